@@ -1,0 +1,46 @@
+// Uploads in chunks that survive a lost connection or a restart: partial/<digest> grows until it is the blob.
+//
+// Where: between the coordinator's bulk socket and the blob store. Every call may be repeated.
+// Threads: thread-safe. One process per catalog folder may receive uploads (the coordinator; see FolderLock).
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <mutex>
+
+#include "cache/local_blob_store.h"
+
+namespace enginery {
+
+class BlobWriter {
+ public:
+  // Removes uploads that nobody touched for 24 h. `store` outlives the writer.
+  static Result<std::unique_ptr<BlobWriter>> open(LocalBlobStore& store);
+
+  // How many bytes of `digest` have arrived: where the sender goes on. 0 for an unknown upload.
+  Result<uint64_t> offset(const Digest& digest);
+
+  // Adds a chunk at `at`; says the new offset. Bytes that are there already are skipped, so a repeated chunk
+  // is ok; a gap is invalid_argument naming the offset to go on from. storage: full (the upload stays as it
+  // was).
+  Result<uint64_t> append(const Digest& digest, uint64_t at, ByteSpan chunk);
+
+  // Checks the hash and makes the upload a blob; ok when the blob is there already. corrupt_data: other bytes
+  // arrived, the upload is dropped and starts over. not_found: nothing was uploaded.
+  Status finish(const Digest& digest);
+
+  // Drops an upload.
+  Status abandon(const Digest& digest);
+
+ private:
+  BlobWriter(LocalBlobStore& store, std::filesystem::path folder)
+      : store_(store), folder_(std::move(folder)) {}
+  std::filesystem::path path_of(const Digest& digest) const { return folder_ / digest.hex(); }
+  std::mutex& mutex_of(const Digest& digest) { return mutexes_[digest.bytes[0] % mutexes_.size()]; }
+
+  LocalBlobStore& store_;
+  std::filesystem::path folder_;
+  std::array<std::mutex, 16> mutexes_;  // one upload waits only for those that share its mutex
+};
+
+}  // namespace enginery

@@ -1,0 +1,68 @@
+// The catalog of one folder: blobs, results, engines, timings and events, over one SQLite file.
+//
+// Where: `build` opens the user's own; the coordinator opens the farm's and keeps its queue in the same
+// database, so that a queue transition and a result are one Transaction. cache/README.md describes the folder
+// and the tables. Threads: thread-safe. Processes: several may share a folder.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "cache/blob_store.h"
+#include "cache/engines.h"
+#include "cache/events.h"
+#include "cache/results.h"
+#include "cache/sqlite.h"
+#include "cache/timings.h"
+#include "engine/base/clock.h"
+
+namespace enginery {
+
+class LocalBlobStore;
+
+struct CatalogOptions {
+  DatabaseOptions database;
+  const Clock* clock = nullptr;  // null: the machine's; otherwise outlives the catalog
+};
+
+class Catalog {
+ public:
+  // Opens or creates the catalog of `folder` and brings its tables up to date. storage: one message that
+  // names the folder when it is read-only, full, not ours or locked, within seconds. corrupt_data: the
+  // database is damaged.
+  static Result<std::unique_ptr<Catalog>> open(const std::filesystem::path& folder,
+                                               const CatalogOptions& options = {});
+
+  // A catalog in memory over the given blobs (the simulator's disk), which outlive it.
+  static Result<std::unique_ptr<Catalog>> open_in_memory(BlobStore& blobs, const Clock& clock);
+
+  ~Catalog();
+  Catalog(const Catalog&) = delete;
+
+  Database& database() { return *database_; }
+  BlobStore& blobs() { return *blobs_; }
+  LocalBlobStore* local_blobs() { return local_blobs_.get(); }  // null for a catalog in memory
+  Results& results() { return *results_; }
+  Engines& engines() { return *engines_; }
+  Timings& timings() { return *timings_; }
+  Events& events() { return *events_; }
+  const Clock& clock() const { return *clock_; }
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  Catalog();
+  void make_tables();
+
+  std::filesystem::path folder_;
+  SystemClock system_clock_;
+  const Clock* clock_ = &system_clock_;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<LocalBlobStore> local_blobs_;
+  BlobStore* blobs_ = nullptr;
+  std::unique_ptr<Results> results_;
+  std::unique_ptr<Engines> engines_;
+  std::unique_ptr<Timings> timings_;
+  std::unique_ptr<Events> events_;
+};
+
+}  // namespace enginery

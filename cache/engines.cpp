@@ -1,0 +1,175 @@
+#include "cache/engines.h"
+
+#include "cache/completeness.h"
+
+namespace enginery {
+namespace {
+
+// Rows in read_engine's order; `rest` is what follows FROM. `name` is the table with the name that is asked
+// for.
+std::string select_engines(const std::string& name, const std::string& rest) {
+  return "SELECT engine.digest, content_digest, " + name +
+         ".name, model, engine.sku, precision, key, size_bytes, " +
+         "latency_ms, provisional, engine.created_ns FROM " + rest;
+}
+
+EngineRow read_engine(const Statement& row) {
+  EngineRow engine;
+  engine.digest = row.digest(0);
+  engine.content_digest = row.digest(1);
+  engine.name = row.text(2);
+  engine.model = row.digest(3);
+  engine.sku = row.text(4);
+  engine.precision = row.text(5);
+  engine.key = row.digest(6);
+  engine.size_bytes = static_cast<uint64_t>(row.integer(7));
+  engine.latency_ms = row.real(8);
+  engine.provisional = row.integer(9) != 0;
+  engine.created_ns = row.integer(10);
+  return engine;
+}
+
+Error no_engine(const std::string& wanted) {
+  return {ErrorCode::not_found, "engine " + wanted + ": not in the catalog"};
+}
+
+}  // namespace
+
+Status Engines::add(const EngineRow& engine) {
+  TRY(Transaction transaction, Transaction::begin(database_));
+  TRY(bool there, has_blob(blobs_, engine.digest));
+  if (!there) return no_engine(engine.digest.text()).within("add engine '" + engine.name + "'");
+  int64_t created_ns =
+      engine.created_ns != 0 ? engine.created_ns : static_cast<int64_t>(clock_.wall_time().count());
+  CHECK_OK(database_.execute(
+      "INSERT INTO engine(digest, content_digest, model, sku, precision, key, size_bytes, latency_ms, "
+      "provisional, created_ns) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT(digest) DO UPDATE SET gone_ns=NULL",
+      engine.digest, engine.content_digest, engine.model, engine.sku, engine.precision, engine.key,
+      engine.size_bytes, engine.latency_ms, engine.provisional, created_ns));
+  // A new row, so that the name's newest engine is the one added last.
+  CHECK_OK(
+      database_.execute("DELETE FROM engine_name WHERE name=?1 AND digest=?2", engine.name, engine.digest));
+  CHECK_OK(
+      database_.execute("INSERT INTO engine_name(name, digest) VALUES(?1, ?2)", engine.name, engine.digest));
+  return transaction.commit();
+}
+
+// The first row whose file is there. One without is marked gone, which takes it out of the next round's rows.
+Result<std::optional<EngineRow>> Engines::first_present(const std::function<Result<Statement>()>& select) {
+  while (true) {
+    EngineRow engine;
+    {
+      TRY(Statement row, select());
+      TRY(bool found, row.step());
+      if (!found) return std::optional<EngineRow>();
+      engine = read_engine(row);
+    }
+    TRY(auto size_bytes, size_or_forget(database_, blobs_, clock_, engine.digest));
+    if (size_bytes) return std::optional<EngineRow>(std::move(engine));
+  }
+}
+
+Result<EngineRow> Engines::find(std::string_view prefix) {
+  TRY(DigestRange range, digest_range(prefix));
+  TRY(auto count,
+      database_.find_integer("SELECT count(*) FROM engine WHERE digest BETWEEN ?1 AND ?2 AND gone_ns IS NULL",
+                             range.first, range.last));
+  if (count.value_or(0) > 1) {
+    return Error{ErrorCode::invalid_argument, "engine " + std::string(prefix) + ": " +
+                                                  std::to_string(*count) +
+                                                  " engines begin so, give more digits"};
+  }
+  std::string sql = select_engines("engine_name",
+                                   "engine JOIN engine_name USING(digest) WHERE digest BETWEEN ?1 AND ?2 "
+                                   "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 1");
+  TRY(auto engine, first_present([&] { return database_.prepare(sql, range.first, range.last); }));
+  if (!engine) return no_engine(std::string(prefix));
+  return *engine;
+}
+
+Result<EngineRow> Engines::newest(std::string_view name, std::string_view sku) {
+  std::string sql = select_engines("engine_name",
+                                   "engine_name JOIN engine USING(digest) WHERE name=?1 AND sku=?2 "
+                                   "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 1");
+  TRY(auto engine, first_present([&] { return database_.prepare(sql, name, sku); }));
+  if (!engine) return no_engine("'" + std::string(name) + "' for " + std::string(sku));
+  return *engine;
+}
+
+Result<std::vector<EngineRow>> Engines::list(std::string_view name, int64_t limit) {
+  std::vector<EngineRow> out;
+  std::string sql = select_engines("engine_name",
+                                   "engine_name JOIN engine USING(digest) WHERE (?1='' OR name=?1) "
+                                   "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT ?2");
+  TRY(Statement rows, database_.prepare(sql, name, limit));
+  while (true) {
+    TRY(bool found, rows.step());
+    if (!found) return out;
+    out.push_back(read_engine(rows));
+  }
+}
+
+// ---- tags
+
+Status Engines::set_tag(const TagRow& tag) {
+  TRY(auto known, database_.find_integer("SELECT 1 FROM engine WHERE digest=?1", tag.engine));
+  if (!known) return no_engine(tag.engine.text()).within("tag '" + tag.tag + "'");
+  CHECK_OK(database_.execute(
+      "INSERT INTO tag(name, tag, sku, engine, created_ns) VALUES(?1, ?2, ?3, ?4, ?5) "
+      "ON CONFLICT(name, tag, sku) DO UPDATE SET engine=excluded.engine, created_ns=excluded.created_ns",
+      tag.name, tag.tag, tag.sku, tag.engine, clock_.wall_time().count()));
+  return {};
+}
+
+Result<EngineRow> Engines::tagged(std::string_view name, std::string_view tag, std::string_view sku) {
+  // The engine may be known under other names only; the tag's own name is the answer's.
+  std::string sql = select_engines("tag",
+                                   "tag JOIN engine ON engine.digest=tag.engine "
+                                   "WHERE tag.name=?1 AND tag=?2 AND tag.sku=?3 AND gone_ns IS NULL");
+  TRY(auto engine, first_present([&] { return database_.prepare(sql, name, tag, sku); }));
+  if (!engine)
+    return no_engine("'" + std::string(name) + "@" + std::string(tag) + "' for " + std::string(sku));
+  return *engine;
+}
+
+Result<std::vector<TagRow>> Engines::tags() {
+  std::vector<TagRow> out;
+  TRY(Statement row,
+      database_.prepare("SELECT name, tag, sku, engine, created_ns FROM tag ORDER BY name, tag, sku"));
+  while (true) {
+    TRY(bool found, row.step());
+    if (!found) return out;
+    out.push_back({row.text(0), row.text(1), row.text(2), row.digest(3), row.integer(4)});
+  }
+}
+
+// ---- pins
+
+Status Engines::pin(const Digest& blob, std::string_view reason) {
+  TRY(bool there, has_blob(blobs_, blob));
+  if (!there) return Error{ErrorCode::not_found, "pin " + blob.text() + ": not in the store"};
+  CHECK_OK(
+      database_.execute("INSERT INTO pin(blob, reason, created_ns) VALUES(?1, ?2, ?3) "
+                        "ON CONFLICT(blob) DO UPDATE SET reason=excluded.reason",
+                        blob, reason, clock_.wall_time().count()));
+  return {};
+}
+
+Status Engines::unpin(const Digest& blob) {
+  TRY(int64_t removed, database_.execute("DELETE FROM pin WHERE blob=?1", blob));
+  if (removed == 0) return Error{ErrorCode::not_found, "unpin " + blob.text() + ": not pinned"};
+  return {};
+}
+
+Result<std::vector<PinRow>> Engines::pins() {
+  std::vector<PinRow> out;
+  TRY(Statement row, database_.prepare("SELECT blob, reason, created_ns FROM pin ORDER BY created_ns, blob"));
+  while (true) {
+    TRY(bool found, row.step());
+    if (!found) return out;
+    out.push_back({row.digest(0), row.text(1), row.integer(2)});
+  }
+}
+
+}  // namespace enginery

@@ -1,0 +1,80 @@
+// The engines of the catalog: finished files with their names, and the tags and pins that people put on them.
+// Threads: thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/blob_store.h"
+#include "cache/sqlite.h"
+#include "engine/base/clock.h"
+
+namespace enginery {
+
+struct EngineRow {
+  Digest digest;          // of the file
+  Digest content_digest;  // without signature and provenance: what the engine does
+  std::string name;       // as submitted; an engine may have several
+  Digest model;
+  std::string sku;
+  std::string precision;
+  Digest key;  // the action that made it
+  uint64_t size_bytes = 0;
+  double latency_ms = 0;  // 0: not measured
+  bool provisional = false;
+  int64_t created_ns = 0;  // wall time; filled by add when 0
+};
+
+struct TagRow {
+  std::string name;  // the engine's name
+  std::string tag;
+  std::string sku;
+  Digest engine;
+  int64_t created_ns = 0;
+};
+
+struct PinRow {
+  Digest blob;
+  std::string reason;
+  int64_t created_ns = 0;
+};
+
+class Engines {
+ public:
+  Engines(Database& database, BlobStore& blobs, const Clock& clock)
+      : database_(database), blobs_(blobs), clock_(clock) {}
+
+  // Adds the engine, or one more name to a known one, which becomes the newest of that name. not_found: no
+  // such blob.
+  Status add(const EngineRow& engine);
+
+  // By file digest: "sha256:" and at least 8 hex digits, or all 64. invalid_argument: too short, ambiguous.
+  Result<EngineRow> find(std::string_view digest_prefix);
+  // The newest engine of that name for the SKU whose file is there.
+  Result<EngineRow> newest(std::string_view name, std::string_view sku);
+  // Newest first; an empty name means all. `limit` rows at most.
+  Result<std::vector<EngineRow>> list(std::string_view name, int64_t limit);
+
+  // Moves or makes the tag of a name for one SKU.
+  Status set_tag(const TagRow& tag);
+  Result<EngineRow> tagged(std::string_view name, std::string_view tag, std::string_view sku);
+  Result<std::vector<TagRow>> tags();
+
+  // A pinned blob is a root of the collection.
+  Status pin(const Digest& blob, std::string_view reason);
+  Status unpin(const Digest& blob);
+  Result<std::vector<PinRow>> pins();
+
+ private:
+  Result<std::optional<EngineRow>> first_present(const std::function<Result<Statement>()>& select);
+
+  Database& database_;
+  BlobStore& blobs_;
+  const Clock& clock_;
+};
+
+}  // namespace enginery

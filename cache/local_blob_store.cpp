@@ -1,0 +1,388 @@
+#include "cache/local_blob_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cache/file_ops.h"
+#include "engine/base/file.h"
+
+namespace enginery {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kRememberedFiles = 65536;
+
+Error missing(const Digest& digest, const std::string& why) {
+  return {ErrorCode::not_found, "blob " + digest.text() + ": " + why};
+}
+
+Error damaged(const Digest& digest, const std::string& why) {
+  return {ErrorCode::corrupt_data, "blob " + digest.text() + ": " + why};
+}
+
+// The digest that a file's place sha256/ab/cdef... spells; nothing for a foreign name.
+std::optional<Digest> digest_of(const fs::path& file) {
+  std::string hex = file.parent_path().filename().string() + file.filename().string();
+  Result<Digest> digest = Digest::parse(hex);
+  if (!digest.ok() || digest->hex() != hex) return std::nullopt;
+  return *digest;
+}
+
+int64_t nanoseconds(const timespec& t) {
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& folder, Database& database,
+                                                             const Clock& clock) {
+  for (const char* name : {"sha256", "tmp", "quarantine"}) CHECK_OK(make_folder(folder / name));
+  remove_dead_temporaries(folder / "tmp");
+  return std::unique_ptr<LocalBlobStore>(new LocalBlobStore(folder, database, clock));
+}
+
+fs::path LocalBlobStore::path_of(const Digest& digest) const {
+  std::string hex = digest.hex();
+  return folder_ / "sha256" / hex.substr(0, 2) / hex.substr(2);
+}
+
+// ---- writing
+
+Result<Digest> LocalBlobStore::put(ByteSpan bytes) {
+  Digest digest = sha256(bytes);
+  TRY(bool there, intact(digest));
+  if (there) return digest;
+  if (bytes.size() < kInlineBlobBytes) {
+    CHECK_OK(put_inline(digest, bytes));
+    return digest;
+  }
+  TRY(TemporaryFile file, TemporaryFile::create(folder_ / "tmp", bytes.size()));
+  CHECK_OK(write_all(file.fd(), bytes, file.path()));
+  CHECK_OK(publish(file.path(), file.fd(), digest, bytes.size()));
+  file.moved_away();
+  return digest;
+}
+
+Result<Digest> LocalBlobStore::put_file(const fs::path& source) {
+  TRY(Descriptor from, open_file(source, O_RDONLY));
+  struct stat info {};
+  if (fstat(from.get(), &info) != 0) return errno_error("stat " + source.string(), errno);
+  if (!S_ISREG(info.st_mode))
+    return Error{ErrorCode::invalid_argument, "store " + source.string() + ": not a file"};
+  uint64_t expected_bytes = static_cast<uint64_t>(info.st_size);
+  if (expected_bytes < kInlineBlobBytes) {
+    TRY(Bytes bytes, read_at(from.get(), 0, expected_bytes, source));
+    return put(as_bytes(bytes));
+  }
+  TRY(TemporaryFile file, TemporaryFile::create(folder_ / "tmp", expected_bytes));
+  Sha256 hash;
+  TRY(uint64_t size_bytes, read_chunks(from.get(), source, [&](ByteSpan chunk) {
+        hash.update(chunk);
+        return write_all(file.fd(), chunk, file.path());
+      }));
+  if (size_bytes != expected_bytes) {
+    return Error{ErrorCode::invalid_argument, "store " + source.string() + ": it changed while it was read"};
+  }
+  Digest digest = hash.finish();
+  TRY(bool there, intact(digest));
+  if (there) return digest;
+  CHECK_OK(publish(file.path(), file.fd(), digest, size_bytes));
+  file.moved_away();
+  return digest;
+}
+
+Status LocalBlobStore::adopt(const fs::path& file, const Digest& expected) {
+  TRY(Descriptor descriptor, open_file(file, O_RDONLY));
+  TRY(HashedFile found, hash_file(descriptor.get(), file));
+  if (found.digest != expected) {
+    return damaged(expected, "the bytes that arrived have the hash " + found.digest.text());
+  }
+  TRY(bool there, intact(expected));
+  if (!there && found.size_bytes >= kInlineBlobBytes) {
+    return publish(file, descriptor.get(), expected, found.size_bytes);
+  }
+  if (!there) {
+    TRY(Bytes bytes, read_at(descriptor.get(), 0, found.size_bytes, file));
+    CHECK_OK(put_inline(expected, as_bytes(bytes)));
+  }
+  if (unlink(file.c_str()) != 0) return errno_error("remove " + file.string(), errno);
+  return {};
+}
+
+// The content is complete in `file` when this begins, and durable under its name before the row says so.
+Status LocalBlobStore::publish(const fs::path& file, int fd, const Digest& digest, uint64_t size_bytes) {
+  if (fchmod(fd, 0444) != 0 || fsync(fd) != 0) {
+    return Error{ErrorCode::storage, "sync " + file.string() + ": " + std::strerror(errno)};
+  }
+  CHECK_OK(move_in(file, digest));
+  TRY(Seen seen, look_at(fd, file));
+  remember(digest, seen);
+  return add_row(digest, size_bytes, BlobPlace::file);
+}
+
+Status LocalBlobStore::move_in(const fs::path& file, const Digest& digest) {
+  fs::path target = path_of(digest);
+  std::error_code error;
+  if (!fs::exists(target.parent_path(), error)) {
+    CHECK_OK(make_folder(target.parent_path()));
+    CHECK_OK(sync_folder(folder_ / "sha256"));
+  }
+  TRY(bool moved, rename_without_replacing(file, target));
+  if (!moved) {  // an earlier crash's, or another process's this moment: keep it only if it is right
+    TRY(Descriptor present, open_file(target, O_RDONLY));
+    TRY(HashedFile found, hash_file(present.get(), target));
+    if (found.digest != digest) {
+      CHECK_OK(move_to_quarantine(target));
+      TRY(moved, rename_without_replacing(file, target));
+    } else {
+      (void)unlink(file.c_str());
+    }
+  }
+  return sync_folder(target.parent_path());
+}
+
+Status LocalBlobStore::put_inline(const Digest& digest, ByteSpan bytes) {
+  TRY(Transaction transaction, Transaction::begin(database_));
+  CHECK_OK(add_row(digest, bytes.size(), BlobPlace::database));
+  CHECK_OK(
+      database_.execute("INSERT OR REPLACE INTO blob_bytes(digest, bytes) VALUES(?1, ?2)", digest, bytes));
+  return transaction.commit();
+}
+
+Status LocalBlobStore::add_row(const Digest& digest, uint64_t size_bytes, BlobPlace place) {
+  CHECK_OK(database_.execute(
+      "INSERT INTO blob(digest, size_bytes, place, created_ns) VALUES(?1, ?2, ?3, ?4) "
+      "ON CONFLICT(digest) DO UPDATE SET size_bytes=excluded.size_bytes, place=excluded.place",
+      digest, size_bytes, static_cast<int>(place), clock_.wall_time().count()));
+  return {};
+}
+
+// ---- reading
+
+Result<LocalBlob> LocalBlobStore::find(const Digest& digest) {
+  TRY(Statement row, database_.prepare("SELECT size_bytes, place FROM blob WHERE digest=?1", digest));
+  TRY(bool found, row.step());
+  if (!found) return missing(digest, "not in the store");
+  return LocalBlob{{digest, static_cast<uint64_t>(row.integer(0))}, static_cast<BlobPlace>(row.integer(1))};
+}
+
+Result<uint64_t> LocalBlobStore::size(const Digest& digest) {
+  TRY(LocalBlob blob, find(digest));
+  if (blob.place == BlobPlace::database) return blob.info.size_bytes;
+  struct stat info {};
+  if (stat(path_of(digest).c_str(), &info) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return missing(digest, "its file is gone");
+    return Error{ErrorCode::storage, "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
+  }
+  if (static_cast<uint64_t>(info.st_size) != blob.info.size_bytes) {
+    return missing(digest, "its file has " + std::to_string(info.st_size) + " bytes instead of " +
+                               std::to_string(blob.info.size_bytes));
+  }
+  return blob.info.size_bytes;
+}
+
+Result<bool> LocalBlobStore::intact(const Digest& digest) {
+  return has_blob(*this, digest);
+}
+
+Result<Bytes> LocalBlobStore::get(const Digest& digest) {
+  TRY(LocalBlob blob, find(digest));
+  return blob.place == BlobPlace::database ? checked_inline(digest) : checked_file(blob);
+}
+
+Result<Bytes> LocalBlobStore::inline_bytes(const Digest& digest) {
+  TRY(Statement row, database_.prepare("SELECT bytes FROM blob_bytes WHERE digest=?1", digest));
+  TRY(bool found, row.step());
+  if (!found) return damaged(digest, "its bytes are missing from the database");
+  return Bytes(as_text(row.blob(0)));
+}
+
+Result<Bytes> LocalBlobStore::checked_inline(const Digest& digest) {
+  Result<Bytes> bytes = inline_bytes(digest);
+  if (bytes.ok() && sha256(*bytes) != digest) return set_aside_as(digest, "its bytes have another hash");
+  if (!bytes.ok() && bytes.error().code == ErrorCode::corrupt_data) {
+    return set_aside_as(digest, "its bytes cannot be read from the database");
+  }
+  return bytes;
+}
+
+Result<Bytes> LocalBlobStore::checked_file(const LocalBlob& blob) {
+  const Digest& digest = blob.info.digest;
+  fs::path file = path_of(digest);
+  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
+    return missing(digest, "its file is gone");
+  if (!descriptor.ok()) return descriptor.error();
+  TRY(Seen seen, look_at(descriptor->get(), file));
+  if (seen.size_bytes != blob.info.size_bytes) return set_aside_as(digest, "its file has another size");
+  Bytes out;
+  out.reserve(seen.size_bytes);
+  Sha256 hash;
+  CHECK_OK(read_chunks(descriptor->get(), file, [&](ByteSpan chunk) {
+    hash.update(chunk);
+    out += as_text(chunk);
+    return Status();
+  }));
+  if (hash.finish() != digest) return set_aside_as(digest, "its file has another hash");
+  remember(digest, seen);
+  return out;
+}
+
+Result<Bytes> LocalBlobStore::read_range(const Digest& digest, uint64_t offset, uint64_t size) {
+  TRY(LocalBlob blob, find(digest));
+  if (blob.place == BlobPlace::database) {
+    TRY(Bytes bytes, checked_inline(digest));
+    return offset < bytes.size() ? bytes.substr(offset, size) : Bytes();
+  }
+  fs::path file = path_of(digest);
+  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
+    return missing(digest, "its file is gone");
+  if (!descriptor.ok()) return descriptor.error();
+  CHECK_OK(check_file(blob, descriptor->get()));
+  if (offset >= blob.info.size_bytes) return Bytes();
+  return read_at(descriptor->get(), offset, std::min(size, blob.info.size_bytes - offset), file);
+}
+
+// Hashes the file unless it is the very one that was right before.
+Status LocalBlobStore::check_file(const LocalBlob& blob, int fd) {
+  const Digest& digest = blob.info.digest;
+  fs::path file = path_of(digest);
+  TRY(Seen seen, look_at(fd, file));
+  if (seen_right(digest, seen)) return {};
+  TRY(HashedFile found, hash_file(fd, file));
+  if (found.digest != digest) return set_aside_as(digest, "its file has another hash");
+  remember(digest, seen);
+  return {};
+}
+
+// ---- care
+
+Status LocalBlobStore::remove(const Digest& digest) {
+  forget(digest);
+  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1", digest));  // its bytes go with it (cascade)
+  if (unlink(path_of(digest).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
+    return Error{ErrorCode::storage, "remove " + path_of(digest).string() + ": " + std::strerror(errno)};
+  }
+  return {};
+}
+
+Status LocalBlobStore::set_aside(const Digest& digest) {
+  forget(digest);
+  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1", digest));
+  std::error_code error;
+  if (!fs::exists(path_of(digest), error)) return {};
+  return move_to_quarantine(path_of(digest));
+}
+
+Error LocalBlobStore::set_aside_as(const Digest& digest, const std::string& why) {
+  Status status = set_aside(digest);
+  return damaged(digest,
+                 status.ok() ? why : why + " (and could not be set aside: " + status.error().message + ")");
+}
+
+Status LocalBlobStore::move_to_quarantine(const fs::path& file) {
+  std::string name = file.parent_path().filename().string() + file.filename().string();
+  std::string target =
+      (folder_ / "quarantine" / (name + "." + std::to_string(clock_.wall_time().count()))).string();
+  if (rename(file.c_str(), target.c_str()) == 0 || errno == ENOENT) return {};
+  return Error{ErrorCode::storage, "move " + file.string() + " to quarantine: " + std::strerror(errno)};
+}
+
+Result<std::vector<LocalBlob>> LocalBlobStore::rows() {
+  std::vector<LocalBlob> out;
+  TRY(Statement row, database_.prepare("SELECT digest, size_bytes, place FROM blob ORDER BY digest"));
+  while (true) {
+    TRY(bool found, row.step());
+    if (!found) return out;
+    out.push_back(
+        {{row.digest(0), static_cast<uint64_t>(row.integer(1))}, static_cast<BlobPlace>(row.integer(2))});
+  }
+}
+
+Result<std::vector<BlobInfo>> LocalBlobStore::list() {
+  TRY(std::vector<LocalBlob> blobs, rows());
+  std::vector<BlobInfo> out;
+  for (const LocalBlob& blob : blobs) out.push_back(blob.info);
+  return out;
+}
+
+Result<std::vector<fs::path>> LocalBlobStore::orphans() {
+  std::vector<fs::path> out;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_ / "sha256", error)) {
+    if (entry.is_directory(error)) continue;
+    std::optional<Digest> digest = digest_of(entry.path());
+    Result<LocalBlob> row = digest ? find(*digest) : Result<LocalBlob>(Error{ErrorCode::not_found, ""});
+    if (!row.ok() && row.error().code != ErrorCode::not_found) return row.error();
+    if (!row.ok() || row->place == BlobPlace::database) out.push_back(entry.path());
+  }
+  if (error)
+    return Error{ErrorCode::storage, "list " + (folder_ / "sha256").string() + ": " + error.message()};
+  std::ranges::sort(out);
+  return out;
+}
+
+Result<uint64_t> LocalBlobStore::rehash(const Digest& digest) {
+  TRY(LocalBlob blob, find(digest));
+  if (blob.place == BlobPlace::database) {
+    TRY(Bytes bytes, inline_bytes(digest));
+    if (sha256(bytes) != digest) return damaged(digest, "its bytes in the database have another hash");
+    return static_cast<uint64_t>(bytes.size());
+  }
+  fs::path file = path_of(digest);
+  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
+    return missing(digest, "its file is gone");
+  if (!descriptor.ok()) return descriptor.error();
+  TRY(HashedFile found, hash_file(descriptor->get(), file));
+  if (found.digest != digest) return damaged(digest, "its file has another hash");
+  return found.size_bytes;
+}
+
+Status LocalBlobStore::take_up(const fs::path& orphan) {
+  std::optional<Digest> digest = digest_of(orphan);
+  if (!digest) return move_to_quarantine(orphan);
+  TRY(Descriptor descriptor, open_file(orphan, O_RDONLY));
+  TRY(HashedFile found, hash_file(descriptor.get(), orphan));
+  if (found.digest != *digest) return move_to_quarantine(orphan);
+  TRY(bool there, intact(*digest));
+  if (there)
+    return unlink(orphan.c_str()) == 0 ? Status() : Status(errno_error("remove " + orphan.string(), errno));
+  return add_row(*digest, found.size_bytes, BlobPlace::file);
+}
+
+// ---- files known to be right
+
+Result<LocalBlobStore::Seen> LocalBlobStore::look_at(int fd, const fs::path& file) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0)
+    return Error{ErrorCode::storage, "stat " + file.string() + ": " + std::strerror(errno)};
+  return Seen{info.st_ino, static_cast<uint64_t>(info.st_size), nanoseconds(info.st_mtim),
+              nanoseconds(info.st_ctim)};
+}
+
+bool LocalBlobStore::seen_right(const Digest& digest, const Seen& seen) {
+  std::lock_guard lock(mutex_);
+  auto found = seen_.find(digest);
+  return found != seen_.end() && found->second == seen;
+}
+
+void LocalBlobStore::remember(const Digest& digest, const Seen& seen) {
+  std::lock_guard lock(mutex_);
+  if (seen_.size() >= kRememberedFiles) seen_.clear();
+  seen_[digest] = seen;
+}
+
+void LocalBlobStore::forget(const Digest& digest) {
+  std::lock_guard lock(mutex_);
+  seen_.erase(digest);
+}
+
+}  // namespace enginery

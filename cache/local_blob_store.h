@@ -1,0 +1,98 @@
+// The blob store of one machine: small blobs in SQLite, large ones as read-only files sha256/ab/cdef....
+//
+// A write reserves its space, goes to a temporary file of the same filesystem, is hashed and fsynced, renamed
+// without replacing, and only then gets its row. A crash leaves at most a file without a row (complete, taken
+// up by the next put of it) or a temporary, which a later open removes once its writer is gone.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "cache/blob_store.h"
+#include "cache/sqlite.h"
+#include "engine/base/clock.h"
+
+namespace enginery {
+
+inline constexpr uint64_t kInlineBlobBytes = 100 * 1000;  // below this a blob lives in SQLite
+
+// Where a stored blob's content is.
+enum class BlobPlace : int { database = 0, file = 1 };
+
+struct LocalBlob {
+  BlobInfo info;
+  BlobPlace place = BlobPlace::database;
+};
+
+class LocalBlobStore final : public BlobStore {
+ public:
+  // `database` has the catalog's schema and outlives the store. Makes the folders, removes stale temporaries.
+  static Result<std::unique_ptr<LocalBlobStore>> open(const std::filesystem::path& folder, Database& database,
+                                                      const Clock& clock);
+
+  Result<Digest> put(ByteSpan bytes) override;
+  Result<Bytes> get(const Digest& digest) override;
+  Result<Bytes> read_range(const Digest& digest, uint64_t offset, uint64_t size) override;
+  Result<uint64_t> size(const Digest& digest) override;
+  Status remove(const Digest& digest) override;
+  Result<std::vector<BlobInfo>> list() override;
+
+  // Copies a file into the store without holding it in memory.
+  Result<Digest> put_file(const std::filesystem::path& file);
+
+  // Takes over a complete file of the same filesystem (it disappears from where it was). corrupt_data when
+  // its hash is not `expected`; the file then stays.
+  Status adopt(const std::filesystem::path& file, const Digest& expected);
+
+  // For verify: every row, every file that has no row, and whether a blob's content hashes to its name
+  // (nothing is set aside). not_found and corrupt_data as get.
+  Result<std::vector<LocalBlob>> rows();
+  Result<std::vector<std::filesystem::path>> orphans();
+  Result<uint64_t> rehash(const Digest& digest);  // the number of bytes hashed
+
+  // Gives an orphan whose content is right its row, and sets aside one whose content is wrong.
+  Status take_up(const std::filesystem::path& orphan);
+
+  // Moves a damaged blob to quarantine/ (or drops its bytes from SQLite) and forgets its row.
+  Status set_aside(const Digest& digest);
+
+  std::filesystem::path path_of(const Digest& digest) const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  // What a file looked like when its content was last known to be right.
+  struct Seen {
+    uint64_t inode = 0, size_bytes = 0;
+    int64_t modified_ns = 0, changed_ns = 0;
+    bool operator==(const Seen&) const = default;
+  };
+
+  LocalBlobStore(std::filesystem::path folder, Database& database, const Clock& clock)
+      : folder_(std::move(folder)), database_(database), clock_(clock) {}
+  Result<LocalBlob> find(const Digest& digest);
+  Result<bool> intact(const Digest& digest);
+  Status put_inline(const Digest& digest, ByteSpan bytes);
+  Status publish(const std::filesystem::path& file, int fd, const Digest& digest, uint64_t size_bytes);
+  Status move_in(const std::filesystem::path& file, const Digest& digest);
+  Status add_row(const Digest& digest, uint64_t size_bytes, BlobPlace place);
+  Result<Bytes> inline_bytes(const Digest& digest);
+  Result<Bytes> checked_inline(const Digest& digest);
+  Result<Bytes> checked_file(const LocalBlob& blob);
+  Status check_file(const LocalBlob& blob, int fd);
+  Status move_to_quarantine(const std::filesystem::path& file);
+  Error set_aside_as(const Digest& digest, const std::string& why);
+  static Result<Seen> look_at(int fd, const std::filesystem::path& file);
+  bool seen_right(const Digest& digest, const Seen& seen);
+  void remember(const Digest& digest, const Seen& seen);
+  void forget(const Digest& digest);
+
+  std::filesystem::path folder_;
+  Database& database_;
+  const Clock& clock_;
+  std::mutex mutex_;  // guards seen_
+  std::unordered_map<Digest, Seen> seen_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,103 @@
+// Actions and their results: what was asked for (by key) and what came out (by blob).
+//
+// A result is committed once per key and generation, only when all its blobs are there, in one transaction. A
+// lookup answers only with a complete result: one whose blobs are gone is marked so and becomes a miss that a
+// new generation repairs. Threads: thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/action_key.h"
+#include "cache/blob_store.h"
+#include "cache/sqlite.h"
+#include "engine/base/clock.h"
+
+namespace enginery {
+
+struct ResultOutput {
+  std::string name;  // what the blob is for the action: "engine", "plan", "histograms"
+  Digest digest;
+  uint64_t size_bytes = 0;  // filled by lookups
+};
+
+// The end of an action. A deterministic failure is a result too (success = false, the reason in `outcome`).
+struct ActionResult {
+  Digest key;
+  int64_t generation = 1;
+  bool success = true;
+  std::string outcome;  // JSON, the action's own business
+  int64_t epoch = 0;    // of the lease under which it was made; 0 for a local build
+  std::vector<ResultOutput> outputs;
+  int64_t created_ns = 0;  // wall time; filled by commit
+};
+
+// What a commit did.
+enum class Commit {
+  committed,      // this result is now the one of its key and generation
+  already_there,  // another one came first and stays; nothing changed
+};
+
+// The stored action that comes closest to a wanted key.
+struct NearestAction {
+  Digest key;
+  ActionKey fields;
+  std::vector<KeyDifference> differs;
+};
+
+struct ActionRow {
+  Digest key;
+  std::string kind;
+  std::string trust_domain;
+  int64_t created_ns = 0;
+};
+
+class Results {
+ public:
+  Results(Database& database, BlobStore& blobs, const Clock& clock)
+      : database_(database), blobs_(blobs), clock_(clock) {}
+
+  // Keeps the key's bytes, so that why-miss can explain it even before it has a result. Repeatable.
+  Status record_action(const ActionKey& key);
+  Result<ActionKey> find_action(const Digest& key);
+  // An action by the first hex digits of its key (at least 8, "sha256:" allowed). invalid_argument:
+  // ambiguous, too short.
+  Result<Digest> find_key(std::string_view prefix);
+  // The newest actions; `kind` empty means every kind.
+  Result<std::vector<ActionRow>> list_actions(std::string_view kind, int64_t limit);
+
+  // 1 + the highest generation that has a result; the first is 1.
+  Result<int64_t> next_generation(const Digest& key);
+
+  // Records the action and its result in one transaction (a savepoint inside the caller's). not_found: an
+  // output's blob is missing, nothing was written.
+  Result<Commit> commit(const ActionKey& key, const ActionResult& result);
+  // The same for an action that was recorded before. not_found: it was not.
+  Result<Commit> commit(const ActionResult& result);
+
+  // The newest complete result of the key, success or not; nothing on a miss.
+  Result<std::optional<ActionResult>> lookup(const Digest& key);
+  // The same of one generation.
+  Result<std::optional<ActionResult>> lookup(const Digest& key, int64_t generation);
+
+  // How often a result was written for the key and generation: 0 or 1 unless something is broken.
+  Result<int64_t> commits(const Digest& key, int64_t generation);
+
+  // The action of the same kind, with a complete-looking result, that differs in the fewest fields (newest
+  // wins a tie); looks at the newest 10,000. Nothing when there is no other action of that kind.
+  Result<std::optional<NearestAction>> nearest(const ActionKey& key);
+
+ private:
+  Status insert_action(const Digest& digest, const ActionKey& key);
+  Status insert_result(const ActionResult& result);
+  Result<std::optional<ActionResult>> read(const Digest& key, int64_t generation);
+  Result<bool> complete(ActionResult& result);
+
+  Database& database_;
+  BlobStore& blobs_;
+  const Clock& clock_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,105 @@
+// From the words of a command line to a verb's exit code.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/did_you_mean.h"
+#include "engine/base/log.h"
+
+namespace enginery {
+namespace {
+
+// The options that every verb has.
+struct CommonOptions {
+  bool verbose = false;
+  std::string log_level = "warning";
+
+  void declare(Options& options) {
+    options.flag("-v,--verbose", verbose, "say more on stderr (as --log-level info)");
+    options.text("--log-level", log_level, "LEVEL", "debug, info, warning, error or off (default: warning)");
+  }
+};
+
+Result<LogLevel> parse_log_level(const CommonOptions& common) {
+  const std::pair<std::string_view, LogLevel> levels[] = {{"debug", LogLevel::debug},
+                                                          {"info", LogLevel::info},
+                                                          {"warning", LogLevel::warning},
+                                                          {"error", LogLevel::error},
+                                                          {"off", LogLevel::off}};
+  for (const auto& [name, level] : levels) {
+    if (name != common.log_level) continue;
+    return common.verbose && level > LogLevel::info ? LogLevel::info : level;
+  }
+  return Error{ErrorCode::usage, "--log-level takes debug, info, warning, error or off, not '" + common.log_level + "'"};
+}
+
+Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& arguments, Console& console) {
+  const std::unique_ptr<Command> command = verb.make();
+  CommonOptions common;
+  Options options{std::string(verb.name), std::string(verb.summary)};
+  command->declare(options);
+  common.declare(options);
+
+  TRY(const Configuration configuration, Configuration::load(ConfigurationFiles::of_this_process()));
+  const ConfiguredValue configured = [&](std::string_view name) -> std::optional<std::string> {
+    const auto value = configuration.find(name);
+    return value ? std::optional(value->value) : std::nullopt;
+  };
+  TRY(const Parsed parsed, options.parse(arguments, configured));
+  if (parsed == Parsed::help) return console.print(options.help()), ExitCode::ok;
+
+  TRY(const LogLevel level, parse_log_level(common));
+  set_up_log(level, false);
+  Session session{console, configuration};
+  return command->run(session);
+}
+
+ExitCode finish(Console& console, const Result<ExitCode>& result) {
+  if (!result.ok()) {
+    if (const Status flushed = console.flush(); !flushed.ok()) console.fail(flushed.error());
+    console.fail(result.error());
+    return exit_code(result.error().code);
+  }
+  const Status flushed = console.flush();
+  if (flushed.ok()) return result.value();
+  console.fail(flushed.error());
+  return ExitCode::storage;
+}
+
+ExitCode unknown_verb(const std::string& name, Console& console) {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.emplace_back(verb.name);
+  const std::string hint = did_you_mean(name, names);
+  console.fail({ErrorCode::usage, "unknown command '" + name + "'" + hint + " (enginery --help lists them)"});
+  return ExitCode::usage;
+}
+
+}  // namespace
+
+ExitCode run_command_line(const std::vector<std::string>& arguments, Console& console) {
+  if (arguments.empty()) {
+    console.note(overview());
+    return ExitCode::usage;
+  }
+  std::string name = arguments.front();
+  std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (name == "--help" || name == "-h") return console.print(overview()), finish(console, ExitCode::ok);
+  if (name == "help") {
+    if (rest.empty()) return console.print(overview()), finish(console, ExitCode::ok);
+    name = rest.front();
+    rest = {"--help"};
+  }
+  if (name == "--version") name = "version";
+  const Verb* verb = find_verb(name);
+  if (!verb) return unknown_verb(name, console);
+  console.set_verb(name);
+  try {
+    return finish(console, run_verb(*verb, rest, console));
+  } catch (const std::bad_alloc&) {
+    console.fail({ErrorCode::out_of_memory, "out of memory"});
+  } catch (const std::exception& error) {
+    console.fail({ErrorCode::internal, fmt::format("internal error: {}", error.what())});
+  }
+  return ExitCode::failed;
+}
+
+}  // namespace enginery

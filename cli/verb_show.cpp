@@ -1,0 +1,45 @@
+// show: one job with its targets, steps and attempts.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/farm.h"
+#include "cli/job_report.h"
+#include "cli/table.h"
+#include "cli/verbs.h"
+
+namespace enginery {
+namespace {
+
+class ShowCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("JOB", job_, "the job's id (enginery jobs lists them)");
+    options.flag("--json", json_, "print JSON (enginery.job/1 with steps)");
+    farm_.declare(options);
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    TRY(const auto client, connect(farm_));
+    TRY(const JobView job, client->show(job_));
+    Console& console = session.console;
+    if (json_) return print_json(console, job_json_with_steps(job)), ExitCode::ok;
+    console.print(fmt::format("{}  {}  {}\nmodel {} {}\nsubmitted {}{}\n\n", console.styled(Style::bold, job.id), job.name,
+                              to_string(job.state), job.model_name, job.model.text(), human_time(job.submitted_ns),
+                              job.ended_ns ? ", ended " + human_time(job.ended_ns) : ""));
+    console.print(target_table(job));
+    console.print("\n" + step_table(job));
+    return ExitCode::ok;
+  }
+
+ private:
+  FarmOptions farm_;
+  std::string job_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_show() { return std::make_unique<ShowCommand>(); }
+
+}  // namespace enginery

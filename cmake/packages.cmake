@@ -1,0 +1,46 @@
+# Libraries, all from Debian 12's packages (deploy/packages.txt lists them).
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+find_package(Protobuf REQUIRED)
+# Debian's CMake files of ONNX, oneDNN and Cap'n Proto ask for things that are not needed here (OpenCL, libatomic).
+find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_path(ONNX_INCLUDE onnx/onnx_pb.h REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+find_path(DNNL_INCLUDE dnnl.h REQUIRED)
+find_package(OpenMP REQUIRED)
+pkg_check_modules(ZeroMQ REQUIRED IMPORTED_TARGET libzmq)
+pkg_check_modules(CapnProto REQUIRED IMPORTED_TARGET capnp)
+pkg_check_modules(TomlPlusPlus REQUIRED IMPORTED_TARGET tomlplusplus)
+if(ENGINERY_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+endif()
+if(ENGINERY_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()
+
+find_program(CAPNP capnp REQUIRED)
+
+# enginery_capnp_library(NAME SCHEMA...): compiles the folder's Cap'n Proto schemas into the library enginery_NAME.
+function(enginery_capnp_library name)
+  set(sources)
+  foreach(schema ${ARGN})
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${schema}.c++)
+    add_custom_command(
+      OUTPUT ${source} ${CMAKE_CURRENT_BINARY_DIR}/${schema}.h
+      COMMAND ${CAPNP} compile -oc++:${CMAKE_CURRENT_BINARY_DIR} --src-prefix=${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
+      DEPENDS ${schema})
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(enginery_${name} STATIC ${sources})
+  target_include_directories(enginery_${name} PUBLIC ${PROJECT_BINARY_DIR})
+  target_link_libraries(enginery_${name} PUBLIC PkgConfig::CapnProto)
+endfunction()

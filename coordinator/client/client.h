@@ -1,0 +1,91 @@
+// Typed calls to the coordinator: what the command line and the worker use.
+//
+// Each call repeats its request (same id) until the answer comes or `reply_timeout` is over, so it survives lost
+// messages and a restart of the coordinator. Errors: unavailable (no coordinator answers; the message names the address
+// and the command that starts one), and whatever the coordinator answered.
+// Threads: one thread at a time; make one client per thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coordinator/client/link.h"
+
+namespace enginery {
+
+struct ClientOptions {
+  std::string address;  // "" means default_control_address()
+  std::string role = "cli";
+  std::string name;  // whose fair share; "" means user@host
+  std::chrono::milliseconds connect_timeout{5000};
+  std::chrono::milliseconds reply_timeout{20000};  // on top of a long poll's own time
+  std::chrono::milliseconds repeat_after{2000};
+};
+
+// Says how far a transfer is; called after every chunk.
+using TransferProgress = std::function<void(uint64_t done_bytes, uint64_t total_bytes)>;
+
+class Client {
+ public:
+  // Connects and says Hello. unavailable within connect_timeout when nobody answers; unsupported: no common version.
+  static Result<std::unique_ptr<Client>> connect(const ClientOptions& options, Dial dial);
+  ~Client();
+
+  const Welcome& welcome() const { return welcome_; }
+
+  // Submits; repeating the call with the same id returns the same job.
+  Result<JobView> submit(const SubmitRequest& request, RequestId id);
+  Result<std::vector<JobLine>> jobs(uint32_t limit);
+  Result<JobView> show(const std::string& job);
+  // Waits at most `hold` for a change beyond `known_revision` (or for the end only); returns the job as it then is.
+  Result<JobView> wait(const std::string& job, uint64_t known_revision, std::chrono::milliseconds hold, bool until_end);
+  Result<JobView> cancel(const std::string& job);
+  Result<std::vector<ExplainView>> explain(const std::string& job);
+
+  Result<std::vector<EngineView>> find_engines(const FindEngines& request);
+  Result<std::vector<MissView>> why_miss(const std::string& subject);
+
+  Result<std::vector<SkuView>> skus();
+  Result<std::vector<WorkerView>> workers();
+  Status drain(const std::string& worker, bool exit);
+
+  // --- bulk -------------------------------------------------------------------------------------------------------
+  Result<std::vector<BlobState>> has_blobs(const std::vector<Digest>& digests);
+  // Uploads what is missing of the bytes, from where an earlier try stopped; returns their digest.
+  Result<Digest> put_blob(ByteSpan bytes, const TransferProgress& progress = {});
+  // Downloads and checks a blob. not_found; corrupt_data: the server's copy is damaged.
+  Result<Bytes> get_blob(const Digest& digest, const TransferProgress& progress = {});
+
+  // `text` begins at `offset` of this lease's log; returns where to go on.
+  Result<uint64_t> append_log(const StepRef& ref, uint64_t offset, const std::string& text);
+  // With follow: waits at most `hold` for bytes beyond `offset`.
+  Result<LogChunk> read_log(const std::string& job, uint64_t offset, bool follow, std::chrono::milliseconds hold);
+
+  // All rows of a device, or of some of its problems.
+  Result<std::vector<TimingEntry>> get_timings(const Digest& device, const std::vector<Digest>& problems);
+  Result<uint64_t> put_timings(const std::vector<Bytes>& keys, const std::vector<TimingEntry>& entries);
+
+  // One Sync, waiting for its answer. An agent that must react to its runner meanwhile uses a Link of its own.
+  Result<SyncReply> sync(const SyncRequest& request);
+
+ private:
+  Client(ClientOptions options, Dial dial) : options_(std::move(options)), dial_(std::move(dial)) {}
+  Result<Message> exchange(Link& link, Message request, std::chrono::milliseconds timeout);
+  template <typename Reply>
+  Result<Reply> call(Body body, std::chrono::milliseconds hold = {});
+  template <typename Reply>
+  Result<Reply> call_with(Body body, RequestId id, std::chrono::milliseconds hold);
+  Result<Message> call_bulk(Body body, Bytes chunk = {}, std::chrono::milliseconds hold = {});
+  Result<Link*> bulk();
+
+  ClientOptions options_;
+  Dial dial_;
+  std::unique_ptr<Link> control_, bulk_;
+  std::string session_;
+  uint64_t sequence_ = 0;
+  Welcome welcome_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,113 @@
+// Links over ZeroMQ DEALER sockets; the client's one wrapper of libzmq.
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "coordinator/client/link.h"
+#include "engine/base/log.h"
+#include "schemas/codec.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::shared_ptr<void> make_context() {
+  return {zmq_ctx_new(), [](void* context) { zmq_ctx_term(context); }};
+}
+
+Error zmq_error(const std::string& what) {
+  return {ErrorCode::unavailable, what + ": " + zmq_strerror(zmq_errno())};
+}
+
+class ZmqLink final : public Link {
+ public:
+  ZmqLink(std::shared_ptr<void> context, void* socket, size_t max_bytes)
+      : context_(std::move(context)), socket_(socket), max_bytes_(max_bytes) {}
+  ~ZmqLink() override { zmq_close(socket_); }
+
+  Status send(const Message& message) override {
+    TRY(const Bytes frame, encode(message.envelope, max_bytes_));
+    if (message.chunk.size() > max_bytes_)
+      return Error{ErrorCode::invalid_argument, "message: a chunk of " + std::to_string(message.chunk.size()) + " bytes"};
+    const bool two = !message.chunk.empty();
+    if (zmq_send(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT | (two ? ZMQ_SNDMORE : 0)) < 0) return zmq_error("send");
+    if (two && zmq_send(socket_, message.chunk.data(), message.chunk.size(), ZMQ_DONTWAIT) < 0) return zmq_error("send");
+    return {};
+  }
+
+  Result<std::optional<Message>> receive(milliseconds timeout, int wake) override {
+    zmq_pollitem_t items[] = {{socket_, 0, ZMQ_POLLIN, 0}, {nullptr, wake, ZMQ_POLLIN, 0}};
+    const int ready = zmq_poll(items, wake >= 0 ? 2 : 1, std::max<long>(0, timeout.count()));
+    if (ready < 0 && zmq_errno() != EINTR) return zmq_error("receive");
+    if (ready <= 0 || (items[0].revents & ZMQ_POLLIN) == 0) return std::optional<Message>();
+    return take();
+  }
+
+ private:
+  Result<std::optional<Message>> take() {
+    Bytes frames[2];
+    int count = 0;
+    bool more = true;
+    while (more) {
+      zmq_msg_t part;
+      zmq_msg_init(&part);
+      if (zmq_msg_recv(&part, socket_, ZMQ_DONTWAIT) < 0) {
+        zmq_msg_close(&part);
+        if (zmq_errno() == EAGAIN || zmq_errno() == EINTR) return std::optional<Message>();
+        return zmq_error("receive");
+      }
+      if (count < 2) frames[count].assign(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
+      ++count;
+      more = zmq_msg_more(&part);
+      zmq_msg_close(&part);
+    }
+    Result<Envelope> envelope = decode(as_bytes(frames[0]), max_bytes_);
+    if (!envelope.ok() || count > 2) {
+      log_warning("coordinator's message dropped: " + (envelope.ok() ? "too many frames" : envelope.error().message));
+      return std::optional<Message>();
+    }
+    return std::optional<Message>(Message{std::move(*envelope), std::move(frames[1])});
+  }
+
+  std::shared_ptr<void> context_;
+  void* socket_;
+  size_t max_bytes_;
+};
+
+Status set_options(void* socket, size_t max_bytes) {
+  const int linger_ms = 500, handshake_ms = 5000, heartbeat_ms = 5000, heartbeat_timeout_ms = 15000;
+  const int reconnect_ms = 200, reconnect_max_ms = 5000, immediate = 1;
+  const int64_t limit = static_cast<int64_t>(max_bytes);
+  bool ok = zmq_setsockopt(socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_HANDSHAKE_IVL, &handshake_ms, sizeof handshake_ms) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_HEARTBEAT_IVL, &heartbeat_ms, sizeof heartbeat_ms) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_HEARTBEAT_TIMEOUT, &heartbeat_timeout_ms, sizeof heartbeat_timeout_ms) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_RECONNECT_IVL, &reconnect_ms, sizeof reconnect_ms) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_RECONNECT_IVL_MAX, &reconnect_max_ms, sizeof reconnect_max_ms) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_IMMEDIATE, &immediate, sizeof immediate) == 0;
+  ok = ok && zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &limit, sizeof limit) == 0;
+  if (!ok) return zmq_error("socket options");
+  return {};
+}
+
+Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const std::string& address, size_t max_bytes) {
+  CHECK_OK(check_address(address));
+  // ZeroMQ would wait for ever for a socket that nobody listens on.
+  if (address.starts_with("ipc://")) CHECK_OK(check_listening(address.substr(6)));
+  void* socket = zmq_socket(context.get(), ZMQ_DEALER);
+  if (socket == nullptr) return zmq_error("socket");
+  auto link = std::make_unique<ZmqLink>(context, socket, max_bytes);
+  CHECK_OK(set_options(socket, max_bytes));
+  if (zmq_connect(socket, address.c_str()) != 0) return zmq_error("connect to " + address);
+  return std::unique_ptr<Link>(std::move(link));
+}
+
+}  // namespace
+
+Dial make_zmq_dial() {
+  return [context = make_context()](const std::string& address, size_t max_bytes) { return dial(context, address, max_bytes); };
+}
+
+}  // namespace enginery

@@ -1,0 +1,31 @@
+// Time as a seam: production code takes a Clock, tests and the simulator give a fake one.
+#pragma once
+
+#include <chrono>
+
+namespace enginery {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+// Thread-safe. Leases and time-outs use monotonic time; dates in provenance use wall time.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Nanoseconds monotonic() const = 0;   // since an arbitrary start; never goes back
+  virtual Nanoseconds wall_time() const = 0;   // since the Unix epoch
+};
+
+// The machine's clocks (CLOCK_MONOTONIC, CLOCK_REALTIME).
+class SystemClock final : public Clock {
+ public:
+  Nanoseconds monotonic() const override {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
+  Nanoseconds wall_time() const override {
+    return std::chrono::system_clock::now().time_since_epoch();
+  }
+};
+
+inline double to_seconds(Nanoseconds t) { return std::chrono::duration<double>(t).count(); }
+
+}  // namespace enginery

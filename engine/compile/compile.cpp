@@ -1,0 +1,90 @@
+#include "engine/compile/compile.h"
+
+#include "engine/compile/version.h"
+#include "engine/graph/text.h"
+
+namespace enginery {
+namespace {
+
+Manifest make_manifest(const LoadedModel& model, const Plan& plan, const Target& target, const BuildOptions& options) {
+  const DeviceInfo& info = target.device->info();
+  Manifest m;
+  m.name = model.name;
+  m.sku = info.sku;
+  m.kind = info.kind;
+  for (Precision p : options.precisions) m.precisions.emplace_back(to_string(p));
+  m.threads = info.threads;
+  m.level = options.level;
+  m.provisional = options.provisional;
+  m.model_digest = model.model_digest.text();
+  m.structure_digest = model.structure_digest.text();
+  m.options = to_text(options);
+  m.builder = builder_name();
+  m.software = info.software;
+  auto describe = [&](const std::vector<int>& tensors) {
+    std::vector<NamedType> out;
+    for (int t : tensors) out.push_back({plan.tensors[static_cast<size_t>(t)].name, plan.tensors[static_cast<size_t>(t)].type});
+    return out;
+  };
+  m.inputs = describe(plan.inputs);
+  m.outputs = describe(plan.outputs);
+  return m;
+}
+
+Status compile_code(Plan& plan, const TacticSources& sources) {
+  for (PlanStep& step : plan.steps) {
+    const TacticSource* source = find_source(sources, step.tactic.source);
+    if (!source || step.tactic.view_of >= 0) continue;
+    auto code = source->compile(step.problem, step.tactic);
+    if (!code) return code.error().within("layer '" + step.name + "'");
+    if (!code->empty()) step.tactic.code = std::make_shared<const Bytes>(std::move(*code));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string builder_name() {
+  return "enginery " + std::string(kVersion);
+}
+
+Result<LoadedModel> load_model(const ModelSource& source, const std::string& name, const BuildOptions& options,
+                               const PassOptions& passes) {
+  ImportOptions import;
+  import.shapes = options.shapes;
+  import.default_symbols_to_one = true;
+  TRY(ImportedModel imported, import_model(source, import));
+  LoadedModel out{name, sha256(source.bytes), {}, std::move(imported.graph), std::move(imported.notes)};
+  // Sizes are all known here; specialising once more also gives inputs that the file leaves without a symbol a size.
+  TRY(SpecializedGraph special, specialize(out.graph, options.shapes));
+  out.graph = std::move(special.graph);
+  for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
+  PassOptions with_skips = passes;
+  with_skips.skip.insert(options.skip_passes.begin(), options.skip_passes.end());
+  CHECK_OK(run_passes(out.graph, with_skips));
+  out.structure_digest = structure_fingerprint(out.graph);
+  return out;
+}
+
+Result<Target> open_target(const std::string& sku, const BuildOptions& options) {
+  DeviceOptions device_options;
+  device_options.threads = options.threads;
+  device_options.compile_only = options.provisional;
+  Target out;
+  TRY(out.device, open_device(sku, device_options));
+  TRY(out.sources, make_tactic_sources(*out.device, {options.without_sources}));
+  return out;
+}
+
+Result<Network> lower_model(const LoadedModel& model, const Target& target, const BuildOptions& options) {
+  return lower(model.graph, target.sources, options.precisions);
+}
+
+Result<Bytes> assemble(const LoadedModel& model, const Network& network, const Assignment& assignment, const Target& target,
+                       const BuildOptions& options) {
+  TRY(Plan plan, make_plan(network, assignment));
+  CHECK_OK(compile_code(plan, target.sources));
+  return write_content(make_manifest(model, plan, target, options), plan);
+}
+
+}  // namespace enginery

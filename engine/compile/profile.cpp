@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <chrono>
+
+#include "engine/compile/compile.h"
+#include "engine/runtime/execution.h"
+
+namespace enginery {
+namespace {
+
+constexpr int kLeastRuns = 20, kMostRuns = 300, kWarmUp = 5, kProfileRounds = 20;
+constexpr double kBudgetSeconds = 1.5;
+
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples.empty() ? 0 : samples[samples.size() / 2];
+}
+
+// Calls `once` until the budget is spent, within the least and most number of runs; the median of what it returns.
+template <typename F>
+Result<double> median_of_runs(F&& once) {
+  std::vector<double> samples;
+  double start = now_us();
+  for (int i = 0; i < kMostRuns + kWarmUp; ++i) {
+    TRY(double us, once());
+    if (i >= kWarmUp) samples.push_back(us);
+    if (i >= kLeastRuns && now_us() - start > kBudgetSeconds * 1e6) break;
+  }
+  return median(std::move(samples));
+}
+
+}  // namespace
+
+Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target) {
+  TRY(EngineFile engine, read_unsigned_engine(std::move(content)));
+  TRY(auto program, Program::make(std::move(engine.plan), *target.device, target.sources));
+  TRY(auto execution, Execution::make(program));
+  std::vector<Tensor> tensors;
+  for (const auto* list : {&program->plan().inputs, &program->plan().outputs}) {
+    for (int t : *list) {
+      const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
+      Tensor values(DataType::float32, type.dims);
+      auto data = values.mutable_data<float>();
+      for (size_t i = 0; i < data.size(); ++i) data[i] = is_floating(type.type) ? static_cast<float>(i % 251) / 125 - 1 : 0;
+      tensors.push_back(convert(values, type.type));
+    }
+  }
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i < program->plan().inputs.size()) inputs.push_back(tensors[i].raw());
+    else outputs.push_back(tensors[i].mutable_bytes());
+  }
+  Profile out;
+  TRY(out.median_us, median_of_runs([&]() -> Result<double> {
+    double start = now_us();
+    CHECK_OK(execution->run(inputs, outputs));
+    return now_us() - start;
+  }));
+  TRY(out.device_median_us, median_of_runs([&] { return execution->time_us(); }));
+  TRY(out.step_us, execution->profile(kProfileRounds));
+  return out;
+}
+
+}  // namespace enginery

@@ -1,0 +1,18 @@
+// Opens the RowSources behind one --input argument. Inside of the library; see input_set.h.
+#pragma once
+
+#include <filesystem>
+
+#include "engine/data/input_set.h"
+
+namespace enginery {
+
+// The sources that `path` stands for: one for a file, one a picture for a folder. `steps` is null without
+// --preprocess.
+Result<std::vector<std::unique_ptr<RowSource>>> open_row_sources(const std::filesystem::path& path,
+                                                                 const InputDescription& input,
+                                                                 const Preprocess* steps);
+
+bool is_archive(const std::filesystem::path& path);  // a .npz file, by its magic bytes
+
+}  // namespace enginery

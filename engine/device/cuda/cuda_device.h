@@ -1,0 +1,80 @@
+// CudaDevice: one GPU behind the Device interface, over the driver API; what the CUDA tactic sources ask of it beyond that.
+//
+// Threads: as Device. Every entry makes the device's primary context current on the calling thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "engine/device/cuda/cublaslt_library.h"
+#include "engine/device/cuda/cudnn_library.h"
+#include "engine/device/cuda/driver.h"
+#include "engine/device/cuda/fingerprint.h"
+#include "engine/device/cuda/nvrtc.h"
+#include "engine/device/device.h"
+
+namespace enginery {
+
+class CudaStream;
+
+// A library that is opened when it is first asked for; its failure is kept and repeated.
+template <typename T>
+class Lazy {
+ public:
+  template <typename Open>
+  Result<const T*> get(Open&& open) {
+    std::lock_guard lock(mutex_);
+    if (!result_) result_.emplace(open());
+    if (!result_->ok()) return result_->error();
+    return &result_->value();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Result<T>> result_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  // Opens GPU `options.index`. Errors: unavailable (no driver, no such GPU), incompatible (another SKU), internal.
+  static Result<std::unique_ptr<Device>> open(const SkuRow& row, const DeviceOptions& options);
+  ~CudaDevice() override;
+
+  const DeviceInfo& info() const override { return info_; }
+  Result<DeviceMemory> allocate(size_t bytes) override;
+  Result<std::unique_ptr<Stream>> create_stream() override;
+  Status copy(Stream& stream, void* to, const void* from, size_t bytes, CopyKind kind) override;
+  Result<std::unique_ptr<Sequence>> record(Stream& stream, const Enqueue& enqueue) override;
+  Measurer* measurer() override { return measurer_.get(); }
+
+  // False for a device that is only compiled for: then there is no driver, and nothing can be prepared or run.
+  bool present() const { return driver_ != nullptr; }
+  const Driver& driver() const { return *driver_; }
+  Status make_current() const;
+  Result<const Nvrtc*> nvrtc();
+  Result<const Cudnn*> cudnn();
+  Result<const CublasLt*> cublaslt();
+
+ private:
+  explicit CudaDevice(DeviceInfo info) : info_(std::move(info)) {}
+  Status connect(const DeviceOptions& options, std::unique_ptr<Driver> driver);
+  void add_software_facts(const std::string& driver_text);
+
+  DeviceInfo info_;
+  std::unique_ptr<Driver> driver_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  std::unique_ptr<Measurer> measurer_;
+  Lazy<Nvrtc> nvrtc_;
+  Lazy<Cudnn> cudnn_;
+  Lazy<CublasLt> cublaslt_;
+};
+
+// The handle behind a Stream that this device made.
+CUstream cuda_stream(Stream& stream);
+
+// GPUs that the driver shows; empty without a driver.
+void append_local_gpus(std::vector<LocalSku>& skus);
+
+}  // namespace enginery

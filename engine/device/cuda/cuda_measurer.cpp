@@ -1,0 +1,96 @@
+#include "engine/device/cuda/cuda_measurer.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+// Keeps the stream busy for a while: what is enqueued behind it starts without a gap for the launch itself.
+constexpr const char* kWaitPtx = R"(
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry wait_ns(.param .u64 nanoseconds)
+{
+  .reg .u64 %begin, %now, %limit;
+  .reg .pred %more;
+  ld.param.u64 %limit, [nanoseconds];
+  mov.u64 %begin, %globaltimer;
+again:
+  mov.u64 %now, %globaltimer;
+  sub.u64 %now, %now, %begin;
+  setp.lt.u64 %more, %now, %limit;
+  @%more bra again;
+  ret;
+}
+)";
+constexpr uint64_t kHeadStartNanoseconds = 40000;
+
+enum NvmlKinds { kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0 };
+
+}  // namespace
+
+Result<std::unique_ptr<Measurer>> CudaMeasurer::create(CudaDevice& device, std::unique_ptr<Nvml> nvml,
+                                                       const std::string& pci_bus) {
+  CHECK_OK(device.make_current());
+  std::unique_ptr<CudaMeasurer> measurer(new CudaMeasurer(device));
+  const Driver& driver = device.driver();
+  CUDA_OK(driver, cuEventCreate(&measurer->begin_, CU_EVENT_DEFAULT));
+  CUDA_OK(driver, cuEventCreate(&measurer->end_, CU_EVENT_DEFAULT));
+  CUDA_OK(driver, cuModuleLoadDataEx(&measurer->module_, kWaitPtx, 0, nullptr, nullptr));
+  CUDA_OK(driver, cuModuleGetFunction(&measurer->wait_, measurer->module_, "wait_ns"));
+  measurer->nvml_ = std::move(nvml);
+  if (measurer->nvml_ &&
+      measurer->nvml_->nvmlDeviceGetHandleByPciBusId_v2(pci_bus.c_str(), &measurer->handle_) != 0) {
+    measurer->handle_ = nullptr;
+  }
+  return std::unique_ptr<Measurer>(std::move(measurer));
+}
+
+CudaMeasurer::~CudaMeasurer() {
+  if (!device_.make_current().ok()) return;
+  if (begin_) device_.driver().cuEventDestroy_v2(begin_);
+  if (end_) device_.driver().cuEventDestroy_v2(end_);
+  if (module_) device_.driver().cuModuleUnload(module_);
+}
+
+Result<double> CudaMeasurer::time_us(Stream& stream, Sequence& sequence) {
+  CHECK_OK(device_.make_current());
+  const Driver& driver = device_.driver();
+  CUstream handle = cuda_stream(stream);
+  uint64_t nanoseconds = kHeadStartNanoseconds;
+  void* parameters[] = {&nanoseconds};
+  CUDA_OK(driver, cuLaunchKernel(wait_, 1, 1, 1, 1, 1, 1, 0, handle, parameters, nullptr));
+  CUDA_OK(driver, cuEventRecord(begin_, handle));
+  CHECK_OK(sequence.launch(stream));
+  CUDA_OK(driver, cuEventRecord(end_, handle));
+  CUDA_OK(driver, cuEventSynchronize(end_));
+  float milliseconds = 0;
+  CUDA_OK(driver, cuEventElapsedTime(&milliseconds, begin_, end_));
+  return 1e3 * milliseconds;
+}
+
+DeviceState CudaMeasurer::state() {
+  DeviceState state;
+  if (!handle_) return state;
+  unsigned value = 0;
+  if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockSm, &value) == 0) state.clock_mhz = value;
+  if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockMemory, &value) == 0) state.memory_clock_mhz = value;
+  if (nvml_->nvmlDeviceGetTemperature(handle_, kTemperatureGpu, &value) == 0) state.temperature_c = value;
+  if (nvml_->nvmlDeviceGetPowerUsage(handle_, &value) == 0) state.power_w = value / 1e3;
+  unsigned long long bits = 0;
+  constexpr unsigned long long kIdle = 1;  // "nothing runs" is no throttling
+  if (nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(handle_, &bits) == 0) state.throttle_bits = bits & ~kIdle;
+  return state;
+}
+
+Status CudaMeasurer::flush_caches(Stream& stream) {
+  if (flush_.bytes() == 0) {
+    TRY(flush_, device_.allocate(static_cast<size_t>(std::max<int64_t>(2 * device_.info().cache_bytes, 1 << 20))));
+  }
+  CUDA_OK(device_.driver(), cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(flush_.data()), 0x5a, flush_.bytes(),
+                                            cuda_stream(stream)));
+  return {};
+}
+
+}  // namespace enginery

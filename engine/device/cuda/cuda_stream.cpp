@@ -1,0 +1,110 @@
+#include "engine/device/cuda/cuda_stream.h"
+
+#include <cstring>
+
+namespace enginery {
+namespace {
+
+constexpr size_t kPinnedBytes = 8 << 20;
+
+CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+}  // namespace
+
+CUstream cuda_stream(Stream& stream) { return static_cast<CudaStream&>(stream).handle(); }
+
+Result<std::unique_ptr<Stream>> CudaStream::create(const CudaDevice& device) {
+  CHECK_OK(device.make_current());
+  std::unique_ptr<CudaStream> stream(new CudaStream(device));
+  CUDA_OK(device.driver(), cuStreamCreate(&stream->handle_, CU_STREAM_NON_BLOCKING));
+  return std::unique_ptr<Stream>(std::move(stream));
+}
+
+CudaStream::~CudaStream() {
+  if (!device_.make_current().ok()) return;
+  if (handle_) {
+    device_.driver().cuStreamSynchronize(handle_);
+    device_.driver().cuStreamDestroy_v2(handle_);
+  }
+  if (pinned_) device_.driver().cuMemFreeHost(pinned_);
+}
+
+Status CudaStream::synchronize() {
+  CHECK_OK(device_.make_current());
+  CUDA_OK(device_.driver(), cuStreamSynchronize(handle_));
+  for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
+  downloads_.clear();
+  pinned_used_ = 0;
+  return {};
+}
+
+Result<std::byte*> CudaStream::stage(size_t bytes) {
+  if (bytes > kPinnedBytes) return nullptr;
+  CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUDA_OK(device_.driver(), cuStreamIsCapturing(handle_, &capturing));
+  if (capturing != CU_STREAM_CAPTURE_STATUS_NONE) return nullptr;
+  if (!pinned_) {
+    void* memory = nullptr;
+    CUDA_OK(device_.driver(), cuMemAllocHost_v2(&memory, kPinnedBytes));
+    pinned_ = static_cast<std::byte*>(memory);
+  }
+  if (pinned_used_ + bytes > kPinnedBytes) CHECK_OK(synchronize());
+  std::byte* place = pinned_ + pinned_used_;
+  pinned_used_ += (bytes + 63) / 64 * 64;
+  return place;
+}
+
+Status CudaStream::copy(void* to, const void* from, size_t bytes, CopyKind kind) {
+  if (bytes == 0) return {};
+  CHECK_OK(device_.make_current());
+  const Driver& driver = device_.driver();
+  std::byte* staged = nullptr;
+  if (kind != CopyKind::on_device) {
+    TRY(staged, stage(bytes));
+  }
+  if (!staged) {
+    CUDA_OK(driver, cuMemcpyAsync(address(to), address(from), bytes, handle_));
+  } else if (kind == CopyKind::to_device) {
+    std::memcpy(staged, from, bytes);
+    CUDA_OK(driver, cuMemcpyAsync(address(to), address(staged), bytes, handle_));
+  } else {
+    CUDA_OK(driver, cuMemcpyAsync(address(staged), address(from), bytes, handle_));
+    downloads_.push_back({to, staged, bytes});
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Sequence>> CudaSequence::record(const CudaDevice& device, Stream& stream,
+                                                       const Enqueue& enqueue) {
+  CHECK_OK(device.make_current());
+  const Driver& driver = device.driver();
+  CUstream handle = cuda_stream(stream);
+  // Relaxed: libraries may allocate when they first meet a shape, on this thread or another.
+  CUDA_OK(driver, cuStreamBeginCapture_v2(handle, CU_STREAM_CAPTURE_MODE_RELAXED));
+  Status enqueued = enqueue(stream);
+  CUgraph graph = nullptr;
+  Status ended = driver.check(driver.cuStreamEndCapture(handle, &graph), "cuStreamEndCapture(handle, &graph)");
+  CUgraphExec exec = nullptr;
+  Status instantiated;
+  if (enqueued.ok() && ended.ok()) {
+    instantiated = driver.check(driver.cuGraphInstantiateWithFlags(&exec, graph, 0),
+                                "cuGraphInstantiateWithFlags(&exec, graph, 0)");
+  }
+  if (graph) driver.cuGraphDestroy(graph);
+  CHECK_OK(enqueued);
+  CHECK_OK(ended);
+  CHECK_OK(instantiated);
+  return std::unique_ptr<Sequence>(new CudaSequence(device, exec));
+}
+
+CudaSequence::~CudaSequence() {
+  if (exec_ && device_.make_current().ok()) device_.driver().cuGraphExecDestroy(exec_);
+}
+
+Status CudaSequence::launch(Stream& stream) {
+  CHECK_OK(device_.make_current());
+  CUDA_OK(device_.driver(), cuGraphLaunch(exec_, cuda_stream(stream)));
+  return {};
+}
+
+}  // namespace enginery

@@ -1,0 +1,51 @@
+// CudaStream and CudaSequence: a driver stream with pinned staging for host copies, and a recorded CUDA graph.
+#pragma once
+
+#include <vector>
+
+#include "engine/device/cuda/cuda_device.h"
+
+namespace enginery {
+
+// Copies to and from pageable host memory go through a pinned buffer, so that they are asynchronous; a download lands
+// in the caller's memory when the stream is synchronised.
+class CudaStream final : public Stream {
+ public:
+  static Result<std::unique_ptr<Stream>> create(const CudaDevice& device);
+  ~CudaStream() override;
+  Status synchronize() override;
+
+  CUstream handle() const { return handle_; }
+  Status copy(void* to, const void* from, size_t bytes, CopyKind kind);
+
+ private:
+  explicit CudaStream(const CudaDevice& device) : device_(device) {}
+  // The pinned bytes for one staged copy; null where the copy is too large to stage or the stream is recording.
+  Result<std::byte*> stage(size_t bytes);
+
+  struct Download {
+    void* to;
+    const std::byte* from;
+    size_t bytes;
+  };
+  const CudaDevice& device_;
+  CUstream handle_ = nullptr;
+  std::byte* pinned_ = nullptr;
+  size_t pinned_used_ = 0;
+  std::vector<Download> downloads_;
+};
+
+// A CUDA graph made by stream capture.
+class CudaSequence final : public Sequence {
+ public:
+  static Result<std::unique_ptr<Sequence>> record(const CudaDevice& device, Stream& stream, const Enqueue& enqueue);
+  ~CudaSequence() override;
+  Status launch(Stream& stream) override;
+
+ private:
+  CudaSequence(const CudaDevice& device, CUgraphExec exec) : device_(device), exec_(exec) {}
+  const CudaDevice& device_;
+  CUgraphExec exec_ = nullptr;
+};
+
+}  // namespace enginery

@@ -1,0 +1,37 @@
+// DeviceLock: the right to measure on one piece of hardware. Processes that share it (the runners of several CPU SKUs of
+// one host, two workers on one GPU) wait for each other; the operating system frees the lock of a process that dies.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "engine/base/result.h"
+
+namespace enginery {
+
+struct DeviceLockOptions {
+  std::chrono::milliseconds timeout{std::chrono::minutes(30)};
+  std::function<bool()> cancelled;              // asked while waiting; may be empty
+  std::function<void()> waiting;                // called once when another process holds it; may be empty
+  std::filesystem::path folder = "/tmp";        // the same for every process of the host
+};
+
+// Held while it lives. Movable; any thread may release it.
+class DeviceLock {
+ public:
+  // Errors: timed_out, cancelled, storage (the lock file cannot be made).
+  static Result<DeviceLock> acquire(const std::string& physical_id, const DeviceLockOptions& options = {});
+
+  DeviceLock(DeviceLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  DeviceLock& operator=(DeviceLock&& other) noexcept;
+  ~DeviceLock();
+
+ private:
+  explicit DeviceLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_ = -1;
+};
+
+}  // namespace enginery

@@ -1,0 +1,84 @@
+#include "engine/format/engine_file.h"
+
+#include <future>
+
+#include "engine/format/codec.h"
+#include "engine/format/sections.h"
+
+namespace enginery {
+namespace {
+
+Result<ByteSpan> require(const Sections& sections, SectionKind kind) {
+  auto found = sections.payloads.find(kind);
+  if (found == sections.payloads.end()) return Error{ErrorCode::untrusted, "engine file: a section is missing"};
+  return found->second;
+}
+
+ByteSpan optional(const Sections& sections, SectionKind kind) {
+  auto found = sections.payloads.find(kind);
+  return found == sections.payloads.end() ? ByteSpan() : found->second;
+}
+
+Result<EngineFile> parse_body(ByteSpan body, const Sections& sections, const std::shared_ptr<const Bytes>& file) {
+  EngineFile out;
+  TRY(ByteSpan manifest, require(sections, SectionKind::manifest));
+  TRY(ByteSpan plan, require(sections, SectionKind::plan));
+  TRY(ByteSpan weights, require(sections, SectionKind::weights));
+  TRY(out.manifest, decode_manifest(manifest));
+  TRY(out.plan, decode_plan(plan, optional(sections, SectionKind::code), weights, file));
+  if (auto provenance = sections.payloads.find(SectionKind::provenance); provenance != sections.payloads.end()) {
+    TRY(out.provenance, decode_provenance(provenance->second));
+  }
+  out.content_digest = sha256(body.first(sections.content_bytes));
+  return out;
+}
+
+}  // namespace
+
+Result<Bytes> write_content(const Manifest& manifest, const Plan& plan) {
+  PlanSections sections = encode_plan(plan);
+  Bytes file = file_header(manifest.kind);
+  append_section(file, SectionKind::manifest, as_bytes(encode_manifest(manifest)));
+  append_section(file, SectionKind::plan, as_bytes(sections.plan));
+  if (!sections.code.empty()) append_section(file, SectionKind::code, as_bytes(sections.code));
+  append_section(file, SectionKind::weights, as_bytes(sections.weights));
+  return file;
+}
+
+Result<Bytes> write_provenance(const Provenance& provenance) {
+  Bytes section;
+  append_section(section, SectionKind::provenance, as_bytes(encode_provenance(provenance)));
+  return section;
+}
+
+Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustStore& trust) {
+  ByteSpan bytes = as_bytes(*file);
+  // Three hashes of a large file (signature, content, name): side by side.
+  auto whole = std::async(std::launch::async, [bytes] { return sha256(bytes); });
+  TRY(SignedParts parts, check_signature(bytes, trust));
+  // The signature covers every byte, so the sections' own hashes would say nothing new.
+  TRY(Sections sections, parse_sections(parts.body, HashCheck::skip));
+  TRY(EngineFile out, parse_body(parts.body, sections, file));
+  out.file_digest = whole.get();
+  out.signer = parts.signer;
+  out.file_bytes = static_cast<int64_t>(file->size());
+  return out;
+}
+
+Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
+  ByteSpan body = as_bytes(*file);
+  TRY(Sections sections, parse_sections(body, HashCheck::all));
+  TRY(EngineFile out, parse_body(body, sections, file));
+  out.file_digest = sha256(body);
+  out.file_bytes = static_cast<int64_t>(file->size());
+  return out;
+}
+
+Result<Manifest> read_manifest(ByteSpan file, const TrustStore& trust) {
+  TRY(SignedParts parts, check_signature(file, trust));
+  TRY(Sections sections, parse_sections(parts.body, HashCheck::skip));
+  TRY(ByteSpan manifest, require(sections, SectionKind::manifest));
+  return decode_manifest(manifest);
+}
+
+}  // namespace enginery

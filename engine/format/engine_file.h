@@ -1,0 +1,60 @@
+// EngineFile: everything that an engine file holds, and its bytes both ways.
+//
+// Where: between plan and runtime. Reading verifies the signature before it parses anything. Thread-safe functions.
+#pragma once
+
+#include <memory>
+
+#include "engine/base/signed_file.h"
+#include "engine/device/device.h"
+#include "engine/plan/plan.h"
+
+namespace enginery {
+
+struct NamedType {
+  std::string name;
+  TensorType type;
+};
+
+// What an engine is and what it needs; nothing measured.
+struct Manifest {
+  std::string name, sku;
+  DeviceKind kind = DeviceKind::cpu;
+  std::vector<std::string> precisions;
+  int threads = 1, level = 3;
+  bool provisional = false;
+  std::string model_digest, structure_digest, options, builder, portability = "exact";
+  Facts software;
+  std::vector<NamedType> inputs, outputs;
+};
+
+// What differs between two builds of the same choices.
+struct Provenance {
+  Facts facts, hardware;
+  std::vector<double> step_us;  // parallel to Plan::steps; empty when nothing was measured
+  double median_us = 0;
+};
+
+struct EngineFile {
+  Manifest manifest;
+  Plan plan;
+  Provenance provenance;
+  Digest content_digest, file_digest;
+  PublicKey signer{};
+  int64_t file_bytes = 0;
+};
+
+// The sections up to provenance. `Tactic::code` of every step goes into the code section.
+Result<Bytes> write_content(const Manifest& manifest, const Plan& plan);
+// The provenance section, to be appended to the content.
+Result<Bytes> write_provenance(const Provenance& provenance);
+
+// Parses a signed engine file; the plan's constants borrow from `file`, which they keep alive. Errors: untrusted (cut,
+// changed, unknown key), incompatible (a newer format version).
+Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustStore& trust);
+// The same for the file's bytes without a signature, within a build.
+Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file);
+// Only the manifest of a signed file, after its signature was checked.
+Result<Manifest> read_manifest(ByteSpan file, const TrustStore& trust);
+
+}  // namespace enginery

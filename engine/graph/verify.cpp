@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "engine/graph/graph.h"
+
+namespace enginery {
+namespace {
+
+Error broken(const Node& node, const std::string& reason) {
+  return {ErrorCode::invalid_argument,
+          "node '" + node.name + "' (" + std::string(op_name(node.op)) + "): " + reason};
+}
+
+Status verify_node(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  for (ValueId v : node.inputs) {
+    if (v != kNoValue && (v < 0 || v >= graph.value_count())) return broken(node, "reads an unknown value");
+    if (v == kNoValue) continue;
+    bool has_source = graph.value(v).producer != kNoNode || graph.value(v).constant.has_value() ||
+                      std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();
+    if (!has_source) return broken(node, "reads '" + graph.value(v).name + "', which nothing produces");
+  }
+  auto types = infer_types(node.op, graph.operands(node));
+  if (!types) return broken(node, types.error().message);
+  if (types->size() != node.outputs.size()) return broken(node, "has the wrong number of outputs");
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value& out = graph.value(node.outputs[i]);
+    if (out.producer != id) return broken(node, "does not own its output '" + out.name + "'");
+    if (!((*types)[i] == out.type)) {
+      return broken(node, "output '" + out.name + "' is " + to_string(out.type) + ", its shape rule gives " +
+                              to_string((*types)[i]));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status verify(const Graph& graph) {
+  auto order = graph.topological_order();
+  if (static_cast<int32_t>(order.size()) != graph.live_node_count()) {
+    return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has a cycle"};
+  }
+  for (NodeId id : order) CHECK_OK(verify_node(graph, id));
+  if (graph.outputs().empty()) return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has no output"};
+  for (ValueId v : graph.outputs()) {
+    const Value& value = graph.value(v);
+    bool is_input = std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();
+    if (value.producer == kNoNode && !value.constant && !is_input) {
+      return Error{ErrorCode::invalid_argument, "output '" + value.name + "' is never produced"};
+    }
+  }
+  return {};
+}
+
+}  // namespace enginery

@@ -1,0 +1,68 @@
+#include "engine/import/importer.h"
+
+#include "engine/base/file.h"
+#include "engine/import/onnx/onnx_importer.h"
+
+namespace enginery {
+namespace {
+
+// Protobuf's own limit on one message; formats without one have no reason to pass it either.
+constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
+constexpr size_t kFirstBytes = 64;
+
+std::string file_name(const ModelSource& source) {
+  std::string name = std::filesystem::path(source.file).filename().string();
+  return name.empty() ? "model" : name;
+}
+
+// The importer of the source's format, or why there is none.
+Result<std::unique_ptr<Importer>> importer_of(const ModelSource& source) {
+  if (source.bytes.empty()) return Error{ErrorCode::invalid_argument, "the file is empty"};
+  std::string known;
+  for (auto& importer : make_importers()) {
+    if (importer->can_read(source.file, std::string_view(source.bytes).substr(0, kFirstBytes))) {
+      return std::move(importer);
+    }
+    known += (known.empty() ? "" : ", ") + std::string(importer->name());
+  }
+  return Error{ErrorCode::invalid_argument, "not a model of a known format (" + known + ")"};
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Importer>> make_importers() {
+  std::vector<std::unique_ptr<Importer>> importers;
+  importers.push_back(make_onnx_importer());
+  return importers;
+}
+
+Result<ModelSource> read_model(const std::filesystem::path& file) {
+  auto bytes = read_file(file, kMaxModelBytes);
+  if (!bytes) return bytes.error().within("read model");
+  std::filesystem::path folder = file.parent_path();
+  return ModelSource{file.string(), std::move(*bytes), folder.empty() ? "." : folder};
+}
+
+Result<ImportedModel> import_model(const ModelSource& source, const ImportOptions& options) {
+  auto importer = importer_of(source);
+  if (!importer) return importer.error().within("import " + file_name(source));
+  auto imported = (*importer)->import(source, options);
+  if (!imported) return imported.error().within("import " + file_name(source));
+  return imported;
+}
+
+Result<ImportedModel> import_model(const std::filesystem::path& file, const ImportOptions& options) {
+  TRY(ModelSource source, read_model(file));
+  return import_model(source, options);
+}
+
+Result<Bytes> pack_model(const std::filesystem::path& file) {
+  TRY(ModelSource source, read_model(file));
+  auto importer = importer_of(source);
+  if (!importer) return importer.error().within("pack " + file_name(source));
+  auto packed = (*importer)->pack(source);
+  if (!packed) return packed.error().within("pack " + file_name(source));
+  return packed;
+}
+
+}  // namespace enginery

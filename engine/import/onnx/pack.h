@@ -1,0 +1,12 @@
+// Inlines an ONNX model's external weights, so that one blob travels.
+#pragma once
+
+#include "engine/import/importer.h"
+
+namespace enginery::onnx_import {
+
+// The source's bytes unchanged when nothing is external. Errors: those of parsing and of external data; unsupported
+// when the whole would pass protobuf's 2 GiB.
+Result<Bytes> pack(const ModelSource& source);
+
+}  // namespace enginery::onnx_import

@@ -1,0 +1,45 @@
+#include "engine/import/onnx/read_helpers.h"
+
+#include <numeric>
+
+namespace enginery::onnx_import {
+namespace {
+
+constexpr int64_t kMaxCounting = int64_t{1} << 20;
+
+}  // namespace
+
+ValueId same_shape(NodeReader& node, ValueId x) {
+  std::vector<int64_t> shape = node.dims(x);
+  int unknown = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 0) shape[i] = i == 0 ? 0 : (++unknown, -1);
+  }
+  if (unknown > 1) node.refuse("more than one size is known only at run time; give the inputs' sizes (--shapes)");
+  return node.ints_constant(shape);
+}
+
+ValueId per_channel(NodeReader& node, ValueId vector, int64_t rank) {
+  std::vector<int64_t> shape(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
+  shape[0] = -1;
+  return node.add(Reshape{}, {vector, node.ints_constant(shape)});
+}
+
+ValueId counting(NodeReader& node, int64_t n) {
+  if (!node.ok()) return kNoValue;
+  if (n < 0 || n > kMaxCounting) return node.refuse("a size of " + std::to_string(n) + " is too large"), kNoValue;
+  std::vector<int64_t> values(static_cast<size_t>(n));
+  std::iota(values.begin(), values.end(), 0);
+  return node.ints_constant(values);
+}
+
+ValueId as_int64(NodeReader& node, ValueId v) {
+  return v == kNoValue || node.type(v) == DataType::int64 ? v : node.add(Cast{DataType::int64}, {v});
+}
+
+ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name) {
+  if (node.has_input(index)) return as_int64(node, node.input(index));
+  return node.has(name) ? node.ints_constant(node.integers(name)) : kNoValue;
+}
+
+}  // namespace enginery::onnx_import

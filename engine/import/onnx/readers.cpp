@@ -1,0 +1,16 @@
+#include "engine/import/onnx/readers.h"
+
+namespace enginery::onnx_import {
+
+const OperatorReader* find_reader(std::string_view op_type) {
+  for (auto family : {convolution_readers(), matrix_readers(), elementwise_readers(), activation_readers(),
+                      normalization_readers(), shaping_readers(), slicing_readers(), generator_readers(),
+                      reduction_readers(), resize_readers(), scattering_readers(), quantization_readers()}) {
+    for (const OperatorReader& reader : family) {
+      if (reader.op_type == op_type) return &reader;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace enginery::onnx_import

@@ -1,0 +1,101 @@
+// The runtime's public face: load an engine file, make execution contexts, run.
+//
+//   auto engine = Engine::load("resnet50.h200.engine");
+//   auto context = engine->create_context();
+//   context->run(inputs, outputs);
+//
+// An Engine is shared: any number of threads may use it and make contexts. A context belongs to one thread at a time.
+// No type of a device library appears here.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "enginery/types.h"
+
+namespace enginery {
+
+// An input or output: dense, row-major, in the order and with the types of the model.
+struct TensorInfo {
+  std::string name;
+  TensorType type;
+};
+
+struct LoadOptions {
+  int threads = 0;          // CPU: 0 = the number that the engine was built with
+  int device_index = 0;     // GPU: which of the visible ones
+  std::string keys_folder;  // whose keys are trusted; empty = the user's (enginery keys show)
+};
+
+// One layer as it runs.
+struct LayerInfo {
+  std::string name, op, tactic;
+  std::vector<std::string> inputs, outputs;  // "name float32[1x64x56x56] nhwc"
+  double flops = 0, bytes = 0;               // arithmetic, and the bytes that must move at least
+  double median_us = 0;                      // as measured when the engine was built; 0 for views and provisional engines
+};
+
+// What an engine is and where it comes from.
+struct EngineInfo {
+  std::string name, sku, kind, content_digest, digest, builder, model_digest, structure_digest, signer, portability;
+  std::vector<std::string> precisions;
+  int threads = 1, level = 3;
+  bool provisional = false;
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<LayerInfo> layers;
+  std::vector<std::pair<std::string, std::string>> software, hardware, provenance;
+  double median_us = 0;
+  int64_t weights_bytes = 0, arena_bytes = 0, file_bytes = 0;
+};
+
+class ExecutionContext {
+ public:
+  ExecutionContext(ExecutionContext&&) noexcept;
+  ExecutionContext& operator=(ExecutionContext&&) noexcept;
+  ~ExecutionContext();
+
+  // Runs once and waits. Host buffers, one an input and one an output, each of its tensor's size; on a CPU they are
+  // used in place and must be aligned to their element type.
+  Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
+
+  // The launch alone, on the inputs of the last run: device time in microseconds. For benchmarks without transfers.
+  Result<double> time_us();
+  // Medians of each layer's device time over `rounds`, parallel to EngineInfo::layers.
+  Result<std::vector<double>> profile(int rounds);
+
+ private:
+  friend class Engine;
+  struct State;
+  explicit ExecutionContext(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+class Engine {
+ public:
+  // Errors: not_found, untrusted (tampered, unknown key: verified before anything is parsed), incompatible (another
+  // SKU or instruction-set cap, another library version), unavailable (no driver), out_of_memory.
+  static Result<Engine> load(const std::string& file, const LoadOptions& options = {});
+
+  // What the file says, without a device: for inspection. Errors: not_found, untrusted.
+  static Result<EngineInfo> inspect(const std::string& file, const LoadOptions& options = {});
+
+  const EngineInfo& info() const;
+  // The device's state as "name", value pairs (clock_mhz, temperature_c, foreign_load, ...), and its threads.
+  std::vector<std::pair<std::string, double>> device_state() const;
+  int threads() const;
+  // Memory that this engine's packed weights take on the device, beside EngineInfo::arena_bytes a context.
+  int64_t packed_weight_bytes() const;
+
+  Result<ExecutionContext> create_context() const;
+
+ private:
+  friend class ExecutionContext;
+  struct State;
+  explicit Engine(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,10 @@
+# Writes OUTPUT, a C++ file with each of TEXTS as a string literal, found by its file's name.
+set(out "#include \"engine/kernels/cuda/program.h\"\n\nnamespace enginery {\n\nstd::string_view kernel_text(std::string_view file) {\n")
+foreach(text ${TEXTS})
+  get_filename_component(name ${text} NAME)
+  file(READ ${text} content)
+  string(REPLACE "#pragma once\n" "" content "${content}")
+  string(APPEND out "  if (file == \"${name}\") return R\"~~~~(${content})~~~~\";\n")
+endforeach()
+string(APPEND out "  return {};\n}\n\n}  // namespace enginery\n")
+file(WRITE ${OUTPUT} "${out}")

@@ -1,0 +1,113 @@
+// Implicit-GEMM convolution and GEMM with float32 arithmetic, NHWC x KRSC, storage float32 or float16.
+//
+// One block computes BM pixels x BN channels in threads of TM x 8; a thread owns channels 4t..4t+3 of both halves of the
+// tile, so that its reads of shared memory are free of conflicts. Operands come 4 elements a load, are widened and stored
+// transposed, two buffers. Bytes moved a block: steps * (BM + BN) * BK elements, and the outputs. Serves every SM.
+
+constexpr int kColumns = BN / 8, kThreads = BM / TM * kColumns;
+constexpr int kVectors = BK / 4;
+constexpr int kRowsAtOnce = kThreads / kVectors;
+constexpr int kLoadsA = (BM + kRowsAtOnce - 1) / kRowsAtOnce, kLoadsB = (BN + kRowsAtOnce - 1) / kRowsAtOnce;
+constexpr int kPitchA = BM + 4, kPitchB = BN + 4;
+constexpr int kStage = BK * (kPitchA + kPitchB);
+static_assert(kThreads % kVectors == 0 && TM % 4 == 0, "tile");
+
+struct Fetched {
+  float a[kLoadsA][4], b[kLoadsB][4];
+};
+
+__device__ __forceinline__ void fetch(const ConvArgs& a, const PixelWindow (&window)[kLoadsA], const TX* w, int row, const FilterStep& f, Fetched& out) {
+  int offset = step_offset(a, f);
+#pragma unroll
+  for (int i = 0; i < kLoadsA; ++i) {
+    if (inside(a, window[i], f)) {
+      load_vector<4>(window[i].base + offset, out.a[i]);
+    } else {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) out.a[i][j] = 0;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kLoadsB; ++i) {
+    if (BN % kRowsAtOnce == 0 || row + i * kRowsAtOnce < BN) {
+      load_vector<4>(w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, out.b[i]);
+    }
+  }
+}
+
+__device__ __forceinline__ void put(const Fetched& in, float* stage, int row, int vector) {
+#pragma unroll
+  for (int i = 0; i < kLoadsA; ++i) {
+    int r = row + i * kRowsAtOnce;
+    if (BM % kRowsAtOnce == 0 || r < BM) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) stage[(vector * 4 + j) * kPitchA + r] = in.a[i][j];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kLoadsB; ++i) {
+    int r = row + i * kRowsAtOnce;
+    if (BN % kRowsAtOnce == 0 || r < BN) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) stage[BK * kPitchA + (vector * 4 + j) * kPitchB + r] = in.b[i][j];
+    }
+  }
+}
+
+__device__ __forceinline__ void multiply_stage(const float* stage, int tm, int tn, float (&acc)[TM][8]) {
+#pragma unroll
+  for (int k = 0; k < BK; ++k) {
+    float a[TM], b[2][4];
+    load_vector<TM>(stage + k * kPitchA + tm * TM, a);
+    load_vector<4>(stage + BK * kPitchA + k * kPitchB + tn * 4, b[0]);
+    load_vector<4>(stage + BK * kPitchA + k * kPitchB + BN / 2 + tn * 4, b[1]);
+#pragma unroll
+    for (int i = 0; i < TM; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        acc[i][j] += a[i] * b[0][j];
+        acc[i][j + 4] += a[i] * b[1][j];
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void finish(const ConvArgs& a, const float* acc, int m, int k) {
+  if (m >= a.m || k >= a.ldy) return;
+  float v[4] = {acc[0], acc[1], acc[2], acc[3]};
+  long long index = static_cast<long long>(m) * a.ldy + k;
+  epilogue<4>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, index, a.ldy, a.k);
+  store_vector<4>(static_cast<TY*>(a.y) + index, v);
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) {
+  __shared__ __align__(16) float shared[2 * kStage];
+  int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
+  int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;
+  int vector = threadIdx.x % kVectors, row = threadIdx.x / kVectors;
+  int tn = threadIdx.x % kColumns, tm = threadIdx.x / kColumns;
+  PixelWindow window[kLoadsA];
+#pragma unroll
+  for (int i = 0; i < kLoadsA; ++i) window[i] = pixel_window(a, first_m + row + i * kRowsAtOnce);
+  const TX* w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + row) * a.w_pitch + vector * 4;
+  FilterStep next = filter_step(a, 0, vector * 4);
+  float acc[TM][8] = {};
+  Fetched fetched;
+  fetch(a, window, w, row, next, fetched);
+  put(fetched, shared, row, vector);
+  for (int step = 0; step < a.steps; ++step) {
+    __syncthreads();
+    bool more = step + 1 < a.steps;
+    advance(a, next);
+    w += BK;
+    if (more) fetch(a, window, w, row, next, fetched);
+    multiply_stage(shared + step % 2 * kStage, tm, tn, acc);
+    if (more) put(fetched, shared + (step + 1) % 2 * kStage, row, vector);
+  }
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    int m = first_m + tm * TM + i;
+    finish(a, acc[i], m, first_k + tn * 4);
+    finish(a, acc[i] + 4, m, first_k + BN / 2 + tn * 4);
+  }
+}

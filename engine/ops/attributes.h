@@ -1,0 +1,73 @@
+// How an operator's attributes become text, keys and back: one visitor over each operator's fields.
+//
+// An operator is a plain struct with public fields, a name and a list of them:
+//
+//   struct Softmax {
+//     static constexpr std::string_view kName = "softmax";
+//     int64_t axis = -1;
+//     template <typename Self, typename V> static void fields(Self& self, V&& v) { v("axis", self.axis); }
+//   };
+//
+// Field types: int64_t, bool, float, DataType, std::string, std::vector<int64_t>, and enums that have
+// `std::span<const std::string_view> enum_names(E)` (an overload found by ADL, names in the enum's order).
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "engine/base/result.h"
+#include "enginery/types.h"
+
+namespace enginery {
+
+// Shortest text that reads back to the same float; "inf", "-inf", "nan" for the others.
+std::string float_text(float value);
+Result<float> parse_float(std::string_view text);
+Result<int64_t> parse_int(std::string_view text);
+std::string ints_text(const std::vector<int64_t>& values);  // "[1,2]"
+Result<std::vector<int64_t>> parse_ints(std::string_view text);
+Error bad_attribute(std::string_view name, std::string_view text, std::string_view expected);
+
+// Text of one attribute value.
+template <typename T>
+std::string attribute_text(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
+  else if constexpr (std::is_same_v<T, int64_t>) return std::to_string(value);
+  else if constexpr (std::is_same_v<T, float>) return float_text(value);
+  else if constexpr (std::is_same_v<T, DataType>) return std::string(to_string(value));
+  else if constexpr (std::is_same_v<T, std::string>) return value;
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return ints_text(value);
+  else return std::string(enum_names(value)[static_cast<size_t>(value)]);
+}
+
+template <typename T>
+Status parse_attribute(std::string_view name, std::string_view text, T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (text != "true" && text != "false") return bad_attribute(name, text, "true or false");
+    value = text == "true";
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    TRY(value, parse_int(text));
+  } else if constexpr (std::is_same_v<T, float>) {
+    TRY(value, parse_float(text));
+  } else if constexpr (std::is_same_v<T, DataType>) {
+    TRY(value, parse_data_type(text));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value = std::string(text);
+  } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+    TRY(value, parse_ints(text));
+  } else {
+    auto names = enum_names(value);
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == text) return value = static_cast<T>(i), Status();
+    }
+    return bad_attribute(name, text, "one of the operator's kinds");
+  }
+  return {};
+}
+
+}  // namespace enginery

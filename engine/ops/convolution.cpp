@@ -1,0 +1,283 @@
+#include "engine/ops/convolution.h"
+
+#include <algorithm>
+
+#include "engine/ops/support.h"
+#include "engine/ops/window.h"
+
+namespace enginery {
+namespace {
+
+// Output channels computed together, so that an input element is read and widened once for all of them.
+constexpr int kBlock = 4;
+constexpr int64_t kTile = 256;
+
+struct Sizes {
+  int64_t batch, channels_in, channels_out, groups;
+  Spatial in, out, kernel, stride, dilation, pad;
+};
+
+Sizes sizes_of(const Dims& x, const Dims& w, const Dims& y, int64_t groups, const WindowLists& lists) {
+  auto spatial = [](const Dims& d) { return std::span(d).subspan(2); };
+  return {x[0], x[1], y[1], groups, spatial_of(spatial(x), 1), spatial_of(spatial(y), 1),
+          spatial_of(spatial(w), 1), spatial_of(lists.strides, 1), spatial_of(lists.dilations, 1),
+          spatial_of(lists.pads_begin, 0)};
+}
+
+// A pointwise convolution that keeps every element sees a plane as one long row.
+void flatten_pointwise(Sizes& s) {
+  const Spatial one{1, 1, 1}, zero{0, 0, 0};
+  if (s.kernel != one || s.stride != one || s.pad != zero || s.in != s.out) return;
+  int64_t n = s.in[0] * s.in[1] * s.in[2];
+  s.in = s.out = {1, 1, n};
+}
+
+int64_t volume_of(const Spatial& s) { return s[0] * s[1] * s[2]; }
+
+// The outputs [first, last) along one dimension whose input under tap `k` exists: 0 <= o*stride - pad + k*dilation < in.
+struct Range {
+  int64_t first, last;
+};
+Range outputs_of_tap(const Sizes& s, size_t dim, int64_t k) {
+  int64_t shift = k * s.dilation[dim] - s.pad[dim], stride = s.stride[dim];
+  int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  int64_t room = s.in[dim] - 1 - shift;
+  int64_t last = room < 0 ? 0 : std::min(s.out[dim], room / stride + 1);
+  return {std::min(first, last), last};
+}
+
+// One row (or tile of it) of `Block` neighbouring output channels.
+template <int Block>
+struct RowJob {
+  const float* x;       // the group's first input plane
+  const float* w;       // the first channel's weights
+  int64_t w_pitch;      // weights of one output channel
+  int64_t oz, oy, first, last;
+};
+
+template <int Block>
+void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<Range>& taps,
+                    double (&sum)[Block][kTile]) {
+  int64_t plane = volume_of(s.in), channels = s.channels_in / s.groups, tap = 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t kz = 0; kz < s.kernel[0]; ++kz) {
+      int64_t iz = job.oz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
+      for (int64_t ky = 0; ky < s.kernel[1]; ++ky, tap += s.kernel[2]) {
+        int64_t iy = job.oy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
+        if (iz < 0 || iz >= s.in[0] || iy < 0 || iy >= s.in[1]) continue;
+        const float* row = job.x + c * plane + (iz * s.in[1] + iy) * s.in[2];
+        for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
+          int64_t from = std::max(job.first, taps[kx].first), to = std::min(job.last, taps[kx].last);
+          if (from >= to) continue;
+          double w[Block];
+          for (int b = 0; b < Block; ++b) w[b] = job.w[b * job.w_pitch + tap + kx];
+          const int64_t stride = s.stride[2], n = to - from, at = from - job.first;
+          const float* in = row + from * stride - s.pad[2] + kx * s.dilation[2];
+          for (int64_t i = 0; i < n; ++i) {
+            double v = in[i * stride];
+            for (int b = 0; b < Block; ++b) sum[b][at + i] += w[b] * v;
+          }
+        }
+      }
+    }
+  }
+}
+
+struct ConvolutionData {
+  const float *x, *w, *bias;  // bias may be null
+  float* y;
+};
+
+// Output channels [k, k + Block) of picture n.
+template <int Block>
+void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vector<Range>& taps, int64_t n, int64_t k) {
+  int64_t channels = s.channels_in / s.groups, group = k / (s.channels_out / s.groups);
+  RowJob<Block> job;
+  job.x = d.x + (n * s.channels_in + group * channels) * volume_of(s.in);
+  job.w_pitch = channels * volume_of(s.kernel);
+  job.w = d.w + k * job.w_pitch;
+  float* y = d.y + (n * s.channels_out + k) * volume_of(s.out);
+  double sum[Block][kTile];
+  for (job.oz = 0; job.oz < s.out[0]; ++job.oz) {
+    for (job.oy = 0; job.oy < s.out[1]; ++job.oy) {
+      for (job.first = 0; job.first < s.out[2]; job.first = job.last) {
+        job.last = std::min(job.first + kTile, s.out[2]);
+        int64_t size = job.last - job.first;
+        for (int b = 0; b < Block; ++b) std::fill_n(sum[b], size, d.bias ? d.bias[k + b] : 0.0);
+        accumulate_row(s, job, taps, sum);
+        for (int b = 0; b < Block; ++b) {
+          float* row = y + b * volume_of(s.out) + (job.oz * s.out[1] + job.oy) * s.out[2] + job.first;
+          for (int64_t i = 0; i < size; ++i) row[i] = static_cast<float>(sum[b][i]);
+        }
+      }
+    }
+  }
+}
+
+// One input plane times one kernel, scattered into `sum`, the output plane of one channel.
+void scatter_plane(const Sizes& s, const float* x, const float* w, const std::vector<Range>& taps, double* sum) {
+  for (int64_t iz = 0; iz < s.in[0]; ++iz) {
+    for (int64_t iy = 0; iy < s.in[1]; ++iy) {
+      const float* row = x + (iz * s.in[1] + iy) * s.in[2];
+      for (int64_t kz = 0; kz < s.kernel[0]; ++kz) {
+        for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
+          int64_t oz = iz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
+          int64_t oy = iy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
+          if (oz < 0 || oz >= s.out[0] || oy < 0 || oy >= s.out[1]) continue;
+          double* to = sum + (oz * s.out[1] + oy) * s.out[2];
+          for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
+            double weight = w[(kz * s.kernel[1] + ky) * s.kernel[2] + kx];
+            int64_t shift = kx * s.dilation[2] - s.pad[2];
+            for (int64_t ix = taps[kx].first; ix < taps[kx].last; ++ix) {
+              to[ix * s.stride[2] + shift] += weight * row[ix];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Seen from its output, a deconvolution's input is what a convolution would produce.
+std::vector<Range> inputs_of_taps(const Sizes& s) {
+  Sizes mirrored = s;
+  std::swap(mirrored.in, mirrored.out);
+  std::vector<Range> taps;
+  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k) taps.push_back(outputs_of_tap(mirrored, 2, k));
+  return taps;
+}
+
+Status require_groups(std::string_view op, int64_t groups, int64_t channels, std::string_view what) {
+  if (groups < 1) return rule_error(op, "expected groups of at least 1, got " + std::to_string(groups));
+  if (channels >= 0 && channels % groups != 0) {
+    return rule_error(op, std::to_string(channels) + " " + std::string(what) + " do not divide into " +
+                              std::to_string(groups) + " groups");
+  }
+  return {};
+}
+
+Status require_same_spatial_rank(std::string_view op, const Dims& x, const Dims& w) {
+  CHECK_OK(require_rank(op, x, 3, 5));
+  if (w.size() == x.size()) return {};
+  return rule_error(op, "expected weights of " + std::to_string(x.size()) + " dimensions as the input has, got " +
+                            to_string(w));
+}
+
+Result<int64_t> deconvolved_size(int64_t in, const Window& w, int64_t output_padding) {
+  if (output_padding < 0 || output_padding >= (int64_t{1} << 31)) {
+    return rule_error("deconv", "expected output_padding of at least 0, got " + std::to_string(output_padding));
+  }
+  if (w.kernel < 0) return kDynamic;
+  int64_t grown = output_padding + w.extent() - w.pad_begin - w.pad_end;  // besides stride * (in - 1)
+  if (in < 0) return w.stride == 1 && grown == 1 ? in : kDynamic;
+  int64_t size = 0;
+  bool fits = in > 0 && !__builtin_mul_overflow(w.stride, in - 1, &size) && !__builtin_add_overflow(size, grown, &size);
+  if (fits && size >= 0) return size;
+  return rule_error("deconv", "an input of " + std::to_string(in) + " with a kernel of " + std::to_string(w.kernel) +
+                                  " and padding of " + std::to_string(w.pad_begin + w.pad_end) + " has no output");
+}
+
+}  // namespace
+
+InferredTypes infer(const Convolution& op, Operands in) {
+  const std::string_view name = Convolution::kName;
+  CHECK_OK(require_inputs(name, in, 2, 3));
+  CHECK_OK(require_floating(name, in));
+  const Dims &x = in[0].type.dims, &w = in[1].type.dims;
+  CHECK_OK(require_same_spatial_rank(name, x, w));
+  CHECK_OK(require_groups(name, op.groups, x[1], "input channels"));
+  CHECK_OK(require_groups(name, op.groups, w[0], "output channels"));
+  if (x[1] >= 0 && w[1] >= 0 && x[1] / op.groups != w[1]) {
+    return rule_error(name, "input " + to_string(x) + " in " + std::to_string(op.groups) + " groups needs weights with " +
+                                std::to_string(x[1] / op.groups) + " channels, got " + to_string(w));
+  }
+  CHECK_OK(require_vector(name, in, 2, w[0], "the bias"));
+  std::vector<int64_t> kernel(w.begin() + 2, w.end());
+  TRY(auto windows,
+      make_windows(name, x.size() - 2, {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  Dims y{x[0], w[0]};
+  for (size_t i = 0; i < windows.size(); ++i) {
+    TRY(int64_t size, windows_that_fit(name, x[i + 2], windows[i], WindowRounding::floor));
+    y.push_back(size);
+  }
+  return std::vector<TensorType>{{in[0].type.type, y}};
+}
+
+Status reference(const Convolution& op, ReferenceInputs in, ReferenceOutputs out) {
+  const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
+  if (out[0].size() == 0) return {};
+  const std::vector<int64_t> none;
+  Sizes s = sizes_of(x->dims(), w->dims(), out[0].dims(), op.groups,
+                     {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
+  flatten_pointwise(s);
+  std::vector<Range> taps;
+  // With no input channels a kernel has any size and no elements: nothing may be allocated by its size.
+  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k) taps.push_back(outputs_of_tap(s, 2, k));
+  ConvolutionData d{elements<float>(*x), elements<float>(*w), bias ? elements<float>(*bias) : nullptr,
+                    elements<float>(out[0])};
+  int64_t per_group = s.channels_out / s.groups;
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t group = 0; group < s.groups; ++group) {
+      int64_t k = group * per_group, end = k + per_group;
+      for (; k + kBlock <= end; k += kBlock) convolve_channels<kBlock>(s, d, taps, n, k);
+      for (; k < end; ++k) convolve_channels<1>(s, d, taps, n, k);
+    }
+  }
+  return {};
+}
+
+InferredTypes infer(const Deconvolution& op, Operands in) {
+  const std::string_view name = Deconvolution::kName;
+  CHECK_OK(require_inputs(name, in, 2, 3));
+  CHECK_OK(require_floating(name, in));
+  const Dims &x = in[0].type.dims, &w = in[1].type.dims;
+  CHECK_OK(require_same_spatial_rank(name, x, w));
+  CHECK_OK(require_groups(name, op.groups, x[1], "input channels"));
+  CHECK_OK(require_groups(name, op.groups, w[0], "input channels of the weights"));
+  if (!merge_sizes(x[1], w[0])) {
+    return rule_error(name, "input " + to_string(x) + " needs weights that begin with its " + std::to_string(x[1]) +
+                                " channels, got " + to_string(w));
+  }
+  int64_t channels = kDynamic;
+  if (w[1] >= 0 && __builtin_mul_overflow(w[1], op.groups, &channels)) return rule_error(name, "too many groups");
+  CHECK_OK(require_vector(name, in, 2, channels, "the bias"));
+  std::vector<int64_t> kernel(w.begin() + 2, w.end());
+  TRY(auto windows,
+      make_windows(name, x.size() - 2, {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  if (op.output_padding.size() != windows.size()) {
+    return rule_error(name, "expected " + std::to_string(windows.size()) + " output_padding sizes, got " +
+                                std::to_string(op.output_padding.size()));
+  }
+  Dims y{x[0], channels};
+  for (size_t i = 0; i < windows.size(); ++i) {
+    TRY(int64_t size, deconvolved_size(x[i + 2], windows[i], op.output_padding[i]));
+    y.push_back(size);
+  }
+  return std::vector<TensorType>{{in[0].type.type, y}};
+}
+
+Status reference(const Deconvolution& op, ReferenceInputs in, ReferenceOutputs out) {
+  const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
+  if (out[0].size() == 0) return {};
+  const std::vector<int64_t> none;
+  Sizes s = sizes_of(x->dims(), w->dims(), out[0].dims(), op.groups,
+                     {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
+  std::vector<Range> taps = inputs_of_taps(s);
+  int64_t channels = s.channels_in / s.groups, per_group = s.channels_out / s.groups;
+  int64_t plane = volume_of(s.in), kernel = volume_of(s.kernel);
+  std::vector<double> sum(static_cast<size_t>(volume_of(s.out)));
+  float* y = elements<float>(out[0]);
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t k = 0; k < s.channels_out; ++k) {
+      std::fill(sum.begin(), sum.end(), bias ? elements<float>(*bias)[k] : 0.0);
+      for (int64_t c = k / per_group * channels; c < (k / per_group + 1) * channels; ++c) {
+        scatter_plane(s, elements<float>(*x) + (n * s.channels_in + c) * plane,
+                      elements<float>(*w) + (c * per_group + k % per_group) * kernel, taps, sum.data());
+      }
+      for (double v : sum) *y++ = static_cast<float>(v);
+    }
+  }
+  return {};
+}
+
+}  // namespace enginery

@@ -1,0 +1,191 @@
+#include "engine/ops/normalization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/ops/support.h"
+
+namespace enginery {
+namespace {
+
+Status require_epsilon(std::string_view op, float epsilon) {
+  if (epsilon >= 0 && std::isfinite(epsilon)) return {};
+  return rule_error(op, "expected an epsilon of at least 0, got " + float_text(epsilon));
+}
+
+InferredTypes same_as_input(Operands in) { return std::vector<TensorType>{in[0].type}; }
+
+// Channels are dimension 1.
+AxisView channels_of(const Dims& x) { return view_axis(x, 1); }
+
+struct Moments {
+  double mean = 0, variance = 0;
+};
+
+Moments moments_of(const float* x, int64_t n) {
+  Moments m;
+  for (int64_t i = 0; i < n; ++i) m.mean += x[i];
+  m.mean /= static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i) m.variance += (x[i] - m.mean) * (x[i] - m.mean);
+  m.variance /= static_cast<double>(n);
+  return m;
+}
+
+}  // namespace
+
+InferredTypes infer(const BatchNorm& op, Operands in) {
+  const std::string_view name = BatchNorm::kName;
+  CHECK_OK(require_inputs(name, in, 5, 5));
+  CHECK_OK(require_floating(name, in));
+  CHECK_OK(require_epsilon(name, op.epsilon));
+  const Dims& x = in[0].type.dims;
+  CHECK_OK(require_rank(name, x, 2));
+  constexpr std::string_view kRoles[] = {"x", "scale", "bias", "mean", "variance"};
+  for (size_t i = 1; i < 5; ++i) CHECK_OK(require_vector(name, in, i, x[1], kRoles[i]));
+  return same_as_input(in);
+}
+
+Status reference(const BatchNorm& op, ReferenceInputs in, ReferenceOutputs out) {
+  AxisView v = channels_of(in[0]->dims());
+  const float* x = elements<float>(*in[0]);
+  float* y = elements<float>(out[0]);
+  auto value = [&](size_t input, int64_t c) { return static_cast<double>(elements<float>(*in[input])[c]); };
+  for (int64_t n = 0; n < v.outer; ++n) {
+    for (int64_t c = 0; c < v.size; ++c) {
+      double factor = value(1, c) / std::sqrt(value(4, c) + op.epsilon);
+      for (int64_t i = 0; i < v.inner; ++i) *y++ = static_cast<float>((*x++ - value(3, c)) * factor + value(2, c));
+    }
+  }
+  return {};
+}
+
+InferredTypes infer(const Lrn& op, Operands in) {
+  const std::string_view name = Lrn::kName;
+  CHECK_OK(require_inputs(name, in, 1, 1));
+  CHECK_OK(require_floating(name, in));
+  CHECK_OK(require_rank(name, in[0].type.dims, 2));
+  if (op.size < 1) return rule_error(name, "expected a size of at least 1, got " + std::to_string(op.size));
+  return same_as_input(in);
+}
+
+Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
+  AxisView v = channels_of(in[0]->dims());
+  const float* x = elements<float>(*in[0]);
+  float* y = elements<float>(out[0]);
+  const int64_t before = std::min((op.size - 1) / 2, v.size), after = std::min(op.size / 2, v.size);
+  for (int64_t n = 0; n < v.outer; ++n) {
+    const float* picture = x + n * v.size * v.inner;
+    for (int64_t c = 0; c < v.size; ++c) {
+      for (int64_t i = 0; i < v.inner; ++i) {
+        double squares = 0;
+        for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after); ++k) {
+          double value = picture[k * v.inner + i];
+          squares += value * value;
+        }
+        double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
+        *y++ = static_cast<float>(picture[c * v.inner + i] / std::pow(base, static_cast<double>(op.beta)));
+      }
+    }
+  }
+  return {};
+}
+
+InferredTypes infer(const InstanceNorm& op, Operands in) {
+  const std::string_view name = InstanceNorm::kName;
+  CHECK_OK(require_inputs(name, in, 3, 3));
+  CHECK_OK(require_floating(name, in));
+  CHECK_OK(require_epsilon(name, op.epsilon));
+  const Dims& x = in[0].type.dims;
+  CHECK_OK(require_rank(name, x, 3));
+  CHECK_OK(require_vector(name, in, 1, x[1], "scale"));
+  CHECK_OK(require_vector(name, in, 2, x[1], "bias"));
+  return same_as_input(in);
+}
+
+Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs out) {
+  AxisView v = channels_of(in[0]->dims());
+  const float* x = elements<float>(*in[0]);
+  float* y = elements<float>(out[0]);
+  for (int64_t n = 0; n < v.outer; ++n) {
+    for (int64_t c = 0; c < v.size; ++c, x += v.inner) {
+      Moments m = moments_of(x, v.inner);
+      double factor = elements<float>(*in[1])[c] / std::sqrt(m.variance + op.epsilon);
+      double bias = elements<float>(*in[2])[c];
+      for (int64_t i = 0; i < v.inner; ++i) *y++ = static_cast<float>((x[i] - m.mean) * factor + bias);
+    }
+  }
+  return {};
+}
+
+InferredTypes infer(const LayerNorm& op, Operands in) {
+  const std::string_view name = LayerNorm::kName;
+  CHECK_OK(require_inputs(name, in, 2, 3));
+  CHECK_OK(require_floating(name, in));
+  CHECK_OK(require_epsilon(name, op.epsilon));
+  const Dims& x = in[0].type.dims;
+  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
+  const Dims row(x.begin() + axis, x.end());
+  for (size_t i = 1; i < in.size(); ++i) {
+    if (!in[i].present) continue;
+    const Dims& d = in[i].type.dims;
+    bool fits = d.size() <= row.size();
+    for (size_t k = 0; fits && k < d.size(); ++k) {
+      int64_t size = d[d.size() - 1 - k];
+      fits = size == 1 || merge_sizes(size, row[row.size() - 1 - k]);
+    }
+    if (!fits) return rule_error(name, "expected scale and bias of " + to_string(row) + ", got " + to_string(d));
+  }
+  return same_as_input(in);
+}
+
+Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) {
+  if (out[0].size() == 0) return {};
+  const Dims& dims = in[0]->dims();
+  TRY(int64_t axis, normalize_axis(LayerNorm::kName, op.axis, in[0]->rank()));
+  const Dims row(dims.begin() + axis, dims.end());
+  const int64_t n = volume(row), rows = out[0].size() / n;
+  Tensor scales = broadcast_to(*in[1], row);
+  const Tensor* given_bias = given(in, 2);
+  Tensor biases = given_bias ? broadcast_to(*given_bias, row) : Tensor();
+  const float *x = elements<float>(*in[0]), *scale = elements<float>(scales);
+  const float* bias = given_bias ? elements<float>(biases) : nullptr;
+  float* y = elements<float>(out[0]);
+  for (int64_t r = 0; r < rows; ++r, x += n) {
+    Moments m = moments_of(x, n);
+    double factor = 1 / std::sqrt(m.variance + op.epsilon);
+    for (int64_t i = 0; i < n; ++i) {
+      *y++ = static_cast<float>((x[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
+    }
+  }
+  return {};
+}
+
+InferredTypes infer(const Softmax& op, Operands in) {
+  CHECK_OK(require_inputs(Softmax::kName, in, 1, 1));
+  CHECK_OK(require_floating(Softmax::kName, in));
+  TRY(int64_t axis, normalize_axis(Softmax::kName, op.axis, static_cast<int64_t>(in[0].type.dims.size())));
+  (void)axis;
+  return same_as_input(in);
+}
+
+Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
+  if (out[0].size() == 0) return {};
+  TRY(int64_t axis, normalize_axis(Softmax::kName, op.axis, in[0]->rank()));
+  AxisView v = view_axis(in[0]->dims(), axis);
+  const float* x = elements<float>(*in[0]);
+  float* y = elements<float>(out[0]);
+  for (int64_t lane = 0; lane < v.outer * v.inner; ++lane) {
+    int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner, last = first + v.size * v.inner;
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int64_t i = first; i < last; i += v.inner) largest = std::max<double>(largest, x[i]);
+    for (int64_t i = first; i < last; i += v.inner) sum += std::exp(x[i] - largest);
+    for (int64_t i = first; i < last; i += v.inner) {
+      double shifted = x[i] - largest;
+      y[i] = static_cast<float>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
+    }
+  }
+  return {};
+}
+
+}  // namespace enginery

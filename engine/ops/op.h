@@ -1,0 +1,55 @@
+// Op: the closed variant of all operators, and what can be asked of any of them.
+//
+// Adding an operator: its struct with fields, infer and reference in a family's pair of files, one row in ENGINERY_OPS below,
+// one row in each importer that reads it.
+#pragma once
+
+#include <variant>
+
+#include "engine/ops/activation.h"
+#include "engine/ops/convolution.h"
+#include "engine/ops/einsum.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/matmul.h"
+#include "engine/ops/normalization.h"
+#include "engine/ops/ordering.h"
+#include "engine/ops/pooling.h"
+#include "engine/ops/quantization.h"
+#include "engine/ops/reduction.h"
+#include "engine/ops/scattering.h"
+#include "engine/ops/shaping.h"
+#include "engine/ops/slicing.h"
+
+namespace enginery {
+
+using Op = std::variant<
+    // convolution.h, matmul.h, pooling.h
+    Convolution, Deconvolution, MatMul, Gemm, Pooling, GlobalPooling,
+    // activation.h, elementwise.h
+    Activation, Unary, PRelu, Binary, Select, Cast,
+    // normalization.h
+    BatchNorm, Lrn, InstanceNorm, LayerNorm, Softmax,
+    // shaping.h
+    Reshape, Transpose, Flatten, Squeeze, Unsqueeze, Shape, Expand, Identity,
+    // slicing.h
+    Concat, Split, Slice, Gather, GatherElements, Pad, Tile, Fill, Range,
+    // reduction.h
+    Reduce, ArgExtreme, Resize,
+    // scattering.h, ordering.h, quantization.h, einsum.h
+    GatherNd, ScatterElements, ScatterNd, TopK, CumSum, NonZero, Quantize, Dequantize, Einsum>;
+
+std::string_view op_name(const Op& op);  // "conv"
+// The operator's attributes as "name=value" joined by spaces, in their fixed order.
+std::string attributes_text(const Op& op);
+// The operator called `name` with `attributes` over its defaults. Errors: invalid_argument.
+Result<Op> parse_op(std::string_view name, const std::map<std::string, std::string>& attributes);
+
+// The types of the outputs. Errors: invalid_argument (the operator's own rules), unsupported (its result
+// depends on data that is not known at build time).
+InferredTypes infer_types(const Op& op, Operands in);
+
+// Computes the outputs on the CPU with the operator's reference, the oracle of every other implementation.
+// float16, bfloat16 and float64 go through float32 and are rounded once at the end. `in` holds null for absent inputs.
+Result<std::vector<Tensor>> run_reference(const Op& op, ReferenceInputs in);
+
+}  // namespace enginery

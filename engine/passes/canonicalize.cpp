@@ -1,0 +1,87 @@
+#include "engine/passes/canonicalize.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+bool is_whole_plane(const Dims& dims, std::vector<int64_t> axes) {
+  int64_t rank = static_cast<int64_t>(dims.size());
+  if (rank < 3) return false;
+  for (int64_t& a : axes) a = a < 0 ? a + rank : a;
+  std::sort(axes.begin(), axes.end());
+  if (static_cast<int64_t>(axes.size()) != rank - 2) return false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>(i) + 2) return false;
+  }
+  return true;
+}
+
+bool all_equal(const std::vector<int64_t>& values, int64_t wanted) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == wanted; });
+}
+
+bool covers_plane(const Pooling& pool, const Dims& dims) {
+  for (size_t i = 0; i < pool.kernel.size(); ++i) {
+    if (pool.kernel[i] != dims[i + 2]) return false;
+  }
+  return all_equal(pool.pads_begin, 0) && all_equal(pool.pads_end, 0) && all_equal(pool.dilations, 1);
+}
+
+// The global pooling that this node is, or nothing.
+std::optional<Op> as_global_pooling(const Graph& graph, const Node& node) {
+  const TensorType& in = graph.value(node.inputs[0]).type;
+  if (!is_floating(in.type) || !is_static(in.dims)) return std::nullopt;
+  if (const auto* reduce = std::get_if<Reduce>(&node.op)) {
+    bool pools = reduce->kind == ReduceKind::mean || reduce->kind == ReduceKind::max;
+    if (!pools || !reduce->keep_dims || !is_whole_plane(in.dims, reduce->axes)) return std::nullopt;
+    return GlobalPooling{reduce->kind == ReduceKind::mean ? PoolKind::average : PoolKind::max};
+  }
+  if (const auto* pool = std::get_if<Pooling>(&node.op)) {
+    if (node.outputs.size() != 1 || !covers_plane(*pool, in.dims)) return std::nullopt;
+    return GlobalPooling{pool->kind};
+  }
+  return std::nullopt;
+}
+
+// y = A B + C for Gemm: its scalars go into constant operands, its transposed constant operands are transposed.
+bool simplify_gemm(Graph& graph, Node& node) {
+  Gemm gemm = std::get<Gemm>(node.op);
+  bool has_c = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  const Tensor* b = graph.constant(node.inputs[1]);
+  const Tensor* c = has_c ? graph.constant(node.inputs[2]) : nullptr;
+  if ((gemm.alpha == 1 && (!has_c || gemm.beta == 1)) || !b || b->type() != DataType::float32) return false;
+  if (has_c && (!c || c->type() != DataType::float32)) return false;
+  auto scaled = [&](const Tensor& t, float by) {
+    Tensor out = t;
+    for (float& x : out.mutable_data<float>()) x *= by;
+    return out;
+  };
+  std::string name = graph.value(node.inputs[1]).name;
+  Tensor weights = scaled(*b, gemm.alpha);  // both before the graph's tables grow and move b and c
+  Tensor bias = has_c ? scaled(*c, gemm.beta) : Tensor();
+  node.inputs[1] = graph.add_constant(name + ".scaled", weights);
+  if (has_c) node.inputs[2] = graph.add_constant(name + ".bias", bias);
+  gemm.alpha = gemm.beta = 1;
+  node.op = gemm;
+  return true;
+}
+
+}  // namespace
+
+Result<int> canonicalize(Graph& graph) {
+  int changed = 0;
+  for (NodeId id : graph.topological_order()) {
+    Node& node = graph.node(id);
+    if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
+    if (std::holds_alternative<Gemm>(node.op)) changed += simplify_gemm(graph, node);
+    if (auto pooling = as_global_pooling(graph, node)) {
+      node.op = *pooling;
+      node.inputs.resize(1);
+      ++changed;
+    }
+  }
+  return changed;
+}
+
+}  // namespace enginery

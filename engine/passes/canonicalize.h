@@ -1,0 +1,13 @@
+// Gives each computation one spelling: a mean over the whole plane is a global pooling, an average pooling
+// over the whole plane too; Gemm's scalars go into its weights.
+//
+// Runs early: what follows, and the tactic sources, then need to know one form only.
+#pragma once
+
+#include "engine/graph/graph.h"
+
+namespace enginery {
+
+Result<int> canonicalize(Graph& graph);
+
+}  // namespace enginery

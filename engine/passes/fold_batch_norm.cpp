@@ -1,0 +1,217 @@
+#include "engine/passes/fold_batch_norm.h"
+
+#include <cmath>
+
+namespace enginery {
+namespace {
+
+// y = scale[k] * x + shift[k] along dimension 1 (the last dimension for matrix products).
+struct Affine {
+  std::vector<float> scale, shift;
+};
+
+std::vector<float> floats(const Tensor& t) {
+  Tensor f = convert(t, DataType::float32);
+  auto data = f.data<float>();
+  return {data.begin(), data.end()};
+}
+
+// A constant that is one number a channel of `dims`, or one number for all.
+std::optional<std::vector<float>> per_channel(const Tensor* t, const Dims& dims, size_t channel_axis) {
+  if (!t || !is_floating(t->type()) || dims[channel_axis] < 0) return std::nullopt;
+  size_t channels = static_cast<size_t>(dims[channel_axis]);
+  if (t->size() == 1) {
+    // One number would also raise the rank of a smaller tensor: broadcasting must leave dims as they are.
+    if (t->dims().size() > dims.size()) return std::nullopt;
+    return std::vector<float>(channels, floats(*t)[0]);
+  }
+  size_t rank = t->dims().size();
+  if (rank > dims.size() || t->size() != static_cast<int64_t>(channels)) return std::nullopt;
+  for (size_t i = 0; i < rank; ++i) {
+    size_t axis = dims.size() - rank + i;
+    if (t->dims()[i] != 1 && axis != channel_axis) return std::nullopt;
+  }
+  return floats(*t);
+}
+
+std::optional<Affine> batch_norm_affine(const Graph& graph, const Node& node) {
+  const Tensor* parts[4];
+  for (size_t i = 0; i < 4; ++i) {
+    parts[i] = graph.constant(node.inputs[i + 1]);
+    if (!parts[i]) return std::nullopt;
+  }
+  auto scale = floats(*parts[0]), bias = floats(*parts[1]), mean = floats(*parts[2]), variance = floats(*parts[3]);
+  float epsilon = std::get<BatchNorm>(node.op).epsilon;
+  Affine out;
+  for (size_t k = 0; k < scale.size(); ++k) {
+    double v = static_cast<double>(variance[k]) + epsilon;
+    if (!(v > 0)) return std::nullopt;  // the reference would give NaN or infinity: leave it to say so
+    double s = scale[k] / std::sqrt(v);
+    out.scale.push_back(static_cast<float>(s));
+    out.shift.push_back(static_cast<float>(bias[k] - mean[k] * s));
+  }
+  return out;
+}
+
+// What `node` does to its input `x`, if it is a per-channel scale and shift by constants.
+std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x, size_t channel_axis) {
+  if (std::holds_alternative<BatchNorm>(node.op)) {
+    return node.inputs[0] == x && channel_axis == 1 ? batch_norm_affine(graph, node) : std::nullopt;
+  }
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (!binary) return std::nullopt;
+  const Dims& dims = graph.value(x).type.dims;
+  if (graph.value(node.outputs[0]).type.dims != dims) return std::nullopt;
+  bool left = node.inputs[0] == x;
+  auto c = per_channel(graph.constant(node.inputs[left ? 1 : 0]), dims, channel_axis);
+  if (!c) return std::nullopt;
+  size_t n = c->size();
+  switch (binary->kind) {
+    case BinaryKind::mul: return Affine{*c, std::vector<float>(n, 0)};
+    case BinaryKind::add: return Affine{std::vector<float>(n, 1), *c};
+    case BinaryKind::sub: {
+      if (!left) return std::nullopt;
+      for (float& v : *c) v = -v;
+      return Affine{std::vector<float>(n, 1), *c};
+    }
+    case BinaryKind::div: {
+      if (!left) return std::nullopt;
+      for (float& v : *c) v = 1 / v;
+      return Affine{*c, std::vector<float>(n, 0)};
+    }
+    default: return std::nullopt;
+  }
+}
+
+// The dimension of the weights that counts output channels, and how many of them one index of it stands for.
+struct WeightAxis {
+  size_t axis = 0;
+  int64_t groups = 1;  // deconvolution: w is [C, K/groups, ...], channel k = group * (K/groups) + index
+};
+
+std::optional<WeightAxis> weight_axis(const Graph& graph, const Node& node) {
+  if (std::holds_alternative<Convolution>(node.op)) return WeightAxis{0, 1};
+  if (const auto* op = std::get_if<Deconvolution>(&node.op)) return WeightAxis{1, op->groups};
+  if (const auto* op = std::get_if<Gemm>(&node.op)) {
+    if (op->alpha != 1 || op->beta != 1) return std::nullopt;
+    return WeightAxis{op->transpose_b ? size_t{0} : size_t{1}, 1};
+  }
+  if (std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).type.dims.size() == 2) return WeightAxis{1, 1};
+  return std::nullopt;
+}
+
+Tensor scale_weights(const Tensor& w, const WeightAxis& where, const std::vector<float>& scale) {
+  Tensor out = convert(w, DataType::float32);
+  auto data = out.mutable_data<float>();
+  int64_t inner = strides_of(w.dims())[where.axis], size = w.dims()[where.axis];
+  int64_t outer = w.size() / std::max<int64_t>(inner * size, 1);
+  int64_t inputs_a_group = std::max<int64_t>(outer / where.groups, 1);
+  for (int64_t o = 0; o < outer; ++o) {
+    int64_t first_channel = where.groups == 1 ? 0 : (o / inputs_a_group) * size;
+    for (int64_t k = 0; k < size; ++k) {
+      float* row = data.data() + (o * size + k) * inner;
+      for (int64_t i = 0; i < inner; ++i) row[i] *= scale[static_cast<size_t>(first_channel + k)];
+    }
+  }
+  return out;
+}
+
+// The bias of the producer as one float a channel; nothing when it is not a constant of that form.
+std::optional<std::vector<float>> bias_of(const Graph& graph, const Node& node, size_t channels) {
+  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return std::vector<float>(channels, 0);
+  const Tensor* b = graph.constant(node.inputs[2]);
+  if (!b || !is_floating(b->type())) return std::nullopt;
+  if (b->size() == 1) return std::vector<float>(channels, floats(*b)[0]);
+  bool vector = b->size() == static_cast<int64_t>(channels) && b->dims().back() == b->size();
+  return vector ? std::optional(floats(*b)) : std::nullopt;
+}
+
+bool is_finite(const Affine& a) {
+  for (size_t k = 0; k < a.scale.size(); ++k) {
+    if (!std::isfinite(a.scale[k]) || !std::isfinite(a.shift[k])) return false;
+  }
+  return true;
+}
+
+// Folds `affine` into the weights and bias of `producer`. False when its form does not allow it.
+bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Affine& affine) {
+  Node& node = graph.node(producer);
+  const Tensor* w = graph.constant(node.inputs[1]);
+  bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  bool takes_bias = !std::holds_alternative<MatMul>(node.op);
+  auto bias = bias_of(graph, node, affine.scale.size());
+  if (!w || w->type() != DataType::float32 || !bias || !is_finite(affine)) return false;
+  bool shifts = has_bias;
+  for (float s : affine.shift) shifts |= s != 0;
+  if (shifts && !takes_bias) return false;  // a matrix product's bias is an epilogue step: vertical fusion takes it
+  bool scales = false;
+  for (float s : affine.scale) scales |= s != 1;
+  if (scales) {
+    std::string name = graph.value(node.inputs[1]).name;
+    node.inputs[1] = graph.add_constant(name + ".folded", scale_weights(*w, where, affine.scale));
+  }
+  if (!shifts) return true;
+  for (size_t k = 0; k < bias->size(); ++k) (*bias)[k] = (*bias)[k] * affine.scale[k] + affine.shift[k];
+  node.inputs.resize(3, kNoValue);
+  node.inputs[2] = graph.add_constant(node.name + ".bias", Tensor::of<float>({static_cast<int64_t>(bias->size())}, std::span<const float>(*bias)));
+  return true;
+}
+
+bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) {
+  const Node& node = graph.node(id);
+  for (ValueId x : node.inputs) {
+    if (x == kNoValue || graph.constant(x)) continue;
+    NodeId producer = graph.value(x).producer;
+    if (producer == kNoNode || users[static_cast<size_t>(x)].size() != 1 || graph.is_output(x)) continue;
+    auto where = weight_axis(graph, graph.node(producer));
+    if (!where || graph.value(x).type.type != DataType::float32) continue;
+    bool matrix = std::holds_alternative<MatMul>(graph.node(producer).op);
+    size_t axis = matrix ? graph.value(x).type.dims.size() - 1 : 1;
+    if (axis >= graph.value(x).type.dims.size()) continue;
+    auto affine = as_affine(graph, node, x, axis);
+    if (!affine || !fold_into(graph, producer, *where, *affine)) continue;
+    users[static_cast<size_t>(x)] = users[static_cast<size_t>(node.outputs[0])];
+    graph.replace_uses(node.outputs[0], x);
+    graph.erase_node(id);
+    return true;
+  }
+  return false;
+}
+
+// A batch norm that nothing takes in: x * s + t, which element-wise kernels know.
+bool decompose(Graph& graph, NodeId id) {
+  Node node = graph.node(id);
+  auto affine = batch_norm_affine(graph, node);
+  const TensorType& type = graph.value(node.inputs[0]).type;
+  if (!affine || !is_finite(*affine) || type.type != DataType::float32 || type.dims.size() < 2) return false;
+  Dims dims(type.dims.size(), 1);
+  dims[1] = static_cast<int64_t>(affine->scale.size());
+  ValueId scale = graph.add_constant(node.name + ".scale", Tensor::of<float>(dims, std::span<const float>(affine->scale)));
+  ValueId shift = graph.add_constant(node.name + ".shift", Tensor::of<float>(dims, std::span<const float>(affine->shift)));
+  auto scaled = graph.add_node(node.name + ".scaled", Binary{BinaryKind::mul}, {node.inputs[0], scale});
+  if (!scaled) return false;
+  auto shifted = graph.add_node(node.name + ".shifted", Binary{BinaryKind::add}, {(*scaled)[0], shift});
+  ENSURE(shifted.ok(), "a scaled tensor takes a shift of the same dims");
+  graph.replace_uses(node.outputs[0], (*shifted)[0]);
+  graph.erase_node(id);
+  return true;
+}
+
+}  // namespace
+
+Result<int> fold_batch_norm(Graph& graph) {
+  int changed = 0;
+  auto users = graph.users();
+  for (NodeId id : graph.topological_order()) {
+    const Op& op = graph.node(id).op;
+    if (!std::holds_alternative<BatchNorm>(op) && !std::holds_alternative<Binary>(op)) continue;
+    if (fold_one(graph, id, users)) {
+      ++changed;
+    } else if (std::holds_alternative<BatchNorm>(op)) {
+      if (decompose(graph, id)) users = graph.users(), ++changed;
+    }
+  }
+  return changed;
+}
+
+}  // namespace enginery

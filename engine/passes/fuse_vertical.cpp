@@ -1,0 +1,86 @@
+#include "engine/passes/fuse_vertical.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+constexpr int kMaxActivations = 2, kMaxAdditions = 2;
+
+bool is_anchor(const Op& op) {
+  return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
+         std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) || std::holds_alternative<Binary>(op);
+}
+
+bool is_floating_value(const Graph& graph, ValueId v) {
+  return is_floating(graph.value(v).type.type);
+}
+
+// Grows one group from its anchor along the only reader of each value.
+class Grower {
+ public:
+  Grower(Graph& graph, const std::vector<std::vector<NodeId>>& users) : graph_(graph), users_(users) {}
+
+  std::vector<NodeId> grow(NodeId anchor) {
+    std::vector<NodeId> chain{anchor};
+    bool pointwise = std::holds_alternative<Binary>(graph_.node(anchor).op);
+    int activations = 0, additions = 0;
+    while (true) {
+      NodeId next = only_reader(chain.back());
+      if (next == kNoNode || graph_.node(next).group != kNoGroup) break;
+      const Node& node = graph_.node(next);
+      if (std::holds_alternative<Activation>(node.op) && activations < kMaxActivations) ++activations;
+      else if (!pointwise && additions < kMaxAdditions && takes_addition(chain.back(), node)) ++additions;
+      else break;
+      chain.push_back(next);
+    }
+    return chain;
+  }
+
+ private:
+  NodeId only_reader(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (node.outputs.size() != 1 || graph_.is_output(node.outputs[0])) return kNoNode;
+    const auto& readers = users_[static_cast<size_t>(node.outputs[0])];
+    return readers.size() == 1 ? readers[0] : kNoNode;  // twice by one node counts as two
+  }
+
+  // An addition keeps the dims of what it is added to; the other operand comes from outside the chain, since each value
+  // of the chain has one reader.
+  bool takes_addition(NodeId last, const Node& node) const {
+    const Binary* binary = std::get_if<Binary>(&node.op);
+    if (!binary || binary->kind != BinaryKind::add) return false;
+    const TensorType& mine = graph_.value(graph_.node(last).outputs[0]).type;
+    return graph_.value(node.outputs[0]).type == mine && is_static(mine.dims);
+  }
+
+  Graph& graph_;
+  const std::vector<std::vector<NodeId>>& users_;
+};
+
+}  // namespace
+
+Result<int> fuse_vertical(Graph& graph) {
+  auto users = graph.users();
+  std::vector<NodeId> order = graph.topological_order();
+  Grower grower(graph, users);
+  int32_t groups = 0;
+  auto group_from = [&](NodeId id) {
+    const Node& node = graph.node(id);
+    if (node.group != kNoGroup || !is_anchor(node.op) || !is_floating_value(graph, node.outputs[0])) return;
+    std::vector<NodeId> chain = grower.grow(id);
+    if (chain.size() < 2) return;
+    for (NodeId member : chain) graph.node(member).group = groups;
+    ++groups;
+  };
+  // Backwards, so that of two anchors that meet in an addition the later one takes it; element-wise anchors last, so
+  // that they never take an activation away from a convolution.
+  for (bool pointwise : {false, true}) {
+    for (size_t i = order.size(); i-- > 0;) {
+      if (std::holds_alternative<Binary>(graph.node(order[i]).op) == pointwise) group_from(order[i]);
+    }
+  }
+  return groups;
+}
+
+}  // namespace enginery

@@ -1,0 +1,14 @@
+// Forms fusion groups: an anchor (convolution, deconvolution, matrix product, element-wise operation) with
+// the activations, bias and residual additions that follow it.
+//
+// Runs last. Where both inputs of an addition come from anchors, the later one takes it. Groups are
+// proposals: plan keeps what a tactic source can run whole.
+#pragma once
+
+#include "engine/graph/graph.h"
+
+namespace enginery {
+
+Result<int> fuse_vertical(Graph& graph);
+
+}  // namespace enginery

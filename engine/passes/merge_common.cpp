@@ -1,0 +1,53 @@
+#include "engine/passes/merge_common.h"
+
+#include <map>
+
+namespace enginery {
+namespace {
+
+constexpr int64_t kMaxHashedBytes = 4096;
+
+// Equal small constants get one id, so that nodes reading them compare equal.
+std::vector<ValueId> representatives(const Graph& graph) {
+  std::vector<ValueId> out;
+  std::map<std::string, ValueId> seen;
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    const Tensor* t = graph.constant(v);
+    if (!t || t->bytes() > kMaxHashedBytes) {
+      out.push_back(v);
+      continue;
+    }
+    std::string key = to_string(t->tensor_type()) + std::string(as_text(t->byte_span()));
+    out.push_back(seen.emplace(std::move(key), v).first->second);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<int> merge_common(Graph& graph) {
+  std::vector<ValueId> same = representatives(graph);
+  std::map<std::string, NodeId> seen;
+  int changed = 0;
+  for (NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    std::string key = std::string(op_name(node.op)) + " " + attributes_text(node.op);
+    for (ValueId v : node.inputs) key += " " + std::to_string(v == kNoValue ? v : same[static_cast<size_t>(v)]);
+    auto [found, fresh] = seen.emplace(std::move(key), id);
+    if (fresh) continue;
+    const Node& first = graph.node(found->second);
+    bool names_an_output = false;
+    for (ValueId v : node.outputs) names_an_output |= graph.is_output(v);
+    if (names_an_output) continue;
+    std::vector<ValueId> from = node.outputs, to = first.outputs;
+    for (size_t i = 0; i < from.size(); ++i) {
+      graph.replace_uses(from[i], to[i]);
+      same[static_cast<size_t>(from[i])] = to[i];
+    }
+    graph.erase_node(id);
+    ++changed;
+  }
+  return changed;
+}
+
+}  // namespace enginery

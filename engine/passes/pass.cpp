@@ -1,0 +1,68 @@
+#include "engine/passes/pass.h"
+
+#include <chrono>
+
+#include "engine/passes/canonicalize.h"
+#include "engine/passes/fold_batch_norm.h"
+#include "engine/passes/fold_constants.h"
+#include "engine/passes/fuse_activations.h"
+#include "engine/passes/fuse_vertical.h"
+#include "engine/passes/merge_common.h"
+#include "engine/passes/remove_dead.h"
+#include "engine/passes/remove_no_ops.h"
+
+namespace enginery {
+
+const std::vector<Pass>& pass_list() {
+  static const std::vector<Pass> list = {
+      {"fold_constants", fold_constants},      // first: what follows wants axes, shapes and weights as constants
+      {"remove_no_ops", remove_no_ops},        // identities hide patterns from the passes below
+      {"canonicalize", canonicalize},          // one spelling for each computation (mean over the plane = global pooling)
+      {"merge_common", merge_common},          // before fusion, so that shared producers are seen once
+      {"fuse_activations", fuse_activations},  // swish, hard swish and GELU from their exported pieces
+      {"fold_batch_norm", fold_batch_norm},    // scale and shift into weights, before groups are formed
+      {"remove_dead", remove_dead},            // leftovers would count as users and block fusion
+      {"fuse_vertical", fuse_vertical},        // last: groups refer to final nodes
+  };
+  return list;
+}
+
+int layer_count(const Graph& graph) {
+  std::set<int32_t> groups;
+  int count = 0;
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.erased) continue;
+    if (node.group == kNoGroup || groups.insert(node.group).second) ++count;
+  }
+  return count;
+}
+
+Status run_passes(Graph& graph, const PassOptions& options) {
+  for (const std::string& name : options.skip) {
+    bool known = false;
+    for (const Pass& pass : pass_list()) known |= pass.name == name;
+    if (!known) return Error{ErrorCode::usage, "there is no pass '" + name + "' to skip"};
+  }
+  for (const Pass& pass : pass_list()) {
+    std::string name(pass.name);
+    if (options.skip.count(name)) continue;
+    auto start = std::chrono::steady_clock::now();
+    auto changed = pass.run(graph);
+    if (!changed) return changed.error().within("pass " + name);
+    double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (Status sound = verify(graph); !sound.ok()) {
+      return Error{ErrorCode::internal, "pass " + name + " broke the graph: " + sound.error().message};
+    }
+    if (options.dump) options.dump(pass.name, graph);
+    if (options.log) {
+      char line[160];
+      std::snprintf(line, sizeof line, "after %s: %d layers (%d changed, %.1f ms)", name.c_str(), layer_count(graph),
+                    *changed, ms);
+      options.log(line);
+    }
+  }
+  return {};
+}
+
+}  // namespace enginery

@@ -1,0 +1,17 @@
+// Memory planning: offsets in one arena by lifetime, so that storages that live at different times share bytes.
+#pragma once
+
+#include "engine/plan/plan.h"
+
+namespace enginery {
+
+inline constexpr int64_t kArenaAlignment = 256;
+
+// Sets first_step and last_step of every storage from the steps that touch it, then each arena offset (best fit,
+// largest first; Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020) and arena_bytes.
+void plan_memory(Plan& plan);
+
+// The promise of plan_memory, checked: no two live storages overlap, all lie in the arena. Errors: internal.
+Status check_memory(const Plan& plan);
+
+}  // namespace enginery

@@ -1,0 +1,135 @@
+#include "enginery/engine.h"
+
+#include "engine/base/file.h"
+#include "engine/format/engine_file.h"
+#include "engine/runtime/execution.h"
+
+namespace enginery {
+namespace {
+
+std::string describe(const Plan& plan, int tensor) {
+  const PlanTensor& t = plan.tensors[static_cast<size_t>(tensor)];
+  return t.name + " " + to_string(t.type) + " " + to_string(t.format.layout);
+}
+
+LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenance) {
+  const PlanStep& step = plan.steps[index];
+  LayerInfo out;
+  out.name = step.name;
+  out.op = is_reformat(step.problem) ? "reformat" : std::string(op_name(step.problem.op));
+  out.tactic = tactic_key(step.tactic);
+  for (int t : step.inputs) {
+    if (t >= 0) out.inputs.push_back(describe(plan, t));
+  }
+  for (int t : step.outputs) out.outputs.push_back(describe(plan, t));
+  out.flops = flop_count(step.problem);
+  out.bytes = step.tactic.view_of >= 0 ? 0 : least_bytes(step.problem);
+  out.median_us = index < provenance.step_us.size() ? provenance.step_us[index] : 0;
+  return out;
+}
+
+std::vector<TensorInfo> tensor_infos(const std::vector<NamedType>& types) {
+  std::vector<TensorInfo> out;
+  for (const NamedType& t : types) out.push_back({t.name, t.type});
+  return out;
+}
+
+EngineInfo engine_info(const EngineFile& file) {
+  const Manifest& m = file.manifest;
+  EngineInfo out;
+  out.name = m.name, out.sku = m.sku, out.kind = std::string(to_string(m.kind));
+  out.content_digest = file.content_digest.text(), out.digest = file.file_digest.text();
+  out.builder = m.builder, out.model_digest = m.model_digest, out.structure_digest = m.structure_digest;
+  out.signer = key_id(file.signer), out.portability = m.portability;
+  out.precisions = m.precisions, out.threads = m.threads, out.level = m.level, out.provisional = m.provisional;
+  out.inputs = tensor_infos(m.inputs), out.outputs = tensor_infos(m.outputs);
+  for (size_t i = 0; i < file.plan.steps.size(); ++i) out.layers.push_back(layer_info(file.plan, i, file.provenance));
+  out.software = m.software, out.hardware = file.provenance.hardware, out.provenance = file.provenance.facts;
+  out.median_us = file.provenance.median_us;
+  out.weights_bytes = file.plan.weights_bytes(), out.arena_bytes = file.plan.arena_bytes, out.file_bytes = file.file_bytes;
+  return out;
+}
+
+Result<EngineFile> read_file_of(const std::string& file, const LoadOptions& options) {
+  TRY(Bytes bytes, enginery::read_file(file));
+  std::filesystem::path keys = options.keys_folder.empty() ? data_folder() / "keys" : std::filesystem::path(options.keys_folder);
+  TRY(TrustStore trust, TrustStore::load(keys));
+  auto engine = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
+  if (!engine) return engine.error().within(file);
+  return engine;
+}
+
+}  // namespace
+
+struct Engine::State {
+  EngineInfo info;
+  std::unique_ptr<Device> device;
+  TacticSources sources;
+  std::shared_ptr<const Program> program;
+};
+
+struct ExecutionContext::State {
+  std::shared_ptr<const Engine::State> engine;
+  std::unique_ptr<Execution> execution;
+};
+
+Engine::Engine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+Result<EngineInfo> Engine::inspect(const std::string& file, const LoadOptions& options) {
+  TRY(EngineFile engine, read_file_of(file, options));
+  return engine_info(engine);
+}
+
+Result<Engine> Engine::load(const std::string& file, const LoadOptions& options) {
+  TRY(EngineFile engine, read_file_of(file, options));
+  auto state = std::make_shared<State>();
+  state->info = engine_info(engine);
+  DeviceOptions device;
+  device.threads = options.threads > 0 ? options.threads : engine.manifest.threads;
+  device.index = options.device_index;
+  auto opened = open_device(engine.manifest.sku, device);
+  if (!opened) {
+    // An SKU that this machine does not have, or does not know, is an engine for another machine.
+    Error error = opened.error().within(file + " is an engine for " + engine.manifest.sku);
+    if (error.code == ErrorCode::not_found) error.code = ErrorCode::incompatible;
+    return error;
+  }
+  state->device = std::move(*opened);
+  TRY(state->sources, make_tactic_sources(*state->device));
+  auto program = Program::make(std::move(engine.plan), *state->device, state->sources);
+  if (!program) return program.error().within(file);
+  state->program = std::move(*program);
+  return Engine(std::move(state));
+}
+
+const EngineInfo& Engine::info() const { return state_->info; }
+int Engine::threads() const { return state_->device->info().threads; }
+int64_t Engine::packed_weight_bytes() const { return state_->program->packed_weight_bytes(); }
+
+std::vector<std::pair<std::string, double>> Engine::device_state() const {
+  Measurer* measurer = state_->device->measurer();
+  if (!measurer) return {};
+  DeviceState s = measurer->state();
+  return {{"clock_mhz", s.clock_mhz}, {"memory_clock_mhz", s.memory_clock_mhz}, {"temperature_c", s.temperature_c},
+          {"power_w", s.power_w}, {"throttle_bits", static_cast<double>(s.throttle_bits)}, {"foreign_load", s.foreign_load}};
+}
+
+Result<ExecutionContext> Engine::create_context() const {
+  auto state = std::make_unique<ExecutionContext::State>();
+  state->engine = state_;
+  TRY(state->execution, Execution::make(state_->program));
+  return ExecutionContext(std::move(state));
+}
+
+ExecutionContext::ExecutionContext(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ExecutionContext::ExecutionContext(ExecutionContext&&) noexcept = default;
+ExecutionContext& ExecutionContext::operator=(ExecutionContext&&) noexcept = default;
+ExecutionContext::~ExecutionContext() = default;
+
+Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  return state_->execution->run(inputs, outputs);
+}
+Result<double> ExecutionContext::time_us() { return state_->execution->time_us(); }
+Result<std::vector<double>> ExecutionContext::profile(int rounds) { return state_->execution->profile(rounds); }
+
+}  // namespace enginery

@@ -1,0 +1,168 @@
+#include "engine/runtime/execution.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+double median(std::vector<double> samples) {
+  if (samples.empty()) return 0;
+  auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Execution>> Execution::make(std::shared_ptr<const Program> program) {
+  std::unique_ptr<Execution> execution(new Execution(std::move(program)));
+  CHECK_OK(execution->set_up());
+  return execution;
+}
+
+Status Execution::set_up() {
+  const Plan& plan = program_->plan();
+  Device& device = program_->device();
+  TRY(stream_, device.create_stream());
+  TRY(arena_, device.allocate(static_cast<size_t>(std::max<int64_t>(plan.arena_bytes, 1))));
+  for (const PlanStep& step : plan.steps) {
+    slots_.push_back({input_slots_.size(), output_slots_.size()});
+    input_slots_.resize(input_slots_.size() + step.inputs.size());
+    output_slots_.resize(output_slots_.size() + step.outputs.size());
+  }
+  storage_addresses_.resize(plan.storages.size(), nullptr);
+  if (device.info().shares_host_memory()) return {};
+  for (const auto* tensors : {&plan.inputs, &plan.outputs}) {
+    for (int t : *tensors) {
+      size_t bytes = static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(t)].type));
+      TRY(staging_.emplace_back(), device.allocate(std::max<size_t>(bytes, 1)));
+    }
+  }
+  for (size_t s = 0; s < plan.storages.size(); ++s) {
+    const Storage& storage = plan.storages[s];
+    if (storage.kind == StorageKind::arena) continue;
+    size_t index = static_cast<size_t>(storage.offset) + (storage.kind == StorageKind::output ? plan.inputs.size() : 0);
+    storage_addresses_[s] = staging_[index].data();
+  }
+  bind_storages();
+  return {};
+}
+
+void Execution::bind_storages() {
+  const Plan& plan = program_->plan();
+  for (size_t s = 0; s < plan.storages.size(); ++s) {
+    if (plan.storages[s].kind == StorageKind::arena) {
+      storage_addresses_[s] = static_cast<char*>(arena_.data()) + plan.storages[s].offset;
+    }
+  }
+  auto address = [&](int tensor) {
+    return tensor < 0 ? nullptr : storage_addresses_[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].storage)];
+  };
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    for (size_t k = 0; k < step.inputs.size(); ++k) input_slots_[slots_[i].input + k] = address(step.inputs[k]);
+    for (size_t k = 0; k < step.outputs.size(); ++k) output_slots_[slots_[i].output + k] = address(step.outputs[k]);
+  }
+}
+
+Status Execution::enqueue_step(Stream& stream, size_t index) {
+  const PreparedTactic* prepared = program_->step(index);
+  if (!prepared) return {};
+  const PlanStep& step = program_->plan().steps[index];
+  Arguments arguments{{input_slots_.data() + slots_[index].input, step.inputs.size()},
+                      {output_slots_.data() + slots_[index].output, step.outputs.size()},
+                      step.workspace < 0 ? nullptr : storage_addresses_[static_cast<size_t>(step.workspace)]};
+  return prepared->enqueue(stream, arguments);
+}
+
+Status Execution::enqueue_all(Stream& stream) {
+  for (size_t i = 0; i < program_->plan().steps.size(); ++i) CHECK_OK(enqueue_step(stream, i));
+  return {};
+}
+
+Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const Plan& plan = program_->plan();
+  ENSURE(inputs.size() == plan.inputs.size() && outputs.size() == plan.outputs.size(), "wrong number of buffers");
+  Device& device = program_->device();
+  if (!device.info().shares_host_memory()) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      size_t bytes = static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(plan.inputs[i])].type));
+      CHECK_OK(device.copy(*stream_, staging_[i].data(), inputs[i], bytes, CopyKind::to_device));
+    }
+    return {};
+  }
+  bool changed = false;
+  for (size_t s = 0; s < plan.storages.size(); ++s) {
+    const Storage& storage = plan.storages[s];
+    if (storage.kind == StorageKind::arena) continue;
+    size_t index = static_cast<size_t>(storage.offset);
+    // Kernels never write to an input's storage: the planner gives it to no output.
+    void* address = storage.kind == StorageKind::input ? const_cast<void*>(inputs[index]) : outputs[index];
+    changed |= storage_addresses_[s] != address;
+    storage_addresses_[s] = address;
+  }
+  if (changed) bind_storages();
+  return {};
+}
+
+Status Execution::launch() {
+  if (!sequence_) {
+    TRY(sequence_, program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
+  }
+  return sequence_->launch(*stream_);
+}
+
+Status Execution::get_outputs(std::span<void* const> outputs) {
+  const Plan& plan = program_->plan();
+  bool shared = program_->device().info().shares_host_memory();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const PlanTensor& tensor = plan.tensors[static_cast<size_t>(plan.outputs[i])];
+    const void* from = storage_addresses_[static_cast<size_t>(tensor.storage)];
+    if (shared && from == outputs[i]) continue;
+    CHECK_OK(program_->device().copy(*stream_, outputs[i], from, static_cast<size_t>(bytes_of(tensor.type)), CopyKind::to_host));
+  }
+  return {};
+}
+
+Status Execution::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  CHECK_OK(set_inputs(inputs, outputs));
+  CHECK_OK(launch());
+  CHECK_OK(get_outputs(outputs));
+  return wait();
+}
+
+Result<double> Execution::time_us() {
+  if (!sequence_) CHECK_OK(launch());
+  CHECK_OK(wait());
+  Measurer* measurer = program_->device().measurer();
+  if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
+  return measurer->time_us(*stream_, *sequence_);
+}
+
+Result<std::vector<double>> Execution::profile(int rounds) {
+  Measurer* measurer = program_->device().measurer();
+  if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
+  size_t count = program_->plan().steps.size();
+  if (step_sequences_.empty()) {
+    for (size_t i = 0; i < count; ++i) {
+      auto enqueue = [this, i](Stream& s) { return enqueue_step(s, i); };
+      step_sequences_.emplace_back();
+      if (program_->step(i)) {
+        TRY(step_sequences_.back(), program_->device().record(*stream_, enqueue));
+      }
+    }
+  }
+  std::vector<std::vector<double>> samples(count);
+  for (int r = 0; r < rounds; ++r) {
+    for (size_t i = 0; i < count; ++i) {
+      if (!step_sequences_[i]) continue;
+      TRY(double us, measurer->time_us(*stream_, *step_sequences_[i]));
+      samples[i].push_back(us);
+    }
+  }
+  std::vector<double> medians;
+  for (auto& s : samples) medians.push_back(median(std::move(s)));
+  return medians;
+}
+
+}  // namespace enginery

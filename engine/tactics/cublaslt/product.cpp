@@ -1,0 +1,105 @@
+#include "engine/tactics/cublaslt/product.h"
+
+namespace enginery {
+
+Result<LtEpilogue> lt_epilogue(const LoweredEpilogue& epilogue) {
+  LtEpilogue out;
+  int stage = 0;  // bias, then the residual, then the activation
+  bool bias = false;
+  for (const CodeStep& step : epilogue.code.steps) {
+    bool add = step.kind == CodeStepKind::add;
+    if (add && step.access == OperandAccess::channel && stage < 1) out.bias_slot = step.slot, bias = true, stage = 1;
+    else if (add && step.access == OperandAccess::same && stage < 2) out.add_slot = step.slot, stage = 2;
+    else if (step.kind == CodeStepKind::activation && stage < 3) {
+      stage = 3;
+      if (step.activation.kind == ActivationKind::relu) out.kind = bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+      else if (step.activation.kind == ActivationKind::gelu_tanh) out.kind = bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+      else return no_kernel("an activation that cuBLASLt does not fuse");
+    } else {
+      return no_kernel("an epilogue that cuBLASLt does not fuse");
+    }
+  }
+  if (bias && stage < 3) out.kind = CUBLASLT_EPILOGUE_BIAS;
+  return out;
+}
+
+Result<std::unique_ptr<LtProduct>> LtProduct::create(const CublasLt& lt, const ConvShape& shape, Precision precision,
+                                                     const LtEpilogue& epilogue) {
+  std::unique_ptr<LtProduct> out(new LtProduct(lt));
+  cudaDataType type = precision == Precision::fp16 ? CUDA_R_16F : CUDA_R_32F;
+  cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  auto narrow = [](int64_t v) { return static_cast<uint64_t>(v); };
+  uint64_t k = narrow(shape.k_pitch()), c = narrow(shape.c_pitch()), m = narrow(shape.m());
+  CUBLASLT_OK(lt, cublasLtMatmulDescCreate(&out->desc_, compute, CUDA_R_32F));
+  cublasOperation_t transposed = CUBLAS_OP_T;
+  CUBLASLT_OK(lt, cublasLtMatmulDescSetAttribute(out->desc_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
+  CUBLASLT_OK(lt, cublasLtMatmulDescSetAttribute(out->desc_, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue.kind, sizeof epilogue.kind));
+  CUBLASLT_OK(lt, cublasLtMatrixLayoutCreate(&out->w_, type, c, k, shape.c_pitch()));
+  CUBLASLT_OK(lt, cublasLtMatrixLayoutCreate(&out->x_, type, c, m, shape.c_pitch()));
+  CUBLASLT_OK(lt, cublasLtMatrixLayoutCreate(&out->d_, type, k, m, shape.k_pitch()));
+  out->beta_ = epilogue.add_slot >= 0 ? 1.0f : 0.0f;
+  return out;
+}
+
+LtProduct::~LtProduct() {
+  if (desc_) lt_.cublasLtMatmulDescDestroy(desc_);
+  for (cublasLtMatrixLayout_t layout : {w_, x_, d_}) {
+    if (layout) lt_.cublasLtMatrixLayoutDestroy(layout);
+  }
+}
+
+Status LtProduct::set_bias(const void* bias) {
+  CUBLASLT_OK(lt_, cublasLtMatmulDescSetAttribute(desc_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+  return {};
+}
+
+Result<std::vector<cublasLtMatmulHeuristicResult_t>> LtProduct::propose(cublasLtHandle_t handle, uint64_t workspace_bytes) const {
+  constexpr int kMost = 8;
+  struct Preference {
+    const CublasLt& lt;
+    cublasLtMatmulPreference_t value = nullptr;
+    ~Preference() {
+      if (value) lt.cublasLtMatmulPreferenceDestroy(value);
+    }
+  } preference{lt_};
+  CUBLASLT_OK(lt_, cublasLtMatmulPreferenceCreate(&preference.value));
+  CUBLASLT_OK(lt_, cublasLtMatmulPreferenceSetAttribute(preference.value, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                        &workspace_bytes, sizeof workspace_bytes));
+  std::vector<cublasLtMatmulHeuristicResult_t> results(kMost);
+  int count = 0;
+  CUBLASLT_OK(lt_, cublasLtMatmulAlgoGetHeuristic(handle, desc_, w_, x_, d_, d_, preference.value, kMost, results.data(), &count));
+  results.resize(static_cast<size_t>(count));
+  std::erase_if(results, [](const auto& r) { return r.state != CUBLAS_STATUS_SUCCESS; });
+  return results;
+}
+
+Status LtProduct::check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const {
+  cublasLtMatmulHeuristicResult_t result{};
+  CUBLASLT_OK(lt_, cublasLtMatmulAlgoCheck(handle, desc_, w_, x_, d_, d_, &algorithm, &result));
+  return {};
+}
+
+Status LtProduct::run(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm, const Pointers& p, size_t workspace_bytes,
+                      CUstream stream) const {
+  float alpha = 1;
+  const void* c = p.c ? p.c : p.d;
+  CUBLASLT_OK(lt_, cublasLtMatmul(handle, desc_, &alpha, p.w, w_, p.x, x_, &beta_, c, d_, p.d, d_, &algorithm, p.workspace,
+                                  workspace_bytes, reinterpret_cast<cudaStream_t>(stream)));
+  return {};
+}
+
+std::string algorithm_name(const cublasLtMatmulAlgo_t& algorithm) {
+  std::string hex = to_hex(std::as_bytes(std::span(&algorithm, 1)));
+  return hex.substr(0, hex.find_last_not_of('0') + 1);
+}
+
+std::optional<cublasLtMatmulAlgo_t> parse_algorithm(const std::string& name) {
+  cublasLtMatmulAlgo_t algorithm{};
+  if (name.empty() || name.size() > 2 * sizeof algorithm) return {};
+  auto bytes = from_hex(name + std::string(2 * sizeof algorithm - name.size(), '0'));
+  if (!bytes.ok()) return {};
+  std::memcpy(&algorithm, bytes->data(), sizeof algorithm);
+  return algorithm;
+}
+
+}  // namespace enginery

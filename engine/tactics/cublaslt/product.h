@@ -1,0 +1,50 @@
+// LtProduct: one product as cuBLASLt sees it. NHWC seen column-major: D[k, m] = epilogue(W'[k, c] * X[c, m] + beta * C[k, m]).
+#pragma once
+
+#include <cuda.h>
+
+#include "engine/device/cuda/cublaslt_library.h"
+#include "engine/tactics/cuda_kernel/conv_shape.h"
+
+namespace enginery {
+
+// The part of a problem's epilogue that cuBLASLt fuses.
+struct LtEpilogue {
+  int bias_slot = -1, add_slot = -1;  // of LoweredEpilogue::sources
+  cublasLtEpilogue_t kind = CUBLASLT_EPILOGUE_DEFAULT;
+};
+// Errors: unsupported (any other step or order than bias, residual, relu or tanh-gelu).
+Result<LtEpilogue> lt_epilogue(const LoweredEpilogue& epilogue);
+
+// Descriptors of one product; freed with it. Thread rule: read-only after create().
+class LtProduct {
+ public:
+  static Result<std::unique_ptr<LtProduct>> create(const CublasLt& lt, const ConvShape& shape, Precision precision,
+                                                   const LtEpilogue& epilogue);
+  ~LtProduct();
+  // Where the bias lies: the descriptor holds its address.
+  Status set_bias(const void* bias);
+  // Likely best first.
+  Result<std::vector<cublasLtMatmulHeuristicResult_t>> propose(cublasLtHandle_t handle, uint64_t workspace_bytes) const;
+  Status check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
+
+  struct Pointers {
+    const void *w, *x, *c;
+    void *d, *workspace;
+  };
+  Status run(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm, const Pointers& pointers, size_t workspace_bytes,
+             CUstream stream) const;
+
+ private:
+  explicit LtProduct(const CublasLt& lt) : lt_(lt) {}
+  const CublasLt& lt_;
+  cublasLtMatmulDesc_t desc_ = nullptr;
+  cublasLtMatrixLayout_t w_ = nullptr, x_ = nullptr, d_ = nullptr;
+  float beta_ = 0;
+};
+
+// The algorithm's bytes as hex: its name for one version of the library.
+std::string algorithm_name(const cublasLtMatmulAlgo_t& algorithm);
+std::optional<cublasLtMatmulAlgo_t> parse_algorithm(const std::string& name);
+
+}  // namespace enginery

@@ -1,0 +1,118 @@
+#include "engine/tactics/problem.h"
+
+#include "engine/base/digest.h"
+
+namespace enginery {
+namespace {
+
+constexpr int64_t kMostPrintedElements = 64;
+
+std::string value_text(const Tensor& value) {
+  if (value.size() > kMostPrintedElements) return sha256(value.byte_span()).text();
+  if (!is_floating(value.type())) return ints_text(to_int64s(value));
+  Tensor floats = convert(value, DataType::float32);
+  std::string out;
+  for (float f : floats.data<float>()) out += (out.empty() ? "" : ",") + float_text(f);
+  return "[" + out + "]";
+}
+
+std::string desc_text(const TensorDesc& desc) {
+  if (!desc.present) return "_";
+  std::string out = (desc.constant ? "w:" : "") + to_string(desc.type);
+  if (desc.value) out += "=" + value_text(*desc.value);
+  if (desc.pinned) out += "@" + to_string(*desc.pinned);
+  return out;
+}
+
+std::string op_text(const Op& op) {
+  std::string attributes = attributes_text(op);
+  return std::string(op_name(op)) + (attributes.empty() ? "" : " " + attributes);
+}
+
+std::string step_text(const EpilogueStep& step) {
+  switch (step.kind) {
+    case EpilogueKind::bias: return "bias " + std::to_string(step.operand);
+    case EpilogueKind::add: return "add " + std::to_string(step.operand);
+    case EpilogueKind::multiply: return "multiply " + std::to_string(step.operand);
+    case EpilogueKind::activation: return op_text(step.activation);
+  }
+  return "?";
+}
+
+const Dims& dims_of(const std::vector<TensorDesc>& descs, size_t i) { return descs[i].type.dims; }
+
+// Multiplications and additions that one output element of the anchor takes.
+double flops_per_element(const Problem& p) {
+  auto inner = [&](size_t input, bool last_two_swapped) {
+    const Dims& dims = dims_of(p.inputs, input);
+    if (dims.size() < 2) return static_cast<double>(dims.empty() ? 1 : dims[0]);
+    return static_cast<double>(dims[dims.size() - (last_two_swapped ? 2 : 1)]);
+  };
+  if (std::holds_alternative<Convolution>(p.op)) {
+    const Dims& w = dims_of(p.inputs, 1);
+    return 2.0 * static_cast<double>(volume(w)) / static_cast<double>(w[0]);
+  }
+  if (std::holds_alternative<MatMul>(p.op)) return 2 * inner(0, false);
+  if (auto* gemm = std::get_if<Gemm>(&p.op)) return 2 * inner(0, gemm->transpose_a);
+  if (auto* pool = std::get_if<Pooling>(&p.op)) {
+    double n = 1;
+    for (int64_t k : pool->kernel) n *= static_cast<double>(k);
+    return n;
+  }
+  if (auto* lrn = std::get_if<Lrn>(&p.op)) return static_cast<double>(2 * lrn->size + 8);
+  return 1;
+}
+
+}  // namespace
+
+std::string Problem::key() const {
+  std::string out = op_text(op) + " |";
+  for (const TensorDesc& desc : inputs) out += " " + desc_text(desc);
+  out += " ->";
+  for (const TensorDesc& desc : outputs) out += " " + desc_text(desc);
+  for (const EpilogueStep& step : epilogue) out += " | " + step_text(step);
+  return out;
+}
+
+Problem reformat_problem(const TensorType& type, const Format& from, const Format& to) {
+  Problem p;
+  p.op = Identity{};
+  p.anchor_inputs = 1;
+  p.inputs.push_back({type});
+  p.outputs.push_back({type});
+  p.inputs[0].pinned = from;
+  p.outputs[0].pinned = to;
+  return p;
+}
+
+bool is_reformat(const Problem& p) {
+  return std::holds_alternative<Identity>(p.op) && p.inputs.size() == 1 && p.outputs.size() == 1 &&
+         p.inputs[0].pinned && p.outputs[0].pinned;
+}
+
+double flop_count(const Problem& p) {
+  if (p.outputs.empty()) return 0;
+  double elements = static_cast<double>(volume(p.outputs[0].type.dims));
+  if (std::holds_alternative<Deconvolution>(p.op)) {
+    const Dims& w = dims_of(p.inputs, 1);
+    return 2.0 * static_cast<double>(volume(dims_of(p.inputs, 0))) * static_cast<double>(volume(w)) /
+           static_cast<double>(w[0]);
+  }
+  double per_element = flops_per_element(p);
+  if (std::holds_alternative<GlobalPooling>(p.op) || std::holds_alternative<Reduce>(p.op)) {
+    elements = static_cast<double>(volume(dims_of(p.inputs, 0)));
+  }
+  return elements * (per_element + static_cast<double>(p.epilogue.size()));
+}
+
+double least_bytes(const Problem& p) {
+  double bytes = 0;
+  for (const auto* descs : {&p.inputs, &p.outputs}) {
+    for (const TensorDesc& desc : *descs) {
+      if (desc.present && !desc.value) bytes += static_cast<double>(bytes_of(desc.type));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace enginery

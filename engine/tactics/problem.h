@@ -1,0 +1,51 @@
+// Problem: one node with its fused epilogue as the tactic sources see it: types, sizes, no weights, no names.
+// Its canonical text is the timing cache's problem key.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/device/format.h"
+#include "engine/ops/op.h"
+
+namespace enginery {
+
+// One input or output of a problem.
+struct TensorDesc {
+  TensorType type;               // as the graph types it; a tactic may compute in another allowed type
+  bool present = true;           // an optional input may be absent
+  bool constant = false;         // a weight: its value comes at prepare time
+  std::optional<Tensor> value;   // integer constants (axes, slices): their values select code, so they are in the key
+  std::optional<Format> pinned;  // a reformat's source and target
+};
+
+enum class EpilogueKind { bias, activation, add, multiply };
+
+// One step applied to the anchor's result v, in order. bias: v += operand[k] along dimension 1 (the last for matrix
+// products); add, multiply: v op= operand, of v's dims or broadcast to them; activation: v = activate(v).
+struct EpilogueStep {
+  EpilogueKind kind = EpilogueKind::activation;
+  Activation activation;
+  int operand = -1;  // index into Problem::inputs
+};
+
+struct Problem {
+  Op op;                              // the anchor
+  int anchor_inputs = 0;              // inputs[0, anchor_inputs) are the anchor's, the others the epilogue's operands
+  std::vector<TensorDesc> inputs, outputs;
+  std::vector<EpilogueStep> epilogue;
+
+  // "conv strides=[1,1] ... | float32[1x3x8x8] w:float32[4x3x3x3] -> float32[...] | act kind=relu ..."
+  std::string key() const;
+};
+
+// A problem that changes the format of one tensor: Identity with pinned input and output.
+Problem reformat_problem(const TensorType& type, const Format& from, const Format& to);
+bool is_reformat(const Problem& problem);
+
+// The reading of a problem in floating-point operations and in bytes that must move at least once.
+double flop_count(const Problem& problem);
+double least_bytes(const Problem& problem);
+
+}  // namespace enginery

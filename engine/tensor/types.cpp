@@ -1,0 +1,117 @@
+#include "enginery/types.h"
+
+#include <array>
+#include <charconv>
+
+namespace enginery {
+namespace {
+
+struct TypeRow {
+  std::string_view name;
+  int64_t bytes;
+};
+constexpr std::array<TypeRow, kDataTypeCount> kTypes = {{{"float32", 4},
+                                                         {"float16", 2},
+                                                         {"bfloat16", 2},
+                                                         {"float64", 8},
+                                                         {"int8", 1},
+                                                         {"uint8", 1},
+                                                         {"int16", 2},
+                                                         {"uint16", 2},
+                                                         {"int32", 4},
+                                                         {"uint32", 4},
+                                                         {"int64", 8},
+                                                         {"uint64", 8},
+                                                         {"boolean", 1}}};
+constexpr std::array<std::string_view, 5> kPrecisions = {"fp32", "tf32", "fp16", "bf16", "int8"};
+constexpr int64_t kMaxTensorBytes = int64_t{1} << 40;
+
+}  // namespace
+
+int64_t element_bytes(DataType type) { return kTypes[static_cast<size_t>(type)].bytes; }
+std::string_view to_string(DataType type) { return kTypes[static_cast<size_t>(type)].name; }
+
+Result<DataType> parse_data_type(std::string_view text) {
+  for (size_t i = 0; i < kTypes.size(); ++i) {
+    if (kTypes[i].name == text) return static_cast<DataType>(i);
+  }
+  return Error{ErrorCode::invalid_argument, "'" + std::string(text) + "' is not an element type"};
+}
+
+std::string_view to_string(Precision precision) { return kPrecisions[static_cast<size_t>(precision)]; }
+
+Result<Precision> parse_precision(std::string_view text) {
+  for (size_t i = 0; i < kPrecisions.size(); ++i) {
+    if (kPrecisions[i] == text) return static_cast<Precision>(i);
+  }
+  return Error{ErrorCode::usage, "'" + std::string(text) + "' is not a precision (fp32, tf32, fp16, bf16, int8)"};
+}
+
+bool is_floating(DataType type) { return type <= DataType::float64; }
+bool is_integer(DataType type) { return type >= DataType::int8 && type <= DataType::uint64; }
+
+bool is_static(const Dims& dims) {
+  for (int64_t d : dims) {
+    if (d < 0) return false;
+  }
+  return true;
+}
+
+int64_t volume(const Dims& dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+Result<int64_t> checked_volume(const Dims& dims, int64_t bytes_per_element) {
+  int64_t n = 1;
+  bool empty = false;
+  for (int64_t d : dims) {
+    if (d < 0) return Error{ErrorCode::invalid_argument, "negative size in " + to_string(dims)};
+    empty |= d == 0;
+    // Also beside a 0: code that multiplies only some of the sizes must not overflow.
+    if (d != 0 && (__builtin_mul_overflow(n, d, &n) || n > kMaxTensorBytes / bytes_per_element)) {
+      return Error{ErrorCode::invalid_argument,
+                   "a tensor of " + to_string(dims) + " elements is larger than 2^40 bytes"};
+    }
+  }
+  if (empty) return int64_t{0};
+  return n;
+}
+
+std::string to_string(const Dims& dims) {
+  if (dims.empty()) return "scalar";
+  std::string out;
+  for (int64_t d : dims) {
+    if (!out.empty()) out += 'x';
+    out += d < 0 ? "?" : std::to_string(d);
+  }
+  return out;
+}
+
+Result<Dims> parse_dims(std::string_view text) {
+  Dims dims;
+  if (text == "scalar" || text.empty()) return dims;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (true) {
+    int64_t d = kDynamic;
+    if (at != end && *at == '?') {
+      ++at;
+    } else {
+      auto [next, error] = std::from_chars(at, end, d);
+      if (error != std::errc() || d < 0) break;
+      at = next;
+    }
+    dims.push_back(d);
+    if (at == end) return dims;
+    if (*at++ != 'x') break;
+  }
+  return Error{ErrorCode::invalid_argument, "'" + std::string(text) + "' is not a shape (expected e.g. 1x3x224x224)"};
+}
+
+std::string to_string(const TensorType& type) {
+  return std::string(to_string(type.type)) + "[" + to_string(type.dims) + "]";
+}
+
+}  // namespace enginery

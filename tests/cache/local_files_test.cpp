@@ -1,0 +1,191 @@
+// What LocalBlobStore and BlobWriter promise about their files.
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <future>
+
+#include "cache/blob_writer.h"
+#include "cache/verify.h"
+#include "engine/base/file.h"
+#include "tests/cache/support.h"
+
+namespace enginery {
+namespace {
+
+namespace fs = std::filesystem;
+using test::pattern;
+
+class LocalFilesTest : public testing::Test {
+ protected:
+  int files_in(const char* name) {
+    int count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path / name))
+      count += entry.is_regular_file();
+    return count;
+  }
+  void make_old(const fs::path& file, std::chrono::hours age) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - age);
+  }
+
+  test::TemporaryFolder folder_;
+  std::unique_ptr<Catalog> catalog_ = test::open_catalog(folder_.path);
+  LocalBlobStore& blobs_ = *catalog_->local_blobs();
+};
+
+using BlobWriterTest = LocalFilesTest;
+
+TEST_F(LocalFilesTest, KeepsLargeBlobsAsReadOnlyFilesAndSmallOnesInTheDatabase) {
+  Digest small = VALUE(blobs_.put(as_bytes(pattern(kInlineBlobBytes - 1, 1))));
+  Digest large = VALUE(blobs_.put(as_bytes(pattern(kInlineBlobBytes, 2))));
+  EXPECT_FALSE(fs::exists(blobs_.path_of(small)));
+  EXPECT_EQ(blobs_.path_of(large),
+            folder_.path / "sha256" / large.hex().substr(0, 2) / large.hex().substr(2));
+  struct stat info {};
+  ASSERT_EQ(stat(blobs_.path_of(large).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0444u);
+  EXPECT_EQ(files_in("tmp"), 0);
+}
+
+TEST_F(LocalFilesTest, CopiesFilesIn) {
+  for (size_t size : {size_t{0}, size_t{100}, size_t{3'000'001}}) {
+    Bytes bytes = pattern(size, size);
+    std::ofstream(folder_.path / "source", std::ios::binary) << bytes;
+    Digest digest = VALUE(blobs_.put_file(folder_.path / "source"));
+    EXPECT_EQ(digest, sha256(bytes));
+    EXPECT_EQ(VALUE(blobs_.get(digest)), bytes);
+    EXPECT_EQ(VALUE(blobs_.put_file(folder_.path / "source")), digest);
+  }
+  EXPECT_ERROR(ErrorCode::not_found, blobs_.put_file(folder_.path / "absent"));
+  EXPECT_ERROR(ErrorCode::invalid_argument, blobs_.put_file(folder_.path));
+  EXPECT_EQ(files_in("tmp"), 0);
+}
+
+TEST_F(LocalFilesTest, TreatsAFileThatDisappearedOrShrankAsMissing) {
+  Digest a = VALUE(blobs_.put(as_bytes(pattern(200'000, 1)))),
+         b = VALUE(blobs_.put(as_bytes(pattern(200'000, 2))));
+  fs::remove(blobs_.path_of(a));
+  fs::permissions(blobs_.path_of(b), fs::perms::owner_all);
+  fs::resize_file(blobs_.path_of(b), 1000);
+  EXPECT_FALSE(VALUE(has_blob(blobs_, a)));
+  EXPECT_FALSE(VALUE(has_blob(blobs_, b)));
+  EXPECT_ERROR(ErrorCode::corrupt_data, blobs_.get(b));
+  for (int seed : {1, 2}) {
+    Bytes bytes = pattern(200'000, seed);
+    EXPECT_EQ(VALUE(blobs_.get(VALUE(blobs_.put(as_bytes(bytes))))), bytes);
+  }
+}
+
+TEST_F(LocalFilesTest, SetsDamagedFilesAside) {
+  Digest digest = VALUE(blobs_.put(as_bytes(pattern(200'000, 1))));
+  test::flip_byte(blobs_.path_of(digest), 123'456);
+  EXPECT_ERROR(ErrorCode::corrupt_data, blobs_.get(digest));
+  EXPECT_EQ(files_in("quarantine"), 1);
+  EXPECT_FALSE(fs::exists(blobs_.path_of(digest)));
+}
+
+TEST_F(LocalFilesTest, TakesUpAFileThatACrashLeftWithoutARow) {
+  Bytes right = pattern(200'000, 1), wrong = pattern(200'000, 2);
+  for (const Bytes& bytes : {right, wrong}) EXPECT_OK(blobs_.put(as_bytes(bytes)));
+  EXPECT_OK(catalog_->database().execute("DELETE FROM blob"));
+  test::flip_byte(blobs_.path_of(sha256(wrong)), 5);
+  EXPECT_EQ(VALUE(blobs_.orphans()).size(), 2u);
+  for (const Bytes& bytes : {right, wrong})
+    EXPECT_EQ(VALUE(blobs_.get(VALUE(blobs_.put(as_bytes(bytes))))), bytes);
+  EXPECT_TRUE(VALUE(blobs_.orphans()).empty());
+  EXPECT_EQ(files_in("tmp"), 0);
+  EXPECT_TRUE(VALUE(verify(*catalog_)).clean());
+}
+
+TEST_F(LocalFilesTest, RemovesOnlyTemporariesWhoseWriterIsGone) {
+  fs::path dead = folder_.path / "tmp/dead", living = folder_.path / "tmp/living",
+           young = folder_.path / "tmp/young";
+  for (const fs::path& file : {dead, living, young}) std::ofstream(file) << "x";
+  make_old(dead, std::chrono::hours(1));
+  make_old(living, std::chrono::hours(1));
+  int fd = open(living.c_str(), O_RDONLY);
+  ASSERT_EQ(flock(fd, LOCK_EX), 0);
+  test::open_catalog(folder_.path);
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(living));
+  EXPECT_TRUE(fs::exists(young));
+  close(fd);
+}
+
+TEST_F(LocalFilesTest, FailsWithStorageWhenItsFolderIsGone) {
+  fs::remove_all(folder_.path / "tmp");
+  EXPECT_ERROR(ErrorCode::storage, blobs_.put(as_bytes(pattern(200'000, 1))));
+}
+
+TEST_F(BlobWriterTest, PutsChunksTogetherAcrossARestart) {
+  for (size_t size : {size_t{5000}, size_t{400'000}}) {
+    Bytes bytes = pattern(size, 1);
+    Digest digest = sha256(bytes);
+    size_t half = size / 2;
+    {
+      auto writer = VALUE(BlobWriter::open(blobs_));
+      EXPECT_EQ(VALUE(writer->offset(digest)), 0u);
+      EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, half)))), half);
+    }
+    auto writer = VALUE(BlobWriter::open(blobs_));
+    EXPECT_EQ(VALUE(writer->offset(digest)), half);
+    EXPECT_EQ(VALUE(writer->append(digest, half, as_bytes(bytes.substr(half)))), size);
+    EXPECT_OK(writer->finish(digest));
+    EXPECT_OK(writer->finish(digest));  // repeated by a client that lost the answer
+    EXPECT_EQ(VALUE(blobs_.get(digest)), bytes);
+    EXPECT_EQ(files_in("partial"), 0);
+  }
+}
+
+TEST_F(BlobWriterTest, SkipsRepeatedBytesAndRefusesGaps) {
+  auto writer = VALUE(BlobWriter::open(blobs_));
+  Bytes bytes = pattern(3000, 1);
+  Digest digest = sha256(bytes);
+  EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, 1000)))), 1000u);
+  EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, 1000)))), 1000u);
+  EXPECT_EQ(VALUE(writer->append(digest, 500, as_bytes(bytes.substr(500, 1000)))), 1500u);
+  EXPECT_ERROR(ErrorCode::invalid_argument, writer->append(digest, 2000, as_bytes(bytes.substr(2000))));
+  EXPECT_EQ(VALUE(writer->append(digest, 1500, as_bytes(bytes.substr(1500)))), 3000u);
+  EXPECT_OK(writer->finish(digest));
+}
+
+TEST_F(BlobWriterTest, DropsAnUploadWithOtherBytes) {
+  auto writer = VALUE(BlobWriter::open(blobs_));
+  for (size_t size : {size_t{100}, size_t{200'000}}) {
+    Digest digest = sha256("what was promised");
+    EXPECT_OK(writer->append(digest, 0, as_bytes(pattern(size, 1))));
+    EXPECT_ERROR(ErrorCode::corrupt_data, writer->finish(digest));
+    EXPECT_EQ(VALUE(writer->offset(digest)), 0u);
+    EXPECT_FALSE(VALUE(has_blob(blobs_, digest)));
+    EXPECT_ERROR(ErrorCode::not_found, writer->finish(digest));
+  }
+}
+
+TEST_F(BlobWriterTest, FinishesAnEmptyBlobAndAbandonsOthers) {
+  auto writer = VALUE(BlobWriter::open(blobs_));
+  EXPECT_OK(writer->finish(sha256("")));
+  EXPECT_EQ(VALUE(blobs_.get(sha256(""))), "");
+  EXPECT_OK(writer->append(sha256("x"), 0, as_bytes(std::string_view("y"))));
+  EXPECT_OK(writer->abandon(sha256("x")));
+  EXPECT_OK(writer->abandon(sha256("x")));
+  EXPECT_EQ(VALUE(writer->offset(sha256("x"))), 0u);
+}
+
+TEST_F(BlobWriterTest, ForgetsUploadsAfterADay) {
+  Digest old = sha256("old"), recent = sha256("recent");
+  {
+    auto writer = VALUE(BlobWriter::open(blobs_));
+    for (const Digest& digest : {old, recent})
+      EXPECT_OK(writer->append(digest, 0, as_bytes(std::string_view("abc"))));
+  }
+  make_old(folder_.path / "partial" / old.hex(), std::chrono::hours(25));
+  make_old(folder_.path / "partial" / recent.hex(), std::chrono::hours(23));
+  auto writer = VALUE(BlobWriter::open(blobs_));
+  EXPECT_EQ(VALUE(writer->offset(old)), 0u);
+  EXPECT_EQ(VALUE(writer->offset(recent)), 3u);
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,49 @@
+#include "cli/engine_download.h"
+
+#include <gtest/gtest.h>
+
+namespace enginery {
+namespace {
+
+EngineView engine(const std::string& name, const std::string& sku) {
+  EngineView view;
+  view.name = name;
+  view.sku = sku;
+  view.engine = sha256(name + sku);
+  return view;
+}
+
+TEST(EngineWish, SplitsTheTagButNotADigest) {
+  EXPECT_EQ(parse_engine_wish("net@prod").name, "net");
+  EXPECT_EQ(parse_engine_wish("net@prod").tag, "prod");
+  EXPECT_EQ(parse_engine_wish("net").tag, "");
+  EXPECT_EQ(parse_engine_wish("sha256:abcdef01").name, "sha256:abcdef01");
+}
+
+TEST(ChooseEngine, TakesTheNewestOfTheFirstWishedSkuThatHasOne) {
+  const std::vector<EngineView> newest_first{engine("net", "p4"), engine("net-new", "cpu-avx2"), engine("net-old", "cpu-avx2"), engine("net", "cpu-avx")};
+  const auto choice = choose_engine({"net", "", {"cpu-avx512", "cpu-avx2", "cpu-avx"}}, newest_first);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(choice->engine.name, "net-new");
+  ASSERT_EQ(choice->reasons.size(), 4u);
+  EXPECT_NE(choice->reasons[0].find("is taken"), std::string::npos);
+}
+
+TEST(ChooseEngine, SaysWhatThereIsWhenTheSkuHasNone) {
+  const auto choice = choose_engine({"net", "", {"h200"}}, {engine("net", "p4"), engine("net", "p4"), engine("net", "cpu-avx")});
+  ASSERT_FALSE(choice.ok());
+  EXPECT_EQ(choice.error().code, ErrorCode::not_found);
+  EXPECT_EQ(choice.error().message, "net has no engine for h200; it has: p4, cpu-avx");
+}
+
+TEST(ChooseEngine, AnUnknownNameIsNotFound) {
+  EXPECT_EQ(choose_engine({"net", "", {}}, {}).error().code, ErrorCode::not_found);
+}
+
+TEST(DefaultEnginePath, IsTheContractsNameWithoutFolders) {
+  EXPECT_EQ(default_engine_path("squeezenet1.1", "cpu-avx2").string(), "./squeezenet1.1.cpu-avx2.engine");
+  EXPECT_EQ(default_engine_path("../a/b", "p4").string(), "./.._a_b.p4.engine");
+}
+
+}  // namespace
+}  // namespace enginery

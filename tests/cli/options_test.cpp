@@ -1,0 +1,124 @@
+#include "cli/options.h"
+
+#include <gtest/gtest.h>
+
+namespace enginery {
+namespace {
+
+struct Declared {
+  std::string model, output = "default";
+  std::vector<std::string> rest, inputs, targets;
+  bool json = false;
+  std::optional<int64_t> threads;
+  std::optional<double> seconds;
+  Options options{"build", "build a thing"};
+
+  Declared() {
+    options.positional("MODEL", model, "the model");
+    options.positionals("REST", rest, "more", Presence::optional);
+    options.text("-o,--output", output, "FILE", "where to");
+    options.texts("--input", inputs, "FILE", "repeatable");
+    options.list("--target", targets, "LIST", "names");
+    options.flag("--json", json, "print JSON");
+    options.number("--threads", threads, {1, 64}, "N", "threads");
+    options.real("--duration", seconds, "SECONDS", "how long");
+  }
+  Error error(const std::vector<std::string>& arguments) {
+    const auto parsed = options.parse(arguments);
+    return parsed.ok() ? Error{ErrorCode::internal, "it parsed"} : parsed.error();
+  }
+};
+
+TEST(Options, FillsEveryKindOfVariable) {
+  Declared d;
+  const auto parsed = d.options.parse({"m.onnx", "-o", "x", "--input=a", "--input", "b=c", "--target", "p,q", "--target=r", "--json",
+                                       "--threads=3", "--duration", "1.5", "more", "-"});
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(d.model, "m.onnx");
+  EXPECT_EQ(d.output, "x");
+  EXPECT_EQ(d.inputs, (std::vector<std::string>{"a", "b=c"}));
+  EXPECT_EQ(d.targets, (std::vector<std::string>{"p", "q", "r"}));
+  EXPECT_TRUE(d.json);
+  EXPECT_EQ(d.threads, 3);
+  EXPECT_EQ(d.seconds, 1.5);
+  EXPECT_EQ(d.rest, (std::vector<std::string>{"more", "-"}));
+}
+
+TEST(Options, WhatIsNotGivenKeepsItsDefault) {
+  Declared d;
+  ASSERT_TRUE(d.options.parse({"m.onnx"}).ok());
+  EXPECT_EQ(d.output, "default");
+  EXPECT_FALSE(d.threads);
+  EXPECT_FALSE(d.json);
+}
+
+TEST(Options, AnUnknownOptionIsUsageWithTheNearestName) {
+  Declared d;
+  const Error error = d.error({"m.onnx", "--thraeds=3"});
+  EXPECT_EQ(error.code, ErrorCode::usage);
+  EXPECT_NE(error.message.find("did you mean --threads?"), std::string::npos) << error.message;
+}
+
+TEST(Options, AMissingPositionalIsUsage) {
+  Declared d;
+  const Error error = d.error({"--json"});
+  EXPECT_EQ(error.code, ErrorCode::usage);
+  EXPECT_NE(error.message.find("MODEL is missing"), std::string::npos) << error.message;
+}
+
+TEST(Options, BadNumbersAreUsageAndSayTheRange) {
+  for (const std::string text : {"0", "65", "x", "3x", "1.5", "99999999999999999999"}) {
+    Declared d;
+    const Error error = d.error({"m.onnx", "--threads=" + text});
+    EXPECT_EQ(error.code, ErrorCode::usage) << text;
+    EXPECT_NE(error.message.find("from 1 to 64"), std::string::npos) << error.message;
+  }
+  for (const std::string text : {"0", "x", "inf", "nan", "-1"}) {
+    Declared d;
+    EXPECT_EQ(d.error({"m.onnx", "--duration=" + text}).code, ErrorCode::usage) << text;
+  }
+}
+
+TEST(Options, AMissingValueIsUsage) {
+  Declared d;
+  EXPECT_EQ(d.error({"m.onnx", "--threads"}).code, ErrorCode::usage);
+}
+
+TEST(Options, HelpNeedsNothingElse) {
+  Declared d;
+  const auto parsed = d.options.parse({"--help"});
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, Parsed::help);
+  const std::string help = d.options.help();
+  for (const std::string& name : d.options.names()) {
+    if (name != "-h" && name != "--help") EXPECT_NE(help.find(name), std::string::npos) << name;
+  }
+  EXPECT_NE(help.find("Usage: enginery build MODEL [REST...] [OPTIONS]"), std::string::npos) << help;
+}
+
+TEST(Options, TheConfigurationFillsWhatWasNotGiven) {
+  const ConfiguredValue configured = [](std::string_view name) -> std::optional<std::string> {
+    if (name == "threads") return "7";
+    if (name == "json") return "true";
+    return std::nullopt;
+  };
+  Declared d;
+  ASSERT_TRUE(d.options.parse({"m.onnx"}, configured).ok());
+  EXPECT_EQ(d.threads, 7);
+  EXPECT_TRUE(d.json);
+  Declared given;
+  ASSERT_TRUE(given.options.parse({"m.onnx", "--threads=2"}, configured).ok());
+  EXPECT_EQ(given.threads, 2);
+}
+
+TEST(Options, ABadConfiguredValueIsAsBadAsAGivenOne) {
+  Declared d;
+  const auto parsed = d.options.parse({"m.onnx"}, [](std::string_view name) -> std::optional<std::string> {
+    return name == "threads" ? std::optional<std::string>("many") : std::nullopt;
+  });
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().code, ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace enginery

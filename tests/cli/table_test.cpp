@@ -1,0 +1,36 @@
+#include "cli/table.h"
+
+#include <gtest/gtest.h>
+
+namespace enginery {
+namespace {
+
+TEST(Table, PadsColumnsToTheirWidestCellAndLeavesNoTrailingSpaces) {
+  Table table({{"SKU"}, {"MS", Align::right}, {"NOTE"}});
+  table.add({"cpu-avx2", "4.32", ""});
+  table.add({"p4", "10.1", "untuned"});
+  EXPECT_EQ(table.text(),
+            "SKU         MS  NOTE\n"
+            "cpu-avx2  4.32\n"
+            "p4        10.1  untuned\n");
+}
+
+TEST(DisplayWidth, CountsCodePointsWithoutColours) {
+  EXPECT_EQ(display_width("abc"), 3u);
+  EXPECT_EQ(display_width("\xC3\xA9t\xC3\xA9"), 3u);
+  EXPECT_EQ(display_width("\x1b[32mok\x1b[0m"), 2u);
+}
+
+TEST(Human, BytesSecondsAndMilliseconds) {
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(4'946'700), "4.9 MB");
+  EXPECT_EQ(human_bytes(999'960), "1.0 MB");
+  EXPECT_EQ(human_seconds(0.84), "0.8 s");
+  EXPECT_EQ(human_seconds(200), "3 min 20 s");
+  EXPECT_EQ(human_seconds(7500), "2 h 5 min");
+  EXPECT_EQ(human_milliseconds(4.321), "4.321");
+  EXPECT_EQ(human_milliseconds(0), "");
+}
+
+}  // namespace
+}  // namespace enginery

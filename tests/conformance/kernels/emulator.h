@@ -1,0 +1,262 @@
+// A GPU on the host, enough of one to run our kernels' text: threads of a block are fibers, barriers and warp
+// instructions make them meet. For numbers, not for races: copies are immediate and blocks run one after the other.
+//
+// Included before a kernel's text, compiled by the host's compiler into a library of its own (emulated_source.cpp).
+// EMULATE_SM: the compute capability to be. Blocks of a cluster run together.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#define ENGINERY_EMULATE 1
+#define HAVE_ASYNC_COPY (EMULATE_SM >= 80)
+#define __CUDA_ARCH__ (EMULATE_SM * 10)
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+#define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+struct float2 {
+  float x, y;
+};
+struct float4 {
+  float x, y, z, w;
+};
+
+namespace emulator {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+// Fibers that meet.
+struct Group {
+  int size = 0, arrived = 0;
+  unsigned generation = 0;
+  void leave() { --size, release(); }
+  void release() {
+    if (size > 0 && arrived == size) arrived = 0, ++generation;
+  }
+};
+
+// What the lanes of a warp show each other.
+struct Lanes {
+  const void* pointer[32];
+  unsigned a[32][4], b[32][2];
+  float value[32];
+};
+
+struct Block {
+  Group group;
+  Index index;
+  std::vector<Group> warps;
+  std::vector<Lanes> lanes;
+  std::vector<unsigned char> memory;
+  unsigned char* shared() {
+    auto address = reinterpret_cast<uintptr_t>(memory.data());
+    return reinterpret_cast<unsigned char*>((address + 1023) / 1024 * 1024);
+  }
+};
+
+struct Fiber {
+  ucontext_t context;
+  std::unique_ptr<char[]> stack;
+  Block* block = nullptr;
+  Index thread;
+  bool done = false;
+};
+
+inline Fiber* current = nullptr;
+inline ucontext_t scheduler;
+inline std::vector<Block> blocks;  // those that run now: one, or a cluster's
+inline Group cluster;
+inline void (*body)() = nullptr;
+
+inline void yield() { swapcontext(&current->context, &scheduler); }
+inline void meet(Group& group) {
+  unsigned generation = group.generation;
+  ++group.arrived;
+  group.release();
+  while (group.generation == generation) yield();
+}
+inline Group& warp() { return current->block->warps[current->thread.x / 32]; }
+inline Lanes& lanes() { return current->block->lanes[current->thread.x / 32]; }
+inline unsigned lane() { return current->thread.x % 32; }
+
+inline void enter() {
+  body();
+  current->done = true;
+  warp().leave();
+  current->block->group.leave();
+  cluster.leave();
+  yield();
+}
+
+inline void run_blocks(unsigned threads, unsigned shared_bytes) {
+  constexpr size_t kStackBytes = 256 * 1024;
+  static std::vector<Fiber> fibers;
+  if (fibers.size() < blocks.size() * threads) {
+    fibers.clear();
+    fibers.resize(blocks.size() * threads);
+    for (Fiber& f : fibers) f.stack = std::make_unique<char[]>(kStackBytes);
+  }
+  size_t count = blocks.size() * threads;
+  cluster = {static_cast<int>(count), 0, 0};
+  for (Block& b : blocks) {
+    b.group = {static_cast<int>(threads), 0, 0};
+    b.warps.assign((threads + 31) / 32, {});
+    b.lanes.resize(b.warps.size());
+    for (unsigned t = 0; t < threads; ++t) ++b.warps[t / 32].size;
+    b.memory.assign(shared_bytes + 1024, 0xff);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Fiber& f = fibers[i];
+    f.block = &blocks[i / threads];
+    f.thread = {static_cast<unsigned>(i % threads), 0, 0};
+    f.done = false;
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.get();
+    f.context.uc_stack.ss_size = kStackBytes;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, reinterpret_cast<void (*)()>(enter), 0);
+  }
+  for (bool running = true; running;) {
+    running = false;
+    for (size_t i = 0; i < count; ++i) {
+      if (fibers[i].done) continue;
+      running = true;
+      current = &fibers[i];
+      swapcontext(&scheduler, &current->context);
+    }
+  }
+}
+
+template <typename Args>
+void launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[3], unsigned threads, unsigned shared_bytes,
+            unsigned cluster_z) {
+  static Args args;
+  static void (*entry)(Args);
+  std::memcpy(&args, arguments, sizeof args);
+  entry = kernel;
+  body = [] { entry(args); };
+  for (unsigned z = 0; z < grid[2]; z += cluster_z) {
+    for (unsigned y = 0; y < grid[1]; ++y) {
+      for (unsigned x = 0; x < grid[0]; ++x) {
+        blocks.resize(cluster_z);
+        for (unsigned i = 0; i < cluster_z; ++i) blocks[i].index = {x, y, z + i};
+        run_blocks(threads, shared_bytes);
+      }
+    }
+  }
+}
+
+inline float half_bits_to_float(unsigned short h) {
+  _Float16 f;
+  std::memcpy(&f, &h, sizeof f);
+  return static_cast<float>(f);
+}
+
+inline float float_of(unsigned bits) {
+  float f;
+  std::memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+inline float tf32(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return float_of((bits + 0x1000u) & ~0x1fffu);
+}
+
+}  // namespace emulator
+
+#define threadIdx (emulator::current->thread)
+#define blockIdx (emulator::current->block->index)
+
+inline void __syncthreads() { emulator::meet(emulator::current->block->group); }
+inline void __syncwarp() { emulator::meet(emulator::warp()); }
+inline float __shfl_xor_sync(unsigned, float v, int mask) {
+  emulator::Lanes& lanes = emulator::lanes();
+  lanes.value[emulator::lane()] = v;
+  __syncwarp();
+  float other = lanes.value[emulator::lane() ^ static_cast<unsigned>(mask)];
+  __syncwarp();
+  return other;
+}
+inline float __int_as_float(int bits) { return emulator::float_of(static_cast<unsigned>(bits)); }
+inline float half_to_float(unsigned short h) { return emulator::half_bits_to_float(h); }
+inline unsigned short float_to_half(float f) {
+  auto half = static_cast<_Float16>(f);
+  unsigned short bits;
+  std::memcpy(&bits, &half, sizeof bits);
+  return bits;
+}
+inline unsigned multiply_high(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
+}
+
+// warp.cuh's functions
+inline void copy_async(void* to, const void* from, bool valid) {
+  if (valid) std::memcpy(to, from, 16);
+  else std::memset(to, 0, 16);
+}
+inline void commit_async() {}
+template <int N>
+void wait_async() {}
+inline void load_matrices(unsigned (&r)[4], const void* p) {
+  emulator::Lanes& lanes = emulator::lanes();
+  unsigned lane = emulator::lane();
+  lanes.pointer[lane] = p;
+  __syncwarp();
+  for (unsigned i = 0; i < 4; ++i) {
+    std::memcpy(&r[i], static_cast<const char*>(lanes.pointer[i * 8 + lane / 4]) + lane % 4 * 4, 4);
+  }
+  __syncwarp();
+}
+namespace emulator {
+// d += a * b with elements taken from the fragments of all lanes.
+template <int K, typename A, typename B>
+void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&& element_a, B&& element_b) {
+  Lanes& all = lanes();
+  std::memcpy(all.a[lane()], a, sizeof all.a[0]);
+  all.b[lane()][0] = b0, all.b[lane()][1] = b1;
+  __syncwarp();
+  for (unsigned i = 0; i < 4; ++i) {
+    unsigned row = lane() / 4 + i / 2 * 8, column = lane() % 4 * 2 + i % 2;
+    float sum = 0;
+    for (unsigned k = 0; k < K; ++k) sum += element_a(all, row, k) * element_b(all, k, column);
+    d[i] += sum;
+  }
+  __syncwarp();
+}
+}  // namespace emulator
+inline void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  using emulator::Lanes;
+  auto half = [](unsigned word, unsigned which) { return half_to_float(static_cast<unsigned short>(word >> 16 * which)); };
+  emulator::multiply<16>(
+      d, a, b0, b1,
+      [&](const Lanes& l, unsigned row, unsigned k) { return half(l.a[row % 8 * 4 + k % 8 / 2][k / 8 * 2 + row / 8], k % 2); },
+      [&](const Lanes& l, unsigned k, unsigned n) { return half(l.b[n * 4 + k % 8 / 2][k / 8], k % 2); });
+}
+inline void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  using emulator::Lanes;
+  emulator::multiply<8>(
+      d, a, b0, b1,
+      [](const Lanes& l, unsigned row, unsigned k) { return emulator::tf32(emulator::float_of(l.a[row % 8 * 4 + k % 4][k / 4 * 2 + row / 8])); },
+      [](const Lanes& l, unsigned k, unsigned n) { return emulator::float_of(l.b[n * 4 + k % 4][k / 4]); });
+}
+inline void meet_cluster() { emulator::meet(emulator::cluster); }
+inline float4 load_from_block(const float* p, unsigned rank) {
+  auto offset = reinterpret_cast<const unsigned char*>(p) - emulator::current->block->shared();
+  float4 v;
+  std::memcpy(&v, emulator::blocks[rank].shared() + offset, sizeof v);
+  return v;
+}

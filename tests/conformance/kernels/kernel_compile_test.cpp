@@ -1,0 +1,115 @@
+// Every kernel variant compiles for every SM that it claims; no GPU is needed. Registers, spills and shared memory of each
+// go to a CSV file: $ENGINERY_TEST_OUTPUT/kernels.csv, by default in the working folder.
+//
+// By default a seeded sample a family and SM; ENGINERY_TEST_ALL_KERNELS=1 compiles all. SMs below 7.5 need NVRTC 12.9
+// (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are skipped with a message.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+#include <regex>
+#include <thread>
+
+#include "engine/device/cuda/fingerprint.h"
+#include "engine/tactics/cuda_kernel/kernel_source.h"
+#include "tests/support/problem_list.h"
+#include "tests/support/problem_text.h"
+
+namespace enginery {
+namespace {
+
+std::string variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+DeviceInfo card_of(int compute_capability) {
+  SkuRow row;
+  row.kind = DeviceKind::cuda;
+  row.compute_capability = compute_capability, row.units = 16, row.memory_gib = 16;
+  row.name = structural_sku_name(compute_capability, 16, 16);
+  return device_info(row);
+}
+
+struct Text {
+  std::string family, variant, problem, text;
+};
+
+// Distinct texts of all tactics of all problems, by family.
+std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
+  DeviceInfo info = card_of(compute_capability);
+  KernelContext context{info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
+  std::map<std::string, std::vector<Text>> out;
+  std::set<std::string> seen;
+  for (const ProblemRow& row : conformance_problems()) {
+    auto problem = parse_problem(row.text);
+    auto tactics = offer_kernels(*problem, context, true);
+    if (!tactics.ok()) continue;
+    for (const Tactic& tactic : *tactics) {
+      auto plan = plan_kernel(*problem, tactic, context);
+      EXPECT_TRUE(plan.ok()) << tactic.id;
+      if (!plan.ok() || plan->launches.empty()) continue;
+      std::string text = program_text(plan->program);
+      if (!seen.insert(text).second) continue;
+      std::string family = tactic.id.substr(0, tactic.id.find('/'));
+      out[family].push_back({family, variant_of(tactic) + ":" + to_string(tactic.outputs[0]), std::string(row.name), text});
+    }
+  }
+  return out;
+}
+
+// "Used 128 registers" and "12 bytes spill stores" of ptxas; the largest over a text's entries.
+struct Usage {
+  int registers = 0, spill_bytes = 0;
+};
+Usage usage_of(const std::string& log) {
+  Usage usage;
+  static const std::regex registers(R"(Used (\d+) registers)"), spills(R"((\d+) bytes spill stores)");
+  for (std::sregex_iterator it(log.begin(), log.end(), registers), end; it != end; ++it) usage.registers = std::max(usage.registers, std::stoi((*it)[1]));
+  for (std::sregex_iterator it(log.begin(), log.end(), spills), end; it != end; ++it) usage.spill_bytes = std::max(usage.spill_bytes, std::stoi((*it)[1]));
+  return usage;
+}
+
+class KernelTexts : public testing::TestWithParam<int> {};
+
+TEST_P(KernelTexts, Compile) {
+  int sm = GetParam();
+  auto nvrtc = Nvrtc::open(sm);
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+  bool all = variable("ENGINERY_TEST_ALL_KERNELS", "") == "1";
+  uint64_t seed = std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
+  SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  std::vector<Text> texts;
+  for (auto& [family, members] : texts_for(sm)) {
+    if (!all) std::shuffle(members.begin(), members.end(), random);
+    size_t count = all ? members.size() : std::min<size_t>(members.size(), 2);
+    texts.insert(texts.end(), members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  std::vector<Result<Nvrtc::Output>> outputs(texts.size(), Error{});
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < texts.size(); i = next++) outputs[i] = nvrtc->compile(texts[i].text, sm, CodeKind::cubin, {});
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  for (std::thread& t : threads) t.join();
+  std::ofstream csv(variable("ENGINERY_TEST_OUTPUT", ".") + "/kernels.csv", std::ios::app);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    SCOPED_TRACE(texts[i].family + "/" + texts[i].variant + " of " + texts[i].problem);
+    ASSERT_TRUE(outputs[i].ok()) << outputs[i].error().message;
+    Usage usage = usage_of(outputs[i]->log);
+    EXPECT_GT(usage.registers, 0) << outputs[i]->log;
+    csv << "sm_" << sm << "," << nvrtc->version() << "," << texts[i].family << "," << texts[i].variant << "," << texts[i].problem
+        << "," << usage.registers << "," << usage.spill_bytes << "," << outputs[i]->code.size() << "\n";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sm, KernelTexts, testing::Values(61, 70, 72, 75, 80, 86, 87, 89, 90),
+                         [](const auto& info) { return std::to_string(info.param); });
+
+}  // namespace
+}  // namespace enginery

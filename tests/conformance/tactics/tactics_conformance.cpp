@@ -1,0 +1,169 @@
+// One suite over every tactic source: each tactic that is offered for a problem of the list gives what the reference gives.
+//
+// Environment: ENGINERY_TEST_SKU (default: the best of this machine; "gpu": its first GPU), ENGINERY_TEST_SEED (default:
+// fresh, printed), ENGINERY_TEST_PTX (a compute capability: our kernels as PTX for it, loaded by the card that is here).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/device/format_convert.h"
+#include "engine/device/sku_table.h"
+#include "engine/tactics/reference/reference_source.h"
+#include "tests/support/gpu_sources.h"
+#include "tests/support/problem_list.h"
+#include "tests/support/problem_text.h"
+#include "tests/support/tactic_harness.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kBar = 1e-4;
+// What tensor cores and float16 storage may differ (spec: 1e-2 for whole models).
+constexpr double kReducedBar = 1e-2;
+// Winograd's transforms multiply rounding errors (RMS 1.5 to 2.2 times that of direct convolution).
+constexpr double kWinogradBar = 1e-3;
+
+std::string variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+uint64_t seed() {
+  static const uint64_t value = std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
+  return value;
+}
+
+struct Bench {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Stream> stream;
+  TacticSources sources;
+};
+
+// Opened once for all problems; null with a message where this machine lacks the SKU.
+Bench* bench() {
+  static std::unique_ptr<Bench> opened = [] {
+    auto skus = local_skus();
+    std::string sku = variable("ENGINERY_TEST_SKU", skus.empty() ? "" : skus[0].name);
+    if (sku == "gpu") {
+      auto first = std::find_if(skus.begin(), skus.end(), [](const LocalSku& s) { return s.kind == DeviceKind::cuda; });
+      if (first == skus.end()) return std::unique_ptr<Bench>();
+      sku = first->name;
+    }
+    auto device = open_device(sku, {});
+    if (!device.ok()) {
+      std::printf("skipped: %s\n", device.error().message.c_str());
+      EXPECT_EQ(device.error().code, ErrorCode::incompatible) << device.error().message;
+      return std::unique_ptr<Bench>();
+    }
+    auto out = std::make_unique<Bench>();
+    out->device = std::move(*device);
+    out->stream = out->device->create_stream().value();
+    out->sources = make_tactic_sources(*out->device).value();
+    show_every_kernel(*out->device, std::stoi(variable("ENGINERY_TEST_PTX", "0")), out->sources);
+    return out;
+  }();
+  return opened.get();
+}
+
+bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].bytes() != b[i].bytes() || std::memcmp(a[i].raw(), b[i].raw(), static_cast<size_t>(a[i].bytes())) != 0) return false;
+  }
+  return true;
+}
+
+void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, double bar) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_EQ(actual[i].dims(), expected[i].dims());
+    if (!is_floating(expected[i].type())) {
+      EXPECT_EQ(to_int64s(actual[i]), to_int64s(expected[i])) << "output " << i;
+      continue;
+    }
+    double error = relative_error(convert(actual[i], DataType::float32), convert(expected[i], DataType::float32));
+    EXPECT_LE(error, bar) << "output " << i;
+  }
+}
+
+// What storing a value in the type rounds away, relative to the largest.
+double rounding_of(DataType type) {
+  return type == DataType::float16 ? 0x1p-11 : type == DataType::bfloat16 ? 0x1p-8 : 0;
+}
+
+// A view runs nothing: its input's storage, read as the output, is the result.
+void expect_view(const Problem& p, const Tactic& tactic, const ProblemData& data, const std::vector<Tensor>& expected) {
+  size_t input = static_cast<size_t>(tactic.view_of);
+  const Format& from = tactic.inputs[input];
+  std::vector<uint8_t> storage(static_cast<size_t>(physical_bytes(p.inputs[input].type.dims, from)));
+  ASSERT_EQ(static_cast<int64_t>(storage.size()), physical_bytes(p.outputs[0].type.dims, tactic.outputs[0]));
+  to_physical(*data.inputs[input], from, storage.data());
+  expect_close({from_physical(storage.data(), p.outputs[0].type.dims, tactic.outputs[0])}, expected, rounding_of(from.type));
+}
+
+void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Tactic& tactic, const ProblemData& data,
+                const std::vector<Tensor>& expected, OperandPlace place) {
+  TacticRun run(*b.device, *b.stream);
+  Status prepared = run.prepare(source, p, tactic, data, place);
+  // PTX for an SM that this machine's compiler dropped comes out of a folder, which holds a part of the variants.
+  bool from_folder = !variable("ENGINERY_TEST_PTX_FOLDER", "").empty();
+  if (from_folder && !prepared.ok() && prepared.error().code == ErrorCode::unavailable) return;
+  ASSERT_TRUE(prepared.ok()) << prepared.error().message;
+  Status launched = run.launch();
+  ASSERT_TRUE(launched.ok()) << launched.error().message;
+  auto first = run.collect();
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  bool winograd = tactic.id.find("wino") != std::string::npos;
+  bool reduced = tactic.compute != Precision::fp32;
+  expect_close(*first, expected, reduced ? kReducedBar : winograd ? kWinogradBar : kBar);
+  if (!tactic.deterministic) return;
+  ASSERT_TRUE(run.poison().ok());
+  ASSERT_TRUE(run.launch().ok());
+  auto second = run.collect();
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_TRUE(same_bits(*first, *second)) << "two runs differ";
+}
+
+class Tactics : public testing::TestWithParam<ProblemRow> {};
+
+TEST_P(Tactics, GiveWhatTheReferenceGives) {
+  Bench* b = bench();
+  if (!b) GTEST_SKIP() << "this machine lacks the SKU";
+  SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed()));
+  auto p = parse_problem(GetParam().text);
+  ASSERT_TRUE(p.ok()) << p.error().message;
+  std::mt19937_64 random(seed());
+  ProblemData data;
+  fill_random(*p, random, data);
+  auto expected = run_problem_reference(*p, data.inputs);
+  ASSERT_TRUE(expected.ok()) << expected.error().message;
+  int offered = 0;
+  for (const auto& source : b->sources) {
+    auto tactics = source->offer(*p, precisions_of(*b->device));
+    if (!tactics.ok()) {
+      EXPECT_EQ(tactics.error().code, ErrorCode::unsupported) << tactics.error().message;
+      continue;
+    }
+    EXPECT_FALSE(tactics->empty());
+    compile_in_parallel(*source, *p, *tactics);
+    for (const Tactic& tactic : *tactics) {
+      SCOPED_TRACE(tactic_key(tactic));
+      if (variable("ENGINERY_TEST_VERBOSE", "") == "1") std::printf("  %s\n", tactic_key(tactic).c_str());
+      ++offered;
+      if (tactic.view_of >= 0) {
+        expect_view(*p, tactic, data, *expected);
+        continue;
+      }
+      expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::separate);
+      if (tactic.in_place_operand >= 0) expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::in_place);
+    }
+  }
+  EXPECT_GT(offered, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(List, Tactics, testing::ValuesIn(conformance_problems()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,130 @@
+#include "tests/coordinator/core_harness.h"
+
+#include <algorithm>
+
+namespace enginery {
+
+void CoreHarness::restart() {
+  answers_.clear();
+  signing_.clear();
+  Result<std::unique_ptr<QueueDriver>> driver = QueueDriver::open(store, *this, options_);
+  ASSERT_TRUE(driver.ok());
+  driver_ = std::move(*driver);
+  flush();
+}
+
+void CoreHarness::flush() {
+  Outbox outbox = driver_->flush();
+  for (Reply& reply : outbox.replies) answers_.push_back(std::move(reply));
+  for (const SignTask& task : outbox.signing) signing_.push_back(task);
+  EXPECT_EQ(driver_->core().check(), "");
+  EXPECT_EQ(store.violation(), "");
+}
+
+void CoreHarness::pass(Nanoseconds time) {
+  const Nanoseconds end = now_ + time;
+  while (true) {
+    const std::optional<Nanoseconds> next = driver_->core().next_timer();
+    if (!next || *next > end) break;
+    now_ = std::max(now_, *next);
+    driver_->feed(TimerFired{});
+    flush();
+  }
+  now_ = end;
+}
+
+std::optional<Body> CoreHarness::ask(Body body, const std::string& who, std::optional<RequestId> id) {
+  const ReplyTo to{who, id.value_or(RequestId{0, next_id_++})};
+  Request request{to, who, std::move(body), {}};
+  if (const auto* submit = std::get_if<SubmitRequest>(&request.body); submit != nullptr && !store.has_blob(submit->model))
+    request.missing.push_back(submit->model);
+  if (const auto* sync = std::get_if<SyncRequest>(&request.body))
+    if (const auto* finished = std::get_if<Finished>(&sync->state))
+      for (const NamedBlob& output : finished->outcome.outputs)
+        if (!store.has_blob(output.digest)) request.missing.push_back(output.digest);
+  driver_->feed(std::move(request));
+  flush();
+  const auto answer = std::find_if(answers_.begin(), answers_.end(), [&](const Reply& reply) { return reply.to == to; });
+  if (answer == answers_.end()) return std::nullopt;
+  Body out = std::move(answer->body);
+  answers_.erase(answer);
+  return out;
+}
+
+JobView CoreHarness::submit(SubmitRequest request, const std::string& client) {
+  store.add_blob(request.model, 0, 0);
+  request.client = client;
+  request.wait_for_workers = true;
+  const std::optional<Body> body = ask(std::move(request), client);
+  if (!body) {
+    ADD_FAILURE() << "no answer to a submit";
+    return {};
+  }
+  if (const auto* error = std::get_if<ErrorReply>(&*body)) {
+    ADD_FAILURE() << error->fault.message;
+    return {};
+  }
+  return std::get<JobReply>(*body).job;
+}
+
+JobView CoreHarness::show(const std::string& job) { return std::get<JobReply>(*ask(ShowJob{job})).job; }
+
+std::optional<SyncReply> CoreHarness::sync(const std::string& worker, const std::string& sku, WorkerState state,
+                                           const std::string& device, uint64_t incarnation) {
+  SyncRequest sync;
+  sync.worker = worker;
+  sync.incarnation = incarnation;
+  sync.sequence = ++sequences_[worker];
+  sync.sku = sku;
+  sync.kind = "cpu";
+  sync.toolchain = "tool 1";
+  sync.device = device.empty() ? worker : device;
+  sync.state = std::move(state);
+  std::erase_if(answers_, [&](const Reply& reply) { return reply.to.route == worker; });
+  const std::optional<Body> body = ask(std::move(sync), worker);
+  if (!body) return std::nullopt;  // held
+  return std::get<SyncReply>(*body);
+}
+
+std::optional<SyncReply> CoreHarness::heard(const std::string& worker) {
+  for (const Reply& reply : answers_)
+    if (reply.to.route == worker) return std::get<SyncReply>(reply.body);
+  return std::nullopt;
+}
+
+std::optional<SyncReply> CoreHarness::finish(const std::string& worker, const std::string& sku, const RunStep& run,
+                                             const std::string& device) {
+  return sync(worker, sku, Finished{run.ref, outcome_of(store, run)}, device);
+}
+
+void CoreHarness::sign() {
+  for (const SignTask& task : std::exchange(signing_, {})) {
+    const Digest engine = sha256("signed " + task.unsigned_engine.hex());
+    store.add_blob(engine, 0, 0);
+    driver_->feed(SignAnswer{task.step, task.epoch, NamedBlob{"engine", engine, 10}, {}});
+    flush();
+  }
+}
+
+RunStep run_of(const std::optional<SyncReply>& reply) {
+  if (!reply || !std::holds_alternative<RunStep>(reply->desired)) {
+    ADD_FAILURE() << "no step was handed out" << (reply ? ", but wish " + std::to_string(reply->desired.index()) : "");
+    return {};
+  }
+  return std::get<RunStep>(reply->desired);
+}
+
+Outcome outcome_of(MemoryStore& store, const RunStep& run) {
+  Outcome outcome;
+  const auto add = [&](const char* name) {
+    const std::string content = name + run.key.hex();
+    store.add_blob(sha256(content), run.ref.epoch, run.ref.step);
+    outcome.outputs.push_back({name, sha256(content), content.size()});
+  };
+  if (run.kind == "tune") add("choices");
+  if (run.kind == "assemble") add(run.provisional ? "unsigned" : "content");
+  if (run.kind == "profile") add("unsigned");
+  return outcome;
+}
+
+}  // namespace enginery

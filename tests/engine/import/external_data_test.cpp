@@ -1,0 +1,156 @@
+// Weights beside the model: read from its folder and from nowhere else; packed into one blob for travelling.
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "engine/base/file.h"
+#include "tests/engine/import/model_builder.h"
+#include "tests/support/reference_executor.h"
+
+namespace enginery::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ExternalData : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "enginery-import-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+    folder_ = root_ / "model";
+    fs::create_directories(folder_ / "sub");
+    float values[3] = {10, 20, 30};
+    data_.assign(reinterpret_cast<const char*>(values), sizeof values);
+    write(folder_ / "weights.bin", "head" + data_ + "tail");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void write(const fs::path& file, const Bytes& bytes) { ASSERT_TRUE(write_file(file, bytes).ok()); }
+
+  // y = x + w, w float32[3] in `location`.
+  fs::path model(const std::string& location, const std::string& offset = "4", const std::string& length = "12") {
+    ModelBuilder m;
+    m.input("x", {3}).output("y").weights("w", {3}, {}).node("Add", {"x", "w"}, {"y"});
+    auto* w = m.graph().mutable_initializer(0);
+    w->set_data_location(onnx::TensorProto::EXTERNAL);
+    for (auto [key, value] : {std::pair{"location", location}, {"offset", offset}, {"length", length}}) {
+      if (value.empty()) continue;
+      auto* entry = w->add_external_data();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+    write(folder_ / "model.onnx", m.bytes());
+    return folder_ / "model.onnx";
+  }
+
+  void expect_refused(const fs::path& file, const std::string& part, ErrorCode code = ErrorCode::invalid_argument) {
+    for (bool packing : {false, true}) {
+      Error error = packing ? error_of(pack_model(file)) : error_of(import_model(file));
+      EXPECT_EQ(std::string(to_string(error.code)), to_string(code)) << error.message;
+      EXPECT_NE(error.message.find(part), std::string::npos) << error.message;
+    }
+  }
+  template <typename T>
+  Error error_of(const Result<T>& result) { return result.ok() ? Error{ErrorCode::internal, "it worked"} : result.error(); }
+
+  void expect_works(const Result<ImportedModel>& imported) {
+    ASSERT_TRUE(imported.ok()) << imported.error().message;
+    auto out = run_graph(imported->graph, {{"x", Tensor::of<float>({3}, {1, 2, 3})}});
+    ASSERT_TRUE(out.ok());
+    EXPECT_EQ(out->at("y").data<float>()[2], 33);
+  }
+
+  fs::path root_, folder_;
+  Bytes data_;
+};
+
+TEST_F(ExternalData, IsReadAtItsOffset) { expect_works(import_model(model("weights.bin"))); }
+
+TEST_F(ExternalData, MayLieInASubFolder) {
+  write(folder_ / "sub/w.bin", data_);
+  expect_works(import_model(model("sub/w.bin", "", "")));
+}
+
+TEST_F(ExternalData, IsPackedIntoOneBlob) {
+  auto packed = pack_model(model("weights.bin"));
+  ASSERT_TRUE(packed.ok()) << packed.error().message;
+  expect_works(import_model(ModelSource{"travelled.onnx", *packed, std::nullopt}));
+}
+
+TEST_F(ExternalData, PackingLeavesSelfContainedModelsAlone) {
+  Bytes bytes = small_convolution().bytes();
+  write(folder_ / "inside.onnx", bytes);
+  auto packed = pack_model(folder_ / "inside.onnx");
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(*packed, bytes);
+}
+
+TEST_F(ExternalData, IsRefusedForAModelThatTravelled) {
+  auto bytes = read_file(model("weights.bin"));
+  ASSERT_TRUE(bytes.ok());
+  auto imported = import_model(ModelSource{"travelled.onnx", *bytes, std::nullopt});
+  EXPECT_NE(error_of(imported).message.find("came without a folder"), std::string::npos);
+}
+
+TEST_F(ExternalData, OutsideTheFolderIsRefused) {
+  write(root_ / "secret.bin", "head" + data_);
+  expect_refused(model("../secret.bin"), "outside the model's folder");
+  expect_refused(model("sub/../../secret.bin"), "outside the model's folder");
+  expect_refused(model((root_ / "secret.bin").string()), "outside the model's folder");
+  expect_refused(model("/proc/self/environ"), "outside the model's folder");
+}
+
+TEST_F(ExternalData, SymbolicLinksAreRefused) {
+  write(root_ / "secret.bin", "head" + data_);
+  fs::create_symlink(root_ / "secret.bin", folder_ / "link.bin");
+  expect_refused(model("link.bin"), "symbolic link");
+  fs::create_directory_symlink(root_, folder_ / "up");
+  expect_refused(model("up/secret.bin"), "symbolic link");
+  fs::create_symlink("weights.bin", folder_ / "inside.bin");
+  expect_refused(model("inside.bin"), "symbolic link");
+}
+
+TEST_F(ExternalData, HardLinksAreRefused) {
+  write(root_ / "secret.bin", "head" + data_);
+  fs::create_hard_link(root_ / "secret.bin", folder_ / "hard.bin");
+  expect_refused(model("hard.bin"), "hard links");
+}
+
+TEST_F(ExternalData, OnlyRegularFiles) {
+  expect_refused(model("sub"), "not a regular file");
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  expect_refused(model("pipe"), "not a regular file");
+}
+
+TEST_F(ExternalData, AMissingFileIsNotFound) { expect_refused(model("gone.bin"), "gone.bin", ErrorCode::not_found); }
+
+TEST_F(ExternalData, RangesBeyondTheFileAreRefused) {
+  expect_refused(model("weights.bin", "9", "12"), "ends at byte");
+  expect_refused(model("weights.bin", "9223372036854775807", "12"), "ends at byte");
+  expect_refused(model("weights.bin", "-4", "12"), "offset is '-4'");
+  expect_refused(model("weights.bin", "many", "12"), "offset is 'many'");
+  expect_refused(model("weights.bin", "4", "11"), "11 bytes, its type and dims need 12");
+  expect_refused(model("", "4", "12"), "without a location");
+}
+
+// A file that claims 4 GiB of weights in a few blocks of disk.
+TEST_F(ExternalData, SparseFilesCannotFillTheMemory) {
+  ModelBuilder m;
+  m.input("x", {3}).output("y").weights("w", {int64_t{1} << 30}, {}).node("Add", {"x", "w"}, {"y"});
+  auto* w = m.graph().mutable_initializer(0);
+  w->set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* entry = w->add_external_data();
+  entry->set_key("location");
+  entry->set_value("holes.bin");
+  write(folder_ / "holes.bin", "");
+  ASSERT_EQ(truncate((folder_ / "holes.bin").c_str(), off_t{1} << 32), 0);
+  write(folder_ / "model.onnx", m.bytes());
+  expect_refused(folder_ / "model.onnx", "2 GiB", ErrorCode::unsupported);
+}
+
+}  // namespace
+}  // namespace enginery::test

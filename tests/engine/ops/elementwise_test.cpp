@@ -1,0 +1,137 @@
+#include "engine/ops/elementwise.h"
+
+#include <cmath>
+
+#include "tests/engine/ops/ops_support.h"
+
+namespace enginery {
+namespace {
+
+using K = BinaryKind;
+
+float apply(K kind, float a, float b) { return values(run(Binary{kind}, {floats({}, {a}), floats({}, {b})}))[0]; }
+
+template <typename T>
+T apply_integer(K kind, T a, T b) {
+  return values<T>(run(Binary{kind}, {Tensor::scalar<T>(a), Tensor::scalar<T>(b)}))[0];
+}
+
+bool holds(K kind, float a, float b) { return bits(run(Binary{kind}, {floats({}, {a}), floats({}, {b})}))[0]; }
+
+TEST(Binary, FloatArithmetic) {
+  EXPECT_EQ(apply(K::add, 2, 3), 5);
+  EXPECT_EQ(apply(K::sub, 2, 3), -1);
+  EXPECT_EQ(apply(K::mul, 2, 3), 6);
+  EXPECT_EQ(apply(K::div, 3, 2), 1.5f);
+  EXPECT_EQ(apply(K::pow, 2, 10), 1024);
+  EXPECT_EQ(apply(K::min, 2, 3), 2);
+  EXPECT_EQ(apply(K::max, 2, 3), 3);
+  EXPECT_EQ(apply(K::fmod, -5, 3), -2);
+  EXPECT_EQ(apply(K::mod, -5, 3), 1);
+  EXPECT_EQ(apply(K::mod, 5, -3), -1);
+  EXPECT_TRUE(std::isinf(apply(K::div, 1, 0)));
+}
+
+TEST(Binary, MinAndMaxPassNanOn) {
+  for (K kind : {K::min, K::max}) {
+    EXPECT_TRUE(std::isnan(apply(kind, NAN, 1)));
+    EXPECT_TRUE(std::isnan(apply(kind, 1, NAN)));
+  }
+}
+
+TEST(Binary, IntegersTruncateAndWrap) {
+  EXPECT_EQ(apply_integer<int32_t>(K::div, -7, 2), -3);
+  EXPECT_EQ(apply_integer<int32_t>(K::mod, -7, 3), 2);
+  EXPECT_EQ(apply_integer<int32_t>(K::mod, 7, -3), -2);
+  EXPECT_EQ(apply_integer<int32_t>(K::fmod, -7, 3), -1);
+  EXPECT_EQ(apply_integer<int64_t>(K::div, INT64_MIN, -1), INT64_MIN);
+  EXPECT_EQ(apply_integer<int64_t>(K::mod, INT64_MIN, -1), 0);
+  EXPECT_EQ(apply_integer<int64_t>(K::add, INT64_MAX, 1), INT64_MIN);
+  EXPECT_EQ(apply_integer<uint16_t>(K::mul, 65535, 65535), 1);
+  EXPECT_EQ(apply_integer<uint8_t>(K::sub, 1, 2), 255);
+  EXPECT_EQ(apply_integer<int64_t>(K::max, INT64_MAX, INT64_MAX - 1), INT64_MAX);
+}
+
+TEST(Binary, BitsAndShifts) {
+  EXPECT_EQ(apply_integer<uint8_t>(K::bitwise_and, 12, 10), 8);
+  EXPECT_EQ(apply_integer<uint8_t>(K::bitwise_or, 12, 10), 14);
+  EXPECT_EQ(apply_integer<uint8_t>(K::bitwise_xor, 12, 10), 6);
+  EXPECT_EQ(apply_integer<uint8_t>(K::shift_left, 129, 1), 2);
+  EXPECT_EQ(apply_integer<uint8_t>(K::shift_right, 129, 1), 64);
+  EXPECT_EQ(apply_integer<uint32_t>(K::shift_left, 1, 32), 0u);
+  EXPECT_EQ(apply_integer<uint64_t>(K::shift_right, 1, 200), 0u);
+}
+
+TEST(Binary, AnIntegerDividedByZeroIsAnError) {
+  for (K kind : {K::div, K::mod, K::fmod}) {
+    EXPECT_REFUSED(try_run(Binary{kind}, {ints({1}), ints({0})}), "divided by zero");
+  }
+}
+
+TEST(Binary, PowTakesAnExponentOfAnotherType) {
+  Tensor cubes = run(Binary{K::pow}, {ints({2, -3}), floats({}, {3})});
+  EXPECT_EQ(values<int64_t>(cubes), (std::vector<int64_t>{8, -27}));
+  EXPECT_EQ(values(run(Binary{K::pow}, {floats({2}, {2, 3}), ints({2, -1})})), (Floats{4, 1.0f / 3}));
+  EXPECT_EQ(apply_integer<int64_t>(K::pow, 3, 39), 4052555153018976267);
+  EXPECT_EQ(apply_integer<int64_t>(K::pow, -1, -3), -1);
+  EXPECT_EQ(apply_integer<int64_t>(K::pow, 0, -1), 0);
+}
+
+TEST(Binary, ComparisonsAreBoolean) {
+  EXPECT_TRUE(holds(K::equal, 1, 1) && !holds(K::equal, 1, 2));
+  EXPECT_TRUE(holds(K::greater, 2, 1) && !holds(K::greater, 1, 1));
+  EXPECT_TRUE(holds(K::greater_equal, 1, 1) && !holds(K::greater_equal, 0, 1));
+  EXPECT_TRUE(holds(K::less, 0, 1) && !holds(K::less, 1, 1));
+  EXPECT_TRUE(holds(K::less_equal, 1, 1) && !holds(K::less_equal, 2, 1));
+  EXPECT_EQ(run(Binary{K::equal}, {ints({1}), ints({1})}).type(), DataType::boolean);
+}
+
+TEST(Binary, LogicOfBooleans) {
+  Tensor a = booleans({4}, {0, 0, 1, 1}), b = booleans({4}, {0, 1, 0, 1});
+  EXPECT_EQ(bits(run(Binary{K::logical_and}, {a, b})), (std::vector<int>{0, 0, 0, 1}));
+  EXPECT_EQ(bits(run(Binary{K::logical_or}, {a, b})), (std::vector<int>{0, 1, 1, 1}));
+  EXPECT_EQ(bits(run(Binary{K::logical_xor}, {a, b})), (std::vector<int>{0, 1, 1, 0}));
+  EXPECT_EQ(bits(run(Binary{K::equal}, {a, b})), (std::vector<int>{1, 0, 0, 1}));
+}
+
+TEST(Binary, Broadcasts) {
+  EXPECT_EQ(values(run(Binary{K::add}, {floats({2, 1}, {10, 20}), floats({3}, {1, 2, 3})})),
+            (Floats{11, 12, 13, 21, 22, 23}));
+  EXPECT_EQ(dims_of(Binary{}, {{-2, 1, 4}, {3, 1}}), (Dims{-2, 3, 4}));
+  EXPECT_EQ(run(Binary{}, {Tensor(DataType::float32, {0, 3}), floats({1}, {1})}).dims(), (Dims{0, 3}));
+}
+
+TEST(Binary, SaysWhatItExpected) {
+  EXPECT_REFUSED(infer_of(Binary{}, {f32({2}), f32({3})}), "do not broadcast");
+  EXPECT_REFUSED(infer_of(Binary{}, {f32({2}), i64({2})}), "one type");
+  EXPECT_REFUSED(infer_of(Binary{K::logical_and}, {f32({2}), f32({2})}), "logical_and of float32");
+  EXPECT_REFUSED(infer_of(Binary{K::shift_left}, {f32({2}), f32({2})}), "shift_left of float32");
+}
+
+TEST(Select, ChoosesElementByElement) {
+  Tensor c = booleans({2, 1}, {1, 0});
+  EXPECT_EQ(values(run(Select{}, {c, floats({2}, {1, 2}), floats({}, {9})})), (Floats{1, 2, 9, 9}));
+  EXPECT_EQ(values<int64_t>(run(Select{}, {booleans({2}, {0, 1}), ints({1, 2}), ints({3, 4})})), (std::vector<int64_t>{3, 2}));
+  EXPECT_REFUSED(infer_of(Select{}, {f32({2}), f32({2}), f32({2})}), "boolean condition");
+  EXPECT_REFUSED(infer_of(Select{}, {TensorType{DataType::boolean, {2}}, f32({2}), i64({2})}), "one type");
+}
+
+TEST(Cast, ConvertsToEveryType) {
+  Tensor x = floats({3}, {0, 1.75f, 3});
+  for (int i = 0; i < kDataTypeCount; ++i) {
+    auto type = static_cast<DataType>(i);
+    Tensor y = run(Cast{type}, {x});
+    EXPECT_EQ(y.type(), type);
+    bool whole = !is_floating(type);
+    float middle = type == DataType::boolean ? 1 : whole ? 1 : 1.75f;
+    EXPECT_EQ(values(run(Cast{}, {y})), (Floats{0, middle, type == DataType::boolean ? 1.0f : 3.0f})) << to_string(type);
+  }
+}
+
+TEST(Cast, KeepsDoublesThatFloatCannotHold) {
+  Tensor x = Tensor::of<double>({1}, {9007199254740991.0});
+  EXPECT_EQ(values<int64_t>(run(Cast{DataType::int64}, {x})), std::vector<int64_t>{9007199254740991});
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,126 @@
+// The simulator's runs. ENGINERY_SIM_SEED=n replays one seed and prints what it did; ENGINERY_SIM_SECONDS=n runs longer.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+
+#include "tests/sim/world.h"
+
+namespace enginery {
+namespace {
+
+struct Sum {
+  uint64_t seeds = 0, events = 0, coordinator_crashes = 0, worker_crashes = 0, disk_failures = 0;
+  uint64_t done = 0, failed = 0, cancelled = 0, commits = 0;
+  void add(const WorldReport& r) {
+    ++seeds;
+    events += r.events;
+    coordinator_crashes += r.coordinator_crashes;
+    worker_crashes += r.worker_crashes;
+    disk_failures += r.disk_failures;
+    done += r.jobs_done;
+    failed += r.jobs_failed;
+    cancelled += r.jobs_cancelled;
+    commits += r.commits;
+  }
+  void print() const {
+    std::printf("%llu seeds, %llu events, %llu coordinator crashes, %llu worker crashes, %llu disk failures; "
+                "jobs: %llu done, %llu failed, %llu cancelled; %llu commits\n",
+                ull(seeds), ull(events), ull(coordinator_crashes), ull(worker_crashes), ull(disk_failures), ull(done),
+                ull(failed), ull(cancelled), ull(commits));
+  }
+  static unsigned long long ull(uint64_t n) { return n; }
+};
+
+WorldOptions options_of(uint64_t seed) {
+  WorldOptions options;
+  options.seed = seed;
+  // Some days are rougher than others.
+  const double rough = static_cast<double>(seed % 4);
+  options.faults.lose *= rough;
+  options.faults.repeat *= rough;
+  options.faults.crash_before_commit *= 1 + rough;
+  options.faults.crash_after_commit *= 1 + rough;
+  options.workers = 3 + static_cast<int>(seed % 4);
+  return options;
+}
+
+std::optional<uint64_t> number_from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return std::strtoull(text, nullptr, 10);
+}
+
+TEST(Simulator, EveryRuleHoldsUnderFaults) {
+  Sum sum;
+  if (const auto only = number_from_environment("ENGINERY_SIM_SEED")) {
+    const WorldReport report = World(options_of(*only)).run();
+    sum.add(report);
+    sum.print();
+    ASSERT_EQ(report.violation, "") << "seed " << *only << " at " << report.end_s << " s\n" << report.picture;
+    return;
+  }
+  // Processor time, so that a busy machine runs as many seeds as an idle one, unless it is very busy.
+  const uint64_t seconds = number_from_environment("ENGINERY_SIM_SECONDS").value_or(10);
+  const auto end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
+  const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(6 * seconds);
+  for (uint64_t seed = 1; std::clock() < end && std::chrono::steady_clock::now() < latest; ++seed) {
+    const WorldReport report = World(options_of(seed)).run();
+    sum.add(report);
+    ASSERT_EQ(report.violation, "") << "replay with ENGINERY_SIM_SEED=" << seed << "; at " << report.end_s << " s, event "
+                                    << report.events << "\n" << report.picture;
+  }
+  sum.print();
+  EXPECT_GT(sum.coordinator_crashes, sum.seeds);  // a run without crashes would prove nothing
+  EXPECT_GT(sum.done, sum.failed + sum.cancelled);
+}
+
+TEST(Simulator, TheSameSeedIsTheSameRun) {
+  const WorldReport a = World(options_of(5)).run(), b = World(options_of(5)).run();
+  EXPECT_EQ(a.events, b.events);
+  EXPECT_EQ(a.coordinator_crashes, b.coordinator_crashes);
+  EXPECT_EQ(a.end_s, b.end_s);
+  EXPECT_NE(a.events, World(options_of(6)).run().events);
+}
+
+TEST(Simulator, ACalmDayEndsEveryJob) {
+  WorldOptions options;
+  options.faults = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const WorldReport report = World(options).run();
+  EXPECT_EQ(report.violation, "");
+  EXPECT_EQ(report.coordinator_crashes, 0u);
+  EXPECT_EQ(report.jobs_done + report.jobs_failed + report.jobs_cancelled, 12u);
+}
+
+// The simulator must be able to fail: each broken rule is found within a few seeds.
+std::string first_violation(const std::function<void(WorldOptions&)>& breaking) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    WorldOptions options = options_of(seed);
+    breaking(options);
+    if (const WorldReport report = World(options).run(); !report.violation.empty()) {
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), report.violation.c_str());
+      return report.violation;
+    }
+  }
+  return "";
+}
+
+TEST(Simulator, NoticesAStaleEpochThatCommits) {
+  EXPECT_NE(first_violation([](WorldOptions& options) {
+              options.core.accept_stale_epochs = true;
+              options.faults.worker_freeze = 0.05;
+            }),
+            "");
+}
+
+TEST(Simulator, NoticesTwoMeasurementsOnOneDevice) {
+  EXPECT_NE(first_violation([](WorldOptions& options) { options.core.measure_together = true; }).find("measure"), std::string::npos);
+}
+
+TEST(Simulator, NoticesADiskThatLies) {
+  EXPECT_NE(first_violation([](WorldOptions& options) { options.faults.lying_disk = 0.02; }), "");
+}
+
+}  // namespace
+}  // namespace enginery

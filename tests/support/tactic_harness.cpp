@@ -1,0 +1,180 @@
+#include "tests/support/tactic_harness.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/device/format_convert.h"
+
+namespace enginery {
+namespace {
+
+constexpr size_t kRedZone = 1024;
+constexpr int kPattern = 0xA5, kPoison = 0xFF;  // 0xFFFFFFFF is a NaN
+
+// How many terms one output element sums: weights are scaled by its root.
+double terms_of(const Problem& p) {
+  if (std::holds_alternative<Convolution>(p.op) || std::holds_alternative<Deconvolution>(p.op)) {
+    const Dims& w = p.inputs[1].type.dims;
+    return static_cast<double>(volume(w)) / static_cast<double>(std::max<int64_t>(w[0], 1));
+  }
+  if (std::holds_alternative<MatMul>(p.op) || std::holds_alternative<Gemm>(p.op)) {
+    return static_cast<double>(p.inputs[0].type.dims.back());
+  }
+  return 1;
+}
+
+void fill(Tensor& t, std::mt19937_64& random, float low, float high) {
+  if (t.type() == DataType::float32) {
+    std::uniform_real_distribution<float> values(low, high);
+    for (float& x : t.mutable_data<float>()) x = values(random);
+    return;
+  }
+  std::uniform_int_distribution<int> values(0, t.type() == DataType::boolean ? 1 : 3);
+  Tensor ints(DataType::int32, t.dims());
+  for (int32_t& x : ints.mutable_data<int32_t>()) x = values(random);
+  t = convert(ints, t.type());
+}
+
+bool positive_input(const Problem& p, size_t i) {
+  if (std::holds_alternative<BatchNorm>(p.op)) return i == 4;
+  if (auto* binary = std::get_if<Binary>(&p.op)) return binary->kind == BinaryKind::div && i == 1;
+  if (auto* unary = std::get_if<Unary>(&p.op)) return unary->kind == UnaryKind::sqrt || unary->kind == UnaryKind::log;
+  return false;
+}
+
+}  // namespace
+
+void fill_random(const Problem& p, std::mt19937_64& random, ProblemData& data) {
+  data = {};
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    const TensorDesc& desc = p.inputs[i];
+    Tensor t = desc.value ? *desc.value : Tensor(desc.type.type, desc.present ? desc.type.dims : Dims{0});
+    bool product = i == 1 && terms_of(p) > 1;
+    float scale = product ? static_cast<float>(1.7 / std::sqrt(terms_of(p))) : 1.0f;
+    bool positive = positive_input(p, i);
+    if (!desc.value && desc.present) fill(t, random, positive ? 0.5f : -scale, positive ? 2.0f : scale);
+    data.tensors.push_back(std::move(t));
+  }
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    data.inputs.push_back(p.inputs[i].present ? &data.tensors[i] : nullptr);
+    data.weights.push_back(p.inputs[i].present && p.inputs[i].constant ? &data.tensors[i] : nullptr);
+  }
+}
+
+void* GuardedMemory::address() const { return static_cast<char*>(memory.data()) + kRedZone; }
+
+Result<GuardedMemory> TacticRun::allocate(size_t bytes) {
+  GuardedMemory out;
+  out.bytes = bytes;
+  TRY(out.memory, device_.allocate(bytes + 2 * kRedZone));
+  std::vector<uint8_t> pattern(bytes + 2 * kRedZone, kPattern);
+  CHECK_OK(device_.copy(stream_, out.memory.data(), pattern.data(), pattern.size(), CopyKind::to_device));
+  CHECK_OK(stream_.synchronize());
+  return out;
+}
+
+Status TacticRun::check_red_zones(const GuardedMemory& memory, const std::string& what) {
+  if (!memory.memory.data()) return {};
+  std::vector<uint8_t> bytes(memory.bytes + 2 * kRedZone);
+  CHECK_OK(device_.copy(stream_, bytes.data(), memory.memory.data(), bytes.size(), CopyKind::to_host));
+  CHECK_OK(stream_.synchronize());
+  for (size_t i = 0; i < kRedZone; ++i) {
+    if (bytes[i] != kPattern) return Error{ErrorCode::internal, "wrote " + std::to_string(kRedZone - i) + " bytes before " + what};
+    if (bytes[kRedZone + memory.bytes + i] != kPattern) return Error{ErrorCode::internal, "wrote " + std::to_string(i + 1) + " bytes after " + what};
+  }
+  return {};
+}
+
+Status TacticRun::place(size_t i) {
+  const Tensor& tensor = *data_->inputs[i];
+  std::vector<uint8_t> bytes(static_cast<size_t>(physical_bytes(tensor.dims(), tactic_.inputs[i])));
+  to_physical(tensor, tactic_.inputs[i], bytes.data());
+  CHECK_OK(device_.copy(stream_, inputs_[i].address(), bytes.data(), bytes.size(), CopyKind::to_device));
+  return stream_.synchronize();
+}
+
+Status TacticRun::prepare(const TacticSource& source, const Problem& problem, const Tactic& tactic,
+                          const ProblemData& data, OperandPlace operand) {
+  problem_ = problem, tactic_ = tactic, data_ = &data, in_place_ = operand == OperandPlace::in_place;
+  TRY(prepared_, source.prepare(problem, tactic, data.weights));
+  return place_all();
+}
+
+Status TacticRun::share(const TacticRun& other, const Problem& problem, const Tactic& tactic, const ProblemData& data) {
+  problem_ = problem, tactic_ = tactic, data_ = &data;
+  prepared_ = other.prepared_;
+  return place_all();
+}
+
+Status TacticRun::place_all() {
+  for (const TensorDesc& desc : problem_.outputs) {
+    size_t bytes = static_cast<size_t>(physical_bytes(desc.type.dims, tactic_.outputs[outputs_.size()]));
+    TRY(GuardedMemory memory, allocate(bytes));
+    output_addresses_.push_back(memory.address());
+    outputs_.push_back(std::move(memory));
+  }
+  for (size_t i = 0; i < problem_.inputs.size(); ++i) {
+    inputs_.emplace_back();
+    input_addresses_.push_back(nullptr);
+    if (!problem_.inputs[i].present || problem_.inputs[i].constant) continue;
+    if (in_place_ && static_cast<int>(i) == tactic_.in_place_operand) {
+      inputs_[i] = outputs_[0];
+    } else {
+      TRY(inputs_[i], allocate(static_cast<size_t>(physical_bytes(problem_.inputs[i].type.dims, tactic_.inputs[i]))));
+    }
+    input_addresses_[i] = inputs_[i].address();
+  }
+  if (tactic_.workspace_bytes > 0) {
+    TRY(workspace_, allocate(static_cast<size_t>(tactic_.workspace_bytes)));
+  }
+  return poison();
+}
+
+Status TacticRun::poison() {
+  for (const GuardedMemory& m : outputs_) {
+    std::vector<uint8_t> poison(m.bytes, kPoison);
+    CHECK_OK(device_.copy(stream_, m.address(), poison.data(), poison.size(), CopyKind::to_device));
+    CHECK_OK(stream_.synchronize());
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].memory.data()) CHECK_OK(place(i));
+  }
+  return {};
+}
+
+Enqueue TacticRun::enqueue() const {
+  return [this](Stream& stream) {
+    Arguments arguments{input_addresses_, output_addresses_, workspace_.memory.data() ? workspace_.address() : nullptr};
+    return prepared_->enqueue(stream, arguments);
+  };
+}
+
+Status TacticRun::launch() {
+  CHECK_OK(enqueue()(stream_));
+  return stream_.synchronize();
+}
+
+Result<std::vector<Tensor>> TacticRun::collect() {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    std::vector<uint8_t> bytes(outputs_[i].bytes);
+    CHECK_OK(device_.copy(stream_, bytes.data(), outputs_[i].address(), bytes.size(), CopyKind::to_host));
+    CHECK_OK(stream_.synchronize());
+    out.push_back(from_physical(bytes.data(), problem_.outputs[i].type.dims, tactic_.outputs[i]));
+    CHECK_OK(check_red_zones(outputs_[i], "output " + std::to_string(i)));
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!inputs_[i].memory.data()) continue;
+    CHECK_OK(check_red_zones(inputs_[i], "input " + std::to_string(i)));
+    if (in_place_ && static_cast<int>(i) == tactic_.in_place_operand) continue;
+    std::vector<uint8_t> bytes(inputs_[i].bytes), wanted(inputs_[i].bytes);
+    CHECK_OK(device_.copy(stream_, bytes.data(), inputs_[i].address(), bytes.size(), CopyKind::to_host));
+    CHECK_OK(stream_.synchronize());
+    to_physical(*data_->inputs[i], tactic_.inputs[i], wanted.data());
+    if (bytes != wanted) return Error{ErrorCode::internal, "changed input " + std::to_string(i)};
+  }
+  CHECK_OK(check_red_zones(workspace_, "the workspace"));
+  return out;
+}
+
+}  // namespace enginery

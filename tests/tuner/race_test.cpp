@@ -1,0 +1,112 @@
+#include "tuner/race.h"
+
+#include <gtest/gtest.h>
+
+#include "tuner/timing.h"
+
+namespace enginery {
+namespace {
+
+// A machine in a test: lanes cost what they cost times the machine's momentary slowness.
+struct Machine {
+  double slowness = 1;
+  int calls = 0;
+  Lane lane(double us, int* count = nullptr) {
+    return {[this, us, count]() -> Result<double> {
+      ++calls;
+      if (count) ++*count;
+      return us * slowness;
+    }};
+  }
+};
+
+TEST(Race, DropsSlowLanesEarlyAndTimesFinalistsMost) {
+  Machine m;
+  int fast = 0, close = 0, slow = 0;
+  auto results = race({m.lane(100, &fast), m.lane(105, &close), m.lane(300, &slow)}, m.lane(50), {});
+  ASSERT_TRUE(results);
+  EXPECT_EQ(slow, 3);
+  EXPECT_EQ(fast, 3 + 8 + 24);
+  EXPECT_EQ(close, 3 + 8 + 24);
+  EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
+}
+
+TEST(Race, TakesOutALaneThatFails) {
+  Machine m;
+  Lane broken{[]() -> Result<double> { return Error{ErrorCode::internal, "launch failed"}; }};
+  auto results = race({broken, m.lane(100)}, m.lane(50), {});
+  ASSERT_TRUE(results);
+  EXPECT_EQ((*results)[0].failure, "launch failed");
+  EXPECT_EQ((*results)[1].samples_us.size(), 35u);
+}
+
+TEST(Race, RepeatsRoundsThatTheGuardFindsDisturbed) {
+  Machine m;
+  int rounds = 0, samples = 0;
+  Lane guard{[&]() -> Result<double> {
+    m.slowness = (rounds++ / 2) % 3 == 1 ? 4 : 1;  // every third round is disturbed
+    return 50 * m.slowness;
+  }};
+  auto results = race({m.lane(100, &samples)}, guard, {});
+  ASSERT_TRUE(results);
+  EXPECT_EQ((*results)[0].samples_us.size(), 35u);
+  EXPECT_GT(samples, 35);
+  EXPECT_NEAR(summarize((*results)[0].samples_us).p95_us, 100, 1);
+}
+
+TEST(Race, EndsOnAMachineThatStaysBusy) {
+  Machine m;
+  int n = 0;
+  Lane guard{[&]() -> Result<double> { return n++ == 0 ? 1 : 1000; }};
+  auto results = race({m.lane(100)}, guard, {});
+  ASSERT_TRUE(results);
+  EXPECT_GT((*results)[0].guard_ratio, 100);
+}
+
+TEST(Race, StopsWhenCancelled) {
+  Machine m;
+  RaceRules rules;
+  rules.cancelled = [&] { return m.calls > 10; };
+  EXPECT_EQ(race({m.lane(1)}, m.lane(1), rules).error().code, ErrorCode::cancelled);
+}
+
+TEST(Summarize, GivesOrderStatistics) {
+  auto s = summarize({5, 1, 3, 2, 4});
+  EXPECT_EQ(s.median_us, 3);
+  EXPECT_EQ(s.least_us, 1);
+  EXPECT_EQ(s.mean_us, 3);
+  EXPECT_LE(s.low_us, s.median_us);
+  EXPECT_GE(s.high_us, s.median_us);
+  EXPECT_EQ(summarize({}).samples, 0);
+}
+
+TEST(Timing, RoundTripsThroughJson) {
+  Timing t;
+  t.tactic = "onednn:x(a->b)";
+  t.failure = "because \"quoted\" \xff";
+  t.statistics = summarize({1, 2, 3});
+  t.worker = "w1";
+  auto back = parse_timing(to_json(t));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->tactic, t.tactic);
+  EXPECT_EQ(back->statistics.median_us, 2);
+  EXPECT_FALSE(back->failure.empty());
+  EXPECT_FALSE(parse_timing("[]"));
+  EXPECT_FALSE(parse_timing("{\"tactic\": 7}"));
+}
+
+TEST(MemoryTimingStore, KeepsTheLastTimingOfATactic) {
+  MemoryTimingStore store;
+  Timing t;
+  t.tactic = "a";
+  t.statistics.median_us = 1;
+  ASSERT_TRUE(store.put("device", "problem", t));
+  t.statistics.median_us = 2;
+  ASSERT_TRUE(store.put("device", "problem", t));
+  EXPECT_EQ(store.find("device", "problem")->size(), 1u);
+  EXPECT_EQ(store.find("device", "problem")->at(0).statistics.median_us, 2);
+  EXPECT_TRUE(store.find("other", "problem")->empty());
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,212 @@
+// The tuner over tactics made for the test: some fast, some slow, one wrong, one that writes past its end. Host memory
+// serves as the device, so that what runs is exactly known.
+#include "tuner/tuner.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine/graph/text.h"
+#include "engine/plan/plan.h"
+
+namespace enginery {
+namespace {
+
+class TestStream final : public Stream {
+ public:
+  Status synchronize() override { return {}; }
+};
+
+class TestSequence final : public Sequence {
+ public:
+  explicit TestSequence(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
+  Status launch(Stream& stream) override { return enqueue_(stream); }
+
+ private:
+  Enqueue enqueue_;
+};
+
+// Time is what the tactics say that they took.
+class TestDevice final : public Device, public Measurer {
+ public:
+  DeviceInfo device_info;
+  double elapsed_us = 0;
+  int timed = 0;
+
+  TestDevice() { device_info.sku = "test"; }
+  const DeviceInfo& info() const override { return device_info; }
+  Result<DeviceMemory> allocate(size_t bytes) override {
+    return DeviceMemory(std::calloc(bytes, 1), bytes, [](void* p) { std::free(p); });
+  }
+  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(new TestStream); }
+  Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Result<std::unique_ptr<Sequence>> record(Stream&, const Enqueue& enqueue) override {
+    return std::unique_ptr<Sequence>(new TestSequence(enqueue));
+  }
+  Measurer* measurer() override { return this; }
+  Result<double> time_us(Stream& stream, Sequence& sequence) override {
+    ++timed;
+    elapsed_us = 0;
+    CHECK_OK(sequence.launch(stream));
+    return elapsed_us;
+  }
+  double least_unit_us() const override { return 100; }
+  DeviceState state() override { return {}; }
+  Status flush_caches(Stream&) override { return {}; }
+};
+
+struct Behaviour {
+  std::string id;
+  double us;
+  enum Sort { right, wrong, wild, unpreparable } sort = right;
+};
+
+class TestPrepared final : public PreparedTactic {
+ public:
+  TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour) : device_(device), problem_(std::move(problem)), behaviour_(std::move(behaviour)) {}
+  Status enqueue(Stream&, const Arguments& a) const override {
+    device_.elapsed_us += behaviour_.us;
+    int64_t n = volume(problem_.outputs[0].type.dims);
+    const float* in = static_cast<const float*>(a.inputs[0]);
+    float* out = static_cast<float*>(a.outputs[0]);
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = in[i];
+      if (const auto* act = std::get_if<Activation>(&problem_.op)) out[i] = activate(*act, in[i]);
+    }
+    if (behaviour_.sort == Behaviour::wrong) out[n - 1] += 1;
+    if (behaviour_.sort == Behaviour::wild) out[n] = 1;
+    return {};
+  }
+  int64_t weight_bytes() const override { return 0; }
+
+ private:
+  TestDevice& device_;
+  Problem problem_;
+  Behaviour behaviour_;
+};
+
+class TestSource final : public TacticSource {
+ public:
+  TestSource(TestDevice& device, std::vector<Behaviour> behaviours) : device_(device), behaviours_(std::move(behaviours)) {}
+  std::string_view name() const override { return "test"; }
+  Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
+    std::vector<Tactic> out;
+    for (const Behaviour& b : behaviours_) {
+      Tactic t;
+      t.source = "test", t.id = b.id;
+      t.inputs.resize(p.inputs.size());
+      t.outputs.resize(p.outputs.size());
+      out.push_back(t);
+    }
+    return out;
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t, Weights) const override {
+    for (const Behaviour& b : behaviours_) {
+      if (b.id != t.id) continue;
+      if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
+      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, b));
+    }
+    return Error{ErrorCode::incompatible, "unknown"};
+  }
+
+ private:
+  TestDevice& device_;
+  std::vector<Behaviour> behaviours_;
+};
+
+struct Bench {
+  TestDevice device;
+  TacticSources sources;
+  MemoryTimingStore store;
+  Network network;
+  explicit Bench(std::vector<Behaviour> behaviours) {
+    sources.push_back(std::make_unique<TestSource>(device, std::move(behaviours)));
+    auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = act(%b) kind=relu\n output %c }");
+    network = *lower(*graph, sources, {Precision::fp32});
+  }
+  Result<Assignment> select(TunerCounts* counts = nullptr, TunerOptions options = {}) {
+    Tuner tuner(device, sources, store, options);
+    auto out = tuner.select(network);
+    if (counts) *counts = tuner.counts();
+    return out;
+  }
+};
+
+TEST(Tuner, ChoosesTheFastestThatIsRight) {
+  Bench bench({{"slow", 50}, {"fast", 10}, {"wrong", 1, Behaviour::wrong}, {"wild", 2, Behaviour::wild}, {"broken", 3, Behaviour::unpreparable}});
+  auto chosen = bench.select();
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "fast");
+}
+
+TEST(Tuner, KeepsWhyATacticFailed) {
+  Bench bench({{"fast", 10}, {"wrong", 1, Behaviour::wrong}, {"wild", 2, Behaviour::wild}});
+  ASSERT_TRUE(bench.select());
+  auto timings = bench.store.find(device_key(bench.device.info()), bench.network.nodes[0].problem.key());
+  std::map<std::string, std::string> failures;
+  for (const Timing& t : *timings) failures[t.tactic.substr(0, 8)] = t.failure;
+  EXPECT_NE(failures["test:wro"].find("relative error"), std::string::npos);
+  EXPECT_NE(failures["test:wil"].find("red zone"), std::string::npos);
+  EXPECT_EQ(failures["test:fas"], "");
+}
+
+TEST(Tuner, MeasuresAProblemOnceAndNothingASecondTime) {
+  Bench bench({{"slow", 50}, {"fast", 10}});
+  TunerCounts first, second;
+  auto a = bench.select(&first);
+  ASSERT_TRUE(a);
+  EXPECT_EQ(first.problems, 2);  // the two relus are one problem
+  EXPECT_EQ(first.timings_measured, 4);
+  int timed = bench.device.timed;
+  auto b = bench.select(&second);
+  ASSERT_TRUE(b);
+  EXPECT_EQ(second.timings_measured, 0);
+  EXPECT_EQ(second.timings_reused, 4);
+  EXPECT_EQ(bench.device.timed, timed);
+  for (size_t i = 0; i < a->tactics.size(); ++i) EXPECT_EQ(tactic_key(a->tactics[i]), tactic_key(b->tactics[i]));
+}
+
+TEST(Tuner, BreaksTiesByAFixedOrder) {
+  Bench bench({{"zeta", 10}, {"alpha", 10.05}});
+  auto chosen = bench.select();
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->tactics[0].id, "zeta");  // their intervals do not overlap: no tie
+  Bench equal({{"zeta", 10}, {"alpha", 10}});
+  EXPECT_EQ(equal.select()->tactics[0].id, "alpha");
+}
+
+TEST(Tuner, ReportsALayerThatEveryTacticFails) {
+  Bench bench({{"guard", 5}, {"wrong", 1, Behaviour::wrong}});
+  Bench all({{"wrong", 1, Behaviour::wrong}});
+  ASSERT_TRUE(bench.select());
+  auto chosen = all.select();
+  ASSERT_FALSE(chosen);
+  EXPECT_NE(chosen.error().message.find("every tactic failed"), std::string::npos) << chosen.error().message;
+}
+
+TEST(Tuner, StopsWhenCancelledAndKeepsWhatItMeasured) {
+  Bench bench({{"slow", 50}, {"fast", 10}});
+  TunerOptions options;
+  options.cancelled = [&] { return bench.device.timed > 200; };
+  TunerCounts counts;
+  EXPECT_EQ(bench.select(&counts, options).error().code, ErrorCode::cancelled);
+  TunerCounts rest;
+  ASSERT_TRUE(bench.select(&rest));
+  EXPECT_EQ(rest.timings_measured + counts.timings_measured, 4);
+  EXPECT_GT(counts.timings_measured, 0);
+}
+
+TEST(Tuner, FailsOnAMissWhenAskedTo) {
+  Bench bench({{"fast", 10}});
+  TunerOptions options;
+  options.error_on_miss = true;
+  EXPECT_EQ(bench.select(nullptr, options).error().code, ErrorCode::not_found);
+  ASSERT_TRUE(bench.select());
+  EXPECT_TRUE(bench.select(nullptr, options));
+}
+
+}  // namespace
+}  // namespace enginery

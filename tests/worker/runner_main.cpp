@@ -1,0 +1,4 @@
+// The runner as a program of its own, for tests of the agent.
+#include "worker/runner.h"
+
+int main() { return enginery::run_runner(); }

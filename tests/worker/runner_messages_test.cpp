@@ -1,0 +1,91 @@
+#include "worker/runner_messages.h"
+
+#include <gtest/gtest.h>
+
+#include "worker/line_pipe.h"
+#include "worker/pipe_timing_store.h"
+#include "worker/timing_keys.h"
+
+namespace enginery {
+namespace {
+
+template <typename T>
+void expect_same(const T& message) {
+  const std::string line = to_line(RunnerReport(message));
+  ASSERT_EQ(line.find('\n'), line.size() - 1);
+  auto back = parse_report(line);
+  ASSERT_TRUE(back.ok()) << line;
+  ASSERT_TRUE(std::holds_alternative<T>(*back)) << line;
+  EXPECT_EQ(std::get<T>(*back), message);
+}
+
+TEST(RunnerMessages, ComeBackAsTheyWere) {
+  expect_same(Progress{"tuning", 3, 7, 1.5});
+  expect_same(RunnerLog{"two\nlines and \"quotes\""});
+  expect_same(RunnerTiming{"sku=x\n", "conv |", "onednn 1", "{}", 5});
+  expect_same(WantTimings{"sku=x\nname=y\n"});
+  expect_same(DeviceDescription{"cpu", "a CPU", "host-1", "onednn=2", {"h200"}});
+  Outcome end;
+  end.outputs = {{"choices", sha256("x"), 12}};
+  end.metrics = {{"latency_ms", 0.25}};
+  end.facts = {{"content_digest", "sha256:0"}};
+  expect_same(end);
+  Outcome failure;
+  failure.kind = OutcomeKind::out_of_memory;
+  failure.fault = {ErrorCode::out_of_memory, "no memory"};
+  expect_same(failure);
+  RunnerRequest request{"tune", "net", "net.onnx", "cpu-avx2", "level=3\n", "w", sha256("m"), {{"model", "/tmp/m"}}, "/tmp/out", 7};
+  auto back = parse_request(to_line(request));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(*back, request);
+}
+
+TEST(RunnerMessages, RefuseEverythingElse) {
+  for (const char* line : {"", "x", "[]", "{}", "3", "{\"progress\":[1]}", "{\"end\":{}}", "{\"device\":{}}", "{\"log\":{}}",
+                           "{\"end\":{\"kind\":\"succeeded\",\"outputs\":[[\"a\",\"zz\",1]],\"metrics\":[],\"facts\":[]}}"}) {
+    auto report = parse_report(line);
+    ASSERT_FALSE(report.ok()) << line;
+    EXPECT_EQ(report.error().code, ErrorCode::corrupt_data) << line;
+  }
+}
+
+TEST(LineBuffer, CutsWhereverTheBytesArrive) {
+  LineBuffer buffer;
+  buffer.append("one\ntw");
+  EXPECT_EQ(buffer.next(), "one");
+  EXPECT_EQ(buffer.next(), std::nullopt);
+  buffer.append("o\n\nrest");
+  EXPECT_EQ(buffer.next(), "two");
+  EXPECT_EQ(buffer.next(), "");
+  EXPECT_EQ(buffer.next(), std::nullopt);
+  EXPECT_EQ(buffer.rest(), "rest");
+}
+
+TEST(PipeTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
+  int asked = 0;
+  std::vector<RunnerTiming> said;
+  Timing known;
+  known.tactic = "a";
+  PipeTimingStore store(
+      [&](const std::string&) -> Result<std::vector<KnownTiming>> {
+        ++asked;
+        return std::vector<KnownTiming>{{timing_problem_key("p").digest(), to_json(known)}, {sha256("q"), "not json"}};
+      },
+      [&](const RunnerTiming& timing) {
+        said.push_back(timing);
+        return Status();
+      });
+  EXPECT_EQ(store.find("d", "p")->size(), 1u);
+  Timing fresh;
+  fresh.tactic = "b";
+  ASSERT_TRUE(store.put("d", "p", fresh).ok());
+  EXPECT_EQ(store.find("d", "p")->size(), 2u);
+  EXPECT_TRUE(store.find("d", "other")->empty());
+  EXPECT_EQ(asked, 1);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].problem, "p");
+  EXPECT_EQ(said[0].tactic, "b");
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,25 @@
+// Small convolutional networks as ONNX bytes, and the host's best CPU SKU to build them for.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "engine/base/digest.h"
+
+namespace enginery::test {
+
+// `layers` convolutions 3x3 with ReLU on 1x4x12x12, each of another width, so that each is a problem of its own. Another seed:
+// other weights, the same structure.
+Bytes convolutions(int layers, int seed);
+
+// The highest CPU SKU of this host; one for all tests of a process.
+std::string best_cpu_sku();
+
+struct Folder {
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  std::filesystem::path path;
+};
+
+}  // namespace enginery::test

@@ -1,0 +1,79 @@
+#include "worker/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/worker/small_models.h"
+
+namespace enginery {
+namespace {
+
+WorkbenchSpec spec_of(Bytes model) {
+  WorkbenchSpec spec;
+  spec.name = "net";
+  spec.model_file = "net.onnx";
+  spec.model = std::make_shared<const Bytes>(std::move(model));
+  spec.model_digest = sha256(*spec.model);
+  spec.sku = test::best_cpu_sku();
+  spec.options.threads = 1;
+  spec.options.level = 0;
+  return spec;
+}
+
+std::shared_ptr<const Bytes> shared(Bytes bytes) { return std::make_shared<const Bytes>(std::move(bytes)); }
+
+TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
+  Workbench one(spec_of(test::convolutions(2, 1))), two(spec_of(test::convolutions(2, 2))), other(spec_of(test::convolutions(3, 1)));
+  auto a = validate_step(one), b = validate_step(two), c = validate_step(other);
+  ASSERT_TRUE(a.ok() && b.ok() && c.ok());
+  EXPECT_EQ(a->facts[0].value, b->facts[0].value);
+  EXPECT_NE(a->facts[0].value, c->facts[0].value);
+}
+
+TEST(AssembleStep, GivesTheSameBytesForTheSameChoices) {
+  MemoryTimingStore store;
+  Workbench bench(spec_of(test::convolutions(2, 1)));
+  auto tuned = tune_step(bench, store, {"tester"}, {});
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  const StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
+  auto first = assemble_step(bench, inputs, {});
+  Workbench fresh(spec_of(test::convolutions(2, 1)));
+  auto second = assemble_step(fresh, inputs, {});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->blobs["content"], second->blobs["content"]);
+}
+
+TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
+  MemoryTimingStore store;
+  Workbench bench(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(3, 1)));
+  auto tuned = tune_step(bench, store, {"tester"}, {});
+  ASSERT_TRUE(tuned.ok());
+  auto content = assemble_step(other, {{"choices", shared(tuned->blobs["choices"])}}, {});
+  ASSERT_FALSE(content.ok());
+  EXPECT_EQ(content.error().code, ErrorCode::incompatible) << content.error().message;
+}
+
+TEST(VerifyStep, RejectsTheContentOfAnotherTraining) {
+  MemoryTimingStore store;
+  Workbench bench(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(2, 2)));
+  auto tuned = tune_step(bench, store, {"tester"}, {});
+  ASSERT_TRUE(tuned.ok());
+  auto content = assemble_step(bench, {{"choices", shared(tuned->blobs["choices"])}}, {});
+  ASSERT_TRUE(content.ok());
+  const StepInputs inputs = {{"content", shared(content->blobs["content"])}};
+  auto right = verify_step(bench, inputs, {});
+  ASSERT_TRUE(right.ok()) << right.error().message;
+  EXPECT_EQ(right->rejected, "");
+  auto wrong = verify_step(other, inputs, {});
+  ASSERT_TRUE(wrong.ok()) << wrong.error().message;
+  EXPECT_NE(wrong->rejected, "");
+}
+
+TEST(Steps, MissAnInputWithItsName) {
+  Workbench bench(spec_of(test::convolutions(1, 1)));
+  auto content = assemble_step(bench, {}, {});
+  ASSERT_FALSE(content.ok());
+  EXPECT_NE(content.error().message.find("'choices'"), std::string::npos) << content.error().message;
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,180 @@
+#include "tuner/problem_tuner.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "engine/base/clock.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr size_t kShortList = 3;
+constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
+
+Problem guard_problem() {
+  Problem p;
+  Convolution conv;
+  conv.strides = conv.dilations = conv.pads_begin = conv.pads_end = {1, 1};
+  p.op = conv;
+  p.anchor_inputs = 2;
+  p.inputs.resize(2);
+  p.inputs[0].type = {DataType::float32, {1, 64, 28, 28}};
+  p.inputs[1].type = {DataType::float32, {64, 64, 3, 3}};
+  p.inputs[1].constant = true;
+  p.outputs.resize(1);
+  p.outputs[0].type = {DataType::float32, {1, 64, 28, 28}};
+  return p;
+}
+
+}  // namespace
+
+double ProblemTimes::of(const std::string& tactic) const {
+  for (const Timing& t : timings) {
+    if (t.tactic == tactic) return t.failure.empty() ? t.statistics.median_us : kInfinity;
+  }
+  return kInfinity;
+}
+
+std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level) {
+  std::vector<const Tactic*> out;
+  double best_estimate = kInfinity;
+  for (const Tactic& t : offered) {
+    if (t.estimated_us > 0) best_estimate = std::min(best_estimate, t.estimated_us);
+  }
+  for (const Tactic& t : offered) {
+    bool hopeless = level < 4 && t.estimated_us > kHopeless * best_estimate;
+    if (t.source != "reference" && !hopeless) out.push_back(&t);
+  }
+  if (level <= 2 && out.size() > kShortList) out.resize(kShortList);
+  if (out.empty()) {
+    for (const Tactic& t : offered) out.push_back(&t);
+  }
+  return out;
+}
+
+ProblemTuner::ProblemTuner(Device& device, const TacticSources& sources, TimingStore& store, const TunerOptions& options,
+                           TunerCounts& counts)
+    : device_(device), sources_(sources), store_(store), options_(options), counts_(counts),
+      device_key_(enginery::device_key(device.info())) {}
+
+ProblemTuner::~ProblemTuner() = default;
+
+Result<Lane> ProblemTuner::guard() {
+  if (guard_) return *guard_;
+  Problem problem = guard_problem();
+  TRY(guard_tactics_, offer_all(sources_, problem, {Precision::fp32}));
+  TRY(guard_lab_, Lab::make(problem, device_, 7));
+  const TacticSource* source = find_source(sources_, guard_tactics_[0].source);
+  TRY(LabCandidate candidate, guard_lab_->prepare(*source, guard_tactics_[0]));
+  TRY(guard_, guard_lab_->lane(candidate));
+  return *guard_;
+}
+
+void ProblemTuner::record(Timing& timing) const {
+  SystemClock system;
+  const Clock& clock = options_.clock ? *options_.clock : system;
+  timing.worker = options_.worker;
+  timing.unix_seconds = to_seconds(clock.wall_time());
+  if (Measurer* m = device_.measurer()) timing.state = m->state();
+}
+
+Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vector<Tactic>& tactics) {
+  ProblemTimes out;
+  out.us.assign(tactics.size(), kInfinity);
+  std::string key = problem.key();
+  TRY(out.timings, store_.find(device_key_, key));
+  std::vector<const Tactic*> missing;
+  for (const Tactic* t : worth_measuring(tactics, options_.level)) {
+    std::string name = tactic_key(*t);
+    bool known = std::any_of(out.timings.begin(), out.timings.end(), [&](const Timing& x) { return x.tactic == name; });
+    if (t->view_of >= 0) continue;
+    known ? ++counts_.timings_reused : (missing.push_back(t), 0);
+  }
+  if (!missing.empty() && options_.level >= 2) {
+    if (options_.error_on_miss) {
+      return Error{ErrorCode::not_found, "the timing cache has no entry for " + tactic_key(*missing[0]) + " on: " + key};
+    }
+    CHECK_OK(measure(problem, key, missing));
+    TRY(out.timings, store_.find(device_key_, key));
+  }
+  for (size_t i = 0; i < tactics.size(); ++i) {
+    out.us[i] = tactics[i].view_of >= 0 ? 0 : out.of(tactic_key(tactics[i]));
+  }
+  return out;
+}
+
+std::vector<LabCandidate> ProblemTuner::prepare(const Lab& lab, const std::vector<const Tactic*>& tactics,
+                                             std::vector<Timing>& results) {
+  std::vector<std::optional<LabCandidate>> made(tactics.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < tactics.size(); i = next++) {
+      if (options_.cancelled()) return;
+      auto candidate = lab.prepare(*find_source(sources_, tactics[i]->source), *tactics[i]);
+      if (candidate) made[i] = std::move(*candidate);
+      else results[i].failure = candidate.error().message;
+    }
+  };
+  size_t workers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), tactics.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+  std::vector<LabCandidate> out;
+  for (size_t i = 0; i < tactics.size(); ++i) {
+    out.push_back(made[i] ? std::move(*made[i]) : LabCandidate{tactics[i], {}});
+  }
+  return out;
+}
+
+Status ProblemTuner::measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing) {
+  TRY(Lane guard_lane, guard());
+  TRY(auto lab, Lab::make(problem, device_, options_.seed));
+  std::vector<Timing> results(missing.size());
+  for (size_t i = 0; i < missing.size(); ++i) results[i].tactic = tactic_key(*missing[i]);
+  std::vector<LabCandidate> candidates = prepare(*lab, missing, results);
+  std::vector<Lane> lanes;
+  std::vector<size_t> lane_of;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (options_.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
+    if (candidates[i].copies.empty()) continue;
+    auto error = lab->check(candidates[i]);
+    if (!error) {
+      results[i].failure = error.error().message;
+      options_.log(results[i].tactic + " is rejected: " + results[i].failure);
+      continue;
+    }
+    results[i].error = *error;
+    auto lane = lab->lane(candidates[i]);
+    if (!lane) {
+      results[i].failure = lane.error().message;
+      continue;
+    }
+    lanes.push_back(std::move(*lane));
+    lane_of.push_back(i);
+  }
+  RaceRules rules;
+  rules.cancelled = options_.cancelled;
+  TRY(auto raced, race(lanes, guard_lane, rules));
+  for (size_t i = 0; i < raced.size(); ++i) {
+    Timing& t = results[lane_of[i]];
+    t.failure = raced[i].failure;
+    t.statistics = summarize(raced[i].samples_us);
+    t.guard_ratio = raced[i].guard_ratio;
+  }
+  return store_results(key, results);
+}
+
+Status ProblemTuner::store_results(const std::string& key, std::vector<Timing>& results) {
+  for (Timing& t : results) {
+    record(t);
+    ++counts_.timings_measured;
+    CHECK_OK(store_.put(device_key_, key, t));
+  }
+  return {};
+}
+
+}  // namespace enginery

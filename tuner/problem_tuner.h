@@ -1,0 +1,50 @@
+// ProblemTuner: times the tactics of one problem, or takes them from the store. The inner half of the tuner.
+#pragma once
+
+#include "tuner/lab.h"
+#include "tuner/tuner.h"
+
+namespace enginery {
+
+// Times of one problem's tactics, parallel to the tactics asked for; infinite where one failed.
+struct ProblemTimes {
+  std::vector<double> us;
+  std::vector<Timing> timings;
+  double of(const std::string& tactic) const;  // by tactic_key; infinite when unknown
+};
+
+class ProblemTuner {
+ public:
+  ProblemTuner(Device& device, const TacticSources& sources, TimingStore& store, const TunerOptions& options,
+               TunerCounts& counts);
+  ~ProblemTuner();
+
+  // Errors: cancelled, not_found (error_on_miss), storage.
+  Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
+  // The lane that every race runs beside its contenders: one fixed convolution.
+  Result<Lane> guard();
+
+  const std::string& device_key() const { return device_key_; }
+  void record(Timing& timing) const;  // worker, date, device state
+
+ private:
+  Status measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing);
+  std::vector<LabCandidate> prepare(const Lab& lab, const std::vector<const Tactic*>& tactics, std::vector<Timing>& results);
+  Status store_results(const std::string& key, std::vector<Timing>& results);
+
+  Device& device_;
+  const TacticSources& sources_;
+  TimingStore& store_;
+  const TunerOptions& options_;
+  TunerCounts& counts_;
+  std::string device_key_;
+  std::unique_ptr<Lab> guard_lab_;
+  std::vector<Tactic> guard_tactics_;
+  std::optional<Lane> guard_;
+};
+
+// The tactics of `offered` that are worth measuring at this level: all, without those whose least possible time is far
+// above another's estimate, or the first few. The reference stays only when nothing else is left.
+std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level);
+
+}  // namespace enginery

@@ -1,0 +1,93 @@
+#include "tuner/race.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+class Race {
+ public:
+  Race(const std::vector<Lane>& lanes, const Lane& guard, const RaceRules& rules)
+      : lanes_(lanes), guard_(guard), rules_(rules), results_(lanes.size()) {
+    for (size_t i = 0; i < lanes.size(); ++i) running_.push_back(i);
+  }
+
+  Result<std::vector<LaneResult>> run() {
+    CHECK_OK(rounds(rules_.first_samples));
+    drop(rules_.first_drop);
+    CHECK_OK(rounds(rules_.second_samples));
+    drop(rules_.second_drop);
+    CHECK_OK(rounds(rules_.final_samples));
+    return std::move(results_);
+  }
+
+ private:
+  Status rounds(int count) {
+    for (int r = 0; r < count && !running_.empty(); ++r) CHECK_OK(round());
+    return {};
+  }
+
+  // One turn of every running lane between two guards; repeated when the guard says that the machine was disturbed.
+  Status round() {
+    while (true) {
+      if (rules_.cancelled()) return Error{ErrorCode::cancelled, "measuring was cancelled"};
+      TRY(double before, guard_.time_us());
+      std::vector<double> times;
+      for (size_t lane : running_) {
+        auto us = lanes_[lane].time_us();
+        if (!us) results_[lane].failure = us.error().message;
+        times.push_back(us ? *us : 0);
+      }
+      TRY(double after, guard_.time_us());
+      double level = std::max(before, after);
+      best_guard_ = best_guard_ == 0 ? std::min(before, after) : std::min({best_guard_, before, after});
+      bool disturbed = level > rules_.guard_limit * best_guard_;
+      if (disturbed && repeats_ < rules_.most_repeats) {
+        ++repeats_;
+        remove_failed();
+        continue;
+      }
+      accept(times, (before + after) / 2 / best_guard_);
+      return {};
+    }
+  }
+
+  void accept(const std::vector<double>& times, double drift) {
+    for (size_t i = 0; i < running_.size(); ++i) {
+      LaneResult& result = results_[running_[i]];
+      if (!result.failure.empty()) continue;
+      result.samples_us.push_back(times[i] / drift);
+      result.guard_ratio = std::max(result.guard_ratio, drift);
+    }
+    remove_failed();
+  }
+
+  void remove_failed() {
+    std::erase_if(running_, [&](size_t lane) { return !results_[lane].failure.empty(); });
+  }
+
+  void drop(double limit) {
+    double best = 0;
+    for (size_t lane : running_) {
+      double median = summarize(results_[lane].samples_us).median_us;
+      best = best == 0 ? median : std::min(best, median);
+    }
+    std::erase_if(running_, [&](size_t lane) { return summarize(results_[lane].samples_us).median_us > limit * best; });
+  }
+
+  const std::vector<Lane>& lanes_;
+  const Lane& guard_;
+  const RaceRules& rules_;
+  std::vector<LaneResult> results_;
+  std::vector<size_t> running_;
+  double best_guard_ = 0;
+  int repeats_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<LaneResult>> race(const std::vector<Lane>& lanes, const Lane& guard, const RaceRules& rules) {
+  return Race(lanes, guard, rules).run();
+}
+
+}  // namespace enginery

@@ -1,0 +1,323 @@
+#include "tuner/tuner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/plan/plan.h"
+#include "engine/runtime/execution.h"
+#include "tuner/layout_search.h"
+#include "tuner/problem_tuner.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kTie = 1.015;               // medians this close are a tie if their intervals overlap
+constexpr int kMostReformatRounds = 4;
+constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
+
+// The fixed order that breaks ties: deterministic, then smaller workspace, then lower id.
+bool goes_first(const Tactic& a, const Tactic& b) {
+  if (a.deterministic != b.deterministic) return a.deterministic;
+  if (a.workspace_bytes != b.workspace_bytes) return a.workspace_bytes < b.workspace_bytes;
+  return tactic_key(a) < tactic_key(b);
+}
+
+// The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
+std::string network_key(const Network& network) {
+  Sha256 hash;
+  for (const NetworkNode& node : network.nodes) {
+    hash.update(node.problem.key() + " @");
+    for (ValueId v : node.inputs) hash.update(" " + std::to_string(v == kNoValue || network.graph.constant(v) ? -1 : v));
+    hash.update(" ->");
+    for (ValueId v : node.outputs) hash.update(" " + std::to_string(v));
+    hash.update("\n");
+  }
+  return "network " + hash.finish().hex();
+}
+
+std::string assignment_key(const Assignment& assignment) {
+  Sha256 hash;
+  for (const Tactic& t : assignment.tactics) hash.update(tactic_key(t) + "\n");
+  for (const auto& [key, t] : assignment.reformats) hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
+  return "assignment " + hash.finish().hex().substr(0, 32);
+}
+
+// Values for a whole network's inputs: varied floats; zeros for integers, which may be positions.
+Tensor some_values(const TensorType& type) {
+  Tensor out(DataType::float32, type.dims);
+  auto data = out.mutable_data<float>();
+  for (size_t i = 0; i < data.size(); ++i) data[i] = is_floating(type.type) ? static_cast<float>(i % 251) / 125 - 1 : 0;
+  return convert(out, type.type);
+}
+
+}  // namespace
+
+struct Tuner::State {
+  Device& device;
+  const TacticSources& sources;
+  TimingStore& store;
+  TunerOptions options;
+  TunerCounts counts;
+  std::vector<double> node_us;
+  ProblemTuner problems;
+  std::map<std::string, ProblemTimes> known;               // by problem key
+  std::map<std::string, std::pair<double, Tactic>> reformats;  // by reformat problem key: microseconds and the tactic
+
+  State(Device& d, const TacticSources& s, TimingStore& t, TunerOptions o)
+      : device(d), sources(s), store(t), options(std::move(o)), problems(d, s, t, options, counts) {}
+
+  Result<TacticCosts> time_nodes(const Network& network) {
+    std::map<std::string, const NetworkNode*> distinct;
+    std::vector<std::string> keys;
+    for (const NetworkNode& node : network.nodes) {
+      keys.push_back(node.problem.key());
+      distinct.emplace(keys.back(), &node);
+    }
+    counts.problems = static_cast<int>(distinct.size());
+    int done = 0;
+    for (const auto& [key, node] : distinct) {
+      if (options.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
+      options.progress({"tune", done++, counts.problems});
+      auto times = problems.time(node->problem, node->tactics);
+      if (!times) return times.error().within("layer '" + node->name + "'");
+      known[key] = std::move(*times);
+    }
+    options.progress({"tune", counts.problems, counts.problems});
+    TacticCosts costs;
+    for (size_t n = 0; n < network.nodes.size(); ++n) {
+      TRY(costs.emplace_back(), costs_of(network.nodes[n], known[keys[n]]));
+    }
+    return costs;
+  }
+
+  // Measured medians; ties moved apart by the fixed order, so that two tunings choose alike.
+  Result<std::vector<double>> costs_of(const NetworkNode& node, const ProblemTimes& times) {
+    std::vector<double> us = times.us;
+    bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
+    if (!any && options.level == 1) {  // cache only: the analytic model where nothing is known
+      for (size_t i = 0; i < us.size(); ++i) us[i] = node.tactics[i].estimated_us;
+      return us;
+    }
+    if (!any) {
+      std::string failures;
+      for (const Timing& t : times.timings) failures += "; " + t.tactic + ": " + t.failure;
+      return Error{ErrorCode::unsupported, "layer '" + node.name + "': every tactic failed" + failures};
+    }
+    // Among tactics with the same formats only the winner stays: the search compares formats, not noise.
+    for (size_t i = 0; i < us.size(); ++i) {
+      for (size_t j = 0; j < us.size(); ++j) {
+        if (i != j && us[i] < kInfinity && us[j] < kInfinity && beaten(node, times, us, i, j)) {
+          us[i] = kInfinity;
+          break;
+        }
+      }
+    }
+    return us;
+  }
+
+  static const Timing* timing_of(const ProblemTimes& times, const Tactic& t) {
+    std::string key = tactic_key(t);
+    for (const Timing& x : times.timings) {
+      if (x.tactic == key) return &x;
+    }
+    return nullptr;
+  }
+
+  static bool beaten(const NetworkNode& node, const ProblemTimes& times, const std::vector<double>& us, size_t i, size_t j) {
+    const Tactic &a = node.tactics[i], &b = node.tactics[j];
+    if (a.inputs != b.inputs || a.outputs != b.outputs) return false;
+    const Timing *x = timing_of(times, a), *y = timing_of(times, b);
+    bool overlap = x && y && x->statistics.low_us <= y->statistics.high_us && y->statistics.low_us <= x->statistics.high_us;
+    bool tie = us[i] <= us[j] * kTie && us[j] <= us[i] * kTie && overlap;
+    return tie ? goes_first(b, a) : us[j] < us[i] || (us[j] == us[i] && j < i);
+  }
+
+  // A rough time where nothing was measured yet: both sides of the tensor once over a slow memory bus.
+  double reformat_estimate(const Network& network, const ReformatKey& key) const {
+    const Dims& dims = network.graph.value(key.value).type.dims;
+    double bytes = static_cast<double>(physical_bytes(dims, key.from) + physical_bytes(dims, key.to));
+    double rate = device.info().bytes_per_second > 0 ? device.info().bytes_per_second : 1e10;
+    return 1 + bytes / rate * 1e6;
+  }
+
+  static Problem problem_of(const Network& network, const ReformatKey& key) {
+    return reformat_problem(network.graph.value(key.value).type, key.from, key.to);
+  }
+
+  double reformat_us(const Network& network, const ReformatKey& key) const {
+    auto found = reformats.find(problem_of(network, key).key());
+    return found != reformats.end() ? found->second.first : reformat_estimate(network, key);
+  }
+
+  // Measures a reformat and remembers its best tactic.
+  Status time_reformat(const Network& network, const ReformatKey& key) {
+    Problem problem = problem_of(network, key);
+    std::string name = problem.key();
+    if (reformats.count(name)) return {};
+    auto offered = offer_all(sources, problem, options.allowed);
+    if (!offered) {  // no such reformat: a path through it costs infinitely much
+      reformats.emplace(name, std::pair(kInfinity, Tactic()));
+      return {};
+    }
+    TRY(ProblemTimes times, problems.time(problem, *offered));
+    size_t best = 0;
+    for (size_t i = 1; i < times.us.size(); ++i) {
+      if (times.us[i] < times.us[best]) best = i;
+    }
+    double us = times.us[best];
+    if (us == kInfinity && options.level == 1) us = reformat_estimate(network, key);
+    reformats.emplace(name, std::pair(us, (*offered)[best]));
+    return {};
+  }
+
+  Assignment to_assignment(const Network& network, const Solution& solution) const {
+    Assignment out;
+    for (size_t n = 0; n < network.nodes.size(); ++n) out.tactics.push_back(network.nodes[n].tactics[solution.choice[n]]);
+    for (const ReformatKey& key : needed_reformats(network, out.tactics)) {
+      auto found = reformats.find(problem_of(network, key).key());
+      if (found != reformats.end()) out.reformats.emplace(key, found->second.second);
+    }
+    return out;
+  }
+
+  // Search, measure the reformats that the solutions use, search again with their real times.
+  Result<std::vector<Assignment>> find_layouts(const Network& network, const TacticCosts& costs) {
+    size_t most = options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced;
+    std::map<ReformatKey, double> cache;
+    std::vector<Solution> solutions;
+    for (int round = 0; round < kMostReformatRounds; ++round) {
+      options.progress({"layouts", round, kMostReformatRounds});
+      cache.clear();
+      auto cost = [&](const ReformatKey& key) {
+        auto found = cache.find(key);
+        if (found == cache.end()) found = cache.emplace(key, reformat_us(network, key)).first;
+        return found->second;
+      };
+      solutions = search_layouts(network, costs, cost, most);
+      size_t before = reformats.size();
+      for (const Solution& s : solutions) {
+        std::vector<Tactic> tactics;
+        for (size_t n = 0; n < network.nodes.size(); ++n) tactics.push_back(network.nodes[n].tactics[s.choice[n]]);
+        for (const ReformatKey& key : needed_reformats(network, tactics)) CHECK_OK(time_reformat(network, key));
+      }
+      if (reformats.size() == before) break;
+    }
+    std::vector<Assignment> out;
+    for (const Solution& s : solutions) {
+      if (s.total_us < kInfinity) out.push_back(to_assignment(network, s));
+    }
+    if (out.empty()) return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
+    return out;
+  }
+
+  struct Contender {
+    std::unique_ptr<Execution> execution;
+    std::vector<Tensor> host;
+  };
+
+  Result<std::unique_ptr<Contender>> contender(const Network& network, const Assignment& assignment) {
+    TRY(Plan plan, make_plan(network, assignment));
+    TRY(auto program, Program::make(std::move(plan), device, sources));
+    auto out = std::make_unique<Contender>();
+    TRY(out->execution, Execution::make(program));
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    auto host = [&](int tensor) {
+      const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
+      return out->host.emplace_back(some_values(type)).mutable_bytes();
+    };
+    for (int t : program->plan().inputs) inputs.push_back(host(t));
+    for (int t : program->plan().outputs) outputs.push_back(host(t));
+    CHECK_OK(out->execution->run(inputs, outputs));
+    return out;
+  }
+
+  // The index of the fastest whole network; its times are kept like any other, so that a rebuild measures nothing.
+  Result<size_t> race_networks(const Network& network, const std::vector<Assignment>& assignments) {
+    std::string key = network_key(network);
+    TRY(auto timings, store.find(problems.device_key(), key));
+    auto known = [&](const Assignment& a) {
+      std::string name = assignment_key(a);
+      auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == name; });
+      return found == timings.end() ? nullptr : &*found;
+    };
+    bool all_known = std::all_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return known(a); });
+    if (!all_known) {
+      if (options.error_on_miss) return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
+      CHECK_OK(measure_networks(network, assignments, key));
+      TRY(timings, store.find(problems.device_key(), key));
+    } else {
+      counts.timings_reused += static_cast<int>(assignments.size());
+    }
+    size_t best = 0;
+    auto median = [&](size_t i) {
+      const Timing* t = known(assignments[i]);
+      return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
+    };
+    for (size_t i = 1; i < assignments.size(); ++i) {
+      if (median(i) * kTie < median(best)) best = i;  // a tie goes to the one that the sums prefer
+    }
+    if (median(best) == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[best])->failure};
+    return best;
+  }
+
+  Status measure_networks(const Network& network, const std::vector<Assignment>& assignments, const std::string& key) {
+    options.progress({"network", 0, static_cast<int>(assignments.size())});
+    TRY(Lane guard, problems.guard());
+    std::vector<std::unique_ptr<Contender>> contenders;
+    std::vector<Lane> lanes;
+    for (const Assignment& a : assignments) {
+      auto made = contender(network, a);
+      if (!made) {
+        lanes.push_back({[error = made.error()]() -> Result<double> { return error; }});
+        continue;
+      }
+      Execution* execution = contenders.emplace_back(std::move(*made))->execution.get();
+      lanes.push_back({[execution] { return execution->time_us(); }});
+    }
+    RaceRules rules;
+    rules.cancelled = options.cancelled;
+    TRY(auto raced, race(lanes, guard, rules));
+    for (size_t i = 0; i < raced.size(); ++i) {
+      Timing t;
+      t.tactic = assignment_key(assignments[i]);
+      t.failure = raced[i].failure;
+      t.statistics = summarize(raced[i].samples_us);
+      t.guard_ratio = raced[i].guard_ratio;
+      problems.record(t);
+      ++counts.timings_measured;
+      CHECK_OK(store.put(problems.device_key(), key, t));
+    }
+    options.progress({"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
+    return {};
+  }
+
+  Result<Assignment> select(const Network& network) {
+    if (options.level == 0) return first_choice(network, sources);
+    TRY(TacticCosts costs, time_nodes(network));
+    TRY(std::vector<Assignment> assignments, find_layouts(network, costs));
+    size_t best = 0;
+    if (assignments.size() > 1 && options.level >= 3) {
+      TRY(best, race_networks(network, assignments));
+    }
+    Assignment& chosen = assignments[best];
+    node_us.clear();
+    for (size_t n = 0; n < network.nodes.size(); ++n) {
+      double us = chosen.tactics[n].view_of >= 0 ? 0 : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));
+      node_us.push_back(std::isfinite(us) ? us : 0);
+    }
+    return std::move(chosen);
+  }
+};
+
+Tuner::Tuner(Device& device, const TacticSources& sources, TimingStore& store, TunerOptions options)
+    : state_(std::make_unique<State>(device, sources, store, std::move(options))) {}
+Tuner::~Tuner() = default;
+
+Result<Assignment> Tuner::select(const Network& network) { return state_->select(network); }
+const TunerCounts& Tuner::counts() const { return state_->counts; }
+const std::vector<double>& Tuner::node_us() const { return state_->node_us; }
+
+}  // namespace enginery

@@ -1,0 +1,60 @@
+// Tuner: chooses tactics by measuring them on the device. Implements plan's TacticSelector.
+//
+// Flow: for each distinct problem: offer -> prune -> prepare side by side -> check against the reference -> race; then the
+// least-cost layouts over the whole network, and a last race of the best whole networks. What the timing store knows is
+// not measured again. Belongs to one thread; prepares on several.
+#pragma once
+
+#include <functional>
+
+#include "engine/base/clock.h"
+#include "engine/plan/assignment.h"
+#include "tuner/race.h"
+#include "tuner/timing.h"
+
+namespace enginery {
+
+// 0 no timing: the analytic model; 1 cache only; 2 short list; 3 default; 4 every tactic offered; 5 and more whole networks.
+inline constexpr int kDefaultLevel = 3;
+
+struct TunerProgress {
+  std::string phase;  // "tune", "layouts", "network"
+  int done = 0, total = 0;
+};
+
+struct TunerOptions {
+  int level = kDefaultLevel;
+  std::set<Precision> allowed = {Precision::fp32};
+  uint64_t seed = 1;
+  bool error_on_miss = false;  // every timing must come from the store
+  std::string worker;          // recorded in each timing
+  std::function<void(const TunerProgress&)> progress = [](const TunerProgress&) {};
+  std::function<bool()> cancelled = [] { return false; };
+  std::function<void(const std::string&)> log = [](const std::string&) {};
+  const Clock* clock = nullptr;  // dates of the timings; null: the system's
+};
+
+struct TunerCounts {
+  int timings_measured = 0, timings_reused = 0;
+  int problems = 0;  // distinct ones
+};
+
+class Tuner final : public TacticSelector {
+ public:
+  // All references must outlive the tuner.
+  Tuner(Device& device, const TacticSources& sources, TimingStore& store, TunerOptions options);
+  ~Tuner() override;
+
+  // Errors: cancelled; not_found (error_on_miss); unsupported (every tactic of a node failed, with the failures).
+  Result<Assignment> select(const Network& network) override;
+
+  const TunerCounts& counts() const;
+  // Median of each node's chosen tactic in microseconds, parallel to the network's nodes; after select.
+  const std::vector<double>& node_us() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,263 @@
+#include "worker/local_build.h"
+
+#include <algorithm>
+
+#include "coordinator/outcome_json.h"
+#include "engine/base/file.h"
+#include "engine/base/signed_file.h"
+#include "engine/device/sku_table.h"
+#include "worker/action_keys.h"
+#include "worker/catalog_timing_store.h"
+#include "worker/timing_file.h"
+
+namespace enginery {
+namespace {
+
+template <typename Named>
+const Named* named(const std::vector<Named>& list, std::string_view name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Named& item) { return item.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+double number_named(const std::vector<NamedNumber>& list, std::string_view name) {
+  const NamedNumber* found = named(list, name);
+  return found ? found->value : 0;
+}
+
+std::string text_named(const std::vector<NamedText>& list, std::string_view name) {
+  const NamedText* found = named(list, name);
+  return found ? found->value : "";
+}
+
+std::vector<std::string> lines(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+// One build: what has been gathered so far, and where it goes.
+class LocalBuild {
+ public:
+  LocalBuild(Catalog& catalog, const LocalBuildRequest& request, const StepHooks& hooks)
+      : catalog_(catalog), request_(request), hooks_(hooks) {}
+
+  Result<LocalBuildReport> run() {
+    CHECK_OK(open());
+    TRY(bool hit, load("engine", engine_key_, !fresh()));
+    if (hit) return report(Source::cache);
+    TRY(const LoadedModel* model, bench_->model());
+    subject_.structure = model->structure_digest;
+    CHECK_OK(step(action_key("validate", validate_key(subject_.model, subject_.options)), !request_.rebuild));
+    if (!subject_.options.provisional) CHECK_OK(step(action_key("tune", tune_key(subject_)), !fresh()));
+    CHECK_OK(step(chained_key("assemble", engine_key_.digest(), outputs_), !fresh()));
+    if (!subject_.options.provisional) {
+      CHECK_OK(step(chained_key("verify", engine_key_.digest(), outputs_), !fresh()));
+      CHECK_OK(step(chained_key("profile", engine_key_.digest(), outputs_), !fresh()));
+    }
+    CHECK_OK(sign());
+    return report(Source::built);
+  }
+
+ private:
+  bool fresh() const { return request_.rebuild || !request_.timing_cache.empty(); }
+
+  Status open() {
+    CHECK_OK(open_timings());
+    hooks_.progress({"reading the model", 0, 1});
+    TRY(Bytes packed, pack_model(request_.model));
+    auto model = std::make_shared<const Bytes>(std::move(packed));
+    subject_.model = sha256(*model);
+    subject_.name = request_.name.empty() ? request_.model.stem().string() : request_.name;
+    subject_.sku = request_.sku;
+    subject_.options = options_for(request_.sku, request_.options);
+    bench_.emplace(WorkbenchSpec{subject_.name, request_.model.string(), model, subject_.model, subject_.sku, subject_.options});
+    TRY(const Target* target, bench_->target());
+    const DeviceInfo& info = target->device->info();
+    subject_.toolchain = toolchain_text(info.kind, subject_.options.provisional ? nullptr : &info);
+    engine_key_ = action_key("engine", engine_key(subject_));
+    return {};
+  }
+
+  Status open_timings() {
+    if (request_.timing_cache.empty()) {
+      timings_ = std::make_unique<CatalogTimingStore>(catalog_);
+    } else if (request_.timing_cache == "none") {
+      timings_ = std::make_unique<MemoryTimingStore>();
+    } else {
+      TRY(auto file, FileTimingStore::open(request_.timing_cache));
+      timing_file_ = file.get();
+      timings_ = std::move(file);
+    }
+    return {};
+  }
+
+  // Takes a finished result; false when there is none.
+  Result<bool> load(const std::string& kind, const ActionKey& key, bool may_read) {
+    if (!may_read) return false;
+    TRY(auto found, catalog_.results().lookup(key.digest()));
+    if (!found || !found->success) return false;
+    StepResult result;
+    read_outcome_json(found->outcome, result);
+    for (const ResultOutput& output : found->outputs) result.outputs.push_back({output.name, output.digest, output.size_bytes});
+    if (kind == "engine" && !named(result.outputs, "engine")) return false;
+    absorb(result);
+    return true;
+  }
+
+  void absorb(const StepResult& result) {
+    const auto merge = [](auto& into, const auto& from) {
+      for (const auto& item : from) {
+        std::erase_if(into, [&](const auto& have) { return have.name == item.name; });
+        into.push_back(item);
+      }
+    };
+    merge(outputs_, result.outputs);
+    merge(metrics_, result.metrics);
+    merge(facts_, result.facts);
+  }
+
+  Status step(const ActionKey& key, bool may_read) {
+    const std::string kind = key.kind();
+    if (hooks_.cancelled()) return Error{ErrorCode::cancelled, "build " + subject_.name + ": cancelled"};
+    TRY(bool hit, load(kind, key, may_read));
+    if (hit) return {};
+    auto done = execute(kind);
+    if (timing_file_) CHECK_OK(timing_file_->save());
+    if (!done.ok()) return done.error().within("build " + subject_.name + " for " + subject_.sku);
+    if (!done->rejected.empty()) return Error{ErrorCode::internal, done->rejected};
+    if (kind == "tune") tuned_ = true;
+    return commit(key, std::move(*done));
+  }
+
+  Result<StepOutputs> execute(const std::string& kind) {
+    if (kind == "validate") return validate_step(*bench_);
+    TRY(StepInputs inputs, inputs_of(kind));
+    if (kind == "tune") return tune_step(*bench_, *timings_, {"local build", request_.error_on_miss}, hooks_);
+    if (kind == "assemble") return assemble_step(*bench_, inputs, hooks_);
+    if (kind == "verify") return verify_step(*bench_, inputs, hooks_);
+    return profile_step(*bench_, inputs, "local build", hooks_);
+  }
+
+  Result<StepInputs> inputs_of(const std::string& kind) {
+    StepInputs inputs;
+    for (const char* name : {"choices", "content"}) {
+      const NamedBlob* blob = named(outputs_, name);
+      const bool wanted = std::string_view(name) == "choices" ? kind != "verify" : kind != "assemble";
+      if (!blob || !wanted) continue;
+      TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
+      inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
+    }
+    return inputs;
+  }
+
+  Status commit(const ActionKey& key, StepOutputs done) {
+    StepResult result;
+    result.metrics = std::move(done.metrics);
+    result.facts = std::move(done.facts);
+    for (const auto& [name, bytes] : done.blobs) {
+      TRY(const Digest digest, catalog_.blobs().put(as_bytes(bytes)));
+      result.outputs.push_back({name, digest, bytes.size()});
+    }
+    CHECK_OK(write_result(key, result));
+    absorb(result);
+    return {};
+  }
+
+  Status write_result(const ActionKey& key, const StepResult& result) {
+    ActionResult row;
+    row.key = key.digest();
+    row.outcome = outcome_json(result);
+    for (const NamedBlob& blob : result.outputs) row.outputs.push_back({blob.name, blob.digest, blob.size_bytes});
+    TRY(row.generation, catalog_.results().next_generation(row.key));
+    TRY([[maybe_unused]] const Commit commit, catalog_.results().commit(key, row));
+    return {};
+  }
+
+  Status sign() {
+    const NamedBlob* unsigned_blob = named(outputs_, "unsigned");
+    ENSURE(unsigned_blob, "the last step leaves the unsigned engine");
+    const std::filesystem::path keys = request_.keys.empty() ? data_folder() / "keys" : request_.keys;
+    TRY(const SigningKey key, SigningKey::load_or_create(keys / "signing.key"));
+    TRY(Bytes file, catalog_.blobs().get(unsigned_blob->digest));
+    file += signature_trailer(unsigned_blob->digest, key);
+    TRY(const Digest digest, catalog_.blobs().put(as_bytes(file)));
+    StepResult result;
+    result.metrics = metrics_;
+    result.facts = facts_;
+    result.outputs.push_back({"engine", digest, file.size()});
+    if (const NamedBlob* content = named(outputs_, "content")) result.outputs.push_back(*content);
+    CHECK_OK(write_result(engine_key_, result));
+    absorb(result);
+    return {};
+  }
+
+  Result<LocalBuildReport> report(Source source) {
+    const NamedBlob* engine = named(outputs_, "engine");
+    LocalBuildReport out;
+    out.name = subject_.name;
+    out.sku = subject_.sku;
+    out.precision = to_text(subject_.options.precisions);
+    out.engine = engine->digest;
+    out.size_bytes = engine->size_bytes;
+    out.model = subject_.model;
+    out.key = engine_key_.digest();
+    out.source = source;
+    out.provisional = subject_.options.provisional;
+    out.latency_ms = number_named(metrics_, "latency_ms");
+    out.error = number_named(metrics_, "error");
+    out.bar = number_named(metrics_, "bar");
+    out.verify_skipped = text_named(facts_, "verify_skipped");
+    out.notes = lines(text_named(facts_, "notes"));
+    if (auto content = Digest::parse(text_named(facts_, "content_digest")); content.ok()) out.content_digest = *content;
+    count_timings(out);
+    CHECK_OK(add_engine(out));
+    return out;
+  }
+
+  void count_timings(LocalBuildReport& out) const {
+    const auto measured = static_cast<uint64_t>(number_named(metrics_, "timings_measured"));
+    const auto reused = static_cast<uint64_t>(number_named(metrics_, "timings_reused"));
+    out.timings_measured = tuned_ ? measured : 0;
+    out.timings_reused = tuned_ ? reused : measured + reused;
+  }
+
+  Status add_engine(const LocalBuildReport& report) {
+    EngineRow row;
+    row.digest = report.engine;
+    row.content_digest = report.content_digest;
+    row.name = report.name;
+    row.model = report.model;
+    row.sku = report.sku;
+    row.precision = report.precision;
+    row.key = report.key;
+    row.size_bytes = report.size_bytes;
+    row.latency_ms = report.latency_ms;
+    row.provisional = report.provisional;
+    return catalog_.engines().add(row);
+  }
+
+  Catalog& catalog_;
+  const LocalBuildRequest& request_;
+  const StepHooks& hooks_;
+  KeySubject subject_;
+  ActionKey engine_key_{"engine", kTrustDomain};
+  std::optional<Workbench> bench_;
+  std::unique_ptr<TimingStore> timings_;
+  FileTimingStore* timing_file_ = nullptr;
+  bool tuned_ = false;
+  std::vector<NamedBlob> outputs_;
+  std::vector<NamedNumber> metrics_;
+  std::vector<NamedText> facts_;
+};
+
+}  // namespace
+
+Result<LocalBuildReport> build_local(Catalog& catalog, const LocalBuildRequest& request, const StepHooks& hooks) {
+  return LocalBuild(catalog, request, hooks).run();
+}
+
+}  // namespace enginery

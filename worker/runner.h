@@ -1,0 +1,16 @@
+// The runner: the half of a worker that executes one step in a process of its own. The hidden verb `runner`.
+//
+// Where: started by the agent (runner_process.h), with the environment that its SKU needs. Reads one request from `in_fd`, writes
+// reports to `out_fd` (worker/README.md has the grammar of both), and ends. SIGTERM cancels the step within two seconds.
+// Threads: call once, from main, before any other thread is started.
+#pragma once
+
+namespace enginery {
+
+inline constexpr int kRunnerRequestFd = 0;
+inline constexpr int kRunnerReportFd = 3;
+
+// The process's exit status: 0 when an end was reported, whatever it was.
+int run_runner(int in_fd = kRunnerRequestFd, int out_fd = kRunnerReportFd);
+
+}  // namespace enginery

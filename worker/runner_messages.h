@@ -1,0 +1,66 @@
+// What agent and runner say to each other: one JSON object a line. worker/README.md has the grammar.
+// Threads: as any value.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schemas/values.h"
+
+namespace enginery {
+
+struct RunnerRequest {
+  std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
+  std::string name, model_file, sku, options, worker;
+  Digest model;
+  std::map<std::string, std::string> inputs;  // "model" and earlier steps' blobs: paths
+  std::string output_folder;                  // each output becomes a file of its name there
+  uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
+  bool operator==(const RunnerRequest&) const = default;
+};
+
+// The device as the runner finds it.
+struct DeviceDescription {
+  std::string kind, name, physical_id, toolchain;
+  std::vector<std::string> compiles_for;  // SKUs for which it can build without having them
+  bool operator==(const DeviceDescription&) const = default;
+};
+
+struct RunnerLog {
+  std::string text;
+  bool operator==(const RunnerLog&) const = default;
+};
+// A timing, as soon as it is measured. `entry` is the tuner's JSON; the keys are the tuner's texts.
+struct RunnerTiming {
+  std::string device, problem, tactic, entry;
+  int64_t measured_ns = 0;
+  bool operator==(const RunnerTiming&) const = default;
+};
+// The runner waits for KnownTimings of this device key.
+struct WantTimings {
+  std::string device;
+  bool operator==(const WantTimings&) const = default;
+};
+// The step's end; its outputs are files in the output folder.
+using RunnerEnd = Outcome;
+using RunnerReport = std::variant<Progress, RunnerLog, RunnerTiming, WantTimings, RunnerEnd, DeviceDescription>;
+
+// The agent's answer to WantTimings.
+struct KnownTiming {
+  Digest problem;
+  std::string entry;
+};
+
+std::string to_line(const RunnerRequest& request);  // all end with a newline
+std::string to_line(const RunnerReport& report);
+std::string to_line(const std::vector<KnownTiming>& timings);
+
+// corrupt_data: not such a line.
+Result<RunnerRequest> parse_request(std::string_view line);
+Result<RunnerReport> parse_report(std::string_view line);
+Result<std::vector<KnownTiming>> parse_known_timings(std::string_view line);
+
+}  // namespace enginery

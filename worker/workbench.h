@@ -1,0 +1,40 @@
+// Workbench: what the steps of one build share: the model, the opened device and the lowered network, each made on first use.
+//
+// Where: a local build keeps one for all steps, a runner one for its step. Belongs to one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/compile/compile.h"
+
+namespace enginery {
+
+struct WorkbenchSpec {
+  std::string name;        // the engine's
+  std::string model_file;  // for messages, and to tell formats apart
+  std::shared_ptr<const Bytes> model;  // packed: needs no other file; null where no step reads it
+  Digest model_digest;
+  std::string sku;                     // "" while no device is needed (validate)
+  BuildOptions options;                // `provisional` opens the device only to compile for it
+};
+
+class Workbench {
+ public:
+  explicit Workbench(WorkbenchSpec spec) : spec_(std::move(spec)) {}
+
+  const WorkbenchSpec& spec() const { return spec_; }
+  // Each borrows from the workbench. Errors: those of load_model, open_target, lower_model.
+  Result<const LoadedModel*> model();
+  Result<const Target*> target();
+  Result<const Network*> network();
+
+ private:
+  WorkbenchSpec spec_;
+  std::optional<LoadedModel> model_;
+  std::optional<Target> target_;
+  std::optional<Network> network_;
+};
+
+}  // namespace enginery
