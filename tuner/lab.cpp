@@ -125,7 +125,8 @@ struct Lab::State {
   }
 
   // Inputs in the tactic's formats, fresh outputs; an in-place operand shares the output's memory, as it will in an engine.
-  Result<Buffers*> set_up(const Tactic& tactic) {
+  Result<Buffers*> set_up(const LabCandidate& candidate) {
+    const Tactic& tactic = *candidate.tactic;
     auto out = std::make_unique<Buffers>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool fed = problem.inputs[i].present && !problem.inputs[i].constant;
@@ -145,7 +146,7 @@ struct Lab::State {
       CHECK_OK(device.copy(*stream, out->outputs[0], out->inputs[operand], static_cast<size_t>(out->owned[0].bytes), CopyKind::on_device));
       out->inputs[operand] = out->outputs[0];
     }
-    TRY(out->workspace, guarded(std::max<int64_t>(tactic.workspace_bytes, 1)));
+    TRY(out->workspace, guarded(std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1})));
     return buffers.emplace_back(std::move(out)).get();
   }
 };
@@ -173,7 +174,7 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
 Result<double> Lab::check(const LabCandidate& candidate) {
   State& s = *state_;
   const Tactic& tactic = *candidate.tactic;
-  TRY(State::Buffers* b, s.set_up(tactic));
+  TRY(State::Buffers* b, s.set_up(candidate));
   CHECK_OK(candidate.copies[0]->enqueue(*s.stream, {b->inputs, b->outputs, b->workspace.data()}));
   CHECK_OK(s.stream->synchronize());
   TRY(auto bytes, s.download(b->owned[0]));
@@ -207,7 +208,7 @@ Result<Lane> Lab::lane(const LabCandidate& candidate) {
   State& s = *state_;
   Measurer* measurer = s.device.measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  TRY(State::Buffers* b, s.set_up(*candidate.tactic));
+  TRY(State::Buffers* b, s.set_up(candidate));
   auto record = [&](int launches) {
     return s.device.record(*s.stream, [&s, b, copies = candidate.copies, launches](Stream& stream) -> Status {
       for (int i = 0; i < launches; ++i) {

@@ -1,11 +1,10 @@
 #include "tuner/problem_tuner.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
-#include <thread>
 
 #include "engine/base/clock.h"
+#include "engine/base/parallel.h"
 
 namespace enginery {
 namespace {
@@ -109,20 +108,13 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vecto
 std::vector<LabCandidate> ProblemTuner::prepare(const Lab& lab, const std::vector<const Tactic*>& tactics,
                                              std::vector<Timing>& results) {
   std::vector<std::optional<LabCandidate>> made(tactics.size());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < tactics.size(); i = next++) {
-      if (options_.cancelled()) return;
-      auto candidate = lab.prepare(*find_source(sources_, tactics[i]->source), *tactics[i]);
-      if (candidate) made[i] = std::move(*candidate);
-      else results[i].failure = candidate.error().message;
-    }
-  };
-  size_t workers = std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), tactics.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < workers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
+  parallel_for(static_cast<int64_t>(tactics.size()), [&](int64_t index) {
+    const auto i = static_cast<size_t>(index);
+    if (options_.cancelled()) return;
+    auto candidate = lab.prepare(*find_source(sources_, tactics[i]->source), *tactics[i]);
+    if (candidate) made[i] = std::move(*candidate);
+    else results[i].failure = candidate.error().message;
+  });
   std::vector<LabCandidate> out;
   for (size_t i = 0; i < tactics.size(); ++i) {
     out.push_back(made[i] ? std::move(*made[i]) : LabCandidate{tactics[i], {}});

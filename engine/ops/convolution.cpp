@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 #include "engine/ops/window.h"
 
@@ -11,6 +12,7 @@ namespace {
 // Output channels computed together, so that an input element is read and widened once for all of them.
 constexpr int kBlock = 4;
 constexpr int64_t kTile = 256;
+constexpr double kWorthThreads = 1e7;  // multiplications below which starting threads costs more than it saves
 
 struct Sizes {
   int64_t batch, channels_in, channels_out, groups;
@@ -215,13 +217,21 @@ Status reference(const Convolution& op, ReferenceInputs in, ReferenceOutputs out
   for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k) taps.push_back(outputs_of_tap(s, 2, k));
   ConvolutionData d{elements<float>(*x), elements<float>(*w), bias ? elements<float>(*bias) : nullptr,
                     elements<float>(out[0])};
-  int64_t per_group = s.channels_out / s.groups;
-  for (int64_t n = 0; n < s.batch; ++n) {
-    for (int64_t group = 0; group < s.groups; ++group) {
-      int64_t k = group * per_group, end = k + per_group;
-      for (; k + kBlock <= end; k += kBlock) convolve_channels<kBlock>(s, d, taps, n, k);
-      for (; k < end; ++k) convolve_channels<1>(s, d, taps, n, k);
-    }
+  // Blocks of output channels within one group, for every picture; the last block of a group may be short.
+  const int64_t per_group = s.channels_out / s.groups, blocks = (per_group + kBlock - 1) / kBlock;
+  auto convolve_block = [&](int64_t index) {
+    const int64_t n = index / (s.groups * blocks), group = index / blocks % s.groups;
+    const int64_t end = (group + 1) * per_group;
+    int64_t k = group * per_group + index % blocks * kBlock;
+    if (k + kBlock <= end) return convolve_channels<kBlock>(s, d, taps, n, k);
+    for (; k < end; ++k) convolve_channels<1>(s, d, taps, n, k);
+  };
+  const int64_t count = s.batch * s.groups * blocks;
+  const double products = static_cast<double>(out[0].size()) * static_cast<double>(s.channels_in / s.groups * volume_of(s.kernel));
+  if (products >= kWorthThreads) {
+    parallel_for(count, convolve_block);
+  } else {
+    for (int64_t i = 0; i < count; ++i) convolve_block(i);
   }
   return {};
 }

@@ -25,10 +25,15 @@ Status Execution::set_up() {
   Device& device = program_->device();
   TRY(stream_, device.create_stream());
   TRY(arena_, device.allocate(static_cast<size_t>(std::max<int64_t>(plan.arena_bytes, 1))));
-  for (const PlanStep& step : plan.steps) {
+  int64_t wide_bytes = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
     slots_.push_back({input_slots_.size(), output_slots_.size()});
-    input_slots_.resize(input_slots_.size() + step.inputs.size());
-    output_slots_.resize(output_slots_.size() + step.outputs.size());
+    input_slots_.resize(input_slots_.size() + plan.steps[i].inputs.size());
+    output_slots_.resize(output_slots_.size() + plan.steps[i].outputs.size());
+    if (outgrows_plan(i)) wide_bytes = std::max(wide_bytes, program_->step(i)->workspace_bytes());
+  }
+  if (wide_bytes > 0) {
+    TRY(wide_workspace_, device.allocate(static_cast<size_t>(wide_bytes)));
   }
   storage_addresses_.resize(plan.storages.size(), nullptr);
   if (device.info().shares_host_memory()) return {};
@@ -65,13 +70,22 @@ void Execution::bind_storages() {
   }
 }
 
+// With more threads than at the build, or another version of a library. Steps run one after the other: one serves all.
+bool Execution::outgrows_plan(size_t step) const {
+  const PreparedTactic* prepared = program_->step(step);
+  return prepared && prepared->workspace_bytes() > program_->plan().steps[step].tactic.workspace_bytes;
+}
+
 Status Execution::enqueue_step(Stream& stream, size_t index) {
   const PreparedTactic* prepared = program_->step(index);
   if (!prepared) return {};
   const PlanStep& step = program_->plan().steps[index];
+  void* workspace = outgrows_plan(index)   ? wide_workspace_.data()
+                    : step.workspace < 0 ? nullptr
+                                         : storage_addresses_[static_cast<size_t>(step.workspace)];
   Arguments arguments{{input_slots_.data() + slots_[index].input, step.inputs.size()},
                       {output_slots_.data() + slots_[index].output, step.outputs.size()},
-                      step.workspace < 0 ? nullptr : storage_addresses_[static_cast<size_t>(step.workspace)]};
+                      workspace};
   return prepared->enqueue(stream, arguments);
 }
 

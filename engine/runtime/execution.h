@@ -35,6 +35,7 @@ class Execution {
  private:
   explicit Execution(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
   Status set_up();
+  bool outgrows_plan(size_t step) const;
   void bind_storages();
   Status enqueue_step(Stream& stream, size_t index);
   Status enqueue_all(Stream& stream);
@@ -42,6 +43,7 @@ class Execution {
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Stream> stream_;
   DeviceMemory arena_;
+  DeviceMemory wide_workspace_;           // of the steps whose workspace has outgrown the planned one
   std::vector<DeviceMemory> staging_;     // inputs, then outputs; empty where host memory is shared
   std::vector<void*> storage_addresses_;  // of every storage
   std::vector<const void*> input_slots_;  // of all steps, one after the other

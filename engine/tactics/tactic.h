@@ -48,6 +48,9 @@ class PreparedTactic {
   virtual ~PreparedTactic() = default;
   virtual Status enqueue(Stream& stream, const Arguments& arguments) const = 0;
   virtual int64_t weight_bytes() const = 0;
+  // Of one launch here; more than Tactic::workspace_bytes where that was offered with fewer threads or by another version
+  // of a library. Whoever launches gives as much.
+  virtual int64_t workspace_bytes() const = 0;
 };
 
 // Weights of a problem's constant inputs, indexed as its inputs; null for the others.

@@ -124,8 +124,8 @@ Status TacticRun::place_all() {
     }
     input_addresses_[i] = inputs_[i].address();
   }
-  if (tactic_.workspace_bytes > 0) {
-    TRY(workspace_, allocate(static_cast<size_t>(tactic_.workspace_bytes)));
+  if (prepared_->workspace_bytes() > 0) {
+    TRY(workspace_, allocate(static_cast<size_t>(prepared_->workspace_bytes())));
   }
   return poison();
 }

@@ -81,6 +81,7 @@ class TestPrepared final : public PreparedTactic {
     return {};
   }
   int64_t weight_bytes() const override { return 0; }
+  int64_t workspace_bytes() const override { return 0; }
 
  private:
   TestDevice& device_;

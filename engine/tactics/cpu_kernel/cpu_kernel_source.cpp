@@ -43,17 +43,19 @@ Candidates candidates_of(const Context& context, const Problem& p) {
 
 class PreparedKernel final : public PreparedTactic {
  public:
-  PreparedKernel(Run run, int64_t weight_bytes) : run_(std::move(run)), weight_bytes_(weight_bytes) {}
+  PreparedKernel(Run run, int64_t weight_bytes, int64_t workspace_bytes)
+      : run_(std::move(run)), weight_bytes_(weight_bytes), workspace_bytes_(workspace_bytes) {}
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
     ComputeScope scope(stream);
     run_(arguments);
     return {};
   }
   int64_t weight_bytes() const override { return weight_bytes_; }
+  int64_t workspace_bytes() const override { return workspace_bytes_; }
 
  private:
   const Run run_;
-  const int64_t weight_bytes_;
+  const int64_t weight_bytes_, workspace_bytes_;
 };
 
 // A view runs nothing; the runtime does not even call it.
@@ -61,6 +63,7 @@ class PreparedView final : public PreparedTactic {
  public:
   Status enqueue(Stream&, const Arguments&) const override { return {}; }
   int64_t weight_bytes() const override { return 0; }
+  int64_t workspace_bytes() const override { return 0; }
 };
 
 class CpuKernelSource final : public TacticSource {
@@ -87,7 +90,7 @@ class CpuKernelSource final : public TacticSource {
       if (!c.build) return Prepared(std::make_shared<PreparedView>());
       int64_t bytes = 0;
       for (const Tensor* w : weights) bytes += w ? w->bytes() : 0;
-      return Prepared(std::make_shared<PreparedKernel>(c.build(weights), bytes));
+      return Prepared(std::make_shared<PreparedKernel>(c.build(weights), bytes, t.workspace_bytes));
     }
     return Error{ErrorCode::incompatible, "prepare " + tactic_key(tactic) + ": this version has no such kernel"};
   }

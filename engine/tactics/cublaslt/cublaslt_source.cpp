@@ -80,6 +80,7 @@ class PreparedLt final : public PreparedTactic {
   }
 
   int64_t weight_bytes() const override { return static_cast<int64_t>(memory_.bytes()); }
+  int64_t workspace_bytes() const override { return static_cast<int64_t>(workspace_bytes_); }
 
  private:
   const std::shared_ptr<LtHandle> handle_;

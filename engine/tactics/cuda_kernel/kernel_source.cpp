@@ -64,6 +64,7 @@ class PreparedKernel final : public PreparedTactic {
   }
 
   int64_t weight_bytes() const override { return static_cast<int64_t>(constants_.bytes()); }
+  int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
 
  private:
   Status upload(Weights weights) {

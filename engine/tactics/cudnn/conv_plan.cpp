@@ -23,6 +23,7 @@ Result<CudnnConfig> read_config(const CudnnDescriptor& descriptor) {
   TRY(config.tensor_cores, has_note(engines[0], CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
   TRY(config.down_converts, has_note(engines[0], CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
   config.deterministic = !varies;
+  if (auto bytes = descriptor.get_int64(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE); bytes.ok()) config.workspace_bytes = *bytes;
   TRY(auto choices, descriptor.read_descriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, kMostKnobs));
   for (const CudnnDescriptor& choice : choices) {
     cudnnBackendKnobType_t type{};

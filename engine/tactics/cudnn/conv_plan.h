@@ -10,6 +10,7 @@ struct CudnnConfig {
   int64_t engine = 0;
   std::vector<std::pair<int64_t, int64_t>> knobs;  // type, value; in ascending order
   bool deterministic = true, tensor_cores = false, down_converts = false;
+  std::optional<int64_t> workspace_bytes;  // as the library says before it compiles; empty in versions that do not say
 
   std::string name() const;
   static std::optional<CudnnConfig> parse(const std::string& name);

@@ -8,7 +8,7 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kMostPlans = 10;                          // of one problem and precision
+constexpr size_t kMostPlans = 12;                          // of one problem and precision
 constexpr int64_t kMostWorkspaceBytes = int64_t{256} << 20;
 
 // A cuDNN handle and the right to use it: handles and plans are not safe to share between threads.
@@ -51,10 +51,16 @@ PackConstant pack_krsc(const ConvShape& shape, DataType type) {
   };
 }
 
+// A plan with the handle that it was made on; compiled once, shared by all that run it.
+struct LivePlan {
+  std::shared_ptr<CudnnHandle> handle;
+  CudnnPlan plan;
+};
+
 class PreparedCudnn final : public PreparedTactic {
  public:
-  PreparedCudnn(std::shared_ptr<CudnnHandle> handle, CudnnPlan plan, std::vector<PointerSlot> slots)
-      : handle_(std::move(handle)), plan_(std::move(plan)), slots_(std::move(slots)) {}
+  PreparedCudnn(std::shared_ptr<const LivePlan> plan, std::vector<PointerSlot> slots)
+      : plan_(std::move(plan)), handle_(*plan_->handle), slots_(std::move(slots)) {}
 
   // `slots[i].offset` is a tensor's unique id; constants are packed in order.
   Status upload(const KernelPlan& constants, Weights weights) {
@@ -64,15 +70,15 @@ class PreparedCudnn final : public PreparedTactic {
       offsets_.push_back(all.size());
       all += pack(weights);
     }
-    TRY(memory_, handle_->device().allocate(all.size()));
-    TRY(auto stream, handle_->device().create_stream());
-    CHECK_OK(handle_->device().copy(*stream, memory_.data(), all.data(), all.size(), CopyKind::to_device));
+    TRY(memory_, handle_.device().allocate(all.size()));
+    TRY(auto stream, handle_.device().create_stream());
+    CHECK_OK(handle_.device().copy(*stream, memory_.data(), all.data(), all.size(), CopyKind::to_device));
     return stream->synchronize();
   }
 
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
-    CHECK_OK(handle_->device().make_current());
-    const Cudnn& cudnn = handle_->cudnn();
+    CHECK_OK(handle_.device().make_current());
+    const Cudnn& cudnn = handle_.cudnn();
     std::vector<int64_t> ids;
     std::vector<void*> pointers;
     for (const PointerSlot& slot : slots_) {
@@ -82,22 +88,23 @@ class PreparedCudnn final : public PreparedTactic {
                          : slot.source == PointerSource::output ? arguments.outputs[index]
                                                                 : static_cast<char*>(memory_.data()) + offsets_[index]);
     }
-    std::lock_guard lock(handle_->mutex());
+    std::lock_guard lock(handle_.mutex());
     TRY(CudnnDescriptor pack, CudnnDescriptor::create(cudnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR));
     CHECK_OK(pack.set_int64s(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids));
     CHECK_OK(pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<int64_t>(pointers.size()), pointers.data()));
     CHECK_OK(pack.set_one(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, arguments.workspace));
     CHECK_OK(pack.finalize());
-    CUDNN_OK(cudnn, cudnnSetStream(handle_->get(), reinterpret_cast<cudaStream_t>(cuda_stream(stream))));
-    CUDNN_OK(cudnn, cudnnBackendExecute(handle_->get(), plan_.plan.get(), pack.get()));
+    CUDNN_OK(cudnn, cudnnSetStream(handle_.get(), reinterpret_cast<cudaStream_t>(cuda_stream(stream))));
+    CUDNN_OK(cudnn, cudnnBackendExecute(handle_.get(), plan_->plan.plan.get(), pack.get()));
     return {};
   }
 
   int64_t weight_bytes() const override { return static_cast<int64_t>(memory_.bytes()); }
+  int64_t workspace_bytes() const override { return plan_->plan.workspace_bytes; }
 
  private:
-  const std::shared_ptr<CudnnHandle> handle_;
-  const CudnnPlan plan_;
+  const std::shared_ptr<const LivePlan> plan_;
+  CudnnHandle& handle_;
   const std::vector<PointerSlot> slots_;
   DeviceMemory memory_;
   std::vector<size_t> offsets_;
@@ -130,8 +137,7 @@ class CudnnSource final : public TacticSource {
     TRY(ConvShape shape, conv_shape(problem));
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, tactic.inputs[0].type));
     CHECK_OK(device_.make_current());
-    TRY(std::shared_ptr<CudnnHandle> own, fresh_handle());
-    auto plan = plan_of(*own, shape, epilogue, *config);
+    auto plan = plan_once(problem, shape, epilogue, tactic.id, *config);
     if (!plan.ok()) {
       return Error{plan.error().code == ErrorCode::out_of_memory ? ErrorCode::out_of_memory : ErrorCode::incompatible,
                    "cudnn " + tactic.id + ": " + plan.error().message};
@@ -142,7 +148,7 @@ class CudnnSource final : public TacticSource {
                     {kWId, PointerSource::constant, constants.add_constant(pack_krsc(shape, tactic.inputs[0].type))}};
     attach_epilogue(epilogue, 0, constants, launch);
     for (size_t i = 3; i < launch.slots.size(); ++i) launch.slots[i].offset = kOperandIds + launch.slots[i].offset / sizeof(void*);
-    auto prepared = std::make_shared<PreparedCudnn>(std::move(own), std::move(plan).value(), launch.slots);
+    auto prepared = std::make_shared<PreparedCudnn>(std::move(plan).value(), launch.slots);
     CHECK_OK(prepared->upload(constants, weights));
     return std::shared_ptr<const PreparedTactic>(std::move(prepared));
   }
@@ -157,7 +163,7 @@ class CudnnSource final : public TacticSource {
 
   // Plans keep a pointer to their handle, and executing one is not safe beside another on the same handle; eight handles
   // are shared in turn.
-  Result<std::shared_ptr<CudnnHandle>> fresh_handle() const {
+  Result<std::shared_ptr<CudnnHandle>> some_handle() const {
     std::lock_guard lock(mutex_);
     constexpr size_t kHandles = 8;
     size_t turn = turn_++ % kHandles;
@@ -168,11 +174,32 @@ class CudnnSource final : public TacticSource {
     return handles_[turn];
   }
 
-  Result<CudnnPlan> plan_of(CudnnHandle& handle, const ConvShape& shape, const LoweredEpilogue& epilogue,
-                            const CudnnConfig& config) const {
-    std::lock_guard lock(handle.mutex());
-    TRY(ConvGraph graph, make_conv_graph(handle.cudnn(), handle.get(), shape, epilogue));
-    return make_plan(handle.cudnn(), handle.get(), std::move(graph), config);
+  // Plans are kept: a plan that was compiled for an offer is not compiled again for each copy that the tuner prepares.
+  Result<std::shared_ptr<const LivePlan>> plan_once(const Problem& problem, const ConvShape& shape, const LoweredEpilogue& epilogue,
+                                                    const std::string& id, const CudnnConfig& config) const {
+    std::string key = problem.key() + "|" + id;
+    {
+      std::lock_guard lock(mutex_);
+      if (auto known = plans_.find(key); known != plans_.end()) return known->second;
+    }
+    TRY(std::shared_ptr<CudnnHandle> handle, some_handle());
+    CudnnPlan plan;
+    {
+      std::lock_guard lock(handle->mutex());
+      TRY(ConvGraph graph, make_conv_graph(handle->cudnn(), handle->get(), shape, epilogue));
+      TRY(plan, make_plan(handle->cudnn(), handle->get(), std::move(graph), config));
+    }
+    auto live = std::make_shared<const LivePlan>(LivePlan{std::move(handle), std::move(plan)});
+    std::lock_guard lock(mutex_);
+    return plans_.try_emplace(key, std::move(live)).first->second;
+  }
+
+  // Compiling a plan takes up to a second, an offer must not: it takes the configuration's word for its workspace.
+  Result<int64_t> workspace_of(const Problem& problem, const ConvShape& shape, const LoweredEpilogue& epilogue, const std::string& id,
+                               const CudnnConfig& config) const {
+    if (config.workspace_bytes) return *config.workspace_bytes;
+    TRY(auto plan, plan_once(problem, shape, epilogue, id, config));
+    return plan->plan.workspace_bytes;
   }
 
   // Proposals are kept: the same problem is offered once for each node that has it.
@@ -194,21 +221,23 @@ class CudnnSource final : public TacticSource {
     CHECK_OK(device_.make_current());
     std::vector<CudnnConfig> configs;
     {
-      std::lock_guard lock(handle_->mutex());
-      TRY(ConvGraph graph, make_conv_graph(handle_->cudnn(), handle_->get(), shape, epilogue));
-      TRY(configs, propose_configs(handle_->cudnn(), graph));
+      TRY(std::shared_ptr<CudnnHandle> handle, some_handle());
+      std::lock_guard lock(handle->mutex());
+      TRY(ConvGraph graph, make_conv_graph(handle->cudnn(), handle->get(), shape, epilogue));
+      TRY(configs, propose_configs(handle->cudnn(), graph));
     }
     std::vector<Tactic> tactics;
     for (const CudnnConfig& config : configs) {
       if (tactics.size() == kMostPlans) break;
       if (!fits(config, precision)) continue;
-      auto plan = plan_of(*handle_, shape, epilogue, config);
-      if (!plan.ok() || plan->workspace_bytes > kMostWorkspaceBytes) continue;
-      Tactic tactic = make_conv_tactic(problem, shape, epilogue, std::string(to_string(precision)) + "/" + config.name());
+      std::string id = std::string(to_string(precision)) + "/" + config.name();
+      auto workspace_bytes = workspace_of(problem, shape, epilogue, id, config);
+      if (!workspace_bytes.ok() || *workspace_bytes > kMostWorkspaceBytes) continue;
+      Tactic tactic = make_conv_tactic(problem, shape, epilogue, id);
       tactic.source = "cudnn";
       tactic.compute = precision;
       tactic.deterministic = config.deterministic;
-      tactic.workspace_bytes = plan->workspace_bytes;
+      tactic.workspace_bytes = *workspace_bytes;
       tactic.estimated_us = estimate_us(shape, precision, type, tactics.size());
       tactics.push_back(std::move(tactic));
     }
@@ -245,6 +274,7 @@ class CudnnSource final : public TacticSource {
   mutable size_t turn_ = 0;
   mutable std::vector<std::shared_ptr<CudnnHandle>> handles_;
   mutable std::map<std::string, Result<std::vector<Tactic>>> offers_;
+  mutable std::map<std::string, std::shared_ptr<const LivePlan>> plans_;  // by problem and tactic id
 };
 
 }  // namespace

@@ -71,6 +71,7 @@ class PreparedHostStep final : public PreparedTactic {
   }
 
   int64_t weight_bytes() const override { return 0; }
+  int64_t workspace_bytes() const override { return 0; }
 
  private:
   size_t input_bytes(size_t i) const { return static_cast<size_t>(physical_bytes(problem_.inputs[i].type.dims, tactic_.inputs[i])); }

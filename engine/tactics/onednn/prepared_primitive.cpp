@@ -84,6 +84,7 @@ class PreparedPrimitive final : public PreparedTactic {
   }
 
   int64_t weight_bytes() const override { return weight_bytes_; }
+  int64_t workspace_bytes() const override { return static_cast<int64_t>(scratchpad_.get_size()); }
 
  private:
   bool uses_workspace() const { return scratchpad_.get_size() > 0; }

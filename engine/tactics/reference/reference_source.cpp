@@ -80,6 +80,7 @@ class PreparedReference final : public PreparedTactic {
     for (const Tensor& w : weights_) bytes += w.bytes();
     return bytes;
   }
+  int64_t workspace_bytes() const override { return 0; }
 
  private:
   const Problem problem_;

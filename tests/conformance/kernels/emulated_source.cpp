@@ -68,6 +68,7 @@ class PreparedEmulation final : public PreparedTactic {
     return {};
   }
   int64_t weight_bytes() const override { return 0; }
+  int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
 
  private:
   struct alignas(16) Sixteen {

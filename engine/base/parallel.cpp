@@ -1,0 +1,21 @@
+#include "engine/base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace enginery {
+
+void parallel_for(int64_t count, const std::function<void(int64_t)>& work) {
+  std::atomic<int64_t> next = 0;
+  auto take = [&] {
+    for (int64_t i = next++; i < count; i = next++) work(i);
+  };
+  const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> helpers;
+  for (int64_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(take);
+  take();
+}
+
+}  // namespace enginery

@@ -1,0 +1,26 @@
+#include "engine/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+namespace enginery {
+namespace {
+
+TEST(ParallelFor, CallsEveryIndexOnce) {
+  for (int64_t count : {0, 1, 2, 7, 1000}) {
+    std::vector<std::atomic<int>> calls(static_cast<size_t>(count));
+    parallel_for(count, [&](int64_t i) { ++calls[static_cast<size_t>(i)]; });
+    for (const auto& n : calls) EXPECT_EQ(n, 1);
+  }
+}
+
+TEST(ParallelFor, ReturnsWhenAllIsDone) {
+  std::vector<int64_t> squares(64, -1);
+  parallel_for(64, [&](int64_t i) { squares[static_cast<size_t>(i)] = i * i; });
+  for (int64_t i = 0; i < 64; ++i) EXPECT_EQ(squares[static_cast<size_t>(i)], i * i);
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,79 @@
+// Programs on this machine's CPU: what an execution gives them beyond what was planned.
+#include "engine/runtime/execution.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/compile/compile.h"
+#include "engine/device/sku_table.h"
+#include "engine/graph/text.h"
+
+namespace enginery {
+namespace {
+
+constexpr char kSku[] = "cpu-sse41";  // every x86-64 of the last fifteen years
+
+Result<Target> target_with(int threads) {
+  BuildOptions options;
+  options.threads = threads;
+  return open_target(kSku, options);
+}
+
+// One 1x1 convolution, large enough that kernels divide it among threads, with random constants.
+Graph pointwise_convolution() {
+  Graph graph;
+  ValueId x = graph.add_input("x", {DataType::float32, {1, 48, 40, 40}});
+  Tensor weights(DataType::float32, {64, 48, 1, 1});
+  float value = 0;
+  for (float& w : weights.mutable_data<float>()) w = std::sin(value += 1.7f);
+  ValueId w = graph.add_constant("w", std::move(weights));
+  Convolution conv;
+  conv.strides = conv.dilations = {1, 1};
+  conv.pads_begin = conv.pads_end = {0, 0};
+  auto y = graph.add_node("conv", conv, {x, w});
+  EXPECT_TRUE(y.ok());
+  EXPECT_TRUE(graph.mark_output((*y)[0], "y").ok());
+  return graph;
+}
+
+std::vector<float> run(const Plan& plan, const Target& target) {
+  auto program = Program::make(plan, *target.device, target.sources);
+  EXPECT_TRUE(program.ok());
+  auto execution = Execution::make(*program);
+  EXPECT_TRUE(execution.ok());
+  std::vector<float> in(48 * 40 * 40), out(64 * 40 * 40, NAN);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = std::cos(static_cast<float>(i));
+  const void* inputs[] = {in.data()};
+  void* outputs[] = {out.data()};
+  EXPECT_TRUE((*execution)->run(inputs, outputs).ok());
+  return out;
+}
+
+// A plan holds workspaces for the threads that it was made with; with more of them kernels need more.
+TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
+  auto one = target_with(1), four = target_with(4);
+  ASSERT_TRUE(one.ok()) << one.error().message;
+  ASSERT_TRUE(four.ok()) << four.error().message;
+  auto network = lower(pointwise_convolution(), one->sources, {Precision::fp32});
+  ASSERT_TRUE(network.ok()) << network.error().message;
+  const std::vector<Tactic> tactics = network->nodes[0].tactics;
+  int outgrown = 0;
+  for (const Tactic& tactic : tactics) {
+    if (tactic.source == "reference") continue;
+    network->nodes[0].tactics = {tactic};
+    auto assignment = first_choice(*network, one->sources);
+    ASSERT_TRUE(assignment.ok()) << assignment.error().message;
+    auto plan = make_plan(*network, *assignment);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    const std::vector<float> expected = run(*plan, *one), y = run(*plan, *four);
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-4) << tactic_key(tactic) << " at " << i;
+    auto wide = find_source(four->sources, tactic.source)->prepare(network->nodes[0].problem, tactic, network->weights(network->nodes[0]));
+    ASSERT_TRUE(wide.ok());
+    outgrown += (*wide)->workspace_bytes() > tactic.workspace_bytes;
+  }
+  EXPECT_GT(outgrown, 0) << "no tactic of this problem has a workspace for each thread: the test shows nothing";
+}
+
+}  // namespace
+}  // namespace enginery
