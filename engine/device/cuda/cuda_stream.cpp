@@ -94,7 +94,7 @@ Result<std::unique_ptr<Sequence>> CudaSequence::record(const CudaDevice& device,
   CHECK_OK(enqueued);
   CHECK_OK(ended);
   CHECK_OK(instantiated);
-  return std::unique_ptr<Sequence>(new CudaSequence(device, exec));
+  return std::unique_ptr<Sequence>(new CudaSequence(device, exec, enqueue));
 }
 
 CudaSequence::~CudaSequence() {

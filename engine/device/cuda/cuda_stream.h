@@ -36,6 +36,7 @@ class CudaStream final : public Stream {
 };
 
 // A CUDA graph made by stream capture.
+// Keeps what it was recorded from: a graph holds bare handles of the kernels and addresses that `enqueue` may own.
 class CudaSequence final : public Sequence {
  public:
   static Result<std::unique_ptr<Sequence>> record(const CudaDevice& device, Stream& stream, const Enqueue& enqueue);
@@ -43,9 +44,11 @@ class CudaSequence final : public Sequence {
   Status launch(Stream& stream) override;
 
  private:
-  CudaSequence(const CudaDevice& device, CUgraphExec exec) : device_(device), exec_(exec) {}
+  CudaSequence(const CudaDevice& device, CUgraphExec exec, Enqueue enqueue)
+      : device_(device), exec_(exec), enqueue_(std::move(enqueue)) {}
   const CudaDevice& device_;
   CUgraphExec exec_ = nullptr;
+  const Enqueue enqueue_;
 };
 
 }  // namespace enginery
