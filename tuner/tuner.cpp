@@ -6,6 +6,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/sample_input.h"
 #include "tuner/layout_search.h"
 #include "tuner/problem_tuner.h"
 
@@ -42,14 +43,6 @@ std::string assignment_key(const Assignment& assignment) {
   for (const Tactic& t : assignment.tactics) hash.update(tactic_key(t) + "\n");
   for (const auto& [key, t] : assignment.reformats) hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
   return "assignment " + hash.finish().hex().substr(0, 32);
-}
-
-// Values for a whole network's inputs: varied floats; zeros for integers, which may be positions.
-Tensor some_values(const TensorType& type) {
-  Tensor out(DataType::float32, type.dims);
-  auto data = out.mutable_data<float>();
-  for (size_t i = 0; i < data.size(); ++i) data[i] = is_floating(type.type) ? static_cast<float>(i % 251) / 125 - 1 : 0;
-  return convert(out, type.type);
 }
 
 }  // namespace
@@ -226,7 +219,7 @@ struct Tuner::State {
     std::vector<void*> outputs;
     auto host = [&](int tensor) {
       const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
-      return out->host.emplace_back(some_values(type)).mutable_bytes();
+      return out->host.emplace_back(sample_input(type)).mutable_bytes();
     };
     for (int t : program->plan().inputs) inputs.push_back(host(t));
     for (int t : program->plan().outputs) outputs.push_back(host(t));

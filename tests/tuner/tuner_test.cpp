@@ -43,6 +43,7 @@ class TestDevice final : public Device, public Measurer {
     std::memcpy(to, from, bytes);
     return {};
   }
+  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override { return std::memset(to, byte, bytes), Status(); }
   Result<std::unique_ptr<Sequence>> record(Stream&, const Enqueue& enqueue) override {
     return std::unique_ptr<Sequence>(new TestSequence(enqueue));
   }
