@@ -32,6 +32,8 @@ class TestDevice final : public Device, public Measurer {
   DeviceInfo device_info;
   double elapsed_us = 0;
   int timed = 0;
+  double alternation_us = 0;  // what it costs when a tactic runs after another source's
+  std::string last_source;
 
   TestDevice() { device_info.sku = "test"; }
   const DeviceInfo& info() const override { return device_info; }
@@ -63,13 +65,18 @@ struct Behaviour {
   std::string id;
   double us;
   enum Sort { right, wrong, wild, unpreparable } sort = right;
+  double tanh_us = 0;  // where it is not 0: the time of a tanh
 };
 
 class TestPrepared final : public PreparedTactic {
  public:
-  TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour) : device_(device), problem_(std::move(problem)), behaviour_(std::move(behaviour)) {}
+  TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour, std::string source)
+      : device_(device), problem_(std::move(problem)), behaviour_(std::move(behaviour)), source_(std::move(source)) {}
   Status enqueue(Stream&, const Arguments& a) const override {
-    device_.elapsed_us += behaviour_.us;
+    const auto* activation = std::get_if<Activation>(&problem_.op);
+    bool tanh = activation && activation->kind == ActivationKind::tanh && behaviour_.tanh_us > 0;
+    device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) + (device_.last_source == source_ ? 0 : device_.alternation_us);
+    device_.last_source = source_;
     int64_t n = volume(problem_.outputs[0].type.dims);
     const float* in = static_cast<const float*>(a.inputs[0]);
     float* out = static_cast<float*>(a.outputs[0]);
@@ -88,17 +95,19 @@ class TestPrepared final : public PreparedTactic {
   TestDevice& device_;
   Problem problem_;
   Behaviour behaviour_;
+  std::string source_;
 };
 
 class TestSource final : public TacticSource {
  public:
-  TestSource(TestDevice& device, std::vector<Behaviour> behaviours) : device_(device), behaviours_(std::move(behaviours)) {}
-  std::string_view name() const override { return "test"; }
+  TestSource(TestDevice& device, std::vector<Behaviour> behaviours, std::string name = "test")
+      : device_(device), behaviours_(std::move(behaviours)), name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     std::vector<Tactic> out;
     for (const Behaviour& b : behaviours_) {
       Tactic t;
-      t.source = "test", t.id = b.id;
+      t.source = name_, t.id = b.id;
       t.inputs.resize(p.inputs.size());
       t.outputs.resize(p.outputs.size());
       out.push_back(t);
@@ -109,7 +118,7 @@ class TestSource final : public TacticSource {
     for (const Behaviour& b : behaviours_) {
       if (b.id != t.id) continue;
       if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
-      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, b));
+      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, b, name_));
     }
     return Error{ErrorCode::incompatible, "unknown"};
   }
@@ -117,6 +126,7 @@ class TestSource final : public TacticSource {
  private:
   TestDevice& device_;
   std::vector<Behaviour> behaviours_;
+  std::string name_;
 };
 
 struct Bench {
@@ -124,8 +134,9 @@ struct Bench {
   TacticSources sources;
   MemoryTimingStore store;
   Network network;
-  explicit Bench(std::vector<Behaviour> behaviours) {
+  explicit Bench(std::vector<Behaviour> behaviours, std::vector<Behaviour> of_a_rival = {}) {
     sources.push_back(std::make_unique<TestSource>(device, std::move(behaviours)));
+    if (!of_a_rival.empty()) sources.push_back(std::make_unique<TestSource>(device, std::move(of_a_rival), "rival"));
     auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = act(%b) kind=relu\n output %c }");
     network = *lower(*graph, sources, {Precision::fp32});
   }
@@ -178,6 +189,20 @@ TEST(Tuner, BreaksTiesByAFixedOrder) {
   EXPECT_EQ(chosen->tactics[0].id, "zeta");  // their intervals do not overlap: no tie
   Bench equal({{"zeta", 10}, {"alpha", 10}});
   EXPECT_EQ(equal.select()->tactics[0].id, "alpha");
+}
+
+// Layer by layer the rival's tanh is faster; in a network it costs more to go there and back than it gains.
+TEST(Tuner, RacesWholeNetworksThatFavourOneSource) {
+  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}}, rival = {{"rivals", 30, Behaviour::right, 20}};
+  Bench apart(own, rival);
+  auto mixed = apart.select();
+  ASSERT_TRUE(mixed);
+  EXPECT_EQ(mixed->tactics[1].id, "rivals");  // alternating is free here
+  Bench bench(own, rival);
+  bench.device.alternation_us = 5;
+  auto chosen = bench.select();
+  ASSERT_TRUE(chosen);
+  for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "own");
 }
 
 TEST(Tuner, ReportsALayerThatEveryTacticFails) {

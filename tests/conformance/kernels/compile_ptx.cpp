@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "engine/device/cuda/fingerprint.h"
-#include "engine/tactics/cuda_kernel/kernel_source.h"
 #include "engine/base/file.h"
+#include "engine/device/cuda/fingerprint.h"
 #include "engine/kernels/cuda/code_folder.h"
+#include "engine/tactics/cuda_kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 
