@@ -102,12 +102,16 @@ class BenchCommand final : public Command {
     return write_file(export_times_, json.dump() + "\n");
   }
 
+  // How near the layer comes to what the device's peaks allow; 0 where that is not known.
+  static double roofline_share(const LayerInfo& layer, double us) { return us > 0 ? layer.roofline_us / us : 0; }
+
   static Json layers_json(const EngineInfo& info, const std::vector<double>& layer_us) {
     const double sum = std::max(std::accumulate(layer_us.begin(), layer_us.end(), 0.0), 1e-9);
     Json layers = Json::array();
     for (size_t i = 0; i < layer_us.size(); ++i) {
       const LayerInfo& layer = info.layers[i];
-      layers.push_back({{"name", valid_utf8(layer.name)}, {"op", layer.op}, {"tactic", layer.tactic}, {"median_us", layer_us[i]}, {"share", layer_us[i] / sum}});
+      layers.push_back({{"name", valid_utf8(layer.name)}, {"op", layer.op}, {"tactic", layer.tactic}, {"median_us", layer_us[i]}, {"share", layer_us[i] / sum},
+                        {"flops", layer.flops}, {"bytes", layer.bytes}, {"roofline_share", json_known(roofline_share(layer, layer_us[i]))}});
     }
     return layers;
   }
@@ -135,7 +139,10 @@ class BenchCommand final : public Command {
               {"latency", latency_json(summarize_latency(samples.milliseconds))},
               {"throughput_per_s", throughput(info, samples)},
               {"device_state", state}};
-    if (profile_) json["layers"] = layers_json(info, layer_us);
+    if (profile_) {
+      json["layers"] = layers_json(info, layer_us);
+      json["layers_sum_us"] = std::accumulate(layer_us.begin(), layer_us.end(), 0.0);
+    }
     return json;
   }
 
@@ -149,9 +156,11 @@ class BenchCommand final : public Command {
     text += fmt::format("throughput: {:.1f} a second{}\n", throughput(info, samples), no_transfers_ ? ", without transfers" : "");
     if (!profile_) return text;
     const double sum = std::max(std::accumulate(layer_us.begin(), layer_us.end(), 0.0), 1e-9);
-    Table table({{"LAYER"}, {"OP"}, {"US", Align::right}, {"SHARE", Align::right}, {"TACTIC"}});
+    Table table({{"LAYER"}, {"OP"}, {"US", Align::right}, {"SHARE", Align::right}, {"ROOFLINE", Align::right}, {"TACTIC"}});
     for (size_t i = 0; i < layer_us.size(); ++i) {
-      table.add({info.layers[i].name, info.layers[i].op, fmt::format("{:.2f}", layer_us[i]), fmt::format("{:.1f} %", 100 * layer_us[i] / sum), info.layers[i].tactic});
+      const double roofline = roofline_share(info.layers[i], layer_us[i]);
+      table.add({info.layers[i].name, info.layers[i].op, fmt::format("{:.2f}", layer_us[i]), fmt::format("{:.1f} %", 100 * layer_us[i] / sum),
+                 roofline > 0 ? fmt::format("{:.0f} %", 100 * roofline) : "", info.layers[i].tactic});
     }
     table.add({"sum", "", fmt::format("{:.2f}", sum)});
     return text + "\n" + table.text();

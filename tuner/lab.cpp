@@ -18,12 +18,19 @@ constexpr int64_t kLeastRingWeights = 256 << 10;  // smaller weights stay in the
 constexpr int64_t kMostRingCopies = 8;
 constexpr int kMostLaunchesAUnit = 2000;
 
-// Device memory with red zones on both sides.
+// Part of a device allocation with red zones on both sides; the allocation may be larger, and others may use it later.
 struct Guarded {
   DeviceMemory memory;
   int64_t bytes = 0;
   void* data() const { return static_cast<char*>(memory.data()) + kRedZoneBytes; }
+  void* end() const { return static_cast<char*>(data()) + bytes; }
 };
+
+// An upper bound of what a tensor takes in any format: its widest type, its channels padded to the widest block.
+int64_t most_bytes(const TensorType& type) {
+  const Format widest{element_bytes(type.type) > 4 ? type.type : DataType::float32, {LayoutKind::blocked, 16}};
+  return std::max<int64_t>({physical_bytes(type.dims, widest), bytes_of(type), 1});
+}
 
 int64_t weight_bytes(const Problem& problem) {
   int64_t bytes = 0;
@@ -59,13 +66,15 @@ struct Lab::State {
   std::vector<int64_t> elements;
   std::optional<std::vector<double>> expected;
   std::vector<std::unique_ptr<Sequence>> sequences;  // borrowed by lanes
+  std::vector<DeviceMemory> outputs;  // shared by all candidates, which run one at a time
+  // Where one candidate reads and writes.
   struct Buffers {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
-    std::vector<Guarded> owned;
+    std::vector<Guarded> guarded;
     Guarded workspace;
   };
-  std::vector<std::unique_ptr<Buffers>> buffers;
+  std::map<const Tactic*, std::unique_ptr<Buffers>> buffers;
 
   State(const Problem& p, Device& d, uint64_t s) : problem(p), device(d), seed(s) {}
 
@@ -99,34 +108,35 @@ struct Lab::State {
     return static_cast<const void*>(placed.emplace(std::pair(index, format), memory).first->second.data());
   }
 
+  Result<DeviceMemory> allocate_guarded(int64_t bytes) { return device.allocate(static_cast<size_t>(bytes + 2 * kRedZoneBytes)); }
+
   // Red zones around bytes that hold NaN in every floating format.
-  Result<Guarded> guarded(int64_t bytes) {
-    Guarded out{{}, bytes};
-    std::vector<uint8_t> host(static_cast<size_t>(bytes + 2 * kRedZoneBytes), kRedZoneByte);
-    std::fill_n(host.begin() + kRedZoneBytes, bytes, 0xff);
-    TRY(out.memory, device.allocate(host.size()));
-    CHECK_OK(upload(out.memory.data(), host.data(), static_cast<int64_t>(host.size())));
-    return out;
+  Status poison(const Guarded& g) {
+    CHECK_OK(device.fill(*stream, g.memory.data(), kRedZoneByte, kRedZoneBytes));
+    CHECK_OK(device.fill(*stream, g.data(), 0xff, static_cast<size_t>(g.bytes)));
+    return device.fill(*stream, g.end(), kRedZoneByte, kRedZoneBytes);
   }
 
-  Result<std::vector<uint8_t>> download(const Guarded& guarded) {
-    std::vector<uint8_t> host(static_cast<size_t>(guarded.bytes + 2 * kRedZoneBytes));
-    CHECK_OK(device.copy(*stream, host.data(), guarded.memory.data(), host.size(), CopyKind::to_host));
+  Result<std::vector<uint8_t>> download(const void* from, int64_t bytes) {
+    std::vector<uint8_t> host(static_cast<size_t>(bytes));
+    CHECK_OK(device.copy(*stream, host.data(), from, host.size(), CopyKind::to_host));
     CHECK_OK(stream->synchronize());
-    auto intact = [&](size_t from) {
-      return std::all_of(host.begin() + static_cast<std::ptrdiff_t>(from),
-                         host.begin() + static_cast<std::ptrdiff_t>(from) + kRedZoneBytes,
-                         [](uint8_t b) { return b == kRedZoneByte; });
-    };
-    if (!intact(0) || !intact(host.size() - kRedZoneBytes)) return wrong("wrote outside its buffer (red zone)");
-    host.erase(host.begin(), host.begin() + kRedZoneBytes);
-    host.resize(static_cast<size_t>(guarded.bytes));
     return host;
   }
 
-  // Inputs in the tactic's formats, fresh outputs; an in-place operand shares the output's memory, as it will in an engine.
-  Result<Buffers*> set_up(const LabCandidate& candidate) {
+  Status check_red_zones(const Guarded& g) {
+    for (const void* zone : {static_cast<const void*>(g.memory.data()), static_cast<const void*>(g.end())}) {
+      TRY(auto bytes, download(zone, kRedZoneBytes));
+      bool intact = std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == kRedZoneByte; });
+      if (!intact) return wrong("wrote outside its buffer (red zone)");
+    }
+    return {};
+  }
+
+  // Inputs in the tactic's formats; an in-place operand shares the output's memory, as it will in an engine.
+  Result<Buffers*> buffers_of(const LabCandidate& candidate) {
     const Tactic& tactic = *candidate.tactic;
+    if (auto known = buffers.find(&tactic); known != buffers.end()) return known->second.get();
     auto out = std::make_unique<Buffers>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool fed = problem.inputs[i].present && !problem.inputs[i].constant;
@@ -136,18 +146,45 @@ struct Lab::State {
       }
     }
     for (size_t i = 0; i < problem.outputs.size(); ++i) {
-      int64_t bytes = std::max<int64_t>(physical_bytes(problem.outputs[i].type.dims, tactic.outputs[i]), 1);
-      TRY(Guarded output, guarded(bytes));
-      out->outputs.push_back(output.data());
-      out->owned.push_back(std::move(output));
+      const TensorType& type = problem.outputs[i].type;
+      if (i == outputs.size()) {
+        TRY(outputs.emplace_back(), allocate_guarded(most_bytes(type)));
+      }
+      out->guarded.push_back({outputs[i], std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1)});
+      out->outputs.push_back(out->guarded.back().data());
     }
-    if (tactic.in_place_operand >= 0) {
-      size_t operand = static_cast<size_t>(tactic.in_place_operand);
-      CHECK_OK(device.copy(*stream, out->outputs[0], out->inputs[operand], static_cast<size_t>(out->owned[0].bytes), CopyKind::on_device));
-      out->inputs[operand] = out->outputs[0];
+    int64_t workspace = std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
+    TRY(DeviceMemory memory, allocate_guarded(workspace));
+    out->workspace = {std::move(memory), workspace};
+    return buffers.emplace(&tactic, std::move(out)).first->second.get();
+  }
+
+  // Poisoned outputs and workspace, a fresh in-place operand, one launch.
+  Status run_once(const LabCandidate& candidate, Buffers& b) {
+    for (const Guarded& g : b.guarded) CHECK_OK(poison(g));
+    CHECK_OK(poison(b.workspace));
+    std::vector<const void*> in = b.inputs;
+    if (int operand = candidate.tactic->in_place_operand; operand >= 0) {
+      const void*& place = in[static_cast<size_t>(operand)];
+      CHECK_OK(device.copy(*stream, b.outputs[0], place, static_cast<size_t>(b.guarded[0].bytes), CopyKind::on_device));
+      place = b.outputs[0];
     }
-    TRY(out->workspace, guarded(std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1})));
-    return buffers.emplace_back(std::move(out)).get();
+    CHECK_OK(candidate.copies[0]->enqueue(*stream, {in, b.outputs, b.workspace.data()}));
+    return stream->synchronize();
+  }
+
+  // The checked elements of the first output, as float64.
+  Result<Tensor> read_elements(const Guarded& output, const Format& format) {
+    TRY(auto bytes, download(output.data(), output.bytes));
+    const Placement placement(problem.outputs[0].type.dims, format.layout);
+    const auto size = static_cast<size_t>(element_bytes(format.type));
+    Tensor stored(format.type, {static_cast<int64_t>(elements.size())});
+    auto* to = static_cast<uint8_t*>(stored.mutable_bytes());
+    for (int64_t e : elements) {
+      std::memcpy(to, bytes.data() + static_cast<size_t>(placement.offset(e)) * size, size);
+      to += size;
+    }
+    return convert(stored, DataType::float64);
   }
 };
 
@@ -174,20 +211,18 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
 Result<double> Lab::check(const LabCandidate& candidate) {
   State& s = *state_;
   const Tactic& tactic = *candidate.tactic;
-  TRY(State::Buffers* b, s.set_up(candidate));
-  CHECK_OK(candidate.copies[0]->enqueue(*s.stream, {b->inputs, b->outputs, b->workspace.data()}));
-  CHECK_OK(s.stream->synchronize());
-  TRY(auto bytes, s.download(b->owned[0]));
-  auto workspace = s.download(b->workspace);
-  if (!workspace) return workspace.error().within("workspace");
+  TRY(State::Buffers* b, s.buffers_of(candidate));
+  CHECK_OK(s.run_once(candidate, *b));
+  for (const Guarded& output : b->guarded) CHECK_OK(s.check_red_zones(output));
+  auto intact = s.check_red_zones(b->workspace);
+  if (!intact.ok()) return intact.error().within("workspace");
   if (!s.expected) {
     TRY(s.expected, sampled_reference(s.problem, s.values, s.elements));
   }
-  const Dims& dims = s.problem.outputs[0].type.dims;
-  Tensor result = convert(from_physical(bytes.data(), dims, tactic.outputs[0]), DataType::float64);
+  TRY(Tensor result, s.read_elements(b->guarded[0], tactic.outputs[0]));
   double difference = 0, largest = 0;
   for (size_t i = 0; i < s.elements.size(); ++i) {
-    double y = result.data<double>()[static_cast<size_t>(s.elements[i])], r = (*s.expected)[i];
+    double y = result.data<double>()[i], r = (*s.expected)[i];
     if (y == r || (std::isnan(y) && std::isnan(r))) {
       largest = std::isfinite(r) ? std::max(largest, std::abs(r)) : largest;
       continue;
@@ -208,12 +243,14 @@ Result<Lane> Lab::lane(const LabCandidate& candidate) {
   State& s = *state_;
   Measurer* measurer = s.device.measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  TRY(State::Buffers* b, s.set_up(candidate));
+  TRY(State::Buffers* b, s.buffers_of(candidate));
+  std::vector<const void*> inputs = b->inputs;
+  if (int operand = candidate.tactic->in_place_operand; operand >= 0) inputs[static_cast<size_t>(operand)] = b->outputs[0];
   auto record = [&](int launches) {
-    return s.device.record(*s.stream, [&s, b, copies = candidate.copies, launches](Stream& stream) -> Status {
+    return s.device.record(*s.stream, [b, inputs, copies = candidate.copies, launches](Stream& stream) -> Status {
       for (int i = 0; i < launches; ++i) {
         const PreparedTactic& copy = *copies[static_cast<size_t>(i) % copies.size()];
-        CHECK_OK(copy.enqueue(stream, {b->inputs, b->outputs, b->workspace.data()}));
+        CHECK_OK(copy.enqueue(stream, {inputs, b->outputs, b->workspace.data()}));
       }
       return {};
     });

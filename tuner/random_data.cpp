@@ -3,6 +3,8 @@
 #include <cmath>
 #include <random>
 
+#include "engine/base/parallel.h"
+
 namespace enginery {
 namespace {
 
@@ -43,8 +45,16 @@ Tensor random_input(const Problem& problem, size_t index, uint64_t seed) {
   Tensor out(DataType::float32, desc.type.dims);
   float scale = static_cast<float>(scale_of(problem, index));
   bool positive = std::holds_alternative<BatchNorm>(problem.op) && index == 4;
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  for (float& v : out.mutable_data<float>()) v = positive ? 1 + 0.5f * uniform(random) : scale * uniform(random);
+  auto values = out.mutable_data<float>();
+  // Each piece has a generator of its own: the values do not depend on how many threads there are.
+  constexpr int64_t kPiece = 1 << 18;
+  parallel_ranges(static_cast<int64_t>(values.size()), kPiece, [&](int64_t begin, int64_t end) {
+    std::mt19937_64 of_piece(seed * 1000003 + index + static_cast<uint64_t>(begin / kPiece) * 0x9e3779b97f4a7c15);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = begin; i < end; ++i) {
+      values[static_cast<size_t>(i)] = positive ? 1 + 0.5f * uniform(of_piece) : scale * uniform(of_piece);
+    }
+  });
   return convert(out, desc.type.type);
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/sample_input.h"
 #include "tuner/layout_search.h"
 #include "tuner/problem_tuner.h"
 
@@ -16,6 +17,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTie = 1.015;               // medians this close are a tie if their intervals overlap
 constexpr int kMostReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
+// Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network
+// for each source is raced in which all others count this much slower.
+constexpr double kOtherSource = 1.1;
 
 // The fixed order that breaks ties: deterministic, then smaller workspace, then lower id.
 bool goes_first(const Tactic& a, const Tactic& b) {
@@ -44,14 +48,6 @@ std::string assignment_key(const Assignment& assignment) {
   return "assignment " + hash.finish().hex().substr(0, 32);
 }
 
-// Values for a whole network's inputs: varied floats; zeros for integers, which may be positions.
-Tensor some_values(const TensorType& type) {
-  Tensor out(DataType::float32, type.dims);
-  auto data = out.mutable_data<float>();
-  for (size_t i = 0; i < data.size(); ++i) data[i] = is_floating(type.type) ? static_cast<float>(i % 251) / 125 - 1 : 0;
-  return convert(out, type.type);
-}
-
 }  // namespace
 
 struct Tuner::State {
@@ -68,13 +64,9 @@ struct Tuner::State {
   State(Device& d, const TacticSources& s, TimingStore& t, TunerOptions o)
       : device(d), sources(s), store(t), options(std::move(o)), problems(d, s, t, options, counts) {}
 
-  Result<TacticCosts> time_nodes(const Network& network) {
+  Status time_nodes(const Network& network) {
     std::map<std::string, const NetworkNode*> distinct;
-    std::vector<std::string> keys;
-    for (const NetworkNode& node : network.nodes) {
-      keys.push_back(node.problem.key());
-      distinct.emplace(keys.back(), &node);
-    }
+    for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
     counts.problems = static_cast<int>(distinct.size());
     int done = 0;
     for (const auto& [key, node] : distinct) {
@@ -85,16 +77,22 @@ struct Tuner::State {
       known[key] = std::move(*times);
     }
     options.progress({"tune", counts.problems, counts.problems});
+    return {};
+  }
+
+  Result<TacticCosts> costs_of(const Network& network, const std::string& favoured) {
     TacticCosts costs;
-    for (size_t n = 0; n < network.nodes.size(); ++n) {
-      TRY(costs.emplace_back(), costs_of(network.nodes[n], known[keys[n]]));
+    for (const NetworkNode& node : network.nodes) {
+      TRY(costs.emplace_back(), node_costs(node, known[node.problem.key()], favoured));
     }
     return costs;
   }
 
-  // Measured medians; ties moved apart by the fixed order, so that two tunings choose alike.
-  Result<std::vector<double>> costs_of(const NetworkNode& node, const ProblemTimes& times) {
+  // Measured medians; ties moved apart by the fixed order, so that two tunings choose alike. Where a source is favoured,
+  // the others' are made longer.
+  Result<std::vector<double>> node_costs(const NetworkNode& node, const ProblemTimes& times, const std::string& favoured) {
     std::vector<double> us = times.us;
+    for (size_t i = 0; i < us.size() && !favoured.empty(); ++i) us[i] *= node.tactics[i].source == favoured ? 1 : kOtherSource;
     bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
     if (!any && options.level == 1) {  // cache only: the analytic model where nothing is known
       for (size_t i = 0; i < us.size(); ++i) us[i] = node.tactics[i].estimated_us;
@@ -182,9 +180,34 @@ struct Tuner::State {
     return out;
   }
 
+  // The sources that more than one way through the network could lead over.
+  static std::set<std::string> rival_sources(const Network& network) {
+    std::set<std::string> names;
+    for (const NetworkNode& node : network.nodes) {
+      for (const Tactic& t : node.tactics) {
+        if (t.view_of < 0 && t.source != "reference") names.insert(t.source);
+      }
+    }
+    return names.size() > 1 ? names : std::set<std::string>();
+  }
+
+  // The least sums, best first; then, where whole networks are raced, the best with each source favoured.
+  Result<std::vector<Solution>> candidate_layouts(const Network& network, const ReformatCost& cost) {
+    TRY(TacticCosts costs, costs_of(network, ""));
+    auto solutions = search_layouts(network, costs, cost, options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced);
+    if (options.level < 3) return solutions;
+    for (const std::string& source : rival_sources(network)) {
+      TRY(costs, costs_of(network, source));
+      for (Solution& s : search_layouts(network, costs, cost, 1)) {
+        bool known = std::any_of(solutions.begin(), solutions.end(), [&](const Solution& other) { return other.choice == s.choice; });
+        if (!known) solutions.push_back(std::move(s));
+      }
+    }
+    return solutions;
+  }
+
   // Search, measure the reformats that the solutions use, search again with their real times.
-  Result<std::vector<Assignment>> find_layouts(const Network& network, const TacticCosts& costs) {
-    size_t most = options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced;
+  Result<std::vector<Assignment>> find_layouts(const Network& network) {
     std::map<ReformatKey, double> cache;
     std::vector<Solution> solutions;
     for (int round = 0; round < kMostReformatRounds; ++round) {
@@ -195,7 +218,7 @@ struct Tuner::State {
         if (found == cache.end()) found = cache.emplace(key, reformat_us(network, key)).first;
         return found->second;
       };
-      solutions = search_layouts(network, costs, cost, most);
+      TRY(solutions, candidate_layouts(network, cost));
       size_t before = reformats.size();
       for (const Solution& s : solutions) {
         std::vector<Tactic> tactics;
@@ -226,7 +249,7 @@ struct Tuner::State {
     std::vector<void*> outputs;
     auto host = [&](int tensor) {
       const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
-      return out->host.emplace_back(some_values(type)).mutable_bytes();
+      return out->host.emplace_back(sample_input(type)).mutable_bytes();
     };
     for (int t : program->plan().inputs) inputs.push_back(host(t));
     for (int t : program->plan().outputs) outputs.push_back(host(t));
@@ -312,8 +335,8 @@ struct Tuner::State {
 
   Result<Assignment> select(const Network& network) {
     if (options.level == 0) return first_choice(network, sources);
-    TRY(TacticCosts costs, time_nodes(network));
-    TRY(std::vector<Assignment> assignments, find_layouts(network, costs));
+    CHECK_OK(time_nodes(network));
+    TRY(std::vector<Assignment> assignments, find_layouts(network));
     size_t best = 0;
     if (assignments.size() > 1 && options.level >= 3) {
       TRY(best, race_networks(network, assignments));

@@ -10,4 +10,8 @@ namespace enginery {
 // `work` must not throw.
 void parallel_for(int64_t count, const std::function<void(int64_t)>& work);
 
+// Divides [0, count) into ranges of `piece` (the last may be shorter) and calls work(begin, end) for each, side by side;
+// a single range runs on the calling thread.
+void parallel_ranges(int64_t count, int64_t piece, const std::function<void(int64_t begin, int64_t end)>& work);
+
 }  // namespace enginery

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/base/statistics.h"
 #include "engine/compile/compile.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/sample_input.h"
 
 namespace enginery {
 namespace {
@@ -12,11 +14,6 @@ constexpr double kBudgetSeconds = 1.5;
 
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  return samples.empty() ? 0 : samples[samples.size() / 2];
 }
 
 // Calls `once` until the budget is spent, within the least and most number of runs; the median of what it returns.
@@ -42,10 +39,7 @@ Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Targ
   for (const auto* list : {&program->plan().inputs, &program->plan().outputs}) {
     for (int t : *list) {
       const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
-      Tensor values(DataType::float32, type.dims);
-      auto data = values.mutable_data<float>();
-      for (size_t i = 0; i < data.size(); ++i) data[i] = is_floating(type.type) ? static_cast<float>(i % 251) / 125 - 1 : 0;
-      tensors.push_back(convert(values, type.type));
+      tensors.push_back(sample_input(type));
     }
   }
   std::vector<const void*> inputs;

@@ -85,6 +85,8 @@ class Device {
   virtual Result<std::unique_ptr<Stream>> create_stream() = 0;
   // Enqueues the copy; host memory must stay valid until the stream is synchronised.
   virtual Status copy(Stream& stream, void* to, const void* from, size_t bytes, CopyKind kind) = 0;
+  // Enqueues setting every byte.
+  virtual Status fill(Stream& stream, void* to, uint8_t byte, size_t bytes) = 0;
   // Runs `enqueue` once to record it. What it enqueues must not synchronise.
   virtual Result<std::unique_ptr<Sequence>> record(Stream& stream, const Enqueue& enqueue) = 0;
   // The measuring instrument; null where the device has none (a device opened only to compile for).

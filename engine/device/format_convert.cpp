@@ -2,8 +2,12 @@
 
 #include <cstring>
 
+#include "engine/base/parallel.h"
+
 namespace enginery {
 namespace {
+
+constexpr int64_t kPiece = 1 << 18;  // elements moved by one thread at a time
 
 // f(T{}) with an unsigned type as wide as an element.
 template <typename F>
@@ -58,7 +62,9 @@ void to_physical(const Tensor& tensor, const Format& format, void* storage) {
     using T = decltype(element);
     auto* from = static_cast<const T*>(typed.raw());
     auto* to = static_cast<T*>(storage);
-    for (int64_t i = 0; i < typed.size(); ++i) to[placement.offset(i)] = from[i];
+    parallel_ranges(typed.size(), kPiece, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[placement.offset(i)] = from[i];
+    });
   });
 }
 
@@ -69,7 +75,9 @@ Tensor from_physical(const void* storage, const Dims& dims, const Format& format
     using T = decltype(element);
     auto* from = static_cast<const T*>(storage);
     auto* to = static_cast<T*>(out.mutable_bytes());
-    for (int64_t i = 0; i < out.size(); ++i) to[i] = from[placement.offset(i)];
+    parallel_ranges(out.size(), kPiece, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = from[placement.offset(i)];
+    });
   });
   return out;
 }

@@ -1,5 +1,7 @@
 #include "enginery/engine.h"
 
+#include <algorithm>
+
 #include "engine/base/file.h"
 #include "engine/format/engine_file.h"
 #include "engine/runtime/execution.h"
@@ -10,6 +12,31 @@ namespace {
 std::string describe(const Plan& plan, int tensor) {
   const PlanTensor& t = plan.tensors[static_cast<size_t>(tensor)];
   return t.name + " " + to_string(t.type) + " " + to_string(t.format.layout);
+}
+
+// Inputs, weights and outputs once, each in the type in which the tactic reads or writes it.
+double bytes_in_formats(const PlanStep& step) {
+  const double weight_bytes = step.tactic.compute == Precision::fp16 || step.tactic.compute == Precision::bf16 ? 2 : 4;
+  double bytes = 0;
+  for (size_t i = 0; i < step.problem.inputs.size(); ++i) {
+    const TensorDesc& desc = step.problem.inputs[i];
+    if (!desc.present || desc.value) continue;
+    bytes += desc.constant ? weight_bytes * static_cast<double>(volume(desc.type.dims))
+                           : static_cast<double>(physical_bytes(desc.type.dims, step.tactic.inputs[i]));
+  }
+  for (size_t i = 0; i < step.problem.outputs.size(); ++i) {
+    bytes += static_cast<double>(physical_bytes(step.problem.outputs[i].type.dims, step.tactic.outputs[i]));
+  }
+  return bytes;
+}
+
+double roofline_us(const LayerInfo& layer, Precision compute, const DeviceInfo& device) {
+  const double peak = compute == Precision::fp16   ? device.float16_flops
+                      : compute == Precision::tf32 ? device.tf32_flops
+                      : compute == Precision::fp32 ? device.float32_flops
+                                                   : 0;
+  if (peak <= 0 || device.bytes_per_second <= 0) return 0;
+  return 1e6 * std::max(layer.flops / peak, layer.bytes / device.bytes_per_second);
 }
 
 LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenance) {
@@ -23,7 +50,7 @@ LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenanc
   }
   for (int t : step.outputs) out.outputs.push_back(describe(plan, t));
   out.flops = flop_count(step.problem);
-  out.bytes = step.tactic.view_of >= 0 ? 0 : least_bytes(step.problem);
+  out.bytes = step.tactic.view_of >= 0 ? 0 : bytes_in_formats(step);
   out.median_us = index < provenance.step_us.size() ? provenance.step_us[index] : 0;
   return out;
 }
@@ -95,7 +122,14 @@ Result<Engine> Engine::load(const std::string& file, const LoadOptions& options)
     return error;
   }
   state->device = std::move(*opened);
-  TRY(state->sources, make_tactic_sources(*state->device));
+  const DeviceInfo& found = state->device->info();
+  SourceFilter needed;
+  for (size_t i = 0; i < engine.plan.steps.size(); ++i) {
+    const Tactic& tactic = engine.plan.steps[i].tactic;
+    state->info.layers[i].roofline_us = roofline_us(state->info.layers[i], tactic.compute, found);
+    needed.only.insert(tactic.source);
+  }
+  TRY(state->sources, make_tactic_sources(*state->device, needed));
   auto program = Program::make(std::move(engine.plan), *state->device, state->sources);
   if (!program) return program.error().within(file);
   state->program = std::move(*program);

@@ -53,7 +53,12 @@ class Execution {
   };
   std::vector<StepSlots> slots_;
   std::unique_ptr<Sequence> sequence_;
-  std::vector<std::unique_ptr<Sequence>> step_sequences_;  // made by the first profile()
+  struct StepSequence {
+    std::unique_ptr<Sequence> sequence;  // null for a view
+    int launches = 1;
+  };
+  Result<StepSequence> record_step(size_t index, Measurer& measurer);
+  std::vector<StepSequence> step_sequences_;  // made by the first profile()
 };
 
 }  // namespace enginery

@@ -1,5 +1,7 @@
 #include "engine/runtime/program.h"
 
+#include "engine/base/parallel.h"
+
 namespace enginery {
 
 std::vector<const Tensor*> step_weights(const Plan& plan, const PlanStep& step) {
@@ -8,21 +10,29 @@ std::vector<const Tensor*> step_weights(const Plan& plan, const PlanStep& step) 
   return out;
 }
 
-Status Program::prepare(const TacticSources& sources) {
-  for (const PlanStep& step : plan_.steps) {
-    if (step.tactic.view_of >= 0) {
-      prepared_.push_back(nullptr);
-      continue;
-    }
-    const TacticSource* source = find_source(sources, step.tactic.source);
-    if (!source) {
-      return Error{ErrorCode::unavailable, "layer '" + step.name + "' needs the tactic source '" + step.tactic.source +
-                                               "', which is not available here"};
-    }
-    auto prepared = source->prepare(step.problem, step.tactic, step_weights(plan_, step));
-    if (!prepared) return prepared.error().within("layer '" + step.name + "'");
-    prepared_.push_back(std::move(*prepared));
+Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(const PlanStep& step, const TacticSources& sources) const {
+  if (step.tactic.view_of >= 0) return std::shared_ptr<const PreparedTactic>();
+  const TacticSource* source = find_source(sources, step.tactic.source);
+  if (!source) {
+    return Error{ErrorCode::unavailable, "layer '" + step.name + "' needs the tactic source '" + step.tactic.source +
+                                             "', which is not available here"};
   }
+  auto prepared = source->prepare(step.problem, step.tactic, step_weights(plan_, step));
+  if (!prepared) return prepared.error().within("layer '" + step.name + "'");
+  return prepared;
+}
+
+// Side by side: libraries compile, weights are packed.
+Status Program::prepare(const TacticSources& sources) {
+  prepared_.resize(plan_.steps.size());
+  std::vector<Status> states(plan_.steps.size());
+  parallel_for(static_cast<int64_t>(plan_.steps.size()), [&](int64_t index) {
+    const auto i = static_cast<size_t>(index);
+    auto prepared = prepare_step(plan_.steps[i], sources);
+    if (prepared.ok()) prepared_[i] = std::move(*prepared);
+    else states[i] = prepared.error();
+  });
+  for (const Status& state : states) CHECK_OK(state);
   return {};
 }
 

@@ -25,6 +25,7 @@ class Program {
  private:
   Program(Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
   Status prepare(const TacticSources& sources);
+  Result<std::shared_ptr<const PreparedTactic>> prepare_step(const PlanStep& step, const TacticSources& sources) const;
 
   Plan plan_;
   Device& device_;

@@ -4,6 +4,7 @@
 #include "engine/tactics/reference/reference_source.h"
 #include "engine/tactics/tactic.h"
 #ifdef ENGINERY_HAVE_CUDA
+#include "engine/kernels/cuda/code_folder.h"
 #include "engine/tactics/cublaslt/cublaslt_source.h"
 #include "engine/tactics/cuda_kernel/kernel_source.h"
 #include "engine/tactics/cudnn/cudnn_source.h"
@@ -26,7 +27,11 @@ Result<std::unique_ptr<TacticSource>> make_reference(Device& device) { return ma
 
 #ifdef ENGINERY_HAVE_CUDA
 Result<std::unique_ptr<TacticSource>> make_cuda_kernel(Device& device) {
-  return make_kernel_source(static_cast<CudaDevice&>(device));
+  auto& cuda = static_cast<CudaDevice&>(device);
+  KernelSourceOptions options;
+  // Without a compiler there is nothing to keep; engines bring their code along.
+  if (auto nvrtc = cuda.nvrtc(); nvrtc.ok()) options.store = std::make_shared<CodeFolder>(code_folder("nvrtc-" + (*nvrtc)->version()));
+  return make_kernel_source(cuda, options);
 }
 Result<std::unique_ptr<TacticSource>> make_cudnn(Device& device) { return make_cudnn_source(static_cast<CudaDevice&>(device)); }
 Result<std::unique_ptr<TacticSource>> make_cublaslt(Device& device) { return make_cublaslt_source(static_cast<CudaDevice&>(device)); }
@@ -56,7 +61,8 @@ std::vector<SourceRow> rows_of([[maybe_unused]] Device& device) {
 Result<TacticSources> make_tactic_sources(Device& device, const SourceFilter& filter) {
   TacticSources sources;
   for (const SourceRow& row : rows_of(device)) {
-    if (filter.without.contains(std::string(row.name))) continue;
+    const std::string name(row.name);
+    if (filter.without.contains(name) || (!filter.only.empty() && !filter.only.contains(name))) continue;
     auto source = row.make(device);
     // A library that this machine lacks is a source less, never a reason not to run.
     if (!source.ok() && source.error().code == ErrorCode::unavailable) {

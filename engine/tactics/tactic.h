@@ -77,6 +77,7 @@ class TacticSource {
 // The sources of a device in order of preference, reference last. `enabled` filters by name; empty = all.
 struct SourceFilter {
   std::set<std::string> without;  // --tactic-sources=-cudnn
+  std::set<std::string> only;     // an engine opens what it names and no more; empty = all
 };
 using TacticSources = std::vector<std::unique_ptr<TacticSource>>;
 Result<TacticSources> make_tactic_sources(Device& device, const SourceFilter& filter = {});

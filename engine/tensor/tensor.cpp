@@ -5,6 +5,8 @@
 #include <new>
 #include <type_traits>
 
+#include "engine/base/parallel.h"
+
 namespace enginery {
 namespace {
 
@@ -76,10 +78,10 @@ void with_type(DataType type, F&& f) {
   }
 }
 
+constexpr int64_t kPiece = 1 << 20;  // elements converted by one thread at a time
+
 template <typename From, typename To>
-void convert_all(const void* from, void* to, int64_t n) {
-  const From* a = static_cast<const From*>(from);
-  To* b = static_cast<To*>(to);
+void convert_all(const From* a, To* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     // Integers go straight, so that 64-bit values keep all their bits (and are rounded once); between them C++ wraps.
     if constexpr (std::is_integral_v<From> && std::is_arithmetic_v<To>) {
@@ -129,7 +131,11 @@ Tensor convert(const Tensor& tensor, DataType to) {
   void* target = out.mutable_bytes();
   with_type(tensor.type(), [&](auto from) {
     with_type(to, [&](auto into) {
-      convert_all<decltype(from), decltype(into)>(tensor.raw(), target, tensor.size());
+      using From = decltype(from);
+      using To = decltype(into);
+      parallel_ranges(tensor.size(), kPiece, [&](int64_t begin, int64_t end) {
+        convert_all(static_cast<const From*>(tensor.raw()) + begin, static_cast<To*>(target) + begin, end - begin);
+      });
     });
   });
   return out;

@@ -1,12 +1,11 @@
 #include "tests/support/gpu_sources.h"
 
-#include <atomic>
 #include <cstdlib>
-#include <thread>
 
+#include "engine/base/parallel.h"
 #ifdef ENGINERY_HAVE_CUDA
+#include "engine/kernels/cuda/code_folder.h"
 #include "engine/tactics/cuda_kernel/kernel_source.h"
-#include "tests/support/code_folder.h"
 #endif
 
 namespace enginery {
@@ -22,10 +21,8 @@ void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx
   KernelSourceOptions options;
   options.every_variant = true;
   if (ptx) options.kind = CodeKind::ptx, options.compute_capability = ptx, sources.resize(1);
-  // Outlives the sources, which outlive every test.
   const char* folder = std::getenv("ENGINERY_TEST_PTX_FOLDER");
-  static CodeFolder made_elsewhere(folder ? folder : "");
-  if (ptx && folder) options.store = &made_elsewhere;
+  if (ptx && folder) options.store = std::make_shared<CodeFolder>(folder);
   auto source = make_kernel_source(static_cast<CudaDevice&>(device), options);
   if (source.ok()) sources[0] = std::move(*source);
 #endif
@@ -33,13 +30,7 @@ void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx
 
 void compile_in_parallel(const TacticSource& source, const Problem& problem, const std::vector<Tactic>& tactics) {
   if (source.name() != "kernel" || tactics.size() < 2) return;
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < tactics.size(); i = next++) (void)source.compile(problem, tactics[i]);
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
-  for (std::thread& t : threads) t.join();
+  parallel_for(static_cast<int64_t>(tactics.size()), [&](int64_t i) { (void)source.compile(problem, tactics[static_cast<size_t>(i)]); });
 }
 
 }  // namespace enginery

@@ -119,6 +119,8 @@ std::vector<ProblemRow> conformance_problems() {
       {"sub_constant_first", "binary kind=sub | w:float32[1] float32[1x16x6x6]"},
       {"div_last", "binary kind=div | float32[1x442x2] w:float32[2]"},
       {"add_per_row", "binary kind=add | float32[1x442x4] w:float32[1x442x1]"},
+      {"mul_whole_constant", "binary kind=mul | float32[1x442x2] w:float32[1x442x2]"},
+      {"add_whole_constant_image", "binary kind=add | float32[2x16x5x6] w:float32[2x16x5x6] | act kind=relu"},
       {"max_same", "binary kind=max | float32[7x9] float32[7x9]"},
       {"pow", "binary kind=mul | float32[5x7] float32[7]"},
 

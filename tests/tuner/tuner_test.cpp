@@ -38,6 +38,8 @@ class TestDevice final : public Device, public Measurer {
   double elapsed_us = 0;
   int timed = 0;
   bool lost = false;  // until the test says that a new process began
+  double alternation_us = 0;  // what it costs when a tactic runs after another source's
+  std::string last_source;
 
   TestDevice() { device_info.sku = "test"; }
   const DeviceInfo& info() const override { return device_info; }
@@ -49,6 +51,7 @@ class TestDevice final : public Device, public Measurer {
     std::memcpy(to, from, bytes);
     return {};
   }
+  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override { return std::memset(to, byte, bytes), Status(); }
   Result<std::unique_ptr<Sequence>> record(Stream&, const Enqueue& enqueue) override {
     return std::unique_ptr<Sequence>(new TestSequence(enqueue));
   }
@@ -67,17 +70,23 @@ class TestDevice final : public Device, public Measurer {
 struct Behaviour {
   std::string id;
   double us;
-  // losing: its first launch loses the device; muddled: so, but it says something else; late: so, but in the race.
-  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late } sort = right;
+  // losing: its first launch loses the device; muddled: so, but it says something else; late: so, but in the race; in_network: so,
+  // but in a whole network.
+  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late, in_network } sort = right;
+  double tanh_us = 0;  // where it is not 0: the time of a tanh
 };
 
 constexpr int kLateLaunches = 60;
 
 class TestPrepared final : public PreparedTactic {
  public:
-  TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour) : device_(device), problem_(std::move(problem)), behaviour_(std::move(behaviour)) {}
+  TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour, std::string source)
+      : device_(device), problem_(std::move(problem)), behaviour_(std::move(behaviour)), source_(std::move(source)) {}
   Status enqueue(Stream&, const Arguments& a) const override {
-    device_.elapsed_us += behaviour_.us;
+    const auto* activation = std::get_if<Activation>(&problem_.op);
+    bool tanh = activation && activation->kind == ActivationKind::tanh && behaviour_.tanh_us > 0;
+    device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) + (device_.last_source == source_ ? 0 : device_.alternation_us);
+    device_.last_source = source_;
     ++launches_;
     if (behaviour_.sort == Behaviour::losing || (behaviour_.sort == Behaviour::late && launches_ > kLateLaunches)) {
       device_.lost = true;
@@ -105,18 +114,20 @@ class TestPrepared final : public PreparedTactic {
   TestDevice& device_;
   Problem problem_;
   Behaviour behaviour_;
+  std::string source_;
   mutable int launches_ = 0;
 };
 
 class TestSource final : public TacticSource {
  public:
-  TestSource(TestDevice& device, std::vector<Behaviour> behaviours) : device_(device), behaviours_(std::move(behaviours)) {}
-  std::string_view name() const override { return "test"; }
+  TestSource(TestDevice& device, std::vector<Behaviour> behaviours, std::string name = "test")
+      : device_(device), behaviours_(std::move(behaviours)), name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     std::vector<Tactic> out;
     for (const Behaviour& b : behaviours_) {
       Tactic t;
-      t.source = "test", t.id = b.id;
+      t.source = name_, t.id = b.id;
       t.inputs.resize(p.inputs.size());
       t.outputs.resize(p.outputs.size());
       t.may_fault = true;
@@ -132,7 +143,12 @@ class TestSource final : public TacticSource {
         return Error{ErrorCode::device_lost, "illegal address"};
       }
       if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
-      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, b));
+      Behaviour behaviour = b;
+      if (b.sort == Behaviour::in_network) {  // the first one is the lab's
+        std::lock_guard lock(mutex_);
+        behaviour.sort = prepared_.insert(b.id + p.key()).second ? Behaviour::right : Behaviour::losing;
+      }
+      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, behaviour, name_));
     }
     return Error{ErrorCode::incompatible, "unknown"};
   }
@@ -140,6 +156,9 @@ class TestSource final : public TacticSource {
  private:
   TestDevice& device_;
   std::vector<Behaviour> behaviours_;
+  std::string name_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> prepared_;
 };
 
 struct Bench {
@@ -147,8 +166,9 @@ struct Bench {
   TacticSources sources;
   MemoryTimingStore store;
   Network network;
-  explicit Bench(std::vector<Behaviour> behaviours) {
+  explicit Bench(std::vector<Behaviour> behaviours, std::vector<Behaviour> of_a_rival = {}) {
     sources.push_back(std::make_unique<TestSource>(device, std::move(behaviours)));
+    if (!of_a_rival.empty()) sources.push_back(std::make_unique<TestSource>(device, std::move(of_a_rival), "rival"));
     auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = act(%b) kind=relu\n output %c }");
     network = *lower(*graph, sources, {Precision::fp32});
   }
@@ -225,6 +245,20 @@ TEST(Tuner, BreaksTiesByAFixedOrder) {
   EXPECT_EQ(equal.select()->tactics[0].id, "alpha");
 }
 
+// Layer by layer the rival's tanh is faster; in a network it costs more to go there and back than it gains.
+TEST(Tuner, RacesWholeNetworksThatFavourOneSource) {
+  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}}, rival = {{"rivals", 30, Behaviour::right, 20}};
+  Bench apart(own, rival);
+  auto mixed = apart.select();
+  ASSERT_TRUE(mixed);
+  EXPECT_EQ(mixed->tactics[1].id, "rivals");  // alternating is free here
+  Bench bench(own, rival);
+  bench.device.alternation_us = 5;
+  auto chosen = bench.select();
+  ASSERT_TRUE(chosen);
+  for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "own");
+}
+
 TEST(Tuner, ReportsALayerThatEveryTacticFails) {
   Bench bench({{"guard", 5}, {"wrong", 1, Behaviour::wrong}});
   Bench all({{"wrong", 1, Behaviour::wrong}});
@@ -268,6 +302,15 @@ TEST(Tuner, LosesTheDeviceToATacticOnceAndLeavesItAloneThen) {
 TEST(Tuner, LosesTheDeviceToItsGuardOnce) {
   Bench bench({{"bad", 5, Behaviour::losing}, {"fast", 10}});
   EXPECT_EQ(bench.select_until_it_holds(), 3);  // the guard's problem is a third one
+}
+
+TEST(Tuner, LosesTheDeviceToAWholeNetworkOnce) {
+  Bench bench({{"fast", 10}}, {{"bad", 9.8, Behaviour::in_network}});  // the sums prefer it
+  EXPECT_GE(bench.select_until_it_holds(), 1);
+  EXPECT_TRUE(bench.failures().empty()) << "no tactic is to blame";
+  TunerCounts counts;
+  ASSERT_TRUE(bench.select(&counts));
+  EXPECT_EQ(counts.timings_measured, 0);
 }
 
 TEST(Tuner, BlamesNoneOfSeveralThatWerePreparedSideBySide) {

@@ -59,6 +59,11 @@ class CpuDevice final : public Device {
     return {};
   }
 
+  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override {
+    if (bytes > 0) std::memset(to, byte, bytes);
+    return {};
+  }
+
   Result<std::unique_ptr<Sequence>> record(Stream& stream, const Enqueue& enqueue) override {
     ComputeScope scope(stream);
     CHECK_OK(enqueue(stream));

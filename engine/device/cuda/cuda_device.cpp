@@ -109,6 +109,13 @@ Status CudaDevice::copy(Stream& stream, void* to, const void* from, size_t bytes
   return static_cast<CudaStream&>(stream).copy(to, from, bytes, kind);
 }
 
+Status CudaDevice::fill(Stream& stream, void* to, uint8_t byte, size_t bytes) {
+  if (bytes == 0) return {};
+  CHECK_OK(make_current());
+  CUDA_OK(*driver_, cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to), byte, bytes, cuda_stream(stream)));
+  return {};
+}
+
 Result<std::unique_ptr<Sequence>> CudaDevice::record(Stream& stream, const Enqueue& enqueue) {
   return CudaSequence::record(*this, stream, enqueue);
 }

@@ -45,6 +45,7 @@ class CudaDevice final : public Device {
   Result<DeviceMemory> allocate(size_t bytes) override;
   Result<std::unique_ptr<Stream>> create_stream() override;
   Status copy(Stream& stream, void* to, const void* from, size_t bytes, CopyKind kind) override;
+  Status fill(Stream& stream, void* to, uint8_t byte, size_t bytes) override;
   Result<std::unique_ptr<Sequence>> record(Stream& stream, const Enqueue& enqueue) override;
   Measurer* measurer() override { return measurer_.get(); }
 

@@ -88,9 +88,7 @@ Status CudaMeasurer::flush_caches(Stream& stream) {
   if (flush_.bytes() == 0) {
     TRY(flush_, device_.allocate(static_cast<size_t>(std::max<int64_t>(2 * device_.info().cache_bytes, 1 << 20))));
   }
-  CUDA_OK(device_.driver(), cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(flush_.data()), 0x5a, flush_.bytes(),
-                                            cuda_stream(stream)));
-  return {};
+  return device_.fill(stream, flush_.data(), 0x5a, flush_.bytes());
 }
 
 }  // namespace enginery

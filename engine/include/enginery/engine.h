@@ -34,7 +34,8 @@ struct LoadOptions {
 struct LayerInfo {
   std::string name, op, tactic;
   std::vector<std::string> inputs, outputs;  // "name float32[1x64x56x56] nhwc"
-  double flops = 0, bytes = 0;               // arithmetic, and the bytes that must move at least
+  double flops = 0, bytes = 0;               // arithmetic, and the bytes that must move at least, in its formats
+  double roofline_us = 0;                    // the least that this device's peaks allow; 0 where they or it are not known
   double median_us = 0;                      // as measured when the engine was built; 0 for views and provisional engines
 };
 

@@ -16,10 +16,11 @@ struct MmaVariant {
   int least_sm;
 };
 
-// conv_simt.cuh: BM x BN tile, BK along K, TM x 8 a thread.
+// conv_simt.cuh: BM x BN tile, BK along K, TM x 8 a thread, parts through memory (two launches).
 struct SimtVariant {
   const char* name;
   int bm, bn, bk, tm;
+  int slices;  // > 1: parts through memory
 };
 
 // depthwise.cuh: outputs along a row for one thread.

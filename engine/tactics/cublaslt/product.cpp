@@ -8,8 +8,9 @@ Result<LtEpilogue> lt_epilogue(const LoweredEpilogue& epilogue) {
   bool bias = false;
   for (const CodeStep& step : epilogue.code.steps) {
     bool add = step.kind == CodeStepKind::add;
+    bool constant = step.slot >= 0 && epilogue.sources[static_cast<size_t>(step.slot)].constant;
     if (add && step.access == OperandAccess::channel && stage < 1) out.bias_slot = step.slot, bias = true, stage = 1;
-    else if (add && step.access == OperandAccess::same && stage < 2) out.add_slot = step.slot, stage = 2;
+    else if (add && step.access == OperandAccess::same && stage < 2 && !constant) out.add_slot = step.slot, stage = 2;
     else if (step.kind == CodeStepKind::activation && stage < 3) {
       stage = 3;
       if (step.activation.kind == ActivationKind::relu) out.kind = bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;

@@ -77,10 +77,10 @@ KernelProgram make_program(const MmaCase& c, const EpilogueCode& epilogue) {
   program.define("BM", v.bm), program.define("BN", v.bn), program.define("BKB", v.row_bytes);
   program.define("BK", c.bk()), program.define("STAGES", v.stages);
   program.define("WM", v.wm), program.define("WN", v.wn);
-  program.define("SPLIT", v.cluster), program.define("PARTIAL", v.slices > 1);
+  program.define("SPLIT", v.cluster), program.define("PARTIAL", v.slices > 1), program.define("PART_VECTOR", 8);
   program.define("POINTWISE", c.shape.pointwise()), program.define("FLAT", c.shape.flat(c.bk()));
   program.functions = epilogue_text(epilogue);
-  program.files = {"warp.cuh", "conv_index.cuh", "conv_mma.cuh"};
+  program.files = {"warp.cuh", "conv_index.cuh", "conv_mma.cuh", "conv_parts.cuh"};
   return program;
 }
 
@@ -134,14 +134,7 @@ Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic, c
                   {offsetof(gpu::ConvArgs, w), PointerSource::constant, weights},
                   {offsetof(gpu::ConvArgs, y), PointerSource::output, 0}};
   attach_epilogue(epilogue, offsetof(gpu::ConvArgs, epilogue), plan, launch);
-  if (variant->slices > 1) {
-    plan.workspace_bytes = 4 * variant->slices * shape.m() * c.tiles_k() * variant->bn;
-    launch.slots.push_back({offsetof(gpu::ConvArgs, partial), PointerSource::workspace, 0});
-    plan.launches.push_back(launch);
-    launch.entry = "reduce_parts";
-    launch.grid = grid_for(shape.m() * shape.k_pitch() / 8, 256);
-    launch.threads = 256, launch.shared_bytes = 0;
-  }
+  if (variant->slices > 1) add_parts(shape, 4 * variant->slices * shape.m() * c.tiles_k() * variant->bn, 8, plan, launch);
   plan.launches.push_back(std::move(launch));
   return plan;
 }

@@ -142,6 +142,15 @@ PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int6
   };
 }
 
+void add_parts(const ConvShape& shape, int64_t bytes, int64_t vector, KernelPlan& plan, KernelLaunch& launch) {
+  plan.workspace_bytes = bytes;
+  launch.slots.push_back({offsetof(gpu::ConvArgs, partial), PointerSource::workspace, 0});
+  plan.launches.push_back(launch);
+  launch.entry = "reduce_parts";
+  launch.grid = grid_for(shape.m() * shape.k_pitch() / vector, 256);
+  launch.threads = 256, launch.shared_bytes = 0;
+}
+
 Tactic make_conv_tactic(const Problem& problem, const ConvShape& shape, const LoweredEpilogue& epilogue, std::string id) {
   Tactic tactic = make_kernel_tactic(problem, std::move(id));
   DataType type = epilogue.code.output;

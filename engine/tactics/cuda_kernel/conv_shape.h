@@ -49,6 +49,10 @@ double conv_bytes(const ConvShape& shape, DataType type);
 PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int64_t bn, bool round_to_tf32);
 int64_t filter_steps(const ConvShape& shape, int64_t bk);
 
+// For kernels that divide K: gives `launch` the workspace for the parts, adds it to the plan, and turns it into the launch
+// that adds the parts up, `vector` channels a thread (conv_parts.cuh).
+void add_parts(const ConvShape& shape, int64_t bytes, int64_t vector, KernelPlan& plan, KernelLaunch& launch);
+
 // Marks the formats of x, y and the epilogue's operands.
 Tactic make_conv_tactic(const Problem& problem, const ConvShape& shape, const LoweredEpilogue& epilogue, std::string id);
 

@@ -16,16 +16,23 @@ Status why_not_simt(const ConvShape& shape) {
   return {};
 }
 
+// A slice without steps would write nothing.
+bool serves(const ConvShape& shape, const SimtVariant& v) { return v.slices == 1 || filter_steps(shape, v.bk) >= 2 * v.slices; }
+
+int64_t parts_bytes(const ConvShape& shape, const SimtVariant& v) {
+  return v.slices == 1 ? 0 : 4 * v.slices * shape.m() * divide_up(shape.k_pitch(), v.bn) * v.bn;
+}
+
 double simt_estimate_us(const ConvShape& shape, const SimtVariant& v, DataType type, const KernelContext& context) {
-  int64_t blocks = divide_up(shape.m(), v.bm) * divide_up(shape.k_pitch(), v.bn);
+  int64_t blocks = divide_up(shape.m(), v.bm) * divide_up(shape.k_pitch(), v.bn) * v.slices;
   double area = static_cast<double>(v.bm) * v.bn;
   double share = area >= 8192 ? 0.7 : area >= 4096 ? 0.55 : 0.35;
   double each = static_cast<double>(divide_up(blocks, context.info.units));
-  double depth = static_cast<double>(filter_steps(shape, v.bk) * v.bk);
+  double steps = static_cast<double>(divide_up(filter_steps(shape, v.bk), v.slices)), depth = steps * v.bk;
   double compute = 1e6 * each * 2 * area * depth / (context.info.float32_flops * share / context.info.units);
   constexpr double kStartUs = 2.5, kStepUs = 0.4;
-  double latency = static_cast<double>(filter_steps(shape, v.bk)) * kStepUs;
-  return kStartUs + std::max({compute, latency, context.memory_us(conv_bytes(shape, type), 0)});
+  double parts_us = v.slices > 1 ? context.memory_us(2.0 * static_cast<double>(parts_bytes(shape, v)), 1) : 0;
+  return kStartUs + std::max({compute, steps * kStepUs, context.memory_us(conv_bytes(shape, type), 0)}) + parts_us;
 }
 
 // Pointers that every convolution kernel reads.
@@ -56,7 +63,9 @@ Status offer_conv_simt(const Problem& problem, const KernelContext& context, std
   for (DataType type : context.storage_types()) {
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     for (const SimtVariant& variant : simt_variants()) {
+      if (!serves(shape, variant)) continue;
       Tactic tactic = make_conv_tactic(problem, shape, epilogue, simt_id(variant));
+      tactic.workspace_bytes = parts_bytes(shape, variant);
       tactic.estimated_us = simt_estimate_us(shape, variant, type, context);
       out.push_back(std::move(tactic));
     }
@@ -71,7 +80,7 @@ Result<KernelPlan> plan_conv_simt(const Problem& problem, const Tactic& tactic, 
   for (const SimtVariant& v : simt_variants()) {
     if (simt_id(v) == tactic.id) variant = &v;
   }
-  if (!variant) return no_variant(tactic);
+  if (!variant || !serves(shape, *variant)) return no_variant(tactic);
   DataType type = tactic.inputs[0].type;
   TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
   KernelPlan plan;
@@ -79,19 +88,22 @@ Result<KernelPlan> plan_conv_simt(const Problem& problem, const Tactic& tactic, 
   plan.program.define("BM", variant->bm), plan.program.define("BN", variant->bn);
   plan.program.define("BK", variant->bk), plan.program.define("TM", variant->tm);
   plan.program.define("POINTWISE", shape.pointwise()), plan.program.define("FLAT", shape.flat(variant->bk));
+  plan.program.define("PARTIAL", variant->slices > 1), plan.program.define("PART_VECTOR", 4);
   plan.program.functions = epilogue_text(epilogue.code);
-  plan.program.files = {"conv_index.cuh", "conv_simt.cuh"};
+  plan.program.files = {"conv_index.cuh", "conv_simt.cuh", "conv_parts.cuh"};
   gpu::ConvArgs args = conv_args(shape);
   int64_t tiles_m = divide_up(shape.m(), variant->bm), tiles_k = divide_up(shape.k_pitch(), variant->bn);
   args.steps = static_cast<int>(filter_steps(shape, variant->bk));
   args.tiles_k = static_cast<int>(tiles_k), args.by_tiles_k = make_divisor(tiles_k);
   args.w_pitch = args.steps * variant->bk;
+  args.slices = variant->slices;
   KernelLaunch launch;
-  launch.grid = {static_cast<unsigned>(tiles_m * tiles_k), 1, 1};
+  launch.grid = {static_cast<unsigned>(tiles_m * tiles_k), 1, static_cast<unsigned>(variant->slices)};
   launch.threads = static_cast<unsigned>(variant->bm / variant->tm * (variant->bn / 8));
   launch.arguments = argument_bytes(args);
   launch.slots = conv_slots(plan.add_constant(pack_filter(shape, type, variant->bk, variant->bn, false)));
   attach_epilogue(epilogue, offsetof(gpu::ConvArgs, epilogue), plan, launch);
+  if (variant->slices > 1) add_parts(shape, parts_bytes(shape, *variant), 4, plan, launch);
   plan.launches.push_back(std::move(launch));
   return plan;
 }

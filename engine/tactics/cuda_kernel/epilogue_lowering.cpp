@@ -1,5 +1,7 @@
 #include "engine/tactics/cuda_kernel/epilogue_lowering.h"
 
+#include "engine/device/format_convert.h"
+
 namespace enginery {
 namespace {
 
@@ -28,6 +30,17 @@ PackConstant pack_channels(const EpilogueSource& source, int64_t padded) {
   };
 }
 
+// A constant of the output's size, as the output lies.
+PackConstant pack_whole(const EpilogueSource& source, const EpilogueFrame& frame) {
+  return [source, frame](Weights weights) {
+    Tensor values = convert(*weights[static_cast<size_t>(source.input)], DataType::float32).reshaped(frame.dims);
+    for (float& v : values.mutable_data<float>()) v *= source.scale;
+    Bytes packed(static_cast<size_t>(physical_bytes(frame.dims, frame.format)), '\0');
+    to_physical(values, frame.format, packed.data());
+    return packed;
+  };
+}
+
 }  // namespace
 
 std::optional<OperandAccess> classify_operand(const TensorDesc& desc, const EpilogueFrame& frame) {
@@ -37,6 +50,7 @@ std::optional<OperandAccess> classify_operand(const TensorDesc& desc, const Epil
   if (desc.constant) {
     if (volume(dims) == 1) return OperandAccess::single;
     if (axis < dims.size() && dims[axis] == frame.dims[axis] && all_ones_but(dims, {axis})) return OperandAccess::channel;
+    if (dims == frame.dims) return OperandAccess::same;
     return {};
   }
   if (dims == frame.dims) return OperandAccess::same;
@@ -91,7 +105,8 @@ void attach_sources(const std::vector<EpilogueSource>& sources, const EpilogueFr
     PointerSlot pointer{offset + slot * sizeof(void*), PointerSource::input, source.input};
     if (source.constant) {
       pointer.source = PointerSource::constant;
-      pointer.index = plan.add_constant(pack_channels(source, frame.padded));
+      bool whole = source.access == OperandAccess::same;
+      pointer.index = plan.add_constant(whole ? pack_whole(source, frame) : pack_channels(source, frame.padded));
     }
     launch.slots.push_back(pointer);
   }

@@ -11,7 +11,15 @@ class KernelModule {
   static Result<std::shared_ptr<const KernelModule>> load(const CudaDevice& device, const Bytes& code) {
     CHECK_OK(device.make_current());
     std::shared_ptr<KernelModule> module(new KernelModule(device));
-    CUDA_OK(device.driver(), cuModuleLoadDataEx(&module->module_, code.c_str(), 0, nullptr, nullptr));
+    const Driver& driver = device.driver();
+    auto status = driver.check(driver.cuModuleLoadDataEx(&module->module_, code.c_str(), 0, nullptr, nullptr), "cuModuleLoadDataEx");
+    if (!status.ok() && (status.error().code == ErrorCode::incompatible || status.error().code == ErrorCode::corrupt_data)) {
+      return Error{ErrorCode::incompatible, "load a kernel on " + device.info().name + ": its driver serves CUDA " +
+                                                std::to_string(driver.version / 1000) + "." + std::to_string(driver.version % 1000 / 10) +
+                                                " and refuses this code, made by a newer compiler or for another GPU; update the "
+                                                "driver, or build the engine again here: " + status.error().message};
+    }
+    CHECK_OK(status);
     return std::shared_ptr<const KernelModule>(std::move(module));
   }
   ~KernelModule() {

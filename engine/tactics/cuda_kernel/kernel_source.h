@@ -14,10 +14,10 @@ struct KernelSourceOptions {
   bool every_variant = false;        // offer also what the analytic model rules out (conformance, benchmarks)
   CodeKind kind = CodeKind::cubin;   // ptx: what an older card gets, to be tested on a newer one
   int compute_capability = 0;        // of the code; 0: the device's own
-  CodeStore* store = nullptr;        // compiled objects between processes; may be null
+  std::shared_ptr<CodeStore> store;  // compiled objects between processes; may be null
 };
 
-// `device` and the store outlive the source.
+// `device` outlives the source.
 Result<std::unique_ptr<TacticSource>> make_kernel_source(CudaDevice& device, const KernelSourceOptions& options = {});
 
 // Tactics of every family, likely best first. Needs no device. Errors: unsupported with the families' reasons.

@@ -1,5 +1,6 @@
 #include "engine/tactics/cudnn/cudnn_source.h"
 
+#include <future>
 #include <map>
 
 #include "engine/device/cuda/cuda_stream.h"
@@ -174,14 +175,26 @@ class CudnnSource final : public TacticSource {
     return handles_[turn];
   }
 
-  // Plans are kept: a plan that was compiled for an offer is not compiled again for each copy that the tuner prepares.
-  Result<std::shared_ptr<const LivePlan>> plan_once(const Problem& problem, const ConvShape& shape, const LoweredEpilogue& epilogue,
-                                                    const std::string& id, const CudnnConfig& config) const {
-    std::string key = problem.key() + "|" + id;
+  // Plans are kept, and each is compiled by one thread while others wait for it: the tuner prepares several copies of a
+  // tactic, a network has the same layer several times.
+  using SharedPlan = Result<std::shared_ptr<const LivePlan>>;
+  SharedPlan plan_once(const Problem& problem, const ConvShape& shape, const LoweredEpilogue& epilogue, const std::string& id,
+                       const CudnnConfig& config) const {
+    std::promise<SharedPlan> promise;
+    std::shared_future<SharedPlan> plan;
+    bool mine = false;
     {
       std::lock_guard lock(mutex_);
-      if (auto known = plans_.find(key); known != plans_.end()) return known->second;
+      auto [place, inserted] = plans_.try_emplace(problem.key() + "|" + id);
+      if (inserted) place->second = promise.get_future().share();
+      plan = place->second;
+      mine = inserted;
     }
+    if (mine) promise.set_value(compile_plan(shape, epilogue, config));
+    return plan.get();
+  }
+
+  SharedPlan compile_plan(const ConvShape& shape, const LoweredEpilogue& epilogue, const CudnnConfig& config) const {
     TRY(std::shared_ptr<CudnnHandle> handle, some_handle());
     CudnnPlan plan;
     {
@@ -189,9 +202,7 @@ class CudnnSource final : public TacticSource {
       TRY(ConvGraph graph, make_conv_graph(handle->cudnn(), handle->get(), shape, epilogue));
       TRY(plan, make_plan(handle->cudnn(), handle->get(), std::move(graph), config));
     }
-    auto live = std::make_shared<const LivePlan>(LivePlan{std::move(handle), std::move(plan)});
-    std::lock_guard lock(mutex_);
-    return plans_.try_emplace(key, std::move(live)).first->second;
+    return std::make_shared<const LivePlan>(LivePlan{std::move(handle), std::move(plan)});
   }
 
   // Compiling a plan takes up to a second, an offer must not: it takes the configuration's word for its workspace.
@@ -274,7 +285,7 @@ class CudnnSource final : public TacticSource {
   mutable size_t turn_ = 0;
   mutable std::vector<std::shared_ptr<CudnnHandle>> handles_;
   mutable std::map<std::string, Result<std::vector<Tactic>>> offers_;
-  mutable std::map<std::string, std::shared_ptr<const LivePlan>> plans_;  // by problem and tactic id
+  mutable std::map<std::string, std::shared_future<SharedPlan>> plans_;  // by problem and tactic id
 };
 
 }  // namespace

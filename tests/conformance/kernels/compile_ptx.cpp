@@ -1,4 +1,4 @@
-// Compiles the conformance problems' kernels to PTX for one SM into a folder (tests/support/code_folder.h), for machines whose
+// Compiles the conformance problems' kernels to PTX for one SM into a folder (engine/kernels/cuda/code_folder.h), for machines whose
 // NVRTC no longer serves that SM. Needs no GPU.
 //
 //   compile_ptx --sm 61 --out FOLDER [--most N]      N tactics a problem and family, by the analytic model; default 2
@@ -7,9 +7,10 @@
 #include <map>
 #include <set>
 
+#include "engine/base/file.h"
 #include "engine/device/cuda/fingerprint.h"
+#include "engine/kernels/cuda/code_folder.h"
 #include "engine/tactics/cuda_kernel/kernel_source.h"
-#include "tests/support/code_folder.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 

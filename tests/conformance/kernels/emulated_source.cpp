@@ -28,6 +28,7 @@ class EmulatedDevice final : public Device {
   Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
     return std::memcpy(to, from, bytes), Status();
   }
+  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override { return std::memset(to, byte, bytes), Status(); }
   Result<std::unique_ptr<Sequence>> record(Stream&, const Enqueue&) override {
     return Error{ErrorCode::unsupported, "the emulator records nothing"};
   }

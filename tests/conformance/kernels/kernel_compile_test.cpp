@@ -1,7 +1,8 @@
 // Every kernel variant compiles for every SM that it claims; no GPU is needed. Registers, spills and shared memory of each
 // go to a CSV file: $ENGINERY_TEST_OUTPUT/kernels.csv, by default in the working folder.
 //
-// By default a seeded sample a family and SM; ENGINERY_TEST_ALL_KERNELS=1 compiles all. SMs below 7.5 need NVRTC 12.9
+// One text of each variant and type, by a seeded choice among the conformance problems; ENGINERY_TEST_ALL_KERNELS=1 compiles
+// the texts of all problems. SMs below 7.5 need NVRTC 12.9
 // (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are skipped with a message.
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ struct Text {
   std::string family, variant, problem, text;
 };
 
-// Distinct texts of all tactics of all problems, by family.
+// Distinct texts of all tactics of all problems, by variant ("conv_mma/64x64x128b_s4:float16:nhwc").
 std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
   DeviceInfo info = card_of(compute_capability);
   KernelContext context{info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
@@ -54,8 +55,8 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
       if (!plan.ok() || plan->launches.empty()) continue;
       std::string text = program_text(plan->program);
       if (!seen.insert(text).second) continue;
-      std::string family = tactic.id.substr(0, tactic.id.find('/'));
-      out[family].push_back({family, variant_of(tactic) + ":" + to_string(tactic.outputs[0]), std::string(row.name), text});
+      std::string family = tactic.id.substr(0, tactic.id.find('/')), variant = variant_of(tactic) + ":" + to_string(tactic.outputs[0]);
+      out[family + "/" + variant].push_back({family, variant, std::string(row.name), text});
     }
   }
   return out;
@@ -84,10 +85,9 @@ TEST_P(KernelTexts, Compile) {
   SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   std::vector<Text> texts;
-  for (auto& [family, members] : texts_for(sm)) {
-    if (!all) std::shuffle(members.begin(), members.end(), random);
-    size_t count = all ? members.size() : std::min<size_t>(members.size(), 2);
-    texts.insert(texts.end(), members.begin(), members.begin() + static_cast<std::ptrdiff_t>(count));
+  for (auto& [variant, members] : texts_for(sm)) {
+    if (!all) std::shuffle(members.begin(), members.end(), random), members.resize(1);
+    texts.insert(texts.end(), members.begin(), members.end());
   }
   std::vector<Result<Nvrtc::Output>> outputs(texts.size(), Error{});
   std::atomic<size_t> next = 0;

@@ -162,6 +162,25 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
   EXPECT_GT(offered, 0);
 }
 
+// An engine brings its kernels' code along; a driver that is older than what compiled it must say so, not crash.
+TEST(Kernels, CodeThatTheDriverDoesNotTakeIsIncompatible) {
+  Bench* b = bench();
+  if (!b || b->device->info().kind != DeviceKind::cuda) GTEST_SKIP() << "needs a GPU";
+  auto problem = parse_problem("act kind=relu | float32[1x32x6x6]");
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  auto tactics = b->sources[0]->offer(*problem, {Precision::fp32});
+  ASSERT_TRUE(tactics.ok()) << tactics.error().message;
+  const std::vector<const Tensor*> no_weights(problem->inputs.size(), nullptr);
+  for (const char* code : {".version 99.9\n.target sm_90\n.address_size 64\n.visible .entry kernel() { ret; }\n", "no code at all"}) {
+    Tactic tactic = tactics->front();
+    tactic.code = std::make_shared<const Bytes>(code);
+    auto prepared = b->sources[0]->prepare(*problem, tactic, no_weights);
+    ASSERT_FALSE(prepared.ok());
+    EXPECT_EQ(prepared.error().code, ErrorCode::incompatible) << prepared.error().message;
+    EXPECT_NE(prepared.error().message.find("driver"), std::string::npos) << prepared.error().message;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(List, Tactics, testing::ValuesIn(conformance_problems()),
                          [](const auto& row) { return std::string(row.param.name); });
 

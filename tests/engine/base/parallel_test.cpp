@@ -22,5 +22,16 @@ TEST(ParallelFor, ReturnsWhenAllIsDone) {
   for (int64_t i = 0; i < 64; ++i) EXPECT_EQ(squares[static_cast<size_t>(i)], i * i);
 }
 
+TEST(ParallelRanges, CoverEveryIndexOnce) {
+  for (int64_t count : {0, 1, 9, 10, 11, 105}) {
+    std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+    parallel_ranges(count, 10, [&](int64_t begin, int64_t end) {
+      EXPECT_LE(end - begin, 10);
+      for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+    });
+    for (const auto& n : seen) EXPECT_EQ(n, 1);
+  }
+}
+
 }  // namespace
 }  // namespace enginery

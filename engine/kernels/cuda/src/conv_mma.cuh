@@ -234,22 +234,3 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   finish_warp(a, shared, first_m, first_k, warp_m, warp_n, acc);
 #endif
 }
-
-#if PARTIAL
-// Adds the slices' parts in order, one vector of 8 channels a thread, and runs the epilogue.
-extern "C" __global__ void __launch_bounds__(256) reduce_parts(const ConvArgs a) {
-  int vectors = a.ldy / 8;
-  int i = static_cast<int>(blockIdx.x) * 256 + threadIdx.x;
-  int m = i / vectors, k = (i - m * vectors) * 8;
-  if (m >= a.m) return;
-  float v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  int pitch = a.tiles_k * BN;
-  for (int slice = 0; slice < a.slices; ++slice) {
-    float part[8];
-    load_vector<8>(a.partial + (static_cast<long long>(slice) * a.m + m) * pitch + k, part);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) v[j] += part[j];
-  }
-  finish(a, v, m, k);
-}
-#endif

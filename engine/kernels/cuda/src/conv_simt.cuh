@@ -2,7 +2,7 @@
 //
 // One block computes BM pixels x BN channels in threads of TM x 8; a thread owns channels 4t..4t+3 of both halves of the
 // tile, so that its reads of shared memory are free of conflicts. Operands come 4 elements a load, are widened and stored
-// transposed, two buffers. Bytes moved a block: steps * (BM + BN) * BK elements, and the outputs. Serves every SM.
+// transposed, two buffers. With PARTIAL K is divided among the blocks of one tile (conv_parts.cuh). Bytes moved a block: steps * (BM + BN) * BK elements, and the outputs. Serves every SM.
 
 constexpr int kColumns = BN / 8, kThreads = BM / TM * kColumns;
 constexpr int kVectors = BK / 4;
@@ -72,12 +72,21 @@ __device__ __forceinline__ void multiply_stage(const float* stage, int tm, int t
   }
 }
 
-__device__ __forceinline__ void finish(const ConvArgs& a, const float* acc, int m, int k) {
-  if (m >= a.m || k >= a.ldy) return;
-  float v[4] = {acc[0], acc[1], acc[2], acc[3]};
+__device__ __forceinline__ void finish(const ConvArgs& a, float (&v)[4], int m, int k) {
   long long index = static_cast<long long>(m) * a.ldy + k;
   epilogue<4>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, index, a.ldy, a.k);
   store_vector<4>(static_cast<TY*>(a.y) + index, v);
+}
+
+// Four neighbouring channels of one pixel: through the epilogue, or to this slice's part.
+__device__ __forceinline__ void put_out(const ConvArgs& a, const float* acc, int m, int k) {
+  if (m >= a.m) return;
+  float v[4] = {acc[0], acc[1], acc[2], acc[3]};
+#if PARTIAL
+  store_vector<4>(a.partial + (static_cast<long long>(blockIdx.z) * a.m + m) * (a.tiles_k * BN) + k, v);
+#else
+  if (k < a.ldy) finish(a, v, m, k);
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) {
@@ -90,24 +99,30 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) 
 #pragma unroll
   for (int i = 0; i < kLoadsA; ++i) window[i] = pixel_window(a, first_m + row + i * kRowsAtOnce);
   const TX* w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + row) * a.w_pitch + vector * 4;
-  FilterStep next = filter_step(a, 0, vector * 4);
+  int begin = 0, end = a.steps;
+#if PARTIAL
+  begin = static_cast<int>(static_cast<long long>(a.steps) * blockIdx.z / a.slices);
+  end = static_cast<int>(static_cast<long long>(a.steps) * (blockIdx.z + 1) / a.slices);
+#endif
+  w += begin * BK;
+  FilterStep next = filter_step(a, begin, vector * 4);
   float acc[TM][8] = {};
   Fetched fetched;
   fetch(a, window, w, row, next, fetched);
   put(fetched, shared, row, vector);
-  for (int step = 0; step < a.steps; ++step) {
+  for (int step = begin; step < end; ++step) {
     __syncthreads();
-    bool more = step + 1 < a.steps;
+    bool more = step + 1 < end;
     advance(a, next);
     w += BK;
     if (more) fetch(a, window, w, row, next, fetched);
-    multiply_stage(shared + step % 2 * kStage, tm, tn, acc);
-    if (more) put(fetched, shared + (step + 1) % 2 * kStage, row, vector);
+    multiply_stage(shared + (step - begin) % 2 * kStage, tm, tn, acc);
+    if (more) put(fetched, shared + (step - begin + 1) % 2 * kStage, row, vector);
   }
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
     int m = first_m + tm * TM + i;
-    finish(a, acc[i], m, first_k + tn * 4);
-    finish(a, acc[i] + 4, m, first_k + BN / 2 + tn * 4);
+    put_out(a, acc[i], m, first_k + tn * 4);
+    put_out(a, acc[i] + 4, m, first_k + BN / 2 + tn * 4);
   }
 }
