@@ -27,7 +27,8 @@ constexpr ExitCode exit_code(ErrorCode code) {
     case ErrorCode::usage: return ExitCode::usage;
     case ErrorCode::not_found: return ExitCode::not_found;
     case ErrorCode::out_of_memory:
-    case ErrorCode::internal: return ExitCode::failed;
+    case ErrorCode::internal:
+    case ErrorCode::device_lost: return ExitCode::failed;
     case ErrorCode::corrupt_data:
     case ErrorCode::untrusted: return ExitCode::untrusted;
     case ErrorCode::incompatible: return ExitCode::incompatible;

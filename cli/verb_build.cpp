@@ -15,6 +15,7 @@
 #include "engine/base/file.h"
 #include "engine/base/log.h"
 #include "engine/base/signed_file.h"
+#include "engine/device/sku_table.h"
 #include "worker/local_build.h"
 
 namespace enginery {
@@ -53,6 +54,9 @@ class BuildCommand final : public Command {
     request.timing_cache = timing_cache_;
     request.error_on_miss = error_on_miss_;
     request.keys = keys_folder();
+    // A tactic that faults on a GPU ends the process that runs it.
+    const auto sku = resolve_sku_name(request.sku);
+    if (sku && sku->kind != DeviceKind::cpu) request.runner = {"/proc/self/exe", "runner"};
     TRY(const auto catalog, open_catalog(place_));
     TRY(const BuiltEngine built, build(*catalog, request, console));
     return deliver(console, built);

@@ -34,7 +34,7 @@ void read_outcome_json(const std::string& text, StepResult& result) {
   const auto fault = in.find("fault");
   if (fault == in.end() || !fault->is_object()) return;
   const std::string code = fault->value("code", "internal");
-  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
+  for (int i = 0; i <= static_cast<int>(kLastErrorCode); ++i)
     if (code == to_string(static_cast<ErrorCode>(i))) result.fault.code = static_cast<ErrorCode>(i);
   result.fault.message = fault->value("message", "");
 }

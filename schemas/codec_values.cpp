@@ -57,7 +57,7 @@ void write(const Fault& from, v::Fault::Builder to) {
   to.setMessage(text(from.message));
 }
 void read(v::Fault::Reader from, Fault& to) {
-  to.code = enumeration(from.getCode(), ErrorCode::internal, ErrorCode::internal);
+  to.code = enumeration(from.getCode(), kLastErrorCode, ErrorCode::internal);
   to.message = text(from.getMessage());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 
 #include "engine/base/clock.h"
 #include "engine/base/parallel.h"
@@ -64,12 +65,35 @@ ProblemTuner::~ProblemTuner() = default;
 Result<Lane> ProblemTuner::guard() {
   if (guard_) return *guard_;
   Problem problem = guard_problem();
+  std::string key = problem.key();
   TRY(guard_tactics_, offer_all(sources_, problem, {Precision::fp32}));
+  TRY(auto known, store_.find(device_key_, key));
+  auto has_failed = [&](const std::string& name) {
+    return std::any_of(known.begin(), known.end(), [&](const Timing& t) { return t.tactic == name && !t.failure.empty(); });
+  };
   TRY(guard_lab_, Lab::make(problem, device_, 7));
-  const TacticSource* source = find_source(sources_, guard_tactics_[0].source);
-  TRY(LabCandidate candidate, guard_lab_->prepare(*source, guard_tactics_[0]));
-  TRY(guard_, guard_lab_->lane(candidate));
-  return *guard_;
+  std::string failures;
+  for (const Tactic& tactic : guard_tactics_) {
+    std::vector<Timing> results(1);
+    results[0].tactic = tactic_key(tactic);
+    if (has_failed(results[0].tactic)) continue;
+    Status tried = attempt(key, tactic, results[0], [&]() -> Status {
+      TRY(LabCandidate candidate, guard_lab_->prepare(*find_source(sources_, tactic.source), tactic));
+      TRY(guard_, guard_lab_->lane(candidate));
+      return {};
+    });
+    if (!tried.ok()) return give_up(key, results, tried.error());
+    if (guard_) return *guard_;
+    failures += "; " + results[0].tactic + ": " + results[0].failure;
+  }
+  return Error{ErrorCode::internal, "no tactic of the guard's problem runs" + failures};
+}
+
+bool ProblemTuner::lost_device(const Error& error) {
+  if (error.code == ErrorCode::device_lost) return true;
+  auto stream = device_.create_stream();
+  Status answer = stream.ok() ? (*stream)->synchronize() : Status(stream.error());
+  return !answer.ok() && answer.error().code == ErrorCode::device_lost;
 }
 
 void ProblemTuner::record(Timing& timing) const {
@@ -105,21 +129,42 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vecto
   return out;
 }
 
-std::vector<LabCandidate> ProblemTuner::prepare(const Lab& lab, const std::vector<const Tactic*>& tactics,
-                                             std::vector<Timing>& results) {
-  std::vector<std::optional<LabCandidate>> made(tactics.size());
-  parallel_for(static_cast<int64_t>(tactics.size()), [&](int64_t index) {
+Status ProblemTuner::attempt(const std::string& key, const Tactic& tactic, Timing& result, const std::function<Status()>& steps) {
+  if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, false});
+  Status done = steps();
+  if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, true});
+  if (done.ok()) return {};
+  result.failure = done.error().message;
+  if (lost_device(done.error())) return Error{ErrorCode::device_lost, result.tactic + ": " + result.failure};
+  return {};
+}
+
+Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const std::string& key,
+                                                        const std::vector<const Tactic*>& tactics, std::vector<Timing>& results) {
+  std::vector<LabCandidate> out;
+  for (const Tactic* t : tactics) out.push_back({t, {}});
+  std::mutex mutex;
+  std::optional<Error> lost;
+  auto prepare_one = [&](int64_t index) {
     const auto i = static_cast<size_t>(index);
     if (options_.cancelled()) return;
-    auto candidate = lab.prepare(*find_source(sources_, tactics[i]->source), *tactics[i]);
-    if (candidate) made[i] = std::move(*candidate);
-    else results[i].failure = candidate.error().message;
-  });
-  std::vector<LabCandidate> out;
-  for (size_t i = 0; i < tactics.size(); ++i) {
-    out.push_back(made[i] ? std::move(*made[i]) : LabCandidate{tactics[i], {}});
+    Status prepared = attempt(key, *tactics[i], results[i], [&]() -> Status {
+      TRY(out[i], lab.prepare(*find_source(sources_, tactics[i]->source), *tactics[i]));
+      return {};
+    });
+    const std::lock_guard lock(mutex);
+    if (!prepared.ok() && !lost) lost = prepared.error();
+  };
+  const auto count = static_cast<int64_t>(tactics.size());
+  if (options_.one_by_one) {
+    for (int64_t i = 0; i < count && !lost; ++i) prepare_one(i);
+  } else {
+    parallel_for(count, prepare_one);
   }
-  return out;
+  if (!lost) return out;
+  // Of several side by side any one may have done it: none is to blame yet.
+  if (!options_.one_by_one && count > 1) return *lost;
+  return give_up(key, results, *lost);
 }
 
 Status ProblemTuner::measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing) {
@@ -127,26 +172,21 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
   TRY(auto lab, Lab::make(problem, device_, options_.seed));
   std::vector<Timing> results(missing.size());
   for (size_t i = 0; i < missing.size(); ++i) results[i].tactic = tactic_key(*missing[i]);
-  std::vector<LabCandidate> candidates = prepare(*lab, missing, results);
+  TRY(std::vector<LabCandidate> candidates, prepare(*lab, key, missing, results));
   std::vector<Lane> lanes;
   std::vector<size_t> lane_of;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (options_.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
     if (candidates[i].copies.empty()) continue;
-    auto error = lab->check(candidates[i]);
-    if (!error) {
-      results[i].failure = error.error().message;
-      options_.log(results[i].tactic + " is rejected: " + results[i].failure);
-      continue;
-    }
-    results[i].error = *error;
-    auto lane = lab->lane(candidates[i]);
-    if (!lane) {
-      results[i].failure = lane.error().message;
-      continue;
-    }
-    lanes.push_back(std::move(*lane));
-    lane_of.push_back(i);
+    Status tried = attempt(key, *missing[i], results[i], [&]() -> Status {
+      TRY(results[i].error, lab->check(candidates[i]));
+      TRY(Lane lane, lab->lane(candidates[i]));
+      lanes.push_back(std::move(lane));
+      lane_of.push_back(i);
+      return {};
+    });
+    if (!results[i].failure.empty()) options_.log(results[i].tactic + " is rejected: " + results[i].failure);
+    if (!tried.ok()) return give_up(key, results, tried.error());
   }
   RaceRules rules;
   rules.cancelled = options_.cancelled;
@@ -156,8 +196,18 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
     t.failure = raced[i].failure;
     t.statistics = summarize(raced[i].samples_us);
     t.guard_ratio = raced[i].guard_ratio;
+    if (raced[i].lost_device) return give_up(key, results, {ErrorCode::device_lost, t.tactic + ": " + t.failure});
   }
   return store_results(key, results);
+}
+
+Error ProblemTuner::give_up(const std::string& key, std::vector<Timing>& results, const Error& error) {
+  std::vector<Timing> failed;
+  for (const Timing& t : results) {
+    if (!t.failure.empty()) failed.push_back(t);
+  }
+  Status stored = store_results(key, failed);
+  return stored.ok() ? error : stored.error();
 }
 
 Status ProblemTuner::store_results(const std::string& key, std::vector<Timing>& results) {

@@ -19,18 +19,27 @@ class ProblemTuner {
                TunerCounts& counts);
   ~ProblemTuner();
 
-  // Errors: cancelled, not_found (error_on_miss), storage.
+  // Errors: cancelled, not_found (error_on_miss), storage, device_lost (tuner.h).
   Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
-  // The lane that every race runs beside its contenders: one fixed convolution.
+  // The lane that every race runs beside its contenders: one fixed convolution, by the first tactic that runs it.
   Result<Lane> guard();
 
   const std::string& device_key() const { return device_key_; }
   void record(Timing& timing) const;  // worker, date, device state
+  // Whether the error means that nothing runs on the device any more. Libraries have words of their own for it, so the device
+  // is asked, too.
+  bool lost_device(const Error& error);
 
  private:
   Status measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing);
-  std::vector<LabCandidate> prepare(const Lab& lab, const std::vector<const Tactic*>& tactics, std::vector<Timing>& results);
+  // Candidates parallel to the tactics; without copies where one failed.
+  Result<std::vector<LabCandidate>> prepare(const Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
+                                            std::vector<Timing>& results);
+  // Takes the tactic's first steps and keeps why they fail in `result`. device_lost when the device is.
+  Status attempt(const std::string& key, const Tactic& tactic, Timing& result, const std::function<Status()>& steps);
   Status store_results(const std::string& key, std::vector<Timing>& results);
+  // Stores what is known to fail, and gives the error back.
+  Error give_up(const std::string& key, std::vector<Timing>& results, const Error& error);
 
   Device& device_;
   const TacticSources& sources_;

@@ -35,6 +35,7 @@ class Race {
       std::vector<double> times;
       for (size_t lane : running_) {
         auto us = lanes_[lane].time_us();
+        if (!us && us.error().code == ErrorCode::device_lost) return end_with(lane, us.error());
         if (!us) results_[lane].failure = us.error().message;
         times.push_back(us ? *us : 0);
       }
@@ -50,6 +51,13 @@ class Race {
       accept(times, (before + after) / 2 / best_guard_);
       return {};
     }
+  }
+
+  Status end_with(size_t lane, const Error& lost) {
+    results_[lane].failure = lost.message;
+    results_[lane].lost_device = true;
+    running_.clear();
+    return {};
   }
 
   void accept(const std::vector<double>& times, double drift) {

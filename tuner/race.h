@@ -12,7 +12,7 @@
 
 namespace enginery {
 
-// One contender. `time_us` runs it once and says how long it took; an error takes it out of the race.
+// One contender. `time_us` runs it once and says how long it took; an error takes it out of the race, device_lost ends the race.
 struct Lane {
   std::function<Result<double>()> time_us;
 };
@@ -28,6 +28,7 @@ struct RaceRules {
 struct LaneResult {
   std::vector<double> samples_us;  // corrected by the guard's drift of their round
   std::string failure;
+  bool lost_device = false;        // it took the device with it: nobody was timed after it
   double guard_ratio = 1;          // worst over the accepted samples
 };
 

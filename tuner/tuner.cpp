@@ -269,7 +269,7 @@ struct Tuner::State {
     bool all_known = std::all_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return known(a); });
     if (!all_known) {
       if (options.error_on_miss) return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
-      CHECK_OK(measure_networks(network, assignments, key));
+      CHECK_OK(measure_networks(network, assignments, key, timings));
       TRY(timings, store.find(problems.device_key(), key));
     } else {
       counts.timings_reused += static_cast<int>(assignments.size());
@@ -286,13 +286,22 @@ struct Tuner::State {
     return best;
   }
 
-  Status measure_networks(const Network& network, const std::vector<Assignment>& assignments, const std::string& key) {
+  Status measure_networks(const Network& network, const std::vector<Assignment>& assignments, const std::string& key,
+                          const std::vector<Timing>& past) {
     options.progress({"network", 0, static_cast<int>(assignments.size())});
     TRY(Lane guard, problems.guard());
     std::vector<std::unique_ptr<Contender>> contenders;
     std::vector<Lane> lanes;
     for (const Assignment& a : assignments) {
-      auto made = contender(network, a);
+      std::string name = assignment_key(a);
+      auto failed = std::find_if(past.begin(), past.end(), [&](const Timing& t) { return t.tactic == name && !t.failure.empty(); });
+      options.trial({problems.device_key(), key, name, false});
+      auto made = failed == past.end() ? contender(network, a) : Error{ErrorCode::internal, failed->failure};
+      options.trial({problems.device_key(), key, name, true});
+      if (!made && problems.lost_device(made.error())) {
+        CHECK_OK(keep_network(key, name, {{}, made.error().message}));
+        return Error{ErrorCode::device_lost, made.error().message};
+      }
       if (!made) {
         lanes.push_back({[error = made.error()]() -> Result<double> { return error; }});
         continue;
@@ -303,18 +312,25 @@ struct Tuner::State {
     RaceRules rules;
     rules.cancelled = options.cancelled;
     TRY(auto raced, race(lanes, guard, rules));
+    auto lost = std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
     for (size_t i = 0; i < raced.size(); ++i) {
-      Timing t;
-      t.tactic = assignment_key(assignments[i]);
-      t.failure = raced[i].failure;
-      t.statistics = summarize(raced[i].samples_us);
-      t.guard_ratio = raced[i].guard_ratio;
-      problems.record(t);
-      ++counts.timings_measured;
-      CHECK_OK(store.put(problems.device_key(), key, t));
+      bool complete = lost == raced.end() || raced[i].lost_device;
+      if (complete) CHECK_OK(keep_network(key, assignment_key(assignments[i]), raced[i]));
     }
+    if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
     options.progress({"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
     return {};
+  }
+
+  Status keep_network(const std::string& key, const std::string& name, const LaneResult& result) {
+    Timing t;
+    t.tactic = name;
+    t.failure = result.failure;
+    t.statistics = summarize(result.samples_us);
+    t.guard_ratio = result.guard_ratio;
+    problems.record(t);
+    ++counts.timings_measured;
+    return store.put(problems.device_key(), key, t);
   }
 
   Result<Assignment> select(const Network& network) {

@@ -22,15 +22,23 @@ struct TunerProgress {
   int done = 0, total = 0;
 };
 
+// A tactic's first steps on the device (preparation, first runs): what may take this process down. Told before and after.
+struct TacticTrial {
+  std::string device, problem, tactic;  // the store's keys
+  bool over = false;
+};
+
 struct TunerOptions {
   int level = kDefaultLevel;
   std::set<Precision> allowed = {Precision::fp32};
   uint64_t seed = 1;
   bool error_on_miss = false;  // every timing must come from the store
+  bool one_by_one = false;     // prepare candidates one after another: one that takes the device down is then known
   std::string worker;          // recorded in each timing
   std::function<void(const TunerProgress&)> progress = [](const TunerProgress&) {};
   std::function<bool()> cancelled = [] { return false; };
   std::function<void(const std::string&)> log = [](const std::string&) {};
+  std::function<void(const TacticTrial&)> trial = [](const TacticTrial&) {};  // of those that may fault; from any thread
   const Clock* clock = nullptr;  // dates of the timings; null: the system's
 };
 
@@ -45,7 +53,9 @@ class Tuner final : public TacticSelector {
   Tuner(Device& device, const TacticSources& sources, TimingStore& store, TunerOptions options);
   ~Tuner() override;
 
-  // Errors: cancelled; not_found (error_on_miss); unsupported (every tactic of a node failed, with the failures).
+  // Errors: cancelled; not_found (error_on_miss); unsupported (every tactic of a node failed, with the failures); device_lost:
+  // a new process may go on, and leaves alone the tactic that did it, which the store has as failed (but for one that did it
+  // while others were prepared beside it: `one_by_one`).
   Result<Assignment> select(const Network& network) override;
 
   const TunerCounts& counts() const;

@@ -42,7 +42,7 @@ Result<DeviceDescription> describe(const AgentOptions& options) {
   RunnerEvents events;
   events.report = [](const RunnerReport&) {};
   events.output = [](const std::string& line) { log_info("runner: " + line); };
-  events.timings = [](const std::string&) { return std::vector<KnownTiming>(); };
+  events.timings = [](const WantTimings&) { return KnownTimings(); };
   RunnerReport report = process->run(request, events);
   if (auto* device = std::get_if<DeviceDescription>(&report)) return std::move(*device);
   if (auto* end = std::get_if<RunnerEnd>(&report)) {

@@ -1,6 +1,8 @@
 #include "worker/local_build.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 #include "coordinator/outcome_json.h"
 #include "engine/base/file.h"
@@ -8,6 +10,8 @@
 #include "engine/device/sku_table.h"
 #include "worker/action_keys.h"
 #include "worker/catalog_timing_store.h"
+#include "worker/runner_attempts.h"
+#include "worker/runner_environment.h"
 #include "worker/timing_file.h"
 
 namespace enginery {
@@ -38,6 +42,30 @@ std::vector<std::string> lines(std::string_view text) {
   }
   return out;
 }
+
+constexpr char kWorker[] = "local build";  // who measures, as timings and provenance say
+
+// A folder for the files between this process and its runners; removed with its owner.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make() {
+    std::error_code ignored;
+    const std::filesystem::path base = std::filesystem::temp_directory_path(ignored);
+    std::string name = ((base.empty() ? "/tmp" : base) / "enginery-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) return errno_error("make the folder " + name, errno);
+    return TemporaryFolder(std::move(name));
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
 
 // One build: what has been gathered so far, and where it goes.
 class LocalBuild {
@@ -136,10 +164,37 @@ class LocalBuild {
   Result<StepOutputs> execute(const std::string& kind) {
     if (kind == "validate") return validate_step(*bench_);
     TRY(StepInputs inputs, inputs_of(kind));
-    if (kind == "tune") return tune_step(*bench_, *timings_, {"local build", request_.error_on_miss}, hooks_);
+    if (kind == "tune" && !request_.runner.empty()) return tune_apart();
+    if (kind == "tune") return tune_step(*bench_, *timings_, {kWorker, request_.error_on_miss}, hooks_);
     if (kind == "assemble") return assemble_step(*bench_, inputs, hooks_);
     if (kind == "verify") return verify_step(*bench_, inputs, hooks_);
-    return profile_step(*bench_, inputs, "local build", hooks_);
+    return profile_step(*bench_, inputs, kWorker, hooks_);
+  }
+
+  // In processes of their own: a tactic that faults takes its process down.
+  Result<StepOutputs> tune_apart() {
+    bench_->close_target();
+    TRY(const TemporaryFolder folder, TemporaryFolder::make());
+    RunnerRequest request;
+    request.step = "tune";
+    request.name = subject_.name;
+    request.model_file = bench_->spec().model_file;
+    request.model = subject_.model;
+    request.sku = subject_.sku;
+    request.options = to_text(subject_.options);
+    request.worker = kWorker;
+    request.error_on_miss = request_.error_on_miss;
+    request.inputs["model"] = (folder.path() / "model").string();
+    request.output_folder = folder.path().string();
+    CHECK_OK(write_file(request.inputs["model"], *bench_->spec().model));
+    const RunnerCommand command{request_.runner, runner_environment(subject_.sku, subject_.options.threads, 0)};
+    TRY(Outcome end, run_attempts(command, request, *timings_, {hooks_.progress, hooks_.log, hooks_.cancelled}));
+    if (end.kind != OutcomeKind::succeeded) return Error{end.fault.code, end.fault.message};
+    StepOutputs out{{}, std::move(end.metrics), std::move(end.facts), ""};
+    for (const NamedBlob& output : end.outputs) {
+      TRY(out.blobs[output.name], read_file(folder.path() / output.name));
+    }
+    return out;
   }
 
   Result<StepInputs> inputs_of(const std::string& kind) {

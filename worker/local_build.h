@@ -1,4 +1,5 @@
-// A build on this machine: the farm's steps in one process, each answered by the local catalog where it can be.
+// A build on this machine: the farm's steps in one process (but for the tuning of a GPU, which a faulting tactic may end), each
+// answered by the local catalog where it can be.
 //
 // Where: `enginery build`. The keys are the farm's, so a coordinator over the same folder finds what a local build made, and the
 // other way round. A process has one CPU instruction-set cap: build for one CPU SKU in each process.
@@ -21,6 +22,7 @@ struct LocalBuildRequest {
   // Where timings come from and go: "" the catalog, "none" nowhere, else a JSON file. Anything but "" tunes and builds anew.
   std::string timing_cache;
   bool error_on_miss = false;  // not_found instead of measuring
+  std::vector<std::string> runner;  // program and arguments (runner.h) that tunes; empty: this process does
   std::filesystem::path keys;  // folder of signing.key, made when missing; empty: data_folder()/keys
 };
 

@@ -1,32 +1,27 @@
-// The runner's TimingStore: asks the agent once for the farm's timings of the device, and says each new one at once, so that a
+// The runner's TimingStore: whoever started it keeps the timings; each is asked for, and said as soon as it is measured, so that a
 // runner that dies has lost nothing. Thread-safe.
 #pragma once
 
-#include <functional>
+#include <mutex>
 
-#include "engine/base/digest.h"
 #include "tuner/timing.h"
-#include "worker/runner_messages.h"
+#include "worker/line_pipe.h"
 
 namespace enginery {
 
 class PipeTimingStore final : public TimingStore {
  public:
-  using Fetch = std::function<Result<std::vector<KnownTiming>>(const std::string& device)>;
-  using Say = std::function<Status(const RunnerTiming&)>;
-  PipeTimingStore(Fetch fetch, Say say) : fetch_(std::move(fetch)), say_(std::move(say)) {}
+  // Both outlive the store, and nobody else reads from `in_fd`.
+  PipeTimingStore(int in_fd, LineBuffer& lines, LineWriter& out) : in_fd_(in_fd), lines_(lines), out_(out) {}
 
   Result<std::vector<Timing>> find(const std::string& device, const std::string& problem) override;
   Status put(const std::string& device, const std::string& problem, const Timing& timing) override;
 
  private:
-  using Problems = std::map<Digest, std::map<std::string, Timing>>;  // by problem, then tactic
-  Result<Problems*> device_locked(const std::string& device);
-
-  const Fetch fetch_;
-  const Say say_;
-  std::mutex mutex_;
-  std::map<std::string, Problems> devices_;
+  const int in_fd_;
+  std::mutex mutex_;  // a question and its answer
+  LineBuffer& lines_;
+  LineWriter& out_;
 };
 
 }  // namespace enginery

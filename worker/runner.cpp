@@ -16,6 +16,7 @@
 #include "worker/action_keys.h"
 #include "worker/line_pipe.h"
 #include "worker/pipe_timing_store.h"
+#include "worker/runner_messages.h"
 #include "worker/steps.h"
 
 namespace enginery {
@@ -79,7 +80,7 @@ class CancelWatch {
 
 class Runner {
  public:
-  Runner(int in_fd, int out_fd) : in_fd_(in_fd), out_(out_fd), watch_(out_) {}
+  Runner(OpenTarget open, int in_fd, int out_fd) : open_(std::move(open)), in_fd_(in_fd), out_(out_fd), watch_(out_) {}
 
   int run() {
     auto line = read_line(in_fd_, lines_);
@@ -148,12 +149,6 @@ class Runner {
     return out;
   }
 
-  Result<std::vector<KnownTiming>> fetch_timings(const std::string& device) {
-    CHECK_OK(out_.write(to_line(WantTimings{device})));
-    TRY(const std::string line, read_line(in_fd_, lines_));
-    return parse_known_timings(line);
-  }
-
   Outcome execute(const RunnerRequest& request) {
     try {
       auto done = step(request);
@@ -173,6 +168,7 @@ class Runner {
     spec.model_digest = request.model;
     spec.sku = request.sku;
     TRY(spec.options, parse_options(request.options));
+    spec.open = open_;
     StepInputs inputs;
     for (const auto& [name, path] : request.inputs) {
       TRY(Bytes bytes, read_file(path));
@@ -186,9 +182,9 @@ class Runner {
     if (request.step == "verify") return verify_step(bench, inputs, says);
     if (request.step == "profile") return profile_step(bench, inputs, request.worker, says);
     if (request.step != "tune") return Error{ErrorCode::unsupported, "this worker knows no step '" + request.step + "'"};
-    PipeTimingStore store([this](const std::string& device) { return fetch_timings(device); },
-                          [this](const RunnerTiming& timing) { return out_.write(to_line(timing)); });
-    return tune_step(bench, store, {request.worker, false}, says);
+    PipeTimingStore store(in_fd_, lines_, out_);
+    const auto trial = [this](const TacticTrial& t) { say(RunnerTrial{t.device, t.problem, t.tactic, t.over}); };
+    return tune_step(bench, store, {request.worker, request.error_on_miss, request.one_by_one, trial}, says);
   }
 
   static Result<Outcome> write_outputs(const RunnerRequest& request, const StepOutputs& done) {
@@ -202,6 +198,7 @@ class Runner {
     return out;
   }
 
+  const OpenTarget open_;
   const int in_fd_;
   LineWriter out_;
   CancelWatch watch_;
@@ -212,6 +209,6 @@ class Runner {
 
 }  // namespace
 
-int run_runner(int in_fd, int out_fd) { return Runner(in_fd, out_fd).run(); }
+int run_runner(OpenTarget open, int in_fd, int out_fd) { return Runner(std::move(open), in_fd, out_fd).run(); }
 
 }  // namespace enginery

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kLastError = static_cast<int>(ErrorCode::internal);
+constexpr int kLastError = static_cast<int>(kLastErrorCode);
 constexpr int kLastOutcome = static_cast<int>(OutcomeKind::internal);
 
 std::string line_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
@@ -63,7 +63,12 @@ Result<RunnerReport> read_report(const json& in) {
                                      t->at("tactic").get<std::string>(), t->at("entry").get<std::string>(),
                                      t->at("measured_ns").get<int64_t>()});
   }
-  if (const auto device = in.find("want_timings"); device != in.end()) return RunnerReport(WantTimings{device->get<std::string>()});
+  if (const auto t = in.find("trial"); t != in.end()) {
+    return RunnerReport(RunnerTrial{t->at(0).get<std::string>(), t->at(1).get<std::string>(), t->at(2).get<std::string>(), t->at(3).get<bool>()});
+  }
+  if (const auto want = in.find("want_timings"); want != in.end()) {
+    return RunnerReport(WantTimings{want->at(0).get<std::string>(), want->at(1).get<std::string>()});
+  }
   if (const auto end = in.find("end"); end != in.end()) {
     TRY(Outcome outcome, read_end(*end));
     return RunnerReport(std::move(outcome));
@@ -95,7 +100,8 @@ struct ReportWriter {
                          {"measured_ns", t.measured_ns}};
     return {{"timing", timing}};
   }
-  json operator()(const WantTimings& want) const { return {{"want_timings", want.device}}; }
+  json operator()(const RunnerTrial& t) const { return {{"trial", json::array({t.device, t.problem, t.tactic, t.over})}}; }
+  json operator()(const WantTimings& want) const { return {{"want_timings", json::array({want.device, want.problem})}}; }
   json operator()(const RunnerEnd& end) const { return {{"end", to_json_value(end)}}; }
   json operator()(const DeviceDescription& d) const {
     const json device = {{"kind", d.kind}, {"name", d.name}, {"physical_id", d.physical_id}, {"toolchain", d.toolchain},
@@ -116,16 +122,14 @@ std::string to_line(const RunnerRequest& r) {
                   {"model", r.model.hex()},
                   {"inputs", r.inputs},
                   {"output_folder", r.output_folder},
-                  {"memory_bytes", r.memory_bytes}});
+                  {"memory_bytes", r.memory_bytes},
+                  {"error_on_miss", r.error_on_miss},
+                  {"one_by_one", r.one_by_one}});
 }
 
 std::string to_line(const RunnerReport& report) { return line_of(std::visit(ReportWriter{}, report)); }
 
-std::string to_line(const std::vector<KnownTiming>& timings) {
-  json list = json::array();
-  for (const KnownTiming& t : timings) list.push_back({t.problem.hex(), t.entry});
-  return line_of({{"timings", std::move(list)}});
-}
+std::string to_line(const KnownTimings& timings) { return line_of({{"timings", timings.entries}}); }
 
 Result<RunnerRequest> parse_request(std::string_view line) {
   return read_line(line, "a request", [](const json& in) -> Result<RunnerRequest> {
@@ -140,20 +144,17 @@ Result<RunnerRequest> parse_request(std::string_view line) {
     r.inputs = in.at("inputs").get<std::map<std::string, std::string>>();
     r.output_folder = in.at("output_folder").get<std::string>();
     r.memory_bytes = in.at("memory_bytes").get<uint64_t>();
+    r.error_on_miss = in.at("error_on_miss").get<bool>();
+    r.one_by_one = in.at("one_by_one").get<bool>();
     return r;
   });
 }
 
 Result<RunnerReport> parse_report(std::string_view line) { return read_line(line, "a report", read_report); }
 
-Result<std::vector<KnownTiming>> parse_known_timings(std::string_view line) {
-  return read_line(line, "timings", [](const json& in) -> Result<std::vector<KnownTiming>> {
-    std::vector<KnownTiming> out;
-    for (const json& t : in.at("timings")) {
-      TRY(Digest problem, read_digest(t.at(0)));
-      out.push_back({problem, t.at(1).get<std::string>()});
-    }
-    return out;
+Result<KnownTimings> parse_known_timings(std::string_view line) {
+  return read_line(line, "timings", [](const json& in) -> Result<KnownTimings> {
+    return KnownTimings{in.at("timings").get<std::vector<std::string>>()};
   });
 }
 

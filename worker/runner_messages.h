@@ -19,6 +19,7 @@ struct RunnerRequest {
   std::map<std::string, std::string> inputs;  // "model" and earlier steps' blobs: paths
   std::string output_folder;                  // each output becomes a file of its name there
   uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
+  bool error_on_miss = false, one_by_one = false;  // tune: TuneSettings
   bool operator==(const RunnerRequest&) const = default;
 };
 
@@ -39,28 +40,33 @@ struct RunnerTiming {
   int64_t measured_ns = 0;
   bool operator==(const RunnerTiming&) const = default;
 };
-// The runner waits for KnownTimings of this device key.
+// A tactic's first steps begin, or are over: between the two it may take the runner down.
+struct RunnerTrial {
+  std::string device, problem, tactic;  // the tuner's texts
+  bool over = false;
+  bool operator==(const RunnerTrial&) const = default;
+};
+// The runner waits for KnownTimings of this problem on this device; the keys are the tuner's texts.
 struct WantTimings {
-  std::string device;
+  std::string device, problem;
   bool operator==(const WantTimings&) const = default;
 };
 // The step's end; its outputs are files in the output folder.
 using RunnerEnd = Outcome;
-using RunnerReport = std::variant<Progress, RunnerLog, RunnerTiming, WantTimings, RunnerEnd, DeviceDescription>;
+using RunnerReport = std::variant<Progress, RunnerLog, RunnerTiming, RunnerTrial, WantTimings, RunnerEnd, DeviceDescription>;
 
-// The agent's answer to WantTimings.
-struct KnownTiming {
-  Digest problem;
-  std::string entry;
+// The answer to WantTimings: the tuner's JSON of each.
+struct KnownTimings {
+  std::vector<std::string> entries;
 };
 
 std::string to_line(const RunnerRequest& request);  // all end with a newline
 std::string to_line(const RunnerReport& report);
-std::string to_line(const std::vector<KnownTiming>& timings);
+std::string to_line(const KnownTimings& timings);
 
 // corrupt_data: not such a line.
 Result<RunnerRequest> parse_request(std::string_view line);
 Result<RunnerReport> parse_report(std::string_view line);
-Result<std::vector<KnownTiming>> parse_known_timings(std::string_view line);
+Result<KnownTimings> parse_known_timings(std::string_view line);
 
 }  // namespace enginery

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -57,6 +56,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGINT, SIG_IGN);
   const int high_request = fcntl(request, F_DUPFD_CLOEXEC, 10), high_output = fcntl(output, F_DUPFD_CLOEXEC, 10),
             high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
   const bool ok = dup2(high_request, kRunnerRequestFd) >= 0 && dup2(high_output, STDOUT_FILENO) >= 0 &&
@@ -91,7 +91,6 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   TRY(Pipe report, make_pipe());
   TRY(Pipe output, make_pipe());
   std::unique_ptr<RunnerProcess> process(new RunnerProcess);
-  process->wake_ = OwnedFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   process->kill_after_ = command.kill_after;
   process->kills_before_ = kernel_memory_kills();
   const std::vector<char*> arguments = pointers(command.program), environment = pointers(command.environment);
@@ -115,12 +114,6 @@ RunnerProcess::~RunnerProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
-void RunnerProcess::cancel() {
-  cancelled_ = true;
-  const uint64_t one = 1;
-  (void)!write(wake_.get(), &one, sizeof one);
-}
-
 RunnerReport RunnerProcess::run(const RunnerRequest& request, const RunnerEvents& events) {
   // A runner that is gone already shows in its exit status.
   (void)LineWriter(request_.get()).write(to_line(request));
@@ -132,13 +125,9 @@ void RunnerProcess::listen(const RunnerEvents& events) {
   LineBuffer reports, outputs;
   bool reports_open = true, outputs_open = true;
   while (reports_open) {
-    enforce_cancel();
-    pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-    poll(fds, 3, cancelled_ ? 100 : 5000);
-    if (fds[2].revents != 0) {
-      uint64_t count;
-      (void)!read(wake_.get(), &count, sizeof count);
-    }
+    enforce_cancel(events);
+    pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}};
+    if (poll(fds, 2, cancelled_ ? 100 : 200) <= 0) continue;  // a signal may have come with a wish to cancel
     if (fds[1].revents != 0) outputs_open = drain(output_.get(), outputs, events.output);
     if (fds[0].revents != 0) {
       reports_open = drain(report_.get(), reports, [&](const std::string& line) { handle(line, events); });
@@ -167,7 +156,7 @@ void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) 
     return;
   }
   if (const auto* want = std::get_if<WantTimings>(&*report)) {
-    (void)LineWriter(request_.get()).write(to_line(events.timings(want->device)));
+    (void)LineWriter(request_.get()).write(to_line(events.timings(*want)));
     return;
   }
   const bool last = std::holds_alternative<RunnerEnd>(*report) || std::holds_alternative<DeviceDescription>(*report);
@@ -175,10 +164,10 @@ void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) 
   else events.report(*report);
 }
 
-void RunnerProcess::enforce_cancel() {
-  if (!cancelled_) return;
-  if (!told_) {
-    told_ = true;
+void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
+  if (!cancelled_) {
+    if (!events.cancelled()) return;
+    cancelled_ = true;
     kill_at_ = steady_clock::now() + kill_after_;
     kill(pid_, SIGTERM);
   } else if (steady_clock::now() >= kill_at_) {
@@ -203,6 +192,7 @@ RunnerReport RunnerProcess::collect() {
     return out;
   }
   if (WIFEXITED(status)) {
+    crashed_ = true;
     return ended(OutcomeKind::internal, "the runner ended without a report, exit status " + std::to_string(WEXITSTATUS(status)));
   }
   const int signal = WTERMSIG(status);
@@ -211,6 +201,7 @@ RunnerReport RunnerProcess::collect() {
     return ended(OutcomeKind::out_of_memory, message + ": the machine ran out of memory");
   }
   const bool killed = signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+  crashed_ = !killed;
   return ended(killed ? OutcomeKind::worker_lost : OutcomeKind::internal, message);
 }
 

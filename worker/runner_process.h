@@ -1,12 +1,11 @@
 // RunnerProcess: one runner as the agent sees it: started, listened to, cancelled, collected.
 //
-// The kernel kills the runner when the thread that started it ends, however it does. Belongs to that thread; cancel() may be
-// called from any.
+// The kernel kills the runner when the thread that started it ends, however it does. Belongs to that thread. Ctrl-C, which goes to
+// all processes of a terminal, does not end a runner: who started it decides.
 #pragma once
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -44,9 +43,11 @@ struct RunnerCommand {
 };
 
 struct RunnerEvents {
-  std::function<void(const RunnerReport&)> report;      // progress, log lines, timings
+  std::function<void(const RunnerReport&)> report;      // progress, log lines, timings, trials
   std::function<void(const std::string&)> output;       // a line of stdout or stderr
-  std::function<std::vector<KnownTiming>(const std::string& device)> timings;
+  std::function<KnownTimings(const WantTimings&)> timings;
+  // Asked five times a second; once true, the process is asked to stop (SIGTERM), later killed.
+  std::function<bool()> cancelled = [] { return false; };
 };
 
 class RunnerProcess {
@@ -59,22 +60,21 @@ class RunnerProcess {
   // Sends the request and listens until the process has ended. The end that it reported, or what became of it: killed by a
   // signal is worker_lost or out_of_memory for SIGKILL, internal for a crash.
   RunnerReport run(const RunnerRequest& request, const RunnerEvents& events);
-  // Asks the process to stop: SIGTERM, later SIGKILL.
-  void cancel();
+  // After run: the process died of its own doing, with no end reported.
+  bool crashed() const { return crashed_; }
 
  private:
   RunnerProcess() = default;
   void listen(const RunnerEvents& events);
   bool drain(int fd, LineBuffer& buffer, const std::function<void(const std::string&)>& line);
   void handle(const std::string& line, const RunnerEvents& events);
-  void enforce_cancel();
+  void enforce_cancel(const RunnerEvents& events);
   RunnerReport collect();
 
   pid_t pid_ = -1;
-  OwnedFd request_, report_, output_, wake_;
+  OwnedFd request_, report_, output_;
   std::chrono::milliseconds kill_after_{};
-  std::atomic<bool> cancelled_ = false;
-  bool told_ = false;
+  bool cancelled_ = false, crashed_ = false;
   std::chrono::steady_clock::time_point kill_at_{};
   uint64_t kills_before_ = 0;  // of the kernel's out-of-memory killer
   std::optional<RunnerReport> end_;

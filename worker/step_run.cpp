@@ -3,10 +3,10 @@
 #include "engine/base/file.h"
 #include "engine/base/log.h"
 #include "worker/action_keys.h"
+#include "worker/farm_timing_store.h"
 #include "worker/runner_environment.h"
 #include "worker/step_uploads.h"
 #include "worker/steps.h"
-#include "worker/timing_keys.h"
 
 namespace enginery {
 namespace {
@@ -59,9 +59,7 @@ std::optional<Outcome> StepRun::outcome() const {
 
 void StepRun::cancel(OutcomeKind as) {
   const std::lock_guard lock(mutex_);
-  if (cancelled()) return;
-  cancel_as_ = as;
-  if (process_) process_->cancel();
+  if (!cancelled()) cancel_as_ = as;
 }
 
 void StepRun::set_progress(Progress progress) {
@@ -93,10 +91,8 @@ Outcome StepRun::execute() {
   FarmConnection farm(settings_.farm, [this] { return cancelled(); });
   auto request = prepare(farm);
   if (!request.ok()) return failed_transfer(request.error());
-  auto report = run_process(farm, *request);
-  if (!report.ok()) return failed(OutcomeKind::internal, report.error());
-  auto* outcome = std::get_if<RunnerEnd>(&*report);
-  if (!outcome) return failed(OutcomeKind::internal, {ErrorCode::internal, "the runner answered something else than was asked"});
+  auto outcome = run_runners(farm, *request);
+  if (!outcome.ok()) return failed(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
     if (const Status sent = upload(farm, *outcome); !sent.ok()) return failed_transfer(sent.error());
   }
@@ -143,49 +139,30 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   return request;
 }
 
-std::vector<KnownTiming> StepRun::known_timings(FarmConnection& farm, const std::string& device) {
-  const Digest digest = timing_device_key(device).digest();
-  auto entries = farm.call([&](Client& client) { return client.get_timings(digest, {}); });
-  std::vector<KnownTiming> out;
-  if (!entries.ok()) {
-    log_warning("the farm's timings could not be read, all will be measured: " + entries.error().message);
-    return out;
-  }
-  for (TimingEntry& entry : *entries) out.push_back({entry.problem, std::move(entry.entry)});
-  return out;
+std::vector<TimingEntry> StepRun::known_timings(FarmConnection& farm, const Digest& device) {
+  auto entries = farm.call([&](Client& client) { return client.get_timings(device, {}); });
+  if (entries.ok()) return std::move(*entries);
+  log_warning("the farm's timings could not be read, all will be measured: " + entries.error().message);
+  return {};
 }
 
-Result<RunnerReport> StepRun::run_process(FarmConnection& farm, const RunnerRequest& request) {
+Result<Outcome> StepRun::run_runners(FarmConnection& farm, const RunnerRequest& request) {
   TRY(const BuildOptions options, parse_options(request.options));
   StepUploads uploads(settings_.farm, run_.ref, [this] { return cancelled(); });
-  RunnerCommand command{settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
-  TRY(auto process, RunnerProcess::start(command));
-  {
-    const std::lock_guard lock(mutex_);
-    process_ = process.get();
-    if (cancelled()) process_->cancel();
-  }
-  uploads.log(phase_name(run_.kind) + (run_.sku.empty() ? "" : " for " + run_.sku) + " on " + settings_.worker + ", runner " +
-              std::to_string(process->pid()));
+  FarmTimingStore timings([&](const Digest& device) { return known_timings(farm, device); },
+                          [&](const RunnerTiming& timing) { uploads.timing(timing); });
+  const RunnerCommand command{settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
   set_progress({phase_name(run_.kind), 0, 0});
-  RunnerEvents events;
-  events.output = [&](const std::string& line) { uploads.log(line); };
-  events.timings = [&](const std::string& device) { return known_timings(farm, device); };
-  events.report = [&](const RunnerReport& report) {
-    if (const auto* progress = std::get_if<Progress>(&report)) set_progress(*progress);
-    else if (const auto* log = std::get_if<RunnerLog>(&report)) uploads.log(log->text);
-    else if (const auto* timing = std::get_if<RunnerTiming>(&report)) uploads.timing(*timing);
-  };
-  RunnerReport end = process->run(request, events);
-  {
-    const std::lock_guard lock(mutex_);
-    process_ = nullptr;
-  }
-  if (const auto* outcome = std::get_if<RunnerEnd>(&end); outcome && outcome->kind != OutcomeKind::succeeded) {
+  AttemptEvents events;
+  events.progress = [&](const Progress& progress) { set_progress(progress); };
+  events.log = [&](const std::string& line) { uploads.log(line); };
+  events.cancelled = [this] { return cancelled(); };
+  auto outcome = run_attempts(command, request, timings, events);
+  if (outcome.ok() && outcome->kind != OutcomeKind::succeeded) {
     uploads.log(phase_name(run_.kind) + " ended: " + to_string(outcome->kind) + ": " + outcome->fault.message);
   }
   uploads.flush(cancelled() ? milliseconds(500) : kLastUploads);
-  return end;
+  return outcome;
 }
 
 Status StepRun::upload(FarmConnection& farm, const Outcome& outcome) {

@@ -3,12 +3,14 @@
 // Where: the agent holds one while it is busy. Threads: works on a thread of its own; the members may be called from any.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 
 #include "schemas/messages.h"
 #include "worker/blob_cache.h"
-#include "worker/runner_process.h"
+#include "worker/runner_attempts.h"
 
 namespace enginery {
 
@@ -39,9 +41,9 @@ class StepRun {
   void work();
   Outcome execute();
   Result<RunnerRequest> prepare(FarmConnection& farm);
-  Result<RunnerReport> run_process(FarmConnection& farm, const RunnerRequest& request);
+  Result<Outcome> run_runners(FarmConnection& farm, const RunnerRequest& request);
   Status upload(FarmConnection& farm, const Outcome& outcome);
-  std::vector<KnownTiming> known_timings(FarmConnection& farm, const std::string& device);
+  std::vector<TimingEntry> known_timings(FarmConnection& farm, const Digest& device);
   bool cancelled() const { return cancel_as_ != OutcomeKind::succeeded; }
   void set_progress(Progress progress);
 
@@ -53,7 +55,6 @@ class StepRun {
   mutable std::mutex mutex_;
   Progress progress_;
   std::optional<Outcome> outcome_;
-  RunnerProcess* process_ = nullptr;
   std::thread thread_;
 };
 

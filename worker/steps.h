@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "schemas/values.h"
-#include "tuner/timing.h"
+#include "tuner/tuner.h"
 #include "worker/workbench.h"
 
 namespace enginery {
@@ -36,13 +36,15 @@ using StepInputs = std::map<std::string, std::shared_ptr<const Bytes>>;  // earl
 struct TuneSettings {
   std::string worker;          // who measures; recorded in each timing
   bool error_on_miss = false;  // not_found instead of measuring
+  bool one_by_one = false;     // TunerOptions
+  std::function<void(const TacticTrial&)> trial = [](const TacticTrial&) {};
 };
 
 // Imports and optimises the model. Facts: structure, notes; metrics: layers. invalid_argument, unsupported: the model.
 Result<StepOutputs> validate_step(Workbench& bench);
 
 // Chooses tactics. Blob: choices; metrics: timings_measured, timings_reused, problems, tuning_s. cancelled, timed_out (the
-// device stays busy).
+// device stays busy), device_lost (tuner.h: a new process goes on).
 Result<StepOutputs> tune_step(Workbench& bench, TimingStore& store, const TuneSettings& settings, const StepHooks& hooks);
 
 // Follows the choices. Blob: content; fact: content_digest. A provisional build needs no choices and leaves `unsigned`.

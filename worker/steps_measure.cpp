@@ -1,7 +1,6 @@
 // The two steps that measure: tune and profile.
 #include <chrono>
 
-#include "tuner/tuner.h"
 #include "worker/step_support.h"
 
 namespace enginery {
@@ -36,10 +35,12 @@ Result<StepOutputs> tune_step(Workbench& bench, TimingStore& store, const TuneSe
   options.level = bench.spec().options.level;
   options.allowed = bench.spec().options.precisions;
   options.error_on_miss = settings.error_on_miss;
+  options.one_by_one = settings.one_by_one;
   options.worker = settings.worker;
   options.progress = with_eta(hooks);
   options.cancelled = hooks.cancelled;
   options.log = hooks.log;
+  options.trial = settings.trial;
   const auto start = steady_clock::now();
   Tuner tuner(*target->device, target->sources, store, options);
   TRY(Assignment assignment, tuner.select(*network));

@@ -12,7 +12,7 @@ Result<const LoadedModel*> Workbench::model() {
 
 Result<const Target*> Workbench::target() {
   if (!target_) {
-    TRY(target_, open_target(spec_.sku, spec_.options));
+    TRY(target_, spec_.open(spec_.sku, spec_.options));
   }
   return &*target_;
 }

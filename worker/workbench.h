@@ -3,6 +3,7 @@
 // Where: a local build keeps one for all steps, a runner one for its step. Belongs to one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,8 @@
 
 namespace enginery {
 
+using OpenTarget = std::function<Result<Target>(const std::string& sku, const BuildOptions& options)>;
+
 struct WorkbenchSpec {
   std::string name;        // the engine's
   std::string model_file;  // for messages, and to tell formats apart
@@ -18,6 +21,7 @@ struct WorkbenchSpec {
   Digest model_digest;
   std::string sku;                     // "" while no device is needed (validate)
   BuildOptions options;                // `provisional` opens the device only to compile for it
+  OpenTarget open = open_target;       // tests add tactic sources of their own
 };
 
 class Workbench {
@@ -29,6 +33,8 @@ class Workbench {
   Result<const LoadedModel*> model();
   Result<const Target*> target();
   Result<const Network*> network();
+  // Closes the device until it is wanted again: its memory, or all of it, may be another process's turn.
+  void close_target() { target_.reset(); }
 
  private:
   WorkbenchSpec spec_;

@@ -19,6 +19,7 @@ const char* to_string(ErrorCode code) {
     case ErrorCode::cancelled: return "cancelled";
     case ErrorCode::storage: return "storage";
     case ErrorCode::internal: return "internal";
+    case ErrorCode::device_lost: return "device_lost";
   }
   return "unknown";
 }

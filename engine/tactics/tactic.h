@@ -27,7 +27,7 @@ struct Tactic {
   bool deterministic = true;
   int in_place_operand = -1;          // the epilogue operand whose storage the output should take over, or -1
   int view_of = -1;                   // the output is this input's storage under other dims: nothing runs
-  bool may_fault = false;             // run it in a child process before trusting it
+  bool may_fault = false;             // it may take its process down: tuned in a process that can be lost
   double estimated_us = 0;            // analytic model; orders candidates where nothing is measured
   std::shared_ptr<const Bytes> code;  // what `compile` gave, e.g. out of an engine file; null: prepare compiles itself
 };

@@ -31,6 +31,22 @@ TEST(Race, DropsSlowLanesEarlyAndTimesFinalistsMost) {
   EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
 }
 
+TEST(Race, EndsWhenALaneLosesTheDevice) {
+  Machine m;
+  int guards = 0, others = 0, turns = 0;
+  Lane losing{[&]() -> Result<double> {
+    if (++turns == 2) return Error{ErrorCode::device_lost, "illegal address"};
+    return 100;
+  }};
+  auto results = race({m.lane(100), losing, m.lane(100, &others)}, m.lane(50, &guards), {});
+  ASSERT_TRUE(results);
+  EXPECT_TRUE((*results)[1].lost_device);
+  EXPECT_EQ((*results)[1].failure, "illegal address");
+  EXPECT_FALSE((*results)[0].lost_device);
+  EXPECT_EQ(others, 1);
+  EXPECT_EQ(guards, 3);
+}
+
 TEST(Race, TakesOutALaneThatFails) {
   Machine m;
   Lane broken{[]() -> Result<double> { return Error{ErrorCode::internal, "launch failed"}; }};

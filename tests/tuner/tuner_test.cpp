@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <mutex>
 
 #include "engine/graph/text.h"
 #include "engine/plan/plan.h"
@@ -14,7 +15,11 @@ namespace {
 
 class TestStream final : public Stream {
  public:
-  Status synchronize() override { return {}; }
+  explicit TestStream(const bool& lost) : lost_(lost) {}
+  Status synchronize() override { return lost_ ? Status(Error{ErrorCode::device_lost, "illegal address"}) : Status(); }
+
+ private:
+  const bool& lost_;
 };
 
 class TestSequence final : public Sequence {
@@ -32,6 +37,7 @@ class TestDevice final : public Device, public Measurer {
   DeviceInfo device_info;
   double elapsed_us = 0;
   int timed = 0;
+  bool lost = false;  // until the test says that a new process began
   double alternation_us = 0;  // what it costs when a tactic runs after another source's
   std::string last_source;
 
@@ -40,7 +46,7 @@ class TestDevice final : public Device, public Measurer {
   Result<DeviceMemory> allocate(size_t bytes) override {
     return DeviceMemory(std::calloc(bytes, 1), bytes, [](void* p) { std::free(p); });
   }
-  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(new TestStream); }
+  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(new TestStream(lost)); }
   Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
     std::memcpy(to, from, bytes);
     return {};
@@ -64,9 +70,13 @@ class TestDevice final : public Device, public Measurer {
 struct Behaviour {
   std::string id;
   double us;
-  enum Sort { right, wrong, wild, unpreparable } sort = right;
+  // losing: its first launch loses the device; muddled: so, but it says something else; late: so, but in the race; in_network: so,
+  // but in a whole network.
+  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late, in_network } sort = right;
   double tanh_us = 0;  // where it is not 0: the time of a tanh
 };
+
+constexpr int kLateLaunches = 60;
 
 class TestPrepared final : public PreparedTactic {
  public:
@@ -77,6 +87,15 @@ class TestPrepared final : public PreparedTactic {
     bool tanh = activation && activation->kind == ActivationKind::tanh && behaviour_.tanh_us > 0;
     device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) + (device_.last_source == source_ ? 0 : device_.alternation_us);
     device_.last_source = source_;
+    ++launches_;
+    if (behaviour_.sort == Behaviour::losing || (behaviour_.sort == Behaviour::late && launches_ > kLateLaunches)) {
+      device_.lost = true;
+      return Error{ErrorCode::device_lost, "illegal address"};
+    }
+    if (behaviour_.sort == Behaviour::muddled) {
+      device_.lost = true;
+      return Error{ErrorCode::internal, "execution failed"};
+    }
     int64_t n = volume(problem_.outputs[0].type.dims);
     const float* in = static_cast<const float*>(a.inputs[0]);
     float* out = static_cast<float*>(a.outputs[0]);
@@ -96,6 +115,7 @@ class TestPrepared final : public PreparedTactic {
   Problem problem_;
   Behaviour behaviour_;
   std::string source_;
+  mutable int launches_ = 0;
 };
 
 class TestSource final : public TacticSource {
@@ -110,6 +130,7 @@ class TestSource final : public TacticSource {
       t.source = name_, t.id = b.id;
       t.inputs.resize(p.inputs.size());
       t.outputs.resize(p.outputs.size());
+      t.may_fault = true;
       out.push_back(t);
     }
     return out;
@@ -117,8 +138,17 @@ class TestSource final : public TacticSource {
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t, Weights) const override {
     for (const Behaviour& b : behaviours_) {
       if (b.id != t.id) continue;
+      if (b.sort == Behaviour::unpreparable_losing) {
+        device_.lost = true;
+        return Error{ErrorCode::device_lost, "illegal address"};
+      }
       if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
-      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, b, name_));
+      Behaviour behaviour = b;
+      if (b.sort == Behaviour::in_network) {  // the first one is the lab's
+        std::lock_guard lock(mutex_);
+        behaviour.sort = prepared_.insert(b.id + p.key()).second ? Behaviour::right : Behaviour::losing;
+      }
+      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, behaviour, name_));
     }
     return Error{ErrorCode::incompatible, "unknown"};
   }
@@ -127,6 +157,8 @@ class TestSource final : public TacticSource {
   TestDevice& device_;
   std::vector<Behaviour> behaviours_;
   std::string name_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> prepared_;
 };
 
 struct Bench {
@@ -144,6 +176,28 @@ struct Bench {
     Tuner tuner(device, sources, store, options);
     auto out = tuner.select(network);
     if (counts) *counts = tuner.counts();
+    return out;
+  }
+  // Selects again and again, each time as a new process would; how often the device was lost.
+  int select_until_it_holds(TunerOptions options = {}) {
+    for (int lost = 0; lost < 10; ++lost) {
+      device.lost = false;
+      auto chosen = select(nullptr, options);
+      if (chosen) {
+        for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "fast");
+        return lost;
+      }
+      EXPECT_EQ(chosen.error().code, ErrorCode::device_lost) << chosen.error().message;
+    }
+    return 10;
+  }
+  // Failures of the first layer's problem by tactic id.
+  std::map<std::string, std::string> failures() {
+    std::map<std::string, std::string> out;
+    const auto timings = store.find(device_key(device.info()), network.nodes[0].problem.key());
+    for (const Timing& t : *timings) {
+      if (!t.failure.empty()) out[t.tactic.substr(5, t.tactic.find('(') - 5)] = t.failure;
+    }
     return out;
   }
 };
@@ -233,6 +287,60 @@ TEST(Tuner, FailsOnAMissWhenAskedTo) {
   EXPECT_EQ(bench.select(nullptr, options).error().code, ErrorCode::not_found);
   ASSERT_TRUE(bench.select());
   EXPECT_TRUE(bench.select(nullptr, options));
+}
+
+TEST(Tuner, LosesTheDeviceToATacticOnceAndLeavesItAloneThen) {
+  for (auto sort : {Behaviour::losing, Behaviour::muddled, Behaviour::late}) {
+    Bench bench({{"fast", 10}, {"bad", 11, sort}, {"wrong", 1, Behaviour::wrong}});
+    EXPECT_EQ(bench.select_until_it_holds(), 2);  // once for each of the two problems
+    auto failures = bench.failures();
+    EXPECT_NE(failures["bad"], "");
+    EXPECT_EQ(failures.count("fast"), 0u);
+  }
+}
+
+TEST(Tuner, LosesTheDeviceToItsGuardOnce) {
+  Bench bench({{"bad", 5, Behaviour::losing}, {"fast", 10}});
+  EXPECT_EQ(bench.select_until_it_holds(), 3);  // the guard's problem is a third one
+}
+
+TEST(Tuner, LosesTheDeviceToAWholeNetworkOnce) {
+  Bench bench({{"fast", 10}}, {{"bad", 9.8, Behaviour::in_network}});  // the sums prefer it
+  EXPECT_GE(bench.select_until_it_holds(), 1);
+  EXPECT_TRUE(bench.failures().empty()) << "no tactic is to blame";
+  TunerCounts counts;
+  ASSERT_TRUE(bench.select(&counts));
+  EXPECT_EQ(counts.timings_measured, 0);
+}
+
+TEST(Tuner, BlamesNoneOfSeveralThatWerePreparedSideBySide) {
+  const std::vector<Behaviour> behaviours = {{"fast", 10}, {"bad", 1, Behaviour::unpreparable_losing}};
+  Bench bench(behaviours);
+  EXPECT_EQ(bench.select().error().code, ErrorCode::device_lost);
+  EXPECT_TRUE(bench.failures().empty());
+  TunerOptions alone;
+  alone.one_by_one = true;
+  EXPECT_EQ(bench.select_until_it_holds(alone), 2);
+  EXPECT_EQ(bench.failures()["bad"], "illegal address");
+}
+
+TEST(Tuner, SaysWhatIsOnTrialBeforeItRuns) {
+  Bench bench({{"fast", 10}, {"bad", 1, Behaviour::losing}});
+  std::mutex mutex;
+  std::map<std::string, int> open;
+  std::string on_trial_when_lost;
+  TunerOptions options;
+  options.trial = [&](const TacticTrial& t) {
+    std::lock_guard lock(mutex);
+    EXPECT_EQ(t.device, device_key(bench.device.info()));
+    if (t.over && bench.device.lost && on_trial_when_lost.empty()) {
+      for (const auto& [tactic, count] : open) on_trial_when_lost += count > 0 ? tactic : "";
+    }
+    open[t.tactic] += t.over ? -1 : 1;
+  };
+  EXPECT_FALSE(bench.select(nullptr, options));
+  EXPECT_EQ(on_trial_when_lost.substr(0, 8), "test:bad");
+  for (const auto& [tactic, count] : open) EXPECT_EQ(count, 0) << tactic;
 }
 
 }  // namespace

@@ -174,6 +174,27 @@ TEST(Agent, GivesItsStepUpWhenItIsToldToStop) {
   EXPECT_EQ(step_named(*end, "tune")->attempts[0].outcome, "preempted");
 }
 
+// Each fault costs a runner; neither the step nor the worker ends.
+TEST(Agent, TunesWithoutTheTacticsThatTakeTheirRunnerDown) {
+  for (const char* fault : {"segv", "lost", "prepare"}) {
+    setenv("ENGINERY_TEST_FAULT", fault, 1);
+    const SmallFarm farm;
+    AgentThread agent(farm, "worker-1", ENGINERY_FAULTY_RUNNER);
+    const JobView job = submit_and_wait(farm, convolutions(2, 1));
+    expect_done(job);
+    ASSERT_EQ(job.state, JobState::done) << fault;
+    EXPECT_EQ(step_named(job, "tune")->attempts.size(), 1u) << fault;
+    auto log = farm.client()->read_log(job.id, 0, false, milliseconds(0));
+    ASSERT_TRUE(log.ok());
+    EXPECT_NE(log->text.find("goes on in a new runner"), std::string::npos) << log->text;
+    const JobView again = submit_and_wait(farm, convolutions(2, 2));
+    expect_done(again);
+    EXPECT_EQ(again.targets[0].timings_measured, 0u) << fault;
+    EXPECT_TRUE(agent.end().ok());
+  }
+  unsetenv("ENGINERY_TEST_FAULT");
+}
+
 TEST(Agent, RefusesAFolderInUseAndASkuThatIsNotHere) {
   const SmallFarm farm;
   AgentOptions options;

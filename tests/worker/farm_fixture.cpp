@@ -31,7 +31,7 @@ std::unique_ptr<Client> SmallFarm::client() const {
   return connected.ok() ? std::move(*connected) : nullptr;
 }
 
-AgentThread::AgentThread(const SmallFarm& farm, const std::string& name) {
+AgentThread::AgentThread(const SmallFarm& farm, const std::string& name, const std::string& runner) {
   // The sanitizer in the children would report libgomp, which it does not understand.
   setenv("TSAN_OPTIONS", "report_bugs=0", 1);
   options_.coordinator = farm.address();
@@ -39,7 +39,7 @@ AgentThread::AgentThread(const SmallFarm& farm, const std::string& name) {
   options_.data = farm.folder() / name;
   options_.name = name;
   options_.threads = 1;
-  options_.runner = {ENGINERY_TEST_RUNNER};
+  options_.runner = {runner};
   thread_ = std::thread([this] { result_ = run_agent(options_, [this] { return stop_.load(); }); });
 }
 

@@ -29,7 +29,7 @@ class SmallFarm {
 // An agent for the host's best CPU SKU, in a thread, until it dies.
 class AgentThread {
  public:
-  explicit AgentThread(const SmallFarm& farm, const std::string& name = "worker-1");
+  explicit AgentThread(const SmallFarm& farm, const std::string& name = "worker-1", const std::string& runner = ENGINERY_TEST_RUNNER);
   ~AgentThread() { (void)end(); }
   Status end();  // asks it to stop and says how it ended
   // The runner that is busy now; 0: none. Kill it as you like.

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
 #include "tests/worker/small_models.h"
+#include "worker/timing_file.h"
 
 namespace enginery {
 namespace {
@@ -128,6 +131,62 @@ TEST_F(LocalBuild, StopsWhenAskedAndResumesWithWhatItMeasured) {
   const LocalBuildReport resumed = build();
   EXPECT_GT(resumed.timings_reused, 0u);
   EXPECT_GT(resumed.timings_measured, 0u);
+}
+
+TEST_F(LocalBuild, TunesInAProcessOfItsOwnAsInThisOne) {
+  request_.runner = {ENGINERY_TEST_RUNNER};
+  const LocalBuildReport apart = build();
+  EXPECT_GT(apart.timings_measured, 0u);
+  request_.runner.clear();
+  request_.rebuild = true;
+  const LocalBuildReport here = build();
+  EXPECT_EQ(here.timings_measured, 0u);
+  EXPECT_EQ(here.content_digest, apart.content_digest);
+  request_.runner = {ENGINERY_TEST_RUNNER};
+  request_.timing_cache = (folder_.path / "timings.json").string();
+  request_.error_on_miss = true;
+  auto report = build_local(*catalog_, request_);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().code, ErrorCode::not_found) << report.error().message;
+}
+
+TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
+  request_.runner = {ENGINERY_TEST_RUNNER};
+  request_.options.level = 4;
+  ASSERT_TRUE(write_file(request_.model, convolutions(40, 1)).ok());
+  StepHooks hooks;
+  std::atomic<int> tuned = 0;
+  hooks.progress = [&](const Progress& p) { tuned = p.phase == "tuning" ? static_cast<int>(p.done) : tuned.load(); };
+  hooks.cancelled = [&] { return tuned >= 1; };
+  auto stopped = build_local(*catalog_, request_, hooks);
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().code, ErrorCode::cancelled) << stopped.error().message;
+}
+
+TEST_F(LocalBuild, GoesOnWithoutTheTacticsThatTakeTheirRunnerDown) {
+  request_.runner = {ENGINERY_FAULTY_RUNNER};
+  for (const char* fault : {"segv", "lost", "prepare"}) {
+    setenv("ENGINERY_TEST_FAULT", fault, 1);
+    request_.timing_cache = (folder_.path / fault).string();
+    build();
+    int blamed = 0;
+    auto file = read_file(request_.timing_cache);
+    ASSERT_TRUE(file.ok());
+    const auto entries = parse_timings(*file);
+    ASSERT_TRUE(entries.ok());
+    for (const TimingEntryText& entry : *entries) {
+      if (entry.timing.tactic.starts_with("faulty:bad")) {
+        ++blamed;
+        EXPECT_NE(entry.timing.failure.find(std::string(fault) == "lost" ? "is lost" : "was running"), std::string::npos) << fault;
+      } else if (entry.timing.tactic.starts_with("faulty:harmless")) {
+        EXPECT_EQ(entry.timing.failure, "cannot be prepared") << fault;
+      } else {
+        EXPECT_EQ(entry.timing.failure, "") << entry.timing.tactic;
+      }
+    }
+    EXPECT_GE(blamed, 2) << fault;
+  }
+  unsetenv("ENGINERY_TEST_FAULT");
 }
 
 }  // namespace

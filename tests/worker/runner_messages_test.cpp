@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include "worker/farm_timing_store.h"
 #include "worker/line_pipe.h"
 #include "worker/pipe_timing_store.h"
 #include "worker/timing_keys.h"
@@ -23,7 +26,8 @@ TEST(RunnerMessages, ComeBackAsTheyWere) {
   expect_same(Progress{"tuning", 3, 7, 1.5});
   expect_same(RunnerLog{"two\nlines and \"quotes\""});
   expect_same(RunnerTiming{"sku=x\n", "conv |", "onednn 1", "{}", 5});
-  expect_same(WantTimings{"sku=x\nname=y\n"});
+  expect_same(RunnerTrial{"sku=x\n", "conv |", "kernel 1", true});
+  expect_same(WantTimings{"sku=x\nname=y\n", "conv |"});
   expect_same(DeviceDescription{"cpu", "a CPU", "host-1", "onednn=2", {"h200"}});
   Outcome end;
   end.outputs = {{"choices", sha256("x"), 12}};
@@ -34,7 +38,7 @@ TEST(RunnerMessages, ComeBackAsTheyWere) {
   failure.kind = OutcomeKind::out_of_memory;
   failure.fault = {ErrorCode::out_of_memory, "no memory"};
   expect_same(failure);
-  RunnerRequest request{"tune", "net", "net.onnx", "cpu-avx2", "level=3\n", "w", sha256("m"), {{"model", "/tmp/m"}}, "/tmp/out", 7};
+  RunnerRequest request{"tune", "net", "net.onnx", "cpu-avx2", "level=3\n", "w", sha256("m"), {{"model", "/tmp/m"}}, "/tmp/out", 7, true, true};
   auto back = parse_request(to_line(request));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, request);
@@ -61,20 +65,18 @@ TEST(LineBuffer, CutsWhereverTheBytesArrive) {
   EXPECT_EQ(buffer.rest(), "rest");
 }
 
-TEST(PipeTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
+TEST(FarmTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
   int asked = 0;
   std::vector<RunnerTiming> said;
   Timing known;
   known.tactic = "a";
-  PipeTimingStore store(
-      [&](const std::string&) -> Result<std::vector<KnownTiming>> {
+  FarmTimingStore store(
+      [&](const Digest& device) {
         ++asked;
-        return std::vector<KnownTiming>{{timing_problem_key("p").digest(), to_json(known)}, {sha256("q"), "not json"}};
+        const Digest problem = timing_problem_key("p").digest();
+        return std::vector<TimingEntry>{{device, problem, "a", to_json(known), 1}, {device, sha256("q"), "b", "not json", 1}};
       },
-      [&](const RunnerTiming& timing) {
-        said.push_back(timing);
-        return Status();
-      });
+      [&](const RunnerTiming& timing) { said.push_back(timing); });
   EXPECT_EQ(store.find("d", "p")->size(), 1u);
   Timing fresh;
   fresh.tactic = "b";
@@ -85,6 +87,26 @@ TEST(PipeTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
   ASSERT_EQ(said.size(), 1u);
   EXPECT_EQ(said[0].problem, "p");
   EXPECT_EQ(said[0].tactic, "b");
+}
+
+TEST(PipeTimingStore, AsksForAProblemAndSaysEachNewTiming) {
+  int question[2], answer[2];
+  ASSERT_EQ(pipe(question), 0);
+  ASSERT_EQ(pipe(answer), 0);
+  LineBuffer lines, heard;
+  LineWriter out(question[1]);
+  PipeTimingStore store(answer[0], lines, out);
+  Timing known;
+  known.tactic = "a";
+  ASSERT_TRUE(LineWriter(answer[1]).write(to_line(KnownTimings{{to_json(known), "not json"}})).ok());
+  auto found = store.find("d", "p");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_EQ(found->at(0).tactic, "a");
+  ASSERT_TRUE(store.put("d", "p", known).ok());
+  EXPECT_EQ(std::get<WantTimings>(*parse_report(*read_line(question[0], heard))), (WantTimings{"d", "p"}));
+  EXPECT_EQ(std::get<RunnerTiming>(*parse_report(*read_line(question[0], heard))).tactic, "a");
+  for (int fd : {question[0], question[1], answer[0], answer[1]}) close(fd);
 }
 
 }  // namespace

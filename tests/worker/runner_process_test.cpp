@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "worker/runner_environment.h"
 
 namespace enginery {
@@ -25,12 +23,13 @@ std::unique_ptr<RunnerProcess> shell(const std::string& script, milliseconds kil
   return std::move(*process);
 }
 
-Heard listen(RunnerProcess& process) {
+Heard listen(RunnerProcess& process, std::function<bool()> cancelled = [] { return false; }) {
   Heard heard;
   RunnerEvents events;
   events.report = [&](const RunnerReport& r) { heard.reports.push_back(r); };
   events.output = [&](const std::string& line) { heard.output.push_back(line); };
-  events.timings = [](const std::string& device) { return std::vector<KnownTiming>{{sha256(device), "{}"}}; };
+  events.timings = [](const WantTimings& want) { return KnownTimings{{want.device + " of " + want.problem}}; };
+  events.cancelled = std::move(cancelled);
   RunnerReport end = process.run({}, events);
   heard.end = std::get<Outcome>(end);
   return heard;
@@ -43,7 +42,7 @@ TEST(RunnerProcess, HearsReportsAndOutput) {
     echo to stdout; echo to stderr >&2
     echo '{"progress":["tuning",1,2,0]}' >&3
     echo 'nonsense' >&3
-    echo '{"want_timings":"d"}' >&3
+    echo '{"want_timings":["d","p"]}' >&3
     read answer; echo "$answer"
     echo '{"end":{"kind":"succeeded","outputs":[],"metrics":[["m",2]],"facts":[]}}' >&3
     echo -n last)");
@@ -55,7 +54,7 @@ TEST(RunnerProcess, HearsReportsAndOutput) {
     return std::any_of(heard.output.begin(), heard.output.end(), [&](const std::string& l) { return l.find(text) != l.npos; });
   };
   EXPECT_TRUE(has("to stdout") && has("to stderr") && has("nonsense") && has("last"));
-  EXPECT_TRUE(has(sha256("d").hex()));
+  EXPECT_TRUE(has("d of p"));
 }
 
 TEST(RunnerProcess, TellsACrashFromAKillAndFromSilence) {
@@ -65,6 +64,11 @@ TEST(RunnerProcess, TellsACrashFromAKillAndFromSilence) {
   const Heard silent = run("exit 3");
   EXPECT_EQ(silent.end.kind, OutcomeKind::internal);
   EXPECT_NE(silent.end.fault.message.find("3"), std::string::npos);
+  for (const auto& [script, crashed] : {std::pair{"kill -SEGV $$", true}, {"exit 3", true}, {"kill -KILL $$", false}}) {
+    auto process = shell(script);
+    listen(*process);
+    EXPECT_EQ(process->crashed(), crashed) << script;
+  }
 }
 
 TEST(RunnerProcess, SaysWhenTheProgramIsNotThere) {
@@ -80,19 +84,21 @@ TEST(RunnerProcess, GivesOnlyTheEnvironmentThatItWasTold) {
 }
 
 TEST(RunnerProcess, CancelsPolitelyAndThenForGood) {
-  auto polite = shell("trap 'exit 0' TERM; while :; do sleep 0.05; done");
   const auto start = steady_clock::now();
-  std::thread asker([&] { polite->cancel(); });
-  EXPECT_EQ(listen(*polite).end.kind, OutcomeKind::cancelled);
-  asker.join();
+  const auto after = [](milliseconds wait) {
+    return [at = steady_clock::now() + wait] { return steady_clock::now() >= at; };
+  };
+  auto polite = shell("trap 'exit 0' TERM; while :; do sleep 0.05; done");
+  EXPECT_EQ(listen(*polite, after(milliseconds(0))).end.kind, OutcomeKind::cancelled);
+  EXPECT_FALSE(polite->crashed());
   auto deaf = shell("trap '' TERM; while :; do sleep 0.05; done", milliseconds(300));
-  std::thread second([&] {
-    std::this_thread::sleep_for(milliseconds(200));
-    deaf->cancel();
-  });
-  EXPECT_EQ(listen(*deaf).end.kind, OutcomeKind::cancelled);
-  second.join();
+  EXPECT_EQ(listen(*deaf, after(milliseconds(200))).end.kind, OutcomeKind::cancelled);
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(RunnerProcess, IsNotEndedByTheTerminal) {
+  EXPECT_EQ(run("kill -INT $$; echo '{\"end\":{\"kind\":\"succeeded\",\"outputs\":[],\"metrics\":[],\"facts\":[]}}' >&3").end.kind,
+            OutcomeKind::succeeded);
 }
 
 TEST(RunnerEnvironment, SetsTheCapOfItsSku) {

@@ -15,6 +15,20 @@ ErrorCode code_of(CUresult status) {
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION: return ErrorCode::incompatible;
     case CUDA_ERROR_INVALID_IMAGE: return ErrorCode::corrupt_data;
     case CUDA_ERROR_NOT_SUPPORTED: return ErrorCode::unsupported;
+    // Sticky: every later call in this context fails as well.
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED: return ErrorCode::device_lost;
     default: return ErrorCode::internal;
   }
 }

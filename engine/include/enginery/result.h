@@ -25,7 +25,10 @@ enum class ErrorCode {
   cancelled,
   storage,  // local disk: read-only, full, permission, locked
   internal,
+  device_lost,  // the device faulted: nothing of this process that is on it works any more; another process may go on
 };
+// Codes are stored and sent as numbers: new ones go to the end.
+inline constexpr ErrorCode kLastErrorCode = ErrorCode::device_lost;
 
 const char* to_string(ErrorCode code);
 

@@ -18,6 +18,7 @@ std::span<const KernelFamily> kernel_families() {
       {"lrn", offer_lrn, plan_lrn},
       {"pointwise", offer_pointwise, plan_pointwise},
       {"copy", offer_copy, plan_copy},
+      {"fault", offer_fault, plan_fault},
   };
   return kFamilies;
 }
@@ -51,6 +52,7 @@ Tactic make_kernel_tactic(const Problem& problem, std::string id) {
   Tactic tactic;
   tactic.source = "kernel";
   tactic.id = std::move(id);
+  tactic.may_fault = true;  // as everything that computes addresses on a GPU; the libraries' tactics start out here, too
   for (const TensorDesc& desc : problem.inputs) tactic.inputs.push_back({desc.type.type, {}});
   for (const TensorDesc& desc : problem.outputs) tactic.outputs.push_back({desc.type.type, {}});
   return tactic;

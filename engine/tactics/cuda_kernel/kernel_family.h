@@ -77,5 +77,8 @@ Status offer_copy(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_copy(const Problem&, const Tactic&, const KernelContext&);
 Status offer_reformat(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_reformat(const Problem&, const Tactic&, const KernelContext&);
+// A test hook: offers nothing without ENGINERY_INJECT_FAULT=1 (fault.cpp).
+Status offer_fault(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_fault(const Problem&, const Tactic&, const KernelContext&);
 
 }  // namespace enginery

@@ -83,6 +83,11 @@ struct CopyArgs {
   int total;
 };
 
+// Where the test hook of fault.cuh writes.
+struct FaultArgs {
+  unsigned long long address;
+};
+
 // Changes between [n][c][pixels] and [n][pixels][padded c].
 struct ReformatArgs {
   const void* x;
