@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/toolchain.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {

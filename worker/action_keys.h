@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "cache/action_key.h"
-#include "engine/compile/compile.h"
+#include "engine/compile/options.h"
+#include "engine/device/device.h"
 #include "schemas/values.h"
 
 namespace enginery {

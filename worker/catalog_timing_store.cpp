@@ -19,7 +19,8 @@ Status CatalogTimingStore::put(const std::string& device, const std::string& pro
   TRY(Transaction transaction, Transaction::begin(catalog_.database()));
   CHECK_OK(catalog_.timings().record_key(device_key));
   CHECK_OK(catalog_.timings().record_key(problem_key));
-  const TimingRow row = to_row(device_key.digest(), problem_key.digest(), timing);
+  const TimingRow row = {device_key.digest(), problem_key.digest(), timing.tactic, to_json(timing),
+                         static_cast<int64_t>(timing.unix_seconds * 1e9)};
   TRY([[maybe_unused]] const int64_t stored, catalog_.timings().put({&row, 1}));
   return transaction.commit();
 }

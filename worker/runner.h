@@ -5,12 +5,10 @@
 // Threads: call once, from main, before any other thread is started.
 #pragma once
 
+#include "worker/runner_messages.h"
 #include "worker/workbench.h"
 
 namespace enginery {
-
-inline constexpr int kRunnerRequestFd = 0;
-inline constexpr int kRunnerReportFd = 3;
 
 // The process's exit status: 0 when an end was reported, whatever it was. `open` is for tests (workbench.h).
 int run_runner(OpenTarget open = open_target, int in_fd = kRunnerRequestFd, int out_fd = kRunnerReportFd);

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "engine/base/clock.h"
-#include "worker/steps.h"
+#include "worker/step_kinds.h"
 
 namespace enginery {
 namespace {

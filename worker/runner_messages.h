@@ -12,6 +12,10 @@
 
 namespace enginery {
 
+// The runner's file descriptors.
+inline constexpr int kRunnerRequestFd = 0;
+inline constexpr int kRunnerReportFd = 3;
+
 struct RunnerRequest {
   std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
   std::string name, model_file, sku, options, worker;

@@ -13,7 +13,6 @@
 #include <cstring>
 
 #include "engine/base/file.h"
-#include "worker/runner.h"
 
 namespace enginery {
 namespace {

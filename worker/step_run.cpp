@@ -5,8 +5,8 @@
 #include "worker/action_keys.h"
 #include "worker/farm_timing_store.h"
 #include "worker/runner_environment.h"
+#include "worker/step_kinds.h"
 #include "worker/step_uploads.h"
-#include "worker/steps.h"
 
 namespace enginery {
 namespace {

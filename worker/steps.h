@@ -12,6 +12,7 @@
 
 #include "schemas/values.h"
 #include "tuner/tuner.h"
+#include "worker/step_kinds.h"
 #include "worker/workbench.h"
 
 namespace enginery {
@@ -56,11 +57,5 @@ Result<StepOutputs> verify_step(Workbench& bench, const StepInputs& inputs, cons
 
 // Times the content. Blob: unsigned (content and provenance); metrics: latency_ms, device_latency_ms.
 Result<StepOutputs> profile_step(Workbench& bench, const StepInputs& inputs, const std::string& worker, const StepHooks& hooks);
-
-// How an attempt that ended with this error counts: only what the same input always meets is `failed`.
-OutcomeKind outcome_kind(ErrorCode code);
-
-// A step's name for people: "tuning", "verifying".
-std::string phase_name(const std::string& step);
 
 }  // namespace enginery

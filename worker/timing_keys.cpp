@@ -42,8 +42,4 @@ ActionKey timing_problem_key(const std::string& problem) {
   return key;
 }
 
-TimingRow to_row(const Digest& device, const Digest& problem, const Timing& timing) {
-  return {device, problem, timing.tactic, to_json(timing), static_cast<int64_t>(timing.unix_seconds * 1e9)};
-}
-
 }  // namespace enginery

@@ -1,6 +1,5 @@
 #include "engine/compile/compile.h"
 
-#include "engine/compile/version.h"
 #include "engine/graph/text.h"
 
 namespace enginery {
@@ -43,10 +42,6 @@ Status compile_code(Plan& plan, const TacticSources& sources) {
 }
 
 }  // namespace
-
-std::string builder_name() {
-  return "enginery " + std::string(kVersion);
-}
 
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name, const BuildOptions& options,
                                const PassOptions& passes) {

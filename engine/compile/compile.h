@@ -11,6 +11,7 @@
 
 #include "engine/compile/choices.h"
 #include "engine/compile/options.h"
+#include "engine/compile/toolchain.h"
 #include "engine/format/engine_file.h"
 #include "engine/import/importer.h"
 #include "engine/passes/pass.h"
@@ -58,10 +59,5 @@ struct Profile {
   std::vector<double> step_us;
 };
 Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target);
-
-// "enginery 0.1.0"; and the facts that a build's result depends on beside the request: this program's version and
-// kernels, the tactic libraries' versions. Part of every action key.
-std::string builder_name();
-Facts toolchain(DeviceKind kind);
 
 }  // namespace enginery

@@ -1,8 +1,8 @@
 #include "engine/compile/options.h"
 
 #include <algorithm>
-
-#include "engine/ops/attributes.h"
+#include <charconv>
+#include <vector>
 
 namespace enginery {
 namespace {
@@ -37,8 +37,11 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
   } else if (name == "shapes") {
     TRY(options.shapes, parse_shapes(value));
   } else if (name == "threads" || name == "level") {
-    TRY(int64_t number, parse_int(value));
-    (name == "threads" ? options.threads : options.level) = static_cast<int>(number);
+    int& number = name == "threads" ? options.threads : options.level;
+    const char* last = value.data() + value.size();
+    if (const auto [end, error] = std::from_chars(value.data(), last, number); error != std::errc() || end != last) {
+      return bad_line(name + "=" + value);
+    }
   } else if (name == "without_sources") {
     options.without_sources = to_set(split(value, ','));
   } else if (name == "skip_passes") {

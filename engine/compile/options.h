@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "engine/tactics/tactic.h"
+#include "enginery/types.h"
 
 namespace enginery {
 

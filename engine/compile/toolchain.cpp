@@ -1,8 +1,13 @@
-#include "engine/compile/compile.h"
+#include "engine/compile/toolchain.h"
+
 #include "engine/compile/version.h"
 #include "engine/device/cpu/cpu_facts.h"
 
 namespace enginery {
+
+std::string builder_name() {
+  return "enginery " + std::string(kVersion);
+}
 
 Facts toolchain(DeviceKind kind) {
   Facts out{{"enginery", std::string(kVersion)}, {"kernels", std::string(kKernelSources)}};

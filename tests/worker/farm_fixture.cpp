@@ -31,11 +31,9 @@ std::unique_ptr<Client> SmallFarm::client() const {
   return connected.ok() ? std::move(*connected) : nullptr;
 }
 
-AgentThread::AgentThread(const SmallFarm& farm, const std::string& name, const std::string& runner) {
-  // The sanitizer in the children would report libgomp, which it does not understand.
-  setenv("TSAN_OPTIONS", "report_bugs=0", 1);
+AgentThread::AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner, const std::string& name) {
   options_.coordinator = farm.address();
-  options_.sku = best_cpu_sku();
+  options_.sku = sku;
   options_.data = farm.folder() / name;
   options_.name = name;
   options_.threads = 1;
@@ -67,24 +65,22 @@ int AgentThread::runner_pid() {
   return found;
 }
 
-SubmitRequest make_submit(Client& client, const Bytes& bytes, int level) {
+SubmitRequest make_submit(Client& client, const SubmitSpec& spec) {
   SubmitRequest submit;
   BuildOptions options;
-  options.level = level;
+  options.level = spec.level;
   options.threads = 1;
-  auto model = load_model({"net.onnx", bytes, std::nullopt}, "net", options);
-  EXPECT_TRUE(model.ok());
-  auto uploaded = client.put_blob(as_bytes(bytes));
+  auto uploaded = client.put_blob(as_bytes(spec.model));
   EXPECT_TRUE(uploaded.ok());
   submit.name = "net";
   submit.model_name = "net.onnx";
-  submit.model = sha256(bytes);
+  submit.model = sha256(spec.model);
   submit.options = to_text(options);
   submit.validate_key = validate_key(submit.model, options);
   submit.wait_for_workers = true;
   TargetRequest target;
-  target.sku = best_cpu_sku();
-  const KeySubject subject{submit.model, model->structure_digest, "net", target.sku, toolchain_text(DeviceKind::cpu, nullptr),
+  target.sku = spec.sku;
+  const KeySubject subject{submit.model, spec.structure, "net", target.sku, toolchain_text(DeviceKind::cpu, nullptr),
                            options_for(target.sku, options)};
   target.engine_key = engine_key(subject);
   target.tune_key = tune_key(subject);
@@ -100,6 +96,41 @@ Result<JobView> wait_for_end(const SmallFarm& farm, const std::string& job) {
     if (is_end(view.state)) return client->show(job);
     if (steady_clock::now() > end) return Error{ErrorCode::timed_out, "job " + job + " does not end"};
   }
+}
+
+JobView submit_and_wait(const SmallFarm& farm, const SubmitSpec& spec) {
+  auto client = farm.client();
+  auto job = client->submit(make_submit(*client, spec), make_request_id());
+  EXPECT_TRUE(job.ok()) << job.error().message;
+  auto end = wait_for_end(farm, job->id);
+  EXPECT_TRUE(end.ok()) << end.error().message;
+  return end.ok() ? *end : JobView{};
+}
+
+int wait_for_tuning(Client& client, const std::string& job) {
+  const auto end = steady_clock::now() + std::chrono::minutes(1);
+  while (steady_clock::now() < end) {
+    auto view = client.show(job);
+    if (!view.ok() || is_end(view->state)) return 0;
+    const Progress& progress = view->targets[0].progress;
+    const int runner = progress.phase == "tuning" && progress.done >= 1 ? AgentThread::runner_pid() : 0;
+    if (runner > 0) return runner;
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  return 0;
+}
+
+void expect_done(const JobView& job) {
+  ASSERT_EQ(job.targets.size(), 1u);
+  ASSERT_EQ(job.state, JobState::done) << (job.targets[0].fault ? job.targets[0].fault->message : "");
+  for (const StepView& step : job.steps) EXPECT_LE(step.commits, 1u) << step.name;
+}
+
+const StepView* step_named(const JobView& job, const std::string& name) {
+  for (const StepView& step : job.steps) {
+    if (step.name == name) return &step;
+  }
+  return nullptr;
 }
 
 }  // namespace enginery::test

@@ -6,7 +6,7 @@
 
 #include "coordinator/client/client.h"
 #include "coordinator/server.h"
-#include "tests/worker/small_models.h"
+#include "tests/worker/folder.h"
 #include "worker/agent.h"
 
 namespace enginery::test {
@@ -26,10 +26,10 @@ class SmallFarm {
   std::unique_ptr<Coordinator> coordinator_;
 };
 
-// An agent for the host's best CPU SKU, in a thread, until it dies.
+// An agent in a thread, until it dies; its runner is ENGINERY_TEST_RUNNER of the test's program.
 class AgentThread {
  public:
-  explicit AgentThread(const SmallFarm& farm, const std::string& name = "worker-1", const std::string& runner = ENGINERY_TEST_RUNNER);
+  AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner, const std::string& name = "worker-1");
   ~AgentThread() { (void)end(); }
   Status end();  // asks it to stop and says how it ended
   // The runner that is busy now; 0: none. Kill it as you like.
@@ -42,10 +42,24 @@ class AgentThread {
   std::thread thread_;
 };
 
-// A submit of the model for the best CPU SKU, with the keys that the command line makes. The model is uploaded.
-SubmitRequest make_submit(Client& client, const Bytes& model, int level = 2);
+// A submit of the model for one SKU, with the keys that the command line makes. The model is uploaded.
+struct SubmitSpec {
+  Bytes model;
+  Digest structure;
+  std::string sku;
+  int level = 2;
+};
+SubmitRequest make_submit(Client& client, const SubmitSpec& spec);
 
 // Waits for the job's end, at most four minutes.
 Result<JobView> wait_for_end(const SmallFarm& farm, const std::string& job);
+JobView submit_and_wait(const SmallFarm& farm, const SubmitSpec& spec);
+
+// Waits until the job's tuning has measured something; the runner's pid, 0 when it ended before.
+int wait_for_tuning(Client& client, const std::string& job);
+
+// That its one target is done, and no step was committed twice.
+void expect_done(const JobView& job);
+const StepView* step_named(const JobView& job, const std::string& name);  // or null
 
 }  // namespace enginery::test

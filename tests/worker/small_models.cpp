@@ -37,15 +37,6 @@ std::string best_cpu_sku() {
   return "";
 }
 
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "enginery-worker-XXXXXX").string();
-  path = mkdtemp(name.data());
-}
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
-
 // These tests must not wait for a farm that measures on this host, nor disturb it.
 static const Folder kLocks;
 [[maybe_unused]] static const int kIsolated = setenv("ENGINERY_LOCKS", kLocks.path.c_str(), 1);

@@ -1,10 +1,10 @@
 // Small convolutional networks as ONNX bytes, and the host's best CPU SKU to build them for.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "engine/base/digest.h"
+#include "tests/worker/folder.h"
 
 namespace enginery::test {
 
@@ -14,12 +14,5 @@ Bytes convolutions(int layers, int seed);
 
 // The highest CPU SKU of this host; one for all tests of a process.
 std::string best_cpu_sku();
-
-struct Folder {
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  std::filesystem::path path;
-};
 
 }  // namespace enginery::test
