@@ -91,8 +91,15 @@ class BuildCommand final : public Command {
     hooks.cancelled = [&] { return interrupt.requested(); };
     hooks.log = [](const std::string& line) { log_info(line); };
     auto report = build_local(catalog, request, hooks);
-    if (!report.ok()) return as_local(std::move(report).error());
+    if (!report.ok()) return with_advice(as_local(std::move(report).error()), request);
     return report;
+  }
+
+  static Error with_advice(Error error, const LocalBuildRequest& request) {
+    const auto row = resolve_sku_name(request.sku);
+    const bool no_gpu = error.code == ErrorCode::incompatible && row && row->kind == DeviceKind::cuda && !request.options.provisional;
+    if (no_gpu) error.message += "; --provisional builds an untuned engine without the device";
+    return error;
   }
 
   Result<ExitCode> deliver(Console& console, const BuiltEngine& built) const {

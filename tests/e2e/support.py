@@ -48,7 +48,9 @@ class Home:
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="enginery-e2e-", dir="/tmp"))
         self.work = self.path / "work"
         self.work.mkdir()
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith("ENGINERY_") and k != "NO_COLOR"}
+        # Where the GPU libraries lie is the machine's, like PATH; everything else of enginery's is the home's.
+        kept = {"ENGINERY_CUDA_LIBRARIES"}
+        self.env = {k: v for k, v in os.environ.items() if k in kept or not k.startswith("ENGINERY_") and k != "NO_COLOR"}
         self.env["ENGINERY_HOME"] = str(self.path / "home")
         self.farm = None
 

@@ -78,9 +78,8 @@ class Models(HomeTest):
         graph = model([node("Add", ["x", "w"], ["y"])], [value_info("x", [4, 4])], [value_info("y", [4, 4])], [external_tensor("w", [4, 4], "gone.bin")])
         file = self.home.work / "external.onnx"
         file.write_bytes(graph)
-        outcome = self.home.run("build", file, "--level", "0")
-        self.assertIn(outcome.code, (3, 9), outcome)
-        self.assertIn("gone.bin", outcome.err)
+        for words in (["build", file, "--level", "0"], ["submit", file, "--target", "this"], ["inspect", file]):
+            self.assertExit(self.home.run(*words), 3, "gone.bin")
 
     def test_weights_of_the_wrong_length(self):
         short = field(1, [4, 4]) + field(2, 1) + field(8, "w") + field(9, b"\0" * 12)
