@@ -82,6 +82,7 @@ void CoreState::load(LoadedQueue queue) {
 
 // Workers of the leases before the restart go on running: each has until worker_lost_after to sync.
 void CoreState::start() {
+  started = now.monotonic;
   for (auto& [id, step] : steps) {
     if (is_end(step.row.state) || step.row.worker.empty()) continue;
     SyncRequest last;

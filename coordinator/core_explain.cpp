@@ -60,15 +60,29 @@ std::string CoreState::why_waiting(const LiveTarget& target) const {
     default: break;
   }
   if (step.not_before > now.monotonic) return kind + " rests after a failed attempt";
-  size_t able = 0;
-  for (const LiveWorker& worker : workers) {
-    if (worker.lost || !worker.reported) continue;
-    for (const std::string& pool : worker.pools) able += pool == step.pool;
-  }
+  const auto fits = [&](const LiveWorker& worker) { return could_run(worker, step); };
+  const auto able = std::count_if(workers.begin(), workers.end(), fits);
   if (able > 0) return kind + " waits for one of " + std::to_string(able) + " worker(s)";
-  if (row.kind == StepKind::validate) return "waits for any worker: none is connected";
+  if (row.kind == StepKind::validate) return "waits for any worker: " + why_none();
   if (row.provisional) return "waits for a worker that compiles for " + quoted(row.sku);
-  return kind + " waits for a worker of SKU " + quoted(row.sku) + ": none is connected";
+  const auto of_sku = [&](const LiveWorker& worker) { return !worker.lost && worker.sync.sku == row.sku; };
+  const bool other_toolchain = std::any_of(workers.begin(), workers.end(), of_sku);
+  return kind + " waits for a worker of SKU " + quoted(row.sku) + ": " +
+         (other_toolchain ? "those that are connected have another toolchain than the job was made for" : why_none());
+}
+
+// Also a worker between two Syncs, and one that has a lease from before a restart and may yet be silent.
+bool CoreState::could_run(const LiveWorker& worker, const LiveStep& step) const {
+  if (worker.lost) return false;
+  if (worker.reported) return std::find(worker.pools.begin(), worker.pools.end(), step.pool) != worker.pools.end();
+  return step.row.kind == StepKind::validate || (!step.row.provisional && worker.sync.sku == step.row.sku);
+}
+
+// Just after a start nobody can be known who held no lease.
+std::string CoreState::why_none() const {
+  if (now.monotonic - started >= options.worker_lost_after) return "none is connected";
+  return "none has been heard of since the coordinator started " + std::to_string(static_cast<int>(to_seconds(now.monotonic - started))) +
+         " s ago";
 }
 
 ExplainReply CoreState::explain(const LiveJob& job) const {

@@ -112,6 +112,7 @@ struct Timer {
 struct CoreState {
   CoreOptions options;
   Now now;
+  Nanoseconds started{};
   Effects* out = nullptr;  // of the event that is being handled
 
   std::map<uint64_t, LiveJob> jobs;
@@ -228,6 +229,8 @@ struct CoreState {
   ExplainReply explain(const LiveJob& job) const;
   std::string why_waiting(const LiveTarget& target) const;
   std::string why_not(const LiveWorker& worker, const LiveStep& step) const;
+  bool could_run(const LiveWorker& worker, const LiveStep& step) const;
+  std::string why_none() const;
 
   // core_timer.cpp
   void timer_fired();
