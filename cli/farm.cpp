@@ -6,6 +6,12 @@ void FarmOptions::declare(Options& options) {
   options.text("--coordinator", coordinator, "URL", "where the coordinator listens (default: the one that `enginery up` started)");
 }
 
+void JobQuestion::declare(Options& options, const std::string& json_schema) {
+  options.positional("JOB", job, "the job's id (enginery jobs lists them)");
+  options.flag("--json", json, "print JSON (" + json_schema + ")");
+  farm.declare(options);
+}
+
 Result<std::unique_ptr<Client>> connect(const FarmOptions& options) {
   ClientOptions client;
   client.address = options.coordinator;

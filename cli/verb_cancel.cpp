@@ -11,16 +11,14 @@ namespace {
 class CancelCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("JOB", job_, "the job's id");
-    options.flag("--json", json_, "print JSON (enginery.job/1)");
-    farm_.declare(options);
+    question_.declare(options, "enginery.job/1");
     options.about("Finished targets keep their engines. Work that another job shares goes on for that job.");
   }
 
   Result<ExitCode> run(Session& session) override {
-    TRY(const auto client, connect(farm_));
-    TRY(const JobView job, client->cancel(job_));
-    if (json_) {
+    TRY(const auto client, connect(question_.farm));
+    TRY(const JobView job, client->cancel(question_.job));
+    if (question_.json) {
       print_json(session.console, job_json(job));
     } else {
       session.console.print(target_table(job));
@@ -29,9 +27,7 @@ class CancelCommand final : public Command {
   }
 
  private:
-  FarmOptions farm_;
-  std::string job_;
-  bool json_ = false;
+  JobQuestion question_;
 };
 
 }  // namespace

@@ -18,19 +18,15 @@ Json target_json(const ExplainView& target) {
 
 class ExplainCommand final : public Command {
  public:
-  void declare(Options& options) override {
-    options.positional("JOB", job_, "the job's id");
-    options.flag("--json", json_, "print JSON (enginery.explain/1)");
-    farm_.declare(options);
-  }
+  void declare(Options& options) override { question_.declare(options, "enginery.explain/1"); }
 
   Result<ExitCode> run(Session& session) override {
-    TRY(const auto client, connect(farm_));
-    TRY(const auto targets, client->explain(job_));
-    if (json_) {
+    TRY(const auto client, connect(question_.farm));
+    TRY(const auto targets, client->explain(question_.job));
+    if (question_.json) {
       Json rows = Json::array();
       for (const ExplainView& target : targets) rows.push_back(target_json(target));
-      print_json(session.console, {{"schema", "enginery.explain/1"}, {"job", job_}, {"targets", rows}});
+      print_json(session.console, {{"schema", "enginery.explain/1"}, {"job", question_.job}, {"targets", rows}});
       return ExitCode::ok;
     }
     for (const ExplainView& target : targets) {
@@ -44,9 +40,7 @@ class ExplainCommand final : public Command {
   }
 
  private:
-  FarmOptions farm_;
-  std::string job_;
-  bool json_ = false;
+  JobQuestion question_;
 };
 
 }  // namespace

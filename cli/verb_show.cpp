@@ -13,17 +13,13 @@ namespace {
 
 class ShowCommand final : public Command {
  public:
-  void declare(Options& options) override {
-    options.positional("JOB", job_, "the job's id (enginery jobs lists them)");
-    options.flag("--json", json_, "print JSON (enginery.job/1 with steps)");
-    farm_.declare(options);
-  }
+  void declare(Options& options) override { question_.declare(options, "enginery.job/1 with steps"); }
 
   Result<ExitCode> run(Session& session) override {
-    TRY(const auto client, connect(farm_));
-    TRY(const JobView job, client->show(job_));
+    TRY(const auto client, connect(question_.farm));
+    TRY(const JobView job, client->show(question_.job));
     Console& console = session.console;
-    if (json_) return print_json(console, job_json_with_steps(job)), ExitCode::ok;
+    if (question_.json) return print_json(console, job_json_with_steps(job)), ExitCode::ok;
     console.print(fmt::format("{}  {}  {}\nmodel {} {}\nsubmitted {}{}\n\n", console.styled(Style::bold, job.id), job.name,
                               to_string(job.state), job.model_name, job.model.text(), human_time(job.submitted_ns),
                               job.ended_ns ? ", ended " + human_time(job.ended_ns) : ""));
@@ -33,9 +29,7 @@ class ShowCommand final : public Command {
   }
 
  private:
-  FarmOptions farm_;
-  std::string job_;
-  bool json_ = false;
+  JobQuestion question_;
 };
 
 }  // namespace

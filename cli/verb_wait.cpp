@@ -11,20 +11,18 @@ namespace {
 class WaitCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("JOB", job_, "the job's id");
+    question_.declare(options, "enginery.job/1");
     options.number("--timeout", timeout_seconds_, {1, 31'536'000}, "SECONDS", "give up after so long (exit code 6); the job goes on");
-    options.flag("--json", json_, "print JSON (enginery.job/1)");
-    farm_.declare(options);
     options.about("Exit codes: 0 every target is done, 8 some failed, 1 all failed, 6 time-out, cancelled or Ctrl-C.");
   }
 
   Result<ExitCode> run(Session& session) override {
-    TRY(const auto client, connect(farm_));
-    TRY(const JobView before, client->show(job_));
-    FollowOptions follow{farm_, {}};
+    TRY(const auto client, connect(question_.farm));
+    TRY(const JobView before, client->show(question_.job));
+    FollowOptions follow{question_.farm, {}};
     if (timeout_seconds_) follow.timeout = std::chrono::seconds(*timeout_seconds_);
     TRY(const JobView job, follow_job(*client, before, follow, session.console));
-    if (json_) {
+    if (question_.json) {
       print_json(session.console, job_json(job));
     } else {
       session.console.print(target_table(job));
@@ -34,10 +32,8 @@ class WaitCommand final : public Command {
   }
 
  private:
-  FarmOptions farm_;
-  std::string job_;
+  JobQuestion question_;
   std::optional<int64_t> timeout_seconds_;
-  bool json_ = false;
 };
 
 }  // namespace
