@@ -17,7 +17,8 @@ std::string trial(const std::string& tactic, bool over = false) {
 
 // A failed tactic whose name the shell makes up.
 std::string failed(const std::string& tactic) {
-  return "printf '{\"timing\":{\"device\":\"d\",\"problem\":\"p\",\"tactic\":\"%s\",\"entry\":\"{\\\\\"tactic\\\\\":\\\\\"%s\\\\\",\\\\\"failure\\\\\":\\\\\"bad\\\\\"}\",\"measured_ns\":1}}\\n' " +
+  return "printf '{\"timing\":{\"device\":\"d\",\"problem\":\"p\",\"tactic\":\"%s\""
+         ",\"entry\":\"{\\\\\"tactic\\\\\":\\\\\"%s\\\\\",\\\\\"failure\\\\\":\\\\\"bad\\\\\"}\",\"measured_ns\":1}}\\n' " +
          tactic + " " + tactic + " >&3\n";
 }
 
