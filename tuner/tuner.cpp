@@ -16,6 +16,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTie = 1.015;               // medians this close are a tie if their intervals overlap
 constexpr int kMostReformatRounds = 4;
+constexpr double kNetworkTie = 1.03;         // the sums decide between whole networks closer than this: devices drift as much
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network
 // for each source is raced in which all others count this much slower.
@@ -280,7 +281,7 @@ struct Tuner::State {
       return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
     };
     for (size_t i = 1; i < assignments.size(); ++i) {
-      if (median(i) * kTie < median(best)) best = i;  // a tie goes to the one that the sums prefer
+      if (median(i) * kNetworkTie < median(best)) best = i;  // a tie goes to the one that the sums prefer
     }
     if (median(best) == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[best])->failure};
     return best;

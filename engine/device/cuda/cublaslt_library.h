@@ -23,6 +23,8 @@
        (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,                    \
         cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,                           \
         cublasLtMatmulHeuristicResult_t*, int*))                                                                   \
+  CALL(cublasLtMatmulAlgoConfigGetAttribute,                                                                       \
+       (const cublasLtMatmulAlgo_t*, cublasLtMatmulAlgoConfigAttributes_t, void*, size_t, size_t*))                \
   CALL(cublasLtMatmulAlgoCheck,                                                                                    \
        (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,                    \
         cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*,                               \

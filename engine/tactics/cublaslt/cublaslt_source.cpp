@@ -1,5 +1,7 @@
 #include "engine/tactics/cublaslt/cublaslt_source.h"
 
+#include <algorithm>
+
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cublaslt/product.h"
 
@@ -113,17 +115,22 @@ class CublasLtSource final : public TacticSource {
 
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem, const Tactic& tactic,
                                                         Weights weights) const override {
-    auto algorithm = parse_algorithm(tactic.id.substr(tactic.id.find('/') + 1));
-    if (!algorithm) return Error{ErrorCode::incompatible, "cublaslt: no tactic is called '" + tactic.id + "'"};
     TRY(ConvShape shape, conv_shape(problem));
     DataType type = tactic.inputs[0].type;
     TRY(LoweredEpilogue lowered, lower_conv_epilogue(problem, shape, type));
     TRY(LtEpilogue epilogue, lt_epilogue(lowered));
+    CHECK_OK(device_.make_current());
     TRY(auto product, LtProduct::create(handle_->lt(), shape, tactic.compute, epilogue));
+    TRY(auto proposals, propose(*product, epilogue));
+    const std::string wanted = tactic.id.substr(tactic.id.find('/') + 1);
+    auto found = std::find_if(proposals.begin(), proposals.end(), [&](const Proposal& p) { return p.name == wanted; });
+    if (found == proposals.end()) {
+      return Error{ErrorCode::incompatible, "cublaslt: its heuristic no longer proposes '" + tactic.id + "'"};
+    }
     Bytes bias;
     if (epilogue.bias_slot >= 0) bias = pack_bias(lowered.sources[static_cast<size_t>(epilogue.bias_slot)], shape.k_pitch(), type, weights);
     int residual = epilogue.add_slot >= 0 ? lowered.sources[static_cast<size_t>(epilogue.add_slot)].input : -1;
-    auto prepared = std::make_shared<PreparedLt>(handle_, std::move(product), *algorithm, static_cast<size_t>(tactic.workspace_bytes), residual);
+    auto prepared = std::make_shared<PreparedLt>(handle_, std::move(product), found->algorithm, found->workspace_bytes, residual);
     auto uploaded = prepared->upload(pack_weights(shape, type, weights), bias);
     if (!uploaded.ok()) return uploaded.error().within("cublaslt " + tactic.id);
     return std::shared_ptr<const PreparedTactic>(std::move(prepared));
@@ -135,6 +142,27 @@ class CublasLtSource final : public TacticSource {
     return {};
   }
 
+  // An algorithm that the heuristic gave, and what it is called for good.
+  struct Proposal {
+    std::string name;
+    cublasLtMatmulAlgo_t algorithm;
+    size_t workspace_bytes = 0;
+  };
+
+  // Likely best first, each name once.
+  Result<std::vector<Proposal>> propose(LtProduct& product, const LtEpilogue& epilogue) const {
+    // The heuristic looks at the bias's alignment; the bias itself comes when the tactic is prepared.
+    if (epilogue.bias_slot >= 0) CHECK_OK(product.set_bias(reinterpret_cast<const void*>(uintptr_t{256})));
+    TRY(auto results, product.propose(handle_->get(), workspace_limit(device_.info())));
+    std::vector<Proposal> out;
+    for (const auto& result : results) {
+      TRY(std::string name, algorithm_name(handle_->lt(), result.algo));
+      bool known = std::any_of(out.begin(), out.end(), [&](const Proposal& p) { return p.name == name; });
+      if (!known) out.push_back({std::move(name), result.algo, result.workspaceSize});
+    }
+    return out;
+  }
+
   Status offer_once(const Problem& problem, const ConvShape& shape, Precision precision, std::vector<Tactic>& out) const {
     DataType type = precision == Precision::fp16 ? DataType::float16 : DataType::float32;
     if (shape.c_pitch() * element_bytes(type) % 16 || shape.k_pitch() * element_bytes(type) % 16) return no_kernel("rows that are not aligned to 16 bytes");
@@ -142,21 +170,19 @@ class CublasLtSource final : public TacticSource {
     TRY(LtEpilogue epilogue, lt_epilogue(lowered));
     CHECK_OK(device_.make_current());
     TRY(auto product, LtProduct::create(handle_->lt(), shape, precision, epilogue));
-    // The heuristic looks at the bias's alignment; the bias itself comes when the tactic is prepared.
-    if (epilogue.bias_slot >= 0) CHECK_OK(product->set_bias(reinterpret_cast<const void*>(uintptr_t{256})));
-    TRY(auto results, product->propose(handle_->get(), workspace_limit(device_.info())));
+    TRY(auto proposals, propose(*product, epilogue));
     double rank = 0;
-    for (const auto& result : results) {
-      Tactic tactic = make_conv_tactic(problem, shape, lowered, std::string(to_string(precision)) + "/" + algorithm_name(result.algo));
+    for (const Proposal& proposal : proposals) {
+      Tactic tactic = make_conv_tactic(problem, shape, lowered, std::string(to_string(precision)) + "/" + proposal.name);
       tactic.source = "cublaslt";
       tactic.compute = precision;
-      tactic.workspace_bytes = static_cast<int64_t>(result.workspaceSize);
+      tactic.workspace_bytes = static_cast<int64_t>(proposal.workspace_bytes);
       const DeviceInfo& info = device_.info();
       double peak = precision == Precision::fp16 ? info.float16_flops : precision == Precision::tf32 ? info.tf32_flops : info.float32_flops;
       tactic.estimated_us = 3 + 0.05 * rank++ + std::max(1e6 * shape.flops() / (0.5 * peak), 1e6 * conv_bytes(shape, type) / (0.8 * info.bytes_per_second));
       out.push_back(std::move(tactic));
     }
-    return results.empty() ? Status(no_kernel("the heuristic proposes nothing")) : Status();
+    return proposals.empty() ? Status(no_kernel("the heuristic proposes nothing")) : Status();
   }
 
   CudaDevice& device_;

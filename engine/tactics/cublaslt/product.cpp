@@ -89,18 +89,29 @@ Status LtProduct::run(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algor
   return {};
 }
 
-std::string algorithm_name(const cublasLtMatmulAlgo_t& algorithm) {
-  std::string hex = to_hex(std::as_bytes(std::span(&algorithm, 1)));
-  return hex.substr(0, hex.find_last_not_of('0') + 1);
-}
-
-std::optional<cublasLtMatmulAlgo_t> parse_algorithm(const std::string& name) {
-  cublasLtMatmulAlgo_t algorithm{};
-  if (name.empty() || name.size() > 2 * sizeof algorithm) return {};
-  auto bytes = from_hex(name + std::string(2 * sizeof algorithm - name.size(), '0'));
-  if (!bytes.ok()) return {};
-  std::memcpy(&algorithm, bytes->data(), sizeof algorithm);
-  return algorithm;
+Result<std::string> algorithm_name(const CublasLt& lt, const cublasLtMatmulAlgo_t& algorithm) {
+  struct Field {
+    cublasLtMatmulAlgoConfigAttributes_t attribute;
+    const char* letter;
+    size_t bytes;
+  };
+  constexpr Field kFields[] = {{CUBLASLT_ALGO_CONFIG_ID, "a", 4},
+                               {CUBLASLT_ALGO_CONFIG_TILE_ID, "t", 4},
+                               {CUBLASLT_ALGO_CONFIG_STAGES_ID, "s", 4},
+                               {CUBLASLT_ALGO_CONFIG_SPLITK_NUM, "k", 4},
+                               {CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, "r", 4},
+                               {CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, "w", 4},
+                               {CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, "o", 4},
+                               {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, "i", 2},
+                               {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, "c", 2}};
+  std::string name;
+  for (const Field& field : kFields) {
+    uint32_t value = 0;
+    size_t written = 0;
+    CUBLASLT_OK(lt, cublasLtMatmulAlgoConfigGetAttribute(&algorithm, field.attribute, &value, field.bytes, &written));
+    name += (name.empty() ? "" : "_") + std::string(field.letter) + std::to_string(value);
+  }
+  return name;
 }
 
 }  // namespace enginery

@@ -159,6 +159,8 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
       if (tactic.in_place_operand >= 0) expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::in_place);
     }
   }
+  // Other SMs' code is tested with our kernels alone; what only the reference serves is no matter of theirs.
+  if (offered == 0 && !variable("ENGINERY_TEST_PTX", "").empty()) GTEST_SKIP() << "no kernel of ours serves this problem";
   EXPECT_GT(offered, 0);
 }
 
