@@ -120,21 +120,10 @@ class HostStepSource final : public TacticSource {
   std::string_view name() const override { return "reference"; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem, const std::set<Precision>&) const override {
-    for (const auto* descs : {&problem.inputs, &problem.outputs}) {
-      for (const TensorDesc& desc : *descs) {
-        if (desc.present && !is_static(desc.type.dims)) {
-          return Error{ErrorCode::unsupported, "reference: " + to_string(desc.type) + " has run-time sizes"};
-        }
-      }
-    }
-    Tactic tactic;
-    tactic.source = name();
-    tactic.id = "host_step";
-    for (const TensorDesc& desc : problem.inputs) tactic.inputs.push_back(format_of(desc));
-    for (const TensorDesc& desc : problem.outputs) tactic.outputs.push_back(format_of(desc));
-    // Two copies over the bus, a host function, and about one operation a nanosecond.
+    // Two copies over the bus and a host function besides.
     constexpr double kRoundTripUs = 30, kBusBytesPerUs = 2e4;
-    tactic.estimated_us = kRoundTripUs + least_bytes(problem) / kBusBytesPerUs + (flop_count(problem) + least_bytes(problem)) * 1e-3;
+    TRY(Tactic tactic, reference_tactic(problem, "host_step"));
+    tactic.estimated_us += kRoundTripUs + least_bytes(problem) / kBusBytesPerUs;
     return std::vector{tactic};
   }
 
@@ -146,7 +135,6 @@ class HostStepSource final : public TacticSource {
   }
 
  private:
-  static Format format_of(const TensorDesc& desc) { return desc.pinned ? *desc.pinned : Format{desc.type.type, {}}; }
   CudaDevice& device_;
 };
 

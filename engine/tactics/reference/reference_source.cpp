@@ -93,20 +93,9 @@ class ReferenceSource final : public TacticSource {
   std::string_view name() const override { return "reference"; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem, const std::set<Precision>&) const override {
-    for (const auto* descs : {&problem.inputs, &problem.outputs}) {
-      for (const TensorDesc& desc : *descs) {
-        if (desc.present && !is_static(desc.type.dims)) {
-          return Error{ErrorCode::unsupported, "reference: " + to_string(desc.type) + " has run-time sizes"};
-        }
-      }
-    }
-    Tactic tactic;
-    tactic.source = name();
-    tactic.id = "host";
-    for (const TensorDesc& desc : problem.inputs) tactic.inputs.push_back(format_of(desc));
-    for (const TensorDesc& desc : problem.outputs) tactic.outputs.push_back(format_of(desc));
-    // About one operation a nanosecond, single-threaded.
-    tactic.estimated_us = 50 + (flop_count(problem) + least_bytes(problem)) * 1e-3;
+    constexpr double kStartUs = 50;
+    TRY(Tactic tactic, reference_tactic(problem, "host"));
+    tactic.estimated_us += kStartUs;
     return std::vector{tactic};
   }
 
@@ -117,12 +106,28 @@ class ReferenceSource final : public TacticSource {
     }
     return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedReference>(problem, tactic, weights));
   }
-
- private:
-  static Format format_of(const TensorDesc& desc) { return desc.pinned ? *desc.pinned : Format{desc.type.type, {}}; }
 };
 
 }  // namespace
+
+Result<Tactic> reference_tactic(const Problem& problem, std::string id) {
+  Tactic tactic;
+  tactic.source = "reference";
+  tactic.id = std::move(id);
+  auto add_formats = [](const std::vector<TensorDesc>& descs, std::vector<Format>& formats) -> Status {
+    for (const TensorDesc& desc : descs) {
+      if (desc.present && !is_static(desc.type.dims)) {
+        return Error{ErrorCode::unsupported, "reference: " + to_string(desc.type) + " has run-time sizes"};
+      }
+      formats.push_back(desc.pinned ? *desc.pinned : Format{desc.type.type, {}});
+    }
+    return {};
+  };
+  CHECK_OK(add_formats(problem.inputs, tactic.inputs));
+  CHECK_OK(add_formats(problem.outputs, tactic.outputs));
+  tactic.estimated_us = (flop_count(problem) + least_bytes(problem)) * 1e-3;
+  return tactic;
+}
 
 Result<std::vector<Tensor>> run_problem_reference(const Problem& p, std::span<const Tensor* const> inputs) {
   std::vector<Tensor> widened(inputs.size());
