@@ -14,7 +14,8 @@ namespace enginery {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTie = 1.015;               // medians this close are a tie if their intervals overlap
+// Medians this close are a tie: within one race they may be told apart, from one race to the next they change places.
+constexpr double kTie = 1.02;
 constexpr int kMostReformatRounds = 4;
 constexpr double kNetworkTie = 1.03;         // the sums decide between whole networks closer than this: devices drift as much
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
@@ -105,32 +106,28 @@ struct Tuner::State {
       return Error{ErrorCode::unsupported, "layer '" + node.name + "': every tactic failed" + failures};
     }
     // Among tactics with the same formats only the winner stays: the search compares formats, not noise.
+    std::vector<double> kept(us.size(), kInfinity);
     for (size_t i = 0; i < us.size(); ++i) {
-      for (size_t j = 0; j < us.size(); ++j) {
-        if (i != j && us[i] < kInfinity && us[j] < kInfinity && beaten(node, times, us, i, j)) {
-          us[i] = kInfinity;
-          break;
-        }
-      }
+      if (us[i] < kInfinity && winner_beside(node.tactics, us, i) == i) kept[i] = us[i];
     }
-    return us;
+    return kept;
   }
 
-  static const Timing* timing_of(const ProblemTimes& times, const Tactic& t) {
-    std::string key = tactic_key(t);
-    for (const Timing& x : times.timings) {
-      if (x.tactic == key) return &x;
+  // Of the tactics that read and write what tactic `i` does: the first in the fixed order among those that tie with the fastest.
+  static size_t winner_beside(const std::vector<Tactic>& tactics, const std::vector<double>& us, size_t i) {
+    auto alike = [&](size_t j) { return tactics[j].inputs == tactics[i].inputs && tactics[j].outputs == tactics[i].outputs; };
+    double best = kInfinity;
+    for (size_t j = 0; j < us.size(); ++j) {
+      if (alike(j)) best = std::min(best, us[j]);
     }
-    return nullptr;
-  }
-
-  static bool beaten(const NetworkNode& node, const ProblemTimes& times, const std::vector<double>& us, size_t i, size_t j) {
-    const Tactic &a = node.tactics[i], &b = node.tactics[j];
-    if (a.inputs != b.inputs || a.outputs != b.outputs) return false;
-    const Timing *x = timing_of(times, a), *y = timing_of(times, b);
-    bool overlap = x && y && x->statistics.low_us <= y->statistics.high_us && y->statistics.low_us <= x->statistics.high_us;
-    bool tie = us[i] <= us[j] * kTie && us[j] <= us[i] * kTie && overlap;
-    return tie ? goes_first(b, a) : us[j] < us[i] || (us[j] == us[i] && j < i);
+    size_t winner = i;
+    bool found = false;
+    for (size_t j = 0; j < us.size(); ++j) {
+      if (!alike(j) || us[j] > best * kTie) continue;
+      if (!found || goes_first(tactics[j], tactics[winner])) winner = j;
+      found = true;
+    }
+    return winner;
   }
 
   // A rough time where nothing was measured yet: both sides of the tensor once over a slow memory bus.
