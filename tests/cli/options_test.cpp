@@ -91,7 +91,9 @@ TEST(Options, HelpNeedsNothingElse) {
   EXPECT_EQ(*parsed, Parsed::help);
   const std::string help = d.options.help();
   for (const std::string& name : d.options.names()) {
-    if (name != "-h" && name != "--help") EXPECT_NE(help.find(name), std::string::npos) << name;
+    if (name != "-h" && name != "--help") {
+      EXPECT_NE(help.find(name), std::string::npos) << name;
+    }
   }
   EXPECT_NE(help.find("Usage: enginery build MODEL [REST...] [OPTIONS]"), std::string::npos) << help;
 }
