@@ -17,7 +17,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Medians this close are a tie: within one race they may be told apart, from one race to the next they change places.
 constexpr double kTie = 1.02;
 constexpr int kMostReformatRounds = 4;
-constexpr double kNetworkTie = 1.03;         // the sums decide between whole networks closer than this: devices drift as much
+constexpr double kNetworkTie = 1.015;        // the sums decide between whole networks closer than this
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network
 // for each source is raced in which all others count this much slower.
