@@ -55,8 +55,7 @@ class BuildCommand final : public Command {
     request.error_on_miss = error_on_miss_;
     request.keys = keys_folder();
     // A tactic that faults on a GPU ends the process that runs it.
-    const auto sku = resolve_sku_name(request.sku);
-    if (sku && sku->kind != DeviceKind::cpu) request.runner = {"/proc/self/exe", "runner"};
+    if (is_gpu(request.sku)) request.runner = {"/proc/self/exe", "runner"};
     TRY(const auto catalog, open_catalog(place_));
     TRY(const BuiltEngine built, build(*catalog, request, console));
     return deliver(console, built);
@@ -95,9 +94,13 @@ class BuildCommand final : public Command {
     return report;
   }
 
+  static bool is_gpu(const std::string& sku) {
+    const auto row = resolve_sku_name(sku);
+    return row && row->kind == DeviceKind::cuda;
+  }
+
   static Error with_advice(Error error, const LocalBuildRequest& request) {
-    const auto row = resolve_sku_name(request.sku);
-    const bool no_gpu = error.code == ErrorCode::incompatible && row && row->kind == DeviceKind::cuda && !request.options.provisional;
+    const bool no_gpu = error.code == ErrorCode::incompatible && is_gpu(request.sku) && !request.options.provisional;
     if (no_gpu) error.message += "; --provisional builds an untuned engine without the device";
     return error;
   }

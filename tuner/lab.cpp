@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/device/format_convert.h"
+#include "engine/device/timed_unit.h"
 #include "tuner/random_data.h"
 #include "tuner/sampled_reference.h"
 
@@ -246,27 +247,14 @@ Result<Lane> Lab::lane(const LabCandidate& candidate) {
   TRY(State::Buffers* b, s.buffers_of(candidate));
   std::vector<const void*> inputs = b->inputs;
   if (int operand = candidate.tactic->in_place_operand; operand >= 0) inputs[static_cast<size_t>(operand)] = b->outputs[0];
-  auto record = [&](int launches) {
-    return s.device.record(*s.stream, [b, inputs, copies = candidate.copies, launches](Stream& stream) -> Status {
-      for (int i = 0; i < launches; ++i) {
-        const PreparedTactic& copy = *copies[static_cast<size_t>(i) % copies.size()];
-        CHECK_OK(copy.enqueue(stream, {inputs, b->outputs, b->workspace.data()}));
-      }
-      return {};
-    });
-  };
   int ring = static_cast<int>(candidate.copies.size());
-  TRY(auto once, record(ring));
-  TRY([[maybe_unused]] double warm_up, measurer->time_us(*s.stream, *once));
-  TRY(double us, measurer->time_us(*s.stream, *once));
-  // Whole turns of the ring, as many as fill the shortest unit that the instrument resolves.
-  int turns = std::clamp(static_cast<int>(std::ceil(measurer->least_unit_us() / std::max(us, 0.1))), 1, kMostLaunchesAUnit / ring + 1);
-  if (turns > 1) {
-    TRY(once, record(turns * ring));
-  }
-  Sequence* sequence = s.sequences.emplace_back(std::move(once)).get();
-  int launches = turns * ring;
-  return Lane{[measurer, &s, sequence, launches]() -> Result<double> {
+  auto enqueue = [b, inputs, copies = candidate.copies](Stream& stream, int launch) {
+    const PreparedTactic& copy = *copies[static_cast<size_t>(launch) % copies.size()];
+    return copy.enqueue(stream, {inputs, b->outputs, b->workspace.data()});
+  };
+  TRY(TimedUnit unit, record_unit(s.device, *s.stream, enqueue, ring, kMostLaunchesAUnit / ring + 1));
+  Sequence* sequence = s.sequences.emplace_back(std::move(unit.sequence)).get();
+  return Lane{[measurer, &s, sequence, launches = unit.launches]() -> Result<double> {
     TRY(double total, measurer->time_us(*s.stream, *sequence));
     return total / launches;
   }};

@@ -1,7 +1,6 @@
 #include "engine/runtime/execution.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/base/statistics.h"
 
@@ -145,44 +144,26 @@ Result<double> Execution::time_us() {
   return measurer->time_us(*stream_, *sequence_);
 }
 
-// One step, launched as often as the instrument needs to resolve it: alone, a short step would show what its start costs.
-Result<Execution::StepSequence> Execution::record_step(size_t index, Measurer& measurer) {
-  constexpr double kMostLaunches = 200;
-  auto record = [&](int launches) {
-    return program_->device().record(*stream_, [this, index, launches](Stream& s) -> Status {
-      for (int i = 0; i < launches; ++i) CHECK_OK(enqueue_step(s, index));
-      return {};
-    });
-  };
-  StepSequence out;
-  TRY(out.sequence, record(1));
-  TRY([[maybe_unused]] double warm_up, measurer.time_us(*stream_, *out.sequence));
-  TRY(double us, measurer.time_us(*stream_, *out.sequence));
-  out.launches = static_cast<int>(std::clamp(std::ceil(measurer.least_unit_us() / std::max(us, 0.1)), 1.0, kMostLaunches));
-  if (out.launches > 1) {
-    TRY(out.sequence, record(out.launches));
-  }
-  return out;
-}
-
 Result<std::vector<double>> Execution::profile(int rounds) {
   Measurer* measurer = program_->device().measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
+  constexpr int kMostLaunches = 200;  // of one step in a row: alone, a short one would show what its start costs
   size_t count = program_->plan().steps.size();
-  if (step_sequences_.empty()) {
+  if (step_units_.empty()) {
     for (size_t i = 0; i < count; ++i) {
-      step_sequences_.emplace_back();
+      step_units_.emplace_back();
       if (program_->step(i)) {
-        TRY(step_sequences_.back(), record_step(i, *measurer));
+        auto enqueue = [this, i](Stream& s, int) { return enqueue_step(s, i); };
+        TRY(step_units_.back(), record_unit(program_->device(), *stream_, enqueue, 1, kMostLaunches));
       }
     }
   }
   std::vector<std::vector<double>> samples(count);
   for (int r = 0; r < rounds; ++r) {
     for (size_t i = 0; i < count; ++i) {
-      if (!step_sequences_[i].sequence) continue;
-      TRY(double us, measurer->time_us(*stream_, *step_sequences_[i].sequence));
-      samples[i].push_back(us / step_sequences_[i].launches);
+      if (!step_units_[i].sequence) continue;
+      TRY(double us, measurer->time_us(*stream_, *step_units_[i].sequence));
+      samples[i].push_back(us / step_units_[i].launches);
     }
   }
   std::vector<double> medians;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/device/timed_unit.h"
 #include "engine/runtime/program.h"
 
 namespace enginery {
@@ -53,12 +54,7 @@ class Execution {
   };
   std::vector<StepSlots> slots_;
   std::unique_ptr<Sequence> sequence_;
-  struct StepSequence {
-    std::unique_ptr<Sequence> sequence;  // null for a view
-    int launches = 1;
-  };
-  Result<StepSequence> record_step(size_t index, Measurer& measurer);
-  std::vector<StepSequence> step_sequences_;  // made by the first profile()
+  std::vector<TimedUnit> step_units_;  // made by the first profile(); empty for views
 };
 
 }  // namespace enginery

@@ -82,20 +82,7 @@ TEST(FarmBuild, FailsAJobWhoseModelIsBrokenOnceAndForAll) {
 TEST(FarmBuild, ResumesTheTuningOfAKilledRunner) {
   const SmallFarm farm;
   const AgentThread agent(farm, best_cpu_sku(), ENGINERY_TEST_RUNNER);
-  auto client = farm.client();
-  auto job = client->submit(make_submit(*client, network(40, 1, 4)), make_request_id());
-  ASSERT_TRUE(job.ok());
-  const int runner = wait_for_tuning(*client, job->id);
-  ASSERT_GT(runner, 0) << "the tuning ended before it could be disturbed";
-  std::this_thread::sleep_for(milliseconds(1200));  // timings arrive within a second
-  ASSERT_EQ(kill(runner, SIGKILL), 0);
-  auto end = wait_for_end(farm, job->id);
-  ASSERT_TRUE(end.ok()) << end.error().message;
-  expect_done(*end);
-  const StepView* tune = step_named(*end, "tune");
-  ASSERT_GE(tune->attempts.size(), 2u);
-  EXPECT_EQ(tune->attempts[0].outcome, "worker_lost");
-  EXPECT_GT(end->targets[0].timings_reused, 0u);
+  expect_tuning_resumes_after_a_kill(farm, network(40, 1, 4));
 }
 
 // Each fault costs a runner; neither the step nor the worker ends.

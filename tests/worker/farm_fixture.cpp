@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 
 #include "engine/base/file.h"
@@ -124,6 +125,23 @@ void expect_done(const JobView& job) {
   ASSERT_EQ(job.targets.size(), 1u);
   ASSERT_EQ(job.state, JobState::done) << (job.targets[0].fault ? job.targets[0].fault->message : "");
   for (const StepView& step : job.steps) EXPECT_LE(step.commits, 1u) << step.name;
+}
+
+void expect_tuning_resumes_after_a_kill(const SmallFarm& farm, const SubmitSpec& spec) {
+  auto client = farm.client();
+  auto job = client->submit(make_submit(*client, spec), make_request_id());
+  ASSERT_TRUE(job.ok());
+  const int runner = wait_for_tuning(*client, job->id);
+  ASSERT_GT(runner, 0) << "the tuning ended before it could be disturbed";
+  std::this_thread::sleep_for(milliseconds(1200));  // timings arrive within a second
+  ASSERT_EQ(kill(runner, SIGKILL), 0);
+  auto end = wait_for_end(farm, job->id);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  expect_done(*end);
+  const StepView* tune = step_named(*end, "tune");
+  ASSERT_GE(tune->attempts.size(), 2u);
+  EXPECT_EQ(tune->attempts[0].outcome, "worker_lost");
+  EXPECT_GT(end->targets[0].timings_reused, 0u);
 }
 
 const StepView* step_named(const JobView& job, const std::string& name) {

@@ -60,6 +60,8 @@ int wait_for_tuning(Client& client, const std::string& job);
 
 // That its one target is done, and no step was committed twice.
 void expect_done(const JobView& job);
+// Kills the runner in the middle of the model's tuning: the step is tried again and reuses what was measured.
+void expect_tuning_resumes_after_a_kill(const SmallFarm& farm, const SubmitSpec& spec);
 const StepView* step_named(const JobView& job, const std::string& name);  // or null
 
 }  // namespace enginery::test

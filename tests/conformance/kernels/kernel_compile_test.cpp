@@ -6,14 +6,13 @@
 // (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are skipped with a message.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <random>
 #include <regex>
-#include <thread>
 
+#include "engine/base/parallel.h"
 #include "engine/device/cuda/fingerprint.h"
 #include "engine/tactics/cuda_kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
@@ -90,13 +89,10 @@ TEST_P(KernelTexts, Compile) {
     texts.insert(texts.end(), members.begin(), members.end());
   }
   std::vector<Result<Nvrtc::Output>> outputs(texts.size(), Error{});
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i = next++; i < texts.size(); i = next++) outputs[i] = nvrtc->compile(texts[i].text, sm, CodeKind::cubin, {});
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
-  for (std::thread& t : threads) t.join();
+  parallel_for(static_cast<int64_t>(texts.size()), [&](int64_t index) {
+    const auto i = static_cast<size_t>(index);
+    outputs[i] = nvrtc->compile(texts[i].text, sm, CodeKind::cubin, {});
+  });
   std::ofstream csv(variable("ENGINERY_TEST_OUTPUT", ".") + "/kernels.csv", std::ios::app);
   for (size_t i = 0; i < texts.size(); ++i) {
     SCOPED_TRACE(texts[i].family + "/" + texts[i].variant + " of " + texts[i].problem);
