@@ -1,0 +1,107 @@
+"""Build times, and how alike cold builds are."""
+import glob
+import json
+import os
+import sqlite3
+import statistics
+import sys
+import time
+
+from .common import BUNDLE, build_command, home_environment, program, report_of, rows_to, run
+from .models import model_file
+
+HEADER = ["model", "precision", "build", "seconds", "measured", "reused", "median_ms", "content_digest"]
+ROUNDS = 7
+
+
+def bench_ms(engine, home, log):
+    _, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--json"], log, 120, True, home_environment(home))
+    return report_of(text)["latency"]["median_ms"]
+
+
+def layers_of(engine, home, log):
+    _, text = run([program("enginery"), "inspect", engine, "--json"], log, 60, True, home_environment(home))
+    return {l["name"]: (l["tactic"], l["median_us"]) for l in report_of(text)["layers"]}
+
+
+def timings_of(home):
+    """{problem: {tactic: median in microseconds}}: what this build measured."""
+    found = {}
+    for file in glob.glob(home + "/**/catalog.db", recursive=True):
+        with sqlite3.connect(file) as database:
+            for problem, entry in database.execute("SELECT problem, entry FROM timing"):
+                timing = json.loads(entry)
+                if timing.get("samples"):
+                    found.setdefault(problem, {})[timing["tactic"]] = timing["median_us"]
+    return found
+
+
+def apart(build, layer, other_tactic):
+    """How far the other tactic's median lies from the chosen one's, both measured in this build; None: it measured only one."""
+    tactic, us = build["layers"][layer]
+    for times in build["timings"].values():
+        if us > 0 and other_tactic in times and abs(times.get(tactic, -1) - us) < 0.001:  # engines keep three digits
+            return times[other_tactic] / us - 1
+    return None
+
+
+def part_builds(o):
+    """Cold, warm and new-weights builds; pinned builds; what several cold builds choose (each with an empty data folder of its own)."""
+    log = os.path.join(o.out, "builds.log")
+    for name in o.models.split(","):
+        path, _ = model_file(name)
+        precision = o.precisions.split(",")[0]
+
+        def build(what, home, extra=(), model=path):
+            engine = f"/tmp/{what}-{name}-{os.getpid()}.engine"
+            started = time.time()
+            status, text = run(build_command(model, engine, o, precision, extra), log, o.limit, True, home_environment(home))
+            if status != 0:
+                return None
+            seconds, built = time.time() - started, report_of(text)
+            median = bench_ms(engine, home, log)
+            rows_to(os.path.join(o.out, "builds.csv"), HEADER,
+                    [[name, precision, what, f"{seconds:.1f}", built["timings_measured"], built["timings_reused"], median, built["content_digest"]]])
+            print(f"{name} {precision} {what}: {seconds:.1f} s, {built['timings_measured']} measured, median {median:.4f} ms, {built['content_digest'][:24]}", flush=True)
+            return {"what": what, "engine": engine, "home": home, "layers": layers_of(engine, home, log), "timings": timings_of(home)}
+
+        home = f"/tmp/home-{name}-{os.getpid()}"
+        colds = []
+        if o.cold == 0 or o.speed:
+            colds.append(build("cold", home))
+            build("warm", home, ["--rebuild"])
+            build("pinned", home, ["--rebuild", "--error-on-timing-cache-miss"])
+            if name not in ("squeezenet", "rfb320"):
+                os.makedirs("/tmp/models-seed1", exist_ok=True)
+                run([sys.executable, os.path.join(BUNDLE, "models", "make_models.py"), "/tmp/models-seed1", name, "--seed", "1"], log, 300, True)
+                build("new-weights", home, model=f"/tmp/models-seed1/{name}.onnx")
+        colds += [build(f"cold{i + 1}", f"{home}-{i}") for i in range(o.cold)]
+        colds = [c for c in colds if c]
+        if len(colds) > 1:
+            stability(o, name, colds, log)
+
+
+def stability(o, name, builds, log):
+    """Nodes that keep the first build's tactic; where one changed, how far apart both builds measured the two; the engines' medians, taken in turns."""
+    kept = total = 0
+    changes = []
+    first = builds[0]
+    for other in builds[1:]:
+        for layer, (tactic, _) in other["layers"].items():
+            total += 1
+            before = first["layers"].get(layer, ("", 0))[0]
+            kept += before == tactic
+            if before and before != tactic:
+                changes.append([name, other["what"], layer, before, tactic, apart(first, layer, tactic), apart(other, layer, before)])
+    rows_to(os.path.join(o.out, "changes.csv"), ["model", "build", "layer", "first_tactic", "tactic", "slower_in_first", "first_slower_in_build"], changes)
+    known = [abs(x) for c in changes for x in c[5:] if x is not None]
+    medians = [[] for _ in builds]
+    for _ in range(ROUNDS):
+        for samples, build in zip(medians, builds):
+            samples.append(bench_ms(build["engine"], build["home"], log))
+    rows_to(os.path.join(o.out, "medians.csv"), ["model", "build"] + [f"round{i + 1}_ms" for i in range(ROUNDS)],
+            [[name, build["what"], *samples] for build, samples in zip(builds, medians)])
+    middle = sorted(statistics.median(samples) for samples in medians)
+    print(f"{name}: {len(builds)} cold builds keep the tactic of {100 * kept / total:.1f} % of the nodes; {len(changes)} changes, apart by at most "
+          f"{100 * max(known, default=0):.1f} % (medians of one build; {len(known)} of {2 * len(changes)} known); engines in turns {middle[0]:.4f} to {middle[-1]:.4f} ms "
+          f"({100 * (middle[-1] / middle[0] - 1):.1f} %)", flush=True)

@@ -1,0 +1,70 @@
+"""What every part uses: the bundle's programs and libraries, commands with their logs, CSV files."""
+import csv
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+BUNDLE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def environment():
+    env = dict(os.environ)
+    own = os.path.join(BUNDLE, "lib")
+    wheels = []
+    for prefix in {sys.prefix, os.path.dirname(os.path.dirname(os.path.realpath(sys.executable)))}:
+        wheels += glob.glob(prefix + "/lib/python3*/site-packages/nvidia/*/lib")
+        wheels += glob.glob(prefix + "/lib/python3*/site-packages/nvidia/cu1*/lib")
+    toolkit = [p for p in ["/usr/local/cuda/lib64", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib"] if os.path.isdir(p)]
+    env["LD_LIBRARY_PATH"] = ":".join([own] + toolkit + sorted(set(wheels)) + [p for p in env.get("LD_LIBRARY_PATH", "").split(":") if p])
+    env["ENGINERY_CUDA_LIBRARIES"] = ":".join(sorted(set(wheels)) + toolkit)
+    env.setdefault("ENGINERY_HOME", "/tmp/enginery-home")
+    return env
+
+
+def home_environment(folder):
+    env = environment()
+    env["ENGINERY_HOME"] = folder
+    return env
+
+
+def run(command, log=None, limit=590, check=False, env=None):
+    """(exit status, output); what it prints goes to `log` too."""
+    started = time.time()
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit,
+                              env=env or environment(), errors="replace")
+        status, text = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        status, text = 124, (late.stdout or b"").decode(errors="replace") if isinstance(late.stdout, bytes) else (late.stdout or "")
+    if log:
+        with open(log, "a") as file:
+            file.write(f"$ {' '.join(command)}\n{text}\n[status {status}, {time.time() - started:.1f} s]\n")
+    if check and status != 0:
+        print(f"failed ({status}): {' '.join(command)}\n{text[-3000:]}")
+    return status, text
+
+
+def program(name):
+    return os.path.join(BUNDLE, "bin", name)
+
+
+def rows_to(path, header, rows):
+    fresh = not os.path.exists(path)
+    with open(path, "a", newline="") as file:
+        writer = csv.writer(file)
+        if fresh:
+            writer.writerow(header)
+        writer.writerows(rows)
+
+
+def report_of(text):
+    """The JSON document at the end of a command's output."""
+    return json.loads(text[text.index("\n{") + 1 if "\n{" in text else text.index("{"):])
+
+
+def build_command(path, engine, o, precision, extra=()):
+    command = [program("enginery"), "build", path, "-o", engine, f"--precision={precision}", "--level", str(o.level), "--json", *extra]
+    return command + ([f"--tactic-sources={o.sources}"] if o.sources else [])

@@ -1,0 +1,71 @@
+"""Single tactics: conformance natively and as PTX of other SMs, compute-sanitizer, layers timed alone; what the machine has."""
+import concurrent.futures
+import os
+import re
+import sys
+
+from .common import BUNDLE, environment, program, rows_to, run
+
+
+def part_probe(o):
+    log = os.path.join(o.out, "probe.log")
+    for command in (["nvidia-smi"], [sys.executable, "-c", "import torch; print(torch.__version__, torch.backends.cudnn.version(), torch.cuda.get_device_name())"],
+                    ["ldd", program("enginery")], [program("enginery"), "version"], [program("enginery"), "doctor"], [program("enginery"), "skus", "--local"],
+                    ["nvidia-smi", "--query-gpu=pci.device_id,clocks.max.sm,clocks.max.memory,ecc.mode.current,mig.mode.current", "--format=csv"]):
+        status, text = run(command, log, 120)
+        print(f"$ {' '.join(command)} -> {status}\n{text[:2500]}")
+    print(environment()["ENGINERY_CUDA_LIBRARIES"])
+
+
+def gtest(o, name, extra_env, label):
+    """Runs a GoogleTest program in shards side by side; most of a conformance test is compiling and the reference."""
+    env = environment()
+    env.update(extra_env, GTEST_TOTAL_SHARDS=str(o.shards))
+
+    def shard(index):
+        log = os.path.join(o.out, f"{label}-{index}.log")
+        return run([program(name), f"--gtest_filter={o.filter}"], log, o.limit, env=dict(env, GTEST_SHARD_INDEX=str(index)))
+
+    with concurrent.futures.ThreadPoolExecutor(o.shards) as pool:
+        done = list(pool.map(shard, range(o.shards)))
+    status, text = max(s for s, _ in done), "".join(t for _, t in done)
+    rows = [[label, test, verdict, ms] for verdict, test, ms in re.findall(r"\[ +(OK|FAILED|SKIPPED) +\] (\S+?),? .*?\((\d+) ms\)", text)]
+    rows_to(os.path.join(o.out, "conformance.csv"), ["run", "test", "verdict", "ms"], rows)
+    bad = [r[1] for r in rows if r[2] == "FAILED"]
+    print(f"{label}: status {status}, {len(rows)} tests, {len(bad)} failed: {' '.join(bad[:40])}", flush=True)
+    for block in re.findall(r"(?ms)^\S+: Failure\n.*?(?=^\S+: Failure|^\[ )", text)[:o.show]:
+        print(block[:900])
+    if not rows:
+        print(text[-3000:])
+    return status
+
+
+def part_conformance(o):
+    return gtest(o, "tactics_conformance", {"ENGINERY_TEST_SKU": "gpu"}, "native")
+
+
+def part_ptx(o):
+    worst = 0
+    for sm in o.sms.split(","):
+        env = {"ENGINERY_TEST_SKU": "gpu", "ENGINERY_TEST_PTX": sm, "ENGINERY_TEST_PTX_FOLDER": os.path.join(BUNDLE, "ptx")}
+        worst = max(worst, gtest(o, "tactics_conformance", env, f"ptx_sm{sm}"))
+    return worst
+
+
+def part_sanitize(o):
+    env = environment()
+    env["ENGINERY_TEST_SKU"] = "gpu"
+    problems = "*conv_3x3_relu:*conv_depthwise:*max_pool_3x3*:*global_average:*softmax_rows:*concat_channels:*conv_1x1_deep:*gemm_wide"
+    for tool in ("memcheck", "racecheck"):
+        status, text = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program("tactics_conformance"), f"--gtest_filter={problems}"],
+                           os.path.join(o.out, f"sanitize_{tool}.log"), o.limit, env=env)
+        rows_to(os.path.join(o.out, "sanitize.csv"), ["tool", "status", "summary"], [[tool, status, (re.findall(r"ERROR SUMMARY.*|RACECHECK SUMMARY.*", text) or [""])[-1]]])
+        print(f"{tool}: {status}\n{text[-1500:]}")
+
+
+def part_layers(o):
+    for precision in o.precisions.split(","):
+        for batch in o.batches.split(","):
+            status, text = run([program("gpu_layers_bench"), "--batch", batch, "--precision", precision, "--out",
+                                os.path.join(o.out, "layers.csv")] + (["--every"] if o.every else []), os.path.join(o.out, "layers.log"), o.limit)
+            print(f"batch {batch} {precision}: status {status}\n{text[-6000:]}")
