@@ -65,6 +65,7 @@ void BuildFlags::declare(Options& options) {
   options.text("--max-shapes", max_shapes, "NAME:DIMS,...", "greatest dimensions of a range");
   options.number("--threads", threads, {1, 4096}, "N", "CPU threads of one inference (default: the cores of the affinity mask)");
   options.number("--level", level, {0, 5}, "0..5", "how hard to search: 0 measures nothing, 3 is the default, 5 is exhaustive");
+  options.number("--max-aux-streams", max_aux_streams, {0, 7}, "N", "streams beside the main one for branches side by side, at most (default: where they win)");
   options.list("--tactic-sources", tactic_sources, "=+X,-Y", "leave libraries out, e.g. --tactic-sources=-cudnn,-cublaslt");
   options.list("--skip-pass", skip_passes, "LIST", "graph passes not to run");
   options.text("--calib", calib, "FILE", "calibration table for int8");
@@ -79,6 +80,7 @@ Result<BuildOptions> BuildFlags::settle() const {
   options.skip_passes = {skip_passes.begin(), skip_passes.end()};
   options.threads = static_cast<int>(threads.value_or(affinity_cores()));
   options.level = static_cast<int>(level.value_or(kDefaultLevel));
+  options.aux_streams = static_cast<int>(max_aux_streams.value_or(-1));
   if (!calib.empty()) return later("--calib");
   if (!mem_pool_size.empty()) return later("--mem-pool-size");
   if (!profiling_verbosity.empty() && profiling_verbosity != "detailed") return later("--profiling-verbosity other than detailed");

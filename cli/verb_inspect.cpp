@@ -41,6 +41,8 @@ Json layer_json(const LayerInfo& layer) {
   return {{"name", valid_utf8(layer.name)},
           {"op", layer.op},
           {"tactic", layer.tactic},
+          {"problem", valid_utf8(layer.problem)},
+          {"stream", layer.stream},
           {"median_us", json_known(layer.median_us)},
           {"flops", layer.flops},
           {"bytes", layer.bytes},
@@ -92,12 +94,18 @@ Json engine_json(const EngineInfo& info) {
           {"size_bytes", info.file_bytes}};
 }
 
+std::string streams_text(const EngineInfo& info) {
+  int most = 0;
+  for (const LayerInfo& layer : info.layers) most = std::max(most, layer.stream);
+  return most > 0 ? fmt::format(", {} streams", most + 1) : "";
+}
+
 std::string engine_text(const EngineInfo& info) {
   std::string text = fmt::format("engine {} for {}{}\n", info.name, info.sku, info.provisional ? " (untuned)" : "");
   text += fmt::format("content {}\nfile    {} {}\n", info.content_digest, info.digest, human_bytes(static_cast<uint64_t>(info.file_bytes)));
   text += fmt::format("{}, {} threads, level {}, signed by {}, built by {}\n", precision_text(info.precisions), info.threads, info.level, info.signer, info.builder);
-  text += fmt::format("weights {}, arena {} for each context{}\n", human_bytes(static_cast<uint64_t>(info.weights_bytes)),
-                      human_bytes(static_cast<uint64_t>(info.arena_bytes)),
+  text += fmt::format("weights {}, arena {} for each context{}{}\n", human_bytes(static_cast<uint64_t>(info.weights_bytes)),
+                      human_bytes(static_cast<uint64_t>(info.arena_bytes)), streams_text(info),
                       info.median_us > 0 ? fmt::format(", {} ms when built", human_milliseconds(info.median_us / 1000)) : "");
   for (const TensorInfo& input : info.inputs) text += "input  " + input.name + " " + to_string(input.type) + "\n";
   for (const TensorInfo& output : info.outputs) text += "output " + output.name + " " + to_string(output.type) + "\n";

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "engine/plan/plan.h"
-#include "engine/runtime/execution.h"
-#include "engine/runtime/sample_input.h"
+#include "engine/plan/streams.h"
 #include "tuner/layout_search.h"
+#include "tuner/network_race.h"
 #include "tuner/problem_tuner.h"
 
 namespace enginery {
@@ -17,7 +17,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Medians this close are a tie: within one race they may be told apart, from one race to the next they change places.
 constexpr double kTie = 1.02;
 constexpr int kMostReformatRounds = 4;
-constexpr double kNetworkTie = 1.015;        // the sums decide between whole networks closer than this
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network
 // for each source is raced in which all others count this much slower.
@@ -30,26 +29,6 @@ bool goes_first(const Tactic& a, const Tactic& b) {
   return tactic_key(a) < tactic_key(b);
 }
 
-// The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
-std::string network_key(const Network& network) {
-  Sha256 hash;
-  for (const NetworkNode& node : network.nodes) {
-    hash.update(node.problem.key() + " @");
-    for (ValueId v : node.inputs) hash.update(" " + std::to_string(v == kNoValue || network.graph.constant(v) ? -1 : v));
-    hash.update(" ->");
-    for (ValueId v : node.outputs) hash.update(" " + std::to_string(v));
-    hash.update("\n");
-  }
-  return "network " + hash.finish().hex();
-}
-
-std::string assignment_key(const Assignment& assignment) {
-  Sha256 hash;
-  for (const Tactic& t : assignment.tactics) hash.update(tactic_key(t) + "\n");
-  for (const auto& [key, t] : assignment.reformats) hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
-  return "assignment " + hash.finish().hex().substr(0, 32);
-}
-
 }  // namespace
 
 struct Tuner::State {
@@ -60,11 +39,13 @@ struct Tuner::State {
   TunerCounts counts;
   std::vector<double> node_us;
   ProblemTuner problems;
+  NetworkRace networks;
   std::map<std::string, ProblemTimes> known;               // by problem key
   std::map<std::string, std::pair<double, Tactic>> reformats;  // by reformat problem key: microseconds and the tactic
 
   State(Device& d, const TacticSources& s, TimingStore& t, TunerOptions o)
-      : device(d), sources(s), store(t), options(std::move(o)), problems(d, s, t, options, counts) {}
+      : device(d), sources(s), store(t), options(std::move(o)), problems(d, s, t, options, counts),
+        networks(d, s, t, options, counts, problems) {}
 
   Status time_nodes(const Network& network) {
     std::map<std::string, const NetworkNode*> distinct;
@@ -233,102 +214,15 @@ struct Tuner::State {
     return out;
   }
 
-  struct Contender {
-    std::unique_ptr<Execution> execution;
-    std::vector<Tensor> host;
-  };
-
-  Result<std::unique_ptr<Contender>> contender(const Network& network, const Assignment& assignment) {
-    TRY(Plan plan, make_plan(network, assignment));
-    TRY(auto program, Program::make(std::move(plan), device, sources));
-    auto out = std::make_unique<Contender>();
-    TRY(out->execution, Execution::make(program));
-    std::vector<const void*> inputs;
-    std::vector<void*> outputs;
-    auto host = [&](int tensor) {
-      const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
-      return out->host.emplace_back(sample_input(type)).mutable_bytes();
-    };
-    for (int t : program->plan().inputs) inputs.push_back(host(t));
-    for (int t : program->plan().outputs) outputs.push_back(host(t));
-    CHECK_OK(out->execution->run(inputs, outputs));
-    return out;
-  }
-
-  // The index of the fastest whole network; its times are kept like any other, so that a rebuild measures nothing.
-  Result<size_t> race_networks(const Network& network, const std::vector<Assignment>& assignments) {
-    std::string key = network_key(network);
-    TRY(auto timings, store.find(problems.device_key(), key));
-    auto known = [&](const Assignment& a) {
-      std::string name = assignment_key(a);
-      auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == name; });
-      return found == timings.end() ? nullptr : &*found;
-    };
-    bool all_known = std::all_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return known(a); });
-    if (!all_known) {
-      if (options.error_on_miss) return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
-      CHECK_OK(measure_networks(network, assignments, key, timings));
-      TRY(timings, store.find(problems.device_key(), key));
-    } else {
-      counts.timings_reused += static_cast<int>(assignments.size());
-    }
-    size_t best = 0;
-    auto median = [&](size_t i) {
-      const Timing* t = known(assignments[i]);
-      return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
-    };
-    for (size_t i = 1; i < assignments.size(); ++i) {
-      if (median(i) * kNetworkTie < median(best)) best = i;  // a tie goes to the one that the sums prefer
-    }
-    if (median(best) == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[best])->failure};
-    return best;
-  }
-
-  Status measure_networks(const Network& network, const std::vector<Assignment>& assignments, const std::string& key,
-                          const std::vector<Timing>& past) {
-    options.progress({"network", 0, static_cast<int>(assignments.size())});
-    TRY(Lane guard, problems.guard());
-    std::vector<std::unique_ptr<Contender>> contenders;
-    std::vector<Lane> lanes;
-    for (const Assignment& a : assignments) {
-      std::string name = assignment_key(a);
-      auto failed = std::find_if(past.begin(), past.end(), [&](const Timing& t) { return t.tactic == name && !t.failure.empty(); });
-      options.trial({problems.device_key(), key, name, false});
-      auto made = failed == past.end() ? contender(network, a) : Error{ErrorCode::internal, failed->failure};
-      options.trial({problems.device_key(), key, name, true});
-      if (!made && problems.lost_device(made.error())) {
-        CHECK_OK(keep_network(key, name, {{}, made.error().message}));
-        return Error{ErrorCode::device_lost, made.error().message};
-      }
-      if (!made) {
-        lanes.push_back({[error = made.error()]() -> Result<double> { return error; }});
-        continue;
-      }
-      Execution* execution = contenders.emplace_back(std::move(*made))->execution.get();
-      lanes.push_back({[execution] { return execution->time_us(); }});
-    }
-    RaceRules rules;
-    rules.cancelled = options.cancelled;
-    TRY(auto raced, race(lanes, guard, rules));
-    auto lost = std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
-    for (size_t i = 0; i < raced.size(); ++i) {
-      bool complete = lost == raced.end() || raced[i].lost_device;
-      if (complete) CHECK_OK(keep_network(key, assignment_key(assignments[i]), raced[i]));
-    }
-    if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
-    options.progress({"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
+  // Branches side by side, where the whole network gains by it.
+  Status choose_streams(const Network& network, Assignment& assignment) {
+    Assignment side_by_side = assignment;
+    side_by_side.streams = options.aux_streams < 0 ? device.info().streams : options.aux_streams + 1;
+    TRY(Plan plan, make_plan(network, side_by_side));
+    if (stream_count(plan) == 1) return {};
+    TRY(size_t best, networks.fastest(network, {assignment, side_by_side}));
+    if (best == 1) assignment = std::move(side_by_side);
     return {};
-  }
-
-  Status keep_network(const std::string& key, const std::string& name, const LaneResult& result) {
-    Timing t;
-    t.tactic = name;
-    t.failure = result.failure;
-    t.statistics = summarize(result.samples_us);
-    t.guard_ratio = result.guard_ratio;
-    problems.record(t);
-    ++counts.timings_measured;
-    return store.put(problems.device_key(), key, t);
   }
 
   Result<Assignment> select(const Network& network) {
@@ -337,9 +231,10 @@ struct Tuner::State {
     TRY(std::vector<Assignment> assignments, find_layouts(network));
     size_t best = 0;
     if (assignments.size() > 1 && options.level >= 3) {
-      TRY(best, race_networks(network, assignments));
+      TRY(best, networks.fastest(network, assignments));
     }
     Assignment& chosen = assignments[best];
+    if (options.level >= 3) CHECK_OK(choose_streams(network, chosen));
     node_us.clear();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
       double us = chosen.tactics[n].view_of >= 0 ? 0 : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));

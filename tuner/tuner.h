@@ -1,7 +1,7 @@
 // Tuner: chooses tactics by measuring them on the device. Implements plan's TacticSelector.
 //
 // Flow: for each distinct problem: offer -> prune -> prepare side by side -> check against the reference -> race; then the
-// least-cost layouts over the whole network, and a last race of the best whole networks. What the timing store knows is
+// least-cost layouts over the whole network, a last race of the best whole networks, and one of branches side by side. What the timing store knows is
 // not measured again. Belongs to one thread; prepares on several.
 #pragma once
 
@@ -32,6 +32,7 @@ struct TunerOptions {
   int level = kDefaultLevel;
   std::set<Precision> allowed = {Precision::fp32};
   uint64_t seed = 1;
+  int aux_streams = -1;        // beside the main one, at most; -1: as many as the device gains by
   bool error_on_miss = false;  // every timing must come from the store
   bool one_by_one = false;     // prepare candidates one after another: one that takes the device down is then known
   std::string worker;          // recorded in each timing

@@ -104,6 +104,7 @@ std::vector<NamedText> tune_key(const KeySubject& subject) {
   std::vector<NamedText> fields = {{"structure", subject.structure.text()}, {"sku", subject.sku}};
   add_settings(fields, subject);
   add_toolchain(fields, subject.toolchain);
+  fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   return fields;
 }
 
@@ -114,6 +115,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   fields.push_back({"skip_passes", join(subject.options.skip_passes)});
   fields.push_back({"provisional", subject.options.provisional ? "true" : "false"});
   add_toolchain(fields, subject.toolchain);
+  fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   return fields;
 }
 

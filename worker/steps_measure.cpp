@@ -34,6 +34,7 @@ Result<StepOutputs> tune_step(Workbench& bench, TimingStore& store, const TuneSe
   TunerOptions options;
   options.level = bench.spec().options.level;
   options.allowed = bench.spec().options.precisions;
+  options.aux_streams = bench.spec().options.aux_streams;
   options.error_on_miss = settings.error_on_miss;
   options.one_by_one = settings.one_by_one;
   options.worker = settings.worker;

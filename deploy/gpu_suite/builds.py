@@ -15,13 +15,13 @@ ROUNDS = 7
 
 
 def bench_ms(engine, home, log):
-    _, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--json"], log, 120, True, home_environment(home))
+    _, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--duration", "0.5", "--json"], log, 120, True, home_environment(home))
     return report_of(text)["latency"]["median_ms"]
 
 
 def layers_of(engine, home, log):
     _, text = run([program("enginery"), "inspect", engine, "--json"], log, 60, True, home_environment(home))
-    return {l["name"]: (l["tactic"], l["median_us"]) for l in report_of(text)["layers"]}
+    return {l["name"]: (l["tactic"], l["problem"]) for l in report_of(text)["layers"]}
 
 
 def timings_of(home):
@@ -29,8 +29,9 @@ def timings_of(home):
     found = {}
     for file in glob.glob(home + "/**/catalog.db", recursive=True):
         with sqlite3.connect(file) as database:
-            for problem, entry in database.execute("SELECT problem, entry FROM timing"):
-                timing = json.loads(entry)
+            rows = database.execute("SELECT k.bytes, t.entry FROM timing t JOIN timing_key k ON k.digest = t.problem")
+            for key, entry in rows:
+                problem, timing = key[key.rindex(b"problem") + len("problem") + 4:].decode(), json.loads(entry)  # the last field, after its length
                 if timing.get("samples"):
                     found.setdefault(problem, {})[timing["tactic"]] = timing["median_us"]
     return found
@@ -38,11 +39,9 @@ def timings_of(home):
 
 def apart(build, layer, other_tactic):
     """How far the other tactic's median lies from the chosen one's, both measured in this build; None: it measured only one."""
-    tactic, us = build["layers"][layer]
-    for times in build["timings"].values():
-        if us > 0 and other_tactic in times and abs(times.get(tactic, -1) - us) < 0.001:  # engines keep three digits
-            return times[other_tactic] / us - 1
-    return None
+    tactic, problem = build["layers"][layer]
+    times = build["timings"].get(problem, {})
+    return times[other_tactic] / times[tactic] - 1 if tactic in times and other_tactic in times else None
 
 
 def part_builds(o):
@@ -63,7 +62,10 @@ def part_builds(o):
             rows_to(os.path.join(o.out, "builds.csv"), HEADER,
                     [[name, precision, what, f"{seconds:.1f}", built["timings_measured"], built["timings_reused"], median, built["content_digest"]]])
             print(f"{name} {precision} {what}: {seconds:.1f} s, {built['timings_measured']} measured, median {median:.4f} ms, {built['content_digest'][:24]}", flush=True)
-            return {"what": what, "engine": engine, "home": home, "layers": layers_of(engine, home, log), "timings": timings_of(home)}
+            timings = timings_of(home)
+            rows_to(os.path.join(o.out, "timings.csv"), ["model", "build", "problem", "tactic", "median_us"],
+                    [[name, what, p, t, f"{us:.4f}"] for p, times in timings.items() for t, us in times.items()])
+            return {"what": what, "engine": engine, "home": home, "layers": layers_of(engine, home, log), "timings": timings}
 
         home = f"/tmp/home-{name}-{os.getpid()}"
         colds = []

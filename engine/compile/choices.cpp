@@ -24,11 +24,13 @@ Choices to_choices(const Network& network, const Assignment& assignment, std::ve
     out.reformats.push_back(tactic_key(assignment.reformats.at(key)));
   }
   out.node_us = std::move(node_us);
+  out.streams = assignment.streams;
   return out;
 }
 
 std::string to_json(const Choices& choices) {
-  nlohmann::json json = {{"schema", kSchema}, {"tactics", choices.tactics}, {"reformats", choices.reformats}, {"node_us", choices.node_us}};
+  nlohmann::json json = {{"schema", kSchema}, {"tactics", choices.tactics}, {"reformats", choices.reformats}, {"node_us", choices.node_us},
+                         {"streams", choices.streams}};
   return json.dump();
 }
 
@@ -38,7 +40,7 @@ Result<Choices> parse_choices(std::string_view text) {
   if (!json.is_object() || json.value("schema", "") != kSchema) return broken;
   try {
     return Choices{json.at("tactics").get<std::vector<std::string>>(), json.at("reformats").get<std::vector<std::string>>(),
-                   json.at("node_us").get<std::vector<double>>()};
+                   json.at("node_us").get<std::vector<double>>(), json.value("streams", 1)};
   } catch (const nlohmann::json::exception&) {
     return broken;
   }
@@ -50,6 +52,7 @@ Result<Assignment> follow(const Network& network, const TacticSources& sources, 
                                               " layers, this one has " + std::to_string(network.nodes.size())};
   }
   Assignment out;
+  out.streams = choices.streams;
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     TRY(out.tactics.emplace_back(), find_tactic(network.nodes[n].tactics, choices.tactics[n], "layer '" + network.nodes[n].name + "'"));
   }

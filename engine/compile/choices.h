@@ -14,6 +14,7 @@ struct Choices {
   std::vector<std::string> tactics;     // tactic_key, parallel to Network::nodes
   std::vector<std::string> reformats;   // tactic_key, parallel to needed_reformats
   std::vector<double> node_us;          // measured medians, parallel to tactics; empty when nothing was measured
+  int streams = 1;                      // Assignment::streams
 };
 
 Choices to_choices(const Network& network, const Assignment& assignment, std::vector<double> node_us);

@@ -1,8 +1,10 @@
 #include "engine/compile/options.h"
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <vector>
+
+#include "engine/base/parse_int.h"
 
 namespace enginery {
 namespace {
@@ -31,17 +33,19 @@ Error bad_line(const std::string& line) {
   return {ErrorCode::usage, "build options: cannot read '" + line + "'"};
 }
 
+constexpr int kMostNumber = 1 << 20;
+const std::map<std::string, int BuildOptions::*> kNumbers = {
+    {"threads", &BuildOptions::threads}, {"level", &BuildOptions::level}, {"aux_streams", &BuildOptions::aux_streams}};
+
 Status read_field(BuildOptions& options, const std::string& name, const std::string& value) {
   if (name == "precisions") {
     TRY(options.precisions, parse_precisions(value));
   } else if (name == "shapes") {
     TRY(options.shapes, parse_shapes(value));
-  } else if (name == "threads" || name == "level") {
-    int& number = name == "threads" ? options.threads : options.level;
-    const char* last = value.data() + value.size();
-    if (const auto [end, error] = std::from_chars(value.data(), last, number); error != std::errc() || end != last) {
-      return bad_line(name + "=" + value);
-    }
+  } else if (auto number = kNumbers.find(name); number != kNumbers.end()) {
+    auto parsed = parse_int(value);
+    if (!parsed || *parsed < -1 || *parsed > kMostNumber) return bad_line(name + "=" + value);
+    options.*number->second = static_cast<int>(*parsed);
   } else if (name == "without_sources") {
     options.without_sources = to_set(split(value, ','));
   } else if (name == "skip_passes") {
@@ -90,7 +94,8 @@ std::string to_text(const BuildOptions& options) {
   for (const auto& [name, dims] : options.shapes) shapes += (shapes.empty() ? "" : ",") + name + ":" + to_string(dims);
   return "precisions=" + to_text(options.precisions) + "\nshapes=" + shapes + "\nthreads=" + std::to_string(options.threads) +
          "\nlevel=" + std::to_string(options.level) + "\nwithout_sources=" + join(options.without_sources) +
-         "\nskip_passes=" + join(options.skip_passes) + "\nprovisional=" + (options.provisional ? "true" : "false") + "\n";
+         "\nskip_passes=" + join(options.skip_passes) + "\nprovisional=" + (options.provisional ? "true" : "false") +
+         "\naux_streams=" + std::to_string(options.aux_streams) + "\n";
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

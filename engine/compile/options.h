@@ -14,6 +14,7 @@ struct BuildOptions {
   std::map<std::string, Dims> shapes;          // --shapes=a:1x3x224x224
   int threads = 0;                             // CPU SKUs; 0 = the cores of the affinity mask
   int level = 3;                               // tuner.h
+  int aux_streams = -1;                        // side by side with the main one, at most; -1: as many as the device gains by
   std::set<std::string> without_sources;       // --tactic-sources=-cudnn
   std::set<std::string> skip_passes;           // --skip-pass
   bool provisional = false;                    // no device: choices by the analytic model

@@ -31,6 +31,7 @@ struct DeviceInfo {
   int threads = 1;          // CPU: threads that run one inference
   int compute_capability = 0;  // GPU: 90 for 9.0
   int units = 1;            // SMs or cores
+  int streams = 1;          // so many are worth running side by side
   // Whether kernels read and write the caller's host memory in place, so that nothing has to be staged.
   bool shares_host_memory() const { return kind == DeviceKind::cpu; }
   int64_t memory_bytes = 0, cache_bytes = 0;  // cache: L2 of a GPU, last level of a CPU
@@ -52,11 +53,22 @@ class DeviceMemory {
   size_t bytes_ = 0;
 };
 
-// Work enqueued on one stream runs in order. Opaque; implementations give it their own handle.
+// A point in a stream's work, for other streams to wait for. Opaque.
+class Mark {
+ public:
+  virtual ~Mark() = default;
+};
+
+// Work enqueued on one stream runs in order, that of several side by side. Opaque; implementations give it their own handle.
 class Stream {
  public:
   virtual ~Stream() = default;
   virtual Status synchronize() = 0;
+  // The point that the stream's work has come to when all that it was given so far is done.
+  virtual Result<std::unique_ptr<Mark>> mark() = 0;
+  // What is enqueued from now on waits for a mark of another stream of the same device. Waiting for one of a stream that is being
+  // recorded makes this one part of the recording; before that ends, the first must have waited for this one in turn.
+  virtual Status wait(const Mark& mark) = 0;
 };
 
 // A recorded series of launches: a CUDA graph on a GPU, the calls themselves on a CPU. Replays on the same addresses.

@@ -74,6 +74,7 @@ struct Step {
   constants @4 :List(Int32);
   outputs @5 :List(Int32);
   workspace @6 :Int32;
+  stream @7 :UInt8;
 }
 
 struct Tensor { name @0 :Text; type @1 :Text; dims @2 :List(Int64); format @3 :Text; storage @4 :Int32; }

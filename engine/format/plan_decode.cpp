@@ -3,6 +3,7 @@
 #include "engine/format/codec.h"
 #include "engine/format/message.h"
 #include "engine/plan/memory.h"
+#include "engine/plan/streams.h"
 
 namespace enginery {
 namespace {
@@ -160,6 +161,9 @@ Status check_plan(const Plan& plan) {
     return damaged("an input or output is out of range");
   }
   for (const PlanStep& step : plan.steps) CHECK_OK(check_step(plan, step));
+  const int streams = stream_count(plan);
+  bool too_many = plan.steps.size() > kMostStepsSideBySide || plan.storages.size() > 4 * kMostStepsSideBySide;
+  if (streams > kMostStreams || (streams > 1 && too_many)) return damaged("it runs more side by side than any build makes");
   Status memory = check_memory(plan);
   return memory.ok() ? memory : Status(damaged(memory.error().message));
 }
@@ -217,6 +221,7 @@ Result<Plan> decode_plan(ByteSpan bytes, ByteSpan code, ByteSpan weights, const 
       step.constants = get_numbers<int>(s.getConstants());
       step.outputs = get_numbers<int>(s.getOutputs());
       step.workspace = s.getWorkspace();
+      step.stream = s.getStream();
       plan.steps.push_back(std::move(step));
     }
     CHECK_OK(check_plan(plan));

@@ -94,6 +94,7 @@ void encode_steps(const Plan& plan, CodeTable& code, file::Plan::Builder root) {
     set_list(steps[i].initConstants(count(step.constants.size())), step.constants);
     set_list(steps[i].initOutputs(count(step.outputs.size())), step.outputs);
     steps[i].setWorkspace(step.workspace);
+    steps[i].setStream(static_cast<uint8_t>(step.stream));
   }
   auto ranges = root.initCode(count(code.ranges().size()));
   for (unsigned i = 0; i < ranges.size(); ++i) {

@@ -19,15 +19,6 @@ Result<float> parse_float(std::string_view text) {
   return value;
 }
 
-Result<int64_t> parse_int(std::string_view text) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return Error{ErrorCode::invalid_argument, "'" + std::string(text) + "' is not an integer"};
-  }
-  return value;
-}
-
 std::string ints_text(const std::vector<int64_t>& values) {
   std::string out = "[";
   for (size_t i = 0; i < values.size(); ++i) out += (i ? "," : "") + std::to_string(values[i]);

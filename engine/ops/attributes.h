@@ -20,6 +20,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "engine/base/parse_int.h"
 #include "engine/base/result.h"
 #include "enginery/types.h"
 
@@ -28,7 +29,6 @@ namespace enginery {
 // Shortest text that reads back to the same float; "inf", "-inf", "nan" for the others.
 std::string float_text(float value);
 Result<float> parse_float(std::string_view text);
-Result<int64_t> parse_int(std::string_view text);
 std::string ints_text(const std::vector<int64_t>& values);  // "[1,2]"
 Result<std::vector<int64_t>> parse_ints(std::string_view text);
 Error bad_attribute(std::string_view name, std::string_view text, std::string_view expected);

@@ -19,6 +19,7 @@ struct ReformatKey {
 struct Assignment {
   std::vector<Tactic> tactics;               // parallel to Network::nodes
   std::map<ReformatKey, Tactic> reformats;   // every one that the formats of `tactics` make necessary
+  int streams = 1;                           // at most so many run side by side
 };
 
 // Chooses tactics; implemented by the tuner (by measuring) and by first_choice (without).

@@ -7,8 +7,9 @@ namespace enginery {
 
 inline constexpr int64_t kArenaAlignment = 256;
 
-// Sets first_step and last_step of every storage from the steps that touch it, then each arena offset (best fit,
+// Sets first_step and last_step of every storage from the steps that touch it, then each arena offset (lowest gap,
 // largest first; Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020) and arena_bytes.
+// Storages share bytes where one's last step has ended when the other's first begins, on whatever streams they run.
 void plan_memory(Plan& plan);
 
 // The promise of plan_memory, checked: no two live storages overlap, all lie in the arena. Errors: internal.

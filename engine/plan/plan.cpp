@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/plan/memory.h"
+#include "engine/plan/streams.h"
 
 namespace enginery {
 namespace {
@@ -18,6 +19,7 @@ class Planner {
     for (ValueId v : network_.graph.inputs()) add_input(v);
     for (size_t n = 0; n < network_.nodes.size(); ++n) CHECK_OK(add_node(network_.nodes[n], assignment_.tactics[n]));
     for (ValueId v : network_.graph.outputs()) CHECK_OK(add_output(v));
+    assign_streams(plan_, assignment_.streams);
     plan_memory(plan_);
     CHECK_OK(check_memory(plan_));
     return std::move(plan_);
@@ -110,7 +112,10 @@ class Planner {
   }
 
   Status add_node(const NetworkNode& node, const Tactic& tactic) {
-    PlanStep step{node.name, node.problem, tactic, {}, {}, {}, -1, 0};
+    PlanStep step;
+    step.name = node.name;
+    step.problem = node.problem;
+    step.tactic = tactic;
     size_t reader = static_cast<size_t>(&node - network_.nodes.data());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       bool absent = node.inputs[i] == kNoValue, constant = !absent && node.problem.inputs[i].constant;

@@ -35,6 +35,7 @@ struct PlanStep {
   Tactic tactic;
   std::vector<int> inputs, constants, outputs;
   int workspace = -1;    // storage of the workspace, or -1
+  int stream = 0;        // which of the streams that run side by side (streams.h)
   double measured_us = 0;  // when tuned; goes to provenance only
 };
 
@@ -56,7 +57,7 @@ struct Plan {
   int64_t weights_bytes() const;
 };
 
-// Inserts the reformats, shares storage for views and in-place operands, and plans the memory.
+// Inserts the reformats, shares storage for views and in-place operands, spreads branches over streams, plans the memory.
 Result<Plan> make_plan(const Network& network, const Assignment& assignment);
 
 }  // namespace enginery

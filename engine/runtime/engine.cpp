@@ -45,6 +45,8 @@ LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenanc
   out.name = step.name;
   out.op = is_reformat(step.problem) ? "reformat" : std::string(op_name(step.problem.op));
   out.tactic = tactic_key(step.tactic);
+  out.problem = step.problem.key();
+  out.stream = step.stream;
   for (int t : step.inputs) {
     if (t >= 0) out.inputs.push_back(describe(plan, t));
   }

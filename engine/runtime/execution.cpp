@@ -1,6 +1,7 @@
 #include "engine/runtime/execution.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/base/statistics.h"
 
@@ -16,15 +17,26 @@ Status Execution::set_up() {
   Device& device = program_->device();
   TRY(stream_, device.create_stream());
   TRY(arena_, device.allocate(static_cast<size_t>(std::max<int64_t>(plan.arena_bytes, 1))));
-  int64_t wide_bytes = 0;
+  const auto streams = static_cast<size_t>(stream_count(plan));
+  for (size_t s = 1; s < streams; ++s) {
+    TRY(side_streams_.emplace_back(), device.create_stream());
+  }
+  if (streams > 1) {
+    order_.emplace(plan);
+    for (size_t i = 0; i < plan.steps.size(); ++i) awaited_.insert(order_->waits(i).begin(), order_->waits(i).end());
+  }
+  std::vector<int64_t> wide_bytes(streams, 0);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     slots_.push_back({input_slots_.size(), output_slots_.size()});
     input_slots_.resize(input_slots_.size() + plan.steps[i].inputs.size());
     output_slots_.resize(output_slots_.size() + plan.steps[i].outputs.size());
-    if (outgrows_plan(i)) wide_bytes = std::max(wide_bytes, program_->step(i)->workspace_bytes());
+    int64_t& wide = wide_bytes[static_cast<size_t>(plan.steps[i].stream)];
+    if (outgrows_plan(i)) wide = std::max(wide, program_->step(i)->workspace_bytes());
   }
-  if (wide_bytes > 0) {
-    TRY(wide_workspace_, device.allocate(static_cast<size_t>(wide_bytes)));
+  for (int64_t bytes : wide_bytes) {
+    wide_workspaces_.emplace_back();
+    if (bytes == 0) continue;
+    TRY(wide_workspaces_.back(), device.allocate(static_cast<size_t>(bytes)));
   }
   storage_addresses_.resize(plan.storages.size(), nullptr);
   if (device.info().shares_host_memory()) return {};
@@ -61,7 +73,7 @@ void Execution::bind_storages() {
   }
 }
 
-// With more threads than at the build, or another version of a library. Steps run one after the other: one serves all.
+// With more threads than at the build, or another version of a library.
 bool Execution::outgrows_plan(size_t step) const {
   const PreparedTactic* prepared = program_->step(step);
   return prepared && prepared->workspace_bytes() > program_->plan().steps[step].tactic.workspace_bytes;
@@ -71,7 +83,7 @@ Status Execution::enqueue_step(Stream& stream, size_t index) {
   const PreparedTactic* prepared = program_->step(index);
   if (!prepared) return {};
   const PlanStep& step = program_->plan().steps[index];
-  void* workspace = outgrows_plan(index)   ? wide_workspace_.data()
+  void* workspace = outgrows_plan(index)   ? wide_workspaces_[static_cast<size_t>(step.stream)].data()
                     : step.workspace < 0 ? nullptr
                                          : storage_addresses_[static_cast<size_t>(step.workspace)];
   Arguments arguments{{input_slots_.data() + slots_[index].input, step.inputs.size()},
@@ -80,7 +92,29 @@ Status Execution::enqueue_step(Stream& stream, size_t index) {
   return prepared->enqueue(stream, arguments);
 }
 
+// The side streams leave from `stream`, which stands for stream 0, and all come back to it.
+Status Execution::enqueue_side_by_side(Stream& stream) {
+  const Plan& plan = program_->plan();
+  TRY(auto begin, stream.mark());
+  for (const auto& side : side_streams_) CHECK_OK(side->wait(*begin));
+  std::map<int, std::unique_ptr<Mark>> ends;  // of steps that others wait for
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const int s = plan.steps[i].stream;
+    Stream& own = s == 0 ? stream : *side_streams_[static_cast<size_t>(s) - 1];
+    for (int step : order_->waits(i)) CHECK_OK(own.wait(*ends.at(step)));
+    CHECK_OK(enqueue_step(own, i));
+    if (!awaited_.count(static_cast<int>(i))) continue;
+    TRY(ends[static_cast<int>(i)], own.mark());
+  }
+  for (const auto& side : side_streams_) {
+    TRY(auto end, side->mark());
+    CHECK_OK(stream.wait(*end));
+  }
+  return {};
+}
+
 Status Execution::enqueue_all(Stream& stream) {
+  if (order_) return enqueue_side_by_side(stream);
   for (size_t i = 0; i < program_->plan().steps.size(); ++i) CHECK_OK(enqueue_step(stream, i));
   return {};
 }

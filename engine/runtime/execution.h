@@ -5,10 +5,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "engine/device/timed_unit.h"
+#include "engine/plan/streams.h"
 #include "engine/runtime/program.h"
 
 namespace enginery {
@@ -40,11 +43,15 @@ class Execution {
   void bind_storages();
   Status enqueue_step(Stream& stream, size_t index);
   Status enqueue_all(Stream& stream);
+  Status enqueue_side_by_side(Stream& stream);
 
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Stream> stream_;
+  std::vector<std::unique_ptr<Stream>> side_streams_;  // 1, 2, ... of the plan
+  std::optional<StepOrder> order_;                     // where there are side streams
+  std::set<int> awaited_;                              // steps whose end another stream waits for
   DeviceMemory arena_;
-  DeviceMemory wide_workspace_;           // of the steps whose workspace has outgrown the planned one
+  std::vector<DeviceMemory> wide_workspaces_;  // of each stream, for steps whose workspace has outgrown the planned one
   std::vector<DeviceMemory> staging_;     // inputs, then outputs; empty where host memory is shared
   std::vector<void*> storage_addresses_;  // of every storage
   std::vector<const void*> input_slots_;  // of all steps, one after the other

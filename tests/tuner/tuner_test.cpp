@@ -15,11 +15,15 @@ namespace {
 
 class TestStream final : public Stream {
  public:
-  explicit TestStream(const bool& lost) : lost_(lost) {}
+  TestStream(const bool& lost, const double& wait_us, double& elapsed_us) : lost_(lost), wait_us_(wait_us), elapsed_us_(elapsed_us) {}
+  Result<std::unique_ptr<Mark>> mark() override { return std::make_unique<Mark>(); }
+  Status wait(const Mark&) override { return elapsed_us_ += wait_us_, Status(); }
   Status synchronize() override { return lost_ ? Status(Error{ErrorCode::device_lost, "illegal address"}) : Status(); }
 
  private:
   const bool& lost_;
+  const double& wait_us_;
+  double& elapsed_us_;
 };
 
 class TestSequence final : public Sequence {
@@ -40,13 +44,14 @@ class TestDevice final : public Device, public Measurer {
   bool lost = false;  // until the test says that a new process began
   double alternation_us = 0;  // what it costs when a tactic runs after another source's
   std::string last_source;
+  double wait_us = 0;  // what it costs, or gains, when a stream waits for another
 
   TestDevice() { device_info.sku = "test"; }
   const DeviceInfo& info() const override { return device_info; }
   Result<DeviceMemory> allocate(size_t bytes) override {
     return DeviceMemory(std::calloc(bytes, 1), bytes, [](void* p) { std::free(p); });
   }
-  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(new TestStream(lost)); }
+  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(new TestStream(lost, wait_us, elapsed_us)); }
   Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
     std::memcpy(to, from, bytes);
     return {};
@@ -242,6 +247,36 @@ TEST(Tuner, BreaksTiesByAFixedOrder) {
   EXPECT_EQ(Bench({{"zeta", 10}, {"alpha", 10.5}}).select()->tactics[0].id, "zeta");
   // Ties do not add up: what ties with a tie of the fastest does not tie with the fastest.
   EXPECT_EQ(Bench({{"zeta", 10}, {"middle", 10.15}, {"alpha", 10.3}}).select()->tactics[0].id, "middle");
+}
+
+// Two branches, on a device that runs so many streams; `wait_us`: what it costs, or gains, when one waits for another.
+struct Branches : Bench {
+  Branches(int streams, double wait_us) : Bench({{"fast", 10}}) {
+    auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = act(%a) kind=relu\n"
+                             " output %b\n output %c }");
+    network = *lower(*graph, sources, {Precision::fp32});
+    device.device_info.streams = streams;
+    device.wait_us = wait_us;
+  }
+  int streams(TunerOptions options = {}) {
+    auto chosen = select(nullptr, options);
+    EXPECT_TRUE(chosen) << chosen.error().message;
+    return chosen ? chosen->streams : 0;
+  }
+};
+
+TEST(Tuner, RunsBranchesSideBySideWhereTheyWin) {
+  EXPECT_EQ(Branches(1, -2).streams(), 1);  // one is all that this device gains by
+  EXPECT_EQ(Branches(4, 20).streams(), 1);
+  Branches bench(4, -2);
+  EXPECT_EQ(bench.streams(), 4);
+  TunerCounts again;
+  bench.device.wait_us = 20;
+  EXPECT_EQ(bench.select(&again)->streams, 4);  // as the store has it
+  EXPECT_EQ(again.timings_measured, 0);
+  TunerOptions options;
+  options.aux_streams = 0;
+  EXPECT_EQ(bench.streams(options), 1);
 }
 
 // Layer by layer the rival's tanh is faster; in a network it costs more to go there and back than it gains.

@@ -36,6 +36,9 @@ class CpuStream final : public Stream {
  public:
   explicit CpuStream(std::shared_ptr<CpuTeams> teams) : teams_(std::move(teams)) {}
   Status synchronize() override { return {}; }
+  // Calls return when their work is done: there is nothing to wait for.
+  Result<std::unique_ptr<Mark>> mark() override { return std::make_unique<Mark>(); }
+  Status wait(const Mark&) override { return {}; }
   int threads() const { return teams_->threads(); }
 
   // Makes the calling thread and its team ready to compute; cheap when they are.

@@ -38,6 +38,25 @@ Status CudaStream::synchronize() {
   return {};
 }
 
+CudaMark::~CudaMark() {
+  if (device_.make_current().ok()) device_.driver().cuEventDestroy_v2(event_);
+}
+
+Result<std::unique_ptr<Mark>> CudaStream::mark() {
+  CHECK_OK(device_.make_current());
+  CUevent event = nullptr;
+  CUDA_OK(device_.driver(), cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  auto out = std::make_unique<CudaMark>(device_, event);
+  CUDA_OK(device_.driver(), cuEventRecord(event, handle_));
+  return std::unique_ptr<Mark>(std::move(out));
+}
+
+Status CudaStream::wait(const Mark& mark) {
+  CHECK_OK(device_.make_current());
+  CUDA_OK(device_.driver(), cuStreamWaitEvent(handle_, static_cast<const CudaMark&>(mark).event(), 0));
+  return {};
+}
+
 Result<std::byte*> CudaStream::stage(size_t bytes) {
   if (bytes > kPinnedBytes) return nullptr;
   CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -7,6 +7,17 @@
 
 namespace enginery {
 
+class CudaMark final : public Mark {
+ public:
+  CudaMark(const CudaDevice& device, CUevent event) : device_(device), event_(event) {}
+  ~CudaMark() override;
+  CUevent event() const { return event_; }
+
+ private:
+  const CudaDevice& device_;
+  const CUevent event_;
+};
+
 // Copies to and from pageable host memory go through a pinned buffer, so that they are asynchronous; a download lands
 // in the caller's memory when the stream is synchronised.
 class CudaStream final : public Stream {
@@ -14,6 +25,8 @@ class CudaStream final : public Stream {
   static Result<std::unique_ptr<Stream>> create(const CudaDevice& device);
   ~CudaStream() override;
   Status synchronize() override;
+  Result<std::unique_ptr<Mark>> mark() override;
+  Status wait(const Mark& mark) override;
 
   CUstream handle() const { return handle_; }
   Status copy(void* to, const void* from, size_t bytes, CopyKind kind);

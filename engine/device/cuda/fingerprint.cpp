@@ -10,6 +10,8 @@
 namespace enginery {
 namespace {
 
+constexpr int kStreamsSideBySide = 4;  // networks rarely have more branches
+
 // The PCI device id from sysfs; 0 for an integrated GPU or where sysfs is hidden.
 int pci_device_id(std::string bus) {
   std::transform(bus.begin(), bus.end(), bus.begin(), ::tolower);
@@ -98,6 +100,7 @@ DeviceInfo device_info(const CardStructure& card) {
   info.physical_id = "gpu-" + card.pci_bus;
   info.compute_capability = card.compute_capability;
   info.units = card.units;
+  info.streams = kStreamsSideBySide;
   info.memory_bytes = static_cast<int64_t>(card.memory_mib) << 20;
   info.cache_bytes = static_cast<int64_t>(card.l2_kib) << 10;
   // Both edges of the memory clock carry data.

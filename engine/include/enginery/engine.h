@@ -33,6 +33,8 @@ struct LoadOptions {
 // One layer as it runs.
 struct LayerInfo {
   std::string name, op, tactic;
+  std::string problem;                       // what was tuned: operator, shapes, epilogue; the timing cache's key
+  int stream = 0;                            // which of the streams that run side by side
   std::vector<std::string> inputs, outputs;  // "name float32[1x64x56x56] nhwc"
   double flops = 0, bytes = 0;               // arithmetic, and the bytes that must move at least, in its formats
   double roofline_us = 0;                    // the least that this device's peaks allow; 0 where they or it are not known

@@ -15,6 +15,8 @@ namespace {
 class HostStream final : public Stream {
  public:
   Status synchronize() override { return {}; }
+  Result<std::unique_ptr<Mark>> mark() override { return std::make_unique<Mark>(); }
+  Status wait(const Mark&) override { return {}; }
 };
 
 class EmulatedDevice final : public Device {

@@ -75,5 +75,29 @@ TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
   EXPECT_GT(outgrown, 0) << "no tactic of this problem has a workspace for each thread: the test shows nothing";
 }
 
+// Four chains that meet: whatever order the streams take, the plan's waits keep the results.
+TEST(Execution, RunsBranchesOnSideStreams) {
+  auto target = target_with(1);
+  ASSERT_TRUE(target.ok()) << target.error().message;
+  std::string text = "graph t { input %x : float32[1x48x40x40]\n %w = constant float32[48x48x1x1] random(1)\n %v = constant float32[64x48x1x1] random(2)\n";
+  const std::string conv = "strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] groups=1\n";
+  for (const std::string i : {"1", "2", "3", "4"}) {
+    text += " %a" + i + " = conv(%x, %w) " + conv + " %b" + i + " = act(%a" + i + ") kind=tanh\n %c" + i + " = conv(%b" + i + ", %w) " + conv;
+  }
+  text += " %s = binary(%c1, %c2) kind=add\n %t = binary(%c3, %c4) kind=add\n %u = binary(%s, %t) kind=add\n %y = conv(%u, %v) " + conv + " output %y }";
+  auto graph = parse_graph(text);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  auto network = lower(*graph, target->sources, {Precision::fp32});
+  ASSERT_TRUE(network.ok()) << network.error().message;
+  auto assignment = first_choice(*network, target->sources);
+  ASSERT_TRUE(assignment.ok());
+  auto one = make_plan(*network, *assignment);
+  assignment->streams = 3;
+  auto three = make_plan(*network, *assignment);
+  ASSERT_TRUE(one.ok() && three.ok());
+  EXPECT_EQ(stream_count(*three), 3);
+  EXPECT_EQ(run(*one, *target), run(*three, *target));
+}
+
 }  // namespace
 }  // namespace enginery

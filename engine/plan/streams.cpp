@@ -1,0 +1,121 @@
+#include "engine/plan/streams.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace enginery {
+namespace {
+
+bool launches(const PlanStep& step) {
+  return step.tactic.view_of < 0;
+}
+
+size_t storage_of(const Plan& plan, int tensor) {
+  return static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].storage);
+}
+
+std::set<size_t> reads(const Plan& plan, const PlanStep& step) {
+  std::set<size_t> out;
+  for (int t : step.inputs) {
+    if (t >= 0) out.insert(storage_of(plan, t));
+  }
+  return out;
+}
+
+std::set<size_t> writes(const Plan& plan, const PlanStep& step) {
+  std::set<size_t> out;
+  for (int t : step.outputs) out.insert(storage_of(plan, t));
+  if (step.workspace >= 0) out.insert(static_cast<size_t>(step.workspace));
+  return out;
+}
+
+}  // namespace
+
+int stream_count(const Plan& plan) {
+  int most = 0;
+  for (const PlanStep& step : plan.steps) most = std::max(most, step.stream);
+  return most + 1;
+}
+
+StepOrder::StepOrder(const Plan& plan) : StepOrder(plan.storages.size()) {
+  for (const PlanStep& step : plan.steps) add(plan, step);
+}
+
+std::vector<int> StepOrder::dependencies(const Plan& plan, const PlanStep& step) const {
+  std::set<int, std::greater<>> out;
+  for (size_t s : reads(plan, step)) out.insert(touched_[s].writer);
+  for (size_t s : writes(plan, step)) {
+    out.insert(touched_[s].writer);
+    out.insert(touched_[s].readers.begin(), touched_[s].readers.end());
+  }
+  out.erase(-1);
+  return {out.begin(), out.end()};
+}
+
+// Notes that `step` has ended, and with it all that it waited for.
+void StepOrder::end(Ended& ended, int step) const {
+  const Ended& known = ended_[static_cast<size_t>(step)];
+  for (size_t s = 0; s < ended.size(); ++s) ended[s] = std::max(ended[s], known[s]);
+  int& own = ended[static_cast<size_t>(streams_[static_cast<size_t>(step)])];
+  own = std::max(own, step);
+}
+
+void StepOrder::add(const Plan& plan, const PlanStep& step) {
+  const int index = static_cast<int>(streams_.size());
+  Ended ended;
+  ended.fill(-1);
+  streams_.push_back(launches(step) ? step.stream : -1);
+  waits_.emplace_back();
+  if (launches(step)) {
+    int& last = last_[static_cast<size_t>(step.stream)];
+    if (last >= 0) end(ended, last);
+    for (int d : dependencies(plan, step)) {
+      if (ended[static_cast<size_t>(streams_[static_cast<size_t>(d)])] >= d) continue;
+      end(ended, d);
+      waits_.back().push_back(d);
+    }
+    for (size_t s : reads(plan, step)) touched_[s].readers.push_back(index);
+    for (size_t s : writes(plan, step)) touched_[s] = {index, {}};
+    last = index;
+  }
+  ended_.push_back(ended);
+}
+
+bool StepOrder::before(int a, int b) const {
+  int stream = streams_[static_cast<size_t>(a)];
+  if (a >= b || stream < 0 || streams_[static_cast<size_t>(b)] < 0) return false;
+  return ended_[static_cast<size_t>(b)][static_cast<size_t>(stream)] >= a;
+}
+
+// Whether all that the stream was given has ended before a step with these dependencies can begin.
+bool StepOrder::is_idle(int stream, const std::vector<int>& dependencies) const {
+  int last = last_[static_cast<size_t>(stream)];
+  return last < 0 || std::any_of(dependencies.begin(), dependencies.end(), [&](int d) { return d == last || before(last, d); });
+}
+
+void assign_streams(Plan& plan, int most) {
+  for (PlanStep& step : plan.steps) step.stream = 0;
+  most = std::min(most, kMostStreams);
+  if (most < 2 || plan.steps.size() > kMostStepsSideBySide) return;
+  StepOrder order(plan.storages.size());
+  for (PlanStep& step : plan.steps) {
+    if (launches(step)) {
+      std::vector<int> dependencies = order.dependencies(plan, step);
+      auto continues = [&](int stream) {
+        return std::find(dependencies.begin(), dependencies.end(), order.last_[static_cast<size_t>(stream)]) != dependencies.end();
+      };
+      auto first = [&](const std::function<bool(int)>& suits) {
+        int stream = 0;
+        while (stream < most && !suits(stream)) ++stream;
+        return stream;
+      };
+      step.stream = first(continues);
+      if (step.stream == most) step.stream = first([&](int stream) { return order.is_idle(stream, dependencies); });
+      if (step.stream == most) step.stream = dependencies.empty() ? 0 : order.streams_[static_cast<size_t>(dependencies.front())];
+    }
+    order.add(plan, step);
+  }
+}
+
+}  // namespace enginery

@@ -1,0 +1,59 @@
+// Streams: which steps of a plan run side by side, and what each of them waits for.
+//
+// Two steps depend on each other when one writes a storage that the other touches. The steps of one stream run in the
+// plan's order; before a step its stream may wait for steps of the others. Views launch nothing and take no part. The
+// memory planner and the runtime both go by StepOrder, so storages share bytes only where the waits allow it.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/plan/plan.h"
+
+namespace enginery {
+
+inline constexpr int kMostStreams = 8;
+// Longer plans stay on one stream: the memory planner compares every two storages of the others.
+inline constexpr size_t kMostStepsSideBySide = 10'000;
+
+// Gives every step one of `most` streams: a chain stays on its stream, a branch goes to one that has nothing to do there.
+void assign_streams(Plan& plan, int most);
+
+// How many streams the steps name; 1 where nothing runs side by side.
+int stream_count(const Plan& plan);
+
+// What is certain of the order in which steps run, however fast each stream is.
+class StepOrder {
+ public:
+  // Steps must name streams below kMostStreams.
+  explicit StepOrder(const Plan& plan);
+
+  // Whether step `a` has ended when step `b` begins.
+  bool before(int a, int b) const;
+  // Earlier steps of other streams that the step's stream waits for first.
+  const std::vector<int>& waits(size_t step) const { return waits_[step]; }
+
+ private:
+  friend void assign_streams(Plan& plan, int most);
+  explicit StepOrder(size_t storages) : touched_(storages) { last_.fill(-1); }
+
+  // Of every stream, the last step that has ended for certain.
+  using Ended = std::array<int, kMostStreams>;
+  struct Touched {
+    int writer = -1;
+    std::vector<int> readers;  // since
+  };
+
+  std::vector<int> dependencies(const Plan& plan, const PlanStep& step) const;  // earlier steps, the latest first
+  void add(const Plan& plan, const PlanStep& step);
+  void end(Ended& ended, int step) const;
+  bool is_idle(int stream, const std::vector<int>& dependencies) const;
+
+  std::vector<Touched> touched_;  // by storage
+  std::vector<int> streams_;      // by step; -1 for views
+  std::vector<Ended> ended_;      // when the step begins
+  std::vector<std::vector<int>> waits_;
+  std::array<int, kMostStreams> last_{};  // step given to each stream; -1: none
+};
+
+}  // namespace enginery

@@ -1,0 +1,136 @@
+#include "tuner/network_race.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/runtime/execution.h"
+#include "engine/runtime/sample_input.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kTie = 1.015;  // what a race cannot tell apart for certain
+
+// The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
+std::string network_key(const Network& network) {
+  Sha256 hash;
+  for (const NetworkNode& node : network.nodes) {
+    hash.update(node.problem.key() + " @");
+    for (ValueId v : node.inputs) hash.update(" " + std::to_string(v == kNoValue || network.graph.constant(v) ? -1 : v));
+    hash.update(" ->");
+    for (ValueId v : node.outputs) hash.update(" " + std::to_string(v));
+    hash.update("\n");
+  }
+  return "network " + hash.finish().hex();
+}
+
+std::string assignment_key(const Assignment& assignment) {
+  Sha256 hash;
+  for (const Tactic& t : assignment.tactics) hash.update(tactic_key(t) + "\n");
+  for (const auto& [key, t] : assignment.reformats) hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
+  if (assignment.streams > 1) hash.update("streams " + std::to_string(assignment.streams));
+  return "assignment " + hash.finish().hex().substr(0, 32);
+}
+
+struct Contender {
+  std::unique_ptr<Execution> execution;
+  std::vector<Tensor> host;
+};
+
+Result<std::unique_ptr<Contender>> prepare_contender(const Network& network, const Assignment& assignment, Device& device,
+                                                     const TacticSources& sources) {
+  TRY(Plan plan, make_plan(network, assignment));
+  TRY(auto program, Program::make(std::move(plan), device, sources));
+  auto out = std::make_unique<Contender>();
+  TRY(out->execution, Execution::make(program));
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  auto host = [&](int tensor) {
+    const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
+    return out->host.emplace_back(sample_input(type)).mutable_bytes();
+  };
+  for (int t : program->plan().inputs) inputs.push_back(host(t));
+  for (int t : program->plan().outputs) outputs.push_back(host(t));
+  CHECK_OK(out->execution->run(inputs, outputs));
+  return out;
+}
+
+}  // namespace
+
+Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<Assignment>& assignments) {
+  std::string key = network_key(network);
+  TRY(auto timings, store_.find(problems_.device_key(), key));
+  auto known = [&](const Assignment& a) {
+    std::string name = assignment_key(a);
+    auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == name; });
+    return found == timings.end() ? nullptr : &*found;
+  };
+  bool all_known = std::all_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return known(a); });
+  if (!all_known) {
+    if (options_.error_on_miss) return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
+    CHECK_OK(measure(network, assignments, key, timings));
+    TRY(timings, store_.find(problems_.device_key(), key));
+  } else {
+    counts_.timings_reused += static_cast<int>(assignments.size());
+  }
+  size_t best = 0;
+  auto median = [&](size_t i) {
+    const Timing* t = known(assignments[i]);
+    return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
+  };
+  for (size_t i = 1; i < assignments.size(); ++i) {
+    if (median(i) * kTie < median(best)) best = i;
+  }
+  if (median(best) == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[best])->failure};
+  return best;
+}
+
+Status NetworkRace::measure(const Network& network, const std::vector<Assignment>& assignments, const std::string& key,
+                            const std::vector<Timing>& past) {
+  options_.progress({"network", 0, static_cast<int>(assignments.size())});
+  TRY(Lane guard, problems_.guard());
+  std::vector<std::unique_ptr<Contender>> contenders;
+  std::vector<Lane> lanes;
+  for (const Assignment& a : assignments) {
+    std::string name = assignment_key(a);
+    auto failed = std::find_if(past.begin(), past.end(), [&](const Timing& t) { return t.tactic == name && !t.failure.empty(); });
+    options_.trial({problems_.device_key(), key, name, false});
+    auto made = failed == past.end() ? prepare_contender(network, a, device_, sources_) : Error{ErrorCode::internal, failed->failure};
+    options_.trial({problems_.device_key(), key, name, true});
+    if (!made && problems_.lost_device(made.error())) {
+      CHECK_OK(keep(key, name, {{}, made.error().message}));
+      return Error{ErrorCode::device_lost, made.error().message};
+    }
+    if (!made) {
+      lanes.push_back({[error = made.error()]() -> Result<double> { return error; }});
+      continue;
+    }
+    Execution* execution = contenders.emplace_back(std::move(*made))->execution.get();
+    lanes.push_back({[execution] { return execution->time_us(); }});
+  }
+  RaceRules rules;
+  rules.cancelled = options_.cancelled;
+  TRY(auto raced, race(lanes, guard, rules));
+  auto lost = std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
+  for (size_t i = 0; i < raced.size(); ++i) {
+    bool complete = lost == raced.end() || raced[i].lost_device;
+    if (complete) CHECK_OK(keep(key, assignment_key(assignments[i]), raced[i]));
+  }
+  if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
+  options_.progress({"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
+  return {};
+}
+
+Status NetworkRace::keep(const std::string& key, const std::string& name, const LaneResult& result) {
+  Timing t;
+  t.tactic = name;
+  t.failure = result.failure;
+  t.statistics = summarize(result.samples_us);
+  t.guard_ratio = result.guard_ratio;
+  problems_.record(t);
+  ++counts_.timings_measured;
+  return store_.put(problems_.device_key(), key, t);
+}
+
+}  // namespace enginery
