@@ -122,6 +122,8 @@ class BuildCommand final : public Command {
   static Json report_json(const LocalBuildReport& report, const std::filesystem::path& path) {
     Json notes = Json::array();
     for (const std::string& note : report.notes) notes.push_back(valid_utf8(note));
+    Json phases = Json::object();
+    for (const auto& [phase, seconds] : report.phases) phases[phase + "_s"] = seconds;
     return {{"schema", "enginery.build/1"},
             {"name", report.name},
             {"sku", report.sku},
@@ -138,6 +140,7 @@ class BuildCommand final : public Command {
             {"timings_measured", report.timings_measured},
             {"timings_reused", report.timings_reused},
             {"error", report.verify_skipped.empty() ? Json(report.error) : Json(nullptr)},
+            {"phases", phases},
             {"notes", notes}};
   }
 

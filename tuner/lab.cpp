@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <tuple>
 
 #include "engine/device/format_convert.h"
 #include "engine/device/timed_unit.h"
@@ -17,6 +19,7 @@ constexpr uint8_t kRedZoneByte = 0xa5;
 constexpr int64_t kCheckedElements = 4096;
 constexpr int64_t kLeastRingWeights = 256 << 10;  // smaller weights stay in the inner caches whatever runs between
 constexpr int64_t kMostRingCopies = 8;
+constexpr int64_t kMostPlacedWorkspace = 1 << 20;  // larger ones lie in one place
 constexpr int kMostLaunchesAUnit = 2000;
 
 // Part of a device allocation with red zones on both sides; the allocation may be larger, and others may use it later.
@@ -36,6 +39,14 @@ int64_t most_bytes(const TensorType& type) {
 int64_t weight_bytes(const Problem& problem) {
   int64_t bytes = 0;
   for (const TensorDesc& d : problem.inputs) bytes += d.constant ? bytes_of(d.type) : 0;
+  return bytes;
+}
+
+// What a launch reads and writes beside weights, at most.
+int64_t activation_bytes(const Problem& problem) {
+  int64_t bytes = 0;
+  for (const TensorDesc& d : problem.inputs) bytes += d.present && !d.constant ? most_bytes(d.type) : 0;
+  for (const TensorDesc& d : problem.outputs) bytes += most_bytes(d.type);
   return bytes;
 }
 
@@ -63,19 +74,20 @@ struct Lab::State {
   std::unique_ptr<Stream> stream;
   std::vector<Tensor> inputs;
   std::vector<const Tensor*> weights, values;  // constants only; everything present
-  std::map<std::pair<size_t, Format>, DeviceMemory> placed;
+  int places = 1;  // of inputs, outputs and small workspaces: launches take them in turn
+  std::map<std::tuple<size_t, Format, int>, DeviceMemory> placed;  // by input, format, place
   std::vector<int64_t> elements;
   std::optional<std::vector<double>> expected;
   std::vector<std::unique_ptr<Sequence>> sequences;  // borrowed by lanes
-  std::vector<DeviceMemory> outputs;  // shared by all candidates, which run one at a time
-  // Where one candidate reads and writes.
+  std::map<std::pair<size_t, int>, DeviceMemory> outputs;  // by output and place; shared by all candidates, which run one at a time
+  // Where one candidate reads and writes, in one place.
   struct Buffers {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
     std::vector<Guarded> guarded;
     Guarded workspace;
   };
-  std::map<const Tactic*, std::unique_ptr<Buffers>> buffers;
+  std::map<std::pair<const Tactic*, int>, std::unique_ptr<Buffers>> buffers;
 
   State(const Problem& p, Device& d, uint64_t s) : problem(p), device(d), seed(s) {}
 
@@ -89,6 +101,8 @@ struct Lab::State {
     }
     elements = sample_elements(problem.outputs[0].type.dims, kCheckedElements, seed);
     TRY(stream, device.create_stream());
+    Measurer* measurer = device.measurer();
+    if (measurer && 2 * measurer->placements() * activation_bytes(problem) <= device.info().cache_bytes) places = measurer->placements();
     return {};
   }
 
@@ -98,15 +112,22 @@ struct Lab::State {
     return stream->synchronize();
   }
 
-  Result<const void*> input_in(size_t index, const Format& format) {
-    auto found = placed.find({index, format});
+  Result<const void*> input_in(size_t index, const Format& format, int place) {
+    auto found = placed.find({index, format, place});
     if (found != placed.end()) return static_cast<const void*>(found->second.data());
     int64_t bytes = std::max<int64_t>(physical_bytes(inputs[index].dims(), format), 1);
     std::vector<char> host(static_cast<size_t>(bytes));
     to_physical(inputs[index], format, host.data());
     TRY(DeviceMemory memory, device.allocate(host.size()));
     CHECK_OK(upload(memory.data(), host.data(), bytes));
-    return static_cast<const void*>(placed.emplace(std::pair(index, format), memory).first->second.data());
+    return static_cast<const void*>(placed.emplace(std::tuple(index, format, place), memory).first->second.data());
+  }
+
+  Result<DeviceMemory> output_memory(size_t index, int place) {
+    auto found = outputs.find({index, place});
+    if (found != outputs.end()) return found->second;
+    TRY(DeviceMemory memory, allocate_guarded(most_bytes(problem.outputs[index].type)));
+    return outputs.emplace(std::pair(index, place), memory).first->second;
   }
 
   Result<DeviceMemory> allocate_guarded(int64_t bytes) { return device.allocate(static_cast<size_t>(bytes + 2 * kRedZoneBytes)); }
@@ -135,29 +156,32 @@ struct Lab::State {
   }
 
   // Inputs in the tactic's formats; an in-place operand shares the output's memory, as it will in an engine.
-  Result<Buffers*> buffers_of(const LabCandidate& candidate) {
+  Result<Buffers*> buffers_of(const LabCandidate& candidate, int place) {
     const Tactic& tactic = *candidate.tactic;
-    if (auto known = buffers.find(&tactic); known != buffers.end()) return known->second.get();
+    if (auto known = buffers.find({&tactic, place}); known != buffers.end()) return known->second.get();
     auto out = std::make_unique<Buffers>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool fed = problem.inputs[i].present && !problem.inputs[i].constant;
       out->inputs.push_back(nullptr);
       if (fed) {
-        TRY(out->inputs.back(), input_in(i, tactic.inputs[i]));
+        TRY(out->inputs.back(), input_in(i, tactic.inputs[i], place));
       }
     }
     for (size_t i = 0; i < problem.outputs.size(); ++i) {
       const TensorType& type = problem.outputs[i].type;
-      if (i == outputs.size()) {
-        TRY(outputs.emplace_back(), allocate_guarded(most_bytes(type)));
-      }
-      out->guarded.push_back({outputs[i], std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1)});
+      TRY(DeviceMemory memory, output_memory(i, place));
+      out->guarded.push_back({std::move(memory), std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1)});
       out->outputs.push_back(out->guarded.back().data());
     }
     int64_t workspace = std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
-    TRY(DeviceMemory memory, allocate_guarded(workspace));
-    out->workspace = {std::move(memory), workspace};
-    return buffers.emplace(&tactic, std::move(out)).first->second.get();
+    if (place > 0 && workspace > kMostPlacedWorkspace) {
+      TRY(const Buffers* first, buffers_of(candidate, 0));
+      out->workspace = first->workspace;
+    } else {
+      TRY(DeviceMemory memory, allocate_guarded(workspace));
+      out->workspace = {std::move(memory), workspace};
+    }
+    return buffers.emplace(std::pair(&tactic, place), std::move(out)).first->second.get();
   }
 
   // Poisoned outputs and workspace, a fresh in-place operand, one launch.
@@ -202,7 +226,7 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
   LabCandidate out{&tactic, {}};
   int64_t bytes = weight_bytes(state_->problem);
   int64_t cache = std::max<int64_t>(state_->device.info().cache_bytes, 1);
-  int64_t copies = bytes < kLeastRingWeights ? 1 : std::clamp<int64_t>(cache / bytes + 1, 2, kMostRingCopies);
+  int64_t copies = bytes < kLeastRingWeights ? state_->places : std::clamp<int64_t>(cache / bytes + 1, 2, kMostRingCopies);
   for (int64_t i = 0; i < copies; ++i) {
     TRY(out.copies.emplace_back(), source.prepare(state_->problem, tactic, state_->weights));
   }
@@ -212,7 +236,7 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
 Result<double> Lab::check(const LabCandidate& candidate) {
   State& s = *state_;
   const Tactic& tactic = *candidate.tactic;
-  TRY(State::Buffers* b, s.buffers_of(candidate));
+  TRY(State::Buffers* b, s.buffers_of(candidate, 0));
   CHECK_OK(s.run_once(candidate, *b));
   for (const Guarded& output : b->guarded) CHECK_OK(s.check_red_zones(output));
   auto intact = s.check_red_zones(b->workspace);
@@ -244,13 +268,22 @@ Result<Lane> Lab::lane(const LabCandidate& candidate) {
   State& s = *state_;
   Measurer* measurer = s.device.measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  TRY(State::Buffers* b, s.buffers_of(candidate));
-  std::vector<const void*> inputs = b->inputs;
-  if (int operand = candidate.tactic->in_place_operand; operand >= 0) inputs[static_cast<size_t>(operand)] = b->outputs[0];
-  int ring = static_cast<int>(candidate.copies.size());
-  auto enqueue = [b, inputs, copies = candidate.copies](Stream& stream, int launch) {
-    const PreparedTactic& copy = *copies[static_cast<size_t>(launch) % copies.size()];
-    return copy.enqueue(stream, {inputs, b->outputs, b->workspace.data()});
+  struct Place {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    void* workspace;
+  };
+  std::vector<Place> places;
+  for (int place = 0; place < s.places; ++place) {
+    TRY(const State::Buffers* b, s.buffers_of(candidate, place));
+    places.push_back({b->inputs, b->outputs, b->workspace.data()});
+    if (int operand = candidate.tactic->in_place_operand; operand >= 0) places.back().inputs[static_cast<size_t>(operand)] = b->outputs[0];
+  }
+  const int ring = static_cast<int>(std::lcm(candidate.copies.size(), places.size()));
+  auto enqueue = [places = std::move(places), copies = candidate.copies](Stream& stream, int launch) {
+    const auto turn = static_cast<size_t>(launch);
+    const Place& place = places[turn % places.size()];
+    return copies[turn % copies.size()]->enqueue(stream, {place.inputs, place.outputs, place.workspace});
   };
   TRY(TimedUnit unit, record_unit(s.device, *s.stream, enqueue, ring, kMostLaunchesAUnit / ring + 1));
   Sequence* sequence = s.sequences.emplace_back(std::move(unit.sequence)).get();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 
 #include "coordinator/outcome_json.h"
@@ -153,7 +154,9 @@ class LocalBuild {
     if (hooks_.cancelled()) return Error{ErrorCode::cancelled, "build " + subject_.name + ": cancelled"};
     TRY(bool hit, load(kind, key, may_read));
     if (hit) return {};
+    const auto start = std::chrono::steady_clock::now();
     auto done = execute(kind);
+    phases_.emplace_back(kind, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (timing_file_) CHECK_OK(timing_file_->save());
     if (!done.ok()) return done.error().within("build " + subject_.name + " for " + subject_.sku);
     if (!done->rejected.empty()) return Error{ErrorCode::internal, done->rejected};
@@ -164,11 +167,22 @@ class LocalBuild {
   Result<StepOutputs> execute(const std::string& kind) {
     if (kind == "validate") return validate_step(*bench_);
     TRY(StepInputs inputs, inputs_of(kind));
-    if (kind == "tune" && !request_.runner.empty()) return tune_apart();
+    if (kind == "tune" && !request_.runner.empty()) {
+      TRY(auto known, tune_from_timings());
+      return known ? std::move(*known) : tune_apart();
+    }
     if (kind == "tune") return tune_step(*bench_, *timings_, {kWorker, request_.error_on_miss}, hooks_);
     if (kind == "assemble") return assemble_step(*bench_, inputs, hooks_);
     if (kind == "verify") return verify_step(*bench_, inputs, hooks_);
     return profile_step(*bench_, inputs, kWorker, hooks_);
+  }
+
+  // Where nothing has to be measured no tactic runs, and none can fault: no process is started. Null where something has.
+  Result<std::optional<StepOutputs>> tune_from_timings() {
+    auto done = tune_step(*bench_, *timings_, {kWorker, true}, hooks_);
+    if (done.ok()) return std::optional(std::move(*done));
+    if (done.error().code == ErrorCode::not_found && !request_.error_on_miss) return std::optional<StepOutputs>();
+    return done.error();
   }
 
   // In processes of their own: a tactic that faults takes its process down.
@@ -266,6 +280,7 @@ class LocalBuild {
     out.error = number_named(metrics_, "error");
     out.bar = number_named(metrics_, "bar");
     out.verify_skipped = out.provisional ? "an untuned engine is not run where it is built" : text_named(facts_, "verify_skipped");
+    out.phases = phases_;
     out.notes = lines(text_named(facts_, "notes"));
     if (auto content = Digest::parse(text_named(facts_, "content_digest")); content.ok()) out.content_digest = *content;
     count_timings(out);
@@ -304,6 +319,7 @@ class LocalBuild {
   std::unique_ptr<TimingStore> timings_;
   FileTimingStore* timing_file_ = nullptr;
   bool tuned_ = false;
+  std::vector<std::pair<std::string, double>> phases_;
   std::vector<NamedBlob> outputs_;
   std::vector<NamedNumber> metrics_;
   std::vector<NamedText> facts_;

@@ -1,4 +1,4 @@
-// A build on this machine: the farm's steps in one process (but for the tuning of a GPU, which a faulting tactic may end), each
+// A build on this machine: the farm's steps in one process (but for measuring on a GPU, which a faulting tactic may end), each
 // answered by the local catalog where it can be.
 //
 // Where: `enginery build`. The keys are the farm's, so a coordinator over the same folder finds what a local build made, and the
@@ -22,7 +22,7 @@ struct LocalBuildRequest {
   // Where timings come from and go: "" the catalog, "none" nowhere, else a JSON file. Anything but "" tunes and builds anew.
   std::string timing_cache;
   bool error_on_miss = false;  // not_found instead of measuring
-  std::vector<std::string> runner;  // program and arguments (runner.h) that tunes; empty: this process does
+  std::vector<std::string> runner;  // program and arguments (runner.h) that measures; empty: this process does
   std::filesystem::path keys;  // folder of signing.key, made when missing; empty: data_folder()/keys
 };
 
@@ -35,6 +35,7 @@ struct LocalBuildReport {
   Source source = Source::built;  // or cache
   bool provisional = false;
   uint64_t timings_measured = 0, timings_reused = 0;
+  std::vector<std::pair<std::string, double>> phases;  // what was done, in seconds: "tune", "assemble", ...
   std::vector<std::string> notes;  // for the user: "data: N = 1"
   double error = 0, bar = 0;       // against the reference, and what is allowed
   std::string verify_skipped;      // why it was not compared, else ""

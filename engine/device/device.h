@@ -113,6 +113,8 @@ class Measurer {
   virtual Result<double> time_us(Stream& stream, Sequence& sequence) = 0;
   // The shortest sequence that this instrument resolves well; shorter work is repeated within one sequence.
   virtual double least_unit_us() const = 0;
+  // So many places of small buffers a time is averaged over: more than one where it depends on the addresses.
+  virtual int placements() const { return 1; }
   virtual DeviceState state() = 0;
   // Puts every cache that matters into the state "holds nothing of ours".
   virtual Status flush_caches(Stream& stream) = 0;

@@ -150,6 +150,20 @@ TEST_F(LocalBuild, TunesInAProcessOfItsOwnAsInThisOne) {
   EXPECT_EQ(report.error().code, ErrorCode::not_found) << report.error().message;
 }
 
+TEST_F(LocalBuild, StartsNoProcessWhereNothingHasToBeMeasured) {
+  const LocalBuildReport first = build();
+  request_.runner = {"/no/such/program"};
+  request_.rebuild = true;
+  const LocalBuildReport again = build();
+  EXPECT_EQ(again.content_digest, first.content_digest);
+  EXPECT_EQ(again.timings_measured, 0u);
+  ASSERT_FALSE(again.phases.empty());
+  EXPECT_EQ(again.phases[0].first, "validate");
+  write_model(3);
+  request_.timing_cache = "none";
+  EXPECT_FALSE(build_local(*catalog_, request_).ok());
+}
+
 TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
   request_.runner = {ENGINERY_TEST_RUNNER};
   request_.options.level = 4;
