@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Medians this close are a tie: within one race they may be told apart, from one race to the next they change places.
-constexpr double kTie = 1.02;
+constexpr double kTie = 1.015;
 constexpr int kMostReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network

@@ -3,6 +3,7 @@ import csv
 import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -19,7 +20,8 @@ def environment():
         wheels += glob.glob(prefix + "/lib/python3*/site-packages/nvidia/cu1*/lib")
     toolkit = [p for p in ["/usr/local/cuda/lib64", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib"] if os.path.isdir(p)]
     env["LD_LIBRARY_PATH"] = ":".join([own] + toolkit + sorted(set(wheels)) + [p for p in env.get("LD_LIBRARY_PATH", "").split(":") if p])
-    env["ENGINERY_CUDA_LIBRARIES"] = ":".join(sorted(set(wheels)) + toolkit)
+    given = [p for p in env.get("ENGINERY_CUDA_LIBRARIES", "").split(":") if p]
+    env["ENGINERY_CUDA_LIBRARIES"] = ":".join(given + sorted(set(wheels)) + toolkit)
     env.setdefault("ENGINERY_HOME", "/tmp/enginery-home")
     return env
 
@@ -33,12 +35,15 @@ def home_environment(folder):
 def run(command, log=None, limit=590, check=False, env=None):
     """(exit status, output); what it prints goes to `log` too."""
     started = time.time()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env or environment(),
+                               errors="replace", start_new_session=True)
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit,
-                              env=env or environment(), errors="replace")
-        status, text = done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        status, text = 124, (late.stdout or b"").decode(errors="replace") if isinstance(late.stdout, bytes) else (late.stdout or "")
+        text, _ = process.communicate(timeout=limit)
+        status = process.returncode
+    except subprocess.TimeoutExpired:  # with what it started, which would go on using the GPU
+        os.killpg(process.pid, signal.SIGKILL)
+        text, _ = process.communicate()
+        status = 124
     if log:
         with open(log, "a") as file:
             file.write(f"$ {' '.join(command)}\n{text}\n[status {status}, {time.time() - started:.1f} s]\n")

@@ -54,15 +54,17 @@ def part_ptx(o):
 
 
 def part_sanitize(o):
-    """compute-sanitizer over the conformance suite's small problems, each in a process of its own: one is slow, and the GPU waits for the host."""
-    env = dict(environment(), ENGINERY_TEST_SKU="gpu")
+    """compute-sanitizer over the conformance suite's small problems: memcheck with every source, racecheck with our kernels (the
+    libraries' own take minutes each). A process a problem: the GPU waits for the host."""
+    env = {"memcheck": dict(environment(), ENGINERY_TEST_SKU="gpu")}
+    env["racecheck"] = dict(env["memcheck"], ENGINERY_TEST_SOURCE="kernel")
     problems = ["conv_3x3_relu", "conv_depthwise", "max_pool_3x3_s2", "global_average", "softmax_rows", "concat_channels", "conv_1x1_deep", "gemm_wide"]
 
     def check(case):
         tool, problem = case
         started = time.time()
         status, text = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program("tactics_conformance"), f"--gtest_filter=*/{problem}"],
-                           os.path.join(o.out, f"sanitize_{tool}_{problem}.log"), o.limit, env=env)
+                           os.path.join(o.out, f"sanitize_{tool}_{problem}.log"), o.limit, env=env[tool])
         summary = (re.findall(r"ERROR SUMMARY.*|RACECHECK SUMMARY.*", text) or ["none"])[-1]
         passed = len(re.findall(r"\[ +OK +\]", text))
         rows_to(os.path.join(o.out, "sanitize.csv"), ["tool", "problem", "status", "tests_passed", "summary", "seconds"],

@@ -1,4 +1,5 @@
 """The farm with a GPU worker, and what goes wrong on purpose."""
+import glob
 import os
 import subprocess
 import sys
@@ -6,6 +7,33 @@ import time
 
 from .common import BUNDLE, environment, program, rows_to, run
 from .models import model_file, sample_input
+
+
+class FullMemory:
+    """Another process that holds the GPU's memory but for so many MiB."""
+
+    def __init__(self, mebibytes_left):
+        program = (f"import torch, time\nfree = torch.cuda.mem_get_info()[0]\nx = torch.empty(free - ({mebibytes_left} << 20), dtype=torch.uint8, device='cuda')\n"
+                   "print('ready', flush=True)\ntime.sleep(120)")
+        self.process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        self.process.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def hiding(libraries):
+    """A command's prefix that hides every file of these libraries from it, wherever it may look (needs root)."""
+    if not libraries:
+        return []
+    folders = environment()["ENGINERY_CUDA_LIBRARIES"].split(":") + ["/usr/lib/x86_64-linux-gnu", "/usr/local/cuda/lib64"]
+    files = sorted({os.path.realpath(f) for folder in folders for name in libraries for f in glob.glob(f"{folder}/lib{name}*.so*")})
+    hide = " && ".join(f"mount --bind /dev/null {f}" for f in files) or "true"
+    return ["unshare", "-m", "sh", "-c", hide + ' && exec "$@"', "sh"]
 
 
 def part_errors(o):
@@ -19,11 +47,10 @@ def part_errors(o):
     run([enginery, "build", model, "-o", "/tmp/t4.engine", "--target", "t4", "--provisional", "--precision=fp16", shapes], log, 300, True)
     import numpy as np
     np.save("/tmp/errors.npy", sample_input("squeezenet", model, 1))
-    without = {k: v for k, v in environment().items() if k not in ("ENGINERY_CUDA_LIBRARIES", "VIRTUAL_ENV")}
-    without.update(LD_LIBRARY_PATH=os.path.join(BUNDLE, "lib"), PATH="/usr/bin:/bin", CUDA_HOME="/nonexistent")
     cases = [
-        ("no cuDNN, an engine that needs it", ["run", engine, "--input", "/tmp/errors.npy"], without),
-        ("the driver alone, an engine of our kernels", ["run", kernels, "--input", "/tmp/errors.npy"], without),
+        ("no cuDNN, an engine that needs it", ["run", engine, "--input", "/tmp/errors.npy"], environment(), ["cudnn"]),
+        ("no cuDNN, build", ["build", model, "-o", "/tmp/x.engine", "--precision=fp16", shapes, "--level", "0", "--rebuild"], environment(), ["cudnn"]),
+        ("the driver alone, an engine of our kernels", ["run", kernels, "--input", "/tmp/errors.npy"], environment(), ["cudnn", "cublas", "nvrtc", "cudart"]),
         ("no device, run", ["run", engine, "--input", "/tmp/errors.npy"], dict(environment(), CUDA_VISIBLE_DEVICES="")),
         ("no device, build", ["build", model, "--target", "h200", "-o", "/tmp/x.engine", shapes], dict(environment(), CUDA_VISIBLE_DEVICES="")),
         ("an engine of another SKU", ["run", "/tmp/t4.engine", "--input", "/tmp/errors.npy"], environment()),
@@ -31,24 +58,21 @@ def part_errors(o):
         ("a faulting tactic, injected", ["build", model, "-o", "/tmp/y.engine", "--precision=fp16", shapes, "--level", "4", "--rebuild", "--json",
                                          "--tactic-sources=-cudnn,-cublaslt"], dict(environment(), ENGINERY_INJECT_FAULT="1")),
     ]
-    hog = subprocess.Popen([sys.executable, "-c", "import torch,time\nfree=torch.cuda.mem_get_info()[0]\nx=torch.empty(free-(600<<20),dtype=torch.uint8,device='cuda')\nprint('ready',flush=True)\ntime.sleep(60)"],
-                           stdout=subprocess.PIPE, text=True)
-    hog.stdout.readline()
-    cases_full = [("device memory full, run", ["run", engine, "--input", "/tmp/errors.npy"], environment()),
-                  ("device memory full, build", ["build", model, "-o", "/tmp/x.engine", "--precision=fp16", "--shapes=data:512x3x227x227", "--rebuild"], environment())]
     rows = []
 
     def try_all(list_of_cases):
-        for what, arguments, env in list_of_cases:
+        for what, arguments, env, *hidden in list_of_cases:
             started = time.time()
-            status, text = run([enginery, *arguments], log, 200, env=env)
+            status, text = run(hiding(hidden[0] if hidden else []) + [enginery, *arguments], log, 200, env=env)
             message = [l for l in text.splitlines() if l.startswith("enginery")] or text.splitlines()[-1:] or [""]
             rows.append([what, status, f"{time.time() - started:.1f}", message[-1][:400]])
             print(f"{what}: exit {status}: {message[-1][:300]}", flush=True)
 
-    try_all(cases_full)
-    hog.kill()
-    hog.wait()
+    run_it = ["run", engine, "--input", "/tmp/errors.npy"]
+    build_it = ["build", model, "-o", "/tmp/x.engine", "--precision=fp16", "--shapes=data:512x3x227x227", "--level", "2", "--rebuild"]
+    for mebibytes_left, what, arguments in ((200, "device memory full, run", run_it), (1500, "device memory nearly full, build at batch 512", build_it)):
+        with FullMemory(mebibytes_left):
+            try_all([(what, arguments, environment())])
     try_all(cases)
     rows_to(os.path.join(o.out, "errors.csv"), ["case", "exit", "seconds", "message"], rows)
 
@@ -57,15 +81,24 @@ def part_farm(o):
     log = os.path.join(o.out, "farm.log")
     enginery = program("enginery")
     run([enginery, "down"], log, 60)
+    squeezenet = model_file("squeezenet")[0]
     steps = [[enginery, "up", "--detach"], [enginery, "skus"],
-             [enginery, "submit", model_file("squeezenet")[0], "--target", "this", "--precision=fp16", "--wait"],
-             [enginery, "submit", model_file("squeezenet")[0], "--target", "this", "--precision=fp16", "--wait", "--json"],
-             [enginery, "submit", model_file("squeezenet")[0], "--target", "v100-sxm2-16g,p4,orin-nx-16g,this", "--provisional", "--wait", "--json"],
-             [enginery, "catalog", "verify"], [enginery, "down"]]
+             [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--wait"],
+             [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--wait", "--json"],
+             [enginery, "submit", squeezenet, "--target", "h200,v100-sxm2-16g,p4,orin-nx-16g,cpu-avx2", "--provisional", "--wait", "--json"],
+             [enginery, "catalog", "verify"], [enginery, "down"],
+             # with a tactic that faults: the job ends well, the worker lives on and takes the next
+             [enginery, "up", "--detach"],
+             [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--shapes=data:2x3x227x227", "--tactic-sources=-cudnn,-cublaslt", "--level", "4", "--wait"],
+             [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--shapes=data:2x3x227x227", "--level", "0", "--wait"],
+             [enginery, "workers"], [enginery, "down"]]
     rows = []
+    env = environment()
     for step in steps:
         started = time.time()
-        status, text = run(step, log, 300)
+        status, text = run(step, log, 300, env=env)
+        if step[1] == "down":
+            env["ENGINERY_INJECT_FAULT"] = "1"
         rows.append([" ".join(step[1:]), status, f"{time.time() - started:.1f}"])
         print(f"$ enginery {' '.join(step[1:])} -> {status}\n{text[-1200:]}")
     rows_to(os.path.join(o.out, "farm.csv"), ["command", "status", "seconds"], rows)
