@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "cli/engine_session.h"
 
@@ -30,33 +32,54 @@ void fill(Buffers& buffers, const EngineInfo& info, uint64_t seed) {
   for (size_t i = 0; i < info.inputs.size(); ++i) buffers.set_input(i, random_tensor(info.inputs[i].type, random));
 }
 
-// One stream's work. Without transfers the inputs of one run stay on the device and only the launch is timed.
-Result<std::vector<double>> run_stream(const Engine& engine, const BenchOptions& options, uint64_t seed) {
-  TRY(ExecutionContext context, engine.create_context());
-  Buffers buffers(engine.info());
-  fill(buffers, engine.info(), seed);
-  const auto outputs = buffers.fresh_outputs();
-  auto once = [&]() -> Result<double> {
-    if (!options.transfers) {
-      TRY(const double us, context.time_us());
+// One context of an engine and its random inputs. Without transfers the inputs of one run stay on the device and only the launch
+// is timed.
+class Runs {
+ public:
+  static Result<std::unique_ptr<Runs>> make(const Engine& engine, const BenchOptions& options, uint64_t seed) {
+    TRY(ExecutionContext context, engine.create_context());
+    auto runs = std::make_unique<Runs>(std::move(context), engine.info(), options.transfers);
+    fill(runs->buffers_, engine.info(), seed);
+    runs->outputs_ = runs->buffers_.fresh_outputs();
+    CHECK_OK(runs->context_.run(runs->buffers_.inputs(), runs->outputs_));
+    return runs;
+  }
+  Runs(ExecutionContext context, const EngineInfo& info, bool transfers) : context_(std::move(context)), buffers_(info), transfers_(transfers) {}
+
+  Result<double> once_ms() {
+    if (!transfers_) {
+      TRY(const double us, context_.time_us());
       return us / 1000;
     }
     const auto start = SteadyClock::now();
-    CHECK_OK(context.run(buffers.inputs(), outputs));
+    CHECK_OK(context_.run(buffers_.inputs(), outputs_));
     return seconds_since(start) * 1000;
-  };
-  CHECK_OK(context.run(buffers.inputs(), outputs));
+  }
+
+ private:
+  ExecutionContext context_;
+  Buffers buffers_;
+  decltype(std::declval<Buffers&>().fresh_outputs()) outputs_;
+  bool transfers_;
+};
+
+// Warms up, then calls `round` until the samples that it takes suffice.
+Status repeat(const BenchOptions& options, const std::function<Status(bool counts)>& round) {
   const auto warm_up = SteadyClock::now();
-  while (seconds_since(warm_up) * 1000 < options.warm_up_ms) {
-    TRY(const double ignored, once());
-    (void)ignored;
-  }
-  std::vector<double> samples;
+  while (seconds_since(warm_up) * 1000 < options.warm_up_ms) CHECK_OK(round(false));
   const auto start = SteadyClock::now();
-  while (static_cast<int64_t>(samples.size()) < options.least_iterations || seconds_since(start) < options.least_seconds) {
-    TRY(const double ms, once());
-    samples.push_back(ms);
-  }
+  for (int64_t done = 0; done < options.least_iterations || seconds_since(start) < options.least_seconds; ++done) CHECK_OK(round(true));
+  return {};
+}
+
+Result<std::vector<double>> run_stream(const Engine& engine, const BenchOptions& options, uint64_t seed) {
+  TRY(auto runs, Runs::make(engine, options, seed));
+  std::vector<double> samples;
+  CHECK_OK(repeat(options, [&](bool counts) -> Status {
+    TRY(const double ms, runs->once_ms());
+    if (counts) samples.push_back(ms);
+    return {};
+  }));
   return samples;
 }
 
@@ -101,6 +124,22 @@ Result<BenchSamples> measure(const Engine& engine, const BenchOptions& options) 
     all.milliseconds.insert(all.milliseconds.end(), samples.begin(), samples.end());
   }
   return all;
+}
+
+Result<std::vector<std::vector<double>>> measure_in_turns(const std::vector<const Engine*>& engines, const BenchOptions& options) {
+  std::vector<std::unique_ptr<Runs>> runs;
+  for (const Engine* engine : engines) {
+    TRY(runs.emplace_back(), Runs::make(*engine, options, options.seed));
+  }
+  std::vector<std::vector<double>> samples(engines.size());
+  CHECK_OK(repeat(options, [&](bool counts) -> Status {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      TRY(const double ms, runs[i]->once_ms());
+      if (counts) samples[i].push_back(ms);
+    }
+    return {};
+  }));
+  return samples;
 }
 
 Result<std::vector<double>> measure_layers(const Engine& engine, uint64_t seed, int rounds) {

@@ -32,6 +32,10 @@ LatencySummary summarize_latency(std::vector<double> milliseconds);
 // Runs until both least_iterations and least_seconds are reached, in every stream. Inputs are random, never zeros.
 Result<BenchSamples> measure(const Engine& engine, const BenchOptions& options);
 
+// One run of each engine after the other, in one process, until both are reached: whatever the device does, it does to all.
+// Milliseconds by engine, then by run. `streams` is not used.
+Result<std::vector<std::vector<double>>> measure_in_turns(const std::vector<const Engine*>& engines, const BenchOptions& options);
+
 // Each layer's median device time in microseconds, on random data.
 Result<std::vector<double>> measure_layers(const Engine& engine, uint64_t seed, int rounds);
 

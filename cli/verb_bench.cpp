@@ -10,6 +10,7 @@
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "engine/base/file.h"
+#include "engine/base/statistics.h"
 #include "engine/compile/options.h"
 
 namespace enginery {
@@ -55,6 +56,7 @@ class BenchCommand final : public Command {
     options.flag("--use-cuda-graph", cuda_graph_, "replay a recorded graph (on a GPU always so; nothing on a CPU)");
     options.flag("--no-data-transfers", no_transfers_, "leave copies to and from the device out");
     options.flag("--dump-profile", profile_, "each layer's time");
+    options.list("--beside", beside_, "FILE,...", "other engines that take turns with it in this process, run for run: how they compare");
     options.text("--export-times", export_times_, "FILE", "write every run's time as JSON");
     options.number("--seed", seed_, {0, INT64_MAX}, "N", "of the random inputs (default: 1)");
     options.number("--threads", threads_, {1, 4096}, "N", "CPU threads (default: the cores of the affinity mask)");
@@ -66,6 +68,7 @@ class BenchCommand final : public Command {
     TRY(const Engine engine, open_engine(engine_, threads_, session.console));
     CHECK_OK(check_shapes(engine.info(), shapes_));
     if (cuda_graph_ && engine.info().kind == "cpu") session.console.note("--use-cuda-graph means nothing on a CPU");
+    if (!beside_.empty()) return run_beside(engine, session.console);
     TRY(const BenchSamples samples, measure(engine, bench_options()));
     std::vector<double> layer_us;
     if (profile_) {
@@ -81,6 +84,39 @@ class BenchCommand final : public Command {
   }
 
  private:
+  Result<ExitCode> run_beside(const Engine& engine, Console& console) const {
+    if (profile_ || streams_.value_or(1) != 1 || !export_times_.empty()) {
+      return Error{ErrorCode::usage, "--beside compares engines: it goes with neither --dump-profile nor --streams nor --export-times"};
+    }
+    std::vector<Engine> others;
+    for (const std::string& file : beside_) {
+      TRY(Engine other, open_engine(file, threads_, console));
+      others.push_back(std::move(other));
+    }
+    std::vector<const Engine*> engines = {&engine};
+    for (const Engine& other : others) engines.push_back(&other);
+    TRY(const auto samples, measure_in_turns(engines, bench_options()));
+    Json rows = Json::array();
+    Table table({{"ENGINE"}, {"MEDIAN ms", Align::right}, {"P25", Align::right}, {"P75", Align::right}, {"OF THE FIRST", Align::right}});
+    for (size_t i = 0; i < engines.size(); ++i) {
+      const LatencySummary l = summarize_latency(samples[i]);
+      const double ratio = median_ratio(samples[i], samples[0]);
+      const std::string& file = i == 0 ? engine_ : beside_[i - 1];
+      rows.push_back({{"file", valid_utf8(file)}, {"content_digest", engines[i]->info().content_digest}, {"latency", latency_json(l)}, {"ratio_to_first", ratio}});
+      table.add({file, fmt::format("{:.4f}", l.median_ms), fmt::format("{:.4f}", l.p25_ms), fmt::format("{:.4f}", l.p75_ms), fmt::format("{:.3f}", ratio)});
+    }
+    if (json_) print_json(console, {{"schema", "enginery.bench.beside/1"}, {"rounds", samples[0].size()}, {"transfers", !no_transfers_}, {"engines", rows}});
+    else console.print(table.text());
+    return ExitCode::ok;
+  }
+
+  // Of runs in the same round, so that a state of the device that comes and goes cancels out.
+  static double median_ratio(const std::vector<double>& these, const std::vector<double>& those) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < these.size(); ++i) ratios.push_back(these[i] / those[i]);
+    return median(std::move(ratios));
+  }
+
   BenchOptions bench_options() const {
     BenchOptions options;
     options.least_iterations = iterations_.value_or(10);
@@ -167,6 +203,7 @@ class BenchCommand final : public Command {
   }
 
   std::string engine_, shapes_, export_times_;
+  std::vector<std::string> beside_;
   std::optional<int64_t> iterations_, warm_up_, streams_, seed_, threads_;
   std::optional<double> duration_;
   bool cuda_graph_ = false, no_transfers_ = false, profile_ = false, json_ = false;

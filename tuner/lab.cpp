@@ -19,6 +19,7 @@ constexpr uint8_t kRedZoneByte = 0xa5;
 constexpr int64_t kCheckedElements = 4096;
 constexpr int64_t kLeastRingWeights = 256 << 10;  // smaller weights stay in the inner caches whatever runs between
 constexpr int64_t kMostRingCopies = 8;
+constexpr int64_t kPlaceStep = 37 * 256;  // so much further within its allocation lies a buffer in the next place: pages begin alike
 constexpr int64_t kMostPlacedWorkspace = 1 << 20;  // larger ones lie in one place
 constexpr int kMostLaunchesAUnit = 2000;
 
@@ -26,7 +27,9 @@ constexpr int kMostLaunchesAUnit = 2000;
 struct Guarded {
   DeviceMemory memory;
   int64_t bytes = 0;
-  void* data() const { return static_cast<char*>(memory.data()) + kRedZoneBytes; }
+  int64_t offset = 0;  // of the first red zone
+  void* begin() const { return static_cast<char*>(memory.data()) + offset; }
+  void* data() const { return static_cast<char*>(begin()) + kRedZoneBytes; }
   void* end() const { return static_cast<char*>(data()) + bytes; }
 };
 
@@ -114,27 +117,32 @@ struct Lab::State {
 
   Result<const void*> input_in(size_t index, const Format& format, int place) {
     auto found = placed.find({index, format, place});
-    if (found != placed.end()) return static_cast<const void*>(found->second.data());
-    int64_t bytes = std::max<int64_t>(physical_bytes(inputs[index].dims(), format), 1);
-    std::vector<char> host(static_cast<size_t>(bytes));
-    to_physical(inputs[index], format, host.data());
-    TRY(DeviceMemory memory, device.allocate(host.size()));
-    CHECK_OK(upload(memory.data(), host.data(), bytes));
-    return static_cast<const void*>(placed.emplace(std::tuple(index, format, place), memory).first->second.data());
+    const int64_t offset = place * kPlaceStep;
+    if (found == placed.end()) {
+      int64_t bytes = std::max<int64_t>(physical_bytes(inputs[index].dims(), format), 1);
+      std::vector<char> host(static_cast<size_t>(bytes));
+      to_physical(inputs[index], format, host.data());
+      TRY(DeviceMemory memory, device.allocate(static_cast<size_t>(bytes + offset)));
+      CHECK_OK(upload(static_cast<char*>(memory.data()) + offset, host.data(), bytes));
+      found = placed.emplace(std::tuple(index, format, place), std::move(memory)).first;
+    }
+    return static_cast<const void*>(static_cast<const char*>(found->second.data()) + offset);
   }
 
   Result<DeviceMemory> output_memory(size_t index, int place) {
     auto found = outputs.find({index, place});
     if (found != outputs.end()) return found->second;
-    TRY(DeviceMemory memory, allocate_guarded(most_bytes(problem.outputs[index].type)));
+    TRY(DeviceMemory memory, allocate_guarded(most_bytes(problem.outputs[index].type), place));
     return outputs.emplace(std::pair(index, place), memory).first->second;
   }
 
-  Result<DeviceMemory> allocate_guarded(int64_t bytes) { return device.allocate(static_cast<size_t>(bytes + 2 * kRedZoneBytes)); }
+  Result<DeviceMemory> allocate_guarded(int64_t bytes, int place) {
+    return device.allocate(static_cast<size_t>(bytes + 2 * kRedZoneBytes + place * kPlaceStep));
+  }
 
   // Red zones around bytes that hold NaN in every floating format.
   Status poison(const Guarded& g) {
-    CHECK_OK(device.fill(*stream, g.memory.data(), kRedZoneByte, kRedZoneBytes));
+    CHECK_OK(device.fill(*stream, g.begin(), kRedZoneByte, kRedZoneBytes));
     CHECK_OK(device.fill(*stream, g.data(), 0xff, static_cast<size_t>(g.bytes)));
     return device.fill(*stream, g.end(), kRedZoneByte, kRedZoneBytes);
   }
@@ -147,7 +155,7 @@ struct Lab::State {
   }
 
   Status check_red_zones(const Guarded& g) {
-    for (const void* zone : {static_cast<const void*>(g.memory.data()), static_cast<const void*>(g.end())}) {
+    for (const void* zone : {static_cast<const void*>(g.begin()), static_cast<const void*>(g.end())}) {
       TRY(auto bytes, download(zone, kRedZoneBytes));
       bool intact = std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == kRedZoneByte; });
       if (!intact) return wrong("wrote outside its buffer (red zone)");
@@ -170,7 +178,7 @@ struct Lab::State {
     for (size_t i = 0; i < problem.outputs.size(); ++i) {
       const TensorType& type = problem.outputs[i].type;
       TRY(DeviceMemory memory, output_memory(i, place));
-      out->guarded.push_back({std::move(memory), std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1)});
+      out->guarded.push_back({std::move(memory), std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1), place * kPlaceStep});
       out->outputs.push_back(out->guarded.back().data());
     }
     int64_t workspace = std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
@@ -178,8 +186,8 @@ struct Lab::State {
       TRY(const Buffers* first, buffers_of(candidate, 0));
       out->workspace = first->workspace;
     } else {
-      TRY(DeviceMemory memory, allocate_guarded(workspace));
-      out->workspace = {std::move(memory), workspace};
+      TRY(DeviceMemory memory, allocate_guarded(workspace, place));
+      out->workspace = {std::move(memory), workspace, place * kPlaceStep};
     }
     return buffers.emplace(std::pair(&tactic, place), std::move(out)).first->second.get();
   }

@@ -86,6 +86,7 @@ Result<Lane> ProblemTuner::guard() {
     if (guard_) return *guard_;
     failures += "; " + results[0].tactic + ": " + results[0].failure;
   }
+  if (full_) return *full_;
   return Error{ErrorCode::internal, "no tactic of the guard's problem runs" + failures};
 }
 
@@ -135,6 +136,12 @@ Status ProblemTuner::attempt(const std::string& key, const Tactic& tactic, Timin
   if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, true});
   if (done.ok()) return {};
   result.failure = done.error().message;
+  if (done.error().code == ErrorCode::out_of_memory) {  // not the tactic's fault, and another time there may be room
+    const std::lock_guard lock(full_mutex_);
+    full_ = done.error();
+    result.failure.clear();
+    return {};
+  }
   if (lost_device(done.error())) return Error{ErrorCode::device_lost, result.tactic + ": " + result.failure};
   return {};
 }
@@ -168,6 +175,7 @@ Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const st
 }
 
 Status ProblemTuner::measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing) {
+  full_.reset();
   TRY(Lane guard_lane, guard());
   TRY(auto lab, Lab::make(problem, device_, options_.seed));
   std::vector<Timing> results(missing.size());
@@ -188,6 +196,7 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
     if (!results[i].failure.empty()) options_.log(results[i].tactic + " is rejected: " + results[i].failure);
     if (!tried.ok()) return give_up(key, results, tried.error());
   }
+  if (lanes.empty() && full_) return *full_;
   RaceRules rules;
   rules.cancelled = options_.cancelled;
   TRY(auto raced, race(lanes, guard_lane, rules));
@@ -212,6 +221,7 @@ Error ProblemTuner::give_up(const std::string& key, std::vector<Timing>& results
 
 Status ProblemTuner::store_results(const std::string& key, std::vector<Timing>& results) {
   for (Timing& t : results) {
+    if (t.failure.empty() && t.statistics.samples == 0) continue;  // it found no memory
     record(t);
     ++counts_.timings_measured;
     CHECK_OK(store_.put(device_key_, key, t));

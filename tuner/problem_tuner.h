@@ -1,6 +1,8 @@
 // ProblemTuner: times the tactics of one problem, or takes them from the store. The inner half of the tuner.
 #pragma once
 
+#include <mutex>
+
 #include "tuner/lab.h"
 #include "tuner/tuner.h"
 
@@ -19,7 +21,7 @@ class ProblemTuner {
                TunerCounts& counts);
   ~ProblemTuner();
 
-  // Errors: cancelled, not_found (error_on_miss), storage, device_lost (tuner.h).
+  // Errors: cancelled, not_found (error_on_miss), storage, out_of_memory (for every tactic), device_lost (tuner.h).
   Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
   // The lane that every race runs beside its contenders: one fixed convolution, by the first tactic that runs it.
   Result<Lane> guard();
@@ -35,7 +37,8 @@ class ProblemTuner {
   // Candidates parallel to the tactics; without copies where one failed.
   Result<std::vector<LabCandidate>> prepare(const Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
                                             std::vector<Timing>& results);
-  // Takes the tactic's first steps and keeps why they fail in `result`. device_lost when the device is.
+  // Takes the tactic's first steps and keeps why they fail in `result`, but for want of memory (full_).
+  // device_lost when the device is.
   Status attempt(const std::string& key, const Tactic& tactic, Timing& result, const std::function<Status()>& steps);
   Status store_results(const std::string& key, std::vector<Timing>& results);
   // Stores what is known to fail, and gives the error back.
@@ -50,6 +53,8 @@ class ProblemTuner {
   std::unique_ptr<Lab> guard_lab_;
   std::vector<Tactic> guard_tactics_;
   std::optional<Lane> guard_;
+  std::optional<Error> full_;  // the last tactic of the problem in hand that found no memory
+  std::mutex full_mutex_;      // tactics are prepared side by side
 };
 
 // The tactics of `offered` that are worth measuring at this level: all, without those whose least possible time is far

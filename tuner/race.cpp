@@ -18,6 +18,7 @@ class Race {
     CHECK_OK(rounds(rules_.second_samples));
     drop(rules_.second_drop);
     CHECK_OK(rounds(rules_.final_samples));
+    relate_to_fastest();
     return std::move(results_);
   }
 
@@ -81,6 +82,21 @@ class Race {
       best = best == 0 ? median : std::min(best, median);
     }
     std::erase_if(running_, [&](size_t lane) { return summarize(results_[lane].samples_us).median_us > limit * best; });
+  }
+
+  // Sample k of every lane was taken in round k: lanes only ever leave.
+  void relate_to_fastest() {
+    const LaneResult* fastest = nullptr;
+    double least = 0;
+    for (size_t lane : running_) {
+      const double median = summarize(results_[lane].samples_us).median_us;
+      if (!fastest || median < least) fastest = &results_[lane], least = median;
+    }
+    if (!fastest || least <= 0) return;
+    for (LaneResult& result : results_) {
+      if (&result == fastest) continue;
+      for (size_t k = 0; k < result.samples_us.size(); ++k) result.samples_us[k] *= least / fastest->samples_us[k];
+    }
   }
 
   const std::vector<Lane>& lanes_;

@@ -1,5 +1,6 @@
 // Race: interleaved successive halving. Lanes take turns (A B C A B C ...) beside a guard whose time is taken in every
-// round, so that drift of the clock hits all alike; slow lanes drop out early.
+// round, so that drift of the clock hits all alike; slow lanes drop out early. What a device's states do to the guard they do
+// not quite do to others, so a lane's samples are taken from its ratio to the fastest in the same round.
 //
 // Knows nothing of tactics or devices: a lane is anything that can be timed. Deterministic for given samples.
 #pragma once
@@ -26,7 +27,7 @@ struct RaceRules {
 };
 
 struct LaneResult {
-  std::vector<double> samples_us;  // corrected by the guard's drift of their round
+  std::vector<double> samples_us;  // the fastest lane's: corrected by the guard; others': their ratio to it, times its median
   std::string failure;
   bool lost_device = false;        // it took the device with it: nobody was timed after it
   double guard_ratio = 1;          // worst over the accepted samples

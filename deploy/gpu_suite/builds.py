@@ -1,9 +1,11 @@
 """Build times, and how alike cold builds are."""
+import concurrent.futures
 import glob
 import json
 import os
+import queue
+import shutil
 import sqlite3
-import statistics
 import sys
 import time
 
@@ -11,11 +13,10 @@ from .common import BUNDLE, build_command, home_environment, program, report_of,
 from .models import model_file
 
 HEADER = ["model", "precision", "build", "seconds", "measured", "reused", "median_ms", "content_digest"]
-ROUNDS = 7
 
 
-def bench_ms(engine, home, log):
-    _, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--duration", "0.5", "--json"], log, 120, True, home_environment(home))
+def bench_ms(engine, home, log, gpu):
+    _, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--duration", "0.5", "--json"], log, 120, True, home_environment(home, gpu))
     return report_of(text)["latency"]["median_ms"]
 
 
@@ -51,14 +52,14 @@ def part_builds(o):
         path, _ = model_file(name)
         precision = o.precisions.split(",")[0]
 
-        def build(what, home, extra=(), model=path):
+        def build(what, home, extra=(), model=path, gpu=o.gpus.split(",")[0]):
             engine = f"/tmp/{what}-{name}-{os.getpid()}.engine"
             started = time.time()
-            status, text = run(build_command(model, engine, o, precision, extra), log, o.limit, True, home_environment(home))
+            status, text = run(build_command(model, engine, o, precision, extra), log, o.limit, True, home_environment(home, gpu))
             if status != 0:
                 return None
             seconds, built = time.time() - started, report_of(text)
-            median = bench_ms(engine, home, log)
+            median = bench_ms(engine, home, log, gpu)
             rows_to(os.path.join(o.out, "builds.csv"), HEADER,
                     [[name, precision, what, f"{seconds:.1f}", built["timings_measured"], built["timings_reused"], median, built["content_digest"]]])
             print(f"{name} {precision} {what}: {seconds:.1f} s, {built['timings_measured']} measured, median {median:.4f} ms, {built['content_digest'][:24]}", flush=True)
@@ -68,6 +69,7 @@ def part_builds(o):
             return {"what": what, "engine": engine, "home": home, "layers": layers_of(engine, home, log), "timings": timings}
 
         home = f"/tmp/home-{name}-{os.getpid()}"
+        run([program("enginery"), "keys", "new"], log, 60, True, home_environment(home))
         colds = []
         if o.cold == 0 or o.speed:
             colds.append(build("cold", home))
@@ -77,7 +79,20 @@ def part_builds(o):
                 os.makedirs("/tmp/models-seed1", exist_ok=True)
                 run([sys.executable, os.path.join(BUNDLE, "models", "make_models.py"), "/tmp/models-seed1", name, "--seed", "1"], log, 300, True)
                 build("new-weights", home, model=f"/tmp/models-seed1/{name}.onnx")
-        colds += [build(f"cold{i + 1}", f"{home}-{i}") for i in range(o.cold)]
+        gpus = queue.SimpleQueue()  # those that are free; cold builds are spread over them
+        for gpu in o.gpus.split(","):
+            gpus.put(gpu)
+
+        def cold_build(i):
+            gpu = gpus.get()
+            shutil.copytree(f"{home}/data/keys", f"{home}-{i}/data/keys")  # one signer: one bench compares them all
+            try:
+                return build(f"cold{i + 1}", f"{home}-{i}", gpu=gpu)
+            finally:
+                gpus.put(gpu)
+
+        with concurrent.futures.ThreadPoolExecutor(len(o.gpus.split(","))) as pool:
+            colds += list(pool.map(cold_build, range(o.cold)))
         colds = [c for c in colds if c]
         if len(colds) > 1:
             stability(o, name, colds, log)
@@ -97,13 +112,14 @@ def stability(o, name, builds, log):
                 changes.append([name, other["what"], layer, before, tactic, apart(first, layer, tactic), apart(other, layer, before)])
     rows_to(os.path.join(o.out, "changes.csv"), ["model", "build", "layer", "first_tactic", "tactic", "slower_in_first", "first_slower_in_build"], changes)
     known = [abs(x) for c in changes for x in c[5:] if x is not None]
-    medians = [[] for _ in builds]
-    for _ in range(ROUNDS):
-        for samples, build in zip(medians, builds):
-            samples.append(bench_ms(build["engine"], build["home"], log))
-    rows_to(os.path.join(o.out, "medians.csv"), ["model", "build"] + [f"round{i + 1}_ms" for i in range(ROUNDS)],
-            [[name, build["what"], *samples] for build, samples in zip(builds, medians)])
-    middle = sorted(statistics.median(samples) for samples in medians)
+    # In one process, run for run: the H200 has two states some 6 % apart that change every few seconds.
+    env = home_environment(first["home"], o.gpus.split(",")[0])
+    status, text = run([program("enginery"), "bench", first["engine"], "--beside", ",".join(b["engine"] for b in builds[1:]), "--no-data-transfers", "--json"],
+                       log, 200, True, env)
+    engines = report_of(text)["engines"]
+    rows_to(os.path.join(o.out, "medians.csv"), ["model", "build", "median_ms", "p25_ms", "p75_ms", "ratio_to_first"],
+            [[name, b["what"], *(f"{e['latency'][k]:.5f}" for k in ("median_ms", "p25_ms", "p75_ms")), f"{e['ratio_to_first']:.4f}"] for b, e in zip(builds, engines)])
+    ratios = sorted(e["ratio_to_first"] for e in engines)
     print(f"{name}: {len(builds)} cold builds keep the tactic of {100 * kept / total:.1f} % of the nodes; {len(changes)} changes, apart by at most "
-          f"{100 * max(known, default=0):.1f} % (medians of one build; {len(known)} of {2 * len(changes)} known); engines in turns {middle[0]:.4f} to {middle[-1]:.4f} ms "
-          f"({100 * (middle[-1] / middle[0] - 1):.1f} %)", flush=True)
+          f"{100 * max(known, default=0):.1f} % (medians of one build; {len(known)} of {2 * len(changes)} known); engines in turns {engines[0]['latency']['median_ms']:.4f} ms, "
+          f"slowest to fastest {100 * (ratios[-1] / ratios[0] - 1):.1f} % apart", flush=True)

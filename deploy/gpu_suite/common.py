@@ -26,8 +26,11 @@ def environment():
     return env
 
 
-def home_environment(folder):
+def home_environment(folder, gpu=""):
+    """With a data folder of its own; on that GPU, "" for the one that is visible."""
     env = environment()
+    if gpu:
+        env["CUDA_VISIBLE_DEVICES"] = gpu
     env["ENGINERY_HOME"] = folder
     return env
 

@@ -70,6 +70,20 @@ TEST(Race, RepeatsRoundsThatTheGuardFindsDisturbed) {
   EXPECT_NEAR(summarize((*results)[0].samples_us).p95_us, 100, 1);
 }
 
+// A state of the device that comes and goes, and that the guard does not feel: both lanes are 7 % slower for some rounds.
+TEST(Race, TellsCloseLanesApartInADeviceOfTwoStates) {
+  Machine m;
+  int turns = 0;
+  auto moody = [&](double us) {
+    return Lane{[&, us]() -> Result<double> { return us * ((turns++ / 2) % 9 < 4 ? 1.07 : 1.0); }};
+  };
+  auto results = race({moody(100), moody(101)}, m.lane(50), {});
+  ASSERT_TRUE(results);
+  const double first = summarize((*results)[0].samples_us).median_us, second = summarize((*results)[1].samples_us).median_us;
+  EXPECT_NEAR(second / first, 1.01, 1e-9);
+  EXPECT_NEAR(summarize((*results)[1].samples_us).deviation_us, 0, 1e-9);
+}
+
 TEST(Race, EndsOnAMachineThatStaysBusy) {
   Machine m;
   int n = 0;
