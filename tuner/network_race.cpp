@@ -10,7 +10,8 @@ namespace enginery {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTie = 1.015;  // what a race cannot tell apart for certain
+// Whole networks within 2.2 % of each other changed places between ten cold builds on an H200.
+constexpr double kTie = 1.025;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {

@@ -31,11 +31,14 @@ Problem guard_problem() {
 
 }  // namespace
 
+const Timing* ProblemTimes::find(const std::string& tactic) const {
+  auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == tactic; });
+  return found == timings.end() ? nullptr : &*found;
+}
+
 double ProblemTimes::of(const std::string& tactic) const {
-  for (const Timing& t : timings) {
-    if (t.tactic == tactic) return t.failure.empty() ? t.statistics.median_us : kInfinity;
-  }
-  return kInfinity;
+  const Timing* t = find(tactic);
+  return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
 }
 
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level) {

@@ -14,8 +14,9 @@ namespace enginery {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Medians this close are a tie: within one race they may be told apart, from one race to the next they change places.
-constexpr double kTie = 1.015;
+// A tie: medians that two tunings would order differently. On a quiet device the ratio of two repeats within 0.25 %; where samples
+// scatter, what their confidence intervals cannot tell apart, up to a limit.
+constexpr double kTie = 1.005, kWidestTie = 1.015;
 constexpr int kMostReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network
@@ -89,26 +90,30 @@ struct Tuner::State {
     // Among tactics with the same formats only the winner stays: the search compares formats, not noise.
     std::vector<double> kept(us.size(), kInfinity);
     for (size_t i = 0; i < us.size(); ++i) {
-      if (us[i] < kInfinity && winner_beside(node.tactics, us, i) == i) kept[i] = us[i];
+      if (us[i] < kInfinity && winner_beside(node.tactics, times, us, i) == i) kept[i] = us[i];
     }
     return kept;
   }
 
   // Of the tactics that read and write what tactic `i` does: the first in the fixed order among those that tie with the fastest.
-  static size_t winner_beside(const std::vector<Tactic>& tactics, const std::vector<double>& us, size_t i) {
+  static size_t winner_beside(const std::vector<Tactic>& tactics, const ProblemTimes& times, const std::vector<double>& us, size_t i) {
     auto alike = [&](size_t j) { return tactics[j].inputs == tactics[i].inputs && tactics[j].outputs == tactics[i].outputs; };
-    double best = kInfinity;
+    size_t fastest = i;
     for (size_t j = 0; j < us.size(); ++j) {
-      if (alike(j)) best = std::min(best, us[j]);
+      if (alike(j) && us[j] < us[fastest]) fastest = j;
     }
-    size_t winner = i;
-    bool found = false;
+    size_t winner = fastest;
     for (size_t j = 0; j < us.size(); ++j) {
-      if (!alike(j) || us[j] > best * kTie) continue;
-      if (!found || goes_first(tactics[j], tactics[winner])) winner = j;
-      found = true;
+      if (!alike(j) || us[j] > us[fastest] * kWidestTie) continue;
+      bool tie = us[j] <= us[fastest] * kTie || intervals_meet(times, tactics[fastest], tactics[j]);
+      if (tie && goes_first(tactics[j], tactics[winner])) winner = j;
     }
     return winner;
+  }
+
+  static bool intervals_meet(const ProblemTimes& times, const Tactic& faster, const Tactic& slower) {
+    const Timing *a = times.find(tactic_key(faster)), *b = times.find(tactic_key(slower));
+    return a && b && b->statistics.low_us <= a->statistics.high_us;
   }
 
   // A rough time where nothing was measured yet: both sides of the tensor once over a slow memory bus.
