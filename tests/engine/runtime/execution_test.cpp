@@ -75,6 +75,23 @@ TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
   EXPECT_GT(outgrown, 0) << "no tactic of this problem has a workspace for each thread: the test shows nothing";
 }
 
+// As where cuDNN is not installed: the layer and what it lacks are named.
+TEST(Execution, NamesTheSourceThatALayerNeedsAndThatIsNotHere) {
+  auto target = target_with(1);
+  ASSERT_TRUE(target.ok()) << target.error().message;
+  auto network = lower(pointwise_convolution(), target->sources, {Precision::fp32});
+  ASSERT_TRUE(network.ok()) << network.error().message;
+  auto assignment = first_choice(*network, target->sources);
+  ASSERT_TRUE(assignment.ok());
+  assignment->tactics[0].source = "cudnn";
+  auto plan = make_plan(*network, *assignment);
+  ASSERT_TRUE(plan.ok());
+  auto program = Program::make(*plan, *target->device, target->sources);
+  ASSERT_FALSE(program.ok());
+  EXPECT_EQ(program.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(program.error().message, "layer 'conv' needs the tactic source 'cudnn', which is not available here");
+}
+
 // Four chains that meet: whatever order the streams take, the plan's waits keep the results.
 TEST(Execution, RunsBranchesOnSideStreams) {
   auto target = target_with(1);
