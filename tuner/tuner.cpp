@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/plan/plan.h"
 #include "engine/plan/streams.h"
@@ -13,7 +12,6 @@
 namespace enginery {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Medians this close are a tie: within one race they may be told apart, from one race to the next they change places.
 constexpr double kTie = 1.015;
 constexpr int kMostReformatRounds = 4;
