@@ -52,6 +52,11 @@ std::string file_name_of(const std::string& tensor) {
   return name;
 }
 
+int64_t batch_of(const EngineInfo& info) {
+  const bool has_batch = !info.inputs.empty() && !info.inputs.front().type.dims.empty();
+  return has_batch ? info.inputs.front().type.dims.front() : 1;
+}
+
 Buffers::Buffers(const EngineInfo& info) : info_(info) {
   for (const TensorInfo& input : info.inputs) {
     inputs_.emplace_back(input.type.type, input.type.dims);

@@ -30,6 +30,9 @@ std::string precision_text(const std::vector<std::string>& precisions);
 // The characters outside [A-Za-z0-9._-] of a tensor's name become '_'.
 std::string file_name_of(const std::string& tensor);
 
+// How many samples one run takes: the first dim of the first input, 1 where there is none.
+int64_t batch_of(const EngineInfo& info);
+
 // Buffers for one run: host tensors for every input and output, and their addresses.
 class Buffers {
  public:

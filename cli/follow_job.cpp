@@ -10,7 +10,7 @@ namespace enginery {
 namespace {
 
 // Short enough that Ctrl-C is answered soon: each poll is a long poll of its own, changes come at once anyway.
-constexpr auto kHold = std::chrono::milliseconds(500);
+constexpr auto kJobHold = std::chrono::milliseconds(500);
 constexpr auto kPatience = std::chrono::minutes(2);
 
 Error detached(const JobView& job, ErrorCode code, const std::string& why) {
@@ -38,7 +38,7 @@ Result<JobView> follow_job(Client& client, const JobView& job, const FollowOptio
       display.finish();
       return detached(now, ErrorCode::timed_out, fmt::format("it did not end within {} s", options.timeout->count()));
     }
-    Result<JobView> changed = client.wait(now.id, now.revision, kHold, false);
+    Result<JobView> changed = client.wait(now.id, now.revision, kJobHold, false);
     if (changed.ok()) {
       now = std::move(changed).value();
       answered = clock.monotonic();

@@ -18,11 +18,6 @@ namespace {
 
 constexpr int kProfileRounds = 30;
 
-int64_t batch_of(const EngineInfo& info) {
-  const bool has_batch = !info.inputs.empty() && !info.inputs.front().type.dims.empty();
-  return has_batch ? info.inputs.front().type.dims.front() : 1;
-}
-
 Json latency_json(const LatencySummary& l) {
   return {{"min_ms", l.min_ms}, {"mean_ms", l.mean_ms}, {"p25_ms", l.p25_ms}, {"median_ms", l.median_ms}, {"p75_ms", l.p75_ms},
           {"p90_ms", l.p90_ms}, {"p95_ms", l.p95_ms},   {"p99_ms", l.p99_ms}, {"max_ms", l.max_ms}};

@@ -10,7 +10,7 @@
 namespace enginery {
 namespace {
 
-constexpr auto kHold = std::chrono::milliseconds(500);
+constexpr auto kLogHold = std::chrono::milliseconds(500);
 
 class LogsCommand final : public Command {
  public:
@@ -28,7 +28,7 @@ class LogsCommand final : public Command {
     auto offset = static_cast<uint64_t>(offset_.value_or(0));
     std::string all;
     while (!interrupt.requested()) {
-      TRY(const LogChunk chunk, client->read_log(job_, offset, follow_, kHold));
+      TRY(const LogChunk chunk, client->read_log(job_, offset, follow_, kLogHold));
       if (json_) {
         all += chunk.text;
       } else {

@@ -32,11 +32,6 @@ struct TopLine {
   double score = 0;
 };
 
-int64_t batch_of(const EngineInfo& info) {
-  const bool has_batch = !info.inputs.empty() && !info.inputs.front().type.dims.empty();
-  return has_batch ? info.inputs.front().type.dims.front() : 1;
-}
-
 Result<Results> run_all(const Engine& engine, InputSet& inputs, Console& console) {
   const EngineInfo& info = engine.info();
   TRY(ExecutionContext context, engine.create_context());

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLongestWait{500};
+constexpr milliseconds kLongestPause{500};
 constexpr uint64_t kMaxBlobBytes = 64ull << 30;
 constexpr size_t kTimingPage = 1000;        // rows of one answer
 constexpr size_t kTimingPageBytes = 1 << 20;
@@ -23,7 +23,7 @@ void BulkServer::stop() {
 
 void BulkServer::run() {
   while (!stop_) {
-    socket_.wait(followers_.empty() ? kLongestWait : milliseconds(100), wake_);
+    socket_.wait(followers_.empty() ? kLongestPause : milliseconds(100), wake_);
     wake_.clear();
     while (!stop_) {
       std::optional<Incoming> in = socket_.receive();

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kMaxBatch = 256;             // requests of one transaction
-constexpr milliseconds kLongestWait{1000};
+constexpr milliseconds kLongestSleep{1000};
 constexpr size_t kMaxSessions = 20000;
 
 }  // namespace
@@ -45,9 +45,9 @@ void ControlServer::stop() {
 
 milliseconds ControlServer::patience() const {
   const auto next = driver_->core().next_timer();
-  if (!next) return kLongestWait;
+  if (!next) return kLongestSleep;
   const auto left = std::chrono::ceil<milliseconds>(*next - catalog_.clock().monotonic());
-  return std::clamp(left, milliseconds(0), kLongestWait);
+  return std::clamp(left, milliseconds(0), kLongestSleep);
 }
 
 void ControlServer::run() {

@@ -6,7 +6,7 @@
 namespace enginery {
 namespace {
 
-constexpr Nanoseconds kLongestWait = std::chrono::seconds(30);
+constexpr Nanoseconds kLongestHold = std::chrono::seconds(30);
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void CoreState::wait(const Request& request, const WaitJob& wait) {
   if (changed || wait.hold_ms == 0) return reply(request.to, JobReply{view(*job, false)});
   for (const JobHold& hold : job->holds)
     if (hold.to == request.to) return;  // a repetition
-  const Nanoseconds until = now.monotonic + std::min<Nanoseconds>(std::chrono::milliseconds(wait.hold_ms), kLongestWait);
+  const Nanoseconds until = now.monotonic + std::min<Nanoseconds>(std::chrono::milliseconds(wait.hold_ms), kLongestHold);
   job->holds.push_back({request.to, until, wait.until_end});
   arm(until, TimerKind::job_hold, job->row.number);
 }

@@ -16,6 +16,9 @@ namespace enginery {
 
 using WorkerNo = uint32_t;
 
+// Names of workers, devices, SKUs, clients' tags.
+inline constexpr size_t kMaxNameBytes = 200;
+
 // A place in a pool: fair start time first, then age.
 struct QueueKey {
   double start = 0;

@@ -12,7 +12,6 @@ constexpr size_t kMaxTargets = 256;
 constexpr size_t kMaxKeyFields = 200;
 constexpr size_t kMaxKeyBytes = 128 * 1024;
 constexpr size_t kMaxOptionsBytes = 256 * 1024;
-constexpr size_t kMaxNameBytes = 200;
 
 Error bad(std::string message) { return {ErrorCode::usage, "submit: " + std::move(message)}; }
 

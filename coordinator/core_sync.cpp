@@ -9,7 +9,6 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kMaxNameBytes = 200;
 constexpr size_t kMaxHealthBytes = 16 * 1024;
 constexpr Nanoseconds kAfterFinish = std::chrono::milliseconds(2);
 

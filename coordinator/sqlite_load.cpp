@@ -7,7 +7,6 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kMaxStoredRequest = 16 << 20;
 constexpr size_t kUseBytes = 2 + 2 + 8 + 8 + 32;
 
 template <typename T>

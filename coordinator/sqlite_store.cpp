@@ -6,8 +6,6 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kMaxStoredRequest = 16 << 20;
-
 template <typename E>
 int64_t number(E value) {
   return static_cast<int64_t>(value);

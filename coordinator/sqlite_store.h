@@ -8,6 +8,9 @@
 
 namespace enginery {
 
+// A job's request, as its row keeps it.
+inline constexpr size_t kMaxStoredRequest = 16 << 20;
+
 std::span<const Migration> queue_migrations();
 
 // The uses of a target as one value: 52 bytes each (README.md).

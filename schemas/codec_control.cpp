@@ -41,14 +41,14 @@ void read(v::Welcome::Reader from, Welcome& to) {
 
 namespace {
 
-void write(const TargetRequest& from, v::TargetRequest::Builder to) {
+void write_target(const TargetRequest& from, v::TargetRequest::Builder to) {
   to.setSku(text(from.sku));
   to.setToolchain(text(from.toolchain));
   write_list(from.engine_key, to.initEngineKey(count(from.engine_key.size())));
   write_list(from.tune_key, to.initTuneKey(count(from.tune_key.size())));
   to.setProvisional(from.provisional);
 }
-void read(v::TargetRequest::Reader from, TargetRequest& to) {
+void read_target(v::TargetRequest::Reader from, TargetRequest& to) {
   to.sku = text(from.getSku());
   to.toolchain = text(from.getToolchain());
   read_list(from.getEngineKey(), to.engine_key);
@@ -67,7 +67,7 @@ void write(const SubmitRequest& from, v::Submit::Builder to) {
   to.setOptions(text(from.options));
   write_list(from.validate_key, to.initValidateKey(count(from.validate_key.size())));
   auto targets = to.initTargets(count(from.targets.size()));
-  for (size_t i = 0; i < from.targets.size(); ++i) write(from.targets[i], targets[count(i)]);
+  for (size_t i = 0; i < from.targets.size(); ++i) write_target(from.targets[i], targets[count(i)]);
   to.setPriority(from.priority);
   write_texts(from.tags, to.initTags(count(from.tags.size())));
   to.setRebuild(from.rebuild);
@@ -84,7 +84,7 @@ void read(v::Submit::Reader from, SubmitRequest& to) {
   read_list(from.getValidateKey(), to.validate_key);
   const auto targets = from.getTargets();
   to.targets.resize(checked_count(targets));
-  for (size_t i = 0; i < to.targets.size(); ++i) read(targets[count(i)], to.targets[i]);
+  for (size_t i = 0; i < to.targets.size(); ++i) read_target(targets[count(i)], to.targets[i]);
   to.priority = from.getPriority();
   read_texts(from.getTags(), to.tags);
   to.rebuild = from.getRebuild();

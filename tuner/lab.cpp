@@ -23,16 +23,6 @@ constexpr int64_t kPlaceStep = 37 * 256;  // so much further within its allocati
 constexpr int64_t kMostPlacedWorkspace = 1 << 20;  // larger ones lie in one place
 constexpr int kMostLaunchesAUnit = 2000;
 
-// Part of a device allocation with red zones on both sides; the allocation may be larger, and others may use it later.
-struct Guarded {
-  DeviceMemory memory;
-  int64_t bytes = 0;
-  int64_t offset = 0;  // of the first red zone
-  void* begin() const { return static_cast<char*>(memory.data()) + offset; }
-  void* data() const { return static_cast<char*>(begin()) + kRedZoneBytes; }
-  void* end() const { return static_cast<char*>(data()) + bytes; }
-};
-
 // An upper bound of what a tensor takes in any format: its widest type, its channels padded to the widest block.
 int64_t most_bytes(const TensorType& type) {
   const Format widest{element_bytes(type.type) > 4 ? type.type : DataType::float32, {LayoutKind::blocked, 16}};
@@ -83,6 +73,15 @@ struct Lab::State {
   std::optional<std::vector<double>> expected;
   std::vector<std::unique_ptr<Sequence>> sequences;  // borrowed by lanes
   std::map<std::pair<size_t, int>, DeviceMemory> outputs;  // by output and place; shared by all candidates, which run one at a time
+  // Part of a device allocation with red zones on both sides; the allocation may be larger, and others may use it later.
+  struct Guarded {
+    DeviceMemory memory;
+    int64_t bytes = 0;
+    int64_t offset = 0;  // of the first red zone
+    void* begin() const { return static_cast<char*>(memory.data()) + offset; }
+    void* data() const { return static_cast<char*>(begin()) + kRedZoneBytes; }
+    void* end() const { return static_cast<char*>(data()) + bytes; }
+  };
   // Where one candidate reads and writes, in one place.
   struct Buffers {
     std::vector<const void*> inputs;
@@ -246,7 +245,7 @@ Result<double> Lab::check(const LabCandidate& candidate) {
   const Tactic& tactic = *candidate.tactic;
   TRY(State::Buffers* b, s.buffers_of(candidate, 0));
   CHECK_OK(s.run_once(candidate, *b));
-  for (const Guarded& output : b->guarded) CHECK_OK(s.check_red_zones(output));
+  for (const State::Guarded& output : b->guarded) CHECK_OK(s.check_red_zones(output));
   auto intact = s.check_red_zones(b->workspace);
   if (!intact.ok()) return intact.error().within("workspace");
   if (!s.expected) {

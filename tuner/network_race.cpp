@@ -1,7 +1,6 @@
 #include "tuner/network_race.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/runtime/execution.h"
 #include "engine/runtime/sample_input.h"
@@ -9,9 +8,8 @@
 namespace enginery {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Whole networks within 2.2 % of each other changed places between ten cold builds on an H200.
-constexpr double kTie = 1.025;
+constexpr double kNetworkTie = 1.025;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {
@@ -81,7 +79,7 @@ Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<As
     return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
   };
   for (size_t i = 1; i < assignments.size(); ++i) {
-    if (median(i) * kTie < median(best)) best = i;
+    if (median(i) * kNetworkTie < median(best)) best = i;
   }
   if (median(best) == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[best])->failure};
   return best;

@@ -1,7 +1,6 @@
 #include "tuner/problem_tuner.h"
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
 
 #include "engine/base/clock.h"
@@ -10,7 +9,6 @@
 namespace enginery {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kShortList = 3;
 constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
 

@@ -1,12 +1,16 @@
 // ProblemTuner: times the tactics of one problem, or takes them from the store. The inner half of the tuner.
 #pragma once
 
+#include <limits>
 #include <mutex>
 
 #include "tuner/lab.h"
 #include "tuner/tuner.h"
 
 namespace enginery {
+
+// The time of what is unknown or failed.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Times of one problem's tactics, parallel to the tactics asked for; infinite where one failed.
 struct ProblemTimes {

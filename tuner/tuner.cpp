@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/plan/plan.h"
 #include "engine/plan/streams.h"
@@ -13,7 +12,6 @@
 namespace enginery {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A tie: medians that two tunings would order differently. On a quiet device the ratio of two repeats within 0.25 %; where samples
 // scatter, what their confidence intervals cannot tell apart, up to a limit.
 constexpr double kTie = 1.005, kWidestTie = 1.015;

@@ -17,21 +17,21 @@ namespace {
 // A progressive file may hold any number of nearly empty scans over a large picture: bound the work, not the bytes.
 constexpr int64_t kMaxScanPixels = int64_t{1} << 32;
 
-struct Decoder {
+struct JpegDecoder {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf jump;
   char reason[JMSG_LENGTH_MAX] = "";
 
-  Decoder() = default;
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
-  ~Decoder() { jpeg_destroy_decompress(&info); }
+  JpegDecoder() = default;
+  JpegDecoder(const JpegDecoder&) = delete;
+  JpegDecoder& operator=(const JpegDecoder&) = delete;
+  ~JpegDecoder() { jpeg_destroy_decompress(&info); }
 };
 
 [[noreturn]] void leave(j_common_ptr info) {
-  Decoder& decoder = *static_cast<Decoder*>(info->client_data);
+  JpegDecoder& decoder = *static_cast<JpegDecoder*>(info->client_data);
   info->err->format_message(info, decoder.reason);
   std::longjmp(decoder.jump, 1);
 }
@@ -45,12 +45,12 @@ void on_progress(j_common_ptr common) {
   j_decompress_ptr info = reinterpret_cast<j_decompress_ptr>(common);
   const int64_t pixels = int64_t{info->image_width} * info->image_height;
   if (info->input_scan_number <= kMaxScanPixels / pixels) return;
-  Decoder& decoder = *static_cast<Decoder*>(info->client_data);
+  JpegDecoder& decoder = *static_cast<JpegDecoder*>(info->client_data);
   std::snprintf(decoder.reason, sizeof decoder.reason, "too many progressive scans");
   std::longjmp(decoder.jump, 1);
 }
 
-bool read_header(Decoder& decoder, std::string_view bytes) {
+bool read_header(JpegDecoder& decoder, std::string_view bytes) {
   if (setjmp(decoder.jump) != 0) return false;
   jpeg_create_decompress(&decoder.info);
   decoder.info.client_data = &decoder;
@@ -60,7 +60,7 @@ bool read_header(Decoder& decoder, std::string_view bytes) {
   return true;
 }
 
-bool read_pixels(Decoder& decoder, uint8_t* pixels) {
+bool read_pixels(JpegDecoder& decoder, uint8_t* pixels) {
   if (setjmp(decoder.jump) != 0) return false;
   jpeg_start_decompress(&decoder.info);
   const size_t row_bytes = size_t{decoder.info.output_width} * static_cast<size_t>(decoder.info.output_components);
@@ -92,14 +92,14 @@ J_COLOR_SPACE output_space(int components) {
   return components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-Error failure(const Decoder& decoder) {
+Error failure(const JpegDecoder& decoder) {
   return {ErrorCode::invalid_argument, std::string("damaged or unsupported JPEG: ") + decoder.reason};
 }
 
 }  // namespace
 
 Result<Picture> decode_jpeg(std::string_view bytes) {
-  Decoder decoder;
+  JpegDecoder decoder;
   decoder.info.err = jpeg_std_error(&decoder.errors);
   decoder.info.client_data = &decoder;
   decoder.errors.error_exit = leave;

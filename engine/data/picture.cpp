@@ -6,7 +6,7 @@
 namespace enginery {
 namespace {
 
-constexpr uint64_t kMaxFileBytes = uint64_t{1} << 29;
+constexpr uint64_t kMaxPictureBytes = uint64_t{1} << 29;
 constexpr std::string_view kJpegMagic{"\xff\xd8\xff", 3};
 constexpr std::string_view kPngMagic{"\x89PNG\r\n\x1a\n", 8};
 
@@ -29,7 +29,7 @@ Result<Picture> decode_picture(std::string_view bytes) {
 }
 
 Result<Picture> read_picture(const std::filesystem::path& path) {
-  TRY(Bytes bytes, read_file(path, kMaxFileBytes));
+  TRY(Bytes bytes, read_file(path, kMaxPictureBytes));
   auto picture = decode_picture(bytes);
   if (!picture.ok()) return picture.error().within("decode " + path.string());
   return picture;

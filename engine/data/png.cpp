@@ -11,20 +11,20 @@
 namespace enginery {
 namespace {
 
-struct Decoder {
+struct PngDecoder {
   png_structp png = nullptr;
   png_infop info = nullptr;
   std::string_view left;  // bytes not read yet
   char reason[160] = "";
 
-  Decoder() = default;
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
-  ~Decoder() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngDecoder() = default;
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
+  ~PngDecoder() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
 [[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  Decoder& decoder = *static_cast<Decoder*>(png_get_error_ptr(png));
+  PngDecoder& decoder = *static_cast<PngDecoder*>(png_get_error_ptr(png));
   std::snprintf(decoder.reason, sizeof decoder.reason, "%s", message);
   png_longjmp(png, 1);
 }
@@ -32,13 +32,13 @@ struct Decoder {
 void on_warning(png_structp, png_const_charp) {}
 
 void on_read(png_structp png, png_bytep to, size_t bytes) {
-  Decoder& decoder = *static_cast<Decoder*>(png_get_io_ptr(png));
+  PngDecoder& decoder = *static_cast<PngDecoder*>(png_get_io_ptr(png));
   if (bytes > decoder.left.size()) png_error(png, "the file is cut short");
   std::memcpy(to, decoder.left.data(), bytes);
   decoder.left.remove_prefix(bytes);
 }
 
-bool read_header(Decoder& decoder) {
+bool read_header(PngDecoder& decoder) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   png_set_read_fn(decoder.png, &decoder, on_read);
   png_set_user_limits(decoder.png, 1u << 27, 1u << 27);
@@ -46,7 +46,7 @@ bool read_header(Decoder& decoder) {
   return true;
 }
 
-bool read_pixels(Decoder& decoder, png_bytep* rows) {
+bool read_pixels(PngDecoder& decoder, png_bytep* rows) {
   if (setjmp(png_jmpbuf(decoder.png)) != 0) return false;
   const bool grey = (png_get_color_type(decoder.png, decoder.info) & PNG_COLOR_MASK_COLOR) == 0;
   png_set_strip_16(decoder.png);
@@ -60,14 +60,14 @@ bool read_pixels(Decoder& decoder, png_bytep* rows) {
   return true;
 }
 
-Error failure(const Decoder& decoder) {
+Error failure(const PngDecoder& decoder) {
   return {ErrorCode::invalid_argument, std::string("damaged or unsupported PNG: ") + decoder.reason};
 }
 
 }  // namespace
 
 Result<Picture> decode_png(std::string_view bytes) {
-  Decoder decoder;
+  PngDecoder decoder;
   decoder.left = bytes;
   decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, on_error, on_warning);
   if (decoder.png) decoder.info = png_create_info_struct(decoder.png);

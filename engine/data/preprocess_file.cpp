@@ -9,7 +9,7 @@
 namespace enginery {
 namespace {
 
-constexpr uint64_t kMaxFileBytes = 1 << 20;
+constexpr uint64_t kMaxTextBytes = 1 << 20;
 constexpr int64_t kMaxSide = 1 << 16;
 
 Error wrong(const std::string& key, const std::string& expected) {
@@ -157,7 +157,7 @@ Result<PreprocessTable> parse_preprocess(std::string_view text, const std::strin
 }
 
 Result<PreprocessTable> read_preprocess(const std::filesystem::path& path) {
-  TRY(Bytes text, read_file(path, kMaxFileBytes));
+  TRY(Bytes text, read_file(path, kMaxTextBytes));
   return parse_preprocess(text, path.string());
 }
 

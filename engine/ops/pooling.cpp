@@ -18,18 +18,18 @@ Status require_pool_type(std::string_view op, PoolKind kind, DataType type) {
 }
 
 // What one window sees along one dimension.
-struct Taps {
+struct PoolingTaps {
   int64_t first;    // input position of tap 0, may be negative
   int64_t step;     // between taps
   int64_t begin, end;  // taps inside the input
   int64_t counted;  // taps inside the input and its padding
 };
 
-std::vector<Taps> taps_of(const Pooling& op, size_t dim, int64_t in, int64_t out) {
-  std::vector<Taps> taps;
+std::vector<PoolingTaps> taps_of(const Pooling& op, size_t dim, int64_t in, int64_t out) {
+  std::vector<PoolingTaps> taps;
   int64_t kernel = op.kernel[dim], step = op.dilations[dim];
   for (int64_t o = 0; o < out; ++o) {
-    Taps t{o * op.strides[dim] - op.pads_begin[dim], step, 0, 0, 0};
+    PoolingTaps t{o * op.strides[dim] - op.pads_begin[dim], step, 0, 0, 0};
     t.begin = t.first < 0 ? std::min(kernel, (-t.first + step - 1) / step) : 0;
     auto taps_below = [&](int64_t limit) {
       return limit <= t.first ? 0 : std::min(kernel, (limit - t.first - 1) / step + 1);
@@ -43,21 +43,21 @@ std::vector<Taps> taps_of(const Pooling& op, size_t dim, int64_t in, int64_t out
 
 struct PlaneTaps {
   Spatial in, out;
-  std::array<std::vector<Taps>, 3> dims;
+  std::array<std::vector<PoolingTaps>, 3> dims;
 };
 
 PlaneTaps plane_taps(const Pooling& op, const Dims& x, const Dims& y) {
   PlaneTaps p{spatial_of(std::span(x).subspan(2), 1), spatial_of(std::span(y).subspan(2), 1), {}};
   size_t missing = 5 - x.size();
   for (size_t i = 0; i < 3; ++i) {
-    p.dims[i] = i < missing ? std::vector<Taps>{{0, 1, 0, 1, 1}} : taps_of(op, i - missing, p.in[i], p.out[i]);
+    p.dims[i] = i < missing ? std::vector<PoolingTaps>{{0, 1, 0, 1, 1}} : taps_of(op, i - missing, p.in[i], p.out[i]);
   }
   return p;
 }
 
 // f(position) for every input element of a plane that the window (z, y, x) sees.
 template <typename F>
-void for_each_in_window(const PlaneTaps& p, const Taps& z, const Taps& y, const Taps& x, F&& f) {
+void for_each_in_window(const PlaneTaps& p, const PoolingTaps& z, const PoolingTaps& y, const PoolingTaps& x, F&& f) {
   for (int64_t a = z.begin; a < z.end; ++a) {
     for (int64_t b = y.begin; b < y.end; ++b) {
       int64_t row = ((z.first + a * z.step) * p.in[1] + y.first + b * y.step) * p.in[2] + x.first;
@@ -72,9 +72,9 @@ void for_each_window(const PlaneTaps& p, int64_t planes, const Tensor& x, Tensor
   const T* from = elements<T>(x);
   T* to = elements<T>(y);
   for (int64_t i = 0; i < planes; ++i, from += p.in[0] * p.in[1] * p.in[2]) {
-    for (const Taps& tz : p.dims[0]) {
-      for (const Taps& ty : p.dims[1]) {
-        for (const Taps& tx : p.dims[2]) *to++ = window(from, tz, ty, tx);
+    for (const PoolingTaps& tz : p.dims[0]) {
+      for (const PoolingTaps& ty : p.dims[1]) {
+        for (const PoolingTaps& tx : p.dims[2]) *to++ = window(from, tz, ty, tx);
       }
     }
   }
@@ -119,7 +119,7 @@ Status reference(const Pooling& op, ReferenceInputs in, ReferenceOutputs out) {
   PlaneTaps p = plane_taps(op, x, out[0].dims());
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
-    for_each_window<T>(p, x[0] * x[1], *in[0], out[0], [&](const T* plane, const Taps& tz, const Taps& ty, const Taps& tx) {
+    for_each_window<T>(p, x[0] * x[1], *in[0], out[0], [&](const T* plane, const PoolingTaps& tz, const PoolingTaps& ty, const PoolingTaps& tx) {
       if (op.kind == PoolKind::max) {
         T largest = std::numeric_limits<T>::lowest();
         for_each_in_window(p, tz, ty, tx, [&](int64_t at) { largest = larger(largest, plane[at]); });
@@ -127,7 +127,7 @@ Status reference(const Pooling& op, ReferenceInputs in, ReferenceOutputs out) {
       }
       double sum = 0;
       for_each_in_window(p, tz, ty, tx, [&](int64_t at) { sum += static_cast<double>(plane[at]); });
-      auto inside = [](const Taps& t) { return t.end - t.begin; };
+      auto inside = [](const PoolingTaps& t) { return t.end - t.begin; };
       int64_t count = op.count_padding ? tz.counted * ty.counted * tx.counted : inside(tz) * inside(ty) * inside(tx);
       return static_cast<T>(average(sum, count));
     });

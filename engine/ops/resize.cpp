@@ -12,7 +12,7 @@ constexpr std::string_view kModes[] = {"nearest", "linear", "cubic"};
 constexpr std::string_view kCoordinates[] = {"half_pixel", "pytorch_half_pixel", "align_corners",
                                              "asymmetric", "half_pixel_symmetric", "crop"};
 constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-constexpr float kLargestSize = static_cast<float>(int64_t{1} << 40);
+constexpr float kLargestResized = static_cast<float>(int64_t{1} << 40);
 
 // One dimension. Scales stay float, and so do coordinates: ONNX Runtime decides which element is nearest in float.
 struct ResizeDim {
@@ -58,7 +58,7 @@ struct Tap {
   double weight;
 };
 // The elements that one output element is made of; a region that reaches outside the input gives a constant instead.
-struct Taps {
+struct ResizeTaps {
   std::vector<Tap> taps;
   bool outside = false;
 };
@@ -76,7 +76,7 @@ double kernel_weight(const Resize& op, double distance) {
   return std::max(0.0, 1 - std::abs(distance));
 }
 
-Taps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
+ResizeTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   const float position = source_position(op.coordinates, d, o);
   if (op.coordinates == ResizeCoordinates::crop && !(position >= 0 && position <= static_cast<float>(d.in - 1))) {
     return {{}, true};
@@ -87,7 +87,7 @@ Taps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   const double reach = (op.mode == ResizeMode::cubic ? 2 : 1) / shrink;
   const int64_t base = static_cast<int64_t>(std::floor(position)), first = static_cast<int64_t>(std::floor(-reach)) + 1;
   const double fraction = static_cast<double>(position) - static_cast<double>(base);
-  Taps result;
+  ResizeTaps result;
   double sum = 0;
   for (int64_t i = first; i < 2 - first; ++i) {
     int64_t at = base + i;
@@ -101,8 +101,8 @@ Taps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   return result;
 }
 
-std::vector<Taps> all_taps(const Resize& op, const ResizeDim& d) {
-  std::vector<Taps> all;
+std::vector<ResizeTaps> all_taps(const Resize& op, const ResizeDim& d) {
+  std::vector<ResizeTaps> all;
   for (int64_t o = 0; o < d.out; ++o) all.push_back(taps_of(op, d, o));
   return all;
 }
@@ -123,16 +123,16 @@ std::vector<T> resample(const std::vector<T>& x, int64_t inner, const ResizeDim&
 
 template <typename T>
 std::vector<T> resample_nearest(const Resize& op, const std::vector<T>& x, int64_t inner, const ResizeDim& d) {
-  const std::vector<Taps> all = all_taps(op, d);
+  const std::vector<ResizeTaps> all = all_taps(op, d);
   return resample(x, inner, d, [&](const T* plane, int64_t o, T* row) {
     std::copy_n(plane + all[static_cast<size_t>(o)].taps[0].at * inner, inner, row);
   });
 }
 
 std::vector<double> resample_weighted(const Resize& op, const std::vector<double>& x, int64_t inner, const ResizeDim& d) {
-  const std::vector<Taps> all = all_taps(op, d);
+  const std::vector<ResizeTaps> all = all_taps(op, d);
   return resample(x, inner, d, [&](const double* plane, int64_t o, double* row) {
-    const Taps& taps = all[static_cast<size_t>(o)];
+    const ResizeTaps& taps = all[static_cast<size_t>(o)];
     if (taps.outside) std::fill_n(row, inner, op.extrapolation);
     for (const Tap& t : taps.taps) {
       for (int64_t i = 0; i < inner; ++i) row[i] += t.weight * plane[t.at * inner + i];
@@ -152,7 +152,7 @@ Result<int64_t> scaled_size(int64_t in, float scale) {
   }
   if (in < 0) return scale == 1 ? in : kDynamic;
   float out = std::floor(static_cast<float>(in) * scale);
-  if (out > kLargestSize) return rule_error(Resize::kName, "a scale of " + float_text(scale) + " gives more than 2^40 elements");
+  if (out > kLargestResized) return rule_error(Resize::kName, "a scale of " + float_text(scale) + " gives more than 2^40 elements");
   return static_cast<int64_t>(out);
 }
 

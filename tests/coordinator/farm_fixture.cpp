@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace enginery {
 
 using std::chrono::milliseconds;
@@ -25,6 +27,11 @@ void Farm::start() {
 }
 
 std::unique_ptr<Client> Farm::client(const std::string& name) const { return connect_to(options().listen, name); }
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
 
 std::unique_ptr<Client> connect_to(const std::string& address, const std::string& name) {
   ClientOptions client;

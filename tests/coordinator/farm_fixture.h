@@ -32,6 +32,9 @@ class Farm {
   std::unique_ptr<Coordinator> coordinator_;
 };
 
+// The number in an environment variable that makes a test larger or replays it.
+uint64_t from_environment(const char* name, uint64_t otherwise);
+
 // Connects, trying for 20 s; null when nobody answers.
 std::unique_ptr<Client> connect_to(const std::string& address, const std::string& name);
 

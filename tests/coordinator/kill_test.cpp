@@ -18,11 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 class Process {
  public:
   explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)) { start(); }

@@ -2,7 +2,6 @@
 // ENGINERY_LOAD_WORKERS=1000 make it the whole bar; by default it is a small one that only catches a scan over everything.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <ctime>
 #include <deque>
 
@@ -14,11 +13,6 @@ namespace enginery {
 namespace {
 
 constexpr int kBatch = 64;  // events of a transaction, as under load
-
-int from_environment(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
 
 // Processor time: a busy machine must not fail the test.
 double seconds_since(std::clock_t begin) { return std::max(1e-9, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC); }
@@ -101,7 +95,8 @@ class Load {
 };
 
 TEST(Load, SubmitsAndDispatchesWithoutScanningEverything) {
-  const int jobs = from_environment("ENGINERY_LOAD_JOBS", 1500), workers = from_environment("ENGINERY_LOAD_WORKERS", 100);
+  const int jobs = static_cast<int>(from_environment("ENGINERY_LOAD_JOBS", 1500));
+  const int workers = static_cast<int>(from_environment("ENGINERY_LOAD_WORKERS", 100));
   Load load(jobs, workers);
   const double submitted = load.submit();
   const double dispatched = load.dispatch();

@@ -6,11 +6,11 @@
 
 #include "engine/import/onnx/attributes.h"
 #include "engine/import/onnx/onnx_types.h"
+#include "engine/import/onnx/source_node.h"
 
 namespace enginery::onnx_import {
 namespace {
 
-constexpr int64_t kMaxSize = INT32_MAX;
 constexpr int kMaxRank = 16;
 
 Error bad(const std::string& input, const std::string& reason, ErrorCode code = ErrorCode::invalid_argument) {

@@ -8,8 +8,6 @@ namespace {
 // Bounds of folding during import: shapes, axes, anchors. Larger results are the constant folding pass's business.
 constexpr int64_t kMaxFoldedInput = int64_t{1} << 20;
 constexpr int64_t kMaxFoldedOutput = int64_t{1} << 16;
-// Any size beyond this is an error of the file: no layer of ours indexes a dimension with more than 31 bits.
-constexpr int64_t kMaxSize = INT32_MAX;
 
 // The input's dims [start, end), negative bounds from the end, both clamped.
 Tensor shape_tensor(const Shape& op, const Dims& dims) {

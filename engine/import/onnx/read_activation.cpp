@@ -107,7 +107,7 @@ void read_is_inf(NodeReader& node) {
   node.result(Binary{BinaryKind::logical_and}, {infinite, signed_right});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kActivationReaders[] = {
     {"Relu", read_relu},
     {"LeakyRelu", read_leaky_relu},
     {"Elu", read_elu},
@@ -155,6 +155,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> activation_readers() { return kReaders; }
+std::span<const OperatorReader> activation_readers() { return kActivationReaders; }
 
 }  // namespace enginery::onnx_import

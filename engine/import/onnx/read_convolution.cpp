@@ -184,7 +184,7 @@ void read_global_lp(NodeReader& node) {
   node.result(op, {x});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kConvolutionReaders[] = {
     {"Conv", read_conv},
     {"ConvTranspose", read_conv_transpose},
     {"MaxPool", read_max_pool},
@@ -197,6 +197,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> convolution_readers() { return kReaders; }
+std::span<const OperatorReader> convolution_readers() { return kConvolutionReaders; }
 
 }  // namespace enginery::onnx_import

@@ -77,7 +77,7 @@ void read_cast_like(NodeReader& node) {
   node.result(Cast{node.type(node.input(1))}, {node.input(0)});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kElementwiseReaders[] = {
     {"Add", read_binary<BinaryKind::add>},
     {"Sub", read_binary<BinaryKind::sub>},
     {"Mul", read_binary<BinaryKind::mul>},
@@ -107,6 +107,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> elementwise_readers() { return kReaders; }
+std::span<const OperatorReader> elementwise_readers() { return kElementwiseReaders; }
 
 }  // namespace enginery::onnx_import

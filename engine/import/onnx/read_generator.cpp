@@ -122,7 +122,7 @@ void read_one_hot(NodeReader& node) {
   node.result(Select{}, {hot, on, off});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kGeneratorReaders[] = {
     {"Constant", read_constant},
     {"ConstantOfShape", read_constant_of_shape},
     {"Range", read_range},
@@ -133,6 +133,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> generator_readers() { return kReaders; }
+std::span<const OperatorReader> generator_readers() { return kGeneratorReaders; }
 
 }  // namespace enginery::onnx_import

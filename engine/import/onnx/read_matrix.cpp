@@ -22,7 +22,7 @@ void read_einsum(NodeReader& node) {
   node.result(op, node.inputs());
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kMatrixReaders[] = {
     {"MatMul", read_matmul},
     {"Gemm", read_gemm},
     {"Einsum", read_einsum},
@@ -30,6 +30,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> matrix_readers() { return kReaders; }
+std::span<const OperatorReader> matrix_readers() { return kMatrixReaders; }
 
 }  // namespace enginery::onnx_import

@@ -140,7 +140,7 @@ void read_hardmax(NodeReader& node) {
   node.result(Reshape{}, {hardmax(node, matrix, 1), same_shape(node, x)});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kNormalizationReaders[] = {
     {"BatchNormalization", read_batch_norm},
     {"LRN", read_lrn},
     {"InstanceNormalization", read_instance_norm},
@@ -155,6 +155,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> normalization_readers() { return kReaders; }
+std::span<const OperatorReader> normalization_readers() { return kNormalizationReaders; }
 
 }  // namespace enginery::onnx_import

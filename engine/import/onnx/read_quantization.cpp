@@ -38,7 +38,7 @@ void read_dynamic_quantize(NodeReader& node) {
   node.result(scale, 1), node.result(zero_point, 2);
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kQuantizationReaders[] = {
     {"QuantizeLinear", read_quantize},
     {"DequantizeLinear", read_dequantize},
     {"DynamicQuantizeLinear", read_dynamic_quantize},
@@ -46,6 +46,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> quantization_readers() { return kReaders; }
+std::span<const OperatorReader> quantization_readers() { return kQuantizationReaders; }
 
 }  // namespace enginery::onnx_import

@@ -25,7 +25,7 @@ void read_arg_extreme(NodeReader& node) {
   node.result(op, {node.input(0)});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kReductionReaders[] = {
     {"ReduceSum", read_reduce<ReduceKind::sum>},
     {"ReduceMean", read_reduce<ReduceKind::mean>},
     {"ReduceMax", read_reduce<ReduceKind::max>},
@@ -42,6 +42,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> reduction_readers() { return kReaders; }
+std::span<const OperatorReader> reduction_readers() { return kReductionReaders; }
 
 }  // namespace enginery::onnx_import

@@ -154,13 +154,13 @@ void read_upsample(NodeReader& node) {
   node.result(op, {x, scales});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kResizeReaders[] = {
     {"Resize", read_resize},
     {"Upsample", read_upsample},
 };
 
 }  // namespace
 
-std::span<const OperatorReader> resize_readers() { return kReaders; }
+std::span<const OperatorReader> resize_readers() { return kResizeReaders; }
 
 }  // namespace enginery::onnx_import

@@ -43,7 +43,7 @@ void read_cum_sum(NodeReader& node) {
 
 void read_non_zero(NodeReader& node) { node.result(NonZero{}, {node.input(0)}); }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kScatteringReaders[] = {
     {"GatherND", read_gather_nd},
     {"Scatter", read_scatter_elements},
     {"ScatterElements", read_scatter_elements},
@@ -55,6 +55,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> scattering_readers() { return kReaders; }
+std::span<const OperatorReader> scattering_readers() { return kScatteringReaders; }
 
 }  // namespace enginery::onnx_import

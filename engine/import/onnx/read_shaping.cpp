@@ -98,7 +98,7 @@ void read_space_to_depth(NodeReader& node) {
   result_blocks(node, x, {0, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4}, {0, c * b * b, h / b, w / b});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kShapingReaders[] = {
     {"Reshape", read_reshape},
     {"Transpose", read_transpose},
     {"Flatten", read_flatten},
@@ -115,6 +115,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> shaping_readers() { return kReaders; }
+std::span<const OperatorReader> shaping_readers() { return kShapingReaders; }
 
 }  // namespace enginery::onnx_import

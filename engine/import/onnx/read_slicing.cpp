@@ -83,7 +83,7 @@ void read_tile(NodeReader& node) {
   node.result(Tile{}, {node.input(0), as_int64(node, node.input(1))});
 }
 
-constexpr OperatorReader kReaders[] = {
+constexpr OperatorReader kSlicingReaders[] = {
     {"Concat", read_concat},
     {"Split", read_split},
     {"Slice", read_slice},
@@ -95,6 +95,6 @@ constexpr OperatorReader kReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> slicing_readers() { return kReaders; }
+std::span<const OperatorReader> slicing_readers() { return kSlicingReaders; }
 
 }  // namespace enginery::onnx_import

@@ -10,6 +10,9 @@
 
 namespace enginery::onnx_import {
 
+// Any size beyond this is an error of the file: no layer of ours indexes a dimension with more than 31 bits.
+inline constexpr int64_t kMaxSize = INT32_MAX;
+
 // An attribute of a kind that no reader takes: a subgraph, a sequence, a string tensor.
 struct UnreadableAttribute {
   std::string reason;

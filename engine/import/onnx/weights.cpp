@@ -11,7 +11,6 @@
 namespace enginery::onnx_import {
 namespace {
 
-constexpr int64_t kMaxSize = INT32_MAX;
 constexpr int64_t kMaxDenseBytes = int64_t{1} << 26;
 
 Error bad(const onnx::TensorProto& proto, const std::string& reason) {

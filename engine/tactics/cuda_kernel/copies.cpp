@@ -30,8 +30,6 @@ std::vector<DataType> kept_types(DataType type, const KernelContext& context) {
   return context.storage_types();
 }
 
-int64_t wrapped(int64_t axis, size_t rank) { return axis < 0 ? axis + static_cast<int64_t>(rank) : axis; }
-
 StridedMove whole(const Dims& dims, const Dims& in_stride, const Dims& out_stride) {
   StridedMove move;
   move.dims = dims, move.in_stride = in_stride, move.out_stride = out_stride;

@@ -44,6 +44,9 @@ Tactic make_kernel_tactic(const Problem& problem, std::string id);
 Format channels_last_format(DataType type, int64_t channels);
 inline int64_t padded_to_8(int64_t channels) { return round_up(channels, 8); }
 
+// axis in [-rank, rank) -> [0, rank).
+inline int64_t wrapped(int64_t axis, size_t rank) { return axis < 0 ? axis + static_cast<int64_t>(rank) : axis; }
+
 Precision precision_of_storage(DataType type);
 Error no_kernel(const std::string& reason);   // unsupported
 Error no_variant(const Tactic& tactic);       // incompatible

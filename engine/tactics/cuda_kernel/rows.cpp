@@ -4,8 +4,6 @@
 namespace enginery {
 namespace {
 
-int64_t wrapped(int64_t axis, size_t rank) { return axis < 0 ? axis + static_cast<int64_t>(rank) : axis; }
-
 Status require_plain(const Problem& problem) {
   CHECK_OK(require_static(problem));
   if (!problem.epilogue.empty()) return no_kernel("a fused chain");

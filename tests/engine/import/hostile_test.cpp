@@ -11,8 +11,6 @@
 namespace enginery::test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 Result<ImportedModel> import_bytes(Bytes bytes) { return import_model(ModelSource{"hostile.onnx", std::move(bytes), std::nullopt}); }
 
 // The import fails, as a broken file does, and its message has `part`.

@@ -17,6 +17,9 @@ class TensorProto;
 
 namespace enginery::test {
 
+// Whether `part` stands somewhere in `text`, a message for the most part.
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 // An attribute: its name and how its message is filled.
 struct Attr {
   std::string name;

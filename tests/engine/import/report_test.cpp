@@ -9,8 +9,6 @@ namespace {
 
 using testing::Test;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::string message_of(const ModelBuilder& model, ErrorCode code = ErrorCode::unsupported) {
   auto imported = model.import();
   if (imported.ok()) return "it was imported";

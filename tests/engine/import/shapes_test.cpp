@@ -8,8 +8,6 @@
 namespace enginery::test {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 Dims dims_of(const ImportedModel& model, size_t output = 0) { return model.graph.value(model.graph.outputs()[output]).type.dims; }
 
 ModelBuilder two_inputs() {

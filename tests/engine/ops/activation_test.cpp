@@ -1,14 +1,11 @@
 #include "engine/ops/activation.h"
 
 #include <cmath>
-#include <limits>
 
 #include "tests/engine/ops/ops_support.h"
 
 namespace enginery {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct ActivationCase {
   Activation op;

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <limits>
 #include <vector>
 
 #include "engine/ops/op.h"
 
 namespace enginery {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 inline Tensor floats(Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); }
 inline Tensor ints(std::initializer_list<int64_t> values) {

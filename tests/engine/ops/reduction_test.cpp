@@ -1,14 +1,11 @@
 #include "engine/ops/reduction.h"
 
 #include <cmath>
-#include <limits>
 
 #include "tests/engine/ops/ops_support.h"
 
 namespace enginery {
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 float reduced(ReduceKind kind, std::initializer_list<float> x) {
   return values(run(Reduce{.kind = kind}, {Tensor::of<float>({static_cast<int64_t>(x.size())}, x)}))[0];
