@@ -11,7 +11,6 @@
 #include "engine/device/sku_table.h"
 #include "worker/action_keys.h"
 #include "worker/catalog_timing_store.h"
-#include "worker/runner_attempts.h"
 #include "worker/runner_environment.h"
 #include "worker/timing_file.h"
 
@@ -202,7 +201,7 @@ class LocalBuild {
     request.output_folder = folder.path().string();
     CHECK_OK(write_file(request.inputs["model"], *bench_->spec().model));
     const RunnerCommand command{request_.runner, runner_environment(subject_.sku, subject_.options.threads, 0)};
-    TRY(Outcome end, run_attempts(command, request, *timings_, {hooks_.progress, hooks_.log, hooks_.cancelled}));
+    TRY(Outcome end, run_attempts(command, request, *timings_, {hooks_.progress, hooks_.log, hooks_.cancelled, request_.longest_trial}));
     if (end.kind != OutcomeKind::succeeded) return Error{end.fault.code, end.fault.message};
     StepOutputs out{{}, std::move(end.metrics), std::move(end.facts), ""};
     for (const NamedBlob& output : end.outputs) {

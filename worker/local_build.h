@@ -6,9 +6,11 @@
 // Threads: one build at a time.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 
 #include "cache/catalog.h"
+#include "worker/runner_attempts.h"
 #include "worker/steps.h"
 
 namespace enginery {
@@ -23,6 +25,7 @@ struct LocalBuildRequest {
   std::string timing_cache;
   bool error_on_miss = false;  // not_found instead of measuring
   std::vector<std::string> runner;  // program and arguments (runner.h) that measures; empty: this process does
+  std::chrono::milliseconds longest_trial = kLongestTrial;  // of a tactic in a runner
   std::filesystem::path keys;  // folder of signing.key, made when missing; empty: data_folder()/keys
 };
 

@@ -1,6 +1,8 @@
 #include "worker/runner_attempts.h"
 
-#include <set>
+#include <algorithm>
+#include <chrono>
+#include <map>
 
 #include "engine/base/clock.h"
 #include "worker/step_kinds.h"
@@ -22,12 +24,15 @@ class Attempt {
     events.timings = [this](const WantTimings& want) { return find(want); };
     events.report = [this](const RunnerReport& report) { hear(report); };
     events.cancelled = [this] { return storage_ || events_.cancelled(); };
+    events.hung = [this] { return hangs(); };
     RunnerReport report = process->run(request_, events);
     if (storage_) return *storage_;
     auto* end = std::get_if<RunnerEnd>(&report);
     if (!end) return Error{ErrorCode::internal, "the runner answered something else than was asked"};
-    if (process->crashed()) CHECK_OK(blame(end->fault.message));
-    faulted_ = process->crashed() || end->fault.code == ErrorCode::device_lost;
+    if (hung_) *end = ended_for_hanging();
+    const bool died = process->crashed() || hung_;
+    if (died) CHECK_OK(blame(end->fault.message));
+    faulted_ = died || end->fault.code == ErrorCode::device_lost;
     return std::move(*end);
   }
 
@@ -61,14 +66,32 @@ class Attempt {
   }
 
   void follow(const RunnerTrial& trial) {
-    if (trial.over) on_trial_.erase({trial.device, trial.problem, trial.tactic});
-    else on_trial_.insert({trial.device, trial.problem, trial.tactic});
+    const Trial key{trial.device, trial.problem, trial.tactic};
+    if (trial.over) on_trial_.erase(key);
+    else on_trial_.emplace(key, std::chrono::steady_clock::now());
+  }
+
+  // Those that were on trial beside one that hangs may have waited for it: what is left on trial are those that are overdue.
+  bool hangs() {
+    if (hung_) return true;
+    const auto begun_by = std::chrono::steady_clock::now() - events_.longest_trial;
+    hung_ = std::any_of(on_trial_.begin(), on_trial_.end(), [&](const auto& trial) { return trial.second < begun_by; });
+    if (hung_) std::erase_if(on_trial_, [&](const auto& trial) { return trial.second >= begun_by; });
+    return hung_;
+  }
+
+  Outcome ended_for_hanging() const {
+    Outcome out;
+    out.kind = OutcomeKind::internal;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(events_.longest_trial).count();
+    out.fault = {ErrorCode::internal, "a tactic did not end its first steps within " + std::to_string(seconds) + " s"};
+    return out;
   }
 
   // Of several on trial any one may have done it.
   Status blame(const std::string& death) {
     if (on_trial_.size() != 1) return {};
-    const auto& [device, problem, tactic] = *on_trial_.begin();
+    const auto& [device, problem, tactic] = on_trial_.begin()->first;
     Timing timing;
     timing.tactic = tactic;
     timing.failure = "was running when its process ended: " + death;
@@ -82,10 +105,11 @@ class Attempt {
   const RunnerRequest& request_;
   TimingStore& timings_;
   const AttemptEvents& events_;
-  std::set<std::tuple<std::string, std::string, std::string>> on_trial_;  // device, problem, tactic
-  std::optional<Error> storage_;                                          // why the store failed; ends the attempt
+  using Trial = std::tuple<std::string, std::string, std::string>;  // device, problem, tactic
+  std::map<Trial, std::chrono::steady_clock::time_point> on_trial_;  // since when
+  std::optional<Error> storage_;                                     // why the store failed; ends the attempt
   int failed_tactics_ = 0;
-  bool faulted_ = false;
+  bool hung_ = false, faulted_ = false;
 };
 
 }  // namespace

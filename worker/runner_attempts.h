@@ -10,17 +10,21 @@
 
 namespace enginery {
 
+// So long may a tactic take its first steps (compilation, the first runs) before it counts as one that hangs.
+inline constexpr std::chrono::minutes kLongestTrial{3};
+
 struct AttemptEvents {
   std::function<void(const Progress&)> progress;
   std::function<void(const std::string&)> log;  // the step's lines and those of its stdout and stderr
   std::function<bool()> cancelled;              // asked five times a second
+  std::chrono::milliseconds longest_trial = kLongestTrial;
 };
 
 inline constexpr int kMostAttempts = 20;
 
 // The end of the step, as the last runner reported it or died. A tuning is tried again at once, `kMostAttempts` times in all, when
-// its runner crashed or lost the device, as long as the attempt before has left a new failed tactic. One that crashed in the middle of a
-// tactic's trial is such a tactic; where several were on trial, the next attempt prepares them one by one.
+// its runner crashed, hung or lost the device, as long as the attempt before has left a new failed tactic. One that was on trial when it
+// crashed, or for longer than the longest trial, is such a tactic; where several were on trial, the next attempt prepares them one by one.
 // `timings` serves the runner's questions and takes what it measures. Errors: internal (no process could be made), and those of
 // `timings`.
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request, TimingStore& timings, const AttemptEvents& events);

@@ -164,7 +164,9 @@ void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) 
 }
 
 void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
-  if (!cancelled_) {
+  if (events.hung()) {
+    kill(pid_, SIGKILL);
+  } else if (!cancelled_) {
     if (!events.cancelled()) return;
     cancelled_ = true;
     kill_at_ = steady_clock::now() + kill_after_;

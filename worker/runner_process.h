@@ -48,6 +48,7 @@ struct RunnerEvents {
   std::function<KnownTimings(const WantTimings&)> timings;
   // Asked five times a second; once true, the process is asked to stop (SIGTERM), later killed.
   std::function<bool()> cancelled = [] { return false; };
+  std::function<bool()> hung = [] { return false; };  // asked as often; once true, the process is killed
 };
 
 class RunnerProcess {

@@ -1,7 +1,10 @@
 // A runner with one more tactic source, whose tactics for convolutions take the process down as ENGINERY_TEST_FAULT says:
 //   segv     a launch raises SIGSEGV
 //   lost     a launch returns device_lost
+//   hang     a launch never returns
 //   prepare  of two prepared side by side the second raises SIGSEGV; the first is harmless, but cannot be prepared either
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -19,6 +22,7 @@ std::string fault() {
 class FaultyTactic final : public PreparedTactic {
  public:
   Status enqueue(Stream&, const Arguments&) const override {
+    while (fault() == "hang") pause();
     if (fault() == "lost") return Error{ErrorCode::device_lost, "the device is lost"};
     std::raise(SIGSEGV);
     return {};

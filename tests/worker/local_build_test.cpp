@@ -179,7 +179,8 @@ TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
 
 TEST_F(LocalBuild, GoesOnWithoutTheTacticsThatTakeTheirRunnerDown) {
   request_.runner = {ENGINERY_FAULTY_RUNNER};
-  for (const char* fault : {"segv", "lost", "prepare"}) {
+  request_.longest_trial = std::chrono::seconds(2);
+  for (const char* fault : {"segv", "lost", "prepare", "hang"}) {
     setenv("ENGINERY_TEST_FAULT", fault, 1);
     request_.timing_cache = (folder_.path / fault).string();
     build();
