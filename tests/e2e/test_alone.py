@@ -180,6 +180,16 @@ class BuildAndRun(HomeTest):
         self.assertFalse(plain["transfers"])
         self.assertExit(self.home.run("bench", self.engine(), "--shapes=picture:2x3x48x48"), 9, "1x3x48x48")
 
+    def test_bench_beside_takes_turns(self):
+        outcome = self.home.run("bench", self.engine(), "--beside", self.engine(), "--json", "--iterations", "50", "--warm-up", "20", "--threads", "1")
+        beside = outcome.json()
+        self.assertEqual((beside["schema"], beside["rounds"], len(beside["engines"])), ("enginery.bench.beside/1", 50, 2))
+        self.assertEqual(beside["engines"][0]["ratio_to_first"], 1)
+        self.assertLess(abs(beside["engines"][1]["ratio_to_first"] - 1), 0.5)  # the same file
+        table = self.home.run("bench", self.engine(), "--beside", self.engine(), "--iterations", "2", "--threads", "1")
+        self.assertIn("OF THE FIRST", table.out)
+        self.assertExit(self.home.run("bench", self.engine(), "--beside", self.engine(), "--dump-profile"), 2, "--beside")
+
     def test_inspect_json_is_the_contract(self):
         outcome = self.home.run("inspect", self.engine(), "--json")
         self.assertExit(outcome, 0)
