@@ -10,7 +10,7 @@ namespace enginery {
 namespace {
 
 constexpr int kLeastRuns = 20, kMostRuns = 300, kWarmUp = 5, kProfileRounds = 20;
-constexpr double kBudgetSeconds = 1.5;
+constexpr double kBudgetSeconds = 0.7;
 
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
