@@ -103,7 +103,8 @@ std::string streams_text(const EngineInfo& info) {
 std::string engine_text(const EngineInfo& info) {
   std::string text = fmt::format("engine {} for {}{}\n", info.name, info.sku, info.provisional ? " (untuned)" : "");
   text += fmt::format("content {}\nfile    {} {}\n", info.content_digest, info.digest, human_bytes(static_cast<uint64_t>(info.file_bytes)));
-  text += fmt::format("{}, {} threads, level {}, signed by {}, built by {}\n", precision_text(info.precisions), info.threads, info.level, info.signer, info.builder);
+  const std::string threads = info.kind == "cpu" ? fmt::format(", {} threads", info.threads) : "";
+  text += fmt::format("{}{}, level {}, signed by {}, built by {}\n", precision_text(info.precisions), threads, info.level, info.signer, info.builder);
   text += fmt::format("weights {}, arena {} for each context{}{}\n", human_bytes(static_cast<uint64_t>(info.weights_bytes)),
                       human_bytes(static_cast<uint64_t>(info.arena_bytes)), streams_text(info),
                       info.median_us > 0 ? fmt::format(", {} ms when built", human_milliseconds(info.median_us / 1000)) : "");
