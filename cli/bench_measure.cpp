@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <random>
+#include <span>
 #include <thread>
-#include <utility>
 
 #include "cli/engine_session.h"
 
@@ -36,10 +35,10 @@ void fill(Buffers& buffers, const EngineInfo& info, uint64_t seed) {
 // is timed.
 class Runs {
  public:
-  static Result<std::unique_ptr<Runs>> make(const Engine& engine, const BenchOptions& options, uint64_t seed) {
+  static Result<std::unique_ptr<Runs>> make(const Engine& engine, const BenchOptions& options) {
     TRY(ExecutionContext context, engine.create_context());
     auto runs = std::make_unique<Runs>(std::move(context), engine.info(), options.transfers);
-    fill(runs->buffers_, engine.info(), seed);
+    fill(runs->buffers_, engine.info(), options.seed);
     runs->outputs_ = runs->buffers_.fresh_outputs();
     CHECK_OK(runs->context_.run(runs->buffers_.inputs(), runs->outputs_));
     return runs;
@@ -56,31 +55,19 @@ class Runs {
     return seconds_since(start) * 1000;
   }
 
+  Result<std::vector<double>> layers_us(int rounds) { return context_.profile(rounds); }
+
  private:
   ExecutionContext context_;
   Buffers buffers_;
-  decltype(std::declval<Buffers&>().fresh_outputs()) outputs_;
+  std::span<void* const> outputs_;
   bool transfers_;
 };
 
-// Warms up, then calls `round` until the samples that it takes suffice.
-Status repeat(const BenchOptions& options, const std::function<Status(bool counts)>& round) {
-  const auto warm_up = SteadyClock::now();
-  while (seconds_since(warm_up) * 1000 < options.warm_up_ms) CHECK_OK(round(false));
-  const auto start = SteadyClock::now();
-  for (int64_t done = 0; done < options.least_iterations || seconds_since(start) < options.least_seconds; ++done) CHECK_OK(round(true));
-  return {};
-}
-
-Result<std::vector<double>> run_stream(const Engine& engine, const BenchOptions& options, uint64_t seed) {
-  TRY(auto runs, Runs::make(engine, options, seed));
-  std::vector<double> samples;
-  CHECK_OK(repeat(options, [&](bool counts) -> Status {
-    TRY(const double ms, runs->once_ms());
-    if (counts) samples.push_back(ms);
-    return {};
-  }));
-  return samples;
+Result<std::vector<double>> run_stream(const Engine& engine, BenchOptions options, uint64_t seed) {
+  options.seed = seed;
+  TRY(auto samples, measure_in_turns({&engine}, options));
+  return std::move(samples[0]);
 }
 
 double quantile(const std::vector<double>& sorted, double share) {
@@ -129,25 +116,29 @@ Result<BenchSamples> measure(const Engine& engine, const BenchOptions& options) 
 Result<std::vector<std::vector<double>>> measure_in_turns(const std::vector<const Engine*>& engines, const BenchOptions& options) {
   std::vector<std::unique_ptr<Runs>> runs;
   for (const Engine* engine : engines) {
-    TRY(runs.emplace_back(), Runs::make(*engine, options, options.seed));
+    TRY(runs.emplace_back(), Runs::make(*engine, options));
+  }
+  const auto warm_up = SteadyClock::now();
+  while (seconds_since(warm_up) * 1000 < options.warm_up_ms) {
+    for (const auto& one : runs) {
+      TRY([[maybe_unused]] const double ignored, one->once_ms());
+    }
   }
   std::vector<std::vector<double>> samples(engines.size());
-  CHECK_OK(repeat(options, [&](bool counts) -> Status {
+  const auto start = SteadyClock::now();
+  for (int64_t round = 0; round < options.least_iterations || seconds_since(start) < options.least_seconds; ++round) {
     for (size_t i = 0; i < runs.size(); ++i) {
-      TRY(const double ms, runs[i]->once_ms());
-      if (counts) samples[i].push_back(ms);
+      TRY(samples[i].emplace_back(), runs[i]->once_ms());
     }
-    return {};
-  }));
+  }
   return samples;
 }
 
 Result<std::vector<double>> measure_layers(const Engine& engine, uint64_t seed, int rounds) {
-  TRY(ExecutionContext context, engine.create_context());
-  Buffers buffers(engine.info());
-  fill(buffers, engine.info(), seed);
-  CHECK_OK(context.run(buffers.inputs(), buffers.fresh_outputs()));
-  return context.profile(rounds);
+  BenchOptions options;
+  options.seed = seed;
+  TRY(auto runs, Runs::make(engine, options));
+  return runs->layers_us(rounds);
 }
 
 }  // namespace enginery

@@ -5,6 +5,7 @@
 
 #include "cli/did_you_mean.h"
 #include "cli/engine_session.h"
+#include "engine/plan/streams.h"
 #include "tuner/tuner.h"
 
 namespace enginery {
@@ -65,7 +66,7 @@ void BuildFlags::declare(Options& options) {
   options.text("--max-shapes", max_shapes, "NAME:DIMS,...", "greatest dimensions of a range");
   options.number("--threads", threads, {1, 4096}, "N", "CPU threads of one inference (default: the cores of the affinity mask)");
   options.number("--level", level, {0, 5}, "0..5", "how hard to search: 0 measures nothing, 3 is the default, 5 is exhaustive");
-  options.number("--max-aux-streams", max_aux_streams, {0, 7}, "N", "streams beside the main one for branches side by side, at most (default: where they win)");
+  options.number("--max-aux-streams", max_aux_streams, {0, kMostStreams - 1}, "N", "streams beside the main one for branches side by side, at most (default: where they win)");
   options.list("--tactic-sources", tactic_sources, "=+X,-Y", "leave libraries out, e.g. --tactic-sources=-cudnn,-cublaslt");
   options.list("--skip-pass", skip_passes, "LIST", "graph passes not to run");
   options.text("--calib", calib, "FILE", "calibration table for int8");

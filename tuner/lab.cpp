@@ -119,10 +119,16 @@ struct Lab::State {
     const int64_t offset = place * kPlaceStep;
     if (found == placed.end()) {
       int64_t bytes = std::max<int64_t>(physical_bytes(inputs[index].dims(), format), 1);
-      std::vector<char> host(static_cast<size_t>(bytes));
-      to_physical(inputs[index], format, host.data());
       TRY(DeviceMemory memory, device.allocate(static_cast<size_t>(bytes + offset)));
-      CHECK_OK(upload(static_cast<char*>(memory.data()) + offset, host.data(), bytes));
+      char* to = static_cast<char*>(memory.data()) + offset;
+      if (place == 0) {
+        std::vector<char> host(static_cast<size_t>(bytes));
+        to_physical(inputs[index], format, host.data());
+        CHECK_OK(upload(to, host.data(), bytes));
+      } else {  // converting is slow: once is enough
+        TRY(const void* first, input_in(index, format, 0));
+        CHECK_OK(device.copy(*stream, to, first, static_cast<size_t>(bytes), CopyKind::on_device));
+      }
       found = placed.emplace(std::tuple(index, format, place), std::move(memory)).first;
     }
     return static_cast<const void*>(static_cast<const char*>(found->second.data()) + offset);

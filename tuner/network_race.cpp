@@ -1,6 +1,8 @@
 #include "tuner/network_race.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "engine/runtime/execution.h"
 #include "engine/runtime/sample_input.h"
@@ -60,11 +62,7 @@ Result<std::unique_ptr<Contender>> prepare_contender(const Network& network, con
 Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<Assignment>& assignments) {
   std::string key = network_key(network);
   TRY(auto timings, store_.find(problems_.device_key(), key));
-  auto known = [&](const Assignment& a) {
-    std::string name = assignment_key(a);
-    auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == name; });
-    return found == timings.end() ? nullptr : &*found;
-  };
+  auto known = [&](const Assignment& a) { return find_timing(timings, assignment_key(a)); };
   bool all_known = std::all_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return known(a); });
   if (!all_known) {
     if (options_.error_on_miss) return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
@@ -91,15 +89,22 @@ Status NetworkRace::measure(const Network& network, const std::vector<Assignment
   TRY(Lane guard, problems_.guard());
   std::vector<std::unique_ptr<Contender>> contenders;
   std::vector<Lane> lanes;
+  std::optional<Error> full;  // as for tactics: no memory is not the network's fault, and is not kept
+  std::set<std::string> without_memory;
   for (const Assignment& a : assignments) {
     std::string name = assignment_key(a);
-    auto failed = std::find_if(past.begin(), past.end(), [&](const Timing& t) { return t.tactic == name && !t.failure.empty(); });
+    const Timing* failed = find_timing(past, name);
+    if (failed && failed->failure.empty()) failed = nullptr;
     options_.trial({problems_.device_key(), key, name, false});
-    auto made = failed == past.end() ? prepare_contender(network, a, device_, sources_) : Error{ErrorCode::internal, failed->failure};
+    auto made = failed ? Error{ErrorCode::internal, failed->failure} : prepare_contender(network, a, device_, sources_);
     options_.trial({problems_.device_key(), key, name, true});
     if (!made && problems_.lost_device(made.error())) {
       CHECK_OK(keep(key, name, {{}, made.error().message}));
       return Error{ErrorCode::device_lost, made.error().message};
+    }
+    if (!made && made.error().code == ErrorCode::out_of_memory) {
+      full = made.error();
+      without_memory.insert(name);
     }
     if (!made) {
       lanes.push_back({[error = made.error()]() -> Result<double> { return error; }});
@@ -113,10 +118,13 @@ Status NetworkRace::measure(const Network& network, const std::vector<Assignment
   TRY(auto raced, race(lanes, guard, rules));
   auto lost = std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
   for (size_t i = 0; i < raced.size(); ++i) {
+    const std::string name = assignment_key(assignments[i]);
     bool complete = lost == raced.end() || raced[i].lost_device;
-    if (complete) CHECK_OK(keep(key, assignment_key(assignments[i]), raced[i]));
+    if (complete && !without_memory.contains(name)) CHECK_OK(keep(key, name, raced[i]));
   }
   if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
+  bool none_ran = std::none_of(raced.begin(), raced.end(), [](const LaneResult& r) { return r.failure.empty(); });
+  if (full && none_ran) return *full;
   options_.progress({"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
   return {};
 }

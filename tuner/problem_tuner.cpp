@@ -29,13 +29,8 @@ Problem guard_problem() {
 
 }  // namespace
 
-const Timing* ProblemTimes::find(const std::string& tactic) const {
-  auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == tactic; });
-  return found == timings.end() ? nullptr : &*found;
-}
-
 double ProblemTimes::of(const std::string& tactic) const {
-  const Timing* t = find(tactic);
+  const Timing* t = find_timing(timings, tactic);
   return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
 }
 
@@ -70,7 +65,8 @@ Result<Lane> ProblemTuner::guard() {
   TRY(guard_tactics_, offer_all(sources_, problem, {Precision::fp32}));
   TRY(auto known, store_.find(device_key_, key));
   auto has_failed = [&](const std::string& name) {
-    return std::any_of(known.begin(), known.end(), [&](const Timing& t) { return t.tactic == name && !t.failure.empty(); });
+    const Timing* t = find_timing(known, name);
+    return t && !t->failure.empty();
   };
   TRY(guard_lab_, Lab::make(problem, device_, 7));
   std::string failures;
@@ -114,7 +110,7 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vecto
   std::vector<const Tactic*> missing;
   for (const Tactic* t : worth_measuring(tactics, options_.level)) {
     std::string name = tactic_key(*t);
-    bool known = std::any_of(out.timings.begin(), out.timings.end(), [&](const Timing& x) { return x.tactic == name; });
+    bool known = find_timing(out.timings, name);
     if (t->view_of >= 0) continue;
     known ? ++counts_.timings_reused : (missing.push_back(t), 0);
   }

@@ -17,7 +17,6 @@ struct ProblemTimes {
   std::vector<double> us;
   std::vector<Timing> timings;
   double of(const std::string& tactic) const;  // by tactic_key; infinite when unknown
-  const Timing* find(const std::string& tactic) const;  // by tactic_key; null when unknown
 };
 
 class ProblemTuner {

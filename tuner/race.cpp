@@ -76,26 +76,27 @@ class Race {
   }
 
   void drop(double limit) {
-    double best = 0;
-    for (size_t lane : running_) {
-      double median = summarize(results_[lane].samples_us).median_us;
-      best = best == 0 ? median : std::min(best, median);
-    }
-    std::erase_if(running_, [&](size_t lane) { return summarize(results_[lane].samples_us).median_us > limit * best; });
+    if (running_.empty()) return;
+    const double best = median_us(fastest());
+    std::erase_if(running_, [&](size_t lane) { return median_us(lane) > limit * best; });
+  }
+
+  double median_us(size_t lane) const { return summarize(results_[lane].samples_us).median_us; }
+
+  // Of those that still run, of which there must be one.
+  size_t fastest() const {
+    return *std::min_element(running_.begin(), running_.end(), [&](size_t a, size_t b) { return median_us(a) < median_us(b); });
   }
 
   // Sample k of every lane was taken in round k: lanes only ever leave.
   void relate_to_fastest() {
-    const LaneResult* fastest = nullptr;
-    double least = 0;
-    for (size_t lane : running_) {
-      const double median = summarize(results_[lane].samples_us).median_us;
-      if (!fastest || median < least) fastest = &results_[lane], least = median;
-    }
-    if (!fastest || least <= 0) return;
+    if (running_.empty()) return;
+    const LaneResult& leader = results_[fastest()];
+    const double least = median_us(fastest());
+    if (least <= 0) return;
     for (LaneResult& result : results_) {
-      if (&result == fastest) continue;
-      for (size_t k = 0; k < result.samples_us.size(); ++k) result.samples_us[k] *= least / fastest->samples_us[k];
+      if (&result == &leader) continue;
+      for (size_t k = 0; k < result.samples_us.size(); ++k) result.samples_us[k] *= least / leader.samples_us[k];
     }
   }
 

@@ -27,6 +27,11 @@ TimingStatistics summarize(std::vector<double> samples) {
   return out;
 }
 
+const Timing* find_timing(const std::vector<Timing>& timings, const std::string& tactic) {
+  auto found = std::find_if(timings.begin(), timings.end(), [&](const Timing& t) { return t.tactic == tactic; });
+  return found == timings.end() ? nullptr : &*found;
+}
+
 std::string to_json(const Timing& t) {
   nlohmann::json json = {{"tactic", t.tactic},
                          {"samples", t.statistics.samples},

@@ -33,6 +33,9 @@ struct Timing {
   double unix_seconds = 0;   // when
 };
 
+// The tactic's timing among those of one problem; null where there is none.
+const Timing* find_timing(const std::vector<Timing>& timings, const std::string& tactic);
+
 std::string to_json(const Timing& timing);
 Result<Timing> parse_timing(std::string_view json);
 

@@ -110,7 +110,7 @@ struct Tuner::State {
   }
 
   static bool intervals_meet(const ProblemTimes& times, const Tactic& faster, const Tactic& slower) {
-    const Timing *a = times.find(tactic_key(faster)), *b = times.find(tactic_key(slower));
+    const Timing *a = find_timing(times.timings, tactic_key(faster)), *b = find_timing(times.timings, tactic_key(slower));
     return a && b && b->statistics.low_us <= a->statistics.high_us;
   }
 

@@ -24,15 +24,13 @@ class Attempt {
     events.timings = [this](const WantTimings& want) { return find(want); };
     events.report = [this](const RunnerReport& report) { hear(report); };
     events.cancelled = [this] { return storage_ || events_.cancelled(); };
-    events.hung = [this] { return hangs(); };
+    events.hung = [this] { return overdue(); };
     RunnerReport report = process->run(request_, events);
     if (storage_) return *storage_;
     auto* end = std::get_if<RunnerEnd>(&report);
     if (!end) return Error{ErrorCode::internal, "the runner answered something else than was asked"};
-    if (hung_) *end = ended_for_hanging();
-    const bool died = process->crashed() || hung_;
-    if (died) CHECK_OK(blame(end->fault.message));
-    faulted_ = died || end->fault.code == ErrorCode::device_lost;
+    if (process->crashed()) CHECK_OK(blame(end->fault.message));
+    faulted_ = process->crashed() || end->fault.code == ErrorCode::device_lost;
     return std::move(*end);
   }
 
@@ -72,20 +70,13 @@ class Attempt {
   }
 
   // Those that were on trial beside one that hangs may have waited for it: what is left on trial are those that are overdue.
-  bool hangs() {
-    if (hung_) return true;
+  std::string overdue() {
     const auto begun_by = std::chrono::steady_clock::now() - events_.longest_trial;
-    hung_ = std::any_of(on_trial_.begin(), on_trial_.end(), [&](const auto& trial) { return trial.second < begun_by; });
-    if (hung_) std::erase_if(on_trial_, [&](const auto& trial) { return trial.second >= begun_by; });
-    return hung_;
-  }
-
-  Outcome ended_for_hanging() const {
-    Outcome out;
-    out.kind = OutcomeKind::internal;
+    const bool hangs = std::any_of(on_trial_.begin(), on_trial_.end(), [&](const auto& trial) { return trial.second < begun_by; });
+    if (!hangs) return "";
+    std::erase_if(on_trial_, [&](const auto& trial) { return trial.second >= begun_by; });
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(events_.longest_trial).count();
-    out.fault = {ErrorCode::internal, "a tactic did not end its first steps within " + std::to_string(seconds) + " s"};
-    return out;
+    return "a tactic did not end its first steps within " + std::to_string(seconds) + " s";
   }
 
   // Of several on trial any one may have done it.
@@ -109,7 +100,7 @@ class Attempt {
   std::map<Trial, std::chrono::steady_clock::time_point> on_trial_;  // since when
   std::optional<Error> storage_;                                     // why the store failed; ends the attempt
   int failed_tactics_ = 0;
-  bool hung_ = false, faulted_ = false;
+  bool faulted_ = false;
 };
 
 }  // namespace

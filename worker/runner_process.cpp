@@ -164,7 +164,8 @@ void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) 
 }
 
 void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
-  if (events.hung()) {
+  if (hung_.empty()) hung_ = events.hung();
+  if (!hung_.empty()) {
     kill(pid_, SIGKILL);
   } else if (!cancelled_) {
     if (!events.cancelled()) return;
@@ -186,6 +187,10 @@ RunnerReport RunnerProcess::collect() {
     poll(const_cast<pollfd*>(&nothing), 1, 5);
   }
   pid_ = -1;
+  if (!hung_.empty()) {
+    crashed_ = true;
+    return ended(OutcomeKind::internal, hung_);
+  }
   if (end_) return std::move(*end_);
   if (cancelled_) {
     Outcome out = ended(OutcomeKind::cancelled, "cancelled");

@@ -48,7 +48,8 @@ struct RunnerEvents {
   std::function<KnownTimings(const WantTimings&)> timings;
   // Asked five times a second; once true, the process is asked to stop (SIGTERM), later killed.
   std::function<bool()> cancelled = [] { return false; };
-  std::function<bool()> hung = [] { return false; };  // asked as often; once true, the process is killed
+  // Asked as often; once it gives a reason, the process is killed and counts as crashed for that reason.
+  std::function<std::string()> hung = [] { return std::string(); };
 };
 
 class RunnerProcess {
@@ -61,7 +62,7 @@ class RunnerProcess {
   // Sends the request and listens until the process has ended. The end that it reported, or what became of it: killed by a
   // signal is worker_lost or out_of_memory for SIGKILL, internal for a crash.
   RunnerReport run(const RunnerRequest& request, const RunnerEvents& events);
-  // After run: the process died of its own doing, with no end reported.
+  // After run: the process died of its own doing, with no end reported, or hung.
   bool crashed() const { return crashed_; }
 
  private:
@@ -76,6 +77,7 @@ class RunnerProcess {
   OwnedFd request_, report_, output_;
   std::chrono::milliseconds kill_after_{};
   bool cancelled_ = false, crashed_ = false;
+  std::string hung_;  // why it was killed
   std::chrono::steady_clock::time_point kill_at_{};
   uint64_t kills_before_ = 0;  // of the kernel's out-of-memory killer
   std::optional<RunnerReport> end_;

@@ -17,6 +17,12 @@ bool overlap(const Storage& a, const Storage& b) {
   return a.first_step <= b.last_step && b.first_step <= a.last_step;
 }
 
+std::set<size_t> storages_touched(const Plan& plan, const PlanStep& step) {
+  std::set<size_t> out = storages_read(plan, step);
+  out.merge(storages_written(plan, step));
+  return out;
+}
+
 // Which storages must keep their bytes at the same time. Storages are meant by their index.
 class Lifetimes {
  public:
@@ -25,7 +31,8 @@ class Lifetimes {
     order_.emplace(plan);
     steps_.resize(plan.storages.size());
     for (size_t i = 0; i < plan.steps.size(); ++i) {
-      if (plan.steps[i].tactic.view_of < 0) add_step(plan, static_cast<int>(i));
+      if (plan.steps[i].tactic.view_of >= 0) continue;
+      for (size_t storage : storages_touched(plan, plan.steps[i])) steps_[storage].push_back(static_cast<int>(i));
     }
   }
 
@@ -35,17 +42,6 @@ class Lifetimes {
   }
 
  private:
-  void add_step(const Plan& plan, int index) {
-    const PlanStep& step = plan.steps[static_cast<size_t>(index)];
-    auto touch = [&](int storage) { steps_[static_cast<size_t>(storage)].push_back(index); };
-    for (const auto* tensors : {&step.inputs, &step.outputs}) {
-      for (int t : *tensors) {
-        if (t >= 0) touch(plan.tensors[static_cast<size_t>(t)].storage);
-      }
-    }
-    if (step.workspace >= 0) touch(step.workspace);
-  }
-
   bool ends_before(size_t a, size_t b) const {
     if (storages_[a].last_step >= storages_[b].first_step || steps_[b].empty()) return false;
     int first = steps_[b].front();
@@ -59,22 +55,16 @@ class Lifetimes {
 
 void find_lifetimes(Plan& plan) {
   for (Storage& s : plan.storages) s.first_step = INT_MAX, s.last_step = -1;
-  auto touch = [&](int storage, int step) {
-    Storage& s = plan.storages[static_cast<size_t>(storage)];
+  auto touch = [&](size_t storage, int step) {
+    Storage& s = plan.storages[storage];
     s.first_step = std::min(s.first_step, step);
     s.last_step = std::max(s.last_step, step);
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const PlanStep& step = plan.steps[i];
-    int at = static_cast<int>(i);
-    for (int t : step.inputs) {
-      if (t >= 0) touch(plan.tensors[static_cast<size_t>(t)].storage, at);
-    }
-    for (int t : step.outputs) touch(plan.tensors[static_cast<size_t>(t)].storage, at);
-    if (step.workspace >= 0) touch(step.workspace, at);
+    for (size_t storage : storages_touched(plan, plan.steps[i])) touch(storage, static_cast<int>(i));
   }
   // Outputs are read after the last step.
-  for (int t : plan.outputs) touch(plan.tensors[static_cast<size_t>(t)].storage, static_cast<int>(plan.steps.size()));
+  for (int t : plan.outputs) touch(static_cast<size_t>(plan.tensors[static_cast<size_t>(t)].storage), static_cast<int>(plan.steps.size()));
 }
 
 // The lowest gap that holds the wanted storage between the placed ones that live at the same time.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 namespace enginery {
 namespace {
@@ -15,7 +14,9 @@ size_t storage_of(const Plan& plan, int tensor) {
   return static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].storage);
 }
 
-std::set<size_t> reads(const Plan& plan, const PlanStep& step) {
+}  // namespace
+
+std::set<size_t> storages_read(const Plan& plan, const PlanStep& step) {
   std::set<size_t> out;
   for (int t : step.inputs) {
     if (t >= 0) out.insert(storage_of(plan, t));
@@ -23,14 +24,12 @@ std::set<size_t> reads(const Plan& plan, const PlanStep& step) {
   return out;
 }
 
-std::set<size_t> writes(const Plan& plan, const PlanStep& step) {
+std::set<size_t> storages_written(const Plan& plan, const PlanStep& step) {
   std::set<size_t> out;
   for (int t : step.outputs) out.insert(storage_of(plan, t));
   if (step.workspace >= 0) out.insert(static_cast<size_t>(step.workspace));
   return out;
 }
-
-}  // namespace
 
 int stream_count(const Plan& plan) {
   int most = 0;
@@ -44,8 +43,8 @@ StepOrder::StepOrder(const Plan& plan) : StepOrder(plan.storages.size()) {
 
 std::vector<int> StepOrder::dependencies(const Plan& plan, const PlanStep& step) const {
   std::set<int, std::greater<>> out;
-  for (size_t s : reads(plan, step)) out.insert(touched_[s].writer);
-  for (size_t s : writes(plan, step)) {
+  for (size_t s : storages_read(plan, step)) out.insert(touched_[s].writer);
+  for (size_t s : storages_written(plan, step)) {
     out.insert(touched_[s].writer);
     out.insert(touched_[s].readers.begin(), touched_[s].readers.end());
   }
@@ -75,8 +74,8 @@ void StepOrder::add(const Plan& plan, const PlanStep& step) {
       end(ended, d);
       waits_.back().push_back(d);
     }
-    for (size_t s : reads(plan, step)) touched_[s].readers.push_back(index);
-    for (size_t s : writes(plan, step)) touched_[s] = {index, {}};
+    for (size_t s : storages_read(plan, step)) touched_[s].readers.push_back(index);
+    for (size_t s : storages_written(plan, step)) touched_[s] = {index, {}};
     last = index;
   }
   ended_.push_back(ended);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <set>
 #include <vector>
 
 #include "engine/plan/plan.h"
@@ -18,6 +19,10 @@ inline constexpr size_t kMostStepsSideBySide = 10'000;
 
 // Gives every step one of `most` streams: a chain stays on its stream, a branch goes to one that has nothing to do there.
 void assign_streams(Plan& plan, int most);
+
+// The storages that a step reads; those that it writes, its workspace among them.
+std::set<size_t> storages_read(const Plan& plan, const PlanStep& step);
+std::set<size_t> storages_written(const Plan& plan, const PlanStep& step);
 
 // How many streams the steps name; 1 where nothing runs side by side.
 int stream_count(const Plan& plan);

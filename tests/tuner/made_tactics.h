@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "engine/graph/text.h"
@@ -44,6 +45,8 @@ class TestDevice final : public Device, public Measurer {
   bool lost = false;  // until the test says that a new process began
   double alternation_us = 0;  // what it costs when a tactic runs after another source's
   std::string last_source;
+  int places = 1;  // that small buffers take in turn
+  std::map<const float*, float> first_inputs;  // of activations: what was read at each address
   double wait_us = 0;  // what it costs, or gains, when a stream waits for another
 
   TestDevice() { device_info.sku = "test"; }
@@ -61,6 +64,7 @@ class TestDevice final : public Device, public Measurer {
     return std::unique_ptr<Sequence>(new TestSequence(enqueue));
   }
   Measurer* measurer() override { return this; }
+  int placements() const override { return places; }
   Result<double> time_us(Stream& stream, Sequence& sequence) override {
     ++timed;
     elapsed_us = 0;
@@ -76,8 +80,8 @@ struct Behaviour {
   std::string id;
   double us;
   // losing: its first launch loses the device; muddled: so, but it says something else; late: so, but in the race; in_network: so,
-  // but in a whole network.
-  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late, in_network } sort = right;
+  // but in a whole network; full_in_network: it finds no memory there.
+  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late, in_network, full_in_network } sort = right;
   double tanh_us = 0;  // where it is not 0: the time of a tanh
 };
 
@@ -104,6 +108,7 @@ class TestPrepared final : public PreparedTactic {
     int64_t n = volume(problem_.outputs[0].type.dims);
     const float* in = static_cast<const float*>(a.inputs[0]);
     float* out = static_cast<float*>(a.outputs[0]);
+    if (activation) device_.first_inputs[in] = in[n - 1];
     for (int64_t i = 0; i < n; ++i) {
       out[i] = in[i];
       if (const auto* act = std::get_if<Activation>(&problem_.op)) out[i] = activate(*act, in[i]);
@@ -149,9 +154,11 @@ class TestSource final : public TacticSource {
       }
       if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
       Behaviour behaviour = b;
-      if (b.sort == Behaviour::in_network) {  // the first one is the lab's
+      if (b.sort == Behaviour::in_network || b.sort == Behaviour::full_in_network) {
         std::lock_guard lock(mutex_);
-        behaviour.sort = prepared_.insert(b.id + p.key()).second ? Behaviour::right : Behaviour::losing;
+        const bool is_labs = prepared_.insert(b.id + p.key()).second;  // the first one is
+        if (!is_labs && b.sort == Behaviour::full_in_network) return Error{ErrorCode::out_of_memory, "the memory is full"};
+        behaviour.sort = is_labs ? Behaviour::right : Behaviour::losing;
       }
       return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, behaviour, name_));
     }

@@ -31,6 +31,16 @@ TEST(Tuner, LosesTheDeviceToAWholeNetworkOnce) {
   EXPECT_EQ(counts.timings_measured, 0);
 }
 
+TEST(Tuner, DoesNotHoldAFullMemoryAgainstAWholeNetwork) {
+  Bench bench({{"fast", 10}}, {{"large", 9.8, Behaviour::full_in_network}});  // the sums prefer it
+  auto chosen = bench.select();
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "fast");
+  TunerCounts again;
+  ASSERT_TRUE(bench.select(&again));
+  EXPECT_GT(again.timings_measured, 0) << "there may be room now: it is tried again";
+}
+
 TEST(Tuner, BlamesNoneOfSeveralThatWerePreparedSideBySide) {
   const std::vector<Behaviour> behaviours = {{"fast", 10}, {"bad", 1, Behaviour::unpreparable_losing}};
   Bench bench(behaviours);

@@ -70,6 +70,19 @@ TEST(Tuner, WidensATieWhereSamplesScatter) {
   EXPECT_EQ(winner(10.2, 10.05), "zeta");
 }
 
+// Addresses can decide how fast a kernel is: launches take several places in turn, which hold the same numbers.
+TEST(Tuner, MeasuresSmallBuffersInSeveralPlaces) {
+  for (int places : {1, 4}) {
+    Bench bench({{"only", 10}});
+    bench.network = *lower(*parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n output %a }"), bench.sources, {Precision::fp32});
+    bench.device.places = places;
+    bench.device.device_info.cache_bytes = 1 << 20;
+    ASSERT_TRUE(bench.select());
+    EXPECT_EQ(bench.device.first_inputs.size(), static_cast<size_t>(places));
+    for (const auto& [address, value] : bench.device.first_inputs) EXPECT_EQ(value, bench.device.first_inputs.begin()->second);
+  }
+}
+
 // Two branches, on a device that runs so many streams; `wait_us`: what it costs, or gains, when one waits for another.
 struct Branches : Bench {
   Branches(int streams, double wait_us) : Bench({{"fast", 10}}) {
