@@ -71,16 +71,15 @@ Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<As
   } else {
     counts_.timings_reused += static_cast<int>(assignments.size());
   }
-  size_t best = 0;
-  auto median = [&](size_t i) {
-    const Timing* t = known(assignments[i]);
+  auto median = [&](const Assignment& a) {
+    const Timing* t = known(a);
     return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
   };
-  for (size_t i = 1; i < assignments.size(); ++i) {
-    if (median(i) * kNetworkTie < median(best)) best = i;
-  }
-  if (median(best) == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[best])->failure};
-  return best;
+  double least = kInfinity;
+  for (const Assignment& a : assignments) least = std::min(least, median(a));
+  if (least == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[0])->failure};
+  auto ties = [&](const Assignment& a) { return median(a) <= least * kNetworkTie; };
+  return static_cast<size_t>(std::find_if(assignments.begin(), assignments.end(), ties) - assignments.begin());
 }
 
 Status NetworkRace::measure(const Network& network, const std::vector<Assignment>& assignments, const std::string& key,

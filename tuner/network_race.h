@@ -13,7 +13,7 @@ class NetworkRace {
               ProblemTuner& problems)
       : device_(device), sources_(sources), store_(store), options_(options), counts_(counts), problems_(problems) {}
 
-  // The index of the fastest; a tie goes to the one that comes first. Times are kept like any other, so that a rebuild measures
+  // The index of the fastest; of those that tie with it, the first. Times are kept like any other, so that a rebuild measures
   // nothing. Errors: cancelled; not_found (error_on_miss); out_of_memory (for all); internal (none runs); device_lost.
   Result<size_t> fastest(const Network& network, const std::vector<Assignment>& assignments);
 

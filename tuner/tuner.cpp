@@ -217,33 +217,43 @@ struct Tuner::State {
     return out;
   }
 
-  // Branches side by side, where the whole network gains by it.
-  Status choose_streams(const Network& network, Assignment& assignment) {
-    Assignment side_by_side = assignment;
-    side_by_side.streams = options.aux_streams < 0 ? device.info().streams : options.aux_streams + 1;
-    TRY(Plan plan, make_plan(network, side_by_side));
-    if (stream_count(plan) == 1) return {};
-    TRY(size_t best, networks.fastest(network, {assignment, side_by_side}));
-    if (best == 1) assignment = std::move(side_by_side);
-    return {};
+  // Those whose branches run side by side when they may, with the streams for it.
+  Result<std::vector<Assignment>> side_by_side(const Network& network, const std::vector<Assignment>& assignments) const {
+    std::vector<Assignment> out;
+    for (Assignment a : assignments) {
+      a.streams = options.aux_streams < 0 ? device.info().streams : options.aux_streams + 1;
+      TRY(Plan plan, make_plan(network, a));
+      if (stream_count(plan) > 1) out.push_back(std::move(a));
+    }
+    return out;
+  }
+
+  // Races networks in the form in which they will run: of two, one may be faster on one stream and the other on several. On one
+  // stream where several gain nothing over the network that the layers prefer. Below level 3 nothing is raced.
+  Result<Assignment> fastest_network(const Network& network, std::vector<Assignment> assignments) {
+    if (options.level < 3) return std::move(assignments.front());
+    TRY(std::vector<Assignment> contenders, side_by_side(network, assignments));
+    if (!contenders.empty()) {
+      contenders.insert(contenders.begin(), assignments.front());
+      TRY(size_t best, networks.fastest(network, contenders));
+      if (best > 0) return std::move(contenders[best]);
+    }
+    if (assignments.size() == 1) return std::move(assignments.front());
+    TRY(size_t best, networks.fastest(network, assignments));
+    return std::move(assignments[best]);
   }
 
   Result<Assignment> select(const Network& network) {
     if (options.level == 0) return first_choice(network, sources);
     CHECK_OK(time_nodes(network));
     TRY(std::vector<Assignment> assignments, find_layouts(network));
-    size_t best = 0;
-    if (assignments.size() > 1 && options.level >= 3) {
-      TRY(best, networks.fastest(network, assignments));
-    }
-    Assignment& chosen = assignments[best];
-    if (options.level >= 3) CHECK_OK(choose_streams(network, chosen));
+    TRY(Assignment chosen, fastest_network(network, std::move(assignments)));
     node_us.clear();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
       double us = chosen.tactics[n].view_of >= 0 ? 0 : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));
       node_us.push_back(std::isfinite(us) ? us : 0);
     }
-    return std::move(chosen);
+    return chosen;
   }
 };
 

@@ -59,6 +59,7 @@ def part_sanitize(o):
     env = {"memcheck": dict(environment(), ENGINERY_TEST_SKU="gpu")}
     env["racecheck"] = dict(env["memcheck"], ENGINERY_TEST_SOURCE="kernel")
     problems = ["conv_3x3_relu", "conv_depthwise", "max_pool_3x3_s2", "global_average", "softmax_rows", "concat_channels", "conv_1x1_deep", "gemm_wide"]
+    problems = problems if o.filter == "*" else o.filter.split(",")
 
     def check(case):
         tool, problem = case

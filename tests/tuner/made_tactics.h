@@ -43,8 +43,8 @@ class TestDevice final : public Device, public Measurer {
   double elapsed_us = 0;
   int timed = 0;
   bool lost = false;  // until the test says that a new process began
-  double alternation_us = 0;  // what it costs when a tactic runs after another source's
-  std::string last_source;
+  double alternation_us = 0;  // what it costs when a tactic is its stream's first or runs after another source's
+  std::map<const Stream*, std::string> last_source;
   int places = 1;  // that small buffers take in turn
   std::map<const float*, float> first_inputs;  // of activations: what was read at each address
   double wait_us = 0;  // what it costs, or gains, when a stream waits for another
@@ -68,6 +68,7 @@ class TestDevice final : public Device, public Measurer {
   Result<double> time_us(Stream& stream, Sequence& sequence) override {
     ++timed;
     elapsed_us = 0;
+    last_source.clear();
     CHECK_OK(sequence.launch(stream));
     return elapsed_us;
   }
@@ -91,11 +92,12 @@ class TestPrepared final : public PreparedTactic {
  public:
   TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour, std::string source)
       : device_(device), problem_(std::move(problem)), behaviour_(std::move(behaviour)), source_(std::move(source)) {}
-  Status enqueue(Stream&, const Arguments& a) const override {
+  Status enqueue(Stream& stream, const Arguments& a) const override {
+    std::string& last_source = device_.last_source[&stream];
     const auto* activation = std::get_if<Activation>(&problem_.op);
     bool tanh = activation && activation->kind == ActivationKind::tanh && behaviour_.tanh_us > 0;
-    device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) + (device_.last_source == source_ ? 0 : device_.alternation_us);
-    device_.last_source = source_;
+    device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) + (last_source == source_ ? 0 : device_.alternation_us);
+    last_source = source_;
     ++launches_;
     if (behaviour_.sort == Behaviour::losing || (behaviour_.sort == Behaviour::late && launches_ > kLateLaunches)) {
       device_.lost = true;

@@ -85,8 +85,9 @@ TEST(Tuner, MeasuresSmallBuffersInSeveralPlaces) {
 
 // Two branches, on a device that runs so many streams; `wait_us`: what it costs, or gains, when one waits for another.
 struct Branches : Bench {
-  Branches(int streams, double wait_us) : Bench({{"fast", 10}}) {
-    auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = act(%a) kind=relu\n"
+  Branches(int streams, double wait_us, const std::vector<Behaviour>& own = {{"fast", 10}}, const std::vector<Behaviour>& rival = {})
+      : Bench(own, rival) {
+    auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=relu\n %c = act(%a) kind=tanh\n"
                              " output %b\n output %c }");
     network = *lower(*graph, sources, {Precision::fp32});
     device.device_info.streams = streams;
@@ -125,6 +126,22 @@ TEST(Tuner, RacesWholeNetworksThatFavourOneSource) {
   auto chosen = bench.select();
   ASSERT_TRUE(chosen);
   for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "own");
+}
+
+// On one stream it costs to alternate; the rival's tanh on a stream of its own alternates with nothing.
+TEST(Tuner, RacesNetworksOnTheStreamsThatTheyWillHave) {
+  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}}, rival = {{"rivals", 30, Behaviour::right, 20}};
+  auto sources_with = [&](int streams) {
+    Branches bench(streams, -2, own, rival);
+    bench.device.alternation_us = 5;
+    auto chosen = bench.select();
+    EXPECT_TRUE(chosen) << chosen.error().message;
+    std::string out;
+    for (const Tactic& t : chosen->tactics) out += t.id + " ";
+    return out;
+  };
+  EXPECT_EQ(sources_with(1), "own own own ");
+  EXPECT_EQ(sources_with(4), "own own rivals ");
 }
 
 TEST(Tuner, ReportsALayerThatEveryTacticFails) {
