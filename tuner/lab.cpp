@@ -1,6 +1,7 @@
 #include "tuner/lab.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -19,6 +20,7 @@ constexpr uint8_t kRedZoneByte = 0xa5;
 constexpr int64_t kCheckedElements = 4096;
 constexpr int64_t kLeastRingWeights = 256 << 10;  // smaller weights stay in the inner caches whatever runs between
 constexpr int64_t kMostRingCopies = 8;
+constexpr int kMostSmallCopies = 4;  // of smaller ones, for the sake of where they lie
 constexpr int64_t kPlaceStep = 37 * 256;  // so much further within its allocation lies a buffer in the next place: pages begin alike
 constexpr int64_t kMostPlacedWorkspace = 1 << 20;  // larger ones lie in one place
 constexpr int kMostLaunchesAUnit = 2000;
@@ -41,6 +43,11 @@ int64_t activation_bytes(const Problem& problem) {
   for (const TensorDesc& d : problem.inputs) bytes += d.present && !d.constant ? most_bytes(d.type) : 0;
   for (const TensorDesc& d : problem.outputs) bytes += most_bytes(d.type);
   return bytes;
+}
+
+// At most so many: places and copies of weights in turn make as many launches as the larger of the two.
+int power_of_two(int64_t count) {
+  return static_cast<int>(std::bit_floor(static_cast<uint64_t>(count)));
 }
 
 Error wrong(const std::string& reason) {
@@ -103,8 +110,10 @@ struct Lab::State {
     }
     elements = sample_elements(problem.outputs[0].type.dims, kCheckedElements, seed);
     TRY(stream, device.create_stream());
-    Measurer* measurer = device.measurer();
-    if (measurer && 2 * measurer->placements() * activation_bytes(problem) <= device.info().cache_bytes) places = measurer->placements();
+    if (const Measurer* measurer = device.measurer()) {
+      const int64_t room = device.info().cache_bytes / (2 * activation_bytes(problem));
+      places = power_of_two(std::clamp<int64_t>(room, 1, measurer->placements()));
+    }
     return {};
   }
 
@@ -187,7 +196,7 @@ struct Lab::State {
       out->outputs.push_back(out->guarded.back().data());
     }
     int64_t workspace = std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
-    if (place > 0 && workspace > kMostPlacedWorkspace) {
+    if (place > 0 && (workspace == 1 || workspace > kMostPlacedWorkspace)) {
       TRY(const Buffers* first, buffers_of(candidate, 0));
       out->workspace = first->workspace;
     } else {
@@ -239,8 +248,8 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
   LabCandidate out{&tactic, {}};
   int64_t bytes = weight_bytes(state_->problem);
   int64_t cache = std::max<int64_t>(state_->device.info().cache_bytes, 1);
-  int64_t copies = bytes < kLeastRingWeights ? state_->places : std::clamp<int64_t>(cache / bytes + 1, 2, kMostRingCopies);
-  for (int64_t i = 0; i < copies; ++i) {
+  const int copies = bytes < kLeastRingWeights ? std::min(state_->places, kMostSmallCopies) : power_of_two(std::clamp<int64_t>(2 * (cache / bytes), 2, kMostRingCopies));
+  for (int i = 0; i < copies; ++i) {
     TRY(out.copies.emplace_back(), source.prepare(state_->problem, tactic, state_->weights));
   }
   return out;

@@ -46,6 +46,7 @@ class TestDevice final : public Device, public Measurer {
   double alternation_us = 0;  // what it costs when a tactic is its stream's first or runs after another source's
   std::map<const Stream*, std::string> last_source;
   int places = 1;  // that small buffers take in turn
+  int streams_made = 0;
   std::map<const float*, float> first_inputs;  // of activations: what was read at each address
   double wait_us = 0;  // what it costs, or gains, when a stream waits for another
 
@@ -54,7 +55,10 @@ class TestDevice final : public Device, public Measurer {
   Result<DeviceMemory> allocate(size_t bytes) override {
     return DeviceMemory(std::calloc(bytes, 1), bytes, [](void* p) { std::free(p); });
   }
-  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(new TestStream(lost, wait_us, elapsed_us)); }
+  Result<std::unique_ptr<Stream>> create_stream() override {
+    ++streams_made;
+    return std::unique_ptr<Stream>(new TestStream(lost, wait_us, elapsed_us));
+  }
   Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
     std::memcpy(to, from, bytes);
     return {};

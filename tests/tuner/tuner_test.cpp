@@ -128,6 +128,20 @@ TEST(Tuner, RacesWholeNetworksThatFavourOneSource) {
   for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "own");
 }
 
+// Where a network lies decides how fast it is, too: the race takes copies of it, as long as they all fit into the cache.
+TEST(Tuner, RacesNetworksInSeveralPlaces) {
+  auto streams_made = [](int places, int64_t cache_bytes) {
+    Bench bench({{"own", 20, Behaviour::right, 21}}, {{"rivals", 30, Behaviour::right, 20}});
+    bench.device.places = places;
+    bench.device.device_info.cache_bytes = cache_bytes;
+    EXPECT_TRUE(bench.select());
+    return bench.device.streams_made;
+  };
+  const int networks = 2, once = streams_made(1, 1 << 20);  // mixed, and the one of `own` alone
+  EXPECT_EQ(streams_made(4, 1 << 20) - once, networks * 3);
+  EXPECT_EQ(streams_made(4, 100), once);
+}
+
 // On one stream it costs to alternate; the rival's tanh on a stream of its own alternates with nothing.
 TEST(Tuner, RacesNetworksOnTheStreamsThatTheyWillHave) {
   const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}}, rival = {{"rivals", 30, Behaviour::right, 20}};

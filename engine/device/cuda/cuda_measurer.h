@@ -14,7 +14,7 @@ class CudaMeasurer final : public Measurer {
   Result<double> time_us(Stream& stream, Sequence& sequence) override;
   double least_unit_us() const override { return 200; }
   // Addresses decide which slices of the L2 cache serve a kernel: single kernels of cuDNN vary by 14 %.
-  int placements() const override { return 4; }
+  int placements() const override { return 16; }
   DeviceState state() override;
   Status flush_caches(Stream& stream) override;
 
