@@ -244,6 +244,8 @@ Result<std::unique_ptr<Lab>> Lab::make(const Problem& problem, Device& device, u
   return std::unique_ptr<Lab>(new Lab(std::move(state)));
 }
 
+int Lab::places() const { return state_->places; }
+
 Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tactic) const {
   LabCandidate out{&tactic, {}};
   int64_t bytes = weight_bytes(state_->problem);

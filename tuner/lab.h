@@ -23,6 +23,9 @@ class Lab {
   static Result<std::unique_ptr<Lab>> make(const Problem& problem, Device& device, uint64_t seed);
   ~Lab();
 
+  // So many places of its buffers a lane takes in turn; 1 where it does not depend on them, or the buffers are large.
+  int places() const;
+
   // Prepares the tactic on random weights; thread-safe, so that candidates can be prepared side by side.
   Result<LabCandidate> prepare(const TacticSource& source, const Tactic& tactic) const;
 

@@ -37,7 +37,19 @@ class ProblemTuner {
   bool lost_device(const Error& error);
 
  private:
+  // A tactic that is right in a lab and ready to race there.
+  struct Entry {
+    size_t index;  // of its timing
+    Lane lane;
+  };
   Status measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing);
+  // Prepares and checks; without those that fail or find no memory.
+  Result<std::vector<Entry>> enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, std::vector<Timing>& results);
+  Result<std::vector<LaneResult>> race_entries(const std::string& key, const std::vector<Entry>& entries, RaceRules rules,
+                                               std::vector<Timing>& results);
+  // Races the close ones, the fastest of which comes first, in another lab and adds samples as ratios to that one.
+  Status race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const std::vector<size_t>& close,
+                    std::vector<Timing>& results, std::vector<std::vector<double>>& samples);
   // Candidates parallel to the tactics; without copies where one failed.
   Result<std::vector<LabCandidate>> prepare(const Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
                                             std::vector<Timing>& results);

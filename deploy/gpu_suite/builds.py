@@ -54,21 +54,22 @@ def part_builds(o):
         path, _ = model_file(name)
         precision = o.precisions.split(",")[0]
 
-        def build(what, home, extra=(), model=path, gpu=o.gpus.split(",")[0]):
+        def build(what, home, extra=(), model=path, gpu=o.gpus.split(",")[0], timed=True):
             engine = f"/tmp/{what}-{name}-{os.getpid()}.engine"
             started = time.time()
             status, text = run(build_command(model, engine, o, precision, extra), log, o.limit, True, home_environment(home, gpu))
             if status != 0:
                 return None
             seconds, built = time.time() - started, report_of(text)
-            median = bench_ms(engine, home, log, gpu)
+            median = bench_ms(engine, home, log, gpu) if timed else 0
             rows_to(os.path.join(o.out, "builds.csv"), HEADER,
-                    [[name, precision, what, f"{seconds:.1f}", built["timings_measured"], built["timings_reused"], median, built["content_digest"]]])
-            print(f"{name} {precision} {what}: {seconds:.1f} s, {built['timings_measured']} measured, median {median:.4f} ms, {built['content_digest'][:24]}", flush=True)
-            timings = timings_of(home)
+                    [[name, precision, what, f"{seconds:.1f}", built["timings_measured"], built["timings_reused"], median or "", built["content_digest"]]])
+            print(f"{name} {precision} {what}: {seconds:.1f} s, {built['timings_measured']} measured, median {median or '-'} ms, {built['content_digest'][:24]}", flush=True)
+            timings, layers = timings_of(home), layers_of(engine, home, log)
             rows_to(os.path.join(o.out, "timings.csv"), ["model", "build", "problem", "tactic", "median_us"],
                     [[name, what, p, t, f"{us:.4f}"] for p, times in timings.items() for t, us in times.items()])
-            return {"what": what, "engine": engine, "home": home, "layers": layers_of(engine, home, log), "timings": timings}
+            rows_to(os.path.join(o.out, "layers.csv"), ["model", "build", "layer", "tactic", "problem"], [[name, what, l, *chosen] for l, chosen in layers.items()])
+            return {"what": what, "engine": engine, "home": home, "layers": layers, "timings": timings}
 
         home = f"/tmp/home-{name}-{os.getpid()}"
         run([program("enginery"), "keys", "new"], log, 60, True, home_environment(home))
@@ -89,7 +90,7 @@ def part_builds(o):
             gpu = gpus.get()
             shutil.copytree(f"{home}/data/keys", f"{home}-{i}/data/keys")  # one signer: one bench compares them all
             try:
-                return build(f"cold{i + 1}", f"{home}-{i}", gpu=gpu)
+                return build(f"cold{i + 1}", f"{home}-{i}", gpu=gpu, timed=False)
             finally:
                 gpus.put(gpu)
 

@@ -85,8 +85,8 @@ struct Behaviour {
   std::string id;
   double us;
   // losing: its first launch loses the device; muddled: so, but it says something else; late: so, but in the race; in_network: so,
-  // but in a whole network; full_in_network: it finds no memory there.
-  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late, in_network, full_in_network } sort = right;
+  // but in a whole network; full_in_network: it finds no memory there; lucky: its first four copies are 6 % faster.
+  enum Sort { right, wrong, wild, unpreparable, unpreparable_losing, losing, muddled, late, in_network, full_in_network, lucky } sort = right;
   double tanh_us = 0;  // where it is not 0: the time of a tanh
 };
 
@@ -166,6 +166,10 @@ class TestSource final : public TacticSource {
         if (!is_labs && b.sort == Behaviour::full_in_network) return Error{ErrorCode::out_of_memory, "the memory is full"};
         behaviour.sort = is_labs ? Behaviour::right : Behaviour::losing;
       }
+      if (b.sort == Behaviour::lucky) {
+        std::lock_guard lock(mutex_);
+        if (++lucky_[p.key()] > 4) behaviour.us *= 1.06;
+      }
       return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, behaviour, name_));
     }
     return Error{ErrorCode::incompatible, "unknown"};
@@ -177,6 +181,7 @@ class TestSource final : public TacticSource {
   std::string name_;
   mutable std::mutex mutex_;
   mutable std::set<std::string> prepared_;
+  mutable std::map<std::string, int> lucky_;
 };
 
 struct Bench {
