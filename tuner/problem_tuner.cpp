@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kShortList = 3;
 constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
 
-// On an H200 the ratio of two tactics repeats within 0.5 % in one lab and differs by 1 to 5 % between labs, by where their buffers lie.
+// On an H200 the ratio of two tactics stays within 1 % in one lab and differs by up to 5 % between labs, by where buffers lie.
 constexpr size_t kLabs = 4;
 constexpr double kClose = 1.05;
 constexpr size_t kMostFinalists = 6;

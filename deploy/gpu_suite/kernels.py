@@ -1,7 +1,9 @@
 """Single tactics: conformance natively and as PTX of other SMs, compute-sanitizer, layers timed alone; what the machine has."""
 import concurrent.futures
+import csv
 import os
 import re
+import statistics
 import sys
 import time
 
@@ -84,3 +86,26 @@ def part_layers(o):
             status, text = run([program("gpu_layers_bench"), "--batch", batch, "--precision", precision, "--out",
                                 os.path.join(o.out, "layers.csv")] + (["--every"] if o.every else []), os.path.join(o.out, "layers.log"), o.limit)
             print(f"batch {batch} {precision}: status {status}\n{text[-6000:]}")
+
+
+def part_steadiness(o):
+    """Close tactics against each other: how their ratio differs between labs, over time and between processes. What a tie must be."""
+    for process in range(1, 4):
+        raw = os.path.join(o.out, f"steadiness-{process}.csv")
+        status, text = run([program("steadiness_bench"), "--out", raw], os.path.join(o.out, "steadiness.log"), 120, True)
+        if status != 0:
+            return status
+        with open(raw, newline="") as file:
+            times = {(r["problem"], r["lab"], r["visit"], r["tactic"]): float(r["median_us"]) for r in csv.DictReader(file)}
+        rows = []
+        for problem, lab, tactic in dict.fromkeys((p, l, t) for p, l, _, t in times):
+            first = next(t for p, _, _, t in times if p == problem)
+            visits = [v for p, l, v, t in times if (p, l, t) == (problem, lab, tactic)]
+            ratios = [times[problem, lab, v, tactic] / times[problem, lab, v, first] for v in visits]
+            middle = statistics.median(times[problem, lab, v, tactic] for v in visits)
+            rows.append([process, problem, tactic, lab, f"{middle:.4f}", *(f"{f(ratios):.4f}" for f in (statistics.median, min, max))])
+        rows_to(os.path.join(o.out, "steadiness.csv"), ["process", "problem", "tactic", "lab", "median_us", "ratio_to_first", "least_ratio", "most_ratio"], rows)
+        over_time = max(float(r[7]) - float(r[6]) for r in rows)
+        between_labs = max(max(s) - min(s) for s in ([float(r[5]) for r in rows if r[1:3] == [p, t]] for p, t in {(r[1], r[2]) for r in rows}))
+        print(f"process {process}: a ratio moves by up to {100 * over_time:.1f} % over time in one lab, {100 * between_labs:.1f} % between labs", flush=True)
+    return 0
