@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/clock.h"
 #include "engine/runtime/execution.h"
 #include "engine/runtime/sample_input.h"
 
@@ -111,6 +112,7 @@ Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<As
 
 Status NetworkRace::measure(const Network& network, const std::vector<Assignment>& assignments, const std::string& key,
                             const std::vector<Timing>& past) {
+  const TimedScope timed(counts_.networks_s);
   options_.progress({"network", 0, static_cast<int>(assignments.size())});
   TRY(Lane guard, problems_.guard());
   std::vector<std::unique_ptr<Contender>> contenders;
@@ -140,6 +142,7 @@ Status NetworkRace::measure(const Network& network, const std::vector<Assignment
     lanes.push_back({[contender] { return contender->time_us(); }});
   }
   RaceRules rules;
+  rules.most_extra_us = 1e6;
   rules.cancelled = options_.cancelled;
   TRY(auto raced, race(lanes, guard, rules));
   auto lost = std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });

@@ -193,6 +193,7 @@ Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const st
 
 Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
                                                              std::vector<Timing>& results) {
+  const TimedScope timed(counts_.preparing_s);
   TRY(std::vector<LabCandidate> candidates, prepare(lab, key, tactics, results));
   std::vector<Entry> out;
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -212,6 +213,7 @@ Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(Lab& lab, const std
 
 Result<std::vector<LaneResult>> ProblemTuner::race_entries(const std::string& key, const std::vector<Entry>& entries, RaceRules rules,
                                                            std::vector<Timing>& results) {
+  const TimedScope timed(counts_.racing_s);
   TRY(Lane guard_lane, guard());
   std::vector<Lane> lanes;
   for (const Entry& e : entries) lanes.push_back(e.lane);

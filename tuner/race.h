@@ -23,6 +23,9 @@ struct RaceRules {
   double first_drop = 1.5, second_drop = 1.1;  // lanes slower than this times the best leave
   double guard_limit = 1.25;                   // a round whose guard is slower than this times its best is repeated
   int most_repeats = 12;                       // per race: a busy machine must not stop it for ever
+  // Where samples scatter: finalists run on until half the confidence interval of each is below this share of its median ...
+  double precise = 0.005;
+  double most_extra_us = 60'000;               // ... or so much time has gone into it
   std::function<bool()> cancelled = [] { return false; };
 };
 

@@ -46,6 +46,7 @@ struct TunerOptions {
 struct TunerCounts {
   int timings_measured = 0, timings_reused = 0;
   int problems = 0;  // distinct ones
+  double preparing_s = 0, racing_s = 0, networks_s = 0;  // compiling, packing and checking tactics; timing them; whole networks
 };
 
 class Tuner final : public TacticSelector {

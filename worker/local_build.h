@@ -38,7 +38,7 @@ struct LocalBuildReport {
   Source source = Source::built;  // or cache
   bool provisional = false;
   uint64_t timings_measured = 0, timings_reused = 0;
-  std::vector<std::pair<std::string, double>> phases;  // what was done, in seconds: "tune", "assemble", ...
+  std::vector<std::pair<std::string, double>> phases;  // what was done, in seconds: "tune", "assemble", ...; then parts of "tune"
   std::vector<std::string> notes;  // for the user: "data: N = 1"
   double error = 0, bar = 0;       // against the reference, and what is allowed
   std::string verify_skipped;      // why it was not compared, else ""

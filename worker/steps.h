@@ -44,7 +44,7 @@ struct TuneSettings {
 // Imports and optimises the model. Facts: structure, notes; metrics: layers. invalid_argument, unsupported: the model.
 Result<StepOutputs> validate_step(Workbench& bench);
 
-// Chooses tactics. Blob: choices; metrics: timings_measured, timings_reused, problems, tuning_s. cancelled, timed_out (the
+// Chooses tactics. Blob: choices; metrics: timings_measured, timings_reused, problems, tuning_s and its parts. cancelled, timed_out (the
 // device stays busy), device_lost (tuner.h: a new process goes on).
 Result<StepOutputs> tune_step(Workbench& bench, TimingStore& store, const TuneSettings& settings, const StepHooks& hooks);
 

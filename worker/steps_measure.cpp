@@ -51,7 +51,10 @@ Result<StepOutputs> tune_step(Workbench& bench, TimingStore& store, const TuneSe
   out.metrics = {{"timings_measured", static_cast<double>(counts.timings_measured)},
                  {"timings_reused", static_cast<double>(counts.timings_reused)},
                  {"problems", static_cast<double>(counts.problems)},
-                 {"tuning_s", seconds_since(start)}};
+                 {"tuning_s", seconds_since(start)},
+                 {"tune_preparing_s", counts.preparing_s},
+                 {"tune_racing_s", counts.racing_s},
+                 {"tune_networks_s", counts.networks_s}};
   hooks.log("tuned " + std::to_string(counts.problems) + " problems: " + std::to_string(counts.timings_measured) +
             " timings measured, " + std::to_string(counts.timings_reused) + " reused");
   return out;

@@ -28,4 +28,17 @@ class SystemClock final : public Clock {
 
 inline double to_seconds(Nanoseconds t) { return std::chrono::duration<double>(t).count(); }
 
+// Adds the seconds that it lives to a sum.
+class TimedScope {
+ public:
+  explicit TimedScope(double& seconds) : seconds_(seconds), begin_(SystemClock().monotonic()) {}
+  ~TimedScope() { seconds_ += to_seconds(SystemClock().monotonic() - begin_); }
+  TimedScope(const TimedScope&) = delete;
+  TimedScope& operator=(const TimedScope&) = delete;
+
+ private:
+  double& seconds_;
+  Nanoseconds begin_;
+};
+
 }  // namespace enginery
