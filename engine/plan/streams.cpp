@@ -38,10 +38,11 @@ int stream_count(const Plan& plan) {
 }
 
 StepOrder::StepOrder(const Plan& plan) : StepOrder(plan.storages.size()) {
-  for (const PlanStep& step : plan.steps) add(plan, step);
+  for (const PlanStep& step : plan.steps) add(plan, step, dependencies(plan, step));
 }
 
 std::vector<int> StepOrder::dependencies(const Plan& plan, const PlanStep& step) const {
+  if (!launches(step)) return {};
   std::set<int, std::greater<>> out;
   for (size_t s : storages_read(plan, step)) out.insert(touched_[s].writer);
   for (size_t s : storages_written(plan, step)) {
@@ -60,19 +61,21 @@ void StepOrder::end(Ended& ended, int step) const {
   own = std::max(own, step);
 }
 
-void StepOrder::add(const Plan& plan, const PlanStep& step) {
+void StepOrder::add(const Plan& plan, const PlanStep& step, const std::vector<int>& dependencies) {
   const int index = static_cast<int>(streams_.size());
   Ended ended;
   ended.fill(-1);
   streams_.push_back(launches(step) ? step.stream : -1);
   waits_.emplace_back();
+  awaited_.push_back(false);
   if (launches(step)) {
     int& last = last_[static_cast<size_t>(step.stream)];
     if (last >= 0) end(ended, last);
-    for (int d : dependencies(plan, step)) {
+    for (int d : dependencies) {
       if (ended[static_cast<size_t>(streams_[static_cast<size_t>(d)])] >= d) continue;
       end(ended, d);
       waits_.back().push_back(d);
+      awaited_[static_cast<size_t>(d)] = true;
     }
     for (size_t s : storages_read(plan, step)) touched_[s].readers.push_back(index);
     for (size_t s : storages_written(plan, step)) touched_[s] = {index, {}};
@@ -99,8 +102,8 @@ void assign_streams(Plan& plan, int most) {
   if (most < 2 || plan.steps.size() > kMostStepsSideBySide) return;
   StepOrder order(plan.storages.size());
   for (PlanStep& step : plan.steps) {
+    const std::vector<int> dependencies = order.dependencies(plan, step);
     if (launches(step)) {
-      std::vector<int> dependencies = order.dependencies(plan, step);
       auto continues = [&](int stream) {
         return std::find(dependencies.begin(), dependencies.end(), order.last_[static_cast<size_t>(stream)]) != dependencies.end();
       };
@@ -113,7 +116,7 @@ void assign_streams(Plan& plan, int most) {
       if (step.stream == most) step.stream = first([&](int stream) { return order.is_idle(stream, dependencies); });
       if (step.stream == most) step.stream = dependencies.empty() ? 0 : order.streams_[static_cast<size_t>(dependencies.front())];
     }
-    order.add(plan, step);
+    order.add(plan, step, dependencies);
   }
 }
 

@@ -37,6 +37,8 @@ class StepOrder {
   bool before(int a, int b) const;
   // Earlier steps of other streams that the step's stream waits for first.
   const std::vector<int>& waits(size_t step) const { return waits_[step]; }
+  // Whether another stream waits for the step's end.
+  bool is_awaited(size_t step) const { return awaited_[step]; }
 
  private:
   friend void assign_streams(Plan& plan, int most);
@@ -50,7 +52,7 @@ class StepOrder {
   };
 
   std::vector<int> dependencies(const Plan& plan, const PlanStep& step) const;  // earlier steps, the latest first
-  void add(const Plan& plan, const PlanStep& step);
+  void add(const Plan& plan, const PlanStep& step, const std::vector<int>& dependencies);
   void end(Ended& ended, int step) const;
   bool is_idle(int stream, const std::vector<int>& dependencies) const;
 
@@ -58,6 +60,7 @@ class StepOrder {
   std::vector<int> streams_;      // by step; -1 for views
   std::vector<Ended> ended_;      // when the step begins
   std::vector<std::vector<int>> waits_;
+  std::vector<bool> awaited_;
   std::array<int, kMostStreams> last_{};  // step given to each stream; -1: none
 };
 

@@ -21,10 +21,6 @@ Status Execution::set_up() {
   for (size_t s = 1; s < streams; ++s) {
     TRY(side_streams_.emplace_back(), device.create_stream());
   }
-  if (streams > 1) {
-    order_.emplace(plan);
-    for (size_t i = 0; i < plan.steps.size(); ++i) awaited_.insert(order_->waits(i).begin(), order_->waits(i).end());
-  }
   std::vector<int64_t> wide_bytes(streams, 0);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     slots_.push_back({input_slots_.size(), output_slots_.size()});
@@ -97,13 +93,14 @@ Status Execution::enqueue_side_by_side(Stream& stream) {
   const Plan& plan = program_->plan();
   TRY(auto begin, stream.mark());
   for (const auto& side : side_streams_) CHECK_OK(side->wait(*begin));
+  const StepOrder& order = *program_->order();
   std::map<int, std::unique_ptr<Mark>> ends;  // of steps that others wait for
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const int s = plan.steps[i].stream;
     Stream& own = s == 0 ? stream : *side_streams_[static_cast<size_t>(s) - 1];
-    for (int step : order_->waits(i)) CHECK_OK(own.wait(*ends.at(step)));
+    for (int step : order.waits(i)) CHECK_OK(own.wait(*ends.at(step)));
     CHECK_OK(enqueue_step(own, i));
-    if (!awaited_.count(static_cast<int>(i))) continue;
+    if (!order.is_awaited(i)) continue;
     TRY(ends[static_cast<int>(i)], own.mark());
   }
   for (const auto& side : side_streams_) {
@@ -114,7 +111,7 @@ Status Execution::enqueue_side_by_side(Stream& stream) {
 }
 
 Status Execution::enqueue_all(Stream& stream) {
-  if (order_) return enqueue_side_by_side(stream);
+  if (program_->order()) return enqueue_side_by_side(stream);
   for (size_t i = 0; i < program_->plan().steps.size(); ++i) CHECK_OK(enqueue_step(stream, i));
   return {};
 }

@@ -5,13 +5,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "engine/device/timed_unit.h"
-#include "engine/plan/streams.h"
 #include "engine/runtime/program.h"
 
 namespace enginery {
@@ -48,8 +45,6 @@ class Execution {
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Stream> stream_;
   std::vector<std::unique_ptr<Stream>> side_streams_;  // 1, 2, ... of the plan
-  std::optional<StepOrder> order_;                     // where there are side streams
-  std::set<int> awaited_;                              // steps whose end another stream waits for
   DeviceMemory arena_;
   std::vector<DeviceMemory> wide_workspaces_;  // of each stream, for steps whose workspace has outgrown the planned one
   std::vector<DeviceMemory> staging_;     // inputs, then outputs; empty where host memory is shared

@@ -39,6 +39,7 @@ Status Program::prepare(const TacticSources& sources) {
 Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device, const TacticSources& sources) {
   std::shared_ptr<Program> program(new Program(std::move(plan), device));
   CHECK_OK(program->prepare(sources));
+  if (stream_count(program->plan_) > 1) program->order_.emplace(program->plan_);
   return std::shared_ptr<const Program>(std::move(program));
 }
 

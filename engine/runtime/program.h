@@ -5,8 +5,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
-#include "engine/plan/plan.h"
+#include "engine/plan/streams.h"
 
 namespace enginery {
 
@@ -20,6 +21,7 @@ class Program {
   const Plan& plan() const { return plan_; }
   Device& device() const { return device_; }
   const PreparedTactic* step(size_t index) const { return prepared_[index].get(); }  // null for a view
+  const StepOrder* order() const { return order_ ? &*order_ : nullptr; }             // null: all on one stream
   int64_t packed_weight_bytes() const;
 
  private:
@@ -29,6 +31,7 @@ class Program {
 
   Plan plan_;
   Device& device_;
+  std::optional<StepOrder> order_;
   std::vector<std::shared_ptr<const PreparedTactic>> prepared_;
 };
 
