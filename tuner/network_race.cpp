@@ -142,6 +142,7 @@ Status NetworkRace::measure(const Network& network, const std::vector<Assignment
     lanes.push_back({[contender] { return contender->time_us(); }});
   }
   RaceRules rules;
+  rules.most_extra_rounds = 400;
   rules.most_extra_us = 1e6;
   rules.cancelled = options_.cancelled;
   TRY(auto raced, race(lanes, guard, rules));

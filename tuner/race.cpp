@@ -18,7 +18,7 @@ class Race {
     CHECK_OK(rounds(rules_.second_samples));
     drop(rules_.second_drop);
     CHECK_OK(rounds(rules_.final_samples));
-    while (extra_us_ < rules_.most_extra_us && !precise()) {
+    for (int extra = 0; extra < rules_.most_extra_rounds && extra_us_ < rules_.most_extra_us && !precise(); extra += rules_.second_samples) {
       counts_as_extra_ = true;
       CHECK_OK(rounds(rules_.second_samples));
     }

@@ -25,7 +25,8 @@ struct RaceRules {
   int most_repeats = 12;                       // per race: a busy machine must not stop it for ever
   // Where samples scatter: finalists run on until half the confidence interval of each is below this share of its median ...
   double precise = 0.005;
-  double most_extra_us = 60'000;               // ... or so much time has gone into it
+  int most_extra_rounds = 80;                  // ... or they have run so many rounds more,
+  double most_extra_us = 60'000;               // or launches have taken so long
   std::function<bool()> cancelled = [] { return false; };
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tuner/timing.h"
 
 namespace enginery {
@@ -29,6 +31,28 @@ TEST(Race, DropsSlowLanesEarlyAndTimesFinalistsMost) {
   EXPECT_EQ(fast, 3 + 8 + 24);
   EXPECT_EQ(close, 3 + 8 + 24);
   EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
+}
+
+// Samples scatter by 20 %: 35 of them leave the medians uncertain, more of them less so; there is an end to it.
+TEST(Race, RunsOnWhereSamplesScatter) {
+  auto samples = [](double scatter, RaceRules rules) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> factor(1, 1 + scatter);
+    Machine m;
+    Lane lane{[&]() -> Result<double> { return 100 * factor(random); }};
+    auto results = race({lane, lane}, m.lane(50), rules);
+    EXPECT_TRUE(results);
+    return (*results)[0].samples_us.size();
+  };
+  EXPECT_EQ(samples(0.002, {}), 35u);
+  RaceRules patient;
+  patient.most_extra_rounds = 100'000;
+  patient.most_extra_us = 1e9;
+  EXPECT_GT(samples(0.2, patient), 200u);
+  EXPECT_LT(samples(0.2, patient), 10'000u);
+  EXPECT_EQ(samples(0.2, {}), 35u + 80u);
+  patient.most_extra_us = 3'000;  // two lanes of 100 us and more, eight rounds at a time
+  EXPECT_EQ(samples(0.2, patient), 35u + 16u);
 }
 
 TEST(Race, EndsWhenALaneLosesTheDevice) {
