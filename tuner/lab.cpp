@@ -79,7 +79,9 @@ struct Lab::State {
   std::vector<int64_t> elements;
   std::optional<std::vector<double>> expected;
   std::vector<std::unique_ptr<Sequence>> sequences;  // borrowed by lanes
-  std::map<std::pair<size_t, int>, DeviceMemory> outputs;  // by output and place; shared by all candidates, which run one at a time
+  // Shared by all candidates, which run one at a time: outputs by index and place; the largest workspace so far by place.
+  std::map<std::pair<size_t, int>, DeviceMemory> outputs;
+  std::map<int, DeviceMemory> workspaces;
   // Part of a device allocation with red zones on both sides; the allocation may be larger, and others may use it later.
   struct Guarded {
     DeviceMemory memory;
@@ -150,8 +152,18 @@ struct Lab::State {
     return outputs.emplace(std::pair(index, place), memory).first->second;
   }
 
+  Result<DeviceMemory> workspace_memory(int64_t bytes, int place) {
+    DeviceMemory& largest = workspaces[place];
+    if (guarded_bytes(bytes, place) > largest.bytes()) {
+      TRY(largest, allocate_guarded(bytes, place));
+    }
+    return largest;
+  }
+
+  static size_t guarded_bytes(int64_t bytes, int place) { return static_cast<size_t>(bytes + 2 * kRedZoneBytes + place * kPlaceStep); }
+
   Result<DeviceMemory> allocate_guarded(int64_t bytes, int place) {
-    return device.allocate(static_cast<size_t>(bytes + 2 * kRedZoneBytes + place * kPlaceStep));
+    return device.allocate(guarded_bytes(bytes, place));
   }
 
   // Red zones around bytes that hold NaN in every floating format.
@@ -200,7 +212,7 @@ struct Lab::State {
       TRY(const Buffers* first, buffers_of(candidate, 0));
       out->workspace = first->workspace;
     } else {
-      TRY(DeviceMemory memory, allocate_guarded(workspace, place));
+      TRY(DeviceMemory memory, workspace_memory(workspace, place));
       out->workspace = {std::move(memory), workspace, place * kPlaceStep};
     }
     return buffers.emplace(std::pair(&tactic, place), std::move(out)).first->second.get();
