@@ -208,7 +208,7 @@ struct Lab::State {
       out->outputs.push_back(out->guarded.back().data());
     }
     int64_t workspace = std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
-    if (place > 0 && (workspace == 1 || workspace > kMostPlacedWorkspace)) {
+    if (place > 0 && workspace > kMostPlacedWorkspace) {
       TRY(const Buffers* first, buffers_of(candidate, 0));
       out->workspace = first->workspace;
     } else {

@@ -18,8 +18,8 @@ class Race {
     CHECK_OK(rounds(rules_.second_samples));
     drop(rules_.second_drop);
     CHECK_OK(rounds(rules_.final_samples));
-    for (int extra = 0; extra < rules_.most_extra_rounds && extra_us_ < rules_.most_extra_us && !precise(); extra += rules_.second_samples) {
-      counts_as_extra_ = true;
+    const double until_us = launched_us_ + rules_.most_extra_us;
+    for (int extra = 0; extra < rules_.most_extra_rounds && launched_us_ < until_us && !precise(); extra += rules_.second_samples) {
       CHECK_OK(rounds(rules_.second_samples));
     }
     relate_to_fastest();
@@ -66,7 +66,7 @@ class Race {
   }
 
   void accept(const std::vector<double>& times, double drift) {
-    for (double us : times) extra_us_ += counts_as_extra_ ? us : 0;
+    for (double us : times) launched_us_ += us;
     for (size_t i = 0; i < running_.size(); ++i) {
       LaneResult& result = results_[running_[i]];
       if (!result.failure.empty()) continue;
@@ -109,8 +109,9 @@ class Race {
   // Sample k of every lane was taken in round k: lanes only ever leave.
   void relate_to_fastest() {
     if (running_.empty()) return;
-    const LaneResult& leader = results_[fastest()];
-    const double least = median_us(fastest());
+    const size_t best = fastest();
+    const LaneResult& leader = results_[best];
+    const double least = median_us(best);
     if (least <= 0) return;
     for (LaneResult& result : results_) {
       if (&result == &leader) continue;
@@ -125,8 +126,7 @@ class Race {
   std::vector<size_t> running_;
   double best_guard_ = 0;
   int repeats_ = 0;
-  bool counts_as_extra_ = false;
-  double extra_us_ = 0;
+  double launched_us_ = 0;  // in accepted rounds, one launch of each lane
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Tuner: chooses tactics by measuring them on the device. Implements plan's TacticSelector.
 //
 // Flow: for each distinct problem: offer -> prune -> prepare side by side -> check against the reference -> race; then the
-// least-cost layouts over the whole network, a last race of the best whole networks, and one of branches side by side. What the
-// timing store knows is not measured again. Belongs to one thread; prepares on several.
+// least-cost layouts over the whole network, a last race of the best whole networks, with branches side by side where that
+// wins. What the timing store knows is not measured again. Belongs to one thread; prepares on several.
 #pragma once
 
 #include <functional>

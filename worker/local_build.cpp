@@ -280,8 +280,8 @@ class LocalBuild {
     out.bar = number_named(metrics_, "bar");
     out.verify_skipped = out.provisional ? "an untuned engine is not run where it is built" : text_named(facts_, "verify_skipped");
     out.phases = phases_;
-    for (const char* part : {"tune_preparing", "tune_racing", "tune_networks"}) {
-      if (tuned_) out.phases.emplace_back(part, number_named(metrics_, std::string(part) + "_s"));
+    if (tuned_) {
+      for (const char* part : {"tune_preparing", "tune_racing", "tune_networks"}) out.phases.emplace_back(part, number_named(metrics_, std::string(part) + "_s"));
     }
     out.notes = lines(text_named(facts_, "notes"));
     if (auto content = Digest::parse(text_named(facts_, "content_digest")); content.ok()) out.content_digest = *content;

@@ -120,11 +120,10 @@ def stability(o, name, builds, log):
     env = home_environment(first["home"], o.gpus.split(",")[0])
     beside = [program("enginery"), "bench", first["engine"], "--beside", ",".join(b["engine"] for b in builds[1:]), "--no-data-transfers", "--duration", "0.3", "--json"]
     runs = [report_of(run(beside, log, 200, True, env)[1])["engines"] for _ in range(PROCESSES)]
-    engines = [{key: statistics.median(value(e) for e in column) for key, value in
-                (("ms", lambda e: e["latency"]["median_ms"]), ("ratio", lambda e: e["ratio_to_first"]))} for column in zip(*runs)]
+    medians_ms = [statistics.median(e["latency"]["median_ms"] for e in same) for same in zip(*runs)]
+    ratios = [statistics.median(e["ratio_to_first"] for e in same) for same in zip(*runs)]
     rows_to(os.path.join(o.out, "medians.csv"), ["model", "build", "median_ms", "ratio_to_first", "processes"],
-            [[name, b["what"], f"{e['ms']:.5f}", f"{e['ratio']:.4f}", PROCESSES] for b, e in zip(builds, engines)])
-    ratios = sorted(e["ratio"] for e in engines)
+            [[name, b["what"], f"{ms:.5f}", f"{ratio:.4f}", PROCESSES] for b, ms, ratio in zip(builds, medians_ms, ratios)])
     print(f"{name}: {len(builds)} cold builds keep the tactic of {100 * kept / total:.1f} % of the nodes; {len(changes)} changes, apart by at most "
-          f"{100 * max(known, default=0):.1f} % (medians of one build; {len(known)} of {2 * len(changes)} known); engines in turns {engines[0]['ms']:.4f} ms, "
-          f"slowest to fastest {100 * (ratios[-1] / ratios[0] - 1):.1f} % apart", flush=True)
+          f"{100 * max(known, default=0):.1f} % (medians of one build; {len(known)} of {2 * len(changes)} known); engines in turns {medians_ms[0]:.4f} ms, "
+          f"slowest to fastest {100 * (max(ratios) / min(ratios) - 1):.1f} % apart", flush=True)

@@ -95,15 +95,15 @@ def part_steadiness(o):
         status, text = run([program("steadiness_bench"), "--out", raw], os.path.join(o.out, "steadiness.log"), 120, True)
         if status != 0:
             return status
+        times, first = {}, {}  # visit by visit; the tactic that ratios are taken to
         with open(raw, newline="") as file:
-            times = {(r["problem"], r["lab"], r["visit"], r["tactic"]): float(r["median_us"]) for r in csv.DictReader(file)}
+            for r in csv.DictReader(file):
+                times.setdefault((r["problem"], r["lab"], r["tactic"]), []).append(float(r["median_us"]))
+                first.setdefault(r["problem"], r["tactic"])
         rows = []
-        for problem, lab, tactic in dict.fromkeys((p, l, t) for p, l, _, t in times):
-            first = next(t for p, _, _, t in times if p == problem)
-            visits = [v for p, l, v, t in times if (p, l, t) == (problem, lab, tactic)]
-            ratios = [times[problem, lab, v, tactic] / times[problem, lab, v, first] for v in visits]
-            middle = statistics.median(times[problem, lab, v, tactic] for v in visits)
-            rows.append([process, problem, tactic, lab, f"{middle:.4f}", *(f"{f(ratios):.4f}" for f in (statistics.median, min, max))])
+        for (problem, lab, tactic), us in times.items():
+            ratios = [one / other for one, other in zip(us, times[problem, lab, first[problem]])]
+            rows.append([process, problem, tactic, lab, f"{statistics.median(us):.4f}", *(f"{f(ratios):.4f}" for f in (statistics.median, min, max))])
         rows_to(os.path.join(o.out, "steadiness.csv"), ["process", "problem", "tactic", "lab", "median_us", "ratio_to_first", "least_ratio", "most_ratio"], rows)
         over_time = max(float(r[7]) - float(r[6]) for r in rows)
         between_labs = max(max(s) - min(s) for s in ([float(r[5]) for r in rows if r[1:3] == [p, t]] for p, t in {(r[1], r[2]) for r in rows}))

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "engine/device/sku_table.h"
+#include "tests/bench/gpu/gpu.h"
 #include "tests/bench/gpu/resnet50_layers.h"
 #include "tests/support/gpu_sources.h"
 #include "tests/support/problem_text.h"
@@ -25,18 +25,17 @@ struct Options {
 };
 
 struct Bench {
-  std::unique_ptr<Device> device;
+  Gpu gpu;
   std::unique_ptr<Stream> stream;
-  TacticSources sources;
 };
 
 // Median device time of one launch, from recorded sequences that are long enough to resolve.
 Result<double> time_us(Bench& b, const TacticRun& run, int samples) {
-  Measurer& measurer = *b.device->measurer();
+  Measurer& measurer = *b.gpu.device->measurer();
   Enqueue once = run.enqueue();
   int launches = 4;
   for (;;) {
-    TRY(auto sequence, b.device->record(*b.stream, [&](Stream& s) -> Status {
+    TRY(auto sequence, b.gpu.device->record(*b.stream, [&](Stream& s) -> Status {
       for (int i = 0; i < launches; ++i) CHECK_OK(once(s));
       return {};
     }));
@@ -62,7 +61,7 @@ double roofline_us(const DeviceInfo& info, const Problem& problem, Precision pre
 }
 
 Result<double> time_tactic(Bench& b, const TacticSource& source, const Problem& problem, const Tactic& tactic, const ProblemData& data, int samples) {
-  TacticRun run(*b.device, *b.stream);
+  TacticRun run(*b.gpu.device, *b.stream);
   CHECK_OK(run.prepare(source, problem, tactic, data, OperandPlace::separate));
   CHECK_OK(run.launch());
   return time_us(b, run, samples);
@@ -73,9 +72,9 @@ Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision 
   std::mt19937_64 random(1);
   ProblemData data;
   fill_random(problem, random, data);
-  double roof = roofline_us(b.device->info(), problem, precision), best = 0;
+  double roof = roofline_us(b.gpu.device->info(), problem, precision), best = 0;
   std::map<std::string, std::pair<double, std::string>> best_of;
-  for (const auto& source : b.sources) {
+  for (const auto& source : b.gpu.sources) {
     if (source->name() == "reference") continue;
     auto tactics = source->offer(problem, {precision});
     if (!tactics.ok()) {
@@ -113,15 +112,12 @@ Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision 
 
 Status run(const Options& o) {
   Bench b;
-  auto skus = local_skus();
-  if (skus.empty() || skus[0].kind != DeviceKind::cuda) return Error{ErrorCode::unavailable, "no GPU is visible here"};
-  TRY(b.device, open_device(skus[0].name, {}));
-  TRY(b.stream, b.device->create_stream());
-  TRY(b.sources, make_tactic_sources(*b.device, {{o.without}}));
-  if (o.every && !b.sources.empty() && b.sources[0]->name() == "kernel") show_every_kernel(*b.device, 0, b.sources);
+  TRY(b.gpu, open_gpu({{o.without}}));
+  TRY(b.stream, b.gpu.device->create_stream());
+  if (o.every && !b.gpu.sources.empty() && b.gpu.sources[0]->name() == "kernel") show_every_kernel(*b.gpu.device, 0, b.gpu.sources);
   TRY(Precision precision, parse_precision(o.precision));
-  for (const auto& [name, value] : b.device->info().hardware) std::printf("%s=%s ", name.c_str(), value.c_str());
-  for (const auto& [name, value] : b.device->info().software) std::printf("%s=%s ", name.c_str(), value.c_str());
+  for (const auto& [name, value] : b.gpu.device->info().hardware) std::printf("%s=%s ", name.c_str(), value.c_str());
+  for (const auto& [name, value] : b.gpu.device->info().software) std::printf("%s=%s ", name.c_str(), value.c_str());
   std::printf("\n");
   std::ofstream csv(o.out, std::ios::app);
   std::map<std::string, double> sums;
@@ -130,7 +126,7 @@ Status run(const Options& o) {
     auto status = bench_layer(b, o, layer, precision, csv, sums);
     if (!status.ok()) std::printf("%s: %s\n", layer.name, status.error().message.c_str());
   }
-  DeviceState state = b.device->measurer()->state();
+  DeviceState state = b.gpu.device->measurer()->state();
   std::printf("sum over layers:");
   for (const auto& [source, us] : sums) std::printf(" %s %.1f us", source.c_str(), us);
   std::printf("; clock %.0f MHz, %.0f C, %.0f W, throttle %llx\n", state.clock_mhz, state.temperature_c, state.power_w,
@@ -152,7 +148,5 @@ int main(int argc, char** argv) {
   app.add_option("--without", o.without);
   app.add_flag("--every", o.every);
   CLI11_PARSE(app, argc, argv);
-  auto status = enginery::run(o);
-  if (!status.ok()) std::fprintf(stderr, "error: %s\n", status.error().message.c_str());
-  return status.ok() ? 0 : 1;
+  return enginery::exit_status(enginery::run(o));
 }

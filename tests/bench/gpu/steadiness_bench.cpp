@@ -6,12 +6,11 @@
 // Columns: problem, lab, visit, seconds, tactic, median_us, guard_us.
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <thread>
 
 #include "engine/base/statistics.h"
-#include "engine/device/sku_table.h"
+#include "tests/bench/gpu/gpu.h"
 #include "tests/support/gpu_sources.h"
 #include "tests/support/problem_text.h"
 #include "tuner/lab.h"
@@ -31,8 +30,7 @@ const char* const kProblems[] = {
 };
 
 struct Bench {
-  std::unique_ptr<Device> device;
-  TacticSources sources;
+  Gpu gpu;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
 };
@@ -44,9 +42,9 @@ struct Station {
 
 Result<Station> make_station(Bench& b, const Problem& problem, const std::vector<Tactic>& tactics) {
   Station out;
-  TRY(out.lab, Lab::make(problem, *b.device, 1));
+  TRY(out.lab, Lab::make(problem, *b.gpu.device, 1));
   for (const Tactic& t : tactics) {
-    TRY(LabCandidate candidate, out.lab->prepare(*find_source(b.sources, t.source), t));
+    TRY(LabCandidate candidate, out.lab->prepare(*find_source(b.gpu.sources, t.source), t));
     TRY(out.lanes.emplace_back(), out.lab->lane(candidate));
   }
   return out;
@@ -65,9 +63,9 @@ Result<std::vector<std::vector<double>>> sample(const std::vector<Lane>& lanes, 
 
 // The five fastest half-precision ones over channels-last tensors.
 Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
-  TRY(std::vector<Tactic> found, offer_all(b.sources, problem, {Precision::fp16}));
+  TRY(std::vector<Tactic> found, offer_all(b.gpu.sources, problem, {Precision::fp16}));
   std::erase_if(found, [](const Tactic& t) { return t.source == "reference" || tactic_key(t).find("(float16:nhwc->float16:nhwc)") == std::string::npos; });
-  for (const auto& source : b.sources) {
+  for (const auto& source : b.gpu.sources) {
     std::vector<Tactic> own;
     std::copy_if(found.begin(), found.end(), std::back_inserter(own), [&](const Tactic& t) { return t.source == source->name(); });
     compile_in_parallel(*source, problem, own);
@@ -89,14 +87,14 @@ Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
   TRY(Problem problem, parse_problem(kProblems[number]));
   TRY(std::vector<Tactic> tactics, closest(b, problem));
   TRY(Problem guard_problem, parse_problem("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x64x28x28] w:float32[64x64x3x3]"));
-  TRY(std::vector<Tactic> guards, offer_all(b.sources, guard_problem, {Precision::fp32}));
+  TRY(std::vector<Tactic> guards, offer_all(b.gpu.sources, guard_problem, {Precision::fp32}));
   guards.resize(1);
   TRY(Station guard, make_station(b, guard_problem, guards));
   std::vector<Station> stations;
   std::vector<DeviceMemory> between;  // so that no two labs lie alike
   for (int i = 0; i < o.labs; ++i) {
     TRY(stations.emplace_back(), make_station(b, problem, tactics));
-    TRY(between.emplace_back(), b.device->allocate((static_cast<size_t>(i) * 7919 + 100) << 10));
+    TRY(between.emplace_back(), b.gpu.device->allocate((static_cast<size_t>(i) * 7919 + 100) << 10));
   }
   for (int visit = 0; visit < o.visits; ++visit) {
     for (size_t s = 0; s < stations.size(); ++s) {
@@ -114,10 +112,7 @@ Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
 
 Status run(const Options& o) {
   Bench b;
-  auto skus = local_skus();
-  if (skus.empty() || skus[0].kind != DeviceKind::cuda) return Error{ErrorCode::unavailable, "no GPU is visible here"};
-  TRY(b.device, open_device(skus[0].name, {}));
-  TRY(b.sources, make_tactic_sources(*b.device, {}));
+  TRY(b.gpu, open_gpu({}));
   std::ofstream csv(o.out);
   csv << "problem,lab,visit,seconds,tactic,median_us,guard_us\n";
   for (int p = 0; p < static_cast<int>(std::size(kProblems)); ++p) CHECK_OK(watch(b, o, p, csv));
@@ -136,7 +131,5 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", o.rounds);
   app.add_option("--pause-ms", o.pause_ms);
   CLI11_PARSE(app, argc, argv);
-  auto done = enginery::run(o);
-  if (!done.ok()) std::printf("%s\n", done.error().message.c_str());
-  return done.ok() ? 0 : 1;
+  return enginery::exit_status(enginery::run(o));
 }
