@@ -263,8 +263,13 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
   int64_t bytes = weight_bytes(state_->problem);
   int64_t cache = std::max<int64_t>(state_->device.info().cache_bytes, 1);
   const int copies = bytes < kLeastRingWeights ? std::min(state_->places, kMostSmallCopies) : power_of_two(std::clamp<int64_t>(2 * (cache / bytes), 2, kMostRingCopies));
-  for (int i = 0; i < copies; ++i) {
-    TRY(out.copies.emplace_back(), source.prepare(state_->problem, tactic, state_->weights));
+  TRY(out.copies.emplace_back(), source.prepare(state_->problem, tactic, state_->weights));
+  for (int i = 1; i < copies; ++i) {
+    TRY(auto copy, out.copies[0]->copy());
+    if (!copy) {
+      TRY(copy, source.prepare(state_->problem, tactic, state_->weights));
+    }
+    out.copies.push_back(std::move(copy));
   }
   return out;
 }

@@ -32,6 +32,11 @@ std::vector<size_t> finalists(const std::vector<std::vector<double>>& samples) {
   return out;
 }
 
+std::vector<const Tactic*> without_timing(std::vector<const Tactic*> tactics, const std::vector<Timing>& timings) {
+  std::erase_if(tactics, [&](const Tactic* t) { return find_timing(timings, tactic_key(*t)) != nullptr; });
+  return tactics;
+}
+
 Problem guard_problem() {
   Problem p;
   Convolution conv;
@@ -122,18 +127,25 @@ void ProblemTuner::record(Timing& timing) const {
   if (Measurer* m = device_.measurer()) timing.state = m->state();
 }
 
+std::vector<const Tactic*> ProblemTuner::worth_timing(const std::vector<Tactic>& tactics) const {
+  std::vector<const Tactic*> out = worth_measuring(tactics, options_.level);
+  std::erase_if(out, [](const Tactic* t) { return t->view_of >= 0; });
+  return out;
+}
+
+Result<std::vector<const Tactic*>> ProblemTuner::to_measure(const Problem& problem, const std::vector<Tactic>& tactics) const {
+  if (options_.level < 2 || options_.error_on_miss) return std::vector<const Tactic*>();
+  TRY(auto timings, store_.find(device_key_, problem.key()));
+  return without_timing(worth_timing(tactics), timings);
+}
+
 Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vector<Tactic>& tactics) {
   ProblemTimes out;
   out.us.assign(tactics.size(), kInfinity);
   std::string key = problem.key();
   TRY(out.timings, store_.find(device_key_, key));
-  std::vector<const Tactic*> missing;
-  for (const Tactic* t : worth_measuring(tactics, options_.level)) {
-    std::string name = tactic_key(*t);
-    bool known = find_timing(out.timings, name);
-    if (t->view_of >= 0) continue;
-    known ? ++counts_.timings_reused : (missing.push_back(t), 0);
-  }
+  const std::vector<const Tactic*> wanted = worth_timing(tactics), missing = without_timing(wanted, out.timings);
+  counts_.timings_reused += static_cast<int>(wanted.size() - missing.size());
   if (!missing.empty() && options_.level >= 2) {
     if (options_.error_on_miss) {
       return Error{ErrorCode::not_found, "the timing cache has no entry for " + tactic_key(*missing[0]) + " on: " + key};

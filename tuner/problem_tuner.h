@@ -27,6 +27,8 @@ class ProblemTuner {
 
   // Errors: cancelled, not_found (error_on_miss), storage, out_of_memory (for every tactic), device_lost (tuner.h).
   Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
+  // The tactics that `time` would measure: worth it, not known.
+  Result<std::vector<const Tactic*>> to_measure(const Problem& problem, const std::vector<Tactic>& tactics) const;
   // The lane that every race runs beside its contenders: one fixed convolution, by the first tactic that runs it.
   Result<Lane> guard();
 
@@ -42,6 +44,8 @@ class ProblemTuner {
     size_t index;  // of its timing
     Lane lane;
   };
+  // worth_measuring but for views, which take no time.
+  std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics) const;
   Status measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing);
   // Prepares and checks; without those that fail or find no memory.
   Result<std::vector<Entry>> enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, std::vector<Timing>& results);

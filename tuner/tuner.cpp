@@ -5,6 +5,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/plan/streams.h"
+#include "tuner/compile_ahead.h"
 #include "tuner/layout_search.h"
 #include "tuner/network_race.h"
 #include "tuner/problem_tuner.h"
@@ -50,6 +51,12 @@ struct Tuner::State {
     std::map<std::string, const NetworkNode*> distinct;
     for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
     counts.problems = static_cast<int>(distinct.size());
+    std::vector<CompileAhead::Job> jobs;
+    for (const auto& [key, node] : distinct) {
+      TRY(auto tactics, problems.to_measure(node->problem, node->tactics));
+      for (const Tactic* t : tactics) jobs.push_back({&node->problem, t});
+    }
+    const CompileAhead ahead(sources, std::move(jobs));
     int done = 0;
     for (const auto& [key, node] : distinct) {
       if (options.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};

@@ -51,6 +51,8 @@ class PreparedTactic {
   // Of one launch here; more than Tactic::workspace_bytes where that was offered with fewer threads or by another version
   // of a library. Whoever launches gives as much.
   virtual int64_t workspace_bytes() const = 0;
+  // The same with its weights at other addresses, for less than preparing it again; null where that is not so.
+  virtual Result<std::shared_ptr<const PreparedTactic>> copy() const { return std::shared_ptr<const PreparedTactic>(); }
 };
 
 // Weights of a problem's constant inputs, indexed as its inputs; null for the others.

@@ -57,6 +57,7 @@ Status CudaDevice::connect(const DeviceOptions& options, std::unique_ptr<Driver>
 
 CudaDevice::~CudaDevice() {
   measurer_.reset();
+  transfers_.reset();
   if (context_) driver_->cuDevicePrimaryCtxRelease_v2(device_);
 }
 
@@ -101,6 +102,25 @@ Result<DeviceMemory> CudaDevice::allocate(size_t bytes) {
     driver.cuMemFree_v2(reinterpret_cast<CUdeviceptr>(data));
   };
   return DeviceMemory(reinterpret_cast<void*>(memory), bytes, release);
+}
+
+Result<DeviceMemory> CudaDevice::upload(std::string_view bytes) {
+  return allocate_filled(bytes.data(), bytes.size(), CopyKind::to_device);
+}
+
+Result<DeviceMemory> CudaDevice::duplicate(const DeviceMemory& memory) {
+  return allocate_filled(memory.data(), memory.bytes(), CopyKind::on_device);
+}
+
+Result<DeviceMemory> CudaDevice::allocate_filled(const void* from, size_t bytes, CopyKind kind) {
+  TRY(DeviceMemory out, allocate(bytes));
+  const std::lock_guard lock(transfer_mutex_);
+  if (!transfers_) {
+    TRY(transfers_, create_stream());
+  }
+  CHECK_OK(copy(*transfers_, out.data(), from, bytes, kind));
+  CHECK_OK(transfers_->synchronize());
+  return out;
 }
 
 Result<std::unique_ptr<Stream>> CudaDevice::create_stream() { return CudaStream::create(*this); }

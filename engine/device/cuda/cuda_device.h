@@ -53,6 +53,10 @@ class CudaDevice final : public Device {
   bool present() const { return driver_ != nullptr; }
   const Driver& driver() const { return *driver_; }
   Status make_current() const;
+  // New memory with these bytes, or with those of other memory, once they are there. From many threads they take turns on one
+  // stream: a stream and its pinned staging for each upload cost more than the copy.
+  Result<DeviceMemory> upload(std::string_view bytes);
+  Result<DeviceMemory> duplicate(const DeviceMemory& memory);
   Result<const Nvrtc*> nvrtc();
   Result<const Cudnn*> cudnn();
   Result<const CublasLt*> cublaslt();
@@ -61,12 +65,15 @@ class CudaDevice final : public Device {
   explicit CudaDevice(DeviceInfo info) : info_(std::move(info)) {}
   Status connect(const DeviceOptions& options, std::unique_ptr<Driver> driver);
   void add_software_facts(const std::string& driver_text);
+  Result<DeviceMemory> allocate_filled(const void* from, size_t bytes, CopyKind kind);
 
   DeviceInfo info_;
   std::unique_ptr<Driver> driver_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::unique_ptr<Measurer> measurer_;
+  std::mutex transfer_mutex_;
+  std::unique_ptr<Stream> transfers_;  // made when first used
   Lazy<Nvrtc> nvrtc_;
   Lazy<Cudnn> cudnn_;
   Lazy<CublasLt> cublaslt_;

@@ -4,6 +4,7 @@
 
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cublaslt/product.h"
+#include "engine/tactics/cuda_kernel/device_constants.h"
 
 namespace enginery {
 namespace {
@@ -55,42 +56,50 @@ Bytes pack_bias(const EpilogueSource& source, int64_t padded, DataType type, Wei
   return Bytes(as_text(convert(packed, type).byte_span()));
 }
 
+// What runs: an algorithm of one product.
+struct LtRecipe {
+  ConvShape shape;
+  Precision compute;
+  LtEpilogue epilogue;
+  cublasLtMatmulAlgo_t algorithm;
+  size_t workspace_bytes = 0;
+  int residual = -1;  // the input that is added, or -1
+};
+
 class PreparedLt final : public PreparedTactic {
  public:
-  PreparedLt(std::shared_ptr<LtHandle> handle, std::unique_ptr<LtProduct> product, const cublasLtMatmulAlgo_t& algorithm,
-             size_t workspace_bytes, int residual)
-      : handle_(std::move(handle)), product_(std::move(product)), algorithm_(algorithm), workspace_bytes_(workspace_bytes), residual_(residual) {}
-
-  Status upload(const Bytes& weights, const Bytes& bias) {
-    auto bias_at = static_cast<size_t>(round_up(static_cast<int64_t>(weights.size()), 256));
-    Bytes all = weights;
-    all.resize(bias_at);
-    all += bias;
-    TRY(memory_, handle_->device().allocate(all.size()));
-    TRY(auto stream, handle_->device().create_stream());
-    CHECK_OK(handle_->device().copy(*stream, memory_.data(), all.data(), all.size(), CopyKind::to_device));
-    CHECK_OK(stream->synchronize());
-    if (!bias.empty()) CHECK_OK(product_->set_bias(static_cast<char*>(memory_.data()) + bias_at));
-    return product_->check(handle_->get(), algorithm_);
+  // Constants: weights and, where the epilogue has one, the bias.
+  static Result<std::shared_ptr<const PreparedTactic>> make(std::shared_ptr<LtHandle> handle, const LtRecipe& recipe, DeviceConstants constants) {
+    std::shared_ptr<PreparedLt> out(new PreparedLt(std::move(handle), recipe, std::move(constants)));
+    TRY(out->product_, LtProduct::create(out->handle_->lt(), recipe.shape, recipe.compute, recipe.epilogue));
+    if (recipe.epilogue.bias_slot >= 0) CHECK_OK(out->product_->set_bias(out->constants_.address(1)));
+    CHECK_OK(out->product_->check(out->handle_->get(), recipe.algorithm));
+    return std::shared_ptr<const PreparedTactic>(std::move(out));
   }
 
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
     CHECK_OK(handle_->device().make_current());
-    const void* c = residual_ >= 0 ? arguments.inputs[static_cast<size_t>(residual_)] : nullptr;
-    return product_->run(handle_->get(), algorithm_, {memory_.data(), arguments.inputs[0], c, arguments.outputs[0], arguments.workspace},
-                         workspace_bytes_, cuda_stream(stream));
+    const void* c = recipe_.residual >= 0 ? arguments.inputs[static_cast<size_t>(recipe_.residual)] : nullptr;
+    return product_->run(handle_->get(), recipe_.algorithm,
+                         {constants_.address(0), arguments.inputs[0], c, arguments.outputs[0], arguments.workspace},
+                         recipe_.workspace_bytes, cuda_stream(stream));
   }
 
-  int64_t weight_bytes() const override { return static_cast<int64_t>(memory_.bytes()); }
-  int64_t workspace_bytes() const override { return static_cast<int64_t>(workspace_bytes_); }
+  int64_t weight_bytes() const override { return constants_.bytes(); }
+  int64_t workspace_bytes() const override { return static_cast<int64_t>(recipe_.workspace_bytes); }
+
+  Result<std::shared_ptr<const PreparedTactic>> copy() const override {
+    TRY(DeviceConstants constants, constants_.copy(handle_->device()));
+    return make(handle_, recipe_, std::move(constants));
+  }
 
  private:
+  PreparedLt(std::shared_ptr<LtHandle> handle, const LtRecipe& recipe, DeviceConstants constants)
+      : handle_(std::move(handle)), recipe_(recipe), constants_(std::move(constants)) {}
   const std::shared_ptr<LtHandle> handle_;
-  const std::unique_ptr<LtProduct> product_;
-  const cublasLtMatmulAlgo_t algorithm_;
-  const size_t workspace_bytes_;
-  const int residual_;
-  DeviceMemory memory_;
+  const LtRecipe recipe_;
+  const DeviceConstants constants_;
+  std::unique_ptr<LtProduct> product_;
 };
 
 class CublasLtSource final : public TacticSource {
@@ -127,13 +136,16 @@ class CublasLtSource final : public TacticSource {
     if (found == proposals.end()) {
       return Error{ErrorCode::incompatible, "cublaslt: its heuristic no longer proposes '" + tactic.id + "'"};
     }
-    Bytes bias;
-    if (epilogue.bias_slot >= 0) bias = pack_bias(lowered.sources[static_cast<size_t>(epilogue.bias_slot)], shape.k_pitch(), type, weights);
-    int residual = epilogue.add_slot >= 0 ? lowered.sources[static_cast<size_t>(epilogue.add_slot)].input : -1;
-    auto prepared = std::make_shared<PreparedLt>(handle_, std::move(product), found->algorithm, found->workspace_bytes, residual);
-    auto uploaded = prepared->upload(pack_weights(shape, type, weights), bias);
-    if (!uploaded.ok()) return uploaded.error().within("cublaslt " + tactic.id);
-    return std::shared_ptr<const PreparedTactic>(std::move(prepared));
+    std::vector<PackConstant> constants{[&](Weights w) { return pack_weights(shape, type, w); }};
+    if (epilogue.bias_slot >= 0) {
+      const EpilogueSource& bias = lowered.sources[static_cast<size_t>(epilogue.bias_slot)];
+      constants.emplace_back([&](Weights w) { return pack_bias(bias, shape.k_pitch(), type, w); });
+    }
+    const int residual = epilogue.add_slot >= 0 ? lowered.sources[static_cast<size_t>(epilogue.add_slot)].input : -1;
+    TRY(DeviceConstants packed, DeviceConstants::pack(device_, constants, weights));
+    auto prepared = PreparedLt::make(handle_, {shape, tactic.compute, epilogue, found->algorithm, found->workspace_bytes, residual}, std::move(packed));
+    if (!prepared.ok()) return prepared.error().within("cublaslt " + tactic.id);
+    return prepared;
   }
 
  private:

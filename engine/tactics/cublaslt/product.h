@@ -43,7 +43,6 @@ class LtProduct {
   float beta_ = 0;
 };
 
-// The algorithm's bytes as hex: its name for one version of the library.
 // "a66_t33_s35_k1_r0_w0_o3_i0_c5": the algorithm by its documented attributes. Its bytes are no name: some of them are
 // undefined and differ from process to process.
 Result<std::string> algorithm_name(const CublasLt& lt, const cublasLtMatmulAlgo_t& algorithm);

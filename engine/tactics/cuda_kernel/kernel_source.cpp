@@ -1,6 +1,7 @@
 #include "engine/tactics/cuda_kernel/kernel_source.h"
 
 #include "engine/device/cuda/cuda_stream.h"
+#include "engine/tactics/cuda_kernel/device_constants.h"
 
 namespace enginery {
 namespace {
@@ -52,7 +53,9 @@ class PreparedKernel final : public PreparedTactic {
       TRY(CUfunction function, module_->function(launch));
       functions_.push_back(function);
     }
-    return upload(weights);
+    TRY(constants_, DeviceConstants::pack(device_, plan_.constants, weights));
+    plan_.constants.clear();
+    return {};
   }
 
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
@@ -71,32 +74,23 @@ class PreparedKernel final : public PreparedTactic {
     return {};
   }
 
-  int64_t weight_bytes() const override { return static_cast<int64_t>(constants_.bytes()); }
+  int64_t weight_bytes() const override { return constants_.bytes(); }
   int64_t workspace_bytes() const override { return plan_.workspace_bytes; }
 
- private:
-  Status upload(Weights weights) {
-    Bytes all;
-    for (const PackConstant& pack : plan_.constants) {
-      all.resize(static_cast<size_t>(round_up(static_cast<int64_t>(all.size()), 256)));
-      offsets_.push_back(all.size());
-      all += pack(weights);
-    }
-    plan_.constants.clear();
-    if (all.empty()) return {};
-    TRY(constants_, device_.allocate(all.size()));
-    TRY(auto stream, device_.create_stream());
-    CHECK_OK(device_.copy(*stream, constants_.data(), all.data(), all.size(), CopyKind::to_device));
-    return stream->synchronize();
+  Result<std::shared_ptr<const PreparedTactic>> copy() const override {
+    auto out = std::make_shared<PreparedKernel>(*this);
+    TRY(out->constants_, constants_.copy(device_));
+    return std::shared_ptr<const PreparedTactic>(std::move(out));
   }
 
+ private:
   const void* address(const PointerSlot& slot, const Arguments& arguments) const {
     auto index = static_cast<size_t>(slot.index);
     switch (slot.source) {
       case PointerSource::input: return arguments.inputs[index];
       case PointerSource::output: return arguments.outputs[index];
       case PointerSource::workspace: return arguments.workspace;
-      case PointerSource::constant: return static_cast<const char*>(constants_.data()) + offsets_[index];
+      case PointerSource::constant: return constants_.address(index);
     }
     return nullptr;
   }
@@ -105,8 +99,7 @@ class PreparedKernel final : public PreparedTactic {
   KernelPlan plan_;
   const std::shared_ptr<const KernelModule> module_;
   std::vector<CUfunction> functions_;
-  DeviceMemory constants_;
-  std::vector<size_t> offsets_;
+  DeviceConstants constants_;
 };
 
 class KernelSource final : public TacticSource {

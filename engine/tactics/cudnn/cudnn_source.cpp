@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/device/cuda/cuda_stream.h"
+#include "engine/tactics/cuda_kernel/device_constants.h"
 #include "engine/tactics/cudnn/conv_plan.h"
 
 namespace enginery {
@@ -60,22 +61,9 @@ struct LivePlan {
 
 class PreparedCudnn final : public PreparedTactic {
  public:
-  PreparedCudnn(std::shared_ptr<const LivePlan> plan, std::vector<PointerSlot> slots)
-      : plan_(std::move(plan)), handle_(*plan_->handle), slots_(std::move(slots)) {}
-
-  // `slots[i].offset` is a tensor's unique id; constants are packed in order.
-  Status upload(const KernelPlan& constants, Weights weights) {
-    Bytes all;
-    for (const PackConstant& pack : constants.constants) {
-      all.resize(static_cast<size_t>(round_up(static_cast<int64_t>(all.size()), 256)));
-      offsets_.push_back(all.size());
-      all += pack(weights);
-    }
-    TRY(memory_, handle_.device().allocate(all.size()));
-    TRY(auto stream, handle_.device().create_stream());
-    CHECK_OK(handle_.device().copy(*stream, memory_.data(), all.data(), all.size(), CopyKind::to_device));
-    return stream->synchronize();
-  }
+  // `slots[i].offset` is a tensor's unique id.
+  PreparedCudnn(std::shared_ptr<const LivePlan> plan, std::vector<PointerSlot> slots, DeviceConstants constants)
+      : plan_(std::move(plan)), handle_(*plan_->handle), slots_(std::move(slots)), constants_(std::move(constants)) {}
 
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
     CHECK_OK(handle_.device().make_current());
@@ -87,7 +75,7 @@ class PreparedCudnn final : public PreparedTactic {
       ids.push_back(static_cast<int64_t>(slot.offset));
       pointers.push_back(slot.source == PointerSource::input    ? const_cast<void*>(arguments.inputs[index])
                          : slot.source == PointerSource::output ? arguments.outputs[index]
-                                                                : static_cast<char*>(memory_.data()) + offsets_[index]);
+                                                                : const_cast<void*>(constants_.address(index)));
     }
     std::lock_guard lock(handle_.mutex());
     TRY(CudnnDescriptor pack, CudnnDescriptor::create(cudnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR));
@@ -100,15 +88,19 @@ class PreparedCudnn final : public PreparedTactic {
     return {};
   }
 
-  int64_t weight_bytes() const override { return static_cast<int64_t>(memory_.bytes()); }
+  int64_t weight_bytes() const override { return constants_.bytes(); }
   int64_t workspace_bytes() const override { return plan_->plan.workspace_bytes; }
+
+  Result<std::shared_ptr<const PreparedTactic>> copy() const override {
+    TRY(DeviceConstants constants, constants_.copy(handle_.device()));
+    return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedCudnn>(plan_, slots_, std::move(constants)));
+  }
 
  private:
   const std::shared_ptr<const LivePlan> plan_;
   CudnnHandle& handle_;
   const std::vector<PointerSlot> slots_;
-  DeviceMemory memory_;
-  std::vector<size_t> offsets_;
+  const DeviceConstants constants_;
 };
 
 class CudnnSource final : public TacticSource {
@@ -149,9 +141,8 @@ class CudnnSource final : public TacticSource {
                     {kWId, PointerSource::constant, constants.add_constant(pack_krsc(shape, tactic.inputs[0].type))}};
     attach_epilogue(epilogue, 0, constants, launch);
     for (size_t i = 3; i < launch.slots.size(); ++i) launch.slots[i].offset = kOperandIds + launch.slots[i].offset / sizeof(void*);
-    auto prepared = std::make_shared<PreparedCudnn>(std::move(plan).value(), launch.slots);
-    CHECK_OK(prepared->upload(constants, weights));
-    return std::shared_ptr<const PreparedTactic>(std::move(prepared));
+    TRY(DeviceConstants packed, DeviceConstants::pack(device_, constants.constants, weights));
+    return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedCudnn>(std::move(plan).value(), launch.slots, std::move(packed)));
   }
 
  private:
