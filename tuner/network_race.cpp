@@ -165,7 +165,7 @@ Status NetworkRace::keep(const std::string& key, const std::string& name, const 
   t.failure = result.failure;
   t.statistics = summarize(result.samples_us);
   t.guard_ratio = result.guard_ratio;
-  problems_.record(t);
+  problems_.record(t, problems_.device_state());
   ++counts_.timings_measured;
   return store_.put(problems_.device_key(), key, t);
 }

@@ -119,12 +119,17 @@ bool ProblemTuner::lost_device(const Error& error) {
   return !answer.ok() && answer.error().code == ErrorCode::device_lost;
 }
 
-void ProblemTuner::record(Timing& timing) const {
+DeviceState ProblemTuner::device_state() const {
+  Measurer* measurer = device_.measurer();
+  return measurer ? measurer->state() : DeviceState();
+}
+
+void ProblemTuner::record(Timing& timing, const DeviceState& state) const {
   SystemClock system;
   const Clock& clock = options_.clock ? *options_.clock : system;
   timing.worker = options_.worker;
   timing.unix_seconds = to_seconds(clock.wall_time());
-  if (Measurer* m = device_.measurer()) timing.state = m->state();
+  timing.state = state;
 }
 
 std::vector<const Tactic*> ProblemTuner::worth_timing(const std::vector<Tactic>& tactics) const {
@@ -294,9 +299,10 @@ Error ProblemTuner::give_up(const std::string& key, std::vector<Timing>& results
 }
 
 Status ProblemTuner::store_results(const std::string& key, std::vector<Timing>& results) {
+  const DeviceState state = device_state();  // asking takes milliseconds
   for (Timing& t : results) {
     if (t.failure.empty() && t.statistics.samples == 0) continue;  // it found no memory
-    record(t);
+    record(t, state);
     ++counts_.timings_measured;
     CHECK_OK(store_.put(device_key_, key, t));
   }

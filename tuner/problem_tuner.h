@@ -33,7 +33,8 @@ class ProblemTuner {
   Result<Lane> guard();
 
   const std::string& device_key() const { return device_key_; }
-  void record(Timing& timing) const;  // worker, date, device state
+  DeviceState device_state() const;
+  void record(Timing& timing, const DeviceState& state) const;  // worker and date, too
   // Whether the error means that nothing runs on the device any more. Libraries have words of their own for it, so the device
   // is asked, too.
   bool lost_device(const Error& error);

@@ -47,16 +47,34 @@ struct Tuner::State {
       : device(d), sources(s), store(t), options(std::move(o)), problems(d, s, t, options, counts),
         networks(d, s, t, options, counts, problems) {}
 
-  Status time_nodes(const Network& network) {
-    std::map<std::string, const NetworkNode*> distinct;
-    for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
-    counts.problems = static_cast<int>(distinct.size());
+  using Distinct = std::map<std::string, const NetworkNode*>;  // a node of each problem, by its key
+
+  // Nothing where tactics are to be prepared one by one, so that the one that crashes is known.
+  Result<std::unique_ptr<CompileAhead>> compile_ahead(const Distinct& distinct) const {
     std::vector<CompileAhead::Job> jobs;
     for (const auto& [key, node] : distinct) {
       TRY(auto tactics, problems.to_measure(node->problem, node->tactics));
       for (const Tactic* t : tactics) jobs.push_back({&node->problem, t});
     }
-    const CompileAhead ahead(sources, std::move(jobs));
+    if (options.one_by_one) jobs.clear();
+    auto trial = [this](const CompileAhead::Job& job, bool over) {
+      if (job.tactic->may_fault) options.trial({problems.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
+    };
+    return std::make_unique<CompileAhead>(sources, std::move(jobs), trial);
+  }
+
+  // Until measuring is undisturbed by it. False when cancelled.
+  bool wait_for(CompileAhead& ahead) {
+    const TimedScope timed(counts.preparing_s);
+    return ahead.wait([&](int done, int total) { options.progress({"code", done, total}); }, options.cancelled);
+  }
+
+  Status time_nodes(const Network& network) {
+    Distinct distinct;
+    for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
+    counts.problems = static_cast<int>(distinct.size());
+    TRY(auto ahead, compile_ahead(distinct));
+    if (!wait_for(*ahead)) return Error{ErrorCode::cancelled, "tuning was cancelled"};
     int done = 0;
     for (const auto& [key, node] : distinct) {
       if (options.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};

@@ -18,7 +18,7 @@ namespace enginery {
 inline constexpr int kDefaultLevel = 3;
 
 struct TunerProgress {
-  std::string phase;  // "tune", "layouts", "network"
+  std::string phase;  // "code", "tune", "layouts", "network"
   int done = 0, total = 0;
 };
 

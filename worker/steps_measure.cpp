@@ -12,14 +12,13 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-// The tuner's progress with an ETA from the problems done so far.
+// The tuner's progress with an ETA from what is done of the phase so far.
 std::function<void(const TunerProgress&)> with_eta(const StepHooks& hooks) {
-  return [&hooks, start = steady_clock::now()](const TunerProgress& p) {
+  return [&hooks, current = std::string(), start = steady_clock::now()](const TunerProgress& p) mutable {
+    if (p.phase != current) current = p.phase, start = steady_clock::now();
     const std::string phase = p.phase == "tune" ? phase_name("tune") : phase_name("tune") + " " + p.phase;
     const double each = p.done > 0 ? seconds_since(start) / p.done : 0;
-    const bool first_part = p.phase == "tune";
-    hooks.progress({phase, static_cast<uint64_t>(p.done), static_cast<uint64_t>(p.total),
-                    first_part ? each * (p.total - p.done) : 0});
+    hooks.progress({phase, static_cast<uint64_t>(p.done), static_cast<uint64_t>(p.total), each * (p.total - p.done)});
   };
 }
 

@@ -74,6 +74,10 @@ class TacticSource {
     (void)problem, (void)tactic;
     return Bytes();
   }
+  // Does ahead, on any thread, what takes long in `prepare`, and keeps it; an error is `prepare`'s to report.
+  virtual void compile_ahead(const Problem& problem, const Tactic& tactic) const { (void)compile(problem, tactic); }
+  // Whether that leaves the device and its libraries alone, so that others may be timed meanwhile.
+  virtual bool compiles_beside_timing() const { return true; }
 };
 
 // The sources of a device in order of preference, reference last. `enabled` filters by name; empty = all.

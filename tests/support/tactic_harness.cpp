@@ -106,6 +106,12 @@ Status TacticRun::share(const TacticRun& other, const Problem& problem, const Ta
   return place_all();
 }
 
+Status TacticRun::take_copy() {
+  TRY(auto copy, prepared_->copy());
+  if (copy) prepared_ = std::move(copy);
+  return {};
+}
+
 Status TacticRun::place_all() {
   for (const TensorDesc& desc : problem_.outputs) {
     size_t bytes = static_cast<size_t>(physical_bytes(desc.type.dims, tactic_.outputs[outputs_.size()]));

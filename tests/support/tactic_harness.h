@@ -36,6 +36,8 @@ class TacticRun {
                  OperandPlace operand);
   // The same with the tactic that `other` prepared: two contexts of one engine.
   Status share(const TacticRun& other, const Problem& problem, const Tactic& tactic, const ProblemData& data);
+  // From here on runs a copy of what was prepared, which goes; nothing where the tactic has none.
+  Status take_copy();
   Status launch();
   // The outputs; an error where a red zone or an input changed.
   Result<std::vector<Tensor>> collect();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -47,6 +48,7 @@ class TestDevice final : public Device, public Measurer {
   std::map<const Stream*, std::string> last_source;
   int places = 1;  // that small buffers take in turn
   int streams_made = 0;
+  std::atomic<int> compiled_ahead = 0;
   std::map<const float*, float> first_inputs;  // of activations: what was read at each address
   double wait_us = 0;  // what it costs, or gains, when a stream waits for another
 
@@ -174,6 +176,8 @@ class TestSource final : public TacticSource {
     }
     return Error{ErrorCode::incompatible, "unknown"};
   }
+  void compile_ahead(const Problem&, const Tactic&) const override { ++device_.compiled_ahead; }
+  bool compiles_beside_timing() const override { return false; }
 
  private:
   TestDevice& device_;

@@ -41,6 +41,19 @@ TEST(Tuner, MeasuresAProblemOnceAndNothingASecondTime) {
   for (size_t i = 0; i < a->tactics.size(); ++i) EXPECT_EQ(tactic_key(a->tactics[i]), tactic_key(b->tactics[i]));
 }
 
+TEST(Tuner, CompilesAheadWhatItWillMeasure) {
+  Bench bench({{"slow", 50}, {"fast", 10}});
+  ASSERT_TRUE(bench.select());
+  EXPECT_EQ(bench.device.compiled_ahead, 4);  // two problems
+  ASSERT_TRUE(bench.select());
+  EXPECT_EQ(bench.device.compiled_ahead, 4);
+  Bench again({{"slow", 50}, {"fast", 10}});  // after a crash that nobody could be blamed for
+  TunerOptions options;
+  options.one_by_one = true;
+  ASSERT_TRUE(again.select(nullptr, options));
+  EXPECT_EQ(again.device.compiled_ahead, 0);
+}
+
 TEST(Tuner, BreaksTiesByAFixedOrder) {
   EXPECT_EQ(Bench({{"zeta", 10}, {"alpha", 10}}).select()->tactics[0].id, "alpha");
   EXPECT_EQ(Bench({{"zeta", 10}, {"alpha", 10.04}}).select()->tactics[0].id, "alpha");

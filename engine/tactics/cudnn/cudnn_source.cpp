@@ -125,16 +125,9 @@ class CudnnSource final : public TacticSource {
 
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem, const Tactic& tactic,
                                                         Weights weights) const override {
-    auto config = CudnnConfig::parse(tactic.id.substr(tactic.id.find('/') + 1));
-    if (!config) return Error{ErrorCode::incompatible, "cudnn: no tactic is called '" + tactic.id + "'"};
     TRY(ConvShape shape, conv_shape(problem));
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, tactic.inputs[0].type));
-    CHECK_OK(device_.make_current());
-    auto plan = plan_once(problem, shape, epilogue, tactic.id, *config);
-    if (!plan.ok()) {
-      return Error{plan.error().code == ErrorCode::out_of_memory ? ErrorCode::out_of_memory : ErrorCode::incompatible,
-                   "cudnn " + tactic.id + ": " + plan.error().message};
-    }
+    TRY(auto plan, plan_of(problem, tactic, shape, epilogue));
     KernelPlan constants;
     KernelLaunch launch;
     launch.slots = {{kXId, PointerSource::input, 0}, {kYId, PointerSource::output, 0},
@@ -142,7 +135,16 @@ class CudnnSource final : public TacticSource {
     attach_epilogue(epilogue, 0, constants, launch);
     for (size_t i = 3; i < launch.slots.size(); ++i) launch.slots[i].offset = kOperandIds + launch.slots[i].offset / sizeof(void*);
     TRY(DeviceConstants packed, DeviceConstants::pack(device_, constants.constants, weights));
-    return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedCudnn>(std::move(plan).value(), launch.slots, std::move(packed)));
+    return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedCudnn>(std::move(plan), launch.slots, std::move(packed)));
+  }
+
+  // A plan belongs to a handle; whoever runs another of that handle's plans would wait for it.
+  bool compiles_beside_timing() const override { return false; }
+  void compile_ahead(const Problem& problem, const Tactic& tactic) const override {
+    auto shape = conv_shape(problem);
+    if (!shape.ok()) return;
+    auto epilogue = lower_conv_epilogue(problem, *shape, tactic.inputs[0].type);
+    if (epilogue.ok()) (void)plan_of(problem, tactic, *shape, *epilogue);
   }
 
  private:
@@ -153,17 +155,31 @@ class CudnnSource final : public TacticSource {
     return {};
   }
 
-  // Plans keep a pointer to their handle, and executing one is not safe beside another on the same handle; eight handles
-  // are shared in turn.
-  Result<std::shared_ptr<CudnnHandle>> some_handle() const {
-    std::lock_guard lock(mutex_);
-    constexpr size_t kHandles = 8;
-    size_t turn = turn_++ % kHandles;
-    if (turn >= handles_.size()) {
-      TRY(auto created, CudnnHandle::create(device_, handle_->cudnn()));
-      handles_.push_back(std::move(created));
+  struct LockedHandle {
+    std::shared_ptr<CudnnHandle> handle;
+    std::unique_lock<std::mutex> lock;
+  };
+
+  // Plans keep a pointer to their handle, and executing one is not safe beside another on the same handle: one that nobody uses
+  // now, or one of sixteen in turn.
+  Result<LockedHandle> some_handle() const {
+    constexpr size_t kMostHandles = 16;
+    CHECK_OK(device_.make_current());
+    std::unique_lock lock(mutex_);
+    for (const auto& handle : handles_) {
+      std::unique_lock idle(handle->mutex(), std::try_to_lock);
+      if (idle.owns_lock()) return LockedHandle{handle, std::move(idle)};
     }
-    return handles_[turn];
+    if (handles_.size() < kMostHandles) {
+      TRY(auto created, CudnnHandle::create(device_, handle_->cudnn()));
+      std::shared_ptr<CudnnHandle> handle = handles_.emplace_back(std::move(created));
+      std::unique_lock idle(handle->mutex());
+      return LockedHandle{std::move(handle), std::move(idle)};
+    }
+    std::shared_ptr<CudnnHandle> handle = handles_[turn_++ % kMostHandles];
+    lock.unlock();
+    std::unique_lock waited(handle->mutex());
+    return LockedHandle{std::move(handle), std::move(waited)};
   }
 
   // Plans are kept, and each is compiled by one thread while others wait for it: the tuner prepares several copies of a
@@ -185,15 +201,21 @@ class CudnnSource final : public TacticSource {
     return plan.get();
   }
 
+  SharedPlan plan_of(const Problem& problem, const Tactic& tactic, const ConvShape& shape, const LoweredEpilogue& epilogue) const {
+    auto config = CudnnConfig::parse(tactic.id.substr(tactic.id.find('/') + 1));
+    if (!config) return Error{ErrorCode::incompatible, "cudnn: no tactic is called '" + tactic.id + "'"};
+    auto plan = plan_once(problem, shape, epilogue, tactic.id, *config);
+    if (plan.ok()) return plan;
+    return Error{plan.error().code == ErrorCode::out_of_memory ? ErrorCode::out_of_memory : ErrorCode::incompatible,
+                 "cudnn " + tactic.id + ": " + plan.error().message};
+  }
+
   SharedPlan compile_plan(const ConvShape& shape, const LoweredEpilogue& epilogue, const CudnnConfig& config) const {
-    TRY(std::shared_ptr<CudnnHandle> handle, some_handle());
-    CudnnPlan plan;
-    {
-      std::lock_guard lock(handle->mutex());
-      TRY(ConvGraph graph, make_conv_graph(handle->cudnn(), handle->get(), shape, epilogue));
-      TRY(plan, make_plan(handle->cudnn(), handle->get(), std::move(graph), config));
-    }
-    return std::make_shared<const LivePlan>(LivePlan{std::move(handle), std::move(plan)});
+    TRY(const LockedHandle locked, some_handle());
+    const CudnnHandle& handle = *locked.handle;
+    TRY(ConvGraph graph, make_conv_graph(handle.cudnn(), handle.get(), shape, epilogue));
+    TRY(CudnnPlan plan, make_plan(handle.cudnn(), handle.get(), std::move(graph), config));
+    return std::make_shared<const LivePlan>(LivePlan{locked.handle, std::move(plan)});
   }
 
   // Compiling a plan takes up to a second, an offer must not: it takes the configuration's word for its workspace.
@@ -220,13 +242,11 @@ class CudnnSource final : public TacticSource {
     DataType type = precision == Precision::fp16 ? DataType::float16 : DataType::float32;
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     if (epilogue.code.zero_padding && !keeps_zero(epilogue)) return no_kernel("padded channels that would not stay zero");
-    CHECK_OK(device_.make_current());
     std::vector<CudnnConfig> configs;
     {
-      TRY(std::shared_ptr<CudnnHandle> handle, some_handle());
-      std::lock_guard lock(handle->mutex());
-      TRY(ConvGraph graph, make_conv_graph(handle->cudnn(), handle->get(), shape, epilogue));
-      TRY(configs, propose_configs(handle->cudnn(), graph));
+      TRY(const LockedHandle locked, some_handle());
+      TRY(ConvGraph graph, make_conv_graph(locked.handle->cudnn(), locked.handle->get(), shape, epilogue));
+      TRY(configs, propose_configs(locked.handle->cudnn(), graph));
     }
     std::vector<Tactic> tactics;
     for (const CudnnConfig& config : configs) {

@@ -120,6 +120,8 @@ void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Ta
   bool reduced = tactic.compute != Precision::fp32;
   expect_close(*first, expected, reduced ? kReducedBar : winograd ? kWinogradBar : kBar);
   if (!tactic.deterministic) return;
+  Status copied = run.take_copy();
+  ASSERT_TRUE(copied.ok()) << copied.error().message;
   ASSERT_TRUE(run.poison().ok());
   ASSERT_TRUE(run.launch().ok());
   auto second = run.collect();
