@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include "engine/base/clock.h"
 #include "engine/base/parallel.h"
@@ -181,22 +182,24 @@ Status ProblemTuner::attempt(const std::string& key, const Tactic& tactic, Timin
 }
 
 Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const std::string& key,
-                                                        const std::vector<const Tactic*>& tactics, std::vector<Timing>& results) {
+                                                        const std::vector<const Tactic*>& tactics, const Indices& which,
+                                                        std::vector<Timing>& results) {
   std::vector<LabCandidate> out;
-  for (const Tactic* t : tactics) out.push_back({t, {}});
+  for (size_t i : which) out.push_back({tactics[i], {}});
   std::mutex mutex;
   std::optional<Error> lost;
   auto prepare_one = [&](int64_t index) {
-    const auto i = static_cast<size_t>(index);
+    LabCandidate& candidate = out[static_cast<size_t>(index)];
+    const Tactic& tactic = *candidate.tactic;
     if (options_.cancelled()) return;
-    Status prepared = attempt(key, *tactics[i], results[i], [&]() -> Status {
-      TRY(out[i], lab.prepare(*find_source(sources_, tactics[i]->source), *tactics[i]));
+    Status prepared = attempt(key, tactic, results[which[static_cast<size_t>(index)]], [&]() -> Status {
+      TRY(candidate, lab.prepare(*find_source(sources_, tactic.source), tactic));
       return {};
     });
     const std::lock_guard lock(mutex);
     if (!prepared.ok() && !lost) lost = prepared.error();
   };
-  const auto count = static_cast<int64_t>(tactics.size());
+  const auto count = static_cast<int64_t>(which.size());
   if (options_.one_by_one) {
     for (int64_t i = 0; i < count && !lost; ++i) prepare_one(i);
   } else {
@@ -209,20 +212,21 @@ Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const st
 }
 
 Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
-                                                             std::vector<Timing>& results) {
+                                                             const Indices& which, std::vector<Timing>& results) {
   const TimedScope timed(counts_.preparing_s);
-  TRY(std::vector<LabCandidate> candidates, prepare(lab, key, tactics, results));
+  TRY(std::vector<LabCandidate> candidates, prepare(lab, key, tactics, which, results));
   std::vector<Entry> out;
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  for (size_t k = 0; k < which.size(); ++k) {
     if (options_.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
-    if (candidates[i].copies.empty()) continue;
-    Status tried = attempt(key, *tactics[i], results[i], [&]() -> Status {
-      TRY(results[i].error, lab.check(candidates[i]));
-      TRY(Lane lane, lab.lane(candidates[i]));
-      out.push_back({i, std::move(lane)});
+    if (candidates[k].copies.empty()) continue;
+    Timing& result = results[which[k]];
+    Status tried = attempt(key, *candidates[k].tactic, result, [&]() -> Status {
+      TRY(result.error, lab.check(candidates[k]));
+      TRY(Lane lane, lab.lane(candidates[k]));
+      out.push_back({which[k], std::move(lane)});
       return {};
     });
-    if (!results[i].failure.empty()) options_.log(results[i].tactic + " is rejected: " + results[i].failure);
+    if (!result.failure.empty()) options_.log(result.tactic + " is rejected: " + result.failure);
     if (!tried.ok()) return give_up(key, results, tried.error());
   }
   return out;
@@ -252,12 +256,14 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
   TRY(labs[0], Lab::make(problem, device_, options_.seed));
   std::vector<Timing> results(missing.size());
   for (size_t i = 0; i < missing.size(); ++i) results[i].tactic = tactic_key(*missing[i]);
-  TRY(std::vector<Entry> entries, enter(*labs[0], key, missing, results));
+  Indices all(missing.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  TRY(std::vector<Entry> entries, enter(*labs[0], key, missing, all, results));
   if (entries.empty() && full_) return *full_;
   TRY(auto raced, race_entries(key, entries, {}, results));
   std::vector<std::vector<double>> samples(missing.size());
   for (size_t i = 0; i < raced.size(); ++i) samples[entries[i].index] = std::move(raced[i].samples_us);
-  const std::vector<size_t> close = labs[0]->places() > 1 ? finalists(samples) : std::vector<size_t>();
+  const Indices close = labs[0]->places() > 1 ? finalists(samples) : Indices();
   while (close.size() > 1 && labs.size() < kLabs) {
     TRY(labs.emplace_back(), Lab::make(problem, device_, options_.seed));
     CHECK_OK(race_again(*labs.back(), key, missing, close, results, samples));
@@ -268,18 +274,13 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
   return store_results(key, results);
 }
 
-Status ProblemTuner::race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const std::vector<size_t>& close,
+Status ProblemTuner::race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const Indices& close,
                                 std::vector<Timing>& results, std::vector<std::vector<double>>& samples) {
-  std::vector<const Tactic*> again;
-  std::vector<Timing> here;
-  for (size_t i : close) again.push_back(tactics[i]), here.push_back(results[i]);
-  TRY(std::vector<Entry> entries, enter(lab, key, again, here));
-  for (size_t k = 0; k < close.size(); ++k) results[close[k]] = here[k];
+  TRY(std::vector<Entry> entries, enter(lab, key, tactics, close, results));
   if (entries.size() < close.size()) return {};  // no memory for all of them, or one is wrong here: nothing to compare
   RaceRules to_the_end;
   to_the_end.first_drop = to_the_end.second_drop = kInfinity;
-  TRY(auto raced, race_entries(key, entries, to_the_end, here));
-  for (size_t k = 0; k < close.size(); ++k) results[close[k]] = here[k];
+  TRY(auto raced, race_entries(key, entries, to_the_end, results));
   if (std::any_of(raced.begin(), raced.end(), [](const LaneResult& r) { return !r.failure.empty(); })) return {};
   // As ratios to the one that was fastest at first: the device may be in another state now.
   const double scale = median(samples[close[0]]) / median(raced[0].samples_us);

@@ -40,24 +40,27 @@ class ProblemTuner {
   bool lost_device(const Error& error);
 
  private:
+  // Some of a problem's tactics by their indices; results are parallel to the tactics.
+  using Indices = std::vector<size_t>;
   // A tactic that is right in a lab and ready to race there.
   struct Entry {
-    size_t index;  // of its timing
+    size_t index;
     Lane lane;
   };
   // worth_measuring but for views, which take no time.
   std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics) const;
   Status measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing);
   // Prepares and checks; without those that fail or find no memory.
-  Result<std::vector<Entry>> enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, std::vector<Timing>& results);
+  Result<std::vector<Entry>> enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const Indices& which,
+                                   std::vector<Timing>& results);
   Result<std::vector<LaneResult>> race_entries(const std::string& key, const std::vector<Entry>& entries, RaceRules rules,
                                                std::vector<Timing>& results);
   // Races the close ones, the fastest of which comes first, in another lab and adds samples as ratios to that one.
-  Status race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const std::vector<size_t>& close,
+  Status race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const Indices& close,
                     std::vector<Timing>& results, std::vector<std::vector<double>>& samples);
-  // Candidates parallel to the tactics; without copies where one failed.
+  // Candidates parallel to `which`; without copies where one failed.
   Result<std::vector<LabCandidate>> prepare(const Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
-                                            std::vector<Timing>& results);
+                                            const Indices& which, std::vector<Timing>& results);
   // Takes the tactic's first steps and keeps why they fail in `result`, but for want of memory (full_).
   // device_lost when the device is.
   Status attempt(const std::string& key, const Tactic& tactic, Timing& result, const std::function<Status()>& steps);
