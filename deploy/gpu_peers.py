@@ -80,7 +80,7 @@ def main():
                 times[name].append(measure())
     fresh = not os.path.exists(o.out)
     with open(o.out, "a", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         if fresh:
             writer.writerow(["model", "batch", "precision", "contender", "median_ms", "least_ms", "most_ms", "rounds", "build_s", "device", "torch", "cudnn"])
         for name, ms in times.items():

@@ -62,7 +62,7 @@ def program(name):
 def rows_to(path, header, rows):
     fresh = not os.path.exists(path)
     with open(path, "a", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         if fresh:
             writer.writerow(header)
         writer.writerows(rows)

@@ -96,7 +96,7 @@ def main():
             rows += check(options, path, input_path, folder)
     if options.csv:
         with open(options.csv, "w", newline="") as f:
-            csv.writer(f).writerows([["model", "batch", "output", "error", "spread", "verdict"], *rows])
+            csv.writer(f, lineterminator="\n").writerows([["model", "batch", "output", "error", "spread", "verdict"], *rows])
     return 1 if any(r[-1] != "ok" for r in rows) else 0
 
 

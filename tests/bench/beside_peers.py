@@ -190,7 +190,7 @@ def main():
                     writer.writerows(profile)
     if options.csv:
         with open(options.csv, "w", newline="") as f:
-            writer = csv.writer(f)
+            writer = csv.writer(f, lineterminator="\n")
             writer.writerow(["model", "engine", "threads", "median_ms", "q1_ms", "q3_ms", "ratio_to_best_peer", "cpu", "date"])
             writer.writerows(rows)
 
