@@ -93,17 +93,10 @@ class Case:
         return engine, report_of(text), seconds, *distance(engine + ".y", self.expected)
 
 
-def fixed_batch(name):
-    """RFB-320's last reshape names its batch."""
-    return name == "rfb320"
-
-
 def part_models(o):
     log = os.path.join(o.out, "models.log")
     for name in o.models.split(","):
         for batch in map(int, o.batches.split(",")):
-            if fixed_batch(name) and batch != 1:
-                continue
             case = Case(name, batch)
             for precision in o.precisions.split(","):
                 engine, built, build_s, error, spread = case.build_and_run(o, precision, log)
@@ -130,7 +123,7 @@ def part_parity(o):
     log = os.path.join(o.out, "parity.log")
     cells = []
     for name in ("squeezenet", "rfb320", "mobilenetv2", "resnet50"):
-        for batch in (1,) if fixed_batch(name) else (1, 8, 128):
+        for batch in (1, 8, 128):
             for precision in ("fp16",) if batch == 128 else ("fp32", "tf32", "fp16"):
                 cells += [(name, batch, precision, sources) for sources in ("", "-cudnn,-cublaslt")]
     cells = [c for c in cells if re.search("" if o.filter == "*" else o.filter, "-".join(map(str, c)))]

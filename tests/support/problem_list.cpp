@@ -123,6 +123,11 @@ std::vector<ProblemRow> conformance_problems() {
       {"add_whole_constant_image", "binary kind=add | float32[2x16x5x6] w:float32[2x16x5x6] | act kind=relu"},
       {"max_same", "binary kind=max | float32[7x9] float32[7x9]"},
       {"pow", "binary kind=mul | float32[5x7] float32[7]"},
+      {"add_anchors_to_each_row", "binary kind=add | float32[8x442x4] w:float32[1x442x4]"},
+      {"add_constant_per_image", "binary kind=add | float32[3x16x5x6] w:float32[1x16x5x6] | act kind=relu"},
+      {"mul_spatial_gate", "binary kind=mul | float32[2x16x5x6] float32[2x1x5x6] | act kind=relu"},
+      {"sub_both_repeat", "binary kind=sub | float32[4x1x6] float32[5x1]"},
+      {"relu_add_repeated", "act kind=relu | float32[2x8x5x6] | add float32[2x1x1x6] | multiply w:float32[8x5x1]"},
 
       {"concat_channels", "concat axis=1 | float32[1x16x7x7] float32[1x32x7x7]"},
       {"concat_channels_odd", "concat axis=1 | float32[2x5x3x3] float32[2x7x3x3] float32[2x1x3x3]"},

@@ -14,8 +14,21 @@ std::string literal(float value) {
   return text;
 }
 
+// Statements that turn `rest`, a place in the output, into `at`, the operand's.
+std::string walk_text(const OperandWalk& walk) {
+  std::string text;
+  for (size_t d = walk.dims.size(); d-- > 0;) {
+    const std::string size = std::to_string(walk.dims[d]) + "u", stride = std::to_string(walk.strides[d]) + "u";
+    const bool outermost = d == 0;
+    if (walk.strides[d]) text += " at += " + (outermost ? "rest" : "rest % " + size) + " * " + stride + ";";
+    if (!outermost) text += " rest /= " + size + ";";
+  }
+  return text;
+}
+
 // Declares `u` with `width` elements and reads the operand of `slot` into it.
-std::string operand_text(OperandAccess access, int slot, const std::string& type, const std::string& u, const std::string& width) {
+std::string operand_text(OperandAccess access, int slot, const std::string& type, const OperandWalk& walk, const std::string& u,
+                         const std::string& width) {
   std::string declare = "float " + u + "[" + width + "];\n    ";
   std::string pointer = "args.operand[" + std::to_string(slot) + "]";
   std::string load = declare + "load_vector<" + width + ">(static_cast<const ";
@@ -26,6 +39,9 @@ std::string operand_text(OperandAccess access, int slot, const std::string& type
       return load + type + "*>(" + pointer + ") + static_cast<long long>(image) * ldy + k, " + u + ");";
     case OperandAccess::single:
       return declare + "for (int j = 0; j < " + width + "; ++j) " + u + "[j] = *static_cast<const float*>(" + pointer + ");";
+    case OperandAccess::walked:
+      return declare + "#pragma unroll\n    for (int j = 0; j < " + width + "; ++j) {\n      unsigned rest = static_cast<unsigned>(index) + j, at = 0;\n     " +
+             walk_text(walk) + "\n      " + u + "[j] = load_one(static_cast<const " + storage_type_text(walk.type) + "*>(" + pointer + ") + at);\n    }";
   }
   return {};
 }
@@ -36,7 +52,7 @@ std::string step_text(const CodeStep& step, const std::string& type) {
     return "  {" + each + "= " + activation_text(step.activation, "v[j]") + ";\n  }\n";
   }
   const char* op = step.kind == CodeStepKind::multiply ? "*=" : "+=";
-  return "  {\n    " + operand_text(step.access, step.slot, type, "u", "V") + each + op + " u[j];\n  }\n";
+  return "  {\n    " + operand_text(step.access, step.slot, type, step.walk, "u", "V") + each + op + " u[j];\n  }\n";
 }
 
 }  // namespace
@@ -128,7 +144,7 @@ std::string elements_text(const std::vector<ElementOperand>& operands, const std
   std::string reads;
   for (size_t i = 0; i < operands.size(); ++i) {
     std::string u = "w" + std::to_string(i);
-    text += "    " + operand_text(operands[i].access, static_cast<int>(i), storage_type_text(operands[i].type), u, "WIDTH") + "\n";
+    text += "    " + operand_text(operands[i].access, static_cast<int>(i), storage_type_text(operands[i].type), operands[i].walk, u, "WIDTH") + "\n";
     reads += "      float u" + std::to_string(i) + " = " + u + "[j];\n";
   }
   return text + "#pragma unroll\n    for (int j = 0; j < WIDTH; ++j) {\n" + reads + "      v[j] = " + expression + ";\n    }\n  }\n}\n";

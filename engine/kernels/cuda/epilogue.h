@@ -17,6 +17,14 @@ enum class OperandAccess {
   same,           // the output's type and place
   image_channel,  // the output's type, [images][ldy], read at (image, k)
   single,         // one float32
+  walked,         // anything that repeats along some dimensions, read by an OperandWalk; only beside outputs without padding
+};
+
+// How an operand is read beside each element of the output's storage. Dimensions as the output is stored, outermost first; the
+// operand's stride along each, in elements, is 0 where it repeats.
+struct OperandWalk {
+  std::vector<int64_t> dims, strides;
+  DataType type = DataType::float32;
 };
 
 enum class CodeStepKind { add, multiply, activation };
@@ -26,6 +34,7 @@ struct CodeStep {
   Activation activation;
   OperandAccess access = OperandAccess::same;
   int slot = -1;  // index into EpilogueArgs::operand
+  OperandWalk walk;
 };
 
 struct EpilogueCode {
@@ -40,6 +49,7 @@ std::string epilogue_text(const EpilogueCode& code);
 struct ElementOperand {
   OperandAccess access = OperandAccess::same;
   DataType type = DataType::float32;  // of a `same` or `image_channel` operand
+  OperandWalk walk;
 };
 // `elements(args, image, k, index, ldy, v)`: v = expression over u0, u1, ..., one an operand in the order of its slots.
 std::string elements_text(const std::vector<ElementOperand>& operands, const std::string& expression);

@@ -1,5 +1,8 @@
 #include "engine/tactics/cuda_kernel/epilogue_lowering.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "engine/device/format_convert.h"
 
 namespace enginery {
@@ -20,6 +23,47 @@ bool all_ones_but(const Dims& dims, std::initializer_list<size_t> axes) {
   return true;
 }
 
+// How a tensor of `dims`, aligned, is read beside the frame's output; nullopt where it repeats in another way.
+std::optional<OperandAccess> simple_access(const TensorDesc& desc, const Dims& dims, const EpilogueFrame& frame) {
+  auto axis = static_cast<size_t>(frame.channel_axis);
+  if (desc.constant) {
+    if (volume(dims) == 1) return OperandAccess::single;
+    if (axis < dims.size() && dims[axis] == frame.dims[axis] && all_ones_but(dims, {axis})) return OperandAccess::channel;
+    if (dims == frame.dims) return OperandAccess::same;
+    return {};
+  }
+  if (dims == frame.dims) return OperandAccess::same;
+  bool images = axis == 1 && dims.size() > 2 && dims[0] == frame.dims[0] && dims[1] == frame.dims[1];
+  if (images && all_ones_but(dims, {0, 1}) && desc.type.dims.size() == frame.dims.size()) return OperandAccess::image_channel;
+  return {};
+}
+
+bool repeats_within(const Dims& dims, const Dims& output) {
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] != 1 && dims[d] != output[d]) return false;
+  }
+  return true;
+}
+
+// Of an operand of `dims`, stored in order, beside the output as the frame stores it. Neighbours that run on are one dimension.
+OperandWalk walk_beside(const Dims& dims, const EpilogueFrame& frame) {
+  const Dims own = strides_of(dims);
+  std::vector<size_t> stored(dims.size());
+  std::iota(stored.begin(), stored.end(), size_t{0});
+  const bool last = frame.format.layout.kind == LayoutKind::channels_last;
+  if (last) std::rotate(stored.begin() + 1, stored.begin() + 2, stored.end());
+  OperandWalk out;
+  out.type = frame.format.type;
+  for (size_t d : stored) {
+    const int64_t size = frame.dims[d], stride = dims[d] == 1 ? 0 : own[d];
+    if (size == 1) continue;
+    const bool joins = !out.dims.empty() && out.strides.back() == stride * size;
+    if (joins) out.dims.back() *= size, out.strides.back() = stride;
+    else out.dims.push_back(size), out.strides.push_back(stride);
+  }
+  return out;
+}
+
 PackConstant pack_channels(const EpilogueSource& source, int64_t padded) {
   return [source, padded](Weights weights) {
     Tensor values = convert(*weights[static_cast<size_t>(source.input)], DataType::float32);
@@ -27,6 +71,14 @@ PackConstant pack_channels(const EpilogueSource& source, int64_t padded) {
     auto data = values.data<float>();
     for (size_t i = 0; i < data.size(); ++i) packed[i] = source.scale * data[i];
     return bytes_of_values(packed);
+  };
+}
+
+PackConstant pack_in_order(const EpilogueSource& source) {
+  return [source](Weights weights) {
+    Tensor values = convert(*weights[static_cast<size_t>(source.input)], DataType::float32);
+    for (float& v : values.mutable_data<float>()) v *= source.scale;
+    return Bytes(as_text(values.byte_span()));
   };
 }
 
@@ -43,20 +95,23 @@ PackConstant pack_whole(const EpilogueSource& source, const EpilogueFrame& frame
 
 }  // namespace
 
-std::optional<OperandAccess> classify_operand(const TensorDesc& desc, const EpilogueFrame& frame) {
+std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc, const EpilogueFrame& frame) {
   if (!desc.present || !is_floating(desc.type.type) || desc.type.dims.size() > frame.dims.size()) return {};
-  Dims dims = aligned(desc.type.dims, frame.dims.size());
-  auto axis = static_cast<size_t>(frame.channel_axis);
-  if (desc.constant) {
-    if (volume(dims) == 1) return OperandAccess::single;
-    if (axis < dims.size() && dims[axis] == frame.dims[axis] && all_ones_but(dims, {axis})) return OperandAccess::channel;
-    if (dims == frame.dims) return OperandAccess::same;
-    return {};
+  const Dims dims = aligned(desc.type.dims, frame.dims.size());
+  EpilogueSource out{OperandAccess::same, input, desc.constant, 1, {}};
+  if (auto access = simple_access(desc, dims, frame)) {
+    out.access = *access;
+    return out;
   }
-  if (dims == frame.dims) return OperandAccess::same;
-  bool images = axis == 1 && dims.size() > 2 && dims[0] == frame.dims[0] && dims[1] == frame.dims[1];
-  if (images && all_ones_but(dims, {0, 1}) && desc.type.dims.size() == frame.dims.size()) return OperandAccess::image_channel;
-  return {};
+  if (!frame.walks || !repeats_within(dims, frame.dims)) return {};
+  out.access = OperandAccess::walked;
+  out.walk = walk_beside(dims, frame);
+  if (desc.constant) out.walk.type = DataType::float32;
+  return out;
+}
+
+Format wanted_format(const EpilogueSource& source, const EpilogueFrame& frame) {
+  return source.access == OperandAccess::walked ? Format{frame.format.type, {}} : frame.format;
 }
 
 Result<LoweredEpilogue> lower_epilogue(const Problem& problem, const EpilogueFrame& frame, AnchorBias bias) {
@@ -66,27 +121,27 @@ Result<LoweredEpilogue> lower_epilogue(const Problem& problem, const EpilogueFra
   auto axis = static_cast<size_t>(frame.channel_axis);
   out.code.zero_padding = axis < frame.dims.size() && frame.padded > frame.dims[axis];
   constexpr size_t kMostSlots = 6;
-  auto add_operand = [&](CodeStepKind kind, int input, OperandAccess access, float scale) {
-    out.code.steps.push_back({kind, {}, access, static_cast<int>(out.sources.size())});
-    out.sources.push_back({access, input, problem.inputs[static_cast<size_t>(input)].constant, scale});
+  auto add_operand = [&](CodeStepKind kind, EpilogueSource source) {
+    out.code.steps.push_back({kind, {}, source.access, static_cast<int>(out.sources.size()), source.walk});
+    out.sources.push_back(std::move(source));
   };
   if (bias.input >= 0) {
     const TensorDesc& desc = problem.inputs[static_cast<size_t>(bias.input)];
     bool fits = desc.constant && volume(desc.type.dims) == frame.dims[axis];
     bool one = desc.constant && volume(desc.type.dims) == 1;
     if (!fits && !one) return no_kernel("a bias that is no constant of one value a channel");
-    add_operand(CodeStepKind::add, bias.input, fits ? OperandAccess::channel : OperandAccess::single, bias.scale);
+    add_operand(CodeStepKind::add, {fits ? OperandAccess::channel : OperandAccess::single, bias.input, true, bias.scale, {}});
   }
   for (const EpilogueStep& step : problem.epilogue) {
     if (step.kind == EpilogueKind::activation) {
-      out.code.steps.push_back({CodeStepKind::activation, step.activation, {}, -1});
+      out.code.steps.push_back({CodeStepKind::activation, step.activation, {}, -1, {}});
       continue;
     }
     const TensorDesc& desc = problem.inputs[static_cast<size_t>(step.operand)];
     bool is_bias = step.kind == EpilogueKind::bias && desc.constant && volume(desc.type.dims) == frame.dims[axis];
-    auto access = is_bias ? OperandAccess::channel : classify_operand(desc, frame);
-    if (!access) return no_kernel("an epilogue operand " + to_string(desc.type) + " beside " + to_string(frame.dims));
-    add_operand(step.kind == EpilogueKind::multiply ? CodeStepKind::multiply : CodeStepKind::add, step.operand, *access, 1);
+    auto source = is_bias ? EpilogueSource{OperandAccess::channel, step.operand, true, 1, {}} : classify_operand(step.operand, desc, frame);
+    if (!source) return no_kernel("an epilogue operand " + to_string(desc.type) + " beside " + to_string(frame.dims));
+    add_operand(step.kind == EpilogueKind::multiply ? CodeStepKind::multiply : CodeStepKind::add, std::move(*source));
   }
   if (out.sources.size() > kMostSlots) return no_kernel("more than 6 epilogue operands");
   return out;
@@ -94,7 +149,7 @@ Result<LoweredEpilogue> lower_epilogue(const Problem& problem, const EpilogueFra
 
 void want_operands(const LoweredEpilogue& epilogue, Tactic& tactic) {
   for (const EpilogueSource& source : epilogue.sources) {
-    if (!source.constant) tactic.inputs[static_cast<size_t>(source.input)] = epilogue.frame.format;
+    if (!source.constant) tactic.inputs[static_cast<size_t>(source.input)] = wanted_format(source, epilogue.frame);
   }
 }
 
@@ -105,8 +160,9 @@ void attach_sources(const std::vector<EpilogueSource>& sources, const EpilogueFr
     PointerSlot pointer{offset + slot * sizeof(void*), PointerSource::input, source.input};
     if (source.constant) {
       pointer.source = PointerSource::constant;
-      bool whole = source.access == OperandAccess::same;
-      pointer.index = plan.add_constant(whole ? pack_whole(source, frame) : pack_channels(source, frame.padded));
+      pointer.index = plan.add_constant(source.access == OperandAccess::same     ? pack_whole(source, frame)
+                                        : source.access == OperandAccess::walked ? pack_in_order(source)
+                                                                                 : pack_channels(source, frame.padded));
     }
     launch.slots.push_back(pointer);
   }

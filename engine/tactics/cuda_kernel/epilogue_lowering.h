@@ -12,17 +12,22 @@ struct EpilogueFrame {
   int64_t channel_axis = 1;  // where k runs
   int64_t padded = 0;        // channels with their padding (ldy)
   Format format;
+  bool walks = false;        // whether its kernels can read what repeats in any other way (no padding)
 };
-
-// How a tensor of `desc` is read beside an output of the frame; nullopt where kernels have no such access.
-std::optional<OperandAccess> classify_operand(const TensorDesc& desc, const EpilogueFrame& frame);
 
 struct EpilogueSource {
   OperandAccess access = OperandAccess::same;
   int input = -1;     // of the problem
   bool constant = false;
   float scale = 1;    // constants are multiplied by it when they are packed
+  OperandWalk walk;   // of a walked one
 };
+
+// How the problem's input, seen as `desc`, is read beside an output of the frame; nullopt where kernels have no such access.
+std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc, const EpilogueFrame& frame);
+
+// The format in which a tactic wants an operand that is no constant.
+Format wanted_format(const EpilogueSource& source, const EpilogueFrame& frame);
 
 struct LoweredEpilogue {
   EpilogueCode code;

@@ -52,9 +52,9 @@ Result<PointwiseCode> lower_anchor(const Problem& problem, const EpilogueFrame& 
     TensorDesc desc = problem.inputs[static_cast<size_t>(i)];
     if (!desc.present) return no_kernel("an absent operand");
     if (norm && i > 0) desc = along_channels(desc, frame.dims.size());
-    auto access = classify_operand(desc, frame);
-    if (!access) return no_kernel("an operand " + to_string(desc.type) + " beside " + to_string(frame.dims));
-    out.sources.push_back({*access, i, desc.constant, 1});
+    auto source = classify_operand(i, desc, frame);
+    if (!source) return no_kernel("an operand " + to_string(desc.type) + " beside " + to_string(frame.dims));
+    out.sources.push_back(std::move(*source));
   }
   return out;
 }
@@ -78,10 +78,11 @@ Result<PointwiseCase> lower_case(const Problem& problem, const Format& format) {
   bool last = format.layout.kind == LayoutKind::channels_last;
   if (last && (dims.size() < 3 || dims[1] % 8)) return no_kernel("channels that are no multiple of 8");
   out.frame.dims = dims;
-  // In linear storage only what runs along the last dimension repeats with a period.
+  // In linear storage only what runs along the last dimension repeats with a short period.
   out.frame.channel_axis = last ? 1 : static_cast<int64_t>(dims.size()) - 1;
   out.frame.padded = dims.empty() ? 1 : dims[static_cast<size_t>(out.frame.channel_axis)];
   out.frame.format = format;
+  out.frame.walks = true;
   TRY(out.anchor, lower_anchor(problem, out.frame));
   TRY(out.epilogue, lower_epilogue(problem, out.frame));
   return out;
@@ -112,7 +113,7 @@ Status offer_pointwise(const Problem& problem, const KernelContext& context, std
       double tensors = 1;
       for (const auto* sources : {&lowered->anchor.sources, &lowered->epilogue.sources}) {
         for (const EpilogueSource& s : *sources) {
-          if (!s.constant) tactic.inputs[static_cast<size_t>(s.input)] = format, tensors += s.access == OperandAccess::same;
+          if (!s.constant) tactic.inputs[static_cast<size_t>(s.input)] = wanted_format(s, lowered->frame), tensors += s.access == OperandAccess::same;
         }
       }
       tactic.outputs[0] = format;
@@ -138,7 +139,7 @@ Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic, 
   define_types(plan.program, type, type);
   plan.program.define("WIDTH", width);
   std::vector<ElementOperand> operands;
-  for (const EpilogueSource& s : lowered.anchor.sources) operands.push_back({s.access, type});
+  for (const EpilogueSource& s : lowered.anchor.sources) operands.push_back({s.access, type, s.walk});
   plan.program.functions = elements_text(operands, lowered.anchor.expression) + epilogue_text(lowered.epilogue.code);
   plan.program.files = {"pointwise.cuh"};
   gpu::PointwiseArgs args{};
