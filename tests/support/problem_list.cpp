@@ -64,6 +64,10 @@ std::vector<ProblemRow> conformance_problems() {
       {"matmul_batched_weights", "matmul | float32[2x7x16] w:float32[16x12] | bias w:float32[12]"},
       {"matmul_broadcast_batch", "matmul | float32[2x3x7x16] float32[1x3x16x9]"},
       {"matmul_vector", "matmul | float32[7x16] float32[16]"},
+      {"matmul_vector_first", "matmul | float32[16] float32[3x16x10]"},
+      {"matmul_batched_tiles", "matmul | float32[2x70x40] float32[2x40x68] | act kind=relu"},
+      {"matmul_batches_both_repeat", "matmul | float32[3x1x5x16] float32[2x16x8]"},
+      {"gemm_run_time_scaled", "gemm alpha=0.5 beta=2 transpose_a=true | float32[24x70] float32[24x36] w:float32[36] | act kind=relu"},
 
       {"max_pool_3x3_s2", "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x15x17]"},
       {"max_pool_2x2", "pool kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[2x16x8x8]"},
@@ -86,6 +90,9 @@ std::vector<ProblemRow> conformance_problems() {
       {"reduce_mean_keep", "reduce kind=mean axes=[2,3] keep_dims=true | float32[1x16x7x7]"},
       {"reduce_sum_last", "reduce kind=sum axes=[-1] keep_dims=true | float32[4x7x33]"},
       {"reduce_max_first", "reduce kind=max axes=[0] keep_dims=false | float32[6x35]"},
+      {"reduce_mean_last_wide", "reduce kind=mean axes=[-1] keep_dims=true | float32[6x1030] | act kind=relu"},
+      {"reduce_l2_all", "reduce kind=l2 axes=[] keep_dims=true | float32[3x50x7]"},
+      {"reduce_min_middle", "reduce kind=min axes=[1] keep_dims=false | float32[5x9x130]"},
 
       {"softmax_rows", "softmax axis=-1 | float32[37x21]"},
       {"softmax_two", "softmax axis=2 | float32[1x442x2]"},
@@ -153,7 +160,11 @@ std::vector<ProblemRow> conformance_problems() {
       {"unsqueeze", "unsqueeze | float32[1x40] int64[2]={2,3}"},
       {"identity", "identity | float32[2x3x4x5]"},
       {"cast", "cast to=int32 | float32[3x7]"},
+      {"cast_to_float", "cast to=float32 | int64[3x7]"},
+      {"cast_to_boolean", "cast to=boolean | float32[3x7]"},
       {"gather", "gather axis=0 | float32[10x4] int64[3]={7,0,-1}"},
+      {"gather_embedding", "gather axis=0 | w:float32[30x16] int64[2x5]"},
+      {"gather_middle", "gather axis=1 | float32[2x5x3] int32[4]"},
       {"resize_nearest", "resize mode=nearest coordinates=asymmetric rounding=floor | float32[1x8x4x4] _ int64[4]={1,8,8,8}"},
 
       {"nchw_to_nhwc", "reformat | float32[1x3x33x31] | float32:linear -> float32:nhwc"},

@@ -25,7 +25,12 @@ enum class OperandAccess {
 struct OperandWalk {
   std::vector<int64_t> dims, strides;
   DataType type = DataType::float32;
+
+  // The next dimension inward; one with the last where it runs on, none where its size is 1.
+  void append(int64_t size, int64_t stride);
 };
+// Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned, `at` starts as 0.
+std::string walk_text(const OperandWalk& walk);
 
 enum class CodeStepKind { add, multiply, activation };
 

@@ -63,12 +63,15 @@ constexpr DepthwiseVariant kDepthwise[] = {{"strip1", 1}, {"strip2", 2}, {"strip
 
 constexpr GemvVariant kGemv[] = {{"rows1", 1}, {"rows4", 4}, {"rows8", 8}};
 
+constexpr ReduceVariant kReduce[] = {{"threads", 1}, {"warps", 32}, {"blocks", 256}};
+
 }  // namespace
 
 std::span<const MmaVariant> mma_variants() { return kMma; }
 std::span<const SimtVariant> simt_variants() { return kSimt; }
 std::span<const DepthwiseVariant> depthwise_variants() { return kDepthwise; }
 std::span<const GemvVariant> gemv_variants() { return kGemv; }
+std::span<const ReduceVariant> reduce_variants() { return kReduce; }
 
 int threads_of(const MmaVariant& v) { return v.bm / v.wm * (v.bn / v.wn) * 32; }
 

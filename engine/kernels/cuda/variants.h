@@ -35,10 +35,17 @@ struct GemvVariant {
   int rows;
 };
 
+// reduce.cuh: threads that own one output.
+struct ReduceVariant {
+  const char* name;
+  int group;
+};
+
 std::span<const MmaVariant> mma_variants();
 std::span<const SimtVariant> simt_variants();
 std::span<const DepthwiseVariant> depthwise_variants();
 std::span<const GemvVariant> gemv_variants();
+std::span<const ReduceVariant> reduce_variants();
 
 // Threads of a block, and bytes of shared memory, that a variant needs.
 int threads_of(const MmaVariant& v);

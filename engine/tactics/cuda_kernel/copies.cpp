@@ -24,12 +24,6 @@ bool moves_nothing(const Problem& problem) {
   return !transpose->permutation.empty();
 }
 
-// Types in which a tensor of `type` may be kept.
-std::vector<DataType> kept_types(DataType type, const KernelContext& context) {
-  if (!is_floating(type)) return {type};
-  return context.storage_types();
-}
-
 StridedMove whole(const Dims& dims, const Dims& in_stride, const Dims& out_stride) {
   StridedMove move;
   move.dims = dims, move.in_stride = in_stride, move.out_stride = out_stride;
@@ -123,16 +117,6 @@ bool unpadded(const std::vector<TensorDesc>& descs) {
   return true;
 }
 
-const char* unit_type(int64_t bytes) {
-  switch (bytes) {
-    case 1: return "unsigned char";
-    case 2: return "unsigned short";
-    case 4: return "unsigned";
-    case 8: return "unsigned long long";
-    default: return "Bytes16";
-  }
-}
-
 KernelLaunch move_launch(const MoveUnit& unit) {
   gpu::CopyArgs args{};
   const StridedMove& m = unit.move;
@@ -222,7 +206,7 @@ Result<KernelPlan> plan_copy(const Problem& problem, const Tactic& tactic, const
     MoveUnit unit = widest_unit(simplified(move), element_bytes(format.type));
     if (unit.move.dims.size() > 6) return no_kernel("more than 6 dimensions");
     KernelLaunch launch = move_launch(unit);
-    std::string entry = "ENTRY(" + launch.entry + ", " + unit_type(unit.bytes) + ", " + std::to_string(unit.move.dims.size()) + ")\n";
+    std::string entry = "ENTRY(" + launch.entry + ", " + unit_text(unit.bytes) + ", " + std::to_string(unit.move.dims.size()) + ")\n";
     if (entries.find(entry) == std::string::npos) entries += entry;
     plan.launches.push_back(std::move(launch));
   }

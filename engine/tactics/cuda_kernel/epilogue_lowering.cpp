@@ -45,7 +45,7 @@ bool repeats_within(const Dims& dims, const Dims& output) {
   return true;
 }
 
-// Of an operand of `dims`, stored in order, beside the output as the frame stores it. Neighbours that run on are one dimension.
+// Of an operand of `dims`, stored in order, beside the output as the frame stores it.
 OperandWalk walk_beside(const Dims& dims, const EpilogueFrame& frame) {
   const Dims own = strides_of(dims);
   std::vector<size_t> stored(dims.size());
@@ -54,13 +54,7 @@ OperandWalk walk_beside(const Dims& dims, const EpilogueFrame& frame) {
   if (last) std::rotate(stored.begin() + 1, stored.begin() + 2, stored.end());
   OperandWalk out;
   out.type = frame.format.type;
-  for (size_t d : stored) {
-    const int64_t size = frame.dims[d], stride = dims[d] == 1 ? 0 : own[d];
-    if (size == 1) continue;
-    const bool joins = !out.dims.empty() && out.strides.back() == stride * size;
-    if (joins) out.dims.back() *= size, out.strides.back() = stride;
-    else out.dims.push_back(size), out.strides.push_back(stride);
-  }
+  for (size_t d : stored) out.append(frame.dims[d], dims[d] == 1 ? 0 : own[d]);
   return out;
 }
 

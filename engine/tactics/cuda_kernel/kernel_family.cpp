@@ -13,11 +13,15 @@ std::span<const KernelFamily> kernel_families() {
       {"gemv", offer_gemv, plan_gemv},
       {"conv_simt", offer_conv_simt, plan_conv_simt},
       {"conv_direct", offer_conv_direct, plan_conv_direct},
+      {"product", offer_product, plan_product},
       {"pool", offer_pool, plan_pool},
+      {"reduce", offer_reduce, plan_reduce},
       {"softmax", offer_softmax, plan_softmax},
       {"lrn", offer_lrn, plan_lrn},
       {"pointwise", offer_pointwise, plan_pointwise},
       {"copy", offer_copy, plan_copy},
+      {"gather", offer_gather, plan_gather},
+      {"cast", offer_cast, plan_cast},
       {"fault", offer_fault, plan_fault},
   };
   return kFamilies;
@@ -80,6 +84,29 @@ Status require_static(const Problem& problem) {
     }
   }
   return {};
+}
+
+std::vector<DataType> kept_types(DataType type, const KernelContext& context) {
+  return is_floating(type) ? context.storage_types() : std::vector{type};
+}
+
+std::string unit_text(int64_t bytes) {
+  switch (bytes) {
+    case 1: return "unsigned char";
+    case 2: return "unsigned short";
+    case 4: return "unsigned";
+    case 8: return "unsigned long long";
+    default: return "Bytes16";
+  }
+}
+
+PointerSlot operand_slot(const Problem& problem, int input, DataType type, size_t offset, KernelPlan& plan) {
+  const TensorDesc& desc = problem.inputs[static_cast<size_t>(input)];
+  if (!desc.constant && !desc.value) return {offset, PointerSource::input, input};
+  PackConstant pack = [input, type, value = desc.value](Weights weights) {
+    return Bytes(as_text(convert(value ? *value : *weights[static_cast<size_t>(input)], type).byte_span()));
+  };
+  return {offset, PointerSource::constant, plan.add_constant(std::move(pack))};
 }
 
 void define_types(KernelProgram& program, DataType x, DataType y) {

@@ -52,6 +52,13 @@ Error no_kernel(const std::string& reason);   // unsupported
 Error no_variant(const Tactic& tactic);       // incompatible
 Status require_static(const Problem& problem);
 
+// Types in which a tensor of `type` may be kept: itself, or the storage types of floats.
+std::vector<DataType> kept_types(DataType type, const KernelContext& context);
+// A type of so many bytes: 1, 2, 4, 8 or 16.
+std::string unit_text(int64_t bytes);
+// Where a launch finds an input that is stored in order as `type`: a constant or an integer's known value is packed so.
+PointerSlot operand_slot(const Problem& problem, int input, DataType type, size_t offset, KernelPlan& plan);
+
 // TX and TY, the element types of the first input and the output.
 void define_types(KernelProgram& program, DataType x, DataType y);
 
@@ -72,6 +79,14 @@ Status offer_softmax(const Problem&, const KernelContext&, std::vector<Tactic>&)
 Result<KernelPlan> plan_softmax(const Problem&, const Tactic&, const KernelContext&);
 Status offer_lrn(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_lrn(const Problem&, const Tactic&, const KernelContext&);
+Status offer_product(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_product(const Problem&, const Tactic&, const KernelContext&);
+Status offer_reduce(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_reduce(const Problem&, const Tactic&, const KernelContext&);
+Status offer_gather(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_gather(const Problem&, const Tactic&, const KernelContext&);
+Status offer_cast(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_cast(const Problem&, const Tactic&, const KernelContext&);
 Status offer_pointwise(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_pointwise(const Problem&, const Tactic&, const KernelContext&);
 Status offer_view(const Problem&, const KernelContext&, std::vector<Tactic>&);

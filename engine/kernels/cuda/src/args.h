@@ -83,6 +83,42 @@ struct CopyArgs {
   int total;
 };
 
+// y[o] = reduction over i < reduced of x[kept_place(o) + reduced_place(i)]; both places are generated.
+struct ReduceArgs {
+  const void* x;
+  void* y;
+  EpilogueArgs epilogue;
+  unsigned outputs, reduced;
+  int ldy;  // the output's last dimension
+};
+
+// y[batch][m, n] = alpha * sum over k of a[a_place(batch) + m * am + k * ak] * b[b_place(batch) + k * bk + n * bn].
+struct ProductArgs {
+  const void* a;
+  const void* b;
+  void* y;
+  EpilogueArgs epilogue;
+  int m, n, k;
+  int tiles_m, tiles_n;
+  int am, ak, bk, bn;
+  float alpha;
+};
+
+// y[o][i][j] = data[o][indices[i]][j]; units of one size.
+struct GatherArgs {
+  const void* data;
+  const void* indices;
+  void* y;
+  int total, size;
+  Divisor by_inner, by_count;
+};
+
+struct CastArgs {
+  const void* x;
+  void* y;
+  int total;
+};
+
 // Where the test hook of fault.cuh writes.
 struct FaultArgs {
   unsigned long long address;
