@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/engine/import/model_builder.h"
 #include "tests/worker/small_models.h"
 
 namespace enginery {
@@ -66,6 +67,34 @@ TEST(VerifyStep, RejectsTheContentOfAnotherTraining) {
   auto wrong = verify_step(other, inputs, {});
   ASSERT_TRUE(wrong.ok()) << wrong.error().message;
   EXPECT_NE(wrong->rejected, "");
+}
+
+// Rows of a table by index; `last` is the last row's value.
+Bytes lookup(int rows, float last) {
+  test::ModelBuilder model;
+  std::vector<float> table(static_cast<size_t>(rows) * 4, 1.0f);
+  std::fill(table.end() - 4, table.end(), last);
+  model.input("x", {test::Size(3)}, test::kInt64).weights("table", {rows, 4}, table);
+  model.node("Gather", {"table", "x"}, {"y"}).output("y");
+  return model.bytes();
+}
+
+// Ones where the model has such an element, zeros where it does not: either way the last row of these tables is looked at.
+TEST(VerifyStep, FeedsIntegersThatTheModelHas) {
+  for (int rows : {1, 2}) {
+    MemoryTimingStore store;
+    Workbench bench(spec_of(lookup(rows, 5))), other(spec_of(lookup(rows, 6)));
+    auto tuned = tune_step(bench, store, {"tester"}, {});
+    ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+    auto content = assemble_step(bench, {{"choices", shared(tuned->blobs["choices"])}}, {});
+    ASSERT_TRUE(content.ok()) << content.error().message;
+    const StepInputs inputs = {{"content", shared(content->blobs["content"])}};
+    auto right = verify_step(bench, inputs, {}), wrong = verify_step(other, inputs, {});
+    ASSERT_TRUE(right.ok()) << right.error().message;
+    ASSERT_TRUE(wrong.ok()) << wrong.error().message;
+    EXPECT_EQ(right->rejected, "") << rows;
+    EXPECT_NE(wrong->rejected, "") << rows;
+  }
 }
 
 TEST(Steps, MissAnInputWithItsName) {
