@@ -11,7 +11,8 @@ CompileAhead::CompileAhead(const TacticSources& sources, std::vector<Job> jobs, 
     : sources_(sources), jobs_(std::move(jobs)), trial_(std::move(trial)) {
   auto comes_first = [&](const Job& job) { return !find_source(sources_, job.tactic->source)->compiles_beside_timing(); };
   first_ = static_cast<size_t>(std::stable_partition(jobs_.begin(), jobs_.end(), comes_first) - jobs_.begin());
-  const size_t beside_the_timing = std::max(2u, std::thread::hardware_concurrency()) - 1;
+  constexpr unsigned kMostThreads = 32;  // a compiler takes some 100 MB; a host of eight GPUs may tune on each
+  const size_t beside_the_timing = std::clamp(std::thread::hardware_concurrency(), 2u, kMostThreads + 1) - 1;
   for (size_t i = 0; i < std::min(beside_the_timing, jobs_.size()); ++i) threads_.emplace_back([this] { take_jobs(); });
 }
 

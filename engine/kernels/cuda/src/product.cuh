@@ -4,6 +4,19 @@
 // floats. A_ALONG_K, B_ALONG_K: along which dimension neighbouring threads read. VECTOR: outputs a store. Sums in float32.
 // Serves every SM.
 
+// 64 lines (of m or n) by 16 along K, zeros outside.
+template <bool ALONG_K>
+__device__ __forceinline__ void load_tile(float (&tile)[16][68], const TX* x, int first, int lines, int stride, int first_k, int depth, int stride_k) {
+  int t = static_cast<int>(threadIdx.x);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    int k = ALONG_K ? t % 16 : t / 64 + 4 * i, line = ALONG_K ? t / 16 + 16 * i : t % 64;
+    bool inside = first + line < lines && first_k + k < depth;
+    long long at = static_cast<long long>(first + line) * stride + static_cast<long long>(first_k + k) * stride_k;
+    tile[k][line] = inside ? load_one(x + at) : 0.0f;
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(256) kernel(const ProductArgs p) {
   __shared__ __align__(16) float tile_a[16][68];
   __shared__ __align__(16) float tile_b[16][68];
@@ -17,20 +30,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ProductArgs p) {
   int t = static_cast<int>(threadIdx.x);
   float sum[4][4] = {};
   for (int first_k = 0; first_k < p.k; first_k += 16) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      int k = A_ALONG_K ? t % 16 : t / 64 + 4 * i, m = A_ALONG_K ? t / 16 + 16 * i : t % 64;
-      bool inside = first_m + m < p.m && first_k + k < p.k;
-      long long at = static_cast<long long>(first_m + m) * p.am + static_cast<long long>(first_k + k) * p.ak;
-      tile_a[k][m] = inside ? load_one(a + at) : 0.0f;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      int k = B_ALONG_K ? t % 16 : t / 64 + 4 * i, n = B_ALONG_K ? t / 16 + 16 * i : t % 64;
-      bool inside = first_n + n < p.n && first_k + k < p.k;
-      long long at = static_cast<long long>(first_k + k) * p.bk + static_cast<long long>(first_n + n) * p.bn;
-      tile_b[k][n] = inside ? load_one(b + at) : 0.0f;
-    }
+    load_tile<A_ALONG_K>(tile_a, a, first_m, p.m, p.am, first_k, p.k, p.ak);
+    load_tile<B_ALONG_K>(tile_b, b, first_n, p.n, p.bn, first_k, p.k, p.bk);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < 16; ++k) {
