@@ -8,12 +8,6 @@
 namespace enginery {
 namespace {
 
-// `dims` aligned to `rank` from the right.
-Dims aligned(Dims dims, size_t rank) {
-  if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
-  return dims;
-}
-
 bool all_ones_but(const Dims& dims, std::initializer_list<size_t> axes) {
   for (size_t d = 0; d < dims.size(); ++d) {
     bool excepted = false;
@@ -88,6 +82,11 @@ PackConstant pack_whole(const EpilogueSource& source, const EpilogueFrame& frame
 }
 
 }  // namespace
+
+Dims aligned(Dims dims, size_t rank) {
+  if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
+  return dims;
+}
 
 std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc, const EpilogueFrame& frame) {
   if (!desc.present || !is_floating(desc.type.type) || desc.type.dims.size() > frame.dims.size()) return {};

@@ -30,7 +30,8 @@ ProductCase from_gemm(const Problem& problem, const Gemm& op) {
 ProductCase from_matmul(const Problem& problem) {
   const Dims &a = problem.inputs[0].type.dims, &b = problem.inputs[1].type.dims;
   ProductCase c;
-  Dims a_batch(a.begin(), a.end() - std::min<std::ptrdiff_t>(2, std::ssize(a))), b_batch(b.begin(), b.end() - std::min<std::ptrdiff_t>(2, std::ssize(b)));
+  auto batch_of = [](const Dims& dims) { return Dims(dims.begin(), dims.end() - std::min<std::ptrdiff_t>(2, std::ssize(dims))); };
+  Dims a_batch = batch_of(a), b_batch = batch_of(b);
   c.k = a.back();
   if (b.size() == 1) {
     c.a = 1, c.b = 0, std::swap(a_batch, b_batch);
@@ -41,16 +42,9 @@ ProductCase from_matmul(const Problem& problem) {
   }
   const size_t rank = std::max(a_batch.size(), b_batch.size());
   auto walk = [&](const Dims& own, const Dims& other, int64_t matrix) {
-    Dims strides(rank, 0), sizes(rank, 1);
-    for (size_t d = rank; d-- > 0;) {
-      const size_t mine = d + own.size() - rank, others = d + other.size() - rank;  // wrap around where there is none
-      sizes[d] = std::max(mine < own.size() ? own[mine] : 1, others < other.size() ? other[others] : 1);
-      if (mine >= own.size() || own[mine] == 1) continue;
-      strides[d] = matrix;
-      matrix *= own[mine];
-    }
+    const Dims mine = aligned(own, rank), others = aligned(other, rank), strides = strides_of(mine);
     OperandWalk out;
-    for (size_t d = 0; d < rank; ++d) out.append(sizes[d], strides[d]);
+    for (size_t d = 0; d < rank; ++d) out.append(std::max(mine[d], others[d]), mine[d] == 1 ? 0 : strides[d] * matrix);
     return out;
   };
   c.a_batch = walk(a_batch, b_batch, c.m * c.k);
