@@ -53,10 +53,10 @@ struct Tuner::State {
   Result<std::unique_ptr<CompileAhead>> compile_ahead(const Distinct& distinct) const {
     std::vector<CompileAhead::Job> jobs;
     for (const auto& [key, node] : distinct) {
+      if (options.one_by_one) break;
       TRY(auto tactics, problems.to_measure(node->problem, node->tactics));
       for (const Tactic* t : tactics) jobs.push_back({&node->problem, t});
     }
-    if (options.one_by_one) jobs.clear();
     auto trial = [this](const CompileAhead::Job& job, bool over) {
       if (job.tactic->may_fault) options.trial({problems.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
     };

@@ -14,6 +14,18 @@ std::string literal(float value) {
   return text;
 }
 
+// Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned, `at` starts as 0.
+std::string walk_text(const OperandWalk& walk) {
+  std::string text;
+  for (size_t d = walk.dims.size(); d-- > 0;) {
+    const std::string size = std::to_string(walk.dims[d]) + "u", stride = std::to_string(walk.strides[d]) + "u";
+    const bool outermost = d == 0;
+    if (walk.strides[d]) text += " at += " + (outermost ? "rest" : "rest % " + size) + " * " + stride + ";";
+    if (!outermost) text += " rest /= " + size + ";";
+  }
+  return text;
+}
+
 // Declares `u` with `width` elements and reads the operand of `slot` into it.
 std::string operand_text(OperandAccess access, int slot, const std::string& type, const OperandWalk& walk, const std::string& u,
                          const std::string& width) {
@@ -52,15 +64,8 @@ void OperandWalk::append(int64_t size, int64_t stride) {
   else dims.push_back(size), strides.push_back(stride);
 }
 
-std::string walk_text(const OperandWalk& walk) {
-  std::string text;
-  for (size_t d = walk.dims.size(); d-- > 0;) {
-    const std::string size = std::to_string(walk.dims[d]) + "u", stride = std::to_string(walk.strides[d]) + "u";
-    const bool outermost = d == 0;
-    if (walk.strides[d]) text += " at += " + (outermost ? "rest" : "rest % " + size) + " * " + stride + ";";
-    if (!outermost) text += " rest /= " + size + ";";
-  }
-  return text;
+std::string place_text(const std::string& name, const OperandWalk& walk) {
+  return "__device__ __forceinline__ unsigned " + name + "(unsigned rest) { unsigned at = 0;" + walk_text(walk) + " return at; }\n";
 }
 
 std::string storage_type_text(DataType type) {

@@ -29,8 +29,8 @@ struct OperandWalk {
   // The next dimension inward; one with the last where it runs on, none where its size is 1.
   void append(int64_t size, int64_t stride);
 };
-// Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned, `at` starts as 0.
-std::string walk_text(const OperandWalk& walk);
+// `unsigned NAME(unsigned rest)`: the operand's place beside the output's place `rest`.
+std::string place_text(const std::string& name, const OperandWalk& walk);
 
 enum class CodeStepKind { add, multiply, activation };
 

@@ -83,6 +83,10 @@ PackConstant pack_whole(const EpilogueSource& source, const EpilogueFrame& frame
 
 }  // namespace
 
+EpilogueFrame frame_in_order(const Dims& dims, DataType type) {
+  return {dims, static_cast<int64_t>(dims.size()) - 1, dims.empty() ? 1 : dims.back(), {type, {}}, true};
+}
+
 Dims aligned(Dims dims, size_t rank) {
   if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
   return dims;

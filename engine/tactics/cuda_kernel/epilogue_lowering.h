@@ -15,6 +15,9 @@ struct EpilogueFrame {
   bool walks = false;        // whether its kernels can read what repeats in any other way (no padding)
 };
 
+// An output stored in order; what its kernels call channels runs along the last dimension.
+EpilogueFrame frame_in_order(const Dims& dims, DataType type);
+
 struct EpilogueSource {
   OperandAccess access = OperandAccess::same;
   int input = -1;     // of the problem

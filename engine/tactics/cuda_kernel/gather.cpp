@@ -1,4 +1,5 @@
 // Families gather and cast: elements by index, and elements in another type (gather.cuh, cast.cuh).
+#include "engine/kernels/cuda/epilogue.h"
 #include "engine/tactics/cuda_kernel/kernel_family.h"
 
 namespace enginery {
@@ -7,14 +8,12 @@ namespace {
 // Empty for types that kernels do not have.
 std::string element_text(DataType type) {
   switch (type) {
-    case DataType::float32: return "float";
-    case DataType::float16: return "half_t";
     case DataType::int8: return "signed char";
     case DataType::uint8:
     case DataType::boolean: return "unsigned char";
     case DataType::int32: return "int";
     case DataType::int64: return "long long";
-    default: return {};
+    default: return storage_type_text(type);
   }
 }
 

@@ -77,12 +77,8 @@ Result<PointwiseCase> lower_case(const Problem& problem, const Format& format) {
   PointwiseCase out;
   bool last = format.layout.kind == LayoutKind::channels_last;
   if (last && (dims.size() < 3 || dims[1] % 8)) return no_kernel("channels that are no multiple of 8");
-  out.frame.dims = dims;
-  // In linear storage only what runs along the last dimension repeats with a short period.
-  out.frame.channel_axis = last ? 1 : static_cast<int64_t>(dims.size()) - 1;
-  out.frame.padded = dims.empty() ? 1 : dims[static_cast<size_t>(out.frame.channel_axis)];
-  out.frame.format = format;
-  out.frame.walks = true;
+  out.frame = frame_in_order(dims, format.type);
+  if (last) out.frame.channel_axis = 1, out.frame.padded = dims[1], out.frame.format = format;
   TRY(out.anchor, lower_anchor(problem, out.frame));
   TRY(out.epilogue, lower_epilogue(problem, out.frame));
   return out;

@@ -61,13 +61,7 @@ Result<ProductCase> lower_case(const Problem& problem, DataType type) {
   if (y.dims.empty() || volume(y.dims) == 0 || volume(problem.inputs[0].type.dims) == 0) return no_kernel("no elements, or one alone");
   ProductCase c = gemm ? from_gemm(problem, *gemm) : from_matmul(problem);
   c.batches = volume(y.dims) / (c.m * c.n);
-  EpilogueFrame frame;
-  frame.dims = y.dims;
-  frame.channel_axis = static_cast<int64_t>(y.dims.size()) - 1;
-  frame.padded = c.n;
-  frame.format = {type, {}};
-  frame.walks = true;
-  TRY(c.epilogue, lower_epilogue(problem, frame, c.bias));
+  TRY(c.epilogue, lower_epilogue(problem, frame_in_order(y.dims, type), c.bias));
   return c;
 }
 
@@ -103,10 +97,7 @@ Result<KernelPlan> plan_product(const Problem& problem, const Tactic& tactic, co
   plan.program.define("A_ALONG_K", c.ak == 1);
   plan.program.define("B_ALONG_K", c.bk == 1 && c.bn != 1);
   plan.program.define("VECTOR", vector_of(c));
-  auto place = [](const std::string& name, const OperandWalk& walk) {
-    return "__device__ __forceinline__ long long " + name + "(unsigned rest) { unsigned at = 0;" + walk_text(walk) + " return at; }\n";
-  };
-  plan.program.functions = place("a_place", c.a_batch) + place("b_place", c.b_batch) + epilogue_text(c.epilogue.code);
+  plan.program.functions = place_text("a_place", c.a_batch) + place_text("b_place", c.b_batch) + epilogue_text(c.epilogue.code);
   plan.program.files = {"product.cuh"};
   gpu::ProductArgs args{};
   args.m = static_cast<int>(c.m), args.n = static_cast<int>(c.n), args.k = static_cast<int>(c.k);

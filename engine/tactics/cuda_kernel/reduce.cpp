@@ -55,14 +55,8 @@ Result<ReduceCase> lower_case(const Problem& problem, const Format& format) {
     (over[d] ? out.reduced : out.kept).append(x.dims[d], strides[d]);
     (over[d] ? out.count : out.outputs) *= x.dims[d];
   }
-  EpilogueFrame frame;
-  frame.dims = y.dims;
-  frame.channel_axis = static_cast<int64_t>(y.dims.size()) - 1;
-  frame.padded = y.dims.empty() ? 1 : y.dims.back();
-  frame.format = {format.type, {}};
-  frame.walks = true;
   if (y.dims.empty() && !problem.epilogue.empty()) return no_kernel("a fused chain on a single number");
-  TRY(out.epilogue, lower_epilogue(problem, frame));
+  TRY(out.epilogue, lower_epilogue(problem, frame_in_order(y.dims, format.type)));
   return out;
 }
 
@@ -108,16 +102,13 @@ Result<KernelPlan> plan_reduce(const Problem& problem, const Tactic& tactic, con
   KernelPlan plan;
   define_types(plan.program, tactic.inputs[0].type, tactic.outputs[0].type);
   plan.program.define("GROUP", variant->group);
-  auto function = [](const std::string& head, const std::string& body) { return "__device__ __forceinline__ " + head + " { " + body + " }\n"; };
-  auto place = [&](const std::string& name, const OperandWalk& walk) {
-    return function("unsigned " + name + "(unsigned rest)", "unsigned at = 0;" + walk_text(walk) + " return at;");
+  auto function = [](const std::string& head, const std::string& result) {
+    return "__device__ __forceinline__ float " + head + " { return " + result + "; }\n";
   };
   const ReduceText& text = lowered.text;
-  plan.program.functions = function("float reduce_first()", std::string("return ") + text.first + ";") +
-                           function("float reduce_each(float x)", std::string("return ") + text.each + ";") +
-                           function("float reduce_join(float p, float q)", std::string("return ") + text.join + ";") +
-                           function("float reduce_last(float p, float n)", std::string("return ") + text.last + ";") +
-                           place("kept_place", lowered.kept) + place("reduced_place", lowered.reduced) + epilogue_text(lowered.epilogue.code);
+  plan.program.functions = function("reduce_first()", text.first) + function("reduce_each(float x)", text.each) +
+                           function("reduce_join(float p, float q)", text.join) + function("reduce_last(float p, float n)", text.last) +
+                           place_text("kept_place", lowered.kept) + place_text("reduced_place", lowered.reduced) + epilogue_text(lowered.epilogue.code);
   plan.program.files = {"reduce.cuh"};
   gpu::ReduceArgs args{};
   args.outputs = static_cast<unsigned>(lowered.outputs), args.reduced = static_cast<unsigned>(lowered.count);
