@@ -9,8 +9,8 @@ namespace enginery {
 namespace {
 
 // Rows computed together, so that a row of b is read once for all of them.
-constexpr int kBlock = 4;
-constexpr int64_t kTile = 256;
+constexpr int kRows = 4;
+constexpr int64_t kColumns = 256;
 
 struct MatrixSizes {
   int64_t m, n, k;
@@ -23,9 +23,9 @@ using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
 // Rows [row, row + Block) of a * b; store(row, column, sum).
 template <int Block, typename T, typename F>
 void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&& store) {
-  Sum<T> sum[Block][kTile];
-  for (int64_t first = 0; first < s.n; first += kTile) {
-    int64_t size = std::min(kTile, s.n - first);
+  Sum<T> sum[Block][kColumns];
+  for (int64_t first = 0; first < s.n; first += kColumns) {
+    int64_t size = std::min(kColumns, s.n - first);
     for (int r = 0; r < Block; ++r) std::fill_n(sum[r], size, Sum<T>{});
     for (int64_t k = 0; k < s.k; ++k) {
       Sum<T> factor[Block];
@@ -45,7 +45,7 @@ void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&
 template <typename T, typename F>
 void multiply(const MatrixSizes& s, const T* a, const T* b, F&& store) {
   int64_t row = 0;
-  for (; row + kBlock <= s.m; row += kBlock) multiply_rows<kBlock>(s, a, b, row, store);
+  for (; row + kRows <= s.m; row += kRows) multiply_rows<kRows>(s, a, b, row, store);
   for (; row < s.m; ++row) multiply_rows<1>(s, a, b, row, store);
 }
 

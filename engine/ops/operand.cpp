@@ -56,6 +56,11 @@ Result<Dims> broadcast(const Dims& a, const Dims& b) {
   return out;
 }
 
+Dims aligned(Dims dims, size_t rank) {
+  if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
+  return dims;
+}
+
 Result<int64_t> normalize_axis(std::string_view op, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) {
     return Error{ErrorCode::invalid_argument, std::string(op) + ": axis " + std::to_string(axis) +

@@ -31,6 +31,8 @@ Status require_inputs(std::string_view op, Operands in, size_t least, size_t mos
 Status require_representable(const TensorType& type);
 // Numpy-style broadcasting of run-time or static dims; invalid_argument when sizes contradict.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
+// `dims` with sizes of 1 in front, up to `rank`: how broadcasting sees them beside dims of that rank.
+Dims aligned(Dims dims, size_t rank);
 // axis in [-rank, rank) -> [0, rank).
 Result<int64_t> normalize_axis(std::string_view op, int64_t axis, int64_t rank);
 

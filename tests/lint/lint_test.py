@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The lint programs find what they are for: each case is a small tree with one fault."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -61,6 +62,35 @@ class Style(unittest.TestCase):
         self.check(GOOD + "int a; \n", True)
         self.check(GOOD + "//" + "x" * 180 + "\n", True)
         self.check(GOOD + "int a;\n" * 399, True)
+
+
+class Unity(unittest.TestCase):
+    def check(self, first, second, fails, target="a.dir"):
+        """One program of b.cpp and, unless it has another target, a.cpp: `first` and `second` in their anonymous namespaces."""
+        files = {f"cache/{name}.cpp": f"namespace enginery {{\nnamespace {{\n\n{text}\n\n}}  // namespace\n}}\n"
+                 for name, text in (("a", first), ("b", second))}
+        commands = [{"file": f"cache/{name}.cpp", "command": f"c++ -o cache/CMakeFiles/{folder}/{name}.cpp.o -c cache/{name}.cpp"}
+                    for name, folder in (("a", target), ("b", "a.dir"))]
+        with tempfile.TemporaryDirectory() as root:
+            root = pathlib.Path(root)
+            (root / "cache").mkdir()
+            for path, text in files.items():
+                (root / path).write_text(text)
+            for command in commands:
+                command["file"] = str(root.resolve() / command["file"])
+            (root / "compile_commands.json").write_text(json.dumps(commands))
+            done = subprocess.run([sys.executable, HERE / "unity.py", root], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1 if fails else 0, done.stdout + done.stderr)
+
+    def test_clashes(self):
+        self.check("int one(const Dims& a) {", "bool one(const Dims& b) {", True)
+        self.check("int one(const Dims& a) {", "int one(Dims a) {", False)
+        self.check("int one(int a, std::pair<int, int> b = {}) {", "int one(int x,\n    std::pair<int, int> y) {", True)
+        self.check("struct One {", "class One {", True)
+        self.check("constexpr int kOne = 1;", "constexpr int64_t kOne{2};", True)
+        self.check("using One = int;", "using One = int;", False)
+        self.check("using One = int;", "using One = bool;", True)
+        self.check("int one(int a) {", "int one(int a) {", False, "other.dir")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 namespace enginery::cpu_kernels {
 namespace {
 
-constexpr int64_t kBlock = 256, kMostReach = 16;
+constexpr int64_t kLrnBlock = 256, kMostReach = 16;
 
 inline float power(float base, float beta) {
   if (beta == 0.75f) {
@@ -18,7 +18,7 @@ inline float power(float base, float beta) {
 
 // Channels [c, c + width) of one pixel.
 void lrn_block(const LrnArguments& a, const float* in, float* out, int64_t c, int64_t width) {
-  float squares[kBlock + 2 * kMostReach];
+  float squares[kLrnBlock + 2 * kMostReach];
   int64_t before = (a.size - 1) / 2;
   for (int64_t i = 0; i < width + a.size - 1; ++i) {
     int64_t at = c + i - before;
@@ -26,7 +26,7 @@ void lrn_block(const LrnArguments& a, const float* in, float* out, int64_t c, in
     squares[i] = x * x;
   }
   float factor = a.alpha / static_cast<float>(a.size);
-  float sum[kBlock];
+  float sum[kLrnBlock];
   for (int64_t i = 0; i < width; ++i) sum[i] = squares[i];
   for (int64_t s = 1; s < a.size; ++s) {
     for (int64_t i = 0; i < width; ++i) sum[i] += squares[i + s];
@@ -45,7 +45,7 @@ void ENGINERY_KERNEL(lrn)(const LrnArguments& a) {
   for (int64_t p = 0; p < a.pixels; ++p) {
     const float* in = a.in + p * a.channels;
     float* out = a.out + p * a.channels;
-    for (int64_t c = 0; c < a.channels; c += kBlock) lrn_block(a, in, out, c, least(kBlock, a.channels - c));
+    for (int64_t c = 0; c < a.channels; c += kLrnBlock) lrn_block(a, in, out, c, least(kLrnBlock, a.channels - c));
   }
 }
 

@@ -36,15 +36,15 @@ float reduce_row(const float* in, int64_t size) {
   return total;
 }
 
-constexpr int64_t kBlock = 64;
+constexpr int64_t kReduceBlock = 64;
 
 template <Reduction kKind>
 void reduce_columns(const float* in, float* out, int64_t size, int64_t inner, int64_t width, float factor) {
-  float acc[kBlock];
-  if (width == kBlock) {
-    for (int i = 0; i < kBlock; ++i) acc[i] = first<kKind>();
+  float acc[kReduceBlock];
+  if (width == kReduceBlock) {
+    for (int i = 0; i < kReduceBlock; ++i) acc[i] = first<kKind>();
     for (int64_t s = 0; s < size; ++s) {
-      for (int i = 0; i < kBlock; ++i) acc[i] = joined<kKind>(acc[i], in[s * inner + i]);
+      for (int i = 0; i < kReduceBlock; ++i) acc[i] = joined<kKind>(acc[i], in[s * inner + i]);
     }
   } else {
     for (int64_t i = 0; i < width; ++i) acc[i] = first<kKind>();
@@ -63,12 +63,12 @@ void reduce_all(const ReduceArguments& a, float factor) {
     for (int64_t o = 0; o < a.outer; ++o) a.out[o] = reduce_row<kKind>(a.in + o * a.size, a.size) * factor;
     return;
   }
-  int64_t blocks = (a.inner + kBlock - 1) / kBlock;
+  int64_t blocks = (a.inner + kReduceBlock - 1) / kReduceBlock;
 #pragma omp parallel for schedule(static) if (parallel)
   for (int64_t task = 0; task < a.outer * blocks; ++task) {
-    int64_t o = task / blocks, i = task % blocks * kBlock;
+    int64_t o = task / blocks, i = task % blocks * kReduceBlock;
     reduce_columns<kKind>(a.in + o * a.size * a.inner + i, a.out + o * a.inner + i, a.size, a.inner,
-                          least(kBlock, a.inner - i), factor);
+                          least(kReduceBlock, a.inner - i), factor);
   }
 }
 

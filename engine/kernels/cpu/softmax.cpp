@@ -35,10 +35,10 @@ void softmax_row(const float* __restrict in, float* __restrict out, int64_t size
   }
 }
 
-constexpr int64_t kBlock = 64;
+constexpr int64_t kSoftmaxBlock = 64;
 
 void softmax_columns(const float* in, float* out, int64_t size, int64_t inner, int64_t width, bool log) {
-  float peak[kBlock], sum[kBlock];
+  float peak[kSoftmaxBlock], sum[kSoftmaxBlock];
   for (int64_t i = 0; i < width; ++i) peak[i] = in[i], sum[i] = 0;
   for (int64_t s = 1; s < size; ++s) {
     for (int64_t i = 0; i < width; ++i) peak[i] = in[s * inner + i] > peak[i] ? in[s * inner + i] : peak[i];
@@ -73,11 +73,11 @@ void ENGINERY_KERNEL(softmax)(const SoftmaxArguments& a) {
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t o = 0; o < a.outer; ++o) softmax_row(a.in + o * a.size, a.out + o * a.size, a.size, a.log);
   } else {
-    int64_t blocks = (a.inner + kBlock - 1) / kBlock;
+    int64_t blocks = (a.inner + kSoftmaxBlock - 1) / kSoftmaxBlock;
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t task = 0; task < a.outer * blocks; ++task) {
-      int64_t o = task / blocks, i = task % blocks * kBlock, at = o * a.size * a.inner + i;
-      softmax_columns(a.in + at, a.out + at, a.size, a.inner, least(kBlock, a.inner - i), a.log);
+      int64_t o = task / blocks, i = task % blocks * kSoftmaxBlock, at = o * a.size * a.inner + i;
+      softmax_columns(a.in + at, a.out + at, a.size, a.inner, least(kSoftmaxBlock, a.inner - i), a.log);
     }
   }
 }

@@ -58,11 +58,6 @@ Result<Function> function_of(BinaryKind kind) {
 Function function_of(ActivationKind kind) { return static_cast<Function>(static_cast<int>(kind)); }
 static_assert(static_cast<int>(Function::thresholded_relu) == static_cast<int>(ActivationKind::thresholded_relu));
 
-Dims aligned(Dims dims, size_t rank) {
-  dims.insert(dims.begin(), rank - std::min(rank, dims.size()), 1);
-  return dims;
-}
-
 Result<int> add_input(const Problem& p, Chain& chain, int input) {
   const TensorDesc& desc = p.inputs[static_cast<size_t>(input)];
   if (desc.type.type != DataType::float32) return unsupported("pointwise on " + to_string(desc.type));

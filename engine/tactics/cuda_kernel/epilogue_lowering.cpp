@@ -87,11 +87,6 @@ EpilogueFrame frame_in_order(const Dims& dims, DataType type) {
   return {dims, static_cast<int64_t>(dims.size()) - 1, dims.empty() ? 1 : dims.back(), {type, {}}, true};
 }
 
-Dims aligned(Dims dims, size_t rank) {
-  if (dims.size() < rank) dims.insert(dims.begin(), rank - dims.size(), 1);
-  return dims;
-}
-
 std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc, const EpilogueFrame& frame) {
   if (!desc.present || !is_floating(desc.type.type) || desc.type.dims.size() > frame.dims.size()) return {};
   const Dims dims = aligned(desc.type.dims, frame.dims.size());

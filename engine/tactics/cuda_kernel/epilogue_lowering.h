@@ -26,9 +26,6 @@ struct EpilogueSource {
   OperandWalk walk;   // of a walked one
 };
 
-// `dims` with sizes of 1 in front, up to `rank`.
-Dims aligned(Dims dims, size_t rank);
-
 // How the problem's input, seen as `desc`, is read beside an output of the frame; nullopt where kernels have no such access.
 std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc, const EpilogueFrame& frame);
 

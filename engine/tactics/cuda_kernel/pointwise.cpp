@@ -72,7 +72,7 @@ struct PointwiseCase {
   LoweredEpilogue epilogue;
 };
 
-Result<PointwiseCase> lower_case(const Problem& problem, const Format& format) {
+Result<PointwiseCase> lower_pointwise(const Problem& problem, const Format& format) {
   const Dims& dims = problem.outputs[0].type.dims;
   PointwiseCase out;
   bool last = format.layout.kind == LayoutKind::channels_last;
@@ -100,7 +100,7 @@ Status offer_pointwise(const Problem& problem, const KernelContext& context, std
   for (DataType type : context.storage_types()) {
     for (LayoutKind layout : {LayoutKind::channels_last, LayoutKind::linear}) {
       Format format{type, {layout, 0}};
-      auto lowered = lower_case(problem, format);
+      auto lowered = lower_pointwise(problem, format);
       if (!lowered.ok()) {
         reason = lowered.error();
         continue;
@@ -125,7 +125,7 @@ Status offer_pointwise(const Problem& problem, const KernelContext& context, std
 Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic, const KernelContext&) {
   CHECK_OK(require_floats(problem));
   if (tactic.id != "pointwise/flat") return no_variant(tactic);
-  TRY(PointwiseCase lowered, lower_case(problem, tactic.outputs[0]));
+  TRY(PointwiseCase lowered, lower_pointwise(problem, tactic.outputs[0]));
   DataType type = tactic.outputs[0].type;
   int64_t total = volume(lowered.frame.dims), ldy = lowered.frame.padded;
   bool channels = needs_channels(lowered.anchor.sources) || needs_channels(lowered.epilogue.sources);

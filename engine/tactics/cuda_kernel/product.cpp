@@ -52,7 +52,7 @@ ProductCase from_matmul(const Problem& problem) {
   return c;
 }
 
-Result<ProductCase> lower_case(const Problem& problem, DataType type) {
+Result<ProductCase> lower_product(const Problem& problem, DataType type) {
   const auto* gemm = std::get_if<Gemm>(&problem.op);
   if (!gemm && !std::holds_alternative<MatMul>(problem.op)) return no_kernel("no product");
   CHECK_OK(require_static(problem));
@@ -71,7 +71,7 @@ int vector_of(const ProductCase& c) { return c.n % 4 == 0 ? 4 : 1; }
 
 Status offer_product(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
   for (DataType type : context.storage_types()) {
-    TRY(const ProductCase c, lower_case(problem, type));
+    TRY(const ProductCase c, lower_product(problem, type));
     Tactic tactic = make_kernel_tactic(problem, "product/64x64x16");
     want_operands(c.epilogue, tactic);
     for (int input : {0, 1}) tactic.inputs[static_cast<size_t>(input)] = {type, {}};
@@ -91,7 +91,7 @@ Status offer_product(const Problem& problem, const KernelContext& context, std::
 Result<KernelPlan> plan_product(const Problem& problem, const Tactic& tactic, const KernelContext&) {
   if (tactic.id != "product/64x64x16") return no_variant(tactic);
   const DataType type = tactic.outputs[0].type;
-  TRY(const ProductCase c, lower_case(problem, type));
+  TRY(const ProductCase c, lower_product(problem, type));
   KernelPlan plan;
   define_types(plan.program, type, type);
   plan.program.define("A_ALONG_K", c.ak == 1);

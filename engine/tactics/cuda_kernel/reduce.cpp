@@ -39,7 +39,7 @@ struct ReduceCase {
 };
 
 // Reads x as `format` stores it; writes in order.
-Result<ReduceCase> lower_case(const Problem& problem, const Format& format) {
+Result<ReduceCase> lower_reduce(const Problem& problem, const Format& format) {
   const auto* op = std::get_if<Reduce>(&problem.op);
   if (!op) return no_kernel("no reduction");
   CHECK_OK(require_static(problem));
@@ -79,7 +79,7 @@ Status offer_reduce(const Problem& problem, const KernelContext& context, std::v
     std::vector<Format> formats{{type, {}}};
     if (dims.size() > 2) formats.push_back(channels_last_format(type, dims[1]));
     for (const Format& format : formats) {
-      TRY(const ReduceCase lowered, lower_case(problem, format));
+      TRY(const ReduceCase lowered, lower_reduce(problem, format));
       for (const ReduceVariant& v : reduce_variants()) {
         Tactic tactic = make_kernel_tactic(problem, id_of(v));
         want_operands(lowered.epilogue, tactic);
@@ -98,7 +98,7 @@ Result<KernelPlan> plan_reduce(const Problem& problem, const Tactic& tactic, con
   const auto variants = reduce_variants();
   const auto variant = std::find_if(variants.begin(), variants.end(), [&](const ReduceVariant& v) { return id_of(v) == tactic.id; });
   if (variant == variants.end()) return no_variant(tactic);
-  TRY(const ReduceCase lowered, lower_case(problem, tactic.inputs[0]));
+  TRY(const ReduceCase lowered, lower_reduce(problem, tactic.inputs[0]));
   KernelPlan plan;
   define_types(plan.program, tactic.inputs[0].type, tactic.outputs[0].type);
   plan.program.define("GROUP", variant->group);

@@ -16,11 +16,6 @@ Result<dnnl::algorithm> binary_algorithm(BinaryKind kind) {
   }
 }
 
-Dims aligned(Dims dims, size_t rank) {
-  dims.insert(dims.begin(), rank - dims.size(), 1);
-  return dims;
-}
-
 bool has_padding(const Dims& dims, const Format& format) {
   return physical_bytes(dims, format) != volume(dims) * element_bytes(format.type);
 }

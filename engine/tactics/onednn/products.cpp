@@ -57,15 +57,13 @@ Recipes fully_connected_recipes(const Library& library, const Problem& p, const 
 }
 
 // Dims and strides of one operand of a batched product, aligned to `rank` and perhaps with its last two swapped.
-Descriptor operand_descriptor(const Dims& dims, size_t rank, bool transposed) {
-  Dims aligned = dims;
-  aligned.insert(aligned.begin(), rank - dims.size(), 1);
-  Dims strides = strides_of(aligned);
+Descriptor operand_descriptor(const Dims& own, size_t rank, bool transposed) {
+  Dims dims = aligned(own, rank), strides = strides_of(dims);
   if (transposed) {
-    std::swap(aligned[rank - 1], aligned[rank - 2]);
+    std::swap(dims[rank - 1], dims[rank - 2]);
     std::swap(strides[rank - 1], strides[rank - 2]);
   }
-  return Descriptor(aligned, dnnl::memory::data_type::f32, strides);
+  return Descriptor(dims, dnnl::memory::data_type::f32, strides);
 }
 
 struct Product {

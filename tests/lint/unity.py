@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Finds what would clash if the files of a target were compiled as one, as builds from nothing do (cmake/settings.cmake).
+
+    unity.py [SOURCE_DIR [BUILD_DIR]]      prints one line a clash; exit status 1 when there is one
+
+Which files are compiled as one changes with every file that is added, so a type, a constant or a function of the same name and
+parameters must not be in the anonymous namespaces of two files of one target. BUILD_DIR's compile_commands.json says what a target's
+files are; it may itself be of such a build.
+"""
+import collections
+import json
+import pathlib
+import re
+import sys
+
+ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.M | re.S)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.M)
+ALIAS = re.compile(r"^using (\w+) = ([^;]+);", re.M)
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?!;)", re.M)
+CONSTANT = re.compile(r"^(?:constexpr|const|static|thread_local)\b[^;({=]*?\b(\w+)(?:\[\w*\])*(?: =|\{)", re.M)
+FUNCTION = re.compile(r"^(?!using|return|static_assert|struct|class|enum|TEST|INSTANTIATE)[A-Za-z][\w:<>,&* ]*[ &*](\w+)\(", re.M)
+
+
+def parameters(text, start):
+    """The types of the parameters whose list opens just before `start`: 'const Dims&,int'."""
+    depth, part, parts = 0, "", []
+    for c in text[start:]:
+        if c == ")" and depth == 0:
+            break
+        depth += (c in "(<[{") - (c in ")>]}")
+        if c == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += c
+    parts.append(part)
+    types = [re.sub(r"\s*=.*", "", " ".join(p.split())) for p in parts]
+    return ",".join(re.sub(r"(?<=[\w>&*.])\s+\w+(\[\w*\])?$|(?<=[&*.])\w+$", "", t) for t in types)
+
+
+def definitions(text):
+    """Each (key, text) that a file's anonymous namespaces define: two files must not give one key, unless with the same text."""
+    for block in ANONYMOUS.finditer(text):
+        body = block[1]
+        outer = ([""] + [match[1] + "::" for match in NAMESPACE.finditer(text, 0, block.start())])[-1]
+        for match in ALIAS.finditer(body):
+            yield outer + match[1], match[2]
+        for match in list(TYPE.finditer(body)) + list(CONSTANT.finditer(body)):
+            yield outer + match[1], None
+        for match in FUNCTION.finditer(body):
+            yield f"{outer}{match[1]}({parameters(body, match.end())})", None
+
+
+def targets(source, build):
+    """{target: its .cpp files}, of the build's own list of commands."""
+    files = collections.defaultdict(set)
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        target = re.search(r"-o (\S+?/CMakeFiles/[^/]+\.dir)/", command["command"])
+        file = pathlib.Path(command["file"])
+        many = re.findall(r'^#include "(.+)"', file.read_text(), re.M) if re.fullmatch(r"unity_\d+_cxx\.cxx", file.name) else [file]
+        for one in map(pathlib.Path, many):
+            if target and one.is_relative_to(source) and not one.is_relative_to(build / "_deps"):
+                files[target[1]].add(one)
+    return files
+
+
+def main():
+    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    build = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else source
+    problems, count = [], 0
+    for files in targets(source, build).values():
+        first = {}
+        for file in sorted(files):
+            name = file.relative_to(source).as_posix()
+            for key, text in dict(definitions(file.read_text(errors="replace"))).items():
+                count += 1
+                other, other_text = first.setdefault(key, (name, text))
+                if other != name and (text is None or text != other_text):
+                    problems.append(f"{name}: {key} is in the anonymous namespace of {other}, too: give it another name")
+    print("\n".join(problems) if problems else f"{count} names, none twice in a target")
+    return 1 if problems or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
