@@ -5,6 +5,7 @@
 #include "cache/folder_lock.h"
 #include "coordinator/bulk_server.h"
 #include "coordinator/client/link.h"
+#include "coordinator/client/zmq_socket.h"
 #include "coordinator/control_server.h"
 #include "engine/base/file.h"
 

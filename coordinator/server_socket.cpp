@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "coordinator/client/link.h"
+#include "coordinator/client/zmq_socket.h"
 #include "engine/base/file.h"
 #include "engine/base/log.h"
 #include "schemas/codec.h"
@@ -16,23 +17,7 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kIpc = "ipc://";
-
-Error zmq_error(const std::string& what) { return {ErrorCode::unavailable, what + ": " + zmq_strerror(zmq_errno())}; }
-
-Status set_options(void* socket, size_t max_bytes) {
-  const int linger_ms = 1000, mandatory = 1, handshake_ms = 5000, heartbeat_ms = 5000, heartbeat_timeout_ms = 15000;
-  const int backlog = 1024;
-  const int64_t limit = static_cast<int64_t>(max_bytes);
-  bool ok = zmq_setsockopt(socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_ROUTER_MANDATORY, &mandatory, sizeof mandatory) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &limit, sizeof limit) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_HANDSHAKE_IVL, &handshake_ms, sizeof handshake_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_HEARTBEAT_IVL, &heartbeat_ms, sizeof heartbeat_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_HEARTBEAT_TIMEOUT, &heartbeat_timeout_ms, sizeof heartbeat_timeout_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_BACKLOG, &backlog, sizeof backlog) == 0;
-  if (!ok) return zmq_error("socket options");
-  return {};
-}
+constexpr ZmqOption kOptions[] = {{ZMQ_LINGER, 1000}, {ZMQ_ROUTER_MANDATORY, 1}, {ZMQ_BACKLOG, 1024}};
 
 // ZeroMQ takes an ipc socket away from whoever listens on it: look first.
 Status prepare_path(const std::string& path) {
@@ -41,19 +26,6 @@ Status prepare_path(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) CHECK_OK(make_folder(folder, 0700));
   return {};
-}
-
-// The next frame of the socket, if one waits; `more` says whether the message goes on.
-bool take_frame(void* socket, Bytes& out, bool& more) {
-  zmq_msg_t part;
-  zmq_msg_init(&part);
-  const bool ok = zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) >= 0;
-  if (ok) {
-    out.assign(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
-    more = zmq_msg_more(&part);
-  }
-  zmq_msg_close(&part);
-  return ok;
 }
 
 }  // namespace
@@ -69,26 +41,19 @@ void Wake::clear() {
   (void)!read(fd_, &count, sizeof count);
 }
 
-std::shared_ptr<void> make_zmq_context() {
-  return {zmq_ctx_new(), [](void* context) { zmq_ctx_term(context); }};
-}
-
 Result<std::unique_ptr<ServerSocket>> ServerSocket::bind(std::shared_ptr<void> context, const std::string& address,
                                                          size_t max_bytes) {
   CHECK_OK(check_address(address));
-  std::string path;
-  if (address.starts_with(kIpc)) path = address.substr(kIpc.size());
-  if (!path.empty()) CHECK_OK(prepare_path(path));
+  if (address.starts_with(kIpc)) CHECK_OK(prepare_path(address.substr(kIpc.size())));
   void* socket = zmq_socket(context.get(), ZMQ_ROUTER);
   if (socket == nullptr) return zmq_error("socket");
   std::unique_ptr<ServerSocket> server(new ServerSocket(std::move(context), socket, max_bytes));
-  CHECK_OK(set_options(socket, max_bytes));
+  CHECK_OK(set_zmq_options(socket, max_bytes, kOptions));
   if (zmq_bind(socket, address.c_str()) != 0) return zmq_error("listen on " + address);
   char bound[512];
   size_t size = sizeof bound;
   if (zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) != 0) return zmq_error("listen on " + address);
   server->address_ = bound;
-  server->path_ = path;
   return server;
 }
 
@@ -103,11 +68,11 @@ std::optional<Incoming> ServerSocket::receive() {
   while (true) {
     Incoming in;
     bool more = false;
-    if (!take_frame(socket_, in.route, more)) return std::nullopt;
+    if (!take_zmq_frame(socket_, in.route, more)) return std::nullopt;
     Bytes frames[2], rest;
     int count = 0;
     while (more) {
-      if (!take_frame(socket_, count < 2 ? frames[count] : rest, more)) break;
+      if (!take_zmq_frame(socket_, count < 2 ? frames[count] : rest, more)) break;
       ++count;
     }
     Result<Envelope> envelope = decode(as_bytes(frames[0]), max_bytes_);

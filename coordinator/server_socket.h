@@ -1,4 +1,4 @@
-// A bound ROUTER socket that speaks messages; the coordinator's one wrapper of libzmq.
+// A bound ROUTER socket that speaks messages, over libzmq.
 // Threads: one thread at a time (the Wake from any).
 #pragma once
 
@@ -54,10 +54,7 @@ class ServerSocket {
   std::shared_ptr<void> context_;
   void* socket_;
   size_t max_bytes_;
-  std::string address_, path_;  // path_: of the ipc socket file, removed at the end
+  std::string address_;
 };
-
-// Sockets of one process share a context.
-std::shared_ptr<void> make_zmq_context();
 
 }  // namespace enginery

@@ -1,10 +1,11 @@
-// Links over ZeroMQ DEALER sockets; the client's one wrapper of libzmq.
+// Links over ZeroMQ DEALER sockets.
 #include <zmq.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "coordinator/client/link.h"
+#include "coordinator/client/zmq_socket.h"
 #include "engine/base/log.h"
 #include "schemas/codec.h"
 
@@ -13,13 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::shared_ptr<void> make_context() {
-  return {zmq_ctx_new(), [](void* context) { zmq_ctx_term(context); }};
-}
-
-Error zmq_error(const std::string& what) {
-  return {ErrorCode::unavailable, what + ": " + zmq_strerror(zmq_errno())};
-}
+constexpr ZmqOption kOptions[] = {{ZMQ_LINGER, 500}, {ZMQ_RECONNECT_IVL, 200}, {ZMQ_RECONNECT_IVL_MAX, 5000}, {ZMQ_IMMEDIATE, 1}};
 
 class ZmqLink final : public Link {
  public:
@@ -47,21 +42,12 @@ class ZmqLink final : public Link {
 
  private:
   Result<std::optional<Message>> take() {
-    Bytes frames[2];
+    Bytes frames[2], rest;
     int count = 0;
-    bool more = true;
-    while (more) {
-      zmq_msg_t part;
-      zmq_msg_init(&part);
-      if (zmq_msg_recv(&part, socket_, ZMQ_DONTWAIT) < 0) {
-        zmq_msg_close(&part);
-        if (zmq_errno() == EAGAIN || zmq_errno() == EINTR) return std::optional<Message>();
-        return zmq_error("receive");
-      }
-      if (count < 2) frames[count].assign(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
-      ++count;
-      more = zmq_msg_more(&part);
-      zmq_msg_close(&part);
+    for (bool more = true; more; ++count) {
+      if (take_zmq_frame(socket_, count < 2 ? frames[count] : rest, more)) continue;
+      if (zmq_errno() == EAGAIN || zmq_errno() == EINTR) return std::optional<Message>();
+      return zmq_error("receive");
     }
     Result<Envelope> envelope = decode(as_bytes(frames[0]), max_bytes_);
     if (!envelope.ok() || count > 2) {
@@ -76,22 +62,6 @@ class ZmqLink final : public Link {
   size_t max_bytes_;
 };
 
-Status set_options(void* socket, size_t max_bytes) {
-  const int linger_ms = 500, handshake_ms = 5000, heartbeat_ms = 5000, heartbeat_timeout_ms = 15000;
-  const int reconnect_ms = 200, reconnect_max_ms = 5000, immediate = 1;
-  const int64_t limit = static_cast<int64_t>(max_bytes);
-  bool ok = zmq_setsockopt(socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_HANDSHAKE_IVL, &handshake_ms, sizeof handshake_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_HEARTBEAT_IVL, &heartbeat_ms, sizeof heartbeat_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_HEARTBEAT_TIMEOUT, &heartbeat_timeout_ms, sizeof heartbeat_timeout_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_RECONNECT_IVL, &reconnect_ms, sizeof reconnect_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_RECONNECT_IVL_MAX, &reconnect_max_ms, sizeof reconnect_max_ms) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_IMMEDIATE, &immediate, sizeof immediate) == 0;
-  ok = ok && zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &limit, sizeof limit) == 0;
-  if (!ok) return zmq_error("socket options");
-  return {};
-}
-
 Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const std::string& address, size_t max_bytes) {
   CHECK_OK(check_address(address));
   // ZeroMQ would wait for ever for a socket that nobody listens on.
@@ -99,7 +69,7 @@ Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const s
   void* socket = zmq_socket(context.get(), ZMQ_DEALER);
   if (socket == nullptr) return zmq_error("socket");
   auto link = std::make_unique<ZmqLink>(context, socket, max_bytes);
-  CHECK_OK(set_options(socket, max_bytes));
+  CHECK_OK(set_zmq_options(socket, max_bytes, kOptions));
   if (zmq_connect(socket, address.c_str()) != 0) return zmq_error("connect to " + address);
   return std::unique_ptr<Link>(std::move(link));
 }
@@ -107,7 +77,7 @@ Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const s
 }  // namespace
 
 Dial make_zmq_dial() {
-  return [context = make_context()](const std::string& address, size_t max_bytes) { return dial(context, address, max_bytes); };
+  return [context = make_zmq_context()](const std::string& address, size_t max_bytes) { return dial(context, address, max_bytes); };
 }
 
 }  // namespace enginery

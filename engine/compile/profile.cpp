@@ -9,14 +9,15 @@
 namespace enginery {
 namespace {
 
-constexpr int kLeastRuns = 20, kMostRuns = 300, kWarmUp = 5, kProfileRounds = 20;
-constexpr double kBudgetSeconds = 0.7;
+// A run takes microseconds or a second: kEnoughRuns at least, unless they would pass kMostUs; then fewer, but kFewestRuns.
+constexpr int kWarmUp = 5, kFewestRuns = 5, kEnoughRuns = 20, kMostRuns = 300;
+constexpr double kBudgetUs = 0.7e6, kMostUs = 2e6;
 
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Calls `once` until the budget is spent, within the least and most number of runs; the median of what it returns.
+// Calls `once` until the budget is spent; the median of what it returns, in microseconds.
 template <typename F>
 Result<double> median_of_runs(F&& once) {
   std::vector<double> samples;
@@ -24,7 +25,9 @@ Result<double> median_of_runs(F&& once) {
   for (int i = 0; i < kMostRuns + kWarmUp; ++i) {
     TRY(double us, once());
     if (i >= kWarmUp) samples.push_back(us);
-    if (i >= kLeastRuns && now_us() - start > kBudgetSeconds * 1e6) break;
+    const double spent = now_us() - start;
+    if (samples.size() >= kEnoughRuns && spent > kBudgetUs) break;
+    if (samples.size() >= kFewestRuns && spent > kMostUs) break;
   }
   return median(std::move(samples));
 }
@@ -55,7 +58,8 @@ Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Targ
     return now_us() - start;
   }));
   TRY(out.device_median_us, median_of_runs([&] { return execution->time_us(); }));
-  TRY(out.step_us, execution->profile(kProfileRounds));
+  const int rounds = static_cast<int>(kMostUs / std::max(out.device_median_us, 1.0));
+  TRY(out.step_us, execution->profile(std::clamp(rounds, kFewestRuns, kEnoughRuns)));
   return out;
 }
 

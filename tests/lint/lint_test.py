@@ -66,21 +66,14 @@ class Style(unittest.TestCase):
 
 class Unity(unittest.TestCase):
     def check(self, first, second, fails, target="a.dir"):
-        """One program of b.cpp and, unless it has another target, a.cpp: `first` and `second` in their anonymous namespaces."""
+        """`first` in a.cpp's anonymous namespace and `second` in b.cpp's; both of one program unless `target` is another."""
         files = {f"cache/{name}.cpp": f"namespace enginery {{\nnamespace {{\n\n{text}\n\n}}  // namespace\n}}\n"
                  for name, text in (("a", first), ("b", second))}
-        commands = [{"file": f"cache/{name}.cpp", "command": f"c++ -o cache/CMakeFiles/{folder}/{name}.cpp.o -c cache/{name}.cpp"}
-                    for name, folder in (("a", target), ("b", "a.dir"))]
-        with tempfile.TemporaryDirectory() as root:
-            root = pathlib.Path(root)
-            (root / "cache").mkdir()
-            for path, text in files.items():
-                (root / path).write_text(text)
-            for command in commands:
-                command["file"] = str(root.resolve() / command["file"])
-            (root / "compile_commands.json").write_text(json.dumps(commands))
-            done = subprocess.run([sys.executable, HERE / "unity.py", root], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 1 if fails else 0, done.stdout + done.stderr)
+        files["compile_commands.json"] = json.dumps([
+            {"file": f"cache/{name}.cpp", "command": f"c++ -o cache/CMakeFiles/{folder}/{name}.cpp.o -c cache/{name}.cpp"}
+            for name, folder in (("a", target), ("b", "a.dir"))])
+        code, out = run("unity.py", files)
+        self.assertEqual(code, 1 if fails else 0, out)
 
     def test_clashes(self):
         self.check("int one(const Dims& a) {", "bool one(const Dims& b) {", True)

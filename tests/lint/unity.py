@@ -56,7 +56,7 @@ def targets(source, build):
     files = collections.defaultdict(set)
     for command in json.loads((build / "compile_commands.json").read_text()):
         target = re.search(r"-o (\S+?/CMakeFiles/[^/]+\.dir)/", command["command"])
-        file = pathlib.Path(command["file"])
+        file = source / command["file"]
         many = re.findall(r'^#include "(.+)"', file.read_text(), re.M) if re.fullmatch(r"unity_\d+_cxx\.cxx", file.name) else [file]
         for one in map(pathlib.Path, many):
             if target and one.is_relative_to(source) and not one.is_relative_to(build / "_deps"):

@@ -1,0 +1,37 @@
+#include "coordinator/client/zmq_socket.h"
+
+#include <zmq.h>
+
+namespace enginery {
+
+std::shared_ptr<void> make_zmq_context() {
+  return {zmq_ctx_new(), [](void* context) { zmq_ctx_term(context); }};
+}
+
+Error zmq_error(const std::string& what) { return {ErrorCode::unavailable, what + ": " + zmq_strerror(zmq_errno())}; }
+
+Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption> own) {
+  constexpr ZmqOption kShared[] = {{ZMQ_HANDSHAKE_IVL, 5000}, {ZMQ_HEARTBEAT_IVL, 5000}, {ZMQ_HEARTBEAT_TIMEOUT, 15000}};
+  const int64_t limit = static_cast<int64_t>(max_bytes);
+  if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &limit, sizeof limit) != 0) return zmq_error("socket options");
+  for (std::span<const ZmqOption> list : {std::span<const ZmqOption>(kShared), own}) {
+    for (const ZmqOption& o : list) {
+      if (zmq_setsockopt(socket, o.option, &o.value, sizeof o.value) != 0) return zmq_error("socket options");
+    }
+  }
+  return {};
+}
+
+bool take_zmq_frame(void* socket, Bytes& out, bool& more) {
+  zmq_msg_t part;
+  zmq_msg_init(&part);
+  const bool ok = zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) >= 0;
+  if (ok) {
+    out.assign(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
+    more = zmq_msg_more(&part);
+  }
+  zmq_msg_close(&part);
+  return ok;
+}
+
+}  // namespace enginery

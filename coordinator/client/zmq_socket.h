@@ -1,0 +1,29 @@
+// What both ends of a connection do with libzmq.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/base/digest.h"
+#include "engine/base/result.h"
+
+namespace enginery {
+
+// Sockets of one process share a context.
+std::shared_ptr<void> make_zmq_context();
+
+// libzmq's last error of this thread: unavailable.
+Error zmq_error(const std::string& what);
+
+struct ZmqOption {
+  int option;  // ZMQ_LINGER, ...
+  int value;
+};
+// What both ends share (largest frame in bytes, times of handshake and heartbeat), then the end's own.
+Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption> own);
+
+// The next frame of the socket, without waiting; `more` says whether its message goes on. False: none waits, or zmq_errno().
+bool take_zmq_frame(void* socket, Bytes& out, bool& more);
+
+}  // namespace enginery
