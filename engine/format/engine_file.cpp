@@ -36,9 +36,13 @@ Result<EngineFile> parse_body(ByteSpan body, const Sections& sections, const std
 }  // namespace
 
 Result<Bytes> write_content(const Manifest& manifest, const Plan& plan) {
-  PlanSections sections = encode_plan(plan);
+  const PlanSections sections = encode_plan(plan);
+  const Bytes encoded = encode_manifest(manifest);
   Bytes file = file_header(manifest.kind);
-  append_section(file, SectionKind::manifest, as_bytes(encode_manifest(manifest)));
+  // Weights may be gigabytes: they are copied once.
+  constexpr size_t kMostFrames = 5 * 2 * kSectionAlignment;  // the header's and four sections', with their padding
+  file.reserve(kMostFrames + encoded.size() + sections.plan.size() + sections.code.size() + sections.weights.size());
+  append_section(file, SectionKind::manifest, as_bytes(encoded));
   append_section(file, SectionKind::plan, as_bytes(sections.plan));
   if (!sections.code.empty()) append_section(file, SectionKind::code, as_bytes(sections.code));
   append_section(file, SectionKind::weights, as_bytes(sections.weights));
@@ -67,9 +71,10 @@ Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustSto
 
 Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
   ByteSpan body = as_bytes(*file);
+  auto whole = std::async(std::launch::async, [body] { return sha256(body); });
   TRY(Sections sections, parse_sections(body, HashCheck::all));
   TRY(EngineFile out, parse_body(body, sections, file));
-  out.file_digest = sha256(body);
+  out.file_digest = whole.get();
   out.file_bytes = static_cast<int64_t>(file->size());
   return out;
 }
