@@ -5,6 +5,7 @@
 
 #include "engine/plan/plan.h"
 #include "engine/plan/streams.h"
+#include "tuner/analytic_choice.h"
 #include "tuner/compile_ahead.h"
 #include "tuner/layout_search.h"
 #include "tuner/network_race.h"
@@ -269,7 +270,7 @@ struct Tuner::State {
   }
 
   Result<Assignment> select(const Network& network) {
-    if (options.level == 0) return first_choice(network, sources);
+    if (options.level == 0) return analytic_choice(network, sources);
     CHECK_OK(time_nodes(network));
     TRY(std::vector<Assignment> assignments, find_layouts(network));
     TRY(Assignment chosen, fastest_network(network, std::move(assignments)));

@@ -1,5 +1,6 @@
 #include "worker/steps.h"
 
+#include "tuner/analytic_choice.h"
 #include "worker/step_support.h"
 
 namespace enginery {
@@ -17,7 +18,7 @@ std::string join(const std::vector<std::string>& lines) {
 }
 
 Result<Assignment> choose(const Network& network, const Target& target, bool provisional, const StepInputs& inputs) {
-  if (provisional) return first_choice(network, target.sources);
+  if (provisional) return analytic_choice(network, target.sources);
   TRY(auto text, input_named(inputs, "choices"));
   TRY(Choices choices, parse_choices(*text));
   return follow(network, target.sources, choices);

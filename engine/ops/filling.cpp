@@ -63,7 +63,7 @@ Result<int64_t> padded_size(const Pad& op, const PadDim& p, int64_t size) {
 int64_t modulo(int64_t a, int64_t n) { return (a % n + n) % n; }
 
 // The input position of each output position along one dimension; -1 for the constant.
-std::vector<int64_t> pad_sources(PadMode mode, const PadDim& p, int64_t in, int64_t out) {
+std::vector<int64_t> sources_along(PadMode mode, const PadDim& p, int64_t in, int64_t out) {
   Kept kept = kept_of(p, in);
   std::vector<int64_t> sources(static_cast<size_t>(out));
   for (int64_t o = 0; o < out; ++o) {
@@ -136,6 +136,14 @@ Tensor widened(const Tensor& t) { return is_floating(t.type()) ? convert(t, Data
 
 std::span<const std::string_view> enum_names(PadMode) { return kPadModes; }
 
+Result<std::vector<std::vector<int64_t>>> pad_sources(const Pad& op, const std::vector<int64_t>& pads, const std::vector<int64_t>* axes,
+                                                      const Dims& in, const Dims& out) {
+  TRY(auto by_dim, pads_by_dimension(pads, axes, static_cast<int64_t>(in.size())));
+  std::vector<std::vector<int64_t>> sources;
+  for (size_t d = 0; d < by_dim.size(); ++d) sources.push_back(sources_along(op.mode, by_dim[d], in[d], out[d]));
+  return sources;
+}
+
 InferredTypes infer(const Pad& op, Operands in) {
   const std::string_view name = Pad::kName;
   CHECK_OK(require_inputs(name, in, 2, 4));
@@ -162,11 +170,7 @@ Status reference(const Pad& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   std::vector<int64_t> axes;
   if (given(in, 3)) axes = to_int64s(*in[3]);
-  TRY(auto by_dim, pads_by_dimension(to_int64s(*in[1]), given(in, 3) ? &axes : nullptr, in[0]->rank()));
-  std::vector<std::vector<int64_t>> sources;
-  for (size_t d = 0; d < by_dim.size(); ++d) {
-    sources.push_back(pad_sources(op.mode, by_dim[d], in[0]->dims()[d], out[0].dims()[d]));
-  }
+  TRY(auto sources, pad_sources(op, to_int64s(*in[1]), given(in, 3) ? &axes : nullptr, in[0]->dims(), out[0].dims()));
   with_element_bytes(in[0]->type(), [&](auto type) {
     using T = decltype(type);
     T value{};

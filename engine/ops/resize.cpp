@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/ops/reduction.h"
+#include "engine/ops/sampling.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
@@ -13,13 +13,6 @@ constexpr std::string_view kCoordinates[] = {"half_pixel", "pytorch_half_pixel",
                                              "asymmetric", "half_pixel_symmetric", "crop"};
 constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
 constexpr float kLargestResized = static_cast<float>(int64_t{1} << 40);
-
-// One dimension. Scales stay float, and so do coordinates: ONNX Runtime decides which element is nearest in float.
-struct ResizeDim {
-  int64_t in, out;
-  float scale;
-  float begin = 0, end = 1;  // of the region, for `crop`
-};
 
 float source_position(ResizeCoordinates rule, const ResizeDim& d, int64_t o) {
   float x = static_cast<float>(o);
@@ -53,16 +46,6 @@ int64_t nearest(ResizeRounding rule, float x) {
   return 0;
 }
 
-struct Tap {
-  int64_t at;
-  double weight;
-};
-// The elements that one output element is made of; a region that reaches outside the input gives a constant instead.
-struct ResizeTaps {
-  std::vector<Tap> taps;
-  bool outside = false;
-};
-
 // Keys, "Cubic convolution interpolation for digital image processing" (1981), with coefficient a.
 double cubic_weight(double distance, double a) {
   double x = std::abs(distance);
@@ -76,7 +59,7 @@ double kernel_weight(const Resize& op, double distance) {
   return std::max(0.0, 1 - std::abs(distance));
 }
 
-ResizeTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
+SampleTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   const float position = source_position(op.coordinates, d, o);
   if (op.coordinates == ResizeCoordinates::crop && !(position >= 0 && position <= static_cast<float>(d.in - 1))) {
     return {{}, true};
@@ -87,7 +70,7 @@ ResizeTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   const double reach = (op.mode == ResizeMode::cubic ? 2 : 1) / shrink;
   const int64_t base = static_cast<int64_t>(std::floor(position)), first = static_cast<int64_t>(std::floor(-reach)) + 1;
   const double fraction = static_cast<double>(position) - static_cast<double>(base);
-  ResizeTaps result;
+  SampleTaps result;
   double sum = 0;
   for (int64_t i = first; i < 2 - first; ++i) {
     int64_t at = base + i;
@@ -96,15 +79,9 @@ ResizeTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
     sum += result.taps.back().weight;
   }
   if (op.exclude_outside || op.antialias) {
-    for (Tap& t : result.taps) t.weight /= sum;
+    for (SampleTap& t : result.taps) t.weight /= sum;
   }
   return result;
-}
-
-std::vector<ResizeTaps> all_taps(const Resize& op, const ResizeDim& d) {
-  std::vector<ResizeTaps> all;
-  for (int64_t o = 0; o < d.out; ++o) all.push_back(taps_of(op, d, o));
-  return all;
 }
 
 // x seen as [outer, in, inner] -> [outer, out, inner].
@@ -123,18 +100,18 @@ std::vector<T> resample(const std::vector<T>& x, int64_t inner, const ResizeDim&
 
 template <typename T>
 std::vector<T> resample_nearest(const Resize& op, const std::vector<T>& x, int64_t inner, const ResizeDim& d) {
-  const std::vector<ResizeTaps> all = all_taps(op, d);
+  const std::vector<SampleTaps> all = resize_taps(op, d);
   return resample(x, inner, d, [&](const T* plane, int64_t o, T* row) {
     std::copy_n(plane + all[static_cast<size_t>(o)].taps[0].at * inner, inner, row);
   });
 }
 
 std::vector<double> resample_weighted(const Resize& op, const std::vector<double>& x, int64_t inner, const ResizeDim& d) {
-  const std::vector<ResizeTaps> all = all_taps(op, d);
+  const std::vector<SampleTaps> all = resize_taps(op, d);
   return resample(x, inner, d, [&](const double* plane, int64_t o, double* row) {
-    const ResizeTaps& taps = all[static_cast<size_t>(o)];
+    const SampleTaps& taps = all[static_cast<size_t>(o)];
     if (taps.outside) std::fill_n(row, inner, op.extrapolation);
-    for (const Tap& t : taps.taps) {
+    for (const SampleTap& t : taps.taps) {
       for (int64_t i = 0; i < inner; ++i) row[i] += t.weight * plane[t.at * inner + i];
     }
   });
@@ -171,6 +148,12 @@ std::vector<ResizeDim> dims_of(const Resize& op, ReferenceInputs in, const Tenso
 }
 
 }  // namespace
+
+std::vector<SampleTaps> resize_taps(const Resize& op, const ResizeDim& dim) {
+  std::vector<SampleTaps> all;
+  for (int64_t o = 0; o < dim.out; ++o) all.push_back(taps_of(op, dim, o));
+  return all;
+}
 
 std::span<const std::string_view> enum_names(ResizeMode) { return kModes; }
 std::span<const std::string_view> enum_names(ResizeCoordinates) { return kCoordinates; }

@@ -67,6 +67,23 @@ bool simplify_gemm(Graph& graph, Node& node) {
   return true;
 }
 
+// Scales that say no more than the sizes which they give become these: integers, which kernels know when they are chosen.
+bool scales_to_sizes(Graph& graph, Node& node) {
+  if (node.inputs.size() < 2 || std::get<Resize>(node.op).coordinates == ResizeCoordinates::crop) return false;
+  const Tensor* given = graph.constant(node.inputs[1]);
+  const Dims in = graph.value(node.inputs[0]).type.dims, out = graph.value(node.outputs[0]).type.dims;
+  if (!given || given->size() != std::ssize(in) || !is_static(in) || !is_static(out) || volume(in) == 0) return false;
+  const Tensor scales = convert(*given, DataType::float32);
+  for (size_t d = 0; d < in.size(); ++d) {
+    if (static_cast<float>(out[d]) / static_cast<float>(in[d]) != scales.data<float>()[d]) return false;
+  }
+  const std::string name = graph.value(node.inputs[1]).name;
+  const ValueId sizes = graph.add_constant(name + ".sizes", Tensor::of<int64_t>({std::ssize(out)}, std::span<const int64_t>(out)));
+  node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
+  node.inputs[1] = kNoValue, node.inputs[2] = sizes;
+  return true;
+}
+
 }  // namespace
 
 Result<int> canonicalize(Graph& graph) {
@@ -75,6 +92,7 @@ Result<int> canonicalize(Graph& graph) {
     Node& node = graph.node(id);
     if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
     if (std::holds_alternative<Gemm>(node.op)) changed += simplify_gemm(graph, node);
+    if (std::holds_alternative<Resize>(node.op)) changed += scales_to_sizes(graph, node);
     if (auto pooling = as_global_pooling(graph, node)) {
       node.op = *pooling;
       node.inputs.resize(1);

@@ -1,6 +1,5 @@
 #include "engine/plan/assignment.h"
 
-#include <algorithm>
 #include <set>
 
 namespace enginery {
@@ -28,28 +27,21 @@ std::vector<ReformatKey> needed_reformats(const Network& network, const std::vec
   return {needed.begin(), needed.end()};
 }
 
-Status complete_reformats(const Network& network, const TacticSources& sources, Assignment& assignment) {
+Result<Tactic> offer_reformat_tactic(const Network& network, const TacticSources& sources, const ReformatKey& key) {
   static const std::set<Precision> kAny = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::int8};
-  for (const ReformatKey& key : needed_reformats(network, assignment.tactics)) {
-    if (assignment.reformats.count(key)) continue;
-    const Value& value = network.graph.value(key.value);
-    auto offered = offer_all(sources, reformat_problem(value.type, key.from, key.to), kAny);
-    if (!offered) return offered.error().within("reformat of '" + value.name + "' from " + to_string(key.from) + " to " + to_string(key.to));
-    assignment.reformats.emplace(key, offered->front());
-  }
-  return {};
+  const Value& value = network.graph.value(key.value);
+  auto offered = offer_all(sources, reformat_problem(value.type, key.from, key.to), kAny);
+  if (!offered) return offered.error().within("reformat of '" + value.name + "' from " + to_string(key.from) + " to " + to_string(key.to));
+  return offered->front();
 }
 
-Result<Assignment> first_choice(const Network& network, const TacticSources& sources) {
-  Assignment out;
-  for (const NetworkNode& node : network.nodes) {
-    auto best = std::min_element(node.tactics.begin(), node.tactics.end(), [](const Tactic& a, const Tactic& b) {
-      return a.estimated_us < b.estimated_us;
-    });
-    out.tactics.push_back(*best);
+Status complete_reformats(const Network& network, const TacticSources& sources, Assignment& assignment) {
+  for (const ReformatKey& key : needed_reformats(network, assignment.tactics)) {
+    if (assignment.reformats.count(key)) continue;
+    TRY(Tactic tactic, offer_reformat_tactic(network, sources, key));
+    assignment.reformats.emplace(key, std::move(tactic));
   }
-  CHECK_OK(complete_reformats(network, sources, out));
-  return out;
+  return {};
 }
 
 }  // namespace enginery

@@ -22,7 +22,7 @@ struct Assignment {
   int streams = 1;                           // at most so many run side by side
 };
 
-// Chooses tactics; implemented by the tuner (by measuring) and by first_choice (without).
+// Chooses tactics; implemented by the tuner.
 class TacticSelector {
  public:
   virtual ~TacticSelector() = default;
@@ -35,8 +35,8 @@ Format boundary_format(const Value& value);
 // The changes of format that `tactics` need: (value, producer's format, consumer's format), where placement differs.
 std::vector<ReformatKey> needed_reformats(const Network& network, const std::vector<Tactic>& tactics);
 
-// Each node's lowest estimate, linear before other layouts on a tie; for level 0 and provisional engines.
-Result<Assignment> first_choice(const Network& network, const TacticSources& sources);
+// The first tactic that is offered for a reformat. Errors: unsupported.
+Result<Tactic> offer_reformat_tactic(const Network& network, const TacticSources& sources, const ReformatKey& key);
 
 // Adds to `assignment` the first offered tactic for each reformat that is needed and not in it yet.
 Status complete_reformats(const Network& network, const TacticSources& sources, Assignment& assignment);

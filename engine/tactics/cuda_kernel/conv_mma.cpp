@@ -130,9 +130,7 @@ Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic, c
   launch.threads = static_cast<unsigned>(threads_of(*variant));
   launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(*variant));
   launch.arguments = argument_bytes(args);
-  launch.slots = {{offsetof(gpu::ConvArgs, x), PointerSource::input, 0},
-                  {offsetof(gpu::ConvArgs, w), PointerSource::constant, weights},
-                  {offsetof(gpu::ConvArgs, y), PointerSource::output, 0}};
+  launch.slots = conv_slots(weights);
   attach_epilogue(epilogue, offsetof(gpu::ConvArgs, epilogue), plan, launch);
   if (variant->slices > 1) add_parts(shape, 4 * variant->slices * shape.m() * c.tiles_k() * variant->bn, 8, plan, launch);
   plan.launches.push_back(std::move(launch));

@@ -110,6 +110,12 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   return a;
 }
 
+std::vector<PointerSlot> conv_slots(int weights) {
+  return {{offsetof(gpu::ConvArgs, x), PointerSource::input, 0},
+          {offsetof(gpu::ConvArgs, w), PointerSource::constant, weights},
+          {offsetof(gpu::ConvArgs, y), PointerSource::output, 0}};
+}
+
 double conv_bytes(const ConvShape& shape, DataType type) {
   int64_t elements = shape.n * shape.h * shape.w * shape.c_pitch() + shape.m() * shape.k_pitch() +
                      shape.k * shape.r * shape.s * shape.c / shape.groups;

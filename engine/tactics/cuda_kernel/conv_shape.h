@@ -41,6 +41,9 @@ std::vector<float> filter_krsc(const ConvShape& shape, const Tensor& weights);
 // Sizes, strides and divisors of the arguments; tiles and weights are the kernel's own.
 gpu::ConvArgs conv_args(const ConvShape& shape);
 
+// The pointers that every kernel of ConvArgs reads; `weights` is a constant of the plan.
+std::vector<PointerSlot> conv_slots(int weights);
+
 // Bytes that x, w and y take in `type`.
 double conv_bytes(const ConvShape& shape, DataType type);
 

@@ -35,13 +35,6 @@ double simt_estimate_us(const ConvShape& shape, const SimtVariant& v, DataType t
   return kStartUs + std::max({compute, steps * kStepUs, context.memory_us(conv_bytes(shape, type), 0)}) + parts_us;
 }
 
-// Pointers that every convolution kernel reads.
-std::vector<PointerSlot> conv_slots(int weights) {
-  return {{offsetof(gpu::ConvArgs, x), PointerSource::input, 0},
-          {offsetof(gpu::ConvArgs, w), PointerSource::constant, weights},
-          {offsetof(gpu::ConvArgs, y), PointerSource::output, 0}};
-}
-
 // [r][s][c of the group][k], float32.
 PackConstant pack_direct(const ConvShape& shape) {
   return [shape](Weights weights) {

@@ -13,6 +13,7 @@ std::span<const KernelFamily> kernel_families() {
       {"gemv", offer_gemv, plan_gemv},
       {"conv_simt", offer_conv_simt, plan_conv_simt},
       {"conv_direct", offer_conv_direct, plan_conv_direct},
+      {"deconv", offer_deconv, plan_deconv},
       {"product", offer_product, plan_product},
       {"pool", offer_pool, plan_pool},
       {"reduce", offer_reduce, plan_reduce},
@@ -21,6 +22,7 @@ std::span<const KernelFamily> kernel_families() {
       {"pointwise", offer_pointwise, plan_pointwise},
       {"copy", offer_copy, plan_copy},
       {"gather", offer_gather, plan_gather},
+      {"sample", offer_sample, plan_sample},
       {"cast", offer_cast, plan_cast},
       {"fault", offer_fault, plan_fault},
   };

@@ -69,6 +69,8 @@ Status offer_conv_simt(const Problem&, const KernelContext&, std::vector<Tactic>
 Result<KernelPlan> plan_conv_simt(const Problem&, const Tactic&, const KernelContext&);
 Status offer_conv_direct(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_conv_direct(const Problem&, const Tactic&, const KernelContext&);
+Status offer_deconv(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_deconv(const Problem&, const Tactic&, const KernelContext&);
 Status offer_depthwise(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_depthwise(const Problem&, const Tactic&, const KernelContext&);
 Status offer_gemv(const Problem&, const KernelContext&, std::vector<Tactic>&);
@@ -85,6 +87,8 @@ Status offer_reduce(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_reduce(const Problem&, const Tactic&, const KernelContext&);
 Status offer_gather(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_gather(const Problem&, const Tactic&, const KernelContext&);
+Status offer_sample(const Problem&, const KernelContext&, std::vector<Tactic>&);
+Result<KernelPlan> plan_sample(const Problem&, const Tactic&, const KernelContext&);
 Status offer_cast(const Problem&, const KernelContext&, std::vector<Tactic>&);
 Result<KernelPlan> plan_cast(const Problem&, const Tactic&, const KernelContext&);
 Status offer_pointwise(const Problem&, const KernelContext&, std::vector<Tactic>&);

@@ -147,6 +147,20 @@ TEST(Canonicalize, FoldsGemmsScalars) {
   EXPECT_EQ(run(canonicalize, g), 1);
 }
 
+TEST(Canonicalize, TurnsScalesIntoSizesWhereTheySayTheSame) {
+  auto scaled = [](const std::string& scales) {
+    return parse("input %x : float32[1x3x4x5]\n %s = constant float32[4] {1," + scales + R"(}
+      %y = resize(%x, %s) mode=linear coordinates=half_pixel
+      output %y)");
+  };
+  Graph exact = scaled("1,2,3");
+  EXPECT_EQ(run(canonicalize, exact), 1);
+  EXPECT_EQ(exact.node(exact.topological_order().back()).inputs.size(), 3);
+  EXPECT_EQ(run(canonicalize, exact), 0);
+  Graph rounded = scaled("1,1.6,3");  // 6.4 rows become 6
+  EXPECT_EQ(run(canonicalize, rounded), 0);
+}
+
 TEST(FoldBatchNorm, FoldsIntoAConvolutionWithAndWithoutBias) {
   for (std::string bias : {"_", "%b"}) {
     Graph g = parse("input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n %b = constant float32[4] random(2)\n"

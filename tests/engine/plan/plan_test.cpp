@@ -8,6 +8,7 @@
 #include "engine/graph/text.h"
 #include "engine/passes/fuse_vertical.h"
 #include "engine/plan/memory.h"
+#include "tuner/analytic_choice.h"
 
 namespace enginery {
 namespace {
@@ -60,7 +61,7 @@ struct Fixture {
   }
   Result<Plan> plan_text(const std::string& body) {
     TRY(Network network, lower_text(body));
-    TRY(Assignment assignment, first_choice(network, sources));
+    TRY(Assignment assignment, analytic_choice(network, sources));
     return make_plan(network, assignment);
   }
 };

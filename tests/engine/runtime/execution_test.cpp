@@ -8,6 +8,7 @@
 #include "engine/compile/compile.h"
 #include "engine/device/sku_table.h"
 #include "engine/graph/text.h"
+#include "tuner/analytic_choice.h"
 
 namespace enginery {
 namespace {
@@ -62,7 +63,7 @@ TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
   for (const Tactic& tactic : tactics) {
     if (tactic.source == "reference") continue;
     network->nodes[0].tactics = {tactic};
-    auto assignment = first_choice(*network, one->sources);
+    auto assignment = analytic_choice(*network, one->sources);
     ASSERT_TRUE(assignment.ok()) << assignment.error().message;
     auto plan = make_plan(*network, *assignment);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
@@ -81,7 +82,7 @@ TEST(Execution, NamesTheSourceThatALayerNeedsAndThatIsNotHere) {
   ASSERT_TRUE(target.ok()) << target.error().message;
   auto network = lower(pointwise_convolution(), target->sources, {Precision::fp32});
   ASSERT_TRUE(network.ok()) << network.error().message;
-  auto assignment = first_choice(*network, target->sources);
+  auto assignment = analytic_choice(*network, target->sources);
   ASSERT_TRUE(assignment.ok());
   assignment->tactics[0].source = "cudnn";
   auto plan = make_plan(*network, *assignment);
@@ -106,7 +107,7 @@ TEST(Execution, RunsBranchesOnSideStreams) {
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   auto network = lower(*graph, target->sources, {Precision::fp32});
   ASSERT_TRUE(network.ok()) << network.error().message;
-  auto assignment = first_choice(*network, target->sources);
+  auto assignment = analytic_choice(*network, target->sources);
   ASSERT_TRUE(assignment.ok());
   auto one = make_plan(*network, *assignment);
   assignment->streams = 3;

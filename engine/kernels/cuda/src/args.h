@@ -113,6 +113,19 @@ struct GatherArgs {
   Divisor by_inner, by_count;
 };
 
+// What an index of a sampled dimension reads: elements from the start of the dimension, and its weight.
+struct SampleTap {
+  int at;
+  float weight;
+};
+struct SampleArgs {
+  const void* x;
+  const SampleTap* taps;
+  const float* outside;  // one number
+  void* y;
+  unsigned total;        // threads with work
+};
+
 struct CastArgs {
   const void* x;
   void* y;

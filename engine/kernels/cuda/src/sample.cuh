@@ -1,0 +1,37 @@
+// Resizing and padding: each output element is a weighted sum over taps along up to three dimensions, the others are kept.
+//
+// A thread computes VECTOR elements side by side. sample_place(i, row) is generated: where output i lies along the dimensions that
+// are kept, and its rows in the tables of the sampled ones, which begin at FIRST_j and have TAPS_j taps a row. A first tap at -1: the
+// place is outside, and takes the constant. Bytes moved an output element: one write, and its taps' reads, most of them from the
+// caches. Serves every SM.
+
+extern "C" __global__ void __launch_bounds__(256) kernel(const SampleArgs a) {
+  unsigned i = blockIdx.x * 256u + threadIdx.x;
+  if (i >= a.total) return;
+  i *= VECTOR;
+  unsigned row[3] = {0, 0, 0};
+  const TX* x = static_cast<const TX*>(a.x) + sample_place(i, row);
+  const SampleTap* t0 = a.taps + FIRST_0 + row[0] * TAPS_0;
+  const SampleTap* t1 = a.taps + FIRST_1 + row[1] * TAPS_1;
+  const SampleTap* t2 = a.taps + FIRST_2 + row[2] * TAPS_2;
+  float v[VECTOR];
+  bool outside = t0->at < 0 || t1->at < 0 || t2->at < 0;
+#pragma unroll
+  for (int k = 0; k < VECTOR; ++k) v[k] = outside ? *a.outside : 0.0f;
+  if (!outside) {
+#pragma unroll
+    for (int j0 = 0; j0 < TAPS_0; ++j0) {
+#pragma unroll
+      for (int j1 = 0; j1 < TAPS_1; ++j1) {
+#pragma unroll
+        for (int j2 = 0; j2 < TAPS_2; ++j2) {
+          float u[VECTOR], weight = t0[j0].weight * t1[j1].weight * t2[j2].weight;
+          load_vector<VECTOR>(x + t0[j0].at + t1[j1].at + t2[j2].at, u);
+#pragma unroll
+          for (int k = 0; k < VECTOR; ++k) v[k] += weight * u[k];
+        }
+      }
+    }
+  }
+  store_vector<VECTOR>(static_cast<TY*>(a.y) + i, v);
+}
