@@ -60,7 +60,7 @@ class RunCommand final : public Command {
  public:
   void declare(Options& options) override {
     options.positional("ENGINE", engine_, "the engine file");
-    options.texts("--input", inputs_, "[NAME=]PATH", ".npy, JPEG, PNG or a folder of pictures; repeatable, NAME for engines with several inputs");
+    options.texts("--input", inputs_, "[NAME=]PATH", ".npy, .npz, JPEG, PNG or a folder of pictures; repeatable, NAME for engines with several inputs");
     options.text("--preprocess", preprocess_, "FILE", "TOML file that says how pictures become the input");
     options.text("--output", output_, "DIR", "write every output as DIR/NAME.npy, and the rows' names to DIR/inputs.txt");
     options.number("--top", top_, {1, 1'000'000}, "K", "print the K best classes of each row");

@@ -178,6 +178,7 @@ std::vector<ProblemRow> conformance_problems() {
       {"resize_linear", "resize mode=linear coordinates=half_pixel | float32[2x16x5x7] _ int64[4]={2,16,11,14}"},
       {"resize_linear_corners", "resize mode=linear coordinates=align_corners | float32[1x21x9x9] _ int64[4]={1,21,33,33}"},
       {"resize_linear_smaller", "resize mode=linear coordinates=half_pixel antialias=true | float32[1x8x12x10] _ int64[4]={1,8,5,4}"},
+      {"resize_linear_thumbnail", "resize mode=linear coordinates=half_pixel antialias=true | float32[1x8x96x90] _ int64[4]={1,8,3,2}"},
       {"resize_cubic", "resize mode=cubic coordinates=half_pixel | float32[1x8x6x5] _ int64[4]={1,8,9,13}"},
       {"resize_cubic_inside", "resize mode=cubic coordinates=asymmetric exclude_outside=true | float32[1x3x6x5] _ int64[4]={1,3,9,13}"},
       {"resize_linear_3d", "resize mode=linear coordinates=half_pixel | float32[1x8x3x4x5] _ int64[5]={1,8,6,8,10}"},

@@ -18,12 +18,9 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const SampleArgs a) {
   bool outside = t0->at < 0 || t1->at < 0 || t2->at < 0;
 #pragma unroll
   for (int k = 0; k < VECTOR; ++k) v[k] = outside ? *a.outside : 0.0f;
-  if (!outside) {
-#pragma unroll
+  if (!outside) {  // taps are few, or many where an image shrinks: how far to unroll is the compiler's affair
     for (int j0 = 0; j0 < TAPS_0; ++j0) {
-#pragma unroll
       for (int j1 = 0; j1 < TAPS_1; ++j1) {
-#pragma unroll
         for (int j2 = 0; j2 < TAPS_2; ++j2) {
           float u[VECTOR], weight = t0[j0].weight * t1[j1].weight * t2[j2].weight;
           load_vector<VECTOR>(x + t0[j0].at + t1[j1].at + t2[j2].at, u);
