@@ -1,6 +1,4 @@
 // Family deconv: transposed convolutions with constant weights (deconv.cuh).
-#include <algorithm>
-
 #include "engine/tactics/cuda_kernel/conv_shape.h"
 
 namespace enginery {

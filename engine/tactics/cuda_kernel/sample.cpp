@@ -1,4 +1,6 @@
 // Family sample: resizing and padding (sample.cuh).
+#include <algorithm>
+
 #include "engine/ops/sampling.h"
 #include "engine/tactics/cuda_kernel/kernel_family.h"
 
