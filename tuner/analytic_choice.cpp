@@ -41,7 +41,7 @@ Result<Assignment> analytic_choice(const Network& network, const TacticSources& 
     return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
   }
   Assignment out;
-  for (size_t n = 0; n < network.nodes.size(); ++n) out.tactics.push_back(network.nodes[n].tactics[solutions[0].choice[n]]);
+  out.tactics = chosen_tactics(network, solutions[0]);
   CHECK_OK(complete_reformats(network, sources, out));
   return out;
 }

@@ -150,6 +150,12 @@ class Search {
 
 }  // namespace
 
+std::vector<Tactic> chosen_tactics(const Network& network, const Solution& solution) {
+  std::vector<Tactic> out;
+  for (size_t n = 0; n < network.nodes.size(); ++n) out.push_back(network.nodes[n].tactics[solution.choice[n]]);
+  return out;
+}
+
 std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs, const ReformatCost& reformat, size_t most) {
   Search search(network, costs, reformat);
   std::vector<Solution> found{search.descend(search.fastest())};

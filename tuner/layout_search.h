@@ -21,6 +21,9 @@ struct Solution {
   double total_us = 0;
 };
 
+// The tactics that a solution chose, parallel to network.nodes.
+std::vector<Tactic> chosen_tactics(const Network& network, const Solution& solution);
+
 // Distinct local optima, best first, at most `most`.
 std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs, const ReformatCost& reformat, size_t most);
 

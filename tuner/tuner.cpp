@@ -180,7 +180,7 @@ struct Tuner::State {
 
   Assignment to_assignment(const Network& network, const Solution& solution) const {
     Assignment out;
-    for (size_t n = 0; n < network.nodes.size(); ++n) out.tactics.push_back(network.nodes[n].tactics[solution.choice[n]]);
+    out.tactics = chosen_tactics(network, solution);
     for (const ReformatKey& key : needed_reformats(network, out.tactics)) {
       auto found = reformats.find(problem_of(network, key).key());
       if (found != reformats.end()) out.reformats.emplace(key, found->second.second);
@@ -229,9 +229,7 @@ struct Tuner::State {
       TRY(solutions, candidate_layouts(network, cost));
       size_t before = reformats.size();
       for (const Solution& s : solutions) {
-        std::vector<Tactic> tactics;
-        for (size_t n = 0; n < network.nodes.size(); ++n) tactics.push_back(network.nodes[n].tactics[s.choice[n]]);
-        for (const ReformatKey& key : needed_reformats(network, tactics)) CHECK_OK(time_reformat(network, key));
+        for (const ReformatKey& key : needed_reformats(network, chosen_tactics(network, s))) CHECK_OK(time_reformat(network, key));
       }
       if (reformats.size() == before) break;
     }

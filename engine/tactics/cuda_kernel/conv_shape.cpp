@@ -148,6 +148,16 @@ PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int6
   };
 }
 
+void add_untiled_launch(const ConvShape& shape, int64_t width, PackConstant weights, const LoweredEpilogue& epilogue, KernelPlan& plan) {
+  KernelLaunch launch;
+  launch.grid = grid_for(shape.m() * shape.k_pitch() / width, 256);
+  launch.threads = 256;
+  launch.arguments = argument_bytes(conv_args(shape));
+  launch.slots = conv_slots(plan.add_constant(std::move(weights)));
+  attach_epilogue(epilogue, offsetof(gpu::ConvArgs, epilogue), plan, launch);
+  plan.launches.push_back(std::move(launch));
+}
+
 void add_parts(const ConvShape& shape, int64_t bytes, int64_t vector, KernelPlan& plan, KernelLaunch& launch) {
   plan.workspace_bytes = bytes;
   launch.slots.push_back({offsetof(gpu::ConvArgs, partial), PointerSource::workspace, 0});

@@ -52,6 +52,9 @@ double conv_bytes(const ConvShape& shape, DataType type);
 PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int64_t bn, bool round_to_tf32);
 int64_t filter_steps(const ConvShape& shape, int64_t bk);
 
+// For kernels whose threads compute `width` output channels each, 256 threads a block: adds their only launch.
+void add_untiled_launch(const ConvShape& shape, int64_t width, PackConstant weights, const LoweredEpilogue& epilogue, KernelPlan& plan);
+
 // For kernels that divide K: gives `launch` the workspace for the parts, adds it to the plan, and turns it into the launch
 // that adds the parts up, `vector` channels a thread (conv_parts.cuh).
 void add_parts(const ConvShape& shape, int64_t bytes, int64_t vector, KernelPlan& plan, KernelLaunch& launch);

@@ -123,13 +123,7 @@ Result<KernelPlan> plan_conv_direct(const Problem& problem, const Tactic& tactic
   define_types(plan.program, type, type);
   plan.program.functions = epilogue_text(epilogue.code);
   plan.program.files = {"conv_direct.cuh"};
-  KernelLaunch launch;
-  launch.grid = grid_for(shape.m() * shape.k_pitch(), 256);
-  launch.threads = 256;
-  launch.arguments = argument_bytes(conv_args(shape));
-  launch.slots = conv_slots(plan.add_constant(pack_direct(shape)));
-  attach_epilogue(epilogue, offsetof(gpu::ConvArgs, epilogue), plan, launch);
-  plan.launches.push_back(std::move(launch));
+  add_untiled_launch(shape, 1, pack_direct(shape), epilogue, plan);
   return plan;
 }
 

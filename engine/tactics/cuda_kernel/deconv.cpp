@@ -71,13 +71,7 @@ Result<KernelPlan> plan_deconv(const Problem& problem, const Tactic& tactic, con
   plan.program.define("WIDTH", width_of(shape));
   plan.program.functions = epilogue_text(epilogue.code);
   plan.program.files = {"deconv.cuh"};
-  KernelLaunch launch;
-  launch.grid = grid_for(shape.m() * shape.k_pitch() / width_of(shape), 256);
-  launch.threads = 256;
-  launch.arguments = argument_bytes(conv_args(shape));
-  launch.slots = conv_slots(plan.add_constant(pack_deconv(shape)));
-  attach_epilogue(epilogue, offsetof(gpu::ConvArgs, epilogue), plan, launch);
-  plan.launches.push_back(std::move(launch));
+  add_untiled_launch(shape, width_of(shape), pack_deconv(shape), epilogue, plan);
   return plan;
 }
 

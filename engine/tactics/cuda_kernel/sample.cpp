@@ -1,16 +1,24 @@
 // Family sample: resizing and padding (sample.cuh).
 #include <algorithm>
 
+#include "engine/kernels/cuda/epilogue.h"
 #include "engine/ops/sampling.h"
 #include "engine/tactics/cuda_kernel/kernel_family.h"
 
 namespace enginery {
 namespace {
 
-// One dimension, or several neighbours that are kept as they are: then without taps.
+// One dimension; without taps where it is kept as it is.
 struct SampledDim {
   int64_t in = 1, out = 1;
   std::vector<SampleTaps> taps;  // one row an output index
+
+  // Of every row: shorter ones are filled up with weights of 0.
+  size_t row_taps() const {
+    size_t longest = 1;
+    for (const SampleTaps& row : taps) longest = std::max(longest, row.taps.size());
+    return longest;
+  }
 };
 
 Result<std::vector<SampledDim>> resized_dims(const Problem& problem, const Resize& op) {
@@ -59,36 +67,27 @@ Result<std::vector<SampledDim>> sampled_dims(const Problem& problem) {
   return resize ? resized_dims(problem, *resize) : padded_dims(problem, *pad);
 }
 
-// As the elements lie in memory, neighbours that are kept as one.
-std::vector<SampledDim> in_order(const std::vector<SampledDim>& dims, LayoutKind layout) {
-  std::vector<size_t> order;
-  for (size_t d = 0; d < dims.size(); ++d) order.push_back(d);
-  if (layout == LayoutKind::channels_last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  std::vector<SampledDim> out;
-  for (size_t d : order) {
-    const bool joins = !out.empty() && out.back().taps.empty() && dims[d].taps.empty();
-    if (joins) out.back().in *= dims[d].in, out.back().out *= dims[d].out;
-    else if (dims[d].in != 1 || !dims[d].taps.empty()) out.push_back(dims[d]);
-  }
-  return out;
+// As the elements lie in memory.
+std::vector<SampledDim> in_order(std::vector<SampledDim> dims, LayoutKind layout) {
+  if (layout == LayoutKind::channels_last) std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  return dims;
 }
 
 constexpr size_t kMostSampled = 3;
 
-// What a kernel is told of its dims: how it walks them, and the tables.
+// What a kernel is told of dims in memory's order: where an output lies along the kept ones, its row along each sampled one, and
+// these ones' tables.
 struct SampleCode {
-  std::string place;
+  OperandWalk kept, rows[kMostSampled];
   std::vector<gpu::SampleTap> taps{{0, 1}};  // first the only row of a dimension that is not there
   size_t first[kMostSampled] = {0, 0, 0}, count[kMostSampled] = {1, 1, 1};
 };
 
-// Appends the rows of a dimension whose elements lie `stride` apart; all are as long as the longest.
+// Appends the rows of a dimension whose elements lie `stride` apart.
 void append_rows(const SampledDim& dim, int64_t stride, size_t number, SampleCode& code) {
-  size_t longest = 1;
-  for (const SampleTaps& row : dim.taps) longest = std::max(longest, row.taps.size());
-  code.first[number] = code.taps.size(), code.count[number] = longest;
+  code.first[number] = code.taps.size(), code.count[number] = dim.row_taps();
   for (const SampleTaps& row : dim.taps) {
-    for (size_t i = 0; i < longest; ++i) {
+    for (size_t i = 0; i < code.count[number]; ++i) {
       const SampleTap tap = i < row.taps.size() ? row.taps[i] : SampleTap{row.taps.empty() ? 0 : row.taps[0].at, 0};
       code.taps.push_back({row.outside ? -1 : static_cast<int>(tap.at * stride), static_cast<float>(tap.weight)});
     }
@@ -97,22 +96,17 @@ void append_rows(const SampledDim& dim, int64_t stride, size_t number, SampleCod
 
 SampleCode code_of(const std::vector<SampledDim>& dims) {
   SampleCode code;
-  std::string body;
-  int64_t stride = 1;
+  Dims in;
+  for (const SampledDim& dim : dims) in.push_back(dim.in);
+  const Dims strides = strides_of(in);
   size_t number = 0;
-  for (size_t d = dims.size(); d-- > 0;) {
-    const SampledDim& dim = dims[d];
-    const std::string size = std::to_string(dim.out) + "u", index = d == 0 ? "rest" : "rest % " + size;
-    if (dim.taps.empty()) {
-      body += " at += " + index + " * " + std::to_string(stride) + "u;";
-    } else {
-      body += " row[" + std::to_string(number) + "] = " + index + ";";
-      append_rows(dim, stride, number++, code);
-    }
-    if (d > 0) body += " rest /= " + size + ";";
-    stride *= dim.in;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool kept = dims[d].taps.empty();
+    code.kept.append(dims[d].out, kept ? strides[d] : 0);
+    if (kept) continue;
+    for (size_t e = 0; e < dims.size(); ++e) code.rows[number].append(dims[e].out, e == d ? 1 : 0);
+    append_rows(dims[d], strides[d], number++, code);
   }
-  code.place = "__device__ __forceinline__ unsigned sample_place(unsigned rest, unsigned (&row)[3]) { unsigned at = 0;" + body + " return at; }\n";
   return code;
 }
 
@@ -120,10 +114,10 @@ size_t sampled_count(const std::vector<SampledDim>& dims) {
   return static_cast<size_t>(std::count_if(dims.begin(), dims.end(), [](const SampledDim& d) { return !d.taps.empty(); }));
 }
 
-// Elements a thread: 16 bytes where the innermost dimension is kept.
-int64_t vector_of(const std::vector<SampledDim>& dims, DataType type) {
+// Elements a thread: 16 bytes where what is innermost is kept.
+int64_t vector_of(const OperandWalk& kept, DataType type) {
   const int64_t wide = 16 / element_bytes(type);
-  return !dims.empty() && dims.back().taps.empty() && dims.back().out % wide == 0 ? wide : 1;
+  return !kept.dims.empty() && kept.strides.back() == 1 && kept.dims.back() % wide == 0 ? wide : 1;
 }
 
 }  // namespace
@@ -132,15 +126,15 @@ Status offer_sample(const Problem& problem, const KernelContext& context, std::v
   TRY(const auto dims, sampled_dims(problem));
   if (sampled_count(dims) > kMostSampled) return no_kernel("more than three dimensions to sample");
   const Dims &x = problem.inputs[0].type.dims, &y = problem.outputs[0].type.dims;
+  double reads = 1;
+  for (const SampledDim& dim : dims) reads *= static_cast<double>(dim.row_taps());
   for (DataType type : context.storage_types()) {
     for (LayoutKind kind : {LayoutKind::linear, LayoutKind::channels_last}) {
       if (kind == LayoutKind::channels_last && (x.size() < 3 || x[1] % 8 || y[1] % 8)) continue;
       Tactic tactic = make_kernel_tactic(problem, "sample/taps");
       tactic.inputs[0] = tactic.outputs[0] = {type, {kind, 0}};
       tactic.compute = precision_of_storage(type);
-      const SampleCode code = code_of(in_order(dims, kind));
-      const double reads = 1 + 0.1 * static_cast<double>(code.count[0] * code.count[1] * code.count[2]);
-      const auto elements = static_cast<double>(volume(x)) + reads * static_cast<double>(volume(y));
+      const auto elements = static_cast<double>(volume(x)) + (1 + 0.1 * reads) * static_cast<double>(volume(y));
       tactic.estimated_us = context.memory_us(elements * static_cast<double>(element_bytes(type)));
       out.push_back(std::move(tactic));
     }
@@ -152,10 +146,9 @@ Result<KernelPlan> plan_sample(const Problem& problem, const Tactic& tactic, con
   if (tactic.id != "sample/taps") return no_variant(tactic);
   TRY(const auto logical, sampled_dims(problem));
   const DataType type = tactic.outputs[0].type;
-  const auto dims = in_order(logical, tactic.outputs[0].layout.kind);
-  if (sampled_count(dims) > kMostSampled) return no_variant(tactic);
-  SampleCode code = code_of(dims);
-  const int64_t vector = vector_of(dims, type);
+  if (sampled_count(logical) > kMostSampled) return no_variant(tactic);
+  SampleCode code = code_of(in_order(logical, tactic.outputs[0].layout.kind));
+  const int64_t vector = vector_of(code.kept, type);
   KernelPlan plan;
   define_types(plan.program, type, type);
   plan.program.define("VECTOR", vector);
@@ -163,7 +156,8 @@ Result<KernelPlan> plan_sample(const Problem& problem, const Tactic& tactic, con
     plan.program.define("FIRST_" + std::to_string(j), static_cast<int64_t>(code.first[j]));
     plan.program.define("TAPS_" + std::to_string(j), static_cast<int64_t>(code.count[j]));
   }
-  plan.program.functions = code.place;
+  plan.program.functions = place_text("kept_place", code.kept);
+  for (size_t j = 0; j < kMostSampled; ++j) plan.program.functions += place_text("row_" + std::to_string(j), code.rows[j]);
   plan.program.files = {"sample.cuh"};
   gpu::SampleArgs args{};
   args.total = static_cast<unsigned>(volume(problem.outputs[0].type.dims) / vector);

@@ -1,7 +1,7 @@
 // Resizing and padding: each output element is a weighted sum over taps along up to three dimensions, the others are kept.
 //
-// A thread computes VECTOR elements side by side. sample_place(i, row) is generated: where output i lies along the dimensions that
-// are kept, and its rows in the tables of the sampled ones, which begin at FIRST_j and have TAPS_j taps a row. A first tap at -1: the
+// A thread computes VECTOR elements side by side. Generated: kept_place(i), where output i lies along the dimensions that are kept,
+// and row_j(i), its row in the table of a sampled one, which begins at FIRST_j and has TAPS_j taps a row. A first tap at -1: the
 // place is outside, and takes the constant. Bytes moved an output element: one write, and its taps' reads, most of them from the
 // caches. Serves every SM.
 
@@ -9,11 +9,10 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const SampleArgs a) {
   unsigned i = blockIdx.x * 256u + threadIdx.x;
   if (i >= a.total) return;
   i *= VECTOR;
-  unsigned row[3] = {0, 0, 0};
-  const TX* x = static_cast<const TX*>(a.x) + sample_place(i, row);
-  const SampleTap* t0 = a.taps + FIRST_0 + row[0] * TAPS_0;
-  const SampleTap* t1 = a.taps + FIRST_1 + row[1] * TAPS_1;
-  const SampleTap* t2 = a.taps + FIRST_2 + row[2] * TAPS_2;
+  const TX* x = static_cast<const TX*>(a.x) + kept_place(i);
+  const SampleTap* t0 = a.taps + FIRST_0 + row_0(i) * TAPS_0;
+  const SampleTap* t1 = a.taps + FIRST_1 + row_1(i) * TAPS_1;
+  const SampleTap* t2 = a.taps + FIRST_2 + row_2(i) * TAPS_2;
   float v[VECTOR];
   bool outside = t0->at < 0 || t1->at < 0 || t2->at < 0;
 #pragma unroll
