@@ -30,7 +30,8 @@ struct Reader {
   bool number(uint64_t& out, size_t size) {
     if (bytes.size() - at < size) return false;
     out = 0;
-    for (size_t i = 0; i < size; ++i) out |= uint64_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
+    for (size_t i = 0; i < size; ++i)
+      out |= uint64_t{static_cast<uint8_t>(bytes[at + i])} << (8 * i);
     at += size;
     return true;
   }
@@ -54,7 +55,8 @@ Result<KeyField> parse_field(Reader& reader) {
   if (!is_name(field.name)) return malformed(reader.at, "a field's name is not [a-z0-9_.-]{1,255}");
   if (!reader.number(size, 4))
     return malformed(reader.at, "cut short before the value of '" + field.name + "'");
-  if (size > kMaxValueBytes) return malformed(reader.at, "the value of '" + field.name + "' is above 1 MiB");
+  if (size > kMaxValueBytes)
+    return malformed(reader.at, "the value of '" + field.name + "' is above 1 MiB");
   if (!reader.text(field.value, size))
     return malformed(reader.at, "cut short in the value of '" + field.name + "'");
   return field;

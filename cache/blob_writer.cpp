@@ -23,7 +23,8 @@ void remove_forgotten(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     struct stat info {};
     if (stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
+    auto age =
+        std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
     if (age > kForgottenAfter) (void)unlink(entry.path().c_str());
   }
 }
@@ -49,7 +50,8 @@ Result<uint64_t> BlobWriter::offset(const Digest& digest) {
   struct stat info {};
   if (stat(path_of(digest).c_str(), &info) == 0) return static_cast<uint64_t>(info.st_size);
   if (errno == ENOENT) return uint64_t{0};
-  return Error{ErrorCode::storage, "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
+  return Error{ErrorCode::storage,
+               "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
 }
 
 Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan chunk) {
@@ -59,7 +61,8 @@ Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan 
   TRY(uint64_t have, length(descriptor.get(), file));
   if (at > have) {
     return Error{ErrorCode::invalid_argument, "upload of blob " + digest.text() + ": chunk at " +
-                                                  std::to_string(at) + ", expected " + std::to_string(have)};
+                                                  std::to_string(at) + ", expected " +
+                                                  std::to_string(have)};
   }
   uint64_t known = have - at;
   if (chunk.size() <= known) return have;
@@ -94,7 +97,8 @@ Status BlobWriter::finish(const Digest& digest) {
 Status BlobWriter::abandon(const Digest& digest) {
   std::lock_guard lock(mutex_of(digest));
   if (unlink(path_of(digest).c_str()) == 0 || errno == ENOENT) return {};
-  return Error{ErrorCode::storage, "remove " + path_of(digest).string() + ": " + std::strerror(errno)};
+  return Error{ErrorCode::storage,
+               "remove " + path_of(digest).string() + ": " + std::strerror(errno)};
 }
 
 }  // namespace enginery

@@ -1,7 +1,9 @@
-// Uploads in chunks that survive a lost connection or a restart: partial/<digest> grows until it is the blob.
+// Uploads in chunks that survive a lost connection or a restart: partial/<digest> grows until it is
+// the blob.
 //
 // Where: between the coordinator's bulk socket and the blob store. Every call may be repeated.
-// Threads: thread-safe. One process per catalog folder may receive uploads (the coordinator; see FolderLock).
+// Threads: thread-safe. One process per catalog folder may receive uploads (the coordinator; see
+// FolderLock).
 #pragma once
 
 #include <array>
@@ -20,13 +22,13 @@ class BlobWriter {
   // How many bytes of `digest` have arrived: where the sender goes on. 0 for an unknown upload.
   Result<uint64_t> offset(const Digest& digest);
 
-  // Adds a chunk at `at`; says the new offset. Bytes that are there already are skipped, so a repeated chunk
-  // is ok; a gap is invalid_argument naming the offset to go on from. storage: full (the upload stays as it
-  // was).
+  // Adds a chunk at `at`; says the new offset. Bytes that are there already are skipped, so a
+  // repeated chunk is ok; a gap is invalid_argument naming the offset to go on from. storage: full
+  // (the upload stays as it was).
   Result<uint64_t> append(const Digest& digest, uint64_t at, ByteSpan chunk);
 
-  // Checks the hash and makes the upload a blob; ok when the blob is there already. corrupt_data: other bytes
-  // arrived, the upload is dropped and starts over. not_found: nothing was uploaded.
+  // Checks the hash and makes the upload a blob; ok when the blob is there already. corrupt_data:
+  // other bytes arrived, the upload is dropped and starts over. not_found: nothing was uploaded.
   Status finish(const Digest& digest);
 
   // Drops an upload.

@@ -1,8 +1,8 @@
 // The catalog of one folder: blobs, results, engines, timings and events, over one SQLite file.
 //
-// Where: `build` opens the user's own; the coordinator opens the farm's and keeps its queue in the same
-// database, so that a queue transition and a result are one Transaction. cache/README.md describes the folder
-// and the tables. Threads: thread-safe. Processes: several may share a folder.
+// Where: `build` opens the user's own; the coordinator opens the farm's and keeps its queue in the
+// same database, so that a queue transition and a result are one Transaction. cache/README.md
+// describes the folder and the tables. Threads: thread-safe. Processes: several may share a folder.
 #pragma once
 
 #include <filesystem>
@@ -27,9 +27,9 @@ struct CatalogOptions {
 
 class Catalog {
  public:
-  // Opens or creates the catalog of `folder` and brings its tables up to date. storage: one message that
-  // names the folder when it is read-only, full, not ours or locked, within seconds. corrupt_data: the
-  // database is damaged.
+  // Opens or creates the catalog of `folder` and brings its tables up to date. storage: one message
+  // that names the folder when it is read-only, full, not ours or locked, within seconds.
+  // corrupt_data: the database is damaged.
   static Result<std::unique_ptr<Catalog>> open(const std::filesystem::path& folder,
                                                const CatalogOptions& options = {});
 

@@ -2,8 +2,8 @@
 
 namespace enginery {
 
-Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& blobs, const Clock& clock,
-                                               const Digest& digest) {
+Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& blobs,
+                                               const Clock& clock, const Digest& digest) {
   Result<uint64_t> size = blobs.size(digest);
   if (size.ok()) return std::optional<uint64_t>(*size);
   if (size.error().code != ErrorCode::not_found) return size.error();
@@ -14,13 +14,14 @@ Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& bl
 Status forget_blob(Database& database, BlobStore& blobs, const Clock& clock, const Digest& digest) {
   int64_t now = clock.wall_time().count();
   TRY(Transaction transaction, Transaction::begin(database));
-  CHECK_OK(
-      database.execute("UPDATE result SET gone_ns=?2 WHERE gone_ns IS NULL AND (key, generation) IN "
-                       "(SELECT key, generation FROM result_output WHERE digest=?1)",
-                       digest, now));
-  CHECK_OK(database.execute("UPDATE engine SET gone_ns=?2 WHERE gone_ns IS NULL AND digest=?1", digest, now));
-  CHECK_OK(database.execute("UPDATE calibration SET gone_ns=?2 WHERE gone_ns IS NULL AND histograms=?1",
+  CHECK_OK(database.execute(
+      "UPDATE result SET gone_ns=?2 WHERE gone_ns IS NULL AND (key, generation) IN "
+      "(SELECT key, generation FROM result_output WHERE digest=?1)",
+      digest, now));
+  CHECK_OK(database.execute("UPDATE engine SET gone_ns=?2 WHERE gone_ns IS NULL AND digest=?1",
                             digest, now));
+  CHECK_OK(database.execute(
+      "UPDATE calibration SET gone_ns=?2 WHERE gone_ns IS NULL AND histograms=?1", digest, now));
   CHECK_OK(blobs.remove(digest));
   return transaction.commit();
 }

@@ -1,5 +1,5 @@
-// The promise that the catalog never answers with something whose blobs are gone: ask for a blob, and when it
-// is missing, everything that needs it stops being an answer.
+// The promise that the catalog never answers with something whose blobs are gone: ask for a blob,
+// and when it is missing, everything that needs it stops being an answer.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 namespace enginery {
 
 // The blob's size; nothing when it is missing, after forget_blob.
-Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& blobs, const Clock& clock,
-                                               const Digest& digest);
+Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& blobs,
+                                               const Clock& clock, const Digest& digest);
 
-// Marks every result, engine and calibration that needs the missing blob as gone, and drops what the store
-// still knows of it.
+// Marks every result, engine and calibration that needs the missing blob as gone, and drops what
+// the store still knows of it.
 Status forget_blob(Database& database, BlobStore& blobs, const Clock& clock, const Digest& digest);
 
 // "sha256:" (or not) and 8 to 64 hex digits as the range of digests that begin so. invalid_argument

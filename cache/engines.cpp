@@ -5,8 +5,8 @@
 namespace enginery {
 namespace {
 
-// Rows in read_engine's order; `rest` is what follows FROM. `name` is the table with the name that is asked
-// for.
+// Rows in read_engine's order; `rest` is what follows FROM. `name` is the table with the name that
+// is asked for.
 std::string select_engines(const std::string& name, const std::string& rest) {
   return "SELECT engine.digest, content_digest, " + name +
          ".name, model, engine.sku, precision, key, size_bytes, " +
@@ -42,21 +42,25 @@ Status Engines::add(const EngineRow& engine) {
   int64_t created_ns =
       engine.created_ns != 0 ? engine.created_ns : static_cast<int64_t>(clock_.wall_time().count());
   CHECK_OK(database_.execute(
-      "INSERT INTO engine(digest, content_digest, model, sku, precision, key, size_bytes, latency_ms, "
+      "INSERT INTO engine(digest, content_digest, model, sku, precision, key, size_bytes, "
+      "latency_ms, "
       "provisional, created_ns) "
-      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT(digest) DO UPDATE SET gone_ns=NULL",
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT(digest) DO UPDATE SET "
+      "gone_ns=NULL",
       engine.digest, engine.content_digest, engine.model, engine.sku, engine.precision, engine.key,
       engine.size_bytes, engine.latency_ms, engine.provisional, created_ns));
   // A new row, so that the name's newest engine is the one added last.
-  CHECK_OK(
-      database_.execute("DELETE FROM engine_name WHERE name=?1 AND digest=?2", engine.name, engine.digest));
-  CHECK_OK(
-      database_.execute("INSERT INTO engine_name(name, digest) VALUES(?1, ?2)", engine.name, engine.digest));
+  CHECK_OK(database_.execute("DELETE FROM engine_name WHERE name=?1 AND digest=?2", engine.name,
+                             engine.digest));
+  CHECK_OK(database_.execute("INSERT INTO engine_name(name, digest) VALUES(?1, ?2)", engine.name,
+                             engine.digest));
   return transaction.commit();
 }
 
-// The first row whose file is there. One without is marked gone, which takes it out of the next round's rows.
-Result<std::optional<EngineRow>> Engines::first_present(const std::function<Result<Statement>()>& select) {
+// The first row whose file is there. One without is marked gone, which takes it out of the next
+// round's rows.
+Result<std::optional<EngineRow>> Engines::first_present(
+    const std::function<Result<Statement>()>& select) {
   while (true) {
     EngineRow engine;
     {
@@ -73,16 +77,18 @@ Result<std::optional<EngineRow>> Engines::first_present(const std::function<Resu
 Result<EngineRow> Engines::find(std::string_view prefix) {
   TRY(DigestRange range, digest_range(prefix));
   TRY(auto count,
-      database_.find_integer("SELECT count(*) FROM engine WHERE digest BETWEEN ?1 AND ?2 AND gone_ns IS NULL",
-                             range.first, range.last));
+      database_.find_integer(
+          "SELECT count(*) FROM engine WHERE digest BETWEEN ?1 AND ?2 AND gone_ns IS NULL",
+          range.first, range.last));
   if (count.value_or(0) > 1) {
     return Error{ErrorCode::invalid_argument, "engine " + std::string(prefix) + ": " +
                                                   std::to_string(*count) +
                                                   " engines begin so, give more digits"};
   }
-  std::string sql = select_engines("engine_name",
-                                   "engine JOIN engine_name USING(digest) WHERE digest BETWEEN ?1 AND ?2 "
-                                   "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 1");
+  std::string sql =
+      select_engines("engine_name",
+                     "engine JOIN engine_name USING(digest) WHERE digest BETWEEN ?1 AND ?2 "
+                     "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 1");
   TRY(auto engine, first_present([&] { return database_.prepare(sql, range.first, range.last); }));
   if (!engine) return no_engine(std::string(prefix));
   return *engine;
@@ -117,26 +123,31 @@ Status Engines::set_tag(const TagRow& tag) {
   if (!known) return no_engine(tag.engine.text()).within("tag '" + tag.tag + "'");
   CHECK_OK(database_.execute(
       "INSERT INTO tag(name, tag, sku, engine, created_ns) VALUES(?1, ?2, ?3, ?4, ?5) "
-      "ON CONFLICT(name, tag, sku) DO UPDATE SET engine=excluded.engine, created_ns=excluded.created_ns",
+      "ON CONFLICT(name, tag, sku) DO UPDATE SET engine=excluded.engine, "
+      "created_ns=excluded.created_ns",
       tag.name, tag.tag, tag.sku, tag.engine, clock_.wall_time().count()));
   return {};
 }
 
-Result<EngineRow> Engines::tagged(std::string_view name, std::string_view tag, std::string_view sku) {
+Result<EngineRow> Engines::tagged(std::string_view name, std::string_view tag,
+                                  std::string_view sku) {
   // The engine may be known under other names only; the tag's own name is the answer's.
-  std::string sql = select_engines("tag",
-                                   "tag JOIN engine ON engine.digest=tag.engine "
-                                   "WHERE tag.name=?1 AND tag=?2 AND tag.sku=?3 AND gone_ns IS NULL");
+  std::string sql =
+      select_engines("tag",
+                     "tag JOIN engine ON engine.digest=tag.engine "
+                     "WHERE tag.name=?1 AND tag=?2 AND tag.sku=?3 AND gone_ns IS NULL");
   TRY(auto engine, first_present([&] { return database_.prepare(sql, name, tag, sku); }));
   if (!engine)
-    return no_engine("'" + std::string(name) + "@" + std::string(tag) + "' for " + std::string(sku));
+    return no_engine("'" + std::string(name) + "@" + std::string(tag) + "' for " +
+                     std::string(sku));
   return *engine;
 }
 
 Result<std::vector<TagRow>> Engines::tags() {
   std::vector<TagRow> out;
   TRY(Statement row,
-      database_.prepare("SELECT name, tag, sku, engine, created_ns FROM tag ORDER BY name, tag, sku"));
+      database_.prepare(
+          "SELECT name, tag, sku, engine, created_ns FROM tag ORDER BY name, tag, sku"));
   while (true) {
     TRY(bool found, row.step());
     if (!found) return out;
@@ -164,7 +175,8 @@ Status Engines::unpin(const Digest& blob) {
 
 Result<std::vector<PinRow>> Engines::pins() {
   std::vector<PinRow> out;
-  TRY(Statement row, database_.prepare("SELECT blob, reason, created_ns FROM pin ORDER BY created_ns, blob"));
+  TRY(Statement row,
+      database_.prepare("SELECT blob, reason, created_ns FROM pin ORDER BY created_ns, blob"));
   while (true) {
     TRY(bool found, row.step());
     if (!found) return out;

@@ -1,5 +1,5 @@
-// The engines of the catalog: finished files with their names, and the tags and pins that people put on them.
-// Threads: thread-safe.
+// The engines of the catalog: finished files with their names, and the tags and pins that people
+// put on them. Threads: thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -48,11 +48,12 @@ class Engines {
   Engines(Database& database, BlobStore& blobs, const Clock& clock)
       : database_(database), blobs_(blobs), clock_(clock) {}
 
-  // Adds the engine, or one more name to a known one, which becomes the newest of that name. not_found: no
-  // such blob.
+  // Adds the engine, or one more name to a known one, which becomes the newest of that name.
+  // not_found: no such blob.
   Status add(const EngineRow& engine);
 
-  // By file digest: "sha256:" and at least 8 hex digits, or all 64. invalid_argument: too short, ambiguous.
+  // By file digest: "sha256:" and at least 8 hex digits, or all 64. invalid_argument: too short,
+  // ambiguous.
   Result<EngineRow> find(std::string_view digest_prefix);
   // The newest engine of that name for the SKU whose file is there.
   Result<EngineRow> newest(std::string_view name, std::string_view sku);

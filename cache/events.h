@@ -10,7 +10,7 @@
 
 namespace enginery {
 
-struct Event {
+struct CatalogEvent {
   int64_t sequence = 0;  // grows, never reused; given by append
   std::string job;       // empty: of the farm
   int64_t time_ns = 0;   // wall time
@@ -23,9 +23,9 @@ class Events {
   explicit Events(Database& database) : database_(database) {}
 
   // Appends inside the caller's transaction where there is one; says the sequence number.
-  Result<int64_t> append(const Event& event);
+  Result<int64_t> append(const CatalogEvent& event);
   // The events after `after`, oldest first, `limit` at most; an empty job means all of them.
-  Result<std::vector<Event>> list(std::string_view job, int64_t after, int64_t limit);
+  Result<std::vector<CatalogEvent>> list(std::string_view job, int64_t after, int64_t limit);
 
  private:
   Database& database_;

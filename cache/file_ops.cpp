@@ -70,7 +70,8 @@ Result<Bytes> read_at(int fd, uint64_t offset, uint64_t size, const fs::path& fi
   return out;
 }
 
-Result<uint64_t> read_chunks(int fd, const fs::path& file, const std::function<Status(ByteSpan)>& take) {
+Result<uint64_t> read_chunks(int fd, const fs::path& file,
+                             const std::function<Status(ByteSpan)>& take) {
   Bytes buffer(kChunkBytes, '\0');
   uint64_t total = 0;
   while (true) {

@@ -1,4 +1,5 @@
-// The file-system calls that the blob store needs beyond engine/base/file.h, as errors with a sentence.
+// The file-system calls that the blob store needs beyond engine/base/file.h, as errors with a
+// sentence.
 #pragma once
 
 #include <filesystem>
@@ -34,8 +35,8 @@ Status write_all(int fd, ByteSpan bytes, const std::filesystem::path& file);
 // At most `size` bytes from `offset`; fewer at the end of the file.
 Result<Bytes> read_at(int fd, uint64_t offset, uint64_t size, const std::filesystem::path& file);
 
-// Calls `take` with the file's content, chunk by chunk, from its begin to its end; says how many bytes there
-// were.
+// Calls `take` with the file's content, chunk by chunk, from its begin to its end; says how many
+// bytes there were.
 Result<uint64_t> read_chunks(int fd, const std::filesystem::path& file,
                              const std::function<Status(ByteSpan)>& take);
 
@@ -49,13 +50,15 @@ Result<HashedFile> hash_file(int fd, const std::filesystem::path& file);
 Status sync_folder(const std::filesystem::path& folder);
 
 // rename(2) that never replaces; false when `to` exists already.
-Result<bool> rename_without_replacing(const std::filesystem::path& from, const std::filesystem::path& to);
+Result<bool> rename_without_replacing(const std::filesystem::path& from,
+                                      const std::filesystem::path& to);
 
-// A file that disappears with this object unless it was moved away. Holds a lock on it (flock), so that
-// others can tell a living writer's temporary from a dead one's.
+// A file that disappears with this object unless it was moved away. Holds a lock on it (flock), so
+// that others can tell a living writer's temporary from a dead one's.
 class TemporaryFile {
  public:
-  // Makes an empty file in `folder` and reserves `bytes` of disk for it. storage: full, and nothing stays.
+  // Makes an empty file in `folder` and reserves `bytes` of disk for it. storage: full, and nothing
+  // stays.
   static Result<TemporaryFile> create(const std::filesystem::path& folder, uint64_t bytes);
   TemporaryFile(TemporaryFile&&) noexcept;
   TemporaryFile& operator=(TemporaryFile&&) = delete;

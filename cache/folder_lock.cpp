@@ -34,7 +34,8 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
                                        std::chrono::milliseconds patience) {
   std::filesystem::path file = folder / (name + ".lock");
   int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return Error{ErrorCode::storage, "lock " + file.string() + ": " + std::strerror(errno)};
+  if (fd < 0)
+    return Error{ErrorCode::storage, "lock " + file.string() + ": " + std::strerror(errno)};
   FolderLock lock(fd);
   auto deadline = std::chrono::steady_clock::now() + patience;
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {

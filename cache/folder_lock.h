@@ -12,9 +12,11 @@ namespace enginery {
 // Holds <folder>/<name>.lock (flock) until it dies. Moved, never copied; any thread.
 class FolderLock {
  public:
-  // A storage error that names the holder's process id when the lock is still taken after `patience`.
-  static Result<FolderLock> acquire(const std::filesystem::path& folder, const std::string& name,
-                                    std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+  // A storage error that names the holder's process id when the lock is still taken after
+  // `patience`.
+  static Result<FolderLock> acquire(
+      const std::filesystem::path& folder, const std::string& name,
+      std::chrono::milliseconds patience = std::chrono::milliseconds(0));
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

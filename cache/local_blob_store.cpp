@@ -40,7 +40,8 @@ int64_t nanoseconds(const timespec& t) {
 
 }  // namespace
 
-Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& folder, Database& database,
+Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& folder,
+                                                             Database& database,
                                                              const Clock& clock) {
   for (const char* name : {"sha256", "tmp", "quarantine"}) CHECK_OK(make_folder(folder / name));
   remove_dead_temporaries(folder / "tmp");
@@ -87,7 +88,8 @@ Result<Digest> LocalBlobStore::put_file(const fs::path& source) {
         return write_all(file.fd(), chunk, file.path());
       }));
   if (size_bytes != expected_bytes) {
-    return Error{ErrorCode::invalid_argument, "store " + source.string() + ": it changed while it was read"};
+    return Error{ErrorCode::invalid_argument,
+                 "store " + source.string() + ": it changed while it was read"};
   }
   Digest digest = hash.finish();
   TRY(bool there, intact(digest));
@@ -115,8 +117,10 @@ Status LocalBlobStore::adopt(const fs::path& file, const Digest& expected) {
   return {};
 }
 
-// The content is complete in `file` when this begins, and durable under its name before the row says so.
-Status LocalBlobStore::publish(const fs::path& file, int fd, const Digest& digest, uint64_t size_bytes) {
+// The content is complete in `file` when this begins, and durable under its name before the row
+// says so.
+Status LocalBlobStore::publish(const fs::path& file, int fd, const Digest& digest,
+                               uint64_t size_bytes) {
   if (fchmod(fd, 0444) != 0 || fsync(fd) != 0) {
     return Error{ErrorCode::storage, "sync " + file.string() + ": " + std::strerror(errno)};
   }
@@ -134,7 +138,8 @@ Status LocalBlobStore::move_in(const fs::path& file, const Digest& digest) {
     CHECK_OK(sync_folder(folder_ / "sha256"));
   }
   TRY(bool moved, rename_without_replacing(file, target));
-  if (!moved) {  // an earlier crash's, or another process's this moment: keep it only if it is right
+  if (!moved) {  // an earlier crash's, or another process's this moment: keep it only if it is
+                 // right
     TRY(Descriptor present, open_file(target, O_RDONLY));
     TRY(HashedFile found, hash_file(present.get(), target));
     if (found.digest != digest) {
@@ -150,8 +155,8 @@ Status LocalBlobStore::move_in(const fs::path& file, const Digest& digest) {
 Status LocalBlobStore::put_inline(const Digest& digest, ByteSpan bytes) {
   TRY(Transaction transaction, Transaction::begin(database_));
   CHECK_OK(add_row(digest, bytes.size(), BlobPlace::database));
-  CHECK_OK(
-      database_.execute("INSERT OR REPLACE INTO blob_bytes(digest, bytes) VALUES(?1, ?2)", digest, bytes));
+  CHECK_OK(database_.execute("INSERT OR REPLACE INTO blob_bytes(digest, bytes) VALUES(?1, ?2)",
+                             digest, bytes));
   return transaction.commit();
 }
 
@@ -166,10 +171,12 @@ Status LocalBlobStore::add_row(const Digest& digest, uint64_t size_bytes, BlobPl
 // ---- reading
 
 Result<LocalBlob> LocalBlobStore::find(const Digest& digest) {
-  TRY(Statement row, database_.prepare("SELECT size_bytes, place FROM blob WHERE digest=?1", digest));
+  TRY(Statement row,
+      database_.prepare("SELECT size_bytes, place FROM blob WHERE digest=?1", digest));
   TRY(bool found, row.step());
   if (!found) return missing(digest, "not in the store");
-  return LocalBlob{{digest, static_cast<uint64_t>(row.integer(0))}, static_cast<BlobPlace>(row.integer(1))};
+  return LocalBlob{{digest, static_cast<uint64_t>(row.integer(0))},
+                   static_cast<BlobPlace>(row.integer(1))};
 }
 
 Result<uint64_t> LocalBlobStore::size(const Digest& digest) {
@@ -178,7 +185,8 @@ Result<uint64_t> LocalBlobStore::size(const Digest& digest) {
   struct stat info {};
   if (stat(path_of(digest).c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return missing(digest, "its file is gone");
-    return Error{ErrorCode::storage, "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
+    return Error{ErrorCode::storage,
+                 "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
   }
   if (static_cast<uint64_t>(info.st_size) != blob.info.size_bytes) {
     return missing(digest, "its file has " + std::to_string(info.st_size) + " bytes instead of " +
@@ -205,7 +213,8 @@ Result<Bytes> LocalBlobStore::inline_bytes(const Digest& digest) {
 
 Result<Bytes> LocalBlobStore::checked_inline(const Digest& digest) {
   Result<Bytes> bytes = inline_bytes(digest);
-  if (bytes.ok() && sha256(*bytes) != digest) return set_aside_as(digest, "its bytes have another hash");
+  if (bytes.ok() && sha256(*bytes) != digest)
+    return set_aside_as(digest, "its bytes have another hash");
   if (!bytes.ok() && bytes.error().code == ErrorCode::corrupt_data) {
     return set_aside_as(digest, "its bytes cannot be read from the database");
   }
@@ -220,7 +229,8 @@ Result<Bytes> LocalBlobStore::checked_file(const LocalBlob& blob) {
     return missing(digest, "its file is gone");
   if (!descriptor.ok()) return descriptor.error();
   TRY(Seen seen, look_at(descriptor->get(), file));
-  if (seen.size_bytes != blob.info.size_bytes) return set_aside_as(digest, "its file has another size");
+  if (seen.size_bytes != blob.info.size_bytes)
+    return set_aside_as(digest, "its file has another size");
   Bytes out;
   out.reserve(seen.size_bytes);
   Sha256 hash;
@@ -266,9 +276,11 @@ Status LocalBlobStore::check_file(const LocalBlob& blob, int fd) {
 
 Status LocalBlobStore::remove(const Digest& digest) {
   forget(digest);
-  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1", digest));  // its bytes go with it (cascade)
+  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1",
+                             digest));  // its bytes go with it (cascade)
   if (unlink(path_of(digest).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
-    return Error{ErrorCode::storage, "remove " + path_of(digest).string() + ": " + std::strerror(errno)};
+    return Error{ErrorCode::storage,
+                 "remove " + path_of(digest).string() + ": " + std::strerror(errno)};
   }
   return {};
 }
@@ -283,8 +295,9 @@ Status LocalBlobStore::set_aside(const Digest& digest) {
 
 Error LocalBlobStore::set_aside_as(const Digest& digest, const std::string& why) {
   Status status = set_aside(digest);
-  return damaged(digest,
-                 status.ok() ? why : why + " (and could not be set aside: " + status.error().message + ")");
+  return damaged(
+      digest,
+      status.ok() ? why : why + " (and could not be set aside: " + status.error().message + ")");
 }
 
 Status LocalBlobStore::move_to_quarantine(const fs::path& file) {
@@ -292,17 +305,19 @@ Status LocalBlobStore::move_to_quarantine(const fs::path& file) {
   std::string target =
       (folder_ / "quarantine" / (name + "." + std::to_string(clock_.wall_time().count()))).string();
   if (rename(file.c_str(), target.c_str()) == 0 || errno == ENOENT) return {};
-  return Error{ErrorCode::storage, "move " + file.string() + " to quarantine: " + std::strerror(errno)};
+  return Error{ErrorCode::storage,
+               "move " + file.string() + " to quarantine: " + std::strerror(errno)};
 }
 
 Result<std::vector<LocalBlob>> LocalBlobStore::rows() {
   std::vector<LocalBlob> out;
-  TRY(Statement row, database_.prepare("SELECT digest, size_bytes, place FROM blob ORDER BY digest"));
+  TRY(Statement row,
+      database_.prepare("SELECT digest, size_bytes, place FROM blob ORDER BY digest"));
   while (true) {
     TRY(bool found, row.step());
     if (!found) return out;
-    out.push_back(
-        {{row.digest(0), static_cast<uint64_t>(row.integer(1))}, static_cast<BlobPlace>(row.integer(2))});
+    out.push_back({{row.digest(0), static_cast<uint64_t>(row.integer(1))},
+                   static_cast<BlobPlace>(row.integer(2))});
   }
 }
 
@@ -316,15 +331,18 @@ Result<std::vector<BlobInfo>> LocalBlobStore::list() {
 Result<std::vector<fs::path>> LocalBlobStore::orphans() {
   std::vector<fs::path> out;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_ / "sha256", error)) {
+  for (const fs::directory_entry& entry :
+       fs::recursive_directory_iterator(folder_ / "sha256", error)) {
     if (entry.is_directory(error)) continue;
     std::optional<Digest> digest = digest_of(entry.path());
-    Result<LocalBlob> row = digest ? find(*digest) : Result<LocalBlob>(Error{ErrorCode::not_found, ""});
+    Result<LocalBlob> row =
+        digest ? find(*digest) : Result<LocalBlob>(Error{ErrorCode::not_found, ""});
     if (!row.ok() && row.error().code != ErrorCode::not_found) return row.error();
     if (!row.ok() || row->place == BlobPlace::database) out.push_back(entry.path());
   }
   if (error)
-    return Error{ErrorCode::storage, "list " + (folder_ / "sha256").string() + ": " + error.message()};
+    return Error{ErrorCode::storage,
+                 "list " + (folder_ / "sha256").string() + ": " + error.message()};
   std::ranges::sort(out);
   return out;
 }
@@ -333,7 +351,8 @@ Result<uint64_t> LocalBlobStore::rehash(const Digest& digest) {
   TRY(LocalBlob blob, find(digest));
   if (blob.place == BlobPlace::database) {
     TRY(Bytes bytes, inline_bytes(digest));
-    if (sha256(bytes) != digest) return damaged(digest, "its bytes in the database have another hash");
+    if (sha256(bytes) != digest)
+      return damaged(digest, "its bytes in the database have another hash");
     return static_cast<uint64_t>(bytes.size());
   }
   fs::path file = path_of(digest);
@@ -354,7 +373,8 @@ Status LocalBlobStore::take_up(const fs::path& orphan) {
   if (found.digest != *digest) return move_to_quarantine(orphan);
   TRY(bool there, intact(*digest));
   if (there)
-    return unlink(orphan.c_str()) == 0 ? Status() : Status(errno_error("remove " + orphan.string(), errno));
+    return unlink(orphan.c_str()) == 0 ? Status()
+                                       : Status(errno_error("remove " + orphan.string(), errno));
   return add_row(*digest, found.size_bytes, BlobPlace::file);
 }
 

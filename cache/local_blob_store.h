@@ -1,8 +1,10 @@
-// The blob store of one machine: small blobs in SQLite, large ones as read-only files sha256/ab/cdef....
+// The blob store of one machine: small blobs in SQLite, large ones as read-only files
+// sha256/ab/cdef....
 //
-// A write reserves its space, goes to a temporary file of the same filesystem, is hashed and fsynced, renamed
-// without replacing, and only then gets its row. A crash leaves at most a file without a row (complete, taken
-// up by the next put of it) or a temporary, which a later open removes once its writer is gone.
+// A write reserves its space, goes to a temporary file of the same filesystem, is hashed and
+// fsynced, renamed without replacing, and only then gets its row. A crash leaves at most a file
+// without a row (complete, taken up by the next put of it) or a temporary, which a later open
+// removes once its writer is gone.
 #pragma once
 
 #include <filesystem>
@@ -28,9 +30,10 @@ struct LocalBlob {
 
 class LocalBlobStore final : public BlobStore {
  public:
-  // `database` has the catalog's schema and outlives the store. Makes the folders, removes stale temporaries.
-  static Result<std::unique_ptr<LocalBlobStore>> open(const std::filesystem::path& folder, Database& database,
-                                                      const Clock& clock);
+  // `database` has the catalog's schema and outlives the store. Makes the folders, removes stale
+  // temporaries.
+  static Result<std::unique_ptr<LocalBlobStore>> open(const std::filesystem::path& folder,
+                                                      Database& database, const Clock& clock);
 
   Result<Digest> put(ByteSpan bytes) override;
   Result<Bytes> get(const Digest& digest) override;
@@ -42,12 +45,12 @@ class LocalBlobStore final : public BlobStore {
   // Copies a file into the store without holding it in memory.
   Result<Digest> put_file(const std::filesystem::path& file);
 
-  // Takes over a complete file of the same filesystem (it disappears from where it was). corrupt_data when
-  // its hash is not `expected`; the file then stays.
+  // Takes over a complete file of the same filesystem (it disappears from where it was).
+  // corrupt_data when its hash is not `expected`; the file then stays.
   Status adopt(const std::filesystem::path& file, const Digest& expected);
 
-  // For verify: every row, every file that has no row, and whether a blob's content hashes to its name
-  // (nothing is set aside). not_found and corrupt_data as get.
+  // For verify: every row, every file that has no row, and whether a blob's content hashes to its
+  // name (nothing is set aside). not_found and corrupt_data as get.
   Result<std::vector<LocalBlob>> rows();
   Result<std::vector<std::filesystem::path>> orphans();
   Result<uint64_t> rehash(const Digest& digest);  // the number of bytes hashed
@@ -74,7 +77,8 @@ class LocalBlobStore final : public BlobStore {
   Result<LocalBlob> find(const Digest& digest);
   Result<bool> intact(const Digest& digest);
   Status put_inline(const Digest& digest, ByteSpan bytes);
-  Status publish(const std::filesystem::path& file, int fd, const Digest& digest, uint64_t size_bytes);
+  Status publish(const std::filesystem::path& file, int fd, const Digest& digest,
+                 uint64_t size_bytes);
   Status move_in(const std::filesystem::path& file, const Digest& digest);
   Status add_row(const Digest& digest, uint64_t size_bytes, BlobPlace place);
   Result<Bytes> inline_bytes(const Digest& digest);

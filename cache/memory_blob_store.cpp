@@ -22,7 +22,8 @@ Result<Bytes> MemoryBlobStore::get(const Digest& digest) {
   if (found == blobs_.end()) return missing(digest);
   if (sha256(found->second) != digest) {
     blobs_.erase(found);
-    return Error{ErrorCode::corrupt_data, "blob " + digest.text() + ": its bytes have another hash"};
+    return Error{ErrorCode::corrupt_data,
+                 "blob " + digest.text() + ": its bytes have another hash"};
   }
   return found->second;
 }

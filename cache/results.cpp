@@ -44,20 +44,23 @@ Result<Digest> Results::find_key(std::string_view prefix) {
   TRY(Statement row, database_.prepare("SELECT key FROM action WHERE key BETWEEN ?1 AND ?2 LIMIT 2",
                                        range.first, range.last));
   TRY(bool found, row.step());
-  if (!found) return Error{ErrorCode::not_found, "action " + std::string(prefix) + ": not in the catalog"};
+  if (!found)
+    return Error{ErrorCode::not_found, "action " + std::string(prefix) + ": not in the catalog"};
   Digest key = row.digest(0);
   TRY(bool second, row.step());
   if (second)
-    return Error{ErrorCode::invalid_argument, "action " + std::string(prefix) + ": several keys begin so"};
+    return Error{ErrorCode::invalid_argument,
+                 "action " + std::string(prefix) + ": several keys begin so"};
   return key;
 }
 
 Result<std::vector<ActionRow>> Results::list_actions(std::string_view kind, int64_t limit) {
   std::vector<ActionRow> out;
   TRY(Statement row,
-      database_.prepare("SELECT key, kind, trust_domain, created_ns FROM action WHERE ?1='' OR kind=?1 "
-                        "ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
-                        kind, limit));
+      database_.prepare(
+          "SELECT key, kind, trust_domain, created_ns FROM action WHERE ?1='' OR kind=?1 "
+          "ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
+          kind, limit));
   while (true) {
     TRY(bool found, row.step());
     if (!found) return out;
@@ -86,8 +89,8 @@ Result<Commit> Results::commit(const ActionResult& result) {
   TRY(Transaction transaction, Transaction::begin(database_));
   TRY(auto known, database_.find_integer("SELECT 1 FROM action WHERE key=?1", result.key));
   if (!known) return unknown_action(result.key).within("commit a result");
-  TRY(auto earlier, database_.find_integer("SELECT 1 FROM result WHERE key=?1 AND generation=?2", result.key,
-                                           result.generation));
+  TRY(auto earlier, database_.find_integer("SELECT 1 FROM result WHERE key=?1 AND generation=?2",
+                                           result.key, result.generation));
   if (earlier) return Commit::already_there;
   for (const ResultOutput& output : result.outputs) {
     TRY(bool there, has_blob(blobs_, output.digest));
@@ -104,25 +107,27 @@ Result<Commit> Results::commit(const ActionResult& result) {
 
 Status Results::insert_result(const ActionResult& result) {
   int64_t now = clock_.wall_time().count();
-  CHECK_OK(
-      database_.execute("INSERT INTO result(key, generation, success, outcome, epoch, created_ns) "
-                        "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-                        result.key, result.generation, result.success, result.outcome, result.epoch, now));
+  CHECK_OK(database_.execute(
+      "INSERT INTO result(key, generation, success, outcome, epoch, created_ns) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+      result.key, result.generation, result.success, result.outcome, result.epoch, now));
   for (const ResultOutput& output : result.outputs) {
-    CHECK_OK(
-        database_.execute("INSERT INTO result_output(key, generation, name, digest) VALUES(?1, ?2, ?3, ?4)",
-                          result.key, result.generation, output.name, output.digest));
+    CHECK_OK(database_.execute(
+        "INSERT INTO result_output(key, generation, name, digest) VALUES(?1, ?2, ?3, ?4)",
+        result.key, result.generation, output.name, output.digest));
   }
-  CHECK_OK(
-      database_.execute("INSERT INTO commit_log(key, generation, epoch, created_ns) VALUES(?1, ?2, ?3, ?4)",
-                        result.key, result.generation, result.epoch, now));
+  CHECK_OK(database_.execute(
+      "INSERT INTO commit_log(key, generation, epoch, created_ns) VALUES(?1, ?2, ?3, ?4)",
+      result.key, result.generation, result.epoch, now));
   return {};
 }
 
 Result<std::optional<ActionResult>> Results::lookup(const Digest& key) {
-  while (true) {  // ends: each incomplete result is marked gone, and the next round sees an older one
+  while (
+      true) {  // ends: each incomplete result is marked gone, and the next round sees an older one
     TRY(auto generation,
-        database_.find_integer("SELECT max(generation) FROM result WHERE key=?1 AND gone_ns IS NULL", key));
+        database_.find_integer(
+            "SELECT max(generation) FROM result WHERE key=?1 AND gone_ns IS NULL", key));
     if (!generation) return std::optional<ActionResult>();
     TRY(auto result, lookup(key, *generation));
     if (result) return result;
@@ -143,10 +148,12 @@ Result<std::optional<ActionResult>> Results::read(const Digest& key, int64_t gen
                                        key, generation));
   TRY(bool found, row.step());
   if (!found) return std::optional<ActionResult>();
-  ActionResult result{key, generation, row.integer(0) != 0, row.text(1), row.integer(2), {}, row.integer(3)};
+  ActionResult result{key, generation,    row.integer(0) != 0, row.text(1), row.integer(2),
+                      {},  row.integer(3)};
   TRY(Statement output,
-      database_.prepare("SELECT name, digest FROM result_output WHERE key=?1 AND generation=?2 ORDER BY name",
-                        key, generation));
+      database_.prepare(
+          "SELECT name, digest FROM result_output WHERE key=?1 AND generation=?2 ORDER BY name",
+          key, generation));
   while (true) {
     TRY(bool more, output.step());
     if (!more) return std::optional<ActionResult>(std::move(result));
@@ -164,17 +171,19 @@ Result<bool> Results::complete(ActionResult& result) {
 }
 
 Result<int64_t> Results::commits(const Digest& key, int64_t generation) {
-  TRY(auto count, database_.find_integer("SELECT count(*) FROM commit_log WHERE key=?1 AND generation=?2",
-                                         key, generation));
+  TRY(auto count,
+      database_.find_integer("SELECT count(*) FROM commit_log WHERE key=?1 AND generation=?2", key,
+                             generation));
   return count.value_or(0);
 }
 
 namespace {
 
-// How far an action is from the wanted one: the number of fields that differ. Another SKU's action comes last: a job builds for
-// many at once, and that they differ in the SKU explains no miss.
+// How far an action is from the wanted one: the number of fields that differ. Another SKU's action
+// comes last: a job builds for many at once, and that they differ in the SKU explains no miss.
 size_t distance(const std::vector<KeyDifference>& differs) {
-  const bool other_sku = std::any_of(differs.begin(), differs.end(), [](const KeyDifference& d) { return d.field == "sku"; });
+  const bool other_sku = std::any_of(differs.begin(), differs.end(),
+                                     [](const KeyDifference& d) { return d.field == "sku"; });
   return differs.size() + (other_sku ? 1'000'000 : 0);
 }
 

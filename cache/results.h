@@ -1,8 +1,8 @@
 // Actions and their results: what was asked for (by key) and what came out (by blob).
 //
-// A result is committed once per key and generation, only when all its blobs are there, in one transaction. A
-// lookup answers only with a complete result: one whose blobs are gone is marked so and becomes a miss that a
-// new generation repairs. Threads: thread-safe.
+// A result is committed once per key and generation, only when all its blobs are there, in one
+// transaction. A lookup answers only with a complete result: one whose blobs are gone is marked so
+// and becomes a miss that a new generation repairs. Threads: thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct ResultOutput {
   uint64_t size_bytes = 0;  // filled by lookups
 };
 
-// The end of an action. A deterministic failure is a result too (success = false, the reason in `outcome`).
+// The end of an action. A deterministic failure is a result too (success = false, the reason in
+// `outcome`).
 struct ActionResult {
   Digest key;
   int64_t generation = 1;
@@ -71,8 +72,8 @@ class Results {
   // 1 + the highest generation that has a result; the first is 1.
   Result<int64_t> next_generation(const Digest& key);
 
-  // Records the action and its result in one transaction (a savepoint inside the caller's). not_found: an
-  // output's blob is missing, nothing was written.
+  // Records the action and its result in one transaction (a savepoint inside the caller's).
+  // not_found: an output's blob is missing, nothing was written.
   Result<Commit> commit(const ActionKey& key, const ActionResult& result);
   // The same for an action that was recorded before. not_found: it was not.
   Result<Commit> commit(const ActionResult& result);
@@ -85,8 +86,9 @@ class Results {
   // How often a result was written for the key and generation: 0 or 1 unless something is broken.
   Result<int64_t> commits(const Digest& key, int64_t generation);
 
-  // The action of the same kind, with a complete-looking result, that differs in the fewest fields (newest
-  // wins a tie); looks at the newest 10,000. Nothing when there is no other action of that kind.
+  // The action of the same kind, with a complete-looking result, that differs in the fewest fields
+  // (newest wins a tie); looks at the newest 10,000. Nothing when there is no other action of that
+  // kind.
   Result<std::optional<NearestAction>> nearest(const ActionKey& key);
 
  private:

@@ -4,7 +4,8 @@ namespace enginery {
 namespace {
 
 // Digests are BLOBs of 32 bytes, times are wall-clock nanoseconds since 1970 (suffix _ns).
-// No table names a blob by foreign key: a blob may be lost, and then the rows that need it get gone_ns.
+// No table names a blob by foreign key: a blob may be lost, and then the rows that need it get
+// gone_ns.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE blob(
   digest BLOB PRIMARY KEY CHECK(length(digest) = 32),

@@ -9,7 +9,8 @@ namespace enginery {
 
 inline constexpr std::string_view kCacheModule = "cache";
 
-// Applied by Catalog::open under the module name "cache". Add at the end, never edit what was released.
+// Applied by Catalog::open under the module name "cache". Add at the end, never edit what was
+// released.
 std::span<const Migration> cache_migrations();
 
 }  // namespace enginery

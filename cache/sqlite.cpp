@@ -8,7 +8,8 @@ namespace enginery {
 namespace {
 
 constexpr int64_t kApplicationId = 0x656e6769;  // "engi"
-constexpr int64_t kFileFormat = 1;  // user_version: changes only if the file itself changes its meaning
+constexpr int64_t kFileFormat =
+    1;  // user_version: changes only if the file itself changes its meaning
 constexpr size_t kIdleStatements = 256;
 
 ErrorCode code_of(int sqlite_code) {
@@ -45,7 +46,8 @@ std::string first_words(std::string_view sql) {
 
 // ---- Statement
 
-Statement::Statement(Database& database, std::unique_lock<std::recursive_mutex> lock, sqlite3_stmt* handle)
+Statement::Statement(Database& database, std::unique_lock<std::recursive_mutex> lock,
+                     sqlite3_stmt* handle)
     : database_(&database), lock_(std::move(lock)), handle_(handle) {}
 
 Statement::Statement(Statement&& other) noexcept
@@ -76,13 +78,15 @@ void Statement::bind(int index, std::string_view text) {
   keep_error(sqlite3_bind_text64(handle_, index, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 void Statement::bind(int index, ByteSpan blob) {
-  const void* data = blob.data() ? static_cast<const void*>(blob.data()) : "";  // null would bind NULL
+  const void* data =
+      blob.data() ? static_cast<const void*>(blob.data()) : "";  // null would bind NULL
   keep_error(sqlite3_bind_blob64(handle_, index, data, blob.size(), SQLITE_TRANSIENT));
 }
 
 Result<bool> Statement::step() {
   const char* sql = sqlite3_sql(handle_);
-  if (bind_error_ != SQLITE_OK) return database_->error("bind '" + first_words(sql) + "'", bind_error_);
+  if (bind_error_ != SQLITE_OK)
+    return database_->error("bind '" + first_words(sql) + "'", bind_error_);
   if (database_->lost_transaction()) {
     return Error{ErrorCode::storage,
                  database_->name_ + ": the transaction was rolled back by an earlier failure"};
@@ -105,12 +109,14 @@ bool Statement::is_null(int column) const {
 
 std::string Statement::text(int column) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(handle_, column));
-  return data ? std::string(data, static_cast<size_t>(sqlite3_column_bytes(handle_, column))) : std::string();
+  return data ? std::string(data, static_cast<size_t>(sqlite3_column_bytes(handle_, column)))
+              : std::string();
 }
 
 ByteSpan Statement::blob(int column) const {
   const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(handle_, column));
-  return data ? ByteSpan(data, static_cast<size_t>(sqlite3_column_bytes(handle_, column))) : ByteSpan();
+  return data ? ByteSpan(data, static_cast<size_t>(sqlite3_column_bytes(handle_, column)))
+              : ByteSpan();
 }
 
 Digest Statement::digest(int column) const {
@@ -142,7 +148,8 @@ Database::~Database() {
 }
 
 Status Database::connect(const std::string& file, const DatabaseOptions& options) {
-  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  int flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);
   if (code != SQLITE_OK) return error("open", code);
   sqlite3_busy_timeout(handle_, static_cast<int>(options.busy_timeout.count()));
@@ -158,8 +165,9 @@ Status Database::check_owner() {
   TRY(auto format, find_integer("PRAGMA user_version"));
   if (application.value_or(0) != kApplicationId &&
       (application.value_or(0) != 0 || tables.value_or(0) != 0)) {
-    return Error{ErrorCode::corrupt_data, name_ + ": a database of another application (application_id " +
-                                              std::to_string(application.value_or(0)) + ")"};
+    return Error{ErrorCode::corrupt_data,
+                 name_ + ": a database of another application (application_id " +
+                     std::to_string(application.value_or(0)) + ")"};
   }
   if (format.value_or(0) > kFileFormat) {
     return Error{ErrorCode::incompatible, name_ + ": made by a newer enginery (file format " +
@@ -171,7 +179,8 @@ Status Database::check_owner() {
 
 Status Database::set_up_file(const DatabaseOptions& options) {
   if (sqlite3_db_readonly(handle_, "main") == 1) {
-    return Error{ErrorCode::storage, name_ + ": open for writing: the file or its folder is read-only"};
+    return Error{ErrorCode::storage,
+                 name_ + ": open for writing: the file or its folder is read-only"};
   }
   CHECK_OK(check_owner());
   TRY(auto tables, find_integer("SELECT count(*) FROM sqlite_master"));
@@ -209,7 +218,8 @@ Error Database::error(const std::string& what, int code) const {
   return {code_of(code), name_ + ": " + what + ": " + reason};
 }
 
-// SQLite rolls a transaction back by itself on a full disk; what follows must not run outside of it.
+// SQLite rolls a transaction back by itself on a full disk; what follows must not run outside of
+// it.
 bool Database::lost_transaction() const {
   return depth_ > 0 && sqlite3_get_autocommit(handle_) != 0;
 }
@@ -246,7 +256,8 @@ Result<int64_t> Database::finish(Statement& statement) {
 Status Database::script(const char* sql) {
   std::lock_guard lock(mutex_);
   if (lost_transaction()) {
-    return Error{ErrorCode::storage, name_ + ": the transaction was rolled back by an earlier failure"};
+    return Error{ErrorCode::storage,
+                 name_ + ": the transaction was rolled back by an earlier failure"};
   }
   int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error("run '" + first_words(sql) + "'", code);
@@ -254,7 +265,8 @@ Status Database::script(const char* sql) {
 }
 
 Result<int64_t> Database::version_of(std::string_view module) {
-  TRY(auto known, find_integer("SELECT 1 FROM sqlite_master WHERE type='table' AND name='schema_version'"));
+  TRY(auto known,
+      find_integer("SELECT 1 FROM sqlite_master WHERE type='table' AND name='schema_version'"));
   if (!known) return int64_t{0};
   TRY(auto version, find_integer("SELECT version FROM schema_version WHERE module=?1", module));
   return version.value_or(0);
@@ -266,7 +278,8 @@ Status Database::migrate(std::string_view module, std::span<const Migration> mig
   if (before == last) return {};  // the usual case takes no write lock
   TRY(Transaction transaction, Transaction::begin(*this));
   CHECK_OK(
-      script("CREATE TABLE IF NOT EXISTS schema_version(module TEXT PRIMARY KEY, version INTEGER NOT NULL) "
+      script("CREATE TABLE IF NOT EXISTS schema_version(module TEXT PRIMARY KEY, version INTEGER "
+             "NOT NULL) "
              "WITHOUT ROWID;"));
   TRY(int64_t from, version_of(module));
   if (from > last) {
@@ -319,7 +332,8 @@ Result<std::vector<std::string>> Database::check() {
 
 Status Database::copy_pages(sqlite3* target, const std::string& target_name) {
   sqlite3_backup* backup = sqlite3_backup_init(target, "main", handle_, "main");
-  if (!backup) return Error{code_of(sqlite3_errcode(target)), target_name + ": " + sqlite3_errmsg(target)};
+  if (!backup)
+    return Error{code_of(sqlite3_errcode(target)), target_name + ": " + sqlite3_errmsg(target)};
   int code = SQLITE_OK;
   while (code == SQLITE_OK) {
     std::lock_guard lock(mutex_);  // between two batches other threads have their turn
@@ -327,12 +341,14 @@ Status Database::copy_pages(sqlite3* target, const std::string& target_name) {
   }
   sqlite3_backup_finish(backup);
   if (code == SQLITE_DONE) return {};
-  return Error{code_of(code), "back up " + name_ + " to " + target_name + ": " + sqlite3_errstr(code)};
+  return Error{code_of(code),
+               "back up " + name_ + " to " + target_name + ": " + sqlite3_errstr(code)};
 }
 
 Status Database::back_up(const std::filesystem::path& file) {
   sqlite3* target = nullptr;
-  int code = sqlite3_open_v2(file.c_str(), &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  int code =
+      sqlite3_open_v2(file.c_str(), &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Status status = code == SQLITE_OK
                       ? copy_pages(target, file.string())
                       : Status(Error{code_of(code), file.string() + ": " + sqlite3_errstr(code)});

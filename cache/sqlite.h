@@ -1,15 +1,15 @@
 // SQLite behind values and scopes: the one place that calls sqlite3_*.
 //
-// Where: below every table of the catalog and of the coordinator's queue; both live in one file, so a queue
-// transition and a result commit can be one transaction.
-// Threads: a Database is thread-safe. A Statement or Transaction holds the connection while it lives, and
-// other threads wait; the holder's own thread may nest them. Keep both short, and never carry one to another
-// thread. Read a statement to its end, or let it die, before beginning a transaction: a reader that turns
-// writer is refused when another process has written meanwhile. Processes: several may open one file (a local
-// build beside a coordinator); writers take turns, a writer waits Options::busy_timeout at most and then gets
-// a storage error. Errors: storage (read-only, full, permission, locked), corrupt_data (damaged or not a
-// database), incompatible (made by a newer enginery), out_of_memory, internal (a statement that breaks the
-// schema's rules).
+// Where: below every table of the catalog and of the coordinator's queue; both live in one file, so
+// a queue transition and a result commit can be one transaction. Threads: a Database is
+// thread-safe. A Statement or Transaction holds the connection while it lives, and other threads
+// wait; the holder's own thread may nest them. Keep both short, and never carry one to another
+// thread. Read a statement to its end, or let it die, before beginning a transaction: a reader that
+// turns writer is refused when another process has written meanwhile. Processes: several may open
+// one file (a local build beside a coordinator); writers take turns, a writer waits
+// Options::busy_timeout at most and then gets a storage error. Errors: storage (read-only, full,
+// permission, locked), corrupt_data (damaged or not a database), incompatible (made by a newer
+// enginery), out_of_memory, internal (a statement that breaks the schema's rules).
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,8 @@ namespace enginery {
 
 class Database;
 
-// A prepared statement on loan from its database's cache, with its parameters bound; given back when it dies.
+// A prepared statement on loan from its database's cache, with its parameters bound; given back
+// when it dies.
 class Statement {
  public:
   Statement(Statement&&) noexcept;
@@ -48,8 +49,8 @@ class Statement {
   double real(int column) const;
   std::string text(int column) const;
   ByteSpan blob(int column) const;
-  Digest digest(
-      int column) const;  // a blob of another size than 32 is a broken promise of the schema: all zero
+  Digest digest(int column)
+      const;  // a blob of another size than 32 is a broken promise of the schema: all zero
   bool is_null(int column) const;
 
  private:
@@ -64,7 +65,9 @@ class Statement {
   void bind(int index, const char* text) { bind(index, std::string_view(text)); }
   void bind(int index, const std::string& text) { bind(index, std::string_view(text)); }
   void bind(int index, ByteSpan blob);
-  void bind(int index, const Digest& digest) { bind(index, std::as_bytes(std::span(digest.bytes))); }
+  void bind(int index, const Digest& digest) {
+    bind(index, std::as_bytes(std::span(digest.bytes)));
+  }
   void bind(int index, std::nullptr_t);
   template <typename T>
   void bind(int index, const std::optional<T>& value) {
@@ -78,8 +81,8 @@ class Statement {
   int bind_error_ = 0;
 };
 
-// One step of a schema's history: applied once, in order of `version` (1, 2, ...), never edited after
-// release.
+// One step of a schema's history: applied once, in order of `version` (1, 2, ...), never edited
+// after release.
 struct Migration {
   int version;
   const char* sql;
@@ -91,7 +94,8 @@ struct DatabaseOptions {
   bool durable = true;      // synchronous FULL; false (tests, simulator) is OFF
 };
 
-// One connection. Strings bind as TEXT, ByteSpan and Digest as BLOB, std::optional without a value as NULL.
+// One connection. Strings bind as TEXT, ByteSpan and Digest as BLOB, std::optional without a value
+// as NULL.
 class Database {
  public:
   // Opens or creates the file: WAL, 8 KiB pages, foreign keys on, application_id "engi".
@@ -132,14 +136,16 @@ class Database {
   // Runs several statements separated by semicolons, without parameters.
   Status script(const char* sql);
 
-  // Brings `module`'s tables to the last version of `migrations`, in one transaction. Each module (cache,
-  // coordinator, ...) has a history of its own in the table schema_version. incompatible: the file is newer.
+  // Brings `module`'s tables to the last version of `migrations`, in one transaction. Each module
+  // (cache, coordinator, ...) has a history of its own in the table schema_version. incompatible:
+  // the file is newer.
   Status migrate(std::string_view module, std::span<const Migration> migrations);
 
   // The row id of the last INSERT; inside the transaction that made it.
   int64_t last_insert_id() const;
 
-  // The problems that PRAGMA quick_check and foreign_key_check report; empty when the file is sound.
+  // The problems that PRAGMA quick_check and foreign_key_check report; empty when the file is
+  // sound.
   Result<std::vector<std::string>> check();
 
   // Writes a consistent copy of the whole database to `file` while others go on working.
@@ -169,8 +175,8 @@ class Database {
   int depth_ = 0;  // open transactions of the thread that holds mutex_
 };
 
-// BEGIN IMMEDIATE ... COMMIT, or ROLLBACK when it dies uncommitted. Inside another transaction of the same
-// thread it is a savepoint: what it wrote stays only if the outer one commits too.
+// BEGIN IMMEDIATE ... COMMIT, or ROLLBACK when it dies uncommitted. Inside another transaction of
+// the same thread it is a savepoint: what it wrote stays only if the outer one commits too.
 class Transaction {
  public:
   static Result<Transaction> begin(Database& database);

@@ -16,16 +16,18 @@ Result<std::vector<TimingRow>> read_rows(Statement row) {
 
 Status Timings::record_key(const ActionKey& key) {
   Bytes bytes = key.bytes();
-  CHECK_OK(database_.execute(
-      "INSERT INTO timing_key(digest, kind, bytes) VALUES(?1, ?2, ?3) ON CONFLICT(digest) DO NOTHING",
-      sha256(bytes), key.kind(), as_bytes(bytes)));
+  CHECK_OK(
+      database_.execute("INSERT INTO timing_key(digest, kind, bytes) VALUES(?1, ?2, ?3) ON "
+                        "CONFLICT(digest) DO NOTHING",
+                        sha256(bytes), key.kind(), as_bytes(bytes)));
   return {};
 }
 
 Result<ActionKey> Timings::find_key(const Digest& digest) {
   TRY(Statement row, database_.prepare("SELECT bytes FROM timing_key WHERE digest=?1", digest));
   TRY(bool found, row.step());
-  if (!found) return Error{ErrorCode::not_found, "timing key " + digest.text() + ": not in the catalog"};
+  if (!found)
+    return Error{ErrorCode::not_found, "timing key " + digest.text() + ": not in the catalog"};
   Result<ActionKey> key = ActionKey::parse(as_text(row.blob(0)));
   if (!key.ok()) return key.error().within("timing key " + digest.text());
   return key;
@@ -35,16 +37,19 @@ Result<int64_t> Timings::put(std::span<const TimingRow> rows) {
   TRY(Transaction transaction, Transaction::begin(database_));
   int64_t changed = 0;
   for (const TimingRow& row : rows) {
-    TRY(auto keys, database_.find_integer("SELECT count(*) FROM timing_key WHERE digest IN (?1, ?2)",
-                                          row.device, row.problem));
+    TRY(auto keys,
+        database_.find_integer("SELECT count(*) FROM timing_key WHERE digest IN (?1, ?2)",
+                               row.device, row.problem));
     if (keys.value_or(0) != 2) {
-      return Error{ErrorCode::not_found, "store timing of '" + row.tactic + "': the key of its device (" +
-                                             row.device.text() + ") or problem (" + row.problem.text() +
+      return Error{ErrorCode::not_found, "store timing of '" + row.tactic +
+                                             "': the key of its device (" + row.device.text() +
+                                             ") or problem (" + row.problem.text() +
                                              ") was not recorded"};
     }
     TRY(int64_t count,
         database_.execute(
-            "INSERT INTO timing(device, problem, tactic, entry, measured_ns) VALUES(?1, ?2, ?3, ?4, ?5) "
+            "INSERT INTO timing(device, problem, tactic, entry, measured_ns) VALUES(?1, ?2, ?3, "
+            "?4, ?5) "
             "ON CONFLICT(device, problem, tactic) DO UPDATE SET entry=excluded.entry, "
             "measured_ns=excluded.measured_ns WHERE excluded.measured_ns > timing.measured_ns",
             row.device, row.problem, row.tactic, row.entry, row.measured_ns));
@@ -56,16 +61,18 @@ Result<int64_t> Timings::put(std::span<const TimingRow> rows) {
 
 Result<std::vector<TimingRow>> Timings::of_device(const Digest& device) {
   TRY(Statement rows,
-      database_.prepare("SELECT device, problem, tactic, entry, measured_ns FROM timing WHERE device=?1 "
-                        "ORDER BY problem, tactic",
-                        device));
+      database_.prepare(
+          "SELECT device, problem, tactic, entry, measured_ns FROM timing WHERE device=?1 "
+          "ORDER BY problem, tactic",
+          device));
   return read_rows(std::move(rows));
 }
 
 Result<std::vector<TimingRow>> Timings::of_problem(const Digest& device, const Digest& problem) {
-  TRY(Statement rows, database_.prepare("SELECT device, problem, tactic, entry, measured_ns FROM timing "
-                                        "WHERE device=?1 AND problem=?2 ORDER BY tactic",
-                                        device, problem));
+  TRY(Statement rows,
+      database_.prepare("SELECT device, problem, tactic, entry, measured_ns FROM timing "
+                        "WHERE device=?1 AND problem=?2 ORDER BY tactic",
+                        device, problem));
   return read_rows(std::move(rows));
 }
 
@@ -84,8 +91,8 @@ Result<std::optional<NearestTimingKey>> Timings::nearest(const ActionKey& key) {
   std::optional<NearestTimingKey> best;
   TRY(Statement row,
       database_.prepare(
-          "SELECT digest, bytes FROM timing_key WHERE kind=?1 AND digest<>?2 ORDER BY rowid DESC", key.kind(),
-          key.digest()));
+          "SELECT digest, bytes FROM timing_key WHERE kind=?1 AND digest<>?2 ORDER BY rowid DESC",
+          key.kind(), key.digest()));
   while (true) {
     TRY(bool found, row.step());
     if (!found) return best;

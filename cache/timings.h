@@ -1,7 +1,8 @@
-// The timing cache's rows: what was measured for a tactic, on a problem, on a device with its software.
+// The timing cache's rows: what was measured for a tactic, on a problem, on a device with its
+// software.
 //
-// The bytes of both keys are kept, so that a miss can say in what it differs. The entry is JSON that the
-// tuner writes and reads; nothing here looks into it. Threads: thread-safe.
+// The bytes of both keys are kept, so that a miss can say in what it differs. The entry is JSON
+// that the tuner writes and reads; nothing here looks into it. Threads: thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ class Timings {
   Status record_key(const ActionKey& key);
   Result<ActionKey> find_key(const Digest& digest);
 
-  // Adds rows in one transaction; of two for the same device, problem and tactic the later measured one
-  // stays. Says how many rows it added or replaced. not_found: a key was not recorded.
+  // Adds rows in one transaction; of two for the same device, problem and tactic the later measured
+  // one stays. Says how many rows it added or replaced. not_found: a key was not recorded.
   Result<int64_t> put(std::span<const TimingRow> rows);
 
   // All rows of a device, in problem and tactic order; those of one problem.
@@ -49,7 +50,8 @@ class Timings {
   // The devices that have rows, with their number.
   Result<std::vector<std::pair<Digest, int64_t>>> devices();
 
-  // The recorded key of the same kind that differs in the fewest fields; nothing when there is none.
+  // The recorded key of the same kind that differs in the fewest fields; nothing when there is
+  // none.
   Result<std::optional<NearestTimingKey>> nearest(const ActionKey& key);
 
  private:

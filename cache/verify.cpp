@@ -16,11 +16,13 @@ namespace {
 // One examination; each check adds what it finds to the report.
 class Examination {
  public:
-  Examination(Catalog& catalog, const VerifyOptions& options) : catalog_(catalog), options_(options) {}
+  Examination(Catalog& catalog, const VerifyOptions& options)
+      : catalog_(catalog), options_(options) {}
 
   Result<VerifyReport> run() {
     CHECK_OK(check_database());
-    if (!report_.clean()) return report_;  // what a broken database says about the rest means nothing
+    if (!report_.clean())
+      return report_;  // what a broken database says about the rest means nothing
     CHECK_OK(check_blobs());
     if (catalog_.local_blobs()) CHECK_OK(check_orphans());
     CHECK_OK(check_references());
@@ -37,15 +39,17 @@ class Examination {
 
   Status check_database() {
     TRY(auto problems, catalog_.database().check());
-    for (std::string& problem : problems) found("database", catalog_.database().name(), std::move(problem));
+    for (std::string& problem : problems)
+      found("database", catalog_.database().name(), std::move(problem));
     return {};
   }
 
   Status check_blobs() {
     TRY(auto blobs, catalog_.blobs().list());
     report_.blobs = static_cast<int64_t>(blobs.size());
-    size_t count =
-        options_.rehash_at_most < 0 ? blobs.size() : std::min<size_t>(blobs.size(), options_.rehash_at_most);
+    size_t count = options_.rehash_at_most < 0
+                       ? blobs.size()
+                       : std::min<size_t>(blobs.size(), options_.rehash_at_most);
     size_t start = blobs.empty() ? 0 : std::mt19937_64(options_.seed)() % blobs.size();
     for (size_t i = 0; i < blobs.size(); ++i) {
       const BlobInfo& blob = blobs[(start + i) % blobs.size()];
@@ -73,8 +77,8 @@ class Examination {
       if (!row) return {};  // removed since the list was made
       found("missing_blob", digest.text(), error.message);
     } else {
-      found(error.code == ErrorCode::corrupt_data ? "corrupt_blob" : "unreadable_blob", digest.text(),
-            error.message);
+      found(error.code == ErrorCode::corrupt_data ? "corrupt_blob" : "unreadable_blob",
+            digest.text(), error.message);
     }
     return options_.repair ? give_up(digest) : Status();
   }
@@ -92,7 +96,8 @@ class Examination {
     TRY(auto orphans, blobs.orphans());
     for (const auto& orphan : orphans) {
       Result<Descriptor> descriptor = open_file(orphan, O_RDONLY);
-      if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) continue;  // just taken away
+      if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
+        continue;  // just taken away
       if (!descriptor.ok()) return descriptor.error();
       TRY(HashedFile hashed, hash_file(descriptor->get(), orphan));
       if (blobs.path_of(hashed.digest) == orphan) {
@@ -113,13 +118,14 @@ class Examination {
     std::set<Digest> missing;
     TRY(report_.results, count("SELECT count(*) FROM result WHERE gone_ns IS NULL"));
     TRY(report_.engines, count("SELECT count(*) FROM engine WHERE gone_ns IS NULL"));
-    CHECK_OK(collect_missing(
-        "SELECT DISTINCT o.digest, 'result of ' || lower(hex(o.key)) FROM result_output o JOIN result r "
-        "ON r.key=o.key AND r.generation=o.generation WHERE r.gone_ns IS NULL",
-        missing));
-    CHECK_OK(collect_missing("SELECT digest, 'engine' FROM engine WHERE gone_ns IS NULL", missing));
     CHECK_OK(
-        collect_missing("SELECT histograms, 'calibration' FROM calibration WHERE gone_ns IS NULL", missing));
+        collect_missing("SELECT DISTINCT o.digest, 'result of ' || lower(hex(o.key)) FROM "
+                        "result_output o JOIN result r "
+                        "ON r.key=o.key AND r.generation=o.generation WHERE r.gone_ns IS NULL",
+                        missing));
+    CHECK_OK(collect_missing("SELECT digest, 'engine' FROM engine WHERE gone_ns IS NULL", missing));
+    CHECK_OK(collect_missing(
+        "SELECT histograms, 'calibration' FROM calibration WHERE gone_ns IS NULL", missing));
     if (!options_.repair) return {};
     for (const Digest& digest : missing) CHECK_OK(give_up(digest));
     return {};
@@ -138,13 +144,15 @@ class Examination {
 
   Status check_commits() {
     TRY(auto doubled,
-        digests_and_text("SELECT key, 'generation ' || generation || ': committed ' || count(*) || ' times' "
-                         "FROM commit_log GROUP BY key, generation HAVING count(*) > 1"));
+        digests_and_text(
+            "SELECT key, 'generation ' || generation || ': committed ' || count(*) || ' times' "
+            "FROM commit_log GROUP BY key, generation HAVING count(*) > 1"));
     for (const auto& [key, text] : doubled) found("double_commit", key.text(), text);
     TRY(auto unlogged,
         digests_and_text(
             "SELECT key, 'generation ' || generation || ': never committed' FROM result r WHERE "
-            "NOT EXISTS (SELECT 1 FROM commit_log c WHERE c.key=r.key AND c.generation=r.generation)"));
+            "NOT EXISTS (SELECT 1 FROM commit_log c WHERE c.key=r.key AND "
+            "c.generation=r.generation)"));
     for (const auto& [key, text] : unlogged) found("double_commit", key.text(), text);
     return {};
   }

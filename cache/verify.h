@@ -10,14 +10,16 @@
 namespace enginery {
 
 struct VerifyOptions {
-  int64_t rehash_at_most = -1;  // blobs to hash again, chosen by digest order from a random start; -1: all
-  uint64_t seed = 0;            // of that choice
-  bool repair = false;  // set damaged blobs aside, forget results that need them, take up complete orphans
+  int64_t rehash_at_most =
+      -1;             // blobs to hash again, chosen by digest order from a random start; -1: all
+  uint64_t seed = 0;  // of that choice
+  bool repair =
+      false;  // set damaged blobs aside, forget results that need them, take up complete orphans
 };
 
 struct VerifyProblem {
-  std::string
-      kind;  // database, corrupt_blob, missing_blob, corrupt_orphan, double_commit, bad_key, unreadable_blob
+  std::string kind;     // database, corrupt_blob, missing_blob, corrupt_orphan, double_commit,
+                        // bad_key, unreadable_blob
   std::string subject;  // digest, key or file
   std::string detail;
 };
@@ -35,8 +37,9 @@ struct VerifyReport {
   bool clean() const { return problems.empty(); }
 };
 
-// Checks the database, every reference, every key's bytes and the blobs' content. Others may work meanwhile.
-// The Error is for what could not be examined at all (storage); everything found is in the report.
+// Checks the database, every reference, every key's bytes and the blobs' content. Others may work
+// meanwhile. The Error is for what could not be examined at all (storage); everything found is in
+// the report.
 Result<VerifyReport> verify(Catalog& catalog, const VerifyOptions& options = {});
 
 }  // namespace enginery

@@ -1,16 +1,18 @@
-// Command: one verb of the command line. main makes it, lets it declare its options, parses, and runs it.
+// Command: one verb of the command line. main makes it, lets it declare its options, parses, and
+// runs it.
 //
-// Adding a verb: a file with a Command and one line in verbs.cpp (and its make_ function in verbs.h).
+// Adding a verb: a file with a Command and one line in verbs.cpp (and its make_ function in
+// verbs.h).
 #pragma once
 
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include "cli/configuration.h"
-#include "cli/console.h"
-#include "cli/exit_code.h"
-#include "cli/options.h"
+#include "cli/options/configuration.h"
+#include "cli/options/options.h"
+#include "cli/output/console.h"
+#include "cli/output/exit_code.h"
 
 namespace enginery {
 
@@ -45,7 +47,8 @@ const Verb* find_verb(std::string_view name);
 // `enginery --help`.
 std::string overview();
 
-// Parses and runs a whole command line (without the program's name); prints what there is to say; never throws.
+// Parses and runs a whole command line (without the program's name); prints what there is to say;
+// never throws.
 ExitCode run_command_line(const std::vector<std::string>& arguments, Console& console);
 
 }  // namespace enginery

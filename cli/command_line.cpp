@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "cli/did_you_mean.h"
+#include "cli/options/did_you_mean.h"
 #include "engine/base/log.h"
 
 namespace enginery {
@@ -15,7 +15,8 @@ struct CommonOptions {
 
   void declare(Options& options) {
     options.flag("-v,--verbose", verbose, "say more on stderr (as --log-level info)");
-    options.text("--log-level", log_level, "LEVEL", "debug, info, warning, error or off (default: warning)");
+    options.text("--log-level", log_level, "LEVEL",
+                 "debug, info, warning, error or off (default: warning)");
   }
 };
 
@@ -29,17 +30,20 @@ Result<LogLevel> parse_log_level(const CommonOptions& common) {
     if (name != common.log_level) continue;
     return common.verbose && level > LogLevel::info ? LogLevel::info : level;
   }
-  return Error{ErrorCode::usage, "--log-level takes debug, info, warning, error or off, not '" + common.log_level + "'"};
+  return Error{ErrorCode::usage, "--log-level takes debug, info, warning, error or off, not '" +
+                                     common.log_level + "'"};
 }
 
-Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& arguments, Console& console) {
+Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& arguments,
+                          Console& console) {
   const std::unique_ptr<Command> command = verb.make();
   CommonOptions common;
   Options options{std::string(verb.name), std::string(verb.summary)};
   command->declare(options);
   common.declare(options);
 
-  TRY(const Configuration configuration, Configuration::load(ConfigurationFiles::of_this_process()));
+  TRY(const Configuration configuration,
+      Configuration::load(ConfigurationFiles::of_this_process()));
   const ConfiguredValue configured = [&](std::string_view name) -> std::optional<std::string> {
     const auto value = configuration.find(name);
     return value ? std::optional(value->value) : std::nullopt;
@@ -69,7 +73,8 @@ ExitCode unknown_verb(const std::string& name, Console& console) {
   std::vector<std::string> names;
   for (const Verb& verb : verbs()) names.emplace_back(verb.name);
   const std::string hint = did_you_mean(name, names);
-  console.fail({ErrorCode::usage, "unknown command '" + name + "'" + hint + " (enginery --help lists them)"});
+  console.fail({ErrorCode::usage,
+                "unknown command '" + name + "'" + hint + " (enginery --help lists them)"});
   return ExitCode::usage;
 }
 
@@ -82,7 +87,8 @@ ExitCode run_command_line(const std::vector<std::string>& arguments, Console& co
   }
   std::string name = arguments.front();
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (name == "--help" || name == "-h") return console.print(overview()), finish(console, ExitCode::ok);
+  if (name == "--help" || name == "-h")
+    return console.print(overview()), finish(console, ExitCode::ok);
   if (name == "help") {
     if (rest.empty()) return console.print(overview()), finish(console, ExitCode::ok);
     name = rest.front();

@@ -5,7 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+add_compile_options(-Wall -Wextra -Wshadow -Wno-missing-field-initializers)
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/engine/include)
 
 if(ENGINERY_SANITIZE)

@@ -5,12 +5,16 @@ namespace enginery::codec {
 void write(const HasBlobs& from, v::HasBlobs::Builder to) {
   write_digests(from.digests, to.initDigests(count(from.digests.size())));
 }
-void read(v::HasBlobs::Reader from, HasBlobs& to) { read_digests(from.getDigests(), to.digests); }
+void read(v::HasBlobs::Reader from, HasBlobs& to) {
+  read_digests(from.getDigests(), to.digests);
+}
 
 void write(const BlobStates& from, v::BlobStates::Builder to) {
   write_list(from.blobs, to.initBlobs(count(from.blobs.size())));
 }
-void read(v::BlobStates::Reader from, BlobStates& to) { read_list(from.getBlobs(), to.blobs); }
+void read(v::BlobStates::Reader from, BlobStates& to) {
+  read_list(from.getBlobs(), to.blobs);
+}
 
 void write(const PutBlob& from, v::PutBlob::Builder to) {
   to.setDigest(data(from.digest));
@@ -26,7 +30,9 @@ void write(const PutReply& from, v::PutReply::Builder to) {
   to.setOffset(from.offset);
   to.setComplete(from.complete);
 }
-void read(v::PutReply::Reader from, PutReply& to) { to = {from.getOffset(), from.getComplete()}; }
+void read(v::PutReply::Reader from, PutReply& to) {
+  to = {from.getOffset(), from.getComplete()};
+}
 
 void write(const GetBlob& from, v::GetBlob::Builder to) {
   to.setDigest(data(from.digest));
@@ -58,8 +64,12 @@ void read(v::AppendLog::Reader from, AppendLog& to) {
   to.text = text(from.getText());
 }
 
-void write(const AppendReply& from, v::AppendReply::Builder to) { to.setOffset(from.offset); }
-void read(v::AppendReply::Reader from, AppendReply& to) { to.offset = from.getOffset(); }
+void write(const AppendReply& from, v::AppendReply::Builder to) {
+  to.setOffset(from.offset);
+}
+void read(v::AppendReply::Reader from, AppendReply& to) {
+  to.offset = from.getOffset();
+}
 
 void write(const ReadLog& from, v::ReadLog::Builder to) {
   to.setJob(text(from.job));
@@ -69,7 +79,8 @@ void write(const ReadLog& from, v::ReadLog::Builder to) {
   to.setHoldMs(from.hold_ms);
 }
 void read(v::ReadLog::Reader from, ReadLog& to) {
-  to = {text(from.getJob()), from.getOffset(), from.getLength(), from.getFollow(), from.getHoldMs()};
+  to = {text(from.getJob()), from.getOffset(), from.getLength(), from.getFollow(),
+        from.getHoldMs()};
 }
 
 void write(const LogChunk& from, v::LogChunk::Builder to) {
@@ -116,7 +127,11 @@ void read(v::PutTimings::Reader from, PutTimings& to) {
   read_list(from.getEntries(), to.entries);
 }
 
-void write(const PutTimingsReply& from, v::PutTimingsReply::Builder to) { to.setStored(from.stored); }
-void read(v::PutTimingsReply::Reader from, PutTimingsReply& to) { to.stored = from.getStored(); }
+void write(const PutTimingsReply& from, v::PutTimingsReply::Builder to) {
+  to.setStored(from.stored);
+}
+void read(v::PutTimingsReply::Reader from, PutTimingsReply& to) {
+  to.stored = from.getStored();
+}
 
 }  // namespace enginery::codec

@@ -2,8 +2,12 @@
 
 namespace enginery::codec {
 
-void write(const ErrorReply& from, v::ErrorReply::Builder to) { write(from.fault, to.initFault()); }
-void read(v::ErrorReply::Reader from, ErrorReply& to) { read(from.getFault(), to.fault); }
+void write(const ErrorReply& from, v::ErrorReply::Builder to) {
+  write(from.fault, to.initFault());
+}
+void read(v::ErrorReply::Reader from, ErrorReply& to) {
+  read(from.getFault(), to.fault);
+}
 
 void write(const Hello& from, v::Hello::Builder to) {
   to.setRole(text(from.role));
@@ -92,20 +96,34 @@ void read(v::Submit::Reader from, SubmitRequest& to) {
   to.dry_run = from.getDryRun();
 }
 
-void write(const JobReply& from, v::JobReply::Builder to) { write(from.job, to.initJob()); }
-void read(v::JobReply::Reader from, JobReply& to) { read(from.getJob(), to.job); }
+void write(const JobReply& from, v::JobReply::Builder to) {
+  write(from.job, to.initJob());
+}
+void read(v::JobReply::Reader from, JobReply& to) {
+  read(from.getJob(), to.job);
+}
 
 void write(const ListJobs& from, v::ListJobs::Builder to) {
   to.setLimit(from.limit);
   to.setBefore(text(from.before));
 }
-void read(v::ListJobs::Reader from, ListJobs& to) { to = {from.getLimit(), text(from.getBefore())}; }
+void read(v::ListJobs::Reader from, ListJobs& to) {
+  to = {from.getLimit(), text(from.getBefore())};
+}
 
-void write(const JobList& from, v::JobList::Builder to) { write_list(from.jobs, to.initJobs(count(from.jobs.size()))); }
-void read(v::JobList::Reader from, JobList& to) { read_list(from.getJobs(), to.jobs); }
+void write(const JobList& from, v::JobList::Builder to) {
+  write_list(from.jobs, to.initJobs(count(from.jobs.size())));
+}
+void read(v::JobList::Reader from, JobList& to) {
+  read_list(from.getJobs(), to.jobs);
+}
 
-void write(const ShowJob& from, v::ShowJob::Builder to) { to.setJob(text(from.job)); }
-void read(v::ShowJob::Reader from, ShowJob& to) { to.job = text(from.getJob()); }
+void write(const ShowJob& from, v::ShowJob::Builder to) {
+  to.setJob(text(from.job));
+}
+void read(v::ShowJob::Reader from, ShowJob& to) {
+  to.job = text(from.getJob());
+}
 
 void write(const WaitJob& from, v::WaitJob::Builder to) {
   to.setJob(text(from.job));
@@ -117,16 +135,26 @@ void read(v::WaitJob::Reader from, WaitJob& to) {
   to = {text(from.getJob()), from.getKnownRevision(), from.getHoldMs(), from.getUntilEnd()};
 }
 
-void write(const CancelJob& from, v::CancelJob::Builder to) { to.setJob(text(from.job)); }
-void read(v::CancelJob::Reader from, CancelJob& to) { to.job = text(from.getJob()); }
+void write(const CancelJob& from, v::CancelJob::Builder to) {
+  to.setJob(text(from.job));
+}
+void read(v::CancelJob::Reader from, CancelJob& to) {
+  to.job = text(from.getJob());
+}
 
-void write(const ExplainJob& from, v::ExplainJob::Builder to) { to.setJob(text(from.job)); }
-void read(v::ExplainJob::Reader from, ExplainJob& to) { to.job = text(from.getJob()); }
+void write(const ExplainJob& from, v::ExplainJob::Builder to) {
+  to.setJob(text(from.job));
+}
+void read(v::ExplainJob::Reader from, ExplainJob& to) {
+  to.job = text(from.getJob());
+}
 
 void write(const ExplainReply& from, v::ExplainReply::Builder to) {
   write_list(from.targets, to.initTargets(count(from.targets.size())));
 }
-void read(v::ExplainReply::Reader from, ExplainReply& to) { read_list(from.getTargets(), to.targets); }
+void read(v::ExplainReply::Reader from, ExplainReply& to) {
+  read_list(from.getTargets(), to.targets);
+}
 
 void write(const FindEngines& from, v::FindEngines::Builder to) {
   to.setName(text(from.name));
@@ -141,28 +169,44 @@ void read(v::FindEngines::Reader from, FindEngines& to) {
 void write(const EngineList& from, v::EngineList::Builder to) {
   write_list(from.engines, to.initEngines(count(from.engines.size())));
 }
-void read(v::EngineList::Reader from, EngineList& to) { read_list(from.getEngines(), to.engines); }
+void read(v::EngineList::Reader from, EngineList& to) {
+  read_list(from.getEngines(), to.engines);
+}
 
-void write(const WhyMiss& from, v::WhyMiss::Builder to) { to.setSubject(text(from.subject)); }
-void read(v::WhyMiss::Reader from, WhyMiss& to) { to.subject = text(from.getSubject()); }
+void write(const WhyMiss& from, v::WhyMiss::Builder to) {
+  to.setSubject(text(from.subject));
+}
+void read(v::WhyMiss::Reader from, WhyMiss& to) {
+  to.subject = text(from.getSubject());
+}
 
 void write(const WhyMissReply& from, v::WhyMissReply::Builder to) {
   write_list(from.misses, to.initMisses(count(from.misses.size())));
 }
-void read(v::WhyMissReply::Reader from, WhyMissReply& to) { read_list(from.getMisses(), to.misses); }
+void read(v::WhyMissReply::Reader from, WhyMissReply& to) {
+  read_list(from.getMisses(), to.misses);
+}
 
-void write(const SkuList& from, v::SkuList::Builder to) { write_list(from.skus, to.initSkus(count(from.skus.size()))); }
-void read(v::SkuList::Reader from, SkuList& to) { read_list(from.getSkus(), to.skus); }
+void write(const SkuList& from, v::SkuList::Builder to) {
+  write_list(from.skus, to.initSkus(count(from.skus.size())));
+}
+void read(v::SkuList::Reader from, SkuList& to) {
+  read_list(from.getSkus(), to.skus);
+}
 
 void write(const WorkerList& from, v::WorkerList::Builder to) {
   write_list(from.workers, to.initWorkers(count(from.workers.size())));
 }
-void read(v::WorkerList::Reader from, WorkerList& to) { read_list(from.getWorkers(), to.workers); }
+void read(v::WorkerList::Reader from, WorkerList& to) {
+  read_list(from.getWorkers(), to.workers);
+}
 
 void write(const DrainWorker& from, v::DrainWorker::Builder to) {
   to.setWorker(text(from.worker));
   to.setExit(from.exit);
 }
-void read(v::DrainWorker::Reader from, DrainWorker& to) { to = {text(from.getWorker()), from.getExit()}; }
+void read(v::DrainWorker::Reader from, DrainWorker& to) {
+  to = {text(from.getWorker()), from.getExit()};
+}
 
 }  // namespace enginery::codec

@@ -1,8 +1,8 @@
 // Codec pairs of the messages: write(message, builder), read(reader, message). Inside schemas only.
 #pragma once
 
-#include "schemas/codec_values.h"
 #include "schemas/bulk.capnp.h"
+#include "schemas/codec_values.h"
 #include "schemas/control.capnp.h"
 
 namespace enginery::codec {

@@ -103,24 +103,48 @@ void write(const SyncReply& from, v::SyncReply::Builder to) {
   to.setNextSyncMs(from.next_sync_ms);
   auto desired = to.getDesired();
   switch (from.desired.index()) {
-    case 0: desired.setKeep(); break;
-    case 1: desired.setIdle(); break;
-    case 2: write(std::get<RunStep>(from.desired), desired.initRun()); break;
-    case 3: write(std::get<Cancel>(from.desired).ref, desired.initCancel()); break;
-    case 4: desired.setDrain(); break;
-    case 5: desired.setExit(); break;
+    case 0:
+      desired.setKeep();
+      break;
+    case 1:
+      desired.setIdle();
+      break;
+    case 2:
+      write(std::get<RunStep>(from.desired), desired.initRun());
+      break;
+    case 3:
+      write(std::get<Cancel>(from.desired).ref, desired.initCancel());
+      break;
+    case 4:
+      desired.setDrain();
+      break;
+    case 5:
+      desired.setExit();
+      break;
   }
 }
 void read(v::SyncReply::Reader from, SyncReply& to) {
   to.next_sync_ms = from.getNextSyncMs();
   const auto desired = from.getDesired();
   switch (desired.which()) {
-    case v::SyncReply::Desired::KEEP: to.desired = Keep{}; return;
-    case v::SyncReply::Desired::IDLE: to.desired = BeIdle{}; return;
-    case v::SyncReply::Desired::RUN: read(desired.getRun(), to.desired.emplace<RunStep>()); return;
-    case v::SyncReply::Desired::CANCEL: read(desired.getCancel(), to.desired.emplace<Cancel>().ref); return;
-    case v::SyncReply::Desired::DRAIN: to.desired = Drain{}; return;
-    case v::SyncReply::Desired::EXIT: to.desired = Exit{}; return;
+    case v::SyncReply::Desired::KEEP:
+      to.desired = Keep{};
+      return;
+    case v::SyncReply::Desired::IDLE:
+      to.desired = BeIdle{};
+      return;
+    case v::SyncReply::Desired::RUN:
+      read(desired.getRun(), to.desired.emplace<RunStep>());
+      return;
+    case v::SyncReply::Desired::CANCEL:
+      read(desired.getCancel(), to.desired.emplace<Cancel>().ref);
+      return;
+    case v::SyncReply::Desired::DRAIN:
+      to.desired = Drain{};
+      return;
+    case v::SyncReply::Desired::EXIT:
+      to.desired = Exit{};
+      return;
   }
   to.desired = Keep{};  // a wish of a newer coordinator: the safe one
 }

@@ -35,13 +35,17 @@ void write(const NamedText& from, v::NamedText::Builder to) {
   to.setName(text(from.name));
   to.setValue(text(from.value));
 }
-void read(v::NamedText::Reader from, NamedText& to) { to = {text(from.getName()), text(from.getValue())}; }
+void read(v::NamedText::Reader from, NamedText& to) {
+  to = {text(from.getName()), text(from.getValue())};
+}
 
 void write(const NamedNumber& from, v::NamedNumber::Builder to) {
   to.setName(text(from.name));
   to.setValue(from.value);
 }
-void read(v::NamedNumber::Reader from, NamedNumber& to) { to = {text(from.getName()), from.getValue()}; }
+void read(v::NamedNumber::Reader from, NamedNumber& to) {
+  to = {text(from.getName()), from.getValue()};
+}
 
 void write(const NamedBlob& from, v::NamedBlob::Builder to) {
   to.setName(text(from.name));
@@ -66,7 +70,9 @@ void write(const StepRef& from, v::StepRef::Builder to) {
   to.setStep(from.step);
   to.setEpoch(from.epoch);
 }
-void read(v::StepRef::Reader from, StepRef& to) { to = {text(from.getJob()), from.getStep(), from.getEpoch()}; }
+void read(v::StepRef::Reader from, StepRef& to) {
+  to = {text(from.getJob()), from.getStep(), from.getEpoch()};
+}
 
 void write(const Progress& from, v::Progress::Builder to) {
   to.setPhase(text(from.phase));
@@ -102,7 +108,7 @@ void write(const AttemptView& from, v::Attempt::Builder to) {
   to.setMessage(text(from.message));
 }
 void read(v::Attempt::Reader from, AttemptView& to) {
-  to = {text(from.getWorker()), from.getEpoch(),           from.getStartedNs(),
+  to = {text(from.getWorker()), from.getEpoch(),         from.getStartedNs(),
         from.getEndedNs(),      text(from.getOutcome()), text(from.getMessage())};
 }
 
@@ -138,7 +144,9 @@ void write(const CandidateView& from, v::CandidateView::Builder to) {
   to.setWorker(text(from.worker));
   to.setReason(text(from.reason));
 }
-void read(v::CandidateView::Reader from, CandidateView& to) { to = {text(from.getWorker()), text(from.getReason())}; }
+void read(v::CandidateView::Reader from, CandidateView& to) {
+  to = {text(from.getWorker()), text(from.getReason())};
+}
 
 void write(const ExplainView& from, v::ExplainView::Builder to) {
   to.setSku(text(from.sku));
@@ -171,8 +179,8 @@ void write(const TimingEntry& from, v::TimingEntry::Builder to) {
   to.setMeasuredNs(from.measured_ns);
 }
 void read(v::TimingEntry::Reader from, TimingEntry& to) {
-  to = {digest(from.getDevice()), digest(from.getProblem()), text(from.getTactic()), text(from.getEntry()),
-        from.getMeasuredNs()};
+  to = {digest(from.getDevice()), digest(from.getProblem()), text(from.getTactic()),
+        text(from.getEntry()), from.getMeasuredNs()};
 }
 
 }  // namespace enginery::codec

@@ -1,6 +1,8 @@
-// Codec pairs of the shared values: write(value, builder), read(reader, value). Inside schemas only.
+// Codec pairs of the shared values: write(value, builder), read(reader, value). Inside schemas
+// only.
 //
-// Readers throw kj::Exception on what does not fit (as Cap'n Proto itself does); codec.cpp catches it in one place.
+// Readers throw kj::Exception on what does not fit (as Cap'n Proto itself does); codec.cpp catches
+// it in one place.
 #pragma once
 
 #include <kj/debug.h>
@@ -10,13 +12,21 @@
 
 namespace enginery::codec {
 
-inline kj::StringPtr text(const std::string& s) { return kj::StringPtr(s.c_str(), s.size()); }
-inline std::string text(capnp::Text::Reader t) { return std::string(t.begin(), t.size()); }
-inline capnp::Data::Reader data(const Digest& d) { return {d.bytes.data(), d.bytes.size()}; }
+inline kj::StringPtr text(const std::string& s) {
+  return kj::StringPtr(s.c_str(), s.size());
+}
+inline std::string text(capnp::Text::Reader t) {
+  return std::string(t.begin(), t.size());
+}
+inline capnp::Data::Reader data(const Digest& d) {
+  return {d.bytes.data(), d.bytes.size()};
+}
 inline capnp::Data::Reader data(const Bytes& b) {
   return {reinterpret_cast<const kj::byte*>(b.data()), b.size()};
 }
-inline Bytes data(capnp::Data::Reader d) { return Bytes(reinterpret_cast<const char*>(d.begin()), d.size()); }
+inline Bytes data(capnp::Data::Reader d) {
+  return Bytes(reinterpret_cast<const char*>(d.begin()), d.size());
+}
 Digest digest(capnp::Data::Reader d);
 std::optional<Digest> optional_digest(capnp::Data::Reader d);
 
@@ -91,6 +101,8 @@ void read_texts(capnp::List<capnp::Text>::Reader from, std::vector<std::string>&
 void write_digests(const std::vector<Digest>& from, capnp::List<capnp::Data>::Builder to);
 void read_digests(capnp::List<capnp::Data>::Reader from, std::vector<Digest>& to);
 
-inline unsigned count(size_t n) { return static_cast<unsigned>(n); }
+inline unsigned count(size_t n) {
+  return static_cast<unsigned>(n);
+}
 
 }  // namespace enginery::codec

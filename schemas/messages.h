@@ -1,7 +1,8 @@
-// The messages between command line, workers and coordinator, as plain C++ structs; codec.h turns them into bytes.
+// The messages between command line, workers and coordinator, as plain C++ structs; codec.h turns
+// them into bytes.
 //
-// Adding one: an arm in envelope.capnp, a struct and an arm of Body here, a codec pair, a case in the server.
-// Threads: as any value.
+// Adding one: an arm in envelope.capnp, a struct and an arm of Body here, a codec pair, a case in
+// the server. Threads: as any value.
 #pragma once
 
 #include <variant>
@@ -11,7 +12,7 @@
 namespace enginery {
 
 inline constexpr uint32_t kProtocolVersion = 1;
-inline constexpr uint32_t kLeastProtocolVersion = 1;
+inline constexpr uint32_t kMinProtocolVersion = 1;
 inline constexpr size_t kMaxControlBytes = 1 << 20;
 inline constexpr size_t kMaxBulkBytes = 2 << 20;
 inline constexpr size_t kChunkBytes = 1 << 20;  // of a blob's transfer
@@ -25,12 +26,13 @@ struct RequestId {
 };
 RequestId make_request_id();  // random
 
-// --- control socket ---------------------------------------------------------------------------------------------
+// --- control socket
+// ---------------------------------------------------------------------------------------------
 
 struct Hello {
   std::string role;  // "cli" or "worker"
   std::string name;  // whose fair share this is: user@host
-  uint32_t least_version = kLeastProtocolVersion, greatest_version = kProtocolVersion;
+  uint32_t least_version = kMinProtocolVersion, greatest_version = kProtocolVersion;
   std::string software;
   int64_t pid = 0;
   bool operator==(const Hello&) const = default;
@@ -53,13 +55,14 @@ struct Done {
   bool operator==(const Done&) const = default;
 };
 
-// The key fields come without `kind` and `trust_domain`, which the coordinator adds: kinds "engine", "tune", "validate".
+// The key fields come without `kind` and `trust_domain`, which the coordinator adds: kinds
+// "engine", "tune", "validate".
 struct TargetRequest {
   std::string sku;
   std::string toolchain;  // for which the keys were made; "" fits every worker of the SKU
   std::vector<NamedText> engine_key;
   std::vector<NamedText> tune_key;  // structure instead of model: no weights in it
-  bool provisional = false;         // untuned, by a worker that compiles for the SKU without having it
+  bool provisional = false;  // untuned, by a worker that compiles for the SKU without having it
   bool operator==(const TargetRequest&) const = default;
 };
 // Idempotent by the envelope's request id. Answer: JobReply.
@@ -68,8 +71,9 @@ struct SubmitRequest {
   std::string name;        // --name
   std::string model_name;  // the file's name
   Digest model;            // a blob, uploaded before
-  std::vector<NamedBlob> inputs;  // further blobs (external weights, calibration data), uploaded before
-  std::string options;            // canonical JSON, opaque to the coordinator
+  std::vector<NamedBlob>
+      inputs;           // further blobs (external weights, calibration data), uploaded before
+  std::string options;  // canonical JSON, opaque to the coordinator
   std::vector<NamedText> validate_key;
   std::vector<TargetRequest> targets;
   int32_t priority = 0;  // soft: +100 doubles the share
@@ -97,7 +101,8 @@ struct ShowJob {
   std::string job;
   bool operator==(const ShowJob&) const = default;
 };
-// Long poll: answered (JobReply without steps) when the job's revision is not the known one, or after hold_ms at most.
+// Long poll: answered (JobReply without steps) when the job's revision is not the known one, or
+// after hold_ms at most.
 struct WaitJob {
   std::string job;
   uint64_t known_revision = 0;
@@ -167,7 +172,8 @@ struct Running {
   Progress progress;
   bool operator==(const Running&) const = default;
 };
-// Repeated until the coordinator desires something else than `keep`; the outputs are uploaded before.
+// Repeated until the coordinator desires something else than `keep`; the outputs are uploaded
+// before.
 struct Finished {
   StepRef ref;
   Outcome outcome;
@@ -175,18 +181,19 @@ struct Finished {
 };
 using WorkerState = std::variant<Idle, Running, Finished>;
 
-// The whole worker protocol. A long poll: answered when the coordinator's wish changes, or after next_sync at most.
+// The whole worker protocol. A long poll: answered when the coordinator's wish changes, or after
+// next_sync at most.
 struct SyncRequest {
   std::string worker;        // stable name, e.g. host/cpu-avx2
   uint64_t incarnation = 0;  // grows with every start of the worker
-  uint64_t sequence = 0;     // grows with every new Sync of the incarnation; an older one is ignored
+  uint64_t sequence = 0;  // grows with every new Sync of the incarnation; an older one is ignored
   std::string sku, kind, toolchain;
   std::string device;  // physical device: at most one measurement at a time on it
   std::string host;
   int64_t pid = 0;
   WorkerState state;
-  std::string health;        // JSON for people
-  bool prefer_idle = false;  // draining: no new work, please
+  std::string health;                     // JSON for people
+  bool prefer_idle = false;               // draining: no new work, please
   std::vector<std::string> compiles_for;  // SKUs that it can build provisional engines for
   bool operator==(const SyncRequest&) const = default;
 };
@@ -200,9 +207,11 @@ struct RunStep {
   std::string name, model_name;
   Digest model;
   std::string options;
-  std::vector<NamedBlob> inputs;  // the job's further blobs, then the earlier steps' outputs by their names
+  std::vector<NamedBlob>
+      inputs;  // the job's further blobs, then the earlier steps' outputs by their names
   Digest engine_key;
-  std::vector<NamedText> facts;  // of the earlier steps, and the engine key's fields as "key.<name>"
+  std::vector<NamedText>
+      facts;  // of the earlier steps, and the engine key's fields as "key.<name>"
   bool provisional = false;
   bool operator==(const RunStep&) const = default;
 };
@@ -231,7 +240,8 @@ struct SyncReply {
   bool operator==(const SyncReply&) const = default;
 };
 
-// --- bulk socket; chunk bytes travel in the raw second frame ------------------------------------------------------
+// --- bulk socket; chunk bytes travel in the raw second frame
+// ------------------------------------------------------
 
 struct HasBlobs {
   std::vector<Digest> digests;
@@ -265,7 +275,8 @@ struct BlobChunk {
   bool operator==(const BlobChunk&) const = default;
 };
 
-// Appends to the step's log; offset counts the bytes of this lease's own log, so that it may be repeated.
+// Appends to the step's log; offset counts the bytes of this lease's own log, so that it may be
+// repeated.
 struct AppendLog {
   StepRef ref;
   uint64_t offset = 0;
@@ -306,7 +317,8 @@ struct TimingList {
   bool complete = true;
   bool operator==(const TimingList&) const = default;
 };
-// Merges timings, also of a lost lease. `keys`: the canonical bytes of the device and problem keys that entries name.
+// Merges timings, also of a lost lease. `keys`: the canonical bytes of the device and problem keys
+// that entries name.
 struct PutTimings {
   std::vector<Bytes> keys;
   std::vector<TimingEntry> entries;
@@ -318,11 +330,12 @@ struct PutTimingsReply {
 };
 
 // In the order of envelope.capnp.
-using Body = std::variant<std::monostate, ErrorReply, Hello, Welcome, Done, SubmitRequest, JobReply, ListJobs, JobList, ShowJob,
-                          WaitJob, CancelJob, ExplainJob, ExplainReply, FindEngines, EngineList, WhyMiss, WhyMissReply,
-                          ListSkus, SkuList, ListWorkers, WorkerList, DrainWorker, SyncRequest, SyncReply, HasBlobs, BlobStates,
-                          PutBlob, PutReply, GetBlob, BlobChunk, AppendLog, AppendReply, ReadLog, LogChunk, GetTimings,
-                          TimingList, PutTimings, PutTimingsReply>;
+using Body = std::variant<std::monostate, ErrorReply, Hello, Welcome, Done, SubmitRequest, JobReply,
+                          ListJobs, JobList, ShowJob, WaitJob, CancelJob, ExplainJob, ExplainReply,
+                          FindEngines, EngineList, WhyMiss, WhyMissReply, ListSkus, SkuList,
+                          ListWorkers, WorkerList, DrainWorker, SyncRequest, SyncReply, HasBlobs,
+                          BlobStates, PutBlob, PutReply, GetBlob, BlobChunk, AppendLog, AppendReply,
+                          ReadLog, LogChunk, GetTimings, TimingList, PutTimings, PutTimingsReply>;
 
 struct Envelope {
   uint32_t version = kProtocolVersion;

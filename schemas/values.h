@@ -1,5 +1,5 @@
-// Values that several messages share: states, outcomes, and what people see of jobs, workers and engines.
-// Plain structs without behaviour. Threads: as any value.
+// Values that several messages share: states, outcomes, and what people see of jobs, workers and
+// engines. Plain structs without behaviour. Threads: as any value.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,17 @@ enum class TargetState : uint16_t { queued, running, done, failed, cancelled };
 enum class Source : uint16_t { none, built, cache, joined };
 // `waiting`: for an earlier step; `leased`: given to a worker that did not say yet that it runs;
 // `committing`: signing, done by the coordinator.
-enum class StepState : uint16_t { waiting, queued, leased, running, committing, done, failed, cancelled, quarantined };
+enum class StepState : uint16_t {
+  waiting,
+  queued,
+  leased,
+  running,
+  committing,
+  done,
+  failed,
+  cancelled,
+  quarantined
+};
 enum class WorkerCondition : uint16_t { idle, busy, draining, lost, quarantined };
 
 const char* to_string(JobState state);
@@ -51,14 +61,21 @@ const char* to_string(TargetState state);
 const char* to_string(Source source);
 const char* to_string(StepState state);
 const char* to_string(WorkerCondition condition);
-inline bool is_end(JobState s) { return s >= JobState::done; }
-inline bool is_end(TargetState s) { return s >= TargetState::done; }
-inline bool is_end(StepState s) { return s >= StepState::done; }
+inline bool is_end(JobState s) {
+  return s >= JobState::done;
+}
+inline bool is_end(TargetState s) {
+  return s >= TargetState::done;
+}
+inline bool is_end(StepState s) {
+  return s >= StepState::done;
+}
 
 // How an attempt ended; the retry rules go by it (farm.md section 2).
 enum class OutcomeKind : uint16_t {
   succeeded,
-  failed,         // deterministic: the same input fails everywhere; never retried, kept as a negative result
+  failed,  // deterministic: the same input fails everywhere; never retried, kept as a negative
+           // result
   cancelled,
   worker_lost,    // retried, counted; 3 distinct workers lost quarantine the step
   preempted,      // drain, walltime: retried, not counted, bounded
@@ -84,7 +101,8 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-// What a step leaves behind: blobs (uploaded before), numbers and texts. The names are in worker/README.md.
+// What a step leaves behind: blobs (uploaded before), numbers and texts. The names are in
+// worker/README.md.
 struct Outcome {
   OutcomeKind kind = OutcomeKind::succeeded;
   Fault fault;  // unless succeeded

@@ -8,10 +8,12 @@
 namespace enginery {
 namespace {
 
-// The first that is offered, as complete_reformats takes; asked for often and always the same, so it is remembered.
+// The first that is offered, as complete_reformats takes; asked for often and always the same, so
+// it is remembered.
 class ReformatEstimates {
  public:
-  ReformatEstimates(const Network& network, const TacticSources& sources) : network_(network), sources_(sources) {}
+  ReformatEstimates(const Network& network, const TacticSources& sources)
+      : network_(network), sources_(sources) {}
 
   double operator()(const ReformatKey& key) {
     const auto [place, first] = known_.try_emplace(key, std::numeric_limits<double>::infinity());
@@ -36,7 +38,8 @@ Result<Assignment> analytic_choice(const Network& network, const TacticSources& 
     for (const Tactic& tactic : node.tactics) row.push_back(tactic.estimated_us);
   }
   ReformatEstimates reformats(network, sources);
-  const auto solutions = search_layouts(network, costs, [&](const ReformatKey& key) { return reformats(key); }, 1);
+  const auto solutions = search_layouts(
+      network, costs, [&](const ReformatKey& key) { return reformats(key); }, 1);
   if (solutions.empty() || !std::isfinite(solutions[0].total_us)) {
     return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
   }

@@ -1,4 +1,5 @@
-// Chooses without measuring: the sources' estimates of tactics, and of the reformats between them, add up to the least.
+// Chooses without measuring: the sources' estimates of tactics, and of the reformats between them,
+// add up to the least.
 //
 // For level 0 and for provisional engines, whose device nobody here has.
 #pragma once

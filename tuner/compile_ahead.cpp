@@ -9,11 +9,17 @@ namespace enginery {
 
 CompileAhead::CompileAhead(const TacticSources& sources, std::vector<Job> jobs, Trial trial)
     : sources_(sources), jobs_(std::move(jobs)), trial_(std::move(trial)) {
-  auto comes_first = [&](const Job& job) { return !find_source(sources_, job.tactic->source)->compiles_beside_timing(); };
-  first_ = static_cast<size_t>(std::stable_partition(jobs_.begin(), jobs_.end(), comes_first) - jobs_.begin());
-  constexpr unsigned kMostThreads = 32;  // a compiler takes some 100 MB; a host of eight GPUs may tune on each
-  const size_t beside_the_timing = std::clamp(std::thread::hardware_concurrency(), 2u, kMostThreads + 1) - 1;
-  for (size_t i = 0; i < std::min(beside_the_timing, jobs_.size()); ++i) threads_.emplace_back([this] { take_jobs(); });
+  auto comes_first = [&](const Job& job) {
+    return !find_source(sources_, job.tactic->source)->compiles_beside_timing();
+  };
+  first_ = static_cast<size_t>(std::stable_partition(jobs_.begin(), jobs_.end(), comes_first) -
+                               jobs_.begin());
+  constexpr unsigned kMaxThreads =
+      32;  // a compiler takes some 100 MB; a host of eight GPUs may tune on each
+  const size_t beside_the_timing =
+      std::clamp(std::thread::hardware_concurrency(), 2u, kMaxThreads + 1) - 1;
+  for (size_t i = 0; i < std::min(beside_the_timing, jobs_.size()); ++i)
+    threads_.emplace_back([this] { take_jobs(); });
 }
 
 CompileAhead::~CompileAhead() {
@@ -35,7 +41,8 @@ void CompileAhead::take_jobs() {
   }
 }
 
-bool CompileAhead::wait(const std::function<void(int done, int total)>& progress, const std::function<bool()>& cancelled) {
+bool CompileAhead::wait(const std::function<void(int done, int total)>& progress,
+                        const std::function<bool()>& cancelled) {
   std::unique_lock lock(mutex_);
   while (first_done_ < first_) {
     const auto done = static_cast<int>(first_done_);

@@ -1,7 +1,7 @@
 // CompileAhead: compiles what the tactics of all problems need, on other threads than the timing's.
 //
-// What must not run beside a measurement comes first; the rest goes on, in its order, while earlier problems are timed. Errors come
-// again when a tactic is prepared.
+// What must not run beside a measurement comes first; the rest goes on, in its order, while earlier
+// problems are timed. Errors come again when a tactic is prepared.
 #pragma once
 
 #include <condition_variable>
@@ -20,14 +20,16 @@ class CompileAhead {
     const Problem* problem;
     const Tactic* tactic;
   };
-  using Trial = std::function<void(const Job&, bool over)>;  // told before and after each, from any thread
+  using Trial =
+      std::function<void(const Job&, bool over)>;  // told before and after each, from any thread
   // Starts; everything borrowed must outlive it.
   CompileAhead(const TacticSources& sources, std::vector<Job> jobs, Trial trial);
   // Ends with what is in hand.
   ~CompileAhead();
 
   // Until measuring is undisturbed. False when cancelled.
-  bool wait(const std::function<void(int done, int total)>& progress, const std::function<bool()>& cancelled);
+  bool wait(const std::function<void(int done, int total)>& progress,
+            const std::function<bool()>& cancelled);
 
  private:
   void take_jobs();

@@ -18,16 +18,20 @@ namespace {
 constexpr int64_t kRedZoneBytes = 256;
 constexpr uint8_t kRedZoneByte = 0xa5;
 constexpr int64_t kCheckedElements = 4096;
-constexpr int64_t kLeastRingWeights = 256 << 10;  // smaller weights stay in the inner caches whatever runs between
-constexpr int64_t kMostRingCopies = 8;
-constexpr int kMostSmallCopies = 4;  // of smaller ones, for the sake of where they lie
-constexpr int64_t kPlaceStep = 37 * 256;  // so much further within its allocation lies a buffer in the next place: pages begin alike
-constexpr int64_t kMostPlacedWorkspace = 1 << 20;  // larger ones lie in one place
-constexpr int kMostLaunchesAUnit = 2000;
+constexpr int64_t kMinRingWeights =
+    256 << 10;  // smaller weights stay in the inner caches whatever runs between
+constexpr int64_t kMaxRingCopies = 8;
+constexpr int kMaxSmallCopies = 4;        // of smaller ones, for the sake of where they lie
+constexpr int64_t kPlaceStep = 37 * 256;  // so much further within its allocation lies a buffer in
+                                          // the next place: pages begin alike
+constexpr int64_t kMaxPlacedWorkspace = 1 << 20;  // larger ones lie in one place
+constexpr int kMaxLaunchesAUnit = 2000;
 
-// An upper bound of what a tensor takes in any format: its widest type, its channels padded to the widest block.
+// An upper bound of what a tensor takes in any format: its widest type, its channels padded to the
+// widest block.
 int64_t most_bytes(const TensorType& type) {
-  const Format widest{element_bytes(type.type) > 4 ? type.type : DataType::float32, {LayoutKind::blocked, 16}};
+  const Format widest{element_bytes(type.type) > 4 ? type.type : DataType::float32,
+                      {LayoutKind::blocked, 16}};
   return std::max<int64_t>({physical_bytes(type.dims, widest), bytes_of(type), 1});
 }
 
@@ -40,12 +44,14 @@ int64_t weight_bytes(const Problem& problem) {
 // What a launch reads and writes beside weights, at most.
 int64_t activation_bytes(const Problem& problem) {
   int64_t bytes = 0;
-  for (const TensorDesc& d : problem.inputs) bytes += d.present && !d.constant ? most_bytes(d.type) : 0;
+  for (const TensorDesc& d : problem.inputs)
+    bytes += d.present && !d.constant ? most_bytes(d.type) : 0;
   for (const TensorDesc& d : problem.outputs) bytes += most_bytes(d.type);
   return bytes;
 }
 
-// At most so many: places and copies of weights in turn make as many launches as the larger of the two.
+// At most so many: places and copies of weights in turn make as many launches as the larger of the
+// two.
 int power_of_two(int64_t count) {
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(count)));
 }
@@ -58,11 +64,14 @@ Error wrong(const std::string& reason) {
 
 double error_bar(Precision compute) {
   switch (compute) {
-    case Precision::fp32: return 5e-4;  // Winograd's transforms cost a digit; direct sums stay near 1e-6
+    case Precision::fp32:
+      return 5e-4;  // Winograd's transforms cost a digit; direct sums stay near 1e-6
     case Precision::tf32:
-    case Precision::fp16: return 1e-2;
+    case Precision::fp16:
+      return 1e-2;
     case Precision::bf16:
-    case Precision::int8: return 5e-2;
+    case Precision::int8:
+      return 5e-2;
   }
   return 0;
 }
@@ -78,11 +87,13 @@ struct Lab::State {
   std::map<std::tuple<size_t, Format, int>, DeviceMemory> placed;  // by input, format, place
   std::vector<int64_t> elements;
   std::optional<std::vector<double>> expected;
-  std::vector<std::unique_ptr<Sequence>> sequences;  // borrowed by lanes
-  // Shared by all candidates, which run one at a time: outputs by index and place; the largest workspace so far by place.
+  std::vector<std::unique_ptr<CommandList>> sequences;  // borrowed by lanes
+  // Shared by all candidates, which run one at a time: outputs by index and place; the largest
+  // workspace so far by place.
   std::map<std::pair<size_t, int>, DeviceMemory> outputs;
   std::map<int, DeviceMemory> workspaces;
-  // Part of a device allocation with red zones on both sides; the allocation may be larger, and others may use it later.
+  // Part of a device allocation with red zones on both sides; the allocation may be larger, and
+  // others may use it later.
   struct Guarded {
     DeviceMemory memory;
     int64_t bytes = 0;
@@ -160,7 +171,9 @@ struct Lab::State {
     return largest;
   }
 
-  static size_t guarded_bytes(int64_t bytes, int place) { return static_cast<size_t>(bytes + 2 * kRedZoneBytes + place * kPlaceStep); }
+  static size_t guarded_bytes(int64_t bytes, int place) {
+    return static_cast<size_t>(bytes + 2 * kRedZoneBytes + place * kPlaceStep);
+  }
 
   Result<DeviceMemory> allocate_guarded(int64_t bytes, int place) {
     return device.allocate(guarded_bytes(bytes, place));
@@ -181,18 +194,22 @@ struct Lab::State {
   }
 
   Status check_red_zones(const Guarded& g) {
-    for (const void* zone : {static_cast<const void*>(g.begin()), static_cast<const void*>(g.end())}) {
+    for (const void* zone :
+         {static_cast<const void*>(g.begin()), static_cast<const void*>(g.end())}) {
       TRY(auto bytes, download(zone, kRedZoneBytes));
-      bool intact = std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == kRedZoneByte; });
+      bool intact =
+          std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == kRedZoneByte; });
       if (!intact) return wrong("wrote outside its buffer (red zone)");
     }
     return {};
   }
 
-  // Inputs in the tactic's formats; an in-place operand shares the output's memory, as it will in an engine.
+  // Inputs in the tactic's formats; an in-place operand shares the output's memory, as it will in
+  // an engine.
   Result<Buffers*> buffers_of(const LabCandidate& candidate, int place) {
     const Tactic& tactic = *candidate.tactic;
-    if (auto known = buffers.find({&tactic, place}); known != buffers.end()) return known->second.get();
+    if (auto known = buffers.find({&tactic, place}); known != buffers.end())
+      return known->second.get();
     auto out = std::make_unique<Buffers>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool fed = problem.inputs[i].present && !problem.inputs[i].constant;
@@ -204,11 +221,14 @@ struct Lab::State {
     for (size_t i = 0; i < problem.outputs.size(); ++i) {
       const TensorType& type = problem.outputs[i].type;
       TRY(DeviceMemory memory, output_memory(i, place));
-      out->guarded.push_back({std::move(memory), std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1), place * kPlaceStep});
+      out->guarded.push_back({std::move(memory),
+                              std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1),
+                              place * kPlaceStep});
       out->outputs.push_back(out->guarded.back().data());
     }
-    int64_t workspace = std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
-    if (place > 0 && workspace > kMostPlacedWorkspace) {
+    int64_t workspace =
+        std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
+    if (place > 0 && workspace > kMaxPlacedWorkspace) {
       TRY(const Buffers* first, buffers_of(candidate, 0));
       out->workspace = first->workspace;
     } else {
@@ -225,7 +245,8 @@ struct Lab::State {
     std::vector<const void*> in = b.inputs;
     if (int operand = candidate.tactic->in_place_operand; operand >= 0) {
       const void*& place = in[static_cast<size_t>(operand)];
-      CHECK_OK(device.copy(*stream, b.outputs[0], place, static_cast<size_t>(b.guarded[0].bytes), CopyKind::on_device));
+      CHECK_OK(device.copy(*stream, b.outputs[0], place, static_cast<size_t>(b.guarded[0].bytes),
+                           CopyKind::on_device));
       place = b.outputs[0];
     }
     CHECK_OK(candidate.copies[0]->enqueue(*stream, {in, b.outputs, b.workspace.data()}));
@@ -256,13 +277,18 @@ Result<std::unique_ptr<Lab>> Lab::make(const Problem& problem, Device& device, u
   return std::unique_ptr<Lab>(new Lab(std::move(state)));
 }
 
-int Lab::places() const { return state_->places; }
+int Lab::places() const {
+  return state_->places;
+}
 
 Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tactic) const {
   LabCandidate out{&tactic, {}};
   int64_t bytes = weight_bytes(state_->problem);
   int64_t cache = std::max<int64_t>(state_->device.info().cache_bytes, 1);
-  const int copies = bytes < kLeastRingWeights ? std::min(state_->places, kMostSmallCopies) : power_of_two(std::clamp<int64_t>(2 * (cache / bytes), 2, kMostRingCopies));
+  const int copies =
+      bytes < kMinRingWeights
+          ? std::min(state_->places, kMaxSmallCopies)
+          : power_of_two(std::clamp<int64_t>(2 * (cache / bytes), 2, kMaxRingCopies));
   TRY(out.copies.emplace_back(), source.prepare(state_->problem, tactic, state_->weights));
   for (int i = 1; i < copies; ++i) {
     TRY(auto copy, out.copies[0]->copy());
@@ -277,7 +303,7 @@ Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tact
 Result<double> Lab::check(const LabCandidate& candidate) {
   State& s = *state_;
   const Tactic& tactic = *candidate.tactic;
-  TRY(State::Buffers* b, s.buffers_of(candidate, 0));
+  TRY(State::Buffers * b, s.buffers_of(candidate, 0));
   CHECK_OK(s.run_once(candidate, *b));
   for (const State::Guarded& output : b->guarded) CHECK_OK(s.check_red_zones(output));
   auto intact = s.check_red_zones(b->workspace);
@@ -294,13 +320,15 @@ Result<double> Lab::check(const LabCandidate& candidate) {
       continue;
     }
     double d = std::abs(y - r);
-    if (!std::isfinite(d)) return wrong("an output element is " + std::to_string(y) + ", expected " + std::to_string(r));
+    if (!std::isfinite(d))
+      return wrong("an output element is " + std::to_string(y) + ", expected " + std::to_string(r));
     difference = std::max(difference, d);
     largest = std::max(largest, std::abs(r));
   }
   double error = largest > 0 ? difference / largest : difference;
   if (error > error_bar(tactic.compute)) {
-    return wrong("relative error " + std::to_string(error) + " is above " + std::to_string(error_bar(tactic.compute)));
+    return wrong("relative error " + std::to_string(error) + " is above " +
+                 std::to_string(error_bar(tactic.compute)));
   }
   return error;
 }
@@ -318,16 +346,20 @@ Result<Lane> Lab::lane(const LabCandidate& candidate) {
   for (int place = 0; place < s.places; ++place) {
     TRY(const State::Buffers* b, s.buffers_of(candidate, place));
     places.push_back({b->inputs, b->outputs, b->workspace.data()});
-    if (int operand = candidate.tactic->in_place_operand; operand >= 0) places.back().inputs[static_cast<size_t>(operand)] = b->outputs[0];
+    if (int operand = candidate.tactic->in_place_operand; operand >= 0)
+      places.back().inputs[static_cast<size_t>(operand)] = b->outputs[0];
   }
   const int ring = static_cast<int>(std::lcm(candidate.copies.size(), places.size()));
-  auto enqueue = [places = std::move(places), copies = candidate.copies](Stream& stream, int launch) {
+  auto enqueue = [places = std::move(places), copies = candidate.copies](Stream& stream,
+                                                                         int launch) {
     const auto turn = static_cast<size_t>(launch);
     const Place& place = places[turn % places.size()];
-    return copies[turn % copies.size()]->enqueue(stream, {place.inputs, place.outputs, place.workspace});
+    return copies[turn % copies.size()]->enqueue(stream,
+                                                 {place.inputs, place.outputs, place.workspace});
   };
-  TRY(TimedUnit unit, record_unit(s.device, *s.stream, enqueue, ring, kMostLaunchesAUnit / ring + 1));
-  Sequence* sequence = s.sequences.emplace_back(std::move(unit.sequence)).get();
+  TRY(TimedUnit unit,
+      record_unit(s.device, *s.stream, enqueue, ring, kMaxLaunchesAUnit / ring + 1));
+  CommandList* sequence = s.sequences.emplace_back(std::move(unit.sequence)).get();
   return Lane{[measurer, &s, sequence, launches = unit.launches]() -> Result<double> {
     TRY(double total, measurer->time_us(*s.stream, *sequence));
     return total / launches;

@@ -8,12 +8,12 @@
 namespace enginery {
 namespace {
 
-constexpr int kMostSweeps = 20;
+constexpr int kMaxSweeps = 20;
 constexpr double kImprovement = 1e-9;
 
 // A value as the search sees it: who makes it, who reads it, and whether the caller has it linear.
 struct Edge {
-  int producer = -1, output = 0;  // -1: a graph input
+  int producer = -1, output = 0;             // -1: a graph input
   std::vector<std::pair<int, int>> readers;  // (node, input)
   bool is_graph_output = false;
 };
@@ -51,17 +51,20 @@ class Search {
 
   std::vector<size_t> fastest() const {
     std::vector<size_t> choice;
-    for (const auto& c : costs_) choice.push_back(static_cast<size_t>(std::min_element(c.begin(), c.end()) - c.begin()));
+    for (const auto& c : costs_)
+      choice.push_back(static_cast<size_t>(std::min_element(c.begin(), c.end()) - c.begin()));
     return choice;
   }
 
-  // The fastest tactic that works in `format` on every side where the node has one; otherwise its fastest.
+  // The fastest tactic that works in `format` on every side where the node has one; otherwise its
+  // fastest.
   std::vector<size_t> uniform(const Format& format) const {
     std::vector<size_t> choice = fastest();
     for (size_t n = 0; n < choice.size(); ++n) {
       double best = std::numeric_limits<double>::infinity();
       for (size_t t = 0; t < costs_[n].size(); ++t) {
-        if (costs_[n][t] < best && works_in(network_.nodes[n], network_.nodes[n].tactics[t], format)) {
+        if (costs_[n][t] < best &&
+            works_in(network_.nodes[n], network_.nodes[n].tactics[t], format)) {
           best = costs_[n][t];
           choice[n] = t;
         }
@@ -71,7 +74,7 @@ class Search {
   }
 
   Solution descend(std::vector<size_t> choice) const {
-    for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool changed = false;
       for (size_t n = 0; n < choice.size(); ++n) changed |= improve(choice, n);
       for (size_t n = choice.size(); n-- > 0;) changed |= improve(choice, n);
@@ -86,7 +89,8 @@ class Search {
       bool flows = node.inputs[i] != kNoValue && !node.problem.inputs[i].constant;
       if (flows && tactic.inputs[i] != format) return false;
     }
-    return std::all_of(tactic.outputs.begin(), tactic.outputs.end(), [&](const Format& f) { return f == format; });
+    return std::all_of(tactic.outputs.begin(), tactic.outputs.end(),
+                       [&](const Format& f) { return f == format; });
   }
 
   // Microseconds of the reformats of one value under `choice`.
@@ -116,7 +120,8 @@ class Search {
     double sum = costs_[n][choice[n]];
     std::set<ValueId> touched(node.outputs.begin(), node.outputs.end());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant) touched.insert(node.inputs[i]);
+      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant)
+        touched.insert(node.inputs[i]);
     }
     for (ValueId v : touched) sum += edge_cost(v, choice);
     return sum;
@@ -152,19 +157,23 @@ class Search {
 
 std::vector<Tactic> chosen_tactics(const Network& network, const Solution& solution) {
   std::vector<Tactic> out;
-  for (size_t n = 0; n < network.nodes.size(); ++n) out.push_back(network.nodes[n].tactics[solution.choice[n]]);
+  for (size_t n = 0; n < network.nodes.size(); ++n)
+    out.push_back(network.nodes[n].tactics[solution.choice[n]]);
   return out;
 }
 
-std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs, const ReformatCost& reformat, size_t most) {
+std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs,
+                                     const ReformatCost& reformat, size_t most) {
   Search search(network, costs, reformat);
   std::vector<Solution> found{search.descend(search.fastest())};
   for (const Format& format : search.formats()) {
     Solution solution = search.descend(search.uniform(format));
-    bool fresh = std::none_of(found.begin(), found.end(), [&](const Solution& s) { return s.choice == solution.choice; });
+    bool fresh = std::none_of(found.begin(), found.end(),
+                              [&](const Solution& s) { return s.choice == solution.choice; });
     if (fresh) found.push_back(std::move(solution));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Solution& a, const Solution& b) { return a.total_us < b.total_us; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Solution& a, const Solution& b) { return a.total_us < b.total_us; });
   if (found.size() > most) found.resize(most);
   return found;
 }

@@ -1,7 +1,9 @@
-// Layout search: picks one tactic a node so that the tactics' times and the reformats between them add up to the least.
+// Layout search: picks one tactic a node so that the tactics' times and the reformats between them
+// add up to the least.
 //
-// Pure: costs come in as numbers. Least-cost assignment on a general graph is NP-hard; this is coordinate descent from
-// several starting points (each node's fastest; each layout as far as it goes), which finds chains' switches as a whole.
+// Pure: costs come in as numbers. Least-cost assignment on a general graph is NP-hard; this is
+// coordinate descent from several starting points (each node's fastest; each layout as far as it
+// goes), which finds chains' switches as a whole.
 #pragma once
 
 #include <functional>
@@ -25,6 +27,7 @@ struct Solution {
 std::vector<Tactic> chosen_tactics(const Network& network, const Solution& solution);
 
 // Distinct local optima, best first, at most `most`.
-std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs, const ReformatCost& reformat, size_t most);
+std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs,
+                                     const ReformatCost& reformat, size_t most);
 
 }  // namespace enginery

@@ -11,16 +11,18 @@
 namespace enginery {
 namespace {
 
-// On an H200 one engine loaded twice is 1 % apart (standard deviation), by where its memory lies; the mean of several, half of that.
+// On an H200 one engine loaded twice is 1 % apart (standard deviation), by where its memory lies;
+// the mean of several, half of that.
 constexpr double kNetworkTie = 1.01;
-constexpr int kMostCopies = 4;
+constexpr int kMaxCopies = 4;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {
   Sha256 hash;
   for (const NetworkNode& node : network.nodes) {
     hash.update(node.problem.key() + " @");
-    for (ValueId v : node.inputs) hash.update(" " + std::to_string(v == kNoValue || network.graph.constant(v) ? -1 : v));
+    for (ValueId v : node.inputs)
+      hash.update(" " + std::to_string(v == kNoValue || network.graph.constant(v) ? -1 : v));
     hash.update(" ->");
     for (ValueId v : node.outputs) hash.update(" " + std::to_string(v));
     hash.update("\n");
@@ -31,7 +33,8 @@ std::string network_key(const Network& network) {
 std::string assignment_key(const Assignment& assignment) {
   Sha256 hash;
   for (const Tactic& t : assignment.tactics) hash.update(tactic_key(t) + "\n");
-  for (const auto& [key, t] : assignment.reformats) hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
+  for (const auto& [key, t] : assignment.reformats)
+    hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
   if (assignment.streams > 1) hash.update("streams " + std::to_string(assignment.streams));
   return "assignment " + hash.finish().hex().substr(0, 32);
 }
@@ -66,15 +69,17 @@ struct Contender {
   }
 };
 
-// Weights lie in other places, too, where all copies of them stay in the cache; larger ones come from everywhere anyway.
-Result<std::unique_ptr<Contender>> prepare_contender(const Network& network, const Assignment& assignment, Device& device,
+// Weights lie in other places, too, where all copies of them stay in the cache; larger ones come
+// from everywhere anyway.
+Result<std::unique_ptr<Contender>> prepare_contender(const Network& network,
+                                                     const Assignment& assignment, Device& device,
                                                      const TacticSources& sources) {
   TRY(Plan plan, make_plan(network, assignment));
   TRY(auto program, Program::make(plan, device, sources));
   auto out = std::make_unique<Contender>();
   CHECK_OK(out->add(program));
   const Measurer* measurer = device.measurer();
-  const int copies = std::min(measurer ? measurer->placements() : 1, kMostCopies);
+  const int copies = std::min(measurer ? measurer->placements() : 1, kMaxCopies);
   auto fit = [&](int64_t bytes) { return copies * bytes <= device.info().cache_bytes; };
   for (int i = 1; i < copies && fit(plan.arena_bytes); ++i) {
     if (fit(plan.arena_bytes + program->packed_weight_bytes())) {
@@ -87,13 +92,16 @@ Result<std::unique_ptr<Contender>> prepare_contender(const Network& network, con
 
 }  // namespace
 
-Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<Assignment>& assignments) {
+Result<size_t> NetworkRace::fastest(const Network& network,
+                                    const std::vector<Assignment>& assignments) {
   std::string key = network_key(network);
   TRY(auto timings, store_.find(problems_.device_key(), key));
   auto known = [&](const Assignment& a) { return find_timing(timings, assignment_key(a)); };
-  bool all_known = std::all_of(assignments.begin(), assignments.end(), [&](const Assignment& a) { return known(a); });
+  bool all_known = std::all_of(assignments.begin(), assignments.end(),
+                               [&](const Assignment& a) { return known(a); });
   if (!all_known) {
-    if (options_.error_on_miss) return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
+    if (options_.error_on_miss)
+      return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
     CHECK_OK(measure(network, assignments, key, timings));
     TRY(timings, store_.find(problems_.device_key(), key));
   } else {
@@ -105,26 +113,31 @@ Result<size_t> NetworkRace::fastest(const Network& network, const std::vector<As
   };
   double least = kInfinity;
   for (const Assignment& a : assignments) least = std::min(least, median(a));
-  if (least == kInfinity) return Error{ErrorCode::internal, "no candidate network runs: " + known(assignments[0])->failure};
+  if (least == kInfinity)
+    return Error{ErrorCode::internal,
+                 "no candidate network runs: " + known(assignments[0])->failure};
   auto ties = [&](const Assignment& a) { return median(a) <= least * kNetworkTie; };
-  return static_cast<size_t>(std::find_if(assignments.begin(), assignments.end(), ties) - assignments.begin());
+  return static_cast<size_t>(std::find_if(assignments.begin(), assignments.end(), ties) -
+                             assignments.begin());
 }
 
-Status NetworkRace::measure(const Network& network, const std::vector<Assignment>& assignments, const std::string& key,
-                            const std::vector<Timing>& past) {
+Status NetworkRace::measure(const Network& network, const std::vector<Assignment>& assignments,
+                            const std::string& key, const std::vector<Timing>& past) {
   const TimedScope timed(counts_.networks_s);
   options_.progress({"network", 0, static_cast<int>(assignments.size())});
   TRY(Lane guard, problems_.guard());
   std::vector<std::unique_ptr<Contender>> contenders;
   std::vector<Lane> lanes;
-  std::optional<Error> full;  // as for tactics: no memory is not the network's fault, and is not kept
+  std::optional<Error>
+      full;  // as for tactics: no memory is not the network's fault, and is not kept
   std::set<std::string> without_memory;
   for (const Assignment& a : assignments) {
     std::string name = assignment_key(a);
     const Timing* failed = find_timing(past, name);
     if (failed && failed->failure.empty()) failed = nullptr;
     options_.trial({problems_.device_key(), key, name, false});
-    auto made = failed ? Error{ErrorCode::internal, failed->failure} : prepare_contender(network, a, device_, sources_);
+    auto made = failed ? Error{ErrorCode::internal, failed->failure}
+                       : prepare_contender(network, a, device_, sources_);
     options_.trial({problems_.device_key(), key, name, true});
     if (!made && problems_.lost_device(made.error())) {
       CHECK_OK(keep(key, name, {{}, made.error().message}));
@@ -146,20 +159,24 @@ Status NetworkRace::measure(const Network& network, const std::vector<Assignment
   rules.most_extra_us = 1e6;
   rules.cancelled = options_.cancelled;
   TRY(auto raced, race(lanes, guard, rules));
-  auto lost = std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
+  auto lost =
+      std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
   for (size_t i = 0; i < raced.size(); ++i) {
     const std::string name = assignment_key(assignments[i]);
     bool complete = lost == raced.end() || raced[i].lost_device;
     if (complete && !without_memory.contains(name)) CHECK_OK(keep(key, name, raced[i]));
   }
   if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
-  bool none_ran = std::none_of(raced.begin(), raced.end(), [](const LaneResult& r) { return r.failure.empty(); });
+  bool none_ran = std::none_of(raced.begin(), raced.end(),
+                               [](const LaneResult& r) { return r.failure.empty(); });
   if (full && none_ran) return *full;
-  options_.progress({"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
+  options_.progress(
+      {"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
   return {};
 }
 
-Status NetworkRace::keep(const std::string& key, const std::string& name, const LaneResult& result) {
+Status NetworkRace::keep(const std::string& key, const std::string& name,
+                         const LaneResult& result) {
   Timing t;
   t.tactic = name;
   t.failure = result.failure;

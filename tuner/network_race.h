@@ -1,4 +1,5 @@
-// NetworkRace: whole networks against each other, as recorded launches over their planned memory. The tuner's last word.
+// NetworkRace: whole networks against each other, as recorded launches over their planned memory.
+// The tuner's last word.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -9,16 +10,23 @@ namespace enginery {
 class NetworkRace {
  public:
   // All references must outlive the race.
-  NetworkRace(Device& device, const TacticSources& sources, TimingStore& store, const TunerOptions& options, TunerCounts& counts,
-              ProblemTuner& problems)
-      : device_(device), sources_(sources), store_(store), options_(options), counts_(counts), problems_(problems) {}
+  NetworkRace(Device& device, const TacticSources& sources, TimingStore& store,
+              const TunerOptions& options, TunerCounts& counts, ProblemTuner& problems)
+      : device_(device),
+        sources_(sources),
+        store_(store),
+        options_(options),
+        counts_(counts),
+        problems_(problems) {}
 
-  // The index of the fastest; of those that tie with it, the first. Times are kept like any other, so that a rebuild measures
-  // nothing. Errors: cancelled; not_found (error_on_miss); out_of_memory (for all); internal (none runs); device_lost.
+  // The index of the fastest; of those that tie with it, the first. Times are kept like any other,
+  // so that a rebuild measures nothing. Errors: cancelled; not_found (error_on_miss); out_of_memory
+  // (for all); internal (none runs); device_lost.
   Result<size_t> fastest(const Network& network, const std::vector<Assignment>& assignments);
 
  private:
-  Status measure(const Network& network, const std::vector<Assignment>& assignments, const std::string& key, const std::vector<Timing>& past);
+  Status measure(const Network& network, const std::vector<Assignment>& assignments,
+                 const std::string& key, const std::vector<Timing>& past);
   Status keep(const std::string& key, const std::string& name, const LaneResult& result);
 
   Device& device_;

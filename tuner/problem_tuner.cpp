@@ -14,10 +14,11 @@ namespace {
 constexpr size_t kShortList = 3;
 constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
 
-// On an H200 the ratio of two tactics stays within 1 % in one lab and differs by up to 5 % between labs, by where buffers lie.
+// On an H200 the ratio of two tactics stays within 1 % in one lab and differs by up to 5 % between
+// labs, by where buffers lie.
 constexpr size_t kLabs = 4;
 constexpr double kClose = 1.05;
-constexpr size_t kMostFinalists = 6;
+constexpr size_t kMaxFinalists = 6;
 
 // What a race in one lab cannot tell apart, the fastest first.
 std::vector<size_t> finalists(const std::vector<std::vector<double>>& samples) {
@@ -28,13 +29,15 @@ std::vector<size_t> finalists(const std::vector<std::vector<double>>& samples) {
   std::sort(order.begin(), order.end());
   std::vector<size_t> out;
   for (const auto& [us, i] : order) {
-    if (us <= kClose * order[0].first && out.size() < kMostFinalists) out.push_back(i);
+    if (us <= kClose * order[0].first && out.size() < kMaxFinalists) out.push_back(i);
   }
   return out;
 }
 
-std::vector<const Tactic*> without_timing(std::vector<const Tactic*> tactics, const std::vector<Timing>& timings) {
-  std::erase_if(tactics, [&](const Tactic* t) { return find_timing(timings, tactic_key(*t)) != nullptr; });
+std::vector<const Tactic*> without_timing(std::vector<const Tactic*> tactics,
+                                          const std::vector<Timing>& timings) {
+  std::erase_if(tactics,
+                [&](const Tactic* t) { return find_timing(timings, tactic_key(*t)) != nullptr; });
   return tactics;
 }
 
@@ -77,9 +80,13 @@ std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, i
   return out;
 }
 
-ProblemTuner::ProblemTuner(Device& device, const TacticSources& sources, TimingStore& store, const TunerOptions& options,
-                           TunerCounts& counts)
-    : device_(device), sources_(sources), store_(store), options_(options), counts_(counts),
+ProblemTuner::ProblemTuner(Device& device, const TacticSources& sources, TimingStore& store,
+                           const TunerOptions& options, TunerCounts& counts)
+    : device_(device),
+      sources_(sources),
+      store_(store),
+      options_(options),
+      counts_(counts),
       device_key_(enginery::device_key(device.info())) {}
 
 ProblemTuner::~ProblemTuner() = default;
@@ -101,7 +108,8 @@ Result<Lane> ProblemTuner::guard() {
     results[0].tactic = tactic_key(tactic);
     if (has_failed(results[0].tactic)) continue;
     Status tried = attempt(key, tactic, results[0], [&]() -> Status {
-      TRY(LabCandidate candidate, guard_lab_->prepare(*find_source(sources_, tactic.source), tactic));
+      TRY(LabCandidate candidate,
+          guard_lab_->prepare(*find_source(sources_, tactic.source), tactic));
       TRY(guard_, guard_lab_->lane(candidate));
       return {};
     });
@@ -139,22 +147,26 @@ std::vector<const Tactic*> ProblemTuner::worth_timing(const std::vector<Tactic>&
   return out;
 }
 
-Result<std::vector<const Tactic*>> ProblemTuner::to_measure(const Problem& problem, const std::vector<Tactic>& tactics) const {
+Result<std::vector<const Tactic*>> ProblemTuner::to_measure(
+    const Problem& problem, const std::vector<Tactic>& tactics) const {
   if (options_.level < 2 || options_.error_on_miss) return std::vector<const Tactic*>();
   TRY(auto timings, store_.find(device_key_, problem.key()));
   return without_timing(worth_timing(tactics), timings);
 }
 
-Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vector<Tactic>& tactics) {
+Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
+                                        const std::vector<Tactic>& tactics) {
   ProblemTimes out;
   out.us.assign(tactics.size(), kInfinity);
   std::string key = problem.key();
   TRY(out.timings, store_.find(device_key_, key));
-  const std::vector<const Tactic*> wanted = worth_timing(tactics), missing = without_timing(wanted, out.timings);
+  const std::vector<const Tactic*> wanted = worth_timing(tactics),
+                                   missing = without_timing(wanted, out.timings);
   counts_.timings_reused += static_cast<int>(wanted.size() - missing.size());
   if (!missing.empty() && options_.level >= 2) {
     if (options_.error_on_miss) {
-      return Error{ErrorCode::not_found, "the timing cache has no entry for " + tactic_key(*missing[0]) + " on: " + key};
+      return Error{ErrorCode::not_found,
+                   "the timing cache has no entry for " + tactic_key(*missing[0]) + " on: " + key};
     }
     CHECK_OK(measure(problem, key, missing));
     TRY(out.timings, store_.find(device_key_, key));
@@ -165,24 +177,28 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vecto
   return out;
 }
 
-Status ProblemTuner::attempt(const std::string& key, const Tactic& tactic, Timing& result, const std::function<Status()>& steps) {
+Status ProblemTuner::attempt(const std::string& key, const Tactic& tactic, Timing& result,
+                             const std::function<Status()>& steps) {
   if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, false});
   Status done = steps();
   if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, true});
   if (done.ok()) return {};
   result.failure = done.error().message;
-  if (done.error().code == ErrorCode::out_of_memory) {  // not the tactic's fault, and another time there may be room
+  if (done.error().code ==
+      ErrorCode::out_of_memory) {  // not the tactic's fault, and another time there may be room
     const std::lock_guard lock(full_mutex_);
     full_ = done.error();
     result.failure.clear();
     return {};
   }
-  if (lost_device(done.error())) return Error{ErrorCode::device_lost, result.tactic + ": " + result.failure};
+  if (lost_device(done.error()))
+    return Error{ErrorCode::device_lost, result.tactic + ": " + result.failure};
   return {};
 }
 
 Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const std::string& key,
-                                                        const std::vector<const Tactic*>& tactics, const Indices& which,
+                                                        const std::vector<const Tactic*>& tactics,
+                                                        const Indices& which,
                                                         std::vector<Timing>& results) {
   std::vector<LabCandidate> out;
   for (size_t i : which) out.push_back({tactics[i], {}});
@@ -192,10 +208,11 @@ Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const st
     LabCandidate& candidate = out[static_cast<size_t>(index)];
     const Tactic& tactic = *candidate.tactic;
     if (options_.cancelled()) return;
-    Status prepared = attempt(key, tactic, results[which[static_cast<size_t>(index)]], [&]() -> Status {
-      TRY(candidate, lab.prepare(*find_source(sources_, tactic.source), tactic));
-      return {};
-    });
+    Status prepared =
+        attempt(key, tactic, results[which[static_cast<size_t>(index)]], [&]() -> Status {
+          TRY(candidate, lab.prepare(*find_source(sources_, tactic.source), tactic));
+          return {};
+        });
     const std::lock_guard lock(mutex);
     if (!prepared.ok() && !lost) lost = prepared.error();
   };
@@ -211,8 +228,9 @@ Result<std::vector<LabCandidate>> ProblemTuner::prepare(const Lab& lab, const st
   return give_up(key, results, *lost);
 }
 
-Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
-                                                             const Indices& which, std::vector<Timing>& results) {
+Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(
+    Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
+    const Indices& which, std::vector<Timing>& results) {
   const TimedScope timed(counts_.preparing_s);
   TRY(std::vector<LabCandidate> candidates, prepare(lab, key, tactics, which, results));
   std::vector<Entry> out;
@@ -232,7 +250,9 @@ Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(Lab& lab, const std
   return out;
 }
 
-Result<std::vector<LaneResult>> ProblemTuner::race_entries(const std::string& key, const std::vector<Entry>& entries, RaceRules rules,
+Result<std::vector<LaneResult>> ProblemTuner::race_entries(const std::string& key,
+                                                           const std::vector<Entry>& entries,
+                                                           RaceRules rules,
                                                            std::vector<Timing>& results) {
   const TimedScope timed(counts_.racing_s);
   TRY(Lane guard_lane, guard());
@@ -244,12 +264,14 @@ Result<std::vector<LaneResult>> ProblemTuner::race_entries(const std::string& ke
     Timing& t = results[entries[i].index];
     t.failure = raced[i].failure;
     t.guard_ratio = std::max(t.guard_ratio, raced[i].guard_ratio);
-    if (raced[i].lost_device) return give_up(key, results, {ErrorCode::device_lost, t.tactic + ": " + t.failure});
+    if (raced[i].lost_device)
+      return give_up(key, results, {ErrorCode::device_lost, t.tactic + ": " + t.failure});
   }
   return raced;
 }
 
-Status ProblemTuner::measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing) {
+Status ProblemTuner::measure(const Problem& problem, const std::string& key,
+                             const std::vector<const Tactic*>& missing) {
   full_.reset();
   CHECK_OK(guard());  // before the memory is full
   std::vector<std::unique_ptr<Lab>> labs(1);
@@ -262,7 +284,8 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
   if (entries.empty() && full_) return *full_;
   TRY(auto raced, race_entries(key, entries, {}, results));
   std::vector<std::vector<double>> samples(missing.size());
-  for (size_t i = 0; i < raced.size(); ++i) samples[entries[i].index] = std::move(raced[i].samples_us);
+  for (size_t i = 0; i < raced.size(); ++i)
+    samples[entries[i].index] = std::move(raced[i].samples_us);
   const Indices close = labs[0]->places() > 1 ? finalists(samples) : Indices();
   while (close.size() > 1 && labs.size() < kLabs) {
     TRY(labs.emplace_back(), Lab::make(problem, device_, options_.seed));
@@ -274,14 +297,19 @@ Status ProblemTuner::measure(const Problem& problem, const std::string& key, con
   return store_results(key, results);
 }
 
-Status ProblemTuner::race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const Indices& close,
-                                std::vector<Timing>& results, std::vector<std::vector<double>>& samples) {
+Status ProblemTuner::race_again(Lab& lab, const std::string& key,
+                                const std::vector<const Tactic*>& tactics, const Indices& close,
+                                std::vector<Timing>& results,
+                                std::vector<std::vector<double>>& samples) {
   TRY(std::vector<Entry> entries, enter(lab, key, tactics, close, results));
-  if (entries.size() < close.size()) return {};  // no memory for all of them, or one is wrong here: nothing to compare
+  if (entries.size() < close.size())
+    return {};  // no memory for all of them, or one is wrong here: nothing to compare
   RaceRules to_the_end;
   to_the_end.first_drop = to_the_end.second_drop = kInfinity;
   TRY(auto raced, race_entries(key, entries, to_the_end, results));
-  if (std::any_of(raced.begin(), raced.end(), [](const LaneResult& r) { return !r.failure.empty(); })) return {};
+  if (std::any_of(raced.begin(), raced.end(),
+                  [](const LaneResult& r) { return !r.failure.empty(); }))
+    return {};
   // As ratios to the one that was fastest at first: the device may be in another state now.
   const double scale = median(samples[close[0]]) / median(raced[0].samples_us);
   for (size_t k = 0; k < close.size(); ++k) {
@@ -290,7 +318,8 @@ Status ProblemTuner::race_again(Lab& lab, const std::string& key, const std::vec
   return {};
 }
 
-Error ProblemTuner::give_up(const std::string& key, std::vector<Timing>& results, const Error& error) {
+Error ProblemTuner::give_up(const std::string& key, std::vector<Timing>& results,
+                            const Error& error) {
   std::vector<Timing> failed;
   for (const Timing& t : results) {
     if (!t.failure.empty()) failed.push_back(t);

@@ -1,4 +1,5 @@
-// ProblemTuner: times the tactics of one problem, or takes them from the store. The inner half of the tuner.
+// ProblemTuner: times the tactics of one problem, or takes them from the store. The inner half of
+// the tuner.
 #pragma once
 
 #include <limits>
@@ -21,22 +22,25 @@ struct ProblemTimes {
 
 class ProblemTuner {
  public:
-  ProblemTuner(Device& device, const TacticSources& sources, TimingStore& store, const TunerOptions& options,
-               TunerCounts& counts);
+  ProblemTuner(Device& device, const TacticSources& sources, TimingStore& store,
+               const TunerOptions& options, TunerCounts& counts);
   ~ProblemTuner();
 
-  // Errors: cancelled, not_found (error_on_miss), storage, out_of_memory (for every tactic), device_lost (tuner.h).
+  // Errors: cancelled, not_found (error_on_miss), storage, out_of_memory (for every tactic),
+  // device_lost (tuner.h).
   Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
   // The tactics that `time` would measure: worth it, not known.
-  Result<std::vector<const Tactic*>> to_measure(const Problem& problem, const std::vector<Tactic>& tactics) const;
-  // The lane that every race runs beside its contenders: one fixed convolution, by the first tactic that runs it.
+  Result<std::vector<const Tactic*>> to_measure(const Problem& problem,
+                                                const std::vector<Tactic>& tactics) const;
+  // The lane that every race runs beside its contenders: one fixed convolution, by the first tactic
+  // that runs it.
   Result<Lane> guard();
 
   const std::string& device_key() const { return device_key_; }
   DeviceState device_state() const;
   void record(Timing& timing, const DeviceState& state) const;  // worker and date, too
-  // Whether the error means that nothing runs on the device any more. Libraries have words of their own for it, so the device
-  // is asked, too.
+  // Whether the error means that nothing runs on the device any more. Libraries have words of their
+  // own for it, so the device is asked, too.
   bool lost_device(const Error& error);
 
  private:
@@ -49,21 +53,28 @@ class ProblemTuner {
   };
   // worth_measuring but for views, which take no time.
   std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics) const;
-  Status measure(const Problem& problem, const std::string& key, const std::vector<const Tactic*>& missing);
+  Status measure(const Problem& problem, const std::string& key,
+                 const std::vector<const Tactic*>& missing);
   // Prepares and checks; without those that fail or find no memory.
-  Result<std::vector<Entry>> enter(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const Indices& which,
+  Result<std::vector<Entry>> enter(Lab& lab, const std::string& key,
+                                   const std::vector<const Tactic*>& tactics, const Indices& which,
                                    std::vector<Timing>& results);
-  Result<std::vector<LaneResult>> race_entries(const std::string& key, const std::vector<Entry>& entries, RaceRules rules,
+  Result<std::vector<LaneResult>> race_entries(const std::string& key,
+                                               const std::vector<Entry>& entries, RaceRules rules,
                                                std::vector<Timing>& results);
-  // Races the close ones, the fastest of which comes first, in another lab and adds samples as ratios to that one.
-  Status race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics, const Indices& close,
-                    std::vector<Timing>& results, std::vector<std::vector<double>>& samples);
+  // Races the close ones, the fastest of which comes first, in another lab and adds samples as
+  // ratios to that one.
+  Status race_again(Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
+                    const Indices& close, std::vector<Timing>& results,
+                    std::vector<std::vector<double>>& samples);
   // Candidates parallel to `which`; without copies where one failed.
-  Result<std::vector<LabCandidate>> prepare(const Lab& lab, const std::string& key, const std::vector<const Tactic*>& tactics,
+  Result<std::vector<LabCandidate>> prepare(const Lab& lab, const std::string& key,
+                                            const std::vector<const Tactic*>& tactics,
                                             const Indices& which, std::vector<Timing>& results);
-  // Takes the tactic's first steps and keeps why they fail in `result`, but for want of memory (full_).
-  // device_lost when the device is.
-  Status attempt(const std::string& key, const Tactic& tactic, Timing& result, const std::function<Status()>& steps);
+  // Takes the tactic's first steps and keeps why they fail in `result`, but for want of memory
+  // (full_). device_lost when the device is.
+  Status attempt(const std::string& key, const Tactic& tactic, Timing& result,
+                 const std::function<Status()>& steps);
   Status store_results(const std::string& key, std::vector<Timing>& results);
   // Stores what is known to fail, and gives the error back.
   Error give_up(const std::string& key, std::vector<Timing>& results, const Error& error);
@@ -81,8 +92,9 @@ class ProblemTuner {
   std::mutex full_mutex_;      // tactics are prepared side by side
 };
 
-// The tactics of `offered` that are worth measuring at this level: all, without those whose least possible time is far
-// above another's estimate, or the first few. The reference stays only when nothing else is left.
+// The tactics of `offered` that are worth measuring at this level: all, without those whose least
+// possible time is far above another's estimate, or the first few. The reference stays only when
+// nothing else is left.
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level);
 
 }  // namespace enginery

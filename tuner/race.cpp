@@ -19,7 +19,8 @@ class Race {
     drop(rules_.second_drop);
     CHECK_OK(rounds(rules_.final_samples));
     const double until_us = launched_us_ + rules_.most_extra_us;
-    for (int extra = 0; extra < rules_.most_extra_rounds && launched_us_ < until_us && !precise(); extra += rules_.second_samples) {
+    for (int extra = 0; extra < rules_.most_extra_rounds && launched_us_ < until_us && !precise();
+         extra += rules_.second_samples) {
       CHECK_OK(rounds(rules_.second_samples));
     }
     relate_to_fastest();
@@ -32,7 +33,8 @@ class Race {
     return {};
   }
 
-  // One turn of every running lane between two guards; repeated when the guard says that the machine was disturbed.
+  // One turn of every running lane between two guards; repeated when the guard says that the
+  // machine was disturbed.
   Status round() {
     while (true) {
       if (rules_.cancelled()) return Error{ErrorCode::cancelled, "measuring was cancelled"};
@@ -46,7 +48,8 @@ class Race {
       }
       TRY(double after, guard_.time_us());
       double level = std::max(before, after);
-      best_guard_ = best_guard_ == 0 ? std::min(before, after) : std::min({best_guard_, before, after});
+      best_guard_ =
+          best_guard_ == 0 ? std::min(before, after) : std::min({best_guard_, before, after});
       bool disturbed = level > rules_.guard_limit * best_guard_;
       if (disturbed && repeats_ < rules_.most_repeats) {
         ++repeats_;
@@ -90,7 +93,8 @@ class Race {
 
   // Of those that still run, of which there must be one.
   size_t fastest() const {
-    return *std::min_element(running_.begin(), running_.end(), [&](size_t a, size_t b) { return median_us(a) < median_us(b); });
+    return *std::min_element(running_.begin(), running_.end(),
+                             [&](size_t a, size_t b) { return median_us(a) < median_us(b); });
   }
 
   // Of the fastest its own time, of those close to it the ratio.
@@ -115,7 +119,8 @@ class Race {
     if (least <= 0) return;
     for (LaneResult& result : results_) {
       if (&result == &leader) continue;
-      for (size_t k = 0; k < result.samples_us.size(); ++k) result.samples_us[k] *= least / leader.samples_us[k];
+      for (size_t k = 0; k < result.samples_us.size(); ++k)
+        result.samples_us[k] *= least / leader.samples_us[k];
     }
   }
 
@@ -131,7 +136,8 @@ class Race {
 
 }  // namespace
 
-Result<std::vector<LaneResult>> race(const std::vector<Lane>& lanes, const Lane& guard, const RaceRules& rules) {
+Result<std::vector<LaneResult>> race(const std::vector<Lane>& lanes, const Lane& guard,
+                                     const RaceRules& rules) {
   return Race(lanes, guard, rules).run();
 }
 

@@ -1,4 +1,5 @@
-// Random inputs for a problem: values that its operator can take, scaled so that results stay near one.
+// Random inputs for a problem: values that its operator can take, scaled so that results stay near
+// one.
 #pragma once
 
 #include "engine/tactics/problem.h"

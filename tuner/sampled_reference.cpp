@@ -50,12 +50,14 @@ double convolution_at(const Convolution& op, const Tensor& x, const Tensor& w, c
       stride *= xd[i + 2];
     }
     if (!inside) continue;
-    for (int64_t c = 0; c < channels; ++c) sum += static_cast<double>(px[c * plane + offset]) * pw[c * taps + tap];
+    for (int64_t c = 0; c < channels; ++c)
+      sum += static_cast<double>(px[c * plane + offset]) * pw[c * taps + tap];
   }
   return sum;
 }
 
-double gemm_at(const Gemm& op, const Tensor& a, const Tensor& b, const Tensor* c, const std::vector<int64_t>& at) {
+double gemm_at(const Gemm& op, const Tensor& a, const Tensor& b, const Tensor* c,
+               const std::vector<int64_t>& at) {
   int64_t depth = a.dims()[op.transpose_a ? 0 : 1], m = at[0], n = at[1];
   auto pa = a.data<float>(), pb = b.data<float>();
   double sum = 0;
@@ -67,14 +69,22 @@ double gemm_at(const Gemm& op, const Tensor& a, const Tensor& b, const Tensor* c
   return op.alpha * sum + (c ? op.beta * broadcast_at(*c, at) : 0);
 }
 
-double epilogue_at(const Problem& problem, const std::vector<const Tensor*>& inputs, const std::vector<int64_t>& at, double v) {
+double epilogue_at(const Problem& problem, const std::vector<const Tensor*>& inputs,
+                   const std::vector<int64_t>& at, double v) {
   for (const EpilogueStep& step : problem.epilogue) {
     const Tensor* operand = step.operand >= 0 ? inputs[static_cast<size_t>(step.operand)] : nullptr;
-    bool matrix = std::holds_alternative<MatMul>(problem.op) || std::holds_alternative<Gemm>(problem.op);
+    bool matrix =
+        std::holds_alternative<MatMul>(problem.op) || std::holds_alternative<Gemm>(problem.op);
     switch (step.kind) {
-      case EpilogueKind::activation: v = activate(step.activation, static_cast<float>(v)); break;
-      case EpilogueKind::add: v += broadcast_at(*operand, at); break;
-      case EpilogueKind::multiply: v *= broadcast_at(*operand, at); break;
+      case EpilogueKind::activation:
+        v = activate(step.activation, static_cast<float>(v));
+        break;
+      case EpilogueKind::add:
+        v += broadcast_at(*operand, at);
+        break;
+      case EpilogueKind::multiply:
+        v *= broadcast_at(*operand, at);
+        break;
       case EpilogueKind::bias:
         v += operand->data<float>()[static_cast<size_t>(matrix ? at.back() : at[1])];
         break;
@@ -84,7 +94,8 @@ double epilogue_at(const Problem& problem, const std::vector<const Tensor*>& inp
 }
 
 // The whole reference: anchor, then the epilogue element by element.
-Result<std::vector<double>> in_full(const Problem& problem, const std::vector<const Tensor*>& inputs,
+Result<std::vector<double>> in_full(const Problem& problem,
+                                    const std::vector<const Tensor*>& inputs,
                                     const std::vector<int64_t>& elements) {
   std::span<const Tensor* const> anchor(inputs.data(), static_cast<size_t>(problem.anchor_inputs));
   TRY(auto results, run_reference(problem.op, anchor));
@@ -92,7 +103,9 @@ Result<std::vector<double>> in_full(const Problem& problem, const std::vector<co
   std::vector<double> out;
   for (int64_t e : elements) {
     double v = wide.data<double>()[static_cast<size_t>(e)];
-    out.push_back(problem.epilogue.empty() ? v : epilogue_at(problem, inputs, coordinates(e, wide.dims()), v));
+    out.push_back(problem.epilogue.empty()
+                      ? v
+                      : epilogue_at(problem, inputs, coordinates(e, wide.dims()), v));
   }
   return out;
 }
@@ -110,7 +123,8 @@ std::vector<int64_t> sample_elements(const Dims& dims, int64_t count, uint64_t s
   Dims strides = strides_of(dims);
   for (uint64_t corner = 0; corner < (uint64_t{1} << std::min<size_t>(dims.size(), 10)); ++corner) {
     int64_t element = 0;
-    for (size_t i = 0; i < dims.size(); ++i) element += (corner >> i & 1) ? (dims[i] - 1) * strides[i] : 0;
+    for (size_t i = 0; i < dims.size(); ++i)
+      element += (corner >> i & 1) ? (dims[i] - 1) * strides[i] : 0;
     out.push_back(element);
   }
   for (int64_t i = 0; i < 64; ++i) out.push_back(total - 1 - i % total);  // the last partial tile
@@ -122,7 +136,8 @@ std::vector<int64_t> sample_elements(const Dims& dims, int64_t count, uint64_t s
   return out;
 }
 
-Result<std::vector<double>> sampled_reference(const Problem& problem, const std::vector<const Tensor*>& inputs,
+Result<std::vector<double>> sampled_reference(const Problem& problem,
+                                              const std::vector<const Tensor*>& inputs,
                                               const std::vector<int64_t>& elements) {
   const auto* convolution = std::get_if<Convolution>(&problem.op);
   const auto* gemm = std::get_if<Gemm>(&problem.op);

@@ -14,13 +14,14 @@
 namespace enginery {
 namespace {
 
-// A tie: medians that two tunings would order differently. On a quiet device the ratio of two repeats within 0.25 %; where samples
-// scatter, what their confidence intervals cannot tell apart, up to a limit.
+// A tie: medians that two tunings would order differently. On a quiet device the ratio of two
+// repeats within 0.25 %; where samples scatter, what their confidence intervals cannot tell apart,
+// up to a limit.
 constexpr double kTie = 1.005, kWidestTie = 1.015;
-constexpr int kMostReformatRounds = 4;
+constexpr int kMaxReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
-// Alone and warm, a layer does not show what it costs to alternate between sources. Beside the least sums, one network
-// for each source is raced in which all others count this much slower.
+// Alone and warm, a layer does not show what it costs to alternate between sources. Beside the
+// least sums, one network for each source is raced in which all others count this much slower.
 constexpr double kOtherSource = 1.1;
 
 // The fixed order that breaks ties: deterministic, then smaller workspace, then lower id.
@@ -41,11 +42,16 @@ struct Tuner::State {
   std::vector<double> node_us;
   ProblemTuner problems;
   NetworkRace networks;
-  std::map<std::string, ProblemTimes> known;               // by problem key
-  std::map<std::string, std::pair<double, Tactic>> reformats;  // by reformat problem key: microseconds and the tactic
+  std::map<std::string, ProblemTimes> known;  // by problem key
+  std::map<std::string, std::pair<double, Tactic>>
+      reformats;  // by reformat problem key: microseconds and the tactic
 
   State(Device& d, const TacticSources& s, TimingStore& t, TunerOptions o)
-      : device(d), sources(s), store(t), options(std::move(o)), problems(d, s, t, options, counts),
+      : device(d),
+        sources(s),
+        store(t),
+        options(std::move(o)),
+        problems(d, s, t, options, counts),
         networks(d, s, t, options, counts, problems) {}
 
   using Distinct = std::map<std::string, const NetworkNode*>;  // a node of each problem, by its key
@@ -59,7 +65,8 @@ struct Tuner::State {
       for (const Tactic* t : tactics) jobs.push_back({&node->problem, t});
     }
     auto trial = [this](const CompileAhead::Job& job, bool over) {
-      if (job.tactic->may_fault) options.trial({problems.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
+      if (job.tactic->may_fault)
+        options.trial({problems.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
     };
     return std::make_unique<CompileAhead>(sources, std::move(jobs), trial);
   }
@@ -67,7 +74,11 @@ struct Tuner::State {
   // Until measuring is undisturbed by it. False when cancelled.
   bool wait_for(CompileAhead& ahead) {
     const TimedScope timed(counts.preparing_s);
-    return ahead.wait([&](int done, int total) { options.progress({"code", done, total}); }, options.cancelled);
+    return ahead.wait(
+        [&](int done, int total) {
+          options.progress({"code", done, total});
+        },
+        options.cancelled);
   }
 
   Status time_nodes(const Network& network) {
@@ -96,11 +107,13 @@ struct Tuner::State {
     return costs;
   }
 
-  // Measured medians; ties moved apart by the fixed order, so that two tunings choose alike. Where a source is favoured,
-  // the others' are made longer.
-  Result<std::vector<double>> node_costs(const NetworkNode& node, const ProblemTimes& times, const std::string& favoured) {
+  // Measured medians; ties moved apart by the fixed order, so that two tunings choose alike. Where
+  // a source is favoured, the others' are made longer.
+  Result<std::vector<double>> node_costs(const NetworkNode& node, const ProblemTimes& times,
+                                         const std::string& favoured) {
     std::vector<double> us = times.us;
-    for (size_t i = 0; i < us.size() && !favoured.empty(); ++i) us[i] *= node.tactics[i].source == favoured ? 1 : kOtherSource;
+    for (size_t i = 0; i < us.size() && !favoured.empty(); ++i)
+      us[i] *= node.tactics[i].source == favoured ? 1 : kOtherSource;
     bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
     if (!any && options.level == 1) {  // cache only: the analytic model where nothing is known
       for (size_t i = 0; i < us.size(); ++i) us[i] = node.tactics[i].estimated_us;
@@ -109,9 +122,11 @@ struct Tuner::State {
     if (!any) {
       std::string failures;
       for (const Timing& t : times.timings) failures += "; " + t.tactic + ": " + t.failure;
-      return Error{ErrorCode::unsupported, "layer '" + node.name + "': every tactic failed" + failures};
+      return Error{ErrorCode::unsupported,
+                   "layer '" + node.name + "': every tactic failed" + failures};
     }
-    // Among tactics with the same formats only the winner stays: the search compares formats, not noise.
+    // Among tactics with the same formats only the winner stays: the search compares formats, not
+    // noise.
     std::vector<double> kept(us.size(), kInfinity);
     for (size_t i = 0; i < us.size(); ++i) {
       if (us[i] < kInfinity && winner_beside(node.tactics, times, us, i) == i) kept[i] = us[i];
@@ -119,9 +134,13 @@ struct Tuner::State {
     return kept;
   }
 
-  // Of the tactics that read and write what tactic `i` does: the first in the fixed order among those that tie with the fastest.
-  static size_t winner_beside(const std::vector<Tactic>& tactics, const ProblemTimes& times, const std::vector<double>& us, size_t i) {
-    auto alike = [&](size_t j) { return tactics[j].inputs == tactics[i].inputs && tactics[j].outputs == tactics[i].outputs; };
+  // Of the tactics that read and write what tactic `i` does: the first in the fixed order among
+  // those that tie with the fastest.
+  static size_t winner_beside(const std::vector<Tactic>& tactics, const ProblemTimes& times,
+                              const std::vector<double>& us, size_t i) {
+    auto alike = [&](size_t j) {
+      return tactics[j].inputs == tactics[i].inputs && tactics[j].outputs == tactics[i].outputs;
+    };
     size_t fastest = i;
     for (size_t j = 0; j < us.size(); ++j) {
       if (alike(j) && us[j] < us[fastest]) fastest = j;
@@ -135,15 +154,19 @@ struct Tuner::State {
     return winner;
   }
 
-  static bool intervals_meet(const ProblemTimes& times, const Tactic& faster, const Tactic& slower) {
-    const Timing *a = find_timing(times.timings, tactic_key(faster)), *b = find_timing(times.timings, tactic_key(slower));
+  static bool intervals_meet(const ProblemTimes& times, const Tactic& faster,
+                             const Tactic& slower) {
+    const Timing *a = find_timing(times.timings, tactic_key(faster)),
+                 *b = find_timing(times.timings, tactic_key(slower));
     return a && b && b->statistics.low_us <= a->statistics.high_us;
   }
 
-  // A rough time where nothing was measured yet: both sides of the tensor once over a slow memory bus.
+  // A rough time where nothing was measured yet: both sides of the tensor once over a slow memory
+  // bus.
   double reformat_estimate(const Network& network, const ReformatKey& key) const {
     const Dims& dims = network.graph.value(key.value).type.dims;
-    double bytes = static_cast<double>(physical_bytes(dims, key.from) + physical_bytes(dims, key.to));
+    double bytes =
+        static_cast<double>(physical_bytes(dims, key.from) + physical_bytes(dims, key.to));
     double rate = device.info().bytes_per_second > 0 ? device.info().bytes_per_second : 1e10;
     return 1 + bytes / rate * 1e6;
   }
@@ -199,15 +222,19 @@ struct Tuner::State {
     return names.size() > 1 ? names : std::set<std::string>();
   }
 
-  // The least sums, best first; then, where whole networks are raced, the best with each source favoured.
-  Result<std::vector<Solution>> candidate_layouts(const Network& network, const ReformatCost& cost) {
+  // The least sums, best first; then, where whole networks are raced, the best with each source
+  // favoured.
+  Result<std::vector<Solution>> candidate_layouts(const Network& network,
+                                                  const ReformatCost& cost) {
     TRY(TacticCosts costs, costs_of(network, ""));
-    auto solutions = search_layouts(network, costs, cost, options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced);
+    auto solutions = search_layouts(network, costs, cost,
+                                    options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced);
     if (options.level < 3) return solutions;
     for (const std::string& source : rival_sources(network)) {
       TRY(costs, costs_of(network, source));
       for (Solution& s : search_layouts(network, costs, cost, 1)) {
-        bool known = std::any_of(solutions.begin(), solutions.end(), [&](const Solution& other) { return other.choice == s.choice; });
+        bool known = std::any_of(solutions.begin(), solutions.end(),
+                                 [&](const Solution& other) { return other.choice == s.choice; });
         if (!known) solutions.push_back(std::move(s));
       }
     }
@@ -218,8 +245,8 @@ struct Tuner::State {
   Result<std::vector<Assignment>> find_layouts(const Network& network) {
     std::map<ReformatKey, double> cache;
     std::vector<Solution> solutions;
-    for (int round = 0; round < kMostReformatRounds; ++round) {
-      options.progress({"layouts", round, kMostReformatRounds});
+    for (int round = 0; round < kMaxReformatRounds; ++round) {
+      options.progress({"layouts", round, kMaxReformatRounds});
       cache.clear();
       auto cost = [&](const ReformatKey& key) {
         auto found = cache.find(key);
@@ -229,7 +256,8 @@ struct Tuner::State {
       TRY(solutions, candidate_layouts(network, cost));
       size_t before = reformats.size();
       for (const Solution& s : solutions) {
-        for (const ReformatKey& key : needed_reformats(network, chosen_tactics(network, s))) CHECK_OK(time_reformat(network, key));
+        for (const ReformatKey& key : needed_reformats(network, chosen_tactics(network, s)))
+          CHECK_OK(time_reformat(network, key));
       }
       if (reformats.size() == before) break;
     }
@@ -237,12 +265,14 @@ struct Tuner::State {
     for (const Solution& s : solutions) {
       if (s.total_us < kInfinity) out.push_back(to_assignment(network, s));
     }
-    if (out.empty()) return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
+    if (out.empty())
+      return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
     return out;
   }
 
   // Those whose branches run side by side when they may, with the streams for it.
-  Result<std::vector<Assignment>> side_by_side(const Network& network, const std::vector<Assignment>& assignments) const {
+  Result<std::vector<Assignment>> side_by_side(const Network& network,
+                                               const std::vector<Assignment>& assignments) const {
     std::vector<Assignment> out;
     for (Assignment a : assignments) {
       a.streams = options.aux_streams < 0 ? device.info().streams : options.aux_streams + 1;
@@ -252,8 +282,9 @@ struct Tuner::State {
     return out;
   }
 
-  // Races networks in the form in which they will run: of two, one may be faster on one stream and the other on several. On one
-  // stream where several gain nothing over the network that the layers prefer. Below level 3 nothing is raced.
+  // Races networks in the form in which they will run: of two, one may be faster on one stream and
+  // the other on several. On one stream where several gain nothing over the network that the layers
+  // prefer. Below level 3 nothing is raced.
   Result<Assignment> fastest_network(const Network& network, std::vector<Assignment> assignments) {
     if (options.level < 3) return std::move(assignments.front());
     TRY(std::vector<Assignment> contenders, side_by_side(network, assignments));
@@ -274,7 +305,9 @@ struct Tuner::State {
     TRY(Assignment chosen, fastest_network(network, std::move(assignments)));
     node_us.clear();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
-      double us = chosen.tactics[n].view_of >= 0 ? 0 : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));
+      double us = chosen.tactics[n].view_of >= 0
+                      ? 0
+                      : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));
       node_us.push_back(std::isfinite(us) ? us : 0);
     }
     return chosen;
@@ -285,8 +318,14 @@ Tuner::Tuner(Device& device, const TacticSources& sources, TimingStore& store, T
     : state_(std::make_unique<State>(device, sources, store, std::move(options))) {}
 Tuner::~Tuner() = default;
 
-Result<Assignment> Tuner::select(const Network& network) { return state_->select(network); }
-const TunerCounts& Tuner::counts() const { return state_->counts; }
-const std::vector<double>& Tuner::node_us() const { return state_->node_us; }
+Result<Assignment> Tuner::select(const Network& network) {
+  return state_->select(network);
+}
+const TunerCounts& Tuner::counts() const {
+  return state_->counts;
+}
+const std::vector<double>& Tuner::node_us() const {
+  return state_->node_us;
+}
 
 }  // namespace enginery

@@ -5,21 +5,22 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "coordinator/outcome_json.h"
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
 #include "engine/device/sku_table.h"
-#include "worker/action_keys.h"
-#include "worker/catalog_timing_store.h"
-#include "worker/runner_environment.h"
-#include "worker/timing_file.h"
+#include "pipeline/action_keys.h"
+#include "pipeline/outcome_json.h"
+#include "worker/runner/runner_environment.h"
+#include "worker/timing/catalog_timing_store.h"
+#include "worker/timing/timing_file.h"
 
 namespace enginery {
 namespace {
 
 template <typename Named>
 const Named* named(const std::vector<Named>& list, std::string_view name) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Named& item) { return item.name == name; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Named& item) { return item.name == name; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -79,8 +80,10 @@ class LocalBuild {
     if (hit) return report(Source::cache);
     TRY(const LoadedModel* model, bench_->model());
     subject_.structure = model->structure_digest;
-    CHECK_OK(step(action_key("validate", validate_key(subject_.model, subject_.options)), !request_.rebuild));
-    if (!subject_.options.provisional) CHECK_OK(step(action_key("tune", tune_key(subject_)), !fresh()));
+    CHECK_OK(step(action_key("validate", validate_key(subject_.model, subject_.options)),
+                  !request_.rebuild));
+    if (!subject_.options.provisional)
+      CHECK_OK(step(action_key("tune", tune_key(subject_)), !fresh()));
     CHECK_OK(step(chained_key("assemble", engine_key_.digest(), outputs_), !fresh()));
     if (!subject_.options.provisional) {
       CHECK_OK(step(chained_key("verify", engine_key_.digest(), outputs_), !fresh()));
@@ -102,7 +105,8 @@ class LocalBuild {
     subject_.name = request_.name.empty() ? request_.model.stem().string() : request_.name;
     subject_.sku = request_.sku;
     subject_.options = options_for(request_.sku, request_.options);
-    bench_.emplace(WorkbenchSpec{subject_.name, request_.model.string(), model, subject_.model, subject_.sku, subject_.options});
+    bench_.emplace(BuildSessionSpec{subject_.name, request_.model.string(), model, subject_.model,
+                                    subject_.sku, subject_.options});
     TRY(const Target* target, bench_->target());
     const DeviceInfo& info = target->device->info();
     subject_.toolchain = toolchain_text(info.kind, subject_.options.provisional ? nullptr : &info);
@@ -130,7 +134,8 @@ class LocalBuild {
     if (!found || !found->success) return false;
     StepResult result;
     read_outcome_json(found->outcome, result);
-    for (const ResultOutput& output : found->outputs) result.outputs.push_back({output.name, output.digest, output.size_bytes});
+    for (const ResultOutput& output : found->outputs)
+      result.outputs.push_back({output.name, output.digest, output.size_bytes});
     if (kind == "engine" && !named(result.outputs, "engine")) return false;
     absorb(result);
     return true;
@@ -150,12 +155,14 @@ class LocalBuild {
 
   Status step(const ActionKey& key, bool may_read) {
     const std::string kind = key.kind();
-    if (hooks_.cancelled()) return Error{ErrorCode::cancelled, "build " + subject_.name + ": cancelled"};
+    if (hooks_.cancelled())
+      return Error{ErrorCode::cancelled, "build " + subject_.name + ": cancelled"};
     TRY(bool hit, load(kind, key, may_read));
     if (hit) return {};
     const auto start = std::chrono::steady_clock::now();
     auto done = execute(kind);
-    phases_.emplace_back(kind, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    phases_.emplace_back(
+        kind, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (timing_file_) CHECK_OK(timing_file_->save());
     if (!done.ok()) return done.error().within("build " + subject_.name + " for " + subject_.sku);
     if (!done->rejected.empty()) return Error{ErrorCode::internal, done->rejected};
@@ -170,17 +177,20 @@ class LocalBuild {
       TRY(auto known, tune_from_timings());
       return known ? std::move(*known) : tune_apart();
     }
-    if (kind == "tune") return tune_step(*bench_, *timings_, {kWorker, request_.error_on_miss}, hooks_);
+    if (kind == "tune")
+      return tune_step(*bench_, *timings_, {kWorker, request_.error_on_miss}, hooks_);
     if (kind == "assemble") return assemble_step(*bench_, inputs, hooks_);
     if (kind == "verify") return verify_step(*bench_, inputs, hooks_);
     return profile_step(*bench_, inputs, kWorker, hooks_);
   }
 
-  // Where nothing has to be measured no tactic runs, and none can fault: no process is started. Null where something has.
+  // Where nothing has to be measured no tactic runs, and none can fault: no process is started.
+  // Null where something has.
   Result<std::optional<StepOutputs>> tune_from_timings() {
     auto done = tune_step(*bench_, *timings_, {kWorker, true}, hooks_);
     if (done.ok()) return std::optional(std::move(*done));
-    if (done.error().code == ErrorCode::not_found && !request_.error_on_miss) return std::optional<StepOutputs>();
+    if (done.error().code == ErrorCode::not_found && !request_.error_on_miss)
+      return std::optional<StepOutputs>();
     return done.error();
   }
 
@@ -200,8 +210,11 @@ class LocalBuild {
     request.inputs["model"] = (folder.path() / "model").string();
     request.output_folder = folder.path().string();
     CHECK_OK(write_file(request.inputs["model"], *bench_->spec().model));
-    const RunnerCommand command{request_.runner, runner_environment(subject_.sku, subject_.options.threads, 0)};
-    TRY(Outcome end, run_attempts(command, request, *timings_, {hooks_.progress, hooks_.log, hooks_.cancelled, request_.longest_trial}));
+    const RunnerCommand command{request_.runner,
+                                runner_environment(subject_.sku, subject_.options.threads, 0)};
+    TRY(Outcome end,
+        run_attempts(command, request, *timings_,
+                     {hooks_.progress, hooks_.log, hooks_.cancelled, request_.longest_trial}));
     if (end.kind != OutcomeKind::succeeded) return Error{end.fault.code, end.fault.message};
     StepOutputs out{{}, std::move(end.metrics), std::move(end.facts), ""};
     for (const NamedBlob& output : end.outputs) {
@@ -214,7 +227,8 @@ class LocalBuild {
     StepInputs inputs;
     for (const char* name : {"choices", "content"}) {
       const NamedBlob* blob = named(outputs_, name);
-      const bool wanted = std::string_view(name) == "choices" ? kind != "verify" : kind != "assemble";
+      const bool wanted =
+          std::string_view(name) == "choices" ? kind != "verify" : kind != "assemble";
       if (!blob || !wanted) continue;
       TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
       inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
@@ -239,7 +253,8 @@ class LocalBuild {
     ActionResult row;
     row.key = key.digest();
     row.outcome = outcome_json(result);
-    for (const NamedBlob& blob : result.outputs) row.outputs.push_back({blob.name, blob.digest, blob.size_bytes});
+    for (const NamedBlob& blob : result.outputs)
+      row.outputs.push_back({blob.name, blob.digest, blob.size_bytes});
     TRY(row.generation, catalog_.results().next_generation(row.key));
     TRY([[maybe_unused]] const Commit commit, catalog_.results().commit(key, row));
     return {};
@@ -248,7 +263,8 @@ class LocalBuild {
   Status sign() {
     const NamedBlob* unsigned_blob = named(outputs_, "unsigned");
     ENSURE(unsigned_blob, "the last step leaves the unsigned engine");
-    const std::filesystem::path keys = request_.keys.empty() ? data_folder() / "keys" : request_.keys;
+    const std::filesystem::path keys =
+        request_.keys.empty() ? data_folder() / "keys" : request_.keys;
     TRY(const SigningKey key, SigningKey::load_or_create(keys / "signing.key"));
     TRY(Bytes file, catalog_.blobs().get(unsigned_blob->digest));
     file += signature_trailer(unsigned_blob->digest, key);
@@ -278,13 +294,16 @@ class LocalBuild {
     out.latency_ms = number_named(metrics_, "latency_ms");
     out.error = number_named(metrics_, "error");
     out.bar = number_named(metrics_, "bar");
-    out.verify_skipped = out.provisional ? "an untuned engine is not run where it is built" : text_named(facts_, "verify_skipped");
+    out.verify_skipped = out.provisional ? "an untuned engine is not run where it is built"
+                                         : text_named(facts_, "verify_skipped");
     out.phases = phases_;
     if (tuned_) {
-      for (const char* part : {"tune_preparing", "tune_racing", "tune_networks"}) out.phases.emplace_back(part, number_named(metrics_, std::string(part) + "_s"));
+      for (const char* part : {"tune_preparing", "tune_racing", "tune_networks"})
+        out.phases.emplace_back(part, number_named(metrics_, std::string(part) + "_s"));
     }
     out.notes = lines(text_named(facts_, "notes"));
-    if (auto content = Digest::parse(text_named(facts_, "content_digest")); content.ok()) out.content_digest = *content;
+    if (auto content = Digest::parse(text_named(facts_, "content_digest")); content.ok())
+      out.content_digest = *content;
     count_timings(out);
     CHECK_OK(add_engine(out));
     return out;
@@ -317,7 +336,7 @@ class LocalBuild {
   const StepHooks& hooks_;
   KeySubject subject_;
   ActionKey engine_key_{"engine", kTrustDomain};
-  std::optional<Workbench> bench_;
+  std::optional<BuildSession> bench_;
   std::unique_ptr<TimingStore> timings_;
   FileTimingStore* timing_file_ = nullptr;
   bool tuned_ = false;
@@ -329,7 +348,8 @@ class LocalBuild {
 
 }  // namespace
 
-Result<LocalBuildReport> build_local(Catalog& catalog, const LocalBuildRequest& request, const StepHooks& hooks) {
+Result<LocalBuildReport> build_local(Catalog& catalog, const LocalBuildRequest& request,
+                                     const StepHooks& hooks) {
   return LocalBuild(catalog, request, hooks).run();
 }
 

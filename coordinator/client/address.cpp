@@ -17,9 +17,11 @@ constexpr size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
 Result<std::string> ipc_address(const char* name) {
   const std::string path = (runtime_folder() / name).string();
   if (path.size() > kMaxSocketPath)
-    return Error{ErrorCode::storage, "socket " + path + ": the path has " + std::to_string(path.size()) +
-                                         " bytes and a socket's may have " + std::to_string(kMaxSocketPath) +
-                                         "; set XDG_RUNTIME_DIR or ENGINERY_HOME to a shorter folder, or give an address"};
+    return Error{
+        ErrorCode::storage,
+        "socket " + path + ": the path has " + std::to_string(path.size()) +
+            " bytes and a socket's may have " + std::to_string(kMaxSocketPath) +
+            "; set XDG_RUNTIME_DIR or ENGINERY_HOME to a shorter folder, or give an address"};
   return "ipc://" + path;
 }
 
@@ -29,28 +31,36 @@ bool is_loopback_host(std::string_view host) {
 
 }  // namespace
 
-Result<std::string> default_control_address() { return ipc_address("control.sock"); }
-Result<std::string> default_bulk_address() { return ipc_address("bulk.sock"); }
+Result<std::string> default_control_address() {
+  return ipc_address("control.sock");
+}
+Result<std::string> default_bulk_address() {
+  return ipc_address("bulk.sock");
+}
 
 Status check_address(const std::string& address) {
   constexpr std::string_view kIpc = "ipc://", kTcp = "tcp://";
   if (address.starts_with(kIpc)) {
     const std::string path = address.substr(kIpc.size());
-    if (path.empty()) return Error{ErrorCode::usage, "address '" + address + "': no path after ipc://"};
+    if (path.empty())
+      return Error{ErrorCode::usage, "address '" + address + "': no path after ipc://"};
     if (path.size() > kMaxSocketPath)
       return Error{ErrorCode::storage, "address '" + address + "': a socket's path may have " +
                                            std::to_string(kMaxSocketPath) + " bytes"};
     return {};
   }
   if (!address.starts_with(kTcp))
-    return Error{ErrorCode::usage, "address '" + address + "': expected ipc://PATH or tcp://127.0.0.1:PORT"};
+    return Error{ErrorCode::usage,
+                 "address '" + address + "': expected ipc://PATH or tcp://127.0.0.1:PORT"};
   const std::string rest = address.substr(kTcp.size());
   const size_t colon = rest.rfind(':');
   if (colon == std::string::npos || colon + 1 == rest.size())
     return Error{ErrorCode::usage, "address '" + address + "': no port"};
   if (!is_loopback_host(rest.substr(0, colon)))
-    return Error{ErrorCode::usage, "address '" + address + "' is beyond this machine: keys that would protect it come with "
-                                   "a later release, until then only ipc:// and loopback addresses are served"};
+    return Error{ErrorCode::usage,
+                 "address '" + address +
+                     "' is beyond this machine: keys that would protect it come with "
+                     "a later release, until then only ipc:// and loopback addresses are served"};
   return {};
 }
 
@@ -64,7 +74,8 @@ Status check_listening(const std::string& path) {
   const int reason = errno;
   close(fd);
   if (result == 0 || reason == EAGAIN) return {};
-  return Error{ErrorCode::unavailable, "coordinator at ipc://" + path + " does not answer (" + std::strerror(reason) +
+  return Error{ErrorCode::unavailable, "coordinator at ipc://" + path + " does not answer (" +
+                                           std::strerror(reason) +
                                            "); start one with: enginery up"};
 }
 

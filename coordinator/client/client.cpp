@@ -19,7 +19,8 @@ std::string own_name() {
 }
 
 milliseconds until(steady_clock::time_point end) {
-  return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(end - steady_clock::now()));
+  return std::max(milliseconds(0),
+                  std::chrono::duration_cast<milliseconds>(end - steady_clock::now()));
 }
 
 }  // namespace
@@ -44,15 +45,17 @@ Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, Di
   request.envelope.body = hello;
   request.envelope.request = make_request_id();
   TRY(Message reply, client->exchange(*client->control_, std::move(request), mine.connect_timeout));
-  if (auto* error = std::get_if<ErrorReply>(&reply.envelope.body)) return Error{error->fault.code, error->fault.message};
+  if (auto* error = std::get_if<ErrorReply>(&reply.envelope.body))
+    return Error{error->fault.code, error->fault.message};
   auto* welcome = std::get_if<Welcome>(&reply.envelope.body);
-  if (welcome == nullptr) return Error{ErrorCode::internal, "coordinator at " + mine.address + ": no answer to Hello"};
+  if (welcome == nullptr)
+    return Error{ErrorCode::internal, "coordinator at " + mine.address + ": no answer to Hello"};
   client->welcome_ = std::move(*welcome);
   return client;
 }
 
-// Sends until the answer with the request's id comes, also during a long poll: after a restart the coordinator knows
-// nothing of what it held. Requests are idempotent.
+// Sends until the answer with the request's id comes, also during a long poll: after a restart the
+// coordinator knows nothing of what it held. Requests are idempotent.
 Result<Message> Client::exchange(Link& link, Message request, milliseconds timeout) {
   request.envelope.session = session_;
   request.envelope.sequence = ++sequence_;
@@ -68,8 +71,9 @@ Result<Message> Client::exchange(Link& link, Message request, milliseconds timeo
     TRY(std::optional<Message> reply, link.receive(wait, -1));
     if (reply && reply->envelope.request == request.envelope.request) return std::move(*reply);
     if (steady_clock::now() >= end)
-      return Error{ErrorCode::unavailable, "coordinator at " + options_.address + " does not answer within " +
-                                               std::to_string(timeout.count() / 1000) + " s; start one with: enginery up"};
+      return Error{ErrorCode::unavailable,
+                   "coordinator at " + options_.address + " does not answer within " +
+                       std::to_string(timeout.count() / 1000) + " s; start one with: enginery up"};
   }
 }
 
@@ -84,9 +88,11 @@ Result<Reply> Client::call_with(Body body, RequestId id, milliseconds hold) {
   request.envelope.request = id;
   request.envelope.body = std::move(body);
   TRY(Message reply, exchange(*control_, std::move(request), hold + options_.reply_timeout));
-  if (auto* error = std::get_if<ErrorReply>(&reply.envelope.body)) return Error{error->fault.code, error->fault.message};
+  if (auto* error = std::get_if<ErrorReply>(&reply.envelope.body))
+    return Error{error->fault.code, error->fault.message};
   auto* wanted = std::get_if<Reply>(&reply.envelope.body);
-  if (wanted == nullptr) return Error{ErrorCode::internal, "coordinator: an answer of another kind than asked for"};
+  if (wanted == nullptr)
+    return Error{ErrorCode::internal, "coordinator: an answer of another kind than asked for"};
   return std::move(*wanted);
 }
 
@@ -107,7 +113,8 @@ Result<JobView> Client::show(const std::string& job) {
   return std::move(reply.job);
 }
 
-Result<JobView> Client::wait(const std::string& job, uint64_t known_revision, milliseconds hold, bool until_end) {
+Result<JobView> Client::wait(const std::string& job, uint64_t known_revision, milliseconds hold,
+                             bool until_end) {
   const WaitJob wait{job, known_revision, static_cast<uint32_t>(hold.count()), until_end};
   TRY(JobReply reply, call<JobReply>(wait, hold));
   return std::move(reply.job);
@@ -150,8 +157,8 @@ Status Client::drain(const std::string& worker, bool exit) {
 }
 
 Result<SyncReply> Client::sync(const SyncRequest& request) {
-  constexpr milliseconds kLongestHold{5000};
-  return call<SyncReply>(request, kLongestHold);
+  constexpr milliseconds kMaxHold{5000};
+  return call<SyncReply>(request, kMaxHold);
 }
 
 }  // namespace enginery

@@ -1,9 +1,9 @@
 // Typed calls to the coordinator: what the command line and the worker use.
 //
-// Each call repeats its request (same id) until the answer comes or `reply_timeout` is over, so it survives lost
-// messages and a restart of the coordinator. Errors: unavailable (no coordinator answers; the message names the address
-// and the command that starts one), and whatever the coordinator answered.
-// Threads: one thread at a time; make one client per thread.
+// Each call repeats its request (same id) until the answer comes or `reply_timeout` is over, so it
+// survives lost messages and a restart of the coordinator. Errors: unavailable (no coordinator
+// answers; the message names the address and the command that starts one), and whatever the
+// coordinator answered. Threads: one thread at a time; make one client per thread.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,8 @@ using TransferProgress = std::function<void(uint64_t done_bytes, uint64_t total_
 
 class Client {
  public:
-  // Connects and says Hello. unavailable within connect_timeout when nobody answers; unsupported: no common version.
+  // Connects and says Hello. unavailable within connect_timeout when nobody answers; unsupported:
+  // no common version.
   static Result<std::unique_ptr<Client>> connect(const ClientOptions& options, Dial dial);
   ~Client();
 
@@ -39,8 +40,10 @@ class Client {
   Result<JobView> submit(const SubmitRequest& request, RequestId id);
   Result<std::vector<JobLine>> jobs(uint32_t limit);
   Result<JobView> show(const std::string& job);
-  // Waits at most `hold` for a change beyond `known_revision` (or for the end only); returns the job as it then is.
-  Result<JobView> wait(const std::string& job, uint64_t known_revision, std::chrono::milliseconds hold, bool until_end);
+  // Waits at most `hold` for a change beyond `known_revision` (or for the end only); returns the
+  // job as it then is.
+  Result<JobView> wait(const std::string& job, uint64_t known_revision,
+                       std::chrono::milliseconds hold, bool until_end);
   Result<JobView> cancel(const std::string& job);
   Result<std::vector<ExplainView>> explain(const std::string& job);
 
@@ -51,7 +54,8 @@ class Client {
   Result<std::vector<WorkerView>> workers();
   Status drain(const std::string& worker, bool exit);
 
-  // --- bulk -------------------------------------------------------------------------------------------------------
+  // --- bulk
+  // -------------------------------------------------------------------------------------------------------
   Result<std::vector<BlobState>> has_blobs(const std::vector<Digest>& digests);
   // Uploads what is missing of the bytes, from where an earlier try stopped; returns their digest.
   Result<Digest> put_blob(ByteSpan bytes, const TransferProgress& progress = {});
@@ -61,13 +65,17 @@ class Client {
   // `text` begins at `offset` of this lease's log; returns where to go on.
   Result<uint64_t> append_log(const StepRef& ref, uint64_t offset, const std::string& text);
   // With follow: waits at most `hold` for bytes beyond `offset`.
-  Result<LogChunk> read_log(const std::string& job, uint64_t offset, bool follow, std::chrono::milliseconds hold);
+  Result<LogChunk> read_log(const std::string& job, uint64_t offset, bool follow,
+                            std::chrono::milliseconds hold);
 
   // All rows of a device, or of some of its problems.
-  Result<std::vector<TimingEntry>> get_timings(const Digest& device, const std::vector<Digest>& problems);
-  Result<uint64_t> put_timings(const std::vector<Bytes>& keys, const std::vector<TimingEntry>& entries);
+  Result<std::vector<TimingEntry>> get_timings(const Digest& device,
+                                               const std::vector<Digest>& problems);
+  Result<uint64_t> put_timings(const std::vector<Bytes>& keys,
+                               const std::vector<TimingEntry>& entries);
 
-  // One Sync, waiting for its answer. An agent that must react to its runner meanwhile uses a Link of its own.
+  // One Sync, waiting for its answer. An agent that must react to its runner meanwhile uses a Link
+  // of its own.
   Result<SyncReply> sync(const SyncRequest& request);
 
  private:

@@ -1,8 +1,9 @@
-// One connection to one socket of the coordinator: the seam between everybody who calls it and the network.
+// One connection to one socket of the coordinator: the seam between everybody who calls it and the
+// network.
 //
-// Where: Client (client.h) and the worker's agent speak through it. Implementations: ZmqLink (a ZeroMQ DEALER) and the
-// in-memory pair of memory_link.h for tests. A link may lose, repeat or reorder; every request may be sent again.
-// Threads: one thread at a time.
+// Where: Client (client.h) and the worker's agent speak through it. Implementations: ZmqLink (a
+// ZeroMQ DEALER) and the in-memory pair of memory_link.h for tests. A link may lose, repeat or
+// reorder; every request may be sent again. Threads: one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -18,23 +19,27 @@ class Link {
  public:
   virtual ~Link() = default;
 
-  // Hands the message to the network without waiting. invalid_argument: larger than the socket takes (never sent);
-  // unavailable: nobody is connected or the queue is full; send again later.
+  // Hands the message to the network without waiting. invalid_argument: larger than the socket
+  // takes (never sent); unavailable: nobody is connected or the queue is full; send again later.
   virtual Status send(const Message& message) = 0;
 
-  // The next message. Nothing after `timeout`, or as soon as the file descriptor `wake` (unless -1) can be read: that is
-  // how one thread waits for the coordinator and for its runner. Frames that do not decode are dropped with a log line.
+  // The next message. Nothing after `timeout`, or as soon as the file descriptor `wake` (unless -1)
+  // can be read: that is how one thread waits for the coordinator and for its runner. Frames that
+  // do not decode are dropped with a log line.
   virtual Result<std::optional<Message>> receive(std::chrono::milliseconds timeout, int wake) = 0;
 };
 
-// Opens a link to an address ("ipc://...", "tcp://127.0.0.1:7000"). `max_bytes` is the socket's message limit.
-using Dial = std::function<Result<std::unique_ptr<Link>>(const std::string& address, size_t max_bytes)>;
+// Opens a link to an address ("ipc://...", "tcp://127.0.0.1:7000"). `max_bytes` is the socket's
+// message limit.
+using Dial =
+    std::function<Result<std::unique_ptr<Link>>(const std::string& address, size_t max_bytes)>;
 
-// Over ZeroMQ. usage: an address beyond loopback and ipc; unavailable: an ipc socket that does not exist or that nobody
-// listens on (for tcp this shows at the first receive).
+// Over ZeroMQ. usage: an address beyond loopback and ipc; unavailable: an ipc socket that does not
+// exist or that nobody listens on (for tcp this shows at the first receive).
 Dial make_zmq_dial();
 
-// ipc://<runtime folder>/control.sock and bulk.sock. storage: the path is too long for a socket, and how to mend it.
+// ipc://<runtime folder>/control.sock and bulk.sock. storage: the path is too long for a socket,
+// and how to mend it.
 Result<std::string> default_control_address();
 Result<std::string> default_bulk_address();
 

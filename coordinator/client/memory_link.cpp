@@ -42,7 +42,8 @@ class Queue {
 
 class MemoryLink final : public Link {
  public:
-  MemoryLink(std::shared_ptr<Queue> in, std::shared_ptr<Queue> out) : in_(std::move(in)), out_(std::move(out)) {}
+  MemoryLink(std::shared_ptr<Queue> in, std::shared_ptr<Queue> out)
+      : in_(std::move(in)), out_(std::move(out)) {}
 
   Status send(const Message& message) override {
     out_->push(message);

@@ -14,7 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr ZmqOption kOptions[] = {{ZMQ_LINGER, 500}, {ZMQ_RECONNECT_IVL, 200}, {ZMQ_RECONNECT_IVL_MAX, 5000}, {ZMQ_IMMEDIATE, 1}};
+constexpr ZmqOption kOptions[] = {
+    {ZMQ_LINGER, 500}, {ZMQ_RECONNECT_IVL, 200}, {ZMQ_RECONNECT_IVL_MAX, 5000}, {ZMQ_IMMEDIATE, 1}};
 
 class ZmqLink final : public Link {
  public:
@@ -25,10 +26,13 @@ class ZmqLink final : public Link {
   Status send(const Message& message) override {
     TRY(const Bytes frame, encode(message.envelope, max_bytes_));
     if (message.chunk.size() > max_bytes_)
-      return Error{ErrorCode::invalid_argument, "message: a chunk of " + std::to_string(message.chunk.size()) + " bytes"};
+      return Error{ErrorCode::invalid_argument,
+                   "message: a chunk of " + std::to_string(message.chunk.size()) + " bytes"};
     const bool two = !message.chunk.empty();
-    if (zmq_send(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT | (two ? ZMQ_SNDMORE : 0)) < 0) return zmq_error("send");
-    if (two && zmq_send(socket_, message.chunk.data(), message.chunk.size(), ZMQ_DONTWAIT) < 0) return zmq_error("send");
+    if (zmq_send(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT | (two ? ZMQ_SNDMORE : 0)) < 0)
+      return zmq_error("send");
+    if (two && zmq_send(socket_, message.chunk.data(), message.chunk.size(), ZMQ_DONTWAIT) < 0)
+      return zmq_error("send");
     return {};
   }
 
@@ -51,7 +55,8 @@ class ZmqLink final : public Link {
     }
     Result<Envelope> envelope = decode(as_bytes(frames[0]), max_bytes_);
     if (!envelope.ok() || count > 2) {
-      log_warning("coordinator's message dropped: " + (envelope.ok() ? "too many frames" : envelope.error().message));
+      log_warning("coordinator's message dropped: " +
+                  (envelope.ok() ? "too many frames" : envelope.error().message));
       return std::optional<Message>();
     }
     return std::optional<Message>(Message{std::move(*envelope), std::move(frames[1])});
@@ -62,7 +67,8 @@ class ZmqLink final : public Link {
   size_t max_bytes_;
 };
 
-Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const std::string& address, size_t max_bytes) {
+Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const std::string& address,
+                                   size_t max_bytes) {
   CHECK_OK(check_address(address));
   // ZeroMQ would wait for ever for a socket that nobody listens on.
   if (address.starts_with("ipc://")) CHECK_OK(check_listening(address.substr(6)));
@@ -77,7 +83,9 @@ Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const s
 }  // namespace
 
 Dial make_zmq_dial() {
-  return [context = make_zmq_context()](const std::string& address, size_t max_bytes) { return dial(context, address, max_bytes); };
+  return [context = make_zmq_context()](const std::string& address, size_t max_bytes) {
+    return dial(context, address, max_bytes);
+  };
 }
 
 }  // namespace enginery

@@ -8,15 +8,20 @@ std::shared_ptr<void> make_zmq_context() {
   return {zmq_ctx_new(), [](void* context) { zmq_ctx_term(context); }};
 }
 
-Error zmq_error(const std::string& what) { return {ErrorCode::unavailable, what + ": " + zmq_strerror(zmq_errno())}; }
+Error zmq_error(const std::string& what) {
+  return {ErrorCode::unavailable, what + ": " + zmq_strerror(zmq_errno())};
+}
 
 Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption> own) {
-  constexpr ZmqOption kShared[] = {{ZMQ_HANDSHAKE_IVL, 5000}, {ZMQ_HEARTBEAT_IVL, 5000}, {ZMQ_HEARTBEAT_TIMEOUT, 15000}};
+  constexpr ZmqOption kShared[] = {
+      {ZMQ_HANDSHAKE_IVL, 5000}, {ZMQ_HEARTBEAT_IVL, 5000}, {ZMQ_HEARTBEAT_TIMEOUT, 15000}};
   const int64_t limit = static_cast<int64_t>(max_bytes);
-  if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &limit, sizeof limit) != 0) return zmq_error("socket options");
+  if (zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &limit, sizeof limit) != 0)
+    return zmq_error("socket options");
   for (std::span<const ZmqOption> list : {std::span<const ZmqOption>(kShared), own}) {
     for (const ZmqOption& o : list) {
-      if (zmq_setsockopt(socket, o.option, &o.value, sizeof o.value) != 0) return zmq_error("socket options");
+      if (zmq_setsockopt(socket, o.option, &o.value, sizeof o.value) != 0)
+        return zmq_error("socket options");
     }
   }
   return {};

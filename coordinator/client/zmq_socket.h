@@ -20,10 +20,12 @@ struct ZmqOption {
   int option;  // ZMQ_LINGER, ...
   int value;
 };
-// What both ends share (largest frame in bytes, times of handshake and heartbeat), then the end's own.
+// What both ends share (largest frame in bytes, times of handshake and heartbeat), then the end's
+// own.
 Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption> own);
 
-// The next frame of the socket, without waiting; `more` says whether its message goes on. False: none waits, or zmq_errno().
+// The next frame of the socket, without waiting; `more` says whether its message goes on. False:
+// none waits, or zmq_errno().
 bool take_zmq_frame(void* socket, Bytes& out, bool& more);
 
 }  // namespace enginery

@@ -11,8 +11,8 @@ using Nanoseconds = std::chrono::nanoseconds;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual Nanoseconds monotonic() const = 0;   // since an arbitrary start; never goes back
-  virtual Nanoseconds wall_time() const = 0;   // since the Unix epoch
+  virtual Nanoseconds monotonic() const = 0;  // since an arbitrary start; never goes back
+  virtual Nanoseconds wall_time() const = 0;  // since the Unix epoch
 };
 
 // The machine's clocks (CLOCK_MONOTONIC, CLOCK_REALTIME).
@@ -26,7 +26,9 @@ class SystemClock final : public Clock {
   }
 };
 
-inline double to_seconds(Nanoseconds t) { return std::chrono::duration<double>(t).count(); }
+inline double to_seconds(Nanoseconds t) {
+  return std::chrono::duration<double>(t).count();
+}
 
 // Adds the seconds that it lives to a sum.
 class TimedScope {

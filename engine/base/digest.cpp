@@ -20,19 +20,22 @@ struct Sha256::State {
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  ENSURE(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1, "SHA-256 is not available");
+  ENSURE(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1,
+         "SHA-256 is not available");
 }
 Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 void Sha256::update(ByteSpan bytes) {
-  ENSURE(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1, "SHA-256 update failed");
+  ENSURE(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1,
+         "SHA-256 update failed");
 }
 
 Digest Sha256::finish() {
   Digest digest;
-  ENSURE(EVP_DigestFinal_ex(state_->context, digest.bytes.data(), nullptr) == 1, "SHA-256 final failed");
+  ENSURE(EVP_DigestFinal_ex(state_->context, digest.bytes.data(), nullptr) == 1,
+         "SHA-256 final failed");
   return digest;
 }
 
@@ -55,8 +58,9 @@ Result<Digest> Digest::parse(std::string_view text) {
   std::string_view hex = text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
   auto raw = from_hex(hex);
   if (!raw || raw->size() != 32) {
-    return Error{ErrorCode::invalid_argument,
-                 "'" + std::string(text) + "' is not a SHA-256 digest (64 hexadecimal digits expected)"};
+    return Error{
+        ErrorCode::invalid_argument,
+        "'" + std::string(text) + "' is not a SHA-256 digest (64 hexadecimal digits expected)"};
   }
   Digest digest;
   for (size_t i = 0; i < 32; ++i) digest.bytes[i] = static_cast<uint8_t>((*raw)[i]);
@@ -75,7 +79,8 @@ std::string to_hex(ByteSpan bytes) {
 }
 
 Result<Bytes> from_hex(std::string_view hex) {
-  if (hex.size() % 2 != 0) return Error{ErrorCode::invalid_argument, "odd number of hexadecimal digits"};
+  if (hex.size() % 2 != 0)
+    return Error{ErrorCode::invalid_argument, "odd number of hexadecimal digits"};
   Bytes out;
   out.reserve(hex.size() / 2);
   for (size_t i = 0; i < hex.size(); i += 2) {

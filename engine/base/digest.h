@@ -1,4 +1,5 @@
-// SHA-256 digests: the name of every blob, engine and key. Wraps OpenSSL, which uses the CPU's SHA instructions.
+// SHA-256 digests: the name of every blob, engine and key. Wraps OpenSSL, which uses the CPU's SHA
+// instructions.
 #pragma once
 
 #include <array>
@@ -14,10 +15,12 @@
 
 namespace enginery {
 
-using Bytes = std::string;                          // owned raw bytes
-using ByteSpan = std::span<const std::byte>;        // borrowed raw bytes
+using Bytes = std::string;                    // owned raw bytes
+using ByteSpan = std::span<const std::byte>;  // borrowed raw bytes
 
-inline ByteSpan as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+inline ByteSpan as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 inline std::string_view as_text(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -26,7 +29,7 @@ inline std::string_view as_text(ByteSpan bytes) {
 struct Digest {
   std::array<uint8_t, 32> bytes{};
 
-  std::string hex() const;                             // 64 lower-case hex digits
+  std::string hex() const;                                // 64 lower-case hex digits
   std::string text() const { return "sha256:" + hex(); }  // the form people and scripts see
   auto operator<=>(const Digest&) const = default;
 

@@ -23,8 +23,10 @@ std::filesystem::path home() {
   return folder && *folder ? folder : "/tmp";
 }
 
-std::filesystem::path xdg(const char* variable, const char* sub_folder, const std::filesystem::path& fallback) {
-  if (const char* root = std::getenv("ENGINERY_HOME"); root && *root) return std::filesystem::path(root) / sub_folder;
+std::filesystem::path xdg(const char* variable, const char* sub_folder,
+                          const std::filesystem::path& fallback) {
+  if (const char* root = std::getenv("ENGINERY_HOME"); root && *root)
+    return std::filesystem::path(root) / sub_folder;
   if (const char* folder = std::getenv(variable); folder && *folder) {
     return std::filesystem::path(folder) / "enginery";
   }
@@ -59,11 +61,13 @@ Result<Bytes> read_file(const std::filesystem::path& file, uint64_t max_bytes) {
   if (d.fd < 0) return errno_error("open " + file.string(), errno);
   struct stat info {};
   if (fstat(d.fd, &info) != 0) return errno_error("stat " + file.string(), errno);
-  if (S_ISDIR(info.st_mode)) return Error{ErrorCode::invalid_argument, "read " + file.string() + ": it is a folder"};
+  if (S_ISDIR(info.st_mode))
+    return Error{ErrorCode::invalid_argument, "read " + file.string() + ": it is a folder"};
   uint64_t size = static_cast<uint64_t>(info.st_size);
   if (size > max_bytes) {
-    return Error{ErrorCode::invalid_argument, "read " + file.string() + ": " + std::to_string(size) +
-                                                  " bytes, at most " + std::to_string(max_bytes) + " are allowed"};
+    return Error{ErrorCode::invalid_argument, "read " + file.string() + ": " +
+                                                  std::to_string(size) + " bytes, at most " +
+                                                  std::to_string(max_bytes) + " are allowed"};
   }
   Bytes out;
   out.resize(size);
@@ -90,12 +94,15 @@ Status write_file(const std::filesystem::path& file, std::string_view bytes, uns
   Descriptor d{mkostemp(temporary.data(), O_CLOEXEC)};
   if (d.fd < 0) {
     Error error = errno_error("write " + file.string(), errno);
-    if (error.code == ErrorCode::not_found) error.message += " (the folder " + folder.string() + " does not exist)";
+    if (error.code == ErrorCode::not_found)
+      error.message += " (the folder " + folder.string() + " does not exist)";
     return Error{ErrorCode::storage, error.message};
   }
   Status status = write_all(d.fd, bytes, file);
-  if (status.ok() && (fchmod(d.fd, mode) != 0 || fsync(d.fd) != 0)) status = errno_error("write " + file.string(), errno);
-  if (status.ok() && rename(temporary.c_str(), file.c_str()) != 0) status = errno_error("write " + file.string(), errno);
+  if (status.ok() && (fchmod(d.fd, mode) != 0 || fsync(d.fd) != 0))
+    status = errno_error("write " + file.string(), errno);
+  if (status.ok() && rename(temporary.c_str(), file.c_str()) != 0)
+    status = errno_error("write " + file.string(), errno);
   if (!status.ok()) {
     (void)unlink(temporary.c_str());
     return Error{ErrorCode::storage, status.error().message};
@@ -109,8 +116,9 @@ Status make_folder(const std::filesystem::path& folder, unsigned mode) {
   std::error_code error;
   bool created = std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder, error)) {
-    return Error{ErrorCode::storage, "create folder " + folder.string() + ": " +
-                                         (error ? error.message() : std::string("a file is in the way"))};
+    return Error{ErrorCode::storage,
+                 "create folder " + folder.string() + ": " +
+                     (error ? error.message() : std::string("a file is in the way"))};
   }
   if (created && mode != 0755) (void)chmod(folder.c_str(), mode);
   return {};

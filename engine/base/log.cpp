@@ -15,11 +15,16 @@ std::atomic<bool> quote_messages = false;  // JSON lines need their message quot
 
 spdlog::level::level_enum level_of(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warning: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
-    case LogLevel::off: return spdlog::level::off;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+    case LogLevel::off:
+      return spdlog::level::off;
   }
   return spdlog::level::info;
 }
@@ -30,7 +35,8 @@ void set_up_log(LogLevel least, bool json) {
   auto logger = spdlog::get(kName);
   if (!logger) logger = spdlog::stderr_color_mt(kName);
   logger->set_level(level_of(least));
-  logger->set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%v})" : "%H:%M:%S.%e %^%l%$ %v");
+  logger->set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%v})"
+                           : "%H:%M:%S.%e %^%l%$ %v");
   logger->flush_on(spdlog::level::debug);
   quote_messages.store(json);
 }

@@ -18,8 +18,10 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& work) {
   take();
 }
 
-void parallel_ranges(int64_t count, int64_t piece, const std::function<void(int64_t, int64_t)>& work) {
-  parallel_for((count + piece - 1) / piece, [&](int64_t i) { work(i * piece, std::min(count, (i + 1) * piece)); });
+void parallel_ranges(int64_t count, int64_t piece,
+                     const std::function<void(int64_t, int64_t)>& work) {
+  parallel_for((count + piece - 1) / piece,
+               [&](int64_t i) { work(i * piece, std::min(count, (i + 1) * piece)); });
 }
 
 }  // namespace enginery

@@ -1,4 +1,5 @@
-// Work spread over the machine's cores: for the reference and for preparing candidates, never inside a timed region.
+// Work spread over the machine's cores: for the reference and for preparing candidates, never
+// inside a timed region.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +7,13 @@
 
 namespace enginery {
 
-// Calls work(0) .. work(count - 1), each once, from as many threads as there are cores, and returns when all are done.
-// `work` must not throw.
+// Calls work(0) .. work(count - 1), each once, from as many threads as there are cores, and returns
+// when all are done. `work` must not throw.
 void parallel_for(int64_t count, const std::function<void(int64_t)>& work);
 
-// Divides [0, count) into ranges of `piece` (the last may be shorter) and calls work(begin, end) for each, side by side;
-// a single range runs on the calling thread.
-void parallel_ranges(int64_t count, int64_t piece, const std::function<void(int64_t begin, int64_t end)>& work);
+// Divides [0, count) into ranges of `piece` (the last may be shorter) and calls work(begin, end)
+// for each, side by side; a single range runs on the calling thread.
+void parallel_ranges(int64_t count, int64_t piece,
+                     const std::function<void(int64_t begin, int64_t end)>& work);
 
 }  // namespace enginery

@@ -7,7 +7,8 @@
 
 namespace enginery {
 
-// The whole text as a decimal number, "-3". Errors: invalid_argument (anything else in it, or too large), naming the text.
+// The whole text as a decimal number, "-3". Errors: invalid_argument (anything else in it, or too
+// large), naming the text.
 Result<int64_t> parse_int(std::string_view text);
 
 }  // namespace enginery

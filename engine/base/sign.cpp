@@ -16,24 +16,28 @@ using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Context = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 
 Key private_key(const std::array<uint8_t, 32>& seed) {
-  return {EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(), seed.size()), EVP_PKEY_free};
+  return {EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(), seed.size()),
+          EVP_PKEY_free};
 }
 
 PublicKey public_of(const std::array<uint8_t, 32>& seed) {
   Key key = private_key(seed);
   PublicKey out{};
   size_t size = out.size();
-  ENSURE(key && EVP_PKEY_get_raw_public_key(key.get(), out.data(), &size) == 1, "Ed25519 is not available");
+  ENSURE(key && EVP_PKEY_get_raw_public_key(key.get(), out.data(), &size) == 1,
+         "Ed25519 is not available");
   return out;
 }
 
 // The 32 bytes of a file that holds one line of 64 hex digits.
 Result<std::array<uint8_t, 32>> read_key_file(const std::filesystem::path& file) {
   TRY(Bytes text, read_file(file, 4096));
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
   auto raw = from_hex(text);
   if (!raw || raw->size() != 32) {
-    return Error{ErrorCode::corrupt_data, "read key " + file.string() + ": 64 hexadecimal digits expected"};
+    return Error{ErrorCode::corrupt_data,
+                 "read key " + file.string() + ": 64 hexadecimal digits expected"};
   }
   std::array<uint8_t, 32> out;
   std::copy(raw->begin(), raw->end(), out.begin());
@@ -57,7 +61,8 @@ Result<SigningKey> SigningKey::load(const std::filesystem::path& file) {
   struct stat info {};
   if (stat(file.c_str(), &info) == 0 && (info.st_mode & 077) != 0) {
     return Error{ErrorCode::untrusted, "read signing key " + file.string() +
-                                           ": others can read it; run 'chmod 600 " + file.string() + "'"};
+                                           ": others can read it; run 'chmod 600 " + file.string() +
+                                           "'"};
   }
   TRY(auto seed, read_key_file(file));
   SigningKey key;
@@ -81,16 +86,18 @@ Signature SigningKey::sign(ByteSpan message) const {
   Signature out{};
   size_t size = out.size();
   bool ok = EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-            EVP_DigestSign(context.get(), out.data(), &size, reinterpret_cast<const uint8_t*>(message.data()),
-                           message.size()) == 1;
+            EVP_DigestSign(context.get(), out.data(), &size,
+                           reinterpret_cast<const uint8_t*>(message.data()), message.size()) == 1;
   ENSURE(ok && size == out.size(), "Ed25519 signing failed");
   return out;
 }
 
 bool verify_signature(const PublicKey& key, ByteSpan message, const Signature& signature) {
-  Key handle(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.data(), key.size()), EVP_PKEY_free);
+  Key handle(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, key.data(), key.size()),
+             EVP_PKEY_free);
   Context context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  return handle && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, handle.get()) == 1 &&
+  return handle &&
+         EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, handle.get()) == 1 &&
          EVP_DigestVerify(context.get(), signature.data(), signature.size(),
                           reinterpret_cast<const uint8_t*>(message.data()), message.size()) == 1;
 }

@@ -1,4 +1,5 @@
-// Ed25519 signatures (RFC 8032) over OpenSSL. A key's id is the first 16 hex digits of the SHA-256 of its public key.
+// Ed25519 signatures (RFC 8032) over OpenSSL. A key's id is the first 16 hex digits of the SHA-256
+// of its public key.
 #pragma once
 
 #include <array>
@@ -19,7 +20,8 @@ std::string key_id(const PublicKey& key);
 class SigningKey {
  public:
   static SigningKey generate();
-  // Reads a key from a file of 64 hex digits; refuses one that others can read (mode wider than 0600).
+  // Reads a key from a file of 64 hex digits; refuses one that others can read (mode wider than
+  // 0600).
   static Result<SigningKey> load(const std::filesystem::path& file);
   // Loads the key, or makes and stores one (0600, folders created) when the file does not exist.
   static Result<SigningKey> load_or_create(const std::filesystem::path& file);

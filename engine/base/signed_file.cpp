@@ -15,15 +15,18 @@ struct Trailer {
 
 Result<Trailer> read_trailer(ByteSpan file) {
   if (file.size() < kSignatureTrailerBytes)
-    return Error{ErrorCode::untrusted, "signature: the file has " + std::to_string(file.size()) +
-                                           " bytes, too few for a signed engine; it was cut or is something else"};
+    return Error{ErrorCode::untrusted,
+                 "signature: the file has " + std::to_string(file.size()) +
+                     " bytes, too few for a signed engine; it was cut or is something else"};
   const ByteSpan bytes = file.last(kSignatureTrailerBytes);
   if (as_text(bytes.first(kMagic.size())) != kMagic)
-    return Error{ErrorCode::untrusted,
-                 "signature: no signature at the file's end; it was cut, appended to, or never signed"};
+    return Error{
+        ErrorCode::untrusted,
+        "signature: no signature at the file's end; it was cut, appended to, or never signed"};
   Trailer trailer;
   std::memcpy(trailer.key.data(), bytes.data() + kMagic.size(), trailer.key.size());
-  std::memcpy(trailer.signature.data(), bytes.data() + kMagic.size() + trailer.key.size(), trailer.signature.size());
+  std::memcpy(trailer.signature.data(), bytes.data() + kMagic.size() + trailer.key.size(),
+              trailer.signature.size());
   return trailer;
 }
 
@@ -40,17 +43,20 @@ Bytes signature_trailer(const Digest& of_everything_before, const SigningKey& ke
 Result<SignedParts> check_signature(ByteSpan file, const TrustStore& trust) {
   TRY(const Trailer trailer, read_trailer(file));
   const ByteSpan body = file.first(file.size() - kSignatureTrailerBytes);
-  // Trust first: an unknown key's verdict about the bytes means nothing, and its owner needs the id.
+  // Trust first: an unknown key's verdict about the bytes means nothing, and its owner needs the
+  // id.
   if (!trust.trusts(trailer.key)) {
     const std::string id = key_id(trailer.key);
-    return Error{ErrorCode::untrusted, "signature: made with key " + id +
-                                           ", which is not trusted here; if you know whose it is, trust it with: "
-                                           "enginery keys trust FILE (FILE holds the public key " +
-                                           to_hex(std::as_bytes(std::span(trailer.key))) + ")"};
+    return Error{ErrorCode::untrusted,
+                 "signature: made with key " + id +
+                     ", which is not trusted here; if you know whose it is, trust it with: "
+                     "enginery keys trust FILE (FILE holds the public key " +
+                     to_hex(std::as_bytes(std::span(trailer.key))) + ")"};
   }
   const Digest digest = sha256(body);
   if (!verify_signature(trailer.key, std::as_bytes(std::span(digest.bytes)), trailer.signature))
-    return Error{ErrorCode::untrusted, "signature: the file's bytes changed after key " + key_id(trailer.key) +
+    return Error{ErrorCode::untrusted, "signature: the file's bytes changed after key " +
+                                           key_id(trailer.key) +
                                            " signed them; fetch or build it again"};
   return SignedParts{body, trailer.key};
 }

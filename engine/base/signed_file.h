@@ -1,10 +1,11 @@
 // The trailer that makes a file a signed file: the last 104 bytes, over everything before them.
 //
-//   trailer := "ENGSIG01" public-key(32) signature(64)      signature: Ed25519 over the SHA-256 of all bytes before the trailer
+//   trailer := "ENGSIG01" public-key(32) signature(64)      signature: Ed25519 over the SHA-256 of
+//   all bytes before the trailer
 //
-// Where: the last section of every engine file; written by the coordinator's `sign` step and by a local build, checked
-// before anything is parsed. The trailer is the file's end: appended bytes are refused because no trailer is found there.
-// Threads: free functions without state.
+// Where: the last section of every engine file; written by the coordinator's `sign` step and by a
+// local build, checked before anything is parsed. The trailer is the file's end: appended bytes are
+// refused because no trailer is found there. Threads: free functions without state.
 #pragma once
 
 #include "engine/base/sign.h"
@@ -21,8 +22,9 @@ struct SignedParts {
   PublicKey signer{};
 };
 
-// Splits a signed file after checking its signature. untrusted: no trailer where it should be (cut, appended to, not
-// signed), bytes that changed since, or a key that `trust` does not hold: with its id and the command that would trust it.
+// Splits a signed file after checking its signature. untrusted: no trailer where it should be (cut,
+// appended to, not signed), bytes that changed since, or a key that `trust` does not hold: with its
+// id and the command that would trust it.
 Result<SignedParts> check_signature(ByteSpan file, const TrustStore& trust);
 
 }  // namespace enginery

@@ -5,7 +5,8 @@
 namespace enginery {
 namespace {
 
-Manifest make_manifest(const LoadedModel& model, const Plan& plan, const Target& target, const BuildOptions& options) {
+Manifest make_manifest(const LoadedModel& model, const Plan& plan, const Target& target,
+                       const BuildOptions& options) {
   const DeviceInfo& info = target.device->info();
   Manifest m;
   m.name = model.name;
@@ -22,7 +23,9 @@ Manifest make_manifest(const LoadedModel& model, const Plan& plan, const Target&
   m.software = info.software;
   auto describe = [&](const std::vector<int>& tensors) {
     std::vector<NamedType> out;
-    for (int t : tensors) out.push_back({plan.tensors[static_cast<size_t>(t)].name, plan.tensors[static_cast<size_t>(t)].type});
+    for (int t : tensors)
+      out.push_back(
+          {plan.tensors[static_cast<size_t>(t)].name, plan.tensors[static_cast<size_t>(t)].type});
     return out;
   };
   m.inputs = describe(plan.inputs);
@@ -43,14 +46,16 @@ Status compile_code(Plan& plan, const TacticSources& sources) {
 
 }  // namespace
 
-Result<LoadedModel> load_model(const ModelSource& source, const std::string& name, const BuildOptions& options,
-                               const PassOptions& passes) {
+Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
+                               const BuildOptions& options, const PassOptions& passes) {
   ImportOptions import;
   import.shapes = options.shapes;
   import.default_symbols_to_one = true;
   TRY(ImportedModel imported, import_model(source, import));
-  LoadedModel out{name, sha256(source.bytes), {}, std::move(imported.graph), std::move(imported.notes)};
-  // Sizes are all known here; specialising once more also gives inputs that the file leaves without a symbol a size.
+  LoadedModel out{
+      name, sha256(source.bytes), {}, std::move(imported.graph), std::move(imported.notes)};
+  // Sizes are all known here; specialising once more also gives inputs that the file leaves without
+  // a symbol a size.
   TRY(SpecializedGraph special, specialize(out.graph, options.shapes));
   out.graph = std::move(special.graph);
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
@@ -71,11 +76,13 @@ Result<Target> open_target(const std::string& sku, const BuildOptions& options) 
   return out;
 }
 
-Result<Network> lower_model(const LoadedModel& model, const Target& target, const BuildOptions& options) {
+Result<Network> lower_model(const LoadedModel& model, const Target& target,
+                            const BuildOptions& options) {
   return lower(model.graph, target.sources, options.precisions);
 }
 
-Result<Bytes> assemble(const LoadedModel& model, const Network& network, const Assignment& assignment, const Target& target,
+Result<Bytes> assemble(const LoadedModel& model, const Network& network,
+                       const Assignment& assignment, const Target& target,
                        const BuildOptions& options) {
   TRY(Plan plan, make_plan(network, assignment));
   CHECK_OK(compile_code(plan, target.sources));

@@ -9,12 +9,15 @@
 namespace enginery {
 namespace {
 
-// A run takes microseconds or a second: kEnoughRuns at least, unless they would pass kMostUs; then fewer, but kFewestRuns.
-constexpr int kWarmUp = 5, kFewestRuns = 5, kEnoughRuns = 20, kMostRuns = 300;
-constexpr double kBudgetUs = 0.7e6, kMostUs = 2e6;
+// A run takes microseconds or a second: kEnoughRuns at least, unless they would pass kMaxUs; then
+// fewer, but kMinRuns.
+constexpr int kWarmUp = 5, kMinRuns = 5, kEnoughRuns = 20, kMaxRuns = 300;
+constexpr double kBudgetUs = 0.7e6, kMaxUs = 2e6;
 
 double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double, std::micro>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // Calls `once` until the budget is spent; the median of what it returns, in microseconds.
@@ -22,12 +25,12 @@ template <typename F>
 Result<double> median_of_runs(F&& once) {
   std::vector<double> samples;
   double start = now_us();
-  for (int i = 0; i < kMostRuns + kWarmUp; ++i) {
+  for (int i = 0; i < kMaxRuns + kWarmUp; ++i) {
     TRY(double us, once());
     if (i >= kWarmUp) samples.push_back(us);
     const double spent = now_us() - start;
     if (samples.size() >= kEnoughRuns && spent > kBudgetUs) break;
-    if (samples.size() >= kFewestRuns && spent > kMostUs) break;
+    if (samples.size() >= kMinRuns && spent > kMaxUs) break;
   }
   return median(std::move(samples));
 }
@@ -48,18 +51,20 @@ Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Targ
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (i < program->plan().inputs.size()) inputs.push_back(tensors[i].raw());
-    else outputs.push_back(tensors[i].mutable_bytes());
+    if (i < program->plan().inputs.size())
+      inputs.push_back(tensors[i].raw());
+    else
+      outputs.push_back(tensors[i].mutable_bytes());
   }
   Profile out;
   TRY(out.median_us, median_of_runs([&]() -> Result<double> {
-    double start = now_us();
-    CHECK_OK(execution->run(inputs, outputs));
-    return now_us() - start;
-  }));
+        double start = now_us();
+        CHECK_OK(execution->run(inputs, outputs));
+        return now_us() - start;
+      }));
   TRY(out.device_median_us, median_of_runs([&] { return execution->time_us(); }));
-  const int rounds = static_cast<int>(kMostUs / std::max(out.device_median_us, 1.0));
-  TRY(out.step_us, execution->profile(std::clamp(rounds, kFewestRuns, kEnoughRuns)));
+  const int rounds = static_cast<int>(kMaxUs / std::max(out.device_median_us, 1.0));
+  TRY(out.step_us, execution->profile(std::clamp(rounds, kMinRuns, kEnoughRuns)));
   return out;
 }
 

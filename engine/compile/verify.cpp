@@ -9,7 +9,7 @@ namespace enginery {
 namespace {
 
 // The reference computes a few GFLOP a second: beyond this it would take minutes.
-constexpr double kMostReferenceFlops = 3e11;
+constexpr double kMaxReferenceFlops = 3e11;
 constexpr uint64_t kSeed = 20261121;
 
 double total_flops(const Plan& plan) {
@@ -46,8 +46,8 @@ Result<Sample> sample_of(const Graph& graph, float integer) {
   return out;
 }
 
-// Integers are ones: masks that hide nothing (what they hide has no precision in float16) and positions that most tables have;
-// zeros where the reference finds no such position.
+// Integers are ones: masks that hide nothing (what they hide has no precision in float16) and
+// positions that most tables have; zeros where the reference finds no such position.
 Result<Sample> sample_of(const Graph& graph) {
   auto ones = sample_of(graph, 1);
   return ones.ok() ? ones : sample_of(graph, 0);
@@ -61,18 +61,20 @@ double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind) {
   return kind == DeviceKind::cpu ? 1e-3 : 1e-4;
 }
 
-Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content, const Target& target,
-                                const BuildOptions& options) {
+Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
+                                const Target& target, const BuildOptions& options) {
   Accuracy out;
   out.bar = accuracy_bar(options.precisions, target.device->info().kind);
   TRY(EngineFile engine, read_unsigned_engine(std::move(content)));
-  if (double flops = total_flops(engine.plan); flops > kMostReferenceFlops) {
-    out.skipped = "the reference would need " + std::to_string(static_cast<int64_t>(flops / 1e9)) + " GFLOP";
+  if (double flops = total_flops(engine.plan); flops > kMaxReferenceFlops) {
+    out.skipped =
+        "the reference would need " + std::to_string(static_cast<int64_t>(flops / 1e9)) + " GFLOP";
     return out;
   }
   TRY(const Sample sample, sample_of(model.graph));
   std::vector<const void*> in;
-  for (ValueId v : model.graph.inputs()) in.push_back(sample.inputs.at(model.graph.value(v).name).raw());
+  for (ValueId v : model.graph.inputs())
+    in.push_back(sample.inputs.at(model.graph.value(v).name).raw());
   TRY(auto program, Program::make(std::move(engine.plan), *target.device, target.sources));
   TRY(auto execution, Execution::make(program));
   std::vector<Tensor> outputs;
@@ -85,7 +87,8 @@ Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const 
   CHECK_OK(execution->run(in, addresses));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Value& value = model.graph.value(model.graph.outputs()[i]);
-    out.worst_error = std::max(out.worst_error, relative_error(outputs[i], sample.expected.at(value.name)));
+    out.worst_error =
+        std::max(out.worst_error, relative_error(outputs[i], sample.expected.at(value.name)));
   }
   return out;
 }

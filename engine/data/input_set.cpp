@@ -14,18 +14,23 @@ struct Argument {
 
 std::string names_of(const std::vector<InputDescription>& inputs) {
   std::string out;
-  for (const InputDescription& input : inputs) out += (out.empty() ? "'" : ", '") + input.name + "'";
+  for (const InputDescription& input : inputs)
+    out += (out.empty() ? "'" : ", '") + input.name + "'";
   return out;
 }
 
 // One argument; an archive without NAME stands for one of each input.
-Result<std::vector<Argument>> parse_argument(const std::string& text, const std::vector<InputDescription>& inputs) {
+Result<std::vector<Argument>> parse_argument(const std::string& text,
+                                             const std::vector<InputDescription>& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (text.starts_with(inputs[i].name + "=")) return std::vector{Argument{i, text.substr(inputs[i].name.size() + 1)}};
+    if (text.starts_with(inputs[i].name + "="))
+      return std::vector{Argument{i, text.substr(inputs[i].name.size() + 1)}};
   }
   std::error_code ignored;
-  if (size_t equals = text.find('='); equals != std::string::npos && !std::filesystem::exists(text, ignored)) {
-    return Error{ErrorCode::usage, "--input " + text + ": the model has no input '" + text.substr(0, equals) +
+  if (size_t equals = text.find('=');
+      equals != std::string::npos && !std::filesystem::exists(text, ignored)) {
+    return Error{ErrorCode::usage, "--input " + text + ": the model has no input '" +
+                                       text.substr(0, equals) +
                                        "' (its inputs: " + names_of(inputs) + ")"};
   }
   if (inputs.size() != 1 && is_archive(text)) {
@@ -34,7 +39,8 @@ Result<std::vector<Argument>> parse_argument(const std::string& text, const std:
     return all;
   }
   if (inputs.size() != 1) {
-    return Error{ErrorCode::usage, "--input " + text + ": the model has several inputs, say which as NAME=PATH (" +
+    return Error{ErrorCode::usage, "--input " + text +
+                                       ": the model has several inputs, say which as NAME=PATH (" +
                                        names_of(inputs) + ")"};
   }
   return std::vector{Argument{0, text}};
@@ -51,23 +57,28 @@ Result<const Preprocess*> steps_for(const std::string& input, const PreprocessTa
 Status check_table(const PreprocessTable& table, const std::vector<InputDescription>& inputs) {
   for (const auto& [name, steps] : table) {
     if (name.empty() && inputs.size() > 1) {
-      return Error{ErrorCode::invalid_argument, "preprocessing: [input] needs a model of one input, this one has " +
-                                                    names_of(inputs) + ": write [input.NAME]"};
+      return Error{ErrorCode::invalid_argument,
+                   "preprocessing: [input] needs a model of one input, this one has " +
+                       names_of(inputs) + ": write [input.NAME]"};
     }
     auto known = [&](const InputDescription& input) { return input.name == name; };
     if (!name.empty() && std::none_of(inputs.begin(), inputs.end(), known)) {
-      return Error{ErrorCode::invalid_argument,
-                   "preprocessing: [input." + name + "] names no input of the model (" + names_of(inputs) + ")"};
+      return Error{ErrorCode::invalid_argument, "preprocessing: [input." + name +
+                                                    "] names no input of the model (" +
+                                                    names_of(inputs) + ")"};
     }
   }
   return {};
 }
 
-int64_t batch_of(const InputDescription& input) { return input.type.dims.empty() ? 1 : input.type.dims[0]; }
+int64_t batch_of(const InputDescription& input) {
+  return input.type.dims.empty() ? 1 : input.type.dims[0];
+}
 
 }  // namespace
 
-Result<InputSet> InputSet::open(const std::vector<std::string>& arguments, const std::vector<InputDescription>& inputs,
+Result<InputSet> InputSet::open(const std::vector<std::string>& arguments,
+                                const std::vector<InputDescription>& inputs,
                                 const PreprocessTable& table) {
   CHECK_OK(check_table(table, inputs));
   InputSet set;
@@ -91,7 +102,8 @@ Result<InputSet> InputSet::open(const std::vector<std::string>& arguments, const
   return set;
 }
 
-// Finds the common number of rows and of slices; the labels come from the first input that has more than one row.
+// Finds the common number of rows and of slices; the labels come from the first input that has more
+// than one row.
 Status InputSet::settle() {
   const Binding* leader = nullptr;
   for (const Binding& binding : bindings_) {
@@ -99,17 +111,20 @@ Status InputSet::settle() {
       return Error{ErrorCode::usage, "input '" + binding.input.name + "' has no --input"};
     }
     if (batch_of(binding.input) == 0) {
-      return Error{ErrorCode::invalid_argument, "input '" + binding.input.name + "' has a batch of zero"};
+      return Error{ErrorCode::invalid_argument,
+                   "input '" + binding.input.name + "' has a batch of zero"};
     }
     if (binding.input.type.dims.empty()) continue;
     if (!leader) leader = &binding;
     if (binding.rows != leader->rows || batch_of(binding.input) != batch_of(leader->input)) {
       // Inputs whose first dimension is no batch (a table of anchors, say) are whole in one run.
-      const bool whole = binding.rows == batch_of(binding.input) && leader->rows == batch_of(leader->input);
+      const bool whole =
+          binding.rows == batch_of(binding.input) && leader->rows == batch_of(leader->input);
       if (whole) continue;
       return Error{ErrorCode::invalid_argument,
-                   "inputs '" + leader->input.name + "' and '" + binding.input.name + "' differ in rows: " +
-                       std::to_string(leader->rows) + " and " + std::to_string(binding.rows)};
+                   "inputs '" + leader->input.name + "' and '" + binding.input.name +
+                       "' differ in rows: " + std::to_string(leader->rows) + " and " +
+                       std::to_string(binding.rows)};
     }
   }
   if (!leader && !bindings_.empty()) leader = &bindings_.front();
@@ -130,7 +145,8 @@ Result<InputBatch> InputSet::batch(int64_t index) {
   for (Binding& binding : bindings_) {
     // A scalar, or an input that is whole in one run, has rows of its own count.
     const bool follows = !binding.input.type.dims.empty() && binding.rows == rows_;
-    TRY(Tensor tensor, assemble(binding, follows ? out.first_row : 0, follows ? out.valid_rows : binding.rows));
+    TRY(Tensor tensor,
+        assemble(binding, follows ? out.first_row : 0, follows ? out.valid_rows : binding.rows));
     out.tensors.emplace(binding.input.name, std::move(tensor));
   }
   return out;
@@ -142,24 +158,28 @@ Result<Tensor> InputSet::assemble(Binding& binding, int64_t first, int64_t valid
   const int64_t slots = batch_of(binding.input), row_bytes = out.bytes() / slots;
   int64_t done = 0, before = 0;
   for (const auto& source : binding.sources) {
-    for (int64_t row = std::max<int64_t>(0, first - before); row < source->rows() && done < valid; ++row, ++done) {
+    for (int64_t row = std::max<int64_t>(0, first - before); row < source->rows() && done < valid;
+         ++row, ++done) {
       TRY(Tensor data, source->read(row));
       std::memcpy(to + done * row_bytes, data.raw(), static_cast<size_t>(row_bytes));
     }
     before += source->rows();
   }
-  for (; done < slots; ++done) std::memcpy(to + done * row_bytes, to + (done - 1) * row_bytes, static_cast<size_t>(row_bytes));
+  for (; done < slots; ++done)
+    std::memcpy(to + done * row_bytes, to + (done - 1) * row_bytes, static_cast<size_t>(row_bytes));
   return out;
 }
 
-Status RowJoin::add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows, int64_t valid_rows) {
+Status RowJoin::add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows,
+                    int64_t valid_rows) {
   for (const auto& [name, tensor] : outputs) {
     const bool whole = tensor.rank() == 0 || tensor.dims()[0] != batch_rows;
     auto [it, first] = parts_.try_emplace(name, Part{tensor.tensor_type(), {}, whole});
     Part& part = it->second;
     if (!first && (whole || part.whole)) {
-      return Error{ErrorCode::unsupported, "output '" + name + "' (" + to_string(tensor.tensor_type()) +
-                                               ") has no batch dimension, so several slices cannot be joined"};
+      return Error{ErrorCode::unsupported,
+                   "output '" + name + "' (" + to_string(tensor.tensor_type()) +
+                       ") has no batch dimension, so several slices cannot be joined"};
     }
     if (!whole && first) part.type.dims[0] = 0;
     const int64_t bytes = whole ? tensor.bytes() : tensor.bytes() / batch_rows * valid_rows;

@@ -1,10 +1,12 @@
-// InputSet: the files behind `--input [NAME=]PATH`, cut into the batches that an engine takes; and RowJoin, which
-// puts the batches' outputs together again.
+// InputSet: the files behind `--input [NAME=]PATH`, cut into the batches that an engine takes; and
+// RowJoin, which puts the batches' outputs together again.
 //
 // Where: used by the command line (run, compare, calibrate) and by the worker's calibration. Flow:
-//   arguments + the engine's inputs + preprocessing -> InputSet::open -> batch(0), batch(1), ... -> RowJoin
+//   arguments + the engine's inputs + preprocessing -> InputSet::open -> batch(0), batch(1), ... ->
+//   RowJoin
 // Rows are read when their batch is asked for. A resource; one thread at a time.
-// Errors: usage (an input without file, a file without input), not_found, invalid_argument (a file that does not fit).
+// Errors: usage (an input without file, a file without input), not_found, invalid_argument (a file
+// that does not fit).
 #pragma once
 
 #include <map>
@@ -17,13 +19,15 @@
 
 namespace enginery {
 
-// One input of an engine; its dims are static and the first one is the batch (a scalar input has none).
+// One input of an engine; its dims are static and the first one is the batch (a scalar input has
+// none).
 struct InputDescription {
   std::string name;
   TensorType type;
 };
 
-// One run's worth of inputs. Rows from `valid_rows` on repeat the last valid one and are to be cut off the outputs.
+// One run's worth of inputs. Rows from `valid_rows` on repeat the last valid one and are to be cut
+// off the outputs.
 struct InputBatch {
   std::map<std::string, Tensor> tensors;
   int64_t first_row = 0;
@@ -43,18 +47,20 @@ class RowSource {
 
 class InputSet {
  public:
-  // `arguments` are `[NAME=]PATH`; PATH is an .npy, .npz, JPEG or PNG file or a folder of pictures, several for one
-  // input follow each other. A .npz gives the array of the input's name, or its only one; without NAME it gives all
-  // inputs. An empty `table` means that no --preprocess was given: then pictures must fit as they are.
-  static Result<InputSet> open(const std::vector<std::string>& arguments, const std::vector<InputDescription>& inputs,
+  // `arguments` are `[NAME=]PATH`; PATH is an .npy, .npz, JPEG or PNG file or a folder of pictures,
+  // several for one input follow each other. A .npz gives the array of the input's name, or its
+  // only one; without NAME it gives all inputs. An empty `table` means that no --preprocess was
+  // given: then pictures must fit as they are.
+  static Result<InputSet> open(const std::vector<std::string>& arguments,
+                               const std::vector<InputDescription>& inputs,
                                const PreprocessTable& table);
 
   int64_t rows() const { return rows_; }
   int64_t batches() const { return (rows_ + batch_rows_ - 1) / batch_rows_; }
   Result<InputBatch> batch(int64_t index);
 
-  // One label a row, in order: a picture's name (within its folder, or the path as given), or FILE.npy[i] where an
-  // array has several rows. This is what inputs.txt holds.
+  // One label a row, in order: a picture's name (within its folder, or the path as given), or
+  // FILE.npy[i] where an array has several rows. This is what inputs.txt holds.
   const std::vector<std::string>& labels() const { return labels_; }
 
  private:
@@ -75,8 +81,9 @@ class InputSet {
 // Joins the outputs of successive batches. A value; one thread at a time.
 class RowJoin {
  public:
-  // `outputs` of one run; their first dimension is the batch, of which the first `valid_rows` count. A tensor whose
-  // first dimension is not `batch_rows` is kept whole, and an error when a second batch follows.
+  // `outputs` of one run; their first dimension is the batch, of which the first `valid_rows`
+  // count. A tensor whose first dimension is not `batch_rows` is kept whole, and an error when a
+  // second batch follows.
   Status add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows, int64_t valid_rows);
 
   // The joined tensors by name; ends its use.

@@ -1,5 +1,5 @@
-// libjpeg-turbo behind decode_jpeg. Its errors arrive by longjmp, so every function that calls setjmp keeps objects
-// with destructors out of its own frame; they live in decode_jpeg's.
+// libjpeg-turbo behind decode_jpeg. Its errors arrive by longjmp, so every function that calls
+// setjmp keeps objects with destructors out of its own frame; they live in decode_jpeg's.
 #include <algorithm>
 #include <csetjmp>
 #include <cstddef>
@@ -14,7 +14,8 @@
 namespace enginery {
 namespace {
 
-// A progressive file may hold any number of nearly empty scans over a large picture: bound the work, not the bytes.
+// A progressive file may hold any number of nearly empty scans over a large picture: bound the
+// work, not the bytes.
 constexpr int64_t kMaxScanPixels = int64_t{1} << 32;
 
 struct JpegDecoder {
@@ -63,7 +64,8 @@ bool read_header(JpegDecoder& decoder, std::string_view bytes) {
 bool read_pixels(JpegDecoder& decoder, uint8_t* pixels) {
   if (setjmp(decoder.jump) != 0) return false;
   jpeg_start_decompress(&decoder.info);
-  const size_t row_bytes = size_t{decoder.info.output_width} * static_cast<size_t>(decoder.info.output_components);
+  const size_t row_bytes =
+      size_t{decoder.info.output_width} * static_cast<size_t>(decoder.info.output_components);
   while (decoder.info.output_scanline < decoder.info.output_height) {
     JSAMPROW row = pixels + row_bytes * decoder.info.output_scanline;
     jpeg_read_scanlines(&decoder.info, &row, 1);
@@ -76,13 +78,15 @@ void expand_grey(uint8_t* data, size_t pixels) {
   for (size_t i = pixels; i-- > 0;) data[3 * i] = data[3 * i + 1] = data[3 * i + 2] = data[i];
 }
 
-// Pillow's CMYK;I then cmyk2rgb: the stored samples are the inverse of the ink. In place, front to back.
+// Pillow's CMYK;I then cmyk2rgb: the stored samples are the inverse of the ink. In place, front to
+// back.
 void cmyk_to_rgb(uint8_t* data, size_t pixels) {
   for (size_t i = 0; i < pixels; ++i) {
     const int not_black = data[4 * i + 3];
     for (size_t c = 0; c < 3; ++c) {
       const int product = (255 - data[4 * i + c]) * not_black + 128;
-      data[3 * i + c] = static_cast<uint8_t>(std::max(0, not_black - (((product >> 8) + product) >> 8)));
+      data[3 * i + c] =
+          static_cast<uint8_t>(std::max(0, not_black - (((product >> 8) + product) >> 8)));
     }
   }
 }
@@ -93,7 +97,8 @@ J_COLOR_SPACE output_space(int components) {
 }
 
 Error failure(const JpegDecoder& decoder) {
-  return {ErrorCode::invalid_argument, std::string("damaged or unsupported JPEG: ") + decoder.reason};
+  return {ErrorCode::invalid_argument,
+          std::string("damaged or unsupported JPEG: ") + decoder.reason};
 }
 
 }  // namespace

@@ -37,9 +37,12 @@ constexpr std::array<DescriptionRow, kDataTypeCount> kDescriptions = {{{"f4", Da
                                                                        {"u8", DataType::uint64},
                                                                        {"b1", DataType::boolean}}};
 
-Error malformed(const std::string& why) { return {ErrorCode::invalid_argument, "not a usable .npy array: " + why}; }
+Error malformed(const std::string& why) {
+  return {ErrorCode::invalid_argument, "not a usable .npy array: " + why};
+}
 
-// Reads the dictionary literal of the header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// Reads the dictionary literal of the header: {'descr': '<f4', 'fortran_order': False, 'shape': (2,
+// 3), }
 class LiteralReader {
  public:
   explicit LiteralReader(std::string_view text) : text_(text) {}
@@ -95,7 +98,8 @@ Status read_description(LiteralReader& in, NpyHeader& out) {
   std::optional<std::string> text = in.quoted();
   if (!text) return malformed("its element type is structured or missing");
   std::string_view name = *text;
-  bool has_order = !name.empty() && std::string_view("<>|=").find(name.front()) != std::string_view::npos;
+  bool has_order =
+      !name.empty() && std::string_view("<>|=").find(name.front()) != std::string_view::npos;
   out.big_endian = has_order && name.front() == '>';
   if (has_order) name.remove_prefix(1);
   for (const DescriptionRow& row : kDescriptions) {
@@ -104,7 +108,8 @@ Status read_description(LiteralReader& in, NpyHeader& out) {
       return {};
     }
   }
-  return malformed("element type '" + *text + "' is none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 V2 (bfloat16)");
+  return malformed("element type '" + *text +
+                   "' is none of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 V2 (bfloat16)");
 }
 
 Status read_shape(LiteralReader& in, NpyHeader& out) {
@@ -124,7 +129,8 @@ Status read_field(LiteralReader& in, const std::string& key, NpyHeader& out) {
   if (key == "shape") return read_shape(in, out);
   if (key != "fortran_order") return malformed("unknown header key '" + key.substr(0, 40) + "'");
   out.fortran_order = in.take(std::string_view("True"));
-  if (!out.fortran_order && !in.take(std::string_view("False"))) return malformed("'fortran_order' is neither True nor False");
+  if (!out.fortran_order && !in.take(std::string_view("False")))
+    return malformed("'fortran_order' is neither True nor False");
   return {};
 }
 
@@ -135,13 +141,15 @@ Status read_dictionary(std::string_view text, NpyHeader& out) {
   while (!in.take('}')) {
     std::optional<std::string> key = in.quoted();
     if (!key || !in.take(':')) return malformed("the header is not a dictionary of three fields");
-    if (std::find(seen.begin(), seen.end(), *key) != seen.end()) return malformed("'" + key->substr(0, 40) + "' stands twice");
+    if (std::find(seen.begin(), seen.end(), *key) != seen.end())
+      return malformed("'" + key->substr(0, 40) + "' stands twice");
     CHECK_OK(read_field(in, *key, out));
     seen.push_back(*key);
     in.take(',');
   }
   if (!in.at_end()) return malformed("text after the header's dictionary");
-  if (seen.size() != 3) return malformed("the header misses one of 'descr', 'fortran_order', 'shape'");
+  if (seen.size() != 3)
+    return malformed("the header misses one of 'descr', 'fortran_order', 'shape'");
   return {};
 }
 
@@ -155,7 +163,8 @@ void swap_bytes(char* data, int64_t elements, int64_t width) {
   for (int64_t i = 0; i < elements; ++i) std::reverse(data + i * width, data + (i + 1) * width);
 }
 
-// What the file holds becomes what a Tensor may hold: host byte order, and booleans that are 0 or 1.
+// What the file holds becomes what a Tensor may hold: host byte order, and booleans that are 0
+// or 1.
 void settle(Tensor& tensor, bool big_endian) {
   char* data = static_cast<char*>(tensor.mutable_bytes());
   if (big_endian) swap_bytes(data, tensor.size(), element_bytes(tensor.type()));
@@ -189,23 +198,27 @@ Tensor from_fortran_order(const Tensor& stored) {
 }  // namespace
 
 Result<NpyHeader> parse_npy_header(std::string_view head, int64_t file_bytes) {
-  if (!head.starts_with(kMagic) || head.size() < 10) return malformed("the magic bytes are missing");
+  if (!head.starts_with(kMagic) || head.size() < 10)
+    return malformed("the magic bytes are missing");
   const int version = static_cast<uint8_t>(head[6]);
-  if (version < 1 || version > 3) return malformed("format version " + std::to_string(version) + ", expected 1 to 3");
+  if (version < 1 || version > 3)
+    return malformed("format version " + std::to_string(version) + ", expected 1 to 3");
   const size_t length_bytes = version == 1 ? 2 : 4;
   if (head.size() < 8 + length_bytes) return malformed("the header is cut short");
   const int64_t length = little_endian(head.substr(8, length_bytes));
-  if (length > kMaxHeaderBytes) return malformed("the header claims " + std::to_string(length) + " bytes");
+  if (length > kMaxHeaderBytes)
+    return malformed("the header claims " + std::to_string(length) + " bytes");
   NpyHeader header;
   header.data_offset = static_cast<int64_t>(8 + length_bytes) + length;
-  if (header.data_offset > static_cast<int64_t>(head.size())) return malformed("the header is cut short");
+  if (header.data_offset > static_cast<int64_t>(head.size()))
+    return malformed("the header is cut short");
   CHECK_OK(read_dictionary(head.substr(8 + length_bytes, static_cast<size_t>(length)), header));
 
   const int64_t width = element_bytes(header.type.type);
   TRY(int64_t elements, checked_volume(header.type.dims, width));
   if (elements * width > file_bytes - header.data_offset) {
-    return malformed(to_string(header.type) + " needs " + std::to_string(elements * width) + " bytes, the file has " +
-                     std::to_string(file_bytes - header.data_offset));
+    return malformed(to_string(header.type) + " needs " + std::to_string(elements * width) +
+                     " bytes, the file has " + std::to_string(file_bytes - header.data_offset));
   }
   return header;
 }
@@ -213,7 +226,8 @@ Result<NpyHeader> parse_npy_header(std::string_view head, int64_t file_bytes) {
 Result<Tensor> parse_npy(std::string_view bytes) {
   TRY(NpyHeader header, parse_npy_header(bytes, static_cast<int64_t>(bytes.size())));
   Tensor tensor(header.type.type, header.type.dims);
-  std::memcpy(tensor.mutable_bytes(), bytes.data() + header.data_offset, static_cast<size_t>(tensor.bytes()));
+  std::memcpy(tensor.mutable_bytes(), bytes.data() + header.data_offset,
+              static_cast<size_t>(tensor.bytes()));
   settle(tensor, header.big_endian);
   return header.fortran_order ? from_fortran_order(tensor) : tensor;
 }
@@ -225,7 +239,8 @@ Result<NpyFile> NpyFile::open(const std::filesystem::path& path) {
   if (!out.file_) return errno_error("open " + out.name_, errno);
   struct stat info {};
   if (fstat(fileno(out.file_.get()), &info) != 0) return errno_error("stat " + out.name_, errno);
-  if (!S_ISREG(info.st_mode)) return Error{ErrorCode::invalid_argument, "read " + out.name_ + ": not a regular file"};
+  if (!S_ISREG(info.st_mode))
+    return Error{ErrorCode::invalid_argument, "read " + out.name_ + ": not a regular file"};
   Bytes head(static_cast<size_t>(std::min<int64_t>(info.st_size, kMaxHeaderBytes + 12)), '\0');
   head.resize(std::fread(head.data(), 1, head.size(), out.file_.get()));
   auto header = parse_npy_header(head, info.st_size);
@@ -280,18 +295,21 @@ Result<std::vector<std::string>> npz_members(const std::filesystem::path& path) 
   if (!members.ok()) return members.error().within("read " + path.string());
   std::vector<std::string> names;
   for (const ZipMember& member : *members) {
-    names.push_back(member.name.ends_with(".npy") ? member.name.substr(0, member.name.size() - 4) : member.name);
+    names.push_back(member.name.ends_with(".npy") ? member.name.substr(0, member.name.size() - 4)
+                                                  : member.name);
   }
   return names;
 }
 
 Result<Tensor> NpyFile::read_rows(int64_t first, int64_t count) {
-  ENSURE(!header_.type.dims.empty() && first >= 0 && count >= 0 && first + count <= header_.type.dims[0],
+  ENSURE(!header_.type.dims.empty() && first >= 0 && count >= 0 &&
+             first + count <= header_.type.dims[0],
          "NpyFile::read_rows: rows outside the array");
   Dims dims = header_.type.dims;
   const int64_t row_elements = volume(Dims(dims.begin() + 1, dims.end()));
   dims[0] = count;
-  if (!whole_ && !header_.fortran_order) return read_elements(first * row_elements, std::move(dims));
+  if (!whole_ && !header_.fortran_order)
+    return read_elements(first * row_elements, std::move(dims));
   TRY(Tensor whole, read_all());
   Tensor out(whole.type(), std::move(dims));
   const int64_t row_bytes = row_elements * element_bytes(whole.type());
@@ -320,6 +338,8 @@ Bytes to_npy(const Tensor& tensor) {
   return out;
 }
 
-Status write_npy(const std::filesystem::path& path, const Tensor& tensor) { return write_file(path, to_npy(tensor)); }
+Status write_npy(const std::filesystem::path& path, const Tensor& tensor) {
+  return write_file(path, to_npy(tensor));
+}
 
 }  // namespace enginery

@@ -1,9 +1,10 @@
-// NumPy's .npy files and .npz archives: what tests and scripts give to inference and read back from it.
+// NumPy's .npy files and .npz archives: what tests and scripts give to inference and read back from
+// it.
 //
-// Where: below input_set (reads) and the command line (writes). Reads versions 1 to 3, C and Fortran order, either
-// byte order; writes version 1, C order, little-endian. bfloat16, which NumPy has no name for, is stored as '<V2',
-// as the ml_dtypes package does.
-// Errors: invalid_argument for a file that breaks the format, not_found and storage from the file system.
+// Where: below input_set (reads) and the command line (writes). Reads versions 1 to 3, C and
+// Fortran order, either byte order; writes version 1, C order, little-endian. bfloat16, which NumPy
+// has no name for, is stored as '<V2', as the ml_dtypes package does. Errors: invalid_argument for
+// a file that breaks the format, not_found and storage from the file system.
 #pragma once
 
 #include <cstdio>
@@ -23,14 +24,15 @@ struct NpyHeader {
   int64_t data_offset = 0;  // bytes from the start of the file
 };
 
-// Reads a header from the first bytes of a file; `file_bytes` is the size of all of it and bounds the array.
+// Reads a header from the first bytes of a file; `file_bytes` is the size of all of it and bounds
+// the array.
 Result<NpyHeader> parse_npy_header(std::string_view head, int64_t file_bytes);
 
 // The whole array in `bytes`.
 Result<Tensor> parse_npy(std::string_view bytes);
 
-// An open .npy file whose rows (slices of the first dimension) are read when asked for, so that an array larger
-// than memory can be run. A resource; one thread at a time.
+// An open .npy file whose rows (slices of the first dimension) are read when asked for, so that an
+// array larger than memory can be run. A resource; one thread at a time.
 class NpyFile {
  public:
   static Result<NpyFile> open(const std::filesystem::path& path);
@@ -40,7 +42,8 @@ class NpyFile {
 
   const TensorType& type() const { return header_.type; }
 
-  // Rows [first, first + count) as a tensor of dims {count, ...}. Requires a rank of at least 1 and rows that exist.
+  // Rows [first, first + count) as a tensor of dims {count, ...}. Requires a rank of at least 1 and
+  // rows that exist.
   Result<Tensor> read_rows(int64_t first, int64_t count);
   Result<Tensor> read_all();
 

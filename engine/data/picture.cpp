@@ -18,7 +18,8 @@ bool looks_like_picture(std::string_view bytes) {
 
 Status check_picture_size(int64_t width, int64_t height) {
   if (width > 0 && height > 0 && width <= kMaxPicturePixels / height) return {};
-  return Error{ErrorCode::invalid_argument, "a picture of " + std::to_string(width) + " x " + std::to_string(height) +
+  return Error{ErrorCode::invalid_argument, "a picture of " + std::to_string(width) + " x " +
+                                                std::to_string(height) +
                                                 " pixels; at most 2^27 pixels are decoded"};
 }
 

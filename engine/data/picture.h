@@ -1,7 +1,9 @@
-// Pictures: JPEG and PNG files decoded to 8-bit RGB, byte for byte as Pillow's open().convert("RGB") gives them.
+// Pictures: JPEG and PNG files decoded to 8-bit RGB, byte for byte as Pillow's
+// open().convert("RGB") gives them.
 //
 // Where: below preprocess and input_set. Threads: free functions, safe from many threads.
-// Errors: invalid_argument for a file that is not a picture, is cut short or has more than kMaxPicturePixels.
+// Errors: invalid_argument for a file that is not a picture, is cut short or has more than
+// kMaxPicturePixels.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +24,9 @@ struct Picture {
   int64_t width = 0;
   std::vector<uint8_t> rgb;
 
-  const uint8_t* at(int64_t y, int64_t x) const { return rgb.data() + (y * width + x) * kPictureChannels; }
+  const uint8_t* at(int64_t y, int64_t x) const {
+    return rgb.data() + (y * width + x) * kPictureChannels;
+  }
 };
 
 bool looks_like_picture(std::string_view bytes);  // by its magic bytes: JPEG or PNG

@@ -1,5 +1,5 @@
-// libpng behind decode_png. Its errors arrive by longjmp, so every function that calls setjmp keeps objects with
-// destructors out of its own frame; they live in decode_png's.
+// libpng behind decode_png. Its errors arrive by longjmp, so every function that calls setjmp keeps
+// objects with destructors out of its own frame; they live in decode_png's.
 #include <png.h>
 
 #include <csetjmp>
@@ -61,7 +61,8 @@ bool read_pixels(PngDecoder& decoder, png_bytep* rows) {
 }
 
 Error failure(const PngDecoder& decoder) {
-  return {ErrorCode::invalid_argument, std::string("damaged or unsupported PNG: ") + decoder.reason};
+  return {ErrorCode::invalid_argument,
+          std::string("damaged or unsupported PNG: ") + decoder.reason};
 }
 
 }  // namespace

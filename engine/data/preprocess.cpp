@@ -5,37 +5,42 @@
 namespace enginery {
 namespace {
 
-std::string size_text(int64_t height, int64_t width) { return std::to_string(height) + " x " + std::to_string(width); }
+std::string size_text(int64_t height, int64_t width) {
+  return std::to_string(height) + " x " + std::to_string(width);
+}
 
 Result<Preprocess::Size> resized(const Preprocess::Size& from, const Preprocess& steps) {
   Preprocess::Size size = steps.resize.value_or(from);
   if (steps.resize_short) {
     const int64_t shorter = std::min(from.height, from.width);
-    size = {*steps.resize_short * from.height / shorter, *steps.resize_short * from.width / shorter};
+    size = {*steps.resize_short * from.height / shorter,
+            *steps.resize_short * from.width / shorter};
   }
   if (size.height <= kMaxPicturePixels / size.width) return size;
-  return Error{ErrorCode::invalid_argument,
-               "resizing to " + size_text(size.height, size.width) + " gives more than 2^27 pixels"};
+  return Error{ErrorCode::invalid_argument, "resizing to " + size_text(size.height, size.width) +
+                                                " gives more than 2^27 pixels"};
 }
 
 Result<Preprocess::Size> cropped(const Preprocess::Size& from, const Preprocess& steps) {
   if (!steps.crop) return from;
   if (steps.crop->height <= from.height && steps.crop->width <= from.width) return *steps.crop;
-  return Error{ErrorCode::invalid_argument, "crop " + size_text(steps.crop->height, steps.crop->width) +
-                                                " of a picture of " + size_text(from.height, from.width) +
-                                                " (height x width); resize it first"};
+  return Error{ErrorCode::invalid_argument,
+               "crop " + size_text(steps.crop->height, steps.crop->width) + " of a picture of " +
+                   size_text(from.height, from.width) + " (height x width); resize it first"};
 }
 
 Dims dims_of(const Preprocess::Size& size, const Preprocess& steps) {
   const int64_t channels = steps.color == ColorOrder::gray ? 1 : kPictureChannels;
-  return steps.layout == PictureLayout::nchw ? Dims{channels, size.height, size.width} : Dims{size.height, size.width, channels};
+  return steps.layout == PictureLayout::nchw ? Dims{channels, size.height, size.width}
+                                             : Dims{size.height, size.width, channels};
 }
 
 // One sample of output channel `channel`.
 uint8_t sample(const uint8_t* rgb, ColorOrder color, int64_t channel) {
   if (color == ColorOrder::rgb) return rgb[channel];
   if (color == ColorOrder::bgr) return rgb[2 - channel];
-  return static_cast<uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);  // Pillow's "L"
+  return static_cast<uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >>
+                              16);  // Pillow's "L"
 }
 
 float value_of(const std::vector<double>& values, int64_t channel) {

@@ -1,7 +1,9 @@
-// What --preprocess FILE.toml says, and its application: a decoded picture becomes a network's float32 input.
+// What --preprocess FILE.toml says, and its application: a decoded picture becomes a network's
+// float32 input.
 //
 // Grammar (engine/data/README.md): a table [input] for the only input, or [input.NAME] for each.
-// Errors: invalid_argument for an unknown key, a wrong type or value, or a picture smaller than the crop.
+// Errors: invalid_argument for an unknown key, a wrong type or value, or a picture smaller than the
+// crop.
 #pragma once
 
 #include <filesystem>
@@ -42,8 +44,8 @@ using PreprocessTable = std::map<std::string, Preprocess>;
 Result<PreprocessTable> parse_preprocess(std::string_view text, const std::string& name);
 Result<PreprocessTable> read_preprocess(const std::filesystem::path& path);
 
-// The dims that apply() gives for a picture of this size: C x H x W, or H x W x C for PictureLayout::nhwc. invalid_argument
-// where it would refuse.
+// The dims that apply() gives for a picture of this size: C x H x W, or H x W x C for
+// PictureLayout::nhwc. invalid_argument where it would refuse.
 Result<Dims> preprocessed_dims(int64_t height, int64_t width, const Preprocess& steps);
 
 // float32 of preprocessed_dims.

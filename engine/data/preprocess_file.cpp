@@ -33,7 +33,8 @@ Result<Preprocess::Size> read_size(const toml::node& node, const std::string& ke
 
 Result<double> read_number(const toml::node& node, const std::string& key) {
   std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
-  if (!number || !std::isfinite(*number)) return wrong(key, "a number or a list of numbers, one for each channel");
+  if (!number || !std::isfinite(*number))
+    return wrong(key, "a number or a list of numbers, one for each channel");
   return *number;
 }
 
@@ -53,7 +54,8 @@ Result<std::vector<double>> read_numbers(const toml::node& node, const std::stri
 
 // The value of `names` at the position that the key's text has among them.
 template <typename T>
-Result<T> read_choice(const toml::node& node, const std::string& key, const std::vector<std::pair<std::string, T>>& names) {
+Result<T> read_choice(const toml::node& node, const std::string& key,
+                      const std::vector<std::pair<std::string, T>>& names) {
   std::optional<std::string> text = node.value<std::string>();
   std::string expected;
   for (const auto& [name, value] : names) {
@@ -65,11 +67,16 @@ Result<T> read_choice(const toml::node& node, const std::string& key, const std:
 
 Status read_key(const std::string& key, const toml::node& node, Preprocess& out) {
   if (key == "color") {
-    TRY(out.color, read_choice<ColorOrder>(node, key, {{"rgb", ColorOrder::rgb}, {"bgr", ColorOrder::bgr}, {"gray", ColorOrder::gray}}));
+    TRY(out.color,
+        read_choice<ColorOrder>(
+            node, key,
+            {{"rgb", ColorOrder::rgb}, {"bgr", ColorOrder::bgr}, {"gray", ColorOrder::gray}}));
   } else if (key == "filter") {
-    TRY(out.filter, read_choice<Filter>(node, key, {{"bilinear", Filter::bilinear}, {"nearest", Filter::nearest}}));
+    TRY(out.filter, read_choice<Filter>(
+                        node, key, {{"bilinear", Filter::bilinear}, {"nearest", Filter::nearest}}));
   } else if (key == "layout") {
-    TRY(out.layout, read_choice<PictureLayout>(node, key, {{"nchw", PictureLayout::nchw}, {"nhwc", PictureLayout::nhwc}}));
+    TRY(out.layout, read_choice<PictureLayout>(
+                        node, key, {{"nchw", PictureLayout::nchw}, {"nhwc", PictureLayout::nhwc}}));
   } else if (key == "resize") {
     TRY(out.resize, read_size(node, key));
   } else if (key == "resize_short") {
@@ -81,8 +88,9 @@ Status read_key(const std::string& key, const toml::node& node, Preprocess& out)
   } else if (key == "scale") {
     TRY(out.scale, read_numbers(node, key));
   } else {
-    return Error{ErrorCode::invalid_argument, "unknown key '" + key +
-                                                  "' (known: color, resize, resize_short, filter, crop, mean, scale, layout)"};
+    return Error{ErrorCode::invalid_argument,
+                 "unknown key '" + key +
+                     "' (known: color, resize, resize_short, filter, crop, mean, scale, layout)"};
   }
   return {};
 }
@@ -96,7 +104,8 @@ Result<Preprocess> read_steps(const toml::table& table) {
   const size_t channels = steps.color == ColorOrder::gray ? 1 : kPictureChannels;
   for (const auto* values : {&steps.mean, &steps.scale}) {
     if (values->size() != 1 && values->size() != channels) {
-      return wrong(values == &steps.mean ? "mean" : "scale", "one number or " + std::to_string(channels) + " numbers");
+      return wrong(values == &steps.mean ? "mean" : "scale",
+                   "one number or " + std::to_string(channels) + " numbers");
     }
   }
   return steps;
@@ -113,7 +122,9 @@ Result<PreprocessTable> read_tables(const toml::table& file) {
   PreprocessTable out;
   for (const auto& [key, node] : file) {
     if (key.str() != "input" || !node.is_table()) {
-      return Error{ErrorCode::invalid_argument, "unknown key '" + std::string(key.str()) + "' (expected the table [input] or [input.NAME])"};
+      return Error{ErrorCode::invalid_argument,
+                   "unknown key '" + std::string(key.str()) +
+                       "' (expected the table [input] or [input.NAME])"};
     }
   }
   const toml::table* input = file["input"].as_table();
@@ -125,7 +136,8 @@ Result<PreprocessTable> read_tables(const toml::table& file) {
   for (const auto& [key, node] : *input) {
     const std::string name(key.str());
     if (!node.is_table()) {
-      return Error{ErrorCode::invalid_argument, "key '" + name + "' stands in [input] beside tables [input.NAME]"};
+      return Error{ErrorCode::invalid_argument,
+                   "key '" + name + "' stands in [input] beside tables [input.NAME]"};
     }
     auto steps = read_steps(*node.as_table());
     if (!steps.ok()) return steps.error().within("[input." + name + "]");
@@ -135,7 +147,8 @@ Result<PreprocessTable> read_tables(const toml::table& file) {
 }
 
 Error at(const toml::parse_error& e) {
-  return {ErrorCode::invalid_argument, "line " + std::to_string(e.source().begin.line) + ": " + std::string(e.description())};
+  return {ErrorCode::invalid_argument,
+          "line " + std::to_string(e.source().begin.line) + ": " + std::string(e.description())};
 }
 
 Result<toml::table> parse_toml(std::string_view text) {

@@ -15,14 +15,16 @@ namespace fs = std::filesystem;
 using Sources = std::vector<std::unique_ptr<RowSource>>;
 
 Error misfit(const InputDescription& input, const std::string& why) {
-  return {ErrorCode::invalid_argument, why + "; input '" + input.name + "' takes " + to_string(input.type)};
+  return {ErrorCode::invalid_argument,
+          why + "; input '" + input.name + "' takes " + to_string(input.type)};
 }
 
 Dims row_dims(const TensorType& type) {
   return type.dims.empty() ? Dims{} : Dims(type.dims.begin() + 1, type.dims.end());
 }
 
-// Whether every value survives the way to `type` and back: what makes int64 labels fit an int32 input.
+// Whether every value survives the way to `type` and back: what makes int64 labels fit an int32
+// input.
 bool converts_exactly(const Tensor& tensor, const Tensor& converted) {
   Tensor back = convert(converted, tensor.type());
   return std::memcmp(back.raw(), tensor.raw(), static_cast<size_t>(tensor.bytes())) == 0;
@@ -33,15 +35,18 @@ class NpySource final : public RowSource {
   NpySource(NpyFile file, InputDescription input, std::string name)
       : file_(std::move(file)), input_(std::move(input)), name_(std::move(name)) {}
 
-  static Result<std::unique_ptr<RowSource>> open(NpyFile file, const fs::path& path, const InputDescription& input) {
+  static Result<std::unique_ptr<RowSource>> open(NpyFile file, const fs::path& path,
+                                                 const InputDescription& input) {
     const TensorType& has = file.type();
     const bool scalar = input.type.dims.empty();
-    if (has.dims.size() != input.type.dims.size() || (!scalar && row_dims(has) != row_dims(input.type))) {
+    if (has.dims.size() != input.type.dims.size() ||
+        (!scalar && row_dims(has) != row_dims(input.type))) {
       return misfit(input, path.string() + " holds " + to_string(has));
     }
     if (!scalar && has.dims[0] == 0) return misfit(input, path.string() + " holds no rows");
     const bool to_floating = is_floating(input.type.type);
-    if (!to_floating && has.type != input.type.type && !(is_integer(has.type) && is_integer(input.type.type))) {
+    if (!to_floating && has.type != input.type.type &&
+        !(is_integer(has.type) && is_integer(input.type.type))) {
       return misfit(input, path.string() + " holds " + to_string(has));
     }
     return std::unique_ptr<RowSource>(new NpySource(std::move(file), input, path.string()));
@@ -56,7 +61,8 @@ class NpySource final : public RowSource {
   Result<Tensor> read(int64_t row) override {
     TRY(Tensor stored, file_.type().dims.empty() ? file_.read_all() : file_.read_rows(row, 1));
     Tensor converted = convert(stored, input_.type.type);
-    if (is_integer(stored.type()) && is_integer(input_.type.type) && !converts_exactly(stored, converted)) {
+    if (is_integer(stored.type()) && is_integer(input_.type.type) &&
+        !converts_exactly(stored, converted)) {
       return misfit(input_, label(row) + " holds a value outside the range");
     }
     return converted.reshaped(row_dims(input_.type));
@@ -68,7 +74,8 @@ class NpySource final : public RowSource {
   std::string name_;
 };
 
-// How a picture lies in an input without --preprocess: RGB planes where the second dimension is 3, else interleaved.
+// How a picture lies in an input without --preprocess: RGB planes where the second dimension is 3,
+// else interleaved.
 Preprocess plain_steps(const InputDescription& input) {
   Preprocess steps;
   const Dims& dims = input.type.dims;
@@ -82,8 +89,13 @@ Preprocess plain_steps(const InputDescription& input) {
 
 class PictureSource final : public RowSource {
  public:
-  PictureSource(fs::path path, std::string label, InputDescription input, Preprocess steps, const char* hint)
-      : path_(std::move(path)), label_(std::move(label)), input_(std::move(input)), steps_(std::move(steps)), hint_(hint) {}
+  PictureSource(fs::path path, std::string label, InputDescription input, Preprocess steps,
+                const char* hint)
+      : path_(std::move(path)),
+        label_(std::move(label)),
+        input_(std::move(input)),
+        steps_(std::move(steps)),
+        hint_(hint) {}
 
   int64_t rows() const override { return 1; }
   std::string label(int64_t) const override { return label_; }
@@ -94,7 +106,8 @@ class PictureSource final : public RowSource {
     if (!dims.ok()) return dims.error().within("preprocess " + path_.string());
     if (*dims != row_dims(input_.type)) {
       return misfit(input_, path_.string() + " (" + std::to_string(picture.width) + " x " +
-                                std::to_string(picture.height) + " pixels) gives " + to_string(*dims) + hint_);
+                                std::to_string(picture.height) + " pixels) gives " +
+                                to_string(*dims) + hint_);
     }
     TRY(Tensor tensor, apply(picture, steps_));
     return convert(tensor, input_.type.type);
@@ -108,33 +121,39 @@ class PictureSource final : public RowSource {
   const char* hint_;
 };
 
-std::unique_ptr<RowSource> picture_source(const fs::path& path, std::string label, const InputDescription& input,
-                                          const Preprocess* steps) {
+std::unique_ptr<RowSource> picture_source(const fs::path& path, std::string label,
+                                          const InputDescription& input, const Preprocess* steps) {
   const char* hint = steps ? "" : " (no --preprocess was given)";
-  return std::make_unique<PictureSource>(path, std::move(label), input, steps ? *steps : plain_steps(input), hint);
+  return std::make_unique<PictureSource>(path, std::move(label), input,
+                                         steps ? *steps : plain_steps(input), hint);
 }
 
 bool has_picture_extension(const fs::path& path) {
   std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
-Result<Sources> open_folder(const fs::path& folder, const InputDescription& input, const Preprocess* steps) {
+Result<Sources> open_folder(const fs::path& folder, const InputDescription& input,
+                            const Preprocess* steps) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     std::error_code ignored;
-    if (name[0] != '.' && has_picture_extension(name) && it->is_regular_file(ignored)) names.push_back(name);
+    if (name[0] != '.' && has_picture_extension(name) && it->is_regular_file(ignored))
+      names.push_back(name);
   }
   if (error) return errno_error("list " + folder.string(), error.value());
   if (names.empty()) {
-    return Error{ErrorCode::invalid_argument, "folder " + folder.string() + " holds no .jpg, .jpeg or .png file"};
+    return Error{ErrorCode::invalid_argument,
+                 "folder " + folder.string() + " holds no .jpg, .jpeg or .png file"};
   }
   std::sort(names.begin(), names.end());
   Sources sources;
-  for (const std::string& name : names) sources.push_back(picture_source(folder / name, name, input, steps));
+  for (const std::string& name : names)
+    sources.push_back(picture_source(folder / name, name, input, steps));
   return sources;
 }
 
@@ -147,7 +166,8 @@ Result<Bytes> first_bytes(const fs::path& path) {
 }
 
 // The array of the input's name, or the only one.
-Result<std::unique_ptr<RowSource>> open_archive(const fs::path& path, const InputDescription& input) {
+Result<std::unique_ptr<RowSource>> open_archive(const fs::path& path,
+                                                const InputDescription& input) {
   TRY(std::vector<std::string> names, npz_members(path));
   const std::string member = names.size() == 1 ? names.front() : input.name;
   TRY(NpyFile file, NpyFile::open_member(path, member));
@@ -163,10 +183,12 @@ bool is_archive(const fs::path& path) {
   return head.ok() && head->starts_with("PK\x03\x04");
 }
 
-Result<Sources> open_row_sources(const fs::path& path, const InputDescription& input, const Preprocess* steps) {
+Result<Sources> open_row_sources(const fs::path& path, const InputDescription& input,
+                                 const Preprocess* steps) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) return errno_error("open " + path.string(), ENOENT);
+  if (status.type() == fs::file_type::not_found)
+    return errno_error("open " + path.string(), ENOENT);
   if (error) return errno_error("open " + path.string(), error.value());
   if (fs::is_directory(status)) return open_folder(path, input, steps);
   if (!fs::is_regular_file(status)) {
@@ -184,7 +206,8 @@ Result<Sources> open_row_sources(const fs::path& path, const InputDescription& i
   } else if (looks_like_picture(head)) {
     sources.push_back(picture_source(path, path.string(), input, steps));
   } else {
-    return Error{ErrorCode::invalid_argument, path.string() + " is neither an .npy or .npz array nor a JPEG or PNG picture"};
+    return Error{ErrorCode::invalid_argument,
+                 path.string() + " is neither an .npy or .npz array nor a JPEG or PNG picture"};
   }
   return sources;
 }

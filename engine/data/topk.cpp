@@ -18,16 +18,19 @@ std::vector<RankedClass> top_k(const Tensor& row, int64_t k) {
     if (std::isnan(scores[a]) != std::isnan(scores[b])) return std::isnan(scores[b]);
     return scores[a] != scores[b] && !std::isnan(scores[a]) ? scores[a] > scores[b] : a < b;
   };
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), better);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    better);
   std::vector<RankedClass> out;
-  for (size_t i = 0; i < count; ++i) out.push_back({static_cast<int64_t>(order[i]), scores[order[i]]});
+  for (size_t i = 0; i < count; ++i)
+    out.push_back({static_cast<int64_t>(order[i]), scores[order[i]]});
   return out;
 }
 
 Tensor row_of(const Tensor& batch, int64_t i) {
   ENSURE(batch.rank() > 0 && i >= 0 && i < batch.dims()[0], "row_of: no such row");
   Tensor row(batch.type(), Dims(batch.dims().begin() + 1, batch.dims().end()));
-  std::memcpy(row.mutable_bytes(), static_cast<const char*>(batch.raw()) + i * row.bytes(), static_cast<size_t>(row.bytes()));
+  std::memcpy(row.mutable_bytes(), static_cast<const char*>(batch.raw()) + i * row.bytes(),
+              static_cast<size_t>(row.bytes()));
   return row;
 }
 

@@ -14,8 +14,8 @@ struct RankedClass {
   double score = 0;
 };
 
-// The k largest elements of `row` (any dims; all of them when it has fewer), best first; equal scores by lower index,
-// NaN last.
+// The k largest elements of `row` (any dims; all of them when it has fewer), best first; equal
+// scores by lower index, NaN last.
 std::vector<RankedClass> top_k(const Tensor& row, int64_t k);
 
 // Row i of a batch: dims without the first. Requires i < dims[0].

@@ -14,7 +14,9 @@ constexpr size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
 constexpr size_t kMaxComment = 65535;
 constexpr uint64_t kMaxRatio = 1100;  // deflate cannot expand by more than 1032
 
-Error malformed_zip(const std::string& why) { return {ErrorCode::invalid_argument, "not a usable .npz archive: " + why}; }
+Error malformed_zip(const std::string& why) {
+  return {ErrorCode::invalid_argument, "not a usable .npz archive: " + why};
+}
 
 uint32_t number(std::string_view bytes, size_t at, size_t width) {
   uint32_t value = 0;
@@ -34,7 +36,8 @@ struct Inflater {
 };
 
 Result<Bytes> inflated(std::string_view stored, const ZipMember& member) {
-  if (member.bytes / kMaxRatio > stored.size()) return malformed_zip(member.name + " claims more bytes than deflate can hold");
+  if (member.bytes / kMaxRatio > stored.size())
+    return malformed_zip(member.name + " claims more bytes than deflate can hold");
   Inflater inflater;
   if (!inflater.ready) return Error{ErrorCode::out_of_memory, "zlib gave no decoder"};
   Bytes out(member.bytes, '\0');
@@ -50,7 +53,8 @@ Result<Bytes> inflated(std::string_view stored, const ZipMember& member) {
 
 // Reads one entry at `at` and moves past it.
 Result<ZipMember> read_entry(std::string_view archive, size_t& at) {
-  if (archive.size() - at < kEntryBytes || archive.substr(at, 4) != kEntryMagic) return malformed_zip("its directory is damaged");
+  if (archive.size() - at < kEntryBytes || archive.substr(at, 4) != kEntryMagic)
+    return malformed_zip("its directory is damaged");
   std::string_view entry = archive.substr(at);
   ZipMember member;
   const uint32_t flags = number(entry, 8, 2);
@@ -61,7 +65,8 @@ Result<ZipMember> read_entry(std::string_view archive, size_t& at) {
   member.header_offset = number(entry, 42, 4);
   const size_t name_bytes = number(entry, 28, 2);
   const size_t rest_bytes = number(entry, 30, 2) + number(entry, 32, 2);
-  if (entry.size() < kEntryBytes + name_bytes + rest_bytes) return malformed_zip("its directory is cut short");
+  if (entry.size() < kEntryBytes + name_bytes + rest_bytes)
+    return malformed_zip("its directory is cut short");
   member.name = entry.substr(kEntryBytes, name_bytes);
   at += kEntryBytes + name_bytes + rest_bytes;
   if (flags & 1) return Error{ErrorCode::unsupported, member.name + " is encrypted"};
@@ -78,7 +83,8 @@ Result<std::vector<ZipMember>> list_zip(std::string_view archive) {
   // The end record is the last thing but for a comment.
   const size_t from = archive.size() - std::min(archive.size(), kEndBytes + kMaxComment);
   const size_t end = archive.substr(from).rfind(kEndMagic);
-  if (end == std::string_view::npos || archive.size() - from - end < kEndBytes) return malformed_zip("its end record is missing");
+  if (end == std::string_view::npos || archive.size() - from - end < kEndBytes)
+    return malformed_zip("its end record is missing");
   std::string_view record = archive.substr(from + end);
   const uint32_t count = number(record, 10, 2);
   size_t at = number(record, 16, 4);
@@ -94,9 +100,11 @@ Result<std::vector<ZipMember>> list_zip(std::string_view archive) {
 Result<Bytes> read_zip_member(std::string_view archive, const ZipMember& member) {
   if (member.header_offset > archive.size()) return malformed_zip(member.name + " lies outside");
   std::string_view local = archive.substr(member.header_offset);
-  if (local.size() < kLocalBytes || !local.starts_with(kLocalMagic)) return malformed_zip(member.name + " has no header");
+  if (local.size() < kLocalBytes || !local.starts_with(kLocalMagic))
+    return malformed_zip(member.name + " has no header");
   const size_t skip = kLocalBytes + number(local, 26, 2) + number(local, 28, 2);
-  if (local.size() < skip || local.size() - skip < member.stored_bytes) return malformed_zip(member.name + " is cut short");
+  if (local.size() < skip || local.size() - skip < member.stored_bytes)
+    return malformed_zip(member.name + " is cut short");
   std::string_view stored = local.substr(skip, member.stored_bytes);
   Bytes out;
   if (member.method == 8) {
@@ -104,9 +112,11 @@ Result<Bytes> read_zip_member(std::string_view archive, const ZipMember& member)
   } else if (member.method == 0 && member.bytes == member.stored_bytes) {
     out = stored;
   } else {
-    return Error{ErrorCode::unsupported, member.name + " is compressed by method " + std::to_string(member.method)};
+    return Error{ErrorCode::unsupported,
+                 member.name + " is compressed by method " + std::to_string(member.method)};
   }
-  if (crc32(0, reinterpret_cast<const Bytef*>(out.data()), static_cast<uInt>(out.size())) != member.checksum) {
+  if (crc32(0, reinterpret_cast<const Bytef*>(out.data()), static_cast<uInt>(out.size())) !=
+      member.checksum) {
     return malformed_zip(member.name + " does not match its checksum");
   }
   return out;

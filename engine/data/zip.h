@@ -1,7 +1,9 @@
-// Reading members of a ZIP archive, which is what NumPy's .npz files are. Inside of the library; see npy.h.
+// Reading members of a ZIP archive, which is what NumPy's .npz files are. Inside of the library;
+// see npy.h.
 //
-// Source: APPNOTE 6.3.9. Stored and deflated members; no encryption, no archives of several disks, nothing beyond 4 GiB.
-// Errors: invalid_argument for an archive that breaks the format, unsupported for the rest of the format.
+// Source: APPNOTE 6.3.9. Stored and deflated members; no encryption, no archives of several disks,
+// nothing beyond 4 GiB. Errors: invalid_argument for an archive that breaks the format, unsupported
+// for the rest of the format.
 #pragma once
 
 #include <string>

@@ -21,21 +21,25 @@ std::string safe_name(const std::string& physical_id) {
   return out;
 }
 
-// Another user's file may be opened only without O_CREAT in a sticky folder, so that is tried first.
+// Another user's file may be opened only without O_CREAT in a sticky folder, so that is tried
+// first.
 int open_lock_file(const std::filesystem::path& file) {
   int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0 && errno == ENOENT) fd = open(file.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (fd < 0 && errno == ENOENT)
+    fd = open(file.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0 && errno == EEXIST) fd = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   return fd;
 }
 
 }  // namespace
 
-Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id, const DeviceLockOptions& options) {
+Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id,
+                                       const DeviceLockOptions& options) {
   std::filesystem::path file = options.folder / ("enginery-" + safe_name(physical_id) + ".lock");
   int fd = open_lock_file(file);
   if (fd < 0) {
-    return Error{ErrorCode::storage, "lock device " + physical_id + ": " + errno_error("open " + file.string(), errno).message};
+    return Error{ErrorCode::storage, "lock device " + physical_id + ": " +
+                                         errno_error("open " + file.string(), errno).message};
   }
   DeviceLock lock(fd);
   auto deadline = std::chrono::steady_clock::now() + options.timeout;
@@ -48,9 +52,10 @@ Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id, const Dev
       return Error{ErrorCode::cancelled, "wait for device " + physical_id + ": cancelled"};
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return Error{ErrorCode::timed_out, "wait for device " + physical_id + ": another process holds it (" +
-                                             file.string() + ") after " +
-                                             std::to_string(options.timeout.count()) + " ms"};
+      return Error{ErrorCode::timed_out, "wait for device " + physical_id +
+                                             ": another process holds it (" + file.string() +
+                                             ") after " + std::to_string(options.timeout.count()) +
+                                             " ms"};
     }
     std::this_thread::sleep_for(kPoll);
   }

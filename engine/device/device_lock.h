@@ -1,5 +1,6 @@
-// DeviceLock: the right to measure on one piece of hardware. Processes that share it (the runners of several CPU SKUs of
-// one host, two workers on one GPU) wait for each other; the operating system frees the lock of a process that dies.
+// DeviceLock: the right to measure on one piece of hardware. Processes that share it (the runners
+// of several CPU SKUs of one host, two workers on one GPU) wait for each other; the operating
+// system frees the lock of a process that dies.
 #pragma once
 
 #include <chrono>
@@ -14,16 +15,17 @@ namespace enginery {
 
 struct DeviceLockOptions {
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};
-  std::function<bool()> cancelled;              // asked while waiting; may be empty
-  std::function<void()> waiting;                // called once when another process holds it; may be empty
-  std::filesystem::path folder = "/tmp";        // the same for every process of the host
+  std::function<bool()> cancelled;        // asked while waiting; may be empty
+  std::function<void()> waiting;          // called once when another process holds it; may be empty
+  std::filesystem::path folder = "/tmp";  // the same for every process of the host
 };
 
 // Held while it lives. Movable; any thread may release it.
 class DeviceLock {
  public:
   // Errors: timed_out, cancelled, storage (the lock file cannot be made).
-  static Result<DeviceLock> acquire(const std::string& physical_id, const DeviceLockOptions& options = {});
+  static Result<DeviceLock> acquire(const std::string& physical_id,
+                                    const DeviceLockOptions& options = {});
 
   DeviceLock(DeviceLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   DeviceLock& operator=(DeviceLock&& other) noexcept;

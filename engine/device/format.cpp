@@ -11,7 +11,8 @@ Result<int32_t> parse_block(std::string_view text, std::string_view digits) {
   int32_t block = 0;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), block);
   if (error != std::errc() || end != digits.data() + digits.size() || block < 1 || block > 1024) {
-    return Error{ErrorCode::invalid_argument, "format '" + std::string(text) + "': expected a block of 1 to 1024"};
+    return Error{ErrorCode::invalid_argument,
+                 "format '" + std::string(text) + "': expected a block of 1 to 1024"};
   }
   return block;
 }
@@ -27,8 +28,9 @@ Result<Layout> parse_layout(std::string_view text) {
     TRY(int32_t block, parse_block(text, text.substr(4, text.size() - 5)));
     return Layout{LayoutKind::blocked, block};
   }
-  return Error{ErrorCode::invalid_argument,
-               "format '" + std::string(text) + "': expected linear, nhwc, nhwc<block> or nChw<block>c"};
+  return Error{
+      ErrorCode::invalid_argument,
+      "format '" + std::string(text) + "': expected linear, nhwc, nhwc<block> or nChw<block>c"};
 }
 
 // One loop over a tensor's storage, outermost first: which part of which dimension, and how often.
@@ -39,7 +41,8 @@ struct Loop {
   bool operator==(const Loop&) const = default;
 };
 
-// The loops of more than one turn that walk the storage in address order, channels split by `block` (0: not).
+// The loops of more than one turn that walk the storage in address order, channels split by `block`
+// (0: not).
 std::vector<Loop> loops_of(const Dims& dims, const Layout& layout, int64_t block) {
   std::vector<Loop> loops;
   auto append = [&](size_t dim, int part, int64_t extent) {
@@ -52,8 +55,10 @@ std::vector<Loop> loops_of(const Dims& dims, const Layout& layout, int64_t block
   };
   bool linear = layout.kind == LayoutKind::linear, blocked = layout.kind == LayoutKind::blocked;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (d != 1) append(d, 0, dims[d]);
-    else channels(linear || blocked, linear);
+    if (d != 1)
+      append(d, 0, dims[d]);
+    else
+      channels(linear || blocked, linear);
   }
   if (!linear) channels(!blocked, true);
   return loops;
@@ -64,9 +69,12 @@ std::vector<Loop> loops_of(const Dims& dims, const Layout& layout, int64_t block
 std::string to_string(const Layout& layout) {
   std::string block = layout.block ? std::to_string(layout.block) : "";
   switch (layout.kind) {
-    case LayoutKind::linear: return "linear";
-    case LayoutKind::channels_last: return "nhwc" + block;
-    case LayoutKind::blocked: return std::string(kBlockedPrefix) + block + "c";
+    case LayoutKind::linear:
+      return "linear";
+    case LayoutKind::channels_last:
+      return "nhwc" + block;
+    case LayoutKind::blocked:
+      return std::string(kBlockedPrefix) + block + "c";
   }
   return "?";
 }
@@ -78,7 +86,8 @@ std::string to_string(const Format& format) {
 Result<Format> parse_format(std::string_view text) {
   size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
-    return Error{ErrorCode::invalid_argument, "format '" + std::string(text) + "': expected type:layout"};
+    return Error{ErrorCode::invalid_argument,
+                 "format '" + std::string(text) + "': expected type:layout"};
   }
   TRY(DataType type, parse_data_type(text.substr(0, colon)));
   TRY(Layout layout, parse_layout(text.substr(colon + 1)));
@@ -93,7 +102,8 @@ int64_t padded_channels(const Dims& dims, const Layout& layout) {
 
 int64_t physical_bytes(const Dims& dims, const Format& format) {
   int64_t elements = 1;
-  for (size_t d = 0; d < dims.size(); ++d) elements *= d == 1 ? padded_channels(dims, format.layout) : dims[d];
+  for (size_t d = 0; d < dims.size(); ++d)
+    elements *= d == 1 ? padded_channels(dims, format.layout) : dims[d];
   return elements * element_bytes(format.type);
 }
 
@@ -101,7 +111,8 @@ bool same_placement(const Dims& dims, const Format& a, const Format& b) {
   if (a.type != b.type) return false;
   if (a.layout == b.layout || dims.size() < 2) return true;
   if (physical_bytes(dims, a) != physical_bytes(dims, b)) return false;
-  bool blocked_a = a.layout.kind == LayoutKind::blocked, blocked_b = b.layout.kind == LayoutKind::blocked;
+  bool blocked_a = a.layout.kind == LayoutKind::blocked,
+       blocked_b = b.layout.kind == LayoutKind::blocked;
   int64_t block = blocked_a ? a.layout.block : blocked_b ? b.layout.block : 0;
   if (blocked_a && blocked_b && a.layout.block != b.layout.block) return false;
   if (block && dims[1] % block != 0) return false;

@@ -10,12 +10,13 @@ namespace enginery {
 enum class LayoutKind : uint8_t {
   linear,         // row-major in the tensor's own dimension order (NCHW for images)
   channels_last,  // N, spatial..., C (NHWC); for rank >= 3
-  blocked,        // N, C/block, spatial..., block (nChw16c); channels padded with zeros to the block
+  blocked,  // N, C/block, spatial..., block (nChw16c); channels padded with zeros to the block
 };
 
 struct Layout {
   LayoutKind kind = LayoutKind::linear;
-  int32_t block = 0;  // blocked: 8 or 16; channels_last: channels padded to a multiple (0 = not padded)
+  int32_t block =
+      0;  // blocked: 8 or 16; channels_last: channels padded to a multiple (0 = not padded)
   auto operator<=>(const Layout&) const = default;
 };
 
@@ -33,7 +34,8 @@ Result<Format> parse_format(std::string_view text);
 int64_t padded_channels(const Dims& dims, const Layout& layout);
 // Bytes that a tensor of static dims takes in this format, padding included.
 int64_t physical_bytes(const Dims& dims, const Format& format);
-// Whether both formats put every element at the same address for these dims (e.g. nhwc and linear at 1x1 planes).
+// Whether both formats put every element at the same address for these dims (e.g. nhwc and linear
+// at 1x1 planes).
 bool same_placement(const Dims& dims, const Format& a, const Format& b);
 
 }  // namespace enginery

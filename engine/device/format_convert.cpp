@@ -13,10 +13,14 @@ constexpr int64_t kPiece = 1 << 18;  // elements moved by one thread at a time
 template <typename F>
 void with_element(DataType type, F&& f) {
   switch (element_bytes(type)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
@@ -47,7 +51,8 @@ int64_t Placement::offset(int64_t index) const {
   for (const Step& step : steps_) {
     int64_t i = index % step.size;
     index /= step.size;
-    out += step.block == 1 ? i * step.stride : i / step.block * step.stride + i % step.block * step.block_stride;
+    out += step.block == 1 ? i * step.stride
+                           : i / step.block * step.stride + i % step.block * step.block_stride;
   }
   return out;
 }

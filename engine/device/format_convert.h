@@ -1,5 +1,5 @@
-// Host-side conversion between a tensor's logical order (row-major) and its storage in a Format. The slow, plain way:
-// for staging, checking and the reference, never for speed. Thread-safe.
+// Host-side conversion between a tensor's logical order (row-major) and its storage in a Format.
+// The slow, plain way: for staging, checking and the reference, never for speed. Thread-safe.
 #pragma once
 
 #include "engine/device/format.h"
@@ -21,7 +21,8 @@ class Placement {
   std::vector<Step> steps_;  // innermost dimension first
 };
 
-// Writes `tensor` to `storage` (physical_bytes large) as `format`, converting the element type; padding becomes zero.
+// Writes `tensor` to `storage` (physical_bytes large) as `format`, converting the element type;
+// padding becomes zero.
 void to_physical(const Tensor& tensor, const Format& format, void* storage);
 // Reads a tensor of `dims` back, in the format's element type.
 Tensor from_physical(const void* storage, const Dims& dims, const Format& format);

@@ -21,14 +21,19 @@ Result<std::unique_ptr<Device>> open_device(const std::string& sku, const Device
   std::optional<SkuRow> row = resolve_sku_name(sku);
   if (!row) return unknown_sku(sku);
   switch (row->kind) {
-    case DeviceKind::cpu: return open_cpu_device(*row, options);
+    case DeviceKind::cpu:
+      return open_cpu_device(*row, options);
 #ifdef ENGINERY_HAVE_CUDA
-    case DeviceKind::cuda: return CudaDevice::open(*row, options);
+    case DeviceKind::cuda:
+      return CudaDevice::open(*row, options);
 #else
-    case DeviceKind::cuda: break;
+    case DeviceKind::cuda:
+      break;
 #endif
   }
-  return Error{ErrorCode::incompatible, "open device " + sku + ": this build of enginery has no GPU support (built without CUDA's headers)"};
+  return Error{ErrorCode::incompatible,
+               "open device " + sku +
+                   ": this build of enginery has no GPU support (built without CUDA's headers)"};
 }
 
 }  // namespace enginery

@@ -14,7 +14,7 @@ SkuRow cpu(const char* name, CpuIsa isa) {
 }
 
 struct Chip {
-  int compute_capability, units, memory_gib;
+  int compute_capability, sm_count, memory_gib;
 };
 
 SkuRow gpu(const char* name, Chip chip, std::vector<int> pci_ids = {}) {
@@ -22,7 +22,7 @@ SkuRow gpu(const char* name, Chip chip, std::vector<int> pci_ids = {}) {
   row.name = name;
   row.kind = DeviceKind::cuda;
   row.compute_capability = chip.compute_capability;
-  row.units = chip.units;
+  row.sm_count = chip.sm_count;
   row.memory_gib = chip.memory_gib;
   row.pci_ids = std::move(pci_ids);
   return row;
@@ -93,18 +93,20 @@ const SkuRow* find_sku(const std::string& name) {
   return nullptr;
 }
 
-std::string structural_sku_name(int compute_capability, int units, int memory_gib) {
-  return "cuda-sm" + std::to_string(compute_capability) + "-" + std::to_string(units) + "sm-" +
+std::string structural_sku_name(int compute_capability, int sm_count, int memory_gib) {
+  return "cuda-sm" + std::to_string(compute_capability) + "-" + std::to_string(sm_count) + "sm-" +
          std::to_string(memory_gib) + "g";
 }
 
 std::optional<SkuRow> resolve_sku_name(const std::string& name) {
   if (const SkuRow* row = find_sku(name)) return *row;
-  int compute_capability = 0, units = 0, memory_gib = 0;
-  if (std::sscanf(name.c_str(), "cuda-sm%3d-%4dsm-%5dg", &compute_capability, &units, &memory_gib) != 3) return {};
-  bool sensible = compute_capability >= 50 && units > 0 && memory_gib > 0;
-  if (!sensible || name != structural_sku_name(compute_capability, units, memory_gib)) return {};
-  return gpu(name.c_str(), {compute_capability, units, memory_gib});
+  int compute_capability = 0, sm_count = 0, memory_gib = 0;
+  if (std::sscanf(name.c_str(), "cuda-sm%3d-%4dsm-%5dg", &compute_capability, &sm_count,
+                  &memory_gib) != 3)
+    return {};
+  bool sensible = compute_capability >= 50 && sm_count > 0 && memory_gib > 0;
+  if (!sensible || name != structural_sku_name(compute_capability, sm_count, memory_gib)) return {};
+  return gpu(name.c_str(), {compute_capability, sm_count, memory_gib});
 }
 
 std::vector<std::string> similar_skus(const std::string& name) {
@@ -117,7 +119,8 @@ std::vector<std::string> similar_skus(const std::string& name) {
       ranked.emplace_back(extends ? 0 : distance, row.name);
     }
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](auto& a, auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](auto& a, auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(kMost, ranked.size()); ++i) names.push_back(ranked[i].second);
   return names;

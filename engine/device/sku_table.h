@@ -17,7 +17,7 @@ struct SkuRow {
   std::string name;
   DeviceKind kind = DeviceKind::cpu;
   CpuIsa isa = CpuIsa::sse41;                // CPU
-  int compute_capability = 0, units = 0;     // GPU
+  int compute_capability = 0, sm_count = 0;  // GPU
   int memory_gib = 0;                        // GPU; to tell cards of one chip apart
   std::vector<int> pci_ids;                  // GPU; PCI device ids, empty when not known
 };
@@ -25,7 +25,7 @@ struct SkuRow {
 const std::vector<SkuRow>& sku_table();
 const SkuRow* find_sku(const std::string& name);
 // A GPU that the table does not have goes by its structure: "cuda-sm90-132sm-141g".
-std::string structural_sku_name(int compute_capability, int units, int memory_gib);
+std::string structural_sku_name(int compute_capability, int sm_count, int memory_gib);
 // The row of a name: the table's, or one made from a structural name; nullopt for any other text.
 std::optional<SkuRow> resolve_sku_name(const std::string& name);
 // The nearest names by edit distance, for "did you mean".

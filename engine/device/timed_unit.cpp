@@ -5,7 +5,8 @@
 
 namespace enginery {
 
-Result<TimedUnit> record_unit(Device& device, Stream& stream, const EnqueueLaunch& enqueue, int ring, int most_turns) {
+Result<TimedUnit> record_unit(Device& device, Stream& stream, const EnqueueLaunch& enqueue,
+                              int ring, int most_turns) {
   Measurer& measurer = *device.measurer();
   auto record = [&](int launches) {
     return device.record(stream, [enqueue, launches](Stream& s) -> Status {

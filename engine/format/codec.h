@@ -1,7 +1,8 @@
-// The structured sections as Cap'n Proto: manifest, plan, provenance, both ways. Inside format only.
+// The structured sections as Cap'n Proto: manifest, plan, provenance, both ways. Inside format
+// only.
 //
-// The writers give one unpacked, canonical message, so equal values give equal bytes. The readers check every index, size and
-// offset: what they return can be executed without looking back.
+// The writers give one unpacked, canonical message, so equal values give equal bytes. The readers
+// check every index, size and offset: what they return can be executed without looking back.
 #pragma once
 
 #include "engine/format/engine_file.h"
@@ -23,6 +24,7 @@ struct PlanSections {
 };
 PlanSections encode_plan(const Plan& plan);
 // Constants borrow from `weights`, which `keep_alive` owns.
-Result<Plan> decode_plan(ByteSpan plan, ByteSpan code, ByteSpan weights, const std::shared_ptr<const void>& keep_alive);
+Result<Plan> decode_plan(ByteSpan plan, ByteSpan code, ByteSpan weights,
+                         const std::shared_ptr<const void>& keep_alive);
 
 }  // namespace enginery

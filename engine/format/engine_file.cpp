@@ -10,7 +10,8 @@ namespace {
 
 Result<ByteSpan> require(const Sections& sections, SectionKind kind) {
   auto found = sections.payloads.find(kind);
-  if (found == sections.payloads.end()) return Error{ErrorCode::untrusted, "engine file: a section is missing"};
+  if (found == sections.payloads.end())
+    return Error{ErrorCode::untrusted, "engine file: a section is missing"};
   return found->second;
 }
 
@@ -19,14 +20,16 @@ ByteSpan optional(const Sections& sections, SectionKind kind) {
   return found == sections.payloads.end() ? ByteSpan() : found->second;
 }
 
-Result<EngineFile> parse_body(ByteSpan body, const Sections& sections, const std::shared_ptr<const Bytes>& file) {
+Result<EngineFile> parse_body(ByteSpan body, const Sections& sections,
+                              const std::shared_ptr<const Bytes>& file) {
   EngineFile out;
   TRY(ByteSpan manifest, require(sections, SectionKind::manifest));
   TRY(ByteSpan plan, require(sections, SectionKind::plan));
   TRY(ByteSpan weights, require(sections, SectionKind::weights));
   TRY(out.manifest, decode_manifest(manifest));
   TRY(out.plan, decode_plan(plan, optional(sections, SectionKind::code), weights, file));
-  if (auto provenance = sections.payloads.find(SectionKind::provenance); provenance != sections.payloads.end()) {
+  if (auto provenance = sections.payloads.find(SectionKind::provenance);
+      provenance != sections.payloads.end()) {
     TRY(out.provenance, decode_provenance(provenance->second));
   }
   out.content_digest = sha256(body.first(sections.content_bytes));
@@ -40,8 +43,10 @@ Result<Bytes> write_content(const Manifest& manifest, const Plan& plan) {
   const Bytes encoded = encode_manifest(manifest);
   Bytes file = file_header(manifest.kind);
   // Weights may be gigabytes: they are copied once.
-  constexpr size_t kMostFrames = 5 * 2 * kSectionAlignment;  // the header's and four sections', with their padding
-  file.reserve(kMostFrames + encoded.size() + sections.plan.size() + sections.code.size() + sections.weights.size());
+  constexpr size_t kMaxFrames =
+      5 * 2 * kSectionAlignment;  // the header's and four sections', with their padding
+  file.reserve(kMaxFrames + encoded.size() + sections.plan.size() + sections.code.size() +
+               sections.weights.size());
   append_section(file, SectionKind::manifest, as_bytes(encoded));
   append_section(file, SectionKind::plan, as_bytes(sections.plan));
   if (!sections.code.empty()) append_section(file, SectionKind::code, as_bytes(sections.code));

@@ -1,6 +1,7 @@
 // EngineFile: everything that an engine file holds, and its bytes both ways.
 //
-// Where: between plan and runtime. Reading verifies the signature before it parses anything. Thread-safe functions.
+// Where: between plan and runtime. Reading verifies the signature before it parses anything.
+// Thread-safe functions.
 #pragma once
 
 #include <memory>
@@ -24,13 +25,13 @@ struct Manifest {
   int threads = 1, level = 3;
   bool provisional = false;
   std::string model_digest, structure_digest, options, builder, portability = "exact";
-  Facts software;
+  Properties software;
   std::vector<NamedType> inputs, outputs;
 };
 
 // What differs between two builds of the same choices.
 struct Provenance {
-  Facts facts, hardware;
+  Properties facts, hardware;
   std::vector<double> step_us;  // parallel to Plan::steps; empty when nothing was measured
   double median_us = 0;
 };
@@ -49,8 +50,8 @@ Result<Bytes> write_content(const Manifest& manifest, const Plan& plan);
 // The provenance section, to be appended to the content.
 Result<Bytes> write_provenance(const Provenance& provenance);
 
-// Parses a signed engine file; the plan's constants borrow from `file`, which they keep alive. Errors: untrusted (cut,
-// changed, unknown key), incompatible (a newer format version).
+// Parses a signed engine file; the plan's constants borrow from `file`, which they keep alive.
+// Errors: untrusted (cut, changed, unknown key), incompatible (a newer format version).
 Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustStore& trust);
 // The same for the file's bytes without a signature, within a build.
 Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file);

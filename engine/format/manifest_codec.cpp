@@ -53,25 +53,27 @@ Bytes encode_manifest(const Manifest& m) {
 }
 
 Result<Manifest> decode_manifest(ByteSpan bytes) {
-  return read_message<file::Manifest>(bytes, "engine file: manifest", [](file::Manifest::Reader root) -> Result<Manifest> {
-    Manifest m;
-    m.name = root.getName().cStr();
-    m.sku = root.getSku().cStr();
-    m.kind = std::string_view(root.getKind().cStr()) == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
-    for (auto p : root.getPrecisions()) m.precisions.emplace_back(p.cStr());
-    m.threads = root.getThreads();
-    m.level = root.getLevel();
-    m.provisional = root.getProvisional();
-    m.model_digest = root.getModelDigest().cStr();
-    m.structure_digest = root.getStructureDigest().cStr();
-    m.options = root.getOptionsText().cStr();
-    m.builder = root.getBuilder().cStr();
-    m.portability = root.getPortability().cStr();
-    m.software = get_facts(root.getSoftware());
-    TRY(m.inputs, get_types(root.getInputs()));
-    TRY(m.outputs, get_types(root.getOutputs()));
-    return m;
-  });
+  return read_message<file::Manifest>(
+      bytes, "engine file: manifest", [](file::Manifest::Reader root) -> Result<Manifest> {
+        Manifest m;
+        m.name = root.getName().cStr();
+        m.sku = root.getSku().cStr();
+        m.kind =
+            std::string_view(root.getKind().cStr()) == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
+        for (auto p : root.getPrecisions()) m.precisions.emplace_back(p.cStr());
+        m.threads = root.getThreads();
+        m.level = root.getLevel();
+        m.provisional = root.getProvisional();
+        m.model_digest = root.getModelDigest().cStr();
+        m.structure_digest = root.getStructureDigest().cStr();
+        m.options = root.getOptionsText().cStr();
+        m.builder = root.getBuilder().cStr();
+        m.portability = root.getPortability().cStr();
+        m.software = get_facts(root.getSoftware());
+        TRY(m.inputs, get_types(root.getInputs()));
+        TRY(m.outputs, get_types(root.getOutputs()));
+        return m;
+      });
 }
 
 Bytes encode_provenance(const Provenance& p) {
@@ -85,15 +87,15 @@ Bytes encode_provenance(const Provenance& p) {
 }
 
 Result<Provenance> decode_provenance(ByteSpan bytes) {
-  return read_message<file::Provenance>(bytes, "engine file: provenance",
-                                        [](file::Provenance::Reader root) -> Result<Provenance> {
-                                          Provenance p;
-                                          p.facts = get_facts(root.getFacts());
-                                          p.hardware = get_facts(root.getHardware());
-                                          p.step_us = get_numbers<double>(root.getStepMicroseconds());
-                                          p.median_us = root.getMedianUs();
-                                          return p;
-                                        });
+  return read_message<file::Provenance>(
+      bytes, "engine file: provenance", [](file::Provenance::Reader root) -> Result<Provenance> {
+        Provenance p;
+        p.facts = get_facts(root.getFacts());
+        p.hardware = get_facts(root.getHardware());
+        p.step_us = get_numbers<double>(root.getStepMicroseconds());
+        p.median_us = root.getMedianUs();
+        return p;
+      });
 }
 
 }  // namespace enginery

@@ -1,4 +1,5 @@
-// Cap'n Proto's reading and writing of one message, with its limits and exceptions turned into errors. Inside format only.
+// Cap'n Proto's reading and writing of one message, with its limits and exceptions turned into
+// errors. Inside format only.
 #pragma once
 
 #include <capnp/message.h>
@@ -20,17 +21,22 @@ inline Bytes message_bytes(capnp::MessageBuilder& builder) {
   return Bytes(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
 }
 
-// Calls `read` with the root of the message in `bytes`; what Cap'n Proto refuses (limits, wild pointers) is `untrusted`.
+// Calls `read` with the root of the message in `bytes`; what Cap'n Proto refuses (limits, wild
+// pointers) is `untrusted`.
 template <typename Root, typename F>
-auto read_message(ByteSpan bytes, const char* what, F&& read) -> decltype(read(std::declval<typename Root::Reader>())) {
-  if (bytes.size() % sizeof(capnp::word) != 0) return Error{ErrorCode::untrusted, std::string(what) + ": odd size"};
-  std::vector<capnp::word> words(bytes.size() / sizeof(capnp::word));  // sections are aligned, spans need not be
+auto read_message(ByteSpan bytes, const char* what, F&& read)
+    -> decltype(read(std::declval<typename Root::Reader>())) {
+  if (bytes.size() % sizeof(capnp::word) != 0)
+    return Error{ErrorCode::untrusted, std::string(what) + ": odd size"};
+  std::vector<capnp::word> words(bytes.size() /
+                                 sizeof(capnp::word));  // sections are aligned, spans need not be
   std::memcpy(static_cast<void*>(words.data()), bytes.data(), bytes.size());
   try {
     capnp::ReaderOptions options;
     options.traversalLimitInWords = 8 * words.size() + 1024;
     options.nestingLimit = 16;
-    capnp::FlatArrayMessageReader reader(kj::ArrayPtr<const capnp::word>(words.data(), words.size()), options);
+    capnp::FlatArrayMessageReader reader(
+        kj::ArrayPtr<const capnp::word>(words.data(), words.size()), options);
     return read(reader.getRoot<Root>());
   } catch (const kj::Exception& e) {
     return Error{ErrorCode::untrusted, std::string(what) + ": " + e.getDescription().cStr()};
@@ -44,7 +50,7 @@ void set_list(List list, const Values& values) {
 }
 
 template <typename List>
-void set_facts(List list, const Facts& facts) {
+void set_facts(List list, const Properties& facts) {
   unsigned i = 0;
   for (const auto& [key, value] : facts) {
     list[i].setKey(key);
@@ -53,8 +59,8 @@ void set_facts(List list, const Facts& facts) {
 }
 
 template <typename List>
-Facts get_facts(List list) {
-  Facts out;
+Properties get_facts(List list) {
+  Properties out;
   for (auto fact : list) out.emplace_back(fact.getKey().cStr(), fact.getValue().cStr());
   return out;
 }

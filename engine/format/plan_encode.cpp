@@ -27,7 +27,7 @@ void encode(const TensorDesc& desc, file::TensorDesc::Builder to) {
 
 void encode(const Problem& problem, file::Problem::Builder to) {
   to.setOp(std::string(op_name(problem.op)));
-  Facts attributes;
+  Properties attributes;
   auto collect = [&](std::string_view name, const auto& value) {
     attributes.emplace_back(std::string(name), attribute_text(value));
   };
@@ -129,7 +129,8 @@ void encode_memory(const Plan& plan, file::Plan::Builder root) {
 
 Bytes encode_weights(const Plan& plan, file::Plan::Builder root) {
   Bytes weights;
-  weights.reserve(static_cast<size_t>(plan.weights_bytes()) + plan.constants.size() * kSectionAlignment);
+  weights.reserve(static_cast<size_t>(plan.weights_bytes()) +
+                  plan.constants.size() * kSectionAlignment);
   auto constants = root.initConstants(count(plan.constants.size()));
   for (unsigned i = 0; i < constants.size(); ++i) {
     const PlanConstant& c = plan.constants[i];
@@ -138,7 +139,8 @@ Bytes encode_weights(const Plan& plan, file::Plan::Builder root) {
     set_list(constants[i].initDims(count(c.tensor.dims().size())), c.tensor.dims());
     constants[i].setOffset(static_cast<int64_t>(weights.size()));
     weights.append(as_text(c.tensor.byte_span()));
-    weights.append((kSectionAlignment - weights.size() % kSectionAlignment) % kSectionAlignment, '\0');
+    weights.append((kSectionAlignment - weights.size() % kSectionAlignment) % kSectionAlignment,
+                   '\0');
   }
   return weights;
 }

@@ -66,13 +66,16 @@ void append_section(Bytes& file, SectionKind kind, ByteSpan payload) {
 }
 
 Result<Sections> parse_sections(ByteSpan body, HashCheck check) {
-  if (body.size() < kHeaderBytes || std::memcmp(body.data(), kMagic, 8) != 0) return damaged_file("this is not an engine");
+  if (body.size() < kHeaderBytes || std::memcmp(body.data(), kMagic, 8) != 0)
+    return damaged_file("this is not an engine");
   Header header = read_as<Header>(body);
   if (header.version > kFormatVersion) {
-    return Error{ErrorCode::incompatible, "engine file: format version " + std::to_string(header.version) +
-                                              ", this enginery reads up to " + std::to_string(kFormatVersion)};
+    return Error{ErrorCode::incompatible,
+                 "engine file: format version " + std::to_string(header.version) +
+                     ", this enginery reads up to " + std::to_string(kFormatVersion)};
   }
-  if (header.version == 0 || header.target < 1 || header.target > 2 || !all_zero(body.subspan(16, 48))) {
+  if (header.version == 0 || header.target < 1 || header.target > 2 ||
+      !all_zero(body.subspan(16, 48))) {
     return damaged_file("its header is damaged");
   }
   Sections out;
@@ -84,8 +87,8 @@ Result<Sections> parse_sections(ByteSpan body, HashCheck check) {
     if (body.size() - at < sizeof(Frame)) return damaged_file("it ends inside a section's frame");
     Frame frame = read_as<Frame>(body.subspan(at));
     size_t room = body.size() - at - sizeof(Frame);
-    if (frame.kind <= last_kind || frame.size > room || padded(frame.size) > room || frame.zero != 0 ||
-        !all_zero(body.subspan(at + 48, 16))) {
+    if (frame.kind <= last_kind || frame.size > room || padded(frame.size) > room ||
+        frame.zero != 0 || !all_zero(body.subspan(at + 48, 16))) {
       return damaged_file("a section's frame is damaged");
     }
     last_kind = frame.kind;
@@ -93,7 +96,8 @@ Result<Sections> parse_sections(ByteSpan body, HashCheck check) {
     if (!all_zero(body.subspan(at + sizeof(Frame) + frame.size, padded(frame.size) - frame.size))) {
       return damaged_file("padding is not zero");
     }
-    if (check == HashCheck::all && std::memcmp(sha256(payload).bytes.data(), frame.sha256, 32) != 0) {
+    if (check == HashCheck::all &&
+        std::memcmp(sha256(payload).bytes.data(), frame.sha256, 32) != 0) {
       return damaged_file("section " + std::to_string(frame.kind) + " does not match its SHA-256");
     }
     if (frame.kind == static_cast<uint32_t>(SectionKind::provenance)) out.content_bytes = at;

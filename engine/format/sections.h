@@ -1,4 +1,5 @@
-// The frame of an engine file: header and sections (README.md). Knows nothing of what the sections hold.
+// The frame of an engine file: header and sections (README.md). Knows nothing of what the sections
+// hold.
 #pragma once
 
 #include <map>

@@ -23,7 +23,8 @@ ValueId Graph::add_input(std::string input_name, TensorType type) {
 
 ValueId Graph::add_constant(std::string constant_name, Tensor tensor) {
   TensorType type = tensor.tensor_type();
-  values_.push_back({unique_name(std::move(constant_name)), std::move(type), std::move(tensor), kNoNode});
+  values_.push_back(
+      {unique_name(std::move(constant_name)), std::move(type), std::move(tensor), kNoNode});
   return value_count() - 1;
 }
 
@@ -31,12 +32,14 @@ std::vector<Operand> Graph::operands(const Node& node) const {
   std::vector<Operand> out;
   out.reserve(node.inputs.size());
   for (ValueId id : node.inputs) {
-    out.push_back(id == kNoValue ? Operand{false, {}, nullptr} : Operand{true, value(id).type, constant(id)});
+    out.push_back(id == kNoValue ? Operand{false, {}, nullptr}
+                                 : Operand{true, value(id).type, constant(id)});
   }
   return out;
 }
 
-Result<std::vector<ValueId>> Graph::add_node(std::string node_name, Op op, std::vector<ValueId> inputs,
+Result<std::vector<ValueId>> Graph::add_node(std::string node_name, Op op,
+                                             std::vector<ValueId> inputs,
                                              const std::vector<std::string>& output_names) {
   Node node{std::move(node_name), std::move(op), std::move(inputs), {}, kNoGroup, false};
   TRY(auto types, infer_types(node.op, operands(node)));
@@ -52,8 +55,10 @@ Result<std::vector<ValueId>> Graph::add_node(std::string node_name, Op op, std::
 }
 
 Status Graph::mark_output(ValueId id, std::string output_name) {
-  if (id < 0 || id >= value_count()) return Error{ErrorCode::invalid_argument, "output of an unknown value"};
-  if (!output_name.empty() && value(id).name != output_name) value(id).name = unique_name(std::move(output_name));
+  if (id < 0 || id >= value_count())
+    return Error{ErrorCode::invalid_argument, "output of an unknown value"};
+  if (!output_name.empty() && value(id).name != output_name)
+    value(id).name = unique_name(std::move(output_name));
   outputs_.push_back(id);
   return {};
 }
@@ -70,11 +75,13 @@ int64_t Graph::symbol_size(const std::string& symbol) {
 }
 
 int32_t Graph::live_node_count() const {
-  return static_cast<int32_t>(std::count_if(nodes_.begin(), nodes_.end(), [](const Node& n) { return !n.erased; }));
+  return static_cast<int32_t>(
+      std::count_if(nodes_.begin(), nodes_.end(), [](const Node& n) { return !n.erased; }));
 }
 
 std::vector<NodeId> Graph::topological_order() const {
-  // Kahn's algorithm with a cursor: passes may add a producer behind its consumer, so table order is not enough.
+  // Kahn's algorithm with a cursor: passes may add a producer behind its consumer, so table order
+  // is not enough.
   std::vector<int32_t> missing(nodes_.size(), 0);
   std::vector<std::vector<NodeId>> readers = users();
   std::vector<NodeId> order;

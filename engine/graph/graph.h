@@ -1,7 +1,9 @@
-// Graph: a model as typed values and the nodes that make them. The one type between importers, passes and plan.
+// Graph: a model as typed values and the nodes that make them. The one type between importers,
+// passes and plan.
 //
-// Values and nodes live in tables and are named by index; erased nodes leave a hole, so indices stay valid while passes
-// run. A graph is a value: copying it is cheap, because constants share their storage. Not thread-safe for writing.
+// Values and nodes live in tables and are named by index; erased nodes leave a hole, so indices
+// stay valid while passes run. A graph is a value: copying it is cheap, because constants share
+// their storage. Not thread-safe for writing.
 #pragma once
 
 #include <map>
@@ -27,12 +29,13 @@ struct Value {
   NodeId producer = kNoNode;  // kNoNode for inputs and constants
 };
 
-// One operator applied to values. Nodes of one fusion group (`group` >= 0) may run as one kernel: its first node in
-// order is the anchor, the others are its epilogue. Groups are proposals; plan keeps or expands them.
+// One operator applied to values. Nodes of one fusion group (`group` >= 0) may run as one kernel:
+// its first node in order is the anchor, the others are its epilogue. Groups are proposals; plan
+// keeps or expands them.
 struct Node {
   std::string name;
   Op op;
-  std::vector<ValueId> inputs;   // kNoValue where an optional input is absent
+  std::vector<ValueId> inputs;  // kNoValue where an optional input is absent
   std::vector<ValueId> outputs;
   int32_t group = kNoGroup;
   bool erased = false;
@@ -46,8 +49,8 @@ class Graph {
   // Building. Names are made unique by a suffix where they collide.
   ValueId add_input(std::string name, TensorType type);
   ValueId add_constant(std::string name, Tensor tensor);
-  // Infers the outputs' types and adds the node after its producers. On error the graph is unchanged. The error does
-  // not name the node: callers know more about it than the graph does.
+  // Infers the outputs' types and adds the node after its producers. On error the graph is
+  // unchanged. The error does not name the node: callers know more about it than the graph does.
   Result<std::vector<ValueId>> add_node(std::string name, Op op, std::vector<ValueId> inputs,
                                         const std::vector<std::string>& output_names = {});
   Status mark_output(ValueId value, std::string name = "");
@@ -74,9 +77,10 @@ class Graph {
   const Tensor* constant(ValueId id) const;  // null when absent or not a constant
 
   // Editing, for passes.
-  void replace_uses(ValueId from, ValueId to);  // in every node and in the outputs; an output keeps its name
-  void erase_node(NodeId id);                   // its outputs must be unused
-  void erase_input(ValueId id);                 // an input that nothing uses (an importer's initialiser)
+  void replace_uses(ValueId from,
+                    ValueId to);  // in every node and in the outputs; an output keeps its name
+  void erase_node(NodeId id);     // its outputs must be unused
+  void erase_input(ValueId id);   // an input that nothing uses (an importer's initialiser)
   std::vector<Operand> operands(const Node& node) const;
 
  private:
@@ -88,13 +92,14 @@ class Graph {
   std::map<std::string, int> names_;
 };
 
-// The verifier: indices in range, one producer a value, no cycle, types equal to what the shape rules infer, outputs
-// marked. Run after every importer and pass. Errors: internal-free; invalid_argument that names the node.
+// The verifier: indices in range, one producer a value, no cycle, types equal to what the shape
+// rules infer, outputs marked. Run after every importer and pass. Errors: internal-free;
+// invalid_argument that names the node.
 Status verify(const Graph& graph);
 
-// Gives symbols and inputs their sizes and infers every type again. `shapes` maps input names to dims (over symbolic
-// and fixed sizes); symbols left over become 1 and are listed in `defaulted`. Errors: invalid_argument naming the
-// node at which the graph contradicts the sizes.
+// Gives symbols and inputs their sizes and infers every type again. `shapes` maps input names to
+// dims (over symbolic and fixed sizes); symbols left over become 1 and are listed in `defaulted`.
+// Errors: invalid_argument naming the node at which the graph contradicts the sizes.
 struct SpecializedGraph {
   Graph graph;
   std::vector<std::string> defaulted;  // "data: N = 1"

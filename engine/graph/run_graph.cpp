@@ -2,12 +2,15 @@
 
 namespace enginery {
 
-Result<std::map<std::string, Tensor>> run_graph(const Graph& graph, const std::map<std::string, Tensor>& inputs) {
+Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
+                                                const std::map<std::string, Tensor>& inputs) {
   std::vector<std::optional<Tensor>> values(static_cast<size_t>(graph.value_count()));
-  for (ValueId v = 0; v < graph.value_count(); ++v) values[static_cast<size_t>(v)] = graph.value(v).constant;
+  for (ValueId v = 0; v < graph.value_count(); ++v)
+    values[static_cast<size_t>(v)] = graph.value(v).constant;
   for (ValueId v : graph.inputs()) {
     auto given = inputs.find(graph.value(v).name);
-    if (given == inputs.end()) return Error{ErrorCode::invalid_argument, "no value for input '" + graph.value(v).name + "'"};
+    if (given == inputs.end())
+      return Error{ErrorCode::invalid_argument, "no value for input '" + graph.value(v).name + "'"};
     values[static_cast<size_t>(v)] = given->second;
   }
   // A value is dropped after its last reader, so that large models fit.
@@ -17,12 +20,16 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph, const std::m
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     std::vector<const Tensor*> in;
-    for (ValueId v : node.inputs) in.push_back(v == kNoValue ? nullptr : &*values[static_cast<size_t>(v)]);
+    for (ValueId v : node.inputs)
+      in.push_back(v == kNoValue ? nullptr : &*values[static_cast<size_t>(v)]);
     auto out = run_reference(node.op, in);
-    if (!out) return out.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) + ")");
-    for (size_t i = 0; i < node.outputs.size(); ++i) values[static_cast<size_t>(node.outputs[i])] = std::move((*out)[i]);
+    if (!out)
+      return out.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) + ")");
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      values[static_cast<size_t>(node.outputs[i])] = std::move((*out)[i]);
     for (ValueId v : node.inputs) {
-      if (v != kNoValue && --readers_left[static_cast<size_t>(v)] == 0 && !graph.is_output(v)) values[static_cast<size_t>(v)].reset();
+      if (v != kNoValue && --readers_left[static_cast<size_t>(v)] == 0 && !graph.is_output(v))
+        values[static_cast<size_t>(v)].reset();
     }
   }
   std::map<std::string, Tensor> outputs;

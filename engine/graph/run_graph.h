@@ -1,4 +1,5 @@
-// Runs a graph node by node with the operators' references: the oracle that engines and importers are checked against.
+// Runs a graph node by node with the operators' references: the oracle that engines and importers
+// are checked against.
 #pragma once
 
 #include <map>
@@ -8,8 +9,9 @@
 
 namespace enginery {
 
-// `inputs` by name, one for each of the graph's inputs; symbolic sizes come from them. Gives the graph's outputs by name.
-// Errors: those of the references, with the node's name.
-Result<std::map<std::string, Tensor>> run_graph(const Graph& graph, const std::map<std::string, Tensor>& inputs);
+// `inputs` by name, one for each of the graph's inputs; symbolic sizes come from them. Gives the
+// graph's outputs by name. Errors: those of the references, with the node's name.
+Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
+                                                const std::map<std::string, Tensor>& inputs);
 
 }  // namespace enginery

@@ -11,7 +11,8 @@ std::string symbol_text(const Graph& graph, int64_t size) {
 }
 
 // The sizes that the given shapes imply for symbols; a symbol given two sizes is an error.
-Result<std::map<int64_t, int64_t>> bind_symbols(const Graph& graph, const std::map<std::string, Dims>& shapes) {
+Result<std::map<int64_t, int64_t>> bind_symbols(const Graph& graph,
+                                                const std::map<std::string, Dims>& shapes) {
   std::map<int64_t, int64_t> sizes;
   for (const auto& [name, dims] : shapes) {
     auto found = std::find_if(graph.inputs().begin(), graph.inputs().end(),
@@ -19,35 +20,41 @@ Result<std::map<int64_t, int64_t>> bind_symbols(const Graph& graph, const std::m
     if (found == graph.inputs().end()) {
       std::string known;
       for (ValueId v : graph.inputs()) known += (known.empty() ? "" : ", ") + graph.value(v).name;
-      return Error{ErrorCode::invalid_argument, "the model has no input '" + name + "' (it has: " + known + ")"};
+      return Error{ErrorCode::invalid_argument,
+                   "the model has no input '" + name + "' (it has: " + known + ")"};
     }
     const Dims& declared = graph.value(*found).type.dims;
     if (declared.size() != dims.size() || !is_static(dims)) {
-      return Error{ErrorCode::invalid_argument, "input '" + name + "' has " + std::to_string(declared.size()) +
-                                                    " dimensions, the shape " + to_string(dims) + " does not fit"};
+      return Error{ErrorCode::invalid_argument,
+                   "input '" + name + "' has " + std::to_string(declared.size()) +
+                       " dimensions, the shape " + to_string(dims) + " does not fit"};
     }
     for (size_t i = 0; i < dims.size(); ++i) {
       if (declared[i] > -2) continue;
       auto [at, fresh] = sizes.emplace(declared[i], dims[i]);
       if (!fresh && at->second != dims[i]) {
-        return Error{ErrorCode::invalid_argument,
-                     "input '" + name + "': dimension '" + symbol_text(graph, declared[i]) + "' is " +
-                         std::to_string(dims[i]) + " here and " + std::to_string(at->second) + " elsewhere"};
+        return Error{ErrorCode::invalid_argument, "input '" + name + "': dimension '" +
+                                                      symbol_text(graph, declared[i]) + "' is " +
+                                                      std::to_string(dims[i]) + " here and " +
+                                                      std::to_string(at->second) + " elsewhere"};
       }
     }
   }
   return sizes;
 }
 
-Result<Dims> bound_dims(const Graph& graph, ValueId input, const std::map<std::string, Dims>& shapes,
-                        const std::map<int64_t, int64_t>& sizes, std::vector<std::string>& defaulted) {
+Result<Dims> bound_dims(const Graph& graph, ValueId input,
+                        const std::map<std::string, Dims>& shapes,
+                        const std::map<int64_t, int64_t>& sizes,
+                        std::vector<std::string>& defaulted) {
   const Value& value = graph.value(input);
   auto given = shapes.find(value.name);
   Dims dims = given != shapes.end() ? given->second : value.type.dims;
   for (int64_t& d : dims) {
     if (d >= 0) continue;
     auto bound = sizes.find(d);
-    if (bound == sizes.end()) defaulted.push_back(value.name + ": " + symbol_text(graph, d) + " = 1");
+    if (bound == sizes.end())
+      defaulted.push_back(value.name + ": " + symbol_text(graph, d) + " = 1");
     d = bound == sizes.end() ? 1 : bound->second;
   }
   auto checked = checked_volume(dims, element_bytes(value.type.type));
@@ -68,9 +75,11 @@ Result<SpecializedGraph> specialize(const Graph& graph, const std::map<std::stri
     Node& node = out.graph.node(id);
     auto types = infer_types(node.op, out.graph.operands(node));
     if (!types) {
-      return types.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) + ")");
+      return types.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) +
+                                  ")");
     }
-    for (size_t i = 0; i < node.outputs.size(); ++i) out.graph.value(node.outputs[i]).type = (*types)[i];
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      out.graph.value(node.outputs[i]).type = (*types)[i];
   }
   return out;
 }

@@ -13,8 +13,10 @@ std::string dims_text(const Graph& graph, const Dims& dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i) out += 'x';
     size_t symbol = static_cast<size_t>(-2 - dims[i]);
-    if (dims[i] >= 0) out += std::to_string(dims[i]);
-    else out += dims[i] <= -2 && symbol < graph.symbols.size() ? graph.symbols[symbol] : "?";
+    if (dims[i] >= 0)
+      out += std::to_string(dims[i]);
+    else
+      out += dims[i] <= -2 && symbol < graph.symbols.size() ? graph.symbols[symbol] : "?";
   }
   return "[" + out + "]";
 }
@@ -29,8 +31,9 @@ std::string constant_text(const Tensor& tensor) {
   Tensor wide = convert(tensor, is_floating(tensor.type()) ? DataType::float32 : DataType::int64);
   for (int64_t i = 0; i < wide.size(); ++i) {
     if (i) out += ", ";
-    out += wide.type() == DataType::float32 ? float_text(wide.data<float>()[static_cast<size_t>(i)])
-                                            : std::to_string(wide.data<int64_t>()[static_cast<size_t>(i)]);
+    out += wide.type() == DataType::float32
+               ? float_text(wide.data<float>()[static_cast<size_t>(i)])
+               : std::to_string(wide.data<int64_t>()[static_cast<size_t>(i)]);
   }
   return "{" + out + "}";
 }
@@ -64,7 +67,8 @@ class Lexer {
     return error("expected '" + std::string(wanted) + "', found '" + std::string(peek()) + "'");
   }
   Error error(const std::string& reason) const {
-    return {ErrorCode::invalid_argument, "graph text, line " + std::to_string(line_) + ": " + reason};
+    return {ErrorCode::invalid_argument,
+            "graph text, line " + std::to_string(line_) + ": " + reason};
   }
   // The rest up to `end`, raw; for data in braces.
   std::string_view until(char end) {
@@ -75,21 +79,28 @@ class Lexer {
   }
 
  private:
-  static bool punctuation(char c) { return c == ',' || c == '(' || c == ')' || c == '=' || c == ':' || c == '{' || c == '}'; }
+  static bool punctuation(char c) {
+    return c == ',' || c == '(' || c == ')' || c == '=' || c == ':' || c == '{' || c == '}';
+  }
   std::string_view read() {
     while (!text_.empty()) {
       char c = text_.front();
-      if (c == '#') text_.remove_prefix(std::min(text_.find('\n'), text_.size()));
-      else if (c == '\n') ++line_, text_.remove_prefix(1);
-      else if (isspace(static_cast<unsigned char>(c))) text_.remove_prefix(1);
-      else break;
+      if (c == '#')
+        text_.remove_prefix(std::min(text_.find('\n'), text_.size()));
+      else if (c == '\n')
+        ++line_, text_.remove_prefix(1);
+      else if (isspace(static_cast<unsigned char>(c)))
+        text_.remove_prefix(1);
+      else
+        break;
     }
     if (text_.empty()) return {};
     size_t n = 1;
     bool bracket = text_[0] == '[';
     if (!punctuation(text_[0])) {
       while (n < text_.size() && !isspace(static_cast<unsigned char>(text_[n])) &&
-             (bracket ? text_[n - 1] != ']' : !punctuation(text_[n]) || inside_brackets(n))) ++n;
+             (bracket ? text_[n - 1] != ']' : !punctuation(text_[n]) || inside_brackets(n)))
+        ++n;
     }
     std::string_view word = text_.substr(0, n);
     text_.remove_prefix(n);
@@ -143,7 +154,8 @@ class Parser {
 
   Result<std::string> value_name() {
     std::string_view word = lexer_.next();
-    if (word.size() < 2 || word[0] != '%') return lexer_.error("expected a %value, found '" + std::string(word) + "'");
+    if (word.size() < 2 || word[0] != '%')
+      return lexer_.error("expected a %value, found '" + std::string(word) + "'");
     return std::string(word.substr(1));
   }
 
@@ -157,7 +169,8 @@ class Parser {
 
   Result<TensorType> parse_type(std::string_view word) {
     size_t open = word.find('[');
-    if (open == std::string_view::npos || word.back() != ']') return lexer_.error("'" + std::string(word) + "' is not a type");
+    if (open == std::string_view::npos || word.back() != ']')
+      return lexer_.error("'" + std::string(word) + "' is not a type");
     TensorType type;
     TRY(type.type, parse_data_type(word.substr(0, open)));
     std::string_view dims = word.substr(open + 1, word.size() - open - 2);
@@ -182,11 +195,14 @@ class Parser {
     TRY(int64_t count, checked_volume(type.dims, 8));
     Tensor out(is_floating(type.type) ? DataType::float64 : DataType::int64, {count});
     auto set = [&](int64_t i, double v) {
-      if (out.type() == DataType::float64) out.mutable_data<double>()[static_cast<size_t>(i)] = v;
-      else out.mutable_data<int64_t>()[static_cast<size_t>(i)] = static_cast<int64_t>(v);
+      if (out.type() == DataType::float64)
+        out.mutable_data<double>()[static_cast<size_t>(i)] = v;
+      else
+        out.mutable_data<int64_t>()[static_cast<size_t>(i)] = static_cast<int64_t>(v);
     };
     std::string kind(lexer_.next());
-    if (kind != "{" && (kind != "fill" && kind != "random")) return lexer_.error("constant data expected");
+    if (kind != "{" && (kind != "fill" && kind != "random"))
+      return lexer_.error("constant data expected");
     if (kind != "{") CHECK_OK(lexer_.expect("("));
     std::istringstream text{std::string(lexer_.until(kind == "{" ? '}' : ')'))};
     if (kind == "{") {
@@ -214,8 +230,8 @@ class Parser {
     }
     std::map<std::string, std::string> attributes;
     int32_t group = kNoGroup;
-    while (!lexer_.peek().empty() && lexer_.peek() != "}" && lexer_.peek()[0] != '%' && lexer_.peek() != "input" &&
-           lexer_.peek() != "output") {
+    while (!lexer_.peek().empty() && lexer_.peek() != "}" && lexer_.peek()[0] != '%' &&
+           lexer_.peek() != "input" && lexer_.peek() != "output") {
       std::string key(lexer_.next());
       CHECK_OK(lexer_.expect("="));
       std::string text(lexer_.next());
@@ -260,10 +276,13 @@ std::string canonical_text(const Graph& graph, bool with_weights) {
     for (ValueId v : node.inputs) {
       if (v != kNoValue && graph.constant(v) && number[static_cast<size_t>(v)] < 0) constant(v);
     }
-    out += std::string(op_name(node.op)) + " " + attributes_text(node.op) + " g" + std::to_string(node.group) + " (";
-    for (ValueId v : node.inputs) out += v == kNoValue ? "_ " : std::to_string(number[static_cast<size_t>(v)]) + " ";
+    out += std::string(op_name(node.op)) + " " + attributes_text(node.op) + " g" +
+           std::to_string(node.group) + " (";
+    for (ValueId v : node.inputs)
+      out += v == kNoValue ? "_ " : std::to_string(number[static_cast<size_t>(v)]) + " ";
     out += ")";
-    for (ValueId v : node.outputs) out += " " + std::to_string(define(v)) + ":" + type_text(graph, graph.value(v).type);
+    for (ValueId v : node.outputs)
+      out += " " + std::to_string(define(v)) + ":" + type_text(graph, graph.value(v).type);
     out += "\n";
   }
   for (ValueId v : graph.outputs()) {
@@ -285,7 +304,8 @@ std::string to_text(const Graph& graph) {
     if (v == kNoValue || !graph.constant(v) || printed[static_cast<size_t>(v)]) return;
     printed[static_cast<size_t>(v)] = true;
     const Value& value = graph.value(v);
-    out += "  %" + value.name + " = constant " + type_text(graph, value.type) + " " + constant_text(*value.constant) + "\n";
+    out += "  %" + value.name + " = constant " + type_text(graph, value.type) + " " +
+           constant_text(*value.constant) + "\n";
   };
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);

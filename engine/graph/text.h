@@ -3,13 +3,15 @@
 //   graph   = "graph" NAME "{" line* "}"
 //   line    = "input" VALUE ":" TYPE                      input %x : float32[Nx3x8x8]
 //           | VALUE "=" "constant" TYPE DATA              %w = constant float32[2x3x1x1] random(7)
-//           | VALUES "=" OP "(" VALUES ")" ATTRIBUTE*     %y = conv(%x, %w, _) strides=[1,1] group=0
-//           | "output" VALUE
-//   TYPE    = element type "[" dims joined by "x" "]"     a name is a symbol, "?" an anonymous run-time size
-//   DATA    = "{" numbers "}" | "fill(" number ")" | "random(" seed ")" | "sha256:" 64 hex digits (printing only)
-//   VALUE   = "%" name | "_" for an absent input          names: any character but white space , ( ) = :
+//           | VALUES "=" OP "(" VALUES ")" ATTRIBUTE*     %y = conv(%x, %w, _) strides=[1,1]
+//           group=0 | "output" VALUE
+//   TYPE    = element type "[" dims joined by "x" "]"     a name is a symbol, "?" an anonymous
+//   run-time size DATA    = "{" numbers "}" | "fill(" number ")" | "random(" seed ")" | "sha256:"
+//   64 hex digits (printing only) VALUE   = "%" name | "_" for an absent input          names: any
+//   character but white space , ( ) = :
 //
-// "#" begins a comment. `group=N` on a node is its fusion group. Printing writes data of at most 16 elements in full.
+// "#" begins a comment. `group=N` on a node is its fusion group. Printing writes data of at most 16
+// elements in full.
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -20,7 +22,8 @@ std::string to_text(const Graph& graph);
 // Errors: invalid_argument with the line's number.
 Result<Graph> parse_graph(std::string_view text);
 
-// What tactics depend on: operators, attributes, types, wiring and integer constants; no names, no float weights.
+// What tactics depend on: operators, attributes, types, wiring and integer constants; no names, no
+// float weights.
 Digest structure_fingerprint(const Graph& graph);
 // The structure and every constant's bytes.
 Digest fingerprint(const Graph& graph);

@@ -13,11 +13,14 @@ Error broken(const Node& node, const std::string& reason) {
 Status verify_node(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   for (ValueId v : node.inputs) {
-    if (v != kNoValue && (v < 0 || v >= graph.value_count())) return broken(node, "reads an unknown value");
+    if (v != kNoValue && (v < 0 || v >= graph.value_count()))
+      return broken(node, "reads an unknown value");
     if (v == kNoValue) continue;
-    bool has_source = graph.value(v).producer != kNoNode || graph.value(v).constant.has_value() ||
-                      std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();
-    if (!has_source) return broken(node, "reads '" + graph.value(v).name + "', which nothing produces");
+    bool has_source =
+        graph.value(v).producer != kNoNode || graph.value(v).constant.has_value() ||
+        std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();
+    if (!has_source)
+      return broken(node, "reads '" + graph.value(v).name + "', which nothing produces");
   }
   auto types = infer_types(node.op, graph.operands(node));
   if (!types) return broken(node, types.error().message);
@@ -26,8 +29,8 @@ Status verify_node(const Graph& graph, NodeId id) {
     const Value& out = graph.value(node.outputs[i]);
     if (out.producer != id) return broken(node, "does not own its output '" + out.name + "'");
     if (!((*types)[i] == out.type)) {
-      return broken(node, "output '" + out.name + "' is " + to_string(out.type) + ", its shape rule gives " +
-                              to_string((*types)[i]));
+      return broken(node, "output '" + out.name + "' is " + to_string(out.type) +
+                              ", its shape rule gives " + to_string((*types)[i]));
     }
   }
   return {};
@@ -41,10 +44,12 @@ Status verify(const Graph& graph) {
     return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has a cycle"};
   }
   for (NodeId id : order) CHECK_OK(verify_node(graph, id));
-  if (graph.outputs().empty()) return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has no output"};
+  if (graph.outputs().empty())
+    return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has no output"};
   for (ValueId v : graph.outputs()) {
     const Value& value = graph.value(v);
-    bool is_input = std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();
+    bool is_input =
+        std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();
     if (value.producer == kNoNode && !value.constant && !is_input) {
       return Error{ErrorCode::invalid_argument, "output '" + value.name + "' is never produced"};
     }

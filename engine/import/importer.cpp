@@ -51,7 +51,8 @@ Result<ImportedModel> import_model(const ModelSource& source, const ImportOption
   return imported;
 }
 
-Result<ImportedModel> import_model(const std::filesystem::path& file, const ImportOptions& options) {
+Result<ImportedModel> import_model(const std::filesystem::path& file,
+                                   const ImportOptions& options) {
   TRY(ModelSource source, read_model(file));
   return import_model(source, options);
 }

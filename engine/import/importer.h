@@ -1,11 +1,13 @@
-// Importers: a model file in, a Graph out. The first arrow of the flow (model bytes --import--> Graph).
+// Importers: a model file in, a Graph out. The first arrow of the flow (model bytes --import-->
+// Graph).
 //
-// One importer a format; make_importers() lists them, the first that can read a file gets it. Importers know nothing
-// of devices and change nothing but what operator forms demand; simplifying is the passes' work. All functions may
-// be called from many threads at once.
+// One importer a format; make_importers() lists them, the first that can read a file gets it.
+// Importers know nothing of devices and change nothing but what operator forms demand; simplifying
+// is the passes' work. All functions may be called from many threads at once.
 //
-// Errors: not_found and storage (the file itself), invalid_argument (the bytes break the format's rules), unsupported
-// (valid, but not in this implementation: every such node is listed in the one message).
+// Errors: not_found and storage (the file itself), invalid_argument (the bytes break the format's
+// rules), unsupported (valid, but not in this implementation: every such node is listed in the one
+// message).
 #pragma once
 
 #include <filesystem>
@@ -24,17 +26,19 @@ namespace enginery {
 struct ModelSource {
   std::string file;  // for messages, and to tell formats apart by their extension
   Bytes bytes;
-  // The folder that external weights may be read from, nothing outside it. Absent when the model came over a wire:
-  // then its weights must be inside.
+  // The folder that external weights may be read from, nothing outside it. Absent when the model
+  // came over a wire: then its weights must be inside.
   std::optional<std::filesystem::path> folder;
 };
 
 struct ImportOptions {
-  // Input name to dims, over the model's symbolic and fixed sizes. A size given to a symbol holds everywhere.
+  // Input name to dims, over the model's symbolic and fixed sizes. A size given to a symbol holds
+  // everywhere.
   std::map<std::string, Dims> shapes;
   // Inputs whose value is known already: they become constants (shape tensors, mostly).
   std::map<std::string, Tensor> values;
-  // Run-time sizes that `shapes` leaves open become 1, each with a note; otherwise they stay symbolic.
+  // Run-time sizes that `shapes` leaves open become 1, each with a note; otherwise they stay
+  // symbolic.
   bool default_symbols_to_one = false;
 };
 
@@ -47,9 +51,11 @@ class Importer {
  public:
   virtual ~Importer() = default;
   virtual std::string_view name() const = 0;  // "onnx"
-  // Whether the file is of this format, judged by its name and its first bytes (at least 64, or all there are).
+  // Whether the file is of this format, judged by its name and its first bytes (at least 64, or all
+  // there are).
   virtual bool can_read(const std::filesystem::path& file, std::string_view first_bytes) const = 0;
-  virtual Result<ImportedModel> import(const ModelSource& source, const ImportOptions& options) const = 0;
+  virtual Result<ImportedModel> import(const ModelSource& source,
+                                       const ImportOptions& options) const = 0;
   // The model as one self-contained blob, external weights inlined.
   virtual Result<Bytes> pack(const ModelSource& source) const = 0;
 };
@@ -59,9 +65,11 @@ std::vector<std::unique_ptr<Importer>> make_importers();
 // Reads the file; its folder is where external weights may come from.
 Result<ModelSource> read_model(const std::filesystem::path& file);
 
-// Imports with the first importer that can read the source. Every error begins with the file's name.
+// Imports with the first importer that can read the source. Every error begins with the file's
+// name.
 Result<ImportedModel> import_model(const ModelSource& source, const ImportOptions& options = {});
-Result<ImportedModel> import_model(const std::filesystem::path& file, const ImportOptions& options = {});
+Result<ImportedModel> import_model(const std::filesystem::path& file,
+                                   const ImportOptions& options = {});
 
 // The file's model as bytes that need nothing else, for travelling as one blob.
 Result<Bytes> pack_model(const std::filesystem::path& file);

@@ -41,8 +41,9 @@ Result<std::vector<int64_t>> parse_ints(std::string_view text) {
 }
 
 Error bad_attribute(std::string_view name, std::string_view text, std::string_view expected) {
-  return {ErrorCode::invalid_argument, "attribute '" + std::string(name) + "' = '" + std::string(text) +
-                                           "': expected " + std::string(expected)};
+  return {ErrorCode::invalid_argument, "attribute '" + std::string(name) + "' = '" +
+                                           std::string(text) + "': expected " +
+                                           std::string(expected)};
 }
 
 }  // namespace enginery

@@ -5,11 +5,13 @@
 //   struct Softmax {
 //     static constexpr std::string_view kName = "softmax";
 //     int64_t axis = -1;
-//     template <typename Self, typename V> static void fields(Self& self, V&& v) { v("axis", self.axis); }
+//     template <typename Self, typename V> static void fields(Self& self, V&& v) { v("axis",
+//     self.axis); }
 //   };
 //
-// Field types: int64_t, bool, float, DataType, std::string, std::vector<int64_t>, and enums that have
-// `std::span<const std::string_view> enum_names(E)` (an overload found by ADL, names in the enum's order).
+// Field types: int64_t, bool, float, DataType, std::string, std::vector<int64_t>, and enums that
+// have `std::span<const std::string_view> enum_names(E)` (an overload found by ADL, names in the
+// enum's order).
 #pragma once
 
 #include <charconv>
@@ -36,13 +38,20 @@ Error bad_attribute(std::string_view name, std::string_view text, std::string_vi
 // Text of one attribute value.
 template <typename T>
 std::string attribute_text(const T& value) {
-  if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
-  else if constexpr (std::is_same_v<T, int64_t>) return std::to_string(value);
-  else if constexpr (std::is_same_v<T, float>) return float_text(value);
-  else if constexpr (std::is_same_v<T, DataType>) return std::string(to_string(value));
-  else if constexpr (std::is_same_v<T, std::string>) return value;
-  else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return ints_text(value);
-  else return std::string(enum_names(value)[static_cast<size_t>(value)]);
+  if constexpr (std::is_same_v<T, bool>)
+    return value ? "true" : "false";
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return std::to_string(value);
+  else if constexpr (std::is_same_v<T, float>)
+    return float_text(value);
+  else if constexpr (std::is_same_v<T, DataType>)
+    return std::string(to_string(value));
+  else if constexpr (std::is_same_v<T, std::string>)
+    return value;
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+    return ints_text(value);
+  else
+    return std::string(enum_names(value)[static_cast<size_t>(value)]);
 }
 
 template <typename T>

@@ -9,20 +9,30 @@
 namespace enginery {
 namespace {
 
-// Output channels computed together, so that an input element is read and widened once for all of them.
+// Output channels computed together, so that an input element is read and widened once for all of
+// them.
 constexpr int kBlock = 4;
 constexpr int64_t kTile = 256;
-constexpr double kWorthThreads = 1e7;  // multiplications below which starting threads costs more than it saves
+constexpr double kWorthThreads =
+    1e7;  // multiplications below which starting threads costs more than it saves
 
 struct Sizes {
   int64_t batch, channels_in, channels_out, groups;
   Spatial in, out, kernel, stride, dilation, pad;
 };
 
-Sizes sizes_of(const Dims& x, const Dims& w, const Dims& y, int64_t groups, const WindowLists& lists) {
+Sizes sizes_of(const Dims& x, const Dims& w, const Dims& y, int64_t groups,
+               const WindowLists& lists) {
   auto spatial = [](const Dims& d) { return std::span(d).subspan(2); };
-  return {x[0], x[1], y[1], groups, spatial_of(spatial(x), 1), spatial_of(spatial(y), 1),
-          spatial_of(spatial(w), 1), spatial_of(lists.strides, 1), spatial_of(lists.dilations, 1),
+  return {x[0],
+          x[1],
+          y[1],
+          groups,
+          spatial_of(spatial(x), 1),
+          spatial_of(spatial(y), 1),
+          spatial_of(spatial(w), 1),
+          spatial_of(lists.strides, 1),
+          spatial_of(lists.dilations, 1),
           spatial_of(lists.pads_begin, 0)};
 }
 
@@ -34,9 +44,12 @@ void flatten_pointwise(Sizes& s) {
   s.in = s.out = {1, 1, n};
 }
 
-int64_t volume_of(const Spatial& s) { return s[0] * s[1] * s[2]; }
+int64_t volume_of(const Spatial& s) {
+  return s[0] * s[1] * s[2];
+}
 
-// The outputs [first, last) along one dimension whose input under tap `k` exists: 0 <= o*stride - pad + k*dilation < in.
+// The outputs [first, last) along one dimension whose input under tap `k` exists: 0 <= o*stride -
+// pad + k*dilation < in.
 struct Range {
   int64_t first, last;
 };
@@ -51,9 +64,9 @@ Range outputs_of_tap(const Sizes& s, size_t dim, int64_t k) {
 // One row (or tile of it) of `Block` neighbouring output channels.
 template <int Block>
 struct RowJob {
-  const float* x;       // the group's first input plane
-  const float* w;       // the first channel's weights
-  int64_t w_pitch;      // weights of one output channel
+  const float* x;   // the group's first input plane
+  const float* w;   // the first channel's weights
+  int64_t w_pitch;  // weights of one output channel
   int64_t oz, oy, first, last;
 };
 
@@ -69,7 +82,8 @@ void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<
         if (iz < 0 || iz >= s.in[0] || iy < 0 || iy >= s.in[1]) continue;
         const float* row = job.x + c * plane + (iz * s.in[1] + iy) * s.in[2];
         for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
-          int64_t from = std::max(job.first, taps[kx].first), to = std::min(job.last, taps[kx].last);
+          int64_t from = std::max(job.first, taps[kx].first),
+                  to = std::min(job.last, taps[kx].last);
           if (from >= to) continue;
           double w[Block];
           for (int b = 0; b < Block; ++b) w[b] = job.w[b * job.w_pitch + tap + kx];
@@ -92,7 +106,8 @@ struct ConvolutionData {
 
 // Output channels [k, k + Block) of picture n.
 template <int Block>
-void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vector<Range>& taps, int64_t n, int64_t k) {
+void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vector<Range>& taps,
+                       int64_t n, int64_t k) {
   int64_t channels = s.channels_in / s.groups, group = k / (s.channels_out / s.groups);
   RowJob<Block> job;
   job.x = d.x + (n * s.channels_in + group * channels) * volume_of(s.in);
@@ -108,7 +123,8 @@ void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vect
         for (int b = 0; b < Block; ++b) std::fill_n(sum[b], size, d.bias ? d.bias[k + b] : 0.0);
         accumulate_row(s, job, taps, sum);
         for (int b = 0; b < Block; ++b) {
-          float* row = y + b * volume_of(s.out) + (job.oz * s.out[1] + job.oy) * s.out[2] + job.first;
+          float* row =
+              y + b * volume_of(s.out) + (job.oz * s.out[1] + job.oy) * s.out[2] + job.first;
           for (int64_t i = 0; i < size; ++i) row[i] = static_cast<float>(sum[b][i]);
         }
       }
@@ -117,7 +133,8 @@ void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vect
 }
 
 // One input plane times one kernel, scattered into `sum`, the output plane of one channel.
-void scatter_plane(const Sizes& s, const float* x, const float* w, const std::vector<Range>& taps, double* sum) {
+void scatter_plane(const Sizes& s, const float* x, const float* w, const std::vector<Range>& taps,
+                   double* sum) {
   for (int64_t iz = 0; iz < s.in[0]; ++iz) {
     for (int64_t iy = 0; iy < s.in[1]; ++iy) {
       const float* row = x + (iz * s.in[1] + iy) * s.in[2];
@@ -145,15 +162,18 @@ std::vector<Range> inputs_of_taps(const Sizes& s) {
   Sizes mirrored = s;
   std::swap(mirrored.in, mirrored.out);
   std::vector<Range> taps;
-  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k) taps.push_back(outputs_of_tap(mirrored, 2, k));
+  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
+    taps.push_back(outputs_of_tap(mirrored, 2, k));
   return taps;
 }
 
-Status require_groups(std::string_view op, int64_t groups, int64_t channels, std::string_view what) {
-  if (groups < 1) return rule_error(op, "expected groups of at least 1, got " + std::to_string(groups));
+Status require_groups(std::string_view op, int64_t groups, int64_t channels,
+                      std::string_view what) {
+  if (groups < 1)
+    return rule_error(op, "expected groups of at least 1, got " + std::to_string(groups));
   if (channels >= 0 && channels % groups != 0) {
-    return rule_error(op, std::to_string(channels) + " " + std::string(what) + " do not divide into " +
-                              std::to_string(groups) + " groups");
+    return rule_error(op, std::to_string(channels) + " " + std::string(what) +
+                              " do not divide into " + std::to_string(groups) + " groups");
   }
   return {};
 }
@@ -161,22 +181,26 @@ Status require_groups(std::string_view op, int64_t groups, int64_t channels, std
 Status require_same_spatial_rank(std::string_view op, const Dims& x, const Dims& w) {
   CHECK_OK(require_rank(op, x, 3, 5));
   if (w.size() == x.size()) return {};
-  return rule_error(op, "expected weights of " + std::to_string(x.size()) + " dimensions as the input has, got " +
-                            to_string(w));
+  return rule_error(op, "expected weights of " + std::to_string(x.size()) +
+                            " dimensions as the input has, got " + to_string(w));
 }
 
 Result<int64_t> deconvolved_size(int64_t in, const Window& w, int64_t output_padding) {
   if (output_padding < 0 || output_padding >= (int64_t{1} << 31)) {
-    return rule_error("deconv", "expected output_padding of at least 0, got " + std::to_string(output_padding));
+    return rule_error(
+        "deconv", "expected output_padding of at least 0, got " + std::to_string(output_padding));
   }
   if (w.kernel < 0) return kDynamic;
-  int64_t grown = output_padding + w.extent() - w.pad_begin - w.pad_end;  // besides stride * (in - 1)
+  int64_t grown =
+      output_padding + w.extent() - w.pad_begin - w.pad_end;  // besides stride * (in - 1)
   if (in < 0) return w.stride == 1 && grown == 1 ? in : kDynamic;
   int64_t size = 0;
-  bool fits = in > 0 && !__builtin_mul_overflow(w.stride, in - 1, &size) && !__builtin_add_overflow(size, grown, &size);
+  bool fits = in > 0 && !__builtin_mul_overflow(w.stride, in - 1, &size) &&
+              !__builtin_add_overflow(size, grown, &size);
   if (fits && size >= 0) return size;
-  return rule_error("deconv", "an input of " + std::to_string(in) + " with a kernel of " + std::to_string(w.kernel) +
-                                  " and padding of " + std::to_string(w.pad_begin + w.pad_end) + " has no output");
+  return rule_error("deconv", "an input of " + std::to_string(in) + " with a kernel of " +
+                                  std::to_string(w.kernel) + " and padding of " +
+                                  std::to_string(w.pad_begin + w.pad_end) + " has no output");
 }
 
 }  // namespace
@@ -190,13 +214,14 @@ InferredTypes infer(const Convolution& op, Operands in) {
   CHECK_OK(require_groups(name, op.groups, x[1], "input channels"));
   CHECK_OK(require_groups(name, op.groups, w[0], "output channels"));
   if (x[1] >= 0 && w[1] >= 0 && x[1] / op.groups != w[1]) {
-    return rule_error(name, "input " + to_string(x) + " in " + std::to_string(op.groups) + " groups needs weights with " +
-                                std::to_string(x[1] / op.groups) + " channels, got " + to_string(w));
+    return rule_error(name, "input " + to_string(x) + " in " + std::to_string(op.groups) +
+                                " groups needs weights with " + std::to_string(x[1] / op.groups) +
+                                " channels, got " + to_string(w));
   }
   CHECK_OK(require_vector(name, in, 2, w[0], "the bias"));
   std::vector<int64_t> kernel(w.begin() + 2, w.end());
-  TRY(auto windows,
-      make_windows(name, x.size() - 2, {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  TRY(auto windows, make_windows(name, x.size() - 2,
+                                 {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
   Dims y{x[0], w[0]};
   for (size_t i = 0; i < windows.size(); ++i) {
     TRY(int64_t size, windows_that_fit(name, x[i + 2], windows[i], WindowRounding::floor));
@@ -213,11 +238,14 @@ Status reference(const Convolution& op, ReferenceInputs in, ReferenceOutputs out
                      {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
   flatten_pointwise(s);
   std::vector<Range> taps;
-  // With no input channels a kernel has any size and no elements: nothing may be allocated by its size.
-  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k) taps.push_back(outputs_of_tap(s, 2, k));
-  ConvolutionData d{elements<float>(*x), elements<float>(*w), bias ? elements<float>(*bias) : nullptr,
-                    elements<float>(out[0])};
-  // Blocks of output channels within one group, for every picture; the last block of a group may be short.
+  // With no input channels a kernel has any size and no elements: nothing may be allocated by its
+  // size.
+  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
+    taps.push_back(outputs_of_tap(s, 2, k));
+  ConvolutionData d{elements<float>(*x), elements<float>(*w),
+                    bias ? elements<float>(*bias) : nullptr, elements<float>(out[0])};
+  // Blocks of output channels within one group, for every picture; the last block of a group may be
+  // short.
   const int64_t per_group = s.channels_out / s.groups, blocks = (per_group + kBlock - 1) / kBlock;
   auto convolve_block = [&](int64_t index) {
     const int64_t n = index / (s.groups * blocks), group = index / blocks % s.groups;
@@ -227,7 +255,8 @@ Status reference(const Convolution& op, ReferenceInputs in, ReferenceOutputs out
     for (; k < end; ++k) convolve_channels<1>(s, d, taps, n, k);
   };
   const int64_t count = s.batch * s.groups * blocks;
-  const double products = static_cast<double>(out[0].size()) * static_cast<double>(s.channels_in / s.groups * volume_of(s.kernel));
+  const double products = static_cast<double>(out[0].size()) *
+                          static_cast<double>(s.channels_in / s.groups * volume_of(s.kernel));
   if (products >= kWorthThreads) {
     parallel_for(count, convolve_block);
   } else {
@@ -245,17 +274,19 @@ InferredTypes infer(const Deconvolution& op, Operands in) {
   CHECK_OK(require_groups(name, op.groups, x[1], "input channels"));
   CHECK_OK(require_groups(name, op.groups, w[0], "input channels of the weights"));
   if (!merge_sizes(x[1], w[0])) {
-    return rule_error(name, "input " + to_string(x) + " needs weights that begin with its " + std::to_string(x[1]) +
-                                " channels, got " + to_string(w));
+    return rule_error(name, "input " + to_string(x) + " needs weights that begin with its " +
+                                std::to_string(x[1]) + " channels, got " + to_string(w));
   }
   int64_t channels = kDynamic;
-  if (w[1] >= 0 && __builtin_mul_overflow(w[1], op.groups, &channels)) return rule_error(name, "too many groups");
+  if (w[1] >= 0 && __builtin_mul_overflow(w[1], op.groups, &channels))
+    return rule_error(name, "too many groups");
   CHECK_OK(require_vector(name, in, 2, channels, "the bias"));
   std::vector<int64_t> kernel(w.begin() + 2, w.end());
-  TRY(auto windows,
-      make_windows(name, x.size() - 2, {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  TRY(auto windows, make_windows(name, x.size() - 2,
+                                 {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
   if (op.output_padding.size() != windows.size()) {
-    return rule_error(name, "expected " + std::to_string(windows.size()) + " output_padding sizes, got " +
+    return rule_error(name, "expected " + std::to_string(windows.size()) +
+                                " output_padding sizes, got " +
                                 std::to_string(op.output_padding.size()));
   }
   Dims y{x[0], channels};
@@ -282,7 +313,8 @@ Status reference(const Deconvolution& op, ReferenceInputs in, ReferenceOutputs o
       std::fill(sum.begin(), sum.end(), bias ? elements<float>(*bias)[k] : 0.0);
       for (int64_t c = k / per_group * channels; c < (k / per_group + 1) * channels; ++c) {
         scatter_plane(s, elements<float>(*x) + (n * s.channels_in + c) * plane,
-                      elements<float>(*w) + (c * per_group + k % per_group) * kernel, taps, sum.data());
+                      elements<float>(*w) + (c * per_group + k % per_group) * kernel, taps,
+                      sum.data());
       }
       for (double v : sum) *y++ = static_cast<float>(v);
     }

@@ -69,7 +69,8 @@ struct Summation {
   }
 };
 
-Status add_sizes(Summation& s, const std::string& equation, const Labels& labels, const Dims& dims) {
+Status add_sizes(Summation& s, const std::string& equation, const Labels& labels,
+                 const Dims& dims) {
   for (size_t d = 0; d < labels.size(); ++d) {
     int64_t* known = s.find(labels[d]);
     if (!known) {
@@ -100,17 +101,19 @@ Labels implied_output(const std::vector<Labels>& inputs) {
 Result<Summation> read_equation(const Einsum& op, const std::vector<Dims>& dims) {
   Terms terms = split_terms(op.equation);
   if (terms.inputs.size() != dims.size()) {
-    return bad_equation(op.equation, "it has " + std::to_string(terms.inputs.size()) + " terms for " +
-                                         std::to_string(dims.size()) + " inputs");
+    return bad_equation(op.equation, "it has " + std::to_string(terms.inputs.size()) +
+                                         " terms for " + std::to_string(dims.size()) + " inputs");
   }
   Summation s;
   int64_t widest = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
     std::string_view term = terms.inputs[i];
     bool dotted = term.find(kDots) != term.npos;
-    int64_t hidden = static_cast<int64_t>(dims[i].size()) - static_cast<int64_t>(term.size() - (dotted ? kDots.size() : 0));
+    int64_t hidden = static_cast<int64_t>(dims[i].size()) -
+                     static_cast<int64_t>(term.size() - (dotted ? kDots.size() : 0));
     if (hidden < 0 || (hidden > 0 && !dotted)) {
-      return bad_equation(op.equation, "term '" + std::string(term) + "' does not fit " + to_string(dims[i]));
+      return bad_equation(op.equation,
+                          "term '" + std::string(term) + "' does not fit " + to_string(dims[i]));
     }
     widest = std::max(widest, hidden);
     TRY(Labels labels, read_term(op.equation, term, hidden));
@@ -122,22 +125,26 @@ Result<Summation> read_equation(const Einsum& op, const std::vector<Dims>& dims)
     TRY(s.output, read_term(op.equation, *terms.output, widest));
   }
   for (size_t i = 0; i < s.output.size(); ++i) {
-    bool twice = std::find(s.output.begin(), s.output.begin() + static_cast<int64_t>(i), s.output[i]) !=
-                 s.output.begin() + static_cast<int64_t>(i);
-    if (twice || !s.find(s.output[i])) return bad_equation(op.equation, "an output letter is repeated or unknown");
+    bool twice = std::find(s.output.begin(), s.output.begin() + static_cast<int64_t>(i),
+                           s.output[i]) != s.output.begin() + static_cast<int64_t>(i);
+    if (twice || !s.find(s.output[i]))
+      return bad_equation(op.equation, "an output letter is repeated or unknown");
   }
   for (const auto& [label, size] : s.sizes) {
-    if (std::find(s.output.begin(), s.output.end(), label) == s.output.end()) s.summed.push_back(label);
+    if (std::find(s.output.begin(), s.output.end(), label) == s.output.end())
+      s.summed.push_back(label);
   }
   return s;
 }
 
-// How far one operand moves for each of `labels`: a repeated letter walks its diagonal, a size of 1 stays.
+// How far one operand moves for each of `labels`: a repeated letter walks its diagonal, a size of 1
+// stays.
 Dims strides_for(const Labels& labels, const Labels& own, const Dims& dims) {
   Dims strides(labels.size(), 0), all = strides_of(dims);
   for (size_t d = 0; d < own.size(); ++d) {
     auto at = std::find(labels.begin(), labels.end(), own[d]);
-    if (at != labels.end() && dims[d] != 1) strides[static_cast<size_t>(at - labels.begin())] += all[d];
+    if (at != labels.end() && dims[d] != 1)
+      strides[static_cast<size_t>(at - labels.begin())] += all[d];
   }
   return strides;
 }
@@ -149,9 +156,11 @@ Dims sizes_for(Summation& s, const Labels& labels) {
 }
 
 // The positions of every operand for every index of `labels`: positions[operand][i].
-std::vector<std::vector<int64_t>> positions_for(Summation& s, const Labels& labels, ReferenceInputs in) {
+std::vector<std::vector<int64_t>> positions_for(Summation& s, const Labels& labels,
+                                                ReferenceInputs in) {
   Dims sizes = sizes_for(s, labels);
-  std::vector<std::vector<int64_t>> positions(in.size(), std::vector<int64_t>(static_cast<size_t>(volume(sizes))));
+  std::vector<std::vector<int64_t>> positions(
+      in.size(), std::vector<int64_t>(static_cast<size_t>(volume(sizes))));
   for (size_t t = 0; t < in.size(); ++t) {
     for_each_mapped(sizes, strides_for(labels, s.inputs[t], in[t]->dims()),
                     [&](int64_t i, int64_t j) { positions[t][static_cast<size_t>(i)] = j; });
@@ -176,7 +185,8 @@ InferredTypes infer(const Einsum& op, Operands in) {
     CHECK_OK(require_same_type(name, in, {0, i}));
     dims.push_back(in[i].type.dims);
   }
-  if (in[0].type.type == DataType::boolean) return rule_error(name, "expected numbers, got " + to_string(in[0].type));
+  if (in[0].type.type == DataType::boolean)
+    return rule_error(name, "expected numbers, got " + to_string(in[0].type));
   TRY(Summation s, read_equation(op, dims));
   CHECK_OK(require_representable({DataType::int8, sizes_for(s, s.summed)}));
   return std::vector<TensorType>{{in[0].type.type, sizes_for(s, s.output)}};
@@ -197,7 +207,8 @@ Status reference(const Einsum& op, ReferenceInputs in, ReferenceOutputs out) {
       Sum sum{};
       for (size_t k = 0; k < terms; ++k) {
         Sum product = 1;
-        for (size_t t = 0; t < from.size(); ++t) product *= static_cast<Sum>(from[t][kept[t][i] + summed[t][k]]);
+        for (size_t t = 0; t < from.size(); ++t)
+          product *= static_cast<Sum>(from[t][kept[t][i] + summed[t][k]]);
         sum += product;
       }
       y[i] = static_cast<T>(sum);

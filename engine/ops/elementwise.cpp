@@ -10,16 +10,22 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kBinaryKinds[] = {
-    "add", "sub", "mul", "div", "pow", "min", "max", "mod", "fmod", "logical_and", "logical_or", "logical_xor", "equal",
-    "greater", "greater_equal", "less", "less_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "shift_left",
-    "shift_right"};
+    "add",        "sub",         "mul",           "div",         "pow",        "min",
+    "max",        "mod",         "fmod",          "logical_and", "logical_or", "logical_xor",
+    "equal",      "greater",     "greater_equal", "less",        "less_equal", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "shift_left",    "shift_right"};
 static_assert(std::size(kBinaryKinds) == static_cast<size_t>(BinaryKind::shift_right) + 1);
 
 bool is_logical(BinaryKind kind) {
-  return kind == BinaryKind::logical_and || kind == BinaryKind::logical_or || kind == BinaryKind::logical_xor;
+  return kind == BinaryKind::logical_and || kind == BinaryKind::logical_or ||
+         kind == BinaryKind::logical_xor;
 }
-bool is_comparison(BinaryKind kind) { return kind >= BinaryKind::equal && kind <= BinaryKind::less_equal; }
-bool is_bitwise(BinaryKind kind) { return kind >= BinaryKind::bitwise_and; }
+bool is_comparison(BinaryKind kind) {
+  return kind >= BinaryKind::equal && kind <= BinaryKind::less_equal;
+}
+bool is_bitwise(BinaryKind kind) {
+  return kind >= BinaryKind::bitwise_and;
+}
 
 bool takes(BinaryKind kind, DataType type) {
   if (is_logical(kind)) return type == DataType::boolean;
@@ -30,31 +36,48 @@ bool takes(BinaryKind kind, DataType type) {
 template <typename T>
 bool compare(BinaryKind kind, T a, T b) {
   switch (kind) {
-    case BinaryKind::logical_and: return a && b;
-    case BinaryKind::logical_or: return a || b;
-    case BinaryKind::logical_xor: return !a != !b;
-    case BinaryKind::equal: return a == b;
-    case BinaryKind::greater: return a > b;
-    case BinaryKind::greater_equal: return a >= b;
-    case BinaryKind::less: return a < b;
-    default: return a <= b;
+    case BinaryKind::logical_and:
+      return a && b;
+    case BinaryKind::logical_or:
+      return a || b;
+    case BinaryKind::logical_xor:
+      return !a != !b;
+    case BinaryKind::equal:
+      return a == b;
+    case BinaryKind::greater:
+      return a > b;
+    case BinaryKind::greater_equal:
+      return a >= b;
+    case BinaryKind::less:
+      return a < b;
+    default:
+      return a <= b;
   }
 }
 
 float combine_floats(BinaryKind kind, float a, float b) {
   switch (kind) {
-    case BinaryKind::add: return a + b;
-    case BinaryKind::sub: return a - b;
-    case BinaryKind::mul: return a * b;
-    case BinaryKind::div: return a / b;
-    case BinaryKind::min: return a < b || a != a ? a : b;
-    case BinaryKind::max: return a > b || a != a ? a : b;
-    case BinaryKind::fmod: return std::fmod(a, b);
+    case BinaryKind::add:
+      return a + b;
+    case BinaryKind::sub:
+      return a - b;
+    case BinaryKind::mul:
+      return a * b;
+    case BinaryKind::div:
+      return a / b;
+    case BinaryKind::min:
+      return a < b || a != a ? a : b;
+    case BinaryKind::max:
+      return a > b || a != a ? a : b;
+    case BinaryKind::fmod:
+      return std::fmod(a, b);
     case BinaryKind::mod: {
       float rest = std::fmod(a, b);
       return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     }
-    default: ENSURE(false, "combine_floats: not a float kind"); return 0;
+    default:
+      ENSURE(false, "combine_floats: not a float kind");
+      return 0;
   }
 }
 
@@ -80,17 +103,28 @@ T combine_integers(BinaryKind kind, T a, T b) {
   const uint64_t x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
   const uint64_t bits = sizeof(T) * 8;
   switch (kind) {
-    case BinaryKind::add: return static_cast<T>(x + y);
-    case BinaryKind::sub: return static_cast<T>(x - y);
-    case BinaryKind::mul: return static_cast<T>(x * y);
-    case BinaryKind::min: return a < b ? a : b;
-    case BinaryKind::max: return a > b ? a : b;
-    case BinaryKind::bitwise_and: return static_cast<T>(x & y);
-    case BinaryKind::bitwise_or: return static_cast<T>(x | y);
-    case BinaryKind::bitwise_xor: return static_cast<T>(x ^ y);
-    case BinaryKind::shift_left: return y < bits ? static_cast<T>(x << y) : T{};
-    case BinaryKind::shift_right: return y < bits ? static_cast<T>(a >> y) : static_cast<T>(a < 0 ? -1 : 0);
-    default: return divide_integers(kind, a, b);
+    case BinaryKind::add:
+      return static_cast<T>(x + y);
+    case BinaryKind::sub:
+      return static_cast<T>(x - y);
+    case BinaryKind::mul:
+      return static_cast<T>(x * y);
+    case BinaryKind::min:
+      return a < b ? a : b;
+    case BinaryKind::max:
+      return a > b ? a : b;
+    case BinaryKind::bitwise_and:
+      return static_cast<T>(x & y);
+    case BinaryKind::bitwise_or:
+      return static_cast<T>(x | y);
+    case BinaryKind::bitwise_xor:
+      return static_cast<T>(x ^ y);
+    case BinaryKind::shift_left:
+      return y < bits ? static_cast<T>(x << y) : T{};
+    case BinaryKind::shift_right:
+      return y < bits ? static_cast<T>(a >> y) : static_cast<T>(a < 0 ? -1 : 0);
+    default:
+      return divide_integers(kind, a, b);
   }
 }
 
@@ -113,7 +147,8 @@ template <typename A, typename B>
 A power(A base, B exponent) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
     bool huge = std::is_unsigned_v<B> && static_cast<uint64_t>(exponent) > INT64_MAX;
-    return static_cast<A>(integer_power(static_cast<int64_t>(base), huge ? INT64_MAX : static_cast<int64_t>(exponent)));
+    return static_cast<A>(integer_power(static_cast<int64_t>(base),
+                                        huge ? INT64_MAX : static_cast<int64_t>(exponent)));
   } else {
     return saturate<A>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   }
@@ -141,7 +176,8 @@ Status combine(BinaryKind kind, const Tensor& a, const Tensor& b, Tensor& out) {
     if constexpr (std::is_floating_point_v<T>) {
       to[i] = combine_floats(kind, x[i], y[i]);
     } else {
-      if (divides(kind) && y[i] == 0) return rule_error(Binary::kName, "an integer is divided by zero");
+      if (divides(kind) && y[i] == 0)
+        return rule_error(Binary::kName, "an integer is divided by zero");
       to[i] = combine_integers(kind, x[i], y[i]);
     }
   }
@@ -160,16 +196,18 @@ Result<Dims> broadcast_all(std::string_view op, Operands in) {
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(BinaryKind) { return kBinaryKinds; }
+std::span<const std::string_view> enum_names(BinaryKind) {
+  return kBinaryKinds;
+}
 
 InferredTypes infer(const Binary& op, Operands in) {
   CHECK_OK(require_inputs(Binary::kName, in, 2, 2));
   DataType a = in[0].type.type, b = in[1].type.type;
   if (op.kind != BinaryKind::pow) CHECK_OK(require_same_type(Binary::kName, in, {0, 1}));
   if (!takes(op.kind, a) || !takes(op.kind, b)) {
-    return rule_error(Binary::kName, std::string(kBinaryKinds[static_cast<size_t>(op.kind)]) + " of " +
-                                         std::string(to_string(a)) + " and " + std::string(to_string(b)) +
-                                         " is not defined");
+    return rule_error(Binary::kName, std::string(kBinaryKinds[static_cast<size_t>(op.kind)]) +
+                                         " of " + std::string(to_string(a)) + " and " +
+                                         std::string(to_string(b)) + " is not defined");
   }
   TRY(Dims dims, broadcast_all(Binary::kName, in));
   return std::vector<TensorType>{{is_comparison(op.kind) ? DataType::boolean : a, dims}};
@@ -202,7 +240,8 @@ InferredTypes infer(const Select&, Operands in) {
 Status reference(const Select&, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   const Dims& dims = out[0].dims();
-  Tensor condition = broadcast_to(*in[0], dims), a = broadcast_to(*in[1], dims), b = broadcast_to(*in[2], dims);
+  Tensor condition = broadcast_to(*in[0], dims), a = broadcast_to(*in[1], dims),
+         b = broadcast_to(*in[2], dims);
   with_element_bytes(a.type(), [&](auto type) {
     using T = decltype(type);
     const uint8_t* choose = elements<uint8_t>(condition);
@@ -220,7 +259,8 @@ InferredTypes infer(const Cast& op, Operands in) {
 
 Status reference(const Cast&, ReferenceInputs in, ReferenceOutputs out) {
   Tensor converted = convert(*in[0], out[0].type());
-  if (converted.bytes() > 0) std::memcpy(out[0].mutable_bytes(), converted.raw(), static_cast<size_t>(converted.bytes()));
+  if (converted.bytes() > 0)
+    std::memcpy(out[0].mutable_bytes(), converted.raw(), static_cast<size_t>(converted.bytes()));
   return {};
 }
 

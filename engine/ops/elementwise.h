@@ -1,4 +1,5 @@
-// Element-wise functions of two or three broadcast inputs. Sources: the ONNX operators of the same names.
+// Element-wise functions of two or three broadcast inputs. Sources: the ONNX operators of the same
+// names.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -7,19 +8,42 @@
 namespace enginery {
 
 enum class BinaryKind {
-  add, sub, mul, div, pow, min, max, mod, fmod, logical_and, logical_or, logical_xor, equal, greater, greater_equal,
-  less, less_equal, bitwise_and, bitwise_or, bitwise_xor, shift_left, shift_right,
+  add,
+  sub,
+  mul,
+  div,
+  pow,
+  min,
+  max,
+  mod,
+  fmod,
+  logical_and,
+  logical_or,
+  logical_xor,
+  equal,
+  greater,
+  greater_equal,
+  less,
+  less_equal,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  shift_left,
+  shift_right,
 };
 std::span<const std::string_view> enum_names(BinaryKind);
 
-// Inputs: a, b, broadcast as numpy does. Output: their common type; boolean for comparisons. pow alone takes two
-// types and answers in a's. Integer arithmetic wraps; div truncates toward zero, mod takes the divisor's sign,
-// fmod the dividend's; an integer divided by zero is invalid_argument. min and max pass NaN on.
+// Inputs: a, b, broadcast as numpy does. Output: their common type; boolean for comparisons. pow
+// alone takes two types and answers in a's. Integer arithmetic wraps; div truncates toward zero,
+// mod takes the divisor's sign, fmod the dividend's; an integer divided by zero is
+// invalid_argument. min and max pass NaN on.
 struct Binary {
   static constexpr std::string_view kName = "binary";
   BinaryKind kind = BinaryKind::add;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("kind", s.kind); }
+  static void fields(Self& s, V&& v) {
+    v("kind", s.kind);
+  }
 };
 
 // Inputs: condition (boolean), a, b, all broadcast. Output: condition ? a : b. (ONNX Where-16)
@@ -34,7 +58,9 @@ struct Cast {
   static constexpr std::string_view kName = "cast";
   DataType to = DataType::float32;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("to", s.to); }
+  static void fields(Self& s, V&& v) {
+    v("to", s.to);
+  }
 };
 
 InferredTypes infer(const Binary& op, Operands in);

@@ -9,15 +9,15 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kPadModes[] = {"constant", "reflect", "edge", "wrap"};
-constexpr int64_t kLargestSize = int64_t{1} << 40;
+constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 // Elements added (or, negative, cropped) before and after one dimension.
 struct PadDim {
   int64_t before = 0, after = 0;
 };
 
-Result<std::vector<PadDim>> pads_by_dimension(const std::vector<int64_t>& pads, const std::vector<int64_t>* axes,
-                                              int64_t rank) {
+Result<std::vector<PadDim>> pads_by_dimension(const std::vector<int64_t>& pads,
+                                              const std::vector<int64_t>* axes, int64_t rank) {
   const std::string_view name = Pad::kName;
   size_t n = axes ? axes->size() : static_cast<size_t>(rank);
   if (pads.size() != 2 * n) {
@@ -27,10 +27,11 @@ Result<std::vector<PadDim>> pads_by_dimension(const std::vector<int64_t>& pads, 
   std::vector<bool> seen(static_cast<size_t>(rank), false);
   for (size_t i = 0; i < n; ++i) {
     TRY(int64_t axis, normalize_axis(name, axes ? (*axes)[i] : static_cast<int64_t>(i), rank));
-    if (seen[static_cast<size_t>(axis)]) return rule_error(name, "axis " + std::to_string(axis) + " is named twice");
+    if (seen[static_cast<size_t>(axis)])
+      return rule_error(name, "axis " + std::to_string(axis) + " is named twice");
     seen[static_cast<size_t>(axis)] = true;
     PadDim p{pads[i], pads[n + i]};
-    if (std::max(p.before, p.after) > kLargestSize || std::min(p.before, p.after) < -kLargestSize) {
+    if (std::max(p.before, p.after) > kMaxSize || std::min(p.before, p.after) < -kMaxSize) {
       return rule_error(name, "expected pads of at most 2^40 elements, got " + ints_text(pads));
     }
     result[static_cast<size_t>(axis)] = p;
@@ -52,7 +53,8 @@ Result<int64_t> padded_size(const Pad& op, const PadDim& p, int64_t size) {
   int64_t total = size + p.before + p.after;
   Kept kept = kept_of(p, size);
   if (total < 0 || kept.size < 0) {
-    return rule_error(Pad::kName, "pads crop more than the " + std::to_string(size) + " elements that there are");
+    return rule_error(
+        Pad::kName, "pads crop more than the " + std::to_string(size) + " elements that there are");
   }
   if (op.mode != PadMode::constant && kept.size == 0 && total > 0) {
     return rule_error(Pad::kName, "nothing to repeat along an empty dimension");
@@ -60,7 +62,9 @@ Result<int64_t> padded_size(const Pad& op, const PadDim& p, int64_t size) {
   return total;
 }
 
-int64_t modulo(int64_t a, int64_t n) { return (a % n + n) % n; }
+int64_t modulo(int64_t a, int64_t n) {
+  return (a % n + n) % n;
+}
 
 // The input position of each output position along one dimension; -1 for the constant.
 std::vector<int64_t> sources_along(PadMode mode, const PadDim& p, int64_t in, int64_t out) {
@@ -70,9 +74,15 @@ std::vector<int64_t> sources_along(PadMode mode, const PadDim& p, int64_t in, in
     int64_t i = o - std::max<int64_t>(0, p.before);
     if (i < 0 || i >= kept.size) {
       switch (mode) {
-        case PadMode::constant: sources[static_cast<size_t>(o)] = -1; continue;
-        case PadMode::edge: i = std::clamp<int64_t>(i, 0, kept.size - 1); break;
-        case PadMode::wrap: i = modulo(i, kept.size); break;
+        case PadMode::constant:
+          sources[static_cast<size_t>(o)] = -1;
+          continue;
+        case PadMode::edge:
+          i = std::clamp<int64_t>(i, 0, kept.size - 1);
+          break;
+        case PadMode::wrap:
+          i = modulo(i, kept.size);
+          break;
         case PadMode::reflect: {
           int64_t period = std::max<int64_t>(1, 2 * (kept.size - 1));
           i = modulo(i, period);
@@ -87,7 +97,8 @@ std::vector<int64_t> sources_along(PadMode mode, const PadDim& p, int64_t in, in
 }
 
 template <typename T>
-void pad_elements(const Tensor& x, const std::vector<std::vector<int64_t>>& sources, T value, Tensor& y) {
+void pad_elements(const Tensor& x, const std::vector<std::vector<int64_t>>& sources, T value,
+                  Tensor& y) {
   const T* from = elements<T>(x);
   T* to = elements<T>(y);
   Dims strides = strides_of(x.dims()), index(y.dims().size(), 0);
@@ -116,10 +127,11 @@ Result<int64_t> range_size(const Tensor& start, const Tensor& limit, const Tenso
     n = std::ceil((static_cast<double>(last) - first) / step);
   } else {
     __int128 distance = static_cast<__int128>(last) - first, wide = step;
-    __int128 count = distance / wide + (distance % wide != 0 && (distance < 0) == (wide < 0) ? 1 : 0);
+    __int128 count =
+        distance / wide + (distance % wide != 0 && (distance < 0) == (wide < 0) ? 1 : 0);
     n = static_cast<double>(count);
   }
-  if (std::isnan(n) || n > static_cast<double>(kLargestSize)) {
+  if (std::isnan(n) || n > static_cast<double>(kMaxSize)) {
     return rule_error(Range::kName, "expected numbers that give at most 2^40 elements");
   }
   return n > 0 ? static_cast<int64_t>(n) : 0;
@@ -130,17 +142,24 @@ bool takes_range(DataType t) {
 }
 
 // 16-bit and 64-bit floats through the type that references see.
-Tensor widened(const Tensor& t) { return is_floating(t.type()) ? convert(t, DataType::float32) : t; }
+Tensor widened(const Tensor& t) {
+  return is_floating(t.type()) ? convert(t, DataType::float32) : t;
+}
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(PadMode) { return kPadModes; }
+std::span<const std::string_view> enum_names(PadMode) {
+  return kPadModes;
+}
 
-Result<std::vector<std::vector<int64_t>>> pad_sources(const Pad& op, const std::vector<int64_t>& pads, const std::vector<int64_t>* axes,
+Result<std::vector<std::vector<int64_t>>> pad_sources(const Pad& op,
+                                                      const std::vector<int64_t>& pads,
+                                                      const std::vector<int64_t>* axes,
                                                       const Dims& in, const Dims& out) {
   TRY(auto by_dim, pads_by_dimension(pads, axes, static_cast<int64_t>(in.size())));
   std::vector<std::vector<int64_t>> sources;
-  for (size_t d = 0; d < by_dim.size(); ++d) sources.push_back(sources_along(op.mode, by_dim[d], in[d], out[d]));
+  for (size_t d = 0; d < by_dim.size(); ++d)
+    sources.push_back(sources_along(op.mode, by_dim[d], in[d], out[d]));
   return sources;
 }
 
@@ -156,7 +175,8 @@ InferredTypes infer(const Pad& op, Operands in) {
   const Dims& x = in[0].type.dims;
   int64_t rank = static_cast<int64_t>(x.size());
   auto pads = constant_ints(in, 1), axes = constant_ints(in, 3);
-  if (!pads || (has(in, 3) && !axes)) return std::vector<TensorType>{{in[0].type.type, unknown_dims(rank)}};
+  if (!pads || (has(in, 3) && !axes))
+    return std::vector<TensorType>{{in[0].type.type, unknown_dims(rank)}};
   TRY(auto by_dim, pads_by_dimension(*pads, axes ? &*axes : nullptr, rank));
   Dims y;
   for (size_t d = 0; d < x.size(); ++d) {
@@ -170,7 +190,8 @@ Status reference(const Pad& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   std::vector<int64_t> axes;
   if (given(in, 3)) axes = to_int64s(*in[3]);
-  TRY(auto sources, pad_sources(op, to_int64s(*in[1]), given(in, 3) ? &axes : nullptr, in[0]->dims(), out[0].dims()));
+  TRY(auto sources, pad_sources(op, to_int64s(*in[1]), given(in, 3) ? &axes : nullptr,
+                                in[0]->dims(), out[0].dims()));
   with_element_bytes(in[0]->type(), [&](auto type) {
     using T = decltype(type);
     T value{};
@@ -186,15 +207,18 @@ InferredTypes infer(const Tile&, Operands in) {
   CHECK_OK(require_int_vector(name, in, 1, "the repeats"));
   const Dims& x = in[0].type.dims;
   auto repeats = constant_ints(in, 1);
-  if (!repeats) return std::vector<TensorType>{{in[0].type.type, unknown_dims(static_cast<int64_t>(x.size()))}};
+  if (!repeats)
+    return std::vector<TensorType>{{in[0].type.type, unknown_dims(static_cast<int64_t>(x.size()))}};
   if (repeats->size() != x.size()) {
-    return rule_error(name, "expected " + std::to_string(x.size()) + " repeats, got " + ints_text(*repeats));
+    return rule_error(
+        name, "expected " + std::to_string(x.size()) + " repeats, got " + ints_text(*repeats));
   }
   Dims y;
   for (size_t d = 0; d < x.size(); ++d) {
     int64_t r = (*repeats)[d];
-    if (r < 0 || r > kLargestSize || (x[d] > 0 && r > kLargestSize / x[d])) {
-      return rule_error(name, "expected repeats of at least 0 and a result below 2^40, got " + ints_text(*repeats));
+    if (r < 0 || r > kMaxSize || (x[d] > 0 && r > kMaxSize / x[d])) {
+      return rule_error(name, "expected repeats of at least 0 and a result below 2^40, got " +
+                                  ints_text(*repeats));
     }
     y.push_back(r == 0 ? 0 : r == 1 ? x[d] : x[d] >= 0 ? r * x[d] : kDynamic);
   }
@@ -221,7 +245,8 @@ InferredTypes infer(const Fill& op, Operands in) {
   CHECK_OK(require_inputs(Fill::kName, in, 1, 1));
   CHECK_OK(require_int_vector(Fill::kName, in, 0, "the shape"));
   if (auto shape = constant_ints(in, 0)) {
-    if (!is_static(*shape)) return rule_error(Fill::kName, "expected sizes of at least 0, got " + ints_text(*shape));
+    if (!is_static(*shape))
+      return rule_error(Fill::kName, "expected sizes of at least 0, got " + ints_text(*shape));
     return std::vector<TensorType>{{op.type, *shape}};
   }
   TRY(int64_t rank, vector_length(Fill::kName, in, 0));
@@ -239,7 +264,8 @@ InferredTypes infer(const Range&, Operands in) {
   CHECK_OK(require_inputs(name, in, 3, 3));
   CHECK_OK(require_same_type(name, in, {0, 1, 2}));
   DataType type = in[0].type.type;
-  if (!takes_range(type)) return rule_error(name, "a range of " + std::string(to_string(type)) + " is not defined");
+  if (!takes_range(type))
+    return rule_error(name, "a range of " + std::string(to_string(type)) + " is not defined");
   bool known = true;
   for (const Operand& o : in) {
     if (is_static(o.type.dims) && volume(o.type.dims) != 1) {
@@ -248,7 +274,8 @@ InferredTypes infer(const Range&, Operands in) {
     known &= o.constant != nullptr;
   }
   if (!known) return std::vector<TensorType>{{type, {kDynamic}}};
-  Tensor start = widened(*in[0].constant), limit = widened(*in[1].constant), delta = widened(*in[2].constant);
+  Tensor start = widened(*in[0].constant), limit = widened(*in[1].constant),
+         delta = widened(*in[2].constant);
   int64_t size = 0;
   CHECK_OK(with_number_type(start.type(), [&](auto number) -> Status {
     TRY(size, range_size<decltype(number)>(start, limit, delta));
@@ -263,8 +290,11 @@ Status reference(const Range&, ReferenceInputs in, ReferenceOutputs out) {
     T first = elements<T>(*in[0])[0], step = elements<T>(*in[2])[0];
     T* y = elements<T>(out[0]);
     for (int64_t i = 0; i < out[0].size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) y[i] = static_cast<T>(first + static_cast<double>(i) * step);
-      else y[i] = static_cast<T>(static_cast<uint64_t>(first) + static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
+      if constexpr (std::is_floating_point_v<T>)
+        y[i] = static_cast<T>(first + static_cast<double>(i) * step);
+      else
+        y[i] = static_cast<T>(static_cast<uint64_t>(first) +
+                              static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
     }
     return {};
   });

@@ -16,7 +16,8 @@ struct MatrixSizes {
   int64_t m, n, k;
 };
 
-// Floats accumulate in double; integers wrap as two's complement, which unsigned arithmetic does without overflow.
+// Floats accumulate in double; integers wrap as two's complement, which unsigned arithmetic does
+// without overflow.
 template <typename T>
 using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
 
@@ -52,13 +53,14 @@ void multiply(const MatrixSizes& s, const T* a, const T* b, F&& store) {
 Status require_matrix_type(std::string_view op, DataType type) {
   bool wide = type >= DataType::int32 && type <= DataType::uint64;
   if (is_floating(type) || wide) return {};
-  return rule_error(op, "expected floats or 32- or 64-bit integers, got " + std::string(to_string(type)));
+  return rule_error(
+      op, "expected floats or 32- or 64-bit integers, got " + std::string(to_string(type)));
 }
 
 // MatMul's operands as stacks of matrices: a vector gets a dimension that the output then loses.
 struct Stacks {
-  Dims a, b;          // with at least two dimensions
-  Dims batch;         // the broadcast leading dimensions
+  Dims a, b;   // with at least two dimensions
+  Dims batch;  // the broadcast leading dimensions
   Dims output;
 };
 
@@ -116,7 +118,9 @@ Status reference(const MatMul&, ReferenceInputs in, ReferenceOutputs out) {
     for (size_t i = 0; i < a_index.size(); ++i, y += size.m * size.n) {
       multiply(size, elements<T>(*in[0]) + a_index[i] * size.m * size.k,
                elements<T>(*in[1]) + b_index[i] * size.k * size.n,
-               [&](int64_t row, int64_t column, Sum<T> sum) { y[row * size.n + column] = static_cast<T>(sum); });
+               [&](int64_t row, int64_t column, Sum<T> sum) {
+                 y[row * size.n + column] = static_cast<T>(sum);
+               });
     }
     return {};
   });
@@ -133,7 +137,8 @@ InferredTypes infer(const Gemm& op, Operands in) {
   if (op.transpose_a) std::swap(a[0], a[1]);
   if (op.transpose_b) std::swap(b[0], b[1]);
   if (!merge_sizes(a[1], b[0])) {
-    return rule_error(name, "inner sizes of " + to_string(a) + " and " + to_string(b) + " (after transposition) differ");
+    return rule_error(name, "inner sizes of " + to_string(a) + " and " + to_string(b) +
+                                " (after transposition) differ");
   }
   Dims y{a[0], b[1]};
   if (has(in, 2)) {
@@ -169,7 +174,9 @@ Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
           return;
         }
       }
-      double product = op.alpha * static_cast<double>(static_cast<std::conditional_t<std::is_integral_v<T>, T, double>>(sum));
+      double product =
+          op.alpha * static_cast<double>(
+                         static_cast<std::conditional_t<std::is_integral_v<T>, T, double>>(sum));
       // Without c its factor must not matter, even when it is infinite.
       double value = added ? product + op.beta * static_cast<double>(addend) : product;
       target = saturate<T>(value);

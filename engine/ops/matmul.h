@@ -6,7 +6,8 @@
 
 namespace enginery {
 
-// Inputs: a [..., M, K], b [..., K, N] with numpy.matmul's broadcasting and rank-1 rules. Output: [..., M, N].
+// Inputs: a [..., M, K], b [..., K, N] with numpy.matmul's broadcasting and rank-1 rules. Output:
+// [..., M, N].
 struct MatMul {
   static constexpr std::string_view kName = "matmul";
   template <typename Self, typename V>
@@ -20,7 +21,8 @@ struct Gemm {
   bool transpose_a = false, transpose_b = false;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("alpha", s.alpha), v("beta", s.beta), v("transpose_a", s.transpose_a), v("transpose_b", s.transpose_b);
+    v("alpha", s.alpha), v("beta", s.beta), v("transpose_a", s.transpose_a),
+        v("transpose_b", s.transpose_b);
   }
 };
 

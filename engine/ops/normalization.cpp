@@ -14,10 +14,14 @@ Status require_epsilon(std::string_view op, float epsilon) {
   return rule_error(op, "expected an epsilon of at least 0, got " + float_text(epsilon));
 }
 
-InferredTypes same_as_input(Operands in) { return std::vector<TensorType>{in[0].type}; }
+InferredTypes same_as_input(Operands in) {
+  return std::vector<TensorType>{in[0].type};
+}
 
 // Channels are dimension 1.
-AxisView channels_of(const Dims& x) { return view_axis(x, 1); }
+AxisView channels_of(const Dims& x) {
+  return view_axis(x, 1);
+}
 
 struct Moments {
   double mean = 0, variance = 0;
@@ -50,11 +54,14 @@ Status reference(const BatchNorm& op, ReferenceInputs in, ReferenceOutputs out) 
   AxisView v = channels_of(in[0]->dims());
   const float* x = elements<float>(*in[0]);
   float* y = elements<float>(out[0]);
-  auto value = [&](size_t input, int64_t c) { return static_cast<double>(elements<float>(*in[input])[c]); };
+  auto value = [&](size_t input, int64_t c) {
+    return static_cast<double>(elements<float>(*in[input])[c]);
+  };
   for (int64_t n = 0; n < v.outer; ++n) {
     for (int64_t c = 0; c < v.size; ++c) {
       double factor = value(1, c) / std::sqrt(value(4, c) + op.epsilon);
-      for (int64_t i = 0; i < v.inner; ++i) *y++ = static_cast<float>((*x++ - value(3, c)) * factor + value(2, c));
+      for (int64_t i = 0; i < v.inner; ++i)
+        *y++ = static_cast<float>((*x++ - value(3, c)) * factor + value(2, c));
     }
   }
   return {};
@@ -65,7 +72,8 @@ InferredTypes infer(const Lrn& op, Operands in) {
   CHECK_OK(require_inputs(name, in, 1, 1));
   CHECK_OK(require_floating(name, in));
   CHECK_OK(require_rank(name, in[0].type.dims, 2));
-  if (op.size < 1) return rule_error(name, "expected a size of at least 1, got " + std::to_string(op.size));
+  if (op.size < 1)
+    return rule_error(name, "expected a size of at least 1, got " + std::to_string(op.size));
   return same_as_input(in);
 }
 
@@ -79,12 +87,14 @@ Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
     for (int64_t c = 0; c < v.size; ++c) {
       for (int64_t i = 0; i < v.inner; ++i) {
         double squares = 0;
-        for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after); ++k) {
+        for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after);
+             ++k) {
           double value = picture[k * v.inner + i];
           squares += value * value;
         }
         double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
-        *y++ = static_cast<float>(picture[c * v.inner + i] / std::pow(base, static_cast<double>(op.beta)));
+        *y++ = static_cast<float>(picture[c * v.inner + i] /
+                                  std::pow(base, static_cast<double>(op.beta)));
       }
     }
   }
@@ -112,7 +122,8 @@ Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs ou
       Moments m = moments_of(x, v.inner);
       double factor = elements<float>(*in[1])[c] / std::sqrt(m.variance + op.epsilon);
       double bias = elements<float>(*in[2])[c];
-      for (int64_t i = 0; i < v.inner; ++i) *y++ = static_cast<float>((x[i] - m.mean) * factor + bias);
+      for (int64_t i = 0; i < v.inner; ++i)
+        *y++ = static_cast<float>((x[i] - m.mean) * factor + bias);
     }
   }
   return {};
@@ -134,7 +145,9 @@ InferredTypes infer(const LayerNorm& op, Operands in) {
       int64_t size = d[d.size() - 1 - k];
       fits = size == 1 || merge_sizes(size, row[row.size() - 1 - k]);
     }
-    if (!fits) return rule_error(name, "expected scale and bias of " + to_string(row) + ", got " + to_string(d));
+    if (!fits)
+      return rule_error(name,
+                        "expected scale and bias of " + to_string(row) + ", got " + to_string(d));
   }
   return same_as_input(in);
 }
@@ -164,7 +177,8 @@ Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) 
 InferredTypes infer(const Softmax& op, Operands in) {
   CHECK_OK(require_inputs(Softmax::kName, in, 1, 1));
   CHECK_OK(require_floating(Softmax::kName, in));
-  TRY(int64_t axis, normalize_axis(Softmax::kName, op.axis, static_cast<int64_t>(in[0].type.dims.size())));
+  TRY(int64_t axis,
+      normalize_axis(Softmax::kName, op.axis, static_cast<int64_t>(in[0].type.dims.size())));
   (void)axis;
   return same_as_input(in);
 }
@@ -176,7 +190,8 @@ Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
   const float* x = elements<float>(*in[0]);
   float* y = elements<float>(out[0]);
   for (int64_t lane = 0; lane < v.outer * v.inner; ++lane) {
-    int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner, last = first + v.size * v.inner;
+    int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner,
+            last = first + v.size * v.inner;
     double largest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (int64_t i = first; i < last; i += v.inner) largest = std::max<double>(largest, x[i]);
     for (int64_t i = first; i < last; i += v.inner) sum += std::exp(x[i] - largest);

@@ -7,21 +7,27 @@
 
 namespace enginery {
 
-// Inputs: x [N, C, ...], scale [C], bias [C], mean [C], variance [C]. y = scale * (x - mean) / sqrt(variance + epsilon) + bias.
+// Inputs: x [N, C, ...], scale [C], bias [C], mean [C], variance [C]. y = scale * (x - mean) /
+// sqrt(variance + epsilon) + bias.
 struct BatchNorm {
   static constexpr std::string_view kName = "batch_norm";
   float epsilon = 1e-5f;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("epsilon", s.epsilon); }
+  static void fields(Self& s, V&& v) {
+    v("epsilon", s.epsilon);
+  }
 };
 
-// Across channels: y = x / (bias + alpha/size * sum of squares over `size` channels centred on x's)^beta.
+// Across channels: y = x / (bias + alpha/size * sum of squares over `size` channels centred on
+// x's)^beta.
 struct Lrn {
   static constexpr std::string_view kName = "lrn";
   int64_t size = 5;
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("size", s.size), v("alpha", s.alpha), v("beta", s.beta), v("bias", s.bias); }
+  static void fields(Self& s, V&& v) {
+    v("size", s.size), v("alpha", s.alpha), v("beta", s.beta), v("bias", s.bias);
+  }
 };
 
 // Inputs: x [N, C, spatial...], scale [C], bias [C]; mean and variance over the spatial dimensions.
@@ -29,16 +35,21 @@ struct InstanceNorm {
   static constexpr std::string_view kName = "instance_norm";
   float epsilon = 1e-5f;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("epsilon", s.epsilon); }
+  static void fields(Self& s, V&& v) {
+    v("epsilon", s.epsilon);
+  }
 };
 
-// Inputs: x, scale, optional bias, both of dims[axis..]; mean and variance over dims[axis..]. One output.
+// Inputs: x, scale, optional bias, both of dims[axis..]; mean and variance over dims[axis..]. One
+// output.
 struct LayerNorm {
   static constexpr std::string_view kName = "layer_norm";
   int64_t axis = -1;
   float epsilon = 1e-5f;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis), v("epsilon", s.epsilon); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis), v("epsilon", s.epsilon);
+  }
 };
 
 // Along one axis; `log` gives the logarithm of the softmax.
@@ -47,7 +58,9 @@ struct Softmax {
   int64_t axis = -1;
   bool log = false;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis), v("log", s.log); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis), v("log", s.log);
+  }
 };
 
 InferredTypes infer(const BatchNorm& op, Operands in);

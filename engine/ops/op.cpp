@@ -23,11 +23,13 @@ bool goes_through_float32(DataType type) {
 // Operators that only move elements (or describe them) keep every bit of every type.
 template <typename T>
 constexpr bool kMovesElements =
-    std::is_same_v<T, Cast> || std::is_same_v<T, Select> || std::is_same_v<T, Reshape> || std::is_same_v<T, Transpose> ||
-    std::is_same_v<T, Flatten> || std::is_same_v<T, Squeeze> || std::is_same_v<T, Unsqueeze> ||
-    std::is_same_v<T, Shape> || std::is_same_v<T, Expand> || std::is_same_v<T, Identity> || std::is_same_v<T, Concat> ||
-    std::is_same_v<T, Split> || std::is_same_v<T, Slice> || std::is_same_v<T, Gather> ||
-    std::is_same_v<T, GatherElements> || std::is_same_v<T, GatherNd> || std::is_same_v<T, Pad> || std::is_same_v<T, Tile> || std::is_same_v<T, Fill>;
+    std::is_same_v<T, Cast> || std::is_same_v<T, Select> || std::is_same_v<T, Reshape> ||
+    std::is_same_v<T, Transpose> || std::is_same_v<T, Flatten> || std::is_same_v<T, Squeeze> ||
+    std::is_same_v<T, Unsqueeze> || std::is_same_v<T, Shape> || std::is_same_v<T, Expand> ||
+    std::is_same_v<T, Identity> || std::is_same_v<T, Concat> || std::is_same_v<T, Split> ||
+    std::is_same_v<T, Slice> || std::is_same_v<T, Gather> || std::is_same_v<T, GatherElements> ||
+    std::is_same_v<T, GatherNd> || std::is_same_v<T, Pad> || std::is_same_v<T, Tile> ||
+    std::is_same_v<T, Fill>;
 
 bool moves_elements(const Op& op) {
   return std::visit([](const auto& o) { return kMovesElements<std::decay_t<decltype(o)>>; }, op);
@@ -62,7 +64,8 @@ Result<Op> parse_op(std::string_view name, const std::map<std::string, std::stri
   std::visit([&](auto& o) { std::decay_t<decltype(o)>::fields(o, read); }, op);
   if (!status.ok()) return status.error().within(std::string(name));
   if (used != attributes.size()) {
-    return Error{ErrorCode::invalid_argument, std::string(name) + ": an attribute that this operator does not have"};
+    return Error{ErrorCode::invalid_argument,
+                 std::string(name) + ": an attribute that this operator does not have"};
   }
   return op;
 }
@@ -70,7 +73,8 @@ Result<Op> parse_op(std::string_view name, const std::map<std::string, std::stri
 InferredTypes infer_types(const Op& op, Operands in) {
   TRY(auto types, std::visit([&](const auto& o) { return infer(o, in); }, op));
   for (const TensorType& t : types) {
-    if (Status s = require_representable(t); !s.ok()) return s.error().within(std::string(op_name(op)));
+    if (Status s = require_representable(t); !s.ok())
+      return s.error().within(std::string(op_name(op)));
   }
   return types;
 }
@@ -91,8 +95,10 @@ Result<std::vector<Tensor>> run_reference(const Op& op, ReferenceInputs in) {
   }
   std::vector<Tensor> outputs;
   for (const TensorType& t : types) {
-    if (!is_static(t.dims)) return Error{ErrorCode::unsupported, "an output's shape depends on run-time data"};
-    outputs.emplace_back(widens && goes_through_float32(t.type) ? DataType::float32 : t.type, t.dims);
+    if (!is_static(t.dims))
+      return Error{ErrorCode::unsupported, "an output's shape depends on run-time data"};
+    outputs.emplace_back(widens && goes_through_float32(t.type) ? DataType::float32 : t.type,
+                         t.dims);
   }
   CHECK_OK(std::visit([&](const auto& o) { return reference(o, inputs, outputs); }, op));
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = convert(outputs[i], types[i].type);

@@ -1,7 +1,7 @@
 // Op: the closed variant of all operators, and what can be asked of any of them.
 //
-// Adding an operator: its struct with fields, infer and reference in a family's pair of files, one row in ENGINERY_OPS below,
-// one row in each importer that reads it.
+// Adding an operator: its struct with fields, infer and reference in a family's pair of files, one
+// row in ENGINERY_OPS below, one row in each importer that reads it.
 #pragma once
 
 #include <variant>
@@ -44,12 +44,13 @@ std::string attributes_text(const Op& op);
 // The operator called `name` with `attributes` over its defaults. Errors: invalid_argument.
 Result<Op> parse_op(std::string_view name, const std::map<std::string, std::string>& attributes);
 
-// The types of the outputs. Errors: invalid_argument (the operator's own rules), unsupported (its result
-// depends on data that is not known at build time).
+// The types of the outputs. Errors: invalid_argument (the operator's own rules), unsupported (its
+// result depends on data that is not known at build time).
 InferredTypes infer_types(const Op& op, Operands in);
 
-// Computes the outputs on the CPU with the operator's reference, the oracle of every other implementation.
-// float16, bfloat16 and float64 go through float32 and are rounded once at the end. `in` holds null for absent inputs.
+// Computes the outputs on the CPU with the operator's reference, the oracle of every other
+// implementation. float16, bfloat16 and float64 go through float32 and are rounded once at the end.
+// `in` holds null for absent inputs.
 Result<std::vector<Tensor>> run_reference(const Op& op, ReferenceInputs in);
 
 }  // namespace enginery

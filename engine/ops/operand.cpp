@@ -5,7 +5,8 @@
 namespace enginery {
 namespace {
 
-// A run-time size meets a known one: broadcasting decides at run time, unless the known one forces the result.
+// A run-time size meets a known one: broadcasting decides at run time, unless the known one forces
+// the result.
 Result<int64_t> broadcast_size(int64_t a, int64_t b) {
   if (a == b || b == 1) return a;
   if (a == 1) return b;
@@ -19,7 +20,8 @@ Result<int64_t> broadcast_size(int64_t a, int64_t b) {
 
 Status require_representable(const TensorType& type) {
   Dims known;
-  std::copy_if(type.dims.begin(), type.dims.end(), std::back_inserter(known), [](int64_t d) { return d >= 0; });
+  std::copy_if(type.dims.begin(), type.dims.end(), std::back_inserter(known),
+               [](int64_t d) { return d >= 0; });
   auto n = checked_volume(known, element_bytes(type.type));
   if (!n.ok()) return n.error();
   return {};
@@ -27,9 +29,10 @@ Status require_representable(const TensorType& type) {
 
 Status require_inputs(std::string_view op, Operands in, size_t least, size_t most) {
   if (in.size() < least || in.size() > most) {
-    std::string expected = std::to_string(least) + (most == least ? "" : " to " + std::to_string(most));
-    return Error{ErrorCode::invalid_argument,
-                 std::string(op) + ": expected " + expected + " inputs, got " + std::to_string(in.size())};
+    std::string expected =
+        std::to_string(least) + (most == least ? "" : " to " + std::to_string(most));
+    return Error{ErrorCode::invalid_argument, std::string(op) + ": expected " + expected +
+                                                  " inputs, got " + std::to_string(in.size())};
   }
   for (size_t i = 0; i < in.size(); ++i) {
     std::string where = std::string(op) + ": input " + std::to_string(i);
@@ -49,7 +52,8 @@ Result<Dims> broadcast(const Dims& a, const Dims& b) {
     int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
     auto size = broadcast_size(x, y);
     if (!size.ok()) {
-      return size.error().within("shapes " + to_string(a) + " and " + to_string(b) + " do not broadcast");
+      return size.error().within("shapes " + to_string(a) + " and " + to_string(b) +
+                                 " do not broadcast");
     }
     out[out.size() - 1 - i] = *size;
   }

@@ -17,11 +17,13 @@ bool below(T a, T b) {
 
 // The `order` of one lane's best k, ties by position.
 template <typename T>
-void sort_lane(const T* x, const AxisView& v, int64_t k, const TopK& op, std::vector<int64_t>& order) {
+void sort_lane(const T* x, const AxisView& v, int64_t k, const TopK& op,
+               std::vector<int64_t>& order) {
   std::iota(order.begin(), order.end(), 0);
   std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t i, int64_t j) {
     T a = x[i * v.inner], b = x[j * v.inner];
-    bool first = op.largest ? below(b, a) : below(a, b), second = op.largest ? below(a, b) : below(b, a);
+    bool first = op.largest ? below(b, a) : below(a, b),
+         second = op.largest ? below(a, b) : below(b, a);
     return first || (!second && i < j);
   });
 }
@@ -29,12 +31,14 @@ void sort_lane(const T* x, const AxisView& v, int64_t k, const TopK& op, std::ve
 Status require_single_int(std::string_view op, const Operand& o, std::string_view what) {
   bool single = !is_static(o.type.dims) || volume(o.type.dims) == 1;
   if (single && (o.type.type == DataType::int64 || o.type.type == DataType::int32)) return {};
-  return rule_error(op, "expected " + std::string(what) + " as one integer, got " + to_string(o.type));
+  return rule_error(op,
+                    "expected " + std::string(what) + " as one integer, got " + to_string(o.type));
 }
 
 int64_t count_non_zero(const Tensor& t) {
   Tensor flags = convert(t, DataType::boolean);
-  return std::accumulate(elements<uint8_t>(flags), elements<uint8_t>(flags) + flags.size(), int64_t{0});
+  return std::accumulate(elements<uint8_t>(flags), elements<uint8_t>(flags) + flags.size(),
+                         int64_t{0});
 }
 
 }  // namespace
@@ -50,8 +54,9 @@ InferredTypes infer(const TopK& op, Operands in) {
   int64_t& size = y[static_cast<size_t>(axis)];
   auto k = constant_ints(in, 1);
   if (k && ((*k)[0] < 0 || (size >= 0 && (*k)[0] > size))) {
-    return rule_error(name, "expected k from 0 to the " + std::to_string(size) + " elements along axis " +
-                                std::to_string(axis) + ", got " + std::to_string((*k)[0]));
+    return rule_error(name, "expected k from 0 to the " + std::to_string(size) +
+                                " elements along axis " + std::to_string(axis) + ", got " +
+                                std::to_string((*k)[0]));
   }
   size = k ? (*k)[0] : kDynamic;
   return std::vector<TensorType>{{x.type, y}, {DataType::int64, y}};
@@ -83,7 +88,8 @@ Status reference(const TopK& op, ReferenceInputs in, ReferenceOutputs out) {
 InferredTypes infer(const CumSum&, Operands in) {
   const std::string_view name = CumSum::kName;
   CHECK_OK(require_inputs(name, in, 2, 2));
-  if (in[0].type.type == DataType::boolean) return rule_error(name, "expected numbers, got " + to_string(in[0].type));
+  if (in[0].type.type == DataType::boolean)
+    return rule_error(name, "expected numbers, got " + to_string(in[0].type));
   CHECK_OK(require_single_int(name, in[1], "the axis"));
   if (auto axis = constant_ints(in, 1)) {
     auto valid = normalize_axis(name, (*axis)[0], static_cast<int64_t>(in[0].type.dims.size()));
@@ -117,7 +123,8 @@ InferredTypes infer(const NonZero&, Operands in) {
   if (!in[0].constant) {
     return Error{ErrorCode::unsupported, "non_zero: the output's size depends on run-time data"};
   }
-  return std::vector<TensorType>{{DataType::int64, {in[0].constant->rank(), count_non_zero(*in[0].constant)}}};
+  return std::vector<TensorType>{
+      {DataType::int64, {in[0].constant->rank(), count_non_zero(*in[0].constant)}}};
 }
 
 Status reference(const NonZero&, ReferenceInputs in, ReferenceOutputs out) {

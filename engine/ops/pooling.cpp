@@ -14,15 +14,16 @@ constexpr std::string_view kPoolKinds[] = {"max", "average"};
 Status require_pool_type(std::string_view op, PoolKind kind, DataType type) {
   bool byte = type == DataType::int8 || type == DataType::uint8;
   if (is_floating(type) || (byte && kind == PoolKind::max)) return {};
-  return rule_error(op, "expected a floating input (or 8-bit integers for max), got " + std::string(to_string(type)));
+  return rule_error(op, "expected a floating input (or 8-bit integers for max), got " +
+                            std::string(to_string(type)));
 }
 
 // What one window sees along one dimension.
 struct PoolingTaps {
-  int64_t first;    // input position of tap 0, may be negative
-  int64_t step;     // between taps
+  int64_t first;       // input position of tap 0, may be negative
+  int64_t step;        // between taps
   int64_t begin, end;  // taps inside the input
-  int64_t counted;  // taps inside the input and its padding
+  int64_t counted;     // taps inside the input and its padding
 };
 
 std::vector<PoolingTaps> taps_of(const Pooling& op, size_t dim, int64_t in, int64_t out) {
@@ -50,14 +51,16 @@ PlaneTaps plane_taps(const Pooling& op, const Dims& x, const Dims& y) {
   PlaneTaps p{spatial_of(std::span(x).subspan(2), 1), spatial_of(std::span(y).subspan(2), 1), {}};
   size_t missing = 5 - x.size();
   for (size_t i = 0; i < 3; ++i) {
-    p.dims[i] = i < missing ? std::vector<PoolingTaps>{{0, 1, 0, 1, 1}} : taps_of(op, i - missing, p.in[i], p.out[i]);
+    p.dims[i] = i < missing ? std::vector<PoolingTaps>{{0, 1, 0, 1, 1}}
+                            : taps_of(op, i - missing, p.in[i], p.out[i]);
   }
   return p;
 }
 
 // f(position) for every input element of a plane that the window (z, y, x) sees.
 template <typename F>
-void for_each_in_window(const PlaneTaps& p, const PoolingTaps& z, const PoolingTaps& y, const PoolingTaps& x, F&& f) {
+void for_each_in_window(const PlaneTaps& p, const PoolingTaps& z, const PoolingTaps& y,
+                        const PoolingTaps& x, F&& f) {
   for (int64_t a = z.begin; a < z.end; ++a) {
     for (int64_t b = y.begin; b < y.end; ++b) {
       int64_t row = ((z.first + a * z.step) * p.in[1] + y.first + b * y.step) * p.in[2] + x.first;
@@ -85,11 +88,15 @@ T larger(T a, T b) {
   return a < b || b != b ? b : a;  // NaN wins, as in ONNX Runtime
 }
 
-float average(double sum, int64_t count) { return count > 0 ? static_cast<float>(sum / static_cast<double>(count)) : 0; }
+float average(double sum, int64_t count) {
+  return count > 0 ? static_cast<float>(sum / static_cast<double>(count)) : 0;
+}
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(PoolKind) { return kPoolKinds; }
+std::span<const std::string_view> enum_names(PoolKind) {
+  return kPoolKinds;
+}
 
 InferredTypes infer(const Pooling& op, Operands in) {
   const std::string_view name = Pooling::kName;
@@ -97,17 +104,23 @@ InferredTypes infer(const Pooling& op, Operands in) {
   const Dims& x = in[0].type.dims;
   CHECK_OK(require_pool_type(name, op.kind, in[0].type.type));
   CHECK_OK(require_rank(name, x, 3, 5));
-  TRY(auto windows, make_windows(name, x.size() - 2, {op.kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  TRY(auto windows,
+      make_windows(name, x.size() - 2,
+                   {op.kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
   Dims y{x[0], x[1]};
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
-    if (w.kernel < 1) return rule_error(name, "expected kernel sizes of at least 1, got " + std::to_string(w.kernel));
+    if (w.kernel < 1)
+      return rule_error(name,
+                        "expected kernel sizes of at least 1, got " + std::to_string(w.kernel));
     if (std::max(w.pad_begin, w.pad_end) >= w.extent()) {
-      return rule_error(name, "expected padding smaller than the window of " + std::to_string(w.extent()) + ", got " +
+      return rule_error(name, "expected padding smaller than the window of " +
+                                  std::to_string(w.extent()) + ", got " +
                                   std::to_string(std::max(w.pad_begin, w.pad_end)));
     }
     TRY(int64_t size,
-        windows_that_fit(name, x[i + 2], w, op.ceil_mode ? WindowRounding::ceil : WindowRounding::floor));
+        windows_that_fit(name, x[i + 2], w,
+                         op.ceil_mode ? WindowRounding::ceil : WindowRounding::floor));
     y.push_back(size);
   }
   return std::vector<TensorType>{{in[0].type.type, y}};
@@ -119,18 +132,23 @@ Status reference(const Pooling& op, ReferenceInputs in, ReferenceOutputs out) {
   PlaneTaps p = plane_taps(op, x, out[0].dims());
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
-    for_each_window<T>(p, x[0] * x[1], *in[0], out[0], [&](const T* plane, const PoolingTaps& tz, const PoolingTaps& ty, const PoolingTaps& tx) {
-      if (op.kind == PoolKind::max) {
-        T largest = std::numeric_limits<T>::lowest();
-        for_each_in_window(p, tz, ty, tx, [&](int64_t at) { largest = larger(largest, plane[at]); });
-        return largest;
-      }
-      double sum = 0;
-      for_each_in_window(p, tz, ty, tx, [&](int64_t at) { sum += static_cast<double>(plane[at]); });
-      auto inside = [](const PoolingTaps& t) { return t.end - t.begin; };
-      int64_t count = op.count_padding ? tz.counted * ty.counted * tx.counted : inside(tz) * inside(ty) * inside(tx);
-      return static_cast<T>(average(sum, count));
-    });
+    for_each_window<T>(
+        p, x[0] * x[1], *in[0], out[0],
+        [&](const T* plane, const PoolingTaps& tz, const PoolingTaps& ty, const PoolingTaps& tx) {
+          if (op.kind == PoolKind::max) {
+            T largest = std::numeric_limits<T>::lowest();
+            for_each_in_window(p, tz, ty, tx,
+                               [&](int64_t at) { largest = larger(largest, plane[at]); });
+            return largest;
+          }
+          double sum = 0;
+          for_each_in_window(p, tz, ty, tx,
+                             [&](int64_t at) { sum += static_cast<double>(plane[at]); });
+          auto inside = [](const PoolingTaps& t) { return t.end - t.begin; };
+          int64_t count = op.count_padding ? tz.counted * ty.counted * tx.counted
+                                           : inside(tz) * inside(ty) * inside(tx);
+          return static_cast<T>(average(sum, count));
+        });
     return {};
   });
 }

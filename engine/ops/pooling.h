@@ -1,4 +1,5 @@
-// Pooling over windows and over whole planes. Sources: ONNX MaxPool-12, AveragePool-19, GlobalAveragePool-1, GlobalMaxPool-1.
+// Pooling over windows and over whole planes. Sources: ONNX MaxPool-12, AveragePool-19,
+// GlobalAveragePool-1, GlobalMaxPool-1.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -9,9 +10,10 @@ namespace enginery {
 enum class PoolKind { max, average };
 std::span<const std::string_view> enum_names(PoolKind);
 
-// Input: [N, C, spatial...]. Output: [N, C, spatial'...]; with ceil_mode the last window may start inside the
-// input and end outside (a window that would start in the right padding is dropped). average divides by the
-// window's elements inside the input, or inside input and padding with count_padding.
+// Input: [N, C, spatial...]. Output: [N, C, spatial'...]; with ceil_mode the last window may start
+// inside the input and end outside (a window that would start in the right padding is dropped).
+// average divides by the window's elements inside the input, or inside input and padding with
+// count_padding.
 struct Pooling {
   static constexpr std::string_view kName = "pool";
   PoolKind kind = PoolKind::max;
@@ -30,7 +32,9 @@ struct GlobalPooling {
   static constexpr std::string_view kName = "global_pool";
   PoolKind kind = PoolKind::average;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("kind", s.kind); }
+  static void fields(Self& s, V&& v) {
+    v("kind", s.kind);
+  }
 };
 
 InferredTypes infer(const Pooling& op, Operands in);

@@ -8,34 +8,45 @@
 namespace enginery {
 namespace {
 
-bool is_small_integer(DataType t) { return t >= DataType::int8 && t <= DataType::uint16; }
+bool is_small_integer(DataType t) {
+  return t >= DataType::int8 && t <= DataType::uint16;
+}
 
 // One scale for the whole tensor; a run-time size may turn out to be 1.
-bool is_single(const Dims& scale) { return scale.empty() || (scale.size() == 1 && (scale[0] == 1 || scale[0] < 0)); }
+bool is_single(const Dims& scale) {
+  return scale.empty() || (scale.size() == 1 && (scale[0] == 1 || scale[0] < 0));
+}
 
 bool same_dims(const Dims& a, const Dims& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](int64_t x, int64_t y) { return merge_sizes(x, y).has_value(); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](int64_t x, int64_t y) { return merge_sizes(x, y).has_value(); });
 }
 
 // How scales lie along x; see the header.
 Status require_scales(std::string_view op, Operands in, int64_t axis, int64_t block) {
   const Dims &x = in[0].type.dims, &scale = in[1].type.dims;
-  if (has(in, 2) && !same_dims(in[2].type.dims, scale) && !(is_single(in[2].type.dims) && is_single(scale))) {
-    return rule_error(op, "expected a zero point of the scale's " + to_string(scale) + ", got " + to_string(in[2].type));
+  if (has(in, 2) && !same_dims(in[2].type.dims, scale) &&
+      !(is_single(in[2].type.dims) && is_single(scale))) {
+    return rule_error(op, "expected a zero point of the scale's " + to_string(scale) + ", got " +
+                              to_string(in[2].type));
   }
-  if (block < 0) return rule_error(op, "expected a block_size of at least 0, got " + std::to_string(block));
+  if (block < 0)
+    return rule_error(op, "expected a block_size of at least 0, got " + std::to_string(block));
   if (block == 0 && is_single(scale)) return {};
   TRY(int64_t at, normalize_axis(op, axis, static_cast<int64_t>(x.size())));
   const int64_t size = x[static_cast<size_t>(at)];
   if (block == 0) return require_vector(op, in, 1, size, "the scale");
   bool fits = scale.size() == x.size();
   for (size_t d = 0; fits && d < x.size(); ++d) {
-    int64_t expected = static_cast<int64_t>(d) != at ? x[d] : size < 0 ? kDynamic : (size / block + (size % block != 0));
+    int64_t expected = static_cast<int64_t>(d) != at ? x[d]
+                       : size < 0                    ? kDynamic
+                                                     : (size / block + (size % block != 0));
     fits = merge_sizes(scale[d], expected).has_value();
   }
   if (fits) return {};
-  return rule_error(op, "expected a scale for each " + std::to_string(block) + " elements along axis " + std::to_string(at) +
-                            " of " + to_string(x) + ", got " + to_string(scale));
+  return rule_error(op, "expected a scale for each " + std::to_string(block) +
+                            " elements along axis " + std::to_string(at) + " of " + to_string(x) +
+                            ", got " + to_string(scale));
 }
 
 // f(i, p) for every element i of x with the position p of its scale.
@@ -50,7 +61,8 @@ void for_each_scaled(const Tensor& x, const Tensor& scale, int64_t axis, int64_t
   int64_t i = 0;
   for (int64_t o = 0; o < v.outer; ++o) {
     for (int64_t a = 0; a < v.size; ++a) {
-      for (int64_t k = 0; k < v.inner; ++k, ++i) f(i, block > 0 ? (o * blocks + a / block) * v.inner + k : a);
+      for (int64_t k = 0; k < v.inner; ++k, ++i)
+        f(i, block > 0 ? (o * blocks + a / block) * v.inner + k : a);
     }
   }
 }
@@ -63,11 +75,12 @@ InferredTypes infer(const Quantize& op, Operands in) {
   const TensorType &x = in[0].type, &scale = in[1].type;
   bool takes = is_floating(x.type) || x.type == DataType::int32;
   if (!takes || !is_floating(scale.type) || !is_small_integer(op.to)) {
-    return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " to " + std::string(to_string(op.to)) +
-                                " is not defined");
+    return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " to " +
+                                std::string(to_string(op.to)) + " is not defined");
   }
   if (has(in, 2) && in[2].type.type != op.to) {
-    return rule_error(name, "expected a zero point of " + std::string(to_string(op.to)) + ", got " + to_string(in[2].type));
+    return rule_error(name, "expected a zero point of " + std::string(to_string(op.to)) + ", got " +
+                                to_string(in[2].type));
   }
   CHECK_OK(require_scales(name, in, op.axis, op.block_size));
   return std::vector<TensorType>{{op.to, x.dims}};
@@ -81,8 +94,10 @@ Status reference(const Quantize& op, ReferenceInputs in, ReferenceOutputs out) {
     const T* zero = given(in, 2) ? elements<T>(*in[2]) : nullptr;
     T* y = elements<T>(out[0]);
     for_each_scaled(x, *in[1], op.axis, op.block_size, [&](int64_t i, int64_t p) {
-      // The quotient in float, as every implementation has it: in double other values would be ties.
-      y[i] = saturate<T>(static_cast<double>(std::nearbyint(from[i] / scale[p])) + (zero ? zero[p] : 0));
+      // The quotient in float, as every implementation has it: in double other values would be
+      // ties.
+      y[i] = saturate<T>(static_cast<double>(std::nearbyint(from[i] / scale[p])) +
+                         (zero ? zero[p] : 0));
     });
     return {};
   });

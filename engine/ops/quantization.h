@@ -1,7 +1,8 @@
 // To small integers and back. Sources: ONNX QuantizeLinear-21, DequantizeLinear-21.
 //
-// `scale` and the optional `zero_point` (of scale's dims) hold one element for the tensor, one for each index of `axis`,
-// or, with block_size b > 0, one for each b elements along `axis` (then they have x's rank).
+// `scale` and the optional `zero_point` (of scale's dims) hold one element for the tensor, one for
+// each index of `axis`, or, with block_size b > 0, one for each b elements along `axis` (then they
+// have x's rank).
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -9,21 +10,27 @@
 
 namespace enginery {
 
-// Inputs: x (floating or int32), scale, optional zero_point. y = saturate(round_half_even(x / scale) + zero_point).
+// Inputs: x (floating or int32), scale, optional zero_point. y = saturate(round_half_even(x /
+// scale) + zero_point).
 struct Quantize {
   static constexpr std::string_view kName = "quantize";
   DataType to = DataType::int8;  // 8- or 16-bit
   int64_t axis = 1, block_size = 0;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("to", s.to), v("axis", s.axis), v("block_size", s.block_size); }
+  static void fields(Self& s, V&& v) {
+    v("to", s.to), v("axis", s.axis), v("block_size", s.block_size);
+  }
 };
 
-// Inputs: x (8- or 16-bit integers or int32), scale, optional zero_point. y = (x - zero_point) * scale, of scale's type.
+// Inputs: x (8- or 16-bit integers or int32), scale, optional zero_point. y = (x - zero_point) *
+// scale, of scale's type.
 struct Dequantize {
   static constexpr std::string_view kName = "dequantize";
   int64_t axis = 1, block_size = 0;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis), v("block_size", s.block_size); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis), v("block_size", s.block_size);
+  }
 };
 
 InferredTypes infer(const Quantize& op, Operands in);

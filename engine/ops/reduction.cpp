@@ -10,10 +10,12 @@
 namespace enginery {
 namespace {
 
-constexpr std::string_view kReduceKinds[] = {"sum", "mean", "max", "min", "prod", "sum_square",
-                                             "l1", "l2", "log_sum", "log_sum_exp"};
+constexpr std::string_view kReduceKinds[] = {"sum",        "mean", "max", "min",     "prod",
+                                             "sum_square", "l1",   "l2",  "log_sum", "log_sum_exp"};
 
-bool is_extreme(ReduceKind kind) { return kind == ReduceKind::max || kind == ReduceKind::min; }
+bool is_extreme(ReduceKind kind) {
+  return kind == ReduceKind::max || kind == ReduceKind::min;
+}
 
 bool takes(ReduceKind kind, DataType type) {
   if (is_floating(type) || (type >= DataType::int32 && type <= DataType::uint64)) return true;
@@ -48,31 +50,45 @@ Dims output_strides(const Dims& x, const std::vector<bool>& reduced) {
 double neutral(ReduceKind kind) {
   const double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
-    case ReduceKind::prod: return 1;
-    case ReduceKind::max: return -infinity;
-    case ReduceKind::min: return infinity;
-    default: return 0;
+    case ReduceKind::prod:
+      return 1;
+    case ReduceKind::max:
+      return -infinity;
+    case ReduceKind::min:
+      return infinity;
+    default:
+      return 0;
   }
 }
 
 double accumulate(ReduceKind kind, double sum, double x) {
   switch (kind) {
-    case ReduceKind::prod: return sum * x;
-    case ReduceKind::max: return x > sum || x != x ? x : sum;
-    case ReduceKind::min: return x < sum || x != x ? x : sum;
+    case ReduceKind::prod:
+      return sum * x;
+    case ReduceKind::max:
+      return x > sum || x != x ? x : sum;
+    case ReduceKind::min:
+      return x < sum || x != x ? x : sum;
     case ReduceKind::sum_square:
-    case ReduceKind::l2: return sum + x * x;
-    case ReduceKind::l1: return sum + std::abs(x);
-    default: return sum + x;
+    case ReduceKind::l2:
+      return sum + x * x;
+    case ReduceKind::l1:
+      return sum + std::abs(x);
+    default:
+      return sum + x;
   }
 }
 
 double finish(ReduceKind kind, double sum, int64_t count) {
   switch (kind) {
-    case ReduceKind::mean: return sum / static_cast<double>(count);
-    case ReduceKind::l2: return std::sqrt(sum);
-    case ReduceKind::log_sum: return std::log(sum);
-    default: return sum;
+    case ReduceKind::mean:
+      return sum / static_cast<double>(count);
+    case ReduceKind::l2:
+      return std::sqrt(sum);
+    case ReduceKind::log_sum:
+      return std::log(sum);
+    default:
+      return sum;
   }
 }
 
@@ -83,7 +99,8 @@ struct ReduceShape {
 };
 
 template <typename T>
-std::vector<double> reduce_wide(ReduceKind kind, const ReduceShape& s, const T* x, int64_t outputs) {
+std::vector<double> reduce_wide(ReduceKind kind, const ReduceShape& s, const T* x,
+                                int64_t outputs) {
   std::vector<double> sums(static_cast<size_t>(outputs), neutral(kind));
   for_each_mapped(s.dims, s.strides, [&](int64_t i, int64_t o) {
     double& sum = sums[static_cast<size_t>(o)];
@@ -100,7 +117,8 @@ std::vector<double> reduce_log_sum_exp(const ReduceShape& s, const T* x, int64_t
   std::vector<double> sums(static_cast<size_t>(outputs), 0);
   for (double& v : largest) v = std::isinf(v) ? 0 : v;
   for_each_mapped(s.dims, s.strides, [&](int64_t i, int64_t o) {
-    sums[static_cast<size_t>(o)] += std::exp(static_cast<double>(x[i]) - largest[static_cast<size_t>(o)]);
+    sums[static_cast<size_t>(o)] +=
+        std::exp(static_cast<double>(x[i]) - largest[static_cast<size_t>(o)]);
   });
   for (size_t o = 0; o < sums.size(); ++o) sums[o] = std::log(sums[o]) + largest[o];
   return sums;
@@ -114,18 +132,32 @@ bool is_exact_in_integers(ReduceKind kind) {
 template <typename T>
 void reduce_integers(ReduceKind kind, const ReduceShape& s, const T* x, T* y, int64_t outputs) {
   using Limits = std::numeric_limits<T>;
-  T start = kind == ReduceKind::prod ? 1 : kind == ReduceKind::max ? Limits::min() : kind == ReduceKind::min ? Limits::max() : 0;
+  T start = kind == ReduceKind::prod  ? 1
+            : kind == ReduceKind::max ? Limits::min()
+            : kind == ReduceKind::min ? Limits::max()
+                                      : 0;
   std::fill_n(y, outputs, start);
   for_each_mapped(s.dims, s.strides, [&](int64_t i, int64_t o) {
     const T v = x[i];
     const uint64_t wide = static_cast<uint64_t>(v), sum = static_cast<uint64_t>(y[o]);
     switch (kind) {
-      case ReduceKind::max: y[o] = std::max(y[o], v); break;
-      case ReduceKind::min: y[o] = std::min(y[o], v); break;
-      case ReduceKind::prod: y[o] = static_cast<T>(sum * wide); break;
-      case ReduceKind::sum_square: y[o] = static_cast<T>(sum + wide * wide); break;
-      case ReduceKind::l1: y[o] = static_cast<T>(sum + (v < 0 ? 0 - wide : wide)); break;
-      default: y[o] = static_cast<T>(sum + wide);
+      case ReduceKind::max:
+        y[o] = std::max(y[o], v);
+        break;
+      case ReduceKind::min:
+        y[o] = std::min(y[o], v);
+        break;
+      case ReduceKind::prod:
+        y[o] = static_cast<T>(sum * wide);
+        break;
+      case ReduceKind::sum_square:
+        y[o] = static_cast<T>(sum + wide * wide);
+        break;
+      case ReduceKind::l1:
+        y[o] = static_cast<T>(sum + (v < 0 ? 0 - wide : wide));
+        break;
+      default:
+        y[o] = static_cast<T>(sum + wide);
     }
   });
 }
@@ -136,10 +168,12 @@ Status reduce(const Reduce& op, const ReduceShape& s, const Tensor& in, Tensor& 
   T* y = elements<T>(out);
   if constexpr (std::is_integral_v<T>) {
     if (is_exact_in_integers(op.kind)) {
-      if (op.kind == ReduceKind::mean && s.count == 0) return rule_error(Reduce::kName, "the mean of no integers");
+      if (op.kind == ReduceKind::mean && s.count == 0)
+        return rule_error(Reduce::kName, "the mean of no integers");
       reduce_integers(op.kind, s, x, y, out.size());
       if (op.kind == ReduceKind::mean) {
-        for (int64_t i = 0; i < out.size(); ++i) y[i] = static_cast<T>(static_cast<__int128>(y[i]) / s.count);
+        for (int64_t i = 0; i < out.size(); ++i)
+          y[i] = static_cast<T>(static_cast<__int128>(y[i]) / s.count);
       }
       return {};
     }
@@ -152,20 +186,25 @@ Status reduce(const Reduce& op, const ReduceShape& s, const Tensor& in, Tensor& 
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(ReduceKind) { return kReduceKinds; }
+std::span<const std::string_view> enum_names(ReduceKind) {
+  return kReduceKinds;
+}
 
 InferredTypes infer(const Reduce& op, Operands in) {
   CHECK_OK(require_inputs(Reduce::kName, in, 1, 1));
   const TensorType& x = in[0].type;
   if (!takes(op.kind, x.type)) {
-    return rule_error(Reduce::kName, std::string(kReduceKinds[static_cast<size_t>(op.kind)]) + " of " +
-                                         std::string(to_string(x.type)) + " is not defined");
+    return rule_error(Reduce::kName, std::string(kReduceKinds[static_cast<size_t>(op.kind)]) +
+                                         " of " + std::string(to_string(x.type)) +
+                                         " is not defined");
   }
   TRY(auto reduced, reduced_axes(op, static_cast<int64_t>(x.dims.size())));
   Dims y;
   for (size_t d = 0; d < x.dims.size(); ++d) {
-    if (!reduced[d]) y.push_back(x.dims[d]);
-    else if (op.keep_dims) y.push_back(1);
+    if (!reduced[d])
+      y.push_back(x.dims[d]);
+    else if (op.keep_dims)
+      y.push_back(1);
   }
   return std::vector<TensorType>{{x.type, y}};
 }
@@ -179,7 +218,8 @@ Status reference(const Reduce& op, ReferenceInputs in, ReferenceOutputs out) {
     return {};
   }
   ReduceShape shape{x, output_strides(x, reduced), in[0]->size() / out[0].size()};
-  return with_number_type(in[0]->type(), [&](auto type) { return reduce<decltype(type)>(op, shape, *in[0], out[0]); });
+  return with_number_type(
+      in[0]->type(), [&](auto type) { return reduce<decltype(type)>(op, shape, *in[0], out[0]); });
 }
 
 InferredTypes infer(const ArgExtreme& op, Operands in) {
@@ -190,10 +230,13 @@ InferredTypes infer(const ArgExtreme& op, Operands in) {
   TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.dims.size())));
   Dims y = x.dims;
   if (y[static_cast<size_t>(axis)] == 0) {
-    return rule_error(name, "axis " + std::to_string(axis) + " of " + to_string(x.dims) + " has no elements");
+    return rule_error(
+        name, "axis " + std::to_string(axis) + " of " + to_string(x.dims) + " has no elements");
   }
-  if (op.keep_dims) y[static_cast<size_t>(axis)] = 1;
-  else y.erase(y.begin() + axis);
+  if (op.keep_dims)
+    y[static_cast<size_t>(axis)] = 1;
+  else
+    y.erase(y.begin() + axis);
   return std::vector<TensorType>{{DataType::int64, y}};
 }
 

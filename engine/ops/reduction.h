@@ -1,4 +1,5 @@
-// Reductions and resizing. Sources: the ONNX Reduce* operators (18), ArgMax-13, ArgMin-13, Resize-19.
+// Reductions and resizing. Sources: the ONNX Reduce* operators (18), ArgMax-13, ArgMin-13,
+// Resize-19.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -17,31 +18,42 @@ struct Reduce {
   bool keep_dims = true, none_is_identity = false;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("kind", s.kind), v("axes", s.axes), v("keep_dims", s.keep_dims), v("none_is_identity", s.none_is_identity);
+    v("kind", s.kind), v("axes", s.axes), v("keep_dims", s.keep_dims),
+        v("none_is_identity", s.none_is_identity);
   }
 };
 
-// Index (int64) of the largest or smallest element along `axis`; the first, or the last with select_last.
+// Index (int64) of the largest or smallest element along `axis`; the first, or the last with
+// select_last.
 struct ArgExtreme {
   static constexpr std::string_view kName = "arg_extreme";
   bool largest = true, keep_dims = true, select_last = false;
   int64_t axis = 0;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("largest", s.largest), v("axis", s.axis), v("keep_dims", s.keep_dims), v("select_last", s.select_last);
+    v("largest", s.largest), v("axis", s.axis), v("keep_dims", s.keep_dims),
+        v("select_last", s.select_last);
   }
 };
 
 enum class ResizeMode { nearest, linear, cubic };
 std::span<const std::string_view> enum_names(ResizeMode);
-enum class ResizeCoordinates { half_pixel, pytorch_half_pixel, align_corners, asymmetric, half_pixel_symmetric, crop };
+enum class ResizeCoordinates {
+  half_pixel,
+  pytorch_half_pixel,
+  align_corners,
+  asymmetric,
+  half_pixel_symmetric,
+  crop
+};
 std::span<const std::string_view> enum_names(ResizeCoordinates);
 enum class ResizeRounding { round_prefer_floor, round_prefer_ceil, floor, ceil };
 std::span<const std::string_view> enum_names(ResizeRounding);
 
-// Inputs: x, optional scales (float32, one a dimension), optional sizes (int64, one a dimension), one of both, and for
-// `crop` (ONNX's tf_crop_and_resize) a region: begins then ends, one a dimension, from 0 to 1; what lies outside the input
-// becomes `extrapolation`. antialias widens linear and cubic kernels by the factor of a reduction.
+// Inputs: x, optional scales (float32, one a dimension), optional sizes (int64, one a dimension),
+// one of both, and for `crop` (ONNX's tf_crop_and_resize) a region: begins then ends, one a
+// dimension, from 0 to 1; what lies outside the input becomes `extrapolation`. antialias widens
+// linear and cubic kernels by the factor of a reduction.
 struct Resize {
   static constexpr std::string_view kName = "resize";
   ResizeMode mode = ResizeMode::nearest;

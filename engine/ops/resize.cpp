@@ -1,4 +1,5 @@
-// Resize of reduction.h: one dimension after the other, each output element a weighted sum of a few input elements.
+// Resize of reduction.h: one dimension after the other, each output element a weighted sum of a few
+// input elements.
 #include <algorithm>
 #include <cmath>
 
@@ -9,19 +10,23 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kModes[] = {"nearest", "linear", "cubic"};
-constexpr std::string_view kCoordinates[] = {"half_pixel", "pytorch_half_pixel", "align_corners",
+constexpr std::string_view kCoordinates[] = {"half_pixel", "pytorch_half_pixel",   "align_corners",
                                              "asymmetric", "half_pixel_symmetric", "crop"};
-constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-constexpr float kLargestResized = static_cast<float>(int64_t{1} << 40);
+constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                           "ceil"};
+constexpr float kMaxResized = static_cast<float>(int64_t{1} << 40);
 
 float source_position(ResizeCoordinates rule, const ResizeDim& d, int64_t o) {
   float x = static_cast<float>(o);
   switch (rule) {
-    case ResizeCoordinates::half_pixel: return (x + 0.5f) / d.scale - 0.5f;
-    case ResizeCoordinates::pytorch_half_pixel: return d.out > 1 ? (x + 0.5f) / d.scale - 0.5f : 0;
+    case ResizeCoordinates::half_pixel:
+      return (x + 0.5f) / d.scale - 0.5f;
+    case ResizeCoordinates::pytorch_half_pixel:
+      return d.out > 1 ? (x + 0.5f) / d.scale - 0.5f : 0;
     case ResizeCoordinates::align_corners:
       return d.out > 1 ? x * static_cast<float>(d.in - 1) / static_cast<float>(d.out - 1) : 0;
-    case ResizeCoordinates::asymmetric: return x / d.scale;
+    case ResizeCoordinates::asymmetric:
+      return x / d.scale;
     case ResizeCoordinates::half_pixel_symmetric: {
       // The output's centre stays on the input's, whatever rounding the output's size cut off.
       const float in = static_cast<float>(d.in), kept = static_cast<float>(d.out) / (in * d.scale);
@@ -38,10 +43,14 @@ float source_position(ResizeCoordinates rule, const ResizeDim& d, int64_t o) {
 
 int64_t nearest(ResizeRounding rule, float x) {
   switch (rule) {
-    case ResizeRounding::round_prefer_floor: return static_cast<int64_t>(std::ceil(x - 0.5f));
-    case ResizeRounding::round_prefer_ceil: return static_cast<int64_t>(std::floor(x + 0.5f));
-    case ResizeRounding::floor: return static_cast<int64_t>(std::floor(x));
-    case ResizeRounding::ceil: return static_cast<int64_t>(std::ceil(x));
+    case ResizeRounding::round_prefer_floor:
+      return static_cast<int64_t>(std::ceil(x - 0.5f));
+    case ResizeRounding::round_prefer_ceil:
+      return static_cast<int64_t>(std::floor(x + 0.5f));
+    case ResizeRounding::floor:
+      return static_cast<int64_t>(std::floor(x));
+    case ResizeRounding::ceil:
+      return static_cast<int64_t>(std::ceil(x));
   }
   return 0;
 }
@@ -61,21 +70,24 @@ double kernel_weight(const Resize& op, double distance) {
 
 SampleTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   const float position = source_position(op.coordinates, d, o);
-  if (op.coordinates == ResizeCoordinates::crop && !(position >= 0 && position <= static_cast<float>(d.in - 1))) {
+  if (op.coordinates == ResizeCoordinates::crop &&
+      !(position >= 0 && position <= static_cast<float>(d.in - 1))) {
     return {{}, true};
   }
   auto inside = [&](int64_t i) { return std::clamp<int64_t>(i, 0, d.in - 1); };
   if (op.mode == ResizeMode::nearest) return {{{inside(nearest(op.rounding, position)), 1}}};
   const double shrink = op.antialias ? std::min<double>(1, d.scale) : 1;
   const double reach = (op.mode == ResizeMode::cubic ? 2 : 1) / shrink;
-  const int64_t base = static_cast<int64_t>(std::floor(position)), first = static_cast<int64_t>(std::floor(-reach)) + 1;
+  const int64_t base = static_cast<int64_t>(std::floor(position)),
+                first = static_cast<int64_t>(std::floor(-reach)) + 1;
   const double fraction = static_cast<double>(position) - static_cast<double>(base);
   SampleTaps result;
   double sum = 0;
   for (int64_t i = first; i < 2 - first; ++i) {
     int64_t at = base + i;
     if (op.exclude_outside && at != inside(at)) continue;
-    result.taps.push_back({inside(at), kernel_weight(op, (fraction - static_cast<double>(i)) * shrink)});
+    result.taps.push_back(
+        {inside(at), kernel_weight(op, (fraction - static_cast<double>(i)) * shrink)});
     sum += result.taps.back().weight;
   }
   if (op.exclude_outside || op.antialias) {
@@ -99,14 +111,16 @@ std::vector<T> resample(const std::vector<T>& x, int64_t inner, const ResizeDim&
 }
 
 template <typename T>
-std::vector<T> resample_nearest(const Resize& op, const std::vector<T>& x, int64_t inner, const ResizeDim& d) {
+std::vector<T> resample_nearest(const Resize& op, const std::vector<T>& x, int64_t inner,
+                                const ResizeDim& d) {
   const std::vector<SampleTaps> all = resize_taps(op, d);
   return resample(x, inner, d, [&](const T* plane, int64_t o, T* row) {
     std::copy_n(plane + all[static_cast<size_t>(o)].taps[0].at * inner, inner, row);
   });
 }
 
-std::vector<double> resample_weighted(const Resize& op, const std::vector<double>& x, int64_t inner, const ResizeDim& d) {
+std::vector<double> resample_weighted(const Resize& op, const std::vector<double>& x, int64_t inner,
+                                      const ResizeDim& d) {
   const std::vector<SampleTaps> all = resize_taps(op, d);
   return resample(x, inner, d, [&](const double* plane, int64_t o, double* row) {
     const SampleTaps& taps = all[static_cast<size_t>(o)];
@@ -117,11 +131,17 @@ std::vector<double> resample_weighted(const Resize& op, const std::vector<double
   });
 }
 
-bool is_unchanged(const ResizeDim& d) { return d.in == d.out && d.scale == 1 && d.begin == 0 && d.end == 1; }
+bool is_unchanged(const ResizeDim& d) {
+  return d.in == d.out && d.scale == 1 && d.begin == 0 && d.end == 1;
+}
 
 // Scales count when there are any; an empty tensor is the old form of an absent input.
-bool has_scales(Operands in) { return has(in, 1) && !(in[1].type.dims == Dims{0}); }
-bool has_sizes(Operands in) { return has(in, 2) && !(in[2].type.dims == Dims{0}); }
+bool has_scales(Operands in) {
+  return has(in, 1) && !(in[1].type.dims == Dims{0});
+}
+bool has_sizes(Operands in) {
+  return has(in, 2) && !(in[2].type.dims == Dims{0});
+}
 
 Result<int64_t> scaled_size(int64_t in, float scale) {
   if (!(scale > 0) || !std::isfinite(scale)) {
@@ -129,17 +149,21 @@ Result<int64_t> scaled_size(int64_t in, float scale) {
   }
   if (in < 0) return scale == 1 ? in : kDynamic;
   float out = std::floor(static_cast<float>(in) * scale);
-  if (out > kLargestResized) return rule_error(Resize::kName, "a scale of " + float_text(scale) + " gives more than 2^40 elements");
+  if (out > kMaxResized)
+    return rule_error(Resize::kName,
+                      "a scale of " + float_text(scale) + " gives more than 2^40 elements");
   return static_cast<int64_t>(out);
 }
 
 std::vector<ResizeDim> dims_of(const Resize& op, ReferenceInputs in, const Tensor& out) {
-  const Tensor *scales = given(in, 1), *region = op.coordinates == ResizeCoordinates::crop ? given(in, 3) : nullptr;
+  const Tensor *scales = given(in, 1),
+               *region = op.coordinates == ResizeCoordinates::crop ? given(in, 3) : nullptr;
   bool scaled = scales && scales->size() > 0;
   std::vector<ResizeDim> dims;
   for (size_t i = 0; i < out.dims().size(); ++i) {
     int64_t from = in[0]->dims()[i], to = out.dims()[i];
-    float scale = scaled ? elements<float>(*scales)[i] : static_cast<float>(to) / static_cast<float>(from);
+    float scale =
+        scaled ? elements<float>(*scales)[i] : static_cast<float>(to) / static_cast<float>(from);
     dims.push_back({from, to, scale});
     if (region) dims.back().begin = elements<float>(*region)[i];
     if (region) dims.back().end = elements<float>(*region)[out.dims().size() + i];
@@ -155,34 +179,48 @@ std::vector<SampleTaps> resize_taps(const Resize& op, const ResizeDim& dim) {
   return all;
 }
 
-std::span<const std::string_view> enum_names(ResizeMode) { return kModes; }
-std::span<const std::string_view> enum_names(ResizeCoordinates) { return kCoordinates; }
-std::span<const std::string_view> enum_names(ResizeRounding) { return kRoundings; }
+std::span<const std::string_view> enum_names(ResizeMode) {
+  return kModes;
+}
+std::span<const std::string_view> enum_names(ResizeCoordinates) {
+  return kCoordinates;
+}
+std::span<const std::string_view> enum_names(ResizeRounding) {
+  return kRoundings;
+}
 
 InferredTypes infer(const Resize& op, Operands in) {
   const std::string_view name = Resize::kName;
   CHECK_OK(require_inputs(name, in, 1, 4));
   const Dims& x = in[0].type.dims;
-  if (in[0].type.type == DataType::boolean) return rule_error(name, "expected numbers, got " + to_string(in[0].type));
+  if (in[0].type.type == DataType::boolean)
+    return rule_error(name, "expected numbers, got " + to_string(in[0].type));
   if (has_scales(in) == has_sizes(in)) return rule_error(name, "expected either scales or sizes");
   size_t used = has_scales(in) ? 1 : 2;
-  CHECK_OK(require_vector(name, in, used, static_cast<int64_t>(x.size()), used == 1 ? "scales" : "sizes"));
-  if (used == 2) CHECK_OK(require_int_vector(name, in, 2, "the sizes"));
-  else if (!is_floating(in[1].type.type)) return rule_error(name, "expected floating scales, got " + to_string(in[1].type));
+  CHECK_OK(require_vector(name, in, used, static_cast<int64_t>(x.size()),
+                          used == 1 ? "scales" : "sizes"));
+  if (used == 2)
+    CHECK_OK(require_int_vector(name, in, 2, "the sizes"));
+  else if (!is_floating(in[1].type.type))
+    return rule_error(name, "expected floating scales, got " + to_string(in[1].type));
   if (op.coordinates == ResizeCoordinates::crop) {
     CHECK_OK(require_vector(name, in, 3, 2 * static_cast<int64_t>(x.size()), "the region"));
-    if (!has(in, 3) || !is_floating(in[3].type.type)) return rule_error(name, "expected a floating region to crop");
+    if (!has(in, 3) || !is_floating(in[3].type.type))
+      return rule_error(name, "expected a floating region to crop");
   }
   const Tensor* value = in[used].constant;
-  if (!value) return std::vector<TensorType>{{in[0].type.type, unknown_dims(static_cast<int64_t>(x.size()))}};
+  if (!value)
+    return std::vector<TensorType>{{in[0].type.type, unknown_dims(static_cast<int64_t>(x.size()))}};
   Dims y = used == 2 ? to_int64s(*value) : x;
   Tensor scales = used == 1 ? convert(*value, DataType::float32) : Tensor();
   for (size_t d = 0; d < x.size(); ++d) {
     if (used == 1) {
       TRY(y[d], scaled_size(x[d], elements<float>(scales)[d]));
     }
-    if (used == 2 && y[d] < 0) return rule_error(name, "expected sizes of at least 0, got " + ints_text(y));
-    if (x[d] == 0 && y[d] != 0) return rule_error(name, "an empty dimension cannot grow to " + std::to_string(y[d]));
+    if (used == 2 && y[d] < 0)
+      return rule_error(name, "expected sizes of at least 0, got " + ints_text(y));
+    if (x[d] == 0 && y[d] != 0)
+      return rule_error(name, "an empty dimension cannot grow to " + std::to_string(y[d]));
   }
   return std::vector<TensorType>{{in[0].type.type, y}};
 }
@@ -191,7 +229,9 @@ Status reference(const Resize& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   std::vector<ResizeDim> dims = dims_of(op, in, out[0]);
   Dims shape = in[0]->dims();
-  auto inner_of = [&](size_t d) { return volume(Dims(shape.begin() + static_cast<int64_t>(d) + 1, shape.end())); };
+  auto inner_of = [&](size_t d) {
+    return volume(Dims(shape.begin() + static_cast<int64_t>(d) + 1, shape.end()));
+  };
   if (op.mode == ResizeMode::nearest && op.coordinates != ResizeCoordinates::crop) {
     with_element_bytes(in[0]->type(), [&](auto type) {
       using T = decltype(type);

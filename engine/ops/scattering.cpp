@@ -12,16 +12,21 @@ constexpr std::string_view kScatterKinds[] = {"replace", "add", "mul", "min", "m
 
 Status require_scatter_type(std::string_view op, ScatterKind kind, DataType type) {
   if (kind == ScatterKind::replace || type != DataType::boolean) return {};
-  return rule_error(op, std::string(kScatterKinds[static_cast<size_t>(kind)]) + " of boolean is not defined");
+  return rule_error(
+      op, std::string(kScatterKinds[static_cast<size_t>(kind)]) + " of boolean is not defined");
 }
 
 template <typename T>
 T combined(ScatterKind kind, T old, T update) {
   switch (kind) {
-    case ScatterKind::replace: return update;
-    case ScatterKind::min: return std::min(old, update);
-    case ScatterKind::max: return std::max(old, update);
-    default: break;
+    case ScatterKind::replace:
+      return update;
+    case ScatterKind::min:
+      return std::min(old, update);
+    case ScatterKind::max:
+      return std::max(old, update);
+    default:
+      break;
   }
   if constexpr (std::is_integral_v<T>) {
     uint64_t a = static_cast<uint64_t>(old), b = static_cast<uint64_t>(update);
@@ -31,8 +36,10 @@ T combined(ScatterKind kind, T old, T update) {
   }
 }
 
-// Offsets, in elements of data, of the blocks that the last dimension of `indices` addresses, after `first` dimensions.
-Result<std::vector<int64_t>> block_offsets(std::string_view op, const Tensor& indices, const Dims& data, size_t first) {
+// Offsets, in elements of data, of the blocks that the last dimension of `indices` addresses, after
+// `first` dimensions.
+Result<std::vector<int64_t>> block_offsets(std::string_view op, const Tensor& indices,
+                                           const Dims& data, size_t first) {
   const int64_t k = indices.dims().back();
   std::vector<int64_t> flat = to_int64s(indices);
   Dims strides = strides_of(data);
@@ -47,7 +54,9 @@ Result<std::vector<int64_t>> block_offsets(std::string_view op, const Tensor& in
   return offsets;
 }
 
-int64_t volume_from(const Dims& dims, size_t first) { return volume(Dims(dims.begin() + static_cast<int64_t>(first), dims.end())); }
+int64_t volume_from(const Dims& dims, size_t first) {
+  return volume(Dims(dims.begin() + static_cast<int64_t>(first), dims.end()));
+}
 
 void copy_all(const Tensor& from, Tensor& to) {
   if (to.bytes() > 0) std::memcpy(to.mutable_bytes(), from.raw(), static_cast<size_t>(to.bytes()));
@@ -58,31 +67,40 @@ Result<size_t> tuple_length(std::string_view op, const Operand& indices, size_t 
   CHECK_OK(require_index_type(op, indices.type));
   CHECK_OK(require_rank(op, indices.type.dims, 1));
   int64_t k = indices.type.dims.back();
-  if (k < 0) return Error{ErrorCode::unsupported, std::string(op) + ": the length of index tuples must be known at build time"};
+  if (k < 0)
+    return Error{ErrorCode::unsupported,
+                 std::string(op) + ": the length of index tuples must be known at build time"};
   if (k < 1 || static_cast<size_t>(k) > most) {
-    return rule_error(op, "expected index tuples of 1 to " + std::to_string(most) + ", got " + to_string(indices.type));
+    return rule_error(op, "expected index tuples of 1 to " + std::to_string(most) + ", got " +
+                              to_string(indices.type));
   }
   return static_cast<size_t>(k);
 }
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(ScatterKind) { return kScatterKinds; }
+std::span<const std::string_view> enum_names(ScatterKind) {
+  return kScatterKinds;
+}
 
 InferredTypes infer(const GatherNd& op, Operands in) {
   const std::string_view name = GatherNd::kName;
   CHECK_OK(require_inputs(name, in, 2, 2));
   const Dims &x = in[0].type.dims, &indices = in[1].type.dims;
-  if (op.batch_dims < 0 || static_cast<uint64_t>(op.batch_dims) >= std::min(x.size(), indices.size())) {
-    return rule_error(name, "expected fewer batch_dims than dimensions of " + to_string(x) + " and " + to_string(indices) +
-                                ", got " + std::to_string(op.batch_dims));
+  if (op.batch_dims < 0 ||
+      static_cast<uint64_t>(op.batch_dims) >= std::min(x.size(), indices.size())) {
+    return rule_error(name, "expected fewer batch_dims than dimensions of " + to_string(x) +
+                                " and " + to_string(indices) + ", got " +
+                                std::to_string(op.batch_dims));
   }
   const size_t batch = static_cast<size_t>(op.batch_dims);
   TRY(size_t k, tuple_length(name, in[1], x.size() - batch));
   Dims y(indices.begin(), indices.end() - 1);
   for (size_t d = 0; d < batch; ++d) {
     auto size = merge_sizes(x[d], indices[d]);
-    if (!size) return rule_error(name, "batch dimensions of " + to_string(x) + " and " + to_string(indices) + " differ");
+    if (!size)
+      return rule_error(
+          name, "batch dimensions of " + to_string(x) + " and " + to_string(indices) + " differ");
     y[d] = *size;
   }
   y.insert(y.end(), x.begin() + static_cast<int64_t>(batch + k), x.end());
@@ -95,13 +113,15 @@ Status reference(const GatherNd& op, ReferenceInputs in, ReferenceOutputs out) {
   TRY(auto offsets, block_offsets(GatherNd::kName, *in[1], x, batch));
   if (out[0].size() == 0) return {};
   const int64_t block = volume_from(x, batch + static_cast<size_t>(in[1]->dims().back()));
-  const int64_t batches = volume(Dims(x.begin(), x.begin() + op.batch_dims)), batch_size = volume_from(x, batch);
+  const int64_t batches = volume(Dims(x.begin(), x.begin() + op.batch_dims)),
+                batch_size = volume_from(x, batch);
   const int64_t tuples = static_cast<int64_t>(offsets.size()) / batches;
   with_element_bytes(in[0]->type(), [&](auto type) {
     using T = decltype(type);
     T* y = elements<T>(out[0]);
     for (size_t t = 0; t < offsets.size(); ++t) {
-      const T* from = elements<T>(*in[0]) + static_cast<int64_t>(t) / tuples * batch_size + offsets[t];
+      const T* from =
+          elements<T>(*in[0]) + static_cast<int64_t>(t) / tuples * batch_size + offsets[t];
       y = std::copy_n(from, block, y);
     }
   });
@@ -118,11 +138,12 @@ InferredTypes infer(const ScatterElements& op, Operands in) {
   TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
   bool fits = indices.size() == x.size() && updates.size() == x.size();
   for (size_t d = 0; fits && d < x.size(); ++d) {
-    fits = merge_sizes(indices[d], updates[d]) && (static_cast<int64_t>(d) == axis || x[d] < 0 || indices[d] <= x[d]);
+    fits = merge_sizes(indices[d], updates[d]) &&
+           (static_cast<int64_t>(d) == axis || x[d] < 0 || indices[d] <= x[d]);
   }
   if (!fits) {
-    return rule_error(name, "expected indices and updates of one shape within " + to_string(x) + ", got " + to_string(indices) +
-                                " and " + to_string(updates));
+    return rule_error(name, "expected indices and updates of one shape within " + to_string(x) +
+                                ", got " + to_string(indices) + " and " + to_string(updates));
   }
   return std::vector<TensorType>{in[0].type};
 }
@@ -158,8 +179,11 @@ InferredTypes infer(const ScatterNd& op, Operands in) {
   Dims expected(indices.begin(), indices.end() - 1);
   expected.insert(expected.end(), x.begin() + static_cast<int64_t>(k), x.end());
   bool fits = updates.size() == expected.size();
-  for (size_t d = 0; fits && d < expected.size(); ++d) fits = merge_sizes(updates[d], expected[d]).has_value();
-  if (!fits) return rule_error(name, "expected updates of " + to_string(expected) + ", got " + to_string(updates));
+  for (size_t d = 0; fits && d < expected.size(); ++d)
+    fits = merge_sizes(updates[d], expected[d]).has_value();
+  if (!fits)
+    return rule_error(name,
+                      "expected updates of " + to_string(expected) + ", got " + to_string(updates));
   return std::vector<TensorType>{in[0].type};
 }
 
@@ -172,7 +196,8 @@ Status reference(const ScatterNd& op, ReferenceInputs in, ReferenceOutputs out) 
     const T* update = elements<T>(*in[2]);
     for (int64_t offset : offsets) {
       T* target = elements<T>(out[0]) + offset;
-      for (int64_t i = 0; i < block; ++i, ++update) target[i] = combined(op.kind, target[i], *update);
+      for (int64_t i = 0; i < block; ++i, ++update)
+        target[i] = combined(op.kind, target[i], *update);
     }
     return {};
   });

@@ -13,11 +13,13 @@ InferredTypes same_type(Operands in, Dims dims) {
 
 // All of these keep the elements in order.
 Status copy_elements(ReferenceInputs in, ReferenceOutputs out) {
-  if (out[0].bytes() > 0) std::memcpy(out[0].mutable_bytes(), in[0]->raw(), static_cast<size_t>(out[0].bytes()));
+  if (out[0].bytes() > 0)
+    std::memcpy(out[0].mutable_bytes(), in[0]->raw(), static_cast<size_t>(out[0].bytes()));
   return {};
 }
 
-// -1 in `shape` takes what the rest leaves of x. A 0 copies its size, known or not, and so cancels on both sides.
+// -1 in `shape` takes what the rest leaves of x. A 0 copies its size, known or not, and so cancels
+// on both sides.
 Result<Dims> resolve_reshape(const Dims& x, const std::vector<int64_t>& shape, bool allow_zero) {
   const std::string_view name = Reshape::kName;
   Dims out;
@@ -31,17 +33,21 @@ Result<Dims> resolve_reshape(const Dims& x, const std::vector<int64_t>& shape, b
       if (rest) return rule_error(name, "expected at most one -1 in the shape " + ints_text(shape));
       rest = i;
     } else if (s == 0 && !allow_zero) {
-      if (i >= x.size()) return rule_error(name, "0 copies dimension " + std::to_string(i) + " of " + to_string(x));
+      if (i >= x.size())
+        return rule_error(name, "0 copies dimension " + std::to_string(i) + " of " + to_string(x));
       s = x[i];
       left[i] = 1;
       copied_zero |= s == 0;
     } else if (s < 0 || s > (int64_t{1} << 40) || __builtin_mul_overflow(wanted, s, &wanted)) {
-      return rule_error(name, "expected sizes of at least -1 and at most 2^40 elements, got " + ints_text(shape));
+      return rule_error(
+          name, "expected sizes of at least -1 and at most 2^40 elements, got " + ints_text(shape));
     }
     out.push_back(s);
   }
   int64_t have = product_of(left);
-  auto mismatch = [&] { return rule_error(name, to_string(x) + " does not reshape to " + ints_text(shape)); };
+  auto mismatch = [&] {
+    return rule_error(name, to_string(x) + " does not reshape to " + ints_text(shape));
+  };
   if (!rest) {
     if (have >= 0 && have != wanted && !copied_zero) return mismatch();
     return out;
@@ -68,23 +74,26 @@ Result<std::vector<size_t>> checked_permutation(const Transpose& op, size_t rank
     if (valid) seen[order[i] = static_cast<size_t>(p)] = true;
   }
   if (valid) return order;
-  return rule_error(Transpose::kName, "expected a permutation of " + std::to_string(rank) + " dimensions, got " +
-                                          ints_text(op.permutation));
+  return rule_error(Transpose::kName, "expected a permutation of " + std::to_string(rank) +
+                                          " dimensions, got " + ints_text(op.permutation));
 }
 
 // Which of `rank` dimensions the axes name; no axis twice.
-Result<std::vector<bool>> named_axes(std::string_view op, const std::vector<int64_t>& axes, int64_t rank) {
+Result<std::vector<bool>> named_axes(std::string_view op, const std::vector<int64_t>& axes,
+                                     int64_t rank) {
   std::vector<bool> named(static_cast<size_t>(rank), false);
   for (int64_t a : axes) {
     TRY(int64_t axis, normalize_axis(op, a, rank));
-    if (named[static_cast<size_t>(axis)]) return rule_error(op, "axis " + std::to_string(a) + " is named twice");
+    if (named[static_cast<size_t>(axis)])
+      return rule_error(op, "axis " + std::to_string(a) + " is named twice");
     named[static_cast<size_t>(axis)] = true;
   }
   return named;
 }
 
 Error needs_constant(std::string_view op, std::string_view what) {
-  return {ErrorCode::unsupported, std::string(op) + ": " + std::string(what) + " must be known at build time"};
+  return {ErrorCode::unsupported,
+          std::string(op) + ": " + std::string(what) + " must be known at build time"};
 }
 
 }  // namespace
@@ -100,7 +109,9 @@ InferredTypes infer(const Reshape& op, Operands in) {
   return same_type(in, unknown_dims(rank));
 }
 
-Status reference(const Reshape&, ReferenceInputs in, ReferenceOutputs out) { return copy_elements(in, out); }
+Status reference(const Reshape&, ReferenceInputs in, ReferenceOutputs out) {
+  return copy_elements(in, out);
+}
 
 InferredTypes infer(const Transpose& op, Operands in) {
   CHECK_OK(require_inputs(Transpose::kName, in, 1, 1));
@@ -124,14 +135,17 @@ InferredTypes infer(const Flatten& op, Operands in) {
   std::span<const int64_t> x = in[0].type.dims;
   int64_t rank = static_cast<int64_t>(x.size());
   if (op.axis < -rank || op.axis > rank) {
-    return rule_error(Flatten::kName, "axis " + std::to_string(op.axis) + " is outside [" + std::to_string(-rank) +
-                                          ", " + std::to_string(rank) + "]");
+    return rule_error(Flatten::kName, "axis " + std::to_string(op.axis) + " is outside [" +
+                                          std::to_string(-rank) + ", " + std::to_string(rank) +
+                                          "]");
   }
   size_t axis = static_cast<size_t>(op.axis < 0 ? op.axis + rank : op.axis);
   return same_type(in, {product_of(x.first(axis)), product_of(x.subspan(axis))});
 }
 
-Status reference(const Flatten&, ReferenceInputs in, ReferenceOutputs out) { return copy_elements(in, out); }
+Status reference(const Flatten&, ReferenceInputs in, ReferenceOutputs out) {
+  return copy_elements(in, out);
+}
 
 InferredTypes infer(const Squeeze&, Operands in) {
   const std::string_view name = Squeeze::kName;
@@ -149,15 +163,19 @@ InferredTypes infer(const Squeeze&, Operands in) {
   }
   Dims y;
   for (size_t i = 0; i < x.size(); ++i) {
-    if (!gone[i]) y.push_back(x[i]);
+    if (!gone[i])
+      y.push_back(x[i]);
     else if (!merge_sizes(x[i], 1)) {
-      return rule_error(name, "dimension " + std::to_string(i) + " of " + to_string(x) + " is not 1");
+      return rule_error(name,
+                        "dimension " + std::to_string(i) + " of " + to_string(x) + " is not 1");
     }
   }
   return same_type(in, std::move(y));
 }
 
-Status reference(const Squeeze&, ReferenceInputs in, ReferenceOutputs out) { return copy_elements(in, out); }
+Status reference(const Squeeze&, ReferenceInputs in, ReferenceOutputs out) {
+  return copy_elements(in, out);
+}
 
 InferredTypes infer(const Unsqueeze&, Operands in) {
   const std::string_view name = Unsqueeze::kName;
@@ -173,7 +191,9 @@ InferredTypes infer(const Unsqueeze&, Operands in) {
   return same_type(in, std::move(y));
 }
 
-Status reference(const Unsqueeze&, ReferenceInputs in, ReferenceOutputs out) { return copy_elements(in, out); }
+Status reference(const Unsqueeze&, ReferenceInputs in, ReferenceOutputs out) {
+  return copy_elements(in, out);
+}
 
 namespace {
 
@@ -196,7 +216,8 @@ InferredTypes infer(const Shape& op, Operands in) {
 
 Status reference(const Shape& op, ReferenceInputs in, ReferenceOutputs out) {
   DimRange range = shape_range(op, in[0]->rank());
-  std::copy(in[0]->dims().begin() + range.first, in[0]->dims().begin() + range.last, elements<int64_t>(out[0]));
+  std::copy(in[0]->dims().begin() + range.first, in[0]->dims().begin() + range.last,
+            elements<int64_t>(out[0]));
   return {};
 }
 
@@ -207,9 +228,11 @@ InferredTypes infer(const Expand&, Operands in) {
   auto shape = constant_ints(in, 1);
   if (!shape) {
     TRY(int64_t rank, vector_length(name, in, 1));
-    return same_type(in, unknown_dims(std::max<int64_t>(rank, static_cast<int64_t>(in[0].type.dims.size()))));
+    return same_type(
+        in, unknown_dims(std::max<int64_t>(rank, static_cast<int64_t>(in[0].type.dims.size()))));
   }
-  if (!is_static(*shape)) return rule_error(name, "expected sizes of at least 0, got " + ints_text(*shape));
+  if (!is_static(*shape))
+    return rule_error(name, "expected sizes of at least 0, got " + ints_text(*shape));
   auto dims = broadcast(in[0].type.dims, *shape);
   if (!dims.ok()) return dims.error().within(std::string(name));
   return same_type(in, std::move(*dims));
@@ -225,6 +248,8 @@ InferredTypes infer(const Identity&, Operands in) {
   return same_type(in, in[0].type.dims);
 }
 
-Status reference(const Identity&, ReferenceInputs in, ReferenceOutputs out) { return copy_elements(in, out); }
+Status reference(const Identity&, ReferenceInputs in, ReferenceOutputs out) {
+  return copy_elements(in, out);
+}
 
 }  // namespace enginery

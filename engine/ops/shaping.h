@@ -1,5 +1,6 @@
-// Operators that move or describe elements without computing: reshape, transpose, flatten, squeeze, unsqueeze, shape,
-// expand, identity. Sources: the ONNX operators of the same names (opset 13 forms: axes and shapes as inputs).
+// Operators that move or describe elements without computing: reshape, transpose, flatten, squeeze,
+// unsqueeze, shape, expand, identity. Sources: the ONNX operators of the same names (opset 13
+// forms: axes and shapes as inputs).
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -12,7 +13,9 @@ struct Reshape {
   static constexpr std::string_view kName = "reshape";
   bool allow_zero = false;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("allow_zero", s.allow_zero); }
+  static void fields(Self& s, V&& v) {
+    v("allow_zero", s.allow_zero);
+  }
 };
 
 // Output dimension i is input dimension permutation[i]; an empty permutation reverses them.
@@ -20,7 +23,9 @@ struct Transpose {
   static constexpr std::string_view kName = "transpose";
   std::vector<int64_t> permutation;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("permutation", s.permutation); }
+  static void fields(Self& s, V&& v) {
+    v("permutation", s.permutation);
+  }
 };
 
 // [d0..d(axis-1)] x [d(axis)..] as a matrix.
@@ -28,7 +33,9 @@ struct Flatten {
   static constexpr std::string_view kName = "flatten";
   int64_t axis = 1;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis);
+  }
 };
 
 // Inputs: x, optional axes (int64); without axes every dimension of size 1 goes.
@@ -50,7 +57,9 @@ struct Shape {
   static constexpr std::string_view kName = "shape";
   int64_t start = 0, end = INT64_MAX;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("start", s.start), v("end", s.end); }
+  static void fields(Self& s, V&& v) {
+    v("start", s.start), v("end", s.end);
+  }
 };
 
 // Inputs: x, shape (int64): numpy broadcasting in both directions.

@@ -1,4 +1,5 @@
-// Concat, Split, Slice, Gather, GatherElements; the operators that fill and repeat are in filling.cpp.
+// Concat, Split, Slice, Gather, GatherElements; the operators that fill and repeat are in
+// filling.cpp.
 #include "engine/ops/slicing.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ void copy_bytes(const Tensor& from, int64_t from_at, Tensor& to, int64_t to_at, 
   if (n == 0) return;
   int64_t bytes = element_bytes(from.type());
   std::memcpy(static_cast<std::byte*>(to.mutable_bytes()) + to_at * bytes,
-              static_cast<const std::byte*>(from.raw()) + from_at * bytes, static_cast<size_t>(n * bytes));
+              static_cast<const std::byte*>(from.raw()) + from_at * bytes,
+              static_cast<size_t>(n * bytes));
 }
 
 // One dimension of a slice: `size` elements from `start` by `step`.
@@ -21,14 +23,16 @@ struct SliceDim {
   int64_t start = 0, step = 1, size = 0;
 };
 
-// ONNX Slice-13: negative positions count from the end, then everything is clamped. Requires a known `dim`.
+// ONNX Slice-13: negative positions count from the end, then everything is clamped. Requires a
+// known `dim`.
 SliceDim slice_dim(int64_t dim, int64_t start, int64_t end, int64_t step) {
   if (dim == 0) return {0, step, 0};
   if (start < 0) start += dim;
   if (end < 0) end += dim;
   start = std::clamp<int64_t>(start, 0, step > 0 ? dim : dim - 1);
   end = std::clamp<int64_t>(end, step > 0 ? 0 : -1, step > 0 ? dim : dim - 1);
-  __int128 distance = step > 0 ? static_cast<__int128>(end) - start : static_cast<__int128>(start) - end;
+  __int128 distance =
+      step > 0 ? static_cast<__int128>(end) - start : static_cast<__int128>(start) - end;
   __int128 stride = step > 0 ? static_cast<__int128>(step) : -static_cast<__int128>(step);
   int64_t size = distance <= 0 ? 0 : static_cast<int64_t>((distance + stride - 1) / stride);
   return {start, step, size};
@@ -46,8 +50,9 @@ Result<SliceInputs> complete(SliceInputs s, bool has_axes, bool has_steps, int64
   }
   if (!has_steps) s.steps.assign(n, 1);
   if (s.ends.size() != n || s.axes.size() != n || s.steps.size() != n) {
-    return rule_error(name, "expected starts, ends, axes and steps of one length, got " + std::to_string(n) + ", " +
-                                std::to_string(s.ends.size()) + ", " + std::to_string(s.axes.size()) + " and " +
+    return rule_error(name, "expected starts, ends, axes and steps of one length, got " +
+                                std::to_string(n) + ", " + std::to_string(s.ends.size()) + ", " +
+                                std::to_string(s.axes.size()) + " and " +
                                 std::to_string(s.steps.size()));
   }
   std::vector<bool> seen(static_cast<size_t>(rank), false);
@@ -85,8 +90,9 @@ InferredTypes infer(const Concat& op, Operands in) {
     CHECK_OK(require_same_type(name, in, {0, i}));
     const Dims& x = in[i].type.dims;
     auto mismatch = [&] {
-      return rule_error(name, "input " + std::to_string(i) + " of " + to_string(x) + " does not join " +
-                                  to_string(in[0].type.dims) + " along axis " + std::to_string(axis));
+      return rule_error(name, "input " + std::to_string(i) + " of " + to_string(x) +
+                                  " does not join " + to_string(in[0].type.dims) + " along axis " +
+                                  std::to_string(axis));
     };
     if (x.size() != y.size()) return mismatch();
     for (size_t d = 0; d < y.size(); ++d) {
@@ -112,7 +118,8 @@ Status reference(const Concat& op, ReferenceInputs in, ReferenceOutputs out) {
   for (const Tensor* t : in) {
     AxisView x = view_axis(t->dims(), axis);
     int64_t block = x.size * x.inner;
-    for (int64_t o = 0; o < x.outer; ++o) copy_bytes(*t, o * block, out[0], o * y.size * y.inner + at, block);
+    for (int64_t o = 0; o < x.outer; ++o)
+      copy_bytes(*t, o * block, out[0], o * y.size * y.inner + at, block);
     at += block;
   }
   return {};
@@ -134,8 +141,9 @@ InferredTypes infer(const Split& op, Operands in) {
     outputs.back().dims[static_cast<size_t>(axis)] = s;
   }
   if (size >= 0 && sum != size) {
-    return rule_error(name, "sizes " + ints_text(op.sizes) + " do not add up to the " + std::to_string(size) +
-                                " elements along axis " + std::to_string(axis));
+    return rule_error(name, "sizes " + ints_text(op.sizes) + " do not add up to the " +
+                                std::to_string(size) + " elements along axis " +
+                                std::to_string(axis));
   }
   return outputs;
 }
@@ -146,7 +154,8 @@ Status reference(const Split& op, ReferenceInputs in, ReferenceOutputs out) {
   int64_t at = 0;
   for (size_t i = 0; i < out.size(); ++i) {
     int64_t block = op.sizes[i] * x.inner;
-    for (int64_t o = 0; o < x.outer; ++o) copy_bytes(*in[0], o * x.size * x.inner + at, out[i], o * block, block);
+    for (int64_t o = 0; o < x.outer; ++o)
+      copy_bytes(*in[0], o * x.size * x.inner + at, out[i], o * block, block);
     at += block;
   }
   return {};
@@ -171,20 +180,24 @@ InferredTypes infer(const Slice&, Operands in) {
     }
     return std::vector<TensorType>{{in[0].type.type, y}};
   }
-  TRY(SliceInputs s, complete({*starts, *ends, axes.value_or(Dims{}), steps.value_or(Dims{})}, has(in, 3), has(in, 4), rank));
+  TRY(SliceInputs s, complete({*starts, *ends, axes.value_or(Dims{}), steps.value_or(Dims{})},
+                              has(in, 3), has(in, 4), rank));
   for (size_t i = 0; i < s.axes.size(); ++i) {
     int64_t& size = y[static_cast<size_t>(s.axes[i])];
-    if (size >= 0) size = slice_dim(size, s.starts[i], s.ends[i], s.steps[i]).size;
-    else if (!keeps_all(s.starts[i], s.ends[i], s.steps[i])) size = kDynamic;
+    if (size >= 0)
+      size = slice_dim(size, s.starts[i], s.ends[i], s.steps[i]).size;
+    else if (!keeps_all(s.starts[i], s.ends[i], s.steps[i]))
+      size = kDynamic;
   }
   return std::vector<TensorType>{{in[0].type.type, y}};
 }
 
 Status reference(const Slice&, ReferenceInputs in, ReferenceOutputs out) {
   const Tensor *axes = given(in, 3), *steps = given(in, 4);
-  TRY(SliceInputs s, complete({to_int64s(*in[1]), to_int64s(*in[2]), axes ? to_int64s(*axes) : Dims{},
-                               steps ? to_int64s(*steps) : Dims{}},
-                              axes != nullptr, steps != nullptr, in[0]->rank()));
+  TRY(SliceInputs s,
+      complete({to_int64s(*in[1]), to_int64s(*in[2]), axes ? to_int64s(*axes) : Dims{},
+                steps ? to_int64s(*steps) : Dims{}},
+               axes != nullptr, steps != nullptr, in[0]->rank()));
   if (out[0].size() == 0) return {};
   Dims strides = strides_of(in[0]->dims());
   int64_t offset = 0;
@@ -240,8 +253,8 @@ InferredTypes infer(const GatherElements& op, Operands in) {
     fits = static_cast<int64_t>(d) == axis || x[d] < 0 || indices[d] <= x[d];
   }
   if (!fits) {
-    return rule_error(name, "expected indices that lie within " + to_string(x) + " but for axis " + std::to_string(axis) +
-                                ", got " + to_string(indices));
+    return rule_error(name, "expected indices that lie within " + to_string(x) + " but for axis " +
+                                std::to_string(axis) + ", got " + to_string(indices));
   }
   CHECK_OK(require_indices(name, in[1], x[static_cast<size_t>(axis)]));
   return std::vector<TensorType>{{in[0].type.type, indices}};
@@ -260,8 +273,9 @@ Status reference(const GatherElements& op, ReferenceInputs in, ReferenceOutputs 
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);
     T* y = elements<T>(out[0]);
-    for_each_mapped(out[0].dims(), strides,
-                    [&](int64_t i, int64_t j) { y[i] = x[j + indices[static_cast<size_t>(i)] * along]; });
+    for_each_mapped(out[0].dims(), strides, [&](int64_t i, int64_t j) {
+      y[i] = x[j + indices[static_cast<size_t>(i)] * along];
+    });
   });
   return {};
 }

@@ -1,5 +1,5 @@
-// Operators that take tensors apart and put them together. Sources: ONNX Concat-13, Split-18, Slice-13, Gather-13,
-// GatherElements-13, Pad-18, Tile-13, ConstantOfShape-9, Range-11.
+// Operators that take tensors apart and put them together. Sources: ONNX Concat-13, Split-18,
+// Slice-13, Gather-13, GatherElements-13, Pad-18, Tile-13, ConstantOfShape-9, Range-11.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -12,7 +12,9 @@ struct Concat {
   static constexpr std::string_view kName = "concat";
   int64_t axis = 1;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis);
+  }
 };
 
 // `sizes` along `axis`, one an output.
@@ -21,7 +23,9 @@ struct Split {
   int64_t axis = 0;
   std::vector<int64_t> sizes;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis), v("sizes", s.sizes); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis), v("sizes", s.sizes);
+  }
 };
 
 // Inputs: x, starts, ends, optional axes, optional steps (all int64).
@@ -31,12 +35,15 @@ struct Slice {
   static void fields(Self&, V&&) {}
 };
 
-// Inputs: data, indices (negative counts from the end). Output: data.dims with `axis` replaced by indices.dims.
+// Inputs: data, indices (negative counts from the end). Output: data.dims with `axis` replaced by
+// indices.dims.
 struct Gather {
   static constexpr std::string_view kName = "gather";
   int64_t axis = 0;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis);
+  }
 };
 
 // Inputs: data, indices of data's rank. out[i][j] = data[indices[i][j]][j] for axis 0.
@@ -44,18 +51,23 @@ struct GatherElements {
   static constexpr std::string_view kName = "gather_elements";
   int64_t axis = 0;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("axis", s.axis); }
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis);
+  }
 };
 
 enum class PadMode { constant, reflect, edge, wrap };
 std::span<const std::string_view> enum_names(PadMode);
 
-// Inputs: x, pads (int64: begins then ends), optional value (scalar), optional axes. Negative pads crop.
+// Inputs: x, pads (int64: begins then ends), optional value (scalar), optional axes. Negative pads
+// crop.
 struct Pad {
   static constexpr std::string_view kName = "pad";
   PadMode mode = PadMode::constant;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("mode", s.mode); }
+  static void fields(Self& s, V&& v) {
+    v("mode", s.mode);
+  }
 };
 
 // Inputs: x, repeats (int64, one a dimension).
@@ -71,7 +83,9 @@ struct Fill {
   DataType type = DataType::float32;
   float value = 0;
   template <typename Self, typename V>
-  static void fields(Self& s, V&& v) { v("type", s.type), v("value", s.value); }
+  static void fields(Self& s, V&& v) {
+    v("type", s.type), v("value", s.value);
+  }
 };
 
 // Inputs: start, limit, delta (scalars).

@@ -12,8 +12,8 @@ Status require_floating(std::string_view op, Operands in) {
     if (!in[i].present) continue;
     if (!first) first = &in[i];
     if (!is_floating(in[i].type.type) || in[i].type.type != first->type.type) {
-      return rule_error(op, "expected inputs of one floating type, input " + std::to_string(i) + " is " +
-                                to_string(in[i].type));
+      return rule_error(op, "expected inputs of one floating type, input " + std::to_string(i) +
+                                " is " + to_string(in[i].type));
     }
   }
   return {};
@@ -37,25 +37,30 @@ Status require_int_vector(std::string_view op, Operands in, size_t i, std::strin
   const TensorType& t = in[i].type;
   bool is_int = t.type == DataType::int64 || t.type == DataType::int32;
   if (is_int && t.dims.size() <= 1) return {};
-  return rule_error(op, "expected " + std::string(what) + " as an int64 vector, got " + to_string(t));
+  return rule_error(op,
+                    "expected " + std::string(what) + " as an int64 vector, got " + to_string(t));
 }
 
-Status require_vector(std::string_view op, Operands in, size_t i, int64_t size, std::string_view what) {
+Status require_vector(std::string_view op, Operands in, size_t i, int64_t size,
+                      std::string_view what) {
   if (!has(in, i)) return {};
   const Dims& d = in[i].type.dims;
   if (d.size() == 1 && merge_sizes(d[0], size)) return {};
-  return rule_error(op, "expected " + std::string(what) + " as a vector of " +
-                            (size < 0 ? std::string("as many elements as channels") : std::to_string(size)) +
-                            ", got " + to_string(in[i].type));
+  return rule_error(
+      op, "expected " + std::string(what) + " as a vector of " +
+              (size < 0 ? std::string("as many elements as channels") : std::to_string(size)) +
+              ", got " + to_string(in[i].type));
 }
 
 Status require_rank(std::string_view op, const Dims& dims, size_t least, size_t most) {
   if (dims.size() >= least && dims.size() <= most) return {};
   std::string expected = std::to_string(least);
-  if (most == SIZE_MAX) expected += " or more";
-  else if (most != least) expected += " to " + std::to_string(most);
-  return rule_error(op, "expected " + expected + " dimensions, got " + std::to_string(dims.size()) + " (" +
-                            to_string(dims) + ")");
+  if (most == SIZE_MAX)
+    expected += " or more";
+  else if (most != least)
+    expected += " to " + std::to_string(most);
+  return rule_error(op, "expected " + expected + " dimensions, got " + std::to_string(dims.size()) +
+                            " (" + to_string(dims) + ")");
 }
 
 Status require_index_type(std::string_view op, const TensorType& t) {
@@ -65,8 +70,8 @@ Status require_index_type(std::string_view op, const TensorType& t) {
 
 Result<int64_t> checked_index(std::string_view op, int64_t index, int64_t size) {
   if (index >= -size && index < size) return index < 0 ? index + size : index;
-  return rule_error(op, "index " + std::to_string(index) + " is outside [" + std::to_string(-size) + ", " +
-                            std::to_string(size) + ")");
+  return rule_error(op, "index " + std::to_string(index) + " is outside [" + std::to_string(-size) +
+                            ", " + std::to_string(size) + ")");
 }
 
 std::optional<std::vector<int64_t>> constant_ints(Operands in, size_t i) {
@@ -78,7 +83,8 @@ Result<int64_t> vector_length(std::string_view op, Operands in, size_t i) {
   const Dims& d = in[i].type.dims;
   if (d.empty()) return int64_t{1};
   if (d[0] >= 0) return d[0];
-  return Error{ErrorCode::unsupported, std::string(op) + ": the output's rank depends on run-time data"};
+  return Error{ErrorCode::unsupported,
+               std::string(op) + ": the output's rank depends on run-time data"};
 }
 
 std::optional<int64_t> merge_sizes(int64_t a, int64_t b) {
@@ -92,8 +98,10 @@ int64_t product_of(std::span<const int64_t> sizes) {
   int64_t known = 1, symbol = 1;
   for (int64_t s : sizes) {
     if (s == 0) return 0;
-    if (s > 0) known *= s;
-    else symbol = symbol == 1 ? s : kDynamic;
+    if (s > 0)
+      known *= s;
+    else
+      symbol = symbol == 1 ? s : kDynamic;
   }
   if (symbol == 1) return known;
   return known == 1 ? symbol : kDynamic;

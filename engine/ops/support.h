@@ -18,8 +18,12 @@ namespace enginery {
 // invalid_argument: "conv: expected ...".
 Error rule_error(std::string_view op, const std::string& message);
 
-inline bool has(Operands in, size_t i) { return i < in.size() && in[i].present; }
-inline const Tensor* given(ReferenceInputs in, size_t i) { return i < in.size() ? in[i] : nullptr; }
+inline bool has(Operands in, size_t i) {
+  return i < in.size() && in[i].present;
+}
+inline const Tensor* given(ReferenceInputs in, size_t i) {
+  return i < in.size() ? in[i] : nullptr;
+}
 
 // All present inputs have one floating type.
 Status require_floating(std::string_view op, Operands in);
@@ -28,7 +32,8 @@ Status require_same_type(std::string_view op, Operands in, std::initializer_list
 // Input i, where present, is an int32 or int64 vector (or scalar).
 Status require_int_vector(std::string_view op, Operands in, size_t i, std::string_view what);
 // Input i, where present and of known dims, is a vector of `size` elements.
-Status require_vector(std::string_view op, Operands in, size_t i, int64_t size, std::string_view what);
+Status require_vector(std::string_view op, Operands in, size_t i, int64_t size,
+                      std::string_view what);
 Status require_rank(std::string_view op, const Dims& dims, size_t least, size_t most = SIZE_MAX);
 Status require_index_type(std::string_view op, const TensorType& indices);
 // index in [-size, size) -> [0, size).
@@ -37,13 +42,18 @@ Result<int64_t> checked_index(std::string_view op, int64_t index, int64_t size);
 // Input i's value, if it is present and known at build time.
 std::optional<std::vector<int64_t>> constant_ints(Operands in, size_t i);
 // `rank` run-time sizes.
-inline Dims unknown_dims(int64_t rank) { return Dims(static_cast<size_t>(rank), kDynamic); }
-// The length of the int vector `in[i]`. Errors: unsupported when it is a run-time size (the rank is unknown).
+inline Dims unknown_dims(int64_t rank) {
+  return Dims(static_cast<size_t>(rank), kDynamic);
+}
+// The length of the int vector `in[i]`. Errors: unsupported when it is a run-time size (the rank is
+// unknown).
 Result<int64_t> vector_length(std::string_view op, Operands in, size_t i);
 
-// The size that both must have: the known one of the two, the symbol where both agree. nullopt: they contradict.
+// The size that both must have: the known one of the two, the symbol where both agree. nullopt:
+// they contradict.
 std::optional<int64_t> merge_sizes(int64_t a, int64_t b);
-// Product of sizes: 0 if any is, the symbol itself when all others are 1, kDynamic for other run-time sizes.
+// Product of sizes: 0 if any is, the symbol itself when all others are 1, kDynamic for other
+// run-time sizes.
 int64_t product_of(std::span<const int64_t> sizes);
 
 // ---- references
@@ -61,17 +71,28 @@ T* elements(Tensor& t) {
 template <typename F>
 Status with_number_type(DataType type, F&& f) {
   switch (type) {
-    case DataType::float32: return f(float{});
-    case DataType::int8: return f(int8_t{});
+    case DataType::float32:
+      return f(float{});
+    case DataType::int8:
+      return f(int8_t{});
     case DataType::boolean:
-    case DataType::uint8: return f(uint8_t{});
-    case DataType::int16: return f(int16_t{});
-    case DataType::uint16: return f(uint16_t{});
-    case DataType::int32: return f(int32_t{});
-    case DataType::uint32: return f(uint32_t{});
-    case DataType::int64: return f(int64_t{});
-    case DataType::uint64: return f(uint64_t{});
-    default: return Error{ErrorCode::internal, std::string(to_string(type)) + " was not widened for a reference"};
+    case DataType::uint8:
+      return f(uint8_t{});
+    case DataType::int16:
+      return f(int16_t{});
+    case DataType::uint16:
+      return f(uint16_t{});
+    case DataType::int32:
+      return f(int32_t{});
+    case DataType::uint32:
+      return f(uint32_t{});
+    case DataType::int64:
+      return f(int64_t{});
+    case DataType::uint64:
+      return f(uint64_t{});
+    default:
+      return Error{ErrorCode::internal,
+                   std::string(to_string(type)) + " was not widened for a reference"};
   }
 }
 
@@ -79,22 +100,29 @@ Status with_number_type(DataType type, F&& f) {
 template <typename F>
 void with_element_bytes(DataType type, F&& f) {
   switch (element_bytes(type)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
-// A computed value as an element: floats rounded, integers truncated towards zero and saturated, NaN becomes 0.
+// A computed value as an element: floats rounded, integers truncated towards zero and saturated,
+// NaN becomes 0.
 template <typename T>
 T saturate(double v) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(v);
   } else {
     if (v != v) return 0;
-    if (v <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-    if (v >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    if (v <= static_cast<double>(std::numeric_limits<T>::min()))
+      return std::numeric_limits<T>::min();
+    if (v >= static_cast<double>(std::numeric_limits<T>::max()))
+      return std::numeric_limits<T>::max();
     return static_cast<T>(v);
   }
 }

@@ -7,16 +7,16 @@ namespace {
 
 constexpr int64_t kMost = (int64_t{1} << 31) - 1;
 
-Status require_list(std::string_view op, std::string_view name, const std::vector<int64_t>& list, size_t size,
-                    int64_t least) {
+Status require_list(std::string_view op, std::string_view name, const std::vector<int64_t>& list,
+                    size_t size, int64_t least) {
   if (list.size() != size) {
     return rule_error(op, "expected " + std::to_string(size) + " " + std::string(name) + ", got " +
                               std::to_string(list.size()));
   }
   for (int64_t v : list) {
     if (v < least || v > kMost) {
-      return rule_error(op, "expected " + std::string(name) + " between " + std::to_string(least) + " and " +
-                                std::to_string(kMost) + ", got " + std::to_string(v));
+      return rule_error(op, "expected " + std::string(name) + " between " + std::to_string(least) +
+                                " and " + std::to_string(kMost) + ", got " + std::to_string(v));
     }
   }
   return {};
@@ -24,7 +24,8 @@ Status require_list(std::string_view op, std::string_view name, const std::vecto
 
 }  // namespace
 
-Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial, const WindowLists& lists) {
+Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial,
+                                         const WindowLists& lists) {
   CHECK_OK(require_list(op, "strides", lists.strides, spatial, 1));
   CHECK_OK(require_list(op, "dilations", lists.dilations, spatial, 1));
   CHECK_OK(require_list(op, "pads_begin", lists.pads_begin, spatial, 0));
@@ -36,20 +37,23 @@ Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial, co
   std::vector<Window> windows(spatial);
   for (size_t i = 0; i < spatial; ++i) {
     int64_t k = lists.kernel[i];
-    if (k == 0 || k > kMost) return rule_error(op, "expected kernel sizes of at least 1, got " + std::to_string(k));
+    if (k == 0 || k > kMost)
+      return rule_error(op, "expected kernel sizes of at least 1, got " + std::to_string(k));
     windows[i] = {k, lists.strides[i], lists.dilations[i], lists.pads_begin[i], lists.pads_end[i]};
   }
   return windows;
 }
 
-Result<int64_t> windows_that_fit(std::string_view op, int64_t in, const Window& w, WindowRounding rounding) {
+Result<int64_t> windows_that_fit(std::string_view op, int64_t in, const Window& w,
+                                 WindowRounding rounding) {
   if (w.kernel < 0) return kDynamic;
   int64_t pads = w.pad_begin + w.pad_end, extent = w.extent();
   if (in < 0) return w.stride == 1 && pads == extent - 1 ? in : kDynamic;
   int64_t room = in + pads - extent;
   if (room < 0) {
-    return rule_error(op, "a window of " + std::to_string(extent) + " does not fit into " + std::to_string(in) +
-                              " elements and " + std::to_string(pads) + " of padding");
+    return rule_error(op, "a window of " + std::to_string(extent) + " does not fit into " +
+                              std::to_string(in) + " elements and " + std::to_string(pads) +
+                              " of padding");
   }
   if (rounding == WindowRounding::floor) return room / w.stride + 1;
   int64_t n = (room + w.stride - 1) / w.stride + 1;

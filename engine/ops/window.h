@@ -21,13 +21,16 @@ struct WindowLists {
   const std::vector<int64_t>&kernel, &strides, &dilations, &pads_begin, &pads_end;
 };
 
-// Checks lengths and ranges (kernel, strides, dilations >= 1, pads >= 0, all below 2^31; a kernel size may be a
-// run-time one) and joins the lists.
-Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial, const WindowLists& lists);
+// Checks lengths and ranges (kernel, strides, dilations >= 1, pads >= 0, all below 2^31; a kernel
+// size may be a run-time one) and joins the lists.
+Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial,
+                                         const WindowLists& lists);
 
 enum class WindowRounding { floor, ceil };
-// How many windows fit. `in` may be a run-time size: it stays itself where the window keeps sizes, else kDynamic.
-Result<int64_t> windows_that_fit(std::string_view op, int64_t in, const Window& window, WindowRounding rounding);
+// How many windows fit. `in` may be a run-time size: it stays itself where the window keeps sizes,
+// else kDynamic.
+Result<int64_t> windows_that_fit(std::string_view op, int64_t in, const Window& window,
+                                 WindowRounding rounding);
 
 // Up to three spatial dimensions as exactly three: missing ones come first, with size 1.
 using Spatial = std::array<int64_t, 3>;

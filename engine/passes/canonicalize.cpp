@@ -25,7 +25,8 @@ bool covers_plane(const Pooling& pool, const Dims& dims) {
   for (size_t i = 0; i < pool.kernel.size(); ++i) {
     if (pool.kernel[i] != dims[i + 2]) return false;
   }
-  return all_equal(pool.pads_begin, 0) && all_equal(pool.pads_end, 0) && all_equal(pool.dilations, 1);
+  return all_equal(pool.pads_begin, 0) && all_equal(pool.pads_end, 0) &&
+         all_equal(pool.dilations, 1);
 }
 
 // The global pooling that this node is, or nothing.
@@ -44,13 +45,15 @@ std::optional<Op> as_global_pooling(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-// y = A B + C for Gemm: its scalars go into constant operands, its transposed constant operands are transposed.
+// y = A B + C for Gemm: its scalars go into constant operands, its transposed constant operands are
+// transposed.
 bool simplify_gemm(Graph& graph, Node& node) {
   Gemm gemm = std::get<Gemm>(node.op);
   bool has_c = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   const Tensor* b = graph.constant(node.inputs[1]);
   const Tensor* c = has_c ? graph.constant(node.inputs[2]) : nullptr;
-  if ((gemm.alpha == 1 && (!has_c || gemm.beta == 1)) || !b || b->type() != DataType::float32) return false;
+  if ((gemm.alpha == 1 && (!has_c || gemm.beta == 1)) || !b || b->type() != DataType::float32)
+    return false;
   if (has_c && (!c || c->type() != DataType::float32)) return false;
   auto scaled = [&](const Tensor& t, float by) {
     Tensor out = t;
@@ -67,18 +70,25 @@ bool simplify_gemm(Graph& graph, Node& node) {
   return true;
 }
 
-// Scales that say no more than the sizes which they give become these: integers, which kernels know when they are chosen.
+// Scales that say no more than the sizes which they give become these: integers, which kernels know
+// when they are chosen.
 bool scales_to_sizes(Graph& graph, Node& node) {
-  if (node.inputs.size() < 2 || std::get<Resize>(node.op).coordinates == ResizeCoordinates::crop) return false;
+  if (node.inputs.size() < 2 || std::get<Resize>(node.op).coordinates == ResizeCoordinates::crop)
+    return false;
   const Tensor* given = graph.constant(node.inputs[1]);
-  const Dims in = graph.value(node.inputs[0]).type.dims, out = graph.value(node.outputs[0]).type.dims;
-  if (!given || given->size() != std::ssize(in) || !is_static(in) || !is_static(out) || volume(in) == 0) return false;
+  const Dims in = graph.value(node.inputs[0]).type.dims,
+             out = graph.value(node.outputs[0]).type.dims;
+  if (!given || given->size() != std::ssize(in) || !is_static(in) || !is_static(out) ||
+      volume(in) == 0)
+    return false;
   const Tensor scales = convert(*given, DataType::float32);
   for (size_t d = 0; d < in.size(); ++d) {
-    if (static_cast<float>(out[d]) / static_cast<float>(in[d]) != scales.data<float>()[d]) return false;
+    if (static_cast<float>(out[d]) / static_cast<float>(in[d]) != scales.data<float>()[d])
+      return false;
   }
   const std::string name = graph.value(node.inputs[1]).name;
-  const ValueId sizes = graph.add_constant(name + ".sizes", Tensor::of<int64_t>({std::ssize(out)}, std::span<const int64_t>(out)));
+  const ValueId sizes = graph.add_constant(
+      name + ".sizes", Tensor::of<int64_t>({std::ssize(out)}, std::span<const int64_t>(out)));
   node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
   node.inputs[1] = kNoValue, node.inputs[2] = sizes;
   return true;

@@ -17,11 +17,13 @@ std::vector<float> floats(const Tensor& t) {
 }
 
 // A constant that is one number a channel of `dims`, or one number for all.
-std::optional<std::vector<float>> per_channel(const Tensor* t, const Dims& dims, size_t channel_axis) {
+std::optional<std::vector<float>> per_channel(const Tensor* t, const Dims& dims,
+                                              size_t channel_axis) {
   if (!t || !is_floating(t->type()) || dims[channel_axis] < 0) return std::nullopt;
   size_t channels = static_cast<size_t>(dims[channel_axis]);
   if (t->size() == 1) {
-    // One number would also raise the rank of a smaller tensor: broadcasting must leave dims as they are.
+    // One number would also raise the rank of a smaller tensor: broadcasting must leave dims as
+    // they are.
     if (t->dims().size() > dims.size()) return std::nullopt;
     return std::vector<float>(channels, floats(*t)[0]);
   }
@@ -40,12 +42,14 @@ std::optional<Affine> batch_norm_affine(const Graph& graph, const Node& node) {
     parts[i] = graph.constant(node.inputs[i + 1]);
     if (!parts[i]) return std::nullopt;
   }
-  auto scale = floats(*parts[0]), bias = floats(*parts[1]), mean = floats(*parts[2]), variance = floats(*parts[3]);
+  auto scale = floats(*parts[0]), bias = floats(*parts[1]), mean = floats(*parts[2]),
+       variance = floats(*parts[3]);
   float epsilon = std::get<BatchNorm>(node.op).epsilon;
   Affine out;
   for (size_t k = 0; k < scale.size(); ++k) {
     double v = static_cast<double>(variance[k]) + epsilon;
-    if (!(v > 0)) return std::nullopt;  // the reference would give NaN or infinity: leave it to say so
+    if (!(v > 0))
+      return std::nullopt;  // the reference would give NaN or infinity: leave it to say so
     double s = scale[k] / std::sqrt(v);
     out.scale.push_back(static_cast<float>(s));
     out.shift.push_back(static_cast<float>(bias[k] - mean[k] * s));
@@ -54,7 +58,8 @@ std::optional<Affine> batch_norm_affine(const Graph& graph, const Node& node) {
 }
 
 // What `node` does to its input `x`, if it is a per-channel scale and shift by constants.
-std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x, size_t channel_axis) {
+std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x,
+                                size_t channel_axis) {
   if (std::holds_alternative<BatchNorm>(node.op)) {
     return node.inputs[0] == x && channel_axis == 1 ? batch_norm_affine(graph, node) : std::nullopt;
   }
@@ -67,8 +72,10 @@ std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x,
   if (!c) return std::nullopt;
   size_t n = c->size();
   switch (binary->kind) {
-    case BinaryKind::mul: return Affine{*c, std::vector<float>(n, 0)};
-    case BinaryKind::add: return Affine{std::vector<float>(n, 1), *c};
+    case BinaryKind::mul:
+      return Affine{*c, std::vector<float>(n, 0)};
+    case BinaryKind::add:
+      return Affine{std::vector<float>(n, 1), *c};
     case BinaryKind::sub: {
       if (!left) return std::nullopt;
       for (float& v : *c) v = -v;
@@ -79,14 +86,17 @@ std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x,
       for (float& v : *c) v = 1 / v;
       return Affine{*c, std::vector<float>(n, 0)};
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
-// The dimension of the weights that counts output channels, and how many of them one index of it stands for.
+// The dimension of the weights that counts output channels, and how many of them one index of it
+// stands for.
 struct WeightAxis {
   size_t axis = 0;
-  int64_t groups = 1;  // deconvolution: w is [C, K/groups, ...], channel k = group * (K/groups) + index
+  int64_t groups =
+      1;  // deconvolution: w is [C, K/groups, ...], channel k = group * (K/groups) + index
 };
 
 std::optional<WeightAxis> weight_axis(const Graph& graph, const Node& node) {
@@ -96,7 +106,8 @@ std::optional<WeightAxis> weight_axis(const Graph& graph, const Node& node) {
     if (op->alpha != 1 || op->beta != 1) return std::nullopt;
     return WeightAxis{op->transpose_b ? size_t{0} : size_t{1}, 1};
   }
-  if (std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).type.dims.size() == 2) return WeightAxis{1, 1};
+  if (std::holds_alternative<MatMul>(node.op) && graph.value(node.inputs[1]).type.dims.size() == 2)
+    return WeightAxis{1, 1};
   return std::nullopt;
 }
 
@@ -143,7 +154,8 @@ bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Aff
   if (!w || w->type() != DataType::float32 || !bias || !is_finite(affine)) return false;
   bool shifts = has_bias;
   for (float s : affine.shift) shifts |= s != 0;
-  if (shifts && !takes_bias) return false;  // a matrix product's bias is an epilogue step: vertical fusion takes it
+  if (shifts && !takes_bias)
+    return false;  // a matrix product's bias is an epilogue step: vertical fusion takes it
   bool scales = false;
   for (float s : affine.scale) scales |= s != 1;
   if (scales) {
@@ -151,9 +163,12 @@ bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Aff
     node.inputs[1] = graph.add_constant(name + ".folded", scale_weights(*w, where, affine.scale));
   }
   if (!shifts) return true;
-  for (size_t k = 0; k < bias->size(); ++k) (*bias)[k] = (*bias)[k] * affine.scale[k] + affine.shift[k];
+  for (size_t k = 0; k < bias->size(); ++k)
+    (*bias)[k] = (*bias)[k] * affine.scale[k] + affine.shift[k];
   node.inputs.resize(3, kNoValue);
-  node.inputs[2] = graph.add_constant(node.name + ".bias", Tensor::of<float>({static_cast<int64_t>(bias->size())}, std::span<const float>(*bias)));
+  node.inputs[2] = graph.add_constant(
+      node.name + ".bias",
+      Tensor::of<float>({static_cast<int64_t>(bias->size())}, std::span<const float>(*bias)));
   return true;
 }
 
@@ -162,7 +177,8 @@ bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) 
   for (ValueId x : node.inputs) {
     if (x == kNoValue || graph.constant(x)) continue;
     NodeId producer = graph.value(x).producer;
-    if (producer == kNoNode || users[static_cast<size_t>(x)].size() != 1 || graph.is_output(x)) continue;
+    if (producer == kNoNode || users[static_cast<size_t>(x)].size() != 1 || graph.is_output(x))
+      continue;
     auto where = weight_axis(graph, graph.node(producer));
     if (!where || graph.value(x).type.type != DataType::float32) continue;
     bool matrix = std::holds_alternative<MatMul>(graph.node(producer).op);
@@ -183,14 +199,19 @@ bool decompose(Graph& graph, NodeId id) {
   Node node = graph.node(id);
   auto affine = batch_norm_affine(graph, node);
   const TensorType& type = graph.value(node.inputs[0]).type;
-  if (!affine || !is_finite(*affine) || type.type != DataType::float32 || type.dims.size() < 2) return false;
+  if (!affine || !is_finite(*affine) || type.type != DataType::float32 || type.dims.size() < 2)
+    return false;
   Dims dims(type.dims.size(), 1);
   dims[1] = static_cast<int64_t>(affine->scale.size());
-  ValueId scale = graph.add_constant(node.name + ".scale", Tensor::of<float>(dims, std::span<const float>(affine->scale)));
-  ValueId shift = graph.add_constant(node.name + ".shift", Tensor::of<float>(dims, std::span<const float>(affine->shift)));
-  auto scaled = graph.add_node(node.name + ".scaled", Binary{BinaryKind::mul}, {node.inputs[0], scale});
+  ValueId scale = graph.add_constant(
+      node.name + ".scale", Tensor::of<float>(dims, std::span<const float>(affine->scale)));
+  ValueId shift = graph.add_constant(
+      node.name + ".shift", Tensor::of<float>(dims, std::span<const float>(affine->shift)));
+  auto scaled =
+      graph.add_node(node.name + ".scaled", Binary{BinaryKind::mul}, {node.inputs[0], scale});
   if (!scaled) return false;
-  auto shifted = graph.add_node(node.name + ".shifted", Binary{BinaryKind::add}, {(*scaled)[0], shift});
+  auto shifted =
+      graph.add_node(node.name + ".shifted", Binary{BinaryKind::add}, {(*scaled)[0], shift});
   ENSURE(shifted.ok(), "a scaled tensor takes a shift of the same dims");
   graph.replace_uses(node.outputs[0], (*shifted)[0]);
   graph.erase_node(id);

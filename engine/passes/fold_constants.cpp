@@ -30,15 +30,20 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node) {
   Tensor stand_in;
   for (ValueId v : node.inputs) inputs.push_back(graph.constant(v));
   if (is_known_shape(graph, node) && !inputs[0]) {
-    // Only the dims are read: one element under them would do, but a Tensor owns all of its elements.
+    // Only the dims are read: one element under them would do, but a Tensor owns all of its
+    // elements.
     const Dims& dims = graph.value(node.inputs[0]).type.dims;
-    Tensor shape = Tensor::of<int64_t>({static_cast<int64_t>(dims.size())}, std::span(dims.data(), dims.size()));
+    Tensor shape = Tensor::of<int64_t>({static_cast<int64_t>(dims.size())},
+                                       std::span(dims.data(), dims.size()));
     const Shape& op = std::get<Shape>(node.op);
     int64_t rank = shape.size();
-    auto clamp = [&](int64_t i) { return std::min(std::max<int64_t>(i < 0 ? i + rank : i, 0), rank); };
+    auto clamp = [&](int64_t i) {
+      return std::min(std::max<int64_t>(i < 0 ? i + rank : i, 0), rank);
+    };
     int64_t first = clamp(op.start), last = std::max(first, clamp(op.end));
-    return std::vector<Tensor>{
-        Tensor::of<int64_t>({last - first}, shape.data<int64_t>().subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)))};
+    return std::vector<Tensor>{Tensor::of<int64_t>(
+        {last - first}, shape.data<int64_t>().subspan(static_cast<size_t>(first),
+                                                      static_cast<size_t>(last - first)))};
   }
   return run_reference(node.op, inputs);
 }
@@ -61,7 +66,8 @@ Result<int> fold_constants(Graph& graph) {
   for (NodeId id : graph.topological_order()) {
     Node& node = graph.node(id);
     CHECK_OK(infer_again(graph, node));
-    bool foldable = (all_constant(graph, node) || is_known_shape(graph, node)) && small_and_static(graph, node);
+    bool foldable =
+        (all_constant(graph, node) || is_known_shape(graph, node)) && small_and_static(graph, node);
     if (!foldable) continue;
     auto results = evaluate(graph, node);
     if (!results) {
@@ -71,7 +77,8 @@ Result<int> fold_constants(Graph& graph) {
     // The node's own output values become the constants, so names of outputs stay.
     std::vector<ValueId> outputs = node.outputs;
     graph.erase_node(id);
-    for (size_t i = 0; i < outputs.size(); ++i) graph.value(outputs[i]).constant = std::move((*results)[i]);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      graph.value(outputs[i]).constant = std::move((*results)[i]);
     ++changed;
   }
   return changed;

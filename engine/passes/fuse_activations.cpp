@@ -16,7 +16,8 @@ class Matcher {
   }
   // The producer, if only one node reads it, so that the pattern may swallow it.
   const Node* private_producer(ValueId v) const {
-    if (v == kNoValue || users_[static_cast<size_t>(v)].size() != 1 || graph_.is_output(v)) return nullptr;
+    if (v == kNoValue || users_[static_cast<size_t>(v)].size() != 1 || graph_.is_output(v))
+      return nullptr;
     return producer(v);
   }
   std::optional<float> scalar(ValueId v) const {
@@ -79,7 +80,8 @@ std::optional<Match> gated(const Matcher& m, const Node& node) {
     if (!gate || gate->inputs[0] != x) continue;
     if (m.activation(gate, ActivationKind::sigmoid)) return Match{{ActivationKind::swish, 1, 0}, x};
     const Activation* hard = m.activation(gate, ActivationKind::hard_sigmoid);
-    if (hard && near(hard->alpha, 1.0f / 6) && near(hard->beta, 0.5f)) return Match{{ActivationKind::hard_swish, 0, 0}, x};
+    if (hard && near(hard->alpha, 1.0f / 6) && near(hard->beta, 0.5f))
+      return Match{{ActivationKind::hard_swish, 0, 0}, x};
   }
   return std::nullopt;
 }
@@ -95,8 +97,12 @@ std::optional<Match> gelu(const Matcher& m, const Node& node) {
     const Unary* unary = erf ? std::get_if<Unary>(&erf->op) : nullptr;
     if (!unary || unary->kind != UnaryKind::erf) return std::nullopt;
     const Node* scaled = m.private_producer(erf->inputs[0]);
-    if (auto d = m.binary_with_scalar(scaled, BinaryKind::div); d && near(d->scalar, std::sqrt(2.0f))) return d->other;
-    if (auto p = m.binary_with_scalar(scaled, BinaryKind::mul); p && near(p->scalar, std::sqrt(0.5f))) return p->other;
+    if (auto d = m.binary_with_scalar(scaled, BinaryKind::div);
+        d && near(d->scalar, std::sqrt(2.0f)))
+      return d->other;
+    if (auto p = m.binary_with_scalar(scaled, BinaryKind::mul);
+        p && near(p->scalar, std::sqrt(0.5f)))
+      return p->other;
     return std::nullopt;
   };
   Match match{{ActivationKind::gelu_erf, 0, 0}, kNoValue};
@@ -124,12 +130,15 @@ Result<int> fuse_activations(Graph& graph) {
   int changed = 0;
   // Hard sigmoids first: a hard swish is made of one.
   for (auto pattern : {&hard_sigmoid, &gated, &gelu}) {
-    std::optional<Matcher> matcher;  // made again only after a change: it holds every value's readers
+    std::optional<Matcher>
+        matcher;  // made again only after a change: it holds every value's readers
     for (NodeId id : graph.topological_order()) {
       if (!std::holds_alternative<Binary>(graph.node(id).op)) continue;
       if (!matcher) matcher.emplace(graph);
       auto match = pattern(*matcher, graph.node(id));
-      if (!match || !(graph.value(match->input).type == graph.value(graph.node(id).outputs[0]).type)) continue;
+      if (!match ||
+          !(graph.value(match->input).type == graph.value(graph.node(id).outputs[0]).type))
+        continue;
       Node& node = graph.node(id);
       node.op = match->activation;
       node.inputs = {match->input};

@@ -1,6 +1,8 @@
-// Recognises activations that exporters leave in pieces: x * sigmoid(x), hard swish, hard sigmoid, GELU by erf.
+// Recognises activations that exporters leave in pieces: x * sigmoid(x), hard swish, hard sigmoid,
+// GELU by erf.
 //
-// Runs after constant folding (their scalars are constants) and before vertical fusion, which then takes them as one step.
+// Runs after constant folding (their scalars are constants) and before vertical fusion, which then
+// takes them as one step.
 #pragma once
 
 #include "engine/graph/graph.h"

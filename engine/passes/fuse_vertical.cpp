@@ -9,7 +9,8 @@ constexpr int kMaxActivations = 2, kMaxAdditions = 2;
 
 bool is_anchor(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
-         std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) || std::holds_alternative<Binary>(op);
+         std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) ||
+         std::holds_alternative<Binary>(op);
 }
 
 bool is_floating_value(const Graph& graph, ValueId v) {
@@ -19,7 +20,8 @@ bool is_floating_value(const Graph& graph, ValueId v) {
 // Grows one group from its anchor along the only reader of each value.
 class Grower {
  public:
-  Grower(Graph& graph, const std::vector<std::vector<NodeId>>& users) : graph_(graph), users_(users) {}
+  Grower(Graph& graph, const std::vector<std::vector<NodeId>>& users)
+      : graph_(graph), users_(users) {}
 
   std::vector<NodeId> grow(NodeId anchor) {
     std::vector<NodeId> chain{anchor};
@@ -29,9 +31,12 @@ class Grower {
       NodeId next = only_reader(chain.back());
       if (next == kNoNode || graph_.node(next).group != kNoGroup) break;
       const Node& node = graph_.node(next);
-      if (std::holds_alternative<Activation>(node.op) && activations < kMaxActivations) ++activations;
-      else if (!pointwise && additions < kMaxAdditions && takes_addition(chain.back(), node)) ++additions;
-      else break;
+      if (std::holds_alternative<Activation>(node.op) && activations < kMaxActivations)
+        ++activations;
+      else if (!pointwise && additions < kMaxAdditions && takes_addition(chain.back(), node))
+        ++additions;
+      else
+        break;
       chain.push_back(next);
     }
     return chain;
@@ -45,8 +50,8 @@ class Grower {
     return readers.size() == 1 ? readers[0] : kNoNode;  // twice by one node counts as two
   }
 
-  // An addition keeps the dims of what it is added to; the other operand comes from outside the chain, since each value
-  // of the chain has one reader.
+  // An addition keeps the dims of what it is added to; the other operand comes from outside the
+  // chain, since each value of the chain has one reader.
   bool takes_addition(NodeId last, const Node& node) const {
     const Binary* binary = std::get_if<Binary>(&node.op);
     if (!binary || binary->kind != BinaryKind::add) return false;
@@ -67,17 +72,19 @@ Result<int> fuse_vertical(Graph& graph) {
   int32_t groups = 0;
   auto group_from = [&](NodeId id) {
     const Node& node = graph.node(id);
-    if (node.group != kNoGroup || !is_anchor(node.op) || !is_floating_value(graph, node.outputs[0])) return;
+    if (node.group != kNoGroup || !is_anchor(node.op) || !is_floating_value(graph, node.outputs[0]))
+      return;
     std::vector<NodeId> chain = grower.grow(id);
     if (chain.size() < 2) return;
     for (NodeId member : chain) graph.node(member).group = groups;
     ++groups;
   };
-  // Backwards, so that of two anchors that meet in an addition the later one takes it; element-wise anchors last, so
-  // that they never take an activation away from a convolution.
+  // Backwards, so that of two anchors that meet in an addition the later one takes it; element-wise
+  // anchors last, so that they never take an activation away from a convolution.
   for (bool pointwise : {false, true}) {
     for (size_t i = order.size(); i-- > 0;) {
-      if (std::holds_alternative<Binary>(graph.node(order[i]).op) == pointwise) group_from(order[i]);
+      if (std::holds_alternative<Binary>(graph.node(order[i]).op) == pointwise)
+        group_from(order[i]);
     }
   }
   return groups;

@@ -32,7 +32,8 @@ Result<int> merge_common(Graph& graph) {
   for (NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     std::string key = std::string(op_name(node.op)) + " " + attributes_text(node.op);
-    for (ValueId v : node.inputs) key += " " + std::to_string(v == kNoValue ? v : same[static_cast<size_t>(v)]);
+    for (ValueId v : node.inputs)
+      key += " " + std::to_string(v == kNoValue ? v : same[static_cast<size_t>(v)]);
     auto [found, fresh] = seen.emplace(std::move(key), id);
     if (fresh) continue;
     const Node& first = graph.node(found->second);

@@ -15,14 +15,18 @@ namespace enginery {
 
 const std::vector<Pass>& pass_list() {
   static const std::vector<Pass> list = {
-      {"fold_constants", fold_constants},      // first: what follows wants axes, shapes and weights as constants
-      {"remove_no_ops", remove_no_ops},        // identities hide patterns from the passes below
-      {"canonicalize", canonicalize},          // one spelling for each computation (mean over the plane = global pooling)
-      {"merge_common", merge_common},          // before fusion, so that shared producers are seen once
-      {"fuse_activations", fuse_activations},  // swish, hard swish and GELU from their exported pieces
-      {"fold_batch_norm", fold_batch_norm},    // scale and shift into weights, before groups are formed
-      {"remove_dead", remove_dead},            // leftovers would count as users and block fusion
-      {"fuse_vertical", fuse_vertical},        // last: groups refer to final nodes
+      {"fold_constants",
+       fold_constants},  // first: what follows wants axes, shapes and weights as constants
+      {"remove_no_ops", remove_no_ops},  // identities hide patterns from the passes below
+      {"canonicalize",
+       canonicalize},  // one spelling for each computation (mean over the plane = global pooling)
+      {"merge_common", merge_common},  // before fusion, so that shared producers are seen once
+      {"fuse_activations",
+       fuse_activations},  // swish, hard swish and GELU from their exported pieces
+      {"fold_batch_norm",
+       fold_batch_norm},                 // scale and shift into weights, before groups are formed
+      {"remove_dead", remove_dead},      // leftovers would count as users and block fusion
+      {"fuse_vertical", fuse_vertical},  // last: groups refer to final nodes
   };
   return list;
 }
@@ -50,15 +54,17 @@ Status run_passes(Graph& graph, const PassOptions& options) {
     auto start = std::chrono::steady_clock::now();
     auto changed = pass.run(graph);
     if (!changed) return changed.error().within("pass " + name);
-    double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    double ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     if (Status sound = verify(graph); !sound.ok()) {
-      return Error{ErrorCode::internal, "pass " + name + " broke the graph: " + sound.error().message};
+      return Error{ErrorCode::internal,
+                   "pass " + name + " broke the graph: " + sound.error().message};
     }
     if (options.dump) options.dump(pass.name, graph);
     if (options.log) {
       char line[160];
-      std::snprintf(line, sizeof line, "after %s: %d layers (%d changed, %.1f ms)", name.c_str(), layer_count(graph),
-                    *changed, ms);
+      std::snprintf(line, sizeof line, "after %s: %d layers (%d changed, %.1f ms)", name.c_str(),
+                    layer_count(graph), *changed, ms);
       options.log(line);
     }
   }

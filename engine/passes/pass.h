@@ -1,7 +1,8 @@
 // The list of graph passes and the driver that runs them.
 //
-// A pass is one free function that rewrites a Graph and says how many places it changed. Passes know nothing of devices:
-// they simplify, and they form fusion groups that plan keeps or expands. Adding one: its pair of files, one row in pass_list.
+// A pass is one free function that rewrites a Graph and says how many places it changed. Passes
+// know nothing of devices: they simplify, and they form fusion groups that plan keeps or expands.
+// Adding one: its pair of files, one row in pass_list.
 #pragma once
 
 #include <functional>
@@ -22,13 +23,14 @@ struct Pass {
 const std::vector<Pass>& pass_list();
 
 struct PassOptions {
-  std::set<std::string> skip;                                              // names not to run
-  std::function<void(std::string_view pass, const Graph& graph)> dump;     // called after each pass, when set
-  std::function<void(const std::string& line)> log;                        // "after fuse_vertical: 57 layers (0.4 ms)"
+  std::set<std::string> skip;  // names not to run
+  std::function<void(std::string_view pass, const Graph& graph)>
+      dump;                                          // called after each pass, when set
+  std::function<void(const std::string& line)> log;  // "after fuse_vertical: 57 layers (0.4 ms)"
 };
 
-// Runs the list, verifying the graph after each pass. Errors: usage (a name in `skip` that no pass has),
-// internal (a pass broke the graph; the message names it).
+// Runs the list, verifying the graph after each pass. Errors: usage (a name in `skip` that no pass
+// has), internal (a pass broke the graph; the message names it).
 Status run_passes(Graph& graph, const PassOptions& options);
 
 // What the passes' tests and the log call a layer: a live node, or a fusion group.

@@ -1,4 +1,5 @@
-// Removes nodes that return their input: identity, dropout, casts, reshapes, transposes and pads that change nothing.
+// Removes nodes that return their input: identity, dropout, casts, reshapes, transposes and pads
+// that change nothing.
 //
 // Runs before pattern matching, since such nodes stand between the pieces of a pattern.
 #pragma once

@@ -8,34 +8,44 @@ Format boundary_format(const Value& value) {
   return {value.type.type, Layout{}};
 }
 
-std::vector<ReformatKey> needed_reformats(const Network& network, const std::vector<Tactic>& tactics) {
+std::vector<ReformatKey> needed_reformats(const Network& network,
+                                          const std::vector<Tactic>& tactics) {
   std::vector<Format> made(static_cast<size_t>(network.graph.value_count()));
-  for (ValueId v : network.graph.inputs()) made[static_cast<size_t>(v)] = boundary_format(network.graph.value(v));
+  for (ValueId v : network.graph.inputs())
+    made[static_cast<size_t>(v)] = boundary_format(network.graph.value(v));
   std::set<ReformatKey> needed;
   auto want = [&](ValueId v, const Format& format) {
     const Format& from = made[static_cast<size_t>(v)];
-    if (!same_placement(network.graph.value(v).type.dims, from, format)) needed.insert({v, from, format});
+    if (!same_placement(network.graph.value(v).type.dims, from, format))
+      needed.insert({v, from, format});
   };
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     const NetworkNode& node = network.nodes[n];
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant) want(node.inputs[i], tactics[n].inputs[i]);
+      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant)
+        want(node.inputs[i], tactics[n].inputs[i]);
     }
-    for (size_t i = 0; i < node.outputs.size(); ++i) made[static_cast<size_t>(node.outputs[i])] = tactics[n].outputs[i];
+    for (size_t i = 0; i < node.outputs.size(); ++i)
+      made[static_cast<size_t>(node.outputs[i])] = tactics[n].outputs[i];
   }
   for (ValueId v : network.graph.outputs()) want(v, boundary_format(network.graph.value(v)));
   return {needed.begin(), needed.end()};
 }
 
-Result<Tactic> offer_reformat_tactic(const Network& network, const TacticSources& sources, const ReformatKey& key) {
-  static const std::set<Precision> kAny = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16, Precision::int8};
+Result<Tactic> offer_reformat_tactic(const Network& network, const TacticSources& sources,
+                                     const ReformatKey& key) {
+  static const std::set<Precision> kAny = {Precision::fp32, Precision::tf32, Precision::fp16,
+                                           Precision::bf16, Precision::int8};
   const Value& value = network.graph.value(key.value);
   auto offered = offer_all(sources, reformat_problem(value.type, key.from, key.to), kAny);
-  if (!offered) return offered.error().within("reformat of '" + value.name + "' from " + to_string(key.from) + " to " + to_string(key.to));
+  if (!offered)
+    return offered.error().within("reformat of '" + value.name + "' from " + to_string(key.from) +
+                                  " to " + to_string(key.to));
   return offered->front();
 }
 
-Status complete_reformats(const Network& network, const TacticSources& sources, Assignment& assignment) {
+Status complete_reformats(const Network& network, const TacticSources& sources,
+                          Assignment& assignment) {
   for (const ReformatKey& key : needed_reformats(network, assignment.tactics)) {
     if (assignment.reformats.count(key)) continue;
     TRY(Tactic tactic, offer_reformat_tactic(network, sources, key));

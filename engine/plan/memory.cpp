@@ -32,7 +32,8 @@ class Lifetimes {
     steps_.resize(plan.storages.size());
     for (size_t i = 0; i < plan.steps.size(); ++i) {
       if (plan.steps[i].tactic.view_of >= 0) continue;
-      for (size_t storage : storages_touched(plan, plan.steps[i])) steps_[storage].push_back(static_cast<int>(i));
+      for (size_t storage : storages_touched(plan, plan.steps[i]))
+        steps_[storage].push_back(static_cast<int>(i));
     }
   }
 
@@ -45,7 +46,8 @@ class Lifetimes {
   bool ends_before(size_t a, size_t b) const {
     if (storages_[a].last_step >= storages_[b].first_step || steps_[b].empty()) return false;
     int first = steps_[b].front();
-    return std::all_of(steps_[a].begin(), steps_[a].end(), [&](int step) { return order_->before(step, first); });
+    return std::all_of(steps_[a].begin(), steps_[a].end(),
+                       [&](int step) { return order_->before(step, first); });
   }
 
   const std::vector<Storage>& storages_;
@@ -61,14 +63,18 @@ void find_lifetimes(Plan& plan) {
     s.last_step = std::max(s.last_step, step);
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    for (size_t storage : storages_touched(plan, plan.steps[i])) touch(storage, static_cast<int>(i));
+    for (size_t storage : storages_touched(plan, plan.steps[i]))
+      touch(storage, static_cast<int>(i));
   }
   // Outputs are read after the last step.
-  for (int t : plan.outputs) touch(static_cast<size_t>(plan.tensors[static_cast<size_t>(t)].storage), static_cast<int>(plan.steps.size()));
+  for (int t : plan.outputs)
+    touch(static_cast<size_t>(plan.tensors[static_cast<size_t>(t)].storage),
+          static_cast<int>(plan.steps.size()));
 }
 
 // The lowest gap that holds the wanted storage between the placed ones that live at the same time.
-int64_t lowest_gap(const Plan& plan, const Lifetimes& lifetimes, const std::vector<size_t>& placed, size_t wanted) {
+int64_t lowest_gap(const Plan& plan, const Lifetimes& lifetimes, const std::vector<size_t>& placed,
+                   size_t wanted) {
   std::vector<std::pair<int64_t, int64_t>> taken;
   for (size_t p : placed) {
     const Storage& s = plan.storages[p];
@@ -91,9 +97,12 @@ void plan_memory(Plan& plan) {
   const Lifetimes lifetimes(plan);
   std::vector<size_t> arena, placed;
   for (size_t i = 0; i < plan.storages.size(); ++i) {
-    if (plan.storages[i].kind == StorageKind::arena && plan.storages[i].last_step >= 0) arena.push_back(i);
+    if (plan.storages[i].kind == StorageKind::arena && plan.storages[i].last_step >= 0)
+      arena.push_back(i);
   }
-  std::stable_sort(arena.begin(), arena.end(), [&](size_t a, size_t b) { return plan.storages[a].bytes > plan.storages[b].bytes; });
+  std::stable_sort(arena.begin(), arena.end(), [&](size_t a, size_t b) {
+    return plan.storages[a].bytes > plan.storages[b].bytes;
+  });
   plan.arena_bytes = 0;
   for (size_t i : arena) {
     Storage& s = plan.storages[i];
@@ -113,7 +122,9 @@ Status check_memory(const Plan& plan) {
     }
     arena.push_back(i);
   }
-  std::sort(arena.begin(), arena.end(), [&](size_t a, size_t b) { return plan.storages[a].first_step < plan.storages[b].first_step; });
+  std::sort(arena.begin(), arena.end(), [&](size_t a, size_t b) {
+    return plan.storages[a].first_step < plan.storages[b].first_step;
+  });
   const Lifetimes lifetimes(plan);
   const bool in_order = stream_count(plan) == 1;
   for (size_t i = 0; i < arena.size(); ++i) {
@@ -121,7 +132,8 @@ Status check_memory(const Plan& plan) {
     for (size_t j = i + 1; j < arena.size(); ++j) {
       const Storage& b = plan.storages[arena[j]];
       if (in_order && b.first_step > a.last_step) break;
-      if (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes && lifetimes.together(arena[i], arena[j])) {
+      if (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes &&
+          lifetimes.together(arena[i], arena[j])) {
         return Error{ErrorCode::internal, "memory plan: two live storages overlap"};
       }
     }

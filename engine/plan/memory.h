@@ -1,4 +1,5 @@
-// Memory planning: offsets in one arena by lifetime, so that storages that live at different times share bytes.
+// Memory planning: offsets in one arena by lifetime, so that storages that live at different times
+// share bytes.
 #pragma once
 
 #include "engine/plan/plan.h"
@@ -7,12 +8,14 @@ namespace enginery {
 
 inline constexpr int64_t kArenaAlignment = 256;
 
-// Sets first_step and last_step of every storage from the steps that touch it, then each arena offset (lowest gap,
-// largest first; Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020) and arena_bytes.
-// Storages share bytes where one's last step has ended when the other's first begins, on whatever streams they run.
+// Sets first_step and last_step of every storage from the steps that touch it, then each arena
+// offset (lowest gap, largest first; Pisarchyk and Lee, "Efficient memory management for deep
+// neural net inference", 2020) and arena_bytes. Storages share bytes where one's last step has
+// ended when the other's first begins, on whatever streams they run.
 void plan_memory(Plan& plan);
 
-// The promise of plan_memory, checked: no two live storages overlap, all lie in the arena. Errors: internal.
+// The promise of plan_memory, checked: no two live storages overlap, all lie in the arena. Errors:
+// internal.
 Status check_memory(const Plan& plan);
 
 }  // namespace enginery

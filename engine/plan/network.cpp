@@ -9,10 +9,16 @@ namespace {
 constexpr int64_t kMaxKeyedElements = 4096;
 
 TensorDesc describe(const Graph& graph, ValueId v) {
-  if (v == kNoValue) return {.type = {}, .present = false, .constant = false, .value = {}, .pinned = {}};
+  if (v == kNoValue)
+    return {.type = {}, .present = false, .constant = false, .value = {}, .pinned = {}};
   const Value& value = graph.value(v);
-  TensorDesc desc{.type = value.type, .present = true, .constant = value.constant.has_value(), .value = {}, .pinned = {}};
-  bool selects_code = desc.constant && !is_floating(value.type.type) && value.constant->size() <= kMaxKeyedElements;
+  TensorDesc desc{.type = value.type,
+                  .present = true,
+                  .constant = value.constant.has_value(),
+                  .value = {},
+                  .pinned = {}};
+  bool selects_code =
+      desc.constant && !is_floating(value.type.type) && value.constant->size() <= kMaxKeyedElements;
   if (selects_code) desc.value = *value.constant;
   return desc;
 }
@@ -23,7 +29,9 @@ bool is_bias(const Graph& graph, const Op& anchor, ValueId operand, const Dims& 
   if (!t || dims.empty()) return false;
   bool matrix = std::holds_alternative<MatMul>(anchor) || std::holds_alternative<Gemm>(anchor);
   size_t axis = matrix ? dims.size() - 1 : 1;
-  if (axis >= dims.size() || t->size() != dims[axis] || t->dims().size() > dims.size() || t->dims().empty()) return false;
+  if (axis >= dims.size() || t->size() != dims[axis] || t->dims().size() > dims.size() ||
+      t->dims().empty())
+    return false;
   size_t from_right = dims.size() - axis;
   return t->dims().size() >= from_right && t->dims()[t->dims().size() - from_right] == dims[axis];
 }
@@ -45,7 +53,8 @@ NetworkNode make_node(const Graph& graph, const std::vector<NodeId>& members) {
     } else {
       ValueId operand = node.inputs[0] == flowing ? node.inputs[1] : node.inputs[0];
       bool bias = is_bias(graph, anchor.op, operand, graph.value(flowing).type.dims);
-      step = {bias ? EpilogueKind::bias : EpilogueKind::add, {}, static_cast<int>(out.inputs.size())};
+      step = {
+          bias ? EpilogueKind::bias : EpilogueKind::add, {}, static_cast<int>(out.inputs.size())};
       out.inputs.push_back(operand);
     }
     out.problem.epilogue.push_back(step);
@@ -59,7 +68,8 @@ NetworkNode make_node(const Graph& graph, const std::vector<NodeId>& members) {
 }
 
 bool only_reference(const std::vector<Tactic>& tactics) {
-  return std::all_of(tactics.begin(), tactics.end(), [](const Tactic& t) { return t.source == "reference"; });
+  return std::all_of(tactics.begin(), tactics.end(),
+                     [](const Tactic& t) { return t.source == "reference"; });
 }
 
 class Lowering {
@@ -80,15 +90,17 @@ class Lowering {
     for (NodeId id : order) {
       int32_t group = network_.graph.node(id).group;
       // A group stands where its last node stood: there all of its operands exist.
-      if (group == kNoGroup) CHECK_OK(add({id}));
-      else if (groups[group].back() == id) CHECK_OK(add_group(groups[group]));
+      if (group == kNoGroup)
+        CHECK_OK(add({id}));
+      else if (groups[group].back() == id)
+        CHECK_OK(add_group(groups[group]));
     }
     return std::move(network_);
   }
 
  private:
-  // An output that is a constant or an input is copied by a node, so that plan knows one kind of output only; so is
-  // the second of two outputs that are the same value.
+  // An output that is a constant or an input is copied by a node, so that plan knows one kind of
+  // output only; so is the second of two outputs that are the same value.
   void give_outputs_a_producer() {
     Graph& graph = network_.graph;
     std::vector<ValueId> outputs = graph.outputs();
@@ -105,22 +117,27 @@ class Lowering {
     NetworkNode node = make_node(network_.graph, members);
     for (const TensorDesc& d : node.problem.outputs) {
       if (!is_static(d.type.dims)) {
-        return Error{ErrorCode::invalid_argument, "node '" + node.name + "': its output " + to_string(d.type) +
+        return Error{ErrorCode::invalid_argument, "node '" + node.name + "': its output " +
+                                                      to_string(d.type) +
                                                       " has a run-time size; give --shapes"};
       }
     }
     auto tactics = offer_all(sources_, node.problem, allowed_);
-    if (!tactics) return tactics.error().within("node '" + node.name + "' (" + std::string(op_name(node.problem.op)) + ")");
+    if (!tactics)
+      return tactics.error().within("node '" + node.name + "' (" +
+                                    std::string(op_name(node.problem.op)) + ")");
     node.tactics = std::move(*tactics);
     network_.nodes.push_back(std::move(node));
     return {};
   }
 
-  // Keeps the longest head of the group that some source other than the reference can run; the rest runs node by node.
+  // Keeps the longest head of the group that some source other than the reference can run; the rest
+  // runs node by node.
   Status add_group(std::vector<NodeId> members) {
     size_t keep = members.size();
     while (keep > 1) {
-      std::vector<NodeId> head(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(keep));
+      std::vector<NodeId> head(members.begin(),
+                               members.begin() + static_cast<std::ptrdiff_t>(keep));
       auto tactics = offer_all(sources_, make_node(network_.graph, head).problem, allowed_);
       if (tactics && !only_reference(*tactics)) break;
       --keep;
@@ -157,17 +174,21 @@ Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Proble
   for (const auto& source : sources) {
     auto offered = source->offer(problem, allowed);
     if (!offered) {
-      reasons += (reasons.empty() ? "" : "; ") + std::string(source->name()) + ": " + offered.error().message;
+      reasons += (reasons.empty() ? "" : "; ") + std::string(source->name()) + ": " +
+                 offered.error().message;
       if (offered.error().code != ErrorCode::unsupported) return offered.error();
       continue;
     }
-    out.insert(out.end(), std::make_move_iterator(offered->begin()), std::make_move_iterator(offered->end()));
+    out.insert(out.end(), std::make_move_iterator(offered->begin()),
+               std::make_move_iterator(offered->end()));
   }
-  if (out.empty()) return Error{ErrorCode::unsupported, "no tactic source can run it (" + reasons + ")"};
+  if (out.empty())
+    return Error{ErrorCode::unsupported, "no tactic source can run it (" + reasons + ")"};
   return out;
 }
 
-Result<Network> lower(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed) {
+Result<Network> lower(Graph graph, const TacticSources& sources,
+                      const std::set<Precision>& allowed) {
   return Lowering(std::move(graph), sources, allowed).run();
 }
 

@@ -1,6 +1,8 @@
-// Network: a graph cut into problems, one for each kernel that will run; the input of tactic selection.
+// Network: a graph cut into problems, one for each kernel that will run; the input of tactic
+// selection.
 //
-// Lowering asks the tactic sources and keeps a fusion group, shortens it or expands it into its nodes.
+// Lowering asks the tactic sources and keeps a fusion group, shortens it or expands it into its
+// nodes.
 #pragma once
 
 #include <set>
@@ -12,28 +14,31 @@
 
 namespace enginery {
 
-// One problem of the network, wired by the graph's values. Vectors run parallel to problem.inputs and outputs.
+// One problem of the network, wired by the graph's values. Vectors run parallel to problem.inputs
+// and outputs.
 struct NetworkNode {
   std::string name;
   Problem problem;
-  std::vector<ValueId> inputs;   // kNoValue where absent; constants included
+  std::vector<ValueId> inputs;  // kNoValue where absent; constants included
   std::vector<ValueId> outputs;
-  std::vector<Tactic> tactics;   // what the sources offer, likely best first; never empty
+  std::vector<Tactic> tactics;  // what the sources offer, likely best first; never empty
 };
 
 struct Network {
-  Graph graph;                       // specialised and optimised; owns the constants
-  std::vector<NetworkNode> nodes;    // producers before consumers
+  Graph graph;                     // specialised and optimised; owns the constants
+  std::vector<NetworkNode> nodes;  // producers before consumers
 
   // Weights of a node's constant inputs, for TacticSource::prepare.
   std::vector<const Tensor*> weights(const NetworkNode& node) const;
 };
 
-// Errors: invalid_argument (run-time sizes are left), unsupported (a node that no source can run, with every source's
-// reason).
-Result<Network> lower(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed);
+// Errors: invalid_argument (run-time sizes are left), unsupported (a node that no source can run,
+// with every source's reason).
+Result<Network> lower(Graph graph, const TacticSources& sources,
+                      const std::set<Precision>& allowed);
 
-// All tactics for a problem over all sources in order. Errors: unsupported with every source's reason.
+// All tactics for a problem over all sources in order. Errors: unsupported with every source's
+// reason.
 Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Problem& problem,
                                       const std::set<Precision>& allowed);
 

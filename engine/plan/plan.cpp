@@ -12,12 +12,14 @@ namespace {
 // Builds a plan step by step; keeps where each value lies, in every format that was made of it.
 class Planner {
  public:
-  Planner(const Network& network, const Assignment& assignment) : network_(network), assignment_(assignment) {}
+  Planner(const Network& network, const Assignment& assignment)
+      : network_(network), assignment_(assignment) {}
 
   Result<Plan> run() {
     count_readers();
     for (ValueId v : network_.graph.inputs()) add_input(v);
-    for (size_t n = 0; n < network_.nodes.size(); ++n) CHECK_OK(add_node(network_.nodes[n], assignment_.tactics[n]));
+    for (size_t n = 0; n < network_.nodes.size(); ++n)
+      CHECK_OK(add_node(network_.nodes[n], assignment_.tactics[n]));
     for (ValueId v : network_.graph.outputs()) CHECK_OK(add_output(v));
     assign_streams(plan_, assignment_.streams);
     plan_memory(plan_);
@@ -72,7 +74,8 @@ class Planner {
     }
     auto chosen = assignment_.reformats.find({v, from, format});
     if (chosen == assignment_.reformats.end()) {
-      return Error{ErrorCode::internal, "no tactic was chosen for the reformat of '" + value(v).name + "'"};
+      return Error{ErrorCode::internal,
+                   "no tactic was chosen for the reformat of '" + value(v).name + "'"};
     }
     int storage = new_storage(StorageKind::arena, physical_bytes(value(v).type.dims, format));
     int target = new_tensor(v, format, storage);
@@ -88,7 +91,8 @@ class Planner {
   }
 
   void add_step(PlanStep step) {
-    if (step.tactic.workspace_bytes > 0) step.workspace = new_storage(StorageKind::arena, step.tactic.workspace_bytes);
+    if (step.tactic.workspace_bytes > 0)
+      step.workspace = new_storage(StorageKind::arena, step.tactic.workspace_bytes);
     plan_.steps.push_back(std::move(step));
   }
 
@@ -105,8 +109,10 @@ class Planner {
     if (plan_.storages[static_cast<size_t>(storage)].kind != StorageKind::arena) return false;
     // Views of other values share the storage: they must be dead too.
     for (const auto& [place, other] : places_) {
-      bool shares = plan_.tensors[static_cast<size_t>(other)].storage == storage && place.value != operand;
-      if (shares && (network_.graph.is_output(place.value) || last_reader_[place.value] >= reader)) return false;
+      bool shares =
+          plan_.tensors[static_cast<size_t>(other)].storage == storage && place.value != operand;
+      if (shares && (network_.graph.is_output(place.value) || last_reader_[place.value] >= reader))
+        return false;
     }
     return true;
   }
@@ -118,7 +124,8 @@ class Planner {
     step.tactic = tactic;
     size_t reader = static_cast<size_t>(&node - network_.nodes.data());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      bool absent = node.inputs[i] == kNoValue, constant = !absent && node.problem.inputs[i].constant;
+      bool absent = node.inputs[i] == kNoValue,
+           constant = !absent && node.problem.inputs[i].constant;
       step.constants.push_back(constant ? constant_index(node.inputs[i]) : -1);
       step.inputs.push_back(-1);
       if (!absent && !constant) {
@@ -130,17 +137,22 @@ class Planner {
       made_[v] = tactic.outputs[i];
       int storage = -1;
       if (i == 0) storage = shared_storage(node, tactic, step, reader);
-      if (storage < 0) storage = new_storage(StorageKind::arena, physical_bytes(value(v).type.dims, tactic.outputs[i]));
+      if (storage < 0)
+        storage =
+            new_storage(StorageKind::arena, physical_bytes(value(v).type.dims, tactic.outputs[i]));
       step.outputs.push_back(new_tensor(v, tactic.outputs[i], storage));
     }
     add_step(std::move(step));
     return {};
   }
 
-  // The storage that the first output shares with an input: a view's source or an in-place operand; -1 for none.
-  int shared_storage(const NetworkNode& node, const Tactic& tactic, const PlanStep& step, size_t reader) {
+  // The storage that the first output shares with an input: a view's source or an in-place operand;
+  // -1 for none.
+  int shared_storage(const NetworkNode& node, const Tactic& tactic, const PlanStep& step,
+                     size_t reader) {
     if (tactic.view_of >= 0) {
-      return plan_.tensors[static_cast<size_t>(step.inputs[static_cast<size_t>(tactic.view_of)])].storage;
+      return plan_.tensors[static_cast<size_t>(step.inputs[static_cast<size_t>(tactic.view_of)])]
+          .storage;
     }
     if (tactic.in_place_operand < 0) return -1;
     size_t operand = static_cast<size_t>(tactic.in_place_operand);
@@ -149,18 +161,22 @@ class Planner {
     // The same storage must not be read as another input of the step.
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       bool other = i != operand && step.inputs[i] >= 0;
-      if (other && plan_.tensors[static_cast<size_t>(step.inputs[i])].storage == plan_.tensors[static_cast<size_t>(tensor)].storage) return -1;
+      if (other && plan_.tensors[static_cast<size_t>(step.inputs[i])].storage ==
+                       plan_.tensors[static_cast<size_t>(tensor)].storage)
+        return -1;
     }
     return plan_.tensors[static_cast<size_t>(tensor)].storage;
   }
 
-  // The output's storage becomes the caller's memory. Where it cannot (it is an input's, another output's, or larger),
-  // the runtime copies the output at the end.
+  // The output's storage becomes the caller's memory. Where it cannot (it is an input's, another
+  // output's, or larger), the runtime copies the output at the end.
   Status add_output(ValueId v) {
     Format format = boundary_format(value(v));
     TRY(int tensor, tensor_in(v, format));
-    Storage& storage = plan_.storages[static_cast<size_t>(plan_.tensors[static_cast<size_t>(tensor)].storage)];
-    if (storage.kind == StorageKind::arena && storage.bytes == physical_bytes(value(v).type.dims, format)) {
+    Storage& storage =
+        plan_.storages[static_cast<size_t>(plan_.tensors[static_cast<size_t>(tensor)].storage)];
+    if (storage.kind == StorageKind::arena &&
+        storage.bytes == physical_bytes(value(v).type.dims, format)) {
       storage.kind = StorageKind::output;
       storage.offset = static_cast<int64_t>(plan_.outputs.size());
     }

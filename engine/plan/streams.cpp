@@ -93,19 +93,21 @@ bool StepOrder::before(int a, int b) const {
 // Whether all that the stream was given has ended before a step with these dependencies can begin.
 bool StepOrder::is_idle(int stream, const std::vector<int>& dependencies) const {
   int last = last_[static_cast<size_t>(stream)];
-  return last < 0 || std::any_of(dependencies.begin(), dependencies.end(), [&](int d) { return d == last || before(last, d); });
+  return last < 0 || std::any_of(dependencies.begin(), dependencies.end(),
+                                 [&](int d) { return d == last || before(last, d); });
 }
 
 void assign_streams(Plan& plan, int most) {
   for (PlanStep& step : plan.steps) step.stream = 0;
-  most = std::min(most, kMostStreams);
-  if (most < 2 || plan.steps.size() > kMostStepsSideBySide) return;
+  most = std::min(most, kMaxStreams);
+  if (most < 2 || plan.steps.size() > kMaxStepsSideBySide) return;
   StepOrder order(plan.storages.size());
   for (PlanStep& step : plan.steps) {
     const std::vector<int> dependencies = order.dependencies(plan, step);
     if (launches(step)) {
       auto continues = [&](int stream) {
-        return std::find(dependencies.begin(), dependencies.end(), order.last_[static_cast<size_t>(stream)]) != dependencies.end();
+        return std::find(dependencies.begin(), dependencies.end(),
+                         order.last_[static_cast<size_t>(stream)]) != dependencies.end();
       };
       auto first = [&](const std::function<bool(int)>& suits) {
         int stream = 0;
@@ -113,8 +115,11 @@ void assign_streams(Plan& plan, int most) {
         return stream;
       };
       step.stream = first(continues);
-      if (step.stream == most) step.stream = first([&](int stream) { return order.is_idle(stream, dependencies); });
-      if (step.stream == most) step.stream = dependencies.empty() ? 0 : order.streams_[static_cast<size_t>(dependencies.front())];
+      if (step.stream == most)
+        step.stream = first([&](int stream) { return order.is_idle(stream, dependencies); });
+      if (step.stream == most)
+        step.stream =
+            dependencies.empty() ? 0 : order.streams_[static_cast<size_t>(dependencies.front())];
     }
     order.add(plan, step, dependencies);
   }

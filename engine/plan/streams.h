@@ -1,8 +1,9 @@
 // Streams: which steps of a plan run side by side, and what each of them waits for.
 //
-// Two steps depend on each other when one writes a storage that the other touches. The steps of one stream run in the
-// plan's order; before a step its stream may wait for steps of the others. Views launch nothing and take no part. The
-// memory planner and the runtime both go by StepOrder, so storages share bytes only where the waits allow it.
+// Two steps depend on each other when one writes a storage that the other touches. The steps of one
+// stream run in the plan's order; before a step its stream may wait for steps of the others. Views
+// launch nothing and take no part. The memory planner and the runtime both go by StepOrder, so
+// storages share bytes only where the waits allow it.
 #pragma once
 
 #include <array>
@@ -13,11 +14,12 @@
 
 namespace enginery {
 
-inline constexpr int kMostStreams = 8;
+inline constexpr int kMaxStreams = 8;
 // Longer plans stay on one stream: the memory planner compares every two storages of the others.
-inline constexpr size_t kMostStepsSideBySide = 10'000;
+inline constexpr size_t kMaxStepsSideBySide = 10'000;
 
-// Gives every step one of `most` streams: a chain stays on its stream, a branch goes to one that has nothing to do there.
+// Gives every step one of `most` streams: a chain stays on its stream, a branch goes to one that
+// has nothing to do there.
 void assign_streams(Plan& plan, int most);
 
 // The storages that a step reads; those that it writes, its workspace among them.
@@ -30,7 +32,7 @@ int stream_count(const Plan& plan);
 // What is certain of the order in which steps run, however fast each stream is.
 class StepOrder {
  public:
-  // Steps must name streams below kMostStreams.
+  // Steps must name streams below kMaxStreams.
   explicit StepOrder(const Plan& plan);
 
   // Whether step `a` has ended when step `b` begins.
@@ -45,13 +47,14 @@ class StepOrder {
   explicit StepOrder(size_t storages) : touched_(storages) { last_.fill(-1); }
 
   // Of every stream, the last step that has ended for certain.
-  using Ended = std::array<int, kMostStreams>;
+  using Ended = std::array<int, kMaxStreams>;
   struct Touched {
     int writer = -1;
     std::vector<int> readers;  // since
   };
 
-  std::vector<int> dependencies(const Plan& plan, const PlanStep& step) const;  // earlier steps, the latest first
+  std::vector<int> dependencies(const Plan& plan,
+                                const PlanStep& step) const;  // earlier steps, the latest first
   void add(const Plan& plan, const PlanStep& step, const std::vector<int>& dependencies);
   void end(Ended& ended, int step) const;
   bool is_idle(int stream, const std::vector<int>& dependencies) const;
@@ -61,7 +64,7 @@ class StepOrder {
   std::vector<Ended> ended_;      // when the step begins
   std::vector<std::vector<int>> waits_;
   std::vector<bool> awaited_;
-  std::array<int, kMostStreams> last_{};  // step given to each stream; -1: none
+  std::array<int, kMaxStreams> last_{};  // step given to each stream; -1: none
 };
 
 }  // namespace enginery

@@ -16,16 +16,19 @@ std::string describe(const Plan& plan, int tensor) {
 
 // Inputs, weights and outputs once, each in the type in which the tactic reads or writes it.
 double bytes_in_formats(const PlanStep& step) {
-  const double weight_bytes = step.tactic.compute == Precision::fp16 || step.tactic.compute == Precision::bf16 ? 2 : 4;
+  const double weight_bytes =
+      step.tactic.compute == Precision::fp16 || step.tactic.compute == Precision::bf16 ? 2 : 4;
   double bytes = 0;
   for (size_t i = 0; i < step.problem.inputs.size(); ++i) {
     const TensorDesc& desc = step.problem.inputs[i];
     if (!desc.present || desc.value) continue;
-    bytes += desc.constant ? weight_bytes * static_cast<double>(volume(desc.type.dims))
-                           : static_cast<double>(physical_bytes(desc.type.dims, step.tactic.inputs[i]));
+    bytes += desc.constant
+                 ? weight_bytes * static_cast<double>(volume(desc.type.dims))
+                 : static_cast<double>(physical_bytes(desc.type.dims, step.tactic.inputs[i]));
   }
   for (size_t i = 0; i < step.problem.outputs.size(); ++i) {
-    bytes += static_cast<double>(physical_bytes(step.problem.outputs[i].type.dims, step.tactic.outputs[i]));
+    bytes += static_cast<double>(
+        physical_bytes(step.problem.outputs[i].type.dims, step.tactic.outputs[i]));
   }
   return bytes;
 }
@@ -68,20 +71,27 @@ EngineInfo engine_info(const EngineFile& file) {
   EngineInfo out;
   out.name = m.name, out.sku = m.sku, out.kind = std::string(to_string(m.kind));
   out.content_digest = file.content_digest.text(), out.digest = file.file_digest.text();
-  out.builder = m.builder, out.model_digest = m.model_digest, out.structure_digest = m.structure_digest;
+  out.builder = m.builder, out.model_digest = m.model_digest,
+  out.structure_digest = m.structure_digest;
   out.signer = key_id(file.signer), out.portability = m.portability;
-  out.precisions = m.precisions, out.threads = m.threads, out.level = m.level, out.provisional = m.provisional;
+  out.precisions = m.precisions, out.threads = m.threads, out.level = m.level,
+  out.provisional = m.provisional;
   out.inputs = tensor_infos(m.inputs), out.outputs = tensor_infos(m.outputs);
-  for (size_t i = 0; i < file.plan.steps.size(); ++i) out.layers.push_back(layer_info(file.plan, i, file.provenance));
-  out.software = m.software, out.hardware = file.provenance.hardware, out.provenance = file.provenance.facts;
+  for (size_t i = 0; i < file.plan.steps.size(); ++i)
+    out.layers.push_back(layer_info(file.plan, i, file.provenance));
+  out.software = m.software, out.hardware = file.provenance.hardware,
+  out.provenance = file.provenance.facts;
   out.median_us = file.provenance.median_us;
-  out.weights_bytes = file.plan.weights_bytes(), out.arena_bytes = file.plan.arena_bytes, out.file_bytes = file.file_bytes;
+  out.weights_bytes = file.plan.weights_bytes(), out.arena_bytes = file.plan.arena_bytes,
+  out.file_bytes = file.file_bytes;
   return out;
 }
 
 Result<EngineFile> read_file_of(const std::string& file, const LoadOptions& options) {
   TRY(Bytes bytes, enginery::read_file(file));
-  std::filesystem::path keys = options.keys_folder.empty() ? data_folder() / "keys" : std::filesystem::path(options.keys_folder);
+  std::filesystem::path keys = options.keys_folder.empty()
+                                   ? data_folder() / "keys"
+                                   : std::filesystem::path(options.keys_folder);
   TRY(TrustStore trust, TrustStore::load(keys));
   auto engine = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
   if (!engine) return engine.error().within(file);
@@ -138,16 +148,26 @@ Result<Engine> Engine::load(const std::string& file, const LoadOptions& options)
   return Engine(std::move(state));
 }
 
-const EngineInfo& Engine::info() const { return state_->info; }
-int Engine::threads() const { return state_->device->info().threads; }
-int64_t Engine::packed_weight_bytes() const { return state_->program->packed_weight_bytes(); }
+const EngineInfo& Engine::info() const {
+  return state_->info;
+}
+int Engine::threads() const {
+  return state_->device->info().threads;
+}
+int64_t Engine::packed_weight_bytes() const {
+  return state_->program->packed_weight_bytes();
+}
 
 std::vector<std::pair<std::string, double>> Engine::device_state() const {
   Measurer* measurer = state_->device->measurer();
   if (!measurer) return {};
   DeviceState s = measurer->state();
-  return {{"clock_mhz", s.clock_mhz}, {"memory_clock_mhz", s.memory_clock_mhz}, {"temperature_c", s.temperature_c},
-          {"power_w", s.power_w}, {"throttle_bits", static_cast<double>(s.throttle_bits)}, {"foreign_load", s.foreign_load}};
+  return {{"clock_mhz", s.clock_mhz},
+          {"memory_clock_mhz", s.memory_clock_mhz},
+          {"temperature_c", s.temperature_c},
+          {"power_w", s.power_w},
+          {"throttle_bits", static_cast<double>(s.throttle_bits)},
+          {"foreign_load", s.foreign_load}};
 }
 
 Result<ExecutionContext> Engine::create_context() const {
@@ -165,7 +185,11 @@ ExecutionContext::~ExecutionContext() = default;
 Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
   return state_->execution->run(inputs, outputs);
 }
-Result<double> ExecutionContext::time_us() { return state_->execution->time_us(); }
-Result<std::vector<double>> ExecutionContext::profile(int rounds) { return state_->execution->profile(rounds); }
+Result<double> ExecutionContext::time_us() {
+  return state_->execution->time_us();
+}
+Result<std::vector<double>> ExecutionContext::profile(int rounds) {
+  return state_->execution->profile(rounds);
+}
 
 }  // namespace enginery

@@ -45,7 +45,8 @@ Status Execution::set_up() {
   for (size_t s = 0; s < plan.storages.size(); ++s) {
     const Storage& storage = plan.storages[s];
     if (storage.kind == StorageKind::arena) continue;
-    size_t index = static_cast<size_t>(storage.offset) + (storage.kind == StorageKind::output ? plan.inputs.size() : 0);
+    size_t index = static_cast<size_t>(storage.offset) +
+                   (storage.kind == StorageKind::output ? plan.inputs.size() : 0);
     storage_addresses_[s] = staging_[index].data();
   }
   bind_storages();
@@ -60,26 +61,31 @@ void Execution::bind_storages() {
     }
   }
   auto address = [&](int tensor) {
-    return tensor < 0 ? nullptr : storage_addresses_[static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].storage)];
+    return tensor < 0 ? nullptr
+                      : storage_addresses_[static_cast<size_t>(
+                            plan.tensors[static_cast<size_t>(tensor)].storage)];
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    for (size_t k = 0; k < step.inputs.size(); ++k) input_slots_[slots_[i].input + k] = address(step.inputs[k]);
-    for (size_t k = 0; k < step.outputs.size(); ++k) output_slots_[slots_[i].output + k] = address(step.outputs[k]);
+    for (size_t k = 0; k < step.inputs.size(); ++k)
+      input_slots_[slots_[i].input + k] = address(step.inputs[k]);
+    for (size_t k = 0; k < step.outputs.size(); ++k)
+      output_slots_[slots_[i].output + k] = address(step.outputs[k]);
   }
 }
 
 // With more threads than at the build, or another version of a library.
 bool Execution::outgrows_plan(size_t step) const {
   const PreparedTactic* prepared = program_->step(step);
-  return prepared && prepared->workspace_bytes() > program_->plan().steps[step].tactic.workspace_bytes;
+  return prepared &&
+         prepared->workspace_bytes() > program_->plan().steps[step].tactic.workspace_bytes;
 }
 
 Status Execution::enqueue_step(Stream& stream, size_t index) {
   const PreparedTactic* prepared = program_->step(index);
   if (!prepared) return {};
   const PlanStep& step = program_->plan().steps[index];
-  void* workspace = outgrows_plan(index)   ? wide_workspaces_[static_cast<size_t>(step.stream)].data()
+  void* workspace = outgrows_plan(index) ? wide_workspaces_[static_cast<size_t>(step.stream)].data()
                     : step.workspace < 0 ? nullptr
                                          : storage_addresses_[static_cast<size_t>(step.workspace)];
   Arguments arguments{{input_slots_.data() + slots_[index].input, step.inputs.size()},
@@ -94,7 +100,7 @@ Status Execution::enqueue_side_by_side(Stream& stream) {
   TRY(auto begin, stream.mark());
   for (const auto& side : side_streams_) CHECK_OK(side->wait(*begin));
   const StepOrder& order = *program_->order();
-  std::map<int, std::unique_ptr<Mark>> ends;  // of steps that others wait for
+  std::map<int, std::unique_ptr<Event>> ends;  // of steps that others wait for
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const int s = plan.steps[i].stream;
     Stream& own = s == 0 ? stream : *side_streams_[static_cast<size_t>(s) - 1];
@@ -118,11 +124,13 @@ Status Execution::enqueue_all(Stream& stream) {
 
 Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void* const> outputs) {
   const Plan& plan = program_->plan();
-  ENSURE(inputs.size() == plan.inputs.size() && outputs.size() == plan.outputs.size(), "wrong number of buffers");
+  ENSURE(inputs.size() == plan.inputs.size() && outputs.size() == plan.outputs.size(),
+         "wrong number of buffers");
   Device& device = program_->device();
   if (!device.info().shares_host_memory()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      size_t bytes = static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(plan.inputs[i])].type));
+      size_t bytes =
+          static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(plan.inputs[i])].type));
       CHECK_OK(device.copy(*stream_, staging_[i].data(), inputs[i], bytes, CopyKind::to_device));
     }
     return {};
@@ -133,7 +141,8 @@ Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void
     if (storage.kind == StorageKind::arena) continue;
     size_t index = static_cast<size_t>(storage.offset);
     // Kernels never write to an input's storage: the planner gives it to no output.
-    void* address = storage.kind == StorageKind::input ? const_cast<void*>(inputs[index]) : outputs[index];
+    void* address =
+        storage.kind == StorageKind::input ? const_cast<void*>(inputs[index]) : outputs[index];
     changed |= storage_addresses_[s] != address;
     storage_addresses_[s] = address;
   }
@@ -143,7 +152,8 @@ Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void
 
 Status Execution::launch() {
   if (!sequence_) {
-    TRY(sequence_, program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
+    TRY(sequence_,
+        program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
   }
   return sequence_->launch(*stream_);
 }
@@ -155,7 +165,8 @@ Status Execution::get_outputs(std::span<void* const> outputs) {
     const PlanTensor& tensor = plan.tensors[static_cast<size_t>(plan.outputs[i])];
     const void* from = storage_addresses_[static_cast<size_t>(tensor.storage)];
     if (shared && from == outputs[i]) continue;
-    CHECK_OK(program_->device().copy(*stream_, outputs[i], from, static_cast<size_t>(bytes_of(tensor.type)), CopyKind::to_host));
+    CHECK_OK(program_->device().copy(
+        *stream_, outputs[i], from, static_cast<size_t>(bytes_of(tensor.type)), CopyKind::to_host));
   }
   return {};
 }
@@ -178,14 +189,16 @@ Result<double> Execution::time_us() {
 Result<std::vector<double>> Execution::profile(int rounds) {
   Measurer* measurer = program_->device().measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  constexpr int kMostLaunches = 200;  // of one step in a row: alone, a short one would show what its start costs
+  constexpr int kMaxLaunches =
+      200;  // of one step in a row: alone, a short one would show what its start costs
   size_t count = program_->plan().steps.size();
   if (step_units_.empty()) {
     for (size_t i = 0; i < count; ++i) {
       step_units_.emplace_back();
       if (program_->step(i)) {
         auto enqueue = [this, i](Stream& s, int) { return enqueue_step(s, i); };
-        TRY(step_units_.back(), record_unit(program_->device(), *stream_, enqueue, 1, kMostLaunches));
+        TRY(step_units_.back(),
+            record_unit(program_->device(), *stream_, enqueue, 1, kMaxLaunches));
       }
     }
   }

@@ -6,16 +6,18 @@ namespace enginery {
 
 std::vector<const Tensor*> step_weights(const Plan& plan, const PlanStep& step) {
   std::vector<const Tensor*> out;
-  for (int c : step.constants) out.push_back(c < 0 ? nullptr : &plan.constants[static_cast<size_t>(c)].tensor);
+  for (int c : step.constants)
+    out.push_back(c < 0 ? nullptr : &plan.constants[static_cast<size_t>(c)].tensor);
   return out;
 }
 
-Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(const PlanStep& step, const TacticSources& sources) const {
+Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
+    const PlanStep& step, const TacticSources& sources) const {
   if (step.tactic.view_of >= 0) return std::shared_ptr<const PreparedTactic>();
   const TacticSource* source = find_source(sources, step.tactic.source);
   if (!source) {
-    return Error{ErrorCode::unavailable, "layer '" + step.name + "' needs the tactic source '" + step.tactic.source +
-                                             "', which is not available here"};
+    return Error{ErrorCode::unavailable, "layer '" + step.name + "' needs the tactic source '" +
+                                             step.tactic.source + "', which is not available here"};
   }
   auto prepared = source->prepare(step.problem, step.tactic, step_weights(plan_, step));
   if (!prepared) return prepared.error().within("layer '" + step.name + "'");
@@ -29,14 +31,17 @@ Status Program::prepare(const TacticSources& sources) {
   parallel_for(static_cast<int64_t>(plan_.steps.size()), [&](int64_t index) {
     const auto i = static_cast<size_t>(index);
     auto prepared = prepare_step(plan_.steps[i], sources);
-    if (prepared.ok()) prepared_[i] = std::move(*prepared);
-    else states[i] = prepared.error();
+    if (prepared.ok())
+      prepared_[i] = std::move(*prepared);
+    else
+      states[i] = prepared.error();
   });
   for (const Status& state : states) CHECK_OK(state);
   return {};
 }
 
-Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device, const TacticSources& sources) {
+Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device,
+                                                     const TacticSources& sources) {
   std::shared_ptr<Program> program(new Program(std::move(plan), device));
   CHECK_OK(program->prepare(sources));
   if (stream_count(program->plan_) > 1) program->order_.emplace(program->plan_);

@@ -1,4 +1,5 @@
-// Program: a plan made ready on a device: every tactic prepared, weights in place. Shared by all of its executions.
+// Program: a plan made ready on a device: every tactic prepared, weights in place. Shared by all of
+// its executions.
 //
 // Immutable after make(); may be used from many threads.
 #pragma once
@@ -13,21 +14,25 @@ namespace enginery {
 
 class Program {
  public:
-  // Prepares every step. `device` and `sources` must outlive the program; `sources` holds every source that the plan
-  // names. Errors: incompatible (a tactic that is no longer offered), unavailable (a source that is not here),
-  // out_of_memory.
-  static Result<std::shared_ptr<const Program>> make(Plan plan, Device& device, const TacticSources& sources);
+  // Prepares every step. `device` and `sources` must outlive the program; `sources` holds every
+  // source that the plan names. Errors: incompatible (a tactic that is no longer offered),
+  // unavailable (a source that is not here), out_of_memory.
+  static Result<std::shared_ptr<const Program>> make(Plan plan, Device& device,
+                                                     const TacticSources& sources);
 
   const Plan& plan() const { return plan_; }
   Device& device() const { return device_; }
-  const PreparedTactic* step(size_t index) const { return prepared_[index].get(); }  // null for a view
-  const StepOrder* order() const { return order_ ? &*order_ : nullptr; }             // null: all on one stream
+  const PreparedTactic* step(size_t index) const {
+    return prepared_[index].get();
+  }                                                                       // null for a view
+  const StepOrder* order() const { return order_ ? &*order_ : nullptr; }  // null: all on one stream
   int64_t packed_weight_bytes() const;
 
  private:
   Program(Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
   Status prepare(const TacticSources& sources);
-  Result<std::shared_ptr<const PreparedTactic>> prepare_step(const PlanStep& step, const TacticSources& sources) const;
+  Result<std::shared_ptr<const PreparedTactic>> prepare_step(const PlanStep& step,
+                                                             const TacticSources& sources) const;
 
   Plan plan_;
   Device& device_;

@@ -1,4 +1,5 @@
-// Values that a whole network can be run on where no input is given: to time it, never to judge its results.
+// Values that a whole network can be run on where no input is given: to time it, never to judge its
+// results.
 #pragma once
 
 #include "engine/tensor/tensor.h"

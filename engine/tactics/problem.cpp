@@ -5,10 +5,10 @@
 namespace enginery {
 namespace {
 
-constexpr int64_t kMostPrintedElements = 64;
+constexpr int64_t kMaxPrintedElements = 64;
 
 std::string value_text(const Tensor& value) {
-  if (value.size() > kMostPrintedElements) return sha256(value.byte_span()).text();
+  if (value.size() > kMaxPrintedElements) return sha256(value.byte_span()).text();
   if (!is_floating(value.type())) return ints_text(to_int64s(value));
   Tensor floats = convert(value, DataType::float32);
   std::string out;
@@ -31,15 +31,21 @@ std::string op_text(const Op& op) {
 
 std::string step_text(const EpilogueStep& step) {
   switch (step.kind) {
-    case EpilogueKind::bias: return "bias " + std::to_string(step.operand);
-    case EpilogueKind::add: return "add " + std::to_string(step.operand);
-    case EpilogueKind::multiply: return "multiply " + std::to_string(step.operand);
-    case EpilogueKind::activation: return op_text(step.activation);
+    case EpilogueKind::bias:
+      return "bias " + std::to_string(step.operand);
+    case EpilogueKind::add:
+      return "add " + std::to_string(step.operand);
+    case EpilogueKind::multiply:
+      return "multiply " + std::to_string(step.operand);
+    case EpilogueKind::activation:
+      return op_text(step.activation);
   }
   return "?";
 }
 
-const Dims& dims_of(const std::vector<TensorDesc>& descs, size_t i) { return descs[i].type.dims; }
+const Dims& dims_of(const std::vector<TensorDesc>& descs, size_t i) {
+  return descs[i].type.dims;
+}
 
 // Multiplications and additions that one output element of the anchor takes.
 double flops_per_element(const Problem& p) {
@@ -95,8 +101,8 @@ double flop_count(const Problem& p) {
   double elements = static_cast<double>(volume(p.outputs[0].type.dims));
   if (std::holds_alternative<Deconvolution>(p.op)) {
     const Dims& w = dims_of(p.inputs, 1);
-    return 2.0 * static_cast<double>(volume(dims_of(p.inputs, 0))) * static_cast<double>(volume(w)) /
-           static_cast<double>(w[0]);
+    return 2.0 * static_cast<double>(volume(dims_of(p.inputs, 0))) *
+           static_cast<double>(volume(w)) / static_cast<double>(w[0]);
   }
   double per_element = flops_per_element(p);
   if (std::holds_alternative<GlobalPooling>(p.op) || std::holds_alternative<Reduce>(p.op)) {

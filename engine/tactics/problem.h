@@ -1,5 +1,5 @@
-// Problem: one node with its fused epilogue as the tactic sources see it: types, sizes, no weights, no names.
-// Its canonical text is the timing cache's problem key.
+// Problem: one node with its fused epilogue as the tactic sources see it: types, sizes, no weights,
+// no names. Its canonical text is the timing cache's problem key.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,19 @@ namespace enginery {
 
 // One input or output of a problem.
 struct TensorDesc {
-  TensorType type;               // as the graph types it; a tactic may compute in another allowed type
-  bool present = true;           // an optional input may be absent
-  bool constant = false;         // a weight: its value comes at prepare time
-  std::optional<Tensor> value;   // integer constants (axes, slices): their values select code, so they are in the key
+  TensorType type;        // as the graph types it; a tactic may compute in another allowed type
+  bool present = true;    // an optional input may be absent
+  bool constant = false;  // a weight: its value comes at prepare time
+  std::optional<Tensor>
+      value;  // integer constants (axes, slices): their values select code, so they are in the key
   std::optional<Format> pinned;  // a reformat's source and target
 };
 
 enum class EpilogueKind { bias, activation, add, multiply };
 
-// One step applied to the anchor's result v, in order. bias: v += operand[k] along dimension 1 (the last for matrix
-// products); add, multiply: v op= operand, of v's dims or broadcast to them; activation: v = activate(v).
+// One step applied to the anchor's result v, in order. bias: v += operand[k] along dimension 1 (the
+// last for matrix products); add, multiply: v op= operand, of v's dims or broadcast to them;
+// activation: v = activate(v).
 struct EpilogueStep {
   EpilogueKind kind = EpilogueKind::activation;
   Activation activation;
@@ -31,12 +33,14 @@ struct EpilogueStep {
 };
 
 struct Problem {
-  Op op;                              // the anchor
-  int anchor_inputs = 0;              // inputs[0, anchor_inputs) are the anchor's, the others the epilogue's operands
+  Op op;  // the anchor
+  int anchor_inputs =
+      0;  // inputs[0, anchor_inputs) are the anchor's, the others the epilogue's operands
   std::vector<TensorDesc> inputs, outputs;
   std::vector<EpilogueStep> epilogue;
 
-  // "conv strides=[1,1] ... | float32[1x3x8x8] w:float32[4x3x3x3] -> float32[...] | act kind=relu ..."
+  // "conv strides=[1,1] ... | float32[1x3x8x8] w:float32[4x3x3x3] -> float32[...] | act kind=relu
+  // ..."
   std::string key() const;
 };
 

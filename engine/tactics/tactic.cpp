@@ -3,7 +3,8 @@
 namespace enginery {
 namespace {
 
-// Formats joined by commas; those of constants and whatever else stands at its default at the end are left out.
+// Formats joined by commas; those of constants and whatever else stands at its default at the end
+// are left out.
 std::string formats_text(const std::vector<Format>& formats) {
   size_t count = formats.size();
   while (count > 1 && formats[count - 1] == Format{}) --count;
@@ -15,7 +16,8 @@ std::string formats_text(const std::vector<Format>& formats) {
 }  // namespace
 
 std::string tactic_key(const Tactic& tactic) {
-  return tactic.source + ":" + tactic.id + "(" + formats_text(tactic.inputs) + "->" + formats_text(tactic.outputs) + ")";
+  return tactic.source + ":" + tactic.id + "(" + formats_text(tactic.inputs) + "->" +
+         formats_text(tactic.outputs) + ")";
 }
 
 }  // namespace enginery

@@ -1,7 +1,8 @@
-// Tactic and TacticSource: the ways in which a problem can run on a device, and where they come from.
+// Tactic and TacticSource: the ways in which a problem can run on a device, and where they come
+// from.
 //
-// A source belongs to one device; it may be used from several threads (candidates are prepared in parallel), what it
-// prepares is immutable afterwards and is shared by all execution contexts.
+// A source belongs to one device; it may be used from several threads (candidates are prepared in
+// parallel), what it prepares is immutable afterwards and is shared by all execution contexts.
 #pragma once
 
 #include <memory>
@@ -18,41 +19,48 @@ namespace enginery {
 
 // One concrete way to run one problem: a library algorithm or a kernel variant with its parameters.
 struct Tactic {
-  std::string source;                 // "onednn", "kernel", "cudnn", "cublaslt", "reference"
-  std::string id;                     // unique among the source's tactics of the problem but for the formats
-  std::vector<Format> inputs;         // wanted format of each problem input (constants: ignored)
+  std::string source;  // "onednn", "kernel", "cudnn", "cublaslt", "reference"
+  std::string id;      // unique among the source's tactics of the problem but for the formats
+  std::vector<Format> inputs;  // wanted format of each problem input (constants: ignored)
   std::vector<Format> outputs;
   Precision compute = Precision::fp32;  // fp16 and bf16 accumulate in float32
   int64_t workspace_bytes = 0;
   bool deterministic = true;
-  int in_place_operand = -1;          // the epilogue operand whose storage the output should take over, or -1
-  int view_of = -1;                   // the output is this input's storage under other dims: nothing runs
-  bool may_fault = false;             // it may take its process down: tuned in a process that can be lost
-  double estimated_us = 0;            // analytic model; orders candidates where nothing is measured
-  std::shared_ptr<const Bytes> code;  // what `compile` gave, e.g. out of an engine file; null: prepare compiles itself
+  int in_place_operand =
+      -1;                   // the epilogue operand whose storage the output should take over, or -1
+  int view_of = -1;         // the output is this input's storage under other dims: nothing runs
+  bool may_fault = false;   // it may take its process down: tuned in a process that can be lost
+  double estimated_us = 0;  // analytic model; orders candidates where nothing is measured
+  std::shared_ptr<const Bytes>
+      code;  // what `compile` gave, e.g. out of an engine file; null: prepare compiles itself
 };
 
 // "onednn:brgconv:avx512_core(float32:nhwc->float32:nhwc)": names a tactic of a problem for good.
 std::string tactic_key(const Tactic& tactic);
 
-// Addresses for one launch. Inputs are indexed as in the problem; constants and absent ones are null.
+// Addresses for one launch. Inputs are indexed as in the problem; constants and absent ones are
+// null.
 struct Arguments {
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
   void* workspace = nullptr;
 };
 
-// A tactic with its weights in place (packed, uploaded), ready to run any number of times from any stream.
+// A tactic with its weights in place (packed, uploaded), ready to run any number of times from any
+// stream.
 class PreparedTactic {
  public:
   virtual ~PreparedTactic() = default;
   virtual Status enqueue(Stream& stream, const Arguments& arguments) const = 0;
   virtual int64_t weight_bytes() const = 0;
-  // Of one launch here; more than Tactic::workspace_bytes where that was offered with fewer threads or by another version
-  // of a library. Whoever launches gives as much.
+  // Of one launch here; more than Tactic::workspace_bytes where that was offered with fewer threads
+  // or by another version of a library. Whoever launches gives as much.
   virtual int64_t workspace_bytes() const = 0;
-  // The same with its weights at other addresses, for less than preparing it again; null where that is not so.
-  virtual Result<std::shared_ptr<const PreparedTactic>> copy() const { return std::shared_ptr<const PreparedTactic>(); }
+  // The same with its weights at other addresses, for less than preparing it again; null where that
+  // is not so.
+  virtual Result<std::shared_ptr<const PreparedTactic>> copy() const {
+    return std::shared_ptr<const PreparedTactic>();
+  }
 };
 
 // Weights of a problem's constant inputs, indexed as its inputs; null for the others.
@@ -62,25 +70,33 @@ class TacticSource {
  public:
   virtual ~TacticSource() = default;
   virtual std::string_view name() const = 0;
-  // Every tactic that can run the problem in the allowed precisions, likely best first; unsupported with the reason
-  // when there is none.
-  virtual Result<std::vector<Tactic>> offer(const Problem& problem, const std::set<Precision>& allowed) const = 0;
-  // Errors: incompatible (an id that this version of the library no longer offers), out_of_memory, internal.
-  virtual Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem, const Tactic& tactic,
+  // Every tactic that can run the problem in the allowed precisions, likely best first; unsupported
+  // with the reason when there is none.
+  virtual Result<std::vector<Tactic>> offer(const Problem& problem,
+                                            const std::set<Precision>& allowed) const = 0;
+  // Errors: incompatible (an id that this version of the library no longer offers), out_of_memory,
+  // internal.
+  virtual Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem,
+                                                                const Tactic& tactic,
                                                                 Weights weights) const = 0;
-  // The tactic's device code, for the engine file: with it in Tactic::code, `prepare` needs neither compiler nor
-  // library. Needs no device, so an engine can be built where its device is not. Empty: the tactic has none (CPU).
+  // The tactic's device code, for the engine file: with it in Tactic::code, `prepare` needs neither
+  // compiler nor library. Needs no device, so an engine can be built where its device is not.
+  // Empty: the tactic has none (CPU).
   virtual Result<Bytes> compile(const Problem& problem, const Tactic& tactic) const {
     (void)problem, (void)tactic;
     return Bytes();
   }
-  // Does ahead, on any thread, what takes long in `prepare`, and keeps it; an error is `prepare`'s to report.
-  virtual void compile_ahead(const Problem& problem, const Tactic& tactic) const { (void)compile(problem, tactic); }
+  // Does ahead, on any thread, what takes long in `prepare`, and keeps it; an error is `prepare`'s
+  // to report.
+  virtual void compile_ahead(const Problem& problem, const Tactic& tactic) const {
+    (void)compile(problem, tactic);
+  }
   // Whether that leaves the device and its libraries alone, so that others may be timed meanwhile.
   virtual bool compiles_beside_timing() const { return true; }
 };
 
-// The sources of a device in order of preference, reference last. `enabled` filters by name; empty = all.
+// The sources of a device in order of preference, reference last. `enabled` filters by name; empty
+// = all.
 struct SourceFilter {
   std::set<std::string> without;  // --tactic-sources=-cudnn
   std::set<std::string> only;     // an engine opens what it names and no more; empty = all

@@ -39,22 +39,32 @@ uint16_t double_to_half(double value) {
 
 template <typename T>
 double load(const T& v) {
-  if constexpr (std::is_same_v<T, Half>) return half_to_float(v.bits);
-  else if constexpr (std::is_same_v<T, BFloat16>) return bfloat16_to_float(v.bits);
-  else if constexpr (std::is_same_v<T, Boolean>) return v.byte != 0;
-  else return static_cast<double>(v);
+  if constexpr (std::is_same_v<T, Half>)
+    return half_to_float(v.bits);
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return bfloat16_to_float(v.bits);
+  else if constexpr (std::is_same_v<T, Boolean>)
+    return v.byte != 0;
+  else
+    return static_cast<double>(v);
 }
 
 template <typename T>
 T store(double v) {
-  if constexpr (std::is_same_v<T, Half>) return {double_to_half(v)};
-  else if constexpr (std::is_same_v<T, BFloat16>) return {float_to_bfloat16(static_cast<float>(v))};
-  else if constexpr (std::is_same_v<T, Boolean>) return {v != 0};
-  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(v);
+  if constexpr (std::is_same_v<T, Half>)
+    return {double_to_half(v)};
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return {float_to_bfloat16(static_cast<float>(v))};
+  else if constexpr (std::is_same_v<T, Boolean>)
+    return {v != 0};
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(v);
   else {
     if (std::isnan(v)) return 0;
-    if (v <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-    if (v >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    if (v <= static_cast<double>(std::numeric_limits<T>::min()))
+      return std::numeric_limits<T>::min();
+    if (v >= static_cast<double>(std::numeric_limits<T>::max()))
+      return std::numeric_limits<T>::max();
     return static_cast<T>(v);
   }
 }
@@ -62,19 +72,32 @@ T store(double v) {
 template <typename F>
 void with_type(DataType type, F&& f) {
   switch (type) {
-    case DataType::float32: return f(float{});
-    case DataType::float16: return f(Half{});
-    case DataType::bfloat16: return f(BFloat16{});
-    case DataType::float64: return f(double{});
-    case DataType::int8: return f(int8_t{});
-    case DataType::uint8: return f(uint8_t{});
-    case DataType::int16: return f(int16_t{});
-    case DataType::uint16: return f(uint16_t{});
-    case DataType::int32: return f(int32_t{});
-    case DataType::uint32: return f(uint32_t{});
-    case DataType::int64: return f(int64_t{});
-    case DataType::uint64: return f(uint64_t{});
-    case DataType::boolean: return f(Boolean{});
+    case DataType::float32:
+      return f(float{});
+    case DataType::float16:
+      return f(Half{});
+    case DataType::bfloat16:
+      return f(BFloat16{});
+    case DataType::float64:
+      return f(double{});
+    case DataType::int8:
+      return f(int8_t{});
+    case DataType::uint8:
+      return f(uint8_t{});
+    case DataType::int16:
+      return f(int16_t{});
+    case DataType::uint16:
+      return f(uint16_t{});
+    case DataType::int32:
+      return f(int32_t{});
+    case DataType::uint32:
+      return f(uint32_t{});
+    case DataType::int64:
+      return f(int64_t{});
+    case DataType::uint64:
+      return f(uint64_t{});
+    case DataType::boolean:
+      return f(Boolean{});
   }
 }
 
@@ -83,7 +106,8 @@ constexpr int64_t kPiece = 1 << 20;  // elements converted by one thread at a ti
 template <typename From, typename To>
 void convert_all(const From* a, To* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    // Integers go straight, so that 64-bit values keep all their bits (and are rounded once); between them C++ wraps.
+    // Integers go straight, so that 64-bit values keep all their bits (and are rounded once);
+    // between them C++ wraps.
     if constexpr (std::is_integral_v<From> && std::is_arithmetic_v<To>) {
       b[i] = static_cast<To>(a[i]);
     } else {
@@ -134,7 +158,8 @@ Tensor convert(const Tensor& tensor, DataType to) {
       using From = decltype(from);
       using To = decltype(into);
       parallel_ranges(tensor.size(), kPiece, [&](int64_t begin, int64_t end) {
-        convert_all(static_cast<const From*>(tensor.raw()) + begin, static_cast<To*>(target) + begin, end - begin);
+        convert_all(static_cast<const From*>(tensor.raw()) + begin,
+                    static_cast<To*>(target) + begin, end - begin);
       });
     });
   });
@@ -157,7 +182,8 @@ float half_to_float(uint16_t bits) {
 uint16_t float_to_bfloat16(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, 4);
-  if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<uint16_t>((bits >> 16) | 0x40);  // NaN stays NaN
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return static_cast<uint16_t>((bits >> 16) | 0x40);  // NaN stays NaN
   bits += 0x7fff + ((bits >> 16) & 1);
   return static_cast<uint16_t>(bits >> 16);
 }

@@ -1,7 +1,8 @@
 // Tensor: a dense host tensor, row-major, with shared immutable storage. A value; cheap to copy.
 //
 // Where: constants of a graph, inputs and outputs of references and of the runtime's host side.
-// Threads: copies may be read from many threads; writing needs the only reference (see mutable_data).
+// Threads: copies may be read from many threads; writing needs the only reference (see
+// mutable_data).
 #pragma once
 
 #include <cstring>
@@ -16,32 +17,68 @@ namespace enginery {
 
 template <typename T>
 constexpr DataType data_type_of();
-template <> constexpr DataType data_type_of<float>() { return DataType::float32; }
-template <> constexpr DataType data_type_of<double>() { return DataType::float64; }
-template <> constexpr DataType data_type_of<int8_t>() { return DataType::int8; }
-template <> constexpr DataType data_type_of<uint8_t>() { return DataType::uint8; }
-template <> constexpr DataType data_type_of<int16_t>() { return DataType::int16; }
-template <> constexpr DataType data_type_of<uint16_t>() { return DataType::uint16; }
-template <> constexpr DataType data_type_of<int32_t>() { return DataType::int32; }
-template <> constexpr DataType data_type_of<uint32_t>() { return DataType::uint32; }
-template <> constexpr DataType data_type_of<int64_t>() { return DataType::int64; }
-template <> constexpr DataType data_type_of<uint64_t>() { return DataType::uint64; }
-template <> constexpr DataType data_type_of<bool>() { return DataType::boolean; }
+template <>
+constexpr DataType data_type_of<float>() {
+  return DataType::float32;
+}
+template <>
+constexpr DataType data_type_of<double>() {
+  return DataType::float64;
+}
+template <>
+constexpr DataType data_type_of<int8_t>() {
+  return DataType::int8;
+}
+template <>
+constexpr DataType data_type_of<uint8_t>() {
+  return DataType::uint8;
+}
+template <>
+constexpr DataType data_type_of<int16_t>() {
+  return DataType::int16;
+}
+template <>
+constexpr DataType data_type_of<uint16_t>() {
+  return DataType::uint16;
+}
+template <>
+constexpr DataType data_type_of<int32_t>() {
+  return DataType::int32;
+}
+template <>
+constexpr DataType data_type_of<uint32_t>() {
+  return DataType::uint32;
+}
+template <>
+constexpr DataType data_type_of<int64_t>() {
+  return DataType::int64;
+}
+template <>
+constexpr DataType data_type_of<uint64_t>() {
+  return DataType::uint64;
+}
+template <>
+constexpr DataType data_type_of<bool>() {
+  return DataType::boolean;
+}
 
 class Tensor {
  public:
   Tensor() = default;  // float32 with dims {0}: no data
-  // Uninitialised storage, 64-byte aligned. Requires static dims whose volume passed checked_volume.
+  // Uninitialised storage, 64-byte aligned. Requires static dims whose volume passed
+  // checked_volume.
   Tensor(DataType type, Dims dims);
 
-  // A tensor over storage that somebody else made and `storage` keeps alive; written to only after copying.
+  // A tensor over storage that somebody else made and `storage` keeps alive; written to only after
+  // copying.
   static Tensor borrow(DataType type, Dims dims, std::shared_ptr<const void> storage);
 
   // A copy of `values`, row-major. Requires values.size() == volume(dims).
   template <typename T>
   static Tensor of(Dims dims, std::span<const T> values) {
     Tensor t(data_type_of<T>(), std::move(dims));
-    ENSURE(static_cast<int64_t>(values.size()) == t.size(), "Tensor::of: number of values and dims differ");
+    ENSURE(static_cast<int64_t>(values.size()) == t.size(),
+           "Tensor::of: number of values and dims differ");
     if (!values.empty()) std::memcpy(t.mutable_bytes(), values.data(), values.size_bytes());
     return t;
   }
@@ -50,7 +87,9 @@ class Tensor {
     return of<T>(std::move(dims), std::span<const T>(values.begin(), values.size()));
   }
   template <typename T>
-  static Tensor scalar(T value) { return of<T>({}, {value}); }
+  static Tensor scalar(T value) {
+    return of<T>({}, {value});
+  }
 
   DataType type() const { return type_.type; }
   const Dims& dims() const { return type_.dims; }
@@ -77,7 +116,9 @@ class Tensor {
   // The same elements under other dims of equal volume; shares storage.
   Tensor reshaped(Dims dims) const;
 
-  ByteSpan byte_span() const { return {static_cast<const std::byte*>(raw()), static_cast<size_t>(bytes())}; }
+  ByteSpan byte_span() const {
+    return {static_cast<const std::byte*>(raw()), static_cast<size_t>(bytes())};
+  }
 
  private:
   TensorType type_{DataType::float32, {0}};
@@ -86,8 +127,8 @@ class Tensor {
   bool borrowed_ = false;
 };
 
-// Element-wise conversion: rounding to nearest even for float16 and bfloat16, C++ rules for integers (floats are
-// truncated and saturate), boolean is "not zero".
+// Element-wise conversion: rounding to nearest even for float16 and bfloat16, C++ rules for
+// integers (floats are truncated and saturate), boolean is "not zero".
 Tensor convert(const Tensor& tensor, DataType to);
 
 // IEEE half and bfloat16 conversions of single values.
@@ -102,7 +143,8 @@ std::vector<int64_t> to_int64s(const Tensor& tensor);
 // Row-major strides in elements.
 Dims strides_of(const Dims& dims);
 
-// error(y, r) = max|y - r| / max|r| (spec/performance.md section 5); infinite when y holds a NaN that r does not.
+// error(y, r) = max|y - r| / max|r| (spec/performance.md section 5); infinite when y holds a NaN
+// that r does not.
 double relative_error(const Tensor& y, const Tensor& r);
 
 }  // namespace enginery

@@ -28,8 +28,12 @@ constexpr int64_t kMaxTensorBytes = int64_t{1} << 40;
 
 }  // namespace
 
-int64_t element_bytes(DataType type) { return kTypes[static_cast<size_t>(type)].bytes; }
-std::string_view to_string(DataType type) { return kTypes[static_cast<size_t>(type)].name; }
+int64_t element_bytes(DataType type) {
+  return kTypes[static_cast<size_t>(type)].bytes;
+}
+std::string_view to_string(DataType type) {
+  return kTypes[static_cast<size_t>(type)].name;
+}
 
 Result<DataType> parse_data_type(std::string_view text) {
   for (size_t i = 0; i < kTypes.size(); ++i) {
@@ -38,17 +42,24 @@ Result<DataType> parse_data_type(std::string_view text) {
   return Error{ErrorCode::invalid_argument, "'" + std::string(text) + "' is not an element type"};
 }
 
-std::string_view to_string(Precision precision) { return kPrecisions[static_cast<size_t>(precision)]; }
+std::string_view to_string(Precision precision) {
+  return kPrecisions[static_cast<size_t>(precision)];
+}
 
 Result<Precision> parse_precision(std::string_view text) {
   for (size_t i = 0; i < kPrecisions.size(); ++i) {
     if (kPrecisions[i] == text) return static_cast<Precision>(i);
   }
-  return Error{ErrorCode::usage, "'" + std::string(text) + "' is not a precision (fp32, tf32, fp16, bf16, int8)"};
+  return Error{ErrorCode::usage,
+               "'" + std::string(text) + "' is not a precision (fp32, tf32, fp16, bf16, int8)"};
 }
 
-bool is_floating(DataType type) { return type <= DataType::float64; }
-bool is_integer(DataType type) { return type >= DataType::int8 && type <= DataType::uint64; }
+bool is_floating(DataType type) {
+  return type <= DataType::float64;
+}
+bool is_integer(DataType type) {
+  return type >= DataType::int8 && type <= DataType::uint64;
+}
 
 bool is_static(const Dims& dims) {
   for (int64_t d : dims) {
@@ -107,7 +118,8 @@ Result<Dims> parse_dims(std::string_view text) {
     if (at == end) return dims;
     if (*at++ != 'x') break;
   }
-  return Error{ErrorCode::invalid_argument, "'" + std::string(text) + "' is not a shape (expected e.g. 1x3x224x224)"};
+  return Error{ErrorCode::invalid_argument,
+               "'" + std::string(text) + "' is not a shape (expected e.g. 1x3x224x224)"};
 }
 
 std::string to_string(const TensorType& type) {

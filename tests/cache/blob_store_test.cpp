@@ -31,8 +31,8 @@ struct LocalUnderTest final : StoreUnderTest {
   void damage(const Digest& digest) override {
     std::filesystem::path file = catalog->local_blobs()->path_of(digest);
     if (std::filesystem::exists(file)) return test::flip_byte(file, 0);
-    EXPECT_OK(
-        catalog->database().execute("UPDATE blob_bytes SET bytes=x'00' || bytes WHERE digest=?1", digest));
+    EXPECT_OK(catalog->database().execute(
+        "UPDATE blob_bytes SET bytes=x'00' || bytes WHERE digest=?1", digest));
   }
 };
 
@@ -49,8 +49,9 @@ class BlobStoreTest : public testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(
     Stores, BlobStoreTest,
-    testing::Values(Case{"Memory", [] { return std::unique_ptr<StoreUnderTest>(new MemoryUnderTest()); }},
-                    Case{"Local", [] { return std::unique_ptr<StoreUnderTest>(new LocalUnderTest()); }}),
+    testing::Values(
+        Case{"Memory", [] { return std::unique_ptr<StoreUnderTest>(new MemoryUnderTest()); }},
+        Case{"Local", [] { return std::unique_ptr<StoreUnderTest>(new LocalUnderTest()); }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // Around the border between database and files, and around the chunk of reading.

@@ -35,7 +35,8 @@ Status commit_one(Catalog& catalog, int number) {
   ActionKey key = key_of(number);
   TRY(Digest large, catalog.blobs().put(as_bytes(pattern(120'000 + number, number))));
   TRY(Digest small, catalog.blobs().put(as_bytes(pattern(500, number))));
-  TRY(Commit done, catalog.results().commit(key, result_of(key, {{"engine", large}, {"log", small}})));
+  TRY(Commit done,
+      catalog.results().commit(key, result_of(key, {{"engine", large}, {"log", small}})));
   (void)done;
   return {};
 }
@@ -61,7 +62,8 @@ void expect_clean(Catalog& catalog) {
   }
 }
 
-// R1's part of the catalog: what was acknowledged is there after kill -9, once, and nothing is half-written.
+// R1's part of the catalog: what was acknowledged is there after kill -9, once, and nothing is
+// half-written.
 TEST(Crash, KillInTheMiddleOfWritesLosesNothingThatWasAcknowledged) {
   constexpr uint64_t kSeed = 99;
   std::mt19937_64 random(kSeed);
@@ -134,7 +136,8 @@ TEST(Crash, ManyProcessesMakeTheCatalogAtOnce) {
       children.push_back(in_child([&] {
         close(gate[1]);
         char byte;
-        (void)!read(gate[0], &byte, 1);  // returns when the parent closes its end: all start together
+        (void)!read(gate[0], &byte,
+                    1);  // returns when the parent closes its end: all start together
         auto catalog = Catalog::open(folder.path, durable());
         if (!catalog.ok()) return fprintf(stderr, "%s\n", catalog.error().message.c_str()), 2;
         return commit_one(**catalog, i).ok() ? 0 : 3;
@@ -153,7 +156,8 @@ TEST(Crash, ManyProcessesMakeTheCatalogAtOnce) {
 TEST(Crash, EveryPrefixOfTheWriteAheadLogOpensClean) {
   TemporaryFolder folder, copies;
   auto catalog = VALUE(Catalog::open(folder.path, test::quick()));
-  EXPECT_OK(catalog->database().script("PRAGMA wal_autocheckpoint=0; PRAGMA wal_checkpoint(TRUNCATE);"));
+  EXPECT_OK(
+      catalog->database().script("PRAGMA wal_autocheckpoint=0; PRAGMA wal_checkpoint(TRUNCATE);"));
   for (int i = 0; i < 10; ++i) {
     ActionKey key = key_of(i);
     Digest blob = VALUE(catalog->blobs().put(as_bytes(pattern(3000, i))));
@@ -235,10 +239,12 @@ TEST(FullDisk, RefusesTypedKeepsWhatItHasAndRecovers) {
   }
   EXPECT_TRUE(fs::is_empty(disk.folder.path / "data/tmp"));
   expect_clean(*catalog);
-  for (int i = 0; i < 4; ++i) fs::remove(catalog->local_blobs()->path_of(sha256(pattern(120'000 + i, i))));
+  for (int i = 0; i < 4; ++i)
+    fs::remove(catalog->local_blobs()->path_of(sha256(pattern(120'000 + i, i))));
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(VALUE(catalog->results().lookup(key_of(i).digest())));
   EXPECT_OK(commit_one(*catalog, 2000));
-  for (int i = 4; i < stored; ++i) EXPECT_TRUE(VALUE(catalog->results().lookup(key_of(i).digest()))) << i;
+  for (int i = 4; i < stored; ++i)
+    EXPECT_TRUE(VALUE(catalog->results().lookup(key_of(i).digest()))) << i;
   expect_clean(*catalog);
 }
 

@@ -146,7 +146,8 @@ TEST_F(BlobWriterTest, SkipsRepeatedBytesAndRefusesGaps) {
   EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, 1000)))), 1000u);
   EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, 1000)))), 1000u);
   EXPECT_EQ(VALUE(writer->append(digest, 500, as_bytes(bytes.substr(500, 1000)))), 1500u);
-  EXPECT_ERROR(ErrorCode::invalid_argument, writer->append(digest, 2000, as_bytes(bytes.substr(2000))));
+  EXPECT_ERROR(ErrorCode::invalid_argument,
+               writer->append(digest, 2000, as_bytes(bytes.substr(2000))));
   EXPECT_EQ(VALUE(writer->append(digest, 1500, as_bytes(bytes.substr(1500)))), 3000u);
   EXPECT_OK(writer->finish(digest));
 }

@@ -40,8 +40,10 @@ TEST_F(ResultsTest, AnswersWithWhatWasCommitted) {
 
 TEST_F(ResultsTest, KeepsTheFirstCommitOfAGeneration) {
   ActionKey key = key_of(1);
-  EXPECT_EQ(VALUE(results_.commit(key, result_of(key, {{"engine", blob("first")}}))), Commit::committed);
-  EXPECT_EQ(VALUE(results_.commit(key, result_of(key, {{"engine", blob("second")}}))), Commit::already_there);
+  EXPECT_EQ(VALUE(results_.commit(key, result_of(key, {{"engine", blob("first")}}))),
+            Commit::committed);
+  EXPECT_EQ(VALUE(results_.commit(key, result_of(key, {{"engine", blob("second")}}))),
+            Commit::already_there);
   EXPECT_EQ(VALUE(results_.lookup(key.digest()))->outputs[0].digest, sha256("first"));
   EXPECT_EQ(VALUE(results_.commits(key.digest(), 1)), 1);
   EXPECT_EQ(VALUE(results_.next_generation(key.digest())), 2);
@@ -57,9 +59,11 @@ TEST_F(ResultsTest, AnswersWithTheNewestGeneration) {
 
 TEST_F(ResultsTest, RefusesAResultWhoseBlobIsMissing) {
   ActionKey key = key_of(1);
-  EXPECT_ERROR(ErrorCode::not_found, results_.commit(key, result_of(key, {{"engine", sha256("nowhere")}})));
+  EXPECT_ERROR(ErrorCode::not_found,
+               results_.commit(key, result_of(key, {{"engine", sha256("nowhere")}})));
   EXPECT_FALSE(VALUE(results_.lookup(key.digest())));
-  EXPECT_ERROR(ErrorCode::not_found, results_.find_action(key.digest()));  // nothing of the transaction stays
+  EXPECT_ERROR(ErrorCode::not_found,
+               results_.find_action(key.digest()));  // nothing of the transaction stays
   EXPECT_EQ(VALUE(results_.commits(key.digest(), 1)), 0);
 }
 
@@ -109,11 +113,14 @@ TEST_F(ResultsTest, JoinsTheCallersTransaction) {
 }
 
 TEST_F(ResultsTest, FindsTheNearestActionAndSaysInWhatItDiffers) {
-  ActionKey near = key_of(1, "cpu-avx2"), far = key_of(2, "cpu-amx"), wanted = key_of(1, "cpu-avx512");
+  ActionKey near = key_of(1, "cpu-avx2"), far = key_of(2, "cpu-amx"),
+            wanted = key_of(1, "cpu-avx512");
   ActionKey other_kind("tune", "local");
   other_kind.add("sku", "cpu-avx512").add("number", 1).add("precision", "fp32");
-  for (const ActionKey& key : {far, near, other_kind}) EXPECT_OK(results_.commit(key, result_of(key, {})));
-  EXPECT_OK(results_.record_action(key_of(1, "cpu-sse41")));  // asked for, but no result: not an entry
+  for (const ActionKey& key : {far, near, other_kind})
+    EXPECT_OK(results_.commit(key, result_of(key, {})));
+  EXPECT_OK(
+      results_.record_action(key_of(1, "cpu-sse41")));  // asked for, but no result: not an entry
   auto found = VALUE(results_.nearest(wanted));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->key, near.digest());
@@ -124,8 +131,10 @@ TEST_F(ResultsTest, FindsTheNearestActionAndSaysInWhatItDiffers) {
 }
 
 TEST_F(ResultsTest, PrefersTheSameSkuBecauseSiblingsOfAJobExplainNoMiss) {
-  ActionKey same_sku = key_of(1, "cpu-avx2"), sibling = key_of(2, "cpu-amx"), wanted = key_of(2, "cpu-avx2");
-  for (const ActionKey& key : {same_sku, sibling}) EXPECT_OK(results_.commit(key, result_of(key, {})));
+  ActionKey same_sku = key_of(1, "cpu-avx2"), sibling = key_of(2, "cpu-amx"),
+            wanted = key_of(2, "cpu-avx2");
+  for (const ActionKey& key : {same_sku, sibling})
+    EXPECT_OK(results_.commit(key, result_of(key, {})));
   auto found = VALUE(results_.nearest(wanted));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->key, same_sku.digest());

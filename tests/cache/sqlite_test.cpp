@@ -15,7 +15,8 @@ namespace {
 using test::TemporaryFolder;
 
 constexpr Migration kOne[] = {{1, "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);"}};
-constexpr Migration kTwo[] = {kOne[0], {2, "ALTER TABLE t ADD COLUMN c TEXT NOT NULL DEFAULT 'new';"}};
+constexpr Migration kTwo[] = {kOne[0],
+                              {2, "ALTER TABLE t ADD COLUMN c TEXT NOT NULL DEFAULT 'new';"}};
 constexpr Migration kBroken[] = {kOne[0], {2, "CREATE TABLE u(a); CREATE TABLE t(a);"}};
 
 int64_t count(Database& database) {
@@ -39,8 +40,9 @@ TEST(Database, KeepsEveryTypeOfValue) {
   EXPECT_OK(database->script("CREATE TABLE v(a, b, c, d, e, f)"));
   Digest digest = sha256("x");
   std::string zero("a\0b", 3);
-  EXPECT_OK(database->execute("INSERT INTO v VALUES(?1, ?2, ?3, ?4, ?5, ?6)", int64_t{-7}, 1.5, zero, digest,
-                              as_bytes(std::string_view()), std::optional<std::string>()));
+  EXPECT_OK(database->execute("INSERT INTO v VALUES(?1, ?2, ?3, ?4, ?5, ?6)", int64_t{-7}, 1.5,
+                              zero, digest, as_bytes(std::string_view()),
+                              std::optional<std::string>()));
   Statement row = VALUE(database->prepare("SELECT a, b, c, d, e, f FROM v"));
   ASSERT_TRUE(VALUE(row.step()));
   EXPECT_EQ(row.integer(0), -7);
@@ -64,7 +66,8 @@ TEST(Database, UpgradesFromAnOlderVersionAndKeepsTheRows) {
   EXPECT_OK(database->migrate("m", kTwo));
   EXPECT_OK(database->migrate("m", kTwo));
   EXPECT_EQ(VALUE(database->find_integer("SELECT count(*) FROM t WHERE b='old' AND c='new'")), 1);
-  EXPECT_EQ(VALUE(database->find_integer("SELECT version FROM schema_version WHERE module='m'")), 2);
+  EXPECT_EQ(VALUE(database->find_integer("SELECT version FROM schema_version WHERE module='m'")),
+            2);
 }
 
 TEST(Database, RefusesTablesOfANewerProgram) {
@@ -78,7 +81,8 @@ TEST(Database, LeavesNothingOfAFailedMigration) {
   EXPECT_OK(database->migrate("m", kOne));
   EXPECT_FALSE(database->migrate("m", kBroken).ok());
   EXPECT_EQ(VALUE(database->find_integer("SELECT count(*) FROM sqlite_master WHERE name='u'")), 0);
-  EXPECT_EQ(VALUE(database->find_integer("SELECT version FROM schema_version WHERE module='m'")), 1);
+  EXPECT_EQ(VALUE(database->find_integer("SELECT version FROM schema_version WHERE module='m'")),
+            1);
 }
 
 TEST(Database, GivesEachModuleItsOwnHistory) {
@@ -86,7 +90,8 @@ TEST(Database, GivesEachModuleItsOwnHistory) {
   auto database = VALUE(Database::open_in_memory());
   EXPECT_OK(database->migrate("m", kTwo));
   EXPECT_OK(database->migrate("n", kOther));
-  EXPECT_EQ(VALUE(database->find_integer("SELECT version FROM schema_version WHERE module='n'")), 1);
+  EXPECT_EQ(VALUE(database->find_integer("SELECT version FROM schema_version WHERE module='n'")),
+            1);
 }
 
 TEST(Database, RefusesAForeignOrDamagedFile) {
@@ -116,7 +121,8 @@ TEST(Database, FindsADamagedPageAtOpen) {
       EXPECT_OK(database->execute("INSERT INTO t(a, b) VALUES(?1, ?2)", i, std::string(50, 'b')));
     EXPECT_OK(transaction.commit());
   }
-  for (int at = 0; at < 8; ++at) test::flip_byte(file, 3 * 8192 + at);  // the header of a page of the table
+  for (int at = 0; at < 8; ++at)
+    test::flip_byte(file, 3 * 8192 + at);  // the header of a page of the table
   EXPECT_ERROR(ErrorCode::corrupt_data, Database::open(file));
 }
 
@@ -186,8 +192,8 @@ TEST(Transaction, TakesBackWhatAnInnerOneCommittedWhenTheOuterDies) {
   EXPECT_EQ(count(*database), 0);
 }
 
-// SQLite gives up a whole transaction by itself (a full disk; here a conflict clause): what follows must not
-// be committed on its own.
+// SQLite gives up a whole transaction by itself (a full disk; here a conflict clause): what follows
+// must not be committed on its own.
 TEST(Transaction, RefusesToGoOnAfterItWasLost) {
   auto database = VALUE(Database::open_in_memory());
   EXPECT_OK(database->migrate("m", kOne));
@@ -232,7 +238,8 @@ TEST(FolderLock, NamesTheHolderToTheSecond) {
     auto second = FolderLock::acquire(folder.path, "coordinator", std::chrono::milliseconds(20));
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code, ErrorCode::storage);
-    EXPECT_NE(second.error().message.find("process " + std::to_string(getpid())), std::string::npos);
+    EXPECT_NE(second.error().message.find("process " + std::to_string(getpid())),
+              std::string::npos);
     EXPECT_OK(FolderLock::acquire(folder.path, "other"));
   }
   EXPECT_OK(FolderLock::acquire(folder.path, "coordinator"));

@@ -1,5 +1,5 @@
-// What the catalog's tests share: a folder that disappears, a clock that stands still, keys and blobs by
-// number.
+// What the catalog's tests share: a folder that disappears, a clock that stands still, keys and
+// blobs by number.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -78,7 +78,8 @@ inline ActionResult result_of(const ActionKey& key, std::vector<ResultOutput> ou
 
 // Changes one byte of a file, in spite of its mode.
 inline void flip_byte(const std::filesystem::path& file, std::streamoff at) {
-  std::filesystem::permissions(file, std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
   FILE* f = fopen(file.c_str(), "r+b");
   ASSERT_NE(f, nullptr) << file;
   fseek(f, at, SEEK_SET);

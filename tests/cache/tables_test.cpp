@@ -42,8 +42,8 @@ TEST_F(EnginesTest, FindsTheNewestOfANameForASku) {
   EXPECT_EQ(row.latency_ms, 1.25);
   EXPECT_EQ(row.created_ns, clock_.now.count());
   EXPECT_ERROR(ErrorCode::not_found, engines_.newest("net", "t4"));
-  EXPECT_OK(
-      engines_.add(engine("a", "net", "p4")));  // built again, or answered from the catalog: now the newest
+  EXPECT_OK(engines_.add(
+      engine("a", "net", "p4")));  // built again, or answered from the catalog: now the newest
   EXPECT_EQ(VALUE(engines_.newest("net", "p4")).digest, sha256("a"));
   EXPECT_EQ(VALUE(engines_.list("net", 100)).size(), 3u);
 }
@@ -51,7 +51,8 @@ TEST_F(EnginesTest, FindsTheNewestOfANameForASku) {
 TEST_F(EnginesTest, KeepsSeveralNamesOfOneEngine) {
   EXPECT_OK(engines_.add(engine("a", "net", "p4")));
   EXPECT_OK(engines_.add(engine("a", "other", "p4")));
-  EXPECT_EQ(VALUE(engines_.newest("net", "p4")).digest, VALUE(engines_.newest("other", "p4")).digest);
+  EXPECT_EQ(VALUE(engines_.newest("net", "p4")).digest,
+            VALUE(engines_.newest("other", "p4")).digest);
   EXPECT_EQ(VALUE(engines_.newest("other", "p4")).name, "other");
 }
 
@@ -69,11 +70,11 @@ TEST_F(EnginesTest, RefusesAnAmbiguousPrefix) {
   EXPECT_OK(engines_.add(engine("a", "net", "p4")));
   Digest sibling = sha256("a");
   sibling.bytes[31] ^= 1;
-  EXPECT_OK(
-      catalog_->database().execute("INSERT INTO engine SELECT ?1, content_digest, model, sku, precision, "
-                                   "key, size_bytes, latency_ms, provisional, "
-                                   "created_ns, gone_ns FROM engine",
-                                   sibling));
+  EXPECT_OK(catalog_->database().execute(
+      "INSERT INTO engine SELECT ?1, content_digest, model, sku, precision, "
+      "key, size_bytes, latency_ms, provisional, "
+      "created_ns, gone_ns FROM engine",
+      sibling));
   EXPECT_ERROR(ErrorCode::invalid_argument, engines_.find(sibling.hex().substr(0, 20)));
 }
 

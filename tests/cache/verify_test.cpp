@@ -28,7 +28,8 @@ class VerifyTest : public testing::Test {
 
   std::multiset<std::string> kinds(const VerifyOptions& options = {}) {
     std::multiset<std::string> out;
-    for (const VerifyProblem& problem : VALUE(verify(*catalog_, options)).problems) out.insert(problem.kind);
+    for (const VerifyProblem& problem : VALUE(verify(*catalog_, options)).problems)
+      out.insert(problem.kind);
     return out;
   }
   using Kinds = std::multiset<std::string>;
@@ -51,7 +52,8 @@ TEST_F(VerifyTest, FindsNothingInAHealthyCatalog) {
 TEST_F(VerifyTest, FindsEveryFlippedByteAndDoesNotTouchIt) {
   for (int i = 0; i < 3; ++i) commit(i);
   test::flip_byte(catalog_->local_blobs()->path_of(large(0)), 149'999);
-  EXPECT_OK(catalog_->database().execute("UPDATE blob_bytes SET bytes=x'00' WHERE digest=?1", small(1)));
+  EXPECT_OK(
+      catalog_->database().execute("UPDATE blob_bytes SET bytes=x'00' WHERE digest=?1", small(1)));
   EXPECT_EQ(kinds(), (Kinds{"corrupt_blob", "corrupt_blob"}));
   EXPECT_EQ(kinds(), (Kinds{"corrupt_blob", "corrupt_blob"}));
 }
@@ -59,7 +61,8 @@ TEST_F(VerifyTest, FindsEveryFlippedByteAndDoesNotTouchIt) {
 TEST_F(VerifyTest, FindsMissingFilesAndWhoNeedsThem) {
   for (int i = 0; i < 3; ++i) commit(i);
   fs::remove(catalog_->local_blobs()->path_of(large(2)));
-  EXPECT_EQ(kinds(), (Kinds{"missing_blob", "missing_blob"}));  // the row's file, and the result's output
+  EXPECT_EQ(kinds(),
+            (Kinds{"missing_blob", "missing_blob"}));  // the row's file, and the result's output
 }
 
 TEST_F(VerifyTest, HashesASampleWhenAsked) {
@@ -75,12 +78,14 @@ TEST_F(VerifyTest, RepairsSoThatEveryMissRebuilds) {
   for (int i = 0; i < 4; ++i) commit(i);
   test::flip_byte(catalog_->local_blobs()->path_of(large(0)), 7);
   fs::remove(catalog_->local_blobs()->path_of(large(1)));
-  EXPECT_OK(catalog_->database().execute("UPDATE blob_bytes SET bytes=x'00' WHERE digest=?1", small(2)));
+  EXPECT_OK(
+      catalog_->database().execute("UPDATE blob_bytes SET bytes=x'00' WHERE digest=?1", small(2)));
   VerifyOptions options;
   options.repair = true;
   EXPECT_FALSE(VALUE(verify(*catalog_, options)).clean());
   EXPECT_EQ(kinds(), Kinds{});
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(VALUE(catalog_->results().lookup(key_of(i).digest()))) << i;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_FALSE(VALUE(catalog_->results().lookup(key_of(i).digest()))) << i;
   EXPECT_TRUE(VALUE(catalog_->results().lookup(key_of(3).digest())));
 }
 
@@ -88,7 +93,8 @@ TEST_F(VerifyTest, CountsCompleteOrphansAndReportsOthers) {
   commit(0);
   EXPECT_OK(catalog_->blobs().put(as_bytes(pattern(150'000, 8))));
   EXPECT_OK(catalog_->blobs().put(as_bytes(pattern(150'000, 9))));
-  EXPECT_OK(catalog_->database().execute("DELETE FROM blob WHERE digest IN (?1, ?2)", large(8), large(9)));
+  EXPECT_OK(catalog_->database().execute("DELETE FROM blob WHERE digest IN (?1, ?2)", large(8),
+                                         large(9)));
   VerifyReport report = VALUE(verify(*catalog_));
   EXPECT_TRUE(report.clean());
   EXPECT_EQ(report.orphans, 2);
@@ -107,7 +113,8 @@ TEST_F(VerifyTest, CountsCompleteOrphansAndReportsOthers) {
 TEST_F(VerifyTest, FindsADoubleCommitAndADamagedKey) {
   ActionKey a = commit(0), b = commit(1);
   EXPECT_OK(catalog_->database().execute(
-      "INSERT INTO commit_log(key, generation, epoch, created_ns) VALUES(?1, 1, 0, 0)", a.digest()));
+      "INSERT INTO commit_log(key, generation, epoch, created_ns) VALUES(?1, 1, 0, 0)",
+      a.digest()));
   EXPECT_OK(catalog_->database().execute("UPDATE action SET bytes=?2 WHERE key=?1", b.digest(),
                                          as_bytes(key_of(7).bytes())));
   EXPECT_EQ(kinds(), (Kinds{"bad_key", "double_commit"}));
@@ -116,12 +123,13 @@ TEST_F(VerifyTest, FindsADoubleCommitAndADamagedKey) {
 
 TEST_F(VerifyTest, FindsABrokenReference) {
   commit(0);
-  EXPECT_OK(
-      catalog_->database().script("PRAGMA foreign_keys=OFF; DELETE FROM action; PRAGMA foreign_keys=ON;"));
+  EXPECT_OK(catalog_->database().script(
+      "PRAGMA foreign_keys=OFF; DELETE FROM action; PRAGMA foreign_keys=ON;"));
   EXPECT_EQ(kinds(), (Kinds{"database"}));
 }
 
-// R10: delete or corrupt random blobs; no hit dangles, every corrupt read is found, a rebuild heals it.
+// R10: delete or corrupt random blobs; no hit dangles, every corrupt read is found, a rebuild heals
+// it.
 TEST_F(VerifyTest, HealsRandomDamageByRebuilding) {
   constexpr int kResults = 12;
   constexpr uint64_t kSeed = 4711;

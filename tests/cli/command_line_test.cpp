@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "cli/supervisor.h"
-#include "cli/targets.h"
-#include "cli/verbs.h"
+#include "cli/options/targets.h"
+#include "cli/process/supervisor.h"
+#include "cli/verbs/verbs.h"
 #include "engine/device/sku_table.h"
 #include "tests/cli/fake_console.h"
 
@@ -16,8 +16,10 @@ TEST(CommandLine, EveryVerbHasHelpThatNamesItsOptions) {
   for (const Verb& verb : verbs()) {
     EXPECT_TRUE(names.insert(verb.name).second) << verb.name << " twice";
     FakeConsole fake;
-    EXPECT_EQ(run_command_line({std::string(verb.name), "--help"}, fake.console()), ExitCode::ok) << verb.name;
-    EXPECT_NE(fake.out().find("Usage: enginery " + std::string(verb.name)), std::string::npos) << verb.name;
+    EXPECT_EQ(run_command_line({std::string(verb.name), "--help"}, fake.console()), ExitCode::ok)
+        << verb.name;
+    EXPECT_NE(fake.out().find("Usage: enginery " + std::string(verb.name)), std::string::npos)
+        << verb.name;
     EXPECT_NE(fake.out().find("--log-level"), std::string::npos) << verb.name;
     const bool listed = overview().find("\n  " + std::string(verb.name) + " ") != std::string::npos;
     EXPECT_EQ(listed, verb.group != VerbGroup::hidden) << verb.name;

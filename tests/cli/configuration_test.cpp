@@ -1,4 +1,4 @@
-#include "cli/configuration.h"
+#include "cli/options/configuration.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/did_you_mean.h"
+#include "cli/options/did_you_mean.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ TEST(NearestNames, PutsPrefixesAndSmallDistancesFirst) {
 TEST(DidYouMean, IsAPartOfASentenceOrNothing) {
   EXPECT_EQ(did_you_mean("jbos", {"jobs", "wait"}), "; did you mean jobs?");
   EXPECT_EQ(did_you_mean("qqqqqq", {"jobs", "wait"}), "");
-  EXPECT_EQ(did_you_mean("cpu-avx", {"cpu-avx2", "cpu-avx512"}), "; did you mean cpu-avx2 or cpu-avx512?");
+  EXPECT_EQ(did_you_mean("cpu-avx", {"cpu-avx2", "cpu-avx512"}),
+            "; did you mean cpu-avx2 or cpu-avx512?");
 }
 
 }  // namespace

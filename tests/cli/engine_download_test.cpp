@@ -1,4 +1,4 @@
-#include "cli/engine_download.h"
+#include "cli/farm/engine_download.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ EngineView engine(const std::string& name, const std::string& sku) {
   return view;
 }
 
-TEST(EngineWish, SplitsTheTagButNotADigest) {
+TEST(EngineQuery, SplitsTheTagButNotADigest) {
   EXPECT_EQ(parse_engine_wish("net@prod").name, "net");
   EXPECT_EQ(parse_engine_wish("net@prod").tag, "prod");
   EXPECT_EQ(parse_engine_wish("net").tag, "");
@@ -21,8 +21,11 @@ TEST(EngineWish, SplitsTheTagButNotADigest) {
 }
 
 TEST(ChooseEngine, TakesTheNewestOfTheFirstWishedSkuThatHasOne) {
-  const std::vector<EngineView> newest_first{engine("net", "p4"), engine("net-new", "cpu-avx2"), engine("net-old", "cpu-avx2"), engine("net", "cpu-avx")};
-  const auto choice = choose_engine({"net", "", {"cpu-avx512", "cpu-avx2", "cpu-avx"}}, newest_first);
+  const std::vector<EngineView> newest_first{engine("net", "p4"), engine("net-new", "cpu-avx2"),
+                                             engine("net-old", "cpu-avx2"),
+                                             engine("net", "cpu-avx")};
+  const auto choice =
+      choose_engine({"net", "", {"cpu-avx512", "cpu-avx2", "cpu-avx"}}, newest_first);
   ASSERT_TRUE(choice.ok());
   EXPECT_EQ(choice->engine.name, "net-new");
   ASSERT_EQ(choice->reasons.size(), 4u);
@@ -30,7 +33,8 @@ TEST(ChooseEngine, TakesTheNewestOfTheFirstWishedSkuThatHasOne) {
 }
 
 TEST(ChooseEngine, SaysWhatThereIsWhenTheSkuHasNone) {
-  const auto choice = choose_engine({"net", "", {"h200"}}, {engine("net", "p4"), engine("net", "p4"), engine("net", "cpu-avx")});
+  const auto choice = choose_engine(
+      {"net", "", {"h200"}}, {engine("net", "p4"), engine("net", "p4"), engine("net", "cpu-avx")});
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().code, ErrorCode::not_found);
   EXPECT_EQ(choice.error().message, "net has no engine for h200; it has: p4, cpu-avx");
@@ -41,7 +45,8 @@ TEST(ChooseEngine, AnUnknownNameIsNotFound) {
 }
 
 TEST(DefaultEnginePath, IsTheContractsNameWithoutFolders) {
-  EXPECT_EQ(default_engine_path("squeezenet1.1", "cpu-avx2").string(), "./squeezenet1.1.cpu-avx2.engine");
+  EXPECT_EQ(default_engine_path("squeezenet1.1", "cpu-avx2").string(),
+            "./squeezenet1.1.cpu-avx2.engine");
   EXPECT_EQ(default_engine_path("../a/b", "p4").string(), "./.._a_b.p4.engine");
 }
 

@@ -1,4 +1,4 @@
-#include "cli/job_report.h"
+#include "cli/output/job_report.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,15 @@ TEST(JobJson, HasTheFieldsOfTheContract) {
   JobView job = job_of({TargetState::done, TargetState::failed});
   job.targets[0].latency_ms = 4.5;
   job.targets[0].source = Source::built;
-  job.steps.push_back({"sku-0", "tune", sha256("k"), 3, StepState::done, Source::built, 2, 1, {{"w", 1, 1'000'000'000, 0, "", ""}}});
+  job.steps.push_back({"sku-0",
+                       "tune",
+                       sha256("k"),
+                       3,
+                       StepState::done,
+                       Source::built,
+                       2,
+                       1,
+                       {{"w", 1, 1'000'000'000, 0, "", ""}}});
   const Json json = job_json_with_steps(job);
   EXPECT_EQ(json["schema"], "enginery.job/1");
   EXPECT_EQ(json["job"], "j-1");
@@ -49,7 +57,8 @@ TEST(JobJson, HasTheFieldsOfTheContract) {
   EXPECT_EQ(json["model"]["name"], "net");
   EXPECT_EQ(json["model"]["digest"], job.model.text());
   const Json& done = json["targets"][0];
-  for (const char* field : {"sku", "state", "source", "provisional", "engine", "latency_ms", "size_bytes", "timings_measured", "timings_reused", "error"}) {
+  for (const char* field : {"sku", "state", "source", "provisional", "engine", "latency_ms",
+                            "size_bytes", "timings_measured", "timings_reused", "error"}) {
     EXPECT_TRUE(done.contains(field)) << field;
   }
   EXPECT_EQ(done["engine"], job.targets[0].engine->text());
@@ -57,7 +66,8 @@ TEST(JobJson, HasTheFieldsOfTheContract) {
   EXPECT_EQ(json["targets"][1]["error"]["code"], "out_of_memory");
   EXPECT_EQ(json["targets"][1]["error"]["message"], "no memory");
   const Json& step = json["steps"][0];
-  for (const char* field : {"sku", "name", "key", "epoch", "attempts", "commits"}) EXPECT_TRUE(step.contains(field)) << field;
+  for (const char* field : {"sku", "name", "key", "epoch", "attempts", "commits"})
+    EXPECT_TRUE(step.contains(field)) << field;
   const Json& attempt = step["attempts"][0];
   EXPECT_EQ(attempt["started"], "1970-01-01T00:00:01.000Z");
   EXPECT_TRUE(attempt["ended"].is_null());

@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 #include <gtest/gtest.h>
 
@@ -31,8 +31,9 @@ struct Declared {
 
 TEST(Options, FillsEveryKindOfVariable) {
   Declared d;
-  const auto parsed = d.options.parse({"m.onnx", "-o", "x", "--input=a", "--input", "b=c", "--target", "p,q", "--target=r", "--json",
-                                       "--threads=3", "--duration", "1.5", "more", "-"});
+  const auto parsed =
+      d.options.parse({"m.onnx", "-o", "x", "--input=a", "--input", "b=c", "--target", "p,q",
+                       "--target=r", "--json", "--threads=3", "--duration", "1.5", "more", "-"});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(d.model, "m.onnx");
   EXPECT_EQ(d.output, "x");
@@ -95,7 +96,8 @@ TEST(Options, HelpNeedsNothingElse) {
       EXPECT_NE(help.find(name), std::string::npos) << name;
     }
   }
-  EXPECT_NE(help.find("Usage: enginery build MODEL [REST...] [OPTIONS]"), std::string::npos) << help;
+  EXPECT_NE(help.find("Usage: enginery build MODEL [REST...] [OPTIONS]"), std::string::npos)
+      << help;
 }
 
 TEST(Options, TheConfigurationFillsWhatWasNotGiven) {
@@ -115,9 +117,10 @@ TEST(Options, TheConfigurationFillsWhatWasNotGiven) {
 
 TEST(Options, ABadConfiguredValueIsAsBadAsAGivenOne) {
   Declared d;
-  const auto parsed = d.options.parse({"m.onnx"}, [](std::string_view name) -> std::optional<std::string> {
-    return name == "threads" ? std::optional<std::string>("many") : std::nullopt;
-  });
+  const auto parsed =
+      d.options.parse({"m.onnx"}, [](std::string_view name) -> std::optional<std::string> {
+        return name == "threads" ? std::optional<std::string>("many") : std::nullopt;
+      });
   ASSERT_FALSE(parsed.ok());
   EXPECT_EQ(parsed.error().code, ErrorCode::usage);
 }

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/output/progress.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,9 @@ TEST(Progress, LinesElsewhereArePrintedForEveryPhaseAndOtherwiseEveryFiveSeconds
     display.show({{"cpu-avx2", "verifying", 0, 0, 0, ""}});
     clock.now += std::chrono::milliseconds(100);
   }
-  EXPECT_EQ(fake.err(), "cpu-avx2: tuning 0/120\ncpu-avx2: tuning 50/120\ncpu-avx2: tuning 100/120\ncpu-avx2: verifying\n");
+  EXPECT_EQ(fake.err(),
+            "cpu-avx2: tuning 0/120\ncpu-avx2: tuning 50/120\ncpu-avx2: tuning 100/120\ncpu-avx2: "
+            "verifying\n");
   EXPECT_EQ(fake.out(), "");
 }
 
@@ -34,7 +36,8 @@ TEST(Progress, PhasesThatPassAtOnceAreNotPrinted) {
   FakeConsole fake;
   FakeClock clock;
   ProgressDisplay display(fake.console(), clock);
-  for (const char* phase : {"queued", "assembling", "verifying", "signing", "done", "done", "done"}) {
+  for (const char* phase :
+       {"queued", "assembling", "verifying", "signing", "done", "done", "done"}) {
     display.show({{"a", phase, 0, 0, 0, ""}});
     clock.now += std::chrono::milliseconds(300);
   }
@@ -54,7 +57,8 @@ TEST(Progress, NothingIsPrintedTwice) {
 
 TEST(ProgressBar, ShowsPhaseBarAndEtaWithinTheTerminal) {
   const ProgressRow row{"cpu-avx2", "tuning", 50, 100, 12, ""};
-  EXPECT_EQ(progress_bar(row, 10, 100), "cpu-avx2    tuning       [##########----------]  50/100  ETA 12 s");
+  EXPECT_EQ(progress_bar(row, 10, 100),
+            "cpu-avx2    tuning       [##########----------]  50/100  ETA 12 s");
   EXPECT_LT(progress_bar(row, 10, 40).size(), 40u);
   EXPECT_EQ(progress_bar({"a", "queued", 0, 0, 0, ""}, 1, 80), "a  queued");
 }

@@ -1,8 +1,8 @@
-#include "cli/trtexec.h"
+#include "cli/options/trtexec.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace enginery {
 namespace {
@@ -52,7 +52,8 @@ TEST(Trtexec, LeavesOtherWordsAlone) {
 }
 
 TEST(Trtexec, AModelNamedByOptionInTwoWordsStandsAlone) {
-  EXPECT_EQ(translate_trtexec({"--loadEngine", "a.engine"}, {}), std::vector<std::string>{"a.engine"});
+  EXPECT_EQ(translate_trtexec({"--loadEngine", "a.engine"}, {}),
+            std::vector<std::string>{"a.engine"});
 }
 
 }  // namespace

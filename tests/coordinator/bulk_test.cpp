@@ -1,4 +1,5 @@
-// The bulk socket: chunks that are checked, resumed and refused; and frames that nobody should send.
+// The bulk socket: chunks that are checked, resumed and refused; and frames that nobody should
+// send.
 #include <gtest/gtest.h>
 #include <zmq.h>
 
@@ -32,7 +33,8 @@ Body exchange(Link& link, Body body, Bytes chunk = {}) {
       continue;
     }
     const auto reply = link.receive(milliseconds(3000), -1);
-    if (reply.ok() && *reply && (*reply)->envelope.request == request.envelope.request) return (*reply)->envelope.body;
+    if (reply.ok() && *reply && (*reply)->envelope.request == request.envelope.request)
+      return (*reply)->envelope.body;
   }
   ADD_FAILURE() << "no answer";
   return {};
@@ -42,18 +44,21 @@ std::unique_ptr<Link> bulk_link(const Farm& farm) {
   return std::move(*make_zmq_dial()(farm.options().bulk_listen, kMaxBulkBytes));
 }
 
-PutBlob put_of(const Bytes& blob, size_t offset, const Bytes& chunk) { return {sha256(blob), blob.size(), offset, sha256(chunk)}; }
+PutBlob put_of(const Bytes& blob, size_t offset, const Bytes& chunk) {
+  return {sha256(blob), blob.size(), offset, sha256(chunk)};
+}
 
 TEST(Bulk, CarriesLargeBlobsBothWays) {
   Farm farm;
   const auto client = farm.client();
   const Bytes blob = large_blob(5'000'000);
   uint64_t told = 0;
-  const Result<Digest> digest = client->put_blob(as_bytes(blob), [&](uint64_t done, uint64_t total) {
-    EXPECT_EQ(total, blob.size());
-    EXPECT_GE(done, told);
-    told = done;
-  });
+  const Result<Digest> digest =
+      client->put_blob(as_bytes(blob), [&](uint64_t done, uint64_t total) {
+        EXPECT_EQ(total, blob.size());
+        EXPECT_GE(done, told);
+        told = done;
+      });
   ASSERT_TRUE(digest.ok()) << digest.error().message;
   EXPECT_EQ(told, blob.size());
   EXPECT_EQ(*client->get_blob(*digest), blob);
@@ -69,16 +74,20 @@ TEST(Bulk, ResumesAnUploadAfterARestart) {
     const Bytes first = blob.substr(0, kChunkBytes);
     const Body reply = exchange(*link, put_of(blob, 0, first), first);
     EXPECT_EQ(std::get<PutReply>(reply).offset, first.size());
-    EXPECT_EQ(std::get<PutReply>(exchange(*link, put_of(blob, 0, first), first)).offset, first.size());  // again
+    EXPECT_EQ(std::get<PutReply>(exchange(*link, put_of(blob, 0, first), first)).offset,
+              first.size());  // again
   }
   farm.stop();
   farm.start();
   const auto client = farm.client();
   EXPECT_EQ(client->has_blobs({sha256(blob)})->at(0).received_bytes, kChunkBytes);
   uint64_t first_told = 0;
-  ASSERT_TRUE(client->put_blob(as_bytes(blob), [&](uint64_t done, uint64_t) {
-    if (first_told == 0) first_told = done;
-  }).ok());
+  ASSERT_TRUE(client
+                  ->put_blob(as_bytes(blob),
+                             [&](uint64_t done, uint64_t) {
+                               if (first_told == 0) first_told = done;
+                             })
+                  .ok());
   EXPECT_EQ(first_told, 2 * kChunkBytes);  // went on where it had stopped
   EXPECT_EQ(*client->get_blob(sha256(blob)), blob);
 }
@@ -92,7 +101,8 @@ TEST(Bulk, RefusesADamagedChunkAndAGap) {
   chunk[17] = static_cast<char>(chunk[17] ^ 1);
   EXPECT_EQ(std::get<ErrorReply>(exchange(*link, put, chunk)).fault.code, ErrorCode::corrupt_data);
   const Bytes second = blob.substr(kChunkBytes);
-  EXPECT_EQ(std::get<PutReply>(exchange(*link, put_of(blob, kChunkBytes, second), second)).offset, 0u);  // a gap: from there
+  EXPECT_EQ(std::get<PutReply>(exchange(*link, put_of(blob, kChunkBytes, second), second)).offset,
+            0u);  // a gap: from there
 }
 
 TEST(Bulk, RefusesABlobWhoseBytesHaveAnotherDigest) {
@@ -100,10 +110,12 @@ TEST(Bulk, RefusesABlobWhoseBytesHaveAnotherDigest) {
   const auto link = bulk_link(farm);
   const Bytes other = large_blob(1000);
   const PutBlob forged{sha256("claimed"), other.size(), 0, sha256(other)};
-  EXPECT_EQ(std::get<ErrorReply>(exchange(*link, forged, other)).fault.code, ErrorCode::corrupt_data);
+  EXPECT_EQ(std::get<ErrorReply>(exchange(*link, forged, other)).fault.code,
+            ErrorCode::corrupt_data);
   EXPECT_FALSE(farm.client()->has_blobs({sha256("claimed")})->at(0).present);
   const PutBlob beyond{sha256("x"), 10, 5, sha256(other)};
-  EXPECT_EQ(std::get<ErrorReply>(exchange(*link, beyond, other)).fault.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(std::get<ErrorReply>(exchange(*link, beyond, other)).fault.code,
+            ErrorCode::invalid_argument);
 }
 
 TEST(Bulk, AnswersARequestOfTheOtherSocketWithAnError) {
@@ -126,7 +138,8 @@ TEST(Server, SurvivesFramesThatNobodyShouldSend) {
       envelope.body = i % 2 == 0 ? Body(SubmitRequest{}) : Body(SyncRequest{});
       Bytes frame = *encode(envelope);
       if (i % 3 != 0)
-        for (int flips = 0; flips < 9; ++flips) frame[random() % frame.size()] = static_cast<char>(random());
+        for (int flips = 0; flips < 9; ++flips)
+          frame[random() % frame.size()] = static_cast<char>(random());
       if (i % 5 == 0) frame.resize(random() % frame.size());
       const int parts = 1 + static_cast<int>(random() % 4);
       for (int part = 0; part < parts; ++part)

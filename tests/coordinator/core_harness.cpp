@@ -33,10 +33,12 @@ void CoreHarness::pass(Nanoseconds time) {
   now_ = end;
 }
 
-std::optional<Body> CoreHarness::ask(Body body, const std::string& who, std::optional<RequestId> id) {
+std::optional<Body> CoreHarness::ask(Body body, const std::string& who,
+                                     std::optional<RequestId> id) {
   const ReplyTo to{who, id.value_or(RequestId{0, next_id_++})};
   Request request{to, who, std::move(body), {}};
-  if (const auto* submit = std::get_if<SubmitRequest>(&request.body); submit != nullptr && !store.has_blob(submit->model))
+  if (const auto* submit = std::get_if<SubmitRequest>(&request.body);
+      submit != nullptr && !store.has_blob(submit->model))
     request.missing.push_back(submit->model);
   if (const auto* sync = std::get_if<SyncRequest>(&request.body))
     if (const auto* finished = std::get_if<Finished>(&sync->state))
@@ -44,7 +46,8 @@ std::optional<Body> CoreHarness::ask(Body body, const std::string& who, std::opt
         if (!store.has_blob(output.digest)) request.missing.push_back(output.digest);
   driver_->feed(std::move(request));
   flush();
-  const auto answer = std::find_if(answers_.begin(), answers_.end(), [&](const Reply& reply) { return reply.to == to; });
+  const auto answer = std::find_if(answers_.begin(), answers_.end(),
+                                   [&](const Reply& reply) { return reply.to == to; });
   if (answer == answers_.end()) return std::nullopt;
   Body out = std::move(answer->body);
   answers_.erase(answer);
@@ -67,10 +70,13 @@ JobView CoreHarness::submit(SubmitRequest request, const std::string& client) {
   return std::get<JobReply>(*body).job;
 }
 
-JobView CoreHarness::show(const std::string& job) { return std::get<JobReply>(*ask(ShowJob{job})).job; }
+JobView CoreHarness::show(const std::string& job) {
+  return std::get<JobReply>(*ask(ShowJob{job})).job;
+}
 
-std::optional<SyncReply> CoreHarness::sync(const std::string& worker, const std::string& sku, WorkerState state,
-                                           const std::string& device, uint64_t incarnation) {
+std::optional<SyncReply> CoreHarness::sync(const std::string& worker, const std::string& sku,
+                                           WorkerState state, const std::string& device,
+                                           uint64_t incarnation) {
   SyncRequest sync;
   sync.worker = worker;
   sync.incarnation = incarnation;
@@ -92,8 +98,8 @@ std::optional<SyncReply> CoreHarness::heard(const std::string& worker) {
   return std::nullopt;
 }
 
-std::optional<SyncReply> CoreHarness::finish(const std::string& worker, const std::string& sku, const RunStep& run,
-                                             const std::string& device) {
+std::optional<SyncReply> CoreHarness::finish(const std::string& worker, const std::string& sku,
+                                             const RunStep& run, const std::string& device) {
   return sync(worker, sku, Finished{run.ref, outcome_of(store, run)}, device);
 }
 
@@ -108,7 +114,8 @@ void CoreHarness::sign() {
 
 RunStep run_of(const std::optional<SyncReply>& reply) {
   if (!reply || !std::holds_alternative<RunStep>(reply->desired)) {
-    ADD_FAILURE() << "no step was handed out" << (reply ? ", but wish " + std::to_string(reply->desired.index()) : "");
+    ADD_FAILURE() << "no step was handed out"
+                  << (reply ? ", but wish " + std::to_string(reply->desired.index()) : "");
     return {};
   }
   return std::get<RunStep>(reply->desired);

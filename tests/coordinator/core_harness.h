@@ -1,9 +1,10 @@
-// The core with its driver over a store in memory, a clock that the test turns, and workers that the test speaks for.
+// The core with its driver over a store in memory, a clock that the test turns, and workers that
+// the test speaks for.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include "coordinator/queue_driver.h"
+#include "coordinator/server/queue_driver.h"
 #include "tests/coordinator/farm_fixture.h"
 #include "tests/sim/memory_store.h"
 
@@ -21,17 +22,20 @@ class CoreHarness final : public Clock {
   // Lets time pass, firing the timers on the way.
   void pass(Nanoseconds time);
 
-  // Sends a request and returns what was answered to it at once, if anything; other answers wait in `answers`.
-  std::optional<Body> ask(Body body, const std::string& who = "tester", std::optional<RequestId> id = {});
+  // Sends a request and returns what was answered to it at once, if anything; other answers wait in
+  // `answers`.
+  std::optional<Body> ask(Body body, const std::string& who = "tester",
+                          std::optional<RequestId> id = {});
   JobView submit(SubmitRequest request, const std::string& client = "tester");
   JobView show(const std::string& job);
 
   // A worker's Sync in the state; `sequence` grows by itself.
-  std::optional<SyncReply> sync(const std::string& worker, const std::string& sku, WorkerState state,
-                                const std::string& device = "", uint64_t incarnation = 1);
+  std::optional<SyncReply> sync(const std::string& worker, const std::string& sku,
+                                WorkerState state, const std::string& device = "",
+                                uint64_t incarnation = 1);
   // The worker finishes the step as tests/coordinator's pretend() would, and hears what is next.
-  std::optional<SyncReply> finish(const std::string& worker, const std::string& sku, const RunStep& run,
-                                  const std::string& device = "");
+  std::optional<SyncReply> finish(const std::string& worker, const std::string& sku,
+                                  const RunStep& run, const std::string& device = "");
   // The newest Sync answer that a worker got since it asked.
   std::optional<SyncReply> heard(const std::string& worker);
   // Signs what waits for a signature.

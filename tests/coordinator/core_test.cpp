@@ -1,4 +1,4 @@
-#include "coordinator/core.h"
+#include "coordinator/core/core.h"
 
 #include <chrono>
 
@@ -11,7 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Works off whatever the worker is given until it hears nothing; returns the kinds in order.
-std::vector<std::string> work_off(CoreHarness& farm, const std::string& worker, const std::string& sku) {
+std::vector<std::string> work_off(CoreHarness& farm, const std::string& worker,
+                                  const std::string& sku) {
   std::vector<std::string> kinds;
   std::optional<SyncReply> reply = farm.sync(worker, sku, Idle{});
   while (true) {
@@ -35,7 +36,8 @@ TEST(Core, WalksATargetThroughItsSteps) {
   CoreHarness farm;
   const JobView job = farm.submit(make_submit("m", {"x"}));
   EXPECT_FALSE(is_end(job.state));
-  EXPECT_EQ(work_off(farm, "w", "x"), (std::vector<std::string>{"validate", "tune", "assemble", "verify", "profile"}));
+  EXPECT_EQ(work_off(farm, "w", "x"),
+            (std::vector<std::string>{"validate", "tune", "assemble", "verify", "profile"}));
   const JobView end = farm.show(job.id);
   EXPECT_EQ(end.state, JobState::done);
   EXPECT_EQ(end.targets[0].source, Source::built);
@@ -206,7 +208,10 @@ TEST(Core, ADeterministicFailureIsNeverTriedAgain) {
   CoreHarness farm;
   const JobView job = farm.submit(make_submit("m", {"x"}));
   const RunStep run = run_of(farm.sync("w", "x", Idle{}));
-  farm.sync("w", "x", Finished{run.ref, {OutcomeKind::failed, {ErrorCode::unsupported, "no such operator"}, {}, {}, {}}});
+  farm.sync(
+      "w", "x",
+      Finished{run.ref,
+               {OutcomeKind::failed, {ErrorCode::unsupported, "no such operator"}, {}, {}, {}}});
   EXPECT_EQ(farm.show(job.id).targets[0].fault->message, "no such operator");
   const JobView again = farm.submit(make_submit("m", {"x"}));
   const JobView view = farm.show(again.id);
@@ -224,7 +229,9 @@ TEST(Core, AnInternalFailureIsTriedThreeTimes) {
       reply = farm.heard("w");
     }
     const RunStep run = run_of(reply);
-    farm.sync("w", "x", Finished{run.ref, {OutcomeKind::internal, {ErrorCode::internal, "broke"}, {}, {}, {}}});
+    farm.sync(
+        "w", "x",
+        Finished{run.ref, {OutcomeKind::internal, {ErrorCode::internal, "broke"}, {}, {}, {}}});
   }
   EXPECT_EQ(farm.show(job.id).state, JobState::failed);
   EXPECT_EQ(farm.show(job.id).steps[0].attempts.size(), 3u);
@@ -255,7 +262,8 @@ TEST(Core, RefusesAResultForAnothersLease) {
 
 TEST(Core, AGreedyClientDoesNotStarveASmallOne) {
   CoreHarness farm;
-  for (int i = 0; i < 200; ++i) farm.submit(make_submit("greedy " + std::to_string(i), {"x"}, std::to_string(i)), "greedy");
+  for (int i = 0; i < 200; ++i)
+    farm.submit(make_submit("greedy " + std::to_string(i), {"x"}, std::to_string(i)), "greedy");
   // Some of the greedy one's work has begun already.
   RunStep run = run_of(farm.sync("w", "x", Idle{}));
   for (int i = 0; i < 20; ++i) run = run_of(farm.finish("w", "x", run));
@@ -363,7 +371,8 @@ TEST(Core, RefusesHostileKeysInsteadOfAborting) {
   EXPECT_TRUE(refused([](SubmitRequest& r) { r.validate_key = {{"kind", "x"}}; }));
   EXPECT_TRUE(refused([](SubmitRequest& r) { r.validate_key = {{"a", "x"}, {"a", "y"}}; }));
   EXPECT_TRUE(refused([](SubmitRequest& r) { r.targets[0].engine_key[0].name = "Not A Name"; }));
-  EXPECT_TRUE(refused([](SubmitRequest& r) { r.targets[0].tune_key[0].value.assign(1 << 20, 'x'); }));
+  EXPECT_TRUE(
+      refused([](SubmitRequest& r) { r.targets[0].tune_key[0].value.assign(1 << 20, 'x'); }));
   EXPECT_TRUE(refused([](SubmitRequest& r) { r.targets.push_back(r.targets[0]); }));
   EXPECT_TRUE(refused([](SubmitRequest& r) { r.targets.clear(); }));
   EXPECT_TRUE(refused([](SubmitRequest& r) { r.name = "../../etc/passwd"; }));

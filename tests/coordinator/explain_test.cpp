@@ -43,7 +43,8 @@ TEST(Explain, JustAfterARestartNobodyIsSaidToBeAbsent) {
   request.wait_for_workers = true;
   const std::string job = farm.submit(request).id;
   farm.pass(seconds(3));
-  EXPECT_EQ(why(farm, job), "waits for any worker: none has been heard of since the coordinator started 3 s ago");
+  EXPECT_EQ(why(farm, job),
+            "waits for any worker: none has been heard of since the coordinator started 3 s ago");
 }
 
 TEST(Explain, AWorkerWithAnotherToolchainIsNotSaidToBeAbsent) {
@@ -69,7 +70,9 @@ TEST(Explain, AWorkerWithAnotherToolchainIsNotSaidToBeAbsent) {
   farm.pass(seconds(20));  // the first worker is gone; the other asks on
   upgraded.sequence = 2;
   farm.ask(upgraded, "w2");
-  EXPECT_EQ(why(farm, "j1"), "tune waits for a worker of SKU 'x': those that are connected have another toolchain than the job was made for");
+  EXPECT_EQ(why(farm, "j1"),
+            "tune waits for a worker of SKU 'x': those that are connected have another toolchain "
+            "than the job was made for");
 }
 
 }  // namespace

@@ -13,11 +13,13 @@ TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "enginery-farm-XXXXXX").string();
   path = mkdtemp(name.data());
 }
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path); }
+TemporaryFolder::~TemporaryFolder() {
+  std::filesystem::remove_all(path);
+}
 
 CoordinatorOptions Farm::options() const {
-  return {folder_.path / "data", "ipc://" + (folder_.path / "c.sock").string(), "ipc://" + (folder_.path / "b.sock").string(),
-          milliseconds(200)};
+  return {folder_.path / "data", "ipc://" + (folder_.path / "c.sock").string(),
+          "ipc://" + (folder_.path / "b.sock").string(), milliseconds(200)};
 }
 
 void Farm::start() {
@@ -26,7 +28,9 @@ void Farm::start() {
   coordinator_ = std::move(*started);
 }
 
-std::unique_ptr<Client> Farm::client(const std::string& name) const { return connect_to(options().listen, name); }
+std::unique_ptr<Client> Farm::client(const std::string& name) const {
+  return connect_to(options().listen, name);
+}
 
 uint64_t from_environment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -47,7 +51,8 @@ std::unique_ptr<Client> connect_to(const std::string& address, const std::string
   }
 }
 
-SubmitRequest make_submit(const std::string& model, const std::vector<std::string>& skus, const std::string& structure) {
+SubmitRequest make_submit(const std::string& model, const std::vector<std::string>& skus,
+                          const std::string& structure) {
   SubmitRequest submit;
   submit.name = "net";
   submit.model_name = "net.onnx";
@@ -87,7 +92,11 @@ Result<Outcome> pretend(Client& client, const RunStep& run) {
 }
 
 FakeWorker::FakeWorker(std::string address, std::string name, std::string sku, Work work)
-    : address_(std::move(address)), name_(std::move(name)), sku_(std::move(sku)), work_(std::move(work)), thread_([this] { run(); }) {}
+    : address_(std::move(address)),
+      name_(std::move(name)),
+      sku_(std::move(sku)),
+      work_(std::move(work)),
+      thread_([this] { run(); }) {}
 
 FakeWorker::~FakeWorker() {
   stop_ = true;
@@ -99,7 +108,8 @@ void FakeWorker::run() {
   if (client == nullptr) return;
   SyncRequest sync;
   sync.worker = name_;
-  sync.incarnation = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  sync.incarnation =
+      static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   sync.sku = sku_;
   sync.kind = "cpu";
   sync.toolchain = "tool 1";
@@ -116,7 +126,9 @@ void FakeWorker::serve(Client& client, SyncRequest& sync) {
   if (run == nullptr) return;
   ++steps_;
   Result<Outcome> outcome = work_(client, *run);
-  if (!outcome.ok()) outcome = Outcome{OutcomeKind::internal, {outcome.error().code, outcome.error().message}, {}, {}, {}};
+  if (!outcome.ok())
+    outcome =
+        Outcome{OutcomeKind::internal, {outcome.error().code, outcome.error().message}, {}, {}, {}};
   sync.state = Finished{run->ref, std::move(*outcome)};
 }
 
@@ -125,7 +137,8 @@ Result<JobView> wait_for_end(Client& client, const std::string& job) {
   while (true) {
     Result<JobView> view = client.wait(job, 0, milliseconds(2000), true);
     if (view.ok() && is_end(view->state)) return view;
-    if (view.ok() ? steady_clock::now() > end : view.error().code != ErrorCode::unavailable) return view;
+    if (view.ok() ? steady_clock::now() > end : view.error().code != ErrorCode::unavailable)
+      return view;
   }
 }
 

@@ -1,4 +1,5 @@
-// A coordinator on a temporary folder with ipc sockets, submits for it, and workers made of a thread that pretend to build.
+// A coordinator on a temporary folder with ipc sockets, submits for it, and workers made of a
+// thread that pretend to build.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,7 @@
 #include <thread>
 
 #include "coordinator/client/client.h"
-#include "coordinator/server.h"
+#include "coordinator/server/server.h"
 
 namespace enginery {
 
@@ -38,8 +39,10 @@ uint64_t from_environment(const char* name, uint64_t otherwise);
 // Connects, trying for 20 s; null when nobody answers.
 std::unique_ptr<Client> connect_to(const std::string& address, const std::string& name);
 
-// A submit of a model (its bytes are the text) for some SKUs, with keys as the command line makes them.
-SubmitRequest make_submit(const std::string& model, const std::vector<std::string>& skus, const std::string& structure = "net");
+// A submit of a model (its bytes are the text) for some SKUs, with keys as the command line makes
+// them.
+SubmitRequest make_submit(const std::string& model, const std::vector<std::string>& skus,
+                          const std::string& structure = "net");
 
 // What a pretended step leaves: outputs whose content follows from the step's key.
 Result<Outcome> pretend(Client& client, const RunStep& run);

@@ -1,5 +1,6 @@
-// Real processes, really killed: every acknowledged job ends, every step is committed once, the catalog is sound.
-// ENGINERY_KILLS=20 (default 6) says how often; ENGINERY_SEED replays the moments.
+// Real processes, really killed: every acknowledged job ends, every step is committed once, the
+// catalog is sound. ENGINERY_KILLS=20 (default 6) says how often; ENGINERY_SEED replays the
+// moments.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,7 +21,9 @@ using std::chrono::milliseconds;
 
 class Process {
  public:
-  explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)) { start(); }
+  explicit Process(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
+    start();
+  }
   ~Process() { kill_now(); }
   Process(const Process&) = delete;
 
@@ -53,7 +56,9 @@ class Kill : public testing::Test {
   std::string data() const { return (folder_.path / "data").string(); }
   std::string control() const { return "ipc://" + (folder_.path / "c.sock").string(); }
   std::string bulk() const { return "ipc://" + (folder_.path / "b.sock").string(); }
-  std::vector<std::string> coordinator() const { return {"coordinator", data(), control(), bulk()}; }
+  std::vector<std::string> coordinator() const {
+    return {"coordinator", data(), control(), bulk()};
+  }
   std::vector<std::string> worker(const std::string& name, const std::string& sku) const {
     return {"worker", control(), name, sku};
   }
@@ -89,7 +94,8 @@ class Kill : public testing::Test {
     EXPECT_EQ(view->state, JobState::done) << job;
     const Result<JobView> shown = client.show(job);
     ASSERT_TRUE(shown.ok());
-    for (const StepView& step : shown->steps) EXPECT_LE(step.commits, 1u) << job << " " << step.name;
+    for (const StepView& step : shown->steps)
+      EXPECT_LE(step.commits, 1u) << job << " " << step.name;
   }
 
   void expect_sound() const {
@@ -97,7 +103,8 @@ class Kill : public testing::Test {
     ASSERT_TRUE(catalog.ok()) << catalog.error().message;
     const Result<VerifyReport> report = verify(**catalog);
     ASSERT_TRUE(report.ok());
-    for (const VerifyProblem& problem : report->problems) ADD_FAILURE() << problem.kind << " " << problem.subject << " " << problem.detail;
+    for (const VerifyProblem& problem : report->problems)
+      ADD_FAILURE() << problem.kind << " " << problem.subject << " " << problem.detail;
   }
 
   TemporaryFolder folder_;

@@ -1,12 +1,13 @@
-// Many jobs and workers through the real core, driver and SQLite tables (R7). ENGINERY_LOAD_JOBS=100000 and
-// ENGINERY_LOAD_WORKERS=1000 make it the whole bar; by default it is a small one that only catches a scan over everything.
+// Many jobs and workers through the real core, driver and SQLite tables (R7).
+// ENGINERY_LOAD_JOBS=100000 and ENGINERY_LOAD_WORKERS=1000 make it the whole bar; by default it is
+// a small one that only catches a scan over everything.
 #include <gtest/gtest.h>
 
 #include <ctime>
 #include <deque>
 
 #include "cache/catalog.h"
-#include "coordinator/queue_driver.h"
+#include "coordinator/server/queue_driver.h"
 #include "tests/coordinator/farm_fixture.h"
 
 namespace enginery {
@@ -15,7 +16,9 @@ namespace {
 constexpr int kBatch = 64;  // events of a transaction, as under load
 
 // Processor time: a busy machine must not fail the test.
-double seconds_since(std::clock_t begin) { return std::max(1e-9, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC); }
+double seconds_since(std::clock_t begin) {
+  return std::max(1e-9, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+}
 
 class Load {
  public:
@@ -30,7 +33,8 @@ class Load {
   double submit() {
     const std::clock_t begin = std::clock();
     for (int i = 0; i < jobs_; ++i) {
-      SubmitRequest request = make_submit("m" + std::to_string(i), {"sku" + std::to_string(i % 8)}, std::to_string(i));
+      SubmitRequest request =
+          make_submit("m" + std::to_string(i), {"sku" + std::to_string(i % 8)}, std::to_string(i));
       request.model = model_;
       request.client = "client" + std::to_string(i % 10);
       request.wait_for_workers = true;
@@ -80,7 +84,8 @@ class Load {
   void flush() {
     for (const Reply& reply : driver_->flush().replies)
       if (const auto* answer = std::get_if<SyncReply>(&reply.body))
-        if (const auto* run = std::get_if<RunStep>(&answer->desired)) runs_.emplace_back(reply.to.route, run->ref);
+        if (const auto* run = std::get_if<RunStep>(&answer->desired))
+          runs_.emplace_back(reply.to.route, run->ref);
   }
 
   int jobs_, workers_;
@@ -100,7 +105,8 @@ TEST(Load, SubmitsAndDispatchesWithoutScanningEverything) {
   Load load(jobs, workers);
   const double submitted = load.submit();
   const double dispatched = load.dispatch();
-  std::printf("%d jobs, %d workers: %.0f submits, %.0f dispatches a processor second\n", jobs, workers, submitted, dispatched);
+  std::printf("%d jobs, %d workers: %.0f submits, %.0f dispatches a processor second\n", jobs,
+              workers, submitted, dispatched);
   EXPECT_GT(submitted, 50);
   EXPECT_GT(dispatched, 50);
 }

@@ -1,4 +1,4 @@
-#include "coordinator/log_store.h"
+#include "coordinator/server/log_store.h"
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,8 @@ TEST(LogStore, KeepsHeadAndTailOfAHugeLog) {
   LogStore logs(folder.path, 100);
   logs.route(1, "j1", "s");
   uint64_t offset = 0;
-  for (int i = 0; i < 120; ++i) offset = *logs.append({"j1", 1, 1}, offset, "line " + std::to_string(i) + "\n");
+  for (int i = 0; i < 120; ++i)
+    offset = *logs.append({"j1", 1, 1}, offset, "line " + std::to_string(i) + "\n");
   const std::string text = read_all(logs, "j1", 300);
   EXPECT_LT(text.size(), 600u);
   EXPECT_EQ(text.substr(0, 11), "[s] line 0\n");

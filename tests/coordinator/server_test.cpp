@@ -1,4 +1,4 @@
-#include "coordinator/server.h"
+#include "coordinator/server/server.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@ namespace {
 using std::chrono::milliseconds;
 
 // Submits a model, uploading it first; aborts the test on an error.
-JobView submit(Client& client, const std::string& model, SubmitRequest request, RequestId id = make_request_id()) {
+JobView submit(Client& client, const std::string& model, SubmitRequest request,
+               RequestId id = make_request_id()) {
   const Result<Digest> uploaded = client.put_blob(as_bytes(model));
   EXPECT_TRUE(uploaded.ok()) << uploaded.error().message;
   Result<JobView> job = client.submit(request, id);
@@ -72,7 +73,8 @@ TEST(Server, AnswersFinishedWorkWithoutAnyWorker) {
     const FakeWorker worker(farm, "a", "cpu-avx2");
     const auto client = farm.client();
     wait_for_sku(*client, 1);
-    ASSERT_EQ(wait_for_end(*client, submit(*client, "m", make_submit("m", {"cpu-avx2"})).id)->state, JobState::done);
+    ASSERT_EQ(wait_for_end(*client, submit(*client, "m", make_submit("m", {"cpu-avx2"})).id)->state,
+              JobState::done);
   }
   farm.stop();
   farm.start();
@@ -89,7 +91,8 @@ TEST(Server, OtherWeightsMeasureNothingAndWhyMissNamesTheField) {
   const FakeWorker worker(farm, "a", "cpu-avx2");
   const auto client = farm.client();
   wait_for_sku(*client, 1);
-  ASSERT_EQ(wait_for_end(*client, submit(*client, "m1", make_submit("m1", {"cpu-avx2"})).id)->state, JobState::done);
+  ASSERT_EQ(wait_for_end(*client, submit(*client, "m1", make_submit("m1", {"cpu-avx2"})).id)->state,
+            JobState::done);
   const JobView job = submit(*client, "m2", make_submit("m2", {"cpu-avx2"}));
   const Result<JobView> end = wait_for_end(*client, job.id);
   ASSERT_EQ(end->state, JobState::done);
@@ -112,7 +115,8 @@ TEST(Server, DoesIdenticalWorkInFlightOnce) {
   const auto client = farm.client();
   wait_for_sku(*client, 1);
   std::vector<std::string> jobs;
-  for (int i = 0; i < 30; ++i) jobs.push_back(submit(*client, "m", make_submit("m", {"cpu-avx2"})).id);
+  for (int i = 0; i < 30; ++i)
+    jobs.push_back(submit(*client, "m", make_submit("m", {"cpu-avx2"})).id);
   int built = 0;
   for (const std::string& job : jobs) {
     const Result<JobView> end = wait_for_end(*client, job);
@@ -154,10 +158,11 @@ TEST(Server, RefusesWhatCannotRun) {
 
 TEST(Server, CarriesTheJobOverARestart) {
   Farm farm;
-  auto worker = std::make_unique<FakeWorker>(farm, "a", "cpu-avx2", [](Client& client, const RunStep& run) {
-    std::this_thread::sleep_for(milliseconds(100));
-    return pretend(client, run);
-  });
+  auto worker =
+      std::make_unique<FakeWorker>(farm, "a", "cpu-avx2", [](Client& client, const RunStep& run) {
+        std::this_thread::sleep_for(milliseconds(100));
+        return pretend(client, run);
+      });
   const auto client = farm.client();
   wait_for_sku(*client, 1);
   const JobView job = submit(*client, "m", make_submit("m", {"cpu-avx2"}));
@@ -196,13 +201,15 @@ TEST(Server, CancelsAndTellsTheWorker) {
 
 TEST(Server, KeepsAndFollowsLogs) {
   Farm farm;
-  const FakeWorker worker(farm, "a", "cpu-avx2", [](Client& client, const RunStep& run) -> Result<Outcome> {
-    TRY(const uint64_t next, client.append_log(run.ref, 0, "begin\n"));
-    TRY(const uint64_t end, client.append_log(run.ref, next, "end\n"));
-    TRY(const uint64_t again, client.append_log(run.ref, 0, "begin\n"));  // a repetition adds nothing
-    EXPECT_EQ(again, end);
-    return pretend(client, run);
-  });
+  const FakeWorker worker(
+      farm, "a", "cpu-avx2", [](Client& client, const RunStep& run) -> Result<Outcome> {
+        TRY(const uint64_t next, client.append_log(run.ref, 0, "begin\n"));
+        TRY(const uint64_t end, client.append_log(run.ref, next, "end\n"));
+        TRY(const uint64_t again,
+            client.append_log(run.ref, 0, "begin\n"));  // a repetition adds nothing
+        EXPECT_EQ(again, end);
+        return pretend(client, run);
+      });
   const auto client = farm.client();
   wait_for_sku(*client, 1);
   const JobView job = submit(*client, "m", make_submit("m", {"cpu-avx2"}));
@@ -236,7 +243,8 @@ TEST(Server, KeepsTimingsByDeviceAndProblem) {
 
 TEST(Server, RefusesAddressesBeyondThisMachine) {
   const TemporaryFolder folder;
-  const Result<std::unique_ptr<Coordinator>> started = Coordinator::start({folder.path, "tcp://0.0.0.0:7700", "tcp://127.0.0.1:*", {}});
+  const Result<std::unique_ptr<Coordinator>> started =
+      Coordinator::start({folder.path, "tcp://0.0.0.0:7700", "tcp://127.0.0.1:*", {}});
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().code, ErrorCode::usage);
   EXPECT_NE(started.error().message.find("keys"), std::string::npos);
@@ -254,7 +262,8 @@ TEST(Server, TwoNeverShareADataFolder) {
 
 TEST(Server, ServesLoopbackTcp) {
   const TemporaryFolder folder;
-  const Result<std::unique_ptr<Coordinator>> started = Coordinator::start({folder.path, "tcp://127.0.0.1:*", "tcp://127.0.0.1:*", {}});
+  const Result<std::unique_ptr<Coordinator>> started =
+      Coordinator::start({folder.path, "tcp://127.0.0.1:*", "tcp://127.0.0.1:*", {}});
   ASSERT_TRUE(started.ok()) << started.error().message;
   ClientOptions options;
   options.address = (*started)->control_address();

@@ -3,7 +3,7 @@
 
 #include "cache/catalog.h"
 #include "cache/memory_blob_store.h"
-#include "coordinator/store.h"
+#include "coordinator/store/store.h"
 #include "tests/coordinator/farm_fixture.h"
 #include "tests/sim/memory_store.h"
 
@@ -24,7 +24,9 @@ struct InMemory final : Subject {
 };
 
 struct InSqlite final : Subject {
-  InSqlite() : catalog(std::move(*Catalog::open_in_memory(blobs, clock))), sqlite(std::move(*make_sqlite_store(*catalog))) {
+  InSqlite()
+      : catalog(std::move(*Catalog::open_in_memory(blobs, clock))),
+        sqlite(std::move(*make_sqlite_store(*catalog))) {
     (void)*blobs.put(as_bytes("content"));
   }
   QueueStore& store() override { return *sqlite; }
@@ -48,7 +50,8 @@ JobRow some_job() {
   job.submitted_ns = 99;
   job.request = make_submit("m", {"x", "y"});
   job.targets.resize(2);
-  job.targets[1].uses = {{StepKind::tune, sha256("k"), 3, 11, Source::joined}, {StepKind::sign, sha256("l"), 1, 0, Source::cache}};
+  job.targets[1].uses = {{StepKind::tune, sha256("k"), 3, 11, Source::joined},
+                         {StepKind::sign, sha256("l"), 1, 0, Source::cache}};
   return job;
 }
 
@@ -81,8 +84,12 @@ Status write(QueueStore& store, const std::vector<RowChange>& rows) {
 
 std::vector<RowChange> some_rows(const ActionKey& key) {
   const AttemptRow attempt{11, 4, "w", 8, 100, 0, std::nullopt, ""};
-  return {InsertJob{some_job()}, RecordAction{key.bytes()}, SaveStep{some_step(key.digest())}, SaveAttempt{attempt},
-          SaveSku{{"x", "cpu", "t", 5}}, AppendEvent{"j7", "submitted", {{"name", "any \xff bytes"}}}};
+  return {InsertJob{some_job()},
+          RecordAction{key.bytes()},
+          SaveStep{some_step(key.digest())},
+          SaveAttempt{attempt},
+          SaveSku{{"x", "cpu", "t", 5}},
+          AppendEvent{"j7", "submitted", {{"name", "any \xff bytes"}}}};
 }
 
 const ActionKey kKey = ActionKey("tune", "local").add("structure", "s");
@@ -124,7 +131,9 @@ TEST(QueueStore, UpdatesRowsInPlace) {
     step.worker = step.device = "";
     step.incarnation = 0;
     const AttemptRow attempt{11, 4, "w", 8, 100, 200, OutcomeKind::worker_lost, "silent"};
-    ASSERT_TRUE(write(store, {SaveTarget{7, 0, target}, SaveStep{step}, SaveAttempt{attempt}, UpdateJob{7, JobState::failed, 300}}).ok());
+    ASSERT_TRUE(write(store, {SaveTarget{7, 0, target}, SaveStep{step}, SaveAttempt{attempt},
+                              UpdateJob{7, JobState::failed, 300}})
+                    .ok());
     const LoadedQueue queue = *store.load();
     EXPECT_TRUE(queue.jobs.at(7).targets[0] == target);
     EXPECT_EQ(queue.jobs.at(7).state, JobState::failed);

@@ -4,36 +4,91 @@ the files that wrap them.
 
     includes.py [SOURCE_DIR]      prints one line a violation; exit status 1 when there is one
 
-Each folder names the folders directly below it; it may include those and whatever they may include.
+Every folder with code is a room and has a row. In the engine a room may include what its row names and whatever those may
+include; in the farm half only what its row names.
 """
 import pathlib
 import re
 import sys
 
-BELOW = {
+# The engine's rooms: each may include what its row names and whatever those may include in turn.
+ENGINE = {
     "engine/base": [],
     "engine/tensor": ["engine/base"],
     "engine/data": ["engine/tensor"],  # seen by cli, tuner, worker and python; not by the compiler
     "engine/ops": ["engine/tensor"],
     "engine/graph": ["engine/ops"],
     "engine/import": ["engine/graph"],
+    "engine/import/onnx": ["engine/import"],
     "engine/passes": ["engine/graph"],
     "engine/device": ["engine/tensor"],
-    "engine/kernels": ["engine/device", "engine/graph"],
-    "engine/tactics": ["engine/kernels"],
-    "engine/plan": ["engine/tactics", "engine/passes"],
+    "engine/device/cpu": ["engine/device"],
+    "engine/device/cuda": ["engine/device"],
+    "engine/options": ["engine/device", "engine/device/cpu"],
+    "engine/kernels/cpu": ["engine/device/cpu"],
+    "engine/kernels/cpu/isa": ["engine/kernels/cpu"],
+    "engine/kernels/cuda": ["engine/device/cuda", "engine/ops"],
+    "engine/kernels/cuda/src": [],
+    "engine/tactics": ["engine/device", "engine/ops"],
+    "engine/tactics/shapes": ["engine/tactics"],
+    "engine/tactics/cpu/kernel": ["engine/tactics/shapes", "engine/kernels/cpu"],
+    "engine/tactics/cpu/onednn": ["engine/tactics/shapes", "engine/device/cpu"],
+    "engine/tactics/cpu/reference": ["engine/tactics"],
+    "engine/tactics/cuda/kernel": ["engine/tactics/shapes", "engine/kernels/cuda", "engine/kernels/cuda/src"],
+    "engine/tactics/cuda/cudnn": ["engine/tactics/shapes", "engine/device/cuda", "engine/tactics/cuda/kernel"],
+    "engine/tactics/cuda/cublaslt": ["engine/tactics/shapes", "engine/device/cuda", "engine/tactics/cuda/kernel"],
+    "engine/tactics/cuda/host_step": ["engine/tactics/cpu/reference", "engine/device/cuda"],
+    "engine/plan": ["engine/tactics", "engine/graph"],
     "engine/format": ["engine/plan"],
     "engine/runtime": ["engine/format"],
-    "engine/compile": ["engine/runtime", "engine/import"],
-    "engine/python": ["engine/compile", "engine/data"],
-    "tuner": ["engine/compile", "engine/data"],
+    "engine/compile": ["engine/runtime", "engine/import", "engine/passes", "engine/options"],
+}
+
+# The farm's rooms: each may include what its row names, and nothing else.
+FARM = {
+    "tuner/timing": ["engine/base", "engine/device"],
+    "tuner": ["tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/plan", "engine/runtime"],
     "cache": ["engine/base"],
     "schemas": ["engine/base"],
-    "coordinator": ["schemas", "cache"],
-    "worker": ["tuner", "coordinator"],
-    "cli": ["worker"],
-    "tests": ["cli"],
+    "pipeline": ["engine/base", "engine/options", "engine/device", "cache", "schemas", "coordinator/store"],
+    "coordinator/client": ["engine/base", "schemas"],
+    "coordinator/store": ["engine/base", "cache", "schemas", "pipeline", "coordinator/core"],
+    "coordinator/core": ["engine/base", "cache", "schemas", "pipeline", "coordinator/store"],
+    "coordinator/server": ["engine/base", "cache", "schemas", "pipeline", "coordinator/client", "coordinator/core",
+                           "coordinator/store"],
+    "worker/runner": ["engine/base", "engine/device", "schemas", "pipeline", "tuner/timing"],
+    "worker/timing": ["engine/base", "cache", "schemas", "pipeline", "tuner/timing", "worker/runner"],
+    "worker/agent": ["engine/base", "engine/options", "cache", "schemas", "pipeline", "coordinator/client",
+                     "worker/runner", "worker/timing"],
+    "worker/steps": ["engine/base", "engine/device", "engine/compile", "engine/options", "schemas", "pipeline", "tuner",
+                     "worker/runner", "worker/timing"],
+    "worker": ["engine/base", "engine/device", "cache", "schemas", "pipeline", "coordinator/core", "coordinator/store",
+               "worker/runner", "worker/steps", "worker/timing"],
+    "cli/output": ["engine/base", "schemas"],
+    "cli/process": ["engine/base", "cli/output"],
+    "cli/options": ["engine/base", "engine/device", "engine/options", "engine/compile", "engine/plan", "tuner", "pipeline",
+                    "cli/output", "cli/local"],
+    "cli/farm": ["engine/base", "engine/device", "schemas", "pipeline", "coordinator/client", "cli/output", "cli/process",
+                 "cli/options"],
+    "cli/local": ["engine/base", "engine/tensor", "engine/device", "engine/runtime", "cache", "cli/output", "cli/options",
+                  "cli/farm"],
+    "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/options",
+                  "engine/compile", "coordinator/client", "coordinator/server", "worker", "worker/agent", "worker/steps", "cli",
+                  "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local"],
+    "cli": ["engine/base", "cli/output", "cli/options", "cli/verbs"],
 }
+
+# Files that see more than their room: the lists that everything is wired in.
+WIRING = {
+    "engine/device/open_device.cpp": ["engine/device/cpu", "engine/device/cuda"],
+    "engine/device/local_skus.cpp": ["engine/device/cpu", "engine/device/cuda"],
+    "engine/device/cpu/cpu_device.cpp": [],
+    "engine/import/importer.cpp": ["engine/import/onnx"],
+    "engine/tactics/sources.cpp": ["engine/kernels/cuda", "engine/tactics/cpu/kernel", "engine/tactics/cpu/onednn",
+                                   "engine/tactics/cpu/reference", "engine/tactics/cuda/kernel", "engine/tactics/cuda/cudnn",
+                                   "engine/tactics/cuda/cublaslt", "engine/tactics/cuda/host_step"],
+}
+BELOW = {**ENGINE, **FARM}
 
 # Public headers, include/enginery/*.h: the folder whose level each one has.
 PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "engine.h": "engine/runtime"}
@@ -58,38 +113,48 @@ WRAPPED = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
-def closure(folder):
-    seen, todo = {folder}, [folder]
+def engine_closure(room):
+    seen, todo = {room}, [room]
     while todo:
-        for below in BELOW[todo.pop()]:
+        for below in ENGINE[todo.pop()]:
             if below not in seen:
                 seen.add(below)
                 todo.append(below)
     return seen
 
 
-def folder_of(path):
-    """The entry of BELOW that a path from the repository root belongs to, or None."""
-    parts = path.split("/")
-    for length in (2, 1):
-        if "/".join(parts[:length]) in BELOW:
-            return "/".join(parts[:length])
-    return None
+def allowed_of(path, room):
+    """The rooms that a file may include."""
+    allowed = engine_closure(room) if room in ENGINE else {room, *FARM[room]}
+    for extra in WIRING.get(path, []):
+        allowed |= engine_closure(extra) if extra in ENGINE else {extra}
+    return allowed
+
+
+def room_of(path):
+    """The room that a path from the repository root lies in: its folder, which must have a row; None outside of them."""
+    folder = path.rsplit("/", 1)[0] if "/" in path else ""
+    return folder if folder in BELOW else None
 
 
 def target_of(include):
     if include.startswith("enginery/"):
         return PUBLIC.get(include.split("/", 1)[1], PUBLIC_DEFAULT)
-    return folder_of(include)
+    return room_of(include)
 
 
 def check(path, text):
-    source = PUBLIC.get(path.rsplit("/", 1)[1], PUBLIC_DEFAULT) if path.startswith("engine/include/") else folder_of(path)
-    allowed = closure(source)
+    if path.startswith("tests/"):
+        return
+    public = path.startswith("engine/include/")
+    source = PUBLIC.get(path.rsplit("/", 1)[1], PUBLIC_DEFAULT) if public else room_of(path)
+    allowed = allowed_of(path, source)
     for match in INCLUDE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         target = target_of(match[2])
-        if target and target not in allowed:
+        if target and target not in allowed and not match[2].startswith("enginery/"):
+            yield f'{path}:{line}: {source} may not include "{match[2]}"'
+        elif target and match[2].startswith("enginery/") and source in ENGINE and target not in allowed:
             yield f'{path}:{line}: {source} may not include "{match[2]}"'
         for pattern, places in WRAPPED.items():
             if target is None and re.match(pattern, match[2]) and not path.startswith((*places, "tests/")):
@@ -99,11 +164,11 @@ def check(path, text):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     files = [p for folder in sorted({f.split("/")[0] for f in BELOW}) for p in sorted((root / folder).rglob("*"))
-             if p.suffix in (".h", ".cpp")]
+             if p.suffix in (".h", ".cpp", ".cuh")]
     problems = []
     for file in files:
         path = file.relative_to(root).as_posix()
-        if path.startswith("engine/include/") or folder_of(path):
+        if path.startswith("engine/include/") or room_of(path):
             problems += check(path, file.read_text(errors="replace"))
         else:
             problems.append(f"{path}: its folder has no entry in tests/lint/includes.py")

@@ -31,16 +31,23 @@ class Includes(unittest.TestCase):
         self.check("engine/ops/a.h", '"engine/graph/b.h"', True)
         self.check("engine/ops/a.h", '"engine/data/b.h"', True)
         self.check("cache/a.h", '"engine/tensor/b.h"', True)
-        self.check("coordinator/a.h", '"tuner/b.h"', True)
+        self.check("coordinator/core/a.h", '"tuner/b.h"', True)
         self.check("worker/a.h", '"cli/b.h"', True)
+        self.check("worker/agent/a.h", '"coordinator/client/b.h"', False)
+        self.check("worker/agent/a.h", '"coordinator/core/b.h"', True)
+        self.check("cli/verbs/a.h", '"engine/ops/b.h"', True)  # not transitive in the farm half
         self.check("engine/passes/a.h", '"engine/import/b.h"', True)
+        self.check("engine/tactics/cpu/onednn/a.h", '"engine/tactics/cpu/kernel/b.h"', True)
+        self.check("engine/kernels/cuda/src/a.cuh", '"engine/tactics/b.h"', True)
+        self.check("engine/tactics/sources.cpp", '"engine/tactics/cpu/onednn/b.h"', False)
+        self.check("engine/tactics/tactic.cpp", '"engine/tactics/cpu/onednn/b.h"', True)
         self.check("engine/base/a.h", '"enginery/types.h"', True)
         self.check("engine/include/enginery/types.h", '"engine/graph/b.h"', True)
 
     def test_wrapped_libraries(self):
         self.check("engine/data/preprocess_file.cpp", "<toml++/toml.h>", False)
         self.check("engine/data/npy.cpp", "<toml++/toml.h>", True)
-        self.check("coordinator/a.cpp", "<cuda.h>", True)
+        self.check("coordinator/core/a.cpp", "<cuda.h>", True)
         self.check("worker/a.cpp", "<zmq.h>", True)
 
     def test_unknown_folder(self):

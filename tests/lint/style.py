@@ -9,11 +9,13 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["engine", "tuner", "cache", "schemas", "coordinator", "worker", "cli", "tests"]
+FOLDERS = ["engine", "tuner", "cache", "schemas", "pipeline", "coordinator", "worker", "cli", "tests"]
 MAX_LINES = 400
 MAX_COLUMNS = 180
 
 LONG_FILES = {
+    "cache/local_blob_store.cpp": "to be split",
+    "cache/sqlite.cpp": "to be split",
 }
 
 # Headers that cost seconds in every file that sees them; a .cpp file includes them where it needs them.
@@ -23,7 +25,7 @@ HEAVY_ALLOWED = {
     "cache/sqlite.h": ["sqlite3.h"],  # the wrapper itself
     "schemas/codec_values.h": ["kj/"],  # seen inside schemas only
     "engine/format/message.h": ["capnp/", "kj/"],  # the wrapper, seen inside format only
-    "engine/tactics/onednn/library.h": ["dnnl.hpp"],  # the wrapper, seen inside onednn only
+    "engine/tactics/cpu/onednn/library.h": ["dnnl.hpp"],  # the wrapper, seen inside onednn only
 }
 
 

@@ -52,7 +52,8 @@ TEST(Codec, RefusesTruncatedFrames) {
         EXPECT_FALSE(back.ok());
       }
       if (!back.ok()) {
-        EXPECT_TRUE(back.error().code == ErrorCode::corrupt_data || back.error().code == ErrorCode::unsupported);
+        EXPECT_TRUE(back.error().code == ErrorCode::corrupt_data ||
+                    back.error().code == ErrorCode::unsupported);
       }
     }
   }

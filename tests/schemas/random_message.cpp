@@ -27,9 +27,15 @@ Digest RandomMessages::digest() {
 std::vector<NamedText> RandomMessages::texts() {
   return some(*this, [&] { return NamedText{text(), text()}; });
 }
-Fault RandomMessages::fault() { return {static_cast<ErrorCode>(below(13)), text()}; }
-StepRef RandomMessages::ref() { return {text(), number(), number()}; }
-Progress RandomMessages::progress() { return {text(), number(), number(), static_cast<double>(below(1000)) / 8}; }
+Fault RandomMessages::fault() {
+  return {static_cast<ErrorCode>(below(13)), text()};
+}
+StepRef RandomMessages::ref() {
+  return {text(), number(), number()};
+}
+Progress RandomMessages::progress() {
+  return {text(), number(), number(), static_cast<double>(below(1000)) / 8};
+}
 std::vector<NamedBlob> RandomMessages::blobs() {
   return some(*this, [&] { return NamedBlob{text(), digest(), number()}; });
 }
@@ -47,10 +53,18 @@ Outcome RandomMessages::outcome() {
 }
 
 StepView RandomMessages::step() {
-  StepView s{text(), text(), digest(), number(), static_cast<StepState>(below(9)), static_cast<Source>(below(4)),
-             number(), number()};
+  StepView s{text(),
+             text(),
+             digest(),
+             number(),
+             static_cast<StepState>(below(9)),
+             static_cast<Source>(below(4)),
+             number(),
+             number()};
   s.attempts = some(*this, [&] {
-    return AttemptView{text(), number(), static_cast<int64_t>(number()), static_cast<int64_t>(number()), text(), text()};
+    return AttemptView{
+        text(), number(), static_cast<int64_t>(number()), static_cast<int64_t>(number()),
+        text(), text()};
   });
   return s;
 }
@@ -112,29 +126,42 @@ SubmitRequest RandomMessages::submit() {
 
 WorkerState RandomMessages::state() {
   switch (below(3)) {
-    case 0: return Idle{};
-    case 1: return Running{ref(), progress()};
-    default: return Finished{ref(), outcome()};
+    case 0:
+      return Idle{};
+    case 1:
+      return Running{ref(), progress()};
+    default:
+      return Finished{ref(), outcome()};
   }
 }
 
 SyncRequest RandomMessages::sync() {
-  return {text(), number(), number(), text(), text(), text(), text(), text(), static_cast<int64_t>(number()),
-          state(), text(), coin(), strings()};
+  return {text(),   number(), number(),
+          text(),   text(),   text(),
+          text(),   text(),   static_cast<int64_t>(number()),
+          state(),  text(),   coin(),
+          strings()};
 }
 
 RunStep RandomMessages::run() {
-  return {ref(), text(), digest(), text(), text(), text(), digest(), text(), blobs(), digest(), texts(), coin()};
+  return {ref(),    text(), digest(), text(),   text(),  text(),
+          digest(), text(), blobs(),  digest(), texts(), coin()};
 }
 
 Desired RandomMessages::desired() {
   switch (below(6)) {
-    case 0: return Keep{};
-    case 1: return BeIdle{};
-    case 2: return run();
-    case 3: return Cancel{ref()};
-    case 4: return Drain{};
-    default: return Exit{};
+    case 0:
+      return Keep{};
+    case 1:
+      return BeIdle{};
+    case 2:
+      return run();
+    case 3:
+      return Cancel{ref()};
+    case 4:
+      return Drain{};
+    default:
+      return Exit{};
   }
 }
 
@@ -157,16 +184,20 @@ Body RandomMessages::body(size_t index) {
   const auto u32 = [&] { return static_cast<uint32_t>(number()); };
   const auto i64 = [&] { return static_cast<int64_t>(number()); };
   const auto worker = [&] {
-    return WorkerView{text(), text(), static_cast<WorkerCondition>(below(5)), i64(), text(), text(), text(), text(),
-                      static_cast<double>(below(100)), progress(), text()};
+    return WorkerView{
+        text(), text(), static_cast<WorkerCondition>(below(5)), i64(),      text(), text(),
+        text(), text(), static_cast<double>(below(100)),        progress(), text()};
   };
   const auto engine = [&] {
-    return EngineView{text(), text(), digest(), digest(), digest(), digest(), text(), number(), 0.5, coin(), i64(), text()};
+    return EngineView{text(), text(),   digest(), digest(), digest(), digest(),
+                      text(), number(), 0.5,      coin(),   i64(),    text()};
   };
   const auto optional_text = [&] { return coin() ? std::optional(text()) : std::nullopt; };
   const auto miss = [&] {
     MissView m{digest(), coin() ? std::optional(digest()) : std::nullopt, {}, text(), coin()};
-    m.differs = some(*this, [&] { return FieldDifference{text(), optional_text(), optional_text()}; });
+    m.differs = some(*this, [&] {
+      return FieldDifference{text(), optional_text(), optional_text()};
+    });
     return m;
   };
   const auto explain = [&] {
@@ -176,49 +207,90 @@ Body RandomMessages::body(size_t index) {
   };
   const auto timing = [&] { return TimingEntry{digest(), digest(), text(), text(), i64()}; };
   return alternative(index, [&]<typename T>(T m) -> Body {
-    if constexpr (std::is_same_v<T, ErrorReply>) m.fault = fault();
-    else if constexpr (std::is_same_v<T, Hello>) m = {text(), text(), u32(), u32(), text(), i64()};
-    else if constexpr (std::is_same_v<T, Welcome>) m = {u32(), text(), text(), i64(), number(), text()};
-    else if constexpr (std::is_same_v<T, SubmitRequest>) m = submit();
-    else if constexpr (std::is_same_v<T, JobReply>) m = {job()};
-    else if constexpr (std::is_same_v<T, ListJobs>) m = {u32(), text()};
+    if constexpr (std::is_same_v<T, ErrorReply>)
+      m.fault = fault();
+    else if constexpr (std::is_same_v<T, Hello>)
+      m = {text(), text(), u32(), u32(), text(), i64()};
+    else if constexpr (std::is_same_v<T, Welcome>)
+      m = {u32(), text(), text(), i64(), number(), text()};
+    else if constexpr (std::is_same_v<T, SubmitRequest>)
+      m = submit();
+    else if constexpr (std::is_same_v<T, JobReply>)
+      m = {job()};
+    else if constexpr (std::is_same_v<T, ListJobs>)
+      m = {u32(), text()};
     else if constexpr (std::is_same_v<T, JobList>)
-      m.jobs = some(*this, [&] { return JobLine{text(), text(), static_cast<JobState>(below(6)), i64(), u32(), u32()}; });
-    else if constexpr (std::is_same_v<T, WaitJob>) m = {text(), number(), u32(), coin()};
-    else if constexpr (std::is_same_v<T, ShowJob> || std::is_same_v<T, CancelJob> || std::is_same_v<T, ExplainJob>) m = {text()};
-    else if constexpr (std::is_same_v<T, ExplainReply>) m.targets = some(*this, explain);
-    else if constexpr (std::is_same_v<T, FindEngines>) m = {text(), text(), text(), u32()};
-    else if constexpr (std::is_same_v<T, EngineList>) m.engines = some(*this, engine);
-    else if constexpr (std::is_same_v<T, WhyMiss>) m = {text()};
-    else if constexpr (std::is_same_v<T, WhyMissReply>) m.misses = some(*this, miss);
+      m.jobs = some(*this, [&] {
+        return JobLine{text(), text(), static_cast<JobState>(below(6)), i64(), u32(), u32()};
+      });
+    else if constexpr (std::is_same_v<T, WaitJob>)
+      m = {text(), number(), u32(), coin()};
+    else if constexpr (std::is_same_v<T, ShowJob> || std::is_same_v<T, CancelJob> ||
+                       std::is_same_v<T, ExplainJob>)
+      m = {text()};
+    else if constexpr (std::is_same_v<T, ExplainReply>)
+      m.targets = some(*this, explain);
+    else if constexpr (std::is_same_v<T, FindEngines>)
+      m = {text(), text(), text(), u32()};
+    else if constexpr (std::is_same_v<T, EngineList>)
+      m.engines = some(*this, engine);
+    else if constexpr (std::is_same_v<T, WhyMiss>)
+      m = {text()};
+    else if constexpr (std::is_same_v<T, WhyMissReply>)
+      m.misses = some(*this, miss);
     else if constexpr (std::is_same_v<T, SkuList>)
       m.skus = some(*this, [&] { return SkuView{text(), text(), text(), u32(), u32(), u32()}; });
-    else if constexpr (std::is_same_v<T, WorkerList>) m.workers = some(*this, worker);
-    else if constexpr (std::is_same_v<T, DrainWorker>) m = {text(), coin()};
-    else if constexpr (std::is_same_v<T, SyncRequest>) m = sync();
-    else if constexpr (std::is_same_v<T, SyncReply>) m = {u32(), desired()};
-    else if constexpr (std::is_same_v<T, HasBlobs>) m.digests = digests();
+    else if constexpr (std::is_same_v<T, WorkerList>)
+      m.workers = some(*this, worker);
+    else if constexpr (std::is_same_v<T, DrainWorker>)
+      m = {text(), coin()};
+    else if constexpr (std::is_same_v<T, SyncRequest>)
+      m = sync();
+    else if constexpr (std::is_same_v<T, SyncReply>)
+      m = {u32(), desired()};
+    else if constexpr (std::is_same_v<T, HasBlobs>)
+      m.digests = digests();
     else if constexpr (std::is_same_v<T, BlobStates>)
       m.blobs = some(*this, [&] { return BlobState{digest(), coin(), number(), number()}; });
-    else if constexpr (std::is_same_v<T, PutBlob>) m = {digest(), number(), number(), digest()};
-    else if constexpr (std::is_same_v<T, PutReply>) m = {number(), coin()};
-    else if constexpr (std::is_same_v<T, GetBlob>) m = {digest(), number(), number()};
-    else if constexpr (std::is_same_v<T, BlobChunk>) m = {digest(), number(), number(), digest()};
-    else if constexpr (std::is_same_v<T, AppendLog>) m = {ref(), number(), text()};
-    else if constexpr (std::is_same_v<T, AppendReply>) m = {number()};
-    else if constexpr (std::is_same_v<T, ReadLog>) m = {text(), number(), u32(), coin(), u32()};
-    else if constexpr (std::is_same_v<T, LogChunk>) m = {number(), text(), number(), coin()};
-    else if constexpr (std::is_same_v<T, GetTimings>) m = {digest(), digests(), number()};
-    else if constexpr (std::is_same_v<T, TimingList>) m = {some(*this, timing), number(), coin()};
-    else if constexpr (std::is_same_v<T, PutTimings>) m = {strings(), some(*this, timing)};
-    else if constexpr (std::is_same_v<T, PutTimingsReply>) m = {number()};
-    else static_assert(std::is_same_v<T, std::monostate> || std::is_empty_v<T>, "a message without random content");
+    else if constexpr (std::is_same_v<T, PutBlob>)
+      m = {digest(), number(), number(), digest()};
+    else if constexpr (std::is_same_v<T, PutReply>)
+      m = {number(), coin()};
+    else if constexpr (std::is_same_v<T, GetBlob>)
+      m = {digest(), number(), number()};
+    else if constexpr (std::is_same_v<T, BlobChunk>)
+      m = {digest(), number(), number(), digest()};
+    else if constexpr (std::is_same_v<T, AppendLog>)
+      m = {ref(), number(), text()};
+    else if constexpr (std::is_same_v<T, AppendReply>)
+      m = {number()};
+    else if constexpr (std::is_same_v<T, ReadLog>)
+      m = {text(), number(), u32(), coin(), u32()};
+    else if constexpr (std::is_same_v<T, LogChunk>)
+      m = {number(), text(), number(), coin()};
+    else if constexpr (std::is_same_v<T, GetTimings>)
+      m = {digest(), digests(), number()};
+    else if constexpr (std::is_same_v<T, TimingList>)
+      m = {some(*this, timing), number(), coin()};
+    else if constexpr (std::is_same_v<T, PutTimings>)
+      m = {strings(), some(*this, timing)};
+    else if constexpr (std::is_same_v<T, PutTimingsReply>)
+      m = {number()};
+    else
+      static_assert(std::is_same_v<T, std::monostate> || std::is_empty_v<T>,
+                    "a message without random content");
     return m;
   });
 }
 
 Envelope RandomMessages::envelope(size_t index) {
-  return {static_cast<uint32_t>(number()), {number(), number()}, text(), number(), number(), text(), body(index)};
+  return {static_cast<uint32_t>(number()),
+          {number(), number()},
+          text(),
+          number(),
+          number(),
+          text(),
+          body(index)};
 }
 
 }  // namespace enginery

@@ -15,9 +15,11 @@ Status MemoryStore::begin() {
 
 Status MemoryStore::apply(const RowChange& change) {
   // As the catalog does: a blob that vanished since the core asked refuses the transaction.
-  if (const auto* commit = std::get_if<CommitResult>(&change); commit != nullptr && !complete(commit->result))
+  if (const auto* commit = std::get_if<CommitResult>(&change);
+      commit != nullptr && !complete(commit->result))
     return Error{ErrorCode::not_found, "an output's blob is not in the store"};
-  if (const auto* add = std::get_if<AddEngine>(&change); add != nullptr && !has_blob(add->engine.engine))
+  if (const auto* add = std::get_if<AddEngine>(&change);
+      add != nullptr && !has_blob(add->engine.engine))
     return Error{ErrorCode::not_found, "the engine's blob is not in the store"};
   pending_.push_back(change);
   return {};
@@ -29,7 +31,8 @@ Status MemoryStore::commit() {
     return Error{ErrorCode::storage, "no space left on device"};
   }
   if (std::exchange(lying_, false)) pending_.clear();
-  for (const RowChange& change : std::exchange(pending_, {})) std::visit([this](const auto& row) { write(row); }, change);
+  for (const RowChange& change : std::exchange(pending_, {}))
+    std::visit([this](const auto& row) { write(row); }, change);
   return {};
 }
 
@@ -38,7 +41,8 @@ Result<LookupAnswer> MemoryStore::look_up(const Lookup& lookup) {
   std::map<int64_t, StepResult> known;
   if (const auto found = results_.find(lookup.key); found != results_.end()) known = found->second;
   for (const RowChange& change : pending_)
-    if (const auto* commit = std::get_if<CommitResult>(&change); commit != nullptr && commit->key == lookup.key)
+    if (const auto* commit = std::get_if<CommitResult>(&change);
+        commit != nullptr && commit->key == lookup.key)
       known.emplace(commit->result.generation, commit->result);
   for (const auto& [generation, result] : known) {
     answer.next_generation = generation + 1;
@@ -53,7 +57,8 @@ void MemoryStore::add_blob(const Digest& digest, uint64_t made_in_epoch, uint64_
 }
 
 bool MemoryStore::complete(const StepResult& result) const {
-  return std::all_of(result.outputs.begin(), result.outputs.end(), [&](const NamedBlob& b) { return has_blob(b.digest); });
+  return std::all_of(result.outputs.begin(), result.outputs.end(),
+                     [&](const NamedBlob& b) { return has_blob(b.digest); });
 }
 
 void MemoryStore::broken(std::string rule) {
@@ -62,13 +67,15 @@ void MemoryStore::broken(std::string rule) {
 
 void MemoryStore::write(const InsertJob& insert) {
   const JobRow& job = insert.job;
-  if (committed_.jobs.count(job.number)) broken("job " + job_id(job.number) + " was inserted twice");
+  if (committed_.jobs.count(job.number))
+    broken("job " + job_id(job.number) + " was inserted twice");
   if (!requests_.emplace(job.request_id, job.number).second) broken("one request made two jobs");
   committed_.jobs[job.number] = job;
 }
 
 void MemoryStore::write(const UpdateJob& update) {
-  if (!committed_.jobs.count(update.number)) return broken(job_id(update.number) + " changed and is not stored");
+  if (!committed_.jobs.count(update.number))
+    return broken(job_id(update.number) + " changed and is not stored");
   JobRow& job = committed_.jobs.at(update.number);
   if (is_end(job.state)) broken(job_id(job.number) + " changed after its end");
   job.state = update.state;
@@ -76,10 +83,13 @@ void MemoryStore::write(const UpdateJob& update) {
 }
 
 void MemoryStore::write(const SaveTarget& save) {
-  if (!committed_.jobs.count(save.job)) return broken(job_id(save.job) + ": a target of a job that is not stored");
+  if (!committed_.jobs.count(save.job))
+    return broken(job_id(save.job) + ": a target of a job that is not stored");
   TargetRow& target = committed_.jobs.at(save.job).targets.at(save.index);
-  if (is_end(target.state) && target.state != save.target.state) broken(job_id(save.job) + ": a target changed after its end");
-  if (save.target.state == TargetState::done && (!save.target.engine || !has_blob(*save.target.engine)))
+  if (is_end(target.state) && target.state != save.target.state)
+    broken(job_id(save.job) + ": a target changed after its end");
+  if (save.target.state == TargetState::done &&
+      (!save.target.engine || !has_blob(*save.target.engine)))
     broken(job_id(save.job) + ": a target is done without its engine");
   target = save.target;
 }
@@ -89,13 +99,17 @@ void MemoryStore::write(const SaveStep& save) {
   const std::string name = "step " + std::to_string(save.step.id);
   if (save.step.epoch < step.epoch) broken(name + ": the epoch went back");
   if (is_end(step.state) && save.step.state != step.state) broken(name + " changed after its end");
-  if (save.step.commits < step.commits || save.step.commits > step.commits + 1) broken(name + ": commits jumped");
+  if (save.step.commits < step.commits || save.step.commits > step.commits + 1)
+    broken(name + ": commits jumped");
   const bool leased = save.step.state == StepState::leased || save.step.state == StepState::running;
   if (leased && !save.step.device.empty()) {
     for (const auto& [id, other] : committed_.steps) {
-      if (id == save.step.id || other.device != save.step.device || other.worker.empty() || is_end(other.state)) continue;
+      if (id == save.step.id || other.device != save.step.device || other.worker.empty() ||
+          is_end(other.state))
+        continue;
       if (is_measuring(other.kind) || is_measuring(save.step.kind))
-        broken(name + " and step " + std::to_string(id) + " share device " + other.device + " while one measures");
+        broken(name + " and step " + std::to_string(id) + " share device " + other.device +
+               " while one measures");
     }
   }
   std::vector<AttemptRow> attempts = std::move(step.attempts);
@@ -104,25 +118,32 @@ void MemoryStore::write(const SaveStep& save) {
 }
 
 void MemoryStore::write(const SaveAttempt& save) {
-  if (!committed_.steps.count(save.attempt.step)) return broken("an attempt at a step that is not stored");
+  if (!committed_.steps.count(save.attempt.step))
+    return broken("an attempt at a step that is not stored");
   std::vector<AttemptRow>& attempts = committed_.steps.at(save.attempt.step).attempts;
-  if (!attempts.empty() && attempts.back().epoch == save.attempt.epoch) attempts.back() = save.attempt;
-  else attempts.push_back(save.attempt);
+  if (!attempts.empty() && attempts.back().epoch == save.attempt.epoch)
+    attempts.back() = save.attempt;
+  else
+    attempts.push_back(save.attempt);
 }
 
 void MemoryStore::write(const CommitResult& commit) {
   const std::string name = "step " + std::to_string(commit.step);
-  if (++commits_[{commit.key, commit.result.generation}] > 1) broken(name + ": a key and generation was committed twice");
-  if (!committed_.steps.count(commit.step)) return broken(name + " was committed and is not stored");
+  if (++commits_[{commit.key, commit.result.generation}] > 1)
+    broken(name + ": a key and generation was committed twice");
+  if (!committed_.steps.count(commit.step))
+    return broken(name + " was committed and is not stored");
   const StepRow& step = committed_.steps.at(commit.step);
   if (is_end(step.state)) broken(name + " was committed after its end");
-  if (commit.epoch != step.epoch) broken(name + ": epoch " + std::to_string(commit.epoch) + " committed, the lease has " +
-                                         std::to_string(step.epoch));
+  if (commit.epoch != step.epoch)
+    broken(name + ": epoch " + std::to_string(commit.epoch) + " committed, the lease has " +
+           std::to_string(step.epoch));
   if (!complete(commit.result)) broken(name + " was committed without its blobs");
   for (const NamedBlob& output : commit.result.outputs) {
     const auto origin = origins_.find(output.digest);
     const bool own = origin != origins_.end() && origin->second.step == commit.step;
-    if (own && origin->second.epoch != commit.epoch) broken(name + ": a stale epoch's output was committed");
+    if (own && origin->second.epoch != commit.epoch)
+      broken(name + ": a stale epoch's output was committed");
   }
   results_[commit.key].emplace(commit.result.generation, commit.result);
 }

@@ -1,12 +1,14 @@
-// The simulator's disk: a QueueStore in memory that knows the rules and reports the first one that a change breaks.
+// The simulator's disk: a QueueStore in memory that knows the rules and reports the first one that
+// a change breaks.
 //
-// What was committed outlives a crash of the coordinator; what was only applied does not. Threads: one.
+// What was committed outlives a crash of the coordinator; what was only applied does not. Threads:
+// one.
 #pragma once
 
 #include <map>
 #include <set>
 
-#include "coordinator/store.h"
+#include "coordinator/store/store.h"
 
 namespace enginery {
 

@@ -8,7 +8,8 @@ using std::chrono::seconds;
 
 }  // namespace
 
-SimClient::SimClient(World& world, std::string name, int jobs, int skus) : world_(world), name_(std::move(name)), skus_(skus) {
+SimClient::SimClient(World& world, std::string name, int jobs, int skus)
+    : world_(world), name_(std::move(name)), skus_(skus) {
   jobs_.resize(static_cast<size_t>(jobs));
   open_ = jobs_.size();
 }
@@ -31,7 +32,8 @@ SubmitRequest SimClient::make_request() {
     target.sku = "sku" + std::to_string((first + i) % static_cast<uint64_t>(skus_));
     target.toolchain = "t";
     target.engine_key = {{"model", submit.model.text()}, {"sku", target.sku}};
-    target.tune_key = {{"structure", std::to_string(submit.model.bytes[0] % 2)}, {"sku", target.sku}};
+    target.tune_key = {{"structure", std::to_string(submit.model.bytes[0] % 2)},
+                       {"sku", target.sku}};
     submit.targets.push_back(target);
   }
   return submit;
@@ -86,7 +88,9 @@ void SimClient::heard_job(Job& job, size_t index, const JobView& view) {
   job.ended = true;
   --open_;
   WorldReport& report = world_.report();
-  ++(view.state == JobState::done ? report.jobs_done : view.state == JobState::failed ? report.jobs_failed : report.jobs_cancelled);
+  ++(view.state == JobState::done     ? report.jobs_done
+     : view.state == JobState::failed ? report.jobs_failed
+                                      : report.jobs_cancelled);
 }
 
 void SimClient::hear(RequestId request, const Body& body) {
@@ -101,7 +105,8 @@ void SimClient::hear(RequestId request, const Body& body) {
         world_.broken("an acknowledged job was lost: " + job.id);
       if (error->fault.code == ErrorCode::usage) world_.broken("refused: " + error->fault.message);
       if (request == job.submit_id && error->fault.code == ErrorCode::not_found) {
-        world_.store().add_blob(job.request.model, 0, 0);  // the model's blob was lost: upload again
+        world_.store().add_blob(job.request.model, 0,
+                                0);  // the model's blob was lost: upload again
       }
     }
     return;

@@ -1,4 +1,5 @@
-// The simulator's runs. ENGINERY_SIM_SEED=n replays one seed and prints what it did; ENGINERY_SIM_SECONDS=n runs longer.
+// The simulator's runs. ENGINERY_SIM_SEED=n replays one seed and prints what it did;
+// ENGINERY_SIM_SECONDS=n runs longer.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,10 +26,12 @@ struct Sum {
     commits += r.commits;
   }
   void print() const {
-    std::printf("%llu seeds, %llu events, %llu coordinator crashes, %llu worker crashes, %llu disk failures; "
-                "jobs: %llu done, %llu failed, %llu cancelled; %llu commits\n",
-                ull(seeds), ull(events), ull(coordinator_crashes), ull(worker_crashes), ull(disk_failures), ull(done),
-                ull(failed), ull(cancelled), ull(commits));
+    std::printf(
+        "%llu seeds, %llu events, %llu coordinator crashes, %llu worker crashes, %llu disk "
+        "failures; "
+        "jobs: %llu done, %llu failed, %llu cancelled; %llu commits\n",
+        ull(seeds), ull(events), ull(coordinator_crashes), ull(worker_crashes), ull(disk_failures),
+        ull(done), ull(failed), ull(cancelled), ull(commits));
   }
   static unsigned long long ull(uint64_t n) { return n; }
 };
@@ -58,18 +61,21 @@ TEST(Simulator, EveryRuleHoldsUnderFaults) {
     const WorldReport report = World(options_of(*only)).run();
     sum.add(report);
     sum.print();
-    ASSERT_EQ(report.violation, "") << "seed " << *only << " at " << report.end_s << " s\n" << report.picture;
+    ASSERT_EQ(report.violation, "") << "seed " << *only << " at " << report.end_s << " s\n"
+                                    << report.picture;
     return;
   }
-  // Processor time, so that a busy machine runs as many seeds as an idle one, unless it is very busy.
+  // Processor time, so that a busy machine runs as many seeds as an idle one, unless it is very
+  // busy.
   const uint64_t seconds = number_from_environment("ENGINERY_SIM_SECONDS").value_or(10);
   const auto end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(6 * seconds);
   for (uint64_t seed = 1; std::clock() < end && std::chrono::steady_clock::now() < latest; ++seed) {
     const WorldReport report = World(options_of(seed)).run();
     sum.add(report);
-    ASSERT_EQ(report.violation, "") << "replay with ENGINERY_SIM_SEED=" << seed << "; at " << report.end_s << " s, event "
-                                    << report.events << "\n" << report.picture;
+    ASSERT_EQ(report.violation, "") << "replay with ENGINERY_SIM_SEED=" << seed << "; at "
+                                    << report.end_s << " s, event " << report.events << "\n"
+                                    << report.picture;
   }
   sum.print();
   EXPECT_GT(sum.coordinator_crashes, sum.seeds);  // a run without crashes would prove nothing
@@ -99,7 +105,8 @@ std::string first_violation(const std::function<void(WorldOptions&)>& breaking) 
     WorldOptions options = options_of(seed);
     breaking(options);
     if (const WorldReport report = World(options).run(); !report.violation.empty()) {
-      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), report.violation.c_str());
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                  report.violation.c_str());
       return report.violation;
     }
   }
@@ -115,7 +122,10 @@ TEST(Simulator, NoticesAStaleEpochThatCommits) {
 }
 
 TEST(Simulator, NoticesTwoMeasurementsOnOneDevice) {
-  EXPECT_NE(first_violation([](WorldOptions& options) { options.core.measure_together = true; }).find("measure"), std::string::npos);
+  EXPECT_NE(first_violation([](WorldOptions& options) {
+              options.core.measure_together = true;
+            }).find("measure"),
+            std::string::npos);
 }
 
 TEST(Simulator, NoticesADiskThatLies) {

@@ -12,13 +12,15 @@ SimWorker::SimWorker(World& world, std::string name, std::string sku, std::strin
     : world_(world), name_(std::move(name)), sku_(std::move(sku)), device_(std::move(device)) {}
 
 void SimWorker::later(Nanoseconds delay, std::function<void()> action) {
-  world_.at(delay, [this, life = life_, action = std::move(action)] { run_when_thawed(life, action); });
+  world_.at(delay,
+            [this, life = life_, action = std::move(action)] { run_when_thawed(life, action); });
 }
 
 void SimWorker::run_when_thawed(uint64_t life, std::function<void()> action) {
   if (!alive_ || life != life_) return;
   if (frozen_until_ > world_.monotonic())
-    return world_.at(frozen_until_ - world_.monotonic(), [this, life, action] { run_when_thawed(life, action); });
+    return world_.at(frozen_until_ - world_.monotonic(),
+                     [this, life, action] { run_when_thawed(life, action); });
   action();
 }
 
@@ -40,7 +42,8 @@ void SimWorker::crash() {
 
 void SimWorker::sync() {
   if (world_.chance(world_.faults().worker_crash)) return crash();
-  if (world_.chance(world_.faults().worker_freeze)) frozen_until_ = world_.monotonic() + world_.between(seconds(1), seconds(60));
+  if (world_.chance(world_.faults().worker_freeze))
+    frozen_until_ = world_.monotonic() + world_.between(seconds(1), seconds(60));
   ++sequence_;
   waiting_for_ = world_.request_id();
   answered_ = false;
@@ -81,7 +84,8 @@ void SimWorker::obey(const SyncReply& reply) {
     return nullptr;
   };
   if (const auto* run = std::get_if<RunStep>(&reply.desired)) {
-    const bool again = ref() != nullptr && ref()->step == run->ref.step && ref()->epoch == run->ref.epoch;
+    const bool again =
+        ref() != nullptr && ref()->step == run->ref.step && ref()->epoch == run->ref.epoch;
     if (!again && !std::holds_alternative<Running>(state_)) begin(*run);
   } else if (std::holds_alternative<BeIdle>(reply.desired)) {
     if (std::holds_alternative<Finished>(state_)) state_ = Idle{};
@@ -115,7 +119,8 @@ void SimWorker::work() {
   const auto* running = std::get_if<Running>(&state_);
   if (running == nullptr || !(running->ref == step_.ref)) return;
   const bool measuring = step_.kind == "tune" || step_.kind == "profile";
-  if (measuring && !world_.lock_device(device_, name_)) return later(milliseconds(200), [this] { work(); });
+  if (measuring && !world_.lock_device(device_, name_))
+    return later(milliseconds(200), [this] { work(); });
   const Nanoseconds time = world_.between(milliseconds(20), measuring ? seconds(8) : seconds(2));
   later(time, [this, ref = step_.ref] {
     const auto* now = std::get_if<Running>(&state_);
@@ -140,14 +145,19 @@ void SimWorker::finish() {
 Outcome SimWorker::outcome() {
   Outcome outcome;
   if (world_.coin(0.02)) return {OutcomeKind::internal, {ErrorCode::internal, "broke"}, {}, {}, {}};
-  if (world_.coin(0.01)) return {OutcomeKind::preempted, {ErrorCode::cancelled, "walltime"}, {}, {}, {}};
-  if (step_.key.bytes[0] % 32 == 7) return {OutcomeKind::failed, {ErrorCode::unsupported, "no such operator"}, {}, {}, {}};
+  if (world_.coin(0.01))
+    return {OutcomeKind::preempted, {ErrorCode::cancelled, "walltime"}, {}, {}, {}};
+  if (step_.key.bytes[0] % 32 == 7)
+    return {OutcomeKind::failed, {ErrorCode::unsupported, "no such operator"}, {}, {}, {}};
   for (const NamedBlob& input : step_.inputs)
-    if (!world_.store().has_blob(input.digest)) return {OutcomeKind::storage, {ErrorCode::not_found, "an input is gone"}, {}, {}, {}};
+    if (!world_.store().has_blob(input.digest))
+      return {OutcomeKind::storage, {ErrorCode::not_found, "an input is gone"}, {}, {}, {}};
   const auto add = [&](const char* name) {
-    const std::string content = std::string(name) + step_.key.hex() + std::to_string(step_.ref.epoch) + name_;
+    const std::string content =
+        std::string(name) + step_.key.hex() + std::to_string(step_.ref.epoch) + name_;
     const Digest digest = sha256(content);
-    if (!world_.chance(world_.faults().worker_lies)) world_.store().add_blob(digest, step_.ref.epoch, step_.ref.step);
+    if (!world_.chance(world_.faults().worker_lies))
+      world_.store().add_blob(digest, step_.ref.epoch, step_.ref.step);
     outcome.outputs.push_back({name, digest, content.size()});
   };
   if (step_.kind == "tune") add("choices");

@@ -13,7 +13,8 @@ class SimWorker {
   const std::string& name() const { return name_; }
 
  private:
-  void later(Nanoseconds delay, std::function<void()> action);  // in this life only, and not while frozen
+  void later(Nanoseconds delay,
+             std::function<void()> action);  // in this life only, and not while frozen
   void run_when_thawed(uint64_t life, std::function<void()> action);
   void sync();
   void transmit(RequestId request);

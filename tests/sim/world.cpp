@@ -18,17 +18,20 @@ constexpr int kSkus = 3;
 World::World(WorldOptions options) : options_(std::move(options)), random_(options_.seed) {
   // Two hosts; on each all CPU SKUs are one device.
   for (int i = 0; i < options_.workers; ++i) {
-    const std::string sku = "sku" + std::to_string(i % kSkus), device = "host" + std::to_string(i / kSkus);
+    const std::string sku = "sku" + std::to_string(i % kSkus),
+                      device = "host" + std::to_string(i / kSkus);
     workers_.push_back(std::make_unique<SimWorker>(*this, "w" + std::to_string(i), sku, device));
   }
   for (int i = 0; i < options_.clients; ++i)
-    clients_.push_back(std::make_unique<SimClient>(*this, "c" + std::to_string(i), options_.jobs_each, kSkus));
+    clients_.push_back(
+        std::make_unique<SimClient>(*this, "c" + std::to_string(i), options_.jobs_each, kSkus));
 }
 World::~World() = default;
 
 WorldReport World::run() {
   start_coordinator();
-  for (auto& worker : workers_) at(between(milliseconds(0), seconds(5)), [w = worker.get()] { w->start(); });
+  for (auto& worker : workers_)
+    at(between(milliseconds(0), seconds(5)), [w = worker.get()] { w->start(); });
   for (auto& client : clients_) client->start();
   const Nanoseconds end = options_.fault_time + options_.quiet_within;
   while (!queue_.empty() && report_.violation.empty()) {
@@ -36,7 +39,8 @@ WorldReport World::run() {
     const Happening next = queue_.top();
     queue_.pop();
     if (next.at > end) {
-      broken("not quiet " + std::to_string(to_seconds(options_.quiet_within)) + " s after the last fault");
+      broken("not quiet " + std::to_string(to_seconds(options_.quiet_within)) +
+             " s after the last fault");
       break;
     }
     now_ = next.at;
@@ -51,10 +55,13 @@ WorldReport World::run() {
   return report_;
 }
 
-void World::at(Nanoseconds delay, std::function<void()> action) { queue_.push({now_ + delay, ++order_, std::move(action)}); }
+void World::at(Nanoseconds delay, std::function<void()> action) {
+  queue_.push({now_ + delay, ++order_, std::move(action)});
+}
 
 Nanoseconds World::between(Nanoseconds least, Nanoseconds most) {
-  return least + Nanoseconds(static_cast<int64_t>(below(static_cast<uint64_t>((most - least).count()) + 1)));
+  return least + Nanoseconds(static_cast<int64_t>(
+                     below(static_cast<uint64_t>((most - least).count()) + 1)));
 }
 
 void World::broken(const std::string& rule) {
@@ -66,16 +73,20 @@ void World::network(std::function<void()> arrive) {
   if (chance(options_.faults.lose)) return;
   const int copies = chance(options_.faults.repeat) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    const Nanoseconds delay = chance(options_.faults.slow) ? between(milliseconds(1), seconds(6)) : between(Nanoseconds(50000), milliseconds(3));
+    const Nanoseconds delay = chance(options_.faults.slow)
+                                  ? between(milliseconds(1), seconds(6))
+                                  : between(Nanoseconds(50000), milliseconds(3));
     at(delay, arrive);
   }
 }
 
-void World::send_to_coordinator(const std::string& from, RequestId id, Body body, const std::string& client) {
+void World::send_to_coordinator(const std::string& from, RequestId id, Body body,
+                                const std::string& client) {
   network([this, from, id, body = std::move(body), client] {
     if (driver_ == nullptr) return;
     Request request{{from, id}, client, body, {}};
-    if (const auto* submit = std::get_if<SubmitRequest>(&body); submit != nullptr && !store_.has_blob(submit->model))
+    if (const auto* submit = std::get_if<SubmitRequest>(&body);
+        submit != nullptr && !store_.has_blob(submit->model))
       request.missing.push_back(submit->model);
     if (const auto* sync = std::get_if<SyncRequest>(&body))
       if (const auto* finished = std::get_if<Finished>(&sync->state))
@@ -137,7 +148,8 @@ void World::carry_out(Outbox outbox) {
   }
   for (const SignTask& task : outbox.signing) {
     if (chance(options_.faults.crash_between_replies)) return crash_coordinator();
-    at(between(milliseconds(1), milliseconds(300)), [this, task, life = life_] { sign(task, life); });
+    at(between(milliseconds(1), milliseconds(300)),
+       [this, task, life = life_] { sign(task, life); });
   }
 }
 
@@ -167,12 +179,13 @@ void World::arm_timer() {
   const std::optional<Nanoseconds> next = driver_->core().next_timer();
   if (!next || (timer_at_ && *timer_at_ <= *next && *timer_at_ > now_)) return;
   timer_at_ = next;
-  at(std::max(Nanoseconds(0), *next - now_) + Nanoseconds(1000), [this, life = life_, armed = next] {
-    if (life != life_ || driver_ == nullptr || timer_at_ != armed) return;
-    timer_at_.reset();
-    feed(TimerFired{});
-    if (driver_ != nullptr && !timer_at_) arm_timer();
-  });
+  at(std::max(Nanoseconds(0), *next - now_) + Nanoseconds(1000),
+     [this, life = life_, armed = next] {
+       if (life != life_ || driver_ == nullptr || timer_at_ != armed) return;
+       timer_at_.reset();
+       feed(TimerFired{});
+       if (driver_ != nullptr && !timer_at_) arm_timer();
+     });
 }
 
 bool World::lock_device(const std::string& device, const std::string& worker) {
@@ -211,16 +224,20 @@ std::string World::picture() {
     const std::optional<JobView> job = driver_->core().view(job_id(number));
     if (!job) continue;
     for (const TargetView& target : job->targets)
-      if (!is_end(target.state)) out += job->id + " " + target.sku + " " + to_string(target.state) + ": " + target.note + "\n";
+      if (!is_end(target.state))
+        out +=
+            job->id + " " + target.sku + " " + to_string(target.state) + ": " + target.note + "\n";
     for (const StepView& step : job->steps)
       if (!is_end(step.state))
-        out += "  step " + std::to_string(step.step) + " " + step.name + " " + to_string(step.state) + " epoch " +
-               std::to_string(step.epoch) + ", " + std::to_string(step.attempts.size()) + " attempts\n";
+        out += "  step " + std::to_string(step.step) + " " + step.name + " " +
+               to_string(step.state) + " epoch " + std::to_string(step.epoch) + ", " +
+               std::to_string(step.attempts.size()) + " attempts\n";
     driver_->feed(Request{{"picture", {}}, "", ExplainJob{job->id}, {}});
     for (const Reply& reply : driver_->flush().replies)
       if (const auto* explained = std::get_if<ExplainReply>(&reply.body))
         for (const ExplainView& view : explained->targets)
-          for (const CandidateView& candidate : view.candidates) out += "    " + candidate.worker + " " + candidate.reason + "\n";
+          for (const CandidateView& candidate : view.candidates)
+            out += "    " + candidate.worker + " " + candidate.reason + "\n";
   }
   return out;
 }

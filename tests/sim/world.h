@@ -1,8 +1,9 @@
-// A farm in one thread: the coordinator's real core and driver, with time, network, disk, workers and clients made up from
-// one seed. The same seed gives the same events.
+// A farm in one thread: the coordinator's real core and driver, with time, network, disk, workers
+// and clients made up from one seed. The same seed gives the same events.
 //
-// After every event the rules of reliability.md are checked; run() says the first broken one. Faults happen during the
-// first part of a run; afterwards everything must come to rest within a bound.
+// After every event the rules of reliability.md are checked; run() says the first broken one.
+// Faults happen during the first part of a run; afterwards everything must come to rest within a
+// bound.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,7 @@
 #include <queue>
 #include <random>
 
-#include "coordinator/queue_driver.h"
+#include "coordinator/server/queue_driver.h"
 #include "engine/base/clock.h"
 #include "tests/sim/memory_store.h"
 
@@ -23,12 +24,14 @@ class SimClient;
 // How likely the faults are; all zero is a calm day.
 struct Faults {
   double lose = 0.05, repeat = 0.05, slow = 0.1;  // a message
-  double crash_before_commit = 0.004, crash_after_commit = 0.004, crash_between_replies = 0.004;  // the coordinator, an event
-  double disk_full = 0.002;                       // an event
-  double worker_crash = 0.01, worker_freeze = 0.004, worker_lies = 0.005;  // a worker, a step of its life
-  double blob_lost = 0.0005;                      // an event
-  double clock_jump = 0.01;                       // wall time, an event
-  double lying_disk = 0;                          // a commit: only to see that it is noticed
+  double crash_before_commit = 0.004, crash_after_commit = 0.004,
+         crash_between_replies = 0.004;  // the coordinator, an event
+  double disk_full = 0.002;              // an event
+  double worker_crash = 0.01, worker_freeze = 0.004,
+         worker_lies = 0.005;  // a worker, a step of its life
+  double blob_lost = 0.0005;   // an event
+  double clock_jump = 0.01;    // wall time, an event
+  double lying_disk = 0;       // a commit: only to see that it is noticed
 };
 
 struct WorldOptions {
@@ -44,7 +47,7 @@ struct WorldOptions {
 struct WorldReport {
   std::string violation;  // "" when every rule held
   uint64_t events = 0, coordinator_crashes = 0, worker_crashes = 0, disk_failures = 0;
-  std::string picture;    // of what had not ended, with a violation
+  std::string picture;  // of what had not ended, with a violation
   uint64_t jobs_done = 0, jobs_failed = 0, jobs_cancelled = 0, commits = 0, stale_finishes = 0;
   double end_s = 0;
 };
@@ -56,9 +59,11 @@ class World final : public Clock {
 
   WorldReport run();
 
-  // --- for workers and clients --------------------------------------------------------------------------------------
+  // --- for workers and clients
+  // --------------------------------------------------------------------------------------
   void at(Nanoseconds delay, std::function<void()> action);
-  void send_to_coordinator(const std::string& from, RequestId id, Body body, const std::string& client);
+  void send_to_coordinator(const std::string& from, RequestId id, Body body,
+                           const std::string& client);
   bool chance(double p) { return faulty() && std::uniform_real_distribution<>(0, 1)(random_) < p; }
   bool coin(double p) { return std::uniform_real_distribution<>(0, 1)(random_) < p; }
   uint64_t below(uint64_t n) { return random_() % n; }
@@ -81,7 +86,9 @@ class World final : public Clock {
     Nanoseconds at{};
     uint64_t order = 0;
     std::function<void()> action;
-    bool operator>(const Happening& other) const { return std::tie(at, order) > std::tie(other.at, other.order); }
+    bool operator>(const Happening& other) const {
+      return std::tie(at, order) > std::tie(other.at, other.order);
+    }
   };
   void network(std::function<void()> arrive);
   void start_coordinator();

@@ -5,7 +5,7 @@
 #include "engine/base/parallel.h"
 #ifdef ENGINERY_HAVE_CUDA
 #include "engine/kernels/cuda/code_folder.h"
-#include "engine/tactics/cuda_kernel/kernel_source.h"
+#include "engine/tactics/cuda/kernel/kernel_source.h"
 #endif
 
 namespace enginery {
@@ -15,7 +15,8 @@ std::set<Precision> precisions_of(const Device& device) {
   return {Precision::fp32, Precision::tf32, Precision::fp16};
 }
 
-void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx, [[maybe_unused]] TacticSources& sources) {
+void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx,
+                       [[maybe_unused]] TacticSources& sources) {
 #ifdef ENGINERY_HAVE_CUDA
   if (device.info().kind != DeviceKind::cuda) return;
   KernelSourceOptions options;
@@ -28,9 +29,11 @@ void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx
 #endif
 }
 
-void compile_in_parallel(const TacticSource& source, const Problem& problem, const std::vector<Tactic>& tactics) {
+void compile_in_parallel(const TacticSource& source, const Problem& problem,
+                         const std::vector<Tactic>& tactics) {
   if (source.name() != "kernel" || tactics.size() < 2) return;
-  parallel_for(static_cast<int64_t>(tactics.size()), [&](int64_t i) { (void)source.compile(problem, tactics[static_cast<size_t>(i)]); });
+  parallel_for(static_cast<int64_t>(tactics.size()),
+               [&](int64_t i) { (void)source.compile(problem, tactics[static_cast<size_t>(i)]); });
 }
 
 }  // namespace enginery

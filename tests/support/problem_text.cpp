@@ -31,26 +31,34 @@ Result<TensorDesc> parse_desc(std::string word) {
   if (word == "_") return desc.present = false, desc;
   if (word.starts_with("w:")) desc.constant = true, word = word.substr(2);
   size_t open = word.find('['), close = word.find(']');
-  if (open == std::string::npos || close == std::string::npos) return bad(word, "expected TYPE[DIMS]");
+  if (open == std::string::npos || close == std::string::npos)
+    return bad(word, "expected TYPE[DIMS]");
   TRY(desc.type.type, parse_data_type(word.substr(0, open)));
   std::string dims = word.substr(open + 1, close - open - 1);
-  if (dims != "scalar") { TRY(desc.type.dims, parse_dims(dims)); }
+  if (dims != "scalar") {
+    TRY(desc.type.dims, parse_dims(dims));
+  }
   if (word.size() > close + 1) {
     std::string values = word.substr(close + 1);  // ={1,2}
-    if (!values.starts_with("={") || !values.ends_with("}")) return bad(word, "expected ={...} after the type");
+    if (!values.starts_with("={") || !values.ends_with("}"))
+      return bad(word, "expected ={...} after the type");
     TRY(auto ints, parse_ints("[" + values.substr(2, values.size() - 3) + "]"));
-    Tensor value = convert(Tensor::of<int64_t>({static_cast<int64_t>(ints.size())}, std::span<const int64_t>(ints)), desc.type.type);
+    Tensor value = convert(
+        Tensor::of<int64_t>({static_cast<int64_t>(ints.size())}, std::span<const int64_t>(ints)),
+        desc.type.type);
     desc.value = value.reshaped(desc.type.dims);
     desc.constant = true;
   }
   return desc;
 }
 
-std::map<std::string, std::string> attributes_of(const std::vector<std::string>& words, size_t first) {
+std::map<std::string, std::string> attributes_of(const std::vector<std::string>& words,
+                                                 size_t first) {
   std::map<std::string, std::string> out;
   for (size_t i = first; i < words.size(); ++i) {
     size_t equals = words[i].find('=');
-    out[words[i].substr(0, equals)] = equals == std::string::npos ? "" : words[i].substr(equals + 1);
+    out[words[i].substr(0, equals)] =
+        equals == std::string::npos ? "" : words[i].substr(equals + 1);
   }
   return out;
 }
@@ -66,10 +74,14 @@ Status parse_step(const std::string& text, Problem& problem) {
     return {};
   }
   if (words.size() != 2) return bad(text, "expected a kind and an operand");
-  if (words[0] == "bias") step.kind = EpilogueKind::bias;
-  else if (words[0] == "add") step.kind = EpilogueKind::add;
-  else if (words[0] == "multiply") step.kind = EpilogueKind::multiply;
-  else return bad(text, "no such epilogue step");
+  if (words[0] == "bias")
+    step.kind = EpilogueKind::bias;
+  else if (words[0] == "add")
+    step.kind = EpilogueKind::add;
+  else if (words[0] == "multiply")
+    step.kind = EpilogueKind::multiply;
+  else
+    return bad(text, "no such epilogue step");
   TRY(TensorDesc desc, parse_desc(words[1]));
   step.operand = static_cast<int>(problem.inputs.size());
   problem.inputs.push_back(desc);

@@ -35,7 +35,8 @@ void fill(Tensor& t, std::mt19937_64& random, float low, float high) {
   t = convert(ints, t.type());
 }
 
-// Where a rounding could carry an input over a jump of the function, inputs are values that every storage type holds.
+// Where a rounding could carry an input over a jump of the function, inputs are values that every
+// storage type holds.
 bool jumps(const Problem& p) {
   const auto* activation = std::get_if<Activation>(&p.op);
   return activation && activation->kind == ActivationKind::thresholded_relu;
@@ -44,7 +45,8 @@ bool jumps(const Problem& p) {
 bool positive_input(const Problem& p, size_t i) {
   if (std::holds_alternative<BatchNorm>(p.op)) return i == 4;
   if (auto* binary = std::get_if<Binary>(&p.op)) return binary->kind == BinaryKind::div && i == 1;
-  if (auto* unary = std::get_if<Unary>(&p.op)) return unary->kind == UnaryKind::sqrt || unary->kind == UnaryKind::log;
+  if (auto* unary = std::get_if<Unary>(&p.op))
+    return unary->kind == UnaryKind::sqrt || unary->kind == UnaryKind::log;
   return false;
 }
 
@@ -54,28 +56,35 @@ void fill_random(const Problem& p, std::mt19937_64& random, ProblemData& data) {
   data = {};
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     const TensorDesc& desc = p.inputs[i];
-    Tensor t = desc.value ? *desc.value : Tensor(desc.type.type, desc.present ? desc.type.dims : Dims{0});
+    Tensor t =
+        desc.value ? *desc.value : Tensor(desc.type.type, desc.present ? desc.type.dims : Dims{0});
     bool product = i == 1 && terms_of(p) > 1;
     float scale = product ? static_cast<float>(1.7 / std::sqrt(terms_of(p))) : 1.0f;
     bool positive = positive_input(p, i);
-    if (!desc.value && desc.present) fill(t, random, positive ? 0.5f : -scale, positive ? 2.0f : scale);
-    if (!desc.value && desc.present && jumps(p)) t = convert(convert(t, DataType::float16), t.type());
+    if (!desc.value && desc.present)
+      fill(t, random, positive ? 0.5f : -scale, positive ? 2.0f : scale);
+    if (!desc.value && desc.present && jumps(p))
+      t = convert(convert(t, DataType::float16), t.type());
     data.tensors.push_back(std::move(t));
   }
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     data.inputs.push_back(p.inputs[i].present ? &data.tensors[i] : nullptr);
-    data.weights.push_back(p.inputs[i].present && p.inputs[i].constant ? &data.tensors[i] : nullptr);
+    data.weights.push_back(p.inputs[i].present && p.inputs[i].constant ? &data.tensors[i]
+                                                                       : nullptr);
   }
 }
 
-void* GuardedMemory::address() const { return static_cast<char*>(memory.data()) + kRedZone; }
+void* GuardedMemory::address() const {
+  return static_cast<char*>(memory.data()) + kRedZone;
+}
 
 Result<GuardedMemory> TacticRun::allocate(size_t bytes) {
   GuardedMemory out;
   out.bytes = bytes;
   TRY(out.memory, device_.allocate(bytes + 2 * kRedZone));
   std::vector<uint8_t> pattern(bytes + 2 * kRedZone, kPattern);
-  CHECK_OK(device_.copy(stream_, out.memory.data(), pattern.data(), pattern.size(), CopyKind::to_device));
+  CHECK_OK(device_.copy(stream_, out.memory.data(), pattern.data(), pattern.size(),
+                        CopyKind::to_device));
   CHECK_OK(stream_.synchronize());
   return out;
 }
@@ -83,11 +92,15 @@ Result<GuardedMemory> TacticRun::allocate(size_t bytes) {
 Status TacticRun::check_red_zones(const GuardedMemory& memory, const std::string& what) {
   if (!memory.memory.data()) return {};
   std::vector<uint8_t> bytes(memory.bytes + 2 * kRedZone);
-  CHECK_OK(device_.copy(stream_, bytes.data(), memory.memory.data(), bytes.size(), CopyKind::to_host));
+  CHECK_OK(
+      device_.copy(stream_, bytes.data(), memory.memory.data(), bytes.size(), CopyKind::to_host));
   CHECK_OK(stream_.synchronize());
   for (size_t i = 0; i < kRedZone; ++i) {
-    if (bytes[i] != kPattern) return Error{ErrorCode::internal, "wrote " + std::to_string(kRedZone - i) + " bytes before " + what};
-    if (bytes[kRedZone + memory.bytes + i] != kPattern) return Error{ErrorCode::internal, "wrote " + std::to_string(i + 1) + " bytes after " + what};
+    if (bytes[i] != kPattern)
+      return Error{ErrorCode::internal,
+                   "wrote " + std::to_string(kRedZone - i) + " bytes before " + what};
+    if (bytes[kRedZone + memory.bytes + i] != kPattern)
+      return Error{ErrorCode::internal, "wrote " + std::to_string(i + 1) + " bytes after " + what};
   }
   return {};
 }
@@ -96,18 +109,21 @@ Status TacticRun::place(size_t i) {
   const Tensor& tensor = *data_->inputs[i];
   std::vector<uint8_t> bytes(static_cast<size_t>(physical_bytes(tensor.dims(), tactic_.inputs[i])));
   to_physical(tensor, tactic_.inputs[i], bytes.data());
-  CHECK_OK(device_.copy(stream_, inputs_[i].address(), bytes.data(), bytes.size(), CopyKind::to_device));
+  CHECK_OK(
+      device_.copy(stream_, inputs_[i].address(), bytes.data(), bytes.size(), CopyKind::to_device));
   return stream_.synchronize();
 }
 
 Status TacticRun::prepare(const TacticSource& source, const Problem& problem, const Tactic& tactic,
                           const ProblemData& data, OperandPlace operand) {
-  problem_ = problem, tactic_ = tactic, data_ = &data, in_place_ = operand == OperandPlace::in_place;
+  problem_ = problem, tactic_ = tactic, data_ = &data,
+  in_place_ = operand == OperandPlace::in_place;
   TRY(prepared_, source.prepare(problem, tactic, data.weights));
   return place_all();
 }
 
-Status TacticRun::share(const TacticRun& other, const Problem& problem, const Tactic& tactic, const ProblemData& data) {
+Status TacticRun::share(const TacticRun& other, const Problem& problem, const Tactic& tactic,
+                        const ProblemData& data) {
   problem_ = problem, tactic_ = tactic, data_ = &data;
   prepared_ = other.prepared_;
   return place_all();
@@ -121,7 +137,8 @@ Status TacticRun::take_copy() {
 
 Status TacticRun::place_all() {
   for (const TensorDesc& desc : problem_.outputs) {
-    size_t bytes = static_cast<size_t>(physical_bytes(desc.type.dims, tactic_.outputs[outputs_.size()]));
+    size_t bytes =
+        static_cast<size_t>(physical_bytes(desc.type.dims, tactic_.outputs[outputs_.size()]));
     TRY(GuardedMemory memory, allocate(bytes));
     output_addresses_.push_back(memory.address());
     outputs_.push_back(std::move(memory));
@@ -133,7 +150,8 @@ Status TacticRun::place_all() {
     if (in_place_ && static_cast<int>(i) == tactic_.in_place_operand) {
       inputs_[i] = outputs_[0];
     } else {
-      TRY(inputs_[i], allocate(static_cast<size_t>(physical_bytes(problem_.inputs[i].type.dims, tactic_.inputs[i]))));
+      TRY(inputs_[i], allocate(static_cast<size_t>(
+                          physical_bytes(problem_.inputs[i].type.dims, tactic_.inputs[i]))));
     }
     input_addresses_[i] = inputs_[i].address();
   }
@@ -157,7 +175,8 @@ Status TacticRun::poison() {
 
 Enqueue TacticRun::enqueue() const {
   return [this](Stream& stream) {
-    Arguments arguments{input_addresses_, output_addresses_, workspace_.memory.data() ? workspace_.address() : nullptr};
+    Arguments arguments{input_addresses_, output_addresses_,
+                        workspace_.memory.data() ? workspace_.address() : nullptr};
     return prepared_->enqueue(stream, arguments);
   };
 }
@@ -171,7 +190,8 @@ Result<std::vector<Tensor>> TacticRun::collect() {
   std::vector<Tensor> out;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     std::vector<uint8_t> bytes(outputs_[i].bytes);
-    CHECK_OK(device_.copy(stream_, bytes.data(), outputs_[i].address(), bytes.size(), CopyKind::to_host));
+    CHECK_OK(device_.copy(stream_, bytes.data(), outputs_[i].address(), bytes.size(),
+                          CopyKind::to_host));
     CHECK_OK(stream_.synchronize());
     out.push_back(from_physical(bytes.data(), problem_.outputs[i].type.dims, tactic_.outputs[i]));
     CHECK_OK(check_red_zones(outputs_[i], "output " + std::to_string(i)));
@@ -181,7 +201,8 @@ Result<std::vector<Tensor>> TacticRun::collect() {
     CHECK_OK(check_red_zones(inputs_[i], "input " + std::to_string(i)));
     if (in_place_ && static_cast<int>(i) == tactic_.in_place_operand) continue;
     std::vector<uint8_t> bytes(inputs_[i].bytes), wanted(inputs_[i].bytes);
-    CHECK_OK(device_.copy(stream_, bytes.data(), inputs_[i].address(), bytes.size(), CopyKind::to_host));
+    CHECK_OK(
+        device_.copy(stream_, bytes.data(), inputs_[i].address(), bytes.size(), CopyKind::to_host));
     CHECK_OK(stream_.synchronize());
     to_physical(*data_->inputs[i], tactic_.inputs[i], wanted.data());
     if (bytes != wanted) return Error{ErrorCode::internal, "changed input " + std::to_string(i)};

@@ -1,5 +1,5 @@
-// Runs one tactic of one problem on a device and compares it with the reference: shared by the conformance suite and
-// the benchmark.
+// Runs one tactic of one problem on a device and compares it with the reference: shared by the
+// conformance suite and the benchmark.
 #pragma once
 
 #include <random>
@@ -8,11 +8,12 @@
 
 namespace enginery {
 
-// Inputs and weights of a problem with random values that keep results near 1. Integer constants keep their values.
+// Inputs and weights of a problem with random values that keep results near 1. Integer constants
+// keep their values.
 struct ProblemData {
-  std::vector<Tensor> tensors;                // parallel to the problem's inputs
-  std::vector<const Tensor*> inputs;          // null where absent
-  std::vector<const Tensor*> weights;         // null where not constant
+  std::vector<Tensor> tensors;         // parallel to the problem's inputs
+  std::vector<const Tensor*> inputs;   // null where absent
+  std::vector<const Tensor*> weights;  // null where not constant
 };
 // Not copyable in effect: `inputs` and `weights` point into `tensors`. Fills `data`.
 void fill_random(const Problem& problem, std::mt19937_64& random, ProblemData& data);
@@ -32,10 +33,11 @@ class TacticRun {
   TacticRun(Device& device, Stream& stream) : device_(device), stream_(stream) {}
 
   // Places the inputs and poisons the outputs.
-  Status prepare(const TacticSource& source, const Problem& problem, const Tactic& tactic, const ProblemData& data,
-                 OperandPlace operand);
+  Status prepare(const TacticSource& source, const Problem& problem, const Tactic& tactic,
+                 const ProblemData& data, OperandPlace operand);
   // The same with the tactic that `other` prepared: two contexts of one engine.
-  Status share(const TacticRun& other, const Problem& problem, const Tactic& tactic, const ProblemData& data);
+  Status share(const TacticRun& other, const Problem& problem, const Tactic& tactic,
+               const ProblemData& data);
   // From here on runs a copy of what was prepared, which goes; nothing where the tactic has none.
   Status take_copy();
   Status launch();

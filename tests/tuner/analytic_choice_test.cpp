@@ -21,17 +21,23 @@ Tactic estimated(const std::string& id, const Format& in, const Format& out, dou
   return tactic;
 }
 
-// Every activation in either layout, the other one by 2 us faster; a reformat takes `reformat_us`, or there is none.
+// Every activation in either layout, the other one by 2 us faster; a reformat takes `reformat_us`,
+// or there is none.
 class Estimates final : public TacticSource {
  public:
   explicit Estimates(std::optional<double> reformat_us) : reformat_us_(reformat_us) {}
   std::string_view name() const override { return "estimates"; }
-  Result<std::vector<Tactic>> offer(const Problem& problem, const std::set<Precision>&) const override {
-    if (!is_reformat(problem)) return std::vector{estimated("ordinary", kOrdinary, kOrdinary, 10), estimated("other", kOther, kOther, 8)};
+  Result<std::vector<Tactic>> offer(const Problem& problem,
+                                    const std::set<Precision>&) const override {
+    if (!is_reformat(problem))
+      return std::vector{estimated("ordinary", kOrdinary, kOrdinary, 10),
+                         estimated("other", kOther, kOther, 8)};
     if (!reformat_us_) return Error{ErrorCode::unsupported, "no reformats"};
-    return std::vector{estimated("change", *problem.inputs[0].pinned, *problem.outputs[0].pinned, *reformat_us_)};
+    return std::vector{
+        estimated("change", *problem.inputs[0].pinned, *problem.outputs[0].pinned, *reformat_us_)};
   }
-  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&, Weights) const override {
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
+                                                        Weights) const override {
     return Error{ErrorCode::internal, "nothing is prepared for a choice"};
   }
 
@@ -39,7 +45,8 @@ class Estimates final : public TacticSource {
   std::optional<double> reformat_us_;
 };
 
-// How many of three activations in a row work in the other layout, and how many reformats there are.
+// How many of three activations in a row work in the other layout, and how many reformats there
+// are.
 std::pair<int, size_t> choice_with(std::optional<double> reformat_us) {
   TacticSources sources;
   sources.push_back(std::make_unique<Estimates>(reformat_us));
@@ -56,16 +63,19 @@ std::pair<int, size_t> choice_with(std::optional<double> reformat_us) {
     ADD_FAILURE() << choice.error().message;
     return {-1, 0};
   }
-  const auto others = std::count_if(choice->tactics.begin(), choice->tactics.end(), [](const Tactic& t) { return t.id == "other"; });
+  const auto others = std::count_if(choice->tactics.begin(), choice->tactics.end(),
+                                    [](const Tactic& t) { return t.id == "other"; });
   return {static_cast<int>(others), choice->reformats.size()};
 }
 
 TEST(AnalyticChoice, WeighsReformatsAgainstWhatTheyGain) {
-  EXPECT_EQ(choice_with(2.0), (std::pair{3, size_t{2}}));   // gains 6 us for 4
-  EXPECT_EQ(choice_with(4.0), (std::pair{0, size_t{0}}));   // would pay 8 us for 6
+  EXPECT_EQ(choice_with(2.0), (std::pair{3, size_t{2}}));  // gains 6 us for 4
+  EXPECT_EQ(choice_with(4.0), (std::pair{0, size_t{0}}));  // would pay 8 us for 6
 }
 
-TEST(AnalyticChoice, TakesNoWayThatNeedsAMissingReformat) { EXPECT_EQ(choice_with({}), (std::pair{0, size_t{0}})); }
+TEST(AnalyticChoice, TakesNoWayThatNeedsAMissingReformat) {
+  EXPECT_EQ(choice_with({}), (std::pair{0, size_t{0}}));
+}
 
 }  // namespace
 }  // namespace enginery

@@ -13,11 +13,15 @@ namespace {
 // Remembers what it compiled; waits for `gate` with each where it has one.
 class CompilingSource final : public TacticSource {
  public:
-  CompilingSource(std::string name, bool beside_timing, std::function<void()> gate = [] {})
+  CompilingSource(
+      std::string name, bool beside_timing, std::function<void()> gate = [] {})
       : name_(std::move(name)), beside_timing_(beside_timing), gate_(std::move(gate)) {}
   std::string_view name() const override { return name_; }
-  Result<std::vector<Tactic>> offer(const Problem&, const std::set<Precision>&) const override { return std::vector<Tactic>(); }
-  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&, Weights) const override {
+  Result<std::vector<Tactic>> offer(const Problem&, const std::set<Precision>&) const override {
+    return std::vector<Tactic>();
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
+                                                        Weights) const override {
     return Error{ErrorCode::internal, "not asked for"};
   }
   void compile_ahead(const Problem&, const Tactic& tactic) const override {
@@ -41,7 +45,8 @@ class CompilingSource final : public TacticSource {
 
 std::vector<Tactic> tactics_of(const std::string& source, int count) {
   std::vector<Tactic> out(static_cast<size_t>(count));
-  for (int i = 0; i < count; ++i) out[static_cast<size_t>(i)].source = source, out[static_cast<size_t>(i)].id = std::to_string(i);
+  for (int i = 0; i < count; ++i)
+    out[static_cast<size_t>(i)].source = source, out[static_cast<size_t>(i)].id = std::to_string(i);
   return out;
 }
 
@@ -54,7 +59,8 @@ struct CompileAheadTest : testing::Test {
   Problem problem;
   std::vector<CompileAhead::Job> jobs;
   std::vector<std::vector<Tactic>> tactics;
-  CompilingSource* add(const std::string& name, bool beside_timing, int count, std::function<void()> gate = [] {}) {
+  CompilingSource* add(
+      const std::string& name, bool beside_timing, int count, std::function<void()> gate = [] {}) {
     auto source = std::make_unique<CompilingSource>(name, beside_timing, std::move(gate));
     CompilingSource* raw = source.get();
     sources.push_back(std::move(source));
@@ -71,7 +77,8 @@ TEST_F(CompileAheadTest, WaitsForWhatWouldDisturbAndNotForTheRest) {
   std::atomic<int> last_done = -1;
   {
     CompileAhead ahead(sources, jobs, kQuiet);
-    EXPECT_TRUE(ahead.wait([&](int done, int total) { EXPECT_EQ(total, 40), last_done = done; }, kGoOn));
+    EXPECT_TRUE(
+        ahead.wait([&](int done, int total) { EXPECT_EQ(total, 40), last_done = done; }, kGoOn));
     EXPECT_EQ(first->compiled().size(), 40u);
     EXPECT_EQ(later->compiled().size(), 0u);
     EXPECT_LT(last_done, 40);

@@ -24,7 +24,8 @@ Tactic tactic(const Format& in, const Format& out) {
 // A chain of `length` activations, each linear or nhwc throughout.
 Network chain(int length) {
   std::string text = "graph c { input %v0 : float32[1x4x8x8]\n";
-  for (int i = 1; i <= length; ++i) text += "%v" + std::to_string(i) + " = act(%v" + std::to_string(i - 1) + ") kind=relu\n";
+  for (int i = 1; i <= length; ++i)
+    text += "%v" + std::to_string(i) + " = act(%v" + std::to_string(i - 1) + ") kind=relu\n";
   Network network;
   network.graph = *parse_graph(text + "output %v" + std::to_string(length) + "\n}");
   for (NodeId id : network.graph.topological_order()) {
@@ -42,10 +43,13 @@ Network chain(int length) {
   return network;
 }
 
-double constant_cost(const ReformatKey&) { return 10; }
+double constant_cost(const ReformatKey&) {
+  return 10;
+}
 
 TEST(LayoutSearch, SwitchesAWholeChainWhenTheSumPays) {
-  // Each node gains 5 in nhwc; a switch of the whole chain costs two reformats of 10, so it pays from length 5 on.
+  // Each node gains 5 in nhwc; a switch of the whole chain costs two reformats of 10, so it pays
+  // from length 5 on.
   for (int length : {3, 4, 5, 12}) {
     Network network = chain(length);
     TacticCosts costs(static_cast<size_t>(length), {15, 10});
@@ -79,7 +83,9 @@ TEST(LayoutSearch, ChargesASharedReformatOnce) {
   network.nodes[1].inputs = network.nodes[0].inputs;
   TacticCosts costs(2, {100, 1});
   auto best = search_layouts(network, costs, constant_cost, 1).at(0);
-  EXPECT_DOUBLE_EQ(best.total_us, 1 + 1 + 10 + 10);  // one reformat in, one out (v1 is no output and nobody reads it)
+  EXPECT_DOUBLE_EQ(
+      best.total_us,
+      1 + 1 + 10 + 10);  // one reformat in, one out (v1 is no output and nobody reads it)
 }
 
 TEST(LayoutSearch, GivesDistinctSolutionsBestFirst) {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "tuner/timing.h"
+#include "tuner/timing/timing.h"
 
 namespace enginery {
 namespace {
@@ -25,7 +25,8 @@ struct Machine {
 TEST(Race, DropsSlowLanesEarlyAndTimesFinalistsMost) {
   Machine m;
   int fast = 0, close = 0, slow = 0;
-  auto results = race({m.lane(100, &fast), m.lane(105, &close), m.lane(300, &slow)}, m.lane(50), {});
+  auto results =
+      race({m.lane(100, &fast), m.lane(105, &close), m.lane(300, &slow)}, m.lane(50), {});
   ASSERT_TRUE(results);
   EXPECT_EQ(slow, 3);
   EXPECT_EQ(fast, 3 + 8 + 24);
@@ -33,7 +34,8 @@ TEST(Race, DropsSlowLanesEarlyAndTimesFinalistsMost) {
   EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
 }
 
-// Samples scatter by 20 %: 35 of them leave the medians uncertain, more of them less so; there is an end to it.
+// Samples scatter by 20 %: 35 of them leave the medians uncertain, more of them less so; there is
+// an end to it.
 TEST(Race, RunsOnWhereSamplesScatter) {
   auto samples = [](double scatter, RaceRules rules) {
     std::mt19937 random(7);
@@ -94,7 +96,8 @@ TEST(Race, RepeatsRoundsThatTheGuardFindsDisturbed) {
   EXPECT_NEAR(summarize((*results)[0].samples_us).p95_us, 100, 1);
 }
 
-// A state of the device that comes and goes, and that the guard does not feel: both lanes are 7 % slower for some rounds.
+// A state of the device that comes and goes, and that the guard does not feel: both lanes are 7 %
+// slower for some rounds.
 TEST(Race, TellsCloseLanesApartInADeviceOfTwoStates) {
   Machine m;
   int turns = 0;
@@ -103,7 +106,8 @@ TEST(Race, TellsCloseLanesApartInADeviceOfTwoStates) {
   };
   auto results = race({moody(100), moody(101)}, m.lane(50), {});
   ASSERT_TRUE(results);
-  const double first = summarize((*results)[0].samples_us).median_us, second = summarize((*results)[1].samples_us).median_us;
+  const double first = summarize((*results)[0].samples_us).median_us,
+               second = summarize((*results)[1].samples_us).median_us;
   EXPECT_NEAR(second / first, 1.01, 1e-9);
   EXPECT_NEAR(summarize((*results)[1].samples_us).deviation_us, 0, 1e-9);
 }

@@ -1,5 +1,5 @@
 // Tactics that take the device with them: each does it once.
-#include "tests/tuner/made_tactics.h"
+#include "tests/tuner/fake_tactics.h"
 
 namespace enginery {
 namespace {
@@ -42,7 +42,8 @@ TEST(Tuner, DoesNotHoldAFullMemoryAgainstAWholeNetwork) {
 }
 
 TEST(Tuner, BlamesNoneOfSeveralThatWerePreparedSideBySide) {
-  const std::vector<Behaviour> behaviours = {{"fast", 10}, {"bad", 1, Behaviour::unpreparable_losing}};
+  const std::vector<Behaviour> behaviours = {{"fast", 10},
+                                             {"bad", 1, Behaviour::unpreparable_losing}};
   Bench bench(behaviours);
   EXPECT_EQ(bench.select().error().code, ErrorCode::device_lost);
   EXPECT_TRUE(bench.failures().empty());

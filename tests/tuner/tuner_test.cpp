@@ -1,5 +1,5 @@
 // What the tuner chooses, keeps and reports.
-#include "tests/tuner/made_tactics.h"
+#include "tests/tuner/fake_tactics.h"
 
 namespace enginery {
 namespace {
@@ -8,7 +8,11 @@ using test::Behaviour;
 using test::Bench;
 
 TEST(Tuner, ChoosesTheFastestThatIsRight) {
-  Bench bench({{"slow", 50}, {"fast", 10}, {"wrong", 1, Behaviour::wrong}, {"wild", 2, Behaviour::wild}, {"broken", 3, Behaviour::unpreparable}});
+  Bench bench({{"slow", 50},
+               {"fast", 10},
+               {"wrong", 1, Behaviour::wrong},
+               {"wild", 2, Behaviour::wild},
+               {"broken", 3, Behaviour::unpreparable}});
   auto chosen = bench.select();
   ASSERT_TRUE(chosen) << chosen.error().message;
   for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "fast");
@@ -17,7 +21,8 @@ TEST(Tuner, ChoosesTheFastestThatIsRight) {
 TEST(Tuner, KeepsWhyATacticFailed) {
   Bench bench({{"fast", 10}, {"wrong", 1, Behaviour::wrong}, {"wild", 2, Behaviour::wild}});
   ASSERT_TRUE(bench.select());
-  auto timings = bench.store.find(device_key(bench.device.info()), bench.network.nodes[0].problem.key());
+  auto timings =
+      bench.store.find(device_key(bench.device.info()), bench.network.nodes[0].problem.key());
   std::map<std::string, std::string> failures;
   for (const Timing& t : *timings) failures[t.tactic.substr(0, 8)] = t.failure;
   EXPECT_NE(failures["test:wro"].find("relative error"), std::string::npos);
@@ -38,7 +43,8 @@ TEST(Tuner, MeasuresAProblemOnceAndNothingASecondTime) {
   EXPECT_EQ(second.timings_measured, 0);
   EXPECT_EQ(second.timings_reused, 4);
   EXPECT_EQ(bench.device.timed, timed);
-  for (size_t i = 0; i < a->tactics.size(); ++i) EXPECT_EQ(tactic_key(a->tactics[i]), tactic_key(b->tactics[i]));
+  for (size_t i = 0; i < a->tactics.size(); ++i)
+    EXPECT_EQ(tactic_key(a->tactics[i]), tactic_key(b->tactics[i]));
 }
 
 TEST(Tuner, CompilesAheadWhatItWillMeasure) {
@@ -59,7 +65,8 @@ TEST(Tuner, BreaksTiesByAFixedOrder) {
   EXPECT_EQ(Bench({{"zeta", 10}, {"alpha", 10.04}}).select()->tactics[0].id, "alpha");
   EXPECT_EQ(Bench({{"zeta", 10}, {"alpha", 10.1}}).select()->tactics[0].id, "zeta");
   // Ties do not add up: what ties with a tie of the fastest does not tie with the fastest.
-  EXPECT_EQ(Bench({{"zeta", 10}, {"middle", 10.04}, {"alpha", 10.08}}).select()->tactics[0].id, "middle");
+  EXPECT_EQ(Bench({{"zeta", 10}, {"middle", 10.04}, {"alpha", 10.08}}).select()->tactics[0].id,
+            "middle");
 }
 
 // Samples that scatter: what their intervals cannot tell apart is a tie, up to 1.5 %.
@@ -72,7 +79,8 @@ TEST(Tuner, WidensATieWhereSamplesScatter) {
         t.tactic = tactic_key(tactic);
         t.statistics = summarize({10});
         t.statistics.high_us = 10.06;
-        if (tactic.id == "alpha") t.statistics.median_us = alphas_median, t.statistics.low_us = alphas_low;
+        if (tactic.id == "alpha")
+          t.statistics.median_us = alphas_median, t.statistics.low_us = alphas_low;
         EXPECT_TRUE(bench.store.put(device_key(bench.device.info()), node.problem.key(), t).ok());
       }
     }
@@ -83,25 +91,34 @@ TEST(Tuner, WidensATieWhereSamplesScatter) {
   EXPECT_EQ(winner(10.2, 10.05), "zeta");
 }
 
-// Addresses can decide how fast a kernel is: launches take several places in turn, which hold the same numbers.
+// Addresses can decide how fast a kernel is: launches take several places in turn, which hold the
+// same numbers.
 TEST(Tuner, MeasuresSmallBuffersInSeveralPlaces) {
   for (int places : {1, 4}) {
     Bench bench({{"only", 10}});
-    bench.network = *lower(*parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n output %a }"), bench.sources, {Precision::fp32});
+    bench.network =
+        *lower(*parse_graph(
+                   "graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n output %a }"),
+               bench.sources, {Precision::fp32});
     bench.device.places = places;
     bench.device.device_info.cache_bytes = 1 << 20;
     ASSERT_TRUE(bench.select());
     EXPECT_EQ(bench.device.first_inputs.size(), static_cast<size_t>(places));
-    for (const auto& [address, value] : bench.device.first_inputs) EXPECT_EQ(value, bench.device.first_inputs.begin()->second);
+    for (const auto& [address, value] : bench.device.first_inputs)
+      EXPECT_EQ(value, bench.device.first_inputs.begin()->second);
   }
 }
 
-// Two branches, on a device that runs so many streams; `wait_us`: what it costs, or gains, when one waits for another.
+// Two branches, on a device that runs so many streams; `wait_us`: what it costs, or gains, when one
+// waits for another.
 struct Branches : Bench {
-  Branches(int streams, double wait_us, const std::vector<Behaviour>& own = {{"fast", 10}}, const std::vector<Behaviour>& rival = {})
+  Branches(int streams, double wait_us, const std::vector<Behaviour>& own = {{"fast", 10}},
+           const std::vector<Behaviour>& rival = {})
       : Bench(own, rival) {
-    auto graph = parse_graph("graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=relu\n %c = act(%a) kind=tanh\n"
-                             " output %b\n output %c }");
+    auto graph = parse_graph(
+        "graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=relu\n "
+        "%c = act(%a) kind=tanh\n"
+        " output %b\n output %c }");
     network = *lower(*graph, sources, {Precision::fp32});
     device.device_info.streams = streams;
     device.wait_us = wait_us;
@@ -127,9 +144,11 @@ TEST(Tuner, RunsBranchesSideBySideWhereTheyWin) {
   EXPECT_EQ(bench.streams(options), 1);
 }
 
-// Layer by layer the rival's tanh is faster; in a network it costs more to go there and back than it gains.
+// Layer by layer the rival's tanh is faster; in a network it costs more to go there and back than
+// it gains.
 TEST(Tuner, RacesWholeNetworksThatFavourOneSource) {
-  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}}, rival = {{"rivals", 30, Behaviour::right, 20}};
+  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}},
+                               rival = {{"rivals", 30, Behaviour::right, 20}};
   Bench apart(own, rival);
   auto mixed = apart.select();
   ASSERT_TRUE(mixed);
@@ -154,7 +173,8 @@ TEST(Tuner, RacesCloseTacticsInSeveralLabs) {
   EXPECT_EQ(winner(1, 10.3), "lucky");  // a device that does not depend on places
 }
 
-// Where a network lies decides how fast it is, too: the race takes copies of it, as long as they all fit into the cache.
+// Where a network lies decides how fast it is, too: the race takes copies of it, as long as they
+// all fit into the cache.
 TEST(Tuner, RacesNetworksInSeveralPlaces) {
   auto streams_made = [](int places, int64_t cache_bytes) {
     Bench bench({{"own", 20, Behaviour::right, 21.5}}, {{"rivals", 30, Behaviour::right, 20}});
@@ -168,9 +188,11 @@ TEST(Tuner, RacesNetworksInSeveralPlaces) {
   EXPECT_EQ(streams_made(4, 100), once);
 }
 
-// On one stream it costs to alternate; the rival's tanh on a stream of its own alternates with nothing.
+// On one stream it costs to alternate; the rival's tanh on a stream of its own alternates with
+// nothing.
 TEST(Tuner, RacesNetworksOnTheStreamsThatTheyWillHave) {
-  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}}, rival = {{"rivals", 30, Behaviour::right, 20}};
+  const std::vector<Behaviour> own = {{"own", 20, Behaviour::right, 21}},
+                               rival = {{"rivals", 30, Behaviour::right, 20}};
   auto sources_with = [&](int streams) {
     Branches bench(streams, -2, own, rival);
     bench.device.alternation_us = 5;
@@ -190,7 +212,8 @@ TEST(Tuner, ReportsALayerThatEveryTacticFails) {
   ASSERT_TRUE(bench.select());
   auto chosen = all.select();
   ASSERT_FALSE(chosen);
-  EXPECT_NE(chosen.error().message.find("every tactic failed"), std::string::npos) << chosen.error().message;
+  EXPECT_NE(chosen.error().message.find("every tactic failed"), std::string::npos)
+      << chosen.error().message;
 }
 
 TEST(Tuner, StopsWhenCancelledAndKeepsWhatItMeasured) {

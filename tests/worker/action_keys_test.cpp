@@ -1,10 +1,10 @@
-#include "worker/action_keys.h"
+#include "pipeline/action_keys.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "worker/timing_keys.h"
+#include "pipeline/timing_keys.h"
 
 namespace enginery {
 namespace {
@@ -55,7 +55,8 @@ TEST(ActionKeys, EveryFactOfABuildChangesTheEnginesKey) {
 TEST(ActionKeys, NameTheLibraryThatDiffers) {
   KeySubject other = subject();
   other.toolchain = "enginery=0.1.0;onednn=3.2.1";
-  const auto differs = difference(action_key("tune", tune_key(subject())), action_key("tune", tune_key(other)));
+  const auto differs =
+      difference(action_key("tune", tune_key(subject())), action_key("tune", tune_key(other)));
   ASSERT_EQ(differs.size(), 1u);
   EXPECT_EQ(differs[0].field, "toolchain.onednn");
   EXPECT_EQ(differs[0].wanted, "2.6.3");
@@ -77,7 +78,8 @@ TEST(ActionKeys, ThreadsAreANumberForACpuAndNoFactOfAGpu) {
 TEST(ActionKeys, ChainedKeysFollowNamesNotOrder) {
   const NamedBlob a{"choices", sha256("a"), 1}, b{"content", sha256("b"), 1};
   EXPECT_EQ(chained_key("verify", sha256("e"), {a, b}), chained_key("verify", sha256("e"), {b, a}));
-  EXPECT_FALSE(chained_key("verify", sha256("e"), {a}) == chained_key("verify", sha256("e"), {a, b}));
+  EXPECT_FALSE(chained_key("verify", sha256("e"), {a}) ==
+               chained_key("verify", sha256("e"), {a, b}));
 }
 
 TEST(TimingKeys, TakeAnyLine) {

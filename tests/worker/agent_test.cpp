@@ -1,4 +1,4 @@
-#include "worker/agent.h"
+#include "worker/agent/agent.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,11 @@ TEST(Agent, BuildsASignedEngineThatIsThenAnsweredFromTheCatalog) {
   auto client = farm.client();
   auto bytes = client->get_blob(*target.engine);
   ASSERT_TRUE(bytes.ok());
-  EXPECT_TRUE(bytes->starts_with("tune 3 20 1" "choices of 3 problems" " and where it came from")) << *bytes;
+  EXPECT_TRUE(
+      bytes->starts_with("tune 3 20 1"
+                         "choices of 3 problems"
+                         " and where it came from"))
+      << *bytes;
 
   const JobView again = submit_and_wait(farm, slow_tuning(3, 1));
   expect_done(again);
@@ -61,7 +65,8 @@ TEST(Agent, FailsAJobWhoseModelIsBrokenOnceAndForAll) {
   const JobView end = submit_and_wait(farm, {"broken", sha256("broken"), kSku});
   EXPECT_EQ(end.state, JobState::failed);
   ASSERT_TRUE(end.targets[0].fault);
-  EXPECT_EQ(end.targets[0].fault->code, ErrorCode::invalid_argument) << end.targets[0].fault->message;
+  EXPECT_EQ(end.targets[0].fault->code, ErrorCode::invalid_argument)
+      << end.targets[0].fault->message;
   EXPECT_EQ(step_named(end, "validate")->attempts.size(), 1u);
 }
 
@@ -88,7 +93,8 @@ TEST(Agent, GoesOnAcrossARestartOfTheCoordinator) {
   auto end = wait_for_end(farm, id);
   ASSERT_TRUE(end.ok()) << end.error().message;
   expect_done(*end);
-  EXPECT_EQ(step_named(*end, "tune")->attempts.size(), 1u) << "the running step was not attached again";
+  EXPECT_EQ(step_named(*end, "tune")->attempts.size(), 1u)
+      << "the running step was not attached again";
 }
 
 TEST(Agent, CancelsWithinSeconds) {

@@ -1,4 +1,4 @@
-#include "worker/blob_cache.h"
+#include "worker/agent/blob_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,9 @@ namespace {
 
 class BlobCacheTest : public testing::Test {
  protected:
-  FarmConnection connection() { return FarmConnection({farm_.address(), "tester", make_zmq_dial()}, [] { return false; }); }
+  FarmConnection connection() {
+    return FarmConnection({farm_.address(), "tester", make_zmq_dial()}, [] { return false; });
+  }
   Digest stored(const Bytes& bytes) {
     auto digest = farm_.client()->put_blob(as_bytes(bytes));
     EXPECT_TRUE(digest.ok());
@@ -39,7 +41,8 @@ TEST_F(BlobCacheTest, FetchesOnceAndChecksEachTime) {
 }
 
 TEST_F(BlobCacheTest, ForgetsTheOldestButNothingInUse) {
-  const Digest a = stored(Bytes(400, 'a')), b = stored(Bytes(400, 'b')), c = stored(Bytes(400, 'c'));
+  const Digest a = stored(Bytes(400, 'a')), b = stored(Bytes(400, 'b')),
+               c = stored(Bytes(400, 'c'));
   BlobCache cache(cache_folder(), 900);
   auto farm = connection();
   cache.begin_step();
@@ -65,7 +68,8 @@ TEST_F(BlobCacheTest, SaysWhatTheFarmLacks) {
 
 TEST(FarmConnection, WaitsForACoordinatorUntilTold) {
   int asked = 0;
-  FarmConnection farm({"ipc:///tmp/enginery-nobody-listens.sock", "tester", make_zmq_dial()}, [&] { return ++asked > 10; });
+  FarmConnection farm({"ipc:///tmp/enginery-nobody-listens.sock", "tester", make_zmq_dial()},
+                      [&] { return ++asked > 10; });
   auto answer = farm.call([](Client& client) { return client.skus(); });
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, ErrorCode::cancelled);

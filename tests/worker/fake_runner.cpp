@@ -1,8 +1,10 @@
-// A runner that computes nothing, for tests of the agent: it speaks the runner's grammar, and its model says what it does.
+// A runner that computes nothing, for tests of the agent: it speaks the runner's grammar, and its
+// model says what it does.
 //
 //   model := [ "broken" ] "tune" problems pause_ms weights        e.g. "tune 40 20 1"
 //
-// A tuning of so many problems takes so long for each that the farm knows no timing of; `weights` only tells models apart.
+// A tuning of so many problems takes so long for each that the farm knows no timing of; `weights`
+// only tells models apart.
 #include <poll.h>
 #include <unistd.h>
 
@@ -10,10 +12,10 @@
 #include <cstdio>
 
 #include "engine/base/file.h"
-#include "worker/line_pipe.h"
-#include "worker/pipe_timing_store.h"
-#include "worker/runner_messages.h"
-#include "worker/step_kinds.h"
+#include "pipeline/step_kinds.h"
+#include "worker/runner/line_pipe.h"
+#include "worker/runner/runner_messages.h"
+#include "worker/timing/pipe_timing_store.h"
 
 namespace enginery {
 namespace {
@@ -32,18 +34,21 @@ RunnerEnd failed(OutcomeKind kind, ErrorCode code, const std::string& message) {
 class FakeRunner {
  public:
   RunnerReport answer(const RunnerRequest& request) {
-    if (request.step == "describe") return DeviceDescription{"cpu", "a fake device", "fake-0", "enginery=fake", {}};
+    if (request.step == "describe")
+      return DeviceDescription{"cpu", "a fake device", "fake-0", "enginery=fake", {}};
     std::printf("%s on stdout\n", request.step.c_str());
     std::fflush(stdout);
     for (const auto& [name, path] : request.inputs) {
       auto bytes = read_file(path);
-      if (!bytes.ok()) return failed(OutcomeKind::internal, bytes.error().code, bytes.error().message);
+      if (!bytes.ok())
+        return failed(OutcomeKind::internal, bytes.error().code, bytes.error().message);
       inputs_[name] = std::move(*bytes);
     }
     RunnerEnd end = step(request);
     for (const auto& [name, bytes] : outputs_) {
       const Status written = write_file(std::filesystem::path(request.output_folder) / name, bytes);
-      if (!written.ok()) return failed(OutcomeKind::storage, written.error().code, written.error().message);
+      if (!written.ok())
+        return failed(OutcomeKind::storage, written.error().code, written.error().message);
       end.outputs.push_back({name, sha256(bytes), bytes.size()});
     }
     return end;
@@ -56,7 +61,8 @@ class FakeRunner {
   RunnerEnd step(const RunnerRequest& request) {
     RunnerEnd end;
     if (request.step == "validate") {
-      if (inputs_["model"].starts_with("broken")) return failed(OutcomeKind::failed, ErrorCode::invalid_argument, "broken model");
+      if (inputs_["model"].starts_with("broken"))
+        return failed(OutcomeKind::failed, ErrorCode::invalid_argument, "broken model");
       end.metrics = {{"layers", 1}};
     } else if (request.step == "tune") {
       return tune();
@@ -78,7 +84,8 @@ class FakeRunner {
       const std::string problem = "problem " + std::to_string(i);
       say(Progress{phase_name("tune"), static_cast<uint64_t>(i), static_cast<uint64_t>(problems)});
       auto known = timings_.find(kDevice, problem);
-      if (!known.ok()) return failed(OutcomeKind::internal, known.error().code, known.error().message);
+      if (!known.ok())
+        return failed(OutcomeKind::internal, known.error().code, known.error().message);
       if (!known->empty()) continue;
       poll(nullptr, 0, pause_ms);
       if (cancelled) return failed(OutcomeKind::cancelled, ErrorCode::cancelled, "cancelled");
@@ -90,7 +97,8 @@ class FakeRunner {
     }
     outputs_["choices"] = "choices of " + std::to_string(problems) + " problems";
     RunnerEnd end;
-    end.metrics = {{"timings_measured", static_cast<double>(measured)}, {"timings_reused", static_cast<double>(problems - measured)}};
+    end.metrics = {{"timings_measured", static_cast<double>(measured)},
+                   {"timings_reused", static_cast<double>(problems - measured)}};
     return end;
   }
 
@@ -116,4 +124,6 @@ int run() {
 }  // namespace
 }  // namespace enginery
 
-int main() { return enginery::run(); }
+int main() {
+  return enginery::run();
+}

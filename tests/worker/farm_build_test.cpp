@@ -41,7 +41,8 @@ TEST(FarmBuild, BuildsASignedEngineThatIsThenAnsweredFromTheCatalog) {
   ASSERT_TRUE(bytes.ok());
   TrustStore trust;
   PublicKey key{};
-  std::copy_n(client->welcome().public_key.begin(), key.size(), reinterpret_cast<char*>(key.data()));
+  std::copy_n(client->welcome().public_key.begin(), key.size(),
+              reinterpret_cast<char*>(key.data()));
   trust.keys.push_back(key);
   EXPECT_TRUE(check_signature(as_bytes(*bytes), trust).ok());
 
@@ -75,7 +76,8 @@ TEST(FarmBuild, FailsAJobWhoseModelIsBrokenOnceAndForAll) {
   ASSERT_TRUE(end.ok());
   EXPECT_EQ(end->state, JobState::failed);
   ASSERT_TRUE(end->targets[0].fault);
-  EXPECT_EQ(end->targets[0].fault->code, ErrorCode::invalid_argument) << end->targets[0].fault->message;
+  EXPECT_EQ(end->targets[0].fault->code, ErrorCode::invalid_argument)
+      << end->targets[0].fault->message;
   EXPECT_EQ(step_named(*end, "validate")->attempts.size(), 1u);
 }
 

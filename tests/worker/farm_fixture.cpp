@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "engine/base/file.h"
-#include "worker/action_keys.h"
+#include "pipeline/action_keys.h"
 
 namespace enginery::test {
 
@@ -16,7 +16,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 void SmallFarm::start() {
-  CoordinatorOptions options{catalog(), address(), "ipc://" + (folder_.path / "b.sock").string(), milliseconds(500)};
+  CoordinatorOptions options{catalog(), address(), "ipc://" + (folder_.path / "b.sock").string(),
+                             milliseconds(500)};
   auto started = Coordinator::start(options);
   ASSERT_TRUE(started.ok()) << started.error().message;
   coordinator_ = std::move(*started);
@@ -32,7 +33,8 @@ std::unique_ptr<Client> SmallFarm::client() const {
   return connected.ok() ? std::move(*connected) : nullptr;
 }
 
-AgentThread::AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner, const std::string& name) {
+AgentThread::AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner,
+                         const std::string& name) {
   options_.coordinator = farm.address();
   options_.sku = sku;
   options_.data = farm.folder() / name;
@@ -60,7 +62,9 @@ int AgentThread::runner_pid() {
     if (close == std::string::npos) continue;
     char state = 0;
     int parent = 0;
-    if (sscanf(text.c_str() + close + 1, " %c %d", &state, &parent) == 2 && parent == getpid() && state != 'Z') found = pid;
+    if (sscanf(text.c_str() + close + 1, " %c %d", &state, &parent) == 2 && parent == getpid() &&
+        state != 'Z')
+      found = pid;
   }
   if (folder) closedir(folder);
   return found;
@@ -81,7 +85,11 @@ SubmitRequest make_submit(Client& client, const SubmitSpec& spec) {
   submit.wait_for_workers = true;
   TargetRequest target;
   target.sku = spec.sku;
-  const KeySubject subject{submit.model, spec.structure, "net", target.sku, toolchain_text(DeviceKind::cpu, nullptr),
+  const KeySubject subject{submit.model,
+                           spec.structure,
+                           "net",
+                           target.sku,
+                           toolchain_text(DeviceKind::cpu, nullptr),
                            options_for(target.sku, options)};
   target.engine_key = engine_key(subject);
   target.tune_key = tune_key(subject);
@@ -95,7 +103,8 @@ Result<JobView> wait_for_end(const SmallFarm& farm, const std::string& job) {
   while (true) {
     TRY(JobView view, client->wait(job, 0, milliseconds(1000), true));
     if (is_end(view.state)) return client->show(job);
-    if (steady_clock::now() > end) return Error{ErrorCode::timed_out, "job " + job + " does not end"};
+    if (steady_clock::now() > end)
+      return Error{ErrorCode::timed_out, "job " + job + " does not end"};
   }
 }
 
@@ -114,7 +123,8 @@ int wait_for_tuning(Client& client, const std::string& job) {
     auto view = client.show(job);
     if (!view.ok() || is_end(view->state)) return 0;
     const Progress& progress = view->targets[0].progress;
-    const int runner = progress.phase == "tuning" && progress.done >= 1 ? AgentThread::runner_pid() : 0;
+    const int runner =
+        progress.phase == "tuning" && progress.done >= 1 ? AgentThread::runner_pid() : 0;
     if (runner > 0) return runner;
     std::this_thread::sleep_for(milliseconds(20));
   }
@@ -123,7 +133,8 @@ int wait_for_tuning(Client& client, const std::string& job) {
 
 void expect_done(const JobView& job) {
   ASSERT_EQ(job.targets.size(), 1u);
-  ASSERT_EQ(job.state, JobState::done) << (job.targets[0].fault ? job.targets[0].fault->message : "");
+  ASSERT_EQ(job.state, JobState::done)
+      << (job.targets[0].fault ? job.targets[0].fault->message : "");
   for (const StepView& step : job.steps) EXPECT_LE(step.commits, 1u) << step.name;
 }
 

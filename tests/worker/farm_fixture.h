@@ -1,13 +1,14 @@
-// A farm in a temporary folder: a coordinator in this process, agents in threads, runners as processes.
+// A farm in a temporary folder: a coordinator in this process, agents in threads, runners as
+// processes.
 #pragma once
 
 #include <atomic>
 #include <thread>
 
 #include "coordinator/client/client.h"
-#include "coordinator/server.h"
+#include "coordinator/server/server.h"
 #include "tests/worker/folder.h"
-#include "worker/agent.h"
+#include "worker/agent/agent.h"
 
 namespace enginery::test {
 
@@ -29,7 +30,8 @@ class SmallFarm {
 // An agent in a thread, until it dies; its runner is ENGINERY_TEST_RUNNER of the test's program.
 class AgentThread {
  public:
-  AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner, const std::string& name = "worker-1");
+  AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner,
+              const std::string& name = "worker-1");
   ~AgentThread() { (void)end(); }
   Status end();  // asks it to stop and says how it ended
   // The runner that is busy now; 0: none. Kill it as you like.
@@ -42,7 +44,8 @@ class AgentThread {
   std::thread thread_;
 };
 
-// A submit of the model for one SKU, with the keys that the command line makes. The model is uploaded.
+// A submit of the model for one SKU, with the keys that the command line makes. The model is
+// uploaded.
 struct SubmitSpec {
   Bytes model;
   Digest structure;
@@ -60,7 +63,8 @@ int wait_for_tuning(Client& client, const std::string& job);
 
 // That its one target is done, and no step was committed twice.
 void expect_done(const JobView& job);
-// Kills the runner in the middle of the model's tuning: the step is tried again and reuses what was measured.
+// Kills the runner in the middle of the model's tuning: the step is tried again and reuses what was
+// measured.
 void expect_tuning_resumes_after_a_kill(const SmallFarm& farm, const SubmitSpec& spec);
 const StepView* step_named(const JobView& job, const std::string& name);  // or null
 

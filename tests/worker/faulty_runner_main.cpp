@@ -1,15 +1,17 @@
-// A runner with one more tactic source, whose tactics for convolutions take the process down as ENGINERY_TEST_FAULT says:
+// A runner with one more tactic source, whose tactics for convolutions take the process down as
+// ENGINERY_TEST_FAULT says:
 //   segv     a launch raises SIGSEGV
 //   lost     a launch returns device_lost
 //   hang     a launch never returns
-//   prepare  of two prepared side by side the second raises SIGSEGV; the first is harmless, but cannot be prepared either
+//   prepare  of two prepared side by side the second raises SIGSEGV; the first is harmless, but
+//   cannot be prepared either
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <thread>
 
-#include "worker/runner.h"
+#include "worker/steps/runner.h"
 
 namespace enginery {
 namespace {
@@ -35,15 +37,18 @@ class FaultySource final : public TacticSource {
  public:
   std::string_view name() const override { return "faulty"; }
 
-  Result<std::vector<Tactic>> offer(const Problem& problem, const std::set<Precision>&) const override {
-    if (!std::holds_alternative<Convolution>(problem.op) || fault().empty()) return Error{ErrorCode::unsupported, "convolutions only"};
+  Result<std::vector<Tactic>> offer(const Problem& problem,
+                                    const std::set<Precision>&) const override {
+    if (!std::holds_alternative<Convolution>(problem.op) || fault().empty())
+      return Error{ErrorCode::unsupported, "convolutions only"};
     std::vector<Tactic> out;
     if (fault() == "prepare") out.push_back(tactic(problem, "harmless"));
     out.push_back(tactic(problem, "bad"));
     return out;
   }
 
-  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic& tactic, Weights) const override {
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic& tactic,
+                                                        Weights) const override {
     if (fault() != "prepare") return std::shared_ptr<const PreparedTactic>(new FaultyTactic);
     std::this_thread::sleep_for(std::chrono::milliseconds(tactic.id == "bad" ? 100 : 300));
     if (tactic.id == "bad") std::raise(SIGSEGV);
@@ -71,4 +76,6 @@ Result<Target> open_with_faults(const std::string& sku, const BuildOptions& opti
 }  // namespace
 }  // namespace enginery
 
-int main() { return enginery::run_runner(enginery::open_with_faults); }
+int main() {
+  return enginery::run_runner(enginery::open_with_faults);
+}

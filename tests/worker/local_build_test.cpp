@@ -7,7 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
 #include "tests/worker/small_models.h"
-#include "worker/timing_file.h"
+#include "worker/timing/timing_file.h"
 
 namespace enginery {
 namespace {
@@ -28,7 +28,9 @@ class LocalBuild : public testing::Test {
     write_model(1);
   }
 
-  void write_model(int seed) { ASSERT_TRUE(write_file(request_.model, convolutions(2, seed)).ok()); }
+  void write_model(int seed) {
+    ASSERT_TRUE(write_file(request_.model, convolutions(2, seed)).ok());
+  }
 
   LocalBuildReport build() {
     auto report = build_local(*catalog_, request_);
@@ -123,7 +125,9 @@ TEST_F(LocalBuild, RefusesAModelThatIsNone) {
 TEST_F(LocalBuild, StopsWhenAskedAndResumesWithWhatItMeasured) {
   StepHooks hooks;
   int tuned = 0;
-  hooks.progress = [&](const Progress& p) { tuned = p.phase == "tuning" ? static_cast<int>(p.done) : tuned; };
+  hooks.progress = [&](const Progress& p) {
+    tuned = p.phase == "tuning" ? static_cast<int>(p.done) : tuned;
+  };
   hooks.cancelled = [&] { return tuned >= 1; };
   auto stopped = build_local(*catalog_, request_, hooks);
   ASSERT_FALSE(stopped.ok());
@@ -170,7 +174,9 @@ TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
   ASSERT_TRUE(write_file(request_.model, convolutions(40, 1)).ok());
   StepHooks hooks;
   std::atomic<int> tuned = 0;
-  hooks.progress = [&](const Progress& p) { tuned = p.phase == "tuning" ? static_cast<int>(p.done) : tuned.load(); };
+  hooks.progress = [&](const Progress& p) {
+    tuned = p.phase == "tuning" ? static_cast<int>(p.done) : tuned.load();
+  };
   hooks.cancelled = [&] { return tuned >= 1; };
   auto stopped = build_local(*catalog_, request_, hooks);
   ASSERT_FALSE(stopped.ok());
@@ -192,7 +198,10 @@ TEST_F(LocalBuild, GoesOnWithoutTheTacticsThatTakeTheirRunnerDown) {
     for (const TimingEntryText& entry : *entries) {
       if (entry.timing.tactic.starts_with("faulty:bad")) {
         ++blamed;
-        EXPECT_NE(entry.timing.failure.find(std::string(fault) == "lost" ? "is lost" : "was running"), std::string::npos) << fault;
+        EXPECT_NE(
+            entry.timing.failure.find(std::string(fault) == "lost" ? "is lost" : "was running"),
+            std::string::npos)
+            << fault;
       } else if (entry.timing.tactic.starts_with("faulty:harmless")) {
         EXPECT_EQ(entry.timing.failure, "cannot be prepared") << fault;
       } else {

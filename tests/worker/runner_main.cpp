@@ -1,4 +1,6 @@
 // The runner as a program of its own, for tests of the agent.
-#include "worker/runner.h"
+#include "worker/steps/runner.h"
 
-int main() { return enginery::run_runner(); }
+int main() {
+  return enginery::run_runner();
+}

@@ -1,13 +1,13 @@
-#include "worker/runner_messages.h"
+#include "worker/runner/runner_messages.h"
 
 #include <gtest/gtest.h>
 
 #include <unistd.h>
 
-#include "worker/farm_timing_store.h"
-#include "worker/line_pipe.h"
-#include "worker/pipe_timing_store.h"
-#include "worker/timing_keys.h"
+#include "pipeline/timing_keys.h"
+#include "worker/runner/line_pipe.h"
+#include "worker/timing/farm_timing_store.h"
+#include "worker/timing/pipe_timing_store.h"
 
 namespace enginery {
 namespace {
@@ -38,15 +38,19 @@ TEST(RunnerMessages, ComeBackAsTheyWere) {
   failure.kind = OutcomeKind::out_of_memory;
   failure.fault = {ErrorCode::out_of_memory, "no memory"};
   expect_same(failure);
-  RunnerRequest request{"tune", "net", "net.onnx", "cpu-avx2", "level=3\n", "w", sha256("m"), {{"model", "/tmp/m"}}, "/tmp/out", 7, true, true};
+  RunnerRequest request{"tune",      "net", "net.onnx",  "cpu-avx2",
+                        "level=3\n", "w",   sha256("m"), {{"model", "/tmp/m"}},
+                        "/tmp/out",  7,     true,        true};
   auto back = parse_request(to_line(request));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, request);
 }
 
 TEST(RunnerMessages, RefuseEverythingElse) {
-  for (const char* line : {"", "x", "[]", "{}", "3", "{\"progress\":[1]}", "{\"end\":{}}", "{\"device\":{}}", "{\"log\":{}}",
-                           "{\"end\":{\"kind\":\"succeeded\",\"outputs\":[[\"a\",\"zz\",1]],\"metrics\":[],\"facts\":[]}}"}) {
+  for (const char* line : {"", "x", "[]", "{}", "3", "{\"progress\":[1]}", "{\"end\":{}}",
+                           "{\"device\":{}}", "{\"log\":{}}",
+                           "{\"end\":{\"kind\":\"succeeded\",\"outputs\":[[\"a\",\"zz\",1]],"
+                           "\"metrics\":[],\"facts\":[]}}"}) {
     auto report = parse_report(line);
     ASSERT_FALSE(report.ok()) << line;
     EXPECT_EQ(report.error().code, ErrorCode::corrupt_data) << line;
@@ -74,7 +78,8 @@ TEST(FarmTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
       [&](const Digest& device) {
         ++asked;
         const Digest problem = timing_problem_key("p").digest();
-        return std::vector<TimingEntry>{{device, problem, "a", to_json(known), 1}, {device, sha256("q"), "b", "not json", 1}};
+        return std::vector<TimingEntry>{{device, problem, "a", to_json(known), 1},
+                                        {device, sha256("q"), "b", "not json", 1}};
       },
       [&](const RunnerTiming& timing) { said.push_back(timing); });
   EXPECT_EQ(store.find("d", "p")->size(), 1u);
@@ -98,13 +103,15 @@ TEST(PipeTimingStore, AsksForAProblemAndSaysEachNewTiming) {
   PipeTimingStore store(answer[0], lines, out);
   Timing known;
   known.tactic = "a";
-  ASSERT_TRUE(LineWriter(answer[1]).write(to_line(KnownTimings{{to_json(known), "not json"}})).ok());
+  ASSERT_TRUE(
+      LineWriter(answer[1]).write(to_line(KnownTimings{{to_json(known), "not json"}})).ok());
   auto found = store.find("d", "p");
   ASSERT_TRUE(found.ok()) << found.error().message;
   ASSERT_EQ(found->size(), 1u);
   EXPECT_EQ(found->at(0).tactic, "a");
   ASSERT_TRUE(store.put("d", "p", known).ok());
-  EXPECT_EQ(std::get<WantTimings>(*parse_report(*read_line(question[0], heard))), (WantTimings{"d", "p"}));
+  EXPECT_EQ(std::get<WantTimings>(*parse_report(*read_line(question[0], heard))),
+            (WantTimings{"d", "p"}));
   EXPECT_EQ(std::get<RunnerTiming>(*parse_report(*read_line(question[0], heard))).tactic, "a");
   for (int fd : {question[0], question[1], answer[0], answer[1]}) close(fd);
 }

@@ -1,8 +1,8 @@
-#include "worker/runner_process.h"
+#include "worker/runner/runner_process.h"
 
 #include <gtest/gtest.h>
 
-#include "worker/runner_environment.h"
+#include "worker/runner/runner_environment.h"
 
 namespace enginery {
 namespace {
@@ -17,25 +17,32 @@ struct Heard {
 };
 
 // A shell script in the runner's place.
-std::unique_ptr<RunnerProcess> shell(const std::string& script, milliseconds kill_after = milliseconds(8000)) {
-  auto process = RunnerProcess::start({{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "ONLY=this"}, kill_after});
+std::unique_ptr<RunnerProcess> shell(const std::string& script,
+                                     milliseconds kill_after = milliseconds(8000)) {
+  auto process = RunnerProcess::start(
+      {{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "ONLY=this"}, kill_after});
   EXPECT_TRUE(process.ok());
   return std::move(*process);
 }
 
-Heard listen(RunnerProcess& process, std::function<bool()> cancelled = [] { return false; }) {
+Heard listen(
+    RunnerProcess& process, std::function<bool()> cancelled = [] { return false; }) {
   Heard heard;
   RunnerEvents events;
   events.report = [&](const RunnerReport& r) { heard.reports.push_back(r); };
   events.output = [&](const std::string& line) { heard.output.push_back(line); };
-  events.timings = [](const WantTimings& want) { return KnownTimings{{want.device + " of " + want.problem}}; };
+  events.timings = [](const WantTimings& want) {
+    return KnownTimings{{want.device + " of " + want.problem}};
+  };
   events.cancelled = std::move(cancelled);
   RunnerReport end = process.run({}, events);
   heard.end = std::get<Outcome>(end);
   return heard;
 }
 
-Heard run(const std::string& script) { return listen(*shell(script)); }
+Heard run(const std::string& script) {
+  return listen(*shell(script));
+}
 
 TEST(RunnerProcess, HearsReportsAndOutput) {
   const Heard heard = run(R"(read request
@@ -51,7 +58,8 @@ TEST(RunnerProcess, HearsReportsAndOutput) {
   ASSERT_EQ(heard.reports.size(), 1u);
   EXPECT_EQ(std::get<Progress>(heard.reports[0]).done, 1u);
   const auto has = [&](const std::string& text) {
-    return std::any_of(heard.output.begin(), heard.output.end(), [&](const std::string& l) { return l.find(text) != l.npos; });
+    return std::any_of(heard.output.begin(), heard.output.end(),
+                       [&](const std::string& l) { return l.find(text) != l.npos; });
   };
   EXPECT_TRUE(has("to stdout") && has("to stderr") && has("nonsense") && has("last"));
   EXPECT_TRUE(has("d of p"));
@@ -64,7 +72,8 @@ TEST(RunnerProcess, TellsACrashFromAKillAndFromSilence) {
   const Heard silent = run("exit 3");
   EXPECT_EQ(silent.end.kind, OutcomeKind::internal);
   EXPECT_NE(silent.end.fault.message.find("3"), std::string::npos);
-  for (const auto& [script, crashed] : {std::pair{"kill -SEGV $$", true}, {"exit 3", true}, {"kill -KILL $$", false}}) {
+  for (const auto& [script, crashed] :
+       {std::pair{"kill -SEGV $$", true}, {"exit 3", true}, {"kill -KILL $$", false}}) {
     auto process = shell(script);
     listen(*process);
     EXPECT_EQ(process->crashed(), crashed) << script;
@@ -72,7 +81,8 @@ TEST(RunnerProcess, TellsACrashFromAKillAndFromSilence) {
 }
 
 TEST(RunnerProcess, SaysWhenTheProgramIsNotThere) {
-  auto process = RunnerProcess::start({{"/nonexistent/enginery", "runner"}, {}, milliseconds(1000)});
+  auto process =
+      RunnerProcess::start({{"/nonexistent/enginery", "runner"}, {}, milliseconds(1000)});
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(listen(**process).end.kind, OutcomeKind::internal);
 }
@@ -80,7 +90,8 @@ TEST(RunnerProcess, SaysWhenTheProgramIsNotThere) {
 TEST(RunnerProcess, GivesOnlyTheEnvironmentThatItWasTold) {
   const Heard heard = run("env");
   EXPECT_NE(std::find(heard.output.begin(), heard.output.end(), "ONLY=this"), heard.output.end());
-  for (const std::string& line : heard.output) EXPECT_EQ(line.find("HOME="), std::string::npos) << line;
+  for (const std::string& line : heard.output)
+    EXPECT_EQ(line.find("HOME="), std::string::npos) << line;
 }
 
 TEST(RunnerProcess, CancelsPolitelyAndThenForGood) {
@@ -97,8 +108,11 @@ TEST(RunnerProcess, CancelsPolitelyAndThenForGood) {
 }
 
 TEST(RunnerProcess, IsNotEndedByTheTerminal) {
-  EXPECT_EQ(run("kill -INT $$; echo '{\"end\":{\"kind\":\"succeeded\",\"outputs\":[],\"metrics\":[],\"facts\":[]}}' >&3").end.kind,
-            OutcomeKind::succeeded);
+  EXPECT_EQ(
+      run("kill -INT $$; echo "
+          "'{\"end\":{\"kind\":\"succeeded\",\"outputs\":[],\"metrics\":[],\"facts\":[]}}' >&3")
+          .end.kind,
+      OutcomeKind::succeeded);
 }
 
 TEST(RunnerEnvironment, SetsTheCapOfItsSku) {

@@ -21,7 +21,8 @@ Bytes convolutions(int layers, int seed) {
     std::vector<float> weights(static_cast<size_t>(next * width * 9));
     for (float& w : weights) w = values(random);
     model.weights("w" + n, {next, width, 3, 3}, weights);
-    model.node("Conv", {value, "w" + n}, {"c" + n}, {Attr("pads", std::vector<int64_t>{1, 1, 1, 1})});
+    model.node("Conv", {value, "w" + n}, {"c" + n},
+               {Attr("pads", std::vector<int64_t>{1, 1, 1, 1})});
     value = i + 1 == layers ? "y" : "r" + n;
     model.node("Relu", {"c" + n}, {value});
     width = next;

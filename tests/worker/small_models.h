@@ -8,8 +8,8 @@
 
 namespace enginery::test {
 
-// `layers` convolutions 3x3 with ReLU on 1x4x12x12, each of another width, so that each is a problem of its own. Another seed:
-// other weights, the same structure.
+// `layers` convolutions 3x3 with ReLU on 1x4x12x12, each of another width, so that each is a
+// problem of its own. Another seed: other weights, the same structure.
 Bytes convolutions(int layers, int seed);
 
 // The highest CPU SKU of this host; one for all tests of a process.

@@ -1,8 +1,8 @@
-#include "worker/step_run.h"
+#include "worker/agent/step_run.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/compile/options.h"
+#include "engine/options/options.h"
 #include "tests/worker/farm_fixture.h"
 
 namespace enginery {
@@ -31,7 +31,8 @@ class StepRunTest : public testing::Test {
     settings.runner = {ENGINERY_TEST_RUNNER};
     settings.worker = "tester";
     settings.folder = farm_.folder() / "outputs";
-    return std::make_unique<StepRun>(std::move(run), std::move(settings), blobs_, std::move(changed));
+    return std::make_unique<StepRun>(std::move(run), std::move(settings), blobs_,
+                                     std::move(changed));
   }
 
   // Asks as the agent does, from another thread than the step's, until there is an outcome.

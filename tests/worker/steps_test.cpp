@@ -1,4 +1,4 @@
-#include "worker/steps.h"
+#include "worker/steps/steps.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 namespace enginery {
 namespace {
 
-WorkbenchSpec spec_of(Bytes model) {
-  WorkbenchSpec spec;
+BuildSessionSpec spec_of(Bytes model) {
+  BuildSessionSpec spec;
   spec.name = "net";
   spec.model_file = "net.onnx";
   spec.model = std::make_shared<const Bytes>(std::move(model));
@@ -20,10 +20,13 @@ WorkbenchSpec spec_of(Bytes model) {
   return spec;
 }
 
-std::shared_ptr<const Bytes> shared(Bytes bytes) { return std::make_shared<const Bytes>(std::move(bytes)); }
+std::shared_ptr<const Bytes> shared(Bytes bytes) {
+  return std::make_shared<const Bytes>(std::move(bytes));
+}
 
 TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
-  Workbench one(spec_of(test::convolutions(2, 1))), two(spec_of(test::convolutions(2, 2))), other(spec_of(test::convolutions(3, 1)));
+  BuildSession one(spec_of(test::convolutions(2, 1))), two(spec_of(test::convolutions(2, 2))),
+      other(spec_of(test::convolutions(3, 1)));
   auto a = validate_step(one), b = validate_step(two), c = validate_step(other);
   ASSERT_TRUE(a.ok() && b.ok() && c.ok());
   EXPECT_EQ(a->facts[0].value, b->facts[0].value);
@@ -32,12 +35,12 @@ TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
 
 TEST(AssembleStep, GivesTheSameBytesForTheSameChoices) {
   MemoryTimingStore store;
-  Workbench bench(spec_of(test::convolutions(2, 1)));
+  BuildSession bench(spec_of(test::convolutions(2, 1)));
   auto tuned = tune_step(bench, store, {"tester"}, {});
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   const StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
   auto first = assemble_step(bench, inputs, {});
-  Workbench fresh(spec_of(test::convolutions(2, 1)));
+  BuildSession fresh(spec_of(test::convolutions(2, 1)));
   auto second = assemble_step(fresh, inputs, {});
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->blobs["content"], second->blobs["content"]);
@@ -45,7 +48,7 @@ TEST(AssembleStep, GivesTheSameBytesForTheSameChoices) {
 
 TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
   MemoryTimingStore store;
-  Workbench bench(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(3, 1)));
+  BuildSession bench(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(3, 1)));
   auto tuned = tune_step(bench, store, {"tester"}, {});
   ASSERT_TRUE(tuned.ok());
   auto content = assemble_step(other, {{"choices", shared(tuned->blobs["choices"])}}, {});
@@ -53,10 +56,11 @@ TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
   EXPECT_EQ(content.error().code, ErrorCode::incompatible) << content.error().message;
 }
 
-// An engine of one training is right for that model and wrong for the other, which has the same structure.
+// An engine of one training is right for that model and wrong for the other, which has the same
+// structure.
 void expect_content_of_one_training(const Bytes& model, const Bytes& retrained) {
   MemoryTimingStore store;
-  Workbench bench(spec_of(model)), other(spec_of(retrained));
+  BuildSession bench(spec_of(model)), other(spec_of(retrained));
   auto tuned = tune_step(bench, store, {"tester"}, {});
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   auto content = assemble_step(bench, {{"choices", shared(tuned->blobs["choices"])}}, {});
@@ -84,7 +88,8 @@ Bytes lookup(int rows, float last) {
   return model.bytes();
 }
 
-// Ones where the model has such an element, zeros where it does not: either way the last row of these tables is looked at.
+// Ones where the model has such an element, zeros where it does not: either way the last row of
+// these tables is looked at.
 TEST(VerifyStep, FeedsIntegersThatTheModelHas) {
   for (int rows : {1, 2}) {
     SCOPED_TRACE(rows);
@@ -93,10 +98,11 @@ TEST(VerifyStep, FeedsIntegersThatTheModelHas) {
 }
 
 TEST(Steps, MissAnInputWithItsName) {
-  Workbench bench(spec_of(test::convolutions(1, 1)));
+  BuildSession bench(spec_of(test::convolutions(1, 1)));
   auto content = assemble_step(bench, {}, {});
   ASSERT_FALSE(content.ok());
-  EXPECT_NE(content.error().message.find("'choices'"), std::string::npos) << content.error().message;
+  EXPECT_NE(content.error().message.find("'choices'"), std::string::npos)
+      << content.error().message;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "worker/sync_state.h"
+#include "worker/agent/sync_state.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,9 @@ namespace {
 
 const StepRef kOne{"j1", 1, 1}, kTwo{"j1", 2, 1};
 
-SyncReply says(Desired desired) { return {5000, std::move(desired)}; }
+SyncReply says(Desired desired) {
+  return {5000, std::move(desired)};
+}
 RunStep run(const StepRef& ref) {
   RunStep out;
   out.ref = ref;

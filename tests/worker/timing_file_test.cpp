@@ -1,10 +1,10 @@
-#include "worker/timing_file.h"
+#include "worker/timing/timing_file.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/base/file.h"
 #include "tests/worker/small_models.h"
-#include "worker/catalog_timing_store.h"
+#include "worker/timing/catalog_timing_store.h"
 
 namespace enginery {
 namespace {
@@ -23,7 +23,8 @@ TEST(FileTimingStore, RemembersAcrossProcesses) {
   {
     auto store = FileTimingStore::open(file);
     ASSERT_TRUE(store.ok());
-    for (int i = 0; i < 10; ++i) ASSERT_TRUE((*store)->put("device", "problem", timing("t" + std::to_string(i), i)).ok());
+    for (int i = 0; i < 10; ++i)
+      ASSERT_TRUE((*store)->put("device", "problem", timing("t" + std::to_string(i), i)).ok());
     ASSERT_TRUE((*store)->save().ok());
   }
   auto store = FileTimingStore::open(file);
@@ -38,8 +39,9 @@ TEST(FileTimingStore, RemembersAcrossProcesses) {
 TEST(FileTimingStore, RefusesWhatIsNoTimingCache) {
   const test::Folder folder;
   const auto file = folder.path / "timings.json";
-  for (const char* text : {"", "[]", "{\"schema\":\"other/1\"}", "{\"schema\":\"enginery.timings/1\"}",
-                           "{\"schema\":\"enginery.timings/1\",\"devices\":[{\"device\":1,\"problems\":[]}, 3]}"}) {
+  for (const char* text :
+       {"", "[]", "{\"schema\":\"other/1\"}", "{\"schema\":\"enginery.timings/1\"}",
+        "{\"schema\":\"enginery.timings/1\",\"devices\":[{\"device\":1,\"problems\":[]}, 3]}"}) {
     ASSERT_TRUE(write_file(file, text).ok());
     auto store = FileTimingStore::open(file);
     ASSERT_FALSE(store.ok()) << text;

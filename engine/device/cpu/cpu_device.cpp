@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/device/cpu/cpu_facts.h"
 #include "engine/device/cpu/cpu_measurer.h"
+#include "engine/device/cpu/cpu_properties.h"
 #include "engine/device/cpu/cpu_stream.h"
 
 namespace enginery {
@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr int kMostThreads = 1024;
+constexpr int kMaxThreads = 1024;
 
-class CpuSequence final : public Sequence {
+class CpuSequence final : public CommandList {
  public:
   explicit CpuSequence(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
   Status launch(Stream& stream) override {
@@ -39,8 +39,10 @@ class CpuDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
 
   Result<DeviceMemory> allocate(size_t bytes) override {
-    Error full{ErrorCode::out_of_memory, "allocate " + std::to_string(bytes) + " bytes of host memory"};
-    // The kernel promises more memory than it has: what can't fit at all is refused here, not by the OOM killer.
+    Error full{ErrorCode::out_of_memory,
+               "allocate " + std::to_string(bytes) + " bytes of host memory"};
+    // The kernel promises more memory than it has: what can't fit at all is refused here, not by
+    // the OOM killer.
     if (bytes > static_cast<size_t>(info_.memory_bytes)) return full;
     size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kAlignment;
     size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
@@ -64,10 +66,10 @@ class CpuDevice final : public Device {
     return {};
   }
 
-  Result<std::unique_ptr<Sequence>> record(Stream& stream, const Enqueue& enqueue) override {
+  Result<std::unique_ptr<CommandList>> record(Stream& stream, const Enqueue& enqueue) override {
     ComputeScope scope(stream);
     CHECK_OK(enqueue(stream));
-    return std::unique_ptr<Sequence>(std::make_unique<CpuSequence>(enqueue));
+    return std::unique_ptr<CommandList>(std::make_unique<CpuSequence>(enqueue));
   }
 
   Measurer* measurer() override { return measurer_.get(); }
@@ -94,9 +96,9 @@ DeviceInfo describe(const SkuRow& row, int threads, size_t cores) {
                    {"threads", std::to_string(threads)},
                    {"l2_bytes", std::to_string(id.l2_bytes)},
                    {"l3_bytes", std::to_string(id.l3_bytes)}};
-  info.software = cpu_library_facts();
+  info.software = cpu_library_properties();
   info.threads = threads;
-  info.units = static_cast<int>(cores);
+  info.compute_units = static_cast<int>(cores);
   info.memory_bytes = id.memory_bytes;
   info.cache_bytes = std::max(id.l3_bytes, id.l2_bytes);
   return info;
@@ -107,18 +109,21 @@ DeviceInfo describe(const SkuRow& row, int threads, size_t cores) {
 Result<std::unique_ptr<Device>> open_cpu_device(const SkuRow& row, const DeviceOptions& options) {
   std::vector<CpuIsa> isas = supported_cpu_isas();
   if (std::find(isas.begin(), isas.end(), row.isa) == isas.end()) {
-    std::string highest = isas.empty() ? "none of the known sets" : std::string(to_string(isas.back()));
-    return Error{ErrorCode::incompatible, "open device " + row.name + ": this CPU (" + read_cpu_identity().name +
-                                              ") lacks the instruction set; its highest is " + highest};
+    std::string highest =
+        isas.empty() ? "none of the known sets" : std::string(to_string(isas.back()));
+    return Error{ErrorCode::incompatible,
+                 "open device " + row.name + ": this CPU (" + read_cpu_identity().name +
+                     ") lacks the instruction set; its highest is " + highest};
   }
-  if (options.threads < 0 || options.threads > kMostThreads) {
+  if (options.threads < 0 || options.threads > kMaxThreads) {
     return Error{ErrorCode::invalid_argument, "open device " + row.name + ": expected 1 to " +
-                                                  std::to_string(kMostThreads) + " threads, got " +
+                                                  std::to_string(kMaxThreads) + " threads, got " +
                                                   std::to_string(options.threads)};
   }
   std::vector<int> cores = allowed_cores();
   int threads = options.threads > 0 ? options.threads : static_cast<int>(cores.size());
-  return std::unique_ptr<Device>(std::make_unique<CpuDevice>(describe(row, threads, cores.size()), std::move(cores)));
+  return std::unique_ptr<Device>(
+      std::make_unique<CpuDevice>(describe(row, threads, cores.size()), std::move(cores)));
 }
 
 CpuIsa cpu_isa_of(const DeviceInfo& info) {

@@ -1,4 +1,5 @@
-// The CPU as a device: memory is host memory, a stream runs its work at once in the calling thread and its OpenMP team.
+// The CPU as a device: memory is host memory, a stream runs its work at once in the calling thread
+// and its OpenMP team.
 #pragma once
 
 #include "engine/device/device.h"

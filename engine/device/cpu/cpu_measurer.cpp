@@ -16,23 +16,27 @@ namespace {
 
 // /proc/stat counts in ticks of 10 ms: over a shorter interval its difference says nothing.
 constexpr double kShortestInterval_s = 0.1;
-constexpr double kLeastUnit_us = 50;
-constexpr int64_t kLeastFlushBytes = int64_t{32} << 20, kMostFlushBytes = int64_t{512} << 20;
+constexpr double kMinUnitUs = 50;
+constexpr int64_t kMinFlushBytes = int64_t{32} << 20, kMaxFlushBytes = int64_t{512} << 20;
 
-double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+double seconds(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+}
 
 double own_cpu_seconds() {
   rusage self{}, children{};
   getrusage(RUSAGE_SELF, &self);
   getrusage(RUSAGE_CHILDREN, &children);
-  return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) + seconds(children.ru_stime);
+  return seconds(self.ru_utime) + seconds(self.ru_stime) + seconds(children.ru_utime) +
+         seconds(children.ru_stime);
 }
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Busy time of `cores` since the machine started, stolen time included; negative when it cannot be read.
+// Busy time of `cores` since the machine started, stolen time included; negative when it cannot be
+// read.
 double busy_seconds(const std::vector<int>& cores) {
   auto stat = read_file("/proc/stat", 1 << 20);
   if (!stat.ok()) return -1;
@@ -44,7 +48,8 @@ double busy_seconds(const std::vector<int>& cores) {
     std::string label;
     words >> label;
     if (!label.starts_with("cpu") || label.size() == 3) continue;
-    if (std::find(cores.begin(), cores.end(), std::atoi(label.c_str() + 3)) == cores.end()) continue;
+    if (std::find(cores.begin(), cores.end(), std::atoi(label.c_str() + 3)) == cores.end())
+      continue;
     double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0;
     words >> user >> nice >> system >> idle >> wait >> irq >> soft >> steal;
     ticks += user + nice + system + irq + soft + steal;
@@ -53,7 +58,8 @@ double busy_seconds(const std::vector<int>& cores) {
 }
 
 double clock_mhz(int core) {
-  std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/cpufreq/scaling_cur_freq";
+  std::string folder =
+      "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/cpufreq/scaling_cur_freq";
   auto text = read_file(folder, 64);
   return text.ok() ? std::atof(text->c_str()) / 1000 : 0;
 }
@@ -62,11 +68,11 @@ class CpuMeasurer final : public Measurer {
  public:
   CpuMeasurer(std::vector<int> cores, int64_t cache_bytes) : cores_(std::move(cores)) {
     // Twice the last level: a cache that is not strictly least-recently-used forgets only then.
-    flush_bytes_ = std::clamp(2 * cache_bytes, kLeastFlushBytes, kMostFlushBytes);
+    flush_bytes_ = std::clamp(2 * cache_bytes, kMinFlushBytes, kMaxFlushBytes);
     remember();
   }
 
-  Result<double> time_us(Stream& stream, Sequence& sequence) override {
+  Result<double> time_us(Stream& stream, CommandList& sequence) override {
     ComputeScope scope(stream);
     auto start = std::chrono::steady_clock::now();
     CHECK_OK(sequence.launch(stream));
@@ -74,7 +80,7 @@ class CpuMeasurer final : public Measurer {
     return elapsed.count();
   }
 
-  double least_unit_us() const override { return kLeastUnit_us; }
+  double least_unit_us() const override { return kMinUnitUs; }
 
   DeviceState state() override {
     double elapsed = now_seconds() - at_s_;
@@ -98,7 +104,8 @@ class CpuMeasurer final : public Measurer {
     auto* words = buffer_.data();
     int64_t n = static_cast<int64_t>(buffer_.size());
     uint64_t value = ++flushes_;
-    // Written, not read: lines in the modified state displace everything in every level of each core that takes part.
+    // Written, not read: lines in the modified state displace everything in every level of each
+    // core that takes part.
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i += kLineWords) words[i] = value;
     return {};

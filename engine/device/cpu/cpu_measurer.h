@@ -1,4 +1,5 @@
-// The CPU's measuring instrument: the steady clock around a sequence, and how much of the machine others use.
+// The CPU's measuring instrument: the steady clock around a sequence, and how much of the machine
+// others use.
 #pragma once
 
 #include "engine/device/device.h"

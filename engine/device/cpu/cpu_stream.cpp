@@ -30,7 +30,8 @@ void move_this_thread(int core) {
 CpuTeams::CpuTeams(int threads, std::vector<int> cores)
     : threads_(threads),
       cores_(std::move(cores)),
-      bound_(threads <= static_cast<int>(cores_.size()) && omp_get_proc_bind() == omp_proc_bind_false) {}
+      bound_(threads <= static_cast<int>(cores_.size()) &&
+             omp_get_proc_bind() == omp_proc_bind_false) {}
 
 std::vector<int> CpuTeams::cores_of_this_thread() {
   size_t ordinal = 0;
@@ -41,12 +42,14 @@ std::vector<int> CpuTeams::cores_of_this_thread() {
   // Teams side by side take neighbouring cores and wrap around.
   std::vector<int> cores;
   size_t first = ordinal * static_cast<size_t>(threads_);
-  for (size_t i = 0; i < static_cast<size_t>(threads_); ++i) cores.push_back(cores_[(first + i) % cores_.size()]);
+  for (size_t i = 0; i < static_cast<size_t>(threads_); ++i)
+    cores.push_back(cores_[(first + i) % cores_.size()]);
   return cores;
 }
 
 void CpuStream::enter() {
-  if (owner_ != std::this_thread::get_id() || omp_get_max_threads() != teams_->threads()) prepare_team();
+  if (owner_ != std::this_thread::get_id() || omp_get_max_threads() != teams_->threads())
+    prepare_team();
   if (home_ >= 0 && sched_getcpu() != home_) move_this_thread(home_);
 }
 
@@ -74,6 +77,8 @@ ComputeScope::ComputeScope(Stream& stream) : saved_(_mm_getcsr()) {
   _mm_setcsr(saved_ | kFlushToZero | kDenormalsAreZero);
 }
 
-ComputeScope::~ComputeScope() { _mm_setcsr(saved_); }
+ComputeScope::~ComputeScope() {
+  _mm_setcsr(saved_);
+}
 
 }  // namespace enginery

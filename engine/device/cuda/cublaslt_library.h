@@ -6,32 +6,35 @@
 #include "engine/base/result.h"
 #include "engine/device/cuda/library.h"
 
-#define ENGINERY_CUBLASLT_CALLS(CALL)                                                                              \
-  CALL(cublasLtCreate, (cublasLtHandle_t*))                                                                        \
-  CALL(cublasLtDestroy, (cublasLtHandle_t))                                                                        \
-  CALL(cublasLtMatmulDescCreate, (cublasLtMatmulDesc_t*, cublasComputeType_t, cudaDataType_t))                     \
-  CALL(cublasLtMatmulDescDestroy, (cublasLtMatmulDesc_t))                                                          \
-  CALL(cublasLtMatmulDescSetAttribute,                                                                             \
-       (cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void*, size_t))                                \
-  CALL(cublasLtMatrixLayoutCreate, (cublasLtMatrixLayout_t*, cudaDataType, uint64_t, uint64_t, int64_t))           \
-  CALL(cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayout_t))                                                      \
-  CALL(cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreference_t*))                                              \
-  CALL(cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreference_t))                                              \
-  CALL(cublasLtMatmulPreferenceSetAttribute,                                                                       \
-       (cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, const void*, size_t))                    \
-  CALL(cublasLtMatmulAlgoGetHeuristic,                                                                             \
-       (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,                    \
-        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,                           \
-        cublasLtMatmulHeuristicResult_t*, int*))                                                                   \
-  CALL(cublasLtMatmulAlgoConfigGetAttribute,                                                                       \
-       (const cublasLtMatmulAlgo_t*, cublasLtMatmulAlgoConfigAttributes_t, void*, size_t, size_t*))                \
-  CALL(cublasLtMatmulAlgoCheck,                                                                                    \
-       (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,                    \
-        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*,                               \
-        cublasLtMatmulHeuristicResult_t*))                                                                         \
-  CALL(cublasLtMatmul, (cublasLtHandle_t, cublasLtMatmulDesc_t, const void*, const void*, cublasLtMatrixLayout_t,  \
-                        const void*, cublasLtMatrixLayout_t, const void*, const void*, cublasLtMatrixLayout_t,     \
-                        void*, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*, void*, size_t, cudaStream_t))
+#define ENGINERY_CUBLASLT_CALLS(CALL)                                                              \
+  CALL(cublasLtCreate, (cublasLtHandle_t*))                                                        \
+  CALL(cublasLtDestroy, (cublasLtHandle_t))                                                        \
+  CALL(cublasLtMatmulDescCreate, (cublasLtMatmulDesc_t*, cublasComputeType_t, cudaDataType_t))     \
+  CALL(cublasLtMatmulDescDestroy, (cublasLtMatmulDesc_t))                                          \
+  CALL(cublasLtMatmulDescSetAttribute,                                                             \
+       (cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t, const void*, size_t))                \
+  CALL(cublasLtMatrixLayoutCreate,                                                                 \
+       (cublasLtMatrixLayout_t*, cudaDataType, uint64_t, uint64_t, int64_t))                       \
+  CALL(cublasLtMatrixLayoutDestroy, (cublasLtMatrixLayout_t))                                      \
+  CALL(cublasLtMatmulPreferenceCreate, (cublasLtMatmulPreference_t*))                              \
+  CALL(cublasLtMatmulPreferenceDestroy, (cublasLtMatmulPreference_t))                              \
+  CALL(cublasLtMatmulPreferenceSetAttribute,                                                       \
+       (cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t, const void*, size_t))    \
+  CALL(cublasLtMatmulAlgoGetHeuristic,                                                             \
+       (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,    \
+        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,           \
+        cublasLtMatmulHeuristicResult_t*, int*))                                                   \
+  CALL(                                                                                            \
+      cublasLtMatmulAlgoConfigGetAttribute,                                                        \
+      (const cublasLtMatmulAlgo_t*, cublasLtMatmulAlgoConfigAttributes_t, void*, size_t, size_t*)) \
+  CALL(cublasLtMatmulAlgoCheck,                                                                    \
+       (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,    \
+        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*,               \
+        cublasLtMatmulHeuristicResult_t*))                                                         \
+  CALL(cublasLtMatmul,                                                                             \
+       (cublasLtHandle_t, cublasLtMatmulDesc_t, const void*, const void*, cublasLtMatrixLayout_t,  \
+        const void*, cublasLtMatrixLayout_t, const void*, const void*, cublasLtMatrixLayout_t,     \
+        void*, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t*, void*, size_t, cudaStream_t))
 
 namespace enginery {
 
@@ -43,7 +46,8 @@ struct CublasLt {
   size_t (*cublasLtGetVersion)() = nullptr;
   const char* (*cublasLtGetStatusString)(cublasStatus_t) = nullptr;
 
-  // libcublasLt.so.13, then .12; the older alone where the card is older than 7.5. Errors: unavailable.
+  // libcublasLt.so.13, then .12; the older alone where the card is older than 7.5. Errors:
+  // unavailable.
   static Result<CublasLt> open(int compute_capability);
   Status check(cublasStatus_t status, const char* call) const;
 };

@@ -17,7 +17,9 @@ Result<int> device_count(const Driver& driver) {
   return count;
 }
 
-std::string version_or_reason(const Result<std::string>& version) { return version.ok() ? version.value() : "none"; }
+std::string version_or_reason(const Result<std::string>& version) {
+  return version.ok() ? version.value() : "none";
+}
 
 }  // namespace
 
@@ -32,15 +34,17 @@ Result<std::unique_ptr<Device>> CudaDevice::open(const SkuRow& row, const Device
   auto driver = std::make_unique<Driver>(std::move(opened).value());
   TRY(int count, device_count(*driver));
   if (options.index >= count) {
-    return Error{ErrorCode::unavailable, "open device " + row.name + ": GPU " + std::to_string(options.index) +
-                                             " of " + std::to_string(count) + " visible ones"};
+    return Error{ErrorCode::unavailable, "open device " + row.name + ": GPU " +
+                                             std::to_string(options.index) + " of " +
+                                             std::to_string(count) + " visible ones"};
   }
   std::unique_ptr<Nvml> nvml = open_nvml();
   TRY(CardStructure card, read_card(*driver, nvml.get(), options.index));
   std::unique_ptr<CudaDevice> device(new CudaDevice(device_info(card)));
   if (device->info_.sku != row.name) {
-    return Error{ErrorCode::incompatible, "open device " + row.name + ": GPU " + std::to_string(options.index) +
-                                              " (" + card.name + ") is " + device->info_.sku};
+    return Error{ErrorCode::incompatible, "open device " + row.name + ": GPU " +
+                                              std::to_string(options.index) + " (" + card.name +
+                                              ") is " + device->info_.sku};
   }
   CHECK_OK(device->connect(options, std::move(driver)));
   device->add_software_facts(card.driver_text);
@@ -85,7 +89,9 @@ void CudaDevice::add_software_facts(const std::string& driver_text) {
 
 Status CudaDevice::make_current() const {
   if (!present()) {
-    return Error{ErrorCode::incompatible, "use device " + info_.sku + ": it is not here, engines can only be compiled for it"};
+    return Error{
+        ErrorCode::incompatible,
+        "use device " + info_.sku + ": it is not here, engines can only be compiled for it"};
   }
   CUDA_OK(*driver_, cuCtxSetCurrent(context_));
   return {};
@@ -96,7 +102,8 @@ Result<DeviceMemory> CudaDevice::allocate(size_t bytes) {
   CUdeviceptr memory = 0;
   size_t wanted = bytes ? bytes : 1;
   auto status = driver_->check(driver_->cuMemAlloc_v2(&memory, wanted), "cuMemAlloc_v2");
-  if (!status.ok()) return status.error().within("allocate " + std::to_string(bytes) + " bytes on " + info_.sku);
+  if (!status.ok())
+    return status.error().within("allocate " + std::to_string(bytes) + " bytes on " + info_.sku);
   auto release = [driver = *driver_, context = context_](void* data) {
     driver.cuCtxSetCurrent(context);
     driver.cuMemFree_v2(reinterpret_cast<CUdeviceptr>(data));
@@ -123,7 +130,9 @@ Result<DeviceMemory> CudaDevice::allocate_filled(const void* from, size_t bytes,
   return out;
 }
 
-Result<std::unique_ptr<Stream>> CudaDevice::create_stream() { return CudaStream::create(*this); }
+Result<std::unique_ptr<Stream>> CudaDevice::create_stream() {
+  return CudaStream::create(*this);
+}
 
 Status CudaDevice::copy(Stream& stream, void* to, const void* from, size_t bytes, CopyKind kind) {
   return static_cast<CudaStream&>(stream).copy(to, from, bytes, kind);
@@ -132,11 +141,12 @@ Status CudaDevice::copy(Stream& stream, void* to, const void* from, size_t bytes
 Status CudaDevice::fill(Stream& stream, void* to, uint8_t byte, size_t bytes) {
   if (bytes == 0) return {};
   CHECK_OK(make_current());
-  CUDA_OK(*driver_, cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to), byte, bytes, cuda_stream(stream)));
+  CUDA_OK(*driver_,
+          cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to), byte, bytes, cuda_stream(stream)));
   return {};
 }
 
-Result<std::unique_ptr<Sequence>> CudaDevice::record(Stream& stream, const Enqueue& enqueue) {
+Result<std::unique_ptr<CommandList>> CudaDevice::record(Stream& stream, const Enqueue& enqueue) {
   return CudaSequence::record(*this, stream, enqueue);
 }
 

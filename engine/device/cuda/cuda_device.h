@@ -1,4 +1,5 @@
-// CudaDevice: one GPU behind the Device interface, over the driver API; what the CUDA tactic sources ask of it beyond that.
+// CudaDevice: one GPU behind the Device interface, over the driver API; what the CUDA tactic
+// sources ask of it beyond that.
 //
 // Threads: as Device. Every entry makes the device's primary context current on the calling thread.
 #pragma once
@@ -37,7 +38,8 @@ class Lazy {
 
 class CudaDevice final : public Device {
  public:
-  // Opens GPU `options.index`. Errors: unavailable (no driver, no such GPU), incompatible (another SKU), internal.
+  // Opens GPU `options.index`. Errors: unavailable (no driver, no such GPU), incompatible (another
+  // SKU), internal.
   static Result<std::unique_ptr<Device>> open(const SkuRow& row, const DeviceOptions& options);
   ~CudaDevice() override;
 
@@ -46,15 +48,17 @@ class CudaDevice final : public Device {
   Result<std::unique_ptr<Stream>> create_stream() override;
   Status copy(Stream& stream, void* to, const void* from, size_t bytes, CopyKind kind) override;
   Status fill(Stream& stream, void* to, uint8_t byte, size_t bytes) override;
-  Result<std::unique_ptr<Sequence>> record(Stream& stream, const Enqueue& enqueue) override;
+  Result<std::unique_ptr<CommandList>> record(Stream& stream, const Enqueue& enqueue) override;
   Measurer* measurer() override { return measurer_.get(); }
 
-  // False for a device that is only compiled for: then there is no driver, and nothing can be prepared or run.
+  // False for a device that is only compiled for: then there is no driver, and nothing can be
+  // prepared or run.
   bool present() const { return driver_ != nullptr; }
   const Driver& driver() const { return *driver_; }
   Status make_current() const;
-  // New memory with these bytes, or with those of other memory, once they are there. From many threads they take turns on one
-  // stream: a stream and its pinned staging for each upload cost more than the copy.
+  // New memory with these bytes, or with those of other memory, once they are there. From many
+  // threads they take turns on one stream: a stream and its pinned staging for each upload cost
+  // more than the copy.
   Result<DeviceMemory> upload(std::string_view bytes);
   Result<DeviceMemory> duplicate(const DeviceMemory& memory);
   Result<const Nvrtc*> nvrtc();

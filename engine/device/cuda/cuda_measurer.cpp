@@ -5,7 +5,8 @@
 namespace enginery {
 namespace {
 
-// Keeps the stream busy for a while: what is enqueued behind it starts without a gap for the launch itself.
+// Keeps the stream busy for a while: what is enqueued behind it starts without a gap for the launch
+// itself.
 constexpr const char* kWaitPtx = R"(
 .version 6.0
 .target sm_50
@@ -30,7 +31,8 @@ enum NvmlKinds { kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0 };
 
 }  // namespace
 
-Result<std::unique_ptr<Measurer>> CudaMeasurer::create(CudaDevice& device, std::unique_ptr<Nvml> nvml,
+Result<std::unique_ptr<Measurer>> CudaMeasurer::create(CudaDevice& device,
+                                                       std::unique_ptr<Nvml> nvml,
                                                        const std::string& pci_bus) {
   CHECK_OK(device.make_current());
   std::unique_ptr<CudaMeasurer> measurer(new CudaMeasurer(device));
@@ -54,7 +56,7 @@ CudaMeasurer::~CudaMeasurer() {
   if (module_) device_.driver().cuModuleUnload(module_);
 }
 
-Result<double> CudaMeasurer::time_us(Stream& stream, Sequence& sequence) {
+Result<double> CudaMeasurer::time_us(Stream& stream, CommandList& sequence) {
   CHECK_OK(device_.make_current());
   const Driver& driver = device_.driver();
   CUstream handle = cuda_stream(stream);
@@ -75,18 +77,22 @@ DeviceState CudaMeasurer::state() {
   if (!handle_) return state;
   unsigned value = 0;
   if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockSm, &value) == 0) state.clock_mhz = value;
-  if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockMemory, &value) == 0) state.memory_clock_mhz = value;
-  if (nvml_->nvmlDeviceGetTemperature(handle_, kTemperatureGpu, &value) == 0) state.temperature_c = value;
+  if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockMemory, &value) == 0)
+    state.memory_clock_mhz = value;
+  if (nvml_->nvmlDeviceGetTemperature(handle_, kTemperatureGpu, &value) == 0)
+    state.temperature_c = value;
   if (nvml_->nvmlDeviceGetPowerUsage(handle_, &value) == 0) state.power_w = value / 1e3;
   unsigned long long bits = 0;
   constexpr unsigned long long kIdle = 1;  // "nothing runs" is no throttling
-  if (nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(handle_, &bits) == 0) state.throttle_bits = bits & ~kIdle;
+  if (nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(handle_, &bits) == 0)
+    state.throttle_bits = bits & ~kIdle;
   return state;
 }
 
 Status CudaMeasurer::flush_caches(Stream& stream) {
   if (flush_.bytes() == 0) {
-    TRY(flush_, device_.allocate(static_cast<size_t>(std::max<int64_t>(2 * device_.info().cache_bytes, 1 << 20))));
+    TRY(flush_, device_.allocate(static_cast<size_t>(
+                    std::max<int64_t>(2 * device_.info().cache_bytes, 1 << 20))));
   }
   return device_.fill(stream, flush_.data(), 0x5a, flush_.bytes());
 }

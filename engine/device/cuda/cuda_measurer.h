@@ -1,4 +1,5 @@
-// The GPU as a measuring instrument: CUDA events around a recorded sequence, and NVML's state beside each sample.
+// The GPU as a measuring instrument: CUDA events around a recorded sequence, and NVML's state
+// beside each sample.
 #pragma once
 
 #include "engine/device/cuda/cuda_device.h"
@@ -11,9 +12,10 @@ class CudaMeasurer final : public Measurer {
   static Result<std::unique_ptr<Measurer>> create(CudaDevice& device, std::unique_ptr<Nvml> nvml,
                                                   const std::string& pci_bus);
   ~CudaMeasurer() override;
-  Result<double> time_us(Stream& stream, Sequence& sequence) override;
+  Result<double> time_us(Stream& stream, CommandList& sequence) override;
   double least_unit_us() const override { return 200; }
-  // Addresses decide which slices of the L2 cache serve a kernel: single kernels of cuDNN vary by 14 %.
+  // Addresses decide which slices of the L2 cache serve a kernel: single kernels of cuDNN vary by
+  // 14 %.
   int placements() const override { return 16; }
   DeviceState state() override;
   Status flush_caches(Stream& stream) override;

@@ -7,11 +7,15 @@ namespace {
 
 constexpr size_t kPinnedBytes = 8 << 20;
 
-CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+CUdeviceptr address(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
 
 }  // namespace
 
-CUstream cuda_stream(Stream& stream) { return static_cast<CudaStream&>(stream).handle(); }
+CUstream cuda_stream(Stream& stream) {
+  return static_cast<CudaStream&>(stream).handle();
+}
 
 Result<std::unique_ptr<Stream>> CudaStream::create(const CudaDevice& device) {
   CHECK_OK(device.make_current());
@@ -32,7 +36,8 @@ CudaStream::~CudaStream() {
 Status CudaStream::synchronize() {
   CHECK_OK(device_.make_current());
   CUDA_OK(device_.driver(), cuStreamSynchronize(handle_));
-  for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
+  for (const Download& download : downloads_)
+    std::memcpy(download.to, download.from, download.bytes);
   downloads_.clear();
   pinned_used_ = 0;
   return {};
@@ -42,18 +47,19 @@ CudaMark::~CudaMark() {
   if (device_.make_current().ok()) device_.driver().cuEventDestroy_v2(event_);
 }
 
-Result<std::unique_ptr<Mark>> CudaStream::mark() {
+Result<std::unique_ptr<Event>> CudaStream::mark() {
   CHECK_OK(device_.make_current());
   CUevent event = nullptr;
   CUDA_OK(device_.driver(), cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
   auto out = std::make_unique<CudaMark>(device_, event);
   CUDA_OK(device_.driver(), cuEventRecord(event, handle_));
-  return std::unique_ptr<Mark>(std::move(out));
+  return std::unique_ptr<Event>(std::move(out));
 }
 
-Status CudaStream::wait(const Mark& mark) {
+Status CudaStream::wait(const Event& mark) {
   CHECK_OK(device_.make_current());
-  CUDA_OK(device_.driver(), cuStreamWaitEvent(handle_, static_cast<const CudaMark&>(mark).event(), 0));
+  CUDA_OK(device_.driver(),
+          cuStreamWaitEvent(handle_, static_cast<const CudaMark&>(mark).event(), 0));
   return {};
 }
 
@@ -93,8 +99,8 @@ Status CudaStream::copy(void* to, const void* from, size_t bytes, CopyKind kind)
   return {};
 }
 
-Result<std::unique_ptr<Sequence>> CudaSequence::record(const CudaDevice& device, Stream& stream,
-                                                       const Enqueue& enqueue) {
+Result<std::unique_ptr<CommandList>> CudaSequence::record(const CudaDevice& device, Stream& stream,
+                                                          const Enqueue& enqueue) {
   CHECK_OK(device.make_current());
   const Driver& driver = device.driver();
   CUstream handle = cuda_stream(stream);
@@ -102,7 +108,8 @@ Result<std::unique_ptr<Sequence>> CudaSequence::record(const CudaDevice& device,
   CUDA_OK(driver, cuStreamBeginCapture_v2(handle, CU_STREAM_CAPTURE_MODE_RELAXED));
   Status enqueued = enqueue(stream);
   CUgraph graph = nullptr;
-  Status ended = driver.check(driver.cuStreamEndCapture(handle, &graph), "cuStreamEndCapture(handle, &graph)");
+  Status ended =
+      driver.check(driver.cuStreamEndCapture(handle, &graph), "cuStreamEndCapture(handle, &graph)");
   CUgraphExec exec = nullptr;
   Status instantiated;
   if (enqueued.ok() && ended.ok()) {
@@ -113,7 +120,7 @@ Result<std::unique_ptr<Sequence>> CudaSequence::record(const CudaDevice& device,
   CHECK_OK(enqueued);
   CHECK_OK(ended);
   CHECK_OK(instantiated);
-  return std::unique_ptr<Sequence>(new CudaSequence(device, exec, enqueue));
+  return std::unique_ptr<CommandList>(new CudaSequence(device, exec, enqueue));
 }
 
 CudaSequence::~CudaSequence() {

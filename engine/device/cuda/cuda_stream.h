@@ -1,4 +1,5 @@
-// CudaStream and CudaSequence: a driver stream with pinned staging for host copies, and a recorded CUDA graph.
+// CudaStream and CudaSequence: a driver stream with pinned staging for host copies, and a recorded
+// CUDA graph.
 #pragma once
 
 #include <vector>
@@ -7,7 +8,7 @@
 
 namespace enginery {
 
-class CudaMark final : public Mark {
+class CudaMark final : public Event {
  public:
   CudaMark(const CudaDevice& device, CUevent event) : device_(device), event_(event) {}
   ~CudaMark() override;
@@ -18,22 +19,23 @@ class CudaMark final : public Mark {
   const CUevent event_;
 };
 
-// Copies to and from pageable host memory go through a pinned buffer, so that they are asynchronous; a download lands
-// in the caller's memory when the stream is synchronised.
+// Copies to and from pageable host memory go through a pinned buffer, so that they are
+// asynchronous; a download lands in the caller's memory when the stream is synchronised.
 class CudaStream final : public Stream {
  public:
   static Result<std::unique_ptr<Stream>> create(const CudaDevice& device);
   ~CudaStream() override;
   Status synchronize() override;
-  Result<std::unique_ptr<Mark>> mark() override;
-  Status wait(const Mark& mark) override;
+  Result<std::unique_ptr<Event>> mark() override;
+  Status wait(const Event& mark) override;
 
   CUstream handle() const { return handle_; }
   Status copy(void* to, const void* from, size_t bytes, CopyKind kind);
 
  private:
   explicit CudaStream(const CudaDevice& device) : device_(device) {}
-  // The pinned bytes for one staged copy; null where the copy is too large to stage or the stream is recording.
+  // The pinned bytes for one staged copy; null where the copy is too large to stage or the stream
+  // is recording.
   Result<std::byte*> stage(size_t bytes);
 
   struct Download {
@@ -49,10 +51,12 @@ class CudaStream final : public Stream {
 };
 
 // A CUDA graph made by stream capture.
-// Keeps what it was recorded from: a graph holds bare handles of the kernels and addresses that `enqueue` may own.
-class CudaSequence final : public Sequence {
+// Keeps what it was recorded from: a graph holds bare handles of the kernels and addresses that
+// `enqueue` may own.
+class CudaSequence final : public CommandList {
  public:
-  static Result<std::unique_ptr<Sequence>> record(const CudaDevice& device, Stream& stream, const Enqueue& enqueue);
+  static Result<std::unique_ptr<CommandList>> record(const CudaDevice& device, Stream& stream,
+                                                     const Enqueue& enqueue);
   ~CudaSequence() override;
   Status launch(Stream& stream) override;
 

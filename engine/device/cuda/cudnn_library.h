@@ -6,17 +6,17 @@
 #include "engine/base/result.h"
 #include "engine/device/cuda/library.h"
 
-#define ENGINERY_CUDNN_CALLS(CALL)                                                                                  \
-  CALL(cudnnCreate, (cudnnHandle_t*))                                                                               \
-  CALL(cudnnDestroy, (cudnnHandle_t))                                                                               \
-  CALL(cudnnSetStream, (cudnnHandle_t, cudaStream_t))                                                               \
-  CALL(cudnnBackendCreateDescriptor, (cudnnBackendDescriptorType_t, cudnnBackendDescriptor_t*))                     \
-  CALL(cudnnBackendDestroyDescriptor, (cudnnBackendDescriptor_t))                                                   \
-  CALL(cudnnBackendFinalize, (cudnnBackendDescriptor_t))                                                            \
-  CALL(cudnnBackendSetAttribute, (cudnnBackendDescriptor_t, cudnnBackendAttributeName_t,                            \
-                                  cudnnBackendAttributeType_t, int64_t, const void*))                               \
-  CALL(cudnnBackendGetAttribute, (const cudnnBackendDescriptor_t, cudnnBackendAttributeName_t,                      \
-                                  cudnnBackendAttributeType_t, int64_t, int64_t*, void*))                           \
+#define ENGINERY_CUDNN_CALLS(CALL)                                                              \
+  CALL(cudnnCreate, (cudnnHandle_t*))                                                           \
+  CALL(cudnnDestroy, (cudnnHandle_t))                                                           \
+  CALL(cudnnSetStream, (cudnnHandle_t, cudaStream_t))                                           \
+  CALL(cudnnBackendCreateDescriptor, (cudnnBackendDescriptorType_t, cudnnBackendDescriptor_t*)) \
+  CALL(cudnnBackendDestroyDescriptor, (cudnnBackendDescriptor_t))                               \
+  CALL(cudnnBackendFinalize, (cudnnBackendDescriptor_t))                                        \
+  CALL(cudnnBackendSetAttribute, (cudnnBackendDescriptor_t, cudnnBackendAttributeName_t,        \
+                                  cudnnBackendAttributeType_t, int64_t, const void*))           \
+  CALL(cudnnBackendGetAttribute, (const cudnnBackendDescriptor_t, cudnnBackendAttributeName_t,  \
+                                  cudnnBackendAttributeType_t, int64_t, int64_t*, void*))       \
   CALL(cudnnBackendExecute, (cudnnHandle_t, cudnnBackendDescriptor_t, cudnnBackendDescriptor_t))
 
 namespace enginery {

@@ -6,7 +6,8 @@
 namespace enginery {
 namespace {
 
-// cc, fp32, tf32, fp16 (tensor cores with float32 sums) FLOP a clock and SM; KiB shared a block, a SM; threads a SM
+// cc, fp32, tf32, fp16 (tensor cores with float32 sums) FLOP a clock and SM; KiB shared a block, a
+// SM; threads a SM
 const std::vector<SmLimits>& sm_table() {
   static const std::vector<SmLimits> table = {
       {61, 256, 0, 0, 48, 96, 2048},         {70, 128, 0, 1024, 96, 96, 2048},
@@ -21,14 +22,30 @@ const std::vector<SmLimits>& sm_table() {
 // sku, boost MHz, L2 KiB, GB/s
 const std::vector<CardSheet>& card_table() {
   static const std::vector<CardSheet> table = {
-      {"h200", 1980, 61440, 4800},          {"h100-sxm", 1980, 51200, 3350},     {"h100-pcie", 1755, 51200, 2000},
-      {"a100-sxm-80g", 1410, 40960, 2039},  {"a100-sxm-40g", 1410, 40960, 1555}, {"a100-pcie-80g", 1410, 40960, 1935},
-      {"a100-pcie-40g", 1410, 40960, 1555}, {"a30", 1440, 24576, 933},           {"a10", 1695, 6144, 600},
-      {"l40s", 2520, 98304, 864},           {"l4", 2040, 49152, 300},            {"t4", 1590, 4096, 320},
-      {"v100-sxm2-16g", 1530, 6144, 900},   {"v100-sxm2-32g", 1530, 6144, 900},  {"v100-pcie-16g", 1380, 6144, 900},
-      {"p100-sxm2-16g", 1480, 4096, 732},   {"p40", 1531, 3072, 347},            {"p4", 1114, 2048, 192},
-      {"orin-agx-64g", 1300, 4096, 205},    {"orin-agx-32g", 930, 4096, 205},    {"orin-nx-16g", 918, 2048, 102},
-      {"orin-nx-8g", 765, 2048, 102},       {"orin-nano-8g", 625, 2048, 68},     {"xavier-agx", 1377, 512, 137},
+      {"h200", 1980, 61440, 4800},
+      {"h100-sxm", 1980, 51200, 3350},
+      {"h100-pcie", 1755, 51200, 2000},
+      {"a100-sxm-80g", 1410, 40960, 2039},
+      {"a100-sxm-40g", 1410, 40960, 1555},
+      {"a100-pcie-80g", 1410, 40960, 1935},
+      {"a100-pcie-40g", 1410, 40960, 1555},
+      {"a30", 1440, 24576, 933},
+      {"a10", 1695, 6144, 600},
+      {"l40s", 2520, 98304, 864},
+      {"l4", 2040, 49152, 300},
+      {"t4", 1590, 4096, 320},
+      {"v100-sxm2-16g", 1530, 6144, 900},
+      {"v100-sxm2-32g", 1530, 6144, 900},
+      {"v100-pcie-16g", 1380, 6144, 900},
+      {"p100-sxm2-16g", 1480, 4096, 732},
+      {"p40", 1531, 3072, 347},
+      {"p4", 1114, 2048, 192},
+      {"orin-agx-64g", 1300, 4096, 205},
+      {"orin-agx-32g", 930, 4096, 205},
+      {"orin-nx-16g", 918, 2048, 102},
+      {"orin-nx-8g", 765, 2048, 102},
+      {"orin-nano-8g", 625, 2048, 68},
+      {"xavier-agx", 1377, 512, 137},
       {"xavier-nx", 1100, 512, 60},
   };
   return table;
@@ -51,7 +68,8 @@ CardSheet card_sheet(const SkuRow& row) {
     if (sheet.sku == row.name) return sheet;
     const SkuRow* known = find_sku(sheet.sku);
     if (!known) continue;
-    int d = 1000 * std::abs(known->compute_capability - row.compute_capability) + std::abs(known->units - row.units);
+    int d = 1000 * std::abs(known->compute_capability - row.compute_capability) +
+            std::abs(known->sm_count - row.sm_count);
     if (!nearest || d < distance) nearest = &sheet, distance = d;
   }
   CardSheet sheet = *nearest;
@@ -61,7 +79,7 @@ CardSheet card_sheet(const SkuRow& row) {
 
 void set_peaks(DeviceInfo& info, double clock_mhz) {
   SmLimits limits = sm_limits(info.compute_capability);
-  double clocks = clock_mhz * 1e6 * info.units;
+  double clocks = clock_mhz * 1e6 * info.compute_units;
   info.float32_flops = clocks * limits.float32_flops_per_clock;
   info.tf32_flops = clocks * limits.tf32_flops_per_clock;
   info.float16_flops = clocks * limits.float16_flops_per_clock;

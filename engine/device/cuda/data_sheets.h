@@ -1,4 +1,5 @@
-// What data sheets say of GPUs: for the roofline of cards that are here, and for cards that engines are built for elsewhere.
+// What data sheets say of GPUs: for the roofline of cards that are here, and for cards that engines
+// are built for elsewhere.
 #pragma once
 
 #include <string>
@@ -8,10 +9,12 @@
 
 namespace enginery {
 
-// Limits of a compute capability. Source: CUDA C programming guide, tables of arithmetic throughput and technical limits.
+// Limits of a compute capability. Source: CUDA C programming guide, tables of arithmetic throughput
+// and technical limits.
 struct SmLimits {
   int compute_capability = 0;
-  int float32_flops_per_clock = 0, tf32_flops_per_clock = 0, float16_flops_per_clock = 0;  // one SM; 0: no such units
+  int float32_flops_per_clock = 0, tf32_flops_per_clock = 0,
+      float16_flops_per_clock = 0;  // one SM; 0: no such units
   int shared_kib_per_block = 48, shared_kib_per_sm = 64;
   int threads_per_sm = 2048;
 };
@@ -23,7 +26,8 @@ struct CardSheet {
   std::string sku;
   int boost_mhz = 0, l2_kib = 0, gigabytes_per_second = 0;
 };
-// The sheet of a SKU; a structural SKU gets the figures of the nearest known card of its compute capability.
+// The sheet of a SKU; a structural SKU gets the figures of the nearest known card of its compute
+// capability.
 CardSheet card_sheet(const SkuRow& row);
 
 // Fills the roofline of `info` from its compute capability, units and the clock.

@@ -5,16 +5,21 @@ namespace {
 
 ErrorCode code_of(CUresult status) {
   switch (status) {
-    case CUDA_ERROR_OUT_OF_MEMORY: return ErrorCode::out_of_memory;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return ErrorCode::out_of_memory;
     case CUDA_ERROR_NO_DEVICE:
     case CUDA_ERROR_STUB_LIBRARY:
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-    case CUDA_ERROR_NOT_INITIALIZED: return ErrorCode::unavailable;
+    case CUDA_ERROR_NOT_INITIALIZED:
+      return ErrorCode::unavailable;
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
     case CUDA_ERROR_INVALID_PTX:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION: return ErrorCode::incompatible;
-    case CUDA_ERROR_INVALID_IMAGE: return ErrorCode::corrupt_data;
-    case CUDA_ERROR_NOT_SUPPORTED: return ErrorCode::unsupported;
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+      return ErrorCode::incompatible;
+    case CUDA_ERROR_INVALID_IMAGE:
+      return ErrorCode::corrupt_data;
+    case CUDA_ERROR_NOT_SUPPORTED:
+      return ErrorCode::unsupported;
     // Sticky: every later call in this context fails as well.
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_MISALIGNED_ADDRESS:
@@ -28,8 +33,10 @@ ErrorCode code_of(CUresult status) {
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
     case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_MPS_CLIENT_TERMINATED: return ErrorCode::device_lost;
-    default: return ErrorCode::internal;
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
+      return ErrorCode::device_lost;
+    default:
+      return ErrorCode::internal;
   }
 }
 
@@ -51,8 +58,8 @@ Status Driver::check(CUresult status, const char* call) const {
   const char *name = nullptr, *text = nullptr;
   cuGetErrorName(status, &name);
   cuGetErrorString(status, &text);
-  return Error{code_of(status), std::string(call) + ": " + (name ? name : std::to_string(status)) + " (" +
-                                    (text ? text : "no description") + ")"};
+  return Error{code_of(status), std::string(call) + ": " + (name ? name : std::to_string(status)) +
+                                    " (" + (text ? text : "no description") + ")"};
 }
 
 }  // namespace enginery

@@ -6,51 +6,51 @@
 #include "engine/base/result.h"
 #include "engine/device/cuda/library.h"
 
-// Every driver call that enginery makes: (symbol, parameters). Symbols carry their version, so that the table does not
-// depend on which CUDA's headers it is built with.
-#define ENGINERY_DRIVER_CALLS(CALL)                                                                                 \
-  CALL(cuInit, (unsigned))                                                                                          \
-  CALL(cuDriverGetVersion, (int*))                                                                                  \
-  CALL(cuGetErrorName, (CUresult, const char**))                                                                    \
-  CALL(cuGetErrorString, (CUresult, const char**))                                                                  \
-  CALL(cuDeviceGetCount, (int*))                                                                                    \
-  CALL(cuDeviceGet, (CUdevice*, int))                                                                               \
-  CALL(cuDeviceGetName, (char*, int, CUdevice))                                                                     \
-  CALL(cuDeviceGetPCIBusId, (char*, int, CUdevice))                                                                 \
-  CALL(cuDeviceGetAttribute, (int*, CUdevice_attribute, CUdevice))                                                  \
-  CALL(cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                                    \
-  CALL(cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                                            \
-  CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice))                                                                    \
-  CALL(cuCtxSetCurrent, (CUcontext))                                                                                \
-  CALL(cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                                       \
-  CALL(cuMemFree_v2, (CUdeviceptr))                                                                                 \
-  CALL(cuMemAllocHost_v2, (void**, size_t))                                                                         \
-  CALL(cuMemFreeHost, (void*))                                                                                      \
-  CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                                                 \
-  CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                                             \
-  CALL(cuStreamCreate, (CUstream*, unsigned))                                                                       \
-  CALL(cuStreamDestroy_v2, (CUstream))                                                                              \
-  CALL(cuStreamSynchronize, (CUstream))                                                                             \
-  CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                                            \
-  CALL(cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus*))                                                     \
-  CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode))                                                    \
-  CALL(cuStreamEndCapture, (CUstream, CUgraph*))                                                                    \
-  CALL(cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                                    \
-  CALL(cuGraphDestroy, (CUgraph))                                                                                   \
-  CALL(cuGraphExecDestroy, (CUgraphExec))                                                                           \
-  CALL(cuGraphLaunch, (CUgraphExec, CUstream))                                                                      \
-  CALL(cuEventCreate, (CUevent*, unsigned))                                                                         \
-  CALL(cuEventDestroy_v2, (CUevent))                                                                                \
-  CALL(cuEventRecord, (CUevent, CUstream))                                                                          \
-  CALL(cuEventSynchronize, (CUevent))                                                                               \
-  CALL(cuEventElapsedTime, (float*, CUevent, CUevent))                                                              \
-  CALL(cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, CUjit_option*, void**))                               \
-  CALL(cuModuleUnload, (CUmodule))                                                                                  \
-  CALL(cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                                                   \
-  CALL(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                                                 \
-  CALL(cuFuncGetAttribute, (int*, CUfunction_attribute, CUfunction))                                                \
-  CALL(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, \
-                        void**, void**))                                                                            \
+// Every driver call that enginery makes: (symbol, parameters). Symbols carry their version, so that
+// the table does not depend on which CUDA's headers it is built with.
+#define ENGINERY_DRIVER_CALLS(CALL)                                                             \
+  CALL(cuInit, (unsigned))                                                                      \
+  CALL(cuDriverGetVersion, (int*))                                                              \
+  CALL(cuGetErrorName, (CUresult, const char**))                                                \
+  CALL(cuGetErrorString, (CUresult, const char**))                                              \
+  CALL(cuDeviceGetCount, (int*))                                                                \
+  CALL(cuDeviceGet, (CUdevice*, int))                                                           \
+  CALL(cuDeviceGetName, (char*, int, CUdevice))                                                 \
+  CALL(cuDeviceGetPCIBusId, (char*, int, CUdevice))                                             \
+  CALL(cuDeviceGetAttribute, (int*, CUdevice_attribute, CUdevice))                              \
+  CALL(cuDeviceTotalMem_v2, (size_t*, CUdevice))                                                \
+  CALL(cuDevicePrimaryCtxRetain, (CUcontext*, CUdevice))                                        \
+  CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice))                                                \
+  CALL(cuCtxSetCurrent, (CUcontext))                                                            \
+  CALL(cuMemAlloc_v2, (CUdeviceptr*, size_t))                                                   \
+  CALL(cuMemFree_v2, (CUdeviceptr))                                                             \
+  CALL(cuMemAllocHost_v2, (void**, size_t))                                                     \
+  CALL(cuMemFreeHost, (void*))                                                                  \
+  CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                             \
+  CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                         \
+  CALL(cuStreamCreate, (CUstream*, unsigned))                                                   \
+  CALL(cuStreamDestroy_v2, (CUstream))                                                          \
+  CALL(cuStreamSynchronize, (CUstream))                                                         \
+  CALL(cuStreamWaitEvent, (CUstream, CUevent, unsigned))                                        \
+  CALL(cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus*))                                 \
+  CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode))                                \
+  CALL(cuStreamEndCapture, (CUstream, CUgraph*))                                                \
+  CALL(cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                \
+  CALL(cuGraphDestroy, (CUgraph))                                                               \
+  CALL(cuGraphExecDestroy, (CUgraphExec))                                                       \
+  CALL(cuGraphLaunch, (CUgraphExec, CUstream))                                                  \
+  CALL(cuEventCreate, (CUevent*, unsigned))                                                     \
+  CALL(cuEventDestroy_v2, (CUevent))                                                            \
+  CALL(cuEventRecord, (CUevent, CUstream))                                                      \
+  CALL(cuEventSynchronize, (CUevent))                                                           \
+  CALL(cuEventElapsedTime, (float*, CUevent, CUevent))                                          \
+  CALL(cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, CUjit_option*, void**))           \
+  CALL(cuModuleUnload, (CUmodule))                                                              \
+  CALL(cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                               \
+  CALL(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                             \
+  CALL(cuFuncGetAttribute, (int*, CUfunction_attribute, CUfunction))                            \
+  CALL(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+                        unsigned, CUstream, void**, void**))                                    \
   CALL(cuLaunchHostFunc, (CUstream, CUhostFn, void*))
 
 namespace enginery {
@@ -70,5 +70,6 @@ struct Driver {
 
 }  // namespace enginery
 
-// CUDA_OK(driver, cuCtxSetCurrent(context)): calls through the table; returns the status as an Error if it is one.
+// CUDA_OK(driver, cuCtxSetCurrent(context)): calls through the table; returns the status as an
+// Error if it is one.
 #define CUDA_OK(driver, ...) CHECK_OK((driver).check((driver).__VA_ARGS__, #__VA_ARGS__))

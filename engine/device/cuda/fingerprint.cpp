@@ -23,11 +23,14 @@ int pci_device_id(std::string bus) {
 
 std::string read_mig(const Nvml* nvml, NvmlHandle handle) {
   unsigned current = 0, pending = 0;
-  if (!nvml || !handle || nvml->nvmlDeviceGetMigMode(handle, &current, &pending) != 0) return "unknown";
+  if (!nvml || !handle || nvml->nvmlDeviceGetMigMode(handle, &current, &pending) != 0)
+    return "unknown";
   return current ? "yes" : "no";
 }
 
-bool near(double value, double wanted) { return std::abs(value - wanted) <= 0.12 * wanted; }
+bool near(double value, double wanted) {
+  return std::abs(value - wanted) <= 0.12 * wanted;
+}
 
 void add_hardware_facts(DeviceInfo& info, const CardStructure& card) {
   char id[8];
@@ -35,7 +38,7 @@ void add_hardware_facts(DeviceInfo& info, const CardStructure& card) {
   info.hardware = {{"name", card.name},
                    {"pci_id", card.pci_device_id ? id : "none"},
                    {"compute_capability", std::to_string(card.compute_capability)},
-                   {"units", std::to_string(card.units)},
+                   {"units", std::to_string(card.sm_count)},
                    {"memory_mib", std::to_string(card.memory_mib)},
                    {"l2_kib", std::to_string(card.l2_kib)},
                    {"clock_mhz", std::to_string(card.clock_mhz)},
@@ -60,12 +63,17 @@ Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int inde
   card.memory_mib = static_cast<int>(bytes >> 20);
   int major = 0, minor = 0, ecc = 0, integrated = 0, khz = 0, memory_khz = 0, l2 = 0;
   std::pair<CUdevice_attribute, int*> wanted[] = {
-      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major}, {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
-      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &card.units}, {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2},
-      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &khz}, {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz},
-      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &card.bus_bits}, {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, &ecc},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &card.sm_count},
+      {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2},
+      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &khz},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memory_khz},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &card.bus_bits},
+      {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, &ecc},
       {CU_DEVICE_ATTRIBUTE_INTEGRATED, &integrated}};
-  for (auto& [attribute, value] : wanted) CUDA_OK(driver, cuDeviceGetAttribute(value, attribute, device));
+  for (auto& [attribute, value] : wanted)
+    CUDA_OK(driver, cuDeviceGetAttribute(value, attribute, device));
   card.compute_capability = 10 * major + minor;
   card.l2_kib = l2 / 1024, card.clock_mhz = khz / 1000, card.memory_clock_mhz = memory_khz / 1000;
   card.ecc = ecc != 0, card.integrated = integrated != 0;
@@ -73,7 +81,8 @@ Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int inde
   NvmlHandle handle = nullptr;
   if (nvml) {
     card.driver_text = nvml->driver_version();
-    if (nvml->nvmlDeviceGetHandleByPciBusId_v2(card.pci_bus.c_str(), &handle) != 0) handle = nullptr;
+    if (nvml->nvmlDeviceGetHandleByPciBusId_v2(card.pci_bus.c_str(), &handle) != 0)
+      handle = nullptr;
   }
   card.mig = card.integrated ? "no" : read_mig(nvml, handle);
   return card;
@@ -81,15 +90,18 @@ Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int inde
 
 std::string resolve_sku(const CardStructure& card) {
   auto fits = [&](const SkuRow& row) {
-    return row.kind == DeviceKind::cuda && row.compute_capability == card.compute_capability && row.units == card.units;
+    return row.kind == DeviceKind::cuda && row.compute_capability == card.compute_capability &&
+           row.sm_count == card.sm_count;
   };
   for (const SkuRow& row : sku_table()) {
-    if (fits(row) && std::count(row.pci_ids.begin(), row.pci_ids.end(), card.pci_device_id)) return row.name;
+    if (fits(row) && std::count(row.pci_ids.begin(), row.pci_ids.end(), card.pci_device_id))
+      return row.name;
   }
   for (const SkuRow& row : sku_table()) {
     if (fits(row) && near(card.memory_mib / 1024.0, row.memory_gib)) return row.name;
   }
-  return structural_sku_name(card.compute_capability, card.units, static_cast<int>(std::ceil(card.memory_mib / 1024.0)));
+  return structural_sku_name(card.compute_capability, card.sm_count,
+                             static_cast<int>(std::ceil(card.memory_mib / 1024.0)));
 }
 
 DeviceInfo device_info(const CardStructure& card) {
@@ -99,7 +111,7 @@ DeviceInfo device_info(const CardStructure& card) {
   info.name = card.name;
   info.physical_id = "gpu-" + card.pci_bus;
   info.compute_capability = card.compute_capability;
-  info.units = card.units;
+  info.compute_units = card.sm_count;
   info.streams = kStreamsSideBySide;
   info.memory_bytes = static_cast<int64_t>(card.memory_mib) << 20;
   info.cache_bytes = static_cast<int64_t>(card.l2_kib) << 10;
@@ -116,7 +128,7 @@ DeviceInfo device_info(const SkuRow& row) {
   card.name = "data sheet of " + row.name;
   card.pci_bus = "none";
   card.compute_capability = row.compute_capability;
-  card.units = row.units;
+  card.sm_count = row.sm_count;
   card.memory_mib = row.memory_gib * 1024;
   card.l2_kib = sheet.l2_kib;
   card.clock_mhz = sheet.boost_mhz;

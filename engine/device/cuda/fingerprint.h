@@ -1,4 +1,5 @@
-// What a GPU is, read from the driver and NVML: the facts of timing keys, and the SKU that they resolve to.
+// What a GPU is, read from the driver and NVML: the facts of timing keys, and the SKU that they
+// resolve to.
 #pragma once
 
 #include "engine/device/cuda/driver.h"
@@ -10,7 +11,8 @@ namespace enginery {
 
 // A visible GPU's structure.
 struct CardStructure {
-  int compute_capability = 0, units = 0, memory_mib = 0, l2_kib = 0, clock_mhz = 0, memory_clock_mhz = 0, bus_bits = 0;
+  int compute_capability = 0, sm_count = 0, memory_mib = 0, l2_kib = 0, clock_mhz = 0,
+      memory_clock_mhz = 0, bus_bits = 0;
   int pci_device_id = 0;  // 0 where it cannot be read
   bool ecc = false, integrated = false;
   std::string mig = "no";  // "no", "yes", "unknown"
@@ -20,8 +22,8 @@ struct CardStructure {
 // `nvml` may be null. Errors: internal with the driver's text.
 Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int index);
 
-// The name of the SKU of these numbers: by PCI id where the table has it, else by compute capability, SMs and memory
-// within 12 %; else its structural name.
+// The name of the SKU of these numbers: by PCI id where the table has it, else by compute
+// capability, SMs and memory within 12 %; else its structural name.
 std::string resolve_sku(const CardStructure& card);
 
 // hardware facts, roofline and the plain fields of DeviceInfo, out of the structure.

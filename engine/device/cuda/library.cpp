@@ -30,7 +30,8 @@ void add_wheel_folders(const fs::path& prefix, std::vector<std::string>& out) {
   std::error_code ignored;
   for (const auto& python : fs::directory_iterator(prefix / "lib", ignored)) {
     if (python.path().filename().string().rfind("python3", 0) != 0) continue;
-    for (const auto& wheel : fs::directory_iterator(python.path() / "site-packages" / "nvidia", ignored)) {
+    for (const auto& wheel :
+         fs::directory_iterator(python.path() / "site-packages" / "nvidia", ignored)) {
       fs::path lib = wheel.path() / "lib";
       if (fs::is_directory(lib, ignored)) out.push_back(lib.string());
     }
@@ -42,8 +43,9 @@ void add_wheel_folders(const fs::path& prefix, std::vector<std::string>& out) {
 std::vector<std::string> library_folders() {
   std::vector<std::string> folders = split_colons(std::getenv("ENGINERY_CUDA_LIBRARIES"));
   if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(std::string(home) + "/lib64");
-  for (const char* folder : {"/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/cuda/targets/x86_64-linux/lib",
-                             "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib"}) {
+  for (const char* folder :
+       {"/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/cuda/targets/x86_64-linux/lib",
+        "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib"}) {
     folders.push_back(folder);
   }
   if (const char* env = std::getenv("VIRTUAL_ENV")) add_wheel_folders(env, folders);
@@ -80,7 +82,8 @@ Result<SharedLibrary> SharedLibrary::open(const std::vector<std::string>& names)
 
 Result<void*> SharedLibrary::symbol(const char* name) const {
   if (void* address = dlsym(handle_, name)) return address;
-  return Error{ErrorCode::unavailable, path_ + " has no " + name + ": it is older than what enginery needs"};
+  return Error{ErrorCode::unavailable,
+               path_ + " has no " + name + ": it is older than what enginery needs"};
 }
 
 }  // namespace enginery

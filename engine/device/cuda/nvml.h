@@ -1,5 +1,6 @@
-// NVML, for reading a card's clocks, temperature, power and throttling. Read only: settings are never changed.
-// Declared here rather than included: nvml.h comes with few of the packages that have the other headers.
+// NVML, for reading a card's clocks, temperature, power and throttling. Read only: settings are
+// never changed. Declared here rather than included: nvml.h comes with few of the packages that
+// have the other headers.
 #pragma once
 
 #include <string>
@@ -11,17 +12,18 @@ namespace enginery {
 
 using NvmlHandle = void*;
 
-#define ENGINERY_NVML_CALLS(CALL)                                                     \
-  CALL(nvmlInit_v2, ())                                                               \
-  CALL(nvmlSystemGetDriverVersion, (char*, unsigned))                                 \
-  CALL(nvmlDeviceGetHandleByPciBusId_v2, (const char*, NvmlHandle*))                  \
-  CALL(nvmlDeviceGetClockInfo, (NvmlHandle, int, unsigned*))                          \
-  CALL(nvmlDeviceGetTemperature, (NvmlHandle, int, unsigned*))                        \
-  CALL(nvmlDeviceGetPowerUsage, (NvmlHandle, unsigned*))                              \
-  CALL(nvmlDeviceGetCurrentClocksThrottleReasons, (NvmlHandle, unsigned long long*))  \
+#define ENGINERY_NVML_CALLS(CALL)                                                    \
+  CALL(nvmlInit_v2, ())                                                              \
+  CALL(nvmlSystemGetDriverVersion, (char*, unsigned))                                \
+  CALL(nvmlDeviceGetHandleByPciBusId_v2, (const char*, NvmlHandle*))                 \
+  CALL(nvmlDeviceGetClockInfo, (NvmlHandle, int, unsigned*))                         \
+  CALL(nvmlDeviceGetTemperature, (NvmlHandle, int, unsigned*))                       \
+  CALL(nvmlDeviceGetPowerUsage, (NvmlHandle, unsigned*))                             \
+  CALL(nvmlDeviceGetCurrentClocksThrottleReasons, (NvmlHandle, unsigned long long*)) \
   CALL(nvmlDeviceGetMigMode, (NvmlHandle, unsigned*, unsigned*))
 
-// The table. Immutable, thread-safe. A call's status 0 is success; what cannot be read stays unread.
+// The table. Immutable, thread-safe. A call's status 0 is success; what cannot be read stays
+// unread.
 struct Nvml {
 #define ENGINERY_DECLARE(name, parameters) int(*name) parameters = nullptr;
   ENGINERY_NVML_CALLS(ENGINERY_DECLARE)

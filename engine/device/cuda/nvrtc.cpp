@@ -8,7 +8,8 @@
 namespace enginery {
 namespace {
 
-// NVRTC opens its built-ins by bare name when it compiles; some builds lack the RUNPATH to find them beside it.
+// NVRTC opens its built-ins by bare name when it compiles; some builds lack the RUNPATH to find
+// them beside it.
 void preload_builtins(void* symbol_of_library, int major, int minor) {
   Dl_info info{};
   if (!dladdr(symbol_of_library, &info) || !info.dli_fname) return;
@@ -21,7 +22,8 @@ void preload_builtins(void* symbol_of_library, int major, int minor) {
 
 std::string nvrtc_target(int compute_capability, CodeKind kind) {
   std::string number = std::to_string(compute_capability);
-  return (kind == CodeKind::cubin ? "sm_" : "compute_") + number + (compute_capability == 90 ? "a" : "");
+  return (kind == CodeKind::cubin ? "sm_" : "compute_") + number +
+         (compute_capability == 90 ? "a" : "");
 }
 
 Result<Nvrtc> Nvrtc::open(int compute_capability) {
@@ -40,14 +42,16 @@ Result<Nvrtc> Nvrtc::open(int compute_capability) {
     ENGINERY_LOAD_SYMBOL(nvrtc.table_, opened, nvrtcGetErrorString, "nvrtcGetErrorString");
     CHECK_OK(nvrtc.check(nvrtc.table_.nvrtcVersion(&nvrtc.major_, &nvrtc.minor_), "nvrtcVersion"));
     if (nvrtc.serves(compute_capability)) {
-      preload_builtins(reinterpret_cast<void*>(nvrtc.table_.nvrtcVersion), nvrtc.major_, nvrtc.minor_);
+      preload_builtins(reinterpret_cast<void*>(nvrtc.table_.nvrtcVersion), nvrtc.major_,
+                       nvrtc.minor_);
       return nvrtc;
     }
-    tried += (tried.empty() ? "" : "; ") + opened.path() + " (" + nvrtc.version() + ") no longer compiles for sm_" +
-             std::to_string(compute_capability);
+    tried += (tried.empty() ? "" : "; ") + opened.path() + " (" + nvrtc.version() +
+             ") no longer compiles for sm_" + std::to_string(compute_capability);
   }
-  return Error{ErrorCode::unavailable, "find an NVRTC that compiles for sm_" + std::to_string(compute_capability) +
-                                           ": " + tried + "; nvidia-cuda-nvrtc-cu12 from PyPI serves every SM"};
+  return Error{ErrorCode::unavailable, "find an NVRTC that compiles for sm_" +
+                                           std::to_string(compute_capability) + ": " + tried +
+                                           "; nvidia-cuda-nvrtc-cu12 from PyPI serves every SM"};
 }
 
 bool Nvrtc::serves(int compute_capability) const {
@@ -67,20 +71,22 @@ Status Nvrtc::check(nvrtcResult status, const char* call) const {
 Result<Nvrtc::Output> Nvrtc::compile(const std::string& text, int compute_capability, CodeKind kind,
                                      const std::vector<std::string>& options) const {
   nvrtcProgram program = nullptr;
-  CHECK_OK(check(table_.nvrtcCreateProgram(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr),
-                 "nvrtcCreateProgram"));
+  CHECK_OK(
+      check(table_.nvrtcCreateProgram(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr),
+            "nvrtcCreateProgram"));
   struct Destroy {
     const Table& table;
     nvrtcProgram program;
     ~Destroy() { table.nvrtcDestroyProgram(&program); }
   } destroy{table_, program};
-  std::vector<std::string> all{"--gpu-architecture=" + nvrtc_target(compute_capability, kind), "-minimal",
-                               "-std=c++17", "--modify-stack-limit=false"};
+  std::vector<std::string> all{"--gpu-architecture=" + nvrtc_target(compute_capability, kind),
+                               "-minimal", "-std=c++17", "--modify-stack-limit=false"};
   if (kind == CodeKind::cubin) all.push_back("-Xptxas=-v");
   all.insert(all.end(), options.begin(), options.end());
   std::vector<const char*> pointers;
   for (const std::string& option : all) pointers.push_back(option.c_str());
-  nvrtcResult compiled = table_.nvrtcCompileProgram(program, static_cast<int>(pointers.size()), pointers.data());
+  nvrtcResult compiled =
+      table_.nvrtcCompileProgram(program, static_cast<int>(pointers.size()), pointers.data());
   Output output;
   size_t bytes = 0;
   if (table_.nvrtcGetProgramLogSize(program, &bytes) == NVRTC_SUCCESS && bytes > 1) {
@@ -89,8 +95,9 @@ Result<Nvrtc::Output> Nvrtc::compile(const std::string& text, int compute_capabi
     output.log.resize(bytes - 1);
   }
   if (compiled != NVRTC_SUCCESS) {
-    return check(compiled, ("nvrtcCompileProgram(" + all.front() + ")").c_str()).error().within(
-        "compile a kernel: " + output.log);
+    return check(compiled, ("nvrtcCompileProgram(" + all.front() + ")").c_str())
+        .error()
+        .within("compile a kernel: " + output.log);
   }
   auto size = kind == CodeKind::cubin ? table_.nvrtcGetCUBINSize : table_.nvrtcGetPTXSize;
   auto get = kind == CodeKind::cubin ? table_.nvrtcGetCUBIN : table_.nvrtcGetPTX;

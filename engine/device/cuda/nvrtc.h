@@ -9,18 +9,19 @@
 #include "engine/base/digest.h"
 #include "engine/device/cuda/library.h"
 
-#define ENGINERY_NVRTC_CALLS(CALL)                                                                                 \
-  CALL(nvrtcVersion, (int*, int*))                                                                                 \
-  CALL(nvrtcCreateProgram, (nvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*)) \
-  CALL(nvrtcDestroyProgram, (nvrtcProgram*))                                                                       \
-  CALL(nvrtcCompileProgram, (nvrtcProgram, int, const char* const*))                                               \
-  CALL(nvrtcGetProgramLogSize, (nvrtcProgram, size_t*))                                                            \
-  CALL(nvrtcGetProgramLog, (nvrtcProgram, char*))                                                                  \
-  CALL(nvrtcGetPTXSize, (nvrtcProgram, size_t*))                                                                   \
-  CALL(nvrtcGetPTX, (nvrtcProgram, char*))                                                                         \
-  CALL(nvrtcGetCUBINSize, (nvrtcProgram, size_t*))                                                                 \
-  CALL(nvrtcGetCUBIN, (nvrtcProgram, char*))                                                                       \
-  CALL(nvrtcGetNumSupportedArchs, (int*))                                                                          \
+#define ENGINERY_NVRTC_CALLS(CALL)                                                             \
+  CALL(nvrtcVersion, (int*, int*))                                                             \
+  CALL(nvrtcCreateProgram,                                                                     \
+       (nvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*)) \
+  CALL(nvrtcDestroyProgram, (nvrtcProgram*))                                                   \
+  CALL(nvrtcCompileProgram, (nvrtcProgram, int, const char* const*))                           \
+  CALL(nvrtcGetProgramLogSize, (nvrtcProgram, size_t*))                                        \
+  CALL(nvrtcGetProgramLog, (nvrtcProgram, char*))                                              \
+  CALL(nvrtcGetPTXSize, (nvrtcProgram, size_t*))                                               \
+  CALL(nvrtcGetPTX, (nvrtcProgram, char*))                                                     \
+  CALL(nvrtcGetCUBINSize, (nvrtcProgram, size_t*))                                             \
+  CALL(nvrtcGetCUBIN, (nvrtcProgram, char*))                                                   \
+  CALL(nvrtcGetNumSupportedArchs, (int*))                                                      \
   CALL(nvrtcGetSupportedArchs, (int*))
 
 namespace enginery {
@@ -30,8 +31,8 @@ enum class CodeKind { cubin, ptx };
 // Needs no GPU and no driver. Immutable, thread-safe: programs compile in parallel.
 class Nvrtc {
  public:
-  // The newest version that compiles for `compute_capability`: 13 first, then 12 (13 dropped everything before 7.5).
-  // Errors: unavailable with what was tried.
+  // The newest version that compiles for `compute_capability`: 13 first, then 12 (13 dropped
+  // everything before 7.5). Errors: unavailable with what was tried.
   static Result<Nvrtc> open(int compute_capability);
 
   struct Output {

@@ -55,18 +55,30 @@ Result<AttributeValue> or_unreadable(Result<Tensor> tensor) {
 }
 
 Result<AttributeValue> to_value(const onnx::AttributeProto& a, WeightReader& weights) {
-  if (!a.ref_attr_name().empty()) return AttributeValue(UnreadableAttribute{"it refers to a function's attribute"});
+  if (!a.ref_attr_name().empty())
+    return AttributeValue(UnreadableAttribute{"it refers to a function's attribute"});
   switch (kind_of(a)) {
-    case Type::FLOAT: return AttributeValue(a.f());
-    case Type::INT: return AttributeValue(static_cast<int64_t>(a.i()));
-    case Type::STRING: return AttributeValue(a.s());
-    case Type::FLOATS: return AttributeValue(std::vector<float>(a.floats().begin(), a.floats().end()));
-    case Type::INTS: return AttributeValue(std::vector<int64_t>(a.ints().begin(), a.ints().end()));
-    case Type::STRINGS: return AttributeValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
-    case Type::TENSOR: return or_unreadable(weights.read(a.t()));
-    case Type::SPARSE_TENSOR: return or_unreadable(weights.read(a.sparse_tensor()));
-    case Type::GRAPH: case Type::GRAPHS: return AttributeValue(UnreadableAttribute{"a subgraph"});
-    default: return AttributeValue(UnreadableAttribute{"a value of kind " + std::to_string(a.type())});
+    case Type::FLOAT:
+      return AttributeValue(a.f());
+    case Type::INT:
+      return AttributeValue(static_cast<int64_t>(a.i()));
+    case Type::STRING:
+      return AttributeValue(a.s());
+    case Type::FLOATS:
+      return AttributeValue(std::vector<float>(a.floats().begin(), a.floats().end()));
+    case Type::INTS:
+      return AttributeValue(std::vector<int64_t>(a.ints().begin(), a.ints().end()));
+    case Type::STRINGS:
+      return AttributeValue(std::vector<std::string>(a.strings().begin(), a.strings().end()));
+    case Type::TENSOR:
+      return or_unreadable(weights.read(a.t()));
+    case Type::SPARSE_TENSOR:
+      return or_unreadable(weights.read(a.sparse_tensor()));
+    case Type::GRAPH:
+    case Type::GRAPHS:
+      return AttributeValue(UnreadableAttribute{"a subgraph"});
+    default:
+      return AttributeValue(UnreadableAttribute{"a value of kind " + std::to_string(a.type())});
   }
 }
 
@@ -74,21 +86,24 @@ Result<AttributeValue> to_value(const onnx::AttributeProto& a, WeightReader& wei
 
 Status check_name(const std::string& name) {
   if (name.size() <= kMaxName && is_clean(name)) return {};
-  return Error{ErrorCode::invalid_argument, "the name '" + printable(name) + "' is too long or not printable UTF-8"};
+  return Error{ErrorCode::invalid_argument,
+               "the name '" + printable(name) + "' is too long or not printable UTF-8"};
 }
 
 Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& weights) {
   SourceNode node{proto.name(), proto.op_type(), proto.domain(), {}, {}, {}};
   node.inputs.assign(proto.input().begin(), proto.input().end());
   node.outputs.assign(proto.output().begin(), proto.output().end());
-  for (const std::string* name : {&node.name, &node.op_type, &node.domain}) CHECK_OK(check_name(*name));
+  for (const std::string* name : {&node.name, &node.op_type, &node.domain})
+    CHECK_OK(check_name(*name));
   for (const std::string& name : node.outputs) CHECK_OK(check_name(name));
   for (const auto& attribute : proto.attribute()) {
     CHECK_OK(check_name(attribute.name()));
     auto value = to_value(attribute, weights);
     if (!value) return value.error().within(node_text(node) + ": attribute " + attribute.name());
     if (!node.attributes.emplace(attribute.name(), std::move(*value)).second) {
-      return Error{ErrorCode::invalid_argument, node_text(node) + ": attribute " + attribute.name() + " is given twice"};
+      return Error{ErrorCode::invalid_argument,
+                   node_text(node) + ": attribute " + attribute.name() + " is given twice"};
     }
   }
   return node;

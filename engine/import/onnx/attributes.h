@@ -10,8 +10,9 @@ class NodeProto;
 
 namespace enginery::onnx_import {
 
-// Errors: invalid_argument (an attribute twice, without a value, or a tensor that does not add up; names that are not
-// printable UTF-8). Attributes of kinds that no reader takes come as UnreadableAttribute.
+// Errors: invalid_argument (an attribute twice, without a value, or a tensor that does not add up;
+// names that are not printable UTF-8). Attributes of kinds that no reader takes come as
+// UnreadableAttribute.
 Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& weights);
 
 // Names reach logs, JSON and files: UTF-8 without control characters, at most 4096 bytes.

@@ -16,11 +16,12 @@ namespace enginery::onnx_import {
 namespace {
 
 Error refused(const std::string& location, const std::string& reason) {
-  return {ErrorCode::invalid_argument, "external data '" + printable(location) + "' is refused: " + reason};
+  return {ErrorCode::invalid_argument,
+          "external data '" + printable(location) + "' is refused: " + reason};
 }
 
-// openat2 lets the kernel refuse "..", absolute paths and symbolic links while it resolves the path, so that nothing
-// can be swapped in between. O_NONBLOCK: a named pipe must not make us wait.
+// openat2 lets the kernel refuse "..", absolute paths and symbolic links while it resolves the
+// path, so that nothing can be swapped in between. O_NONBLOCK: a named pipe must not make us wait.
 int open_beneath(int folder, const std::string& location) {
   open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
@@ -44,8 +45,10 @@ Status ExternalFiles::open(const std::string& location) {
   if (fd_ >= 0 && location == open_location_) return {};
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
-  if (!folder_) return refused(location, "this model came without a folder, its weights must be inside");
-  if (location.empty() || location.find('\0') != std::string::npos) return refused(location, "it names no file");
+  if (!folder_)
+    return refused(location, "this model came without a folder, its weights must be inside");
+  if (location.empty() || location.find('\0') != std::string::npos)
+    return refused(location, "it names no file");
   int folder = ::open(folder_->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return errno_error("open folder " + folder_->string(), errno);
   fd_ = open_beneath(folder, location);
@@ -53,7 +56,8 @@ Status ExternalFiles::open(const std::string& location) {
   close(folder);
   if (fd_ < 0) return open_error(location, error_number);
   struct stat info {};
-  if (fstat(fd_, &info) != 0) return errno_error("stat external data '" + printable(location) + "'", errno);
+  if (fstat(fd_, &info) != 0)
+    return errno_error("stat external data '" + printable(location) + "'", errno);
   open_location_.clear();
   if (!S_ISREG(info.st_mode)) return refused(location, "it is not a regular file");
   if (info.st_nlink > 1) return refused(location, "the file has other names (hard links)");
@@ -67,7 +71,8 @@ Result<uint64_t> ExternalFiles::size(const std::string& location) {
   return size_;
 }
 
-Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_t bytes, char* target) {
+Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_t bytes,
+                           char* target) {
   CHECK_OK(open(location));
   while (bytes > 0) {
     ssize_t n = pread(fd_, target, std::min<uint64_t>(bytes, 1 << 30), static_cast<off_t>(offset));

@@ -1,4 +1,5 @@
-// Files beside an ONNX model that hold its weights, opened so that none outside the model's folder can be reached.
+// Files beside an ONNX model that hold its weights, opened so that none outside the model's folder
+// can be reached.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +14,15 @@ namespace enginery::onnx_import {
 class ExternalFiles {
  public:
   // Without a folder every file is refused.
-  explicit ExternalFiles(std::optional<std::filesystem::path> folder) : folder_(std::move(folder)) {}
+  explicit ExternalFiles(std::optional<std::filesystem::path> folder)
+      : folder_(std::move(folder)) {}
   ~ExternalFiles();
   ExternalFiles(const ExternalFiles&) = delete;
   ExternalFiles& operator=(const ExternalFiles&) = delete;
 
-  // The file's size, after every rule has been checked: a relative path beneath the folder, no symbolic link on the
-  // way, a regular file with one name. Errors: invalid_argument, not_found, storage.
+  // The file's size, after every rule has been checked: a relative path beneath the folder, no
+  // symbolic link on the way, a regular file with one name. Errors: invalid_argument, not_found,
+  // storage.
   Result<uint64_t> size(const std::string& location);
   // Reads `bytes` bytes at `offset` into `target`. Requires the range to lie inside the file.
   Status read(const std::string& location, uint64_t offset, uint64_t bytes, char* target);

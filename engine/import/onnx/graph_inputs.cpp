@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kMaxRank = 16;
 
-Error bad(const std::string& input, const std::string& reason, ErrorCode code = ErrorCode::invalid_argument) {
+Error bad(const std::string& input, const std::string& reason,
+          ErrorCode code = ErrorCode::invalid_argument) {
   return {code, "input '" + printable(input) + "': " + reason};
 }
 
@@ -22,7 +23,8 @@ Error bad(const std::string& input, const std::string& reason, ErrorCode code = 
 Result<InputTypes::Input> InputTypes::declared(const onnx::ValueInfoProto& info) {
   CHECK_OK(check_name(info.name()));
   if (info.name().empty()) return Error{ErrorCode::invalid_argument, "an input has no name"};
-  if (!info.type().has_tensor_type()) return bad(info.name(), "it is not a tensor", ErrorCode::unsupported);
+  if (!info.type().has_tensor_type())
+    return bad(info.name(), "it is not a tensor", ErrorCode::unsupported);
   const auto& tensor = info.type().tensor_type();
   auto type = onnx_type(tensor.elem_type());
   if (!type) return bad(info.name(), type.error().message, type.error().code);
@@ -35,7 +37,8 @@ Result<InputTypes::Input> InputTypes::declared(const onnx::ValueInfoProto& info)
       return bad(info.name(), "a dimension is negative: " + std::to_string(dim.dim_value()));
     }
     CHECK_OK(check_name(dim.dim_param()));
-    input.sizes.push_back(dim.has_dim_value() ? Size{dim.dim_value(), ""} : Size{kDynamic, dim.dim_param()});
+    input.sizes.push_back(dim.has_dim_value() ? Size{dim.dim_value(), ""}
+                                              : Size{kDynamic, dim.dim_param()});
   }
   return input;
 }
@@ -46,21 +49,24 @@ Status InputTypes::bind(const Input& input, Size& size, int64_t value) {
   if (size.symbol.empty()) return {};
   auto [at, fresh] = bound_.emplace(size.symbol, value);
   if (fresh || at->second == value) return {};
-  return bad(input.name, "dimension '" + printable(size.symbol) + "' is " + std::to_string(value) + " here and " +
-                             std::to_string(at->second) + " elsewhere");
+  return bad(input.name, "dimension '" + printable(size.symbol) + "' is " + std::to_string(value) +
+                             " here and " + std::to_string(at->second) + " elsewhere");
 }
 
 Status InputTypes::apply_shapes(const std::map<std::string, Dims>& shapes) {
   for (const auto& [name, dims] : shapes) {
-    auto input = std::find_if(inputs_.begin(), inputs_.end(), [&](const Input& i) { return i.name == name; });
+    auto input = std::find_if(inputs_.begin(), inputs_.end(),
+                              [&](const Input& i) { return i.name == name; });
     if (input == inputs_.end()) {
       std::string known;
       for (const Input& i : inputs_) known += (known.empty() ? "" : ", ") + i.name;
-      return Error{ErrorCode::invalid_argument, "the model has no input '" + printable(name) + "' (it has: " + known + ")"};
+      return Error{ErrorCode::invalid_argument,
+                   "the model has no input '" + printable(name) + "' (it has: " + known + ")"};
     }
     if (!input->has_shape) input->sizes.resize(dims.size()), input->has_shape = true;
     if (input->sizes.size() != dims.size()) {
-      return bad(name, "it has " + std::to_string(input->sizes.size()) + " dimensions, the shape " + to_string(dims) + " does not fit");
+      return bad(name, "it has " + std::to_string(input->sizes.size()) + " dimensions, the shape " +
+                           to_string(dims) + " does not fit");
     }
     for (size_t i = 0; i < dims.size(); ++i) CHECK_OK(bind(*input, input->sizes[i], dims[i]));
   }
@@ -69,7 +75,9 @@ Status InputTypes::apply_shapes(const std::map<std::string, Dims>& shapes) {
 
 Status InputTypes::close_open_sizes(bool default_to_one) {
   for (Input& input : inputs_) {
-    if (!input.has_shape) return bad(input.name, "the model does not say its shape: give it (--shapes)", ErrorCode::unsupported);
+    if (!input.has_shape)
+      return bad(input.name, "the model does not say its shape: give it (--shapes)",
+                 ErrorCode::unsupported);
     for (Size& size : input.sizes) {
       if (size.value >= 0) continue;
       auto bound = bound_.find(size.symbol);
@@ -86,7 +94,8 @@ Status InputTypes::check_sizes() const {
   for (const Input& input : inputs_) {
     Dims known;
     for (const Size& size : input.sizes) {
-      if (size.value > kMaxSize) return bad(input.name, "a dimension of " + std::to_string(size.value) + " is too large");
+      if (size.value > kMaxSize)
+        return bad(input.name, "a dimension of " + std::to_string(size.value) + " is too large");
       if (size.value >= 0) known.push_back(size.value);
     }
     auto n = checked_volume(known, element_bytes(input.type));
@@ -95,7 +104,8 @@ Status InputTypes::check_sizes() const {
   return {};
 }
 
-Result<InputTypes> InputTypes::read(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options) {
+Result<InputTypes> InputTypes::read(const std::vector<const onnx::ValueInfoProto*>& inputs,
+                                    const ImportOptions& options) {
   InputTypes types;
   for (const auto* info : inputs) {
     TRY(Input input, declared(*info));

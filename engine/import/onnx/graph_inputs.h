@@ -14,12 +14,15 @@ class ValueInfoProto;
 
 namespace enginery::onnx_import {
 
-// Decides every input's type: first construct (binds symbols to given sizes), then ask input by input.
+// Decides every input's type: first construct (binds symbols to given sizes), then ask input by
+// input.
 class InputTypes {
  public:
-  // `inputs` are the graph's inputs that are not initialisers. Errors: invalid_argument (a shape for no input or of
-  // another rank; a symbol with two sizes; a size that cannot be), unsupported (no tensor, an element type).
-  static Result<InputTypes> read(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options);
+  // `inputs` are the graph's inputs that are not initialisers. Errors: invalid_argument (a shape
+  // for no input or of another rank; a symbol with two sizes; a size that cannot be), unsupported
+  // (no tensor, an element type).
+  static Result<InputTypes> read(const std::vector<const onnx::ValueInfoProto*>& inputs,
+                                 const ImportOptions& options);
 
   // The type of the i-th input; symbols that stay open become sizes of `graph`.
   TensorType type(size_t i, Graph& graph) const;

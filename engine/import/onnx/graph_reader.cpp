@@ -13,20 +13,27 @@ namespace {
 
 constexpr int64_t kOldestOpset = 1, kNewestOpset = 21;
 // Ten times the largest models that exporters write; beyond it a file is a mistake or an attack.
-constexpr int kMaxNodes = 200'000, kMaxInputs = 1024, kMaxOutputs = 1024, kMaxInitializers = 200'000;
+constexpr int kMaxNodes = 200'000, kMaxInputs = 1024, kMaxOutputs = 1024,
+              kMaxInitializers = 200'000;
 
-Error invalid(const std::string& message) { return {ErrorCode::invalid_argument, message}; }
+Error invalid(const std::string& message) {
+  return {ErrorCode::invalid_argument, message};
+}
 
-bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+bool is_standard(const std::string& domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
 
 Status check_count(const char* what, int count, int most) {
   if (count <= most) return {};
-  return Error{ErrorCode::unsupported, "it has " + std::to_string(count) + " " + what + ", at most " + std::to_string(most) + " are supported"};
+  return Error{ErrorCode::unsupported, "it has " + std::to_string(count) + " " + what +
+                                           ", at most " + std::to_string(most) + " are supported"};
 }
 
 }  // namespace
 
-GraphReader::GraphReader(onnx::ModelProto& model, const ModelSource& source, const ImportOptions& options)
+GraphReader::GraphReader(onnx::ModelProto& model, const ModelSource& source,
+                         const ImportOptions& options)
     : model_(model), proto_(*model.mutable_graph()), options_(options), weights_(source.folder) {}
 
 Result<ImportedModel> GraphReader::read() {
@@ -52,15 +59,17 @@ Status GraphReader::read_operator_sets() {
   }
   if (!any) return {};  // then every node is of another domain, and unsupported
   if (opset_ < kOldestOpset || opset_ > kNewestOpset) {
-    return Error{ErrorCode::unsupported, "operator set " + std::to_string(opset_) + " is not supported, sets " +
-                                             std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are"};
+    return Error{ErrorCode::unsupported,
+                 "operator set " + std::to_string(opset_) + " is not supported, sets " +
+                     std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) + " are"};
   }
   return {};
 }
 
 Status GraphReader::check_limits() const {
   CHECK_OK(check_count("nodes", proto_.node_size(), kMaxNodes));
-  CHECK_OK(check_count("initialisers", proto_.initializer_size() + proto_.sparse_initializer_size(), kMaxInitializers));
+  CHECK_OK(check_count("initialisers", proto_.initializer_size() + proto_.sparse_initializer_size(),
+                       kMaxInitializers));
   CHECK_OK(check_count("outputs", proto_.output_size(), kMaxOutputs));
   return {};
 }
@@ -70,13 +79,15 @@ Status GraphReader::list_initializers() {
   for (int i = 0; i < proto_.initializer_size(); ++i) {
     const auto& tensor = proto_.initializer(i);
     CHECK_OK(check_name(tensor.name()));
-    if (!dense_.emplace(tensor.name(), i).second) return invalid("two initialisers are called '" + printable(tensor.name()) + "'");
+    if (!dense_.emplace(tensor.name(), i).second)
+      return invalid("two initialisers are called '" + printable(tensor.name()) + "'");
     CHECK_OK(weights_.check(tensor));
   }
   for (int i = 0; i < proto_.sparse_initializer_size(); ++i) {
     const std::string& name = proto_.sparse_initializer(i).values().name();
     CHECK_OK(check_name(name));
-    if (dense_.count(name) || !sparse_.emplace(name, i).second) return invalid("two initialisers are called '" + printable(name) + "'");
+    if (dense_.count(name) || !sparse_.emplace(name, i).second)
+      return invalid("two initialisers are called '" + printable(name) + "'");
   }
   return {};
 }
@@ -86,7 +97,8 @@ Status GraphReader::add_inputs() {
   std::vector<const onnx::ValueInfoProto*> inputs;
   std::unordered_set<std::string> names;
   for (const auto& info : proto_.input()) {
-    if (!names.insert(info.name()).second) return invalid("two inputs are called '" + printable(info.name()) + "'");
+    if (!names.insert(info.name()).second)
+      return invalid("two inputs are called '" + printable(info.name()) + "'");
     if (dense_.count(info.name()) == 0 && sparse_.count(info.name()) == 0) inputs.push_back(&info);
   }
   CHECK_OK(check_count("inputs", static_cast<int>(inputs.size()), kMaxInputs));
@@ -95,17 +107,23 @@ Status GraphReader::add_inputs() {
     const std::string& name = inputs[i]->name();
     TensorType type = types.type(i, out_.graph);
     auto given = options_.values.find(name);
-    if (given != options_.values.end()) CHECK_OK(add_given_value(name, type, given->second));
-    else values_[name] = out_.graph.add_input(name, type);
+    if (given != options_.values.end())
+      CHECK_OK(add_given_value(name, type, given->second));
+    else
+      values_[name] = out_.graph.add_input(name, type);
   }
   out_.notes = types.notes();
   return {};
 }
 
-Status GraphReader::add_given_value(const std::string& name, const TensorType& type, const Tensor& tensor) {
+Status GraphReader::add_given_value(const std::string& name, const TensorType& type,
+                                    const Tensor& tensor) {
   bool fits = tensor.type() == type.type && tensor.rank() == static_cast<int64_t>(type.dims.size());
-  for (size_t i = 0; fits && i < type.dims.size(); ++i) fits = type.dims[i] < 0 || type.dims[i] == tensor.dims()[i];
-  if (!fits) return invalid("input '" + name + "' is " + to_string(type) + ", the given value is " + to_string(tensor.tensor_type()));
+  for (size_t i = 0; fits && i < type.dims.size(); ++i)
+    fits = type.dims[i] < 0 || type.dims[i] == tensor.dims()[i];
+  if (!fits)
+    return invalid("input '" + name + "' is " + to_string(type) + ", the given value is " +
+                   to_string(tensor.tensor_type()));
   values_[name] = out_.graph.add_constant(name, tensor);
   return {};
 }
@@ -125,12 +143,15 @@ void GraphReader::read_node(int index) {
     for (const std::string& output : proto_.node(index).output()) values_[output] = kNoValue;
     return problems_.add(node.error());
   }
-  if (node->outputs.empty()) return problems_.add({ErrorCode::invalid_argument, node_text(*node) + ": it has no output"});
+  if (node->outputs.empty())
+    return problems_.add({ErrorCode::invalid_argument, node_text(*node) + ": it has no output"});
   for (std::string& output : node->outputs) {
-    if (used_.count(output) == 0 && &output != &node->outputs[0]) output.clear();  // readers need not make it
+    if (used_.count(output) == 0 && &output != &node->outputs[0])
+      output.clear();  // readers need not make it
     if (!output.empty()) values_[output] = kNoValue;
   }
-  if (!node->name.empty() && !node_names_.insert(node->name).second) node->name.clear();  // names its nodes by its output
+  if (!node->name.empty() && !node_names_.insert(node->name).second)
+    node->name.clear();  // names its nodes by its output
   std::vector<ValueId> inputs;
   bool known = true;
   for (const std::string& name : node->inputs) {
@@ -139,8 +160,11 @@ void GraphReader::read_node(int index) {
     inputs.push_back(value.ok() ? *value : kNoValue);
     known = known && (name.empty() || inputs.back() != kNoValue);
   }
-  const OperatorReader* reader = is_standard(node->domain) && opset_ > 0 ? find_reader(node->op_type) : nullptr;
-  if (!reader) return problems_.add(problem(*node, inputs, {ErrorCode::unsupported, "the operator is not supported"}));
+  const OperatorReader* reader =
+      is_standard(node->domain) && opset_ > 0 ? find_reader(node->op_type) : nullptr;
+  if (!reader)
+    return problems_.add(
+        problem(*node, inputs, {ErrorCode::unsupported, "the operator is not supported"}));
   if (known) read_known_node(*node, inputs);
 }
 
@@ -151,9 +175,11 @@ void GraphReader::read_known_node(const SourceNode& node, const std::vector<Valu
   if (!status.ok()) return problems_.add(problem(node, inputs, status.error()));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     bool made = i < reader.results().size() && reader.results()[i] != kNoValue;
-    if (made) values_[node.outputs[i]] = reader.results()[i];
+    if (made)
+      values_[node.outputs[i]] = reader.results()[i];
     else if (!node.outputs[i].empty() && used_.count(node.outputs[i]) > 0) {
-      Error error{ErrorCode::unsupported, "its output " + std::to_string(i) + " '" + node.outputs[i] + "' is not supported"};
+      Error error{ErrorCode::unsupported, "its output " + std::to_string(i) + " '" +
+                                              node.outputs[i] + "' is not supported"};
       problems_.add(problem(node, inputs, error));
     }
   }
@@ -165,21 +191,27 @@ std::string GraphReader::type_text(ValueId v) const {
   std::string dims;
   for (int64_t d : type.dims) {
     bool named = d <= -2 && static_cast<size_t>(-2 - d) < out_.graph.symbols.size();
-    dims += (dims.empty() ? "" : "x") + (d >= 0 ? std::to_string(d) : named ? out_.graph.symbols[static_cast<size_t>(-2 - d)] : "?");
+    dims += (dims.empty() ? "" : "x") + (d >= 0  ? std::to_string(d)
+                                         : named ? out_.graph.symbols[static_cast<size_t>(-2 - d)]
+                                                 : "?");
   }
   return std::string(to_string(type.type)) + "[" + dims + "]";
 }
 
 // file (added by the caller), node, operator, reason, attributes and input shapes.
-Error GraphReader::problem(const SourceNode& node, const std::vector<ValueId>& inputs, const Error& reason) const {
+Error GraphReader::problem(const SourceNode& node, const std::vector<ValueId>& inputs,
+                           const Error& reason) const {
   std::string shapes;
   for (size_t i = 0; i < inputs.size() && i < 8; ++i) {
-    shapes += (i ? ", " : "") + (node.inputs[i].empty() ? std::string("none") : type_text(inputs[i]));
+    shapes +=
+        (i ? ", " : "") + (node.inputs[i].empty() ? std::string("none") : type_text(inputs[i]));
   }
   if (inputs.size() > 8) shapes += ", ...";
   std::string attributes = attributes_text(node);
-  return {reason.code, node_text(node) + ": " + reason.message + " [operator set " + std::to_string(opset_) + "; attributes: " +
-                           (attributes.empty() ? "none" : attributes) + "; inputs: " + (shapes.empty() ? "none" : shapes) + "]"};
+  return {reason.code, node_text(node) + ": " + reason.message + " [operator set " +
+                           std::to_string(opset_) +
+                           "; attributes: " + (attributes.empty() ? "none" : attributes) +
+                           "; inputs: " + (shapes.empty() ? "none" : shapes) + "]"};
 }
 
 Result<ValueId> GraphReader::find(const std::string& name) {
@@ -208,7 +240,8 @@ Status GraphReader::mark_outputs() {
   std::unordered_set<std::string> names;
   for (const auto& info : proto_.output()) {
     CHECK_OK(check_name(info.name()));
-    if (!names.insert(info.name()).second) return invalid("two outputs are called '" + printable(info.name()) + "'");
+    if (!names.insert(info.name()).second)
+      return invalid("two outputs are called '" + printable(info.name()) + "'");
     auto value = find(info.name());
     if (!value) return invalid("output '" + printable(info.name()) + "' is made by nothing");
     if (*value != kNoValue) CHECK_OK(out_.graph.mark_output(*value, info.name()));

@@ -1,4 +1,5 @@
-// GraphReader: an ONNX model message -> Graph. Orchestrates: limits, inputs, initialisers, nodes in order, outputs.
+// GraphReader: an ONNX model message -> Graph. Orchestrates: limits, inputs, initialisers, nodes in
+// order, outputs.
 #pragma once
 
 #include <set>
@@ -33,8 +34,10 @@ class GraphReader {
   Status read_nodes();
   void read_node(int index);
   void read_known_node(const SourceNode& node, const std::vector<ValueId>& inputs);
-  Error problem(const SourceNode& node, const std::vector<ValueId>& inputs, const Error& reason) const;
-  // The value's id; kNoValue when its producer could not be read. Errors: nothing has this name, a broken tensor.
+  Error problem(const SourceNode& node, const std::vector<ValueId>& inputs,
+                const Error& reason) const;
+  // The value's id; kNoValue when its producer could not be read. Errors: nothing has this name, a
+  // broken tensor.
   Result<ValueId> find(const std::string& name);
   Result<ValueId> add_initializer(const std::string& name);
   Status mark_outputs();
@@ -48,8 +51,8 @@ class GraphReader {
   Problems problems_;
   ImportedModel out_;
   int64_t opset_ = 0;
-  std::unordered_map<std::string, int> dense_, sparse_;    // initialiser name -> index
-  std::unordered_map<std::string, ValueId> values_;        // kNoValue: its producer could not be read
+  std::unordered_map<std::string, int> dense_, sparse_;  // initialiser name -> index
+  std::unordered_map<std::string, ValueId> values_;      // kNoValue: its producer could not be read
   std::unordered_set<std::string> used_, node_names_;
 };
 

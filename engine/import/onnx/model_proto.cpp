@@ -24,7 +24,8 @@ class WireWalk {
   explicit WireWalk(uint64_t most_bytes) : left_(most_bytes) {}
 
   Status message(const Descriptor* descriptor, std::string_view bytes, int depth) {
-    if (depth > kMaxDepth) return Error{ErrorCode::invalid_argument, "it nests deeper than any real model"};
+    if (depth > kMaxDepth)
+      return Error{ErrorCode::invalid_argument, "it nests deeper than any real model"};
     while (!bytes.empty()) {
       uint64_t tag = 0;
       if (!varint(bytes, tag) || tag >> 3 == 0 || tag >> 32 != 0) return damaged();
@@ -53,7 +54,8 @@ class WireWalk {
   }
 
   Status charge(uint64_t bytes) {
-    if (bytes > left_) return Error{ErrorCode::unsupported, "it would take too much memory: too many small parts"};
+    if (bytes > left_)
+      return Error{ErrorCode::unsupported, "it would take too much memory: too many small parts"};
     left_ -= bytes;
     return {};
   }
@@ -61,11 +63,16 @@ class WireWalk {
   Status value(const FieldDescriptor* field, int wire_type, std::string_view& bytes, int depth) {
     uint64_t number = 0;
     switch (wire_type) {
-      case 0: return varint(bytes, number) ? charge(field ? kNumberBytes : kStringBytes) : damaged();
-      case 1: return skip(bytes, 8) ? charge(field ? kNumberBytes : kStringBytes) : damaged();
-      case 5: return skip(bytes, 4) ? charge(field ? kNumberBytes : kStringBytes) : damaged();
-      case 2: break;
-      default: return damaged();  // groups: ONNX has none
+      case 0:
+        return varint(bytes, number) ? charge(field ? kNumberBytes : kStringBytes) : damaged();
+      case 1:
+        return skip(bytes, 8) ? charge(field ? kNumberBytes : kStringBytes) : damaged();
+      case 5:
+        return skip(bytes, 4) ? charge(field ? kNumberBytes : kStringBytes) : damaged();
+      case 2:
+        break;
+      default:
+        return damaged();  // groups: ONNX has none
     }
     if (!varint(bytes, number) || number > bytes.size()) return damaged();
     std::string_view part = bytes.substr(0, number);
@@ -89,7 +96,9 @@ class WireWalk {
 
 }  // namespace
 
-void DeleteModelProto::operator()(onnx::ModelProto* model) const { delete model; }
+void DeleteModelProto::operator()(onnx::ModelProto* model) const {
+  delete model;
+}
 
 Status check_wire(std::string_view bytes) {
   WireWalk walk(2 * bytes.size() + kBaseBytes);
@@ -97,17 +106,22 @@ Status check_wire(std::string_view bytes) {
 }
 
 Result<ModelProtoPointer> parse_model(std::string_view bytes) {
-  if (bytes.size() > INT32_MAX) return Error{ErrorCode::unsupported, "models of more than 2 GiB in one file are not supported"};
+  if (bytes.size() > INT32_MAX)
+    return Error{ErrorCode::unsupported, "models of more than 2 GiB in one file are not supported"};
   CHECK_OK(check_wire(bytes));
   google::protobuf::LogSilencer quiet;  // the error below says it once
   ModelProtoPointer model(new onnx::ModelProto);
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
   stream.SetTotalBytesLimit(INT32_MAX);
   stream.SetRecursionLimit(kMaxDepth + 2);
   if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) return damaged();
-  if (!model->has_graph()) return Error{ErrorCode::invalid_argument, "it has no graph: it is not an ONNX model, or it is truncated"};
+  if (!model->has_graph())
+    return Error{ErrorCode::invalid_argument,
+                 "it has no graph: it is not an ONNX model, or it is truncated"};
   if (model->opset_import_size() == 0) {
-    return Error{ErrorCode::invalid_argument, "it names no operator set: it is not an ONNX model, or it is truncated"};
+    return Error{ErrorCode::invalid_argument,
+                 "it names no operator set: it is not an ONNX model, or it is truncated"};
   }
   return model;
 }

@@ -18,9 +18,10 @@ struct DeleteModelProto {
 };
 using ModelProtoPointer = std::unique_ptr<onnx::ModelProto, DeleteModelProto>;
 
-// Walks the bytes before protobuf does: a few bytes of wire format can become hundreds in memory. Refuses what would take
-// more than twice the file and 1 GiB, what nests deeper than 64 messages, and what does not add up.
-// Errors: invalid_argument (truncated, damaged, another format), unsupported (too large).
+// Walks the bytes before protobuf does: a few bytes of wire format can become hundreds in memory.
+// Refuses what would take more than twice the file and 1 GiB, what nests deeper than 64 messages,
+// and what does not add up. Errors: invalid_argument (truncated, damaged, another format),
+// unsupported (too large).
 Status check_wire(std::string_view bytes);
 
 // Errors: those of check_wire; invalid_argument without a graph or an operator set.

@@ -13,10 +13,12 @@ namespace enginery::onnx_import {
 namespace {
 
 using Producers = std::unordered_map<std::string_view, int>;  // value name -> index of its node
-constexpr int kOutside = -1;                                  // an input or initialiser of the graph
+constexpr int kOutside = -1;  // an input or initialiser of the graph
 
 std::string text_of(const onnx::NodeProto& node) {
-  std::string name = !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : "";
+  std::string name = !node.name().empty()     ? node.name()
+                     : node.output_size() > 0 ? node.output(0)
+                                              : "";
   return "node '" + printable(name) + "' (" + printable(node.op_type()) + ")";
 }
 
@@ -24,11 +26,13 @@ Result<Producers> find_producers(const onnx::GraphProto& graph) {
   Producers producers;
   for (const auto& input : graph.input()) producers.emplace(input.name(), kOutside);
   for (const auto& tensor : graph.initializer()) producers.emplace(tensor.name(), kOutside);
-  for (const auto& tensor : graph.sparse_initializer()) producers.emplace(tensor.values().name(), kOutside);
+  for (const auto& tensor : graph.sparse_initializer())
+    producers.emplace(tensor.values().name(), kOutside);
   for (int i = 0; i < graph.node_size(); ++i) {
     for (const std::string& output : graph.node(i).output()) {
       if (output.empty() || producers.emplace(output, i).second) continue;
-      return Error{ErrorCode::invalid_argument, text_of(graph.node(i)) + ": its output '" + printable(output) +
+      return Error{ErrorCode::invalid_argument, text_of(graph.node(i)) + ": its output '" +
+                                                    printable(output) +
                                                     "' is already the name of another value"};
     }
   }
@@ -44,8 +48,10 @@ void for_each_source(const onnx::NodeProto& node, const Producers& producers, F&
   }
 }
 
-// Some node on a cycle: walking from a node that never became ready to sources that did not either ends in one.
-Error cycle_error(const onnx::GraphProto& graph, const Producers& producers, const std::vector<int>& missing) {
+// Some node on a cycle: walking from a node that never became ready to sources that did not either
+// ends in one.
+Error cycle_error(const onnx::GraphProto& graph, const Producers& producers,
+                  const std::vector<int>& missing) {
   int at = 0;
   while (missing[static_cast<size_t>(at)] == 0) ++at;
   std::vector<bool> seen(missing.size(), false);
@@ -57,7 +63,8 @@ Error cycle_error(const onnx::GraphProto& graph, const Producers& producers, con
     });
     at = next;
   }
-  return {ErrorCode::invalid_argument, "the graph has a cycle: " + text_of(graph.node(at)) + " depends on its own output"};
+  return {ErrorCode::invalid_argument,
+          "the graph has a cycle: " + text_of(graph.node(at)) + " depends on its own output"};
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 namespace enginery::onnx_import {
 namespace {
 
-// Bounds of folding during import: shapes, axes, anchors. Larger results are the constant folding pass's business.
+// Bounds of folding during import: shapes, axes, anchors. Larger results are the constant folding
+// pass's business.
 constexpr int64_t kMaxFoldedInput = int64_t{1} << 20;
 constexpr int64_t kMaxFoldedOutput = int64_t{1} << 16;
 
@@ -14,14 +15,17 @@ Tensor shape_tensor(const Shape& op, const Dims& dims) {
   int64_t rank = static_cast<int64_t>(dims.size());
   auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
   int64_t begin = clamp(op.start), end = std::max(begin, clamp(op.end));
-  return Tensor::of<int64_t>({end - begin}, std::span(dims).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  return Tensor::of<int64_t>(
+      {end - begin},
+      std::span(dims).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
 }
 
 // Operators whose cost is more than their inputs and outputs.
 bool is_costly(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
-         std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) || std::holds_alternative<Pooling>(op) ||
-         std::holds_alternative<Lrn>(op) || std::holds_alternative<Einsum>(op);
+         std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) ||
+         std::holds_alternative<Pooling>(op) || std::holds_alternative<Lrn>(op) ||
+         std::holds_alternative<Einsum>(op);
 }
 
 bool any_too_large(const Dims& dims) {
@@ -32,8 +36,8 @@ const Dims kNoDims;
 
 }  // namespace
 
-NodeReader::NodeReader(const SourceNode& node, std::vector<ValueId> inputs, int64_t opset, Graph& graph,
-                       FoldBudget& budget)
+NodeReader::NodeReader(const SourceNode& node, std::vector<ValueId> inputs, int64_t opset,
+                       Graph& graph, FoldBudget& budget)
     : node_(node), inputs_(std::move(inputs)), opset_(opset), graph_(graph), budget_(budget) {
   while (!inputs_.empty() && inputs_.back() == kNoValue) inputs_.pop_back();
   inputs_read_.assign(inputs_.size(), false);
@@ -59,15 +63,20 @@ ValueId NodeReader::input(size_t i) {
   return optional_input(i);
 }
 
-const Dims& NodeReader::dims(ValueId v) const { return v == kNoValue ? kNoDims : graph_.value(v).type.dims; }
+const Dims& NodeReader::dims(ValueId v) const {
+  return v == kNoValue ? kNoDims : graph_.value(v).type.dims;
+}
 
-DataType NodeReader::type(ValueId v) const { return v == kNoValue ? DataType::float32 : graph_.value(v).type.type; }
+DataType NodeReader::type(ValueId v) const {
+  return v == kNoValue ? DataType::float32 : graph_.value(v).type.type;
+}
 
 std::vector<int64_t> NodeReader::ints(ValueId v, std::string_view what) {
   if (!ok()) return {};
   const Tensor* tensor = constant(v);
   if (!tensor) {
-    refuse(std::string(what) + " is known only at run time; if it depends on the inputs' sizes, give those (--shapes)");
+    refuse(std::string(what) +
+           " is known only at run time; if it depends on the inputs' sizes, give those (--shapes)");
     return {};
   }
   if (tensor->size() > kMaxFoldedInput) {
@@ -85,7 +94,8 @@ float NodeReader::number(ValueId v, std::string_view what) {
     return 0;
   }
   if (tensor->size() != 1) {
-    reject(std::string(what) + " has " + std::to_string(tensor->size()) + " elements, one is expected");
+    reject(std::string(what) + " has " + std::to_string(tensor->size()) +
+           " elements, one is expected");
     return 0;
   }
   return convert(*tensor, DataType::float32).data<float>()[0];
@@ -94,7 +104,8 @@ float NodeReader::number(ValueId v, std::string_view what) {
 int64_t NodeReader::size(ValueId v, int64_t axis, std::string_view what) {
   if (!ok()) return 1;
   if (axis < 0 || axis >= rank(v)) {
-    reject(std::string(what) + " does not exist: the input has " + std::to_string(rank(v)) + " dimensions");
+    reject(std::string(what) + " does not exist: the input has " + std::to_string(rank(v)) +
+           " dimensions");
     return 1;
   }
   int64_t size = dims(v)[static_cast<size_t>(axis)];
@@ -108,7 +119,8 @@ int64_t NodeReader::size(ValueId v, int64_t axis, std::string_view what) {
 int64_t NodeReader::axis(int64_t value, int64_t rank) {
   if (!ok()) return 0;
   if (value < -rank || value >= rank) {
-    reject("axis " + std::to_string(value) + " is outside an input of " + std::to_string(rank) + " dimensions");
+    reject("axis " + std::to_string(value) + " is outside an input of " + std::to_string(rank) +
+           " dimensions");
     return 0;
   }
   return value < 0 ? value + rank : value;
@@ -146,11 +158,15 @@ const AttributeValue* NodeReader::any(const std::string& name) {
   return &found->second;
 }
 
-void NodeReader::ignore(std::initializer_list<const char*> names) { read_.insert(names.begin(), names.end()); }
+void NodeReader::ignore(std::initializer_list<const char*> names) {
+  read_.insert(names.begin(), names.end());
+}
 
 // The op's results when every input is known and they are small; nothing otherwise.
-std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op, const std::vector<ValueId>& inputs) {
-  if (const Shape* shape = std::get_if<Shape>(&op); shape && inputs.size() == 1 && is_static(dims(inputs[0]))) {
+std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op,
+                                                    const std::vector<ValueId>& inputs) {
+  if (const Shape* shape = std::get_if<Shape>(&op);
+      shape && inputs.size() == 1 && is_static(dims(inputs[0]))) {
     return std::vector<Tensor>{shape_tensor(*shape, dims(inputs[0]))};
   }
   std::vector<const Tensor*> tensors;
@@ -176,22 +192,27 @@ std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op, const std::vec
   return std::move(*results);
 }
 
-std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs, const std::vector<std::string>& names) {
+std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs,
+                                           const std::vector<std::string>& names) {
   if (!ok()) return {};
   std::vector<ValueId> added;
   if (auto tensors = fold(op, inputs)) {
     for (size_t i = 0; i < tensors->size(); ++i) {
-      added.push_back(graph_.add_constant(i < names.size() ? names[i] : names[0], std::move((*tensors)[i])));
+      added.push_back(
+          graph_.add_constant(i < names.size() ? names[i] : names[0], std::move((*tensors)[i])));
     }
     return added;
   }
   if (!ok()) return {};
-  // Only the node that gives the outputs bears the file's name; the steps before it are named by their values.
+  // Only the node that gives the outputs bears the file's name; the steps before it are named by
+  // their values.
   bool is_last = names == node_.outputs;
-  auto nodes_outputs = graph_.add_node(is_last ? own_name() : "", std::move(op), std::move(inputs), names);
+  auto nodes_outputs =
+      graph_.add_node(is_last ? own_name() : "", std::move(op), std::move(inputs), names);
   if (!nodes_outputs) return fail(nodes_outputs.error()), added;
   for (ValueId v : *nodes_outputs) {
-    if (any_too_large(dims(v))) reject("a dimension of the result " + to_string(dims(v)) + " passes 2^31");
+    if (any_too_large(dims(v)))
+      reject("a dimension of the result " + to_string(dims(v)) + " passes 2^31");
   }
   return std::move(*nodes_outputs);
 }
@@ -241,10 +262,12 @@ Status NodeReader::finish() {
   for (const auto& [name, value] : node_.attributes) {
     if (!ok() || read_.count(name) > 0) continue;
     const auto* unreadable = std::get_if<UnreadableAttribute>(&value);
-    refuse("attribute " + printable(name) + " is not supported" + (unreadable ? ": " + unreadable->reason : ""));
+    refuse("attribute " + printable(name) + " is not supported" +
+           (unreadable ? ": " + unreadable->reason : ""));
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (ok() && has_input(i) && !inputs_read_[i]) refuse("its input " + std::to_string(i) + " is not supported");
+    if (ok() && has_input(i) && !inputs_read_[i])
+      refuse("its input " + std::to_string(i) + " is not supported");
   }
   return status_;
 }

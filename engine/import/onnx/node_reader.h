@@ -1,9 +1,11 @@
-// NodeReader: what an operator reader sees of one ONNX node, and how it builds the node's meaning in the Graph.
+// NodeReader: what an operator reader sees of one ONNX node, and how it builds the node's meaning
+// in the Graph.
 //
-// The first failure sticks: from then on every call does nothing and returns a neutral value, so that readers are
-// straight code without a check a line. The caller asks status() when the reader is done. Where all inputs of an added
-// operator are known at build time and small, the result is computed on the spot, so that shapes made of shape
-// arithmetic are constants when the next node's shape rule needs them.
+// The first failure sticks: from then on every call does nothing and returns a neutral value, so
+// that readers are straight code without a check a line. The caller asks status() when the reader
+// is done. Where all inputs of an added operator are known at build time and small, the result is
+// computed on the spot, so that shapes made of shape arithmetic are constants when the next node's
+// shape rule needs them.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +17,8 @@
 
 namespace enginery::onnx_import {
 
-// What folding during import may still cost, in elements computed; hostile models run out, real ones do not.
+// What folding during import may still cost, in elements computed; hostile models run out, real
+// ones do not.
 struct FoldBudget {
   int64_t elements = int64_t{1} << 26;
 };
@@ -23,7 +26,8 @@ struct FoldBudget {
 class NodeReader {
  public:
   // `inputs` are node.inputs as graph values, kNoValue where absent.
-  NodeReader(const SourceNode& node, std::vector<ValueId> inputs, int64_t opset, Graph& graph, FoldBudget& budget);
+  NodeReader(const SourceNode& node, std::vector<ValueId> inputs, int64_t opset, Graph& graph,
+             FoldBudget& budget);
 
   int64_t opset() const { return opset_; }
   const std::string& op_type() const { return node_.op_type; }
@@ -40,7 +44,8 @@ class NodeReader {
   int64_t rank(ValueId v) const { return static_cast<int64_t>(dims(v).size()); }
   DataType type(ValueId v) const;
   const Tensor* constant(ValueId v) const { return graph_.constant(v); }
-  // The elements of a constant, as integers or floats; refuses the node when the value is known only at run time.
+  // The elements of a constant, as integers or floats; refuses the node when the value is known
+  // only at run time.
   std::vector<int64_t> ints(ValueId v, std::string_view what);
   float number(ValueId v, std::string_view what);
   // A dimension's size; refuses the node when it is known only at run time.
@@ -59,14 +64,15 @@ class NodeReader {
   std::string text(const std::string& name, const std::string& otherwise);
   std::vector<int64_t> integers(const std::string& name, std::vector<int64_t> otherwise = {});
   const AttributeValue* any(const std::string& name);  // null when absent
-  void ignore(std::initializer_list<const char*> names);  // attributes that do not matter at inference
+  void ignore(
+      std::initializer_list<const char*> names);  // attributes that do not matter at inference
 
   // Building. add() makes an intermediate value, result() the node's outputs in order.
   ValueId add(Op op, std::vector<ValueId> inputs);
   std::vector<ValueId> add_all(Op op, std::vector<ValueId> inputs);
   ValueId constant(Tensor tensor);
-  ValueId ints_constant(std::vector<int64_t> values);                // int64[n]
-  ValueId number_constant(double value, DataType type);              // scalar
+  ValueId ints_constant(std::vector<int64_t> values);    // int64[n]
+  ValueId number_constant(double value, DataType type);  // scalar
   void result(Op op, std::vector<ValueId> inputs);
   void result(Tensor tensor);
   void result(ValueId value, size_t output = 0);
@@ -84,7 +90,8 @@ class NodeReader {
   void fail(Error error);
   template <typename T>
   T attribute(const std::string& name, T otherwise, const char* expected);
-  std::vector<ValueId> add_named(Op op, std::vector<ValueId> inputs, const std::vector<std::string>& names);
+  std::vector<ValueId> add_named(Op op, std::vector<ValueId> inputs,
+                                 const std::vector<std::string>& names);
   std::optional<std::vector<Tensor>> fold(const Op& op, const std::vector<ValueId>& inputs);
   std::string own_name() const;
 
@@ -94,7 +101,7 @@ class NodeReader {
   Graph& graph_;
   FoldBudget& budget_;
   Status status_;
-  std::set<std::string> read_;       // attributes
+  std::set<std::string> read_;  // attributes
   std::vector<bool> inputs_read_;
   std::vector<ValueId> results_;
 };

@@ -15,13 +15,16 @@ class OnnxImporter final : public Importer {
  public:
   std::string_view name() const override { return "onnx"; }
 
-  // By extension; without one by the first field that ONNX files begin with (ir_version, a small number).
+  // By extension; without one by the first field that ONNX files begin with (ir_version, a small
+  // number).
   bool can_read(const std::filesystem::path& file, std::string_view first_bytes) const override {
     if (file.extension() == ".onnx") return true;
-    return first_bytes.size() >= 2 && first_bytes[0] == 0x08 && first_bytes[1] > 0 && first_bytes[1] < 0x20;
+    return first_bytes.size() >= 2 && first_bytes[0] == 0x08 && first_bytes[1] > 0 &&
+           first_bytes[1] < 0x20;
   }
 
-  Result<ImportedModel> import(const ModelSource& source, const ImportOptions& options) const override try {
+  Result<ImportedModel> import(const ModelSource& source,
+                               const ImportOptions& options) const override try {
     TRY(auto model, onnx_import::parse_model(source.bytes));
     return onnx_import::GraphReader(*model, source, options).read();
   } catch (const std::bad_alloc&) {
@@ -37,6 +40,8 @@ class OnnxImporter final : public Importer {
 
 }  // namespace
 
-std::unique_ptr<Importer> make_onnx_importer() { return std::make_unique<OnnxImporter>(); }
+std::unique_ptr<Importer> make_onnx_importer() {
+  return std::make_unique<OnnxImporter>();
+}
 
 }  // namespace enginery

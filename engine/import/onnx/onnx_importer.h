@@ -1,4 +1,5 @@
-// The ONNX importer: operator sets 1 to 21 of the domain ai.onnx, weights inside the file or in files beside it.
+// The ONNX importer: operator sets 1 to 21 of the domain ai.onnx, weights inside the file or in
+// files beside it.
 #pragma once
 
 #include <memory>

@@ -5,24 +5,48 @@ namespace enginery::onnx_import {
 Result<DataType> onnx_type(int64_t type) {
   auto none = [](const char* name) { return Error{ErrorCode::unsupported, name}; };
   switch (type) {
-    case 1: return DataType::float32;
-    case 2: return DataType::uint8;
-    case 3: return DataType::int8;
-    case 4: return DataType::uint16;
-    case 5: return DataType::int16;
-    case 6: return DataType::int32;
-    case 7: return DataType::int64;
-    case 8: return none("string elements");
-    case 9: return DataType::boolean;
-    case 10: return DataType::float16;
-    case 11: return DataType::float64;
-    case 12: return DataType::uint32;
-    case 13: return DataType::uint64;
-    case 14: case 15: return none("complex elements");
-    case 16: return DataType::bfloat16;
-    case 17: case 18: case 19: case 20: return none("8-bit float elements");
-    case 21: case 22: return none("4-bit integer elements");
-    default: return Error{ErrorCode::invalid_argument, "element type " + std::to_string(type) + ", which ONNX does not have"};
+    case 1:
+      return DataType::float32;
+    case 2:
+      return DataType::uint8;
+    case 3:
+      return DataType::int8;
+    case 4:
+      return DataType::uint16;
+    case 5:
+      return DataType::int16;
+    case 6:
+      return DataType::int32;
+    case 7:
+      return DataType::int64;
+    case 8:
+      return none("string elements");
+    case 9:
+      return DataType::boolean;
+    case 10:
+      return DataType::float16;
+    case 11:
+      return DataType::float64;
+    case 12:
+      return DataType::uint32;
+    case 13:
+      return DataType::uint64;
+    case 14:
+    case 15:
+      return none("complex elements");
+    case 16:
+      return DataType::bfloat16;
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+      return none("8-bit float elements");
+    case 21:
+    case 22:
+      return none("4-bit integer elements");
+    default:
+      return Error{ErrorCode::invalid_argument,
+                   "element type " + std::to_string(type) + ", which ONNX does not have"};
   }
 }
 

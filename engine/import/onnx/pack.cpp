@@ -35,7 +35,8 @@ class Packer {
   }
 
   Status inline_tensor(onnx::TensorProto& proto) {
-    if (proto.data_location() != onnx::TensorProto::EXTERNAL && proto.external_data_size() == 0) return {};
+    if (proto.data_location() != onnx::TensorProto::EXTERNAL && proto.external_data_size() == 0)
+      return {};
     TRY(Tensor tensor, weights_.read(proto));
     proto.clear_external_data();
     proto.clear_data_location();
@@ -56,10 +57,12 @@ Result<Bytes> pack(const ModelSource& source) {
   CHECK_OK(packer.graph(*model->mutable_graph()));
   if (!packer.changed()) return source.bytes;
   if (model->ByteSizeLong() > INT32_MAX) {
-    return Error{ErrorCode::unsupported, "with its weights inside the model is larger than 2 GiB, which cannot travel yet"};
+    return Error{ErrorCode::unsupported,
+                 "with its weights inside the model is larger than 2 GiB, which cannot travel yet"};
   }
   Bytes out;
-  if (!model->SerializeToString(&out)) return Error{ErrorCode::internal, "protobuf could not write the model"};
+  if (!model->SerializeToString(&out))
+    return Error{ErrorCode::internal, "protobuf could not write the model"};
   return out;
 }
 

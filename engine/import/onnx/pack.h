@@ -5,8 +5,8 @@
 
 namespace enginery::onnx_import {
 
-// The source's bytes unchanged when nothing is external. Errors: those of parsing and of external data; unsupported
-// when the whole would pass protobuf's 2 GiB.
+// The source's bytes unchanged when nothing is external. Errors: those of parsing and of external
+// data; unsupported when the whole would pass protobuf's 2 GiB.
 Result<Bytes> pack(const ModelSource& source);
 
 }  // namespace enginery::onnx_import

@@ -18,7 +18,8 @@ Error Problems::error() const {
   if (count_ == 1) return {code, lines_[0]};
   std::string message = std::to_string(count_) + " problems:";
   for (const std::string& line : lines_) message += "\n  " + line;
-  if (count_ > lines_.size()) message += "\n  ... and " + std::to_string(count_ - lines_.size()) + " more";
+  if (count_ > lines_.size())
+    message += "\n  ... and " + std::to_string(count_ - lines_.size()) + " more";
   return {code, message};
 }
 

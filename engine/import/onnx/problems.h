@@ -12,7 +12,8 @@ class Problems {
  public:
   void add(Error problem);
   bool empty() const { return count_ == 0; }
-  // One error for all: unsupported when every problem is, invalid_argument otherwise; a line a problem.
+  // One error for all: unsupported when every problem is, invalid_argument otherwise; a line a
+  // problem.
   Error error() const;
 
  private:

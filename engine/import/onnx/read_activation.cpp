@@ -15,7 +15,9 @@ void result_activation(NodeReader& node, Activation op) {
 }
 
 template <ActivationKind kind>
-void read_plain(NodeReader& node) { result_activation(node, {kind}); }
+void read_plain(NodeReader& node) {
+  result_activation(node, {kind});
+}
 
 template <UnaryKind kind>
 void read_unary(NodeReader& node) {
@@ -32,10 +34,15 @@ void read_relu(NodeReader& node) {
 void read_leaky_relu(NodeReader& node) {
   result_activation(node, {ActivationKind::leaky_relu, node.real("alpha", 0.01f)});
 }
-void read_elu(NodeReader& node) { result_activation(node, {ActivationKind::elu, node.real("alpha", 1)}); }
-void read_celu(NodeReader& node) { result_activation(node, {ActivationKind::celu, node.real("alpha", 1)}); }
+void read_elu(NodeReader& node) {
+  result_activation(node, {ActivationKind::elu, node.real("alpha", 1)});
+}
+void read_celu(NodeReader& node) {
+  result_activation(node, {ActivationKind::celu, node.real("alpha", 1)});
+}
 void read_selu(NodeReader& node) {
-  float alpha = node.real("alpha", 1.67326319217681884765625f), gamma = node.real("gamma", 1.05070102214813232421875f);
+  float alpha = node.real("alpha", 1.67326319217681884765625f),
+        gamma = node.real("gamma", 1.05070102214813232421875f);
   result_activation(node, {ActivationKind::selu, alpha, gamma});
 }
 void read_hard_sigmoid(NodeReader& node) {
@@ -47,11 +54,14 @@ void read_thresholded_relu(NodeReader& node) {
 }
 void read_gelu(NodeReader& node) {
   std::string approximate = node.text("approximate", "none");
-  if (approximate != "none" && approximate != "tanh") node.reject("attribute approximate is '" + approximate + "'");
-  result_activation(node, {approximate == "tanh" ? ActivationKind::gelu_tanh : ActivationKind::gelu_erf});
+  if (approximate != "none" && approximate != "tanh")
+    node.reject("attribute approximate is '" + approximate + "'");
+  result_activation(node,
+                    {approximate == "tanh" ? ActivationKind::gelu_tanh : ActivationKind::gelu_erf});
 }
 
-// Bounds are attributes before operator set 11 and optional inputs since; bounds that are known make one activation.
+// Bounds are attributes before operator set 11 and optional inputs since; bounds that are known
+// make one activation.
 void read_clip(NodeReader& node) {
   ValueId x = node.input(0);
   node.ignore({"consumed_inputs"});
@@ -71,7 +81,8 @@ void read_clip(NodeReader& node) {
   node.result(Binary{BinaryKind::min}, {y, high});
 }
 
-// Before operator set 7 a slope of one dimension belonged to the channels; since then it is broadcast from the right.
+// Before operator set 7 a slope of one dimension belonged to the channels; since then it is
+// broadcast from the right.
 void read_prelu(NodeReader& node) {
   ValueId x = node.input(0), slope = node.input(1);
   node.ignore({"consumed_inputs"});
@@ -97,7 +108,8 @@ void read_shrink(NodeReader& node) {
 
 void read_is_inf(NodeReader& node) {
   ValueId x = node.input(0);
-  bool positive = node.integer("detect_positive", 1) != 0, negative = node.integer("detect_negative", 1) != 0;
+  bool positive = node.integer("detect_positive", 1) != 0,
+       negative = node.integer("detect_negative", 1) != 0;
   if (positive && negative) return node.result(Unary{UnaryKind::is_inf}, {x});
   BinaryKind side = positive ? BinaryKind::greater : BinaryKind::less;
   ValueId infinite = node.add(Unary{UnaryKind::is_inf}, {x});
@@ -155,6 +167,8 @@ constexpr OperatorReader kActivationReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> activation_readers() { return kActivationReaders; }
+std::span<const OperatorReader> activation_readers() {
+  return kActivationReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,4 +1,5 @@
-// Convolutions and poolings. ONNX Conv-11, ConvTranspose-11, MaxPool-12, AveragePool-19, Global*Pool-1, LpPool-18.
+// Convolutions and poolings. ONNX Conv-11, ConvTranspose-11, MaxPool-12, AveragePool-19,
+// Global*Pool-1, LpPool-18.
 #include "engine/import/onnx/readers.h"
 
 namespace enginery::onnx_import {
@@ -9,19 +10,22 @@ struct Window {
   std::vector<int64_t> kernel, strides, dilations, pads_begin, pads_end;
 };
 
-std::vector<int64_t> per_dimension(NodeReader& node, const std::string& name, size_t n, int64_t otherwise) {
+std::vector<int64_t> per_dimension(NodeReader& node, const std::string& name, size_t n,
+                                   int64_t otherwise) {
   std::vector<int64_t> values = node.integers(name, std::vector<int64_t>(n, otherwise));
   if (values.size() != n) {
-    node.reject("attribute " + name + " has " + std::to_string(values.size()) + " entries for " + std::to_string(n) +
-                " spatial dimensions");
+    node.reject("attribute " + name + " has " + std::to_string(values.size()) + " entries for " +
+                std::to_string(n) + " spatial dimensions");
     values.assign(n, otherwise);
   }
   return values;
 }
 
-void require_range(NodeReader& node, const std::string& name, const std::vector<int64_t>& values, int64_t least) {
+void require_range(NodeReader& node, const std::string& name, const std::vector<int64_t>& values,
+                   int64_t least) {
   for (int64_t v : values) {
-    if (v < least || v > INT32_MAX) return node.reject("attribute " + name + " holds " + std::to_string(v));
+    if (v < least || v > INT32_MAX)
+      return node.reject("attribute " + name + " holds " + std::to_string(v));
   }
 }
 
@@ -33,14 +37,17 @@ void read_explicit_pads(NodeReader& node, Window& w) {
   w.pads_end.assign(middle, pads.end());
 }
 
-// auto_pad=SAME_*: as many outputs as ceil(input / stride); an odd padding's extra element goes where the name says.
+// auto_pad=SAME_*: as many outputs as ceil(input / stride); an odd padding's extra element goes
+// where the name says.
 void same_pads(NodeReader& node, Window& w, ValueId x, bool extra_at_end) {
   for (size_t i = 0; i < w.kernel.size(); ++i) {
     int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
     int64_t total = reach - 1;
     if (w.strides[i] != 1) {
-      int64_t size = node.size(x, static_cast<int64_t>(i) + 2, "the spatial size that auto_pad needs");
-      total = std::max<int64_t>(0, ((size + w.strides[i] - 1) / w.strides[i] - 1) * w.strides[i] + reach - size);
+      int64_t size =
+          node.size(x, static_cast<int64_t>(i) + 2, "the spatial size that auto_pad needs");
+      total = std::max<int64_t>(
+          0, ((size + w.strides[i] - 1) / w.strides[i] - 1) * w.strides[i] + reach - size);
     }
     int64_t less = total / 2, more = total - less;
     w.pads_begin.push_back(extra_at_end ? less : more);
@@ -86,9 +93,11 @@ Window read_window(NodeReader& node, ValueId x, std::vector<int64_t> kernel) {
 // The kernel's dims by the weights' type; the attribute, where present, must agree.
 std::vector<int64_t> weight_kernel(NodeReader& node, ValueId weights) {
   std::vector<int64_t> kernel;
-  for (int64_t i = 2; i < node.rank(weights); ++i) kernel.push_back(node.size(weights, i, "the kernel's size"));
+  for (int64_t i = 2; i < node.rank(weights); ++i)
+    kernel.push_back(node.size(weights, i, "the kernel's size"));
   if (node.rank(weights) < 3) node.reject("the weights have fewer than three dimensions");
-  if (node.integers("kernel_shape", kernel) != kernel) node.reject("attribute kernel_shape differs from the weights");
+  if (node.integers("kernel_shape", kernel) != kernel)
+    node.reject("attribute kernel_shape differs from the weights");
   return kernel;
 }
 
@@ -99,8 +108,10 @@ void read_conv(NodeReader& node) {
   node.result(op, node.inputs());
 }
 
-// Paddings that make the output `wanted` wide; where it is wider than the input reaches, output padding fills it.
-void fit_output(Window& w, Deconvolution& op, size_t i, int64_t size, int64_t wanted, bool extra_at_end) {
+// Paddings that make the output `wanted` wide; where it is wider than the input reaches, output
+// padding fills it.
+void fit_output(Window& w, Deconvolution& op, size_t i, int64_t size, int64_t wanted,
+                bool extra_at_end) {
   int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
   int64_t total = w.strides[i] * (size - 1) + op.output_padding[i] + reach - wanted;
   if (total < 0) op.output_padding[i] -= total, total = 0;
@@ -113,13 +124,15 @@ void read_conv_transpose(NodeReader& node) {
   ValueId x = node.input(0), weights = node.input(1);
   Window w = read_strides(node, weight_kernel(node, weights));
   size_t n = w.kernel.size();
-  Deconvolution op{{}, {}, {}, {}, per_dimension(node, "output_padding", n, 0), node.integer("group", 1)};
+  Deconvolution op{
+      {}, {}, {}, {}, per_dimension(node, "output_padding", n, 0), node.integer("group", 1)};
   require_range(node, "output_padding", op.output_padding, 0);
   std::string automatic = node.text("auto_pad", "NOTSET");
   bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
   std::vector<int64_t> wanted = node.integers("output_shape");
   if (wanted.size() == n + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
-  if (!wanted.empty() && wanted.size() != n) node.reject("attribute output_shape has the wrong length");
+  if (!wanted.empty() && wanted.size() != n)
+    node.reject("attribute output_shape has the wrong length");
   if (automatic == "VALID") {
     node.ignore({"pads"});
     w.pads_begin.assign(n, 0);
@@ -129,11 +142,14 @@ void read_conv_transpose(NodeReader& node) {
   } else {
     node.ignore({"pads"});
     for (size_t i = 0; i < n && node.ok(); ++i) {
-      int64_t size = node.size(x, static_cast<int64_t>(i) + 2, "the spatial size that the output's size needs");
-      fit_output(w, op, i, size, wanted.empty() ? size * w.strides[i] : wanted[i], automatic == "SAME_UPPER");
+      int64_t size = node.size(x, static_cast<int64_t>(i) + 2,
+                               "the spatial size that the output's size needs");
+      fit_output(w, op, i, size, wanted.empty() ? size * w.strides[i] : wanted[i],
+                 automatic == "SAME_UPPER");
     }
   }
-  op.strides = w.strides, op.dilations = w.dilations, op.pads_begin = w.pads_begin, op.pads_end = w.pads_end;
+  op.strides = w.strides, op.dilations = w.dilations, op.pads_begin = w.pads_begin,
+  op.pads_end = w.pads_end;
   node.result(op, node.inputs());
 }
 
@@ -166,19 +182,26 @@ void read_lp_pool(NodeReader& node) {
   if (op.ceil_mode) return node.refuse("attribute ceil_mode=1 is not supported");
   float p = static_cast<float>(node.integer("p", 2)), elements = 1;
   for (int64_t k : op.kernel) elements *= static_cast<float>(k);
-  ValueId power = node.number_constant(p, node.type(x)), root = node.number_constant(1 / p, node.type(x));
+  ValueId power = node.number_constant(p, node.type(x)),
+          root = node.number_constant(1 / p, node.type(x));
   ValueId y = node.add(Binary{BinaryKind::pow}, {node.add(Unary{UnaryKind::abs}, {x}), power});
-  y = node.add(Binary{BinaryKind::mul}, {node.add(op, {y}), node.number_constant(elements, node.type(x))});
+  y = node.add(Binary{BinaryKind::mul},
+               {node.add(op, {y}), node.number_constant(elements, node.type(x))});
   node.result(Binary{BinaryKind::pow}, {y, root});
 }
 
-void read_global_average(NodeReader& node) { node.result(GlobalPooling{PoolKind::average}, {node.input(0)}); }
-void read_global_max(NodeReader& node) { node.result(GlobalPooling{PoolKind::max}, {node.input(0)}); }
+void read_global_average(NodeReader& node) {
+  node.result(GlobalPooling{PoolKind::average}, {node.input(0)});
+}
+void read_global_max(NodeReader& node) {
+  node.result(GlobalPooling{PoolKind::max}, {node.input(0)});
+}
 
 void read_global_lp(NodeReader& node) {
   ValueId x = node.input(0);
   int64_t p = node.integer("p", 2);
-  if (p != 1 && p != 2) return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
+  if (p != 1 && p != 2)
+    return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
   Reduce op{p == 1 ? ReduceKind::l1 : ReduceKind::l2};
   for (int64_t i = 2; i < node.rank(x); ++i) op.axes.push_back(i);
   node.result(op, {x});
@@ -197,6 +220,8 @@ constexpr OperatorReader kConvolutionReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> convolution_readers() { return kConvolutionReaders; }
+std::span<const OperatorReader> convolution_readers() {
+  return kConvolutionReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,4 +1,5 @@
-// Arithmetic, comparisons, logic, selection and casts: functions of broadcast inputs. ONNX 7 to 21 (and 6's broadcasting).
+// Arithmetic, comparisons, logic, selection and casts: functions of broadcast inputs. ONNX 7 to 21
+// (and 6's broadcasting).
 #include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/readers.h"
 
@@ -11,7 +12,8 @@ ValueId align_legacy(NodeReader& node, ValueId a, ValueId b) {
   node.ignore({"broadcast"});
   int64_t axis = node.axis(node.integer("axis", 0), node.rank(a));
   std::vector<int64_t> shape;
-  for (int64_t i = 0; i < node.rank(b); ++i) shape.push_back(node.size(b, i, "the second input's size"));
+  for (int64_t i = 0; i < node.rank(b); ++i)
+    shape.push_back(node.size(b, i, "the second input's size"));
   shape.resize(static_cast<size_t>(std::max<int64_t>(node.rank(a) - axis, node.rank(b))), 1);
   return node.add(Reshape{}, {b, node.ints_constant(shape)});
 }
@@ -36,7 +38,8 @@ void read_pow(NodeReader& node) {
 
 void read_mod(NodeReader& node) {
   bool dividend_sign = node.integer("fmod", 0) != 0;
-  node.result(Binary{dividend_sign ? BinaryKind::fmod : BinaryKind::mod}, {node.input(0), node.input(1)});
+  node.result(Binary{dividend_sign ? BinaryKind::fmod : BinaryKind::mod},
+              {node.input(0), node.input(1)});
 }
 
 // Sum, Max, Min: any number of inputs, folded from the left.
@@ -44,26 +47,31 @@ template <BinaryKind kind>
 void read_variadic(NodeReader& node) {
   node.ignore({"consumed_inputs"});
   ValueId value = node.input(0);
-  for (size_t i = 1; i + 1 < node.input_count(); ++i) value = node.add(Binary{kind}, {value, node.input(i)});
+  for (size_t i = 1; i + 1 < node.input_count(); ++i)
+    value = node.add(Binary{kind}, {value, node.input(i)});
   if (node.input_count() < 2) return node.result(Identity{}, {value});
   node.result(Binary{kind}, {value, node.input(node.input_count() - 1)});
 }
 
 void read_mean(NodeReader& node) {
   ValueId sum = node.input(0);
-  for (size_t i = 1; i < node.input_count(); ++i) sum = node.add(Binary{BinaryKind::add}, {sum, node.input(i)});
+  for (size_t i = 1; i < node.input_count(); ++i)
+    sum = node.add(Binary{BinaryKind::add}, {sum, node.input(i)});
   double count = static_cast<double>(node.input_count());
   node.result(Binary{BinaryKind::div}, {sum, node.number_constant(count, node.type(sum))});
 }
 
 void read_bit_shift(NodeReader& node) {
   std::string direction = node.text("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") node.reject("attribute direction is neither LEFT nor RIGHT");
+  if (direction != "LEFT" && direction != "RIGHT")
+    node.reject("attribute direction is neither LEFT nor RIGHT");
   BinaryKind kind = direction == "LEFT" ? BinaryKind::shift_left : BinaryKind::shift_right;
   node.result(Binary{kind}, {node.input(0), node.input(1)});
 }
 
-void read_where(NodeReader& node) { node.result(Select{}, {node.input(0), node.input(1), node.input(2)}); }
+void read_where(NodeReader& node) {
+  node.result(Select{}, {node.input(0), node.input(1), node.input(2)});
+}
 
 void read_cast(NodeReader& node) {
   node.ignore({"saturate"});  // of 8-bit floats only, which onnx_type refuses
@@ -107,6 +115,8 @@ constexpr OperatorReader kElementwiseReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> elementwise_readers() { return kElementwiseReaders; }
+std::span<const OperatorReader> elementwise_readers() {
+  return kElementwiseReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,5 +1,5 @@
-// Operators that make tensors from attributes and sizes. ONNX Constant-21, ConstantOfShape-21, Range-11, EyeLike-9,
-// OneHot-11, Trilu-14.
+// Operators that make tensors from attributes and sizes. ONNX Constant-21, ConstantOfShape-21,
+// Range-11, EyeLike-9, OneHot-11, Trilu-14.
 #include <algorithm>
 
 #include "engine/import/onnx/onnx_types.h"
@@ -14,7 +14,8 @@ constexpr int64_t kMaxMaskElements = int64_t{1} << 24;
 void read_constant(NodeReader& node) {
   if (auto* tensor = node.any("value")) {
     if (const Tensor* t = std::get_if<Tensor>(tensor)) return node.result(*t);
-    if (const auto* u = std::get_if<UnreadableAttribute>(tensor)) return node.refuse("attribute value: " + u->reason);
+    if (const auto* u = std::get_if<UnreadableAttribute>(tensor))
+      return node.refuse("attribute value: " + u->reason);
     return node.reject("attribute value is not a tensor");
   }
   if (auto* sparse = node.any("sparse_value")) {
@@ -42,18 +43,22 @@ void read_constant_of_shape(NodeReader& node) {
   Fill op;
   if (const AttributeValue* attribute = node.any("value")) {
     const Tensor* value = std::get_if<Tensor>(attribute);
-    if (!value || value->size() != 1) return node.reject("attribute value is not a tensor of one element");
+    if (!value || value->size() != 1)
+      return node.reject("attribute value is not a tensor of one element");
     op = {value->type(), convert(*value, DataType::float32).data<float>()[0]};
     // Fill holds a float: an integer that it cannot hold would come out rounded.
     Tensor back = convert(Tensor::scalar(op.value), value->type());
     if (!is_floating(value->type()) && to_int64s(back) != to_int64s(*value)) {
-      return node.refuse("the value " + std::to_string(to_int64s(*value)[0]) + " has more than 24 bits");
+      return node.refuse("the value " + std::to_string(to_int64s(*value)[0]) +
+                         " has more than 24 bits");
     }
   }
   node.result(op, {as_int64(node, node.input(0))});
 }
 
-void read_range(NodeReader& node) { node.result(Range{}, {node.input(0), node.input(1), node.input(2)}); }
+void read_range(NodeReader& node) {
+  node.result(Range{}, {node.input(0), node.input(1), node.input(2)});
+}
 
 // The elements [row, column] of a matrix for which `inside` holds.
 template <typename Inside>
@@ -66,7 +71,8 @@ Tensor mask(int64_t rows, int64_t columns, Inside&& inside) {
   return out;
 }
 
-// The matrix that the last two dimensions make; refuses the node when it is too large for a constant.
+// The matrix that the last two dimensions make; refuses the node when it is too large for a
+// constant.
 std::pair<int64_t, int64_t> matrix_size(NodeReader& node, ValueId x) {
   int64_t rows = node.size(x, node.rank(x) - 2, "the number of rows");
   int64_t columns = node.size(x, node.rank(x) - 1, "the number of columns");
@@ -103,7 +109,8 @@ void read_trilu(NodeReader& node) {
   node.result(Select{}, {kept, x, node.number_constant(0, node.type(x))});
 }
 
-// Compares each index, unsqueezed along the axis, with 0 .. depth-1; negative indices count from the end.
+// Compares each index, unsqueezed along the axis, with 0 .. depth-1; negative indices count from
+// the end.
 void read_one_hot(NodeReader& node) {
   ValueId indices = as_int64(node, node.input(0)), values = node.input(2);
   int64_t depth = static_cast<int64_t>(node.number(node.input(1), "the depth"));
@@ -123,16 +130,15 @@ void read_one_hot(NodeReader& node) {
 }
 
 constexpr OperatorReader kGeneratorReaders[] = {
-    {"Constant", read_constant},
-    {"ConstantOfShape", read_constant_of_shape},
-    {"Range", read_range},
-    {"EyeLike", read_eye_like},
-    {"Trilu", read_trilu},
-    {"OneHot", read_one_hot},
+    {"Constant", read_constant}, {"ConstantOfShape", read_constant_of_shape},
+    {"Range", read_range},       {"EyeLike", read_eye_like},
+    {"Trilu", read_trilu},       {"OneHot", read_one_hot},
 };
 
 }  // namespace
 
-std::span<const OperatorReader> generator_readers() { return kGeneratorReaders; }
+std::span<const OperatorReader> generator_readers() {
+  return kGeneratorReaders;
+}
 
 }  // namespace enginery::onnx_import

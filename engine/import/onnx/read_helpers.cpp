@@ -15,7 +15,8 @@ ValueId same_shape(NodeReader& node, ValueId x) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 0) shape[i] = i == 0 ? 0 : (++unknown, -1);
   }
-  if (unknown > 1) node.refuse("more than one size is known only at run time; give the inputs' sizes (--shapes)");
+  if (unknown > 1)
+    node.refuse("more than one size is known only at run time; give the inputs' sizes (--shapes)");
   return node.ints_constant(shape);
 }
 
@@ -27,14 +28,16 @@ ValueId per_channel(NodeReader& node, ValueId vector, int64_t rank) {
 
 ValueId counting(NodeReader& node, int64_t n) {
   if (!node.ok()) return kNoValue;
-  if (n < 0 || n > kMaxCounting) return node.refuse("a size of " + std::to_string(n) + " is too large"), kNoValue;
+  if (n < 0 || n > kMaxCounting)
+    return node.refuse("a size of " + std::to_string(n) + " is too large"), kNoValue;
   std::vector<int64_t> values(static_cast<size_t>(n));
   std::iota(values.begin(), values.end(), 0);
   return node.ints_constant(values);
 }
 
 ValueId as_int64(NodeReader& node, ValueId v) {
-  return v == kNoValue || node.type(v) == DataType::int64 ? v : node.add(Cast{DataType::int64}, {v});
+  return v == kNoValue || node.type(v) == DataType::int64 ? v
+                                                          : node.add(Cast{DataType::int64}, {v});
 }
 
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name) {

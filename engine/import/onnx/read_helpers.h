@@ -5,11 +5,13 @@
 
 namespace enginery::onnx_import {
 
-// A constant for Reshape that gives x's dims to a value of x's volume and, where x's first size is symbolic, x's
-// first size. Refuses the node when more than one other size is known only at run time.
+// A constant for Reshape that gives x's dims to a value of x's volume and, where x's first size is
+// symbolic, x's first size. Refuses the node when more than one other size is known only at run
+// time.
 ValueId same_shape(NodeReader& node, ValueId x);
 
-// A vector of one element a channel as [C, 1, ...], which broadcasts over [N, C, ...] of `rank` dimensions.
+// A vector of one element a channel as [C, 1, ...], which broadcasts over [N, C, ...] of `rank`
+// dimensions.
 ValueId per_channel(NodeReader& node, ValueId vector, int64_t rank);
 
 // The constant 0, 1, ..., n-1 (int64); refuses the node when n is unreasonable.
@@ -18,7 +20,8 @@ ValueId counting(NodeReader& node, int64_t n);
 // The value as int64, cast where it is of another type.
 ValueId as_int64(NodeReader& node, ValueId v);
 
-// What used to be attribute `name` and is now input `index`: that input, or a constant of the attribute, or kNoValue.
+// What used to be attribute `name` and is now input `index`: that input, or a constant of the
+// attribute, or kNoValue.
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name);
 
 }  // namespace enginery::onnx_import

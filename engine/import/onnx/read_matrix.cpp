@@ -6,11 +6,14 @@
 namespace enginery::onnx_import {
 namespace {
 
-void read_matmul(NodeReader& node) { node.result(MatMul{}, {node.input(0), node.input(1)}); }
+void read_matmul(NodeReader& node) {
+  node.result(MatMul{}, {node.input(0), node.input(1)});
+}
 
 void read_gemm(NodeReader& node) {
   node.ignore({"broadcast"});  // opset 6: its form is numpy's
-  Gemm op{node.real("alpha", 1), node.real("beta", 1), node.integer("transA", 0) != 0, node.integer("transB", 0) != 0};
+  Gemm op{node.real("alpha", 1), node.real("beta", 1), node.integer("transA", 0) != 0,
+          node.integer("transB", 0) != 0};
   node.input(0), node.input(1);
   node.result(op, node.inputs());
 }
@@ -30,6 +33,8 @@ constexpr OperatorReader kMatrixReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> matrix_readers() { return kMatrixReaders; }
+std::span<const OperatorReader> matrix_readers() {
+  return kMatrixReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,5 +1,6 @@
-// Normalisations and softmax. ONNX BatchNormalization-15, LRN-13, InstanceNormalization-6, LayerNormalization-17,
-// GroupNormalization-21, MeanVarianceNormalization-13, LpNormalization-1, Softmax-13, LogSoftmax-13, Hardmax-13.
+// Normalisations and softmax. ONNX BatchNormalization-15, LRN-13, InstanceNormalization-6,
+// LayerNormalization-17, GroupNormalization-21, MeanVarianceNormalization-13, LpNormalization-1,
+// Softmax-13, LogSoftmax-13, Hardmax-13.
 #include <algorithm>
 
 #include "engine/import/onnx/read_helpers.h"
@@ -10,21 +11,25 @@ namespace {
 
 void read_batch_norm(NodeReader& node) {
   node.ignore({"momentum", "is_test", "consumed_inputs"});
-  if (node.integer("spatial", 1) == 0) return node.refuse("attribute spatial=0 (statistics a pixel) is not supported");
-  if (node.integer("training_mode", 0) != 0) return node.refuse("attribute training_mode=1 is for training");
+  if (node.integer("spatial", 1) == 0)
+    return node.refuse("attribute spatial=0 (statistics a pixel) is not supported");
+  if (node.integer("training_mode", 0) != 0)
+    return node.refuse("attribute training_mode=1 is for training");
   BatchNorm op{node.real("epsilon", 1e-5f)};
   node.result(op, {node.input(0), node.input(1), node.input(2), node.input(3), node.input(4)});
 }
 
 void read_lrn(NodeReader& node) {
   if (!node.has("size")) node.reject("attribute size is missing");
-  Lrn op{node.integer("size", 5), node.real("alpha", 1e-4f), node.real("beta", 0.75f), node.real("bias", 1)};
+  Lrn op{node.integer("size", 5), node.real("alpha", 1e-4f), node.real("beta", 0.75f),
+         node.real("bias", 1)};
   node.result(op, {node.input(0)});
 }
 
 void read_instance_norm(NodeReader& node) {
   node.ignore({"consumed_inputs"});
-  node.result(InstanceNorm{node.real("epsilon", 1e-5f)}, {node.input(0), node.input(1), node.input(2)});
+  node.result(InstanceNorm{node.real("epsilon", 1e-5f)},
+              {node.input(0), node.input(1), node.input(2)});
 }
 
 // x normalised over `axes`, with its mean and 1 / standard deviation, each of x's rank.
@@ -36,8 +41,10 @@ Normalized normalize(NodeReader& node, ValueId x, const std::vector<int64_t>& ax
   ValueId mean = node.add(average, {x});
   ValueId centred = node.add(Binary{BinaryKind::sub}, {x, mean});
   ValueId variance = node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
-  ValueId shifted = node.add(Binary{BinaryKind::add}, {variance, node.number_constant(epsilon, node.type(x))});
-  ValueId inverse = node.add(Unary{UnaryKind::reciprocal}, {node.add(Unary{UnaryKind::sqrt}, {shifted})});
+  ValueId shifted =
+      node.add(Binary{BinaryKind::add}, {variance, node.number_constant(epsilon, node.type(x))});
+  ValueId inverse =
+      node.add(Unary{UnaryKind::reciprocal}, {node.add(Unary{UnaryKind::sqrt}, {shifted})});
   return {node.add(Binary{BinaryKind::mul}, {centred, inverse}), mean, inverse};
 }
 
@@ -46,7 +53,8 @@ void read_layer_norm(NodeReader& node) {
   ValueId x = node.input(0), scale = node.input(1), bias = node.optional_input(2);
   int64_t axis = node.axis(node.integer("axis", -1), node.rank(x));
   float epsilon = node.real("epsilon", 1e-5f);
-  if (!node.has_output(1) && !node.has_output(2)) return node.result(LayerNorm{axis, epsilon}, {x, scale, bias});
+  if (!node.has_output(1) && !node.has_output(2))
+    return node.result(LayerNorm{axis, epsilon}, {x, scale, bias});
   std::vector<int64_t> axes;
   for (int64_t i = axis; i < node.rank(x); ++i) axes.push_back(i);
   Normalized n = normalize(node, x, axes, epsilon);
@@ -55,13 +63,16 @@ void read_layer_norm(NodeReader& node) {
   node.result(y, 0), node.result(n.mean, 1), node.result(n.inverse_deviation, 2);
 }
 
-// An instance normalisation whose channels are the groups; since operator set 21 scale and bias are a channel's.
+// An instance normalisation whose channels are the groups; since operator set 21 scale and bias are
+// a channel's.
 void read_group_norm(NodeReader& node) {
   node.ignore({"stash_type"});
   ValueId x = node.input(0), scale = node.input(1), bias = node.input(2);
-  int64_t groups = node.integer("num_groups", 0), channels = node.size(x, 1, "the number of channels");
+  int64_t groups = node.integer("num_groups", 0),
+          channels = node.size(x, 1, "the number of channels");
   if (!node.ok()) return;
-  if (groups < 1 || channels % groups != 0) return node.reject("attribute num_groups does not divide the channels");
+  if (groups < 1 || channels % groups != 0)
+    return node.reject("attribute num_groups does not divide the channels");
   InstanceNorm op{node.real("epsilon", 1e-5f)};
   ValueId grouped = node.add(Reshape{}, {x, node.ints_constant({0, groups, -1})});
   if (node.opset() < 21) {
@@ -83,19 +94,23 @@ void read_mean_variance_norm(NodeReader& node) {
   ValueId centred = node.add(Binary{BinaryKind::sub}, {x, mean});
   ValueId variance = node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
   ValueId deviation = node.add(Unary{UnaryKind::sqrt}, {variance});
-  ValueId divisor = node.add(Binary{BinaryKind::add}, {deviation, node.number_constant(1e-9, node.type(x))});
+  ValueId divisor =
+      node.add(Binary{BinaryKind::add}, {deviation, node.number_constant(1e-9, node.type(x))});
   node.result(Binary{BinaryKind::div}, {centred, divisor});
 }
 
 void read_lp_norm(NodeReader& node) {
   ValueId x = node.input(0);
   int64_t p = node.integer("p", 2);
-  if (p != 1 && p != 2) return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
-  Reduce length{p == 1 ? ReduceKind::l1 : ReduceKind::l2, {node.axis(node.integer("axis", -1), node.rank(x))}};
+  if (p != 1 && p != 2)
+    return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
+  Reduce length{p == 1 ? ReduceKind::l1 : ReduceKind::l2,
+                {node.axis(node.integer("axis", -1), node.rank(x))}};
   node.result(Binary{BinaryKind::div}, {x, node.add(length, {x})});
 }
 
-// Before operator set 13 softmax and its kin saw a matrix: the dimensions before `axis` by those from it on.
+// Before operator set 13 softmax and its kin saw a matrix: the dimensions before `axis` by those
+// from it on.
 struct SoftmaxShape {
   int64_t axis = -1;
   bool as_matrix = false;
@@ -129,7 +144,8 @@ ValueId hardmax(NodeReader& node, ValueId x, int64_t axis) {
   std::vector<int64_t> shape(static_cast<size_t>(node.rank(x)), 1);
   if (node.ok()) shape[static_cast<size_t>(axis)] = n;
   ValueId positions = node.add(Reshape{}, {counting(node, n), node.ints_constant(shape)});
-  return node.add(Cast{node.type(x)}, {node.add(Binary{BinaryKind::equal}, {positions, node.add(best, {x})})});
+  return node.add(Cast{node.type(x)},
+                  {node.add(Binary{BinaryKind::equal}, {positions, node.add(best, {x})})});
 }
 
 void read_hardmax(NodeReader& node) {
@@ -155,6 +171,8 @@ constexpr OperatorReader kNormalizationReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> normalization_readers() { return kNormalizationReaders; }
+std::span<const OperatorReader> normalization_readers() {
+  return kNormalizationReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -11,8 +11,10 @@ template <ReduceKind kind>
 void read_reduce(NodeReader& node) {
   ValueId x = node.input(0);
   Reduce op{kind};
-  if (node.has_input(1)) op.axes = node.ints(node.input(1), "the axes");
-  else op.axes = node.integers("axes");
+  if (node.has_input(1))
+    op.axes = node.ints(node.input(1), "the axes");
+  else
+    op.axes = node.integers("axes");
   op.keep_dims = node.integer("keepdims", 1) != 0;
   op.none_is_identity = node.integer("noop_with_empty_axes", 0) != 0;
   node.result(op, {x});
@@ -20,7 +22,8 @@ void read_reduce(NodeReader& node) {
 
 template <bool largest>
 void read_arg_extreme(NodeReader& node) {
-  ArgExtreme op{largest, node.integer("keepdims", 1) != 0, node.integer("select_last_index", 0) != 0};
+  ArgExtreme op{largest, node.integer("keepdims", 1) != 0,
+                node.integer("select_last_index", 0) != 0};
   op.axis = node.integer("axis", 0);
   node.result(op, {node.input(0)});
 }
@@ -42,6 +45,8 @@ constexpr OperatorReader kReductionReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> reduction_readers() { return kReductionReaders; }
+std::span<const OperatorReader> reduction_readers() {
+  return kReductionReaders;
+}
 
 }  // namespace enginery::onnx_import

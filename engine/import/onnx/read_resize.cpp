@@ -33,7 +33,8 @@ ResizeRounding read_rounding(NodeReader& node) {
   if (mode == "round_prefer_ceil") return ResizeRounding::round_prefer_ceil;
   if (mode == "floor") return ResizeRounding::floor;
   if (mode == "ceil") return ResizeRounding::ceil;
-  if (mode != "round_prefer_floor") node.reject("attribute nearest_mode is '" + printable(mode) + "'");
+  if (mode != "round_prefer_floor")
+    node.reject("attribute nearest_mode is '" + printable(mode) + "'");
   return ResizeRounding::round_prefer_floor;
 }
 
@@ -43,12 +44,15 @@ ValueId unless_empty(NodeReader& node, size_t index) {
   return v != kNoValue && node.dims(v) == Dims{0} ? kNoValue : v;
 }
 
-// Numbers that belong to `axes`, spread over all dimensions: element i of the constant goes to axes[i] of `all`.
-void spread(NodeReader& node, ValueId v, size_t first, const std::vector<int64_t>& axes, std::span<float> all) {
+// Numbers that belong to `axes`, spread over all dimensions: element i of the constant goes to
+// axes[i] of `all`.
+void spread(NodeReader& node, ValueId v, size_t first, const std::vector<int64_t>& axes,
+            std::span<float> all) {
   const Tensor* given = node.constant(v);
   if (!given) return node.refuse("scales or region of some axes are known only at run time");
   Tensor narrow = convert(*given, DataType::float32);
-  if (static_cast<size_t>(narrow.size()) < first + axes.size()) return node.reject("axes and their scales or region differ in length");
+  if (static_cast<size_t>(narrow.size()) < first + axes.size())
+    return node.reject("axes and their scales or region differ in length");
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t axis = static_cast<size_t>(node.axis(axes[i], static_cast<int64_t>(all.size())));
     if (node.ok()) all[axis] = narrow.data<float>()[first + i];
@@ -56,17 +60,20 @@ void spread(NodeReader& node, ValueId v, size_t first, const std::vector<int64_t
 }
 
 ValueId floats_constant(NodeReader& node, const std::vector<float>& values) {
-  return node.ok() ? node.constant(Tensor::of<float>({static_cast<int64_t>(values.size())}, values)) : kNoValue;
+  return node.ok() ? node.constant(Tensor::of<float>({static_cast<int64_t>(values.size())}, values))
+                   : kNoValue;
 }
 
-ValueId spread_scales(NodeReader& node, ValueId scales, int64_t rank, const std::vector<int64_t>& axes) {
+ValueId spread_scales(NodeReader& node, ValueId scales, int64_t rank,
+                      const std::vector<int64_t>& axes) {
   std::vector<float> all(static_cast<size_t>(rank), 1.0f);
   spread(node, scales, 0, axes, all);
   return floats_constant(node, all);
 }
 
 // A region is begins, then ends.
-ValueId spread_region(NodeReader& node, ValueId region, int64_t rank, const std::vector<int64_t>& axes) {
+ValueId spread_region(NodeReader& node, ValueId region, int64_t rank,
+                      const std::vector<int64_t>& axes) {
   size_t n = static_cast<size_t>(rank);
   std::vector<float> all(2 * n, 0.0f);
   std::fill(all.begin() + static_cast<ptrdiff_t>(n), all.end(), 1.0f);
@@ -78,32 +85,41 @@ ValueId spread_region(NodeReader& node, ValueId region, int64_t rank, const std:
 ValueId spread_sizes(NodeReader& node, ValueId x, ValueId sizes, const std::vector<int64_t>& axes) {
   std::vector<int64_t> given = node.ints(sizes, "the sizes of some axes"), all = node.dims(x);
   if (node.ok() && given.size() != axes.size()) node.reject("sizes and axes differ in length");
-  for (size_t i = 0; i < axes.size() && node.ok(); ++i) all[static_cast<size_t>(node.axis(axes[i], node.rank(x)))] = given[i];
+  for (size_t i = 0; i < axes.size() && node.ok(); ++i)
+    all[static_cast<size_t>(node.axis(axes[i], node.rank(x)))] = given[i];
   for (int64_t i = 0; i < node.rank(x); ++i) {
     if (all[static_cast<size_t>(i)] < 0) node.size(x, i, "the size of an axis that is not resized");
   }
   return node.ints_constant(all);
 }
 
-// keep_aspect_ratio_policy: one factor for all axes, the smallest or largest of what the sizes ask for.
-ValueId common_scales(NodeReader& node, ValueId x, ValueId sizes, std::vector<int64_t> axes, const std::string& policy) {
-  std::vector<int64_t> given = node.ints(sizes, "the sizes of a resize that keeps the aspect ratio");
+// keep_aspect_ratio_policy: one factor for all axes, the smallest or largest of what the sizes ask
+// for.
+ValueId common_scales(NodeReader& node, ValueId x, ValueId sizes, std::vector<int64_t> axes,
+                      const std::string& policy) {
+  std::vector<int64_t> given =
+      node.ints(sizes, "the sizes of a resize that keeps the aspect ratio");
   for (int64_t i = 0; axes.empty() && i < node.rank(x); ++i) axes.push_back(i);
   if (node.ok() && given.size() != axes.size()) node.reject("sizes and axes differ in length");
   std::vector<float> scales(static_cast<size_t>(node.rank(x)), 1.0f);
   std::vector<double> factors;
   for (size_t i = 0; i < axes.size() && node.ok(); ++i) {
-    int64_t size = node.size(x, axes[i] = node.axis(axes[i], node.rank(x)), "the size of an axis that is resized");
-    factors.push_back(static_cast<double>(given[i]) / static_cast<double>(std::max<int64_t>(size, 1)));
+    int64_t size = node.size(x, axes[i] = node.axis(axes[i], node.rank(x)),
+                             "the size of an axis that is resized");
+    factors.push_back(static_cast<double>(given[i]) /
+                      static_cast<double>(std::max<int64_t>(size, 1)));
   }
   if (!node.ok()) return kNoValue;
   double factor = policy == "not_larger" ? *std::min_element(factors.begin(), factors.end())
                                          : *std::max_element(factors.begin(), factors.end());
   for (int64_t axis : axes) {
     double size = static_cast<double>(node.size(x, axis, "the size"));
-    // The standard rounds the new size, Resize by scales cuts it off: where they differ we would be one off.
+    // The standard rounds the new size, Resize by scales cuts it off: where they differ we would be
+    // one off.
     if (std::floor(size * static_cast<float>(factor)) != std::floor(size * factor + 0.5)) {
-      return node.refuse("attribute keep_aspect_ratio_policy=" + printable(policy) + " gives a fractional size"), kNoValue;
+      return node.refuse("attribute keep_aspect_ratio_policy=" + printable(policy) +
+                         " gives a fractional size"),
+             kNoValue;
     }
     scales[static_cast<size_t>(axis)] = static_cast<float>(factor);
   }
@@ -126,11 +142,14 @@ void read_resize(NodeReader& node) {
     return node.result(op, {x, node.input(1)});
   }
   Resize op = read_attributes(node);
-  ValueId region = unless_empty(node, 1), scales = unless_empty(node, 2), sizes = as_int64(node, unless_empty(node, 3));
+  ValueId region = unless_empty(node, 1), scales = unless_empty(node, 2),
+          sizes = as_int64(node, unless_empty(node, 3));
   if (op.coordinates != ResizeCoordinates::crop) region = kNoValue;
   std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") node.reject("attribute keep_aspect_ratio_policy");
-  if ((scales == kNoValue) == (sizes == kNoValue)) return node.reject("one of scales and sizes is expected");
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+    node.reject("attribute keep_aspect_ratio_policy");
+  if ((scales == kNoValue) == (sizes == kNoValue))
+    return node.reject("one of scales and sizes is expected");
   std::vector<int64_t> axes = node.integers("axes");
   if (!axes.empty() && region != kNoValue) region = spread_region(node, region, node.rank(x), axes);
   if (sizes != kNoValue && policy != "stretch") {
@@ -161,6 +180,8 @@ constexpr OperatorReader kResizeReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> resize_readers() { return kResizeReaders; }
+std::span<const OperatorReader> resize_readers() {
+  return kResizeReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,5 +1,5 @@
-// Operators that read and write at computed places, and those that depend on order. ONNX GatherND-13, Scatter-9,
-// ScatterElements-18, ScatterND-18, TopK-11, CumSum-14, NonZero-13.
+// Operators that read and write at computed places, and those that depend on order. ONNX
+// GatherND-13, Scatter-9, ScatterElements-18, ScatterND-18, TopK-11, CumSum-14, NonZero-13.
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
@@ -17,7 +17,8 @@ ScatterKind read_scatter_kind(NodeReader& node) {
 }
 
 void read_gather_nd(NodeReader& node) {
-  node.result(GatherNd{node.integer("batch_dims", 0)}, {node.input(0), as_int64(node, node.input(1))});
+  node.result(GatherNd{node.integer("batch_dims", 0)},
+              {node.input(0), as_int64(node, node.input(1))});
 }
 
 void read_scatter_elements(NodeReader& node) {
@@ -26,13 +27,15 @@ void read_scatter_elements(NodeReader& node) {
 }
 
 void read_scatter_nd(NodeReader& node) {
-  node.result(ScatterNd{read_scatter_kind(node)}, {node.input(0), as_int64(node, node.input(1)), node.input(2)});
+  node.result(ScatterNd{read_scatter_kind(node)},
+              {node.input(0), as_int64(node, node.input(1)), node.input(2)});
 }
 
 void read_top_k(NodeReader& node) {
   node.ignore({"sorted"});  // unsorted means any order, and sorted is one
   TopK op{node.integer("axis", -1), node.integer("largest", 1) != 0};
-  ValueId k = node.opset() < 10 ? node.ints_constant({node.integer("k", 0)}) : as_int64(node, node.input(1));
+  ValueId k = node.opset() < 10 ? node.ints_constant({node.integer("k", 0)})
+                                : as_int64(node, node.input(1));
   node.result(op, {node.input(0), k});
 }
 
@@ -41,7 +44,9 @@ void read_cum_sum(NodeReader& node) {
   node.result(op, {node.input(0), as_int64(node, node.input(1))});
 }
 
-void read_non_zero(NodeReader& node) { node.result(NonZero{}, {node.input(0)}); }
+void read_non_zero(NodeReader& node) {
+  node.result(NonZero{}, {node.input(0)});
+}
 
 constexpr OperatorReader kScatteringReaders[] = {
     {"GatherND", read_gather_nd},
@@ -55,6 +60,8 @@ constexpr OperatorReader kScatteringReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> scattering_readers() { return kScatteringReaders; }
+std::span<const OperatorReader> scattering_readers() {
+  return kScatteringReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,5 +1,6 @@
-// Operators that move or describe elements. ONNX Reshape-21, Transpose-21, Flatten-21, Squeeze-21, Unsqueeze-21,
-// Shape-21, Size-21, Expand-13, Identity-21, Dropout-13, DepthToSpace-13, SpaceToDepth-13.
+// Operators that move or describe elements. ONNX Reshape-21, Transpose-21, Flatten-21, Squeeze-21,
+// Unsqueeze-21, Shape-21, Size-21, Expand-13, Identity-21, Dropout-13, DepthToSpace-13,
+// SpaceToDepth-13.
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
@@ -20,9 +21,13 @@ void read_transpose(NodeReader& node) {
   node.result(Transpose{node.integers("perm", reversed)}, {x});
 }
 
-void read_flatten(NodeReader& node) { node.result(Flatten{node.integer("axis", 1)}, {node.input(0)}); }
+void read_flatten(NodeReader& node) {
+  node.result(Flatten{node.integer("axis", 1)}, {node.input(0)});
+}
 
-void read_squeeze(NodeReader& node) { node.result(Squeeze{}, {node.input(0), ints_of_either(node, 1, "axes")}); }
+void read_squeeze(NodeReader& node) {
+  node.result(Squeeze{}, {node.input(0), ints_of_either(node, 1, "axes")});
+}
 
 void read_unsqueeze(NodeReader& node) {
   ValueId axes = ints_of_either(node, 1, "axes");
@@ -40,9 +45,13 @@ void read_size(NodeReader& node) {
   node.result(product, {node.add(Shape{}, {node.input(0)})});
 }
 
-void read_expand(NodeReader& node) { node.result(Expand{}, {node.input(0), as_int64(node, node.input(1))}); }
+void read_expand(NodeReader& node) {
+  node.result(Expand{}, {node.input(0), as_int64(node, node.input(1))});
+}
 
-void read_identity(NodeReader& node) { node.result(Identity{}, {node.input(0)}); }
+void read_identity(NodeReader& node) {
+  node.result(Identity{}, {node.input(0)});
+}
 
 // At inference nothing is dropped; the mask, where asked for, is true everywhere.
 void read_dropout(NodeReader& node) {
@@ -57,7 +66,9 @@ void read_dropout(NodeReader& node) {
   node.result(x, 0);
   if (!node.has_output(1)) return;
   bool boolean_mask = node.opset() >= 10;
-  node.result(node.add(Fill{boolean_mask ? DataType::boolean : node.type(x), 1}, {node.add(Shape{}, {x})}), 1);
+  node.result(
+      node.add(Fill{boolean_mask ? DataType::boolean : node.type(x), 1}, {node.add(Shape{}, {x})}),
+      1);
 }
 
 // [N, C, H, W] cut into blocks: reshape to six dimensions, reorder, reshape back.
@@ -65,15 +76,17 @@ struct Blocks {
   int64_t size, channels, height, width;
 };
 Blocks read_blocks(NodeReader& node, ValueId x) {
-  if (node.rank(x) != 4) node.reject("the input has " + std::to_string(node.rank(x)) + " dimensions, four are expected");
-  Blocks b{node.integer("blocksize", 0), node.size(x, 1, "the number of channels"), node.size(x, 2, "the height"),
-           node.size(x, 3, "the width")};
-  if (b.size < 1 || b.size > INT16_MAX) node.reject("attribute blocksize is " + std::to_string(b.size)), b.size = 1;
+  if (node.rank(x) != 4)
+    node.reject("the input has " + std::to_string(node.rank(x)) + " dimensions, four are expected");
+  Blocks b{node.integer("blocksize", 0), node.size(x, 1, "the number of channels"),
+           node.size(x, 2, "the height"), node.size(x, 3, "the width")};
+  if (b.size < 1 || b.size > INT16_MAX)
+    node.reject("attribute blocksize is " + std::to_string(b.size)), b.size = 1;
   return b;
 }
 
-void result_blocks(NodeReader& node, ValueId x, std::vector<int64_t> cut, std::vector<int64_t> order,
-                   std::vector<int64_t> joined) {
+void result_blocks(NodeReader& node, ValueId x, std::vector<int64_t> cut,
+                   std::vector<int64_t> order, std::vector<int64_t> joined) {
   ValueId pieces = node.add(Reshape{}, {x, node.ints_constant(std::move(cut))});
   ValueId ordered = node.add(Transpose{std::move(order)}, {pieces});
   node.result(Reshape{}, {ordered, node.ints_constant(std::move(joined))});
@@ -87,15 +100,18 @@ void read_depth_to_space(NodeReader& node) {
   if (c % (b * b) != 0) return node.reject("blocksize squared does not divide the channels");
   int64_t depth = c / (b * b);
   std::vector<int64_t> joined{0, depth, h * b, w * b};
-  if (mode == "DCR") return result_blocks(node, x, {0, b, b, depth, h, w}, {0, 3, 4, 1, 5, 2}, joined);
+  if (mode == "DCR")
+    return result_blocks(node, x, {0, b, b, depth, h, w}, {0, 3, 4, 1, 5, 2}, joined);
   result_blocks(node, x, {0, depth, b, b, h, w}, {0, 1, 4, 2, 5, 3}, joined);
 }
 
 void read_space_to_depth(NodeReader& node) {
   ValueId x = node.input(0);
   auto [b, c, h, w] = read_blocks(node, x);
-  if (h % b != 0 || w % b != 0) return node.reject("blocksize does not divide the height and the width");
-  result_blocks(node, x, {0, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4}, {0, c * b * b, h / b, w / b});
+  if (h % b != 0 || w % b != 0)
+    return node.reject("blocksize does not divide the height and the width");
+  result_blocks(node, x, {0, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4},
+                {0, c * b * b, h / b, w / b});
 }
 
 constexpr OperatorReader kShapingReaders[] = {
@@ -115,6 +131,8 @@ constexpr OperatorReader kShapingReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> shaping_readers() { return kShapingReaders; }
+std::span<const OperatorReader> shaping_readers() {
+  return kShapingReaders;
+}
 
 }  // namespace enginery::onnx_import

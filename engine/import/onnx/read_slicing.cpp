@@ -1,5 +1,5 @@
-// Operators that take tensors apart and put them together. ONNX Concat-13, Split-18, Slice-13, Gather-13,
-// GatherElements-13, Pad-21, Tile-13.
+// Operators that take tensors apart and put them together. ONNX Concat-13, Split-18, Slice-13,
+// Gather-13, GatherElements-13, Pad-21, Tile-13.
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
@@ -29,11 +29,15 @@ void read_split(NodeReader& node) {
   ValueId x = node.input(0);
   Split op{node.axis(node.integer("axis", 0), node.rank(x))};
   int64_t parts = node.integer("num_outputs", static_cast<int64_t>(node.output_count()));
-  if (node.has_input(1)) op.sizes = node.ints(node.input(1), "the sizes of the parts");
-  else if (node.has("split")) op.sizes = node.integers("split");
-  else op.sizes = equal_parts(node, node.size(x, op.axis, "the size that is split"), parts);
+  if (node.has_input(1))
+    op.sizes = node.ints(node.input(1), "the sizes of the parts");
+  else if (node.has("split"))
+    op.sizes = node.integers("split");
+  else
+    op.sizes = equal_parts(node, node.size(x, op.axis, "the size that is split"), parts);
   if (node.ok() && op.sizes.size() != node.output_count()) {
-    return node.reject(std::to_string(op.sizes.size()) + " parts for " + std::to_string(node.output_count()) + " outputs");
+    return node.reject(std::to_string(op.sizes.size()) + " parts for " +
+                       std::to_string(node.output_count()) + " outputs");
   }
   node.result(op, {x});
 }
@@ -42,12 +46,14 @@ void read_slice(NodeReader& node) {
   ValueId x = node.input(0);
   if (node.opset() >= 10) {
     ValueId starts = as_int64(node, node.input(1)), ends = as_int64(node, node.input(2));
-    ValueId axes = as_int64(node, node.optional_input(3)), steps = as_int64(node, node.optional_input(4));
+    ValueId axes = as_int64(node, node.optional_input(3)),
+            steps = as_int64(node, node.optional_input(4));
     return node.result(Slice{}, {x, starts, ends, axes, steps});
   }
   std::vector<int64_t> starts = node.integers("starts"), axes = node.integers("axes");
   ValueId ends = node.ints_constant(node.integers("ends"));
-  node.result(Slice{}, {x, node.ints_constant(starts), ends, axes.empty() ? kNoValue : node.ints_constant(axes)});
+  node.result(Slice{}, {x, node.ints_constant(starts), ends,
+                        axes.empty() ? kNoValue : node.ints_constant(axes)});
 }
 
 void read_gather(NodeReader& node) {
@@ -55,7 +61,8 @@ void read_gather(NodeReader& node) {
 }
 
 void read_gather_elements(NodeReader& node) {
-  node.result(GatherElements{node.integer("axis", 0)}, {node.input(0), as_int64(node, node.input(1))});
+  node.result(GatherElements{node.integer("axis", 0)},
+              {node.input(0), as_int64(node, node.input(1))});
 }
 
 PadMode read_pad_mode(NodeReader& node) {
@@ -95,6 +102,8 @@ constexpr OperatorReader kSlicingReaders[] = {
 
 }  // namespace
 
-std::span<const OperatorReader> slicing_readers() { return kSlicingReaders; }
+std::span<const OperatorReader> slicing_readers() {
+  return kSlicingReaders;
+}
 
 }  // namespace enginery::onnx_import

@@ -1,7 +1,8 @@
 // The operator readers: which ONNX operator is read by which function.
 //
-// A reader turns one node into operators of the Graph, whatever form its operator set gives it: attributes in the older,
-// inputs in the newer. An operator of ours whose ONNX form is new: one row in the list of its family.
+// A reader turns one node into operators of the Graph, whatever form its operator set gives it:
+// attributes in the older, inputs in the newer. An operator of ours whose ONNX form is new: one row
+// in the list of its family.
 #pragma once
 
 #include <span>
@@ -17,18 +18,28 @@ struct OperatorReader {
 };
 
 // One list a family, each in the file of its name.
-std::span<const OperatorReader> convolution_readers();    // read_convolution.cpp: convolutions, poolings
-std::span<const OperatorReader> matrix_readers();         // read_matrix.cpp: matrix products, Einstein sums
-std::span<const OperatorReader> elementwise_readers();    // read_elementwise.cpp: arithmetic, comparisons, casts
-std::span<const OperatorReader> activation_readers();     // read_activation.cpp: activations, unary functions
-std::span<const OperatorReader> normalization_readers();  // read_normalization.cpp: normalisations, softmax
-std::span<const OperatorReader> shaping_readers();        // read_shaping.cpp: shapes, transposes, identities
-std::span<const OperatorReader> slicing_readers();        // read_slicing.cpp: concat, split, slice, gather, pad
-std::span<const OperatorReader> generator_readers();      // read_generator.cpp: constants, ranges, masks
-std::span<const OperatorReader> reduction_readers();      // read_reduction.cpp: reductions, arg-max
-std::span<const OperatorReader> resize_readers();         // read_resize.cpp: resizing
-std::span<const OperatorReader> scattering_readers();     // read_scattering.cpp: scattered places, order, running sums
-std::span<const OperatorReader> quantization_readers();   // read_quantization.cpp: to and from small integers
+std::span<const OperatorReader>
+convolution_readers();  // read_convolution.cpp: convolutions, poolings
+std::span<const OperatorReader>
+matrix_readers();  // read_matrix.cpp: matrix products, Einstein sums
+std::span<const OperatorReader>
+elementwise_readers();  // read_elementwise.cpp: arithmetic, comparisons, casts
+std::span<const OperatorReader>
+activation_readers();  // read_activation.cpp: activations, unary functions
+std::span<const OperatorReader>
+normalization_readers();  // read_normalization.cpp: normalisations, softmax
+std::span<const OperatorReader>
+shaping_readers();  // read_shaping.cpp: shapes, transposes, identities
+std::span<const OperatorReader>
+slicing_readers();  // read_slicing.cpp: concat, split, slice, gather, pad
+std::span<const OperatorReader>
+generator_readers();  // read_generator.cpp: constants, ranges, masks
+std::span<const OperatorReader> reduction_readers();  // read_reduction.cpp: reductions, arg-max
+std::span<const OperatorReader> resize_readers();     // read_resize.cpp: resizing
+std::span<const OperatorReader>
+scattering_readers();  // read_scattering.cpp: scattered places, order, running sums
+std::span<const OperatorReader>
+quantization_readers();  // read_quantization.cpp: to and from small integers
 
 // The reader of an operator of the domain ai.onnx; null when there is none.
 const OperatorReader* find_reader(std::string_view op_type);

@@ -11,7 +11,8 @@ constexpr size_t kMaxListText = 16;
 template <typename T, typename F>
 std::string list_text(const std::vector<T>& values, F&& text) {
   std::string out = "[";
-  for (size_t i = 0; i < values.size() && i < kMaxListText; ++i) out += (i ? "," : "") + text(values[i]);
+  for (size_t i = 0; i < values.size() && i < kMaxListText; ++i)
+    out += (i ? "," : "") + text(values[i]);
   return out + (values.size() > kMaxListText ? ",...]" : "]");
 }
 
@@ -19,15 +20,22 @@ std::string value_text(const AttributeValue& value) {
   return std::visit(
       [](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, int64_t>) return std::to_string(v);
-        else if constexpr (std::is_same_v<T, float>) return float_text(v);
-        else if constexpr (std::is_same_v<T, std::string>) return printable(v);
+        if constexpr (std::is_same_v<T, int64_t>)
+          return std::to_string(v);
+        else if constexpr (std::is_same_v<T, float>)
+          return float_text(v);
+        else if constexpr (std::is_same_v<T, std::string>)
+          return printable(v);
         else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
           return list_text(v, [](int64_t i) { return std::to_string(i); });
-        else if constexpr (std::is_same_v<T, std::vector<float>>) return list_text(v, float_text);
-        else if constexpr (std::is_same_v<T, std::vector<std::string>>) return list_text(v, printable);
-        else if constexpr (std::is_same_v<T, Tensor>) return to_string(v.tensor_type());
-        else return "(" + v.reason + ")";
+        else if constexpr (std::is_same_v<T, std::vector<float>>)
+          return list_text(v, float_text);
+        else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+          return list_text(v, printable);
+        else if constexpr (std::is_same_v<T, Tensor>)
+          return to_string(v.tensor_type());
+        else
+          return "(" + v.reason + ")";
       },
       value);
 }

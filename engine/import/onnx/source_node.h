@@ -1,4 +1,5 @@
-// A node of an ONNX file in plain C++: what readers see of it, so that they need no protobuf header.
+// A node of an ONNX file in plain C++: what readers see of it, so that they need no protobuf
+// header.
 #pragma once
 
 #include <map>
@@ -10,7 +11,8 @@
 
 namespace enginery::onnx_import {
 
-// Any size beyond this is an error of the file: no layer of ours indexes a dimension with more than 31 bits.
+// Any size beyond this is an error of the file: no layer of ours indexes a dimension with more than
+// 31 bits.
 inline constexpr int64_t kMaxSize = INT32_MAX;
 
 // An attribute of a kind that no reader takes: a subgraph, a sequence, a string tensor.
@@ -18,8 +20,9 @@ struct UnreadableAttribute {
   std::string reason;
 };
 
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                                    std::vector<std::string>, Tensor, UnreadableAttribute>;
+using AttributeValue =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                 std::vector<std::string>, Tensor, UnreadableAttribute>;
 
 struct SourceNode {
   std::string name, op_type, domain;
@@ -31,7 +34,8 @@ struct SourceNode {
 std::string attributes_text(const SourceNode& node);
 // The node as messages name it: "node 'conv_12' (Conv)".
 std::string node_text(const SourceNode& node);
-// `name` with control characters replaced and cut, so that a hostile file cannot garble a terminal or a log.
+// `name` with control characters replaced and cut, so that a hostile file cannot garble a terminal
+// or a log.
 std::string printable(const std::string& name);
 
 }  // namespace enginery::onnx_import

@@ -33,11 +33,17 @@ Result<TensorType> declared_type(const onnx::TensorProto& proto) {
 // Elements outside raw_data: how many there are in the field that the type belongs to.
 int64_t typed_elements(const onnx::TensorProto& proto, DataType type) {
   switch (type) {
-    case DataType::float32: return proto.float_data_size();
-    case DataType::float64: return proto.double_data_size();
-    case DataType::int64: return proto.int64_data_size();
-    case DataType::uint32: case DataType::uint64: return proto.uint64_data_size();
-    default: return proto.int32_data_size();
+    case DataType::float32:
+      return proto.float_data_size();
+    case DataType::float64:
+      return proto.double_data_size();
+    case DataType::int64:
+      return proto.int64_data_size();
+    case DataType::uint32:
+    case DataType::uint64:
+      return proto.uint64_data_size();
+    default:
+      return proto.int32_data_size();
   }
 }
 
@@ -53,17 +59,24 @@ void copy_int32s(const onnx::TensorProto& proto, Tensor& out) {
 
 template <typename To, typename Field>
 void copy_numbers(const Field& field, Tensor& out) {
-  std::transform(field.begin(), field.end(), out.mutable_data<To>().begin(), [](auto v) { return static_cast<To>(v); });
+  std::transform(field.begin(), field.end(), out.mutable_data<To>().begin(),
+                 [](auto v) { return static_cast<To>(v); });
 }
 
 void copy_typed(const onnx::TensorProto& proto, Tensor& out) {
   switch (out.type()) {
-    case DataType::float32: return copy_numbers<float>(proto.float_data(), out);
-    case DataType::float64: return copy_numbers<double>(proto.double_data(), out);
-    case DataType::int64: return copy_numbers<int64_t>(proto.int64_data(), out);
-    case DataType::uint32: return copy_numbers<uint32_t>(proto.uint64_data(), out);
-    case DataType::uint64: return copy_numbers<uint64_t>(proto.uint64_data(), out);
-    default: return copy_int32s(proto, out);
+    case DataType::float32:
+      return copy_numbers<float>(proto.float_data(), out);
+    case DataType::float64:
+      return copy_numbers<double>(proto.double_data(), out);
+    case DataType::int64:
+      return copy_numbers<int64_t>(proto.int64_data(), out);
+    case DataType::uint32:
+      return copy_numbers<uint32_t>(proto.uint64_data(), out);
+    case DataType::uint64:
+      return copy_numbers<uint64_t>(proto.uint64_data(), out);
+    default:
+      return copy_int32s(proto, out);
   }
 }
 
@@ -89,8 +102,10 @@ Result<ExternalRange> external_range(const onnx::TensorProto& proto) {
     if (!number || *number < 0) {
       return bad(proto, "external data: " + entry.key() + " is '" + printable(entry.value()) + "'");
     }
-    if (entry.key() == "offset") range.offset = static_cast<uint64_t>(*number);
-    else range.length = static_cast<uint64_t>(*number);
+    if (entry.key() == "offset")
+      range.offset = static_cast<uint64_t>(*number);
+    else
+      range.length = static_cast<uint64_t>(*number);
   }
   if (range.location.empty()) return bad(proto, "external data without a location");
   return range;
@@ -99,13 +114,15 @@ Result<ExternalRange> external_range(const onnx::TensorProto& proto) {
 Status check_external(const onnx::TensorProto& proto, uint64_t bytes, ExternalFiles& files) {
   TRY(ExternalRange range, external_range(proto));
   if (range.length && *range.length != bytes) {
-    return bad(proto, "external data has " + std::to_string(*range.length) + " bytes, its type and dims need " + std::to_string(bytes));
+    return bad(proto, "external data has " + std::to_string(*range.length) +
+                          " bytes, its type and dims need " + std::to_string(bytes));
   }
   auto size = files.size(range.location);
   if (!size) return size.error().within("tensor '" + printable(proto.name()) + "'");
   if (range.offset > *size || bytes > *size - range.offset) {
-    return bad(proto, "external data ends at byte " + std::to_string(range.offset) + " + " + std::to_string(bytes) + ", '" +
-                          printable(range.location) + "' has " + std::to_string(*size));
+    return bad(proto, "external data ends at byte " + std::to_string(range.offset) + " + " +
+                          std::to_string(bytes) + ", '" + printable(range.location) + "' has " +
+                          std::to_string(*size));
   }
   return {};
 }
@@ -120,23 +137,29 @@ Status check_inside(const onnx::TensorProto& proto, const TensorType& type) {
     if (elements > 0) return bad(proto, "its elements are stored twice");
     int64_t bytes = static_cast<int64_t>(proto.raw_data().size());
     if (bytes == bytes_of(type)) return {};
-    return bad(proto, "it holds " + std::to_string(bytes) + " bytes, " + to_string(type) + " needs " + std::to_string(bytes_of(type)));
+    return bad(proto, "it holds " + std::to_string(bytes) + " bytes, " + to_string(type) +
+                          " needs " + std::to_string(bytes_of(type)));
   }
   if (elements == volume(type.dims)) return {};
-  return bad(proto, "it holds " + std::to_string(elements) + " elements, " + to_string(type) + " needs " + std::to_string(volume(type.dims)));
+  return bad(proto, "it holds " + std::to_string(elements) + " elements, " + to_string(type) +
+                        " needs " + std::to_string(volume(type.dims)));
 }
 
 }  // namespace
 
 Status WeightReader::check(const onnx::TensorProto& proto) {
   TRY(TensorType type, declared_type(proto));
-  if (proto.has_segment()) return Error{ErrorCode::unsupported, "tensor '" + printable(proto.name()) + "' is stored in segments"};
-  if (is_external(proto)) return check_external(proto, static_cast<uint64_t>(bytes_of(type)), files_);
+  if (proto.has_segment())
+    return Error{ErrorCode::unsupported,
+                 "tensor '" + printable(proto.name()) + "' is stored in segments"};
+  if (is_external(proto))
+    return check_external(proto, static_cast<uint64_t>(bytes_of(type)), files_);
   return check_inside(proto, type);
 }
 
 Status WeightReader::charge(int64_t bytes) {
-  if (bytes > bytes_left_) return Error{ErrorCode::unsupported, "weights of more than 2 GiB in all are not supported"};
+  if (bytes > bytes_left_)
+    return Error{ErrorCode::unsupported, "weights of more than 2 GiB in all are not supported"};
   bytes_left_ -= bytes;
   return {};
 }
@@ -168,9 +191,11 @@ Result<Tensor> WeightReader::read(const onnx::SparseTensorProto& proto) {
   }
   auto elements = checked_volume(dims, element_bytes(values.type()));
   if (!elements) return bad(proto.values(), elements.error().message);
-  int64_t width = element_bytes(values.type()), rank = static_cast<int64_t>(dims.size()), count = values.size();
+  int64_t width = element_bytes(values.type()), rank = static_cast<int64_t>(dims.size()),
+          count = values.size();
   if (*elements * width > kMaxDenseBytes) {
-    return Error{ErrorCode::unsupported, "tensor '" + printable(proto.values().name()) + "': a sparse tensor of " + to_string(dims)};
+    return Error{ErrorCode::unsupported, "tensor '" + printable(proto.values().name()) +
+                                             "': a sparse tensor of " + to_string(dims)};
   }
   CHECK_OK(charge(*elements * width));
   bool linear = indices.dims() == Dims{count};
@@ -185,7 +210,8 @@ Result<Tensor> WeightReader::read(const onnx::SparseTensorProto& proto) {
     int64_t at = linear ? index[static_cast<size_t>(i)] : 0;
     for (int64_t d = 0; !linear && d < rank; ++d) {
       int64_t coordinate = index[static_cast<size_t>(i * rank + d)];
-      if (coordinate < 0 || coordinate >= dims[static_cast<size_t>(d)]) return bad(proto.values(), "a sparse index is out of range");
+      if (coordinate < 0 || coordinate >= dims[static_cast<size_t>(d)])
+        return bad(proto.values(), "a sparse index is out of range");
       at += coordinate * strides[static_cast<size_t>(d)];
     }
     if (at < 0 || at >= out.size()) return bad(proto.values(), "a sparse index is out of range");

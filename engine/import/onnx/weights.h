@@ -1,4 +1,5 @@
-// Tensors of an ONNX file (TensorProto, SparseTensorProto) as ours: every way that the format may store elements.
+// Tensors of an ONNX file (TensorProto, SparseTensorProto) as ours: every way that the format may
+// store elements.
 #pragma once
 
 #include "engine/import/onnx/external_data.h"
@@ -17,7 +18,8 @@ class WeightReader {
   explicit WeightReader(std::optional<std::filesystem::path> folder) : files_(std::move(folder)) {}
 
   // Type, dims and stored length without touching the elements.
-  // Errors: invalid_argument (they contradict each other), unsupported (the type; more than 2 GiB in all).
+  // Errors: invalid_argument (they contradict each other), unsupported (the type; more than 2 GiB
+  // in all).
   Status check(const onnx::TensorProto& proto);
   Result<Tensor> read(const onnx::TensorProto& proto);
   // Dense; at most 64 MiB, because a few bytes may name a huge tensor.

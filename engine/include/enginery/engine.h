@@ -4,8 +4,8 @@
 //   auto context = engine->create_context();
 //   context->run(inputs, outputs);
 //
-// An Engine is shared: any number of threads may use it and make contexts. A context belongs to one thread at a time.
-// No type of a device library appears here.
+// An Engine is shared: any number of threads may use it and make contexts. A context belongs to one
+// thread at a time. No type of a device library appears here.
 #pragma once
 
 #include <memory>
@@ -33,17 +33,20 @@ struct LoadOptions {
 // One layer as it runs.
 struct LayerInfo {
   std::string name, op, tactic;
-  std::string problem;                       // what was tuned: operator, shapes, epilogue; the timing cache's key
-  int stream = 0;                            // which of the streams that run side by side
+  std::string problem;  // what was tuned: operator, shapes, epilogue; the timing cache's key
+  int stream = 0;       // which of the streams that run side by side
   std::vector<std::string> inputs, outputs;  // "name float32[1x64x56x56] nhwc"
-  double flops = 0, bytes = 0;               // arithmetic, and the bytes that must move at least, in its formats
-  double roofline_us = 0;                    // the least that this device's peaks allow; 0 where they or it are not known
-  double median_us = 0;                      // as measured when the engine was built; 0 for views and provisional engines
+  double flops = 0, bytes = 0;  // arithmetic, and the bytes that must move at least, in its formats
+  double roofline_us =
+      0;  // the least that this device's peaks allow; 0 where they or it are not known
+  double median_us =
+      0;  // as measured when the engine was built; 0 for views and provisional engines
 };
 
 // What an engine is and where it comes from.
 struct EngineInfo {
-  std::string name, sku, kind, content_digest, digest, builder, model_digest, structure_digest, signer, portability;
+  std::string name, sku, kind, content_digest, digest, builder, model_digest, structure_digest,
+      signer, portability;
   std::vector<std::string> precisions;
   int threads = 1, level = 3;
   bool provisional = false;
@@ -60,11 +63,12 @@ class ExecutionContext {
   ExecutionContext& operator=(ExecutionContext&&) noexcept;
   ~ExecutionContext();
 
-  // Runs once and waits. Host buffers, one an input and one an output, each of its tensor's size; on a CPU they are
-  // used in place and must be aligned to their element type.
+  // Runs once and waits. Host buffers, one an input and one an output, each of its tensor's size;
+  // on a CPU they are used in place and must be aligned to their element type.
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
-  // The launch alone, on the inputs of the last run: device time in microseconds. For benchmarks without transfers.
+  // The launch alone, on the inputs of the last run: device time in microseconds. For benchmarks
+  // without transfers.
   Result<double> time_us();
   // Medians of each layer's device time over `rounds`, parallel to EngineInfo::layers.
   Result<std::vector<double>> profile(int rounds);
@@ -78,18 +82,21 @@ class ExecutionContext {
 
 class Engine {
  public:
-  // Errors: not_found, untrusted (tampered, unknown key: verified before anything is parsed), incompatible (another
-  // SKU or instruction-set cap, another library version), unavailable (no driver), out_of_memory.
+  // Errors: not_found, untrusted (tampered, unknown key: verified before anything is parsed),
+  // incompatible (another SKU or instruction-set cap, another library version), unavailable (no
+  // driver), out_of_memory.
   static Result<Engine> load(const std::string& file, const LoadOptions& options = {});
 
   // What the file says, without a device: for inspection. Errors: not_found, untrusted.
   static Result<EngineInfo> inspect(const std::string& file, const LoadOptions& options = {});
 
   const EngineInfo& info() const;
-  // The device's state as "name", value pairs (clock_mhz, temperature_c, foreign_load, ...), and its threads.
+  // The device's state as "name", value pairs (clock_mhz, temperature_c, foreign_load, ...), and
+  // its threads.
   std::vector<std::pair<std::string, double>> device_state() const;
   int threads() const;
-  // Memory that this engine's packed weights take on the device, beside EngineInfo::arena_bytes a context.
+  // Memory that this engine's packed weights take on the device, beside EngineInfo::arena_bytes a
+  // context.
   int64_t packed_weight_bytes() const;
 
   Result<ExecutionContext> create_context() const;

@@ -10,7 +10,7 @@
 
 namespace enginery {
 
-// What kind of failure; the command line maps each to one exit code (cli/exit_code.h).
+// What kind of failure; the command line maps each to one exit code (cli/output/exit_code.h).
 enum class ErrorCode {
   invalid_argument,  // the input (model, picture, array, shape) breaks its own rules
   usage,             // the request itself is malformed: flag, target name
@@ -25,7 +25,8 @@ enum class ErrorCode {
   cancelled,
   storage,  // local disk: read-only, full, permission, locked
   internal,
-  device_lost,  // the device faulted: nothing of this process that is on it works any more; another process may go on
+  device_lost,  // the device faulted: nothing of this process that is on it works any more; another
+                // process may go on
 };
 // Codes are stored and sent as numbers: new ones go to the end.
 inline constexpr ErrorCode kLastErrorCode = ErrorCode::device_lost;
@@ -37,7 +38,8 @@ struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
 
-  // Adds the caller's verb in front: "build resnet50.onnx" + "import: ..." -> "build resnet50.onnx: import: ...".
+  // Adds the caller's verb in front: "build resnet50.onnx" + "import: ..." -> "build resnet50.onnx:
+  // import: ...".
   Error within(const std::string& verb) const { return {code, verb + ": " + message}; }
 };
 
@@ -98,11 +100,12 @@ class [[nodiscard]] Status {
   auto tmp = (__VA_ARGS__);                     \
   if (!tmp.ok()) return std::move(tmp).error(); \
   declaration = std::move(tmp).value()
-#define TRY(declaration, ...) ENGINERY_TRY_(ENGINERY_CONCAT(try_, __LINE__), declaration, __VA_ARGS__)
+#define TRY(declaration, ...) \
+  ENGINERY_TRY_(ENGINERY_CONCAT(try_, __LINE__), declaration, __VA_ARGS__)
 
 // CHECK_OK(f()): return f's error from the enclosing function, if it has one.
-#define CHECK_OK(...)                                                  \
-  do {                                                                 \
+#define CHECK_OK(...)                                                        \
+  do {                                                                       \
     if (auto status_ = (__VA_ARGS__); !status_.ok()) return status_.error(); \
   } while (false)
 

@@ -1,4 +1,5 @@
-// Element types and dimensions of tensors: the vocabulary shared by the public API and every layer below it.
+// Element types and dimensions of tensors: the vocabulary shared by the public API and every layer
+// below it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,21 @@
 
 namespace enginery {
 
-enum class DataType : uint8_t { float32, float16, bfloat16, float64, int8, uint8, int16, uint16, int32, uint32, int64, uint64, boolean };
+enum class DataType : uint8_t {
+  float32,
+  float16,
+  bfloat16,
+  float64,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  boolean
+};
 inline constexpr int kDataTypeCount = 13;
 
 // Bytes of one element; boolean takes one byte, 0 or 1.
@@ -20,22 +35,26 @@ Result<DataType> parse_data_type(std::string_view text);
 bool is_floating(DataType type);
 bool is_integer(DataType type);  // signed and unsigned; boolean is neither
 
-// Arithmetic that a user may allow; the tuner picks the fastest allowed one per layer ("weak typing").
+// Arithmetic that a user may allow; the tuner picks the fastest allowed one per layer ("weak
+// typing").
 enum class Precision : uint8_t { fp32, tf32, fp16, bf16, int8 };
 std::string_view to_string(Precision precision);
 Result<Precision> parse_precision(std::string_view text);
 
-// Sizes, outermost first; a rank-0 tensor (scalar) has none. A negative size is known only at run time:
-// kDynamic is anonymous, -2 and below name a symbol of the graph (Graph::symbols), equal symbols are equal sizes.
+// Sizes, outermost first; a rank-0 tensor (scalar) has none. A negative size is known only at run
+// time: kDynamic is anonymous, -2 and below name a symbol of the graph (Graph::symbols), equal
+// symbols are equal sizes.
 using Dims = std::vector<int64_t>;
 inline constexpr int64_t kDynamic = -1;
 
 bool is_static(const Dims& dims);
 // Product of the sizes (1 for a scalar). Requires static dims that passed checked_volume.
 int64_t volume(const Dims& dims);
-// The same for untrusted sizes: invalid_argument when negative or when bytes of elements would pass 2^40.
+// The same for untrusted sizes: invalid_argument when negative or when bytes of elements would pass
+// 2^40.
 Result<int64_t> checked_volume(const Dims& dims, int64_t bytes_per_element = 1);
-std::string to_string(const Dims& dims);  // "1x3x224x224"; "?" for a run-time size, "scalar" for rank 0
+std::string to_string(
+    const Dims& dims);  // "1x3x224x224"; "?" for a run-time size, "scalar" for rank 0
 Result<Dims> parse_dims(std::string_view text);
 
 // What is known of a tensor before it has data.
@@ -45,6 +64,8 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 std::string to_string(const TensorType& type);  // "float32[1x3x224x224]"
-inline int64_t bytes_of(const TensorType& t) { return volume(t.dims) * element_bytes(t.type); }
+inline int64_t bytes_of(const TensorType& t) {
+  return volume(t.dims) * element_bytes(t.type);
+}
 
 }  // namespace enginery

@@ -8,7 +8,9 @@ namespace {
 
 constexpr size_t kDigestBytes = 64;  // as hex digits
 
-std::filesystem::path file_of(const std::filesystem::path& folder, const Digest& key) { return folder / (key.hex() + ".code"); }
+std::filesystem::path file_of(const std::filesystem::path& folder, const Digest& key) {
+  return folder / (key.hex() + ".code");
+}
 
 }  // namespace
 
@@ -26,6 +28,8 @@ void CodeFolder::insert(const Digest& key, const Bytes& code) {
   if (!written.ok()) log_debug("a compiled kernel is not kept: " + written.error().message);
 }
 
-std::filesystem::path code_folder(const std::string& compiler_version) { return data_folder() / "kernels" / compiler_version; }
+std::filesystem::path code_folder(const std::string& compiler_version) {
+  return data_folder() / "kernels" / compiler_version;
+}
 
 }  // namespace enginery

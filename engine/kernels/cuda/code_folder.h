@@ -1,4 +1,5 @@
-// CodeFolder: compiled kernels as files, so that another process, or the next build, need not compile them again.
+// CodeFolder: compiled kernels as files, so that another process, or the next build, need not
+// compile them again.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +8,15 @@
 
 namespace enginery {
 
-// One file an object, named by code_key; it begins with the digest of what follows, and a file that does not match is as
-// if it were not there. Removing the folder is safe at any time. Thread-safe, also between processes.
+// One file an object, named by code_key; it begins with the digest of what follows, and a file that
+// does not match is as if it were not there. Removing the folder is safe at any time. Thread-safe,
+// also between processes.
 class CodeFolder final : public CodeStore {
  public:
   explicit CodeFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::optional<Bytes> find(const Digest& key) override;
-  void insert(const Digest& key, const Bytes& code) override;  // a full disk costs the entry, nothing else
+  void insert(const Digest& key,
+              const Bytes& code) override;  // a full disk costs the entry, nothing else
 
  private:
   const std::filesystem::path folder_;

@@ -1,6 +1,7 @@
 // KernelCompiler: kernel text in, device code out, for one SM; every text is compiled once.
 //
-// Where: behind the `kernel` tactic source. Threads: any number at once; the same text is compiled by one, others wait.
+// Where: behind the `kernel` tactic source. Threads: any number at once; the same text is compiled
+// by one, others wait.
 #pragma once
 
 #include <future>
@@ -12,7 +13,8 @@
 
 namespace enginery {
 
-// What a compiled object is called: its text, SM and kind. A store belongs to one version of the compiler.
+// What a compiled object is called: its text, SM and kind. A store belongs to one version of the
+// compiler.
 Digest code_key(const std::string& text, int compute_capability, CodeKind kind);
 
 // Where compiled objects live between processes. Thread-safe.

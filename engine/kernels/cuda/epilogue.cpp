@@ -14,34 +14,43 @@ std::string literal(float value) {
   return text;
 }
 
-// Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned, `at` starts as 0.
+// Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned,
+// `at` starts as 0.
 std::string walk_text(const OperandWalk& walk) {
   std::string text;
   for (size_t d = walk.dims.size(); d-- > 0;) {
-    const std::string size = std::to_string(walk.dims[d]) + "u", stride = std::to_string(walk.strides[d]) + "u";
+    const std::string size = std::to_string(walk.dims[d]) + "u",
+                      stride = std::to_string(walk.strides[d]) + "u";
     const bool outermost = d == 0;
-    if (walk.strides[d]) text += " at += " + (outermost ? "rest" : "rest % " + size) + " * " + stride + ";";
+    if (walk.strides[d])
+      text += " at += " + (outermost ? "rest" : "rest % " + size) + " * " + stride + ";";
     if (!outermost) text += " rest /= " + size + ";";
   }
   return text;
 }
 
 // Declares `u` with `width` elements and reads the operand of `slot` into it.
-std::string operand_text(OperandAccess access, int slot, const std::string& type, const OperandWalk& walk, const std::string& u,
-                         const std::string& width) {
+std::string operand_text(OperandAccess access, int slot, const std::string& type,
+                         const OperandWalk& walk, const std::string& u, const std::string& width) {
   std::string declare = "float " + u + "[" + width + "];\n    ";
   std::string pointer = "args.operand[" + std::to_string(slot) + "]";
   std::string load = declare + "load_vector<" + width + ">(static_cast<const ";
   switch (access) {
-    case OperandAccess::channel: return load + "float*>(" + pointer + ") + k, " + u + ");";
-    case OperandAccess::same: return load + type + "*>(" + pointer + ") + index, " + u + ");";
+    case OperandAccess::channel:
+      return load + "float*>(" + pointer + ") + k, " + u + ");";
+    case OperandAccess::same:
+      return load + type + "*>(" + pointer + ") + index, " + u + ");";
     case OperandAccess::image_channel:
-      return load + type + "*>(" + pointer + ") + static_cast<long long>(image) * ldy + k, " + u + ");";
+      return load + type + "*>(" + pointer + ") + static_cast<long long>(image) * ldy + k, " + u +
+             ");";
     case OperandAccess::single:
-      return declare + "for (int j = 0; j < " + width + "; ++j) " + u + "[j] = *static_cast<const float*>(" + pointer + ");";
+      return declare + "for (int j = 0; j < " + width + "; ++j) " + u +
+             "[j] = *static_cast<const float*>(" + pointer + ");";
     case OperandAccess::walked:
-      return declare + "#pragma unroll\n    for (int j = 0; j < " + width + "; ++j) {\n      unsigned rest = static_cast<unsigned>(index) + j, at = 0;\n     " +
-             walk_text(walk) + "\n      " + u + "[j] = load_one(static_cast<const " + storage_type_text(walk.type) + "*>(" + pointer + ") + at);\n    }";
+      return declare + "#pragma unroll\n    for (int j = 0; j < " + width +
+             "; ++j) {\n      unsigned rest = static_cast<unsigned>(index) + j, at = 0;\n     " +
+             walk_text(walk) + "\n      " + u + "[j] = load_one(static_cast<const " +
+             storage_type_text(walk.type) + "*>(" + pointer + ") + at);\n    }";
   }
   return {};
 }
@@ -52,7 +61,8 @@ std::string step_text(const CodeStep& step, const std::string& type) {
     return "  {" + each + "= " + activation_text(step.activation, "v[j]") + ";\n  }\n";
   }
   const char* op = step.kind == CodeStepKind::multiply ? "*=" : "+=";
-  return "  {\n    " + operand_text(step.access, step.slot, type, step.walk, "u", "V") + each + op + " u[j];\n  }\n";
+  return "  {\n    " + operand_text(step.access, step.slot, type, step.walk, "u", "V") + each + op +
+         " u[j];\n  }\n";
 }
 
 }  // namespace
@@ -60,12 +70,15 @@ std::string step_text(const CodeStep& step, const std::string& type) {
 void OperandWalk::append(int64_t size, int64_t stride) {
   if (size == 1) return;
   const bool joins = !dims.empty() && strides.back() == stride * size;
-  if (joins) dims.back() *= size, strides.back() = stride;
-  else dims.push_back(size), strides.push_back(stride);
+  if (joins)
+    dims.back() *= size, strides.back() = stride;
+  else
+    dims.push_back(size), strides.push_back(stride);
 }
 
 std::string place_text(const std::string& name, const OperandWalk& walk) {
-  return "__device__ __forceinline__ unsigned " + name + "(unsigned rest) { unsigned at = 0;" + walk_text(walk) + " return at; }\n";
+  return "__device__ __forceinline__ unsigned " + name + "(unsigned rest) { unsigned at = 0;" +
+         walk_text(walk) + " return at; }\n";
 }
 
 std::string storage_type_text(DataType type) {
@@ -77,27 +90,43 @@ std::string storage_type_text(DataType type) {
 std::string activation_text(const Activation& op, const std::string& x) {
   std::string a = literal(op.alpha), b = literal(op.beta);
   switch (op.kind) {
-    case ActivationKind::relu: return "fmaxf(" + x + ", 0.0f)";
-    case ActivationKind::clip: return "fminf(fmaxf(" + x + ", " + a + "), " + b + ")";
-    case ActivationKind::leaky_relu: return x + " < 0 ? " + a + " * " + x + " : " + x;
-    case ActivationKind::elu: return x + " < 0 ? " + a + " * expm1f(" + x + ") : " + x;
-    case ActivationKind::selu: return b + " * (" + x + " < 0 ? " + a + " * expm1f(" + x + ") : " + x + ")";
-    case ActivationKind::celu: return x + " < 0 ? " + a + " * expm1f(" + x + " / " + a + ") : " + x;
-    case ActivationKind::sigmoid: return "1.0f / (1.0f + expf(-(" + x + ")))";
-    case ActivationKind::hard_sigmoid: return "fmaxf(0.0f, fminf(1.0f, " + a + " * " + x + " + " + b + "))";
-    case ActivationKind::hard_swish: return x + " * fmaxf(0.0f, fminf(1.0f, " + x + " / 6.0f + 0.5f))";
+    case ActivationKind::relu:
+      return "fmaxf(" + x + ", 0.0f)";
+    case ActivationKind::clip:
+      return "fminf(fmaxf(" + x + ", " + a + "), " + b + ")";
+    case ActivationKind::leaky_relu:
+      return x + " < 0 ? " + a + " * " + x + " : " + x;
+    case ActivationKind::elu:
+      return x + " < 0 ? " + a + " * expm1f(" + x + ") : " + x;
+    case ActivationKind::selu:
+      return b + " * (" + x + " < 0 ? " + a + " * expm1f(" + x + ") : " + x + ")";
+    case ActivationKind::celu:
+      return x + " < 0 ? " + a + " * expm1f(" + x + " / " + a + ") : " + x;
+    case ActivationKind::sigmoid:
+      return "1.0f / (1.0f + expf(-(" + x + ")))";
+    case ActivationKind::hard_sigmoid:
+      return "fmaxf(0.0f, fminf(1.0f, " + a + " * " + x + " + " + b + "))";
+    case ActivationKind::hard_swish:
+      return x + " * fmaxf(0.0f, fminf(1.0f, " + x + " / 6.0f + 0.5f))";
     case ActivationKind::swish: {
       std::string slope = op.alpha == 0 || op.alpha == 1 ? x : a + " * " + x;
       return x + " / (1.0f + expf(-(" + slope + ")))";
     }
-    case ActivationKind::mish: return x + " * tanhf(fmaxf(" + x + ", 0.0f) + log1pf(expf(-fabsf(" + x + "))))";
-    case ActivationKind::tanh: return "tanhf(" + x + ")";
-    case ActivationKind::softplus: return "fmaxf(" + x + ", 0.0f) + log1pf(expf(-fabsf(" + x + ")))";
-    case ActivationKind::softsign: return x + " / (1.0f + fabsf(" + x + "))";
-    case ActivationKind::gelu_erf: return "0.5f * " + x + " * (1.0f + erff(" + x + " * 0.70710678f))";
+    case ActivationKind::mish:
+      return x + " * tanhf(fmaxf(" + x + ", 0.0f) + log1pf(expf(-fabsf(" + x + "))))";
+    case ActivationKind::tanh:
+      return "tanhf(" + x + ")";
+    case ActivationKind::softplus:
+      return "fmaxf(" + x + ", 0.0f) + log1pf(expf(-fabsf(" + x + ")))";
+    case ActivationKind::softsign:
+      return x + " / (1.0f + fabsf(" + x + "))";
+    case ActivationKind::gelu_erf:
+      return "0.5f * " + x + " * (1.0f + erff(" + x + " * 0.70710678f))";
     case ActivationKind::gelu_tanh:
-      return "0.5f * " + x + " * (1.0f + tanhf(0.79788456f * (" + x + " + 0.044715f * " + x + " * " + x + " * " + x + ")))";
-    case ActivationKind::thresholded_relu: return x + " > " + a + " ? " + x + " : 0.0f";
+      return "0.5f * " + x + " * (1.0f + tanhf(0.79788456f * (" + x + " + 0.044715f * " + x +
+             " * " + x + " * " + x + ")))";
+    case ActivationKind::thresholded_relu:
+      return x + " > " + a + " ? " + x + " : 0.0f";
   }
   return {};
 }
@@ -105,60 +134,91 @@ std::string activation_text(const Activation& op, const std::string& x) {
 std::string unary_text(UnaryKind kind, const std::string& x) {
   auto call = [&](const char* name) { return std::string(name) + "(" + x + ")"; };
   switch (kind) {
-    case UnaryKind::abs: return call("fabsf");
-    case UnaryKind::neg: return "-(" + x + ")";
-    case UnaryKind::exp: return call("expf");
-    case UnaryKind::log: return call("logf");
-    case UnaryKind::sqrt: return call("sqrtf");
-    case UnaryKind::reciprocal: return "1.0f / (" + x + ")";
-    case UnaryKind::floor: return call("floorf");
-    case UnaryKind::ceil: return call("ceilf");
-    case UnaryKind::round: return call("rintf");
-    case UnaryKind::sign: return x + " > 0 ? 1.0f : " + x + " < 0 ? -1.0f : " + x;
-    case UnaryKind::erf: return call("erff");
-    case UnaryKind::sin: return call("sinf");
-    case UnaryKind::cos: return call("cosf");
-    case UnaryKind::tan: return call("tanf");
-    case UnaryKind::asin: return call("asinf");
-    case UnaryKind::acos: return call("acosf");
-    case UnaryKind::atan: return call("atanf");
-    case UnaryKind::sinh: return call("sinhf");
-    case UnaryKind::cosh: return call("coshf");
-    case UnaryKind::asinh: return call("asinhf");
-    case UnaryKind::acosh: return call("acoshf");
-    case UnaryKind::atanh: return call("atanhf");
+    case UnaryKind::abs:
+      return call("fabsf");
+    case UnaryKind::neg:
+      return "-(" + x + ")";
+    case UnaryKind::exp:
+      return call("expf");
+    case UnaryKind::log:
+      return call("logf");
+    case UnaryKind::sqrt:
+      return call("sqrtf");
+    case UnaryKind::reciprocal:
+      return "1.0f / (" + x + ")";
+    case UnaryKind::floor:
+      return call("floorf");
+    case UnaryKind::ceil:
+      return call("ceilf");
+    case UnaryKind::round:
+      return call("rintf");
+    case UnaryKind::sign:
+      return x + " > 0 ? 1.0f : " + x + " < 0 ? -1.0f : " + x;
+    case UnaryKind::erf:
+      return call("erff");
+    case UnaryKind::sin:
+      return call("sinf");
+    case UnaryKind::cos:
+      return call("cosf");
+    case UnaryKind::tan:
+      return call("tanf");
+    case UnaryKind::asin:
+      return call("asinf");
+    case UnaryKind::acos:
+      return call("acosf");
+    case UnaryKind::atan:
+      return call("atanf");
+    case UnaryKind::sinh:
+      return call("sinhf");
+    case UnaryKind::cosh:
+      return call("coshf");
+    case UnaryKind::asinh:
+      return call("asinhf");
+    case UnaryKind::acosh:
+      return call("acoshf");
+    case UnaryKind::atanh:
+      return call("atanhf");
     case UnaryKind::logical_not:
     case UnaryKind::is_positive_inf:
     case UnaryKind::is_negative_inf:
     case UnaryKind::bitwise_not:
     case UnaryKind::is_nan:
-    case UnaryKind::is_inf: return {};
+    case UnaryKind::is_inf:
+      return {};
   }
   return {};
 }
 
 std::string epilogue_text(const EpilogueCode& code) {
   std::string text =
-      "template <int V>\n__device__ __forceinline__ void epilogue(float (&v)[V], const EpilogueArgs& args, int image, int k, "
+      "template <int V>\n__device__ __forceinline__ void epilogue(float (&v)[V], const "
+      "EpilogueArgs& args, int image, int k, "
       "long long index, int ldy, int channels) {\n";
   for (const CodeStep& step : code.steps) text += step_text(step, storage_type_text(code.output));
   if (code.zero_padding) {
-    text += "#pragma unroll\n  for (int j = 0; j < V; ++j) v[j] = k + j < channels ? v[j] : 0.0f;\n";
+    text +=
+        "#pragma unroll\n  for (int j = 0; j < V; ++j) v[j] = k + j < channels ? v[j] : 0.0f;\n";
   }
   return text + "}\n";
 }
 
-std::string elements_text(const std::vector<ElementOperand>& operands, const std::string& expression) {
+std::string elements_text(const std::vector<ElementOperand>& operands,
+                          const std::string& expression) {
   std::string text =
-      "__device__ __forceinline__ void elements(const EpilogueArgs& args, int image, int k, long long index, int ldy, "
+      "__device__ __forceinline__ void elements(const EpilogueArgs& args, int image, int k, long "
+      "long index, int ldy, "
       "float (&v)[WIDTH]) {\n  {\n";
   std::string reads;
   for (size_t i = 0; i < operands.size(); ++i) {
     std::string u = "w" + std::to_string(i);
-    text += "    " + operand_text(operands[i].access, static_cast<int>(i), storage_type_text(operands[i].type), operands[i].walk, u, "WIDTH") + "\n";
+    text += "    " +
+            operand_text(operands[i].access, static_cast<int>(i),
+                         storage_type_text(operands[i].type), operands[i].walk, u, "WIDTH") +
+            "\n";
     reads += "      float u" + std::to_string(i) + " = " + u + "[j];\n";
   }
-  return text + "#pragma unroll\n    for (int j = 0; j < WIDTH; ++j) {\n" + reads + "      v[j] = " + expression + ";\n    }\n  }\n}\n";
+  return text + "#pragma unroll\n    for (int j = 0; j < WIDTH; ++j) {\n" + reads +
+         "      v[j] = " + expression + ";\n    }\n  }\n}\n";
 }
 
 }  // namespace enginery

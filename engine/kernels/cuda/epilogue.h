@@ -1,7 +1,9 @@
-// The fused epilogue as generated code: a list of steps over a vector of float32 values at (m, k) becomes one function.
+// The fused epilogue as generated code: a list of steps over a vector of float32 values at (m, k)
+// becomes one function.
 //
-// Where: kernels call `epilogue<V>(v, args, image, k, index, ldy, channels)` before they store; the text comes from here.
-// `index` is the place in the output, `image` the picture that m belongs to, `ldy` channels with their padding.
+// Where: kernels call `epilogue<V>(v, args, image, k, index, ldy, channels)` before they store; the
+// text comes from here. `index` is the place in the output, `image` the picture that m belongs to,
+// `ldy` channels with their padding.
 #pragma once
 
 #include <string>
@@ -17,11 +19,12 @@ enum class OperandAccess {
   same,           // the output's type and place
   image_channel,  // the output's type, [images][ldy], read at (image, k)
   single,         // one float32
-  walked,         // anything that repeats along some dimensions, read by an OperandWalk; only beside outputs without padding
+  walked,  // anything that repeats along some dimensions, read by an OperandWalk; only beside
+           // outputs without padding
 };
 
-// How an operand is read beside each element of the output's storage. Dimensions as the output is stored, outermost first; the
-// operand's stride along each, in elements, is 0 where it repeats.
+// How an operand is read beside each element of the output's storage. Dimensions as the output is
+// stored, outermost first; the operand's stride along each, in elements, is 0 where it repeats.
 struct OperandWalk {
   std::vector<int64_t> dims, strides;
   DataType type = DataType::float32;
@@ -56,10 +59,13 @@ struct ElementOperand {
   DataType type = DataType::float32;  // of a `same` or `image_channel` operand
   OperandWalk walk;
 };
-// `elements(args, image, k, index, ldy, v)`: v = expression over u0, u1, ..., one an operand in the order of its slots.
-std::string elements_text(const std::vector<ElementOperand>& operands, const std::string& expression);
+// `elements(args, image, k, index, ldy, v)`: v = expression over u0, u1, ..., one an operand in the
+// order of its slots.
+std::string elements_text(const std::vector<ElementOperand>& operands,
+                          const std::string& expression);
 
-// An expression over the float `x` (evaluated more than once) that computes the activation, the unary function.
+// An expression over the float `x` (evaluated more than once) that computes the activation, the
+// unary function.
 std::string activation_text(const Activation& activation, const std::string& x);
 // Empty where kernels have no such function (logical ones).
 std::string unary_text(UnaryKind kind, const std::string& x);

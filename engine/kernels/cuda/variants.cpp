@@ -46,20 +46,16 @@ constexpr MmaVariant kMma[] = {
 
 // name, BM, BN, BK, TM, slices
 constexpr SimtVariant kSimt[] = {
-    {"128x128x8", 128, 128, 8, 8, 1},
-    {"128x64x8", 128, 64, 8, 8, 1},
-    {"64x64x16", 64, 64, 16, 8, 1},
-    {"64x32x16", 64, 32, 16, 4, 1},
-    {"32x32x16", 32, 32, 16, 4, 1},
-    {"128x64x8_k4", 128, 64, 8, 8, 4},
-    {"64x64x16_k4", 64, 64, 16, 8, 4},
-    {"64x64x16_k8", 64, 64, 16, 8, 8},
-    {"64x64x16_k16", 64, 64, 16, 8, 16},
-    {"32x32x16_k4", 32, 32, 16, 4, 4},
+    {"128x128x8", 128, 128, 8, 8, 1},    {"128x64x8", 128, 64, 8, 8, 1},
+    {"64x64x16", 64, 64, 16, 8, 1},      {"64x32x16", 64, 32, 16, 4, 1},
+    {"32x32x16", 32, 32, 16, 4, 1},      {"128x64x8_k4", 128, 64, 8, 8, 4},
+    {"64x64x16_k4", 64, 64, 16, 8, 4},   {"64x64x16_k8", 64, 64, 16, 8, 8},
+    {"64x64x16_k16", 64, 64, 16, 8, 16}, {"32x32x16_k4", 32, 32, 16, 4, 4},
     {"32x32x16_k8", 32, 32, 16, 4, 8},
 };
 
-constexpr DepthwiseVariant kDepthwise[] = {{"strip1", 1}, {"strip2", 2}, {"strip4", 4}, {"strip8", 8}};
+constexpr DepthwiseVariant kDepthwise[] = {
+    {"strip1", 1}, {"strip2", 2}, {"strip4", 4}, {"strip8", 8}};
 
 constexpr GemvVariant kGemv[] = {{"rows1", 1}, {"rows4", 4}, {"rows8", 8}};
 
@@ -67,13 +63,25 @@ constexpr ReduceVariant kReduce[] = {{"threads", 1}, {"warps", 32}, {"blocks", 2
 
 }  // namespace
 
-std::span<const MmaVariant> mma_variants() { return kMma; }
-std::span<const SimtVariant> simt_variants() { return kSimt; }
-std::span<const DepthwiseVariant> depthwise_variants() { return kDepthwise; }
-std::span<const GemvVariant> gemv_variants() { return kGemv; }
-std::span<const ReduceVariant> reduce_variants() { return kReduce; }
+std::span<const MmaVariant> mma_variants() {
+  return kMma;
+}
+std::span<const SimtVariant> simt_variants() {
+  return kSimt;
+}
+std::span<const DepthwiseVariant> depthwise_variants() {
+  return kDepthwise;
+}
+std::span<const GemvVariant> gemv_variants() {
+  return kGemv;
+}
+std::span<const ReduceVariant> reduce_variants() {
+  return kReduce;
+}
 
-int threads_of(const MmaVariant& v) { return v.bm / v.wm * (v.bn / v.wn) * 32; }
+int threads_of(const MmaVariant& v) {
+  return v.bm / v.wm * (v.bn / v.wn) * 32;
+}
 
 int shared_bytes_of(const MmaVariant& v) {
   int copies = v.stages * (v.bm + v.bn) * v.row_bytes;

@@ -1,4 +1,5 @@
-// The kernel variants: one row is one variant, and yields its tactics, its conformance tests and its benchmark rows.
+// The kernel variants: one row is one variant, and yields its tactics, its conformance tests and
+// its benchmark rows.
 #pragma once
 
 #include <span>
@@ -6,13 +7,13 @@
 
 namespace enginery {
 
-// conv_mma.cuh: BM x BN tile, rows of row_bytes along K, stages of shared memory, warp tile, blocks of a cluster along K
-// (1: none), parts through memory (two launches).
+// conv_mma.cuh: BM x BN tile, rows of row_bytes along K, stages of shared memory, warp tile, blocks
+// of a cluster along K (1: none), parts through memory (two launches).
 struct MmaVariant {
   const char* name;
   int bm, bn, row_bytes, stages, wm, wn;
-  int cluster;    // > 1: sm_90 and later
-  int slices;     // > 1: parts through memory
+  int cluster;  // > 1: sm_90 and later
+  int slices;   // > 1: parts through memory
   int least_sm;
 };
 

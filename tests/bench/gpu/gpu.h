@@ -17,7 +17,8 @@ struct Gpu {
 // The first visible one. Errors: unavailable (there is none); whatever opening it fails with.
 inline Result<Gpu> open_gpu(const SourceFilter& filter) {
   auto skus = local_skus();
-  if (skus.empty() || skus[0].kind != DeviceKind::cuda) return Error{ErrorCode::unavailable, "no GPU is visible here"};
+  if (skus.empty() || skus[0].kind != DeviceKind::cuda)
+    return Error{ErrorCode::unavailable, "no GPU is visible here"};
   Gpu gpu;
   TRY(gpu.device, open_device(skus[0].name, {}));
   TRY(gpu.sources, make_tactic_sources(*gpu.device, filter));

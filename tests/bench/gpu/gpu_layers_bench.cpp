@@ -1,6 +1,8 @@
-// Times every tactic of ResNet-50's layers on the GPU, alone, in CUDA graphs, and writes one CSV row a tactic.
+// Times every tactic of ResNet-50's layers on the GPU, alone, in CUDA graphs, and writes one CSV
+// row a tactic.
 //
-//   gpu_layers_bench --batch 1 --precision fp16 --out layers.csv [--sources kernel,cudnn,cublaslt] [--layer res4]
+//   gpu_layers_bench --batch 1 --precision fp16 --out layers.csv [--sources kernel,cudnn,cublaslt]
+//   [--layer res4]
 //
 // Columns: batch, precision, layer, count, source, tactic, median_us, roofline_us, failure.
 #include <CLI/CLI.hpp>
@@ -41,7 +43,8 @@ Result<double> time_us(Bench& b, const TacticRun& run, int samples) {
     }));
     TRY(double first, measurer.time_us(*b.stream, *sequence));
     if (first < measurer.least_unit_us() && launches < 4096) {
-      launches = static_cast<int>(std::min(4096.0, launches * std::max(2.0, 1.2 * measurer.least_unit_us() / std::max(first, 1.0))));
+      launches = static_cast<int>(std::min(
+          4096.0, launches * std::max(2.0, 1.2 * measurer.least_unit_us() / std::max(first, 1.0))));
       continue;
     }
     std::vector<double> values;
@@ -55,19 +58,23 @@ Result<double> time_us(Bench& b, const TacticRun& run, int samples) {
 }
 
 double roofline_us(const DeviceInfo& info, const Problem& problem, Precision precision) {
-  double peak = precision == Precision::fp16 ? info.float16_flops : precision == Precision::tf32 ? info.tf32_flops : info.float32_flops;
+  double peak = precision == Precision::fp16   ? info.float16_flops
+                : precision == Precision::tf32 ? info.tf32_flops
+                                               : info.float32_flops;
   double bytes = least_bytes(problem) * (precision == Precision::fp16 ? 0.5 : 1.0);
   return 1e6 * std::max(flop_count(problem) / peak, bytes / info.bytes_per_second);
 }
 
-Result<double> time_tactic(Bench& b, const TacticSource& source, const Problem& problem, const Tactic& tactic, const ProblemData& data, int samples) {
+Result<double> time_tactic(Bench& b, const TacticSource& source, const Problem& problem,
+                           const Tactic& tactic, const ProblemData& data, int samples) {
   TacticRun run(*b.gpu.device, *b.stream);
   CHECK_OK(run.prepare(source, problem, tactic, data, OperandPlace::separate));
   CHECK_OK(run.launch());
   return time_us(b, run, samples);
 }
 
-Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision precision, std::ofstream& csv, std::map<std::string, double>& sums) {
+Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision precision,
+                   std::ofstream& csv, std::map<std::string, double>& sums) {
   TRY(Problem problem, parse_problem(layer_text(layer, o.batch)));
   std::mt19937_64 random(1);
   ProblemData data;
@@ -78,7 +85,8 @@ Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision 
     if (source->name() == "reference") continue;
     auto tactics = source->offer(problem, {precision});
     if (!tactics.ok()) {
-      std::printf("  %s: %s\n", std::string(source->name()).c_str(), tactics.error().message.c_str());
+      std::printf("  %s: %s\n", std::string(source->name()).c_str(),
+                  tactics.error().message.c_str());
       continue;
     }
     std::erase_if(*tactics, [&](const Tactic& t) { return t.compute != precision; });
@@ -88,8 +96,9 @@ Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision 
       std::string failure = us.ok() ? "" : us.error().message;
       std::replace(failure.begin(), failure.end(), ',', ';');
       std::replace(failure.begin(), failure.end(), '\n', ' ');
-      csv << o.batch << "," << o.precision << "," << layer.name << "," << layer.count << "," << tactic.source << "," << tactic.id << ","
-          << (us.ok() ? *us : 0) << "," << roof << "," << tactic.estimated_us << "," << failure << "\n";
+      csv << o.batch << "," << o.precision << "," << layer.name << "," << layer.count << ","
+          << tactic.source << "," << tactic.id << "," << (us.ok() ? *us : 0) << "," << roof << ","
+          << tactic.estimated_us << "," << failure << "\n";
       if (!us.ok()) {
         std::printf("  %s failed: %s\n", tactic_key(tactic).c_str(), failure.c_str());
         continue;
@@ -114,10 +123,13 @@ Status run(const Options& o) {
   Bench b;
   TRY(b.gpu, open_gpu({{o.without}}));
   TRY(b.stream, b.gpu.device->create_stream());
-  if (o.every && !b.gpu.sources.empty() && b.gpu.sources[0]->name() == "kernel") show_every_kernel(*b.gpu.device, 0, b.gpu.sources);
+  if (o.every && !b.gpu.sources.empty() && b.gpu.sources[0]->name() == "kernel")
+    show_every_kernel(*b.gpu.device, 0, b.gpu.sources);
   TRY(Precision precision, parse_precision(o.precision));
-  for (const auto& [name, value] : b.gpu.device->info().hardware) std::printf("%s=%s ", name.c_str(), value.c_str());
-  for (const auto& [name, value] : b.gpu.device->info().software) std::printf("%s=%s ", name.c_str(), value.c_str());
+  for (const auto& [name, value] : b.gpu.device->info().hardware)
+    std::printf("%s=%s ", name.c_str(), value.c_str());
+  for (const auto& [name, value] : b.gpu.device->info().software)
+    std::printf("%s=%s ", name.c_str(), value.c_str());
   std::printf("\n");
   std::ofstream csv(o.out, std::ios::app);
   std::map<std::string, double> sums;
@@ -129,7 +141,8 @@ Status run(const Options& o) {
   DeviceState state = b.gpu.device->measurer()->state();
   std::printf("sum over layers:");
   for (const auto& [source, us] : sums) std::printf(" %s %.1f us", source.c_str(), us);
-  std::printf("; clock %.0f MHz, %.0f C, %.0f W, throttle %llx\n", state.clock_mhz, state.temperature_c, state.power_w,
+  std::printf("; clock %.0f MHz, %.0f C, %.0f W, throttle %llx\n", state.clock_mhz,
+              state.temperature_c, state.power_w,
               static_cast<unsigned long long>(state.throttle_bits));
   return {};
 }

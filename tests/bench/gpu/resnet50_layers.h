@@ -13,7 +13,8 @@ struct LayerRow {
   bool residual;
 };
 
-// name, count, C, H = W of the input, K, filter, stride, residual and relu (else relu alone; projections: neither)
+// name, count, C, H = W of the input, K, filter, stride, residual and relu (else relu alone;
+// projections: neither)
 inline std::vector<LayerRow> resnet50_layers() {
   return {
       {"stem_7x7", 1, 3, 224, 64, 7, 2, false},
@@ -47,10 +48,12 @@ inline std::string layer_text(const LayerRow& l, int batch) {
   auto n = [](int v) { return std::to_string(v); };
   auto two = [&](int v) { return "[" + n(v) + "," + n(v) + "]"; };
   int pad = l.filter / 2, out = (l.size + 2 * pad - l.filter) / l.stride + 1;
-  std::string text = "conv strides=" + two(l.stride) + " dilations=[1,1] pads_begin=" + two(pad) + " pads_end=" + two(pad) + " | float32[" +
-                     n(batch) + "x" + n(l.c) + "x" + n(l.size) + "x" + n(l.size) + "] w:float32[" + n(l.k) + "x" + n(l.c) + "x" +
+  std::string text = "conv strides=" + two(l.stride) + " dilations=[1,1] pads_begin=" + two(pad) +
+                     " pads_end=" + two(pad) + " | float32[" + n(batch) + "x" + n(l.c) + "x" +
+                     n(l.size) + "x" + n(l.size) + "] w:float32[" + n(l.k) + "x" + n(l.c) + "x" +
                      n(l.filter) + "x" + n(l.filter) + "] w:float32[" + n(l.k) + "]";
-  if (l.residual) text += " | add float32[" + n(batch) + "x" + n(l.k) + "x" + n(out) + "x" + n(out) + "]";
+  if (l.residual)
+    text += " | add float32[" + n(batch) + "x" + n(l.k) + "x" + n(out) + "x" + n(out) + "]";
   bool projection = std::string(l.name).find("proj") != std::string::npos;
   return text + (projection ? "" : " | act kind=relu");
 }

@@ -1,5 +1,6 @@
-// How steady the tuner's instrument is on this GPU: the closest tactics of a few problems against each other, in several labs (each with
-// memory of its own) and again and again over time. The ratios' spread over labs and over time says what a tie must be.
+// How steady the tuner's instrument is on this GPU: the closest tactics of a few problems against
+// each other, in several labs (each with memory of its own) and again and again over time. The
+// ratios' spread over labs and over time says what a tie must be.
 //
 //   steadiness_bench --out steadiness.csv [--labs 6] [--visits 20] [--rounds 8] [--pause-ms 100]
 //
@@ -24,15 +25,20 @@ struct Options {
 };
 
 const char* const kProblems[] = {
-    "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x512x28x28] w:float32[256x512x1x1] w:float32[256] | act kind=relu",
-    "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x28x28] w:float32[128x32x3x3] w:float32[128] | act kind=relu",
-    "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x128x56x56] w:float32[16x128x1x1] w:float32[16] | act kind=relu",
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x512x28x28] "
+    "w:float32[256x512x1x1] w:float32[256] | act kind=relu",
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x28x28] "
+    "w:float32[128x32x3x3] w:float32[128] | act kind=relu",
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x128x56x56] "
+    "w:float32[16x128x1x1] w:float32[16] | act kind=relu",
 };
 
 struct Bench {
   Gpu gpu;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
 };
 
 struct Station {
@@ -64,10 +70,14 @@ Result<std::vector<std::vector<double>>> sample(const std::vector<Lane>& lanes, 
 // The five fastest half-precision ones over channels-last tensors.
 Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
   TRY(std::vector<Tactic> found, offer_all(b.gpu.sources, problem, {Precision::fp16}));
-  std::erase_if(found, [](const Tactic& t) { return t.source == "reference" || tactic_key(t).find("(float16:nhwc->float16:nhwc)") == std::string::npos; });
+  std::erase_if(found, [](const Tactic& t) {
+    return t.source == "reference" ||
+           tactic_key(t).find("(float16:nhwc->float16:nhwc)") == std::string::npos;
+  });
   for (const auto& source : b.gpu.sources) {
     std::vector<Tactic> own;
-    std::copy_if(found.begin(), found.end(), std::back_inserter(own), [&](const Tactic& t) { return t.source == source->name(); });
+    std::copy_if(found.begin(), found.end(), std::back_inserter(own),
+                 [&](const Tactic& t) { return t.source == source->name(); });
     compile_in_parallel(*source, problem, own);
   }
   std::vector<std::pair<double, Tactic>> timed;
@@ -77,7 +87,8 @@ Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
     auto samples = sample(station->lanes, 5);
     if (samples.ok()) timed.emplace_back(median((*samples)[0]), t);
   }
-  std::sort(timed.begin(), timed.end(), [](const auto& a, const auto& c) { return a.first < c.first; });
+  std::sort(timed.begin(), timed.end(),
+            [](const auto& a, const auto& c) { return a.first < c.first; });
   std::vector<Tactic> out;
   for (size_t i = 0; i < timed.size() && i < 5; ++i) out.push_back(timed[i].second);
   return out;
@@ -86,7 +97,9 @@ Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
 Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
   TRY(Problem problem, parse_problem(kProblems[number]));
   TRY(std::vector<Tactic> tactics, closest(b, problem));
-  TRY(Problem guard_problem, parse_problem("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x64x28x28] w:float32[64x64x3x3]"));
+  TRY(Problem guard_problem,
+      parse_problem("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "
+                    "float32[1x64x28x28] w:float32[64x64x3x3]"));
   TRY(std::vector<Tactic> guards, offer_all(b.gpu.sources, guard_problem, {Precision::fp32}));
   guards.resize(1);
   TRY(Station guard, make_station(b, guard_problem, guards));
@@ -94,7 +107,8 @@ Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
   std::vector<DeviceMemory> between;  // so that no two labs lie alike
   for (int i = 0; i < o.labs; ++i) {
     TRY(stations.emplace_back(), make_station(b, problem, tactics));
-    TRY(between.emplace_back(), b.gpu.device->allocate((static_cast<size_t>(i) * 7919 + 100) << 10));
+    TRY(between.emplace_back(),
+        b.gpu.device->allocate((static_cast<size_t>(i) * 7919 + 100) << 10));
   }
   for (int visit = 0; visit < o.visits; ++visit) {
     for (size_t s = 0; s < stations.size(); ++s) {
@@ -102,7 +116,9 @@ Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
       const double seconds = b.seconds();
       TRY(auto samples, sample(stations[s].lanes, o.rounds));
       for (size_t i = 0; i < tactics.size(); ++i) {
-        csv << number << "," << s << "," << visit << "," << seconds << ",\"" << tactic_key(tactics[i]) << "\"," << median(samples[i]) << "," << median(before[0]) << "\n";
+        csv << number << "," << s << "," << visit << "," << seconds << ",\""
+            << tactic_key(tactics[i]) << "\"," << median(samples[i]) << "," << median(before[0])
+            << "\n";
       }
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(o.pause_ms));

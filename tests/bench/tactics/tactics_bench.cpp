@@ -3,8 +3,8 @@
 //   tactics_bench --model squeezenet1.1.onnx [--sku SKU] [--threads 2] [--top 4] [--filter conv]
 //   tactics_bench --problem "softmax axis=-1 | float32[4420x2]"
 //
-// Inputs stay hot. With --ring weights rotate through copies of that many megabytes together, as in a network whose
-// weights pass the last-level cache.
+// Inputs stay hot. With --ring weights rotate through copies of that many megabytes together, as in
+// a network whose weights pass the last-level cache.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ struct Options {
 };
 
 constexpr int64_t kMegabyte = int64_t{1} << 20;
-constexpr int64_t kMostCopies = 24;
+constexpr int64_t kMaxCopies = 24;
 
 struct Timed {
   std::string key;
@@ -39,17 +39,18 @@ struct Ring {
   std::vector<double> samples_us;
 };
 
-Result<Ring> make_ring(Target& target, Stream& stream, const Problem& problem, const Tactic& tactic, const ProblemData& data,
-                       int64_t ring_bytes) {
+Result<Ring> make_ring(Target& target, Stream& stream, const Problem& problem, const Tactic& tactic,
+                       const ProblemData& data, int64_t ring_bytes) {
   Ring ring{tactic_key(tactic), {}, {}};
   const TacticSource* source = find_source(target.sources, tactic.source);
   int64_t copies = 1;
   for (int64_t i = 0; i < copies; ++i) {
     auto run = std::make_unique<TacticRun>(*target.device, stream);
-    OperandPlace place = tactic.in_place_operand >= 0 ? OperandPlace::in_place : OperandPlace::separate;
+    OperandPlace place =
+        tactic.in_place_operand >= 0 ? OperandPlace::in_place : OperandPlace::separate;
     CHECK_OK(run->prepare(*source, problem, tactic, data, place));
     int64_t bytes = std::max<int64_t>(run->prepared().weight_bytes(), 1);
-    if (i == 0) copies = std::clamp<int64_t>(ring_bytes / bytes, 1, bytes > 65536 ? kMostCopies : 1);
+    if (i == 0) copies = std::clamp<int64_t>(ring_bytes / bytes, 1, bytes > 65536 ? kMaxCopies : 1);
     ring.runs.push_back(std::move(run));
   }
   return ring;
@@ -65,8 +66,8 @@ void sample(Ring& ring, Stream& stream, size_t round) {
 }
 
 // All tactics of a problem, their samples interleaved.
-std::vector<Timed> time_problem(Target& target, Stream& stream, const Problem& problem, const std::vector<Tactic>& tactics,
-                                const Options& options) {
+std::vector<Timed> time_problem(Target& target, Stream& stream, const Problem& problem,
+                                const std::vector<Tactic>& tactics, const Options& options) {
   std::mt19937_64 random(1);
   ProblemData data;
   fill_random(problem, random, data);
@@ -74,14 +75,18 @@ std::vector<Timed> time_problem(Target& target, Stream& stream, const Problem& p
   for (const Tactic& tactic : tactics) {
     if (tactic.source == "reference" && tactics.size() > 1) continue;
     if (tactic.view_of >= 0) return {{tactic_key(tactic), 0, 0}};
-    auto ring = make_ring(target, stream, problem, tactic, data, options.ring_megabytes * kMegabyte);
-    if (ring.ok()) rings.push_back(std::move(*ring));
-    else std::printf("  failed: %s\n", ring.error().message.c_str());
+    auto ring =
+        make_ring(target, stream, problem, tactic, data, options.ring_megabytes * kMegabyte);
+    if (ring.ok())
+      rings.push_back(std::move(*ring));
+    else
+      std::printf("  failed: %s\n", ring.error().message.c_str());
   }
   int warm = 3;
   for (int round = 0; round < options.rounds + warm; ++round) {
     for (Ring& ring : rings) {
-      // Twice in a row: the first puts the inputs back into the caches, the second, on other weights, counts.
+      // Twice in a row: the first puts the inputs back into the caches, the second, on other
+      // weights, counts.
       sample(ring, stream, static_cast<size_t>(2 * round));
       ring.samples_us.pop_back();
       sample(ring, stream, static_cast<size_t>(2 * round + 1));
@@ -93,13 +98,15 @@ std::vector<Timed> time_problem(Target& target, Stream& stream, const Problem& p
     std::sort(ring.samples_us.begin(), ring.samples_us.end());
     out.push_back({ring.key, ring.samples_us[ring.samples_us.size() / 2], ring.samples_us.front()});
   }
-  std::sort(out.begin(), out.end(), [](const Timed& a, const Timed& b) { return a.median_us < b.median_us; });
+  std::sort(out.begin(), out.end(),
+            [](const Timed& a, const Timed& b) { return a.median_us < b.median_us; });
   return out;
 }
 
 void print(const std::vector<Timed>& timed, int top) {
   for (size_t i = 0; i < timed.size() && i < static_cast<size_t>(top); ++i) {
-    std::printf("    %9.1f us (least %9.1f)  %s\n", timed[i].median_us, timed[i].low_us, timed[i].key.c_str());
+    std::printf("    %9.1f us (least %9.1f)  %s\n", timed[i].median_us, timed[i].low_us,
+                timed[i].key.c_str());
   }
 }
 
@@ -129,8 +136,9 @@ Status bench_model(const Options& o, Target& target, Stream& stream) {
     std::printf("%d x %s\n", count, key.c_str());
     print(timed, o.top);
   }
-  std::printf("sum of best: %.1f us by medians, %.1f us by least samples, over %zu nodes, %zu distinct\n", sum_us,
-              least_us, network.nodes.size(), order.size());
+  std::printf(
+      "sum of best: %.1f us by medians, %.1f us by least samples, over %zu nodes, %zu distinct\n",
+      sum_us, least_us, network.nodes.size(), order.size());
   return {};
 }
 

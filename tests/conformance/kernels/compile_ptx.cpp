@@ -1,7 +1,9 @@
-// Compiles the conformance problems' kernels to PTX for one SM into a folder (engine/kernels/cuda/code_folder.h), for machines whose
-// NVRTC no longer serves that SM. Needs no GPU.
+// Compiles the conformance problems' kernels to PTX for one SM into a folder
+// (engine/kernels/cuda/code_folder.h), for machines whose NVRTC no longer serves that SM. Needs no
+// GPU.
 //
-//   compile_ptx --sm 61 --out FOLDER [--most N]      N tactics a problem and family, by the analytic model; default 2
+//   compile_ptx --sm 61 --out FOLDER [--most N]      N tactics a problem and family, by the
+//   analytic model; default 2
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
@@ -10,7 +12,7 @@
 #include "engine/base/file.h"
 #include "engine/device/cuda/fingerprint.h"
 #include "engine/kernels/cuda/code_folder.h"
-#include "engine/tactics/cuda_kernel/kernel_source.h"
+#include "engine/tactics/cuda/kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 
@@ -20,7 +22,7 @@ namespace {
 Status run(int sm, const std::string& out, int most) {
   TRY(Nvrtc nvrtc, Nvrtc::open(sm));
   SkuRow row;
-  row.kind = DeviceKind::cuda, row.compute_capability = sm, row.units = 132, row.memory_gib = 16;
+  row.kind = DeviceKind::cuda, row.compute_capability = sm, row.sm_count = 132, row.memory_gib = 16;
   DeviceInfo info = device_info(row);
   KernelContext context{info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
   CodeFolder folder(out);

@@ -7,7 +7,7 @@
 
 #include "engine/base/file.h"
 #include "engine/device/cuda/fingerprint.h"
-#include "engine/tactics/cuda_kernel/kernel_source.h"
+#include "engine/tactics/cuda/kernel/kernel_source.h"
 
 namespace enginery {
 namespace {
@@ -15,8 +15,8 @@ namespace {
 class HostStream final : public Stream {
  public:
   Status synchronize() override { return {}; }
-  Result<std::unique_ptr<Mark>> mark() override { return std::make_unique<Mark>(); }
-  Status wait(const Mark&) override { return {}; }
+  Result<std::unique_ptr<Event>> mark() override { return std::make_unique<Event>(); }
+  Status wait(const Event&) override { return {}; }
 };
 
 class EmulatedDevice final : public Device {
@@ -24,14 +24,19 @@ class EmulatedDevice final : public Device {
   explicit EmulatedDevice(DeviceInfo info) : info_(std::move(info)) {}
   const DeviceInfo& info() const override { return info_; }
   Result<DeviceMemory> allocate(size_t bytes) override {
-    return DeviceMemory(std::aligned_alloc(256, (bytes + 256) / 256 * 256), bytes, [](void* p) { std::free(p); });
+    return DeviceMemory(std::aligned_alloc(256, (bytes + 256) / 256 * 256), bytes,
+                        [](void* p) { std::free(p); });
   }
-  Result<std::unique_ptr<Stream>> create_stream() override { return std::unique_ptr<Stream>(std::make_unique<HostStream>()); }
+  Result<std::unique_ptr<Stream>> create_stream() override {
+    return std::unique_ptr<Stream>(std::make_unique<HostStream>());
+  }
   Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
     return std::memcpy(to, from, bytes), Status();
   }
-  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override { return std::memset(to, byte, bytes), Status(); }
-  Result<std::unique_ptr<Sequence>> record(Stream&, const Enqueue&) override {
+  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override {
+    return std::memset(to, byte, bytes), Status();
+  }
+  Result<std::unique_ptr<CommandList>> record(Stream&, const Enqueue&) override {
     return Error{ErrorCode::unsupported, "the emulator records nothing"};
   }
   Measurer* measurer() override { return nullptr; }
@@ -40,8 +45,8 @@ class EmulatedDevice final : public Device {
   DeviceInfo info_;
 };
 
-using Emulate = void (*)(const char* entry, const void* arguments, const unsigned* grid, unsigned threads, unsigned shared,
-                         unsigned cluster);
+using Emulate = void (*)(const char* entry, const void* arguments, const unsigned* grid,
+                         unsigned threads, unsigned shared, unsigned cluster);
 
 class PreparedEmulation final : public PreparedTactic {
  public:
@@ -59,14 +64,15 @@ class PreparedEmulation final : public PreparedTactic {
       Bytes filled = launch.arguments;
       for (const PointerSlot& slot : launch.slots) {
         auto index = static_cast<size_t>(slot.index);
-        const void* pointer = slot.source == PointerSource::input      ? arguments.inputs[index]
-                              : slot.source == PointerSource::output   ? arguments.outputs[index]
-                              : slot.source == PointerSource::constant ? static_cast<const void*>(constants_[index].data())
-                                                                       : arguments.workspace;
+        const void* pointer = slot.source == PointerSource::input    ? arguments.inputs[index]
+                              : slot.source == PointerSource::output ? arguments.outputs[index]
+                              : slot.source == PointerSource::constant
+                                  ? static_cast<const void*>(constants_[index].data())
+                                  : arguments.workspace;
         std::memcpy(filled.data() + slot.offset, &pointer, sizeof pointer);
       }
-      emulate_(launch.entry.c_str(), filled.data(), launch.grid.data(), launch.threads, launch.shared_bytes,
-               launch.grid[2] % cluster_ == 0 ? cluster_ : 1);
+      emulate_(launch.entry.c_str(), filled.data(), launch.grid.data(), launch.threads,
+               launch.shared_bytes, launch.grid[2] % cluster_ == 0 ? cluster_ : 1);
     }
     return {};
   }
@@ -84,19 +90,23 @@ class PreparedEmulation final : public PreparedTactic {
 };
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
 class EmulatedSource final : public TacticSource {
  public:
-  EmulatedSource(Device& device, std::string folder) : device_(device), folder_(std::move(folder)) {}
+  EmulatedSource(Device& device, std::string folder)
+      : device_(device), folder_(std::move(folder)) {}
   std::string_view name() const override { return "kernel"; }
 
-  Result<std::vector<Tactic>> offer(const Problem& problem, const std::set<Precision>& allowed) const override {
+  Result<std::vector<Tactic>> offer(const Problem& problem,
+                                    const std::set<Precision>& allowed) const override {
     return offer_kernels(problem, context(allowed), true);
   }
 
-  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem, const Tactic& tactic,
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem,
+                                                        const Tactic& tactic,
                                                         Weights weights) const override {
     TRY(KernelPlan plan, plan_kernel(problem, tactic, context({})));
     TRY(Emulate emulate, compiled(plan));
@@ -104,7 +114,8 @@ class EmulatedSource final : public TacticSource {
     for (const auto& [name, value] : plan.program.macros) {
       if (name == "SPLIT") cluster = static_cast<unsigned>(std::stoul(value));
     }
-    return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedEmulation>(std::move(plan), emulate, weights, cluster));
+    return std::shared_ptr<const PreparedTactic>(
+        std::make_shared<PreparedEmulation>(std::move(plan), emulate, weights, cluster));
   }
 
  private:
@@ -114,15 +125,19 @@ class EmulatedSource final : public TacticSource {
 
   std::string text_of(const KernelPlan& plan) const {
     std::string text = "#define EMULATE_SM " + std::to_string(device_.info().compute_capability) +
-                       "\n#include \"tests/conformance/kernels/emulator.h\"\n" + program_text(plan.program);
+                       "\n#include \"tests/conformance/kernels/emulator.h\"\n" +
+                       program_text(plan.program);
     replace_all(text, "extern __shared__ __align__(128) unsigned char shared[];",
                 "unsigned char* shared = emulator::current->block->shared();");
-    text += "\nextern \"C\" void emulate(const char* entry, const void* arguments, const unsigned (&grid)[3], unsigned threads, "
-            "unsigned shared, unsigned cluster) {\n";
+    text +=
+        "\nextern \"C\" void emulate(const char* entry, const void* arguments, const unsigned "
+        "(&grid)[3], unsigned threads, "
+        "unsigned shared, unsigned cluster) {\n";
     std::set<std::string> entries;
     for (const KernelLaunch& launch : plan.launches) entries.insert(launch.entry);
     for (const std::string& e : entries) {
-      text += "  if (!std::strcmp(entry, \"" + e + "\")) return emulator::launch(" + e + ", arguments, grid, threads, shared, cluster);\n";
+      text += "  if (!std::strcmp(entry, \"" + e + "\")) return emulator::launch(" + e +
+              ", arguments, grid, threads, shared, cluster);\n";
     }
     return text + "  std::abort();\n}\n";
   }
@@ -135,8 +150,8 @@ class EmulatedSource final : public TacticSource {
       CHECK_OK(write_file(name + ".cpp", text));
       const char* compiler = std::getenv("CXX");
       std::string command = std::string(compiler ? compiler : "c++") +
-                            " -std=c++17 -O1 -w -shared -fPIC -I" ENGINERY_SOURCE_DIR " -o " + name + ".so " + name + ".cpp > " +
-                            name + ".log 2>&1";
+                            " -std=c++17 -O1 -w -shared -fPIC -I" ENGINERY_SOURCE_DIR " -o " +
+                            name + ".so " + name + ".cpp > " + name + ".log 2>&1";
       if (std::system(command.c_str()) != 0) {
         auto log = read_file(name + ".log");
         return Error{ErrorCode::internal, command + "\n" + (log.ok() ? *log : "")};
@@ -158,8 +173,8 @@ class EmulatedSource final : public TacticSource {
 std::unique_ptr<Device> make_emulated_device(int compute_capability) {
   SkuRow row;
   row.kind = DeviceKind::cuda;
-  row.compute_capability = compute_capability, row.units = 8, row.memory_gib = 8;
-  row.name = structural_sku_name(row.compute_capability, row.units, row.memory_gib);
+  row.compute_capability = compute_capability, row.sm_count = 8, row.memory_gib = 8;
+  row.name = structural_sku_name(row.compute_capability, row.sm_count, row.memory_gib);
   return std::make_unique<EmulatedDevice>(device_info(row));
 }
 

@@ -1,4 +1,5 @@
-// The `kernel` tactic source on the emulator: the same families, plans and text, run on the host without a GPU.
+// The `kernel` tactic source on the emulator: the same families, plans and text, run on the host
+// without a GPU.
 #pragma once
 
 #include "engine/tactics/tactic.h"

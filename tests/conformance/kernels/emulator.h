@@ -1,8 +1,10 @@
-// A GPU on the host, enough of one to run our kernels' text: threads of a block are fibers, barriers and warp
-// instructions make them meet. For numbers, not for races: copies are immediate and blocks run one after the other.
+// A GPU on the host, enough of one to run our kernels' text: threads of a block are fibers,
+// barriers and warp instructions make them meet. For numbers, not for races: copies are immediate
+// and blocks run one after the other.
 //
-// Included before a kernel's text, compiled by the host's compiler into a library of its own (emulated_source.cpp).
-// EMULATE_SM: the compute capability to be. Blocks of a cluster run together.
+// Included before a kernel's text, compiled by the host's compiler into a library of its own
+// (emulated_source.cpp). EMULATE_SM: the compute capability to be. Blocks of a cluster run
+// together.
 #pragma once
 
 #include <ucontext.h>
@@ -80,16 +82,24 @@ inline std::vector<Block> blocks;  // those that run now: one, or a cluster's
 inline Group cluster;
 inline void (*body)() = nullptr;
 
-inline void yield() { swapcontext(&current->context, &scheduler); }
+inline void yield() {
+  swapcontext(&current->context, &scheduler);
+}
 inline void meet(Group& group) {
   unsigned generation = group.generation;
   ++group.arrived;
   group.release();
   while (group.generation == generation) yield();
 }
-inline Group& warp() { return current->block->warps[current->thread.x / 32]; }
-inline Lanes& lanes() { return current->block->lanes[current->thread.x / 32]; }
-inline unsigned lane() { return current->thread.x % 32; }
+inline Group& warp() {
+  return current->block->warps[current->thread.x / 32];
+}
+inline Lanes& lanes() {
+  return current->block->lanes[current->thread.x / 32];
+}
+inline unsigned lane() {
+  return current->thread.x % 32;
+}
 
 inline void enter() {
   body();
@@ -140,8 +150,8 @@ inline void run_blocks(unsigned threads, unsigned shared_bytes) {
 }
 
 template <typename Args>
-void launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[3], unsigned threads, unsigned shared_bytes,
-            unsigned cluster_z) {
+void launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[3],
+            unsigned threads, unsigned shared_bytes, unsigned cluster_z) {
   static Args args;
   static void (*entry)(Args);
   std::memcpy(&args, arguments, sizeof args);
@@ -181,8 +191,12 @@ inline float tf32(float value) {
 #define threadIdx (emulator::current->thread)
 #define blockIdx (emulator::current->block->index)
 
-inline void __syncthreads() { emulator::meet(emulator::current->block->group); }
-inline void __syncwarp() { emulator::meet(emulator::warp()); }
+inline void __syncthreads() {
+  emulator::meet(emulator::current->block->group);
+}
+inline void __syncwarp() {
+  emulator::meet(emulator::warp());
+}
 inline float __shfl_xor_sync(unsigned, float v, int mask) {
   emulator::Lanes& lanes = emulator::lanes();
   lanes.value[emulator::lane()] = v;
@@ -191,8 +205,12 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
   __syncwarp();
   return other;
 }
-inline float __int_as_float(int bits) { return emulator::float_of(static_cast<unsigned>(bits)); }
-inline float half_to_float(unsigned short h) { return emulator::half_bits_to_float(h); }
+inline float __int_as_float(int bits) {
+  return emulator::float_of(static_cast<unsigned>(bits));
+}
+inline float half_to_float(unsigned short h) {
+  return emulator::half_bits_to_float(h);
+}
 inline unsigned short float_to_half(float f) {
   auto half = static_cast<_Float16>(f);
   unsigned short bits;
@@ -205,8 +223,10 @@ inline unsigned multiply_high(unsigned a, unsigned b) {
 
 // warp.cuh's functions
 inline void copy_async(void* to, const void* from, bool valid) {
-  if (valid) std::memcpy(to, from, 16);
-  else std::memset(to, 0, 16);
+  if (valid)
+    std::memcpy(to, from, 16);
+  else
+    std::memset(to, 0, 16);
 }
 inline void commit_async() {}
 template <int N>
@@ -224,7 +244,8 @@ inline void load_matrices(unsigned (&r)[4], const void* p) {
 namespace emulator {
 // d += a * b with elements taken from the fragments of all lanes.
 template <int K, typename A, typename B>
-void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&& element_a, B&& element_b) {
+void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&& element_a,
+              B&& element_b) {
   Lanes& all = lanes();
   std::memcpy(all.a[lane()], a, sizeof all.a[0]);
   all.b[lane()][0] = b0, all.b[lane()][1] = b1;
@@ -240,20 +261,32 @@ void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A
 }  // namespace emulator
 inline void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   using emulator::Lanes;
-  auto half = [](unsigned word, unsigned which) { return half_to_float(static_cast<unsigned short>(word >> 16 * which)); };
+  auto half = [](unsigned word, unsigned which) {
+    return half_to_float(static_cast<unsigned short>(word >> 16 * which));
+  };
   emulator::multiply<16>(
       d, a, b0, b1,
-      [&](const Lanes& l, unsigned row, unsigned k) { return half(l.a[row % 8 * 4 + k % 8 / 2][k / 8 * 2 + row / 8], k % 2); },
-      [&](const Lanes& l, unsigned k, unsigned n) { return half(l.b[n * 4 + k % 8 / 2][k / 8], k % 2); });
+      [&](const Lanes& l, unsigned row, unsigned k) {
+        return half(l.a[row % 8 * 4 + k % 8 / 2][k / 8 * 2 + row / 8], k % 2);
+      },
+      [&](const Lanes& l, unsigned k, unsigned n) {
+        return half(l.b[n * 4 + k % 8 / 2][k / 8], k % 2);
+      });
 }
 inline void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   using emulator::Lanes;
   emulator::multiply<8>(
       d, a, b0, b1,
-      [](const Lanes& l, unsigned row, unsigned k) { return emulator::tf32(emulator::float_of(l.a[row % 8 * 4 + k % 4][k / 4 * 2 + row / 8])); },
-      [](const Lanes& l, unsigned k, unsigned n) { return emulator::float_of(l.b[n * 4 + k % 4][k / 4]); });
+      [](const Lanes& l, unsigned row, unsigned k) {
+        return emulator::tf32(emulator::float_of(l.a[row % 8 * 4 + k % 4][k / 4 * 2 + row / 8]));
+      },
+      [](const Lanes& l, unsigned k, unsigned n) {
+        return emulator::float_of(l.b[n * 4 + k % 4][k / 4]);
+      });
 }
-inline void meet_cluster() { emulator::meet(emulator::cluster); }
+inline void meet_cluster() {
+  emulator::meet(emulator::cluster);
+}
 inline float4 load_from_block(const float* p, unsigned rank) {
   auto offset = reinterpret_cast<const unsigned char*>(p) - emulator::current->block->shared();
   float4 v;

@@ -1,9 +1,11 @@
-// Every kernel variant compiles for every SM that it claims; no GPU is needed. Registers, spills and shared memory of each
-// go to a CSV file: $ENGINERY_TEST_OUTPUT/kernels.csv; nowhere where that is not set.
+// Every kernel variant compiles for every SM that it claims; no GPU is needed. Registers, spills
+// and shared memory of each go to a CSV file: $ENGINERY_TEST_OUTPUT/kernels.csv; nowhere where that
+// is not set.
 //
-// One text of each variant and type, by a seeded choice among the conformance problems; ENGINERY_TEST_ALL_KERNELS=1 compiles
-// the texts of all problems. SMs below 7.5 need NVRTC 12.9
-// (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are skipped with a message.
+// One text of each variant and type, by a seeded choice among the conformance problems;
+// ENGINERY_TEST_ALL_KERNELS=1 compiles the texts of all problems. SMs below 7.5 need NVRTC 12.9
+// (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are
+// skipped with a message.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +16,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/device/cuda/fingerprint.h"
-#include "engine/tactics/cuda_kernel/kernel_source.h"
+#include "engine/tactics/cuda/kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 
@@ -29,7 +31,7 @@ std::string variable(const char* name, const std::string& otherwise) {
 DeviceInfo card_of(int compute_capability) {
   SkuRow row;
   row.kind = DeviceKind::cuda;
-  row.compute_capability = compute_capability, row.units = 16, row.memory_gib = 16;
+  row.compute_capability = compute_capability, row.sm_count = 16, row.memory_gib = 16;
   row.name = structural_sku_name(compute_capability, 16, 16);
   return device_info(row);
 }
@@ -38,10 +40,12 @@ struct Text {
   std::string family, variant, problem, text;
 };
 
-// Distinct texts of all tactics of all problems, by variant ("conv_mma/64x64x128b_s4:float16:nhwc").
+// Distinct texts of all tactics of all problems, by variant
+// ("conv_mma/64x64x128b_s4:float16:nhwc").
 std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
   DeviceInfo info = card_of(compute_capability);
-  KernelContext context{info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
+  KernelContext context{
+      info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
   std::map<std::string, std::vector<Text>> out;
   std::set<std::string> seen;
   for (const ProblemRow& row : conformance_problems()) {
@@ -54,7 +58,8 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
       if (!plan.ok() || plan->launches.empty()) continue;
       std::string text = program_text(plan->program);
       if (!seen.insert(text).second) continue;
-      std::string family = tactic.id.substr(0, tactic.id.find('/')), variant = variant_of(tactic) + ":" + to_string(tactic.outputs[0]);
+      std::string family = tactic.id.substr(0, tactic.id.find('/')),
+                  variant = variant_of(tactic) + ":" + to_string(tactic.outputs[0]);
       out[family + "/" + variant].push_back({family, variant, std::string(row.name), text});
     }
   }
@@ -67,9 +72,12 @@ struct Usage {
 };
 Usage usage_of(const std::string& log) {
   Usage usage;
-  static const std::regex registers(R"(Used (\d+) registers)"), spills(R"((\d+) bytes spill stores)");
-  for (std::sregex_iterator it(log.begin(), log.end(), registers), end; it != end; ++it) usage.registers = std::max(usage.registers, std::stoi((*it)[1]));
-  for (std::sregex_iterator it(log.begin(), log.end(), spills), end; it != end; ++it) usage.spill_bytes = std::max(usage.spill_bytes, std::stoi((*it)[1]));
+  static const std::regex registers(R"(Used (\d+) registers)"),
+      spills(R"((\d+) bytes spill stores)");
+  for (std::sregex_iterator it(log.begin(), log.end(), registers), end; it != end; ++it)
+    usage.registers = std::max(usage.registers, std::stoi((*it)[1]));
+  for (std::sregex_iterator it(log.begin(), log.end(), spills), end; it != end; ++it)
+    usage.spill_bytes = std::max(usage.spill_bytes, std::stoi((*it)[1]));
   return usage;
 }
 
@@ -80,7 +88,8 @@ TEST_P(KernelTexts, Compile) {
   auto nvrtc = Nvrtc::open(sm);
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
   bool all = variable("ENGINERY_TEST_ALL_KERNELS", "") == "1";
-  uint64_t seed = std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
+  uint64_t seed =
+      std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
   SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   std::vector<Text> texts;
@@ -94,14 +103,16 @@ TEST_P(KernelTexts, Compile) {
     outputs[i] = nvrtc->compile(texts[i].text, sm, CodeKind::cubin, {});
   });
   std::ofstream csv;
-  if (const std::string folder = variable("ENGINERY_TEST_OUTPUT", ""); !folder.empty()) csv.open(folder + "/kernels.csv", std::ios::app);
+  if (const std::string folder = variable("ENGINERY_TEST_OUTPUT", ""); !folder.empty())
+    csv.open(folder + "/kernels.csv", std::ios::app);
   for (size_t i = 0; i < texts.size(); ++i) {
     SCOPED_TRACE(texts[i].family + "/" + texts[i].variant + " of " + texts[i].problem);
     ASSERT_TRUE(outputs[i].ok()) << outputs[i].error().message;
     Usage usage = usage_of(outputs[i]->log);
     EXPECT_GT(usage.registers, 0) << outputs[i]->log;
-    csv << "sm_" << sm << "," << nvrtc->version() << "," << texts[i].family << "," << texts[i].variant << "," << texts[i].problem
-        << "," << usage.registers << "," << usage.spill_bytes << "," << outputs[i]->code.size() << "\n";
+    csv << "sm_" << sm << "," << nvrtc->version() << "," << texts[i].family << ","
+        << texts[i].variant << "," << texts[i].problem << "," << usage.registers << ","
+        << usage.spill_bytes << "," << outputs[i]->code.size() << "\n";
   }
 }
 
@@ -122,8 +133,12 @@ TEST(FaultFamily, IsOfferedWhereAFaultIsInjectedAndNowhereElse) {
     }
     return count;
   };
-  const char* picture = "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x3x12x12] w:float32[16x3x3x3]";
-  const char* deeper = "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x12x12] w:float32[16x32x3x3]";
+  const char* picture =
+      "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x3x12x12] "
+      "w:float32[16x3x3x3]";
+  const char* deeper =
+      "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x12x12] "
+      "w:float32[16x32x3x3]";
   EXPECT_EQ(faults(picture), 0);
   setenv("ENGINERY_INJECT_FAULT", "1", 1);
   EXPECT_EQ(faults(picture), 1);

@@ -1,17 +1,18 @@
-// Our kernels' numbers without a GPU: every tactic of the `kernel` source, on the emulator, against the reference.
+// Our kernels' numbers without a GPU: every tactic of the `kernel` source, on the emulator, against
+// the reference.
 //
-// By default a seeded sample of variants; ENGINERY_TEST_ALL_KERNELS=1 runs all. ENGINERY_TEST_SEED repeats a run,
-// ENGINERY_TEST_FILTER keeps the tactics whose key has the text in it.
+// By default a seeded sample of variants; ENGINERY_TEST_ALL_KERNELS=1 runs all. ENGINERY_TEST_SEED
+// repeats a run, ENGINERY_TEST_FILTER keeps the tactics whose key has the text in it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "engine/tactics/cpu/reference/reference_source.h"
 #include "tests/conformance/kernels/emulated_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/tactic_harness.h"
-#include "engine/tactics/reference/reference_source.h"
 
 namespace enginery {
 namespace {
@@ -22,27 +23,33 @@ std::string variable(const char* name, const std::string& otherwise) {
 }
 
 uint64_t seed() {
-  static const uint64_t value = std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
+  static const uint64_t value =
+      std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
   return value;
 }
 
 std::string work_folder() {
   static const std::string folder = [] {
-    auto path = std::filesystem::temp_directory_path() / ("enginery-kernels-" + std::to_string(getuid()));
+    auto path =
+        std::filesystem::temp_directory_path() / ("enginery-kernels-" + std::to_string(getuid()));
     std::filesystem::create_directories(path);
     return path.string();
   }();
   return folder;
 }
 
-double bar_of(Precision compute) { return compute == Precision::fp32 ? 1e-4 : 1e-2; }
+double bar_of(Precision compute) {
+  return compute == Precision::fp32 ? 1e-4 : 1e-2;
+}
 
 void expect_close(const Tensor& actual, const Tensor& expected, double bar) {
   if (!is_floating(expected.type())) {
     EXPECT_EQ(to_int64s(actual), to_int64s(expected));
     return;
   }
-  EXPECT_LE(relative_error(convert(actual, DataType::float32), convert(expected, DataType::float32)), bar);
+  EXPECT_LE(
+      relative_error(convert(actual, DataType::float32), convert(expected, DataType::float32)),
+      bar);
 }
 
 struct Case {
@@ -80,7 +87,8 @@ TEST_P(Kernels, GiveWhatTheReferenceGives) {
     ASSERT_TRUE(run.launch().ok());
     auto outputs = run.collect();
     ASSERT_TRUE(outputs.ok()) << outputs.error().message;
-    for (size_t i = 0; i < outputs->size(); ++i) expect_close((*outputs)[i], (*expected)[i], bar_of(tactic.compute));
+    for (size_t i = 0; i < outputs->size(); ++i)
+      expect_close((*outputs)[i], (*expected)[i], bar_of(tactic.compute));
   }
 }
 
@@ -88,7 +96,8 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   for (const ProblemRow& row : conformance_problems()) out.push_back({row, 90});
   for (const ProblemRow& row : conformance_problems()) {
-    if (row.name.starts_with("conv_3x3") || row.name.starts_with("conv_1x1")) out.push_back({row, 75});
+    if (row.name.starts_with("conv_3x3") || row.name.starts_with("conv_1x1"))
+      out.push_back({row, 75});
   }
   return out;
 }

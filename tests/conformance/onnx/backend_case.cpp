@@ -23,7 +23,8 @@ struct DataSet {
 Result<onnx::ModelProto> load_model(const std::filesystem::path& file) {
   TRY(Bytes bytes, read_file(file));
   onnx::ModelProto model;
-  if (!model.ParseFromString(bytes)) return Error{ErrorCode::corrupt_data, file.string() + " does not parse"};
+  if (!model.ParseFromString(bytes))
+    return Error{ErrorCode::corrupt_data, file.string() + " does not parse"};
   return model;
 }
 
@@ -37,11 +38,14 @@ void collect_operators(const onnx::GraphProto& graph, std::set<std::string>& ope
 }
 
 // `declared` is the type in the graph: bfloat16 data is stored as uint16.
-Result<Tensor> load_tensor(const std::filesystem::path& file, const onnx::ValueInfoProto& declared) {
+Result<Tensor> load_tensor(const std::filesystem::path& file,
+                           const onnx::ValueInfoProto& declared) {
   TRY(Bytes bytes, read_file(file));
   onnx::TensorProto proto;
-  if (!proto.ParseFromString(bytes)) return Error{ErrorCode::corrupt_data, file.string() + " does not parse"};
-  if (declared.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16 && proto.data_type() == onnx::TensorProto::UINT16) {
+  if (!proto.ParseFromString(bytes))
+    return Error{ErrorCode::corrupt_data, file.string() + " does not parse"};
+  if (declared.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16 &&
+      proto.data_type() == onnx::TensorProto::UINT16) {
     proto.set_data_type(onnx::TensorProto::BFLOAT16);
   }
   return onnx_import::WeightReader(std::nullopt).read(proto);
@@ -59,16 +63,20 @@ Result<DataSet> load_data(const onnx::GraphProto& graph, const std::filesystem::
     ++k;
   }
   for (int i = 0; i < graph.output_size(); ++i) {
-    TRY(Tensor tensor, load_tensor(folder / ("output_" + std::to_string(i) + ".pb"), graph.output(i)));
+    TRY(Tensor tensor,
+        load_tensor(folder / ("output_" + std::to_string(i) + ".pb"), graph.output(i)));
     data.outputs.emplace_back(graph.output(i).name(), std::move(tensor));
   }
   return data;
 }
 
 Status compare(const std::string& name, const Tensor& got, const Tensor& wanted) {
-  auto fail = [&](const std::string& reason) { return Error{kDiffers, "output '" + name + "': " + reason}; };
+  auto fail = [&](const std::string& reason) {
+    return Error{kDiffers, "output '" + name + "': " + reason};
+  };
   if (!(got.tensor_type() == wanted.tensor_type())) {
-    return fail("is " + to_string(got.tensor_type()) + ", expected " + to_string(wanted.tensor_type()));
+    return fail("is " + to_string(got.tensor_type()) + ", expected " +
+                to_string(wanted.tensor_type()));
   }
   if (is_integer(got.type())) {
     return to_int64s(got) == to_int64s(wanted) ? Status() : Status(fail("integers differ"));
@@ -76,25 +84,31 @@ Status compare(const std::string& name, const Tensor& got, const Tensor& wanted)
   Tensor a = convert(got, DataType::float64), b = convert(wanted, DataType::float64);
   for (size_t i = 0; i < a.data<double>().size(); ++i) {
     double x = a.data<double>()[i], y = b.data<double>()[i];
-    bool equal = x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= kAbsolute + kRelative * std::abs(y);
-    if (!equal) return fail("element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y));
+    bool equal = x == y || (std::isnan(x) && std::isnan(y)) ||
+                 std::abs(x - y) <= kAbsolute + kRelative * std::abs(y);
+    if (!equal)
+      return fail("element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " +
+                  std::to_string(y));
   }
   return {};
 }
 
-bool is_known(Knowledge knowledge, const Tensor& tensor, const std::string& name, const onnx::GraphProto& graph) {
+bool is_known(Knowledge knowledge, const Tensor& tensor, const std::string& name,
+              const onnx::GraphProto& graph) {
   if (knowledge == Knowledge::all_inputs) return true;
   if (knowledge == Knowledge::types_only || name == graph.input(0).name()) return false;
   return !is_floating(tensor.type()) && tensor.rank() <= 1;
 }
 
-Status run_data_set(const BackendCase& c, const onnx::GraphProto& graph, const DataSet& data, Knowledge knowledge,
-                    const GraphExecutor& execute) {
+Status run_data_set(const BackendCase& c, const onnx::GraphProto& graph, const DataSet& data,
+                    Knowledge knowledge, const GraphExecutor& execute) {
   ImportOptions options;
   NamedTensors run_time;
   for (const auto& [name, tensor] : data.inputs) {
-    if (is_known(knowledge, tensor, name, graph)) options.values[name] = tensor;
-    else run_time[name] = tensor;
+    if (is_known(knowledge, tensor, name, graph))
+      options.values[name] = tensor;
+    else
+      run_time[name] = tensor;
     options.shapes[name] = tensor.dims();
   }
   auto imported = import_model(c.folder / "model.onnx", options);
@@ -109,10 +123,12 @@ Status run_data_set(const BackendCase& c, const onnx::GraphProto& graph, const D
   return {};
 }
 
-Status run_data_sets(const BackendCase& c, const onnx::GraphProto& graph, Knowledge knowledge, const GraphExecutor& execute) {
+Status run_data_sets(const BackendCase& c, const onnx::GraphProto& graph, Knowledge knowledge,
+                     const GraphExecutor& execute) {
   for (int n = 0;; ++n) {
     auto folder = c.folder / ("test_data_set_" + std::to_string(n));
-    if (!std::filesystem::exists(folder)) return n > 0 ? Status() : Status(Error{ErrorCode::internal, "no data"});
+    if (!std::filesystem::exists(folder))
+      return n > 0 ? Status() : Status(Error{ErrorCode::internal, "no data"});
     auto data = load_data(graph, folder);
     if (!data) return data.error();
     CHECK_OK(run_data_set(c, graph, *data, knowledge, execute));
@@ -139,7 +155,8 @@ Result<std::vector<BackendCase>> find_cases(const std::filesystem::path& folder)
     for (const auto& info : model.graph().output()) c.tensors_only &= info.type().has_tensor_type();
     cases.push_back(std::move(c));
   }
-  std::sort(cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.folder < b.folder; });
+  std::sort(cases.begin(), cases.end(),
+            [](const auto& a, const auto& b) { return a.folder < b.folder; });
   return cases;
 }
 
@@ -149,10 +166,12 @@ CaseResult run_case(const BackendCase& c, const GraphExecutor& execute) {
   if (!has_data(c, model->graph())) {
     auto imported = import_model(c.folder / "model.onnx");
     if (!imported) return {imported.error()};
-    return {Error{ErrorCode::internal, "its data has types that we do not have, it was imported nevertheless"}};
+    return {Error{ErrorCode::internal,
+                  "its data has types that we do not have, it was imported nevertheless"}};
   }
   CaseResult result;
-  for (Knowledge knowledge : {Knowledge::types_only, Knowledge::shape_inputs, Knowledge::all_inputs}) {
+  for (Knowledge knowledge :
+       {Knowledge::types_only, Knowledge::shape_inputs, Knowledge::all_inputs}) {
     result = {run_data_sets(c, model->graph(), knowledge, execute), knowledge};
     if (result.status.ok() || result.status.error().code != ErrorCode::unsupported) return result;
   }

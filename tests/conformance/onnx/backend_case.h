@@ -1,4 +1,5 @@
-// One case of ONNX's backend tests: a folder with model.onnx and test_data_set_N/{input,output}_K.pb.
+// One case of ONNX's backend tests: a folder with model.onnx and
+// test_data_set_N/{input,output}_K.pb.
 #pragma once
 
 #include <filesystem>
@@ -38,8 +39,8 @@ struct CaseResult {
 // The cases of `folder`, by name. Errors: a model that cannot be read.
 Result<std::vector<BackendCase>> find_cases(const std::filesystem::path& folder);
 
-// Imports, runs and compares all of the case's data sets. Inputs stay run-time values where the importer can do with
-// that; otherwise integers of rank 0 and 1 become known, then all.
+// Imports, runs and compares all of the case's data sets. Inputs stay run-time values where the
+// importer can do with that; otherwise integers of rank 0 and 1 become known, then all.
 CaseResult run_case(const BackendCase& backend_case, const GraphExecutor& execute);
 
 }  // namespace enginery::test

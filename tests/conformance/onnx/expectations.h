@@ -1,9 +1,11 @@
-// The committed list of what the importer does not do (unsupported.txt), kept true by the test that reads it.
+// The committed list of what the importer does not do (unsupported.txt), kept true by the test that
+// reads it.
 //
 //   file = line*      line = KIND NAME reason | "#" comment | nothing
 //   KIND = "operator"  every case whose model has that operator is refused as unsupported
-//        | "case"      this one case, of operators that are supported otherwise, is refused as unsupported
-//        | "differs"   this one case is imported and runs, and means to give something else than the data; the reason says why
+//        | "case"      this one case, of operators that are supported otherwise, is refused as
+//        unsupported | "differs"   this one case is imported and runs, and means to give something
+//        else than the data; the reason says why
 //
 // A case that does not behave as its line says, and a line that no case needs, are failures.
 #pragma once

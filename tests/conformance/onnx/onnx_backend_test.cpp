@@ -1,6 +1,6 @@
-// Runs ONNX's backend tests through the importer and the reference executor. The data comes with the PyPI package onnx
-// (1.16): ENGINERY_ONNX_BACKEND_DATA names its folder backend/test/data, or a virtual environment in the build folder
-// has it; without either the test is skipped.
+// Runs ONNX's backend tests through the importer and the reference executor. The data comes with
+// the PyPI package onnx (1.16): ENGINERY_ONNX_BACKEND_DATA names its folder backend/test/data, or a
+// virtual environment in the build folder has it; without either the test is skipped.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -34,7 +34,8 @@ fs::path data_folder() {
 }
 
 struct Counts {
-  int passed = 0, with_shapes_known = 0, with_all_known = 0, unsupported = 0, different = 0, failed = 0;
+  int passed = 0, with_shapes_known = 0, with_all_known = 0, unsupported = 0, different = 0,
+      failed = 0;
 };
 
 Expected outcome(const Status& status) {
@@ -43,14 +44,16 @@ Expected outcome(const Status& status) {
   return status.error().code == kDiffers ? Expected::differs : Expected::broken;
 }
 
-void check(const BackendCase& c, const GraphExecutor& execute, Expectations& expectations, Counts& counts) {
+void check(const BackendCase& c, const GraphExecutor& execute, Expectations& expectations,
+           Counts& counts) {
   Expected expected = expectations.of(c);
   CaseResult result = run_case(c, execute);
   Expected got = outcome(result.status);
   if (got != expected) {
     ++counts.failed;
     ADD_FAILURE() << c.name() << ": "
-                  << (result.status.ok() ? "passes, although unsupported.txt has a line for it" : result.status.error().message);
+                  << (result.status.ok() ? "passes, although unsupported.txt has a line for it"
+                                         : result.status.error().message);
     return;
   }
   counts.passed += got == Expected::pass;
@@ -63,19 +66,24 @@ void check(const BackendCase& c, const GraphExecutor& execute, Expectations& exp
 
 TEST(OnnxBackend, EveryCaseMatchesOrIsListedAsUnsupported) {
   fs::path data = data_folder();
-  if (data.empty() || !fs::exists(data)) GTEST_SKIP() << "no data: pip install onnx==1.16.2 into build/venv, or set ENGINERY_ONNX_BACKEND_DATA";
-  auto expectations = Expectations::read(fs::path(ENGINERY_SOURCE_DIR) / "tests/conformance/onnx/unsupported.txt");
+  if (data.empty() || !fs::exists(data))
+    GTEST_SKIP()
+        << "no data: pip install onnx==1.16.2 into build/venv, or set ENGINERY_ONNX_BACKEND_DATA";
+  auto expectations =
+      Expectations::read(fs::path(ENGINERY_SOURCE_DIR) / "tests/conformance/onnx/unsupported.txt");
   ASSERT_TRUE(expectations.ok()) << expectations.error().message;
   for (const char* suite : {"node", "simple", "pytorch-operator", "pytorch-converted"}) {
     auto cases = find_cases(data / suite);
     ASSERT_TRUE(cases.ok()) << cases.error().message;
     Counts counts;
     for (const BackendCase& c : *cases) check(c, run_graph, *expectations, counts);
-    std::cout << suite << ": " << cases->size() << " cases, " << counts.passed << " pass (" << counts.with_shapes_known
-              << " with shape inputs known, " << counts.with_all_known << " with all inputs known), " << counts.unsupported
-              << " unsupported and " << counts.different << " different as listed, " << counts.failed << " fail\n";
+    std::cout << suite << ": " << cases->size() << " cases, " << counts.passed << " pass ("
+              << counts.with_shapes_known << " with shape inputs known, " << counts.with_all_known
+              << " with all inputs known), " << counts.unsupported << " unsupported and "
+              << counts.different << " different as listed, " << counts.failed << " fail\n";
   }
-  for (const std::string& line : expectations->unused()) ADD_FAILURE() << "unsupported.txt: nothing needs the line '" << line << "'";
+  for (const std::string& line : expectations->unused())
+    ADD_FAILURE() << "unsupported.txt: nothing needs the line '" << line << "'";
 }
 
 }  // namespace

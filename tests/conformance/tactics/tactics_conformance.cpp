@@ -1,7 +1,9 @@
-// One suite over every tactic source: each tactic that is offered for a problem of the list gives what the reference gives.
+// One suite over every tactic source: each tactic that is offered for a problem of the list gives
+// what the reference gives.
 //
-// Environment: ENGINERY_TEST_SKU (default: the best of this machine; "gpu": its first GPU), ENGINERY_TEST_SEED (default:
-// fresh, printed), ENGINERY_TEST_PTX (a compute capability: our kernels as PTX for it, loaded by the card that is here).
+// Environment: ENGINERY_TEST_SKU (default: the best of this machine; "gpu": its first GPU),
+// ENGINERY_TEST_SEED (default: fresh, printed), ENGINERY_TEST_PTX (a compute capability: our
+// kernels as PTX for it, loaded by the card that is here).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 
 #include "engine/device/format_convert.h"
 #include "engine/device/sku_table.h"
-#include "engine/tactics/reference/reference_source.h"
+#include "engine/tactics/cpu/reference/reference_source.h"
 #include "tests/support/gpu_sources.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
@@ -31,7 +33,8 @@ std::string variable(const char* name, const std::string& otherwise) {
 }
 
 uint64_t seed() {
-  static const uint64_t value = std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
+  static const uint64_t value =
+      std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
   return value;
 }
 
@@ -47,7 +50,8 @@ Bench* bench() {
     auto skus = local_skus();
     std::string sku = variable("ENGINERY_TEST_SKU", skus.empty() ? "" : skus[0].name);
     if (sku == "gpu") {
-      auto first = std::find_if(skus.begin(), skus.end(), [](const LocalSku& s) { return s.kind == DeviceKind::cuda; });
+      auto first = std::find_if(skus.begin(), skus.end(),
+                                [](const LocalSku& s) { return s.kind == DeviceKind::cuda; });
       if (first == skus.end()) return std::unique_ptr<Bench>();
       sku = first->name;
     }
@@ -62,7 +66,9 @@ Bench* bench() {
     out->stream = out->device->create_stream().value();
     // One source alone where a tool makes the others' code too slow (compute-sanitizer and cuDNN).
     const std::string only = variable("ENGINERY_TEST_SOURCE", "");
-    out->sources = make_tactic_sources(*out->device, only.empty() ? SourceFilter{} : SourceFilter{{}, {only}}).value();
+    out->sources =
+        make_tactic_sources(*out->device, only.empty() ? SourceFilter{} : SourceFilter{{}, {only}})
+            .value();
     show_every_kernel(*out->device, std::stoi(variable("ENGINERY_TEST_PTX", "0")), out->sources);
     return out;
   }();
@@ -71,12 +77,15 @@ Bench* bench() {
 
 bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].bytes() != b[i].bytes() || std::memcmp(a[i].raw(), b[i].raw(), static_cast<size_t>(a[i].bytes())) != 0) return false;
+    if (a[i].bytes() != b[i].bytes() ||
+        std::memcmp(a[i].raw(), b[i].raw(), static_cast<size_t>(a[i].bytes())) != 0)
+      return false;
   }
   return true;
 }
 
-void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, double bar) {
+void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected,
+                  double bar) {
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     ASSERT_EQ(actual[i].dims(), expected[i].dims());
@@ -84,7 +93,8 @@ void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& 
       EXPECT_EQ(to_int64s(actual[i]), to_int64s(expected[i])) << "output " << i;
       continue;
     }
-    double error = relative_error(convert(actual[i], DataType::float32), convert(expected[i], DataType::float32));
+    double error = relative_error(convert(actual[i], DataType::float32),
+                                  convert(expected[i], DataType::float32));
     EXPECT_LE(error, bar) << "output " << i;
   }
 }
@@ -95,20 +105,25 @@ double rounding_of(DataType type) {
 }
 
 // A view runs nothing: its input's storage, read as the output, is the result.
-void expect_view(const Problem& p, const Tactic& tactic, const ProblemData& data, const std::vector<Tensor>& expected) {
+void expect_view(const Problem& p, const Tactic& tactic, const ProblemData& data,
+                 const std::vector<Tensor>& expected) {
   size_t input = static_cast<size_t>(tactic.view_of);
   const Format& from = tactic.inputs[input];
-  std::vector<uint8_t> storage(static_cast<size_t>(physical_bytes(p.inputs[input].type.dims, from)));
-  ASSERT_EQ(static_cast<int64_t>(storage.size()), physical_bytes(p.outputs[0].type.dims, tactic.outputs[0]));
+  std::vector<uint8_t> storage(
+      static_cast<size_t>(physical_bytes(p.inputs[input].type.dims, from)));
+  ASSERT_EQ(static_cast<int64_t>(storage.size()),
+            physical_bytes(p.outputs[0].type.dims, tactic.outputs[0]));
   to_physical(*data.inputs[input], from, storage.data());
-  expect_close({from_physical(storage.data(), p.outputs[0].type.dims, tactic.outputs[0])}, expected, rounding_of(from.type));
+  expect_close({from_physical(storage.data(), p.outputs[0].type.dims, tactic.outputs[0])}, expected,
+               rounding_of(from.type));
 }
 
-void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Tactic& tactic, const ProblemData& data,
-                const std::vector<Tensor>& expected, OperandPlace place) {
+void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Tactic& tactic,
+                const ProblemData& data, const std::vector<Tensor>& expected, OperandPlace place) {
   TacticRun run(*b.device, *b.stream);
   Status prepared = run.prepare(source, p, tactic, data, place);
-  // PTX for an SM that this machine's compiler dropped comes out of a folder, which holds a part of the variants.
+  // PTX for an SM that this machine's compiler dropped comes out of a folder, which holds a part of
+  // the variants.
   bool from_folder = !variable("ENGINERY_TEST_PTX_FOLDER", "").empty();
   if (from_folder && !prepared.ok() && prepared.error().code == ErrorCode::unavailable) return;
   ASSERT_TRUE(prepared.ok()) << prepared.error().message;
@@ -153,22 +168,27 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
     compile_in_parallel(*source, *p, *tactics);
     for (const Tactic& tactic : *tactics) {
       SCOPED_TRACE(tactic_key(tactic));
-      if (variable("ENGINERY_TEST_VERBOSE", "") == "1") std::printf("  %s\n", tactic_key(tactic).c_str());
+      if (variable("ENGINERY_TEST_VERBOSE", "") == "1")
+        std::printf("  %s\n", tactic_key(tactic).c_str());
       ++offered;
       if (tactic.view_of >= 0) {
         expect_view(*p, tactic, data, *expected);
         continue;
       }
       expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::separate);
-      if (tactic.in_place_operand >= 0) expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::in_place);
+      if (tactic.in_place_operand >= 0)
+        expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::in_place);
     }
   }
-  // Other SMs' code is tested with our kernels alone; what only the reference serves is no matter of theirs.
-  if (offered == 0 && !variable("ENGINERY_TEST_PTX", "").empty()) GTEST_SKIP() << "no kernel of ours serves this problem";
+  // Other SMs' code is tested with our kernels alone; what only the reference serves is no matter
+  // of theirs.
+  if (offered == 0 && !variable("ENGINERY_TEST_PTX", "").empty())
+    GTEST_SKIP() << "no kernel of ours serves this problem";
   EXPECT_GT(offered, 0);
 }
 
-// An engine brings its kernels' code along; a driver that is older than what compiled it must say so, not crash.
+// An engine brings its kernels' code along; a driver that is older than what compiled it must say
+// so, not crash.
 TEST(Kernels, CodeThatTheDriverDoesNotTakeIsIncompatible) {
   Bench* b = bench();
   if (!b || b->device->info().kind != DeviceKind::cuda) GTEST_SKIP() << "needs a GPU";
@@ -177,13 +197,16 @@ TEST(Kernels, CodeThatTheDriverDoesNotTakeIsIncompatible) {
   auto tactics = b->sources[0]->offer(*problem, {Precision::fp32});
   ASSERT_TRUE(tactics.ok()) << tactics.error().message;
   const std::vector<const Tensor*> no_weights(problem->inputs.size(), nullptr);
-  for (const char* code : {".version 99.9\n.target sm_90\n.address_size 64\n.visible .entry kernel() { ret; }\n", "no code at all"}) {
+  for (const char* code :
+       {".version 99.9\n.target sm_90\n.address_size 64\n.visible .entry kernel() { ret; }\n",
+        "no code at all"}) {
     Tactic tactic = tactics->front();
     tactic.code = std::make_shared<const Bytes>(code);
     auto prepared = b->sources[0]->prepare(*problem, tactic, no_weights);
     ASSERT_FALSE(prepared.ok());
     EXPECT_EQ(prepared.error().code, ErrorCode::incompatible) << prepared.error().message;
-    EXPECT_NE(prepared.error().message.find("driver"), std::string::npos) << prepared.error().message;
+    EXPECT_NE(prepared.error().message.find("driver"), std::string::npos)
+        << prepared.error().message;
   }
 }
 

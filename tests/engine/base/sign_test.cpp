@@ -21,7 +21,8 @@ struct Folder {
 };
 
 TEST(Sha256, MatchesTheStandardsExample) {  // FIPS 180-4, appendix "abc"
-  EXPECT_EQ(sha256("abc").hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abc").hex(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST(Digest, ParsesItsOwnTextAndRefusesOthers) {
@@ -46,7 +47,8 @@ TEST(SigningKey, IsCreatedOnceAndPrivate) {
   auto first = SigningKey::load_or_create(file);
   ASSERT_TRUE(first);
   EXPECT_EQ(first->public_key(), SigningKey::load_or_create(file)->public_key());
-  EXPECT_EQ(fs::status(file).permissions() & fs::perms::all, fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(file).permissions() & fs::perms::all,
+            fs::perms::owner_read | fs::perms::owner_write);
   fs::permissions(file, fs::perms::group_read, fs::perm_options::add);
   EXPECT_EQ(SigningKey::load(file).error().code, ErrorCode::untrusted);
 }
@@ -55,7 +57,8 @@ TEST(TrustStore, HoldsTheOwnKeyAndTheTrustedOnes) {
   Folder folder;
   SigningKey own = *SigningKey::load_or_create(folder.path / "signing.key");
   SigningKey other = SigningKey::generate(), stranger = SigningKey::generate();
-  ASSERT_TRUE(write_public_key(folder.path / "trusted" / (key_id(other.public_key()) + ".pub"), other.public_key()));
+  ASSERT_TRUE(write_public_key(folder.path / "trusted" / (key_id(other.public_key()) + ".pub"),
+                               other.public_key()));
   TrustStore store = *TrustStore::load(folder.path);
   EXPECT_TRUE(store.trusts(own.public_key()));
   EXPECT_TRUE(store.trusts(other.public_key()));

@@ -34,7 +34,8 @@ TEST(SignedFile, RefusesEveryFlippedByte) {
 TEST(SignedFile, RefusesEveryCutAndAppendedBytes) {
   const Signed s;
   for (size_t size = 0; size < s.file.size(); ++size)
-    ASSERT_FALSE(check_signature(as_bytes(std::string_view(s.file).substr(0, size)), s.trust).ok()) << size;
+    ASSERT_FALSE(check_signature(as_bytes(std::string_view(s.file).substr(0, size)), s.trust).ok())
+        << size;
   EXPECT_FALSE(check_signature(as_bytes(s.file + "x"), s.trust).ok());
   EXPECT_FALSE(check_signature(as_bytes(s.file + s.file.substr(s.body.size())), s.trust).ok());
 }

@@ -13,7 +13,8 @@ const InputDescription kPixels{"x", {DataType::float32, {2, 3, 4, 5}}};
 
 Tensor counting(Dims dims, DataType type = DataType::float32) {
   Tensor values(DataType::float32, std::move(dims));
-  for (int64_t i = 0; i < values.size(); ++i) values.mutable_data<float>()[static_cast<size_t>(i)] = static_cast<float>(i);
+  for (int64_t i = 0; i < values.size(); ++i)
+    values.mutable_data<float>()[static_cast<size_t>(i)] = static_cast<float>(i);
   return convert(values, type);
 }
 
@@ -24,9 +25,12 @@ struct InputSetTest : testing::Test {
     EXPECT_TRUE(write_file(folder.path / name, bytes));
     return (folder.path / name).string();
   }
-  std::string write(const std::string& name, const Tensor& tensor) { return write(name, to_npy(tensor)); }
+  std::string write(const std::string& name, const Tensor& tensor) {
+    return write(name, to_npy(tensor));
+  }
 
-  ErrorCode failure(const std::vector<std::string>& arguments, const std::vector<InputDescription>& inputs,
+  ErrorCode failure(const std::vector<std::string>& arguments,
+                    const std::vector<InputDescription>& inputs,
                     const PreprocessTable& table = {}) {
     auto set = InputSet::open(arguments, inputs, table);
     if (!set.ok()) return set.error().code;
@@ -63,7 +67,8 @@ TEST_F(InputSetTest, ReadsAFolderInByteOrder) {
   write("set/.hidden.png", "no picture");
   auto set = InputSet::open({"x=" + (folder.path / "set").string()}, {kPixels}, {});
   ASSERT_TRUE(set.ok()) << set.error().message;
-  EXPECT_EQ(set->labels(), (std::vector<std::string>{"10.png", "9.png", "B.PNG", "a.jpeg", "b.png"}));
+  EXPECT_EQ(set->labels(),
+            (std::vector<std::string>{"10.png", "9.png", "B.PNG", "a.jpeg", "b.png"}));
   EXPECT_EQ(set->batches(), 3);
   auto batch = set->batch(0);
   ASSERT_TRUE(batch.ok()) << batch.error().message;
@@ -71,7 +76,8 @@ TEST_F(InputSetTest, ReadsAFolderInByteOrder) {
 }
 
 TEST_F(InputSetTest, PicturesFollowEachOtherAndAreNeverResizedByGuess) {
-  std::string good = write("a.png", encode_png(test_picture(4, 5))), large = write("b.png", encode_png(test_picture(8, 10)));
+  std::string good = write("a.png", encode_png(test_picture(4, 5))),
+              large = write("b.png", encode_png(test_picture(8, 10)));
   auto set = InputSet::open({good, "x=" + good, good}, {kPixels}, {});
   ASSERT_TRUE(set.ok());
   EXPECT_EQ(set->rows(), 3);
@@ -93,12 +99,17 @@ TEST_F(InputSetTest, ConvertsOnlyWithoutLoss) {
   huge.mutable_data<int64_t>()[4] = int64_t{1} << 40;
   EXPECT_EQ(failure({write("huge.npy", huge)}, {ids}), ErrorCode::invalid_argument);
   EXPECT_EQ(failure({write("float.npy", counting({2, 3}))}, {ids}), ErrorCode::invalid_argument);
-  EXPECT_TRUE(InputSet::open({write("d.npy", counting({2, 3, 4, 5}, DataType::float64))}, {kPixels}, {})->batch(0).ok());
+  EXPECT_TRUE(
+      InputSet::open({write("d.npy", counting({2, 3, 4, 5}, DataType::float64))}, {kPixels}, {})
+          ->batch(0)
+          .ok());
 }
 
 TEST_F(InputSetTest, SeveralInputsShareTheirRows) {
-  InputDescription a{"a", {DataType::float32, {1, 2}}}, b{"b=c", {DataType::float32, {1, 3}}}, scale{"s", {DataType::float32, {}}};
-  std::string two = write("two.npy", counting({4, 2})), three = write("three.npy", counting({4, 3}));
+  InputDescription a{"a", {DataType::float32, {1, 2}}}, b{"b=c", {DataType::float32, {1, 3}}},
+      scale{"s", {DataType::float32, {}}};
+  std::string two = write("two.npy", counting({4, 2})),
+              three = write("three.npy", counting({4, 3}));
   std::string scalar = write("scalar.npy", counting({}));
   auto set = InputSet::open({"a=" + two, "b=c=" + three, "s=" + scalar}, {a, b, scale}, {});
   ASSERT_TRUE(set.ok()) << set.error().message;
@@ -107,7 +118,8 @@ TEST_F(InputSetTest, SeveralInputsShareTheirRows) {
   EXPECT_EQ(batch->tensors.at("b=c").data<float>()[0], 9);
   EXPECT_EQ(batch->tensors.at("s").data<float>()[0], 0);
   std::string short_one = write("short.npy", counting({3, 3}));
-  EXPECT_EQ(failure({"a=" + two, "b=c=" + short_one, "s=" + scalar}, {a, b, scale}), ErrorCode::invalid_argument);
+  EXPECT_EQ(failure({"a=" + two, "b=c=" + short_one, "s=" + scalar}, {a, b, scale}),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(InputSetTest, RefusesWhatDoesNotFit) {
@@ -119,14 +131,18 @@ TEST_F(InputSetTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(failure({"x=" + good}, {kPixels, other}), ErrorCode::usage);
   EXPECT_EQ(failure({(folder.path / "none.npy").string()}, {kPixels}), ErrorCode::not_found);
   EXPECT_EQ(failure({write("text.npy", "some text")}, {kPixels}), ErrorCode::invalid_argument);
-  EXPECT_EQ(failure({write("b.npy", counting({2, 3, 5, 4}))}, {kPixels}), ErrorCode::invalid_argument);
+  EXPECT_EQ(failure({write("b.npy", counting({2, 3, 5, 4}))}, {kPixels}),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(failure({write("c.npy", counting({3, 4, 5}))}, {kPixels}), ErrorCode::invalid_argument);
-  EXPECT_EQ(failure({write("d.npy", counting({0, 3, 4, 5}))}, {kPixels}), ErrorCode::invalid_argument);
-  EXPECT_EQ(failure({write("e.png", encode_png(test_picture(4, 5)).substr(0, 60))}, {kPixels}), ErrorCode::invalid_argument);
+  EXPECT_EQ(failure({write("d.npy", counting({0, 3, 4, 5}))}, {kPixels}),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(failure({write("e.png", encode_png(test_picture(4, 5)).substr(0, 60))}, {kPixels}),
+            ErrorCode::invalid_argument);
   EXPECT_TRUE(make_folder(folder.path / "empty"));
   EXPECT_EQ(failure({(folder.path / "empty").string()}, {kPixels}), ErrorCode::invalid_argument);
   EXPECT_EQ(failure({good}, {kPixels}, {{"y", {}}}), ErrorCode::invalid_argument);
-  EXPECT_EQ(failure({"x=" + good, "y=" + good}, {kPixels, other}, {{"", {}}}), ErrorCode::invalid_argument);
+  EXPECT_EQ(failure({"x=" + good, "y=" + good}, {kPixels, other}, {{"", {}}}),
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(InputSetTest, AcceptsAPathThatHoldsAnEqualsSign) {

@@ -26,7 +26,8 @@ std::string bytes_of(std::initializer_list<int> values) {
 
 Tensor counting(DataType type, Dims dims) {
   Tensor values(DataType::float32, std::move(dims));
-  for (int64_t i = 0; i < values.size(); ++i) values.mutable_data<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 100);
+  for (int64_t i = 0; i < values.size(); ++i)
+    values.mutable_data<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 100);
   return convert(values, type);
 }
 
@@ -44,7 +45,9 @@ TEST(Npy, EveryTypeComesBackAsItWas) {
   }
 }
 
-TEST(Npy, ReadsWhatNumPyWrites) {  // numpy.save(f, numpy.array([[1, 2, 3], [4, 5, 6]], '<i2', order='F'))
+TEST(
+    Npy,
+    ReadsWhatNumPyWrites) {  // numpy.save(f, numpy.array([[1, 2, 3], [4, 5, 6]], '<i2', order='F'))
   std::string text = "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }          \n";
   auto tensor = parse_npy(file_of(text, bytes_of({1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6, 0})));
   ASSERT_TRUE(tensor.ok()) << tensor.error().message;
@@ -62,7 +65,8 @@ TEST(Npy, ReadsVersionsTwoAndThreeAndBigEndian) {
 }
 
 TEST(Npy, MakesBooleansZeroOrOne) {
-  auto tensor = parse_npy(file_of("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }\n", bytes_of({0, 7, 1})));
+  auto tensor = parse_npy(
+      file_of("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }\n", bytes_of({0, 7, 1})));
   ASSERT_TRUE(tensor.ok());
   EXPECT_EQ(to_int64s(*tensor), (std::vector<int64_t>{0, 1, 1}));
 }
@@ -70,15 +74,24 @@ TEST(Npy, MakesBooleansZeroOrOne) {
 TEST(Npy, RefusesHostileHeaders) {
   const std::string data(64, '\0');
   for (const char* text : {
-           "", "{}", "{", "{'descr': '<f4'", "[1, 2]", "{'descr': '<f4', 'fortran_order': False}",
-           "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}", "{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}",
+           "",
+           "{}",
+           "{",
+           "{'descr': '<f4'",
+           "[1, 2]",
+           "{'descr': '<f4', 'fortran_order': False}",
+           "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2,)}",
+           "{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}",
            "{'descr': '|O', 'fortran_order': False, 'shape': (2,)}",
            "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (2}", "{'descr': '<f4', 'fortran_order': False, 'shape': (2,",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': 2}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (17,)}",  // 68 bytes of the 64
            "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, "
+           "4294967296)}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'shape': (2,)}",
            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'more': (2,)}",

@@ -41,21 +41,30 @@ struct Member {
 std::string archive_of(const std::vector<Member>& members) {
   std::string out, directory;
   for (const Member& m : members) {
-    const std::string stored = m.deflate ? deflated(m.bytes) : m.bytes, method = number(m.deflate ? 8 : 0, 2);
-    const uint32_t sum = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(m.bytes.data()), static_cast<uInt>(m.bytes.size())));
+    const std::string stored = m.deflate ? deflated(m.bytes) : m.bytes,
+                      method = number(m.deflate ? 8 : 0, 2);
+    const uint32_t sum = static_cast<uint32_t>(crc32(
+        0, reinterpret_cast<const Bytef*>(m.bytes.data()), static_cast<uInt>(m.bytes.size())));
     const uint32_t at = static_cast<uint32_t>(out.size());
-    out += "PK\x03\x04" + number(45, 2) + number(0, 2) + method + number(0, 4) + number(sum, 4) + number(UINT32_MAX, 4) +
-           number(UINT32_MAX, 4) + number(static_cast<uint32_t>(m.name.size()), 2) + number(20, 2) + m.name + std::string(20, 'x') + stored;
-    directory += "PK\x01\x02" + number(45, 2) + number(45, 2) + number(0, 2) + method + number(0, 4) + number(sum, 4) +
-                 number(static_cast<uint32_t>(stored.size()), 4) + number(static_cast<uint32_t>(m.bytes.size()), 4) +
-                 number(static_cast<uint32_t>(m.name.size()), 2) + number(0, 12) + number(at, 4) + m.name;
+    out += "PK\x03\x04" + number(45, 2) + number(0, 2) + method + number(0, 4) + number(sum, 4) +
+           number(UINT32_MAX, 4) + number(UINT32_MAX, 4) +
+           number(static_cast<uint32_t>(m.name.size()), 2) + number(20, 2) + m.name +
+           std::string(20, 'x') + stored;
+    directory += "PK\x01\x02" + number(45, 2) + number(45, 2) + number(0, 2) + method +
+                 number(0, 4) + number(sum, 4) + number(static_cast<uint32_t>(stored.size()), 4) +
+                 number(static_cast<uint32_t>(m.bytes.size()), 4) +
+                 number(static_cast<uint32_t>(m.name.size()), 2) + number(0, 12) + number(at, 4) +
+                 m.name;
   }
-  const uint32_t count = static_cast<uint32_t>(members.size()), start = static_cast<uint32_t>(out.size());
+  const uint32_t count = static_cast<uint32_t>(members.size()),
+                 start = static_cast<uint32_t>(out.size());
   return out + directory + "PK\x05\x06" + number(0, 4) + number(count, 2) + number(count, 2) +
          number(static_cast<uint32_t>(directory.size()), 4) + number(start, 4) + number(0, 2);
 }
 
-std::string npy(std::vector<float> values, Dims dims) { return to_npy(Tensor::of<float>(std::move(dims), std::span<const float>(values))); }
+std::string npy(std::vector<float> values, Dims dims) {
+  return to_npy(Tensor::of<float>(std::move(dims), std::span<const float>(values)));
+}
 
 struct Npz : testing::Test {
   TemporaryFolder folder;
@@ -66,7 +75,8 @@ struct Npz : testing::Test {
 };
 
 TEST_F(Npz, ReadsStoredAndDeflatedMembers) {
-  auto path = write(archive_of({{"a.npy", npy({1, 2}, {2}), false}, {"b.npy", npy(std::vector<float>(500, 7), {5, 100}), true}}));
+  auto path = write(archive_of({{"a.npy", npy({1, 2}, {2}), false},
+                                {"b.npy", npy(std::vector<float>(500, 7), {5, 100}), true}}));
   EXPECT_EQ(*npz_members(path), (std::vector<std::string>{"a", "b"}));
   auto a = NpyFile::open_member(path, "a"), b = NpyFile::open_member(path, "b");
   ASSERT_TRUE(a.ok() && b.ok());
@@ -77,7 +87,9 @@ TEST_F(Npz, ReadsStoredAndDeflatedMembers) {
 
 TEST_F(Npz, GivesEveryInputItsArray) {
   InputDescription a{"a", {DataType::float32, {1, 2}}}, b{"b", {DataType::float32, {1, 1}}};
-  auto path = write(archive_of({{"b.npy", npy({5, 6}, {2, 1}), true}, {"a.npy", npy({1, 2, 3, 4}, {2, 2}), false}})).string();
+  auto path = write(archive_of({{"b.npy", npy({5, 6}, {2, 1}), true},
+                                {"a.npy", npy({1, 2, 3, 4}, {2, 2}), false}}))
+                  .string();
   auto set = InputSet::open({path}, {a, b}, {});
   ASSERT_TRUE(set.ok()) << set.error().message;
   auto batch = set->batch(1);
@@ -106,7 +118,8 @@ TEST_F(Npz, RefusesDamage) {
     std::string bad = whole;
     for (int k = 0; k < 3; ++k) bad[random() % bad.size()] = static_cast<char>(random());
     Status status = read(bad);
-    EXPECT_TRUE(status.ok() || status.error().code == ErrorCode::invalid_argument || status.error().code == ErrorCode::unsupported);
+    EXPECT_TRUE(status.ok() || status.error().code == ErrorCode::invalid_argument ||
+                status.error().code == ErrorCode::unsupported);
   }
   ZipMember bomb{"bomb", 8, 0, 4, 4000000000u, 0};
   EXPECT_EQ(read_zip_member(whole, bomb).error().code, ErrorCode::invalid_argument);

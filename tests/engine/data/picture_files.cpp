@@ -23,7 +23,8 @@ Picture test_picture(int64_t height, int64_t width, int seed) {
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) {
       for (int64_t c = 0; c < 3; ++c) {
-        picture.rgb.push_back(static_cast<uint8_t>((x * (3 + c) + y * (5 - c) + seed * 37 + c * 80) % 256));
+        picture.rgb.push_back(
+            static_cast<uint8_t>((x * (3 + c) + y * (5 - c) + seed * 37 + c * 80) % 256));
       }
     }
   }
@@ -41,7 +42,9 @@ std::string encode_jpeg(const Picture& picture, JpegOptions options) {
   info.image_width = static_cast<JDIMENSION>(picture.width);
   info.image_height = static_cast<JDIMENSION>(picture.height);
   info.input_components = options.components;
-  info.in_color_space = options.components == 1 ? JCS_GRAYSCALE : options.components == 4 ? JCS_CMYK : JCS_RGB;
+  info.in_color_space = options.components == 1   ? JCS_GRAYSCALE
+                        : options.components == 4 ? JCS_CMYK
+                                                  : JCS_RGB;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, options.quality, TRUE);
   if (options.progressive) jpeg_simple_progression(&info);
@@ -72,8 +75,8 @@ std::string encode_png(const PngImage& image) {
   };
   png_set_write_fn(png, &out, write, [](png_structp) {});
   png_set_IHDR(png, info, image.width, image.height, image.bit_depth, image.color_type,
-               image.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
+               image.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   std::vector<png_color> palette;
   for (size_t i = 0; i + 2 < image.palette.size(); i += 3) {
     palette.push_back({image.palette[i], image.palette[i + 1], image.palette[i + 2]});
@@ -83,7 +86,8 @@ std::string encode_png(const PngImage& image) {
   std::vector<png_bytep> rows;
   const size_t row_bytes = image.rows.size() / image.height;
   for (size_t y = 0; y < image.height; ++y) {
-    rows.push_back(reinterpret_cast<png_bytep>(const_cast<char*>(image.rows.data())) + y * row_bytes);
+    rows.push_back(reinterpret_cast<png_bytep>(const_cast<char*>(image.rows.data())) +
+                   y * row_bytes);
   }
   png_write_image(png, rows.data());
   png_write_end(png, nullptr);
@@ -92,7 +96,13 @@ std::string encode_png(const PngImage& image) {
 }
 
 std::string encode_png(const Picture& picture) {
-  PngImage image{static_cast<unsigned>(picture.width), static_cast<unsigned>(picture.height), 8, 2, {}, {}, false};
+  PngImage image{static_cast<unsigned>(picture.width),
+                 static_cast<unsigned>(picture.height),
+                 8,
+                 2,
+                 {},
+                 {},
+                 false};
   image.rows.assign(picture.rgb.begin(), picture.rgb.end());
   return encode_png(image);
 }

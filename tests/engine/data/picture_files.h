@@ -1,4 +1,5 @@
-// Pictures that tests make: encoded by the libraries themselves, so that no binary file has to be kept.
+// Pictures that tests make: encoded by the libraries themselves, so that no binary file has to be
+// kept.
 #pragma once
 
 #include <filesystem>
@@ -21,14 +22,15 @@ struct TemporaryFolder {
 Picture test_picture(int64_t height, int64_t width, int seed = 0);
 
 struct JpegOptions {
-  int components = 3;  // 1 takes the red samples as grey; 4 takes red, green, blue and a constant as CMYK
+  int components =
+      3;  // 1 takes the red samples as grey; 4 takes red, green, blue and a constant as CMYK
   int quality = 95;
   bool progressive = false;
 };
 std::string encode_jpeg(const Picture& picture, JpegOptions options = {});
 
-// `samples` are height x width x channels(color_type) of `bit_depth` bits, packed as PNG packs them; `palette` has
-// RGB triples.
+// `samples` are height x width x channels(color_type) of `bit_depth` bits, packed as PNG packs
+// them; `palette` has RGB triples.
 struct PngImage {
   unsigned width = 0, height = 0;
   int bit_depth = 8, color_type = 2;

@@ -52,13 +52,16 @@ TEST(Png, ReadsEveryColourTypeAndDepth) {
 
 TEST(Jpeg, StaysCloseToThePicture) {
   Picture picture = test_picture(40, 56);
-  for (Picture smooth = resize(picture, 40, 56, Filter::nearest); bool progressive : {false, true}) {
-    for (size_t i = 0; i < smooth.rgb.size(); ++i) smooth.rgb[i] = static_cast<uint8_t>(40 + (i / 3) % 56 + i % 3 * 60);
+  for (Picture smooth = resize(picture, 40, 56, Filter::nearest);
+       bool progressive : {false, true}) {
+    for (size_t i = 0; i < smooth.rgb.size(); ++i)
+      smooth.rgb[i] = static_cast<uint8_t>(40 + (i / 3) % 56 + i % 3 * 60);
     auto decoded = decode_picture(encode_jpeg(smooth, {3, 95, progressive}));
     ASSERT_TRUE(decoded.ok()) << decoded.error().message;
     ASSERT_EQ(decoded->rgb.size(), smooth.rgb.size());
     int worst = 0;
-    for (size_t i = 0; i < smooth.rgb.size(); ++i) worst = std::max(worst, std::abs(smooth.rgb[i] - decoded->rgb[i]));
+    for (size_t i = 0; i < smooth.rgb.size(); ++i)
+      worst = std::max(worst, std::abs(smooth.rgb[i] - decoded->rgb[i]));
     EXPECT_LE(worst, 12);
   }
 }
@@ -74,7 +77,8 @@ TEST(Jpeg, GreyBecomesEqualChannels) {
 }
 
 TEST(Jpeg, CmykBecomesRgbAsPillowDoes) {
-  Picture flat{8, 8, std::vector<uint8_t>(8 * 8 * 3, 100)};  // C = M = Y = 100, K = 200, stored inverted
+  Picture flat{8, 8,
+               std::vector<uint8_t>(8 * 8 * 3, 100)};  // C = M = Y = 100, K = 200, stored inverted
   auto decoded = decode_picture(encode_jpeg(flat, {4, 100, false}));
   ASSERT_TRUE(decoded.ok()) << decoded.error().message;
   // Pillow: not_black = 200, ink = 155: 200 - 155 * 200 / 255 = 78
@@ -82,9 +86,11 @@ TEST(Jpeg, CmykBecomesRgbAsPillowDoes) {
 }
 
 TEST(Picture, RefusesEveryTruncation) {
-  for (const std::string& whole : {encode_jpeg(test_picture(20, 20)), encode_jpeg(test_picture(20, 20), {3, 90, true}),
-                                   encode_png(test_picture(20, 20))}) {
-    for (size_t n = 0; n + 2 < whole.size(); ++n) {  // a JPEG without its end marker is complete for Pillow too
+  for (const std::string& whole :
+       {encode_jpeg(test_picture(20, 20)), encode_jpeg(test_picture(20, 20), {3, 90, true}),
+        encode_png(test_picture(20, 20))}) {
+    for (size_t n = 0; n + 2 < whole.size();
+         ++n) {  // a JPEG without its end marker is complete for Pillow too
       auto decoded = decode_picture(std::string_view(whole).substr(0, n));
       EXPECT_FALSE(decoded.ok()) << "cut at " << n << " of " << whole.size();
       EXPECT_TRUE(decoded.ok() || decoded.error().code == ErrorCode::invalid_argument);
@@ -96,12 +102,14 @@ TEST(Picture, SurvivesFlippedBytes) {
   const unsigned seed = 20261121;
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
-  for (const std::string& whole : {encode_jpeg(test_picture(20, 20)), encode_jpeg(test_picture(20, 20), {3, 90, true}),
-                                   encode_png(test_picture(20, 20))}) {
+  for (const std::string& whole :
+       {encode_jpeg(test_picture(20, 20)), encode_jpeg(test_picture(20, 20), {3, 90, true}),
+        encode_png(test_picture(20, 20))}) {
     for (int i = 0; i < 300; ++i) {
       std::string bad = whole;
       // The size fields stay: a huge picture is another test's business.
-      for (int k = 0; k < 3; ++k) bad[32 + random() % (bad.size() - 32)] = static_cast<char>(random());
+      for (int k = 0; k < 3; ++k)
+        bad[32 + random() % (bad.size() - 32)] = static_cast<char>(random());
       auto decoded = decode_picture(bad);
       EXPECT_TRUE(decoded.ok() || decoded.error().code == ErrorCode::invalid_argument);
     }
@@ -110,7 +118,9 @@ TEST(Picture, SurvivesFlippedBytes) {
 
 TEST(Picture, RefusesHugeAndForeignFiles) {
   std::string png = encode_png(test_picture(4, 4));
-  png.replace(16, 8, "\x00\x01\x00\x00\x00\x01\x00\x00"s);  // 65536 x 65536; the checksum no longer fits either
+  png.replace(
+      16, 8,
+      "\x00\x01\x00\x00\x00\x01\x00\x00"s);  // 65536 x 65536; the checksum no longer fits either
   EXPECT_EQ(decode_picture(png).error().code, ErrorCode::invalid_argument);
   std::string jpeg = encode_jpeg(test_picture(16, 16));
   size_t frame = jpeg.find("\xff\xc0"s);
@@ -133,10 +143,13 @@ TEST(Resize, BilinearUsesHalfPixelCentresAndNoAntialiasing) {
   // Positions -0.25, 0.25, 0.75, 1.25 of {0, 100}.
   EXPECT_EQ(resize(grey_row({0, 100}), 1, 4, Filter::bilinear).rgb, grey_row({0, 25, 75, 100}).rgb);
   // Positions 0.5 and 2.5; 6 -> 2 reads 1 and 4 only, whatever lies between.
-  EXPECT_EQ(resize(grey_row({0, 100, 200, 100}), 1, 2, Filter::bilinear).rgb, grey_row({50, 150}).rgb);
-  EXPECT_EQ(resize(grey_row({255, 10, 255, 255, 20, 255}), 1, 2, Filter::bilinear).rgb, grey_row({10, 20}).rgb);
+  EXPECT_EQ(resize(grey_row({0, 100, 200, 100}), 1, 2, Filter::bilinear).rgb,
+            grey_row({50, 150}).rgb);
+  EXPECT_EQ(resize(grey_row({255, 10, 255, 255, 20, 255}), 1, 2, Filter::bilinear).rgb,
+            grey_row({10, 20}).rgb);
   EXPECT_EQ(resize(grey_row({0, 1}), 1, 4, Filter::bilinear).rgb, grey_row({0, 0, 1, 1}).rgb);
-  EXPECT_EQ(resize(grey_row({1, 2}), 1, 1, Filter::bilinear).rgb, grey_row({2}).rgb);  // 1.5 rounds up
+  EXPECT_EQ(resize(grey_row({1, 2}), 1, 1, Filter::bilinear).rgb,
+            grey_row({2}).rgb);  // 1.5 rounds up
 }
 
 TEST(Resize, NearestTakesTheCentre) {

@@ -27,11 +27,15 @@ fs::path shared_folder() {
   return set && *set ? fs::path(set) : fs::path(ENGINERY_SOURCE_DIR).parent_path() / "shared";
 }
 
-// $ENGINERY_PYTHON, the environment that deploy/test makes, or the system's: the first that has Pillow.
+// $ENGINERY_PYTHON, the environment that deploy/test makes, or the system's: the first that has
+// Pillow.
 std::string python_with_pillow() {
   const char* set = std::getenv("ENGINERY_PYTHON");
-  for (const std::string& python : {std::string(set ? set : ""), std::string(ENGINERY_SOURCE_DIR "/build/venv/bin/python"), std::string("python3")}) {
-    if (!python.empty() && run(python + " -c 'import PIL; print(1)' 2>/dev/null") == "1\n") return python;
+  for (const std::string& python :
+       {std::string(set ? set : ""), std::string(ENGINERY_SOURCE_DIR "/build/venv/bin/python"),
+        std::string("python3")}) {
+    if (!python.empty() && run(python + " -c 'import PIL; print(1)' 2>/dev/null") == "1\n")
+      return python;
   }
   return "";
 }
@@ -40,7 +44,8 @@ TEST(Pillow, DecodesTheSameBytes) {
   const fs::path images = shared_folder() / "images";
   if (!fs::exists(images)) GTEST_SKIP() << "no pictures at " << images << " (set ENGINERY_SHARED)";
   const std::string python = python_with_pillow();
-  if (python.empty()) GTEST_SKIP() << "no python with Pillow (deploy/test installs one, or set ENGINERY_PYTHON)";
+  if (python.empty())
+    GTEST_SKIP() << "no python with Pillow (deploy/test installs one, or set ENGINERY_PYTHON)";
 
   const std::string script =
       "import sys,hashlib,pathlib;from PIL import Image\n"

@@ -26,7 +26,8 @@ layout = "nhwc"
 [input."other.name"]
 color = "gray"
 resize_short = 256
-)", "file.toml");
+)",
+                                "file.toml");
   ASSERT_TRUE(table.ok()) << table.error().message;
   ASSERT_EQ(table->size(), 2u);
   const Preprocess& steps = table->at("data");
@@ -49,13 +50,35 @@ TEST(Preprocess, TheTableInputStandsForTheOnlyOne) {
 
 TEST(Preprocess, RefusesWhatItDoesNotKnow) {
   for (const char* text : {
-           "", "[inputs]", "[input]\nmeans = [1]", "[input]\ncolour = \"rgb\"", "[input]\ncolor = \"RGB\"", "[input]\ncolor = 3",
-           "[input]\nresize = 224", "[input]\nresize = [224]", "[input]\nresize = [224.5, 10]", "[input]\nresize = [0, 10]",
-           "[input]\nresize = [-1, 10]", "[input]\nresize = [65536, 65536]", "[input]\nresize = [1, 2]\nresize_short = 3",
-           "[input]\nresize_short = 1099511627776", "[input]\nmean = [1, 2]", "[input]\nmean = \"1\"", "[input]\nscale = nan",
-           "[input]\nscale = [1, 2, inf]", "[input]\nmean = []", "[input]\ncolor = \"gray\"\nmean = [1, 2, 3]",
-           "[input]\nfilter = \"bicubic\"", "[input]\nlayout = \"hwc\"", "[input]\ncolor = \"rgb\"\n[input.x]", "input = 3",
-           "[input]\ncrop = [1, 2, 3]", "[input", "[input]\ncolor = \"rgb\"\ncolor = \"rgb\"", "top = 1\n[input]\n", "\x80\x81",
+           "",
+           "[inputs]",
+           "[input]\nmeans = [1]",
+           "[input]\ncolour = \"rgb\"",
+           "[input]\ncolor = \"RGB\"",
+           "[input]\ncolor = 3",
+           "[input]\nresize = 224",
+           "[input]\nresize = [224]",
+           "[input]\nresize = [224.5, 10]",
+           "[input]\nresize = [0, 10]",
+           "[input]\nresize = [-1, 10]",
+           "[input]\nresize = [65536, 65536]",
+           "[input]\nresize = [1, 2]\nresize_short = 3",
+           "[input]\nresize_short = 1099511627776",
+           "[input]\nmean = [1, 2]",
+           "[input]\nmean = \"1\"",
+           "[input]\nscale = nan",
+           "[input]\nscale = [1, 2, inf]",
+           "[input]\nmean = []",
+           "[input]\ncolor = \"gray\"\nmean = [1, 2, 3]",
+           "[input]\nfilter = \"bicubic\"",
+           "[input]\nlayout = \"hwc\"",
+           "[input]\ncolor = \"rgb\"\n[input.x]",
+           "input = 3",
+           "[input]\ncrop = [1, 2, 3]",
+           "[input",
+           "[input]\ncolor = \"rgb\"\ncolor = \"rgb\"",
+           "top = 1\n[input]\n",
+           "\x80\x81",
        }) {
     auto table = parse_preprocess(text, "file.toml");
     ASSERT_FALSE(table.ok()) << text;
@@ -67,7 +90,9 @@ TEST(Preprocess, RefusesWhatItDoesNotKnow) {
 }
 
 // 1 x 2 pixels: (10, 20, 30) and (40, 50, 60).
-Picture two_pixels() { return {1, 2, {10, 20, 30, 40, 50, 60}}; }
+Picture two_pixels() {
+  return {1, 2, {10, 20, 30, 40, 50, 60}};
+}
 
 TEST(Apply, OrdersChannelsThenScalesThenLaysOut) {
   Preprocess steps;

@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "engine/device/cpu/cpu_facts.h"
+#include "engine/device/cpu/cpu_properties.h"
 #include "engine/device/cpu/cpu_stream.h"
 
 namespace enginery {
@@ -28,7 +28,8 @@ TEST(OpenDevice, NamesWhatWasMeantForAnUnknownSku) {
 
 TEST(OpenDevice, RefusesAnInstructionSetThatTheCpuLacks) {
   auto isas = supported_cpu_isas();
-  if (!isas.empty() && isas.back() == CpuIsa::amx) GTEST_SKIP() << "this CPU has every instruction set of the table";
+  if (!isas.empty() && isas.back() == CpuIsa::amx)
+    GTEST_SKIP() << "this CPU has every instruction set of the table";
   auto device = open_device("cpu-amx", {});
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.error().code, ErrorCode::incompatible);
@@ -49,8 +50,9 @@ TEST(CpuDevice, FingerprintHasEveryFactOfTheTimingKey) {
     names.push_back(name);
     EXPECT_FALSE(value.empty()) << name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"vendor", "family", "model", "stepping", "name", "instruction_set", "threads",
-                                             "l2_bytes", "l3_bytes"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"vendor", "family", "model", "stepping", "name",
+                                      "instruction_set", "threads", "l2_bytes", "l3_bytes"}));
   EXPECT_EQ(device->info().software.at(0).first, "onednn");
   EXPECT_EQ(device->info().threads, 1);
   EXPECT_FALSE(device->info().physical_id.empty());
@@ -139,10 +141,13 @@ TEST(CpuTeams, NeighbouringTeamsTakeNeighbouringCores) {
 TEST(CpuMeasurer, TimesASleep) {
   auto device = lowest_device(1);
   auto stream = device->create_stream().value();
-  auto sequence = device->record(*stream, [](Stream&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return Status();
-  }).value();
+  auto sequence = device
+                      ->record(*stream,
+                               [](Stream&) {
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                                 return Status();
+                               })
+                      .value();
   auto time = device->measurer()->time_us(*stream, *sequence);
   ASSERT_TRUE(time.ok());
   EXPECT_GE(*time, 2000);

@@ -9,10 +9,13 @@
 namespace enginery {
 namespace {
 
-constexpr Layout kLinear{}, kLast{LayoutKind::channels_last, 0}, kLast8{LayoutKind::channels_last, 8};
+constexpr Layout kLinear{}, kLast{LayoutKind::channels_last, 0},
+    kLast8{LayoutKind::channels_last, 8};
 constexpr Layout kBlocked8{LayoutKind::blocked, 8}, kBlocked16{LayoutKind::blocked, 16};
 
-Format float32(const Layout& layout) { return {DataType::float32, layout}; }
+Format float32(const Layout& layout) {
+  return {DataType::float32, layout};
+}
 
 Tensor counting(const Dims& dims) {
   Tensor t(DataType::float32, dims);
@@ -33,7 +36,8 @@ TEST(Format, TextReadsBackToItself) {
 }
 
 TEST(Format, RefusesTextOfNoFormat) {
-  for (const char* text : {"", "float32", "float32:", "float33:linear", "float32:nhwc0x", "float32:nChwc", "float32:nChw0c"}) {
+  for (const char* text : {"", "float32", "float32:", "float33:linear", "float32:nhwc0x",
+                           "float32:nChwc", "float32:nChw0c"}) {
     auto parsed = parse_format(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);
@@ -51,7 +55,8 @@ TEST(Format, BytesCountThePaddingOfChannels) {
 
 TEST(Format, SamePlacementIsWhatConversionGives) {
   // The claim must agree with the bytes for every pair of layouts.
-  std::vector<Dims> shapes{{1, 16, 1, 1}, {2, 16, 1, 1}, {1, 1, 5, 7}, {1, 8, 1, 3}, {1, 16, 2, 2}, {1, 32, 2, 1}, {3, 5, 1}, {4, 6}, {1, 3, 1, 1}};
+  std::vector<Dims> shapes{{1, 16, 1, 1}, {2, 16, 1, 1}, {1, 1, 5, 7}, {1, 8, 1, 3}, {1, 16, 2, 2},
+                           {1, 32, 2, 1}, {3, 5, 1},     {4, 6},       {1, 3, 1, 1}};
   for (const Dims& dims : shapes) {
     for (const Layout& a : {kLinear, kLast, kLast8, kBlocked8, kBlocked16}) {
       for (const Layout& b : {kLinear, kLast, kLast8, kBlocked8, kBlocked16}) {
@@ -62,9 +67,14 @@ TEST(Format, SamePlacementIsWhatConversionGives) {
         to_physical(counting(dims), fa, bytes_a.data());
         to_physical(counting(dims), fb, bytes_b.data());
         bool same = bytes_a == bytes_b;
-        // Padded and unpadded storage of equal bytes may still be called different; never the reverse.
-        if (same_placement(dims, fa, fb)) { EXPECT_TRUE(same) << to_string(dims) << " " << to_string(fa) << " " << to_string(fb); }
-        if (same && !a.block && !b.block) { EXPECT_TRUE(same_placement(dims, fa, fb)) << to_string(dims); }
+        // Padded and unpadded storage of equal bytes may still be called different; never the
+        // reverse.
+        if (same_placement(dims, fa, fb)) {
+          EXPECT_TRUE(same) << to_string(dims) << " " << to_string(fa) << " " << to_string(fb);
+        }
+        if (same && !a.block && !b.block) {
+          EXPECT_TRUE(same_placement(dims, fa, fb)) << to_string(dims);
+        }
       }
     }
   }
@@ -79,7 +89,8 @@ TEST(FormatConvert, ReturnsTheTensorThatWentIn) {
     std::vector<char> bytes(static_cast<size_t>(physical_bytes(dims, float32(layout))), '\x7f');
     Tensor t = counting(dims);
     to_physical(t, float32(layout), bytes.data());
-    EXPECT_EQ(relative_error(from_physical(bytes.data(), dims, float32(layout)), t), 0) << to_string(layout);
+    EXPECT_EQ(relative_error(from_physical(bytes.data(), dims, float32(layout)), t), 0)
+        << to_string(layout);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/device/cpu/cpu_facts.h"
+#include "engine/device/cpu/cpu_properties.h"
 
 namespace enginery {
 namespace {
@@ -15,10 +15,13 @@ TEST(SkuTable, NamesAreUniqueAndFound) {
   for (const SkuRow& row : sku_table()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_EQ(find_sku(row.name), &row);
-    if (row.kind == DeviceKind::cuda) { EXPECT_GE(row.compute_capability, 50) << row.name; }
+    if (row.kind == DeviceKind::cuda) {
+      EXPECT_GE(row.compute_capability, 50) << row.name;
+    }
   }
-  for (const char* name : {"cpu-sse41", "cpu-avx", "cpu-avx2", "cpu-avx512", "cpu-avx512-vnni", "cpu-amx", "h200", "h100-sxm",
-                           "a100-sxm-80g", "v100-sxm2-16g", "p4", "t4", "l4", "orin-agx-64g", "orin-nx-16g", "xavier-agx"}) {
+  for (const char* name : {"cpu-sse41", "cpu-avx", "cpu-avx2", "cpu-avx512", "cpu-avx512-vnni",
+                           "cpu-amx", "h200", "h100-sxm", "a100-sxm-80g", "v100-sxm2-16g", "p4",
+                           "t4", "l4", "orin-agx-64g", "orin-nx-16g", "xavier-agx"}) {
     EXPECT_NE(find_sku(name), nullptr) << name;
   }
   EXPECT_EQ(find_sku("cpu"), nullptr);

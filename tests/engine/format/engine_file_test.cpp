@@ -14,11 +14,14 @@ namespace {
 Plan small_plan() {
   Plan plan;
   Format nhwc{DataType::float32, {LayoutKind::channels_last, 0}};
-  plan.storages = {{StorageKind::input, 400, 0, 0, 0}, {StorageKind::arena, 400, 0, 0, 1}, {StorageKind::output, 400, 0, 1, 2},
+  plan.storages = {{StorageKind::input, 400, 0, 0, 0},
+                   {StorageKind::arena, 400, 0, 0, 1},
+                   {StorageKind::output, 400, 0, 1, 2},
                    {StorageKind::arena, 64, 512, 0, 0}};
   TensorType type{DataType::float32, {1, 4, 5, 5}};
   plan.tensors = {{"x", type, {}, 0}, {"x2", type, nhwc, 1}, {"y", type, {}, 2}};
-  plan.constants = {{"w", Tensor::of<float>({4, 4, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})}};
+  plan.constants = {{"w", Tensor::of<float>({4, 4, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                                                           13, 14, 15, 16})}};
   PlanStep reformat;
   reformat.name = "reformat x";
   reformat.problem = reformat_problem(type, {}, nhwc);
@@ -79,7 +82,9 @@ struct Signed {
     bytes += *write_provenance(p);
     bytes += signature_trailer(sha256(bytes), key);
   }
-  Result<EngineFile> read(const Bytes& file) const { return read_engine(std::make_shared<const Bytes>(file), trust); }
+  Result<EngineFile> read(const Bytes& file) const {
+    return read_engine(std::make_shared<const Bytes>(file), trust);
+  }
 };
 
 TEST(EngineFile, ReadsBackWhatItWrote) {
@@ -114,7 +119,8 @@ TEST(EngineFile, RefusesEveryChangedByte) {
     bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
     auto engine = file.read(bad);
     ASSERT_FALSE(engine) << "byte " << i;
-    ASSERT_EQ(engine.error().code, ErrorCode::untrusted) << "byte " << i << ": " << engine.error().message;
+    ASSERT_EQ(engine.error().code, ErrorCode::untrusted)
+        << "byte " << i << ": " << engine.error().message;
   }
 }
 
@@ -136,7 +142,8 @@ TEST(EngineFile, RefusesAStrangersKeyAndSaysHowToTrustIt) {
   EXPECT_NE(engine.error().message.find("keys trust"), std::string::npos);
 }
 
-// Even a signed file must not be able to harm: random damage under a fresh signature is parsed or refused, never worse.
+// Even a signed file must not be able to harm: random damage under a fresh signature is parsed or
+// refused, never worse.
 TEST(EngineFile, SurvivesDamageUnderAValidSignature) {
   Signed file;
   Bytes body = file.bytes.substr(0, file.bytes.size() - kSignatureTrailerBytes);
@@ -146,7 +153,8 @@ TEST(EngineFile, SurvivesDamageUnderAValidSignature) {
   for (int i = 0; i < 3000; ++i) {
     SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(i));
     Bytes bad = body;
-    for (uint64_t n = random() % 4 + 1; n > 0; --n) bad[random() % bad.size()] = static_cast<char>(random());
+    for (uint64_t n = random() % 4 + 1; n > 0; --n)
+      bad[random() % bad.size()] = static_cast<char>(random());
     bad += signature_trailer(sha256(bad), file.key);
     auto engine = file.read(bad);
     if (!engine) ++refused;

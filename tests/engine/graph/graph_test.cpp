@@ -64,7 +64,9 @@ TEST(Graph, MakesNamesUnique) {
 }
 
 TEST(Verify, FindsACycle) {
-  Graph g = parse("graph g { input %x : float32[2]\n %a = act(%x) kind=relu\n %b = act(%a) kind=relu\n output %b }");
+  Graph g = parse(
+      "graph g { input %x : float32[2]\n %a = act(%x) kind=relu\n %b = act(%a) kind=relu\n output "
+      "%b }");
   g.node(0).inputs[0] = g.node(1).outputs[0];
   auto status = verify(g);
   ASSERT_FALSE(status);
@@ -101,7 +103,9 @@ TEST(Specialize, NamesTheNodeThatASizeContradicts) {
 }
 
 TEST(Specialize, RefusesOneSymbolWithTwoSizes) {
-  Graph g = parse("graph g { input %a : float32[N]\n input %b : float32[N]\n %c = binary(%a, %b) kind=add\n output %c }");
+  Graph g = parse(
+      "graph g { input %a : float32[N]\n input %b : float32[N]\n %c = binary(%a, %b) kind=add\n "
+      "output %c }");
   EXPECT_TRUE(specialize(g, {{"a", {3}}, {"b", {3}}}));
   EXPECT_FALSE(specialize(g, {{"a", {3}}, {"b", {4}}}));
 }

@@ -1,4 +1,5 @@
-// Weights beside the model: read from its folder and from nowhere else; packed into one blob for travelling.
+// Weights beside the model: read from its folder and from nowhere else; packed into one blob for
+// travelling.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 #include <sys/stat.h>
@@ -29,15 +30,19 @@ class ExternalData : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
 
-  void write(const fs::path& file, const Bytes& bytes) { ASSERT_TRUE(write_file(file, bytes).ok()); }
+  void write(const fs::path& file, const Bytes& bytes) {
+    ASSERT_TRUE(write_file(file, bytes).ok());
+  }
 
   // y = x + w, w float32[3] in `location`.
-  fs::path model(const std::string& location, const std::string& offset = "4", const std::string& length = "12") {
+  fs::path model(const std::string& location, const std::string& offset = "4",
+                 const std::string& length = "12") {
     ModelBuilder m;
     m.input("x", {3}).output("y").weights("w", {3}, {}).node("Add", {"x", "w"}, {"y"});
     auto* w = m.graph().mutable_initializer(0);
     w->set_data_location(onnx::TensorProto::EXTERNAL);
-    for (auto [key, value] : {std::pair{"location", location}, {"offset", offset}, {"length", length}}) {
+    for (auto [key, value] :
+         {std::pair{"location", location}, {"offset", offset}, {"length", length}}) {
       if (value.empty()) continue;
       auto* entry = w->add_external_data();
       entry->set_key(key);
@@ -47,7 +52,8 @@ class ExternalData : public testing::Test {
     return folder_ / "model.onnx";
   }
 
-  void expect_refused(const fs::path& file, const std::string& part, ErrorCode code = ErrorCode::invalid_argument) {
+  void expect_refused(const fs::path& file, const std::string& part,
+                      ErrorCode code = ErrorCode::invalid_argument) {
     for (bool packing : {false, true}) {
       Error error = packing ? error_of(pack_model(file)) : error_of(import_model(file));
       EXPECT_EQ(std::string(to_string(error.code)), to_string(code)) << error.message;
@@ -55,7 +61,9 @@ class ExternalData : public testing::Test {
     }
   }
   template <typename T>
-  Error error_of(const Result<T>& result) { return result.ok() ? Error{ErrorCode::internal, "it worked"} : result.error(); }
+  Error error_of(const Result<T>& result) {
+    return result.ok() ? Error{ErrorCode::internal, "it worked"} : result.error();
+  }
 
   void expect_works(const Result<ImportedModel>& imported) {
     ASSERT_TRUE(imported.ok()) << imported.error().message;
@@ -68,7 +76,9 @@ class ExternalData : public testing::Test {
   Bytes data_;
 };
 
-TEST_F(ExternalData, IsReadAtItsOffset) { expect_works(import_model(model("weights.bin"))); }
+TEST_F(ExternalData, IsReadAtItsOffset) {
+  expect_works(import_model(model("weights.bin")));
+}
 
 TEST_F(ExternalData, MayLieInASubFolder) {
   write(folder_ / "sub/w.bin", data_);
@@ -126,7 +136,9 @@ TEST_F(ExternalData, OnlyRegularFiles) {
   expect_refused(model("pipe"), "not a regular file");
 }
 
-TEST_F(ExternalData, AMissingFileIsNotFound) { expect_refused(model("gone.bin"), "gone.bin", ErrorCode::not_found); }
+TEST_F(ExternalData, AMissingFileIsNotFound) {
+  expect_refused(model("gone.bin"), "gone.bin", ErrorCode::not_found);
+}
 
 TEST_F(ExternalData, RangesBeyondTheFileAreRefused) {
   expect_refused(model("weights.bin", "9", "12"), "ends at byte");

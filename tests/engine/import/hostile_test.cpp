@@ -11,23 +11,32 @@
 namespace enginery::test {
 namespace {
 
-Result<ImportedModel> import_bytes(Bytes bytes) { return import_model(ModelSource{"hostile.onnx", std::move(bytes), std::nullopt}); }
+Result<ImportedModel> import_bytes(Bytes bytes) {
+  return import_model(ModelSource{"hostile.onnx", std::move(bytes), std::nullopt});
+}
 
 // The import fails, as a broken file does, and its message has `part`.
 void expect_refused(const Result<ImportedModel>& imported, const std::string& part) {
   ASSERT_FALSE(imported.ok()) << "imported; expected: " << part;
-  EXPECT_TRUE(imported.error().code == ErrorCode::invalid_argument || imported.error().code == ErrorCode::unsupported)
+  EXPECT_TRUE(imported.error().code == ErrorCode::invalid_argument ||
+              imported.error().code == ErrorCode::unsupported)
       << to_string(imported.error().code) << ": " << imported.error().message;
   EXPECT_TRUE(contains(imported.error().message, part)) << imported.error().message;
 }
 
 // Processor time, so that a loaded machine does not fail the test.
-double cpu_seconds_since(std::clock_t start) { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
+double cpu_seconds_since(std::clock_t start) {
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
 
-TEST(HostileOnnx, EmptyFile) { expect_refused(import_bytes(""), "the file is empty"); }
+TEST(HostileOnnx, EmptyFile) {
+  expect_refused(import_bytes(""), "the file is empty");
+}
 
 TEST(HostileOnnx, NotAModelAtAll) {
-  expect_refused(import_model(ModelSource{"cat.jpg", "\xff\xd8\xff\xe0 some picture", std::nullopt}), "not a model of a known format");
+  expect_refused(
+      import_model(ModelSource{"cat.jpg", "\xff\xd8\xff\xe0 some picture", std::nullopt}),
+      "not a model of a known format");
 }
 
 TEST(HostileOnnx, TruncatedAnywhere) {
@@ -52,7 +61,10 @@ TEST(HostileOnnx, RandomBytes) {
 TEST(HostileOnnx, Cycle) {
   ModelBuilder m;
   m.input("x", {1}).output("y");
-  m.node("Relu", {"x"}, {"p"}).node("Add", {"x", "b"}, {"a"}).node("Neg", {"a"}, {"b"}).node("Abs", {"b"}, {"y"});
+  m.node("Relu", {"x"}, {"p"})
+      .node("Add", {"x", "b"}, {"a"})
+      .node("Neg", {"a"}, {"b"})
+      .node("Abs", {"b"}, {"y"});
   expect_refused(m.import(), "the graph has a cycle: node '");
   ModelBuilder self;
   self.input("x", {1}).output("y").node("Add", {"x", "y"}, {"y"});
@@ -73,13 +85,19 @@ TEST(HostileOnnx, NamesTwice) {
   inputs.input("x", {1}).input("x", {1}).output("y").node("Relu", {"x"}, {"y"});
   expect_refused(inputs.import(), "two inputs are called 'x'");
   ModelBuilder weights;
-  weights.input("x", {1}).output("y").weights("w", {1}, {1}).weights("w", {1}, {2}).node("Add", {"x", "w"}, {"y"});
+  weights.input("x", {1})
+      .output("y")
+      .weights("w", {1}, {1})
+      .weights("w", {1}, {2})
+      .node("Add", {"x", "w"}, {"y"});
   expect_refused(weights.import(), "two initialisers are called 'w'");
   ModelBuilder outputs;
   outputs.input("x", {1}).output("y").output("y").node("Relu", {"x"}, {"y"});
   expect_refused(outputs.import(), "two outputs are called 'y'");
   ModelBuilder attributes;
-  attributes.input("x", {1, 1}).output("y").node("Softmax", {"x"}, {"y"}, {{"axis", 0}, {"axis", 1}});
+  attributes.input("x", {1, 1})
+      .output("y")
+      .node("Softmax", {"x"}, {"y"}, {{"axis", 0}, {"axis", 1}});
   expect_refused(attributes.import(), "attribute axis is given twice");
 }
 
@@ -133,14 +151,18 @@ TEST(HostileOnnx, ImpossibleSizes) {
 
 TEST(HostileOnnx, ResultsTooLargeToExist) {
   ModelBuilder m;
-  m.input("x", {1, 1}).output("y").ints("to", {int64_t{1} << 31, int64_t{1} << 31, 2}).node("Expand", {"x", "to"}, {"y"});
+  m.input("x", {1, 1})
+      .output("y")
+      .ints("to", {int64_t{1} << 31, int64_t{1} << 31, 2})
+      .node("Expand", {"x", "to"}, {"y"});
   expect_refused(m.import(), "node 'Expand_1' (Expand)");
   ModelBuilder fill;
   fill.output("y").ints("to", {int64_t{1} << 38}).node("ConstantOfShape", {"to"}, {"y"});
   expect_refused(fill.import(), "2^31");
 }
 
-// Chains of constant nodes that would double a tensor each: folding while reading stays within its budget.
+// Chains of constant nodes that would double a tensor each: folding while reading stays within its
+// budget.
 TEST(HostileOnnx, FoldingIsBounded) {
   ModelBuilder m;
   m.input("x", {1}).output("y").weights("c0", {1024}, std::vector<float>(1024, 1.0f));
@@ -196,7 +218,7 @@ TEST(HostileOnnx, SmallFilesThatWouldBeLargeInMemory) {
   Bytes graph;
   for (int i = 0; i < 8'000'000; ++i) graph += Bytes("\x0a\x00", 2);
   Bytes model = "\x08\x07\x3a";
-  for (size_t n = graph.size(); ; n >>= 7) {
+  for (size_t n = graph.size();; n >>= 7) {
     model += static_cast<char>((n & 0x7f) | (n > 0x7f ? 0x80 : 0));
     if (n <= 0x7f) break;
   }

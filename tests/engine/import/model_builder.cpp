@@ -4,32 +4,37 @@
 
 namespace enginery::test {
 
-Attr::Attr(std::string n, int64_t v) : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
-  a.set_type(onnx::AttributeProto::INT), a.set_i(v);
-}) {}
+Attr::Attr(std::string n, int64_t v)
+    : name(std::move(n)),
+      fill([v](onnx::AttributeProto& a) { a.set_type(onnx::AttributeProto::INT), a.set_i(v); }) {}
 Attr::Attr(std::string n, int v) : Attr(std::move(n), static_cast<int64_t>(v)) {}
-Attr::Attr(std::string n, float v) : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
-  a.set_type(onnx::AttributeProto::FLOAT), a.set_f(v);
-}) {}
-Attr::Attr(std::string n, const char* v) : name(std::move(n)), fill([v = std::string(v)](onnx::AttributeProto& a) {
-  a.set_type(onnx::AttributeProto::STRING), a.set_s(v);
-}) {}
-Attr::Attr(std::string n, std::vector<int64_t> v) : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
-  a.set_type(onnx::AttributeProto::INTS);
-  for (int64_t i : v) a.add_ints(i);
-}) {}
-Attr::Attr(std::string n, std::vector<float> v) : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
-  a.set_type(onnx::AttributeProto::FLOATS);
-  for (float f : v) a.add_floats(f);
-}) {}
-Attr::Attr(std::string n, const onnx::TensorProto& v) : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
-  a.set_type(onnx::AttributeProto::TENSOR);
-  *a.mutable_t() = v;
-}) {}
+Attr::Attr(std::string n, float v)
+    : name(std::move(n)),
+      fill([v](onnx::AttributeProto& a) { a.set_type(onnx::AttributeProto::FLOAT), a.set_f(v); }) {}
+Attr::Attr(std::string n, const char* v)
+    : name(std::move(n)), fill([v = std::string(v)](onnx::AttributeProto& a) {
+        a.set_type(onnx::AttributeProto::STRING), a.set_s(v);
+      }) {}
+Attr::Attr(std::string n, std::vector<int64_t> v)
+    : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
+        a.set_type(onnx::AttributeProto::INTS);
+        for (int64_t i : v) a.add_ints(i);
+      }) {}
+Attr::Attr(std::string n, std::vector<float> v)
+    : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
+        a.set_type(onnx::AttributeProto::FLOATS);
+        for (float f : v) a.add_floats(f);
+      }) {}
+Attr::Attr(std::string n, const onnx::TensorProto& v)
+    : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
+        a.set_type(onnx::AttributeProto::TENSOR);
+        *a.mutable_t() = v;
+      }) {}
 
 namespace {
 
-void fill(onnx::ValueInfoProto& info, const std::string& name, const std::vector<Size>& sizes, int type) {
+void fill(onnx::ValueInfoProto& info, const std::string& name, const std::vector<Size>& sizes,
+          int type) {
   info.set_name(name);
   auto* tensor = info.mutable_type()->mutable_tensor_type();
   tensor->set_elem_type(type);
@@ -37,8 +42,10 @@ void fill(onnx::ValueInfoProto& info, const std::string& name, const std::vector
   for (const Size& size : sizes) {
     auto* dim = shape->add_dim();
     if (size.unknown) continue;
-    if (!size.symbol.empty()) dim->set_dim_param(size.symbol);
-    else dim->set_dim_value(size.value);
+    if (!size.symbol.empty())
+      dim->set_dim_param(size.symbol);
+    else
+      dim->set_dim_value(size.value);
   }
 }
 
@@ -53,9 +60,12 @@ ModelBuilder::ModelBuilder(int64_t opset) : model_(std::make_unique<onnx::ModelP
 ModelBuilder::ModelBuilder(ModelBuilder&&) noexcept = default;
 ModelBuilder::~ModelBuilder() = default;
 
-onnx::GraphProto& ModelBuilder::graph() { return *model_->mutable_graph(); }
+onnx::GraphProto& ModelBuilder::graph() {
+  return *model_->mutable_graph();
+}
 
-ModelBuilder& ModelBuilder::input(const std::string& name, const std::vector<Size>& sizes, int type) {
+ModelBuilder& ModelBuilder::input(const std::string& name, const std::vector<Size>& sizes,
+                                  int type) {
   fill(*graph().add_input(), name, sizes, type);
   return *this;
 }
@@ -65,7 +75,8 @@ ModelBuilder& ModelBuilder::output(const std::string& name) {
   return *this;
 }
 
-ModelBuilder& ModelBuilder::weights(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values) {
+ModelBuilder& ModelBuilder::weights(const std::string& name, const std::vector<int64_t>& dims,
+                                    const std::vector<float>& values) {
   onnx::TensorProto& t = *graph().add_initializer();
   t.set_name(name);
   t.set_data_type(onnx::TensorProto::FLOAT);
@@ -84,7 +95,8 @@ ModelBuilder& ModelBuilder::ints(const std::string& name, const std::vector<int6
 }
 
 ModelBuilder& ModelBuilder::node(const std::string& op, const std::vector<std::string>& inputs,
-                                 const std::vector<std::string>& outputs, const std::vector<Attr>& attributes) {
+                                 const std::vector<std::string>& outputs,
+                                 const std::vector<Attr>& attributes) {
   onnx::NodeProto& n = *graph().add_node();
   n.set_op_type(op);
   n.set_name(op + "_" + std::to_string(graph().node_size()));
@@ -98,14 +110,21 @@ ModelBuilder& ModelBuilder::node(const std::string& op, const std::vector<std::s
   return *this;
 }
 
-Bytes ModelBuilder::bytes() const { return model_->SerializeAsString(); }
+Bytes ModelBuilder::bytes() const {
+  return model_->SerializeAsString();
+}
 
 ModelBuilder small_convolution() {
   ModelBuilder b;
   std::vector<float> weights;
-  for (int i = 0; i < 3 * 2 * 3 * 3; ++i) weights.push_back(0.1f * static_cast<float>(i % 7) - 0.3f);
-  b.input("x", {1, 2, 4, 4}).output("y").weights("w", {3, 2, 3, 3}, weights).weights("b", {3}, {0.1f, 0.2f, 0.3f});
-  b.node("Conv", {"x", "w", "b"}, {"c"}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}).node("Relu", {"c"}, {"y"});
+  for (int i = 0; i < 3 * 2 * 3 * 3; ++i)
+    weights.push_back(0.1f * static_cast<float>(i % 7) - 0.3f);
+  b.input("x", {1, 2, 4, 4})
+      .output("y")
+      .weights("w", {3, 2, 3, 3}, weights)
+      .weights("b", {3}, {0.1f, 0.2f, 0.3f});
+  b.node("Conv", {"x", "w", "b"}, {"c"}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}})
+      .node("Relu", {"c"}, {"y"});
   return b;
 }
 

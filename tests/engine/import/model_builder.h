@@ -18,7 +18,9 @@ class TensorProto;
 namespace enginery::test {
 
 // Whether `part` stands somewhere in `text`, a message for the most part.
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // An attribute: its name and how its message is filled.
 struct Attr {
@@ -62,14 +64,18 @@ class ModelBuilder {
 
   ModelBuilder& input(const std::string& name, const std::vector<Size>& sizes, int type = kFloat);
   ModelBuilder& output(const std::string& name);
-  ModelBuilder& weights(const std::string& name, const std::vector<int64_t>& dims, const std::vector<float>& values);
+  ModelBuilder& weights(const std::string& name, const std::vector<int64_t>& dims,
+                        const std::vector<float>& values);
   ModelBuilder& ints(const std::string& name, const std::vector<int64_t>& values);
-  ModelBuilder& node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+  ModelBuilder& node(const std::string& op, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs,
                      const std::vector<Attr>& attributes = {});
 
   Bytes bytes() const;
   ModelSource source() const { return {"test.onnx", bytes(), std::nullopt}; }
-  Result<ImportedModel> import(const ImportOptions& options = {}) const { return import_model(source(), options); }
+  Result<ImportedModel> import(const ImportOptions& options = {}) const {
+    return import_model(source(), options);
+  }
 
  private:
   std::unique_ptr<onnx::ModelProto> model_;

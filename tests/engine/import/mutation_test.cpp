@@ -20,11 +20,21 @@ Bytes damaged(Bytes bytes, std::mt19937& random) {
   for (int i = static_cast<int>(random() % 4); i >= 0 && !bytes.empty(); --i) {
     size_t at = random() % bytes.size();
     switch (random() % 5) {
-      case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8)); break;
-      case 1: bytes[at] = static_cast<char>(random()); break;
-      case 2: bytes.resize(at); break;
-      case 3: bytes.erase(at, random() % 8 + 1); break;
-      default: bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16)); break;
+      case 0:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(random());
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        bytes.erase(at, random() % 8 + 1);
+        break;
+      default:
+        bytes.insert(at, bytes.substr(random() % bytes.size(), random() % 16));
+        break;
     }
   }
   return bytes;

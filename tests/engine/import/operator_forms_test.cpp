@@ -1,5 +1,6 @@
-// One operator, many spellings: what operator sets wrote as attributes and later as inputs means the same. Expected values
-// are worked out by hand or by the form that ONNX's own backend tests cover (the newest).
+// One operator, many spellings: what operator sets wrote as attributes and later as inputs means
+// the same. Expected values are worked out by hand or by the form that ONNX's own backend tests
+// cover (the newest).
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
@@ -60,22 +61,32 @@ TEST(OperatorForms, ClipByAttributesOrInputs) {
 
 TEST(OperatorForms, ClipWithBoundsOfRunTime) {
   ModelBuilder m = of(13, {3});
-  m.weights("two", {}, {2}).node("ReduceMax", {"x"}, {"most"}, {{"keepdims", 0}}).node("Div", {"most", "two"}, {"half"});
+  m.weights("two", {}, {2})
+      .node("ReduceMax", {"x"}, {"most"}, {{"keepdims", 0}})
+      .node("Div", {"most", "two"}, {"half"});
   m.node("Clip", {"x", "", "half"}, {"y"});
   EXPECT_EQ(floats_of(run(m, counting({3}))), (Floats{1, 1.5f, 1.5f}));
 }
 
 TEST(OperatorForms, SliceByAttributesOrInputs) {
   ModelBuilder old = of(9, {4, 5}), now = of(13, {4, 5});
-  old.node("Slice", {"x"}, {"y"}, {{"starts", Ints{1, -3}}, {"ends", Ints{3, 1000}}, {"axes", Ints{0, 1}}});
-  now.ints("s", {1, -3}).ints("e", {3, 1000}).ints("a", {0, 1}).node("Slice", {"x", "s", "e", "a"}, {"y"});
+  old.node("Slice", {"x"}, {"y"},
+           {{"starts", Ints{1, -3}}, {"ends", Ints{3, 1000}}, {"axes", Ints{0, 1}}});
+  now.ints("s", {1, -3})
+      .ints("e", {3, 1000})
+      .ints("a", {0, 1})
+      .node("Slice", {"x", "s", "e", "a"}, {"y"});
   expect_same(old, now, counting({4, 5}));
 }
 
 TEST(OperatorForms, SqueezeAndUnsqueezeByAttributeOrInput) {
   ModelBuilder old = of(11, {2, 1, 3}), now = of(13, {2, 1, 3});
-  old.node("Squeeze", {"x"}, {"s"}, {{"axes", Ints{1}}}).node("Unsqueeze", {"s"}, {"y"}, {{"axes", Ints{0, -1}}});
-  now.ints("a", {1}).ints("b", {0, -1}).node("Squeeze", {"x", "a"}, {"s"}).node("Unsqueeze", {"s", "b"}, {"y"});
+  old.node("Squeeze", {"x"}, {"s"}, {{"axes", Ints{1}}})
+      .node("Unsqueeze", {"s"}, {"y"}, {{"axes", Ints{0, -1}}});
+  now.ints("a", {1})
+      .ints("b", {0, -1})
+      .node("Squeeze", {"x", "a"}, {"s"})
+      .node("Unsqueeze", {"s", "b"}, {"y"});
   expect_same(old, now, counting({2, 1, 3}));
 }
 
@@ -90,7 +101,8 @@ TEST(OperatorForms, ReduceByAttributeOrInput) {
 
 TEST(OperatorForms, SplitByAttributeInputOrCount) {
   Tensor x = counting({2, 6});
-  ModelBuilder old = of(11, {2, 6}), now = of(13, {2, 6}), equal = of(11, {2, 6}), uneven = of(18, {2, 7});
+  ModelBuilder old = of(11, {2, 6}), now = of(13, {2, 6}), equal = of(11, {2, 6}),
+               uneven = of(18, {2, 7});
   old.node("Split", {"x"}, {"p", "y"}, {{"axis", 1}, {"split", Ints{2, 4}}});
   now.ints("s", {2, 4}).node("Split", {"x", "s"}, {"p", "y"}, {{"axis", 1}});
   expect_same(old, now, x);
@@ -104,7 +116,10 @@ TEST(OperatorForms, PadByAttributesOrInputs) {
   ModelBuilder old = of(10, {2, 2}), now = of(13, {2, 2}), some = of(18, {2, 2});
   old.node("Pad", {"x"}, {"y"}, {{"pads", Ints{0, 1, 0, 2}}, {"value", 9.0f}});
   now.ints("p", {0, 1, 0, 2}).weights("v", {}, {9}).node("Pad", {"x", "p", "v"}, {"y"});
-  some.ints("p", {1, 2}).weights("v", {}, {9}).ints("a", {-1}).node("Pad", {"x", "p", "v", "a"}, {"y"});
+  some.ints("p", {1, 2})
+      .weights("v", {}, {9})
+      .ints("a", {-1})
+      .node("Pad", {"x", "p", "v", "a"}, {"y"});
   expect_same(old, now, counting({2, 2}));
   expect_same(now, some, counting({2, 2}));
 }
@@ -116,17 +131,22 @@ TEST(OperatorForms, UpsampleByAttributeInputOrResize) {
   ten.weights("s", {4}, {1, 1, 2, 3}).node("Resize", {"x", "s"}, {"y"});
   expect_same(seven, nine, counting({1, 1, 2, 2}));
   expect_same(nine, ten, counting({1, 1, 2, 2}));
-  EXPECT_EQ(floats_of(run(ten, counting({1, 1, 1 + 1, 2}))), (Floats{1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 3, 3, 3, 4, 4, 4}));
+  EXPECT_EQ(floats_of(run(ten, counting({1, 1, 1 + 1, 2}))),
+            (Floats{1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 3, 3, 3, 4, 4, 4}));
 }
 
 TEST(OperatorForms, SoftmaxBeforeThirteenSeesAMatrix) {
   ModelBuilder old = of(11, {2, 2, 2}), written_out = of(13, {2, 2, 2}), last = of(13, {2, 2, 2});
   old.node("Softmax", {"x"}, {"y"}, {{"axis", 1}});
-  written_out.ints("m", {2, 4}).ints("d", {2, 2, 2}).node("Reshape", {"x", "m"}, {"f"}).node("Softmax", {"f"}, {"s"});
+  written_out.ints("m", {2, 4})
+      .ints("d", {2, 2, 2})
+      .node("Reshape", {"x", "m"}, {"f"})
+      .node("Softmax", {"f"}, {"s"});
   written_out.node("Reshape", {"s", "d"}, {"y"});
   expect_same(old, written_out, counting({2, 2, 2}));
   last.node("Softmax", {"x"}, {"y"}, {{"axis", 1}});
-  EXPECT_NE(floats_of(run(last, counting({2, 2, 2}))), floats_of(run(old, counting({2, 2, 2})))) << "the forms do differ";
+  EXPECT_NE(floats_of(run(last, counting({2, 2, 2}))), floats_of(run(old, counting({2, 2, 2}))))
+      << "the forms do differ";
 }
 
 TEST(OperatorForms, SoftmaxOverOnePixelKeepsOneNode) {
@@ -146,7 +166,8 @@ TEST(OperatorForms, SoftmaxOfASymbolicBatch) {
 
 TEST(OperatorForms, LegacyBroadcastAlignsAtItsAxis) {
   ModelBuilder old = of(6, {2, 3, 2}), now = of(13, {2, 3, 2});
-  old.weights("c", {3}, {10, 20, 30}).node("Add", {"x", "c"}, {"y"}, {{"broadcast", 1}, {"axis", 1}});
+  old.weights("c", {3}, {10, 20, 30})
+      .node("Add", {"x", "c"}, {"y"}, {{"broadcast", 1}, {"axis", 1}});
   now.weights("c", {3, 1}, {10, 20, 30}).node("Add", {"x", "c"}, {"y"});
   expect_same(old, now, counting({2, 3, 2}));
 }
@@ -169,7 +190,9 @@ TEST(OperatorForms, ConstantInEveryForm) {
   Tensor x = counting({2});
   auto with = [&](const Attr& value) {
     ModelBuilder m = of(13, {2});
-    m.node("Constant", {}, {"c"}, {value}).node("Cast", {"c"}, {"f"}, {{"to", kFloat}}).node("Add", {"x", "f"}, {"y"});
+    m.node("Constant", {}, {"c"}, {value})
+        .node("Cast", {"c"}, {"f"}, {{"to", kFloat}})
+        .node("Add", {"x", "f"}, {"y"});
     return floats_of(run(m, x));
   };
   onnx::TensorProto tensor;
@@ -186,7 +209,9 @@ TEST(OperatorForms, ConstantInEveryForm) {
 }
 
 TEST(OperatorForms, AutoPadIsExplicitPadding) {
-  for (auto [name, pads] : {std::pair{"SAME_UPPER", Ints{0, 0, 1, 1}}, {"SAME_LOWER", Ints{1, 1, 0, 0}}, {"VALID", Ints{0, 0, 0, 0}}}) {
+  for (auto [name, pads] : {std::pair{"SAME_UPPER", Ints{0, 0, 1, 1}},
+                            {"SAME_LOWER", Ints{1, 1, 0, 0}},
+                            {"VALID", Ints{0, 0, 0, 0}}}) {
     ModelBuilder automatic = of(13, {1, 1, 4, 4}), spelled = of(13, {1, 1, 4, 4});
     automatic.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{2, 2}}, {"auto_pad", name}});
     spelled.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{2, 2}}, {"pads", pads}});
@@ -198,7 +223,10 @@ TEST(OperatorForms, AutoPadOfASymbolicSizeNeedsItsSizeOnlyWithAStride) {
   for (int stride : {1, 2}) {
     ModelBuilder m(13);
     m.input("x", {1, 1, "H", 6}).output("y");
-    m.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{stride, stride}}, {"auto_pad", "SAME_UPPER"}});
+    m.node("MaxPool", {"x"}, {"y"},
+           {{"kernel_shape", Ints{3, 3}},
+            {"strides", Ints{stride, stride}},
+            {"auto_pad", "SAME_UPPER"}});
     EXPECT_EQ(m.import().ok(), stride == 1);
     EXPECT_TRUE(m.import({.shapes = {{"x", {1, 1, 7, 6}}}}).ok());
   }
@@ -206,7 +234,9 @@ TEST(OperatorForms, AutoPadOfASymbolicSizeNeedsItsSizeOnlyWithAStride) {
 
 TEST(OperatorForms, VariadicSumsAndMeans) {
   Tensor x = counting({2});
-  for (auto [op, expected] : {std::pair{"Sum", Floats{1 + 10 + 5, 2 + 10 + 5}}, {"Max", Floats{10, 10}}, {"Min", Floats{1, 2}},
+  for (auto [op, expected] : {std::pair{"Sum", Floats{1 + 10 + 5, 2 + 10 + 5}},
+                              {"Max", Floats{10, 10}},
+                              {"Min", Floats{1, 2}},
                               {"Mean", Floats{16.0f / 3, 17.0f / 3}}}) {
     ModelBuilder m = of(13, {2});
     m.weights("a", {1}, {10}).weights("b", {}, {5}).node(op, {"x", "a", "b"}, {"y"});
@@ -219,10 +249,13 @@ TEST(OperatorForms, VariadicSumsAndMeans) {
 
 TEST(OperatorForms, BatchNormSaysWhenItsFormIsForTraining) {
   ModelBuilder spatial = of(7, {1, 2, 2}), training = of(15, {1, 2, 2}), old = of(7, {1, 2, 2});
-  for (ModelBuilder* m : {&spatial, &training, &old}) m->weights("s", {2}, {1, 1}).weights("b", {2}, {0, 0});
+  for (ModelBuilder* m : {&spatial, &training, &old})
+    m->weights("s", {2}, {1, 1}).weights("b", {2}, {0, 0});
   spatial.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y"}, {{"spatial", 0}});
-  training.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y", "", ""}, {{"training_mode", 1}});
-  old.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y", "m", "v"}, {{"momentum", 0.9f}, {"spatial", 1}});
+  training.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y", "", ""},
+                {{"training_mode", 1}});
+  old.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y", "m", "v"},
+           {{"momentum", 0.9f}, {"spatial", 1}});
   EXPECT_FALSE(spatial.import().ok());
   EXPECT_FALSE(training.import().ok());
   EXPECT_TRUE(old.import().ok());
@@ -242,8 +275,10 @@ TEST(OperatorForms, NodesKeepTheirNamesAndStepsAreNamedAfterThem) {
   auto imported = m.import();
   ASSERT_TRUE(imported.ok());
   std::vector<std::string> names;
-  for (NodeId id : imported->graph.topological_order()) names.push_back(imported->graph.node(id).name);
-  EXPECT_EQ(names, (std::vector<std::string>{"Softmax_1/flatten", "Softmax_1/softmax", "Softmax_1"}));
+  for (NodeId id : imported->graph.topological_order())
+    names.push_back(imported->graph.node(id).name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"Softmax_1/flatten", "Softmax_1/softmax", "Softmax_1"}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The models of the shared folder, where it is there: expectations were computed with ONNX Runtime 1.31.
+// The models of the shared folder, where it is there: expectations were computed with ONNX
+// Runtime 1.31.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +13,8 @@ namespace {
 
 std::filesystem::path shared_folder() {
   const char* folder = std::getenv("ENGINERY_SHARED");
-  return folder ? std::filesystem::path(folder) : std::filesystem::path(ENGINERY_SOURCE_DIR) / "../shared";
+  return folder ? std::filesystem::path(folder)
+                : std::filesystem::path(ENGINERY_SOURCE_DIR) / "../shared";
 }
 
 // Values with structure, the same in any language: 60 sin(i / 100) + 20 cos(i / 7).

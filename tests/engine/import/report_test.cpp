@@ -12,16 +12,20 @@ using testing::Test;
 std::string message_of(const ModelBuilder& model, ErrorCode code = ErrorCode::unsupported) {
   auto imported = model.import();
   if (imported.ok()) return "it was imported";
-  EXPECT_EQ(to_string(imported.error().code), std::string(to_string(code))) << imported.error().message;
+  EXPECT_EQ(to_string(imported.error().code), std::string(to_string(code)))
+      << imported.error().message;
   return imported.error().message;
 }
 
 TEST(ImportReport, NamesFileNodeOperatorAttributesShapesAndReason) {
   ModelBuilder m;
-  m.input("x", {"N", 3}).output("y").node("Frobnicate", {"x"}, {"y"}, {{"strength", 7}, {"mode", "fast"}});
+  m.input("x", {"N", 3})
+      .output("y")
+      .node("Frobnicate", {"x"}, {"y"}, {{"strength", 7}, {"mode", "fast"}});
   std::string message = message_of(m);
-  for (const char* part : {"import test.onnx", "node 'Frobnicate_1' (Frobnicate)", "strength=7", "mode=fast", "float32[Nx3]",
-                           "operator set 13", "the operator is not supported"}) {
+  for (const char* part :
+       {"import test.onnx", "node 'Frobnicate_1' (Frobnicate)", "strength=7", "mode=fast",
+        "float32[Nx3]", "operator set 13", "the operator is not supported"}) {
     EXPECT_TRUE(contains(message, part)) << part << " is missing in: " << message;
   }
 }
@@ -30,11 +34,15 @@ TEST(ImportReport, ListsEveryUnsupportedNodeAtOnce) {
   ModelBuilder m;
   m.input("x", {1, 3}).output("z").output("u");
   m.node("First", {"x"}, {"a"}).node("Relu", {"a"}, {"b"}).node("Second", {"b"}, {"z"});
-  m.node("MaxPool", {"x"}, {"q"}, {{"dilations", std::vector<int64_t>{1}}}).node("Third", {"x"}, {"u"});
-  std::string message = message_of(m, ErrorCode::invalid_argument);  // MaxPool without a kernel breaks ONNX's rules
+  m.node("MaxPool", {"x"}, {"q"}, {{"dilations", std::vector<int64_t>{1}}})
+      .node("Third", {"x"}, {"u"});
+  std::string message =
+      message_of(m, ErrorCode::invalid_argument);  // MaxPool without a kernel breaks ONNX's rules
   EXPECT_TRUE(contains(message, "4 problems")) << message;
-  for (const char* part : {"(First)", "(Second)", "(Third)", "kernel_shape"}) EXPECT_TRUE(contains(message, part)) << message;
-  EXPECT_FALSE(contains(message, "(Relu)")) << "a node that waits for an unsupported one has no problem of its own: " << message;
+  for (const char* part : {"(First)", "(Second)", "(Third)", "kernel_shape"})
+    EXPECT_TRUE(contains(message, part)) << message;
+  EXPECT_FALSE(contains(message, "(Relu)"))
+      << "a node that waits for an unsupported one has no problem of its own: " << message;
 }
 
 TEST(ImportReport, AnAttributeThatNothingReadsIsRefused) {
@@ -85,7 +93,9 @@ TEST(ImportReport, ShapeRulesSpeakWithTheNodesName) {
   ModelBuilder m;
   m.input("a", {1, 3}).input("b", {1, 4}).output("y").node("Add", {"a", "b"}, {"y"});
   std::string message = message_of(m, ErrorCode::invalid_argument);
-  EXPECT_TRUE(contains(message, "node 'Add_1' (Add)") && contains(message, "float32[1x3], float32[1x4]")) << message;
+  EXPECT_TRUE(contains(message, "node 'Add_1' (Add)") &&
+              contains(message, "float32[1x3], float32[1x4]"))
+      << message;
 }
 
 TEST(ImportReport, GarbledNamesCannotGarbleATerminal) {

@@ -11,31 +11,61 @@ ModelBuilder pooling() {
   ModelBuilder m;
   m.input("x", {"N", 2, 6, 6}).output("y").weights("s", {2}, {1, 2}).weights("t", {2}, {0, 1});
   m.node("BatchNormalization", {"x", "s", "t", "t", "s"}, {"b"}, {{"epsilon", 1e-3f}});
-  m.node("MaxPool", {"b"}, {"p"}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", 1}});
+  m.node("MaxPool", {"b"}, {"p"},
+         {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", 1}});
   m.node("AveragePool", {"p"}, {"q"}, {{"kernel_shape", Ints{2, 2}}, {"auto_pad", "SAME_UPPER"}});
-  m.node("LRN", {"q"}, {"l"}, {{"size", 3}}).node("GlobalAveragePool", {"l"}, {"g"}).node("Flatten", {"g"}, {"f"});
+  m.node("LRN", {"q"}, {"l"}, {{"size", 3}})
+      .node("GlobalAveragePool", {"l"}, {"g"})
+      .node("Flatten", {"g"}, {"f"});
   m.node("Softmax", {"f"}, {"y"}, {{"axis", 1}});
   return m;
 }
 
 ModelBuilder shape_arithmetic() {
   ModelBuilder m(11);
-  m.input("x", {2, 3, 4}).output("y").output("z").ints("i", {0}).ints("m", {-1}).ints("axes", {1}).ints("from", {0}).ints("to", {2});
-  m.node("Shape", {"x"}, {"s"}).node("Gather", {"s", "i"}, {"n"}).node("Concat", {"n", "m"}, {"d"}, {{"axis", 0}});
-  m.node("Reshape", {"x", "d"}, {"r"}).node("Transpose", {"r"}, {"t"}).node("Slice", {"t", "from", "to", "i"}, {"y"});
-  m.node("Unsqueeze", {"x"}, {"u"}, {{"axes", Ints{0}}}).node("Split", {"u"}, {"a", "b"}, {{"axis", 1}});
-  m.node("Sum", {"a", "b"}, {"c"}).node("ReduceMean", {"c"}, {"e"}, {{"axes", Ints{2}}}).node("Squeeze", {"e"}, {"z"});
+  m.input("x", {2, 3, 4})
+      .output("y")
+      .output("z")
+      .ints("i", {0})
+      .ints("m", {-1})
+      .ints("axes", {1})
+      .ints("from", {0})
+      .ints("to", {2});
+  m.node("Shape", {"x"}, {"s"})
+      .node("Gather", {"s", "i"}, {"n"})
+      .node("Concat", {"n", "m"}, {"d"}, {{"axis", 0}});
+  m.node("Reshape", {"x", "d"}, {"r"})
+      .node("Transpose", {"r"}, {"t"})
+      .node("Slice", {"t", "from", "to", "i"}, {"y"});
+  m.node("Unsqueeze", {"x"}, {"u"}, {{"axes", Ints{0}}})
+      .node("Split", {"u"}, {"a", "b"}, {{"axis", 1}});
+  m.node("Sum", {"a", "b"}, {"c"})
+      .node("ReduceMean", {"c"}, {"e"}, {{"axes", Ints{2}}})
+      .node("Squeeze", {"e"}, {"z"});
   return m;
 }
 
 ModelBuilder generators() {
   ModelBuilder m;
-  m.input("x", {1, 2, 4, 4}).output("y").ints("shape", {2, 2}).ints("pads", {0, 0, 1, 1, 0, 0, 1, 1}).ints("k", {1});
-  m.weights("scales", {4}, {1, 1, 2, 2}).weights("w", {2, 2, 2, 2}, std::vector<float>(16, 0.5f)).weights("v", {2}, {0, 1});
-  m.node("Pad", {"x", "pads"}, {"p"}).node("ConvTranspose", {"p", "w"}, {"d"}, {{"strides", Ints{2, 2}}});
-  m.node("Resize", {"d", "", "scales"}, {"r"}, {{"mode", "linear"}}).node("Clip", {"r"}, {"c"}).node("HardSigmoid", {"c"}, {"h"});
-  m.node("ConstantOfShape", {"shape"}, {"o"}).node("Gemm", {"o", "o"}, {"g"}, {{"transA", 1}}).node("MatMul", {"g", "o"}, {"mm"});
-  m.node("ReduceSum", {"mm"}, {"s"}, {{"keepdims", 0}}).node("Mul", {"h", "s"}, {"q"}).node("ArgMax", {"q"}, {"am"}, {{"axis", 3}});
+  m.input("x", {1, 2, 4, 4})
+      .output("y")
+      .ints("shape", {2, 2})
+      .ints("pads", {0, 0, 1, 1, 0, 0, 1, 1})
+      .ints("k", {1});
+  m.weights("scales", {4}, {1, 1, 2, 2})
+      .weights("w", {2, 2, 2, 2}, std::vector<float>(16, 0.5f))
+      .weights("v", {2}, {0, 1});
+  m.node("Pad", {"x", "pads"}, {"p"})
+      .node("ConvTranspose", {"p", "w"}, {"d"}, {{"strides", Ints{2, 2}}});
+  m.node("Resize", {"d", "", "scales"}, {"r"}, {{"mode", "linear"}})
+      .node("Clip", {"r"}, {"c"})
+      .node("HardSigmoid", {"c"}, {"h"});
+  m.node("ConstantOfShape", {"shape"}, {"o"})
+      .node("Gemm", {"o", "o"}, {"g"}, {{"transA", 1}})
+      .node("MatMul", {"g", "o"}, {"mm"});
+  m.node("ReduceSum", {"mm"}, {"s"}, {{"keepdims", 0}})
+      .node("Mul", {"h", "s"}, {"q"})
+      .node("ArgMax", {"q"}, {"am"}, {{"axis", 3}});
   m.node("OneHot", {"am", "k", "v"}, {"oh"}).node("Trilu", {"oh"}, {"y"});
   return m;
 }
@@ -43,7 +73,8 @@ ModelBuilder generators() {
 }  // namespace
 
 std::vector<Bytes> seed_models() {
-  return {small_convolution().bytes(), pooling().bytes(), shape_arithmetic().bytes(), generators().bytes()};
+  return {small_convolution().bytes(), pooling().bytes(), shape_arithmetic().bytes(),
+          generators().bytes()};
 }
 
 }  // namespace enginery::test

@@ -8,7 +8,9 @@
 namespace enginery::test {
 namespace {
 
-Dims dims_of(const ImportedModel& model, size_t output = 0) { return model.graph.value(model.graph.outputs()[output]).type.dims; }
+Dims dims_of(const ImportedModel& model, size_t output = 0) {
+  return model.graph.value(model.graph.outputs()[output]).type.dims;
+}
 
 ModelBuilder two_inputs() {
   ModelBuilder m;
@@ -43,13 +45,15 @@ TEST(ImportShapes, OpenSizesBecomeOneWithANoteWhenAsked) {
 TEST(ImportShapes, ASymbolWithTwoSizesIsRefused) {
   auto imported = two_inputs().import({.shapes = {{"a", {8, 3}}, {"b", {4, 2}}}});
   ASSERT_FALSE(imported.ok());
-  EXPECT_TRUE(contains(imported.error().message, "dimension 'N' is 4 here and 8 elsewhere")) << imported.error().message;
+  EXPECT_TRUE(contains(imported.error().message, "dimension 'N' is 4 here and 8 elsewhere"))
+      << imported.error().message;
 }
 
 TEST(ImportShapes, ShapesForNoInputOrOfAnotherRankAreRefused) {
   auto unknown = two_inputs().import({.shapes = {{"c", {1}}}});
   ASSERT_FALSE(unknown.ok());
-  EXPECT_TRUE(contains(unknown.error().message, "no input 'c' (it has: a, b)")) << unknown.error().message;
+  EXPECT_TRUE(contains(unknown.error().message, "no input 'c' (it has: a, b)"))
+      << unknown.error().message;
   auto rank = two_inputs().import({.shapes = {{"a", {1, 3, 1}}}});
   ASSERT_FALSE(rank.ok());
   EXPECT_TRUE(contains(rank.error().message, "2 dimensions")) << rank.error().message;
@@ -65,7 +69,8 @@ TEST(ImportShapes, AContradictionNamesTheNode) {
   auto imported = small_convolution().import({.shapes = {{"x", {1, 5, 4, 4}}}});
   ASSERT_FALSE(imported.ok());
   EXPECT_EQ(imported.error().code, ErrorCode::invalid_argument);
-  EXPECT_TRUE(contains(imported.error().message, "node 'Conv_1' (Conv)")) << imported.error().message;
+  EXPECT_TRUE(contains(imported.error().message, "node 'Conv_1' (Conv)"))
+      << imported.error().message;
 }
 
 TEST(ImportShapes, AnInputWithoutAShapeAsksForOne) {
@@ -107,17 +112,25 @@ TEST(ImportShapes, InitialisersListedAsInputsAreConstants) {
 
 TEST(ImportShapes, KnownInputValuesBecomeConstants) {
   ModelBuilder m;
-  m.input("x", {2, 6}).input("shape", {2}, kInt64).output("y").node("Reshape", {"x", "shape"}, {"y"});
+  m.input("x", {2, 6})
+      .input("shape", {2}, kInt64)
+      .output("y")
+      .node("Reshape", {"x", "shape"}, {"y"});
   auto imported = m.import({.values = {{"shape", Tensor::of<int64_t>({2}, {3, 4})}}});
   ASSERT_TRUE(imported.ok()) << imported.error().message;
   EXPECT_EQ(dims_of(*imported), (Dims{3, 4}));
   EXPECT_EQ(imported->graph.inputs().size(), 1u);
-  EXPECT_FALSE(m.import({.values = {{"shape", Tensor::of<int64_t>({3}, {3, 2, 2})}}}).ok()) << "the declared length is two";
+  EXPECT_FALSE(m.import({.values = {{"shape", Tensor::of<int64_t>({3}, {3, 2, 2})}}}).ok())
+      << "the declared length is two";
 }
 
 TEST(ImportShapes, NodesInAnyOrder) {
   ModelBuilder m;
-  m.input("x", {1, 3}).output("y").node("Relu", {"b"}, {"y"}).node("Neg", {"a"}, {"b"}).node("Abs", {"x"}, {"a"});
+  m.input("x", {1, 3})
+      .output("y")
+      .node("Relu", {"b"}, {"y"})
+      .node("Neg", {"a"}, {"b"})
+      .node("Abs", {"x"}, {"a"});
   auto imported = m.import();
   ASSERT_TRUE(imported.ok()) << imported.error().message;
   auto out = run_graph(imported->graph, {{"x", Tensor::of<float>({1, 3}, {1, -2, 3})}});

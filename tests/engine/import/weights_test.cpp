@@ -18,13 +18,27 @@ struct Stored {
   void (*add)(TensorProto&, int value);  // appends to the field that the type is stored in
 };
 
-void as_int32(TensorProto& t, int v) { t.add_int32_data(v); }
-void as_int64(TensorProto& t, int v) { t.add_int64_data(v); }
-void as_uint64(TensorProto& t, int v) { t.add_uint64_data(static_cast<uint64_t>(v)); }
-void as_float(TensorProto& t, int v) { t.add_float_data(static_cast<float>(v)); }
-void as_double(TensorProto& t, int v) { t.add_double_data(v); }
-void as_half_bits(TensorProto& t, int v) { t.add_int32_data(float_to_half(static_cast<float>(v))); }
-void as_bfloat_bits(TensorProto& t, int v) { t.add_int32_data(float_to_bfloat16(static_cast<float>(v))); }
+void as_int32(TensorProto& t, int v) {
+  t.add_int32_data(v);
+}
+void as_int64(TensorProto& t, int v) {
+  t.add_int64_data(v);
+}
+void as_uint64(TensorProto& t, int v) {
+  t.add_uint64_data(static_cast<uint64_t>(v));
+}
+void as_float(TensorProto& t, int v) {
+  t.add_float_data(static_cast<float>(v));
+}
+void as_double(TensorProto& t, int v) {
+  t.add_double_data(v);
+}
+void as_half_bits(TensorProto& t, int v) {
+  t.add_int32_data(float_to_half(static_cast<float>(v)));
+}
+void as_bfloat_bits(TensorProto& t, int v) {
+  t.add_int32_data(float_to_bfloat16(static_cast<float>(v)));
+}
 
 const Stored kStored[] = {
     {"float", TensorProto::FLOAT, DataType::float32, as_float},
@@ -146,13 +160,15 @@ TEST(Weights, SparseTensorsBecomeDense) {
 }
 
 TEST(Weights, SparseIndicesOutOfRangeAreRefused) {
-  for (const auto& proto : {sparse({2}, {1, 6}), sparse({2}, {-1, 5}), sparse({2, 2}, {0, 1, 1, 3}), sparse({2, 2}, {0, 1, INT64_MAX, 2}),
-                            sparse({1}, {1}), sparse({2, 1}, {1, 2})}) {
+  for (const auto& proto :
+       {sparse({2}, {1, 6}), sparse({2}, {-1, 5}), sparse({2, 2}, {0, 1, 1, 3}),
+        sparse({2, 2}, {0, 1, INT64_MAX, 2}), sparse({1}, {1}), sparse({2, 1}, {1, 2})}) {
     EXPECT_FALSE(WeightReader(std::nullopt).read(proto).ok());
   }
   auto huge = sparse({2}, {1, 5});
   huge.set_dims(0, 1 << 30);
-  EXPECT_FALSE(WeightReader(std::nullopt).read(huge).ok()) << "a few bytes must not become gigabytes";
+  EXPECT_FALSE(WeightReader(std::nullopt).read(huge).ok())
+      << "a few bytes must not become gigabytes";
   huge.set_dims(0, -1);
   EXPECT_FALSE(WeightReader(std::nullopt).read(huge).ok());
 }

@@ -11,7 +11,8 @@ namespace {
 class CodeFolderTest : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  const std::filesystem::path folder_ = std::filesystem::temp_directory_path() / ("code-folder-" + std::to_string(getpid()));
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("code-folder-" + std::to_string(getpid()));
   const Digest key_ = code_key("kernel text", 90, CodeKind::cubin);
 };
 
@@ -30,7 +31,8 @@ TEST_F(CodeFolderTest, TakesADamagedFileForAbsent) {
   const auto file = folder_ / (key_.hex() + ".code");
   const auto bytes = read_file(file);
   ASSERT_TRUE(bytes.ok());
-  for (const std::string& damaged : {std::string(), bytes->substr(0, 70), *bytes + "x", "0" + bytes->substr(1)}) {
+  for (const std::string& damaged :
+       {std::string(), bytes->substr(0, 70), *bytes + "x", "0" + bytes->substr(1)}) {
     ASSERT_TRUE(write_file(file, damaged).ok());
     EXPECT_FALSE(store.find(key_)) << damaged.size() << " bytes";
   }

@@ -43,7 +43,8 @@ TEST(Activation, ComputesItsFormula) {
       {{K::thresholded_relu, 1}, 1.5f, 1.5f},
   };
   for (const auto& c : cases) {
-    EXPECT_NEAR(activate(c.op, c.x), c.y, 1e-6f * std::max(1.0f, std::abs(c.y))) << attributes_text(c.op) << " of " << c.x;
+    EXPECT_NEAR(activate(c.op, c.x), c.y, 1e-6f * std::max(1.0f, std::abs(c.y)))
+        << attributes_text(c.op) << " of " << c.x;
     EXPECT_EQ(values(run(c.op, {floats({1}, {c.x})})), Floats{activate(c.op, c.x)});
   }
 }
@@ -58,11 +59,13 @@ TEST(Activation, EveryKindPassesNanOn) {
 
 TEST(Activation, ReluAndClipTakeIntegersExactly) {
   Tensor x = Tensor::of<int64_t>({3}, {-5, INT64_MAX - 1, 3});
-  EXPECT_EQ(values<int64_t>(run(Activation{ActivationKind::relu}, {x})), (std::vector<int64_t>{0, INT64_MAX - 1, 3}));
+  EXPECT_EQ(values<int64_t>(run(Activation{ActivationKind::relu}, {x})),
+            (std::vector<int64_t>{0, INT64_MAX - 1, 3}));
   EXPECT_EQ(values<int64_t>(run(Activation{ActivationKind::clip, -2, kInfinity}, {x})),
             (std::vector<int64_t>{-2, INT64_MAX - 1, 3}));
   Tensor bytes = Tensor::of<uint8_t>({2}, {200, 4});
-  EXPECT_EQ(values<uint8_t>(run(Activation{ActivationKind::clip, -1, 6}, {bytes})), (std::vector<uint8_t>{6, 4}));
+  EXPECT_EQ(values<uint8_t>(run(Activation{ActivationKind::clip, -1, 6}, {bytes})),
+            (std::vector<uint8_t>{6, 4}));
 }
 
 TEST(Activation, KeepsTypeAndShape) {
@@ -82,15 +85,34 @@ TEST(Unary, ComputesItsFunction) {
     UnaryKind kind;
     float x, y;
   };
-  const Case cases[] = {{K::abs, -2, 2},         {K::neg, 3, -3},           {K::exp, 1, 2.7182818f}, {K::log, 1, 0},
-                        {K::sqrt, 9, 3},         {K::reciprocal, 4, 0.25f}, {K::floor, -1.5f, -2},   {K::ceil, -1.5f, -1},
-                        {K::round, 2.5f, 2},     {K::round, 3.5f, 4},       {K::round, -0.5f, 0},    {K::sign, -7, -1},
-                        {K::sign, 0, 0},         {K::erf, 1, 0.84270079f},  {K::sin, 1, 0.84147098f}, {K::cos, 0, 1},
-                        {K::tan, 1, 1.5574077f}, {K::asin, 1, 1.5707963f},  {K::acos, 1, 0},         {K::atan, 1, 0.78539816f},
-                        {K::sinh, 1, 1.1752012f}, {K::cosh, 0, 1},          {K::asinh, 1, 0.88137359f}, {K::acosh, 1, 0},
+  const Case cases[] = {{K::abs, -2, 2},
+                        {K::neg, 3, -3},
+                        {K::exp, 1, 2.7182818f},
+                        {K::log, 1, 0},
+                        {K::sqrt, 9, 3},
+                        {K::reciprocal, 4, 0.25f},
+                        {K::floor, -1.5f, -2},
+                        {K::ceil, -1.5f, -1},
+                        {K::round, 2.5f, 2},
+                        {K::round, 3.5f, 4},
+                        {K::round, -0.5f, 0},
+                        {K::sign, -7, -1},
+                        {K::sign, 0, 0},
+                        {K::erf, 1, 0.84270079f},
+                        {K::sin, 1, 0.84147098f},
+                        {K::cos, 0, 1},
+                        {K::tan, 1, 1.5574077f},
+                        {K::asin, 1, 1.5707963f},
+                        {K::acos, 1, 0},
+                        {K::atan, 1, 0.78539816f},
+                        {K::sinh, 1, 1.1752012f},
+                        {K::cosh, 0, 1},
+                        {K::asinh, 1, 0.88137359f},
+                        {K::acosh, 1, 0},
                         {K::atanh, 0.5f, 0.54930614f}};
   for (const auto& c : cases) {
-    EXPECT_NEAR(values(run(Unary{c.kind}, {floats({1}, {c.x})}))[0], c.y, 1e-6f) << attributes_text(Unary{c.kind});
+    EXPECT_NEAR(values(run(Unary{c.kind}, {floats({1}, {c.x})}))[0], c.y, 1e-6f)
+        << attributes_text(Unary{c.kind});
   }
 }
 
@@ -98,8 +120,10 @@ TEST(Unary, IntegersStayIntegers) {
   Tensor x = Tensor::of<int8_t>({3}, {-128, -3, 5});
   EXPECT_EQ(values<int8_t>(run(Unary{UnaryKind::abs}, {x})), (std::vector<int8_t>{-128, 3, 5}));
   EXPECT_EQ(values<int8_t>(run(Unary{UnaryKind::sign}, {x})), (std::vector<int8_t>{-1, -1, 1}));
-  EXPECT_EQ(values<int8_t>(run(Unary{UnaryKind::bitwise_not}, {x})), (std::vector<int8_t>{127, 2, -6}));
-  EXPECT_EQ(values<int64_t>(run(Unary{UnaryKind::neg}, {ints({INT64_MIN, 4})})), (std::vector<int64_t>{INT64_MIN, -4}));
+  EXPECT_EQ(values<int8_t>(run(Unary{UnaryKind::bitwise_not}, {x})),
+            (std::vector<int8_t>{127, 2, -6}));
+  EXPECT_EQ(values<int64_t>(run(Unary{UnaryKind::neg}, {ints({INT64_MIN, 4})})),
+            (std::vector<int64_t>{INT64_MIN, -4}));
 }
 
 TEST(Unary, PredicatesAreBoolean) {
@@ -108,7 +132,8 @@ TEST(Unary, PredicatesAreBoolean) {
   EXPECT_EQ(bits(run(Unary{UnaryKind::is_inf}, {x})), (std::vector<int>{0, 0, 1, 1}));
   EXPECT_EQ(bits(run(Unary{UnaryKind::is_positive_inf}, {x})), (std::vector<int>{0, 0, 1, 0}));
   EXPECT_EQ(bits(run(Unary{UnaryKind::is_negative_inf}, {x})), (std::vector<int>{0, 0, 0, 1}));
-  EXPECT_EQ(bits(run(Unary{UnaryKind::logical_not}, {booleans({2}, {0, 1})})), (std::vector<int>{1, 0}));
+  EXPECT_EQ(bits(run(Unary{UnaryKind::logical_not}, {booleans({2}, {0, 1})})),
+            (std::vector<int>{1, 0}));
 }
 
 TEST(Unary, SaysWhatItExpected) {
@@ -120,7 +145,8 @@ TEST(Unary, SaysWhatItExpected) {
 TEST(PRelu, SlopesBroadcastToTheInput) {
   Tensor x = floats({1, 2, 2}, {-1, 2, -3, -4});
   EXPECT_EQ(values(run(PRelu{}, {x, floats({2, 1}, {0.5f, 2})})), (Floats{-0.5f, 2, -6, -8}));
-  EXPECT_EQ(values<int32_t>(run(PRelu{}, {Tensor::of<int32_t>({2}, {-3, 3}), Tensor::of<int32_t>({}, {2})})),
+  EXPECT_EQ(values<int32_t>(
+                run(PRelu{}, {Tensor::of<int32_t>({2}, {-3, 3}), Tensor::of<int32_t>({}, {2})})),
             (std::vector<int32_t>{-6, 3}));
   EXPECT_EQ(dims_of(PRelu{}, {{-2, 3, -3}, {3, 1}}), (Dims{-2, 3, -3}));
 }

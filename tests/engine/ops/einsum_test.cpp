@@ -14,7 +14,8 @@ TEST(Einsum, MultipliesTransposesAndSums) {
   EXPECT_EQ(values(run(Einsum{"ij->"}, {a})), Floats{10});
   EXPECT_EQ(values(run(Einsum{"ii->i"}, {a})), (Floats{1, 4}));
   EXPECT_EQ(values(run(Einsum{"i,i"}, {floats({2}, {1, 2}), floats({2}, {3, 4})})), Floats{11});
-  EXPECT_EQ(values(run(Einsum{"ba"}, {a})), (Floats{1, 3, 2, 4}));  // the implied output is in alphabetical order
+  EXPECT_EQ(values(run(Einsum{"ba"}, {a})),
+            (Floats{1, 3, 2, 4}));  // the implied output is in alphabetical order
 }
 
 TEST(Einsum, DotsBroadcast) {
@@ -22,11 +23,13 @@ TEST(Einsum, DotsBroadcast) {
   Tensor y = run(Einsum{"...ij,jk->...ik"}, {a, b});
   EXPECT_EQ(y.dims(), (Dims{2, 1, 3}));
   EXPECT_EQ(values(y), (Floats{3, 4, 5, 9, 14, 19}));
-  EXPECT_EQ(run(Einsum{"...,..."}, {counting({2, 1, 3}), counting({4, 1})}).dims(), (Dims{2, 4, 3}));
+  EXPECT_EQ(run(Einsum{"...,..."}, {counting({2, 1, 3}), counting({4, 1})}).dims(),
+            (Dims{2, 4, 3}));
 }
 
 TEST(Einsum, ShapesKeepSymbols) {
-  EXPECT_EQ(dims_of(Einsum{"bhid,bhjd->bhij"}, {{-2, 8, -3, 64}, {-2, 8, -3, 64}}), (Dims{-2, 8, -3, -3}));
+  EXPECT_EQ(dims_of(Einsum{"bhid,bhjd->bhij"}, {{-2, 8, -3, 64}, {-2, 8, -3, 64}}),
+            (Dims{-2, 8, -3, -3}));
 }
 
 TEST(Einsum, NothingToSumIsZero) {
@@ -34,7 +37,9 @@ TEST(Einsum, NothingToSumIsZero) {
 }
 
 TEST(Einsum, SaysWhatItExpected) {
-  auto with = [](const char* equation, Dims a, Dims b) { return infer_of(Einsum{equation}, {f32(a), f32(b)}); };
+  auto with = [](const char* equation, Dims a, Dims b) {
+    return infer_of(Einsum{equation}, {f32(a), f32(b)});
+  };
   EXPECT_REFUSED(with("ij->ij", {2, 2}, {2, 2}), "1 terms for 2 inputs");
   EXPECT_REFUSED(with("ij,jk->ik", {2, 3}, {4, 5}), "3 against 4");
   EXPECT_REFUSED(with("ij,jk->ik", {2, 3, 4}, {4, 5}), "does not fit 2x3x4");

@@ -9,14 +9,18 @@ namespace {
 
 using K = BinaryKind;
 
-float apply(K kind, float a, float b) { return values(run(Binary{kind}, {floats({}, {a}), floats({}, {b})}))[0]; }
+float apply(K kind, float a, float b) {
+  return values(run(Binary{kind}, {floats({}, {a}), floats({}, {b})}))[0];
+}
 
 template <typename T>
 T apply_integer(K kind, T a, T b) {
   return values<T>(run(Binary{kind}, {Tensor::scalar<T>(a), Tensor::scalar<T>(b)}))[0];
 }
 
-bool holds(K kind, float a, float b) { return bits(run(Binary{kind}, {floats({}, {a}), floats({}, {b})}))[0]; }
+bool holds(K kind, float a, float b) {
+  return bits(run(Binary{kind}, {floats({}, {a}), floats({}, {b})}))[0];
+}
 
 TEST(Binary, FloatArithmetic) {
   EXPECT_EQ(apply(K::add, 2, 3), 5);
@@ -71,7 +75,8 @@ TEST(Binary, AnIntegerDividedByZeroIsAnError) {
 TEST(Binary, PowTakesAnExponentOfAnotherType) {
   Tensor cubes = run(Binary{K::pow}, {ints({2, -3}), floats({}, {3})});
   EXPECT_EQ(values<int64_t>(cubes), (std::vector<int64_t>{8, -27}));
-  EXPECT_EQ(values(run(Binary{K::pow}, {floats({2}, {2, 3}), ints({2, -1})})), (Floats{4, 1.0f / 3}));
+  EXPECT_EQ(values(run(Binary{K::pow}, {floats({2}, {2, 3}), ints({2, -1})})),
+            (Floats{4, 1.0f / 3}));
   EXPECT_EQ(apply_integer<int64_t>(K::pow, 3, 39), 4052555153018976267);
   EXPECT_EQ(apply_integer<int64_t>(K::pow, -1, -3), -1);
   EXPECT_EQ(apply_integer<int64_t>(K::pow, 0, -1), 0);
@@ -98,7 +103,8 @@ TEST(Binary, Broadcasts) {
   EXPECT_EQ(values(run(Binary{K::add}, {floats({2, 1}, {10, 20}), floats({3}, {1, 2, 3})})),
             (Floats{11, 12, 13, 21, 22, 23}));
   EXPECT_EQ(dims_of(Binary{}, {{-2, 1, 4}, {3, 1}}), (Dims{-2, 3, 4}));
-  EXPECT_EQ(run(Binary{}, {Tensor(DataType::float32, {0, 3}), floats({1}, {1})}).dims(), (Dims{0, 3}));
+  EXPECT_EQ(run(Binary{}, {Tensor(DataType::float32, {0, 3}), floats({1}, {1})}).dims(),
+            (Dims{0, 3}));
 }
 
 TEST(Binary, SaysWhatItExpected) {
@@ -111,9 +117,11 @@ TEST(Binary, SaysWhatItExpected) {
 TEST(Select, ChoosesElementByElement) {
   Tensor c = booleans({2, 1}, {1, 0});
   EXPECT_EQ(values(run(Select{}, {c, floats({2}, {1, 2}), floats({}, {9})})), (Floats{1, 2, 9, 9}));
-  EXPECT_EQ(values<int64_t>(run(Select{}, {booleans({2}, {0, 1}), ints({1, 2}), ints({3, 4})})), (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(values<int64_t>(run(Select{}, {booleans({2}, {0, 1}), ints({1, 2}), ints({3, 4})})),
+            (std::vector<int64_t>{3, 2}));
   EXPECT_REFUSED(infer_of(Select{}, {f32({2}), f32({2}), f32({2})}), "boolean condition");
-  EXPECT_REFUSED(infer_of(Select{}, {TensorType{DataType::boolean, {2}}, f32({2}), i64({2})}), "one type");
+  EXPECT_REFUSED(infer_of(Select{}, {TensorType{DataType::boolean, {2}}, f32({2}), i64({2})}),
+                 "one type");
 }
 
 TEST(Cast, ConvertsToEveryType) {
@@ -124,13 +132,16 @@ TEST(Cast, ConvertsToEveryType) {
     EXPECT_EQ(y.type(), type);
     bool whole = !is_floating(type);
     float middle = type == DataType::boolean ? 1 : whole ? 1 : 1.75f;
-    EXPECT_EQ(values(run(Cast{}, {y})), (Floats{0, middle, type == DataType::boolean ? 1.0f : 3.0f})) << to_string(type);
+    EXPECT_EQ(values(run(Cast{}, {y})),
+              (Floats{0, middle, type == DataType::boolean ? 1.0f : 3.0f}))
+        << to_string(type);
   }
 }
 
 TEST(Cast, KeepsDoublesThatFloatCannotHold) {
   Tensor x = Tensor::of<double>({1}, {9007199254740991.0});
-  EXPECT_EQ(values<int64_t>(run(Cast{DataType::int64}, {x})), std::vector<int64_t>{9007199254740991});
+  EXPECT_EQ(values<int64_t>(run(Cast{DataType::int64}, {x})),
+            std::vector<int64_t>{9007199254740991});
 }
 
 }  // namespace

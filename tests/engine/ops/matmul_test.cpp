@@ -15,7 +15,8 @@ TEST(MatMul, ShapesFollowNumpy) {
 }
 
 TEST(MatMul, Multiplies) {
-  EXPECT_EQ(values(run(MatMul{}, {floats({2, 2}, {1, 2, 3, 4}), floats({2, 2}, {5, 6, 7, 8})})), (Floats{19, 22, 43, 50}));
+  EXPECT_EQ(values(run(MatMul{}, {floats({2, 2}, {1, 2, 3, 4}), floats({2, 2}, {5, 6, 7, 8})})),
+            (Floats{19, 22, 43, 50}));
   EXPECT_EQ(values(run(MatMul{}, {floats({2}, {1, 2}), floats({2}, {3, 4})})), Floats{11});
 }
 
@@ -30,18 +31,22 @@ TEST(MatMul, LargeSizesMatchThePlainSum) {
   Tensor y = run(MatMul{}, {a, b});
   for (int64_t i = 0; i < m * n; ++i) {
     double sum = 0;
-    for (int64_t j = 0; j < k; ++j) sum += static_cast<double>(i / n * k + j) * static_cast<double>(j * n + i % n);
+    for (int64_t j = 0; j < k; ++j)
+      sum += static_cast<double>(i / n * k + j) * static_cast<double>(j * n + i % n);
     ASSERT_EQ(y.data<float>()[i], static_cast<float>(sum));
   }
 }
 
 TEST(MatMul, IntegersWrap) {
   Tensor a = Tensor::of<int32_t>({1, 2}, {INT32_MAX, 1});
-  EXPECT_EQ(values<int32_t>(run(MatMul{}, {a, Tensor::of<int32_t>({2, 1}, {1, 1})})), std::vector<int32_t>{INT32_MIN});
+  EXPECT_EQ(values<int32_t>(run(MatMul{}, {a, Tensor::of<int32_t>({2, 1}, {1, 1})})),
+            std::vector<int32_t>{INT32_MIN});
 }
 
 TEST(MatMul, NoInnerElementsGiveZeros) {
-  EXPECT_EQ(values(run(MatMul{}, {Tensor(DataType::float32, {2, 0}), Tensor(DataType::float32, {0, 1})})), (Floats{0, 0}));
+  EXPECT_EQ(
+      values(run(MatMul{}, {Tensor(DataType::float32, {2, 0}), Tensor(DataType::float32, {0, 1})})),
+      (Floats{0, 0}));
 }
 
 TEST(MatMul, SaysWhatItExpected) {
@@ -56,17 +61,20 @@ TEST(Gemm, ScalesTransposesAndAdds) {
   EXPECT_EQ(values(run(Gemm{}, {a, b, floats({2}, {100, 200})})), (Floats{119, 222, 143, 250}));
   EXPECT_EQ(values(run(Gemm{.transpose_a = true}, {a, b})), (Floats{26, 30, 38, 44}));
   EXPECT_EQ(values(run(Gemm{.transpose_b = true}, {a, b})), (Floats{17, 23, 39, 53}));
-  EXPECT_EQ(values(run(Gemm{.alpha = 0.5f, .beta = 2}, {a, b, floats({2, 1}, {1, 10})})), (Floats{11.5, 13, 41.5, 45}));
+  EXPECT_EQ(values(run(Gemm{.alpha = 0.5f, .beta = 2}, {a, b, floats({2, 1}, {1, 10})})),
+            (Floats{11.5, 13, 41.5, 45}));
 }
 
 TEST(Gemm, IntegersStayExact) {
   const int64_t big = (int64_t{1} << 60) + 1;
   Tensor a = Tensor::of<int64_t>({1, 1}, {big});
-  EXPECT_EQ(values<int64_t>(run(Gemm{}, {a, Tensor::of<int64_t>({1, 1}, {1})})), std::vector<int64_t>{big});
+  EXPECT_EQ(values<int64_t>(run(Gemm{}, {a, Tensor::of<int64_t>({1, 1}, {1})})),
+            std::vector<int64_t>{big});
 }
 
 TEST(Gemm, ShapesKeepSymbols) {
-  EXPECT_EQ(dims_of(Gemm{.transpose_b = true}, {{-2, 2048}, {1000, 2048}, {1000}}), (Dims{-2, 1000}));
+  EXPECT_EQ(dims_of(Gemm{.transpose_b = true}, {{-2, 2048}, {1000, 2048}, {1000}}),
+            (Dims{-2, 1000}));
 }
 
 TEST(Gemm, SaysWhatItExpected) {
@@ -74,7 +82,8 @@ TEST(Gemm, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Gemm{}, {f32({2, 3, 4}), f32({4, 5})}), "2 dimensions");
   EXPECT_REFUSED(infer_of(Gemm{}, {f32({2, 3}), f32({3, 5}), f32({4})}), "does not broadcast");
   EXPECT_REFUSED(infer_of(Gemm{}, {f32({1, 3}), f32({3, 5}), f32({2, 5})}), "does not broadcast");
-  EXPECT_REFUSED(infer_of(Gemm{}, {f32({2, 3}), f32({3, 5}), f32({1, 2, 5})}), "does not broadcast");
+  EXPECT_REFUSED(infer_of(Gemm{}, {f32({2, 3}), f32({3, 5}), f32({1, 2, 5})}),
+                 "does not broadcast");
 }
 
 }  // namespace

@@ -73,10 +73,12 @@ TEST(Op, RefusesToRunWithoutInputs) {
 }
 
 TEST(Op, SurvivesAnyShapeOfInput) {
-  // Whatever the answer is, it comes as a value; sizes that multiply past 2^63 are among the questions.
+  // Whatever the answer is, it comes as a value; sizes that multiply past 2^63 are among the
+  // questions.
   const int64_t huge = int64_t{1} << 39;
-  const std::vector<Dims> shapes = {{},     {0},       {1},          {huge, huge, huge}, {-1},        {-2, -3, -1, 5},
-                                    {1, 0}, {0, huge}, {1, 3, 4, 4}, {2, 2, 2},          {1, 1, 0, 1}};
+  const std::vector<Dims> shapes = {
+      {},     {0},       {1},          {huge, huge, huge}, {-1},        {-2, -3, -1, 5},
+      {1, 0}, {0, huge}, {1, 3, 4, 4}, {2, 2, 2},          {1, 1, 0, 1}};
   for_each_op([&](auto op) {
     for (size_t count = 1; count <= 5; ++count) {
       for (const Dims& first : shapes) {

@@ -13,7 +13,9 @@ namespace enginery {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-inline Tensor floats(Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); }
+inline Tensor floats(Dims dims, std::initializer_list<float> values) {
+  return Tensor::of<float>(std::move(dims), values);
+}
 inline Tensor ints(std::initializer_list<int64_t> values) {
   return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);
 }
@@ -25,8 +27,12 @@ inline Tensor counting(Dims dims) {
   return t;
 }
 
-inline Tensor none() { return Tensor(DataType::float32, {0, 0, 0, 0, 0, 0, 0}); }  // stands for an absent input
-inline bool is_none(const Tensor& t) { return t.rank() == 7; }
+inline Tensor none() {
+  return Tensor(DataType::float32, {0, 0, 0, 0, 0, 0, 0});
+}  // stands for an absent input
+inline bool is_none(const Tensor& t) {
+  return t.rank() == 7;
+}
 
 inline Result<std::vector<Tensor>> try_run(const Op& op, const std::vector<Tensor>& inputs) {
   std::vector<const Tensor*> in;
@@ -66,8 +72,12 @@ inline InferredTypes infer_of(const Op& op, std::initializer_list<TensorType> ty
   for (const TensorType& t : types) in.push_back({true, t, nullptr});
   return infer_types(op, in);
 }
-inline TensorType f32(Dims dims) { return {DataType::float32, std::move(dims)}; }
-inline TensorType i64(Dims dims) { return {DataType::int64, std::move(dims)}; }
+inline TensorType f32(Dims dims) {
+  return {DataType::float32, std::move(dims)};
+}
+inline TensorType i64(Dims dims) {
+  return {DataType::int64, std::move(dims)};
+}
 
 // Output dims for float32 inputs of these shapes; {-99} when refused.
 inline Dims dims_of(const Op& op, std::initializer_list<Dims> shapes) {
@@ -96,19 +106,22 @@ inline Dims dims_with(const Op& op, const Dims& x, const std::vector<Tensor>& co
 
 // The error code and message of a refusal: "invalid_argument: conv: ...", or "accepted".
 inline std::string refusal(const InferredTypes& result) {
-  return result.ok() ? "accepted" : std::string(to_string(result.error().code)) + ": " + result.error().message;
+  return result.ok() ? "accepted"
+                     : std::string(to_string(result.error().code)) + ": " + result.error().message;
 }
 inline std::string refusal(const Result<std::vector<Tensor>>& result) {
-  return result.ok() ? "accepted" : std::string(to_string(result.error().code)) + ": " + result.error().message;
+  return result.ok() ? "accepted"
+                     : std::string(to_string(result.error().code)) + ": " + result.error().message;
 }
-#define EXPECT_REFUSED(result, part)                                                     \
-  do {                                                                                   \
-    std::string text_ = refusal(result);                                                 \
-    EXPECT_TRUE(text_.starts_with("invalid_argument: ")) << text_;                       \
+#define EXPECT_REFUSED(result, part)                                                      \
+  do {                                                                                    \
+    std::string text_ = refusal(result);                                                  \
+    EXPECT_TRUE(text_.starts_with("invalid_argument: ")) << text_;                        \
     EXPECT_NE(text_.find(part), std::string::npos) << text_ << " does not say: " << part; \
   } while (false)
 
-inline void expect_near(const Tensor& t, std::initializer_list<float> expected, float tolerance = 1e-5f) {
+inline void expect_near(const Tensor& t, std::initializer_list<float> expected,
+                        float tolerance = 1e-5f) {
   auto got = values(t);
   ASSERT_EQ(got.size(), expected.size());
   size_t i = 0;

@@ -42,7 +42,8 @@ TEST(CumSum, RunsBothWays) {
   EXPECT_EQ(values(run(CumSum{.reverse = true}, {x, axis})), (Floats{6, 5, 3}));
   EXPECT_EQ(values(run(CumSum{.exclusive = true, .reverse = true}, {x, axis})), (Floats{5, 3, 0}));
   EXPECT_EQ(values(run(CumSum{}, {counting({2, 2}), ints({-2})})), (Floats{0, 1, 2, 4}));
-  EXPECT_EQ(values<int64_t>(run(CumSum{}, {ints({INT64_MAX, 1}), axis})), (std::vector<int64_t>{INT64_MAX, INT64_MIN}));
+  EXPECT_EQ(values<int64_t>(run(CumSum{}, {ints({INT64_MAX, 1}), axis})),
+            (std::vector<int64_t>{INT64_MAX, INT64_MIN}));
   EXPECT_REFUSED(try_run(CumSum{}, {x, ints({1})}), "axis 1");
 }
 

@@ -7,11 +7,16 @@
 namespace enginery {
 namespace {
 
-Pooling pool1d(PoolKind kind, int64_t kernel, int64_t stride, int64_t begin = 0, int64_t end = 0, int64_t dilation = 1) {
+Pooling pool1d(PoolKind kind, int64_t kernel, int64_t stride, int64_t begin = 0, int64_t end = 0,
+               int64_t dilation = 1) {
   return {kind, {kernel}, {stride}, {dilation}, {begin}, {end}, false, false};
 }
-Pooling with_ceil(Pooling p) { return p.ceil_mode = true, p; }
-Pooling with_padding(Pooling p) { return p.count_padding = true, p; }
+Pooling with_ceil(Pooling p) {
+  return p.ceil_mode = true, p;
+}
+Pooling with_padding(Pooling p) {
+  return p.count_padding = true, p;
+}
 
 constexpr PoolKind kMax = PoolKind::max, kAverage = PoolKind::average;
 
@@ -56,7 +61,8 @@ TEST(Pooling, AverageNeverCountsBeyondThePadding) {
   Tensor x = floats({1, 1, 4}, {1, 2, 3, 8});
   EXPECT_EQ(values(run(with_ceil(pool1d(kAverage, 3, 2)), {x})), (Floats{2, 5.5}));
   EXPECT_EQ(values(run(with_padding(with_ceil(pool1d(kAverage, 3, 2))), {x})), (Floats{2, 5.5}));
-  EXPECT_EQ(values(run(with_padding(with_ceil(pool1d(kAverage, 4, 3, 0, 1))), {x})), (Floats{3.5, 4}));
+  EXPECT_EQ(values(run(with_padding(with_ceil(pool1d(kAverage, 4, 3, 0, 1))), {x})),
+            (Floats{3.5, 4}));
 }
 
 TEST(Pooling, DilationSkipsElements) {
@@ -73,7 +79,8 @@ TEST(Pooling, PlanesAndVolumes) {
 }
 
 TEST(Pooling, AnEmptyBatchWorks) {
-  EXPECT_EQ(run(pool1d(kMax, 2, 2), {Tensor(DataType::float32, {0, 3, 4})}).dims(), (Dims{0, 3, 2}));
+  EXPECT_EQ(run(pool1d(kMax, 2, 2), {Tensor(DataType::float32, {0, 3, 4})}).dims(),
+            (Dims{0, 3, 2}));
 }
 
 TEST(Pooling, SaysWhatItExpected) {
@@ -83,7 +90,8 @@ TEST(Pooling, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(pool1d(kMax, 2, 0), {f32({1, 1, 4})}), "strides");
   EXPECT_REFUSED(infer_of(pool1d(kMax, 2, 1, 2, 0), {f32({1, 1, 4})}), "padding smaller");
   EXPECT_REFUSED(infer_of(pool1d(kMax, 2, 1), {f32({1, 1, 4, 4})}), "expected 2 strides");
-  EXPECT_REFUSED(infer_of(pool1d(kAverage, 2, 1), {TensorType{DataType::int8, {1, 1, 4}}}), "floating");
+  EXPECT_REFUSED(infer_of(pool1d(kAverage, 2, 1), {TensorType{DataType::int8, {1, 1, 4}}}),
+                 "floating");
 }
 
 TEST(GlobalPooling, ReducesEveryPlane) {

@@ -7,7 +7,8 @@ namespace {
 
 TEST(Quantize, RoundsHalfToEvenAndSaturates) {
   Tensor x = floats({6}, {1, 3, -1, 5, 1000, -1000});  // halves of the scale 2
-  EXPECT_EQ(values<int8_t>(run(Quantize{}, {x, floats({}, {2})})), (std::vector<int8_t>{0, 2, 0, 2, 127, -128}));
+  EXPECT_EQ(values<int8_t>(run(Quantize{}, {x, floats({}, {2})})),
+            (std::vector<int8_t>{0, 2, 0, 2, 127, -128}));
   Tensor zero = Tensor::scalar<uint8_t>(128);
   EXPECT_EQ(values<uint8_t>(run(Quantize{.to = DataType::uint8}, {x, floats({}, {2}), zero})),
             (std::vector<uint8_t>{128, 130, 128, 130, 255, 0}));
@@ -15,19 +16,24 @@ TEST(Quantize, RoundsHalfToEvenAndSaturates) {
 
 TEST(Quantize, ScalesPerAxisAndPerBlock) {
   Tensor x = floats({2, 2}, {10, 20, 30, 40});
-  EXPECT_EQ(values<int8_t>(run(Quantize{.axis = 0}, {x, floats({2}, {10, 5})})), (std::vector<int8_t>{1, 2, 6, 8}));
-  EXPECT_EQ(values<int8_t>(run(Quantize{.axis = -1}, {x, floats({2}, {10, 5})})), (std::vector<int8_t>{1, 4, 3, 8}));
+  EXPECT_EQ(values<int8_t>(run(Quantize{.axis = 0}, {x, floats({2}, {10, 5})})),
+            (std::vector<int8_t>{1, 2, 6, 8}));
+  EXPECT_EQ(values<int8_t>(run(Quantize{.axis = -1}, {x, floats({2}, {10, 5})})),
+            (std::vector<int8_t>{1, 4, 3, 8}));
   // Three elements in blocks of two: the second block is short.
   Quantize blocked{.axis = 1, .block_size = 2};
-  EXPECT_EQ(values<int8_t>(run(blocked, {floats({1, 3}, {2, 4, 6}), floats({1, 2}, {1, 2})})), (std::vector<int8_t>{2, 4, 3}));
+  EXPECT_EQ(values<int8_t>(run(blocked, {floats({1, 3}, {2, 4, 6}), floats({1, 2}, {1, 2})})),
+            (std::vector<int8_t>{2, 4, 3}));
 }
 
 TEST(Dequantize, InvertsByScaleAndZeroPoint) {
   Tensor x = Tensor::of<uint8_t>({3}, {0, 3, 255}), zero = Tensor::scalar<uint8_t>(3);
   EXPECT_EQ(values(run(Dequantize{}, {x, floats({}, {0.5f}), zero})), (Floats{-1.5f, 0, 126}));
   Tensor wide = Tensor::of<int32_t>({2}, {16777217, -3});
-  EXPECT_EQ(values(run(Dequantize{}, {wide, floats({}, {1}), Tensor::scalar<int32_t>(16777210)})), (Floats{7, -16777213}));
-  EXPECT_EQ(run(Dequantize{}, {x, convert(floats({}, {1}), DataType::float16)}).type(), DataType::float16);
+  EXPECT_EQ(values(run(Dequantize{}, {wide, floats({}, {1}), Tensor::scalar<int32_t>(16777210)})),
+            (Floats{7, -16777213}));
+  EXPECT_EQ(run(Dequantize{}, {x, convert(floats({}, {1}), DataType::float16)}).type(),
+            DataType::float16);
 }
 
 TEST(Quantization, SaysWhatItExpected) {
@@ -35,10 +41,13 @@ TEST(Quantization, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Quantize{}, {f32({2, 3}), f32({2})}), "the scale as a vector of 3");
   EXPECT_REFUSED(infer_of(Quantize{.axis = 5}, {f32({2, 3}), f32({3})}), "axis 5");
   EXPECT_REFUSED(infer_of(Quantize{}, {f32({2}), f32({}), f32({})}), "zero point of int8");
-  EXPECT_REFUSED(infer_of(Quantize{.block_size = 2}, {f32({1, 3}), f32({1, 3})}), "each 2 elements");
+  EXPECT_REFUSED(infer_of(Quantize{.block_size = 2}, {f32({1, 3}), f32({1, 3})}),
+                 "each 2 elements");
   EXPECT_REFUSED(infer_of(Quantize{.block_size = -1}, {f32({1, 3}), f32({1, 3})}), "block_size");
   EXPECT_REFUSED(infer_of(Dequantize{}, {f32({2}), f32({})}), "not defined");
-  EXPECT_REFUSED(infer_of(Dequantize{}, {TensorType{DataType::int8, {2}}, f32({}), TensorType{DataType::uint8, {}}}), "one type");
+  EXPECT_REFUSED(infer_of(Dequantize{}, {TensorType{DataType::int8, {2}}, f32({}),
+                                         TensorType{DataType::uint8, {}}}),
+                 "one type");
 }
 
 }  // namespace

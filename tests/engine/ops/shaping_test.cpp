@@ -5,7 +5,9 @@
 namespace enginery {
 namespace {
 
-std::string unsupported(const InferredTypes& r) { return refusal(r).substr(0, 11); }
+std::string unsupported(const InferredTypes& r) {
+  return refusal(r).substr(0, 11);
+}
 
 TEST(Reshape, InfersCopiesAndKeepsSymbols) {
   EXPECT_EQ(dims_with(Reshape{}, {2, 3, 4}, {ints({0, -1})}), (Dims{2, 12}));
@@ -29,7 +31,9 @@ TEST(Reshape, AShapeKnownAtRunTimeGivesTheRank) {
 }
 
 TEST(Reshape, SaysWhatItExpected) {
-  auto with = [](Reshape op, const Tensor& shape) { return try_run(op, {counting({2, 3}), shape}); };
+  auto with = [](Reshape op, const Tensor& shape) {
+    return try_run(op, {counting({2, 3}), shape});
+  };
   EXPECT_REFUSED(with({}, ints({4, 2})), "2x3 does not reshape to [4,2]");
   EXPECT_REFUSED(with({}, ints({-1, 4})), "does not reshape");
   EXPECT_REFUSED(with({}, ints({-1, -1})), "at most one -1");
@@ -43,7 +47,8 @@ TEST(Reshape, SaysWhatItExpected) {
 
 TEST(Transpose, MovesElements) {
   EXPECT_EQ(values(run(Transpose{{1, 0}}, {counting({2, 3})})), (Floats{0, 3, 1, 4, 2, 5}));
-  EXPECT_EQ(values(run(Transpose{{2, 0, 1}}, {counting({2, 2, 2})})), (Floats{0, 2, 4, 6, 1, 3, 5, 7}));
+  EXPECT_EQ(values(run(Transpose{{2, 0, 1}}, {counting({2, 2, 2})})),
+            (Floats{0, 2, 4, 6, 1, 3, 5, 7}));
   EXPECT_EQ(values(run(Transpose{}, {counting({2, 3})})), (Floats{0, 3, 1, 4, 2, 5}));
   EXPECT_EQ(values<uint8_t>(run(Transpose{{1, 0}}, {Tensor::of<uint8_t>({2, 2}, {1, 2, 3, 4})})),
             (std::vector<uint8_t>{1, 3, 2, 4}));
@@ -87,14 +92,17 @@ TEST(Unsqueeze, AddsOnes) {
 
 TEST(Shape, GivesTheDimsOrSomeOfThem) {
   EXPECT_EQ(values<int64_t>(run(Shape{}, {counting({2, 3, 4})})), (std::vector<int64_t>{2, 3, 4}));
-  EXPECT_EQ(values<int64_t>(run(Shape{-2, INT64_MAX}, {counting({2, 3, 4})})), (std::vector<int64_t>{3, 4}));
-  EXPECT_EQ(values<int64_t>(run(Shape{0, -1}, {counting({2, 3, 4})})), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(values<int64_t>(run(Shape{-2, INT64_MAX}, {counting({2, 3, 4})})),
+            (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(values<int64_t>(run(Shape{0, -1}, {counting({2, 3, 4})})),
+            (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(run(Shape{2, 1}, {counting({2, 3, 4})}).dims(), Dims{0});
   EXPECT_EQ(infer_of(Shape{INT64_MIN, INT64_MAX}, {f32({-1, -2})})->at(0), i64({2}));
 }
 
 TEST(Expand, BroadcastsBothWays) {
-  EXPECT_EQ(values(run(Expand{}, {floats({2, 1}, {1, 2}), ints({3, 1, 2})})), (Floats{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2}));
+  EXPECT_EQ(values(run(Expand{}, {floats({2, 1}, {1, 2}), ints({3, 1, 2})})),
+            (Floats{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2}));
   EXPECT_EQ(dims_with(Expand{}, {3, 4}, {ints({1})}), (Dims{3, 4}));
   EXPECT_EQ(dims_with(Expand{}, {-2, 1}, {ints({1, 5})}), (Dims{-2, 5}));
   EXPECT_EQ(run(Expand{}, {floats({1}, {1}), ints({0})}).dims(), Dims{0});

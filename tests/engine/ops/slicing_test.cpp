@@ -9,7 +9,8 @@ TEST(Concat, JoinsAlongItsAxis) {
   Tensor a = counting({2, 2}), b = floats({2, 1}, {8, 9});
   EXPECT_EQ(values(run(Concat{1}, {a, b})), (Floats{0, 1, 8, 2, 3, 9}));
   EXPECT_EQ(values(run(Concat{-2}, {a, floats({1, 2}, {8, 9})})), (Floats{0, 1, 2, 3, 8, 9}));
-  EXPECT_EQ(values<int64_t>(run(Concat{0}, {ints({1}), ints({}), ints({2, 3})})), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(values<int64_t>(run(Concat{0}, {ints({1}), ints({}), ints({2, 3})})),
+            (std::vector<int64_t>{1, 2, 3}));
 }
 
 TEST(Concat, SymbolsTakeKnownSizesAndSumsAreUnknown) {
@@ -41,8 +42,9 @@ TEST(Split, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Split{0, {}}, {f32({3})}), "one an output");
 }
 
-Tensor slice(const Tensor& x, std::initializer_list<int64_t> starts, std::initializer_list<int64_t> ends,
-             std::initializer_list<int64_t> axes, std::initializer_list<int64_t> steps) {
+Tensor slice(const Tensor& x, std::initializer_list<int64_t> starts,
+             std::initializer_list<int64_t> ends, std::initializer_list<int64_t> axes,
+             std::initializer_list<int64_t> steps) {
   return run(Slice{}, {x, ints(starts), ints(ends), ints(axes), ints(steps)});
 }
 
@@ -63,7 +65,9 @@ TEST(Slice, OutsideIsEmpty) {
 }
 
 TEST(Slice, RunTimeSizesStayOnlyWhereNothingIsCut) {
-  EXPECT_EQ(dims_with(Slice{}, {-2, -3}, {ints({0, 1}), ints({INT64_MAX, INT64_MAX}), ints({0, 1})}), (Dims{-2, -1}));
+  EXPECT_EQ(
+      dims_with(Slice{}, {-2, -3}, {ints({0, 1}), ints({INT64_MAX, INT64_MAX}), ints({0, 1})}),
+      (Dims{-2, -1}));
   EXPECT_EQ(infer_of(Slice{}, {f32({2, 3}), i64({1}), i64({1})})->at(0).dims, (Dims{-1, -1}));
 }
 
@@ -102,14 +106,16 @@ TEST(GatherElements, PicksElementByElement) {
   Tensor x = counting({2, 2});
   Tensor index = Tensor::of<int64_t>({2, 2}, {0, 0, 1, 0});
   EXPECT_EQ(values(run(GatherElements{1}, {x, index})), (Floats{0, 0, 3, 2}));
-  EXPECT_EQ(values(run(GatherElements{0}, {x, Tensor::of<int32_t>({1, 2}, {1, -2})})), (Floats{2, 1}));
+  EXPECT_EQ(values(run(GatherElements{0}, {x, Tensor::of<int32_t>({1, 2}, {1, -2})})),
+            (Floats{2, 1}));
   EXPECT_REFUSED(infer_of(GatherElements{0}, {f32({2, 2}), i64({2, 3})}), "lie within 2x2");
   EXPECT_REFUSED(infer_of(GatherElements{0}, {f32({2, 2}), i64({2})}), "lie within 2x2");
   EXPECT_REFUSED(try_run(GatherElements{0}, {x, Tensor::of<int64_t>({1, 1}, {2})}), "index 2");
 }
 
 Floats padded(PadMode mode, std::initializer_list<float> x, int64_t before, int64_t after) {
-  return values(run(Pad{mode}, {Tensor::of<float>({static_cast<int64_t>(x.size())}, x), ints({before, after})}));
+  return values(run(
+      Pad{mode}, {Tensor::of<float>({static_cast<int64_t>(x.size())}, x), ints({before, after})}));
 }
 
 TEST(Pad, FillsByItsMode) {
@@ -128,7 +134,8 @@ TEST(Pad, NegativePadsCrop) {
 TEST(Pad, TakesAValueAndAxes) {
   Tensor y = run(Pad{}, {counting({1, 2}), ints({1, 0}), floats({}, {7}), ints({-1})});
   EXPECT_EQ(values(y), (Floats{7, 0, 1}));
-  Tensor bytes = run(Pad{}, {Tensor::of<int8_t>({1}, {1}), ints({0, 1}), Tensor::scalar<int8_t>(-4)});
+  Tensor bytes =
+      run(Pad{}, {Tensor::of<int8_t>({1}, {1}), ints({0, 1}), Tensor::scalar<int8_t>(-4)});
   EXPECT_EQ(values<int8_t>(bytes), (std::vector<int8_t>{1, -4}));
   EXPECT_EQ(dims_with(Pad{}, {-2, 3}, {ints({0, 1, 0, 1})}), (Dims{-2, 5}));
 }
@@ -138,12 +145,15 @@ TEST(Pad, SaysWhatItExpected) {
   EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({-2, -1})}), "crop more");
   EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({-5, 5})}), "crop more");
   EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({INT64_MAX, INT64_MAX})}), "2^40");
-  EXPECT_REFUSED(try_run(Pad{PadMode::edge}, {Tensor(DataType::float32, {0}), ints({1, 0})}), "nothing to repeat");
-  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({1, 1}), Tensor::scalar<int64_t>(1)}), "one type");
+  EXPECT_REFUSED(try_run(Pad{PadMode::edge}, {Tensor(DataType::float32, {0}), ints({1, 0})}),
+                 "nothing to repeat");
+  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({1, 1}), Tensor::scalar<int64_t>(1)}),
+                 "one type");
 }
 
 TEST(Tile, Repeats) {
-  EXPECT_EQ(values(run(Tile{}, {floats({1, 2}, {1, 2}), ints({2, 2})})), (Floats{1, 2, 1, 2, 1, 2, 1, 2}));
+  EXPECT_EQ(values(run(Tile{}, {floats({1, 2}, {1, 2}), ints({2, 2})})),
+            (Floats{1, 2, 1, 2, 1, 2, 1, 2}));
   EXPECT_EQ(dims_with(Tile{}, {-2, 3}, {ints({1, 2})}), (Dims{-2, 6}));
   EXPECT_EQ(run(Tile{}, {floats({2}, {1, 2}), ints({0})}).dims(), Dims{0});
   EXPECT_REFUSED(try_run(Tile{}, {counting({2}), ints({-1})}), "at least 0");
@@ -154,13 +164,16 @@ TEST(Tile, Repeats) {
 TEST(Fill, GivesItsValueInItsType) {
   EXPECT_EQ(values(run(Fill{DataType::float32, 1.5f}, {ints({2, 1})})), (Floats{1.5f, 1.5f}));
   EXPECT_EQ(values<int64_t>(run(Fill{DataType::int64, 3}, {ints({})})), std::vector<int64_t>{3});
-  EXPECT_EQ(run(Fill{DataType::boolean, 1}, {ints({0})}).tensor_type(), (TensorType{DataType::boolean, {0}}));
+  EXPECT_EQ(run(Fill{DataType::boolean, 1}, {ints({0})}).tensor_type(),
+            (TensorType{DataType::boolean, {0}}));
   EXPECT_REFUSED(try_run(Fill{}, {ints({-1})}), "at least 0");
   EXPECT_REFUSED(try_run(Fill{}, {ints({INT64_MAX, 2})}), "2^40");
 }
 
 TEST(Range, CountsFromStartToLimit) {
-  auto range = [](float a, float b, float d) { return values(run(Range{}, {floats({}, {a}), floats({}, {b}), floats({}, {d})})); };
+  auto range = [](float a, float b, float d) {
+    return values(run(Range{}, {floats({}, {a}), floats({}, {b}), floats({}, {d})}));
+  };
   EXPECT_EQ(range(1, 5, 2), (Floats{1, 3}));
   EXPECT_EQ(range(1, 5.5f, 2), (Floats{1, 3, 5}));
   EXPECT_EQ(range(10, 4, -2), (Floats{10, 8, 6}));

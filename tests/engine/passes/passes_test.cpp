@@ -86,18 +86,24 @@ TEST(FoldConstants, LeavesWhatDependsOnAnInput) {
 }
 
 TEST(FoldConstants, KeepsAnOutputThatBecomesConstant) {
-  Graph g = parse("input %x : float32[2]\n %c = constant float32[2] {1, -2}\n %y = act(%c) kind=relu\n %z = act(%x) kind=relu\n output %y\n output %z");
+  Graph g = parse(
+      "input %x : float32[2]\n %c = constant float32[2] {1, -2}\n %y = act(%c) kind=relu\n %z = "
+      "act(%x) kind=relu\n output %y\n output %z");
   EXPECT_EQ(run(fold_constants, g), 1);
   EXPECT_TRUE(g.constant(g.outputs()[0]));
 }
 
 TEST(RemoveDead, RemovesWhatNothingNeeds) {
-  Graph g = parse("input %x : float32[2]\n %y = act(%x) kind=relu\n %a = act(%x) kind=tanh\n %b = act(%a) kind=tanh\n output %y");
+  Graph g = parse(
+      "input %x : float32[2]\n %y = act(%x) kind=relu\n %a = act(%x) kind=tanh\n %b = act(%a) "
+      "kind=tanh\n output %y");
   EXPECT_EQ(run(remove_dead, g), 2);
 }
 
 TEST(RemoveNoOps, RemovesIdentitiesAndKeepsOutputNames) {
-  Graph g = parse("input %x : float32[2x3]\n %a = act(%x) kind=relu\n %b = identity(%a)\n %c = transpose(%b) permutation=[0,1]\n output %c");
+  Graph g = parse(
+      "input %x : float32[2x3]\n %a = act(%x) kind=relu\n %b = identity(%a)\n %c = transpose(%b) "
+      "permutation=[0,1]\n output %c");
   EXPECT_EQ(run(remove_no_ops, g), 2);
   EXPECT_EQ(g.value(g.outputs()[0]).name, "c");
 }
@@ -108,7 +114,9 @@ TEST(RemoveNoOps, LeavesAnIdentityBetweenInputAndOutput) {
 }
 
 TEST(RemoveNoOps, LeavesATransposeThatMovesElements) {
-  Graph g = parse("input %x : float32[2x2]\n %a = act(%x) kind=relu\n %c = transpose(%a) permutation=[1,0]\n %d = act(%c) kind=relu\n output %d");
+  Graph g = parse(
+      "input %x : float32[2x2]\n %a = act(%x) kind=relu\n %c = transpose(%a) permutation=[1,0]\n "
+      "%d = act(%c) kind=relu\n output %d");
   EXPECT_EQ(run(remove_no_ops, g), 0);
 }
 
@@ -124,7 +132,9 @@ TEST(MergeCommon, MergesEqualNodesOnEqualConstants) {
 }
 
 TEST(MergeCommon, KeepsNodesWithOtherAttributes) {
-  Graph g = parse("input %x : float32[4]\n %p = act(%x) kind=relu\n %q = act(%x) kind=tanh\n %r = binary(%p, %q) kind=add\n output %r");
+  Graph g = parse(
+      "input %x : float32[4]\n %p = act(%x) kind=relu\n %q = act(%x) kind=tanh\n %r = binary(%p, "
+      "%q) kind=add\n output %r");
   EXPECT_EQ(run(merge_common, g), 0);
 }
 
@@ -163,47 +173,64 @@ TEST(Canonicalize, TurnsScalesIntoSizesWhereTheySayTheSame) {
 
 TEST(FoldBatchNorm, FoldsIntoAConvolutionWithAndWithoutBias) {
   for (std::string bias : {"_", "%b"}) {
-    Graph g = parse("input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n %b = constant float32[4] random(2)\n"
-                    "%s = constant float32[4] {1, 2, -1, 0.5}\n %t = constant float32[4] random(3)\n %m = constant float32[4] random(4)\n"
-                    "%v = constant float32[4] {1, 0.5, 2, 1}\n %c = conv(%x, %w, " + bias + ") " + kConv +
-                    "\n %y = batch_norm(%c, %s, %t, %m, %v) epsilon=0.001\n output %y");
+    Graph g = parse(
+        "input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n %b = constant "
+        "float32[4] random(2)\n"
+        "%s = constant float32[4] {1, 2, -1, 0.5}\n %t = constant float32[4] random(3)\n %m = "
+        "constant float32[4] random(4)\n"
+        "%v = constant float32[4] {1, 0.5, 2, 1}\n %c = conv(%x, %w, " +
+        bias + ") " + kConv + "\n %y = batch_norm(%c, %s, %t, %m, %v) epsilon=0.001\n output %y");
     EXPECT_EQ(run(fold_batch_norm, g), 1);
     EXPECT_EQ(g.live_node_count(), 1);
   }
 }
 
 TEST(FoldBatchNorm, FoldsAPerChannelScaleIntoAMatrixProduct) {
-  Graph g = parse("input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %s = constant float32[4] {1, 2, 3, 4}\n"
-                  "%c = gemm(%x, %w)\n %y = binary(%c, %s) kind=mul\n %t = constant float32[4] {1, 0, 3, 4}\n %z = binary(%t, %y) kind=add\n output %z");
+  Graph g = parse(
+      "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %s = constant float32[4] "
+      "{1, 2, 3, 4}\n"
+      "%c = gemm(%x, %w)\n %y = binary(%c, %s) kind=mul\n %t = constant float32[4] {1, 0, 3, 4}\n "
+      "%z = binary(%t, %y) kind=add\n output %z");
   EXPECT_EQ(run(fold_batch_norm, g), 2);
   EXPECT_EQ(g.live_node_count(), 1);
 }
 
 TEST(FoldBatchNorm, FoldsIntoAGroupedDeconvolution) {
-  Graph g = parse("input %x : float32[1x4x3x3]\n %w = constant float32[4x3x2x2] random(1)\n %s = constant float32[1x6x1x1] {1, 2, 3, 4, 5, 6}\n"
-                  "%c = deconv(%x, %w) strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] output_padding=[0,0] groups=2\n"
-                  "%y = binary(%c, %s) kind=mul\n output %y");
+  Graph g = parse(
+      "input %x : float32[1x4x3x3]\n %w = constant float32[4x3x2x2] random(1)\n %s = constant "
+      "float32[1x6x1x1] {1, 2, 3, 4, 5, 6}\n"
+      "%c = deconv(%x, %w) strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] "
+      "output_padding=[0,0] groups=2\n"
+      "%y = binary(%c, %s) kind=mul\n output %y");
   EXPECT_EQ(run(fold_batch_norm, g), 1);
 }
 
 TEST(FoldBatchNorm, LeavesAConvolutionThatSomethingElseReads) {
-  Graph g = parse("input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n %s = constant float32[4x1x1] random(2)\n"
-                  "%c = conv(%x, %w) " + kConv + "\n %y = binary(%c, %s) kind=mul\n output %y\n output %c");
+  Graph g = parse(
+      "input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n %s = constant "
+      "float32[4x1x1] random(2)\n"
+      "%c = conv(%x, %w) " +
+      kConv + "\n %y = binary(%c, %s) kind=mul\n output %y\n output %c");
   EXPECT_EQ(run(fold_batch_norm, g), 0);
 }
 
 TEST(FoldBatchNorm, RejectsNonPositiveVariance) {
-  Graph g = parse("input %x : float32[1x2x3x3]\n %w = constant float32[2x2x1x1] random(1)\n %s = constant float32[2] {1, 1}\n"
-                  "%v = constant float32[2] {1, -3}\n %c = conv(%x, %w) strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] groups=1\n"
-                  "%y = batch_norm(%c, %s, %s, %s, %v)\n output %y");
+  Graph g = parse(
+      "input %x : float32[1x2x3x3]\n %w = constant float32[2x2x1x1] random(1)\n %s = constant "
+      "float32[2] {1, 1}\n"
+      "%v = constant float32[2] {1, -3}\n %c = conv(%x, %w) strides=[1,1] dilations=[1,1] "
+      "pads_begin=[0,0] pads_end=[0,0] groups=1\n"
+      "%y = batch_norm(%c, %s, %s, %s, %v)\n output %y");
   auto changed = fold_batch_norm(g);
   ASSERT_TRUE(changed);
   EXPECT_EQ(*changed, 0);
 }
 
 TEST(FoldBatchNorm, DecomposesOneThatNothingTakes) {
-  Graph g = parse("input %x : float32[1x2x3x3]\n %s = constant float32[2] {1, 2}\n %v = constant float32[2] {1, 3}\n"
-                  "%y = batch_norm(%x, %s, %s, %s, %v)\n output %y");
+  Graph g = parse(
+      "input %x : float32[1x2x3x3]\n %s = constant float32[2] {1, 2}\n %v = constant float32[2] "
+      "{1, 3}\n"
+      "%y = batch_norm(%x, %s, %s, %s, %v)\n output %y");
   EXPECT_EQ(run(fold_batch_norm, g), 1);
   EXPECT_EQ(count<BatchNorm>(g), 0);
 }
@@ -235,16 +262,22 @@ TEST(FuseActivations, RecognisesSwishHardSwishAndGelu) {
 }
 
 TEST(FuseVertical, GroupsConvolutionBiasResidualAndActivation) {
-  Graph g = parse("input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %b = constant float32[4] random(2)\n"
-                  "%c = conv(%x, %w, %b) " + kConv + "\n %a = binary(%c, %x) kind=add\n %r = act(%a) kind=relu\n output %r");
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %b = constant "
+      "float32[4] random(2)\n"
+      "%c = conv(%x, %w, %b) " +
+      kConv + "\n %a = binary(%c, %x) kind=add\n %r = act(%a) kind=relu\n output %r");
   EXPECT_EQ(run(fuse_vertical, g), 1);
   EXPECT_EQ(layer_count(g), 1);
 }
 
 TEST(FuseVertical, GivesAnAdditionToTheLaterOfTwoConvolutions) {
-  Graph g = parse("input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n"
-                  "%early = conv(%x, %w) " + kConv + "\n %m = conv(%x, %w) " + kConv + "\n %m2 = act(%m) kind=relu\n %late = conv(%m2, %w) " + kConv +
-                  "\n %a = binary(%early, %late) kind=add\n output %a");
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n"
+      "%early = conv(%x, %w) " +
+      kConv + "\n %m = conv(%x, %w) " + kConv +
+      "\n %m2 = act(%m) kind=relu\n %late = conv(%m2, %w) " + kConv +
+      "\n %a = binary(%early, %late) kind=add\n output %a");
   EXPECT_EQ(run(fuse_vertical, g), 2);
   NodeId add = g.value(g.outputs()[0]).producer;
   for (NodeId id : g.topological_order()) {
@@ -257,8 +290,10 @@ TEST(FuseVertical, GivesAnAdditionToTheLaterOfTwoConvolutions) {
 }
 
 TEST(FuseVertical, LeavesAValueThatTwoNodesRead) {
-  Graph g = parse("input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, %w) " + kConv +
-                  "\n %r = act(%c) kind=relu\n %t = act(%c) kind=tanh\n output %r\n output %t");
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, "
+      "%w) " +
+      kConv + "\n %r = act(%c) kind=relu\n %t = act(%c) kind=tanh\n output %r\n output %t");
   EXPECT_EQ(run(fuse_vertical, g), 0);
 }
 
@@ -271,10 +306,12 @@ TEST(Passes, LogAndSkipByName) {
   ASSERT_TRUE(run_passes(g, options));
   EXPECT_EQ(lines.size(), pass_list().size() - 1);
   EXPECT_EQ(g.live_node_count(), 2);
-  EXPECT_EQ(run_passes(g, {.skip = {"nope"}, .dump = {}, .log = {}}).error().code, ErrorCode::usage);
+  EXPECT_EQ(run_passes(g, {.skip = {"nope"}, .dump = {}, .log = {}}).error().code,
+            ErrorCode::usage);
 }
 
-// Random graphs of convolutions, batch norms, element-wise operations and shapes through the whole list.
+// Random graphs of convolutions, batch norms, element-wise operations and shapes through the whole
+// list.
 Graph random_graph(std::mt19937_64& random) {
   auto pick = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };
   Graph g;
@@ -295,13 +332,30 @@ Graph random_graph(std::mt19937_64& random) {
     Op op;
     std::vector<ValueId> in{x};
     switch (pick(7)) {
-      case 0: op = Convolution{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1}, in.push_back(weights({4, 4, 3, 3})); break;
-      case 1: op = BatchNorm{1e-3f}, in.insert(in.end(), {positive(), weights({4}), weights({4}), positive()}); break;
-      case 2: op = Activation{static_cast<ActivationKind>(pick(2) ? 0 : 6), 0, 0}; break;
-      case 3: op = Binary{BinaryKind::add}, in.push_back(values[static_cast<size_t>(pick(static_cast<int>(values.size())))]); break;
-      case 4: op = Binary{pick(2) ? BinaryKind::mul : BinaryKind::add}, in.push_back(weights({1, 4, 1, 1})); break;
-      case 5: op = Identity{}; break;
-      default: op = Pooling{PoolKind::max, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false}; break;
+      case 0:
+        op = Convolution{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1}, in.push_back(weights({4, 4, 3, 3}));
+        break;
+      case 1:
+        op = BatchNorm{1e-3f},
+        in.insert(in.end(), {positive(), weights({4}), weights({4}), positive()});
+        break;
+      case 2:
+        op = Activation{static_cast<ActivationKind>(pick(2) ? 0 : 6), 0, 0};
+        break;
+      case 3:
+        op = Binary{BinaryKind::add},
+        in.push_back(values[static_cast<size_t>(pick(static_cast<int>(values.size())))]);
+        break;
+      case 4:
+        op = Binary{pick(2) ? BinaryKind::mul : BinaryKind::add},
+        in.push_back(weights({1, 4, 1, 1}));
+        break;
+      case 5:
+        op = Identity{};
+        break;
+      default:
+        op = Pooling{PoolKind::max, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, false, false};
+        break;
     }
     auto out = g.add_node("n" + std::to_string(i), op, in);
     EXPECT_TRUE(out) << (out ? "" : out.error().message);
@@ -313,7 +367,9 @@ Graph random_graph(std::mt19937_64& random) {
 }
 
 TEST(Passes, PreserveTheResultsOfRandomGraphs) {
-  uint64_t seed = std::getenv("ENGINERY_TEST_SEED") ? std::strtoull(std::getenv("ENGINERY_TEST_SEED"), nullptr, 10) : 20261121;
+  uint64_t seed = std::getenv("ENGINERY_TEST_SEED")
+                      ? std::strtoull(std::getenv("ENGINERY_TEST_SEED"), nullptr, 10)
+                      : 20261121;
   for (uint64_t i = 0; i < 60; ++i) {
     SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed + i));
     std::mt19937_64 random(seed + i);

@@ -16,8 +16,8 @@ namespace {
 const Format kLinear{DataType::float32, {}};
 const Format kNhwc{DataType::float32, {LayoutKind::channels_last, 0}};
 
-// Offers convolutions in nhwc (with a residual in place), views for reshapes, everything else linear; refuses what
-// `refuses` says.
+// Offers convolutions in nhwc (with a residual in place), views for reshapes, everything else
+// linear; refuses what `refuses` says.
 class TestSource final : public TacticSource {
  public:
   std::function<bool(const Problem&)> refuses = [](const Problem&) { return false; };
@@ -39,7 +39,8 @@ class TestSource final : public TacticSource {
     if (std::holds_alternative<Reshape>(p.op)) t.view_of = 0;
     return std::vector<Tactic>{t};
   }
-  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&, Weights) const override {
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
+                                                        Weights) const override {
     return Error{ErrorCode::unsupported, "nothing runs in this test"};
   }
 };
@@ -67,9 +68,11 @@ struct Fixture {
 };
 
 const std::string kConv = "strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1";
-const std::string kResidual = "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c0 = conv(%x, %w) " + kConv +
-                              "\n %c1 = conv(%c0, %w) " + kConv + "\n %a = binary(%c1, %c0) kind=add\n %r = act(%a) kind=relu\n %c2 = conv(%r, %w) " +
-                              kConv + "\n output %c2";
+const std::string kResidual =
+    "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c0 = conv(%x, %w) " +
+    kConv + "\n %c1 = conv(%c0, %w) " + kConv +
+    "\n %a = binary(%c1, %c0) kind=add\n %r = act(%a) kind=relu\n %c2 = conv(%r, %w) " + kConv +
+    "\n output %c2";
 
 TEST(Lower, KeepsAGroupThatASourceRuns) {
   Fixture f;
@@ -101,8 +104,10 @@ TEST(Lower, NamesTheNodeThatNothingRuns) {
 
 TEST(Lower, RecognisesABiasAmongAdditions) {
   Fixture f;
-  auto network = f.lower_text("input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %b = constant float32[4] random(2)\n"
-                              "%y = matmul(%x, %w)\n %z = binary(%y, %b) kind=add\n output %z");
+  auto network = f.lower_text(
+      "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %b = constant float32[4] "
+      "random(2)\n"
+      "%y = matmul(%x, %w)\n %z = binary(%y, %b) kind=add\n output %z");
   ASSERT_TRUE(network);
   ASSERT_EQ(network->nodes.size(), 1u);
   EXPECT_EQ(network->nodes[0].problem.epilogue[0].kind, EpilogueKind::bias);
@@ -110,7 +115,9 @@ TEST(Lower, RecognisesABiasAmongAdditions) {
 
 TEST(Lower, RefusesRunTimeSizes) {
   Fixture f;
-  EXPECT_EQ(f.lower_text("input %x : float32[Nx3]\n %y = act(%x) kind=relu\n output %y").error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(
+      f.lower_text("input %x : float32[Nx3]\n %y = act(%x) kind=relu\n output %y").error().code,
+      ErrorCode::invalid_argument);
 }
 
 TEST(Plan, InsertsReformatsWhereFormatsDiffer) {
@@ -125,14 +132,17 @@ TEST(Plan, InsertsReformatsWhereFormatsDiffer) {
 
 TEST(Plan, ReusesTheStorageOfADeadInPlaceOperand) {
   Fixture f;
-  auto plan = f.plan_text("input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c0 = conv(%x, %w) " + kConv +
-                          "\n %c1 = conv(%c0, %w) " + kConv + "\n %c2 = conv(%c1, %w) " + kConv + "\n %a = binary(%c2, %c0) kind=add\n %c3 = conv(%a, %w) " +
-                          kConv + "\n output %c3");
+  auto plan = f.plan_text(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c0 = conv(%x, "
+      "%w) " +
+      kConv + "\n %c1 = conv(%c0, %w) " + kConv + "\n %c2 = conv(%c1, %w) " + kConv +
+      "\n %a = binary(%c2, %c0) kind=add\n %c3 = conv(%a, %w) " + kConv + "\n output %c3");
   ASSERT_TRUE(plan);
   const PlanStep& residual = plan->steps[3];
   ASSERT_GE(residual.tactic.in_place_operand, 0);
   int operand = residual.inputs[static_cast<size_t>(residual.tactic.in_place_operand)];
-  EXPECT_EQ(plan->tensors[static_cast<size_t>(operand)].storage, plan->tensors[static_cast<size_t>(residual.outputs[0])].storage);
+  EXPECT_EQ(plan->tensors[static_cast<size_t>(operand)].storage,
+            plan->tensors[static_cast<size_t>(residual.outputs[0])].storage);
 }
 
 TEST(Plan, DoesNotOverwriteAnOperandThatTheSameStepReads) {
@@ -141,19 +151,24 @@ TEST(Plan, DoesNotOverwriteAnOperandThatTheSameStepReads) {
   ASSERT_TRUE(plan);
   const PlanStep& residual = plan->steps[2];
   int operand = residual.inputs[static_cast<size_t>(residual.tactic.in_place_operand)];
-  EXPECT_NE(plan->tensors[static_cast<size_t>(operand)].storage, plan->tensors[static_cast<size_t>(residual.outputs[0])].storage);
+  EXPECT_NE(plan->tensors[static_cast<size_t>(operand)].storage,
+            plan->tensors[static_cast<size_t>(residual.outputs[0])].storage);
 }
 
 TEST(Plan, DoesNotOverwriteAnOperandThatIsReadLater) {
   Fixture f;
-  auto plan = f.plan_text("input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c0 = conv(%x, %w) " + kConv +
-                          "\n %c1 = conv(%c0, %w) " + kConv + "\n %a = binary(%c1, %c0) kind=add\n %c2 = conv(%c0, %w) " + kConv +
-                          "\n output %a\n output %c2");
+  auto plan = f.plan_text(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c0 = conv(%x, "
+      "%w) " +
+      kConv + "\n %c1 = conv(%c0, %w) " + kConv +
+      "\n %a = binary(%c1, %c0) kind=add\n %c2 = conv(%c0, %w) " + kConv +
+      "\n output %a\n output %c2");
   ASSERT_TRUE(plan) << plan.error().message;
   for (const PlanStep& s : plan->steps) {
     if (s.tactic.in_place_operand < 0) continue;
     int operand = s.inputs[static_cast<size_t>(s.tactic.in_place_operand)];
-    EXPECT_NE(plan->tensors[static_cast<size_t>(operand)].storage, plan->tensors[static_cast<size_t>(s.outputs[0])].storage);
+    EXPECT_NE(plan->tensors[static_cast<size_t>(operand)].storage,
+              plan->tensors[static_cast<size_t>(s.outputs[0])].storage);
   }
 }
 
@@ -168,7 +183,8 @@ TEST(Plan, LetsTheCallersMemoryHoldOutputs) {
 
 TEST(Plan, LeavesAnOutputThatIsAViewOfAnInputToTheRuntime) {
   Fixture f;
-  auto plan = f.plan_text("input %x : float32[2x6]\n %s = constant int64[2] {3, 4}\n %y = reshape(%x, %s)\n output %y");
+  auto plan = f.plan_text(
+      "input %x : float32[2x6]\n %s = constant int64[2] {3, 4}\n %y = reshape(%x, %s)\n output %y");
   ASSERT_TRUE(plan) << plan.error().message;
   const PlanTensor& out = plan->tensors[static_cast<size_t>(plan->outputs[0])];
   EXPECT_EQ(plan->storages[static_cast<size_t>(out.storage)].kind, StorageKind::input);
@@ -182,7 +198,8 @@ TEST(PlanMemory, NeverOverlapsLiveStoragesOfRandomPlans) {
     Plan plan;
     int64_t sum = 0;
     for (int i = 0; i < 20; ++i) {
-      plan.storages.push_back({StorageKind::arena, static_cast<int64_t>(random() % 5000 + 1), 0, 0, 0});
+      plan.storages.push_back(
+          {StorageKind::arena, static_cast<int64_t>(random() % 5000 + 1), 0, 0, 0});
       plan.tensors.push_back({"t", {}, {}, i});
       sum += (plan.storages.back().bytes + kArenaAlignment) / kArenaAlignment * kArenaAlignment;
     }

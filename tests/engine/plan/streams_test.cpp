@@ -1,4 +1,5 @@
-// Streams over plans made by hand: who runs beside whom, what is waited for, and that shared bytes are never used by two at once.
+// Streams over plans made by hand: who runs beside whom, what is waited for, and that shared bytes
+// are never used by two at once.
 #include "engine/plan/streams.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +57,8 @@ TEST(AssignStreams, PutsABranchBesideTheOther) {
 }
 
 TEST(AssignStreams, UsesAStreamAgainThatIsIdle) {
-  Plan plan = plan_of(8, {{{0}, 1}, {{1}, 2}, {{1}, 3}, {{2, 3}, 4}, {{4}, 5}, {{4}, 6}, {{5, 6}, 7}});
+  Plan plan =
+      plan_of(8, {{{0}, 1}, {{1}, 2}, {{1}, 3}, {{2, 3}, 4}, {{4}, 5}, {{4}, 6}, {{5, 6}, 7}});
   assign_streams(plan, 4);
   EXPECT_EQ(streams_of(plan), (std::vector<int>{0, 0, 1, 0, 0, 1, 0}));
 }
@@ -70,7 +72,8 @@ TEST(AssignStreams, NamesNoMoreThanAllowed) {
 }
 
 TEST(StepOrder, AStepThatOverwritesWaitsForThoseThatRead) {
-  Plan plan = plan_of(4, {{{0}, 1}, {{1}, 2}, {{1}, 3}, {{2}, 1}});  // the last one writes what the third reads
+  Plan plan = plan_of(
+      4, {{{0}, 1}, {{1}, 2}, {{1}, 3}, {{2}, 1}});  // the last one writes what the third reads
   plan.steps[2].stream = 1;
   EXPECT_EQ(StepOrder(plan).waits(3), (std::vector<int>{2}));
 }
@@ -98,11 +101,12 @@ TEST(PlanMemory, BranchesThatRunSideBySideShareNoBytes) {
   EXPECT_FALSE(check_memory(plan));
 }
 
-// Whether `a` has certainly ended when `b` begins, from the waits alone: the closure over streams' order and waits.
+// Whether `a` has certainly ended when `b` begins, from the waits alone: the closure over streams'
+// order and waits.
 std::vector<std::vector<bool>> closure(const Plan& plan, const StepOrder& order) {
   const size_t n = plan.steps.size();
   std::vector<std::vector<bool>> ended(n, std::vector<bool>(n, false));
-  std::vector<int> last(kMostStreams, -1);
+  std::vector<int> last(kMaxStreams, -1);
   for (size_t i = 0; i < n; ++i) {
     std::vector<int> over = order.waits(i);
     over.push_back(last[static_cast<size_t>(plan.steps[i].stream)]);
@@ -123,7 +127,9 @@ TEST(PlanMemory, NeverLetsTwoStepsOfRandomPlansDisturbEachOther) {
     std::vector<std::pair<std::vector<int>, int>> steps;
     for (int i = 1; i < 24; ++i) {
       const int reach = std::min(i, 6);
-      auto earlier = [&] { return i - 1 - static_cast<int>(random() % static_cast<uint64_t>(reach)); };
+      auto earlier = [&] {
+        return i - 1 - static_cast<int>(random() % static_cast<uint64_t>(reach));
+      };
       steps.push_back({{earlier(), earlier()}, i});
     }
     Plan plan = plan_of(24, steps);
@@ -131,7 +137,8 @@ TEST(PlanMemory, NeverLetsTwoStepsOfRandomPlansDisturbEachOther) {
     for (Storage& s : plan.storages) s.bytes = static_cast<int64_t>(random() % 5000 + 1);
     for (size_t i = 0; i < plan.steps.size(); i += 3) {
       plan.steps[i].workspace = static_cast<int>(plan.storages.size());
-      plan.storages.push_back({StorageKind::arena, static_cast<int64_t>(random() % 3000 + 1), 0, 0, 0});
+      plan.storages.push_back(
+          {StorageKind::arena, static_cast<int64_t>(random() % 3000 + 1), 0, 0, 0});
     }
     assign_streams(plan, 2 + static_cast<int>(seed % 3));
     plan_memory(plan);
@@ -145,18 +152,21 @@ TEST(PlanMemory, NeverLetsTwoStepsOfRandomPlansDisturbEachOther) {
       for (int t : step.outputs) add(t);
       if (step.workspace >= 0) add(step.workspace);
       for (int t : step.inputs) {
-        if (!written_only && plan.storages[static_cast<size_t>(t)].kind == StorageKind::arena) add(t);
+        if (!written_only && plan.storages[static_cast<size_t>(t)].kind == StorageKind::arena)
+          add(t);
       }
       return out;
     };
     for (size_t a = 0; a < plan.steps.size(); ++a) {
       for (size_t b = a + 1; b < plan.steps.size(); ++b) {
-        ASSERT_EQ(order.before(static_cast<int>(a), static_cast<int>(b)), ended[b][a]) << a << " " << b;
+        ASSERT_EQ(order.before(static_cast<int>(a), static_cast<int>(b)), ended[b][a])
+            << a << " " << b;
         if (ended[b][a]) continue;  // side by side: neither may write what the other touches
         for (bool first_writes : {true, false}) {
           for (const Storage* x : touched(a, first_writes)) {
             for (const Storage* y : touched(b, !first_writes)) {
-              ASSERT_FALSE(x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes) << a << " " << b;
+              ASSERT_FALSE(x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes)
+                  << a << " " << b;
             }
           }
         }

@@ -51,7 +51,8 @@ std::vector<float> run(const Plan& plan, const Target& target) {
   return out;
 }
 
-// A plan holds workspaces for the threads that it was made with; with more of them kernels need more.
+// A plan holds workspaces for the threads that it was made with; with more of them kernels need
+// more.
 TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
   auto one = target_with(1), four = target_with(4);
   ASSERT_TRUE(one.ok()) << one.error().message;
@@ -68,12 +69,16 @@ TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
     auto plan = make_plan(*network, *assignment);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     const std::vector<float> expected = run(*plan, *one), y = run(*plan, *four);
-    for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], expected[i], 1e-4) << tactic_key(tactic) << " at " << i;
-    auto wide = find_source(four->sources, tactic.source)->prepare(network->nodes[0].problem, tactic, network->weights(network->nodes[0]));
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_NEAR(y[i], expected[i], 1e-4) << tactic_key(tactic) << " at " << i;
+    auto wide =
+        find_source(four->sources, tactic.source)
+            ->prepare(network->nodes[0].problem, tactic, network->weights(network->nodes[0]));
     ASSERT_TRUE(wide.ok());
     outgrown += (*wide)->workspace_bytes() > tactic.workspace_bytes;
   }
-  EXPECT_GT(outgrown, 0) << "no tactic of this problem has a workspace for each thread: the test shows nothing";
+  EXPECT_GT(outgrown, 0)
+      << "no tactic of this problem has a workspace for each thread: the test shows nothing";
 }
 
 // As where cuDNN is not installed: the layer and what it lacks are named.
@@ -90,19 +95,27 @@ TEST(Execution, NamesTheSourceThatALayerNeedsAndThatIsNotHere) {
   auto program = Program::make(*plan, *target->device, target->sources);
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.error().code, ErrorCode::unavailable);
-  EXPECT_EQ(program.error().message, "layer 'conv' needs the tactic source 'cudnn', which is not available here");
+  EXPECT_EQ(program.error().message,
+            "layer 'conv' needs the tactic source 'cudnn', which is not available here");
 }
 
 // Four chains that meet: whatever order the streams take, the plan's waits keep the results.
 TEST(Execution, RunsBranchesOnSideStreams) {
   auto target = target_with(1);
   ASSERT_TRUE(target.ok()) << target.error().message;
-  std::string text = "graph t { input %x : float32[1x48x40x40]\n %w = constant float32[48x48x1x1] random(1)\n %v = constant float32[64x48x1x1] random(2)\n";
-  const std::string conv = "strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] groups=1\n";
+  std::string text =
+      "graph t { input %x : float32[1x48x40x40]\n %w = constant float32[48x48x1x1] random(1)\n %v "
+      "= constant float32[64x48x1x1] random(2)\n";
+  const std::string conv =
+      "strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] groups=1\n";
   for (const std::string i : {"1", "2", "3", "4"}) {
-    text += " %a" + i + " = conv(%x, %w) " + conv + " %b" + i + " = act(%a" + i + ") kind=tanh\n %c" + i + " = conv(%b" + i + ", %w) " + conv;
+    text += " %a" + i + " = conv(%x, %w) " + conv + " %b" + i + " = act(%a" + i +
+            ") kind=tanh\n %c" + i + " = conv(%b" + i + ", %w) " + conv;
   }
-  text += " %s = binary(%c1, %c2) kind=add\n %t = binary(%c3, %c4) kind=add\n %u = binary(%s, %t) kind=add\n %y = conv(%u, %v) " + conv + " output %y }";
+  text +=
+      " %s = binary(%c1, %c2) kind=add\n %t = binary(%c3, %c4) kind=add\n %u = binary(%s, %t) "
+      "kind=add\n %y = conv(%u, %v) " +
+      conv + " output %y }";
   auto graph = parse_graph(text);
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   auto network = lower(*graph, target->sources, {Precision::fp32});

@@ -4,15 +4,22 @@
 
 #include <cstring>
 
-#include "engine/tactics/cublaslt/product.h"
+#include "engine/tactics/cuda/cublaslt/product.h"
 
 namespace enginery {
 namespace {
 
-// What the heuristic of version 13 gave for one layer in two processes: two bytes that nobody set differ.
-constexpr char kOnce[] = "370000000f0000001f00000001000000000000000000000000000000000000000100fdce34fc01000000000000000000000000004400000000000000";
-constexpr char kAgain[] = "370000000f0000001f00000001000000000000000000000000000000000000000100000034fc01000000000000000000000000004400000000000000";
-constexpr char kOther[] = "370000000c0000001f00000006000000020000000000000000000000000000000100000034fc01000000000000000000000000004400000000000000";
+// What the heuristic of version 13 gave for one layer in two processes: two bytes that nobody set
+// differ.
+constexpr char kOnce[] =
+    "370000000f0000001f00000001000000000000000000000000000000000000000100fdce34fc010000000000000000"
+    "00000000004400000000000000";
+constexpr char kAgain[] =
+    "370000000f0000001f00000001000000000000000000000000000000000000000100000034fc010000000000000000"
+    "00000000004400000000000000";
+constexpr char kOther[] =
+    "370000000c0000001f00000006000000020000000000000000000000000000000100000034fc010000000000000000"
+    "00000000004400000000000000";
 
 cublasLtMatmulAlgo_t algorithm_of(const char* hex) {
   cublasLtMatmulAlgo_t out{};
@@ -27,7 +34,9 @@ cublasLtMatmulAlgo_t algorithm_of(const char* hex) {
 TEST(CublasLtNames, AreTheSameInEveryProcess) {
   auto lt = CublasLt::open(90);
   if (!lt.ok()) GTEST_SKIP() << lt.error().message;
-  auto once = algorithm_name(*lt, algorithm_of(kOnce)), again = algorithm_name(*lt, algorithm_of(kAgain)), other = algorithm_name(*lt, algorithm_of(kOther));
+  auto once = algorithm_name(*lt, algorithm_of(kOnce)),
+       again = algorithm_name(*lt, algorithm_of(kAgain)),
+       other = algorithm_name(*lt, algorithm_of(kOther));
   ASSERT_TRUE(once.ok() && again.ok() && other.ok());
   EXPECT_EQ(*once, "a55_t15_s31_k1_r0_w0_o0_i0_c0");
   EXPECT_EQ(*again, *once);

@@ -2,15 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/tactics/fully_connected.h"
-#include "engine/tactics/reference/reference_source.h"
+#include "engine/tactics/cpu/reference/reference_source.h"
+#include "engine/tactics/shapes/fully_connected.h"
 #include "tests/support/problem_text.h"
 
 namespace enginery {
 namespace {
 
 constexpr const char* kConvolution =
-    "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x8x5x5] w:float32[4x8x3x3] | bias "
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x8x5x5] "
+    "w:float32[4x8x3x3] | bias "
     "w:float32[4] | add float32[1x4x5x5] | act kind=relu";
 
 Problem parsed(const std::string& text) {
@@ -21,8 +22,10 @@ Problem parsed(const std::string& text) {
 
 TEST(ProblemKey, SaysEverythingThatSelectsATactic) {
   EXPECT_EQ(parsed(kConvolution).key(),
-            "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1 | float32[1x8x5x5] "
-            "w:float32[4x8x3x3] w:float32[4] float32[1x4x5x5] -> float32[1x4x5x5] | bias 2 | add 3 | act kind=relu alpha=0 "
+            "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1 | "
+            "float32[1x8x5x5] "
+            "w:float32[4x8x3x3] w:float32[4] float32[1x4x5x5] -> float32[1x4x5x5] | bias 2 | add 3 "
+            "| act kind=relu alpha=0 "
             "beta=0");
 }
 
@@ -44,8 +47,10 @@ TEST(ProblemKey, TellsReformatsApart) {
 TEST(FlopCount, CountsMultiplicationsAndAdditions) {
   // 25 pixels x 4 channels x (2 x 72 + three epilogue steps).
   EXPECT_EQ(flop_count(parsed(kConvolution)), 25 * 4 * (2 * 72 + 3));
-  EXPECT_EQ(flop_count(parsed("gemm transpose_b=true | float32[3x7] w:float32[5x7]")), 2 * 3 * 5 * 7);
-  EXPECT_EQ(flop_count(parsed("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=8 | float32[1x8x5x5] "
+  EXPECT_EQ(flop_count(parsed("gemm transpose_b=true | float32[3x7] w:float32[5x7]")),
+            2 * 3 * 5 * 7);
+  EXPECT_EQ(flop_count(parsed("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] "
+                              "groups=8 | float32[1x8x5x5] "
                               "w:float32[8x1x3x3]")),
             25 * 8 * 2 * 9);
 }
@@ -62,18 +67,21 @@ TEST(TacticKey, NamesSourceIdAndFormats) {
   tactic.outputs = {last};
   EXPECT_EQ(tactic_key(tactic), "onednn:brgconv:avx512_core(float32:nhwc->float32:nhwc)");
   tactic.inputs[2] = last;
-  EXPECT_EQ(tactic_key(tactic), "onednn:brgconv:avx512_core(float32:nhwc,float32:linear,float32:nhwc->float32:nhwc)");
+  EXPECT_EQ(tactic_key(tactic),
+            "onednn:brgconv:avx512_core(float32:nhwc,float32:linear,float32:nhwc->float32:nhwc)");
 }
 
 TEST(FullyConnected, IsReadFromGemmAndMatMul) {
-  auto fc = read_fully_connected(parsed("gemm alpha=0.5 beta=2 transpose_b=true | float32[2x3] w:float32[4x3] w:float32[4]"));
+  auto fc = read_fully_connected(
+      parsed("gemm alpha=0.5 beta=2 transpose_b=true | float32[2x3] w:float32[4x3] w:float32[4]"));
   ASSERT_TRUE(fc);
   EXPECT_EQ(fc->m, 2);
   EXPECT_EQ(fc->n, 4);
   EXPECT_EQ(fc->k, 3);
   EXPECT_TRUE(fc->weights_are_nk);
   EXPECT_EQ(fc->addend, 2);
-  Tensor x, w = Tensor::of<float>({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}), c = Tensor::of<float>({4}, {1, 2, 3, 4});
+  Tensor x, w = Tensor::of<float>({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}),
+            c = Tensor::of<float>({4}, {1, 2, 3, 4});
   std::vector<const Tensor*> weights{nullptr, &w, &c};
   EXPECT_EQ(weights_of(*fc, weights).data<float>()[3], 2.0f);
   EXPECT_EQ(addend_of(*fc, weights).data<float>()[3], 8.0f);
@@ -84,10 +92,14 @@ TEST(FullyConnected, IsReadFromGemmAndMatMul) {
 }
 
 TEST(ReferenceEpilogue, AppliesItsStepsInOrder) {
-  Problem p = parsed("act kind=relu | float32[1x2x1x2] | bias w:float32[2] | multiply float32[1x1x1x2] | add float32[1x2x1x2] | "
-                     "act kind=clip alpha=0 beta=10");
-  Tensor x = Tensor::of<float>({1, 2, 1, 2}, {-1, 2, 3, -4}), bias = Tensor::of<float>({2}, {1, -1});
-  Tensor factor = Tensor::of<float>({1, 1, 1, 2}, {2, 3}), addend = Tensor::of<float>({1, 2, 1, 2}, {0, 0, 100, 1});
+  Problem p = parsed(
+      "act kind=relu | float32[1x2x1x2] | bias w:float32[2] | multiply float32[1x1x1x2] | add "
+      "float32[1x2x1x2] | "
+      "act kind=clip alpha=0 beta=10");
+  Tensor x = Tensor::of<float>({1, 2, 1, 2}, {-1, 2, 3, -4}),
+         bias = Tensor::of<float>({2}, {1, -1});
+  Tensor factor = Tensor::of<float>({1, 1, 1, 2}, {2, 3}),
+         addend = Tensor::of<float>({1, 2, 1, 2}, {0, 0, 100, 1});
   std::vector<const Tensor*> inputs{&x, &bias, &factor, &addend};
   auto out = run_problem_reference(p, inputs);
   ASSERT_TRUE(out.ok()) << out.error().message;

@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "engine/device/sku_table.h"
-#include "engine/tactics/onednn/onednn_source.h"
-#include "engine/tactics/reference/reference_source.h"
+#include "engine/tactics/cpu/onednn/onednn_source.h"
+#include "engine/tactics/cpu/reference/reference_source.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/tactic_harness.h"
 
@@ -26,8 +26,9 @@ const TacticSource& source_of(const TacticSources& sources, std::string_view nam
   panic(__FILE__, __LINE__, "no such source");
 }
 
-constexpr const char* kPointwise = "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x32x8x8] "
-                                   "w:float32[32x32x1x1] w:float32[32] | add float32[1x32x8x8] | act kind=relu";
+constexpr const char* kPointwise =
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x32x8x8] "
+    "w:float32[32x32x1x1] w:float32[32] | add float32[1x32x8x8] | act kind=relu";
 
 TEST(TacticSources, OrderIsOursThenOnednnThenReference) {
   auto device = best_device();
@@ -42,12 +43,15 @@ TEST(TacticSources, OrderIsOursThenOnednnThenReference) {
 TEST(Onednn, RefusesAnotherCapInTheSameProcess) {
   auto skus = local_skus();
   std::vector<std::string> cpus;
-  for (const auto& s : skus) if (s.kind == DeviceKind::cpu) cpus.push_back(s.name);
+  for (const auto& s : skus)
+    if (s.kind == DeviceKind::cpu) cpus.push_back(s.name);
   if (cpus.size() < 2) GTEST_SKIP() << "this CPU has one SKU only";
   auto device = best_device();
   auto sources = make_tactic_sources(*device).value();
   // The first use of a primitive fixes the cap.
-  ASSERT_TRUE(source_of(sources, "onednn").offer(parse_problem(kPointwise).value(), {Precision::fp32}).ok());
+  ASSERT_TRUE(source_of(sources, "onednn")
+                  .offer(parse_problem(kPointwise).value(), {Precision::fp32})
+                  .ok());
   auto other = open_device(cpus.back(), {}).value();
   auto refused = make_onednn_source(other->info());
   ASSERT_FALSE(refused.ok());
@@ -67,16 +71,20 @@ TEST(Onednn, AnIdThatItDoesNotOfferIsIncompatibleAndNamesTheVersion) {
   auto prepared = onednn.prepare(p, tactic, data.weights);
   ASSERT_FALSE(prepared.ok());
   EXPECT_EQ(prepared.error().code, ErrorCode::incompatible);
-  EXPECT_NE(prepared.error().message.find("oneDNN "), std::string::npos) << prepared.error().message;
+  EXPECT_NE(prepared.error().message.find("oneDNN "), std::string::npos)
+      << prepared.error().message;
 }
 
 TEST(Onednn, OffersNoReferenceImplementation) {
   auto device = best_device();
   auto sources = make_tactic_sources(*device).value();
-  for (const char* text : {kPointwise, "softmax axis=1 | float32[1x21x9x9]", "global_pool kind=average | float32[1x10x13x9]"}) {
-    auto tactics = source_of(sources, "onednn").offer(parse_problem(text).value(), {Precision::fp32});
+  for (const char* text : {kPointwise, "softmax axis=1 | float32[1x21x9x9]",
+                           "global_pool kind=average | float32[1x10x13x9]"}) {
+    auto tactics =
+        source_of(sources, "onednn").offer(parse_problem(text).value(), {Precision::fp32});
     if (!tactics.ok()) continue;
-    for (const Tactic& t : *tactics) EXPECT_EQ(t.id.find("ref"), std::string::npos) << tactic_key(t);
+    for (const Tactic& t : *tactics)
+      EXPECT_EQ(t.id.find("ref"), std::string::npos) << tactic_key(t);
   }
 }
 
@@ -84,8 +92,10 @@ TEST(Sources, OfferNothingWithoutFp32ButTheReference) {
   auto device = best_device();
   auto sources = make_tactic_sources(*device).value();
   Problem p = parse_problem(kPointwise).value();
-  EXPECT_EQ(source_of(sources, "onednn").offer(p, {Precision::int8}).error().code, ErrorCode::unsupported);
-  EXPECT_EQ(source_of(sources, "kernel").offer(p, {Precision::int8}).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(source_of(sources, "onednn").offer(p, {Precision::int8}).error().code,
+            ErrorCode::unsupported);
+  EXPECT_EQ(source_of(sources, "kernel").offer(p, {Precision::int8}).error().code,
+            ErrorCode::unsupported);
   EXPECT_TRUE(source_of(sources, "reference").offer(p, {Precision::fp32}).ok());
 }
 

@@ -39,7 +39,9 @@ TEST(Tensor, ReshapedSharesStorage) {
   EXPECT_EQ(b.dims(), Dims{4});
 }
 
-TEST(Strides, AreRowMajor) { EXPECT_EQ(strides_of({2, 3, 4}), (Dims{12, 4, 1})); }
+TEST(Strides, AreRowMajor) {
+  EXPECT_EQ(strides_of({2, 3, 4}), (Dims{12, 4, 1}));
+}
 
 TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(float_to_half(1.0f), 0x3c00);
@@ -70,21 +72,26 @@ TEST(BFloat16, RoundsToNearestEvenAndKeepsNan) {
 
 TEST(Convert, FloatsToIntegersTruncateAndSaturate) {
   Tensor x = Tensor::of<float>({6}, {1.9f, -1.9f, 300, -300, kInfinity, NAN});
-  EXPECT_EQ(values<int8_t>(convert(x, DataType::int8)), (std::vector<int8_t>{1, -1, 127, -128, 127, 0}));
-  EXPECT_EQ(values<uint8_t>(convert(x, DataType::uint8)), (std::vector<uint8_t>{1, 0, 255, 0, 255, 0}));
+  EXPECT_EQ(values<int8_t>(convert(x, DataType::int8)),
+            (std::vector<int8_t>{1, -1, 127, -128, 127, 0}));
+  EXPECT_EQ(values<uint8_t>(convert(x, DataType::uint8)),
+            (std::vector<uint8_t>{1, 0, 255, 0, 255, 0}));
   EXPECT_EQ(values<int64_t>(convert(x, DataType::int64))[4], INT64_MAX);
 }
 
 TEST(Convert, IntegersKeepAll64BitsAndWrap) {
   Tensor x = Tensor::of<int64_t>({2}, {INT64_MAX - 1, -1});
-  EXPECT_EQ(values<uint64_t>(convert(x, DataType::uint64)), (std::vector<uint64_t>{INT64_MAX - 1, UINT64_MAX}));
+  EXPECT_EQ(values<uint64_t>(convert(x, DataType::uint64)),
+            (std::vector<uint64_t>{INT64_MAX - 1, UINT64_MAX}));
   EXPECT_EQ(values<uint8_t>(convert(x, DataType::uint8)), (std::vector<uint8_t>{254, 255}));
 }
 
 TEST(Convert, RoundsOnceOnTheWayToHalf) {
-  // Just above halfway between 1 and the next half; float would drop the excess and then round down.
+  // Just above halfway between 1 and the next half; float would drop the excess and then round
+  // down.
   Tensor x = Tensor::of<double>({1}, {1 + 0x1p-11 + 0x1p-40});
-  EXPECT_EQ(half_to_float(*static_cast<const uint16_t*>(convert(x, DataType::float16).raw())), 1 + 0x1p-10f);
+  EXPECT_EQ(half_to_float(*static_cast<const uint16_t*>(convert(x, DataType::float16).raw())),
+            1 + 0x1p-10f);
 }
 
 TEST(Convert, BooleanIsNotZero) {
@@ -100,7 +107,9 @@ TEST(Convert, ABooleanOfAnyByteIsOne) {
   EXPECT_EQ(values<int32_t>(convert(x, DataType::int32)), (std::vector<int32_t>{0, 1}));
 }
 
-TEST(Convert, EmptyTensorsStayEmpty) { EXPECT_EQ(convert(Tensor(DataType::float16, {0}), DataType::int32).size(), 0); }
+TEST(Convert, EmptyTensorsStayEmpty) {
+  EXPECT_EQ(convert(Tensor(DataType::float16, {0}), DataType::int32).size(), 0);
+}
 
 TEST(RelativeError, IsTheLargestDifferenceOverTheLargestReference) {
   Tensor r = Tensor::of<float>({3}, {1, -4, 2});

@@ -32,7 +32,8 @@ TEST(ParseDims, ReadsWhatToStringWrites) {
 }
 
 TEST(ParseDims, RefusesWhatIsNoShape) {
-  for (const char* text : {"x", "1x", "x3", "1xx3", "-1x3", "1,3", "3y", "99999999999999999999", "1x3 "}) {
+  for (const char* text :
+       {"x", "1x", "x3", "1xx3", "-1x3", "1,3", "3y", "99999999999999999999", "1x3 "}) {
     EXPECT_FALSE(parse_dims(text)) << text;
   }
 }

@@ -1,5 +1,5 @@
-// Arguments of the kernels, shared by the host's code (namespace enginery::gpu) and the kernels' text.
-// Plain data; every pointer is filled in at launch (KernelPlan::slots).
+// Arguments of the kernels, shared by the host's code (namespace enginery::gpu) and the kernels'
+// text. Plain data; every pointer is filled in at launch (KernelPlan::slots).
 #pragma once
 
 #ifndef ENGINERY_KERNEL_TEXT
@@ -23,14 +23,14 @@ struct ConvArgs {
   void* y;
   float* partial;  // split over launches: [slice][m][k]
   EpilogueArgs epilogue;
-  int h, width, c;                // input; c: channels with their padding
-  int r, s;                       // filter
-  int m, k, ldy;                  // outputs: pixels, channels, channels with their padding
+  int h, width, c;  // input; c: channels with their padding
+  int r, s;         // filter
+  int m, k, ldy;    // outputs: pixels, channels, channels with their padding
   int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
-  int steps, slices;              // steps of BK along K; slices of them
-  int tiles_k;                    // tiles along k
-  int w_pitch;                    // elements between rows of w
-  int groups, group_c, group_k;   // direct kernel only
+  int steps, slices;             // steps of BK along K; slices of them
+  int tiles_k;                   // tiles along k
+  int w_pitch;                   // elements between rows of w
+  int groups, group_c, group_k;  // direct kernel only
   Divisor by_q, by_p, by_tiles_k, by_pixels, by_c, by_s;
 };
 
@@ -40,11 +40,11 @@ struct WindowArgs {
   const float* w;  // depthwise: [r][s][c]
   void* y;
   EpilogueArgs epilogue;
-  int n, h, width, c, p, q;       // c: channels with their padding
-  int channels;                   // without
+  int n, h, width, c, p, q;  // c: channels with their padding
+  int channels;              // without
   int r, s, stride_h, stride_w, pad_h, pad_w, pad_h_end, pad_w_end, dilation_h, dilation_w;
-  int strips;                     // strips of outputs along a row
-  int total;                      // threads with work
+  int strips;  // strips of outputs along a row
+  int total;   // threads with work
   Divisor by_vectors, by_strips, by_p;
 };
 
@@ -73,7 +73,8 @@ struct PointwiseArgs {
   Divisor by_ldy, by_pixels;
 };
 
-// out[out_base + index * out_strides] = in[in_base + index * in_strides] over up to 6 dimensions, innermost last.
+// out[out_base + index * out_strides] = in[in_base + index * in_strides] over up to 6 dimensions,
+// innermost last.
 struct CopyArgs {
   const void* x;
   void* y;
@@ -83,7 +84,8 @@ struct CopyArgs {
   int total;
 };
 
-// y[o] = reduction over i < reduced of x[kept_place(o) + reduced_place(i)]; both places are generated.
+// y[o] = reduction over i < reduced of x[kept_place(o) + reduced_place(i)]; both places are
+// generated.
 struct ReduceArgs {
   const void* x;
   void* y;
@@ -92,7 +94,8 @@ struct ReduceArgs {
   int ldy;  // the output's last dimension
 };
 
-// y[batch][m, n] = alpha * sum over k of a[a_place(batch) + m * am + k * ak] * b[b_place(batch) + k * bk + n * bn].
+// y[batch][m, n] = alpha * sum over k of a[a_place(batch) + m * am + k * ak] * b[b_place(batch) + k
+// * bk + n * bn].
 struct ProductArgs {
   const void* a;
   const void* b;
@@ -113,7 +116,8 @@ struct GatherArgs {
   Divisor by_inner, by_count;
 };
 
-// What an index of a sampled dimension reads: elements from the start of the dimension, and its weight.
+// What an index of a sampled dimension reads: elements from the start of the dimension, and its
+// weight.
 struct SampleTap {
   int at;
   float weight;
@@ -123,7 +127,7 @@ struct SampleArgs {
   const SampleTap* taps;
   const float* outside;  // one number
   void* y;
-  unsigned total;        // threads with work
+  unsigned total;  // threads with work
 };
 
 struct CastArgs {

@@ -1,10 +1,13 @@
-// Another element type: TX to TY; TO_BOOLEAN: whether it is not zero. A thread changes one element. Serves every SM.
+// Another element type: TX to TY; TO_BOOLEAN: whether it is not zero. A thread changes one element.
+// Serves every SM.
 
 template <typename T>
 __device__ __forceinline__ T value_of(const T* p) {
   return *p;
 }
-__device__ __forceinline__ float value_of(const half_t* p) { return load_one(p); }
+__device__ __forceinline__ float value_of(const half_t* p) {
+  return load_one(p);
+}
 template <typename T, typename V>
 __device__ __forceinline__ void put(T* p, V v) {
   *p = static_cast<T>(v);

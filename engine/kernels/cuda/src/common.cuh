@@ -1,5 +1,5 @@
-// What every kernel's text begins with: element types, vectors of them as floats, division by precomputed divisors.
-// Serves every SM; needs no header of CUDA's.
+// What every kernel's text begins with: element types, vectors of them as floats, division by
+// precomputed divisors. Serves every SM; needs no header of CUDA's.
 
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
@@ -27,7 +27,9 @@ __device__ __forceinline__ unsigned short float_to_half(float f) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
   return h;
 }
-__device__ __forceinline__ unsigned multiply_high(unsigned a, unsigned b) { return __umulhi(a, b); }
+__device__ __forceinline__ unsigned multiply_high(unsigned a, unsigned b) {
+  return __umulhi(a, b);
+}
 #endif
 
 __device__ __forceinline__ unsigned divide(unsigned x, const Divisor& d) {
@@ -39,15 +41,25 @@ __device__ __forceinline__ void unpack(unsigned word, float& low, float& high) {
   high = half_to_float(static_cast<unsigned short>(word >> 16));
 }
 __device__ __forceinline__ unsigned pack(float low, float high) {
-  return static_cast<unsigned>(float_to_half(low)) | static_cast<unsigned>(float_to_half(high)) << 16;
+  return static_cast<unsigned>(float_to_half(low)) | static_cast<unsigned>(float_to_half(high))
+                                                         << 16;
 }
 
-__device__ __forceinline__ float load_one(const float* p) { return *p; }
-__device__ __forceinline__ float load_one(const half_t* p) { return half_to_float(p->bits); }
-__device__ __forceinline__ void store_one(float* p, float v) { *p = v; }
-__device__ __forceinline__ void store_one(half_t* p, float v) { p->bits = float_to_half(v); }
+__device__ __forceinline__ float load_one(const float* p) {
+  return *p;
+}
+__device__ __forceinline__ float load_one(const half_t* p) {
+  return half_to_float(p->bits);
+}
+__device__ __forceinline__ void store_one(float* p, float v) {
+  *p = v;
+}
+__device__ __forceinline__ void store_one(half_t* p, float v) {
+  p->bits = float_to_half(v);
+}
 
-// V elements from a place aligned to min(V elements, 16 bytes), as floats. V: 1, 2 (scalar loads), 4 or 8.
+// V elements from a place aligned to min(V elements, 16 bytes), as floats. V: 1, 2 (scalar loads),
+// 4 or 8.
 template <int V>
 __device__ __forceinline__ void load_vector(const float* p, float (&v)[V]) {
   if constexpr (V % 4 == 0) {
@@ -65,7 +77,8 @@ template <int V>
 __device__ __forceinline__ void load_vector(const half_t* p, float (&v)[V]) {
   if constexpr (V == 8) {
     Bytes16 b = *reinterpret_cast<const Bytes16*>(p);
-    unpack(b.a, v[0], v[1]), unpack(b.b, v[2], v[3]), unpack(b.c, v[4], v[5]), unpack(b.d, v[6], v[7]);
+    unpack(b.a, v[0], v[1]), unpack(b.b, v[2], v[3]), unpack(b.c, v[4], v[5]),
+        unpack(b.d, v[6], v[7]);
   } else if constexpr (V == 4) {
     Bytes8 b = *reinterpret_cast<const Bytes8*>(p);
     unpack(b.a, v[0], v[1]), unpack(b.b, v[2], v[3]);
@@ -78,7 +91,8 @@ template <int V>
 __device__ __forceinline__ void store_vector(float* p, const float (&v)[V]) {
   if constexpr (V % 4 == 0) {
 #pragma unroll
-    for (int i = 0; i < V; i += 4) *reinterpret_cast<float4*>(p + i) = float4{v[i], v[i + 1], v[i + 2], v[i + 3]};
+    for (int i = 0; i < V; i += 4)
+      *reinterpret_cast<float4*>(p + i) = float4{v[i], v[i + 1], v[i + 2], v[i + 3]};
   } else {
 #pragma unroll
     for (int i = 0; i < V; ++i) p[i] = v[i];
@@ -87,7 +101,8 @@ __device__ __forceinline__ void store_vector(float* p, const float (&v)[V]) {
 template <int V>
 __device__ __forceinline__ void store_vector(half_t* p, const float (&v)[V]) {
   if constexpr (V == 8) {
-    *reinterpret_cast<Bytes16*>(p) = Bytes16{pack(v[0], v[1]), pack(v[2], v[3]), pack(v[4], v[5]), pack(v[6], v[7])};
+    *reinterpret_cast<Bytes16*>(p) =
+        Bytes16{pack(v[0], v[1]), pack(v[2], v[3]), pack(v[4], v[5]), pack(v[6], v[7])};
   } else if constexpr (V == 4) {
     *reinterpret_cast<Bytes8*>(p) = Bytes8{pack(v[0], v[1]), pack(v[2], v[3])};
   } else {

@@ -1,6 +1,7 @@
-// Convolution straight from its definition, one output element a thread: any groups, dilation, filter and type.
-// The last choice. Lanes run along output channels; w is [r][s][c of the group][k], so that reads coalesce.
-// Bytes moved an element: 2 * r * s * c elements, from the caches. Serves every SM.
+// Convolution straight from its definition, one output element a thread: any groups, dilation,
+// filter and type. The last choice. Lanes run along output channels; w is [r][s][c of the
+// group][k], so that reads coalesce. Bytes moved an element: 2 * r * s * c elements, from the
+// caches. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
   long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
@@ -13,7 +14,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
   float v[1] = {0};
   if (k < a.k) {
     int group = k / a.group_k;
-    const TX* image = static_cast<const TX*>(a.x) + static_cast<long long>(n) * a.h * a.width * a.c + group * a.group_c;
+    const TX* image = static_cast<const TX*>(a.x) +
+                      static_cast<long long>(n) * a.h * a.width * a.c + group * a.group_c;
     const float* w = static_cast<const float*>(a.w) + k;
     for (int r = 0; r < a.r; ++r) {
       int h = p * a.stride_h - a.pad_h + r * a.dilation_h;
@@ -23,10 +25,12 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
         if (x < 0 || x >= a.width) continue;
         const TX* pixel = image + (static_cast<long long>(h) * a.width + x) * a.c;
         const float* filter = w + static_cast<long long>((r * a.s + s) * a.group_c) * a.k;
-        for (int c = 0; c < a.group_c; ++c) v[0] += load_one(pixel + c) * filter[static_cast<long long>(c) * a.k];
+        for (int c = 0; c < a.group_c; ++c)
+          v[0] += load_one(pixel + c) * filter[static_cast<long long>(c) * a.k];
       }
     }
   }
-  epilogue<1>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, i, a.ldy, a.k);
+  epilogue<1>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, i,
+              a.ldy, a.k);
   store_one(static_cast<TY*>(a.y) + i, v[0]);
 }

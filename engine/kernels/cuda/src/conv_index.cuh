@@ -1,6 +1,8 @@
-// Where a row of the implicit GEMM's A matrix lies: one output pixel's window in the input, stepped through along K. Source: the index arithmetic of CUTLASS's optimised iterators (conv2d_params.h).
+// Where a row of the implicit GEMM's A matrix lies: one output pixel's window in the input, stepped
+// through along K. Source: the index arithmetic of CUTLASS's optimised iterators (conv2d_params.h).
 
-// One output pixel: the address of its window's first element and which filter rows and columns are inside the input.
+// One output pixel: the address of its window's first element and which filter rows and columns are
+// inside the input.
 struct PixelWindow {
   const TX* base;
   unsigned rows, columns;
@@ -19,15 +21,22 @@ __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   int p = static_cast<int>(row - n * a.by_p.divisor);
   int h = p * a.stride_h - a.pad_h, x = q * a.stride_w - a.pad_w;
   w.rows = w.columns = 0;
-  for (int r = 0; r < a.r; ++r) w.rows |= (static_cast<unsigned>(h + r * a.dilation_h) < static_cast<unsigned>(a.h) ? 1u : 0u) << r;
-  for (int s = 0; s < a.s; ++s) w.columns |= (static_cast<unsigned>(x + s * a.dilation_w) < static_cast<unsigned>(a.width) ? 1u : 0u) << s;
+  for (int r = 0; r < a.r; ++r)
+    w.rows |= (static_cast<unsigned>(h + r * a.dilation_h) < static_cast<unsigned>(a.h) ? 1u : 0u)
+              << r;
+  for (int s = 0; s < a.s; ++s)
+    w.columns |=
+        (static_cast<unsigned>(x + s * a.dilation_w) < static_cast<unsigned>(a.width) ? 1u : 0u)
+        << s;
   if (m >= a.m) w.rows = 0;
-  w.base = static_cast<const TX*>(a.x) + ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c;
+  w.base =
+      static_cast<const TX*>(a.x) + ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c;
   return w;
 }
 
-// The place of a thread's elements in (r, s, c). FLAT: K runs on over (r, s, c) without gaps, for channels that are no
-// multiple of BK; otherwise a step stays at one (r, s), s fastest, chunks of c slowest.
+// The place of a thread's elements in (r, s, c). FLAT: K runs on over (r, s, c) without gaps, for
+// channels that are no multiple of BK; otherwise a step stays at one (r, s), s fastest, chunks of c
+// slowest.
 struct FilterStep {
   int r, s, c;
 };
@@ -70,7 +79,9 @@ __device__ __forceinline__ int step_offset(const ConvArgs& a, const FilterStep& 
   if (POINTWISE) return f.c;
   return (f.r * a.dilation_h * a.width + f.s * a.dilation_w) * a.c + f.c;
 }
-// A window's rows have no bit beyond the filter's, so what lies past the end of a FLAT K is outside.
-__device__ __forceinline__ bool inside(const ConvArgs& a, const PixelWindow& w, const FilterStep& f) {
+// A window's rows have no bit beyond the filter's, so what lies past the end of a FLAT K is
+// outside.
+__device__ __forceinline__ bool inside(const ConvArgs& a, const PixelWindow& w,
+                                       const FilterStep& f) {
   return (w.rows >> f.r & w.columns >> f.s & 1u) != 0 && f.c < a.c;
 }

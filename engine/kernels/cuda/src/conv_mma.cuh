@@ -1,13 +1,15 @@
-// Implicit-GEMM convolution and GEMM on tensor cores: Y = epilogue(X * W), NHWC x KRSC, float16 or tf32 with float32 sums.
+// Implicit-GEMM convolution and GEMM on tensor cores: Y = epilogue(X * W), NHWC x KRSC, float16 or
+// tf32 with float32 sums.
 //
-// One block computes BM pixels x BN channels; warps tile it in WM x WN. Both operands travel in rows of BKB bytes,
-// 16 bytes a thread and copy, through STAGES buffers of shared memory, swizzled so that copies and ldmatrix are free of
-// bank conflicts. SPLIT > 1 (sm_90): a cluster of SPLIT blocks shares the steps along K and adds the parts through
-// distributed shared memory, in slice order. PARTIAL: the parts go to memory instead, `reduce_parts` adds them.
-// Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75 (float16, register copies), 80 and later.
+// One block computes BM pixels x BN channels; warps tile it in WM x WN. Both operands travel in
+// rows of BKB bytes, 16 bytes a thread and copy, through STAGES buffers of shared memory, swizzled
+// so that copies and ldmatrix are free of bank conflicts. SPLIT > 1 (sm_90): a cluster of SPLIT
+// blocks shares the steps along K and adds the parts through distributed shared memory, in slice
+// order. PARTIAL: the parts go to memory instead, `reduce_parts` adds them. Bytes moved a block:
+// steps * (BM + BN) * BKB, and the outputs. SMs: 75 (float16, register copies), 80 and later.
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
-constexpr int kChunks = BKB / 16;                 // 16-byte chunks of a row
+constexpr int kChunks = BKB / 16;  // 16-byte chunks of a row
 constexpr int kChunkElements = 16 / sizeof(TX);
 constexpr int kRowsAtOnce = kThreads / kChunks;
 constexpr int kCopiesA = BM / kRowsAtOnce, kCopiesB = BN / kRowsAtOnce;
@@ -26,55 +28,70 @@ struct Loader {
   int row, chunk;
 };
 
-__device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, int first_k, int step) {
+__device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, int first_k,
+                                              int step) {
   Loader l;
   l.chunk = threadIdx.x % kChunks, l.row = threadIdx.x / kChunks;
 #pragma unroll
-  for (int i = 0; i < kCopiesA; ++i) l.window[i] = pixel_window(a, first_m + l.row + i * kRowsAtOnce);
-  l.w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + l.row) * a.w_pitch + step * BK + l.chunk * kChunkElements;
+  for (int i = 0; i < kCopiesA; ++i)
+    l.window[i] = pixel_window(a, first_m + l.row + i * kRowsAtOnce);
+  l.w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + l.row) * a.w_pitch +
+        step * BK + l.chunk * kChunkElements;
   return l;
 }
 
 // Starts the copies of one step into a stage.
-__device__ __forceinline__ void start_copies(const ConvArgs& a, Loader& l, const FilterStep& f, unsigned char* stage) {
+__device__ __forceinline__ void start_copies(const ConvArgs& a, Loader& l, const FilterStep& f,
+                                             unsigned char* stage) {
   int offset = step_offset(a, f);
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i) {
     bool valid = inside(a, l.window[i], f);
-    copy_async(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk), valid ? l.window[i].base + offset : static_cast<const TX*>(a.x), valid);
+    copy_async(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk),
+               valid ? l.window[i].base + offset : static_cast<const TX*>(a.x), valid);
   }
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
-    copy_async(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk), l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
+    copy_async(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk),
+               l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
   }
   l.w += BK;
 }
 
-// The same by registers, for SMs without cp.async: fetch before the arithmetic of a step, put after it.
+// The same by registers, for SMs without cp.async: fetch before the arithmetic of a step, put after
+// it.
 struct Fetched {
   Bytes16 a[kCopiesA], b[kCopiesB];
 };
-__device__ __forceinline__ void fetch(const ConvArgs& a, Loader& l, const FilterStep& f, Fetched& out) {
+__device__ __forceinline__ void fetch(const ConvArgs& a, Loader& l, const FilterStep& f,
+                                      Fetched& out) {
   int offset = step_offset(a, f);
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i) {
-    out.a[i] = inside(a, l.window[i], f) ? *reinterpret_cast<const Bytes16*>(l.window[i].base + offset) : Bytes16{0, 0, 0, 0};
+    out.a[i] = inside(a, l.window[i], f)
+                   ? *reinterpret_cast<const Bytes16*>(l.window[i].base + offset)
+                   : Bytes16{0, 0, 0, 0};
   }
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
-    out.b[i] = *reinterpret_cast<const Bytes16*>(l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch);
+    out.b[i] = *reinterpret_cast<const Bytes16*>(l.w + static_cast<long long>(i * kRowsAtOnce) *
+                                                           a.w_pitch);
   }
   l.w += BK;
 }
 __device__ __forceinline__ void put(const Loader& l, const Fetched& in, unsigned char* stage) {
 #pragma unroll
-  for (int i = 0; i < kCopiesA; ++i) *reinterpret_cast<Bytes16*>(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk)) = in.a[i];
+  for (int i = 0; i < kCopiesA; ++i)
+    *reinterpret_cast<Bytes16*>(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk)) = in.a[i];
 #pragma unroll
-  for (int i = 0; i < kCopiesB; ++i) *reinterpret_cast<Bytes16*>(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk)) = in.b[i];
+  for (int i = 0; i < kCopiesB; ++i)
+    *reinterpret_cast<Bytes16*>(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk)) =
+        in.b[i];
 }
 
 // acc += the stage's A * B for this warp's tile.
-__device__ __forceinline__ void multiply_stage(const unsigned char* stage, int warp_m, int warp_n, float (&acc)[kTilesM][kTilesN][4]) {
+__device__ __forceinline__ void multiply_stage(const unsigned char* stage, int warp_m, int warp_n,
+                                               float (&acc)[kTilesM][kTilesN][4]) {
   int lane = threadIdx.x % 32;
   int a_row = warp_m * WM + lane % 16, a_chunk = lane / 16;
   int b_row = warp_n * WN + lane % 8 + lane / 16 * 8, b_chunk = lane / 8 % 2;
@@ -82,15 +99,19 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
   for (int k = 0; k < kChunks / 2; ++k) {
     unsigned a[kTilesM][4], b[kTilesN / 2][4];
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i) load_matrices(a[i], stage + swizzled(a_row + i * 16, 2 * k + a_chunk));
+    for (int i = 0; i < kTilesM; ++i)
+      load_matrices(a[i], stage + swizzled(a_row + i * 16, 2 * k + a_chunk));
 #pragma unroll
-    for (int j = 0; j < kTilesN / 2; ++j) load_matrices(b[j], stage + BM * BKB + swizzled(b_row + j * 16, 2 * k + b_chunk));
+    for (int j = 0; j < kTilesN / 2; ++j)
+      load_matrices(b[j], stage + BM * BKB + swizzled(b_row + j * 16, 2 * k + b_chunk));
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
       for (int j = 0; j < kTilesN; ++j) {
-        if constexpr (sizeof(TX) == 2) multiply_half(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-        else multiply_tf32(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+        if constexpr (sizeof(TX) == 2)
+          multiply_half(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+        else
+          multiply_tf32(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
       }
     }
   }
@@ -98,13 +119,16 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
 
 __device__ __forceinline__ void finish(const ConvArgs& a, float (&v)[8], int m, int k) {
   long long index = static_cast<long long>(m) * a.ldy + k;
-  epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, index, a.ldy, a.k);
+  epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
+              index, a.ldy, a.k);
   store_vector<8>(static_cast<TY*>(a.y) + index, v);
 }
 
-// Epilogue of an undivided tile: each warp turns its fragments, 16 rows at a time, into row vectors through its own
-// piece of shared memory.
-__device__ __forceinline__ void finish_warp(const ConvArgs& a, unsigned char* shared, int first_m, int first_k, int warp_m, int warp_n, float (&acc)[kTilesM][kTilesN][4]) {
+// Epilogue of an undivided tile: each warp turns its fragments, 16 rows at a time, into row vectors
+// through its own piece of shared memory.
+__device__ __forceinline__ void finish_warp(const ConvArgs& a, unsigned char* shared, int first_m,
+                                            int first_k, int warp_m, int warp_n,
+                                            float (&acc)[kTilesM][kTilesN][4]) {
   constexpr int kPitch = WN + 8, kLanesOfRow = WN / 8, kRows = 32 / kLanesOfRow;
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float* mine = reinterpret_cast<float*>(shared) + warp * 16 * kPitch;
@@ -133,7 +157,8 @@ __device__ __forceinline__ void finish_warp(const ConvArgs& a, unsigned char* sh
   }
 }
 
-__device__ __forceinline__ void store_fragments(float* to, int pitch, int warp_m, int warp_n, int rows, float (&acc)[kTilesM][kTilesN][4]) {
+__device__ __forceinline__ void store_fragments(float* to, int pitch, int warp_m, int warp_n,
+                                                int rows, float (&acc)[kTilesM][kTilesN][4]) {
   int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < kTilesM; ++i) {
@@ -142,14 +167,19 @@ __device__ __forceinline__ void store_fragments(float* to, int pitch, int warp_m
     for (int j = 0; j < kTilesN; ++j) {
       float* p = to + static_cast<long long>(row) * pitch + warp_n * WN + j * 8 + lane % 4 * 2;
       if (row < rows) *reinterpret_cast<float2*>(p) = float2{acc[i][j][0], acc[i][j][1]};
-      if (row + 8 < rows) *reinterpret_cast<float2*>(p + 8 * static_cast<long long>(pitch)) = float2{acc[i][j][2], acc[i][j][3]};
+      if (row + 8 < rows)
+        *reinterpret_cast<float2*>(p + 8 * static_cast<long long>(pitch)) =
+            float2{acc[i][j][2], acc[i][j][3]};
     }
   }
 }
 
 #if SPLIT > 1
-// Epilogue of a tile whose parts lie in the shared memory of the cluster's blocks: each block finishes its share.
-__device__ __forceinline__ void finish_cluster(const ConvArgs& a, unsigned char* shared, int first_m, int first_k, int warp_m, int warp_n, float (&acc)[kTilesM][kTilesN][4]) {
+// Epilogue of a tile whose parts lie in the shared memory of the cluster's blocks: each block
+// finishes its share.
+__device__ __forceinline__ void finish_cluster(const ConvArgs& a, unsigned char* shared,
+                                               int first_m, int first_k, int warp_m, int warp_n,
+                                               float (&acc)[kTilesM][kTilesN][4]) {
   constexpr int kPitch = BN + 8, kVectors = BM * BN / 8;
   float* tile = reinterpret_cast<float*>(shared);
   store_fragments(tile, kPitch, warp_m, warp_n, BM, acc);
@@ -176,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #if SPLIT > 1 && !defined(ENGINERY_EMULATE)
     __cluster_dims__(1, 1, SPLIT)
 #endif
-    kernel(const ConvArgs a) {
+        kernel(const ConvArgs a) {
   extern __shared__ __align__(128) unsigned char shared[];
   int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
   int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;
@@ -226,7 +256,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #endif
   __syncthreads();
 #if PARTIAL
-  float* part = a.partial + (static_cast<long long>(slice) * a.m + first_m) * (a.tiles_k * BN) + first_k;
+  float* part =
+      a.partial + (static_cast<long long>(slice) * a.m + first_m) * (a.tiles_k * BN) + first_k;
   store_fragments(part, a.tiles_k * BN, warp_m, warp_n, a.m - first_m, acc);
 #elif SPLIT > 1
   finish_cluster(a, shared, first_m, first_k, warp_m, warp_n, acc);

@@ -1,13 +1,17 @@
-// Implicit-GEMM convolution and GEMM with float32 arithmetic, NHWC x KRSC, storage float32 or float16.
+// Implicit-GEMM convolution and GEMM with float32 arithmetic, NHWC x KRSC, storage float32 or
+// float16.
 //
-// One block computes BM pixels x BN channels in threads of TM x 8; a thread owns channels 4t..4t+3 of both halves of the
-// tile, so that its reads of shared memory are free of conflicts. Operands come 4 elements a load, are widened and stored
-// transposed, two buffers. With PARTIAL K is divided among the blocks of one tile (conv_parts.cuh). Bytes moved a block: steps * (BM + BN) * BK elements, and the outputs. Serves every SM.
+// One block computes BM pixels x BN channels in threads of TM x 8; a thread owns channels 4t..4t+3
+// of both halves of the tile, so that its reads of shared memory are free of conflicts. Operands
+// come 4 elements a load, are widened and stored transposed, two buffers. With PARTIAL K is divided
+// among the blocks of one tile (conv_parts.cuh). Bytes moved a block: steps * (BM + BN) * BK
+// elements, and the outputs. Serves every SM.
 
 constexpr int kColumns = BN / 8, kThreads = BM / TM * kColumns;
 constexpr int kVectors = BK / 4;
 constexpr int kRowsAtOnce = kThreads / kVectors;
-constexpr int kLoadsA = (BM + kRowsAtOnce - 1) / kRowsAtOnce, kLoadsB = (BN + kRowsAtOnce - 1) / kRowsAtOnce;
+constexpr int kLoadsA = (BM + kRowsAtOnce - 1) / kRowsAtOnce,
+              kLoadsB = (BN + kRowsAtOnce - 1) / kRowsAtOnce;
 constexpr int kPitchA = BM + 4, kPitchB = BN + 4;
 constexpr int kStage = BK * (kPitchA + kPitchB);
 static_assert(kThreads % kVectors == 0 && TM % 4 == 0, "tile");
@@ -16,7 +20,8 @@ struct Fetched {
   float a[kLoadsA][4], b[kLoadsB][4];
 };
 
-__device__ __forceinline__ void fetch(const ConvArgs& a, const PixelWindow (&window)[kLoadsA], const TX* w, int row, const FilterStep& f, Fetched& out) {
+__device__ __forceinline__ void fetch(const ConvArgs& a, const PixelWindow (&window)[kLoadsA],
+                                      const TX* w, int row, const FilterStep& f, Fetched& out) {
   int offset = step_offset(a, f);
 #pragma unroll
   for (int i = 0; i < kLoadsA; ++i) {
@@ -54,7 +59,8 @@ __device__ __forceinline__ void put(const Fetched& in, float* stage, int row, in
   }
 }
 
-__device__ __forceinline__ void multiply_stage(const float* stage, int tm, int tn, float (&acc)[TM][8]) {
+__device__ __forceinline__ void multiply_stage(const float* stage, int tm, int tn,
+                                               float (&acc)[TM][8]) {
 #pragma unroll
   for (int k = 0; k < BK; ++k) {
     float a[TM], b[2][4];
@@ -74,7 +80,8 @@ __device__ __forceinline__ void multiply_stage(const float* stage, int tm, int t
 
 __device__ __forceinline__ void finish(const ConvArgs& a, float (&v)[4], int m, int k) {
   long long index = static_cast<long long>(m) * a.ldy + k;
-  epilogue<4>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, index, a.ldy, a.k);
+  epilogue<4>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
+              index, a.ldy, a.k);
   store_vector<4>(static_cast<TY*>(a.y) + index, v);
 }
 
@@ -83,7 +90,8 @@ __device__ __forceinline__ void put_out(const ConvArgs& a, const float* acc, int
   if (m >= a.m) return;
   float v[4] = {acc[0], acc[1], acc[2], acc[3]};
 #if PARTIAL
-  store_vector<4>(a.partial + (static_cast<long long>(blockIdx.z) * a.m + m) * (a.tiles_k * BN) + k, v);
+  store_vector<4>(a.partial + (static_cast<long long>(blockIdx.z) * a.m + m) * (a.tiles_k * BN) + k,
+                  v);
 #else
   if (k < a.ldy) finish(a, v, m, k);
 #endif
@@ -98,7 +106,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) 
   PixelWindow window[kLoadsA];
 #pragma unroll
   for (int i = 0; i < kLoadsA; ++i) window[i] = pixel_window(a, first_m + row + i * kRowsAtOnce);
-  const TX* w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + row) * a.w_pitch + vector * 4;
+  const TX* w =
+      static_cast<const TX*>(a.w) + static_cast<long long>(first_k + row) * a.w_pitch + vector * 4;
   int begin = 0, end = a.steps;
 #if PARTIAL
   begin = static_cast<int>(static_cast<long long>(a.steps) * blockIdx.z / a.slices);

@@ -1,8 +1,8 @@
 // Moves elements between strided places: transpose, slice, split, concatenation, expansion.
 //
-// A thread moves one element, or one 16-byte piece where both sides are contiguous; lanes run along the innermost
-// dimension. Entries are generated, one for each type and number of dimensions. Bytes moved an element: one read, one
-// write. Serves every SM.
+// A thread moves one element, or one 16-byte piece where both sides are contiguous; lanes run along
+// the innermost dimension. Entries are generated, one for each type and number of dimensions. Bytes
+// moved an element: one read, one write. Serves every SM.
 
 template <typename T, int DIMS>
 __device__ __forceinline__ void move(const CopyArgs& a) {

@@ -1,8 +1,9 @@
-// Transposed convolution, NHWC: each output gathers the inputs that reach it. WIDTH output channels a thread; with groups 1.
+// Transposed convolution, NHWC: each output gathers the inputs that reach it. WIDTH output channels
+// a thread; with groups 1.
 //
-// Lanes run along output channels; w is [r][s][c of the group][k with its padding], so that reads coalesce and x is read once for
-// all lanes of a pixel. Bytes moved an output: c * r * s / strides elements of x and WIDTH times that of w, from the caches. Serves
-// every SM.
+// Lanes run along output channels; w is [r][s][c of the group][k with its padding], so that reads
+// coalesce and x is read once for all lanes of a pixel. Bytes moved an output: c * r * s / strides
+// elements of x and WIDTH times that of w, from the caches. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
   unsigned i = blockIdx.x * 256u + threadIdx.x, vectors = static_cast<unsigned>(a.ldy) / WIDTH;
@@ -14,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
   int p = static_cast<int>(row - n * a.by_p.divisor);
   float v[WIDTH] = {};
   if (k < a.k) {
-    const TX* image = static_cast<const TX*>(a.x) + static_cast<long long>(n) * a.h * a.width * a.c + k / a.group_k * a.group_c;
+    const TX* image = static_cast<const TX*>(a.x) +
+                      static_cast<long long>(n) * a.h * a.width * a.c + k / a.group_k * a.group_c;
     for (int r = 0; r < a.r; ++r) {
       int up = p + a.pad_h - r * a.dilation_h, h = up / a.stride_h;
       if (up < 0 || h * a.stride_h != up || h >= a.h) continue;
@@ -22,7 +24,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
         int left = q + a.pad_w - s * a.dilation_w, x = left / a.stride_w;
         if (left < 0 || x * a.stride_w != left || x >= a.width) continue;
         const TX* pixel = image + (static_cast<long long>(h) * a.width + x) * a.c;
-        const float* w = static_cast<const float*>(a.w) + static_cast<long long>((r * a.s + s) * a.group_c) * a.ldy + k;
+        const float* w = static_cast<const float*>(a.w) +
+                         static_cast<long long>((r * a.s + s) * a.group_c) * a.ldy + k;
         for (int c = 0; c < a.group_c; ++c) {
           float f[WIDTH], u = load_one(pixel + c);
           load_vector<WIDTH>(w + static_cast<long long>(c) * a.ldy, f);
@@ -33,6 +36,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ConvArgs a) {
     }
   }
   long long index = static_cast<long long>(m) * a.ldy + k;
-  epilogue<WIDTH>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k, index, a.ldy, a.k);
+  epilogue<WIDTH>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
+                  index, a.ldy, a.k);
   store_vector<WIDTH>(static_cast<TY*>(a.y) + index, v);
 }

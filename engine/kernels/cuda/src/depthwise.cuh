@@ -1,8 +1,10 @@
-// Depthwise convolution, NHWC: y[n,p,q,c] = sum over (r, s) of x[n, p*stride-pad+r*dil, q*stride-pad+s*dil, c] * w[r,s,c].
+// Depthwise convolution, NHWC: y[n,p,q,c] = sum over (r, s) of x[n, p*stride-pad+r*dil,
+// q*stride-pad+s*dil, c] * w[r,s,c].
 //
-// A thread computes WIDTH channels of STRIP outputs along a row and reads each input vector of a filter row once; lanes run
-// along channels, so that accesses coalesce. Bytes moved an element: two at the ideal, (R * inputs of a strip / STRIP + 1)
-// elements through the L1. R, S, strides and dilation are constants of the text. Serves every SM.
+// A thread computes WIDTH channels of STRIP outputs along a row and reads each input vector of a
+// filter row once; lanes run along channels, so that accesses coalesce. Bytes moved an element: two
+// at the ideal, (R * inputs of a strip / STRIP + 1) elements through the L1. R, S, strides and
+// dilation are constants of the text. Serves every SM.
 
 constexpr int kInputs = (STRIP - 1) * STRIDE_W + (S - 1) * DILATION_W + 1;
 
@@ -21,7 +23,8 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
   for (int r = 0; r < R; ++r) {
     int h = h0 + r * DILATION_H;
     if (h < 0 || h >= a.h) continue;
-    const TX* line = static_cast<const TX*>(a.x) + (static_cast<long long>(n) * a.h + h) * a.width * a.c + c;
+    const TX* line =
+        static_cast<const TX*>(a.x) + (static_cast<long long>(n) * a.h + h) * a.width * a.c + c;
     float w[S][WIDTH];
 #pragma unroll
     for (int s = 0; s < S; ++s) load_vector<WIDTH>(a.w + (r * S + s) * a.c + c, w[s]);

@@ -1,7 +1,9 @@
-// A matrix times few vectors, the tail of classifiers: y[m, k] = epilogue(sum over c of x[m, c] * w[k, c]), m < ROWS.
+// A matrix times few vectors, the tail of classifiers: y[m, k] = epilogue(sum over c of x[m, c] *
+// w[k, c]), m < ROWS.
 //
-// A warp computes one k for ROWS rows of x; lanes read w in 16-byte pieces, once. A block has 4 warps; blockIdx.y counts
-// groups of ROWS rows. Bytes moved: w once for each group. Serves every SM.
+// A warp computes one k for ROWS rows of x; lanes read w in 16-byte pieces, once. A block has 4
+// warps; blockIdx.y counts groups of ROWS rows. Bytes moved: w once for each group. Serves every
+// SM.
 
 constexpr int kPiece = 16 / sizeof(TX);
 
@@ -26,14 +28,17 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const GemvArgs a) {
     for (int i = 0; i < ROWS; ++i) {
       if (first + i >= a.m) break;
       float v[kPiece];
-      load_vector<kPiece>(static_cast<const TX*>(a.x) + static_cast<long long>(first + i) * a.ldx + c, v);
+      load_vector<kPiece>(
+          static_cast<const TX*>(a.x) + static_cast<long long>(first + i) * a.ldx + c, v);
 #pragma unroll
       for (int j = 0; j < kPiece; ++j) acc[i] += u[j] * v[j];
     }
   }
   for (int c = vectored + lane; c < a.c; c += 32) {
     float u = load_one(w + c);
-    for (int i = 0; i < ROWS && first + i < a.m; ++i) acc[i] += u * load_one(static_cast<const TX*>(a.x) + static_cast<long long>(first + i) * a.ldx + c);
+    for (int i = 0; i < ROWS && first + i < a.m; ++i)
+      acc[i] +=
+          u * load_one(static_cast<const TX*>(a.x) + static_cast<long long>(first + i) * a.ldx + c);
   }
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {

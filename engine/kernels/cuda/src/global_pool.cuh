@@ -1,7 +1,8 @@
 // Average or maximum over all pixels, [n][pixels][c] -> [n][c].
 //
-// A block of 256 threads serves one image and 8 vectors of WIDTH channels: 8 lanes along channels, 32 along pixels, then a
-// tree through shared memory in a fixed order. Bytes moved: each input once. Serves every SM.
+// A block of 256 threads serves one image and 8 vectors of WIDTH channels: 8 lanes along channels,
+// 32 along pixels, then a tree through shared memory in a fixed order. Bytes moved: each input
+// once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const WindowArgs a) {
   __shared__ float parts[32][8 * WIDTH + 1];
@@ -14,7 +15,8 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const WindowArgs a) {
   if (c < a.c) {
     for (int i = line; i < pixels; i += 32) {
       float u[WIDTH];
-      load_vector<WIDTH>(static_cast<const TX*>(a.x) + (static_cast<long long>(n) * pixels + i) * a.c + c, u);
+      load_vector<WIDTH>(
+          static_cast<const TX*>(a.x) + (static_cast<long long>(n) * pixels + i) * a.c + c, u);
 #pragma unroll
       for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? fmaxf(v[k], u[k]) : v[k] + u[k];
     }

@@ -1,6 +1,8 @@
-// Local response normalisation across channels, NHWC: y = x / (bias + alpha / size * sum of squares of the window)^beta.
+// Local response normalisation across channels, NHWC: y = x / (bias + alpha / size * sum of squares
+// of the window)^beta.
 //
-// A thread computes one element and reads the window through the L1; lanes run along channels. Serves every SM.
+// A thread computes one element and reads the window through the L1; lanes run along channels.
+// Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const LrnArgs a) {
   int i = static_cast<int>(blockIdx.x) * 256 + threadIdx.x;

@@ -1,7 +1,8 @@
-// Element-wise functions of operands that lie alike, or repeat along channels, or are single values; with their chain.
+// Element-wise functions of operands that lie alike, or repeat along channels, or are single
+// values; with their chain.
 //
-// A thread computes WIDTH consecutive elements of storage; elements() is generated. Bytes moved an element: each operand
-// and the output once. Serves every SM.
+// A thread computes WIDTH consecutive elements of storage; elements() is generated. Bytes moved an
+// element: each operand and the output once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const PointwiseArgs a) {
   int i = (static_cast<int>(blockIdx.x) * 256 + static_cast<int>(threadIdx.x)) * WIDTH;

@@ -1,7 +1,8 @@
-// Pooling over windows, NHWC: max, or average over the window's elements inside the input (or inside input and padding).
+// Pooling over windows, NHWC: max, or average over the window's elements inside the input (or
+// inside input and padding).
 //
-// A thread computes WIDTH channels of one output; lanes run along channels. Bytes moved an element: r * s reads from the L1,
-// each input about once from memory. Serves every SM.
+// A thread computes WIDTH channels of one output; lanes run along channels. Bytes moved an element:
+// r * s reads from the L1, each input about once from memory. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
   int i = static_cast<int>(blockIdx.x) * 128 + threadIdx.x;
@@ -21,12 +22,15 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
     int h = h0 + r * a.dilation_h;
     for (int s = 0; s < a.s; ++s) {
       int x = x0 + s * a.dilation_w;
-      bool in_padding = h >= -a.pad_h && h < a.h + a.pad_h_end && x >= -a.pad_w && x < a.width + a.pad_w_end;
+      bool in_padding =
+          h >= -a.pad_h && h < a.h + a.pad_h_end && x >= -a.pad_w && x < a.width + a.pad_w_end;
       bool in_input = h >= 0 && h < a.h && x >= 0 && x < a.width;
       counted += COUNT_PADDING ? in_padding : in_input;
       if (!in_input) continue;
       float u[WIDTH];
-      load_vector<WIDTH>(static_cast<const TX*>(a.x) + ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c + c, u);
+      load_vector<WIDTH>(static_cast<const TX*>(a.x) +
+                             ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c + c,
+                         u);
 #pragma unroll
       for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? fmaxf(v[k], u[k]) : v[k] + u[k];
     }

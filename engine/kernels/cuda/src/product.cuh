@@ -1,18 +1,21 @@
-// Products of any two matrices, one for each batch: run-time operands, transposed ones, batches that repeat.
+// Products of any two matrices, one for each batch: run-time operands, transposed ones, batches
+// that repeat.
 //
-// A block of 256 threads owns a tile of 64 x 64 outputs, a thread 4 x 4 of them; steps of 16 along K pass through shared memory as
-// floats. A_ALONG_K, B_ALONG_K: along which dimension neighbouring threads read. VECTOR: outputs a store. Sums in float32.
-// Serves every SM.
+// A block of 256 threads owns a tile of 64 x 64 outputs, a thread 4 x 4 of them; steps of 16 along
+// K pass through shared memory as floats. A_ALONG_K, B_ALONG_K: along which dimension neighbouring
+// threads read. VECTOR: outputs a store. Sums in float32. Serves every SM.
 
 // 64 lines (of m or n) by 16 along K, zeros outside.
 template <bool ALONG_K>
-__device__ __forceinline__ void load_tile(float (&tile)[16][68], const TX* x, int first, int lines, int stride, int first_k, int depth, int stride_k) {
+__device__ __forceinline__ void load_tile(float (&tile)[16][68], const TX* x, int first, int lines,
+                                          int stride, int first_k, int depth, int stride_k) {
   int t = static_cast<int>(threadIdx.x);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     int k = ALONG_K ? t % 16 : t / 64 + 4 * i, line = ALONG_K ? t / 16 + 16 * i : t % 64;
     bool inside = first + line < lines && first_k + k < depth;
-    long long at = static_cast<long long>(first + line) * stride + static_cast<long long>(first_k + k) * stride_k;
+    long long at = static_cast<long long>(first + line) * stride +
+                   static_cast<long long>(first_k + k) * stride_k;
     tile[k][line] = inside ? load_one(x + at) : 0.0f;
   }
 }

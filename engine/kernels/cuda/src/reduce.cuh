@@ -1,17 +1,21 @@
-// Reductions over any dimensions: reduce_first(), reduce_each(x), reduce_join(p, q) and reduce_last(p, n) are generated, as are the places.
+// Reductions over any dimensions: reduce_first(), reduce_each(x), reduce_join(p, q) and
+// reduce_last(p, n) are generated, as are the places.
 //
-// GROUP threads own one output: 1 where neighbouring outputs lie side by side, a warp or a block where the reduced elements do.
-// Bytes moved: every element once. Serves every SM.
+// GROUP threads own one output: 1 where neighbouring outputs lie side by side, a warp or a block
+// where the reduced elements do. Bytes moved: every element once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const ReduceArgs a) {
-  unsigned thread = blockIdx.x * 256u + threadIdx.x, output = thread / GROUP, first = thread % GROUP;
+  unsigned thread = blockIdx.x * 256u + threadIdx.x, output = thread / GROUP,
+           first = thread % GROUP;
   if (output >= a.outputs) return;
   const TX* x = static_cast<const TX*>(a.x) + kept_place(output);
   float v[1] = {reduce_first()};
-  for (unsigned i = first; i < a.reduced; i += GROUP) v[0] = reduce_join(v[0], reduce_each(load_one(x + reduced_place(i))));
+  for (unsigned i = first; i < a.reduced; i += GROUP)
+    v[0] = reduce_join(v[0], reduce_each(load_one(x + reduced_place(i))));
 #if GROUP > 1
 #pragma unroll
-  for (int lanes = 16; lanes > 0; lanes /= 2) v[0] = reduce_join(v[0], __shfl_xor_sync(0xffffffffu, v[0], lanes));
+  for (int lanes = 16; lanes > 0; lanes /= 2)
+    v[0] = reduce_join(v[0], __shfl_xor_sync(0xffffffffu, v[0], lanes));
 #endif
 #if GROUP > 32
   __shared__ float parts[8];

@@ -1,8 +1,8 @@
 // Softmax along one axis: y = exp(x - max) / sum, or its logarithm x - max - log(sum).
 //
-// INNER 1: a block of 128 threads owns one row of contiguous elements. Otherwise a thread owns one column of elements
-// that lie `inner` apart, lanes along the inner dimension. Bytes moved: two reads through the caches, one read from
-// memory and one write an element. Serves every SM.
+// INNER 1: a block of 128 threads owns one row of contiguous elements. Otherwise a thread owns one
+// column of elements that lie `inner` apart, lanes along the inner dimension. Bytes moved: two
+// reads through the caches, one read from memory and one write an element. Serves every SM.
 
 __device__ __forceinline__ float block_reduce(float v, bool maximum) {
   __shared__ float parts[4];
@@ -33,7 +33,8 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const RowsArgs a) {
   top = block_reduce(top, true);
   for (int i = threadIdx.x; i < a.size; i += 128) sum += expf(load_one(x + i) - top);
   sum = block_reduce(sum, false);
-  for (int i = threadIdx.x; i < a.size; i += 128) store_one(y + i, softmax_of(load_one(x + i), top, sum));
+  for (int i = threadIdx.x; i < a.size; i += 128)
+    store_one(y + i, softmax_of(load_one(x + i), top, sum));
 }
 #else
 extern "C" __global__ void __launch_bounds__(128) kernel(const RowsArgs a) {
@@ -43,8 +44,10 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const RowsArgs a) {
   const TX* x = static_cast<const TX*>(a.x) + start;
   TY* y = static_cast<TY*>(a.y) + start;
   float top = -INFINITY, sum = 0;
-  for (int j = 0; j < a.size; ++j) top = fmaxf(top, load_one(x + static_cast<long long>(j) * a.inner));
-  for (int j = 0; j < a.size; ++j) sum += expf(load_one(x + static_cast<long long>(j) * a.inner) - top);
+  for (int j = 0; j < a.size; ++j)
+    top = fmaxf(top, load_one(x + static_cast<long long>(j) * a.inner));
+  for (int j = 0; j < a.size; ++j)
+    sum += expf(load_one(x + static_cast<long long>(j) * a.inner) - top);
   for (int j = 0; j < a.size; ++j) {
     long long at = static_cast<long long>(j) * a.inner;
     store_one(y + at, softmax_of(load_one(x + at), top, sum));

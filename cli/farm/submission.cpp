@@ -1,0 +1,83 @@
+#include "cli/farm/submission.h"
+
+#include <algorithm>
+
+#include "cli/output/progress.h"
+#include "engine/device/sku_table.h"
+#include "pipeline/action_keys.h"
+
+namespace enginery {
+namespace {
+
+DeviceKind kind_of(const std::string& sku) {
+  const auto row = resolve_sku_name(sku);
+  return row ? row->kind : DeviceKind::cpu;
+}
+
+std::string farm_toolchain(const std::vector<SkuView>& farm, const std::string& sku) {
+  const auto found =
+      std::find_if(farm.begin(), farm.end(), [&](const SkuView& view) { return view.sku == sku; });
+  return found == farm.end() ? "" : found->toolchain;
+}
+
+bool has_sku(const std::vector<SkuView>& farm, const std::string& sku) {
+  return std::any_of(farm.begin(), farm.end(),
+                     [&](const SkuView& view) { return view.sku == sku; });
+}
+
+TargetRequest make_target(const KeySubject& of_job, const std::string& sku,
+                          const SubmitOptions& wish, const std::vector<SkuView>& farm) {
+  TargetRequest target;
+  target.sku = sku;
+  // Untuned is the second choice: where the farm has the device, it tunes.
+  target.provisional = wish.provisional && !has_sku(farm, sku);
+  target.toolchain = target.provisional ? "" : farm_toolchain(farm, sku);
+  KeySubject subject = of_job;
+  subject.sku = sku;
+  subject.toolchain =
+      target.toolchain.empty() ? toolchain_text(kind_of(sku), nullptr) : target.toolchain;
+  subject.options = options_for(sku, of_job.options);
+  subject.options.provisional = target.provisional;
+  target.engine_key = engine_key(subject);
+  if (!target.provisional) target.tune_key = tune_key(subject);
+  return target;
+}
+
+}  // namespace
+
+SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& model,
+                                  const BuildOptions& options, const SubmitOptions& wish,
+                                  const std::vector<SkuView>& farm) {
+  SubmitRequest request;
+  request.name = packed.name;
+  request.model_name = packed.file;
+  request.model = packed.digest;
+  request.options = to_text(options);
+  request.validate_key = validate_key(packed.digest, options);
+  const KeySubject of_job{packed.digest, model.structure_digest, packed.name, "", "", options};
+  for (const std::string& sku : wish.targets)
+    request.targets.push_back(make_target(of_job, sku, wish, farm));
+  request.priority = wish.priority;
+  request.tags = wish.tags;
+  request.rebuild = wish.rebuild;
+  request.wait_for_workers = wish.wait_for_workers;
+  request.dry_run = wish.dry_run;
+  return request;
+}
+
+Result<JobView> send_submission(Client& client, const PackedModel& packed,
+                                const SubmitRequest& request, Console& console) {
+  if (!request.dry_run) {
+    const SystemClock clock;
+    ProgressDisplay display(console, clock);
+    const TransferProgress progress = [&](uint64_t done, uint64_t total) {
+      if (console.err_is_terminal())
+        display.show({{packed.name, "uploading", done >> 10, total >> 10, 0, ""}});
+    };
+    TRY(const Digest digest, client.put_blob(as_bytes(packed.bytes), progress));
+    ENSURE(digest == packed.digest, "put_blob named other bytes");
+  }
+  return client.submit(request, make_request_id());
+}
+
+}  // namespace enginery

@@ -1,0 +1,94 @@
+#include "cli/local/engine_session.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace enginery {
+
+int affinity_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+  return known ? std::max(CPU_COUNT(&set), 1) : 1;
+}
+
+Error as_local(Error error) {
+  if (error.code == ErrorCode::unavailable) error.code = ErrorCode::incompatible;
+  return error;
+}
+
+Result<Engine> open_engine(const std::string& file, std::optional<int64_t> threads,
+                           Console& console) {
+  LoadOptions options;
+  options.threads = static_cast<int>(threads.value_or(affinity_cores()));
+  auto loaded = Engine::load(file, options);
+  if (!loaded.ok()) return as_local(std::move(loaded).error());
+  Engine engine = std::move(*loaded);
+  const EngineInfo& info = engine.info();
+  if (info.kind == "cpu" && engine.threads() != info.threads) {
+    console.warn(fmt::format(
+        "{} was tuned for {} threads and runs with {}; --threads {} gives what was measured", file,
+        info.threads, engine.threads(), info.threads));
+  }
+  if (info.provisional)
+    console.warn(file +
+                 " is untuned (provisional): its choices come from a model, not from measurements");
+  return engine;
+}
+
+std::string precision_text(const std::vector<std::string>& precisions) {
+  std::string text;
+  for (const std::string& precision : precisions) {
+    if (precision != "fp32") text += (text.empty() ? "" : ",") + precision;
+  }
+  return text.empty() ? "fp32" : text;
+}
+
+std::string file_name_of(const std::string& tensor) {
+  std::string name = tensor;
+  for (char& c : name) {
+    const bool good =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    if (!good) c = '_';
+  }
+  return name;
+}
+
+int64_t batch_of(const EngineInfo& info) {
+  const bool has_batch = !info.inputs.empty() && !info.inputs.front().type.dims.empty();
+  return has_batch ? info.inputs.front().type.dims.front() : 1;
+}
+
+Buffers::Buffers(const EngineInfo& info) : info_(info) {
+  for (const TensorInfo& input : info.inputs) {
+    inputs_.emplace_back(input.type.type, input.type.dims);
+    input_addresses_.push_back(inputs_.back().raw());
+  }
+}
+
+void Buffers::set_input(size_t index, Tensor tensor) {
+  ENSURE(tensor.tensor_type() == info_.inputs[index].type, "an input of another type");
+  inputs_[index] = std::move(tensor);
+  input_addresses_[index] = inputs_[index].raw();
+}
+
+std::span<void* const> Buffers::fresh_outputs() {
+  outputs_.clear();
+  output_addresses_.clear();
+  for (const TensorInfo& output : info_.outputs) {
+    outputs_.emplace_back(output.type.type, output.type.dims);
+    output_addresses_.push_back(outputs_.back().mutable_bytes());
+  }
+  return output_addresses_;
+}
+
+std::map<std::string, Tensor> Buffers::outputs() const {
+  std::map<std::string, Tensor> named;
+  for (size_t i = 0; i < outputs_.size(); ++i) named.emplace(info_.outputs[i].name, outputs_[i]);
+  return named;
+}
+
+}  // namespace enginery

@@ -1,0 +1,178 @@
+#include "cli/output/job_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/output/table.h"
+
+namespace enginery {
+namespace {
+
+Json error_json(const std::optional<Fault>& fault) {
+  if (!fault) return nullptr;
+  return {{"code", to_string(fault->code)}, {"message", valid_utf8(fault->message)}};
+}
+
+Json target_json(const TargetView& target) {
+  return {
+      {"sku", target.sku},
+      {"state", to_string(target.state)},
+      {"source", target.source == Source::none ? Json(nullptr) : Json(to_string(target.source))},
+      {"provisional", target.provisional},
+      {"engine", target.engine ? Json(target.engine->text()) : Json(nullptr)},
+      {"latency_ms", json_known(target.latency_ms)},
+      {"size_bytes", target.size_bytes},
+      {"timings_measured", target.timings_measured},
+      {"timings_reused", target.timings_reused},
+      {"error", error_json(target.fault)},
+      {"key", target.key.text()},
+      {"note", valid_utf8(target.note)}};
+}
+
+Json attempt_json(const AttemptView& attempt) {
+  return {{"worker", attempt.worker},
+          {"started", json_time(attempt.started_ns)},
+          {"ended", json_time(attempt.ended_ns)},
+          {"outcome", attempt.outcome.empty() ? Json(nullptr) : Json(attempt.outcome)},
+          {"epoch", attempt.epoch},
+          {"message", valid_utf8(attempt.message)}};
+}
+
+Json step_json(const StepView& step) {
+  Json attempts = Json::array();
+  for (const AttemptView& attempt : step.attempts) attempts.push_back(attempt_json(attempt));
+  return {{"sku", step.sku},
+          {"name", step.name},
+          {"key", step.key.text()},
+          {"epoch", step.epoch},
+          {"attempts", attempts},
+          {"commits", step.commits},
+          {"state", to_string(step.state)},
+          {"source", step.source == Source::none ? Json(nullptr) : Json(to_string(step.source))}};
+}
+
+// The end of a target in a few words: why it failed, or what it waits for.
+std::string remark(const TargetView& target) {
+  if (target.fault) return target.fault->message;
+  std::string text = target.provisional ? "untuned" : "";
+  if (!target.note.empty()) text += (text.empty() ? "" : "; ") + target.note;
+  return text;
+}
+
+int64_t count(const JobView& job, TargetState state) {
+  return std::count_if(job.targets.begin(), job.targets.end(),
+                       [&](const TargetView& t) { return t.state == state; });
+}
+
+}  // namespace
+
+Json job_json(const JobView& job) {
+  Json targets = Json::array();
+  for (const TargetView& target : job.targets) targets.push_back(target_json(target));
+  return {{"schema", "enginery.job/1"},
+          {"job", job.id.empty() ? Json(nullptr) : Json(job.id)},
+          {"state", to_string(job.state)},
+          {"model",
+           {{"name", valid_utf8(job.name)},
+            {"digest", job.model.text()},
+            {"file", valid_utf8(job.model_name)}}},
+          {"targets", targets},
+          {"submitted", json_time(job.submitted_ns)},
+          {"ended", json_time(job.ended_ns)},
+          {"tags", job.tags}};
+}
+
+Json job_json_with_steps(const JobView& job) {
+  Json json = job_json(job);
+  Json steps = Json::array();
+  for (const StepView& step : job.steps) steps.push_back(step_json(step));
+  json["steps"] = std::move(steps);
+  return json;
+}
+
+std::string target_table(const JobView& job) {
+  Table table({{"SKU"},
+               {"STATE"},
+               {"SOURCE"},
+               {"LATENCY ms", Align::right},
+               {"SIZE", Align::right},
+               {"MEASURED", Align::right},
+               {"REUSED", Align::right},
+               {"ENGINE"},
+               {"NOTE"}});
+  for (const TargetView& target : job.targets) {
+    const bool done = target.state == TargetState::done;
+    table.add({target.sku, to_string(target.state),
+               target.source == Source::none ? "" : to_string(target.source),
+               done ? human_milliseconds(target.latency_ms) : "",
+               done ? human_bytes(target.size_bytes) : "",
+               done ? std::to_string(target.timings_measured) : "",
+               done ? std::to_string(target.timings_reused) : "",
+               target.engine ? target.engine->text().substr(0, 19) : "", remark(target)});
+  }
+  return table.text();
+}
+
+std::string step_table(const JobView& job) {
+  Table table({{"STEP"},
+               {"SKU"},
+               {"STATE"},
+               {"SOURCE"},
+               {"EPOCH", Align::right},
+               {"ATTEMPTS", Align::right},
+               {"LAST WORKER"},
+               {"LAST OUTCOME"}});
+  for (const StepView& step : job.steps) {
+    const AttemptView last = step.attempts.empty() ? AttemptView{} : step.attempts.back();
+    std::string outcome = last.outcome;
+    if (!last.message.empty()) outcome += (outcome.empty() ? "" : ": ") + last.message;
+    table.add({step.name, step.sku, to_string(step.state),
+               step.source == Source::none ? "" : to_string(step.source),
+               std::to_string(step.epoch), std::to_string(step.attempts.size()), last.worker,
+               outcome});
+  }
+  return table.text();
+}
+
+std::vector<ProgressRow> progress_rows(const JobView& job) {
+  std::vector<ProgressRow> rows;
+  for (const TargetView& target : job.targets) {
+    ProgressRow row;
+    row.label = target.sku;
+    row.phase = target.state == TargetState::running && !target.progress.phase.empty()
+                    ? target.progress.phase
+                    : to_string(target.state);
+    if (target.state == TargetState::running) {
+      row.done = target.progress.done;
+      row.total = target.progress.total;
+      row.eta_seconds = target.progress.eta_seconds;
+    }
+    // While something runs, its progress says more than what it waits for.
+    if (row.total == 0 || target.fault) row.note = remark(target);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string job_trouble(const JobView& job) {
+  const int64_t failed = count(job, TargetState::failed),
+                cancelled = count(job, TargetState::cancelled);
+  if (failed + cancelled == 0) return "";
+  std::string text = fmt::format("job {}: of {} targets", job.id, job.targets.size());
+  if (failed > 0) text += fmt::format(" {} failed", failed);
+  if (cancelled > 0) text += fmt::format("{} {} cancelled", failed > 0 ? "," : "", cancelled);
+  return text + fmt::format("; enginery logs {} says what happened, enginery retry {} tries again",
+                            job.id, job.id);
+}
+
+ExitCode job_exit_code(const JobView& job) {
+  if (!is_end(job.state)) return ExitCode::ok;
+  const int64_t done = count(job, TargetState::done);
+  if (done == static_cast<int64_t>(job.targets.size())) return ExitCode::ok;
+  if (done > 0) return ExitCode::partial;
+  return count(job, TargetState::failed) > 0 ? ExitCode::failed : ExitCode::timed_out;
+}
+
+}  // namespace enginery

@@ -1,0 +1,97 @@
+#include "cli/output/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/output/table.h"
+
+namespace enginery {
+namespace {
+
+constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
+constexpr Nanoseconds kLineEvery = std::chrono::seconds(5),
+                      kSettled = std::chrono::milliseconds(500);
+constexpr uint64_t kBarCells = 20;
+
+std::string counted(const ProgressRow& row) {
+  return row.total == 0 ? "" : fmt::format("{}/{}", std::min(row.done, row.total), row.total);
+}
+
+std::string bar(const ProgressRow& row) {
+  const double share =
+      static_cast<double>(std::min(row.done, row.total)) / static_cast<double>(row.total);
+  const auto full = static_cast<size_t>(share * kBarCells);
+  return "[" + std::string(full, '#') + std::string(kBarCells - full, '-') + "]";
+}
+
+}  // namespace
+
+std::string progress_bar(const ProgressRow& row, size_t label_width, int columns) {
+  std::string text = fmt::format("{:<{}}  {:<11}", row.label, label_width, row.phase);
+  if (row.label.empty()) text = fmt::format("{:<11}", row.phase);
+  if (row.total > 0) text += "  " + bar(row) + "  " + counted(row);
+  if (row.eta_seconds > 0) text += "  ETA " + human_seconds(row.eta_seconds);
+  if (!row.note.empty()) text += "  " + row.note;
+  const size_t room = static_cast<size_t>(std::max(columns, 20)) - 1;
+  if (text.size() > room) text.resize(room);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string progress_line(const ProgressRow& row) {
+  std::string text = row.label.empty() ? row.phase : row.label + ": " + row.phase;
+  if (row.total > 0) text += " " + counted(row);
+  if (row.eta_seconds > 0) text += ", ETA " + human_seconds(row.eta_seconds);
+  if (!row.note.empty()) text += ", " + row.note;
+  return text;
+}
+
+void ProgressDisplay::show(const std::vector<ProgressRow>& rows) {
+  if (console_.err_is_terminal()) {
+    draw_bars(rows);
+  } else {
+    print_lines(rows);
+  }
+}
+
+void ProgressDisplay::draw_bars(const std::vector<ProgressRow>& rows) {
+  const Nanoseconds now = clock_.monotonic();
+  if (drawn_lines_ > 0 && now - drawn_at_ < kRedrawEvery) return;
+  size_t label_width = 0;
+  for (const ProgressRow& row : rows) label_width = std::max(label_width, row.label.size());
+  std::string text;
+  if (drawn_lines_ > 0) text += fmt::format("\x1b[{}A", drawn_lines_);
+  text += "\r\x1b[J";
+  for (const ProgressRow& row : rows)
+    text += progress_bar(row, label_width, console_.columns()) + "\n";
+  console_.draw(text);
+  drawn_lines_ = rows.size();
+  drawn_at_ = now;
+}
+
+void ProgressDisplay::print_lines(const std::vector<ProgressRow>& rows) {
+  const Nanoseconds now = clock_.monotonic();
+  for (const ProgressRow& row : rows) {
+    Printed& before = printed_[row.label];
+    const bool first = before.line.empty(), new_phase = before.phase != row.phase;
+    if (new_phase && before.new_phase != row.phase) {
+      before.new_phase = row.phase;
+      before.new_phase_since = now;
+    }
+    const bool settled = first || now - (new_phase ? before.new_phase_since : before.at) >=
+                                      (new_phase ? kSettled : kLineEvery);
+    std::string line = progress_line(row);
+    if (line == before.line || !settled) continue;
+    console_.note(line);
+    before = {row.phase, std::move(line), now, "", {}};
+  }
+}
+
+void ProgressDisplay::finish() {
+  if (drawn_lines_ == 0) return;
+  console_.draw(fmt::format("\x1b[{}A\r\x1b[J", drawn_lines_));
+  drawn_lines_ = 0;
+}
+
+}  // namespace enginery

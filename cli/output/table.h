@@ -1,0 +1,41 @@
+// Tables for people: columns padded to their widest cell. Threads: as any value.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace enginery {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Missing cells are empty; cells beyond the columns are a caller's mistake (aborts).
+  void add(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+
+  // Title line and rows, two spaces between columns, no trailing spaces, each line ended.
+  std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Columns that a text takes on a terminal: code points, without colour sequences.
+size_t display_width(std::string_view text);
+
+std::string human_bytes(uint64_t bytes);       // "512 B", "1.5 kB", "4.9 MB"
+std::string human_seconds(double seconds);     // "0.8 s", "12 s", "3 min 20 s", "2 h 5 min"
+std::string human_time(int64_t wall_time_ns);  // "2026-11-21 06:50:12", local time; "" for 0
+std::string human_milliseconds(double ms);     // "4.32"; "" for 0 (not measured)
+
+}  // namespace enginery

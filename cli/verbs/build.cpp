@@ -1,0 +1,176 @@
+// build: one model for one SKU of this machine, through the local catalog.
+#include <nlohmann/json.hpp>
+
+#include "cli/farm/engine_download.h"
+#include "cli/local/engine_session.h"
+#include "cli/local/local_catalog.h"
+#include "cli/local/trust.h"
+#include "cli/options/build_request.h"
+#include "cli/options/targets.h"
+#include "cli/output/json_output.h"
+#include "cli/output/progress.h"
+#include "cli/output/table.h"
+#include "cli/process/interrupt.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "engine/base/signed_file.h"
+#include "engine/device/sku_table.h"
+#include "worker/local_build.h"
+
+namespace enginery {
+namespace {
+
+class BuildCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("MODEL", model_, "the model file (ONNX); - is stdin");
+    options.text("-o,--output", output_, "FILE",
+                 "where to write the engine; - is stdout (default: ./NAME.SKU.engine)");
+    options.text("--target", target_, "SKU", "for which SKU of this machine (default: this)");
+    options.text(
+        "--name", name_, "NAME",
+        "what the engine is called in the catalog (default: the file's name without extension)");
+    flags_.declare(options);
+    options.flag("--rebuild", rebuild_, "build although the catalog has the engine");
+    options.flag("--provisional", provisional_,
+                 "untuned: choices from the analytic model, no device needed");
+    options.text("--timing-cache", timing_cache_, "FILE|none",
+                 "keep timings in a file, or nowhere (default: in the catalog)");
+    options.flag("--error-on-timing-cache-miss", error_on_miss_,
+                 "fail where something would have to be measured");
+    options.flag("--json", json_, "print JSON (enginery.build/1)");
+    place_.declare(options);
+    options.about(
+        "stdout is the engine's path. What was built before for the same model, SKU, options and "
+        "software comes from the catalog;\n"
+        "a retrained model of the same structure is built without measuring. trtexec's names "
+        "(--fp16, --saveEngine, --onnx, ...) work too.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    Console& console = session.console;
+    LocalBuildRequest request;
+    TRY(request.options, flags_.settle());
+    request.options.provisional = provisional_;
+    TRY(const auto targets, resolve_targets({target_.empty() ? "this" : target_}));
+    if (targets.size() != 1)
+      return Error{ErrorCode::usage, "build takes one target; submit takes many"};
+    request.sku = targets.front();
+    request.model = model_ == "-" ? "/dev/stdin" : model_;
+    request.name = engine_name(name_, request.model);
+    request.rebuild = rebuild_;
+    request.timing_cache = timing_cache_;
+    request.error_on_miss = error_on_miss_;
+    request.keys = keys_folder();
+    // A tactic that faults on a GPU ends the process that runs it.
+    if (is_gpu(request.sku)) request.runner = {"/proc/self/exe", "runner"};
+    TRY(const auto catalog, open_catalog(place_));
+    TRY(const BuiltEngine built, build(*catalog, request, console));
+    return deliver(console, built);
+  }
+
+ private:
+  struct BuiltEngine {
+    LocalBuildReport report;
+    Bytes bytes;
+  };
+
+  // A stored engine that this user would not run (another key signed it) is built again.
+  static Result<BuiltEngine> build(Catalog& catalog, LocalBuildRequest request, Console& console) {
+    TRY(LocalBuildReport report, build_with_progress(catalog, request, console));
+    TRY(Bytes bytes, catalog.blobs().get(report.engine));
+    TRY(const TrustStore trust, load_trust());
+    const auto signature = check_signature(as_bytes(bytes), trust);
+    if (signature.ok()) return BuiltEngine{std::move(report), std::move(bytes)};
+    if (report.source != Source::cache) return signature.error();
+    request.rebuild = true;
+    TRY(report, build_with_progress(catalog, request, console));
+    TRY(bytes, catalog.blobs().get(report.engine));
+    return BuiltEngine{std::move(report), std::move(bytes)};
+  }
+
+  static Result<LocalBuildReport> build_with_progress(Catalog& catalog,
+                                                      const LocalBuildRequest& request,
+                                                      Console& console) {
+    const SystemClock clock;
+    const Interrupt interrupt;
+    ProgressDisplay display(console, clock);
+    StepHooks hooks;
+    hooks.progress = [&](const Progress& p) {
+      display.show({{request.sku, p.phase, p.done, p.total, p.eta_seconds, ""}});
+    };
+    hooks.cancelled = [&] { return interrupt.requested(); };
+    hooks.log = [](const std::string& line) { log_info(line); };
+    auto report = build_local(catalog, request, hooks);
+    if (!report.ok()) return with_advice(as_local(std::move(report).error()), request);
+    return report;
+  }
+
+  static bool is_gpu(const std::string& sku) {
+    const auto row = resolve_sku_name(sku);
+    return row && row->kind == DeviceKind::cuda;
+  }
+
+  static Error with_advice(Error error, const LocalBuildRequest& request) {
+    const bool no_gpu = error.code == ErrorCode::incompatible && is_gpu(request.sku) &&
+                        !request.options.provisional;
+    if (no_gpu) error.message += "; --provisional builds an untuned engine without the device";
+    return error;
+  }
+
+  Result<ExitCode> deliver(Console& console, const BuiltEngine& built) const {
+    const LocalBuildReport& report = built.report;
+    for (const std::string& note : report.notes) console.note(note);
+    if (output_ == "-") return console.print(built.bytes), ExitCode::ok;
+    const std::filesystem::path path = output_.empty()
+                                           ? default_engine_path(report.name, report.sku)
+                                           : std::filesystem::path(output_);
+    CHECK_OK(write_file(path, built.bytes));
+    if (json_) return print_json(console, report_json(report, path)), ExitCode::ok;
+    const bool cached = report.source == Source::cache;
+    console.note(
+        (cached ? "from the catalog, " : "built, ") + human_bytes(report.size_bytes) +
+        (report.latency_ms > 0 ? ", " + human_milliseconds(report.latency_ms) + " ms" : ""));
+    console.print_line(path.string());
+    return ExitCode::ok;
+  }
+
+  static Json report_json(const LocalBuildReport& report, const std::filesystem::path& path) {
+    Json notes = Json::array();
+    for (const std::string& note : report.notes) notes.push_back(valid_utf8(note));
+    Json phases = Json::object();
+    for (const auto& [phase, seconds] : report.phases) phases[phase + "_s"] = seconds;
+    return {{"schema", "enginery.build/1"},
+            {"name", report.name},
+            {"sku", report.sku},
+            {"engine", report.engine.text()},
+            {"content_digest", report.content_digest.text()},
+            {"path", valid_utf8(path.string())},
+            {"source", to_string(report.source)},
+            {"key", report.key.text()},
+            {"model", report.model.text()},
+            {"precision", report.precision},
+            {"provisional", report.provisional},
+            {"latency_ms", json_known(report.latency_ms)},
+            {"size_bytes", report.size_bytes},
+            {"timings_measured", report.timings_measured},
+            {"timings_reused", report.timings_reused},
+            {"error", report.verify_skipped.empty() ? Json(report.error) : Json(nullptr)},
+            {"phases", phases},
+            {"notes", notes}};
+  }
+
+  BuildFlags flags_;
+  CatalogPlace place_;
+  std::string model_, output_, target_, name_, timing_cache_;
+  bool rebuild_ = false, provisional_ = false, error_on_miss_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_build() {
+  return std::make_unique<BuildCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,73 @@
+// catalog: what was built here and what holds it.
+#include "cli/local/catalog_actions.h"
+#include "cli/local/local_catalog.h"
+#include "cli/options/did_you_mean.h"
+#include "cli/verbs/verbs.h"
+
+namespace enginery {
+namespace {
+
+struct Action {
+  std::string name;
+  Result<ExitCode> (*act)(Catalog&, const CatalogArguments&, Console&);
+};
+
+std::vector<Action> actions() {
+  return {{"ls", catalog_ls},   {"show", catalog_show},   {"verify", catalog_verify},
+          {"pin", catalog_pin}, {"unpin", catalog_unpin}, {"tag", catalog_tag}};
+}
+
+class CatalogCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("ACTION", action_, "ls, show, verify, pin, unpin or tag");
+    options.positionals("ARGUMENT", arguments_.words, "what the action works on",
+                        Presence::optional);
+    options.text(
+        "--target", arguments_.target, "SKU",
+        "show, pin, unpin, tag: the engine of this SKU (default: the best that this machine runs)");
+    options.number("-n,--limit", arguments_.limit, {1, 1'000'000}, "N",
+                   "ls: at most so many (default: 1000)");
+    options.number("--rehash", arguments_.rehash, {0, INT64_MAX}, "N",
+                   "verify: hash only so many blobs again (default: all)");
+    options.flag("--repair", arguments_.repair,
+                 "verify: set damaged blobs aside and forget results that need them");
+    options.text("--reason", arguments_.reason, "TEXT", "pin: why");
+    options.flag("--json", arguments_.json, "print JSON (enginery.catalog/1 and others)");
+    place_.declare(options);
+    options.about(
+        "  catalog ls [NAME]            engines, newest first\n"
+        "  catalog show ENGINE|KEY      one engine with the fields of its key, or a key with its "
+        "result\n"
+        "  catalog verify [--repair]    database, references, keys and the bytes of every blob; "
+        "exit code 1 when something is wrong\n"
+        "  catalog pin|unpin ENGINE     keep an engine from collection\n"
+        "  catalog tag ENGINE TAG       ENGINE is a name or sha256: and at least 8 hex digits; "
+        "fetch finds it as NAME@TAG");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    std::vector<std::string> names;
+    for (const Action& action : actions()) {
+      names.push_back(action.name);
+      if (action.name != action_) continue;
+      TRY(const auto catalog, open_existing_catalog(place_));
+      return action.act(*catalog, arguments_, session.console);
+    }
+    return Error{ErrorCode::usage, "unknown action '" + action_ + "'" +
+                                       did_you_mean(action_, names) + " (enginery catalog --help)"};
+  }
+
+ private:
+  CatalogPlace place_;
+  CatalogArguments arguments_;
+  std::string action_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_catalog() {
+  return std::make_unique<CatalogCommand>();
+}
+
+}  // namespace enginery

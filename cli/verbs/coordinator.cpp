@@ -1,0 +1,49 @@
+// coordinator: the farm's queue and catalog as a service in the foreground.
+#include <memory>
+
+#include "cli/local/local_catalog.h"
+#include "cli/process/termination.h"
+#include "cli/verbs/verbs.h"
+#include "coordinator/server/server.h"
+
+namespace enginery {
+namespace {
+
+class CoordinatorCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.text("--listen", options_.listen, "URL",
+                 "control address (default: a socket in the runtime folder)");
+    options.text("--bulk-listen", options_.bulk_listen, "URL", "bulk address, for blobs and logs");
+    place_.declare(options);
+    options.about(
+        "One coordinator per data folder: a second one is refused (exit code 10). It ends on "
+        "SIGTERM or Ctrl-C and loses nothing;\n"
+        "workers go on and come back to the next one. Addresses: ipc:///path/to.sock or "
+        "tcp://127.0.0.1:PORT; others are refused\n"
+        "until keys exist. `enginery up` starts one together with this machine's workers.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    block_termination_signals();
+    options_.data = place_.folder();
+    TRY(const auto coordinator, Coordinator::start(options_));
+    const Termination termination([&] { coordinator->stop(); });
+    session.console.print_line("listening on " + coordinator->control_address());
+    CHECK_OK(session.console.flush());
+    CHECK_OK(coordinator->wait());
+    return ExitCode::ok;
+  }
+
+ private:
+  CoordinatorOptions options_;
+  CatalogPlace place_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_coordinator() {
+  return std::make_unique<CoordinatorCommand>();
+}
+
+}  // namespace enginery

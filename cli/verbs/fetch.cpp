@@ -1,0 +1,114 @@
+// fetch: the best engine for a device, out of the farm's catalog into a file.
+#include <nlohmann/json.hpp>
+
+#include "cli/farm/engine_download.h"
+#include "cli/farm/farm.h"
+#include "cli/local/trust.h"
+#include "cli/options/targets.h"
+#include "cli/output/json_output.h"
+#include "cli/output/progress.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "engine/base/signed_file.h"
+#include "engine/device/sku_table.h"
+
+namespace enginery {
+namespace {
+
+Result<Bytes> download(Client& client, const EngineView& engine, Console& console) {
+  const SystemClock clock;
+  ProgressDisplay display(console, clock);
+  const TransferProgress progress = [&](uint64_t done, uint64_t total) {
+    if (console.err_is_terminal())
+      display.show({{engine.sku, "fetching", done >> 10, total >> 10, 0, ""}});
+  };
+  return client.get_blob(engine.engine, progress);
+}
+
+class FetchCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("NAME", name_,
+                       "NAME[@TAG] as submitted, a job's id, or sha256: and at least 8 hex digits");
+    options.text("--target", target_, "SKU",
+                 "for which device: a SKU or `this` (default: the best that this machine runs)");
+    options.text("-o,--output", output_, "FILE",
+                 "where to write it; - is stdout (default: ./NAME.SKU.engine)");
+    options.flag("--explain", explain_, "say why this engine and why not the others");
+    options.flag("--json", json_, "print JSON (enginery.fetch/1)");
+    farm_.declare(options);
+    options.about(
+        "The engine's signature is checked before it is written; one by an unknown key is exit "
+        "code 5.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    EngineQuery wish = parse_engine_wish(name_);
+    TRY(wish.skus, wished_skus());
+    TRY(const auto client, connect(farm_));
+    TRY(const EngineChoice choice, choose(*client, wish));
+    if (explain_) {
+      for (const std::string& reason : choice.reasons) session.console.note(reason);
+    }
+    TRY(const Bytes bytes, download(*client, choice.engine, session.console));
+    TRY(const TrustStore trust, load_trust());
+    CHECK_OK(check(bytes, trust));
+    return deliver(session.console, choice.engine, bytes);
+  }
+
+ private:
+  Result<std::vector<std::string>> wished_skus() const {
+    if (!target_.empty()) return resolve_targets({target_});
+    std::vector<std::string> skus;
+    if (name_.starts_with("sha256:")) return skus;
+    for (const LocalSku& local : local_skus()) skus.push_back(local.name);
+    return skus;
+  }
+
+  Result<EngineChoice> choose(Client& client, const EngineQuery& wish) const {
+    TRY(const auto candidates, client.find_engines({wish.name, wish.tag, "", 1000}));
+    return choose_engine(wish, candidates);
+  }
+
+  Status check(const Bytes& bytes, const TrustStore& trust) const {
+    const auto parts = check_signature(as_bytes(bytes), trust);
+    return parts.ok() ? Status() : Status(parts.error().within("fetch " + name_));
+  }
+
+  Result<ExitCode> deliver(Console& console, const EngineView& engine, const Bytes& bytes) const {
+    if (output_ == "-") return console.print(bytes), ExitCode::ok;
+    const std::filesystem::path path = output_.empty()
+                                           ? default_engine_path(engine.name, engine.sku)
+                                           : std::filesystem::path(output_);
+    CHECK_OK(write_file(path, bytes));
+    if (engine.provisional)
+      console.note(
+          "this engine is untuned (provisional); it is replaced once a worker of that device "
+          "joins");
+    if (json_) {
+      print_json(console, {{"schema", "enginery.fetch/1"},
+                           {"name", valid_utf8(engine.name)},
+                           {"sku", engine.sku},
+                           {"engine", engine.engine.text()},
+                           {"path", valid_utf8(path.string())},
+                           {"provisional", engine.provisional},
+                           {"latency_ms", json_known(engine.latency_ms)},
+                           {"size_bytes", engine.size_bytes}});
+    } else {
+      console.print_line(path.string());
+    }
+    return ExitCode::ok;
+  }
+
+  FarmOptions farm_;
+  std::string name_, target_, output_;
+  bool explain_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_fetch() {
+  return std::make_unique<FetchCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,226 @@
+// inspect: what is inside a model (its graph) or an engine (layers, tactics, memory, provenance).
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/local/engine_session.h"
+#include "cli/output/json_output.h"
+#include "cli/output/table.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "engine/compile/compile.h"
+#include "engine/graph/text.h"
+
+namespace enginery {
+namespace {
+
+// An engine by any of its marks, so that a damaged one is refused as an engine and not read as a
+// model.
+bool looks_like_engine(const std::string& file, std::string_view bytes) {
+  const bool begins = bytes.starts_with("ENGINERY");
+  const bool ends = bytes.size() >= kSignatureTrailerBytes &&
+                    bytes.substr(bytes.size() - kSignatureTrailerBytes).starts_with("ENGSIG01");
+  return begins || ends || std::filesystem::path(file).extension() == ".engine";
+}
+
+Json type_json(const std::string& name, const TensorType& type) {
+  return {{"name", valid_utf8(name)}, {"type", to_string(type.type)}, {"dims", type.dims}};
+}
+
+Json facts_json(const std::vector<std::pair<std::string, std::string>>& facts) {
+  Json json = Json::object();
+  for (const auto& [name, value] : facts) json[valid_utf8(name)] = valid_utf8(value);
+  return json;
+}
+
+Json texts_json(const std::vector<std::string>& texts) {
+  Json json = Json::array();
+  for (const std::string& text : texts) json.push_back(valid_utf8(text));
+  return json;
+}
+
+Json layer_json(const LayerInfo& layer) {
+  return {{"name", valid_utf8(layer.name)},
+          {"op", layer.op},
+          {"tactic", layer.tactic},
+          {"problem", valid_utf8(layer.problem)},
+          {"stream", layer.stream},
+          {"median_us", json_known(layer.median_us)},
+          {"flops", layer.flops},
+          {"bytes", layer.bytes},
+          {"inputs", texts_json(layer.inputs)},
+          {"outputs", texts_json(layer.outputs)}};
+}
+
+// One profile: the shapes are fixed, so least, best and greatest are the same.
+Json profile_json(const EngineInfo& info) {
+  Json inputs = Json::array();
+  for (const TensorInfo& input : info.inputs) {
+    Json one = type_json(input.name, input.type);
+    one["min"] = one["opt"] = one["max"] = input.type.dims;
+    inputs.push_back(std::move(one));
+  }
+  return {{"index", 0}, {"inputs", inputs}};
+}
+
+Json engine_json(const EngineInfo& info) {
+  Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
+  for (const LayerInfo& layer : info.layers) layers.push_back(layer_json(layer));
+  for (const TensorInfo& input : info.inputs) inputs.push_back(type_json(input.name, input.type));
+  for (const TensorInfo& output : info.outputs)
+    outputs.push_back(type_json(output.name, output.type));
+  return {{"schema", "enginery.inspect/1"},
+          {"kind", "engine"},
+          {"name", valid_utf8(info.name)},
+          {"digest", info.digest},
+          {"content_digest", info.content_digest},
+          {"sku", info.sku},
+          {"precision", precision_text(info.precisions)},
+          {"threads", info.threads},
+          {"level", info.level},
+          {"provisional", info.provisional},
+          {"median_ms", json_known(info.median_us / 1000)},
+          {"inputs", inputs},
+          {"outputs", outputs},
+          {"layers", layers},
+          {"profiles", Json::array({profile_json(info)})},
+          {"provenance",
+           {{"facts", facts_json(info.provenance)},
+            {"hardware", facts_json(info.hardware)},
+            {"software", facts_json(info.software)},
+            {"builder", info.builder},
+            {"model_digest", info.model_digest},
+            {"structure_digest", info.structure_digest},
+            {"signer", info.signer},
+            {"portability", info.portability}}},
+          {"memory", {{"weights_bytes", info.weights_bytes}, {"arena_bytes", info.arena_bytes}}},
+          {"size_bytes", info.file_bytes}};
+}
+
+std::string streams_text(const EngineInfo& info) {
+  int most = 0;
+  for (const LayerInfo& layer : info.layers) most = std::max(most, layer.stream);
+  return most > 0 ? fmt::format(", {} streams", most + 1) : "";
+}
+
+std::string engine_text(const EngineInfo& info) {
+  std::string text = fmt::format("engine {} for {}{}\n", info.name, info.sku,
+                                 info.provisional ? " (untuned)" : "");
+  text += fmt::format("content {}\nfile    {} {}\n", info.content_digest, info.digest,
+                      human_bytes(static_cast<uint64_t>(info.file_bytes)));
+  const std::string threads = info.kind == "cpu" ? fmt::format(", {} threads", info.threads) : "";
+  text +=
+      fmt::format("{}{}, level {}, signed by {}, built by {}\n", precision_text(info.precisions),
+                  threads, info.level, info.signer, info.builder);
+  text += fmt::format("weights {}, arena {} for each context{}{}\n",
+                      human_bytes(static_cast<uint64_t>(info.weights_bytes)),
+                      human_bytes(static_cast<uint64_t>(info.arena_bytes)), streams_text(info),
+                      info.median_us > 0 ? fmt::format(", {} ms when built",
+                                                       human_milliseconds(info.median_us / 1000))
+                                         : "");
+  for (const TensorInfo& input : info.inputs)
+    text += "input  " + input.name + " " + to_string(input.type) + "\n";
+  for (const TensorInfo& output : info.outputs)
+    text += "output " + output.name + " " + to_string(output.type) + "\n";
+  Table table(
+      {{"LAYER"}, {"OP"}, {"US", Align::right}, {"MFLOP", Align::right}, {"OUTPUT"}, {"TACTIC"}});
+  for (const LayerInfo& layer : info.layers) {
+    table.add({layer.name, layer.op,
+               layer.median_us > 0 ? fmt::format("{:.2f}", layer.median_us) : "",
+               fmt::format("{:.2f}", layer.flops / 1e6),
+               layer.outputs.empty() ? "" : layer.outputs.front(), layer.tactic});
+  }
+  return text + "\n" + table.text();
+}
+
+Json model_json(const Graph& graph, const Digest& model) {
+  Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
+  for (const NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    Json reads = Json::array(), writes = Json::array();
+    for (const ValueId value : node.inputs)
+      reads.push_back(value == kNoValue ? Json(nullptr)
+                                        : Json(valid_utf8(graph.value(value).name)));
+    for (const ValueId value : node.outputs)
+      writes.push_back(type_json(graph.value(value).name, graph.value(value).type));
+    layers.push_back({{"name", valid_utf8(node.name)},
+                      {"op", op_name(node.op)},
+                      {"inputs", reads},
+                      {"outputs", writes}});
+  }
+  for (const ValueId value : graph.inputs())
+    inputs.push_back(type_json(graph.value(value).name, graph.value(value).type));
+  for (const ValueId value : graph.outputs())
+    outputs.push_back(type_json(graph.value(value).name, graph.value(value).type));
+  return {{"schema", "enginery.inspect/1"},
+          {"kind", "model"},
+          {"name", valid_utf8(graph.name)},
+          {"digest", model.text()},
+          {"symbols", graph.symbols},
+          {"inputs", inputs},
+          {"outputs", outputs},
+          {"layers", layers}};
+}
+
+class InspectCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("FILE", file_, "a model or an engine");
+    options.text("--shapes", shapes_, "NAME:DIMS,...", "model: the dimensions of its inputs");
+    options.flag("--optimized", optimized_, "model: after the graph passes, as tuning sees it");
+    options.flag("--json", json_, "print JSON (enginery.inspect/1)");
+    options.about(
+        "A model is printed as its graph in text form. An engine is verified first (exit code 5 "
+        "when it is not trusted).");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    TRY(const Bytes bytes, read_file(file_));
+    return looks_like_engine(file_, bytes) ? inspect_engine(session.console)
+                                           : inspect_model(session.console);
+  }
+
+ private:
+  Result<ExitCode> inspect_engine(Console& console) const {
+    TRY(const EngineInfo info, Engine::inspect(file_));
+    if (json_) return print_json(console, engine_json(info)), ExitCode::ok;
+    console.print(engine_text(info));
+    return ExitCode::ok;
+  }
+
+  Result<ExitCode> inspect_model(Console& console) const {
+    TRY(const ModelSource source, read_model(file_));
+    TRY(const auto shapes, parse_shapes(shapes_));
+    TRY(const Graph graph, read_graph(source, shapes, console));
+    if (json_) return print_json(console, model_json(graph, sha256(source.bytes))), ExitCode::ok;
+    console.print(to_text(graph));
+    return ExitCode::ok;
+  }
+
+  Result<Graph> read_graph(const ModelSource& source, const std::map<std::string, Dims>& shapes,
+                           Console& console) const {
+    if (!optimized_) {
+      ImportOptions import;
+      import.shapes = shapes;
+      TRY(ImportedModel model, import_model(source, import));
+      for (const std::string& note : model.notes) console.note(note);
+      return std::move(model.graph);
+    }
+    BuildOptions build;
+    build.shapes = shapes;
+    TRY(LoadedModel model, load_model(source, std::filesystem::path(file_).stem().string(), build));
+    for (const std::string& note : model.notes) console.note(note);
+    return std::move(model.graph);
+  }
+
+  std::string file_, shapes_;
+  bool optimized_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_inspect() {
+  return std::make_unique<InspectCommand>();
+}
+
+}  // namespace enginery

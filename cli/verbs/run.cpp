@@ -1,0 +1,218 @@
+// run: an engine on arrays or pictures; outputs as .npy files, or the best classes of each row.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/local/engine_session.h"
+#include "cli/output/json_output.h"
+#include "cli/output/progress.h"
+#include "cli/output/table.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "engine/data/input_set.h"
+#include "engine/data/npy.h"
+#include "engine/data/topk.h"
+
+namespace enginery {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a run gave: every output over all rows, joined.
+struct Results {
+  std::map<std::string, Tensor> outputs;
+  std::vector<std::string> labels;  // of the rows
+};
+
+struct TopLine {
+  std::string file;
+  int64_t rank = 0, index = 0;
+  std::string label;
+  double score = 0;
+};
+
+Result<Results> run_all(const Engine& engine, InputSet& inputs, Console& console) {
+  const EngineInfo& info = engine.info();
+  TRY(ExecutionContext context, engine.create_context());
+  const SystemClock clock;
+  ProgressDisplay display(console, clock);
+  Buffers buffers(info);
+  RowJoin join;
+  for (int64_t i = 0; i < inputs.batches(); ++i) {
+    if (console.err_is_terminal()) {
+      display.show({{"", "running", static_cast<uint64_t>(i),
+                     static_cast<uint64_t>(inputs.batches()), 0, ""}});
+    }
+    TRY(InputBatch batch, inputs.batch(i));
+    for (size_t k = 0; k < info.inputs.size(); ++k)
+      buffers.set_input(k, batch.tensors.at(info.inputs[k].name));
+    CHECK_OK(context.run(buffers.inputs(), buffers.fresh_outputs()));
+    CHECK_OK(join.add(buffers.outputs(), batch_of(info), batch.valid_rows));
+  }
+  return Results{join.finish(), inputs.labels()};
+}
+
+// float32 unless the output is an integer (or a truth value).
+Tensor as_written(const Tensor& tensor) {
+  return is_floating(tensor.type()) ? convert(tensor, DataType::float32) : tensor;
+}
+
+class RunCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("ENGINE", engine_, "the engine file");
+    options.texts("--input", inputs_, "[NAME=]PATH",
+                  ".npy, .npz, JPEG, PNG or a folder of pictures; repeatable, NAME for engines "
+                  "with several inputs");
+    options.text("--preprocess", preprocess_, "FILE",
+                 "TOML file that says how pictures become the input");
+    options.text("--output", output_, "DIR",
+                 "write every output as DIR/NAME.npy, and the rows' names to DIR/inputs.txt");
+    options.number("--top", top_, {1, 1'000'000}, "K", "print the K best classes of each row");
+    options.text("--labels", labels_, "FILE", "class names, one a line, line 0 = class 0");
+    options.text("--top-output", top_output_, "NAME",
+                 "the output that --top reads (default: the first)");
+    options.number("--threads", threads_, {1, 4096}, "N",
+                   "CPU threads (default: the cores of the affinity mask)");
+    options.flag("--json", json_, "print JSON (enginery.run/1)");
+    options.about(
+        "A first dimension larger than the engine's batch is run in slices and joined. --top "
+        "prints\n"
+        "file<TAB>rank<TAB>class<TAB>label<TAB>score. A picture of another size than the input "
+        "needs --preprocess:\n\n"
+        "  [input]\n  resize_short = 256\n  crop = [224, 224]\n  mean = [123.675, 116.28, "
+        "103.53]\n  scale = [0.01712475, 0.017507, 0.01742919]");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    PreprocessTable table;
+    if (!preprocess_.empty()) {
+      TRY(table, read_preprocess(preprocess_));
+    }
+    std::vector<std::string> names;
+    if (!labels_.empty()) {
+      TRY(names, read_labels(labels_));
+    }
+    TRY(const Engine engine, open_engine(engine_, threads_, session.console));
+    std::vector<InputDescription> wanted;
+    for (const TensorInfo& input : engine.info().inputs) wanted.push_back({input.name, input.type});
+    TRY(InputSet inputs, InputSet::open(inputs_, wanted, table));
+    CHECK_OK(prepare_output());
+    TRY(const Results results, run_all(engine, inputs, session.console));
+    TRY(const auto top, top_lines(engine.info(), results, names));
+    TRY(const auto files, write_outputs(engine.info(), results));
+    if (json_) {
+      print_json_report(session.console, engine.info(), results, top, files);
+    } else {
+      print_report(session.console, engine.info(), results, top, files);
+    }
+    return ExitCode::ok;
+  }
+
+ private:
+  // Before the work: a folder that cannot be made is known at once.
+  Status prepare_output() const { return output_.empty() ? Status() : make_folder(output_); }
+
+  Result<std::vector<TopLine>> top_lines(const EngineInfo& info, const Results& results,
+                                         const std::vector<std::string>& names) const {
+    std::vector<TopLine> lines;
+    if (!top_) return lines;
+    const std::string output = top_output_.empty() ? info.outputs.front().name : top_output_;
+    const auto found = results.outputs.find(output);
+    if (found == results.outputs.end())
+      return Error{ErrorCode::usage, "--top-output: the engine has no output '" + output + "'"};
+    const Tensor& all = found->second;
+    const auto rows = static_cast<int64_t>(results.labels.size());
+    if (all.rank() == 0 || all.dims()[0] != rows) {
+      return Error{
+          ErrorCode::usage,
+          fmt::format(
+              "--top: output '{}' has no row for each input; choose another with --top-output",
+              output)};
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      int64_t rank = 0;
+      for (const RankedClass& one : top_k(row_of(all, i), *top_)) {
+        const std::string label = one.index < static_cast<int64_t>(names.size())
+                                      ? names[static_cast<size_t>(one.index)]
+                                      : "";
+        lines.push_back(
+            {results.labels[static_cast<size_t>(i)], ++rank, one.index, label, one.score});
+      }
+    }
+    return lines;
+  }
+
+  Result<std::vector<fs::path>> write_outputs(const EngineInfo& info,
+                                              const Results& results) const {
+    std::vector<fs::path> files;
+    if (output_.empty()) return files;
+    for (const TensorInfo& output : info.outputs) {
+      files.push_back(fs::path(output_) / (file_name_of(output.name) + ".npy"));
+      CHECK_OK(write_npy(files.back(), as_written(results.outputs.at(output.name))));
+    }
+    std::string list;
+    for (const std::string& label : results.labels) list += label + "\n";
+    CHECK_OK(write_file(fs::path(output_) / "inputs.txt", list));
+    return files;
+  }
+
+  static void print_report(Console& console, const EngineInfo& info, const Results& results,
+                           const std::vector<TopLine>& top, const std::vector<fs::path>& files) {
+    for (const TopLine& line : top) {
+      console.print(fmt::format("{}\t{}\t{}\t{}\t{:.6g}\n", line.file, line.rank, line.index,
+                                line.label, line.score));
+    }
+    if (!top.empty()) return;
+    for (const fs::path& file : files) console.print_line(file.string());
+    if (!files.empty()) return;
+    Table table({{"OUTPUT"}, {"TYPE"}});
+    for (const TensorInfo& output : info.outputs) {
+      table.add(
+          {output.name, to_string(as_written(results.outputs.at(output.name)).tensor_type())});
+    }
+    console.print(table.text());
+    console.note("--output DIR writes the outputs, --top K prints the best classes");
+  }
+
+  void print_json_report(Console& console, const EngineInfo& info, const Results& results,
+                         const std::vector<TopLine>& top,
+                         const std::vector<fs::path>& files) const {
+    Json outputs = Json::array(), lines = Json::array();
+    for (size_t i = 0; i < info.outputs.size(); ++i) {
+      const TensorType type = as_written(results.outputs.at(info.outputs[i].name)).tensor_type();
+      outputs.push_back(
+          {{"name", valid_utf8(info.outputs[i].name)},
+           {"type", to_string(type.type)},
+           {"dims", type.dims},
+           {"file", files.empty() ? Json(nullptr) : Json(valid_utf8(files[i].string()))}});
+    }
+    for (const TopLine& line : top) {
+      lines.push_back({{"file", valid_utf8(line.file)},
+                       {"rank", line.rank},
+                       {"class", line.index},
+                       {"label", valid_utf8(line.label)},
+                       {"score", line.score}});
+    }
+    print_json(console, {{"schema", "enginery.run/1"},
+                         {"engine", info.digest},
+                         {"sku", info.sku},
+                         {"rows", results.labels.size()},
+                         {"outputs", outputs},
+                         {"top", lines}});
+  }
+
+  std::string engine_, preprocess_, output_, labels_, top_output_;
+  std::vector<std::string> inputs_;
+  std::optional<int64_t> top_, threads_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run() {
+  return std::make_unique<RunCommand>();
+}
+
+}  // namespace enginery

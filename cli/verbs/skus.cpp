@@ -1,0 +1,105 @@
+// skus: device types: those of this machine, and those that the farm's workers offer where a
+// coordinator answers.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/farm/farm.h"
+#include "cli/output/json_output.h"
+#include "cli/output/table.h"
+#include "cli/verbs/verbs.h"
+#include "engine/device/sku_table.h"
+
+namespace enginery {
+namespace {
+
+struct Row {
+  std::string sku, kind;
+  bool here = false;
+  uint32_t workers = 0, idle = 0;
+};
+
+Row& row_of(std::vector<Row>& rows, const std::string& sku, std::string_view kind) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.sku == sku; });
+  if (found != rows.end()) return *found;
+  rows.push_back({sku, std::string(kind)});
+  return rows.back();
+}
+
+class SkusCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.flag("--all", all_,
+                 "every SKU that enginery knows by name, not only those that are somewhere");
+    options.flag("--local", local_, "do not ask a coordinator");
+    options.flag("--names", names_, "only the names, one a line");
+    options.flag("--json", json_, "print JSON (enginery.skus/1)");
+    farm_.declare(options);
+    options.about("`this` as a target is this machine's first SKU in the list.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    std::vector<Row> rows;
+    for (const LocalSku& local : local_skus())
+      row_of(rows, local.name, to_string(local.kind)).here = true;
+    CHECK_OK(add_farm(session.console, rows));
+    if (all_) {
+      for (const SkuRow& known : sku_table()) row_of(rows, known.name, to_string(known.kind));
+    }
+    print(session.console, rows);
+    return ExitCode::ok;
+  }
+
+ private:
+  // Without an address a farm is optional: the command works alone.
+  Status add_farm(Console& console, std::vector<Row>& rows) const {
+    if (local_) return {};
+    auto client = connect(farm_);
+    if (!client.ok()) {
+      if (!farm_.coordinator.empty()) return client.error();
+      if (!names_ && !json_)
+        console.note(
+            "no coordinator answers, so this is this machine alone (enginery up starts a farm)");
+      return {};
+    }
+    TRY(const auto skus, (*client)->skus());
+    for (const SkuView& sku : skus) {
+      Row& row = row_of(rows, sku.sku, sku.kind);
+      row.workers = sku.workers;
+      row.idle = sku.idle;
+    }
+    return {};
+  }
+
+  void print(Console& console, const std::vector<Row>& rows) const {
+    if (json_) {
+      Json list = Json::array();
+      for (const Row& row : rows) {
+        list.push_back({{"sku", row.sku},
+                        {"kind", row.kind},
+                        {"this", row.here},
+                        {"workers", row.workers},
+                        {"idle", row.idle}});
+      }
+      return print_json(console, {{"schema", "enginery.skus/1"}, {"skus", list}});
+    }
+    Table table({{"SKU"}, {"KIND"}, {"HERE"}, {"WORKERS", Align::right}, {"IDLE", Align::right}});
+    for (const Row& row : rows) {
+      if (names_) console.print_line(row.sku);
+      table.add({row.sku, row.kind, row.here ? "yes" : "", std::to_string(row.workers),
+                 std::to_string(row.idle)});
+    }
+    if (!names_) console.print(table.text());
+  }
+
+  FarmOptions farm_;
+  bool all_ = false, local_ = false, names_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_skus() {
+  return std::make_unique<SkusCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,111 @@
+// submit: one job that builds a model for several SKUs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/farm/follow_job.h"
+#include "cli/farm/submission.h"
+#include "cli/options/targets.h"
+#include "cli/output/job_report.h"
+#include "cli/verbs/verbs.h"
+
+namespace enginery {
+namespace {
+
+class SubmitCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("MODEL", model_, "the model file (ONNX); - is stdin");
+    options.list("--target", targets_, "LIST",
+                 "SKUs to build for, and `this` for this machine's best (default: this)");
+    options.text("--name", name_, "NAME",
+                 "what the engines are called (default: the file's name without extension)");
+    flags_.declare(options);
+    options.flag("--wait", wait_, "stay until the job has ended and print its table");
+    options.number("--timeout", timeout_seconds_, {1, 31'536'000}, "SECONDS",
+                   "with --wait: give up after so long (exit code 6)");
+    options.flag("--dry-run", dry_run_, "only say what is cached and what would be built");
+    options.flag("--rebuild", rebuild_, "build although the catalog has the engines");
+    options.flag("--wait-for-workers", wait_for_workers_,
+                 "queue for SKUs that no worker has offered yet, instead of refusing");
+    options.flag(
+        "--provisional", provisional_,
+        "untuned engines for SKUs without a worker, built by workers that lack the device");
+    options.list("--tag", tags_, "LIST", "tags for the engines; fetch finds them as NAME@TAG");
+    options.number("--priority", priority_, {-1000, 1000}, "N",
+                   "100 more doubles the job's share (default: 0)");
+    options.flag("--json", json_, "print JSON (enginery.job/1)");
+    farm_.declare(options);
+    options.about(
+        "The model is read and checked here first; one that cannot be built is refused before "
+        "anything travels (exit code 9).\n"
+        "Without --wait stdout is the job's id. Ctrl-C while waiting leaves the job alone and says "
+        "how to attach again.\n"
+        "Exit codes with --wait: 0 every target is done, 8 some failed, 1 all failed.\n\n"
+        "  enginery submit resnet50.onnx --target h200,v100-sxm2-16g,this --precision fp16 --wait");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    Console& console = session.console;
+    TRY(const BuildOptions options, flags_.settle());
+    SubmitOptions wish;
+    TRY(wish.targets,
+        resolve_targets(targets_.empty() ? std::vector<std::string>{"this"} : targets_));
+    wish.tags = tags_;
+    wish.priority = static_cast<int32_t>(priority_.value_or(0));
+    wish.rebuild = rebuild_;
+    wish.wait_for_workers = wait_for_workers_;
+    wish.provisional = provisional_;
+    wish.dry_run = dry_run_;
+    TRY(const PackedModel packed, pack_model_file(model_, name_));
+    TRY(const LoadedModel model, load_packed(packed, options, console));
+    TRY(const auto client, connect(farm_));
+    TRY(const auto farm, client->skus());
+    const SubmitRequest request = make_submit_request(packed, model, options, wish, farm);
+    TRY(const JobView job, send_submission(*client, packed, request, console));
+    return wait_ && !dry_run_ ? follow(*client, job, console) : report(job, console);
+  }
+
+ private:
+  Result<ExitCode> follow(Client& client, const JobView& job, Console& console) const {
+    console.note("job " + job.id);
+    FollowOptions follow{farm_, {}};
+    if (timeout_seconds_) follow.timeout = std::chrono::seconds(*timeout_seconds_);
+    TRY(const JobView ended, follow_job(client, job, follow, console));
+    if (json_) {
+      print_json(console, job_json(ended));
+    } else {
+      console.print(target_table(ended));
+    }
+    if (const std::string trouble = job_trouble(ended); !trouble.empty()) console.note(trouble);
+    return job_exit_code(ended);
+  }
+
+  Result<ExitCode> report(const JobView& job, Console& console) const {
+    if (json_) {
+      print_json(console, job_json(job));
+    } else if (dry_run_) {
+      console.print(target_table(job));
+    } else {
+      console.print_line(job.id);
+      console.note("follow it with: enginery wait " + job.id);
+    }
+    return ExitCode::ok;
+  }
+
+  BuildFlags flags_;
+  FarmOptions farm_;
+  std::string model_, name_;
+  std::vector<std::string> targets_, tags_;
+  std::optional<int64_t> timeout_seconds_, priority_;
+  bool wait_ = false, dry_run_ = false, rebuild_ = false, wait_for_workers_ = false,
+       provisional_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_submit() {
+  return std::make_unique<SubmitCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,57 @@
+// verify: an engine's signature and the hash of each of its sections.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/local/trust.h"
+#include "cli/output/json_output.h"
+#include "cli/output/table.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "engine/format/engine_file.h"
+
+namespace enginery {
+namespace {
+
+class VerifyCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("ENGINE", engine_, "the engine file");
+    options.flag("--json", json_, "print JSON (enginery.verify/1)");
+    options.about(
+        "Exit code 5: cut, changed, appended to, or signed by a key that is not trusted here "
+        "(enginery keys --help).");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    TRY(const TrustStore trust, load_trust());
+    TRY(Bytes bytes, read_file(engine_));
+    auto read = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
+    if (!read.ok()) return read.error().within(engine_);
+    const EngineFile& file = *read;
+    if (json_) {
+      print_json(session.console, {{"schema", "enginery.verify/1"},
+                                   {"ok", true},
+                                   {"engine", file.file_digest.text()},
+                                   {"content_digest", file.content_digest.text()},
+                                   {"sku", file.manifest.sku},
+                                   {"signer", key_id(file.signer)},
+                                   {"size_bytes", file.file_bytes}});
+    } else {
+      session.console.print_line("ok " + file.content_digest.text() + " for " + file.manifest.sku +
+                                 ", signed by " + key_id(file.signer));
+    }
+    return ExitCode::ok;
+  }
+
+ private:
+  std::string engine_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verify() {
+  return std::make_unique<VerifyCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,78 @@
+// worker: one SKU of this machine, offered to a coordinator; and `runner`, the process in which its
+// steps are executed.
+#include <atomic>
+
+#include "cli/farm/farm.h"
+#include "cli/local/engine_session.h"
+#include "cli/options/targets.h"
+#include "cli/process/termination.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "worker/agent/agent.h"
+#include "worker/steps/runner.h"
+
+namespace enginery {
+namespace {
+
+class WorkerCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.text("--sku", sku_, "SKU", "which SKU of this machine to offer (default: this)");
+    options.text(
+        "--data", data_, "DIR",
+        "the worker's own folder (default: a folder for the SKU below enginery's state folder)");
+    options.number(
+        "--threads", threads_, {1, 4096}, "N",
+        "CPU threads for jobs that do not say (default: the cores of the affinity mask)");
+    options.number("--device", device_, {0, 255}, "N",
+                   "GPU: which of the visible ones (default: 0)");
+    options.text("--name", name_, "NAME", "what it is called (default: HOST/SKU)");
+    farm_.declare(options);
+    options.about(
+        "Runs in the foreground and survives restarts of the coordinator. On SIGTERM or Ctrl-C a "
+        "running step is given up; what it\n"
+        "measured is kept, and another try goes on from there. One worker per folder: a second one "
+        "is refused (exit code 10).");
+  }
+
+  Result<ExitCode> run(Session&) override {
+    TRY(const auto skus, resolve_targets({sku_.empty() ? "this" : sku_}));
+    AgentOptions options;
+    options.coordinator = farm_.coordinator;
+    options.sku = skus.front();
+    options.data =
+        data_.empty() ? state_folder() / "workers" / options.sku : std::filesystem::path(data_);
+    options.threads = static_cast<int>(threads_.value_or(0));
+    options.device_index = static_cast<int>(device_.value_or(0));
+    options.name = name_;
+    block_termination_signals();
+    std::atomic<bool> stopping = false;
+    const Termination termination([&] { stopping = true; });
+    CHECK_OK(run_agent(options, [&] { return stopping.load(); }));
+    return ExitCode::ok;
+  }
+
+ private:
+  FarmOptions farm_;
+  std::string sku_, data_, name_;
+  std::optional<int64_t> threads_, device_;
+};
+
+class RunnerCommand final : public Command {
+ public:
+  void declare(Options& options) override { options.about("Started by a worker; not for people."); }
+  Result<ExitCode> run(Session&) override {
+    return run_runner() == 0 ? ExitCode::ok : ExitCode::failed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_worker() {
+  return std::make_unique<WorkerCommand>();
+}
+std::unique_ptr<Command> make_runner() {
+  return std::make_unique<RunnerCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,192 @@
+#include "coordinator/server/bulk_server.h"
+
+#include <algorithm>
+
+#include "engine/base/log.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kMaxPause{500};
+constexpr uint64_t kMaxBlobBytes = 64ull << 30;
+constexpr size_t kTimingPage = 1000;  // rows of one answer
+constexpr size_t kTimingPageBytes = 1 << 20;
+
+}  // namespace
+
+void BulkServer::stop() {
+  stop_ = true;
+  wake_.ring();
+}
+
+void BulkServer::run() {
+  while (!stop_) {
+    socket_.wait(followers_.empty() ? kMaxPause : milliseconds(100), wake_);
+    wake_.clear();
+    while (!stop_) {
+      std::optional<Incoming> in = socket_.receive();
+      if (!in) break;
+      handle(std::move(*in));
+    }
+    serve_followers();
+  }
+}
+
+void BulkServer::handle(Incoming in) {
+  const RequestId id = in.message.envelope.request;
+  if (const auto* read = std::get_if<ReadLog>(&in.message.envelope.body);
+      read != nullptr && read->follow) {
+    const Nanoseconds hold = milliseconds(std::min<uint32_t>(read->hold_ms, 30000));
+    const Follower follower{in.route, id, *read, catalog_.clock().monotonic() + hold};
+    for (const Follower& known : followers_)
+      if (known.request == id && known.route == in.route) return;  // a repetition
+    if (!follow(follower, false)) followers_.push_back(follower);
+    return;
+  }
+  reply(in.route, id, answer(in.message));
+}
+
+void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> answer) {
+  Message message;
+  message.envelope.request = request;
+  if (answer.ok()) {
+    message.envelope.body = std::move(answer->body);
+    message.chunk = std::move(answer->chunk);
+  } else {
+    message.envelope.body = ErrorReply{{answer.error().code, answer.error().message}};
+  }
+  socket_.send(route, message);
+}
+
+Result<BulkServer::Answer> BulkServer::answer(Message& message) {
+  Body& body = message.envelope.body;
+  if (const auto* request = std::get_if<HasBlobs>(&body)) return has(*request);
+  if (const auto* request = std::get_if<PutBlob>(&body)) return put(*request, message.chunk);
+  if (const auto* request = std::get_if<GetBlob>(&body)) return get(*request);
+  if (const auto* request = std::get_if<GetTimings>(&body)) return get_timings(*request);
+  if (const auto* request = std::get_if<PutTimings>(&body)) return put_timings(*request);
+  if (const auto* request = std::get_if<AppendLog>(&body)) {
+    TRY(const uint64_t offset, logs_.append(request->ref, request->offset, request->text));
+    return Answer{AppendReply{offset}, {}};
+  }
+  if (const auto* request = std::get_if<ReadLog>(&body)) {
+    TRY(LogChunk chunk, logs_.read(request->job, request->offset,
+                                   std::min<uint32_t>(request->length, kChunkBytes)));
+    return Answer{std::move(chunk), {}};
+  }
+  return Error{ErrorCode::unsupported, "this is not a request of the bulk socket"};
+}
+
+Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {
+  BlobStates states;
+  for (const Digest& digest : request.digests) {
+    BlobState state;
+    state.digest = digest;
+    const Result<uint64_t> size = catalog_.blobs().size(digest);
+    if (!size.ok() && size.error().code != ErrorCode::not_found) return size.error();
+    state.present = size.ok();
+    if (size.ok()) {
+      state.size_bytes = *size;
+    } else {
+      TRY(state.received_bytes, writer_.offset(digest));
+    }
+    states.blobs.push_back(state);
+  }
+  return Answer{std::move(states), {}};
+}
+
+// The chunk is checked before it is kept, the whole blob before it gets its name.
+Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, const Bytes& chunk) {
+  if (request.size_bytes > kMaxBlobBytes || request.offset > request.size_bytes ||
+      chunk.size() > std::min<uint64_t>(kChunkBytes, request.size_bytes - request.offset))
+    return Error{ErrorCode::invalid_argument,
+                 "blob " + request.digest.text() + ": a chunk beyond its end"};
+  if (sha256(chunk) != request.chunk)
+    return Error{ErrorCode::corrupt_data, "blob " + request.digest.text() + ": the chunk at " +
+                                              std::to_string(request.offset) +
+                                              " arrived damaged; send it again"};
+  TRY(const bool there, has_blob(catalog_.blobs(), request.digest));
+  if (there) return Answer{PutReply{request.size_bytes, true}, {}};
+  if (request.size_bytes == 0) {
+    if (request.digest != sha256(""))
+      return Error{ErrorCode::corrupt_data, "blob " + request.digest.text() + ": not empty"};
+    TRY(const Digest stored, catalog_.blobs().put({}));
+    (void)stored;
+    return Answer{PutReply{0, true}, {}};
+  }
+  const Result<uint64_t> offset = writer_.append(request.digest, request.offset, as_bytes(chunk));
+  if (!offset.ok() &&
+      offset.error().code == ErrorCode::invalid_argument) {  // a gap: the client goes on from here
+    TRY(const uint64_t from, writer_.offset(request.digest));
+    return Answer{PutReply{from, false}, {}};
+  }
+  if (!offset.ok()) return offset.error();
+  if (*offset < request.size_bytes) return Answer{PutReply{*offset, false}, {}};
+  CHECK_OK(writer_.finish(request.digest));
+  return Answer{PutReply{*offset, true}, {}};
+}
+
+Result<BulkServer::Answer> BulkServer::get(const GetBlob& request) {
+  TRY(const uint64_t size, catalog_.blobs().size(request.digest));
+  TRY(Bytes bytes, catalog_.blobs().read_range(request.digest, request.offset,
+                                               std::min<uint64_t>(request.length, kChunkBytes)));
+  const Digest digest = sha256(bytes);
+  return Answer{BlobChunk{request.digest, request.offset, size, digest}, std::move(bytes)};
+}
+
+Result<BulkServer::Answer> BulkServer::get_timings(const GetTimings& request) {
+  std::vector<TimingRow> rows;
+  if (request.problems.empty()) {
+    TRY(rows, catalog_.timings().of_device(request.device));
+  }
+  for (const Digest& problem : request.problems) {
+    TRY(std::vector<TimingRow> some, catalog_.timings().of_problem(request.device, problem));
+    std::move(some.begin(), some.end(), std::back_inserter(rows));
+  }
+  TimingList list;
+  size_t bytes = 0;
+  uint64_t at = std::min<uint64_t>(request.from_row, rows.size());
+  for (; at < rows.size() && list.entries.size() < kTimingPage && bytes < kTimingPageBytes; ++at) {
+    const TimingRow& row = rows[at];
+    bytes += row.tactic.size() + row.entry.size() + 100;
+    list.entries.push_back({row.device, row.problem, row.tactic, row.entry, row.measured_ns});
+  }
+  list.next_row = at;
+  list.complete = at == rows.size();
+  return Answer{std::move(list), {}};
+}
+
+Result<BulkServer::Answer> BulkServer::put_timings(const PutTimings& request) {
+  for (const Bytes& key : request.keys) {
+    TRY(const ActionKey parsed, ActionKey::parse(key));
+    CHECK_OK(catalog_.timings().record_key(parsed));
+  }
+  std::vector<TimingRow> rows;
+  for (const TimingEntry& entry : request.entries)
+    rows.push_back({entry.device, entry.problem, entry.tactic, entry.entry, entry.measured_ns});
+  TRY(const int64_t stored, catalog_.timings().put(rows));
+  return Answer{PutTimingsReply{static_cast<uint64_t>(stored)}, {}};
+}
+
+// Answers a follower that has something to hear: new text, the log's end, an error, or that its
+// time is up.
+bool BulkServer::follow(const Follower& follower, bool last_chance) {
+  Result<LogChunk> chunk = logs_.read(follower.read.job, follower.read.offset,
+                                      std::min<uint32_t>(follower.read.length, kChunkBytes));
+  if (chunk.ok() && chunk->text.empty() && !chunk->complete && !last_chance) return false;
+  if (chunk.ok())
+    reply(follower.route, follower.request, Answer{std::move(*chunk), {}});
+  else
+    reply(follower.route, follower.request, chunk.error());
+  return true;
+}
+
+void BulkServer::serve_followers() {
+  const Nanoseconds now = catalog_.clock().monotonic();
+  followers_.remove_if(
+      [&](const Follower& follower) { return follow(follower, follower.until <= now); });
+}
+
+}  // namespace enginery

@@ -1,0 +1,56 @@
+// The bulk socket's thread: blobs in checked chunks, logs, timings. It never touches the queue.
+// Threads: run() is the thread; stop() and wake() come from others.
+#pragma once
+
+#include <atomic>
+#include <list>
+
+#include "cache/blob_writer.h"
+#include "cache/catalog.h"
+#include "coordinator/server/log_store.h"
+#include "coordinator/server/server_socket.h"
+
+namespace enginery {
+
+class BulkServer {
+ public:
+  // Everything given outlives it.
+  BulkServer(ServerSocket& socket, Catalog& catalog, BlobWriter& writer, LogStore& logs)
+      : socket_(socket), catalog_(catalog), writer_(writer), logs_(logs) {}
+
+  void run();  // returns after stop()
+  void stop();
+  void wake() { wake_.ring(); }  // a job ended: those who follow its log must hear it
+
+ private:
+  struct Follower {
+    Bytes route;
+    RequestId request;
+    ReadLog read;
+    Nanoseconds until{};
+  };
+  struct Answer {
+    Body body;
+    Bytes chunk;
+  };
+  void handle(Incoming in);
+  Result<Answer> answer(Message& message);
+  Result<Answer> has(const HasBlobs& request);
+  Result<Answer> put(const PutBlob& request, const Bytes& chunk);
+  Result<Answer> get(const GetBlob& request);
+  Result<Answer> get_timings(const GetTimings& request);
+  Result<Answer> put_timings(const PutTimings& request);
+  bool follow(const Follower& follower, bool last_chance);
+  void serve_followers();
+  void reply(const Bytes& route, RequestId request, Result<Answer> answer);
+
+  ServerSocket& socket_;
+  Catalog& catalog_;
+  BlobWriter& writer_;
+  LogStore& logs_;
+  std::list<Follower> followers_;
+  Wake wake_;
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace enginery

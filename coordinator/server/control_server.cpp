@@ -1,0 +1,154 @@
+#include "coordinator/server/control_server.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "coordinator/server/catalog_questions.h"
+#include "engine/base/log.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kMaxBatch = 256;  // requests of one transaction
+constexpr milliseconds kMaxSleep{1000};
+constexpr size_t kMaxSessions = 20000;
+
+}  // namespace
+
+ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store,
+                             LogStore& logs, const SigningKey& key, std::string bulk_address,
+                             std::function<void()> changed)
+    : socket_(socket),
+      catalog_(catalog),
+      store_(store),
+      logs_(logs),
+      public_key_(key.public_key()),
+      bulk_address_(std::move(bulk_address)),
+      changed_(std::move(changed)),
+      incarnation_(static_cast<uint64_t>(catalog.clock().wall_time().count())),
+      signer_(catalog.blobs(), key, [this] { wake_.ring(); }) {}
+
+Status ControlServer::open(const CoreOptions& options) {
+  TRY(driver_, QueueDriver::open(store_, catalog_.clock(), options));
+  for (const std::string& job : driver_->core().job_ids(false)) logs_.open_job(job);
+  for (const std::string& job : driver_->core().job_ids(true)) logs_.end_job(job);
+  deliver(driver_->flush());
+  return {};
+}
+
+void ControlServer::stop() {
+  stop_ = true;
+  wake_.ring();
+}
+
+milliseconds ControlServer::patience() const {
+  const auto next = driver_->core().next_timer();
+  if (!next) return kMaxSleep;
+  const auto left = std::chrono::ceil<milliseconds>(*next - catalog_.clock().monotonic());
+  return std::clamp(left, milliseconds(0), kMaxSleep);
+}
+
+void ControlServer::run() {
+  while (!stop_) {
+    socket_.wait(patience(), wake_);
+    wake_.clear();
+    for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
+    for (int taken = 0; taken < kMaxBatch; ++taken) {
+      std::optional<Incoming> in = socket_.receive();
+      if (!in) break;
+      handle(std::move(*in));
+    }
+    const auto timer = driver_->core().next_timer();
+    if (timer && *timer <= catalog_.clock().monotonic()) driver_->feed(TimerFired{});
+    deliver(driver_->flush());
+  }
+}
+
+void ControlServer::handle(Incoming in) {
+  const Body& body = in.message.envelope.body;
+  const ReplyTo to{in.route, in.message.envelope.request};
+  const auto answer = [&](auto result) {
+    if (result.ok())
+      reply(to, std::move(*result));
+    else
+      reply(to, ErrorReply{{result.error().code, result.error().message}});
+  };
+  if (const auto* greeting = std::get_if<Hello>(&body)) return hello(in, *greeting);
+  if (const auto* find = std::get_if<FindEngines>(&body))
+    return answer(find_engines(catalog_, driver_->core(), *find));
+  if (const auto* why = std::get_if<WhyMiss>(&body))
+    return answer(why_miss(catalog_, driver_->core(), *why));
+  feed_request(std::move(in));
+}
+
+void ControlServer::hello(const Incoming& in, const Hello& hello) {
+  const ReplyTo to{in.route, in.message.envelope.request};
+  if (hello.greatest_version < kMinProtocolVersion || hello.least_version > kProtocolVersion)
+    return reply(to, ErrorReply{{ErrorCode::unsupported,
+                                 "this coordinator speaks protocol versions " +
+                                     std::to_string(kMinProtocolVersion) + " to " +
+                                     std::to_string(kProtocolVersion) + ", you speak " +
+                                     std::to_string(hello.least_version) + " to " +
+                                     std::to_string(hello.greatest_version) +
+                                     "; update the older of the two"}});
+  if (clients_.size() >= kMaxSessions)
+    clients_.clear();  // only the name for the fair share is lost
+  clients_[in.message.envelope.session] = hello.name.substr(0, 200);
+  Welcome welcome;
+  welcome.version = std::min(hello.greatest_version, kProtocolVersion);
+  welcome.bulk_address = bulk_address_;
+  welcome.software = "enginery";
+  welcome.pid = getpid();
+  welcome.incarnation = incarnation_;
+  welcome.public_key.assign(public_key_.begin(), public_key_.end());
+  reply(to, std::move(welcome));
+}
+
+void ControlServer::feed_request(Incoming in) {
+  Request request;
+  request.to = {std::move(in.route), in.message.envelope.request};
+  const auto client = clients_.find(in.message.envelope.session);
+  request.client = client == clients_.end() ? "unknown" : client->second;
+  request.missing = missing_blobs(in.message.envelope.body);
+  request.body = std::move(in.message.envelope.body);
+  driver_->feed(std::move(request));
+}
+
+std::vector<Digest> ControlServer::missing_blobs(const Body& body) {
+  std::vector<Digest> missing;
+  const auto check = [&](const Digest& digest) {
+    const Result<bool> there = has_blob(catalog_.blobs(), digest);
+    if (!there.ok() || !*there) missing.push_back(digest);
+  };
+  if (const auto* submit = std::get_if<SubmitRequest>(&body)) {
+    check(submit->model);
+    for (const NamedBlob& input : submit->inputs) check(input.digest);
+  } else if (const auto* sync = std::get_if<SyncRequest>(&body)) {
+    if (const auto* finished = std::get_if<Finished>(&sync->state))
+      for (const NamedBlob& output : finished->outcome.outputs) check(output.digest);
+  }
+  return missing;
+}
+
+void ControlServer::deliver(Outbox outbox) {
+  for (const std::string& note : outbox.notes) log_info(note);
+  for (const std::string& job : outbox.new_jobs) logs_.open_job(job);
+  for (const RouteLog& route : outbox.log_routes) logs_.route(route.step, route.job, route.prefix);
+  for (const std::string& job : outbox.ended_jobs) logs_.end_job(job);
+  if (!outbox.ended_jobs.empty()) changed_();
+  for (const SignTask& task : outbox.signing) signer_.post(task);
+  for (Reply& answer : outbox.replies) reply(answer.to, std::move(answer.body));
+}
+
+void ControlServer::reply(const ReplyTo& to, Body body) {
+  Message message;
+  message.envelope.request = to.request;
+  message.envelope.incarnation = incarnation_;
+  message.envelope.body = std::move(body);
+  socket_.send(to.route, message);
+}
+
+}  // namespace enginery

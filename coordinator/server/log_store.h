@@ -1,0 +1,57 @@
+// The jobs' logs: one text for each job, to which every step that the job waits for adds its lines.
+//
+// Where: workers append by lease over the bulk socket; people read by job and offset. On disk:
+// logs/<job>.0, .1, ... of 16 MiB each; of more than four the first and the newest three stay, so a
+// huge log keeps its head and tail. logs/leases/<step>-<epoch> holds how much of a lease's own text
+// has arrived, so that an append may be repeated. Threads: thread-safe.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "schemas/messages.h"
+
+namespace enginery {
+
+class LogStore {
+ public:
+  explicit LogStore(std::filesystem::path folder, uint64_t segment_bytes = 16 << 20)
+      : folder_(std::move(folder)), segment_bytes_(segment_bytes) {}
+
+  // The job has a log from now on (perhaps an empty one).
+  void open_job(const std::string& job);
+  // Nothing will be added any more.
+  void end_job(const std::string& job);
+  // The step's lines are the job's too, each with the prefix.
+  void route(uint64_t step, const std::string& job, const std::string& prefix);
+
+  // Takes what is new of a lease's text that begins at `offset`; says where to go on.
+  // invalid_argument: a gap.
+  Result<uint64_t> append(const StepRef& ref, uint64_t offset, std::string_view text);
+
+  // At most `length` bytes from offset on (later, where that part was dropped). not_found: no such
+  // job.
+  Result<LogChunk> read(const std::string& job, uint64_t offset, uint32_t length);
+
+ private:
+  struct Job {
+    bool ended = false;
+    bool measured = false;                  // segments are known
+    std::map<uint64_t, uint64_t> segments;  // number -> bytes
+  };
+  Status write(const std::string& name, Job& job, std::string_view text);
+  void measure(const std::string& name, Job& job);
+  std::filesystem::path segment_path(const std::string& job, uint64_t number) const;
+  Result<uint64_t> received(const StepRef& ref);
+
+  std::filesystem::path folder_;
+  uint64_t segment_bytes_;
+  std::mutex mutex_;
+  std::map<std::string, Job> jobs_;
+  std::map<uint64_t, std::map<std::string, std::string>> routes_;  // step -> job -> prefix
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> received_;     // lease -> bytes
+};
+
+}  // namespace enginery

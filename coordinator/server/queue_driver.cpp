@@ -1,0 +1,97 @@
+#include "coordinator/server/queue_driver.h"
+
+namespace enginery {
+namespace {
+
+template <typename T>
+void append(std::vector<T>& to, std::vector<T>& from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<QueueDriver>> QueueDriver::open(QueueStore& store, const Clock& clock,
+                                                       CoreOptions options) {
+  std::unique_ptr<QueueDriver> driver(new QueueDriver(store, clock, std::move(options)));
+  CHECK_OK(driver->restart());
+  return driver;
+}
+
+Status QueueDriver::restart() {
+  TRY(LoadedQueue queue, store_.load());
+  core_ = std::make_unique<Core>(options_, std::move(queue));
+  broken_ = false;
+  take(core_->start(now()));
+  return failure_;
+}
+
+void QueueDriver::feed(CoreEvent event) {
+  // A worker is not told of our troubles: it repeats its Sync, and its step goes on meanwhile.
+  if (const auto* request = std::get_if<Request>(&event);
+      request != nullptr && !std::holds_alternative<SyncRequest>(request->body))
+    askers_.push_back(request->to);
+  if (broken_ && failure_.ok()) failure_ = restart();
+  if (!failure_.ok()) return;
+  take(core_->step(std::move(event), now()));
+}
+
+// Answers lookups at once, inside the batch's transaction, so that they see what the batch wrote.
+void QueueDriver::take(Effects effects) {
+  collect(std::move(effects));
+  while (failure_.ok() && !lookups_.empty()) {
+    const Lookup lookup = lookups_.front();
+    lookups_.pop_front();
+    Result<LookupAnswer> answer = store_.look_up(lookup);
+    if (answer.ok())
+      collect(core_->step(std::move(*answer), now()));
+    else
+      failure_ = answer.error();
+  }
+}
+
+void QueueDriver::collect(Effects effects) {
+  failure_ = apply(effects);
+  append(outbox_.replies, effects.replies);
+  append(outbox_.signing, effects.signing);
+  append(outbox_.log_routes, effects.log_routes);
+  append(outbox_.ended_jobs, effects.ended_jobs);
+  append(outbox_.notes, effects.notes);
+  lookups_.insert(lookups_.end(), effects.lookups.begin(), effects.lookups.end());
+}
+
+Status QueueDriver::apply(const Effects& effects) {
+  if (effects.rows.empty() && effects.lookups.empty()) return {};
+  if (!begun_) CHECK_OK(store_.begin());
+  begun_ = true;
+  for (const RowChange& row : effects.rows) {
+    CHECK_OK(store_.apply(row));
+    if (const auto* insert = std::get_if<InsertJob>(&row))
+      outbox_.new_jobs.push_back(job_id(insert->job.number));
+  }
+  return {};
+}
+
+Outbox QueueDriver::flush() {
+  if (failure_.ok() && begun_) failure_ = store_.commit();
+  if (!failure_.ok()) return fail(failure_.error());
+  begun_ = false;
+  askers_.clear();
+  return std::exchange(outbox_, {});
+}
+
+Outbox QueueDriver::fail(const Error& error) {
+  if (begun_) store_.roll_back();
+  begun_ = false;
+  broken_ = true;
+  failure_ = {};
+  lookups_.clear();
+  outbox_ = {};
+  Outbox out;
+  out.notes.push_back("queue: " + error.message + "; starting again from what is stored");
+  for (const ReplyTo& to : askers_)
+    out.replies.push_back({to, ErrorReply{{ErrorCode::storage, "queue: " + error.message}}});
+  askers_.clear();
+  return out;
+}
+
+}  // namespace enginery

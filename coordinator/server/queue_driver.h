@@ -1,0 +1,59 @@
+// Carries out the core's effects against a store: all row changes of a batch of events are one
+// transaction, and only when it is durable do the replies leave. A storage failure throws the core
+// away and starts it again from the rows.
+//
+// Where: between the control socket's loop (control_server.cpp) and Core; the simulator has its own
+// driver, which crashes between any two effects. Threads: one thread at a time.
+#pragma once
+
+#include <deque>
+
+#include "coordinator/store/store.h"
+
+namespace enginery {
+
+// What is left to do once the batch is durable.
+struct Outbox {
+  std::vector<Reply> replies;
+  std::vector<SignTask> signing;
+  std::vector<RouteLog> log_routes;
+  std::vector<std::string> new_jobs, ended_jobs, notes;
+};
+
+class QueueDriver {
+ public:
+  // Loads the queue and starts the core. `store` and `clock` outlive it.
+  static Result<std::unique_ptr<QueueDriver>> open(QueueStore& store, const Clock& clock,
+                                                   CoreOptions options);
+
+  // Feeds an event into the open batch.
+  void feed(CoreEvent event);
+  // Makes the batch durable and hands out what follows from it. After a failure: storage errors for
+  // every request of the batch but Syncs, which are repeated anyway.
+  Outbox flush();
+
+  const Core& core() const { return *core_; }
+
+ private:
+  QueueDriver(QueueStore& store, const Clock& clock, CoreOptions options)
+      : store_(store), clock_(clock), options_(std::move(options)) {}
+  Now now() const { return {clock_.monotonic(), clock_.wall_time()}; }
+  Status restart();
+  void take(Effects effects);
+  void collect(Effects effects);
+  Status apply(const Effects& effects);
+  Outbox fail(const Error& error);
+
+  QueueStore& store_;
+  const Clock& clock_;
+  CoreOptions options_;
+  std::unique_ptr<Core> core_;
+  bool begun_ = false;
+  Status failure_;               // of this batch
+  bool broken_ = false;          // the core does not match the rows: it must be started again
+  std::vector<ReplyTo> askers_;  // of this batch, without workers
+  std::deque<Lookup> lookups_;
+  Outbox outbox_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,110 @@
+#include "coordinator/server/server.h"
+
+#include <thread>
+
+#include "cache/folder_lock.h"
+#include "coordinator/client/link.h"
+#include "coordinator/client/zmq_socket.h"
+#include "coordinator/server/bulk_server.h"
+#include "coordinator/server/control_server.h"
+#include "engine/base/file.h"
+
+namespace enginery {
+
+// In order of construction; destroyed backwards: threads first, the folder's lock last.
+struct Coordinator::Parts {
+  std::optional<FolderLock> lock;
+  std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<BlobWriter> writer;
+  std::unique_ptr<QueueStore> store;
+  std::unique_ptr<LogStore> logs;
+  std::unique_ptr<ServerSocket> control_socket, bulk_socket;
+  std::unique_ptr<BulkServer> bulk;
+  std::unique_ptr<ControlServer> control;
+  std::thread bulk_thread, control_thread;
+  std::mutex joining;
+
+  void stop() const {
+    control->stop();
+    bulk->stop();
+  }
+  void join() {
+    const std::lock_guard guard(joining);
+    if (control_thread.joinable()) control_thread.join();
+    if (bulk_thread.joinable()) bulk_thread.join();
+  }
+};
+
+namespace {
+
+Result<SigningKey> load_key(const std::filesystem::path& data) {
+  Result<SigningKey> key = SigningKey::load_or_create(data / "keys" / "signing.key");
+  if (!key.ok()) return key.error().within("signing key");
+  return key;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions& options) {
+  std::string listen = options.listen, bulk_listen = options.bulk_listen;
+  if (listen.empty()) {
+    TRY(listen, default_control_address());
+  }
+  if (bulk_listen.empty()) {
+    TRY(bulk_listen, default_bulk_address());
+  }
+  CHECK_OK(check_address(listen));
+  CHECK_OK(check_address(bulk_listen));
+  auto parts = std::make_unique<Parts>();
+  CHECK_OK(make_folder(options.data));
+  Result<FolderLock> lock = FolderLock::acquire(options.data, "coordinator");
+  if (!lock.ok()) return lock.error().within("coordinator");
+  parts->lock.emplace(std::move(*lock));
+  TRY(parts->catalog, Catalog::open(options.data));
+  TRY(parts->writer, BlobWriter::open(*parts->catalog->local_blobs()));
+  TRY(parts->store, make_sqlite_store(*parts->catalog));
+  TRY(const SigningKey key, load_key(options.data));
+  CHECK_OK(make_folder(options.data / "logs"));
+  parts->logs = std::make_unique<LogStore>(options.data / "logs");
+  const std::shared_ptr<void> context = make_zmq_context();
+  TRY(parts->control_socket, ServerSocket::bind(context, listen, kMaxControlBytes));
+  TRY(parts->bulk_socket, ServerSocket::bind(context, bulk_listen, kMaxBulkBytes));
+  parts->bulk = std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->writer,
+                                             *parts->logs);
+  parts->control = std::make_unique<ControlServer>(
+      *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, key,
+      parts->bulk_socket->address(), [bulk = parts->bulk.get()] { bulk->wake(); });
+  CoreOptions core;
+  core.sync_hold = options.sync_hold;
+  CHECK_OK(parts->control->open(core));
+  Parts* running = parts.get();
+  parts->bulk_thread = std::thread([running] { running->bulk->run(); });
+  parts->control_thread = std::thread([running] { running->control->run(); });
+  return std::unique_ptr<Coordinator>(new Coordinator(std::move(parts)));
+}
+
+Coordinator::~Coordinator() {
+  if (parts_ == nullptr) return;
+  parts_->stop();
+  parts_->join();
+}
+
+const std::string& Coordinator::control_address() const {
+  return parts_->control_socket->address();
+}
+const std::string& Coordinator::bulk_address() const {
+  return parts_->bulk_socket->address();
+}
+
+void Coordinator::stop() {
+  parts_->stop();
+}
+
+Status Coordinator::wait() {
+  parts_->join();
+  return {};
+}
+
+}  // namespace enginery

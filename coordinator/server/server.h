@@ -1,0 +1,49 @@
+// The coordinator as a service: its data folder, its two sockets and the threads that serve them.
+//
+// Where: `enginery coordinator` and `up` start one; tests start one in their own process. The
+// decisions are core.h's; this only carries them out: durable write first, then the replies.
+// Threads: start, stop and wait may be called from any thread; the object owns its own threads.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "engine/base/result.h"
+
+namespace enginery {
+
+struct CoordinatorOptions {
+  std::filesystem::path data;  // the catalog's folder; keys/ and logs/ are inside
+  std::string listen;          // "" means default_control_address()
+  std::string bulk_listen;     // "" means default_bulk_address()
+  std::chrono::milliseconds sync_hold{
+      5000};  // how long a worker's question is held while nothing changes
+};
+
+class Coordinator {
+ public:
+  // Locks the folder, opens the catalog, loads the queue, binds both sockets and serves. storage:
+  // the folder is in use by another coordinator, read-only, full; usage: an address beyond
+  // loopback; unavailable: an address that is taken.
+  static Result<std::unique_ptr<Coordinator>> start(const CoordinatorOptions& options);
+  ~Coordinator();  // stops
+  Coordinator(const Coordinator&) = delete;
+
+  // The addresses as bound (a tcp port of * or 0 is resolved).
+  const std::string& control_address() const;
+  const std::string& bulk_address() const;
+
+  // Asks it to end; returns at once. Call it from an ordinary thread, not from a signal handler.
+  void stop();
+  // Returns when it has ended: ok after stop(), or what made it give up.
+  Status wait();
+
+ private:
+  struct Parts;
+  explicit Coordinator(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace enginery

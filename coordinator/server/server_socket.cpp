@@ -1,0 +1,120 @@
+#include "coordinator/server/server_socket.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "coordinator/client/link.h"
+#include "coordinator/client/zmq_socket.h"
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "schemas/codec.h"
+
+namespace enginery {
+namespace {
+
+constexpr std::string_view kIpc = "ipc://";
+constexpr ZmqOption kOptions[] = {
+    {ZMQ_LINGER, 1000}, {ZMQ_ROUTER_MANDATORY, 1}, {ZMQ_BACKLOG, 1024}};
+
+// ZeroMQ takes an ipc socket away from whoever listens on it: look first.
+Status prepare_path(const std::string& path) {
+  if (check_listening(path).ok())
+    return Error{
+        ErrorCode::unavailable,
+        "socket " + path + " is served by another process; stop it or choose another --listen"};
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) CHECK_OK(make_folder(folder, 0700));
+  return {};
+}
+
+}  // namespace
+
+Wake::Wake() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  ENSURE(fd_ >= 0, "no eventfd");
+}
+Wake::~Wake() {
+  close(fd_);
+}
+void Wake::ring() {
+  const uint64_t one = 1;
+  (void)!write(fd_, &one, sizeof one);
+}
+void Wake::clear() {
+  uint64_t count = 0;
+  (void)!read(fd_, &count, sizeof count);
+}
+
+Result<std::unique_ptr<ServerSocket>> ServerSocket::bind(std::shared_ptr<void> context,
+                                                         const std::string& address,
+                                                         size_t max_bytes) {
+  CHECK_OK(check_address(address));
+  if (address.starts_with(kIpc)) CHECK_OK(prepare_path(address.substr(kIpc.size())));
+  void* socket = zmq_socket(context.get(), ZMQ_ROUTER);
+  if (socket == nullptr) return zmq_error("socket");
+  std::unique_ptr<ServerSocket> server(new ServerSocket(std::move(context), socket, max_bytes));
+  CHECK_OK(set_zmq_options(socket, max_bytes, kOptions));
+  if (zmq_bind(socket, address.c_str()) != 0) return zmq_error("listen on " + address);
+  char bound[512];
+  size_t size = sizeof bound;
+  if (zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) != 0)
+    return zmq_error("listen on " + address);
+  server->address_ = bound;
+  return server;
+}
+
+ServerSocket::~ServerSocket() {
+  zmq_close(socket_);
+}
+
+void ServerSocket::wait(std::chrono::milliseconds timeout, const Wake& wake) {
+  zmq_pollitem_t items[] = {{socket_, 0, ZMQ_POLLIN, 0}, {nullptr, wake.fd(), ZMQ_POLLIN, 0}};
+  (void)zmq_poll(items, 2, std::max<long>(0, timeout.count()));
+}
+
+std::optional<Incoming> ServerSocket::receive() {
+  while (true) {
+    Incoming in;
+    bool more = false;
+    if (!take_zmq_frame(socket_, in.route, more)) return std::nullopt;
+    Bytes frames[2], rest;
+    int count = 0;
+    while (more) {
+      if (!take_zmq_frame(socket_, count < 2 ? frames[count] : rest, more)) break;
+      ++count;
+    }
+    Result<Envelope> envelope = decode(as_bytes(frames[0]), max_bytes_);
+    if (envelope.ok() && count <= 2) {
+      in.message = {std::move(*envelope), std::move(frames[1])};
+      return in;
+    }
+    log_warning("request dropped: " +
+                (envelope.ok() ? "too many frames" : envelope.error().message));
+  }
+}
+
+bool ServerSocket::send_frame(std::string_view bytes, bool more) {
+  return zmq_send(socket_, bytes.data(), bytes.size(), ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) >=
+         0;
+}
+
+void ServerSocket::send(const Bytes& route, const Message& message) {
+  Result<Bytes> frame = encode(message.envelope, max_bytes_);
+  if (!frame.ok()) {
+    Envelope refusal;
+    refusal.request = message.envelope.request;
+    refusal.body = ErrorReply{
+        {ErrorCode::internal, "the answer is too large for one message: " + frame.error().message}};
+    frame = encode(refusal, max_bytes_);
+    ENSURE(frame.ok(), "a refusal fits a message");
+  }
+  const bool two = !message.chunk.empty();
+  const bool sent = send_frame(route, true) && send_frame(*frame, two) &&
+                    (!two || send_frame(message.chunk, false));
+  if (!sent) log_debug(std::string("answer dropped: ") + zmq_strerror(zmq_errno()));
+}
+
+}  // namespace enginery

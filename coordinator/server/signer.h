@@ -1,0 +1,44 @@
+// Signs engines in a thread of its own, so that reading and hashing a large file never holds up the
+// queue. Threads: post and take from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "cache/blob_store.h"
+#include "coordinator/core/core.h"
+#include "engine/base/sign.h"
+
+namespace enginery {
+
+class Signer {
+ public:
+  // `blobs` outlives it; `done` is called from its thread whenever an answer waits.
+  Signer(BlobStore& blobs, SigningKey key, std::function<void()> done);
+  ~Signer();  // finishes the task in hand and drops the others
+
+  void post(SignTask task);
+  std::vector<SignAnswer> take();
+
+ private:
+  void run();
+
+  BlobStore& blobs_;
+  SigningKey key_;
+  std::function<void()> done_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<SignTask> tasks_;
+  std::vector<SignAnswer> answers_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+// One task: reads the blob, appends the trailer, stores the file.
+SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const SignTask& task);
+
+}  // namespace enginery

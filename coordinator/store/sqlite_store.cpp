@@ -1,0 +1,180 @@
+#include "coordinator/store/sqlite_store.h"
+
+#include "pipeline/outcome_json.h"
+#include "schemas/codec.h"
+
+namespace enginery {
+namespace {
+
+template <typename E>
+int64_t number(E value) {
+  return static_cast<int64_t>(value);
+}
+
+class SqliteStore final : public QueueStore {
+ public:
+  explicit SqliteStore(Catalog& catalog) : catalog_(catalog), database_(catalog.database()) {}
+
+  Result<LoadedQueue> load() override { return load_queue(database_); }
+
+  Status begin() override {
+    TRY(Transaction transaction, Transaction::begin(database_));
+    transaction_.emplace(std::move(transaction));
+    return {};
+  }
+  Status apply(const RowChange& change) override {
+    return std::visit([this](const auto& row) { return write(row); }, change);
+  }
+  Status commit() override {
+    const Status status = transaction_->commit();
+    transaction_.reset();
+    return status;
+  }
+  void roll_back() override { transaction_.reset(); }
+
+  Result<LookupAnswer> look_up(const Lookup& lookup) override {
+    LookupAnswer answer{lookup.token, lookup.key, std::nullopt, 1};
+    TRY(const auto found, catalog_.results().lookup(lookup.key));
+    TRY(answer.next_generation, catalog_.results().next_generation(lookup.key));
+    if (!found) return answer;
+    StepResult result;
+    result.success = found->success;
+    result.generation = found->generation;
+    for (const ResultOutput& output : found->outputs)
+      result.outputs.push_back({output.name, output.digest, output.size_bytes});
+    read_outcome_json(found->outcome, result);
+    answer.result = std::move(result);
+    return answer;
+  }
+
+ private:
+  template <typename... Args>
+  Status run(std::string_view sql, const Args&... args) {
+    TRY(const int64_t changed, database_.execute(sql, args...));
+    (void)changed;
+    return {};
+  }
+
+  Status write(const InsertJob& insert) {
+    const JobRow& job = insert.job;
+    Envelope envelope;
+    envelope.body = job.request;
+    TRY(const Bytes request, encode(envelope, kMaxStoredRequest));
+    CHECK_OK(
+        run("INSERT INTO queue_job(number, request_high, request_low, state, submitted_ns, "
+            "ended_ns, request) "
+            "VALUES(?1,?2,?3,?4,?5,?6,?7)",
+            job.number, job.request_id.high, job.request_id.low, number(job.state),
+            job.submitted_ns, job.ended_ns, as_bytes(request)));
+    for (uint32_t i = 0; i < job.targets.size(); ++i)
+      CHECK_OK(write(SaveTarget{job.number, i, job.targets[i]}));
+    return {};
+  }
+
+  Status write(const UpdateJob& job) {
+    return run("UPDATE queue_job SET state=?2, ended_ns=?3 WHERE number=?1", job.number,
+               number(job.state), job.ended_ns);
+  }
+
+  Status write(const SaveTarget& save) {
+    const TargetRow& t = save.target;
+    std::optional<int64_t> code;
+    std::optional<std::string> message;
+    if (t.fault) {
+      code = number(t.fault->code);
+      message = t.fault->message;
+    }
+    const Bytes uses = encode_uses(t.uses);
+    return run(
+        "INSERT OR REPLACE INTO queue_target(job, position, state, source, engine, latency_ms, "
+        "size_bytes, "
+        "timings_measured, timings_reused, fault_code, fault_message, uses) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+        save.job, static_cast<int64_t>(save.index), number(t.state), number(t.source), t.engine,
+        t.latency_ms, t.size_bytes, t.timings_measured, t.timings_reused, code, message,
+        as_bytes(uses));
+  }
+
+  Status write(const SaveStep& save) {
+    const StepRow& s = save.step;
+    return run(
+        "INSERT INTO queue_step(id, job, kind, key, generation, sku, toolchain, provisional, "
+        "state, epoch, worker, "
+        "incarnation, device, commits, fault_code, fault_message) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16) ON CONFLICT(id) DO UPDATE "
+        "SET "
+        "state=?9, epoch=?10, worker=?11, incarnation=?12, device=?13, commits=?14, "
+        "fault_code=?15, fault_message=?16",
+        s.id, s.job, number(s.kind), s.key, s.generation, s.sku, s.toolchain, s.provisional,
+        number(s.state), s.epoch, s.worker, s.incarnation, s.device, s.commits,
+        number(s.fault.code), s.fault.message);
+  }
+
+  Status write(const SaveAttempt& save) {
+    const AttemptRow& a = save.attempt;
+    std::optional<int64_t> outcome;
+    if (a.outcome) outcome = number(*a.outcome);
+    return run(
+        "INSERT OR REPLACE INTO queue_attempt(step, epoch, worker, incarnation, started_ns, "
+        "ended_ns, outcome, message) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+        a.step, a.epoch, a.worker, a.incarnation, a.started_ns, a.ended_ns, outcome, a.message);
+  }
+
+  Status write(const SaveSku& save) {
+    return run(
+        "INSERT OR REPLACE INTO queue_sku(sku, kind, toolchain, seen_ns) VALUES(?1,?2,?3,?4)",
+        save.sku.sku, save.sku.kind, save.sku.toolchain, save.sku.seen_ns);
+  }
+
+  Status write(const RecordAction& record) {
+    TRY(const ActionKey key, ActionKey::parse(record.key_bytes));
+    return catalog_.results().record_action(key);
+  }
+
+  Status write(const CommitResult& commit) {
+    ActionResult result;
+    result.key = commit.key;
+    result.generation = commit.result.generation;
+    result.success = commit.result.success;
+    result.outcome = outcome_json(commit.result);
+    result.epoch = static_cast<int64_t>(commit.epoch);
+    for (const NamedBlob& output : commit.result.outputs)
+      result.outputs.push_back({output.name, output.digest, output.size_bytes});
+    // already_there: a local build in the same folder was first; its result stays.
+    TRY(const Commit done, catalog_.results().commit(result));
+    (void)done;
+    return {};
+  }
+
+  Status write(const AddEngine& add) {
+    const EngineView& e = add.engine;
+    CHECK_OK(
+        catalog_.engines().add({e.engine, e.content_digest, e.name, e.model, e.sku, e.precision,
+                                e.key, e.size_bytes, e.latency_ms, e.provisional, e.created_ns}));
+    for (const std::string& tag : add.tags)
+      CHECK_OK(catalog_.engines().set_tag({e.name, tag, e.sku, e.engine, e.created_ns}));
+    return {};
+  }
+
+  Status write(const AppendEvent& event) {
+    TRY(const int64_t sequence,
+        catalog_.events().append({0, event.job, catalog_.clock().wall_time().count(), event.kind,
+                                  fields_json(event.fields)}));
+    (void)sequence;
+    return {};
+  }
+
+  Catalog& catalog_;
+  Database& database_;
+  std::optional<Transaction> transaction_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<QueueStore>> make_sqlite_store(Catalog& catalog) {
+  CHECK_OK(catalog.database().migrate("coordinator", queue_migrations()));
+  return std::unique_ptr<QueueStore>(std::make_unique<SqliteStore>(catalog));
+}
+
+}  // namespace enginery

@@ -1,0 +1,30 @@
+// What the processor and the operating system say of this machine's CPU. Thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "engine/device/sku_table.h"
+
+namespace enginery {
+
+// Every instruction-set cap that this CPU and its operating system serve, ascending.
+std::vector<CpuIsa> supported_cpu_isas();
+std::string_view to_string(CpuIsa isa);  // "avx512-vnni"
+
+struct CpuIdentity {
+  std::string vendor, name;  // "AuthenticAMD", "AMD EPYC 9355"
+  int family = 0, model = 0, stepping = 0;
+  int64_t l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;
+};
+CpuIdentity read_cpu_identity();
+
+// One for all processes of this host, containers included, until it reboots.
+std::string cpu_physical_id();
+
+// The cores that this process may run on.
+std::vector<int> allowed_cores();
+
+// oneDNN's version and how it makes threads.
+Properties cpu_library_properties();
+
+}  // namespace enginery

@@ -1,0 +1,216 @@
+// Chains of pointwise steps with broadcast operands, in pieces that stay in L1: every operand is
+// read once from memory, the result written once.
+#include "engine/kernels/cpu/isa/simd.h"
+
+namespace enginery::cpu_kernels {
+namespace {
+
+constexpr int64_t kPiece = 512;
+
+inline float sigmoid_of(float v) {
+  return 1.0f / (1.0f + fast_exp(-v));
+}
+inline float tanh_of(float v) {
+  return 1.0f - 2.0f / (fast_exp(2.0f * v) + 1.0f);
+}
+
+// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: error below 1.5e-7.
+inline float erf_of(float v) {
+  float x = __builtin_fabsf(v), t = 1.0f / (1.0f + 0.3275911f * x);
+  float p = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t +
+             0.254829592f) *
+            t;
+  float y = 1.0f - p * fast_exp(-x * x);
+  return v < 0 ? -y : y;
+}
+
+inline float between(float v, float low, float high) {
+  v = v > low ? v : low;
+  return v < high ? v : high;
+}
+
+#define ENGINERY_EACH(expression)                         \
+  {                                                       \
+    _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
+      float v = values[i];                                \
+      values[i] = (expression);                           \
+    }                                                     \
+    return;                                               \
+  }
+
+// The step on n values. alpha and beta as engine/ops/activation.h defines them.
+void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
+  float alpha = s.alpha, beta = s.beta;
+  switch (s.function) {
+    case Function::relu:
+      ENGINERY_EACH(v > 0 ? v : 0.0f)
+    case Function::clip:
+      ENGINERY_EACH(between(v, alpha, beta))
+    case Function::leaky_relu:
+      ENGINERY_EACH(v < 0 ? alpha * v : v)
+    case Function::elu:
+      ENGINERY_EACH(v < 0 ? alpha * (fast_exp(v) - 1.0f) : v)
+    case Function::selu:
+      ENGINERY_EACH(beta * (v < 0 ? alpha * (fast_exp(v) - 1.0f) : v))
+    case Function::celu:
+      ENGINERY_EACH(v < 0 ? alpha * (fast_exp(v / alpha) - 1.0f) : v)
+    case Function::sigmoid:
+      ENGINERY_EACH(sigmoid_of(v))
+    case Function::hard_sigmoid:
+      ENGINERY_EACH(between(alpha * v + beta, 0, 1))
+    case Function::hard_swish:
+      ENGINERY_EACH(v * between(v * (1.0f / 6) + 0.5f, 0, 1))
+    case Function::swish:
+      ENGINERY_EACH(v * sigmoid_of(v))
+    case Function::tanh:
+      ENGINERY_EACH(tanh_of(v))
+    case Function::softsign:
+      ENGINERY_EACH(v / (1.0f + __builtin_fabsf(v)))
+    case Function::gelu_erf:
+      ENGINERY_EACH(0.5f * v * (1.0f + erf_of(v * 0.70710678f)))
+    case Function::gelu_tanh:
+      ENGINERY_EACH(0.5f * v * (1.0f + tanh_of(0.79788456f * (v + 0.044715f * v * v * v))))
+    case Function::thresholded_relu:
+      ENGINERY_EACH(v > alpha ? v : 0.0f)
+    case Function::abs:
+      ENGINERY_EACH(__builtin_fabsf(v))
+    case Function::neg:
+      ENGINERY_EACH(-v)
+    case Function::exp:
+      ENGINERY_EACH(v > 88.72f ? __builtin_inff() : v < -87.3f ? 0.0f : fast_exp(v))
+    case Function::sqrt:
+      ENGINERY_EACH(__builtin_sqrtf(v))
+    case Function::reciprocal:
+      ENGINERY_EACH(1.0f / v)
+    case Function::sign:
+      ENGINERY_EACH(v > 0 ? 1.0f : v < 0 ? -1.0f : 0.0f)
+    case Function::erf:
+      ENGINERY_EACH(erf_of(v))
+    case Function::floor:
+      ENGINERY_EACH(__builtin_floorf(v))
+    case Function::ceil:
+      ENGINERY_EACH(__builtin_ceilf(v))
+    default:
+      break;
+  }
+  // The library's functions, one value at a time.
+  for (int64_t i = 0; i < n; ++i) {
+    float v = values[i];
+    switch (s.function) {
+      case Function::log:
+        v = __builtin_logf(v);
+        break;
+      case Function::softplus:
+        v = v > 20 ? v : __builtin_log1pf(__builtin_expf(v));
+        break;
+      case Function::mish:
+        v = v * __builtin_tanhf(v > 20 ? v : __builtin_log1pf(__builtin_expf(v)));
+        break;
+      default:
+        break;
+    }
+    values[i] = v;
+  }
+}
+
+#undef ENGINERY_EACH
+#define ENGINERY_EACH(expression)                         \
+  {                                                       \
+    _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
+      float v = values[i], x = operand[i * stride];       \
+      values[i] = (expression);                           \
+    }                                                     \
+    return;                                               \
+  }
+
+inline void combine_with(Function f, float* __restrict values, const float* __restrict operand,
+                         int64_t stride, int64_t n) {
+  switch (f) {
+    case Function::add:
+      ENGINERY_EACH(v + x)
+    case Function::sub:
+      ENGINERY_EACH(v - x)
+    case Function::reverse_sub:
+      ENGINERY_EACH(x - v)
+    case Function::mul:
+      ENGINERY_EACH(v * x)
+    case Function::div:
+      ENGINERY_EACH(v / x)
+    case Function::reverse_div:
+      ENGINERY_EACH(x / v)
+    case Function::min:
+      ENGINERY_EACH(v < x ? v : x)
+    case Function::max:
+      ENGINERY_EACH(v > x ? v : x)
+    case Function::prelu:
+      ENGINERY_EACH(v < 0 ? x * v : v)
+    default:
+      return;
+  }
+}
+#undef ENGINERY_EACH
+
+// The usual strides as constants, so that their loops become vector code.
+void combine(Function f, float* values, const float* operand, int64_t stride, int64_t n) {
+  if (stride == 1)
+    combine_with(f, values, operand, 1, n);
+  else if (stride == 0)
+    combine_with(f, values, operand, 0, n);
+  else
+    combine_with(f, values, operand, stride, n);
+}
+
+void fetch(float* __restrict values, const float* __restrict operand, int64_t stride, int64_t n) {
+  if (stride == 1) {
+    for (int64_t i = 0; i < n; ++i) values[i] = operand[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) values[i] = operand[i * stride];
+  }
+}
+
+// Elements [begin, end) of one row whose operands start at `at`.
+void run_piece(const PointwiseArguments& a, const int64_t* at, int64_t begin, int64_t end,
+               float* out) {
+  int inner = a.loops - 1;
+  int64_t n = end - begin;
+  auto operand = [&](int o) { return a.operand[o] + at[o] + begin * a.operand_stride[o][inner]; };
+  float values[kPiece];
+  fetch(values, operand(0), a.operand_stride[0][inner], n);
+  for (int s = 0; s < a.steps; ++s) {
+    const PointwiseStep& step = a.step[s];
+    if (step.operand < 0)
+      apply(step, values, n);
+    else
+      combine(step.function, values, operand(step.operand), a.operand_stride[step.operand][inner],
+              n);
+  }
+  int64_t stride = a.out_stride[inner];
+  out += begin * stride;
+  if (stride == 1)
+    fetch(out, values, 1, n);
+  else
+    for (int64_t i = 0; i < n; ++i) out[i * stride] = values[i];
+}
+
+}  // namespace
+
+void ENGINERY_KERNEL(pointwise)(const PointwiseArguments& a) {
+  int inner = a.loops - 1;
+  int64_t rows = 1, length = a.extent[inner];
+  for (int d = 0; d < inner; ++d) rows *= a.extent[d];
+  int64_t pieces = (length + kPiece - 1) / kPiece;
+#pragma omp parallel for schedule(static) if (rows * length > kMinParallelWork)
+  for (int64_t task = 0; task < rows * pieces; ++task) {
+    int64_t row = task / pieces, begin = task % pieces * kPiece, rest = row;
+    int64_t at[kMaxOperands] = {}, out = 0;
+    for (int d = inner - 1; d >= 0; --d) {
+      int64_t i = rest % a.extent[d];
+      rest /= a.extent[d];
+      out += i * a.out_stride[d];
+      for (int o = 0; o < a.operands; ++o) at[o] += i * a.operand_stride[o][d];
+    }
+    run_piece(a, at, begin, least(length, begin + kPiece), a.out + out);
+  }
+}
+
+}  // namespace enginery::cpu_kernels

@@ -1,0 +1,107 @@
+// Pooling, channels last. One output pixel at a time, a vector of channels at a time; reads each
+// input element once a window it lies in (from L1 after the first), writes each output once.
+#include "engine/kernels/cpu/isa/simd.h"
+
+namespace enginery::cpu_kernels {
+namespace {
+
+// The part of a window that lies inside the input: kernel indices [begin, end) and the input
+// position of index 0.
+struct Span {
+  int64_t begin, end, origin;
+};
+
+inline Span span_of(int64_t out, int64_t stride, int64_t pad, int64_t dilation, int64_t kernel,
+                    int64_t in) {
+  int64_t origin = out * stride - pad;
+  int64_t begin = origin < 0 ? (-origin + dilation - 1) / dilation : 0;
+  int64_t end = origin >= in ? 0 : least(kernel, (in - origin + dilation - 1) / dilation);
+  return {begin, most(begin, end), origin};
+}
+
+// How many window positions the divisor counts: inside the input, or inside input and stated
+// padding.
+inline int64_t counted(const Span& s, int64_t kernel, int64_t dilation, int64_t in, int64_t pad_end,
+                       bool padding) {
+  return padding ? least(kernel, (in + pad_end - s.origin + dilation - 1) / dilation)
+                 : s.end - s.begin;
+}
+
+template <bool kAverage, int kVectors>
+inline void pool_block(const PoolArguments& a, const float* image, const Span& y, const Span& x,
+                       float factor, float* out) {
+  Vector acc[kVectors];
+  for (int v = 0; v < kVectors; ++v) acc[v] = broadcast(kAverage ? 0.0f : -__builtin_inff());
+  for (int64_t ky = y.begin; ky < y.end; ++ky) {
+    const float* row = image + ((y.origin + ky * a.dilation_h) * a.in_w + x.origin) * a.channels;
+    for (int64_t kx = x.begin; kx < x.end; ++kx) {
+      const float* p = row + kx * a.dilation_w * a.channels;
+      for (int v = 0; v < kVectors; ++v) {
+        Vector value = load(p + v * kWidth);
+        acc[v] = kAverage ? acc[v] + value : larger(acc[v], value);
+      }
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    store(out + v * kWidth, clip(kAverage ? acc[v] * factor : acc[v], a.low, a.high));
+  }
+}
+
+template <bool kAverage>
+void pool_scalar(const PoolArguments& a, const float* image, const Span& y, const Span& x,
+                 float factor, float* out) {
+  float acc = kAverage ? 0.0f : -__builtin_inff();
+  for (int64_t ky = y.begin; ky < y.end; ++ky) {
+    for (int64_t kx = x.begin; kx < x.end; ++kx) {
+      float value = image[((y.origin + ky * a.dilation_h) * a.in_w + x.origin + kx * a.dilation_w) *
+                          a.channels];
+      acc = kAverage ? acc + value : acc > value ? acc : value;
+    }
+  }
+  if (kAverage) acc *= factor;
+  acc = acc > a.low ? acc : a.low;
+  *out = acc < a.high ? acc : a.high;
+}
+
+template <bool kAverage>
+void pool_pixel(const PoolArguments& a, const float* image, const Span& y, const Span& x,
+                float* out) {
+  float factor = 1;
+  if (kAverage) {
+    int64_t n = counted(y, a.kernel_h, a.dilation_h, a.in_h, a.pad_end_h, a.count_padding) *
+                counted(x, a.kernel_w, a.dilation_w, a.in_w, a.pad_end_w, a.count_padding);
+    factor = 1.0f / static_cast<float>(most(n, 1));
+  }
+  int64_t c = 0;
+  for (; c + 4 * kWidth <= a.channels; c += 4 * kWidth)
+    pool_block<kAverage, 4>(a, image + c, y, x, factor, out + c);
+  for (; c + kWidth <= a.channels; c += kWidth)
+    pool_block<kAverage, 1>(a, image + c, y, x, factor, out + c);
+  if (c < a.channels && a.channels >= kWidth) {
+    c = a.channels - kWidth;  // overlaps what is done already
+    pool_block<kAverage, 1>(a, image + c, y, x, factor, out + c);
+    return;
+  }
+  for (; c < a.channels; ++c) pool_scalar<kAverage>(a, image + c, y, x, factor, out + c);
+}
+
+}  // namespace
+
+void ENGINERY_KERNEL(pool)(const PoolArguments& a) {
+  int64_t rows = a.n * a.out_h, work = rows * a.out_w * a.channels * a.kernel_h * a.kernel_w;
+#pragma omp parallel for schedule(static) if (work > 4 * kMinParallelWork)
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* image = a.in + row / a.out_h * a.in_h * a.in_w * a.channels;
+    Span y = span_of(row % a.out_h, a.stride_h, a.pad_h, a.dilation_h, a.kernel_h, a.in_h);
+    float* out = a.out + row * a.out_w * a.channels;
+    for (int64_t ox = 0; ox < a.out_w; ++ox, out += a.channels) {
+      Span x = span_of(ox, a.stride_w, a.pad_w, a.dilation_w, a.kernel_w, a.in_w);
+      if (a.average)
+        pool_pixel<true>(a, image, y, x, out);
+      else
+        pool_pixel<false>(a, image, y, x, out);
+    }
+  }
+}
+
+}  // namespace enginery::cpu_kernels

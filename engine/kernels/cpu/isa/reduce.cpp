@@ -1,0 +1,95 @@
+// Reductions over the middle of [outer, size, inner]: rows (inner 1) by a vector reduction, the
+// others by adding rows. Reads each element once. A global average over a channels-last picture is
+// [n, h * w, channels].
+#include "engine/kernels/cpu/isa/simd.h"
+
+namespace enginery::cpu_kernels {
+namespace {
+
+template <Reduction kKind>
+inline float joined(float acc, float x) {
+  if (kKind == Reduction::max) return acc > x ? acc : x;
+  if (kKind == Reduction::min) return acc < x ? acc : x;
+  if (kKind == Reduction::sum_square) return acc + x * x;
+  return acc + x;
+}
+
+template <Reduction kKind>
+constexpr float first() {
+  if (kKind == Reduction::max) return -__builtin_inff();
+  if (kKind == Reduction::min) return __builtin_inff();
+  return 0;
+}
+
+template <Reduction kKind>
+float reduce_row(const float* in, int64_t size) {
+  float lanes[kWidth * 2];
+  for (int i = 0; i < 2 * kWidth; ++i) lanes[i] = first<kKind>();
+  int64_t s = 0;
+  for (; s + 2 * kWidth <= size; s += 2 * kWidth) {
+    for (int i = 0; i < 2 * kWidth; ++i) lanes[i] = joined<kKind>(lanes[i], in[s + i]);
+  }
+  float total = first<kKind>();
+  for (; s < size; ++s) total = joined<kKind>(total, in[s]);
+  // Lanes hold sums already, squares included.
+  constexpr Reduction kJoin = kKind == Reduction::sum_square ? Reduction::sum : kKind;
+  for (int i = 0; i < 2 * kWidth; ++i) total = joined<kJoin>(total, lanes[i]);
+  return total;
+}
+
+constexpr int64_t kReduceBlock = 64;
+
+template <Reduction kKind>
+void reduce_columns(const float* in, float* out, int64_t size, int64_t inner, int64_t width,
+                    float factor) {
+  float acc[kReduceBlock];
+  if (width == kReduceBlock) {
+    for (int i = 0; i < kReduceBlock; ++i) acc[i] = first<kKind>();
+    for (int64_t s = 0; s < size; ++s) {
+      for (int i = 0; i < kReduceBlock; ++i) acc[i] = joined<kKind>(acc[i], in[s * inner + i]);
+    }
+  } else {
+    for (int64_t i = 0; i < width; ++i) acc[i] = first<kKind>();
+    for (int64_t s = 0; s < size; ++s) {
+      for (int64_t i = 0; i < width; ++i) acc[i] = joined<kKind>(acc[i], in[s * inner + i]);
+    }
+  }
+  for (int64_t i = 0; i < width; ++i) out[i] = acc[i] * factor;
+}
+
+template <Reduction kKind>
+void reduce_all(const ReduceArguments& a, float factor) {
+  bool parallel = a.outer * a.size * a.inner > 2 * kMinParallelWork;
+  if (a.inner == 1) {
+#pragma omp parallel for schedule(static) if (parallel)
+    for (int64_t o = 0; o < a.outer; ++o)
+      a.out[o] = reduce_row<kKind>(a.in + o * a.size, a.size) * factor;
+    return;
+  }
+  int64_t blocks = (a.inner + kReduceBlock - 1) / kReduceBlock;
+#pragma omp parallel for schedule(static) if (parallel)
+  for (int64_t task = 0; task < a.outer * blocks; ++task) {
+    int64_t o = task / blocks, i = task % blocks * kReduceBlock;
+    reduce_columns<kKind>(a.in + o * a.size * a.inner + i, a.out + o * a.inner + i, a.size, a.inner,
+                          least(kReduceBlock, a.inner - i), factor);
+  }
+}
+
+}  // namespace
+
+void ENGINERY_KERNEL(reduce)(const ReduceArguments& a) {
+  switch (a.kind) {
+    case Reduction::sum:
+      return reduce_all<Reduction::sum>(a, 1);
+    case Reduction::mean:
+      return reduce_all<Reduction::sum>(a, 1.0f / static_cast<float>(a.size));
+    case Reduction::max:
+      return reduce_all<Reduction::max>(a, 1);
+    case Reduction::min:
+      return reduce_all<Reduction::min>(a, 1);
+    case Reduction::sum_square:
+      return reduce_all<Reduction::sum_square>(a, 1);
+  }
+}
+
+}  // namespace enginery::cpu_kernels

@@ -1,0 +1,77 @@
+// Vectors of floats as wide as the instruction set that this file is compiled for (ENGINERY_ISA),
+// in GCC's vector extension. Everything here has internal linkage: see kernels.h.
+#pragma once
+
+#include "engine/kernels/cpu/kernels.h"
+
+#define ENGINERY_JOIN_(a, b) a##_##b
+#define ENGINERY_JOIN(a, b) ENGINERY_JOIN_(a, b)
+// The name of a kernel for this instruction set: ENGINERY_KERNEL(pool) is pool_avx2.
+#define ENGINERY_KERNEL(name) ENGINERY_JOIN(name, ENGINERY_ISA)
+
+namespace enginery::cpu_kernels {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kWidth = 16;
+#elif defined(__AVX__)
+constexpr int kWidth = 8;
+#else
+constexpr int kWidth = 4;
+#endif
+
+typedef float Vector __attribute__((vector_size(kWidth * 4)));
+typedef float UnalignedVector __attribute__((vector_size(kWidth * 4), aligned(4), may_alias));
+typedef int32_t Mask __attribute__((vector_size(kWidth * 4)));
+
+inline Vector load(const float* p) {
+  return *reinterpret_cast<const UnalignedVector*>(p);
+}
+inline void store(float* p, Vector v) {
+  *reinterpret_cast<UnalignedVector*>(p) = v;
+}
+inline Vector broadcast(float x) {
+  return x - Vector{};
+}
+inline Vector larger(Vector a, Vector b) {
+  return a > b ? a : b;
+}
+inline Vector smaller(Vector a, Vector b) {
+  return a < b ? a : b;
+}
+inline Vector clip(Vector v, float low, float high) {
+  return smaller(larger(v, broadcast(low)), broadcast(high));
+}
+
+inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+inline int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+// e^x to 2 units in the last place within [-87.3, 88.72], at its ends beyond. (Cephes expf)
+inline float fast_exp(float x) {
+  x = x < -87.3f ? -87.3f : x;
+  x = x > 88.72f ? 88.72f : x;
+  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  float n = (x * 1.44269504f + kMagic) - kMagic;
+  float r = x - n * 0.693359375f + n * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  // In two factors: 2^128 alone is not a float.
+  int32_t half = static_cast<int32_t>(n) >> 1, rest = static_cast<int32_t>(n) - half;
+  return p * __builtin_bit_cast(float, (half + 127) << 23) *
+         __builtin_bit_cast(float, (rest + 127) << 23);
+}
+
+// Work below this many element operations is not worth waking other threads for.
+constexpr int64_t kMinParallelWork = 16384;
+
+}  // namespace
+}  // namespace enginery::cpu_kernels

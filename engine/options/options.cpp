@@ -1,0 +1,117 @@
+#include "engine/options/options.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "engine/base/parse_int.h"
+
+namespace enginery {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string join(const std::set<std::string>& words) {
+  std::string out;
+  for (const std::string& w : words) out += (out.empty() ? "" : ",") + w;
+  return out;
+}
+
+std::set<std::string> to_set(const std::vector<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
+Error bad_line(const std::string& line) {
+  return {ErrorCode::usage, "build options: cannot read '" + line + "'"};
+}
+
+constexpr int kMaxNumber = 1 << 20;
+const std::map<std::string, int BuildOptions::*> kNumbers = {
+    {"threads", &BuildOptions::threads},
+    {"level", &BuildOptions::level},
+    {"aux_streams", &BuildOptions::aux_streams}};
+
+Status read_field(BuildOptions& options, const std::string& name, const std::string& value) {
+  if (name == "precisions") {
+    TRY(options.precisions, parse_precisions(value));
+  } else if (name == "shapes") {
+    TRY(options.shapes, parse_shapes(value));
+  } else if (auto number = kNumbers.find(name); number != kNumbers.end()) {
+    auto parsed = parse_int(value);
+    if (!parsed || *parsed < -1 || *parsed > kMaxNumber) return bad_line(name + "=" + value);
+    options.*number->second = static_cast<int>(*parsed);
+  } else if (name == "without_sources") {
+    options.without_sources = to_set(split(value, ','));
+  } else if (name == "skip_passes") {
+    options.skip_passes = to_set(split(value, ','));
+  } else if (name == "provisional") {
+    options.provisional = value == "true";
+  } else {
+    return bad_line(name + "=" + value);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::map<std::string, Dims>> parse_shapes(std::string_view text) {
+  std::map<std::string, Dims> out;
+  for (const std::string& part : split(text, ',')) {
+    size_t colon = part.rfind(':');  // names may hold colons, shapes do not
+    auto dims = parse_dims(colon == std::string::npos ? "" : part.substr(colon + 1));
+    bool named = colon != std::string::npos && colon > 0 && colon + 1 < part.size();
+    if (!named || !dims || !is_static(*dims)) {
+      return Error{ErrorCode::usage, "shape '" + part + "': expected NAME:1x3x224x224"};
+    }
+    out[part.substr(0, colon)] = *dims;
+  }
+  return out;
+}
+
+Result<std::set<Precision>> parse_precisions(std::string_view text) {
+  std::set<Precision> out{Precision::fp32};
+  for (const std::string& word : split(text, ',')) {
+    TRY(Precision p, parse_precision(word));
+    out.insert(p);
+  }
+  return out;
+}
+
+std::string to_text(const std::set<Precision>& precisions) {
+  std::string out;
+  for (Precision p : precisions) out += (out.empty() ? "" : ",") + std::string(to_string(p));
+  return out;
+}
+
+std::string to_text(const BuildOptions& options) {
+  std::string shapes;
+  for (const auto& [name, dims] : options.shapes)
+    shapes += (shapes.empty() ? "" : ",") + name + ":" + to_string(dims);
+  return "precisions=" + to_text(options.precisions) + "\nshapes=" + shapes +
+         "\nthreads=" + std::to_string(options.threads) +
+         "\nlevel=" + std::to_string(options.level) +
+         "\nwithout_sources=" + join(options.without_sources) +
+         "\nskip_passes=" + join(options.skip_passes) +
+         "\nprovisional=" + (options.provisional ? "true" : "false") +
+         "\naux_streams=" + std::to_string(options.aux_streams) + "\n";
+}
+
+Result<BuildOptions> parse_options(std::string_view text) {
+  BuildOptions options;
+  for (const std::string& line : split(text, '\n')) {
+    size_t equals = line.find('=');
+    if (equals == std::string::npos) return bad_line(line);
+    CHECK_OK(read_field(options, line.substr(0, equals), line.substr(equals + 1)));
+  }
+  return options;
+}
+
+}  // namespace enginery

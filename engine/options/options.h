@@ -1,0 +1,37 @@
+// BuildOptions: everything a user may ask of a build that can change its result; its canonical text
+// is part of every key.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "enginery/types.h"
+
+namespace enginery {
+
+struct BuildOptions {
+  std::set<Precision> precisions = {Precision::fp32};
+  std::map<std::string, Dims> shapes;  // --shapes=a:1x3x224x224
+  int threads = 0;                     // CPU SKUs; 0 = the cores of the affinity mask
+  int level = 3;                       // tuner.h
+  int aux_streams =
+      -1;  // side by side with the main one, at most; -1: as many as the device gains by
+  std::set<std::string> without_sources;  // --tactic-sources=-cudnn
+  std::set<std::string> skip_passes;      // --skip-pass
+  bool provisional = false;               // no device: choices by the analytic model
+};
+
+// One line a field, in a fixed order, every field present: equal options give equal text. What the
+// wire, the keys and the manifest carry.
+std::string to_text(const BuildOptions& options);
+// Errors: usage, naming the line.
+Result<BuildOptions> parse_options(std::string_view text);
+
+// "a:1x3x224x224,b:1x128". Errors: usage.
+Result<std::map<std::string, Dims>> parse_shapes(std::string_view text);
+// "fp32,tf32". fp32 is always among them. Errors: usage.
+Result<std::set<Precision>> parse_precisions(std::string_view text);
+std::string to_text(const std::set<Precision>& precisions);
+
+}  // namespace enginery

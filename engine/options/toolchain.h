@@ -1,0 +1,17 @@
+// What a build's result depends on beside the request: this program's version and kernels, the
+// tactic libraries' versions.
+//
+// Where: part of every action key; also of the worker's agent, which has no compiler in it.
+// Threads: free functions without state.
+#pragma once
+
+#include <string>
+
+#include "engine/device/device.h"
+
+namespace enginery {
+
+std::string builder_name();  // "enginery 0.1.0"
+Properties toolchain(DeviceKind kind);
+
+}  // namespace enginery

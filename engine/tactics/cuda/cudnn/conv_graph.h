@@ -1,0 +1,25 @@
+// ConvGraph: a convolution with its epilogue as a cuDNN operation graph (NHWC, sums and pointwise
+// steps in float32).
+#pragma once
+
+#include "engine/tactics/cuda/cudnn/descriptor.h"
+#include "engine/tactics/cuda/kernel/conv_shape.h"
+
+namespace enginery {
+
+// Unique ids of the graph's tensors; operands of the epilogue follow from kOperandIds on, one a
+// slot.
+enum CudnnTensorIds : int64_t { kXId = 1, kWId = 2, kYId = 3, kOperandIds = 10, kVirtualIds = 100 };
+
+// The operation graph of one problem in one element type. Owns every descriptor that it is made of.
+struct ConvGraph {
+  std::vector<CudnnDescriptor> parts;
+  CudnnDescriptor graph;
+};
+
+// What cuDNN computes in: tf32 and fp16 on tensor cores, fp32 strictly.
+// Errors: unsupported (an epilogue step that cuDNN does not have).
+Result<ConvGraph> make_conv_graph(const Cudnn& cudnn, cudnnHandle_t handle, const ConvShape& shape,
+                                  const LoweredEpilogue& epilogue);
+
+}  // namespace enginery

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <map>
+
+#include "engine/tactics/cuda/kernel/kernel_source.h"
+
+namespace enginery {
+namespace {
+
+// What the analytic model rules out: more than this factor slower than the best of the same
+// arithmetic, and what is beyond this rank among them.
+constexpr double kHopeless = 12;
+constexpr size_t kMaxOfOnePrecision = 16;
+
+std::vector<Tactic> promising(std::vector<Tactic> tactics) {
+  std::map<Precision, std::pair<double, size_t>> kept;  // best estimate, how many
+  std::vector<Tactic> out;
+  for (Tactic& tactic : tactics) {
+    auto [place, first] = kept.try_emplace(tactic.compute, tactic.estimated_us, 0);
+    auto& [best, count] = place->second;
+    bool hopeless = tactic.estimated_us > kHopeless * best || count >= kMaxOfOnePrecision;
+    if (hopeless && !first) continue;
+    ++count;
+    out.push_back(std::move(tactic));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelContext& context,
+                                          bool every_variant) {
+  std::vector<Tactic> tactics;
+  std::string reasons;
+  for (const KernelFamily& family : kernel_families()) {
+    Status offered = family.offer(problem, context, tactics);
+    if (offered.ok()) continue;
+    if (offered.error().code != ErrorCode::unsupported)
+      return offered.error().within(std::string(family.name));
+    reasons +=
+        (reasons.empty() ? "" : ", ") + std::string(family.name) + ": " + offered.error().message;
+  }
+  if (tactics.empty()) return no_kernel("kernel: " + reasons);
+  std::stable_sort(tactics.begin(), tactics.end(), [](const Tactic& a, const Tactic& b) {
+    return a.estimated_us < b.estimated_us;
+  });
+  return every_variant ? tactics : promising(std::move(tactics));
+}
+
+Result<KernelPlan> plan_kernel(const Problem& problem, const Tactic& tactic,
+                               const KernelContext& context) {
+  const KernelFamily* family = find_kernel_family(tactic.id);
+  if (!family) return no_variant(tactic);
+  auto plan = family->plan(problem, tactic, context);
+  if (!plan.ok()) return plan.error().within("kernel " + tactic.id);
+  return plan;
+}
+
+}  // namespace enginery

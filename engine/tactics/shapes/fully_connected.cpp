@@ -1,0 +1,62 @@
+#include "engine/tactics/shapes/fully_connected.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+const Dims& dims_of(const Problem& p, size_t i) {
+  return p.inputs[i].type.dims;
+}
+
+Tensor scaled(const Tensor& tensor, float factor) {
+  if (factor == 1) return tensor;
+  Tensor out = tensor;
+  for (float& x : out.mutable_data<float>()) x *= factor;
+  return out;
+}
+
+// One value, or one a column.
+bool runs_along_columns(const Dims& dims, int64_t n) {
+  return volume(dims) == 1 || (!dims.empty() && dims.back() == n && volume(dims) == n);
+}
+
+bool all_float32(const Problem& p) {
+  for (size_t i = 0; i < static_cast<size_t>(p.anchor_inputs); ++i) {
+    if (p.inputs[i].present && p.inputs[i].type.type != DataType::float32) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<FullyConnected> read_fully_connected(const Problem& p) {
+  if (p.anchor_inputs < 2 || !all_float32(p) || !p.inputs[1].constant || p.inputs[0].constant)
+    return {};
+  const Dims &x = dims_of(p, 0), &w = dims_of(p, 1);
+  if (x.size() != 2 || w.size() != 2) return {};
+  if (std::holds_alternative<MatMul>(p.op))
+    return FullyConnected{x[0], w[1], w[0], false, 1, -1, 1};
+  auto* gemm = std::get_if<Gemm>(&p.op);
+  if (!gemm || gemm->transpose_a) return {};
+  int64_t n = gemm->transpose_b ? w[0] : w[1];
+  FullyConnected fc{x[0], n, x[1], gemm->transpose_b, gemm->alpha, -1, gemm->beta};
+  bool has_addend = p.anchor_inputs > 2 && p.inputs[2].present;
+  if (has_addend && (!p.inputs[2].constant || !runs_along_columns(dims_of(p, 2), n))) return {};
+  if (has_addend) fc.addend = 2;
+  return fc;
+}
+
+Tensor weights_of(const FullyConnected& fc, Weights weights) {
+  return scaled(*weights[1], fc.factor);
+}
+
+Tensor addend_of(const FullyConnected& fc, Weights weights) {
+  const Tensor& given = *weights[static_cast<size_t>(fc.addend)];
+  if (given.size() == fc.n) return scaled(given.reshaped({fc.n}), fc.addend_factor);
+  Tensor out(DataType::float32, {fc.n});
+  std::ranges::fill(out.mutable_data<float>(), given.data<float>()[0] * fc.addend_factor);
+  return out;
+}
+
+}  // namespace enginery

@@ -1,0 +1,261 @@
+// Tactics made for the test: some fast, some slow, one wrong, one that writes past its end. Host
+// memory serves as the device, so that what runs is exactly known.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "engine/graph/text.h"
+#include "engine/plan/plan.h"
+#include "tuner/tuner.h"
+
+namespace enginery::test {
+
+class TestStream final : public Stream {
+ public:
+  TestStream(const bool& lost, const double& wait_us, double& elapsed_us)
+      : lost_(lost), wait_us_(wait_us), elapsed_us_(elapsed_us) {}
+  Result<std::unique_ptr<Event>> mark() override { return std::make_unique<Event>(); }
+  Status wait(const Event&) override { return elapsed_us_ += wait_us_, Status(); }
+  Status synchronize() override {
+    return lost_ ? Status(Error{ErrorCode::device_lost, "illegal address"}) : Status();
+  }
+
+ private:
+  const bool& lost_;
+  const double& wait_us_;
+  double& elapsed_us_;
+};
+
+class TestSequence final : public CommandList {
+ public:
+  explicit TestSequence(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
+  Status launch(Stream& stream) override { return enqueue_(stream); }
+
+ private:
+  Enqueue enqueue_;
+};
+
+// Time is what the tactics say that they took.
+class TestDevice final : public Device, public Measurer {
+ public:
+  DeviceInfo device_info;
+  double elapsed_us = 0;
+  int timed = 0;
+  bool lost = false;  // until the test says that a new process began
+  double alternation_us =
+      0;  // what it costs when a tactic is its stream's first or runs after another source's
+  std::map<const Stream*, std::string> last_source;
+  int places = 1;  // that small buffers take in turn
+  int streams_made = 0;
+  std::atomic<int> compiled_ahead = 0;
+  std::map<const float*, float> first_inputs;  // of activations: what was read at each address
+  double wait_us = 0;  // what it costs, or gains, when a stream waits for another
+
+  TestDevice() { device_info.sku = "test"; }
+  const DeviceInfo& info() const override { return device_info; }
+  Result<DeviceMemory> allocate(size_t bytes) override {
+    return DeviceMemory(std::calloc(bytes, 1), bytes, [](void* p) { std::free(p); });
+  }
+  Result<std::unique_ptr<Stream>> create_stream() override {
+    ++streams_made;
+    return std::unique_ptr<Stream>(new TestStream(lost, wait_us, elapsed_us));
+  }
+  Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override {
+    return std::memset(to, byte, bytes), Status();
+  }
+  Result<std::unique_ptr<CommandList>> record(Stream&, const Enqueue& enqueue) override {
+    return std::unique_ptr<CommandList>(new TestSequence(enqueue));
+  }
+  Measurer* measurer() override { return this; }
+  int placements() const override { return places; }
+  Result<double> time_us(Stream& stream, CommandList& sequence) override {
+    ++timed;
+    elapsed_us = 0;
+    last_source.clear();
+    CHECK_OK(sequence.launch(stream));
+    return elapsed_us;
+  }
+  double least_unit_us() const override { return 100; }
+  DeviceState state() override { return {}; }
+  Status flush_caches(Stream&) override { return {}; }
+};
+
+struct Behaviour {
+  std::string id;
+  double us;
+  // losing: its first launch loses the device; muddled: so, but it says something else; late: so,
+  // but in the race; in_network: so, but in a whole network; full_in_network: it finds no memory
+  // there; lucky: its first four copies are 6 % faster.
+  enum Sort {
+    right,
+    wrong,
+    wild,
+    unpreparable,
+    unpreparable_losing,
+    losing,
+    muddled,
+    late,
+    in_network,
+    full_in_network,
+    lucky
+  } sort = right;
+  double tanh_us = 0;  // where it is not 0: the time of a tanh
+};
+
+inline constexpr int kLateLaunches = 60;
+
+class TestPrepared final : public PreparedTactic {
+ public:
+  TestPrepared(TestDevice& device, Problem problem, Behaviour behaviour, std::string source)
+      : device_(device),
+        problem_(std::move(problem)),
+        behaviour_(std::move(behaviour)),
+        source_(std::move(source)) {}
+  Status enqueue(Stream& stream, const Arguments& a) const override {
+    std::string& last_source = device_.last_source[&stream];
+    const auto* activation = std::get_if<Activation>(&problem_.op);
+    bool tanh = activation && activation->kind == ActivationKind::tanh && behaviour_.tanh_us > 0;
+    device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) +
+                          (last_source == source_ ? 0 : device_.alternation_us);
+    last_source = source_;
+    ++launches_;
+    if (behaviour_.sort == Behaviour::losing ||
+        (behaviour_.sort == Behaviour::late && launches_ > kLateLaunches)) {
+      device_.lost = true;
+      return Error{ErrorCode::device_lost, "illegal address"};
+    }
+    if (behaviour_.sort == Behaviour::muddled) {
+      device_.lost = true;
+      return Error{ErrorCode::internal, "execution failed"};
+    }
+    int64_t n = volume(problem_.outputs[0].type.dims);
+    const float* in = static_cast<const float*>(a.inputs[0]);
+    float* out = static_cast<float*>(a.outputs[0]);
+    if (activation) device_.first_inputs[in] = in[n - 1];
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = in[i];
+      if (const auto* act = std::get_if<Activation>(&problem_.op)) out[i] = activate(*act, in[i]);
+    }
+    if (behaviour_.sort == Behaviour::wrong) out[n - 1] += 1;
+    if (behaviour_.sort == Behaviour::wild) out[n] = 1;
+    return {};
+  }
+  int64_t weight_bytes() const override { return 0; }
+  int64_t workspace_bytes() const override { return 0; }
+
+ private:
+  TestDevice& device_;
+  Problem problem_;
+  Behaviour behaviour_;
+  std::string source_;
+  mutable int launches_ = 0;
+};
+
+class TestSource final : public TacticSource {
+ public:
+  TestSource(TestDevice& device, std::vector<Behaviour> behaviours, std::string name = "test")
+      : device_(device), behaviours_(std::move(behaviours)), name_(std::move(name)) {}
+  std::string_view name() const override { return name_; }
+  Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
+    std::vector<Tactic> out;
+    for (const Behaviour& b : behaviours_) {
+      Tactic t;
+      t.source = name_, t.id = b.id;
+      t.inputs.resize(p.inputs.size());
+      t.outputs.resize(p.outputs.size());
+      t.may_fault = true;
+      out.push_back(t);
+    }
+    return out;
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t,
+                                                        Weights) const override {
+    for (const Behaviour& b : behaviours_) {
+      if (b.id != t.id) continue;
+      if (b.sort == Behaviour::unpreparable_losing) {
+        device_.lost = true;
+        return Error{ErrorCode::device_lost, "illegal address"};
+      }
+      if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
+      Behaviour behaviour = b;
+      if (b.sort == Behaviour::in_network || b.sort == Behaviour::full_in_network) {
+        std::lock_guard lock(mutex_);
+        const bool is_labs = prepared_.insert(b.id + p.key()).second;  // the first one is
+        if (!is_labs && b.sort == Behaviour::full_in_network)
+          return Error{ErrorCode::out_of_memory, "the memory is full"};
+        behaviour.sort = is_labs ? Behaviour::right : Behaviour::losing;
+      }
+      if (b.sort == Behaviour::lucky) {
+        std::lock_guard lock(mutex_);
+        if (++lucky_[p.key()] > 4) behaviour.us *= 1.06;
+      }
+      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, behaviour, name_));
+    }
+    return Error{ErrorCode::incompatible, "unknown"};
+  }
+  void compile_ahead(const Problem&, const Tactic&) const override { ++device_.compiled_ahead; }
+  bool compiles_beside_timing() const override { return false; }
+
+ private:
+  TestDevice& device_;
+  std::vector<Behaviour> behaviours_;
+  std::string name_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> prepared_;
+  mutable std::map<std::string, int> lucky_;
+};
+
+struct Bench {
+  TestDevice device;
+  TacticSources sources;
+  MemoryTimingStore store;
+  Network network;
+  explicit Bench(std::vector<Behaviour> behaviours, std::vector<Behaviour> of_a_rival = {}) {
+    sources.push_back(std::make_unique<TestSource>(device, std::move(behaviours)));
+    if (!of_a_rival.empty())
+      sources.push_back(std::make_unique<TestSource>(device, std::move(of_a_rival), "rival"));
+    auto graph = parse_graph(
+        "graph t { input %x : float32[1x4x8x8]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n "
+        "%c = act(%b) kind=relu\n output %c }");
+    network = *lower(*graph, sources, {Precision::fp32});
+  }
+  Result<Assignment> select(TunerCounts* counts = nullptr, TunerOptions options = {}) {
+    Tuner tuner(device, sources, store, options);
+    auto out = tuner.select(network);
+    if (counts) *counts = tuner.counts();
+    return out;
+  }
+  // Selects again and again, each time as a new process would; how often the device was lost.
+  int select_until_it_holds(TunerOptions options = {}) {
+    for (int lost = 0; lost < 10; ++lost) {
+      device.lost = false;
+      auto chosen = select(nullptr, options);
+      if (chosen) {
+        for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "fast");
+        return lost;
+      }
+      EXPECT_EQ(chosen.error().code, ErrorCode::device_lost) << chosen.error().message;
+    }
+    return 10;
+  }
+  // Failures of the first layer's problem by tactic id.
+  std::map<std::string, std::string> failures() {
+    std::map<std::string, std::string> out;
+    const auto timings = store.find(device_key(device.info()), network.nodes[0].problem.key());
+    for (const Timing& t : *timings) {
+      if (!t.failure.empty()) out[t.tactic.substr(5, t.tactic.find('(') - 5)] = t.failure;
+    }
+    return out;
+  }
+};
+
+}  // namespace enginery::test

@@ -1,0 +1,271 @@
+#include "worker/agent/agent.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "cache/folder_lock.h"
+#include "coordinator/client/client.h"
+#include "engine/base/clock.h"
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "worker/agent/step_run.h"
+#include "worker/agent/sync_state.h"
+#include "worker/runner/runner_environment.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kTick{200};          // how soon `stop` is seen
+constexpr milliseconds kRepeatAfter{2000};  // a Sync without an answer, also while it is held
+constexpr milliseconds kProgressEvery{500};
+constexpr milliseconds kLastWords{3000};  // for the coordinator to hear how the step ended
+
+std::string host_name() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+// Asks a runner what the device is: the agent itself never opens one.
+Result<DeviceDescription> describe(const AgentOptions& options) {
+  RunnerCommand command{options.runner,
+                        runner_environment(options.sku, options.threads, options.device_index)};
+  TRY(auto process, RunnerProcess::start(command));
+  RunnerRequest request;
+  request.step = "describe";
+  request.sku = options.sku;
+  RunnerEvents events;
+  events.report = [](const RunnerReport&) {};
+  events.output = [](const std::string& line) { log_info("runner: " + line); };
+  events.timings = [](const WantTimings&) { return KnownTimings(); };
+  RunnerReport report = process->run(request, events);
+  if (auto* device = std::get_if<DeviceDescription>(&report)) return std::move(*device);
+  if (auto* end = std::get_if<RunnerEnd>(&report)) {
+    return Error{end->fault.code, "worker for " + options.sku + ": " + end->fault.message};
+  }
+  return Error{ErrorCode::internal,
+               "worker for " + options.sku + ": the runner did not describe its device"};
+}
+
+class Agent {
+ public:
+  Agent(const AgentOptions& options, const DeviceDescription& device,
+        const std::function<bool()>& stop)
+      : options_(options),
+        stop_(stop),
+        blobs_(options.data / "blobs", options.blob_cache_bytes),
+        state_(self(options, device)),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    settings_.farm = {options.coordinator, state_.latest().worker, options.dial};
+    settings_.runner = options.runner;
+    settings_.worker = state_.latest().worker;
+    settings_.threads = options.threads;
+    settings_.device_index = options.device_index;
+    settings_.memory_bytes = options.runner_memory_bytes;
+    settings_.folder = options.data / "outputs";
+  }
+
+  Status run() {
+    CHECK_OK(connect());
+    log_info("worker " + settings_.worker + " serves");
+    while (!ended_) {
+      follow_stop();
+      follow_step();
+      if (link_)
+        CHECK_OK(talk());
+      else
+        CHECK_OK(connect());
+    }
+    step_.reset();
+    return {};
+  }
+
+ private:
+  static SyncRequest self(const AgentOptions& options, const DeviceDescription& device) {
+    SyncRequest out;
+    const std::string index =
+        options.device_index > 0 ? "-" + std::to_string(options.device_index) : "";
+    out.worker = options.name.empty() ? host_name() + "/" + options.sku + index : options.name;
+    out.incarnation = static_cast<uint64_t>(SystemClock().wall_time().count());
+    out.sku = options.sku;
+    out.kind = device.kind;
+    out.toolchain = device.toolchain;
+    out.device = device.physical_id;
+    out.host = host_name();
+    out.pid = getpid();
+    out.health = device.name;
+    out.compiles_for = device.compiles_for;
+    return out;
+  }
+
+  // Waits for the coordinator as long as it takes; Hello settles the protocol's version.
+  Status connect() {
+    FarmConnection farm(settings_.farm, stop_);
+    auto address = farm.call([&](Client&) -> Result<std::string> {
+      return options_.coordinator.empty() ? default_control_address()
+                                          : Result<std::string>(options_.coordinator);
+    });
+    if (!address.ok() && address.error().code == ErrorCode::cancelled) {
+      ended_ = true;
+      return {};
+    }
+    CHECK_OK(address.ok() ? Status() : Status(address.error()));
+    auto link = options_.dial(*address, kMaxControlBytes);
+    if (link.ok())
+      link_ = std::move(*link);
+    else if (link.error().code != ErrorCode::unavailable)
+      return link.error();
+    return {};
+  }
+
+  void follow_stop() {
+    if (!stopping_ && stop_()) {
+      stopping_ = true;
+      give_up_at_ = steady_clock::now() + milliseconds(12000);
+      state_.prefer_idle();
+      news_ = true;
+      if (step_) step_->cancel(OutcomeKind::preempted);
+    }
+    if (!stopping_) return;
+    if (state_.idle() || steady_clock::now() > give_up_at_) ended_ = true;
+  }
+
+  // Takes what the running step says into the next Sync.
+  void follow_step() {
+    if (!step_ || state_.finished()) return;
+    if (auto outcome = step_->outcome()) {
+      if (outcome->kind != OutcomeKind::succeeded)
+        log_warning(settings_.worker + ": step ended: " + outcome->fault.message);
+      state_.finish(std::move(*outcome));
+      step_.reset();
+      news_ = true;
+      if (stopping_) give_up_at_ = steady_clock::now() + kLastWords;
+      return;
+    }
+    const Progress progress = step_->progress();
+    if (progress == told_ || steady_clock::now() - told_at_ < kProgressEvery) return;
+    told_ = progress;
+    state_.progress(progress);
+    news_ = true;
+  }
+
+  Status talk() {
+    const auto now = steady_clock::now();
+    if (news_) {
+      news_ = false;
+      told_at_ = now;
+      CHECK_OK(send(state_.next(), make_request_id()));
+    } else if (now >= repeat_at_) {
+      if (answered_)
+        CHECK_OK(send(state_.next(), make_request_id()));
+      else
+        CHECK_OK(send(state_.latest(), request_));
+    }
+    const auto wait =
+        std::clamp(std::chrono::duration_cast<milliseconds>(repeat_at_ - steady_clock::now()),
+                   milliseconds(0), kTick);
+    auto message = link_->receive(wait, wake_.get());
+    uint64_t count;
+    (void)!read(wake_.get(), &count, sizeof count);
+    if (!message.ok()) {
+      log_warning(settings_.worker + ": " + message.error().message);
+      link_.reset();
+      return {};
+    }
+    if (*message && (*message)->envelope.request == request_ && !answered_) return take(**message);
+    return {};
+  }
+
+  Status send(const SyncRequest& sync, RequestId id) {
+    request_ = id;
+    answered_ = false;
+    Message message;
+    message.envelope.request = id;
+    message.envelope.session = session_;
+    message.envelope.sequence = sync.sequence;
+    message.envelope.body = sync;
+    const Status sent = link_->send(message);
+    const bool absent = !sent.ok() && sent.error().code == ErrorCode::unavailable;
+    // While nobody is there, ask again soon, but not all workers at the same moment.
+    const int64_t soon = std::uniform_int_distribution<int64_t>(100, 400)(random_);
+    repeat_at_ = steady_clock::now() + (absent ? milliseconds(soon) : kRepeatAfter);
+    if (!sent.ok() && !absent) return sent.error();
+    return {};
+  }
+
+  Status take(const Message& message) {
+    answered_ = true;
+    repeat_at_ = steady_clock::now();
+    if (const auto* error = std::get_if<ErrorReply>(&message.envelope.body))
+      return refused(error->fault);
+    const auto* reply = std::get_if<SyncReply>(&message.envelope.body);
+    if (!reply) return {};
+    AgentTask task = state_.answered(*reply);
+    if (auto* start = std::get_if<StartStep>(&task))
+      begin(std::move(start->run));
+    else if (std::holds_alternative<StopStep>(task) && step_)
+      step_->cancel(OutcomeKind::cancelled);
+    else if (std::holds_alternative<EndAgent>(task))
+      ended_ = true;
+    return {};
+  }
+
+  // What repetition cannot mend ends the worker; the coordinator's own troubles may pass.
+  Status refused(const Fault& fault) {
+    const Error error{fault.code, "the coordinator refuses this worker: " + fault.message};
+    if (fault.code == ErrorCode::usage || fault.code == ErrorCode::unsupported ||
+        fault.code == ErrorCode::untrusted)
+      return error;
+    log_warning(error.message);
+    repeat_at_ = steady_clock::now() + kRepeatAfter;
+    return {};
+  }
+
+  void begin(RunStep run) {
+    if (stopping_) return;
+    log_info(settings_.worker + ": " + run.kind + (run.sku.empty() ? "" : " for " + run.sku) +
+             " of " + run.ref.job);
+    state_.start(run.ref);
+    news_ = true;
+    told_ = {};
+    step_ = std::make_unique<StepRun>(std::move(run), settings_, blobs_, [fd = wake_.get()] {
+      const uint64_t one = 1;
+      (void)!write(fd, &one, sizeof one);
+    });
+  }
+
+  const AgentOptions& options_;
+  const std::function<bool()>& stop_;
+  StepSettings settings_;
+  BlobCache blobs_;
+  SyncState state_;
+  OwnedFd wake_;
+  std::unique_ptr<Link> link_;
+  const std::string session_ = make_request_id().text();
+  RequestId request_;
+  bool answered_ = true, news_ = true, stopping_ = false, ended_ = false;
+  steady_clock::time_point repeat_at_{}, told_at_{}, give_up_at_{};
+  Progress told_;
+  std::minstd_rand random_{std::random_device{}()};
+  std::unique_ptr<StepRun> step_;
+};
+
+}  // namespace
+
+Status run_agent(const AgentOptions& options, const std::function<bool()>& stop) {
+  AgentOptions wired = options;
+  if (!wired.dial) wired.dial = make_zmq_dial();
+  if (!wired.coordinator.empty()) CHECK_OK(check_address(wired.coordinator));
+  CHECK_OK(make_folder(wired.data));
+  TRY(const FolderLock lock, FolderLock::acquire(wired.data, "worker"));
+  TRY(const DeviceDescription device, describe(wired));
+  return Agent(wired, device, stop).run();
+}
+
+}  // namespace enginery

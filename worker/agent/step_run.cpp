@@ -1,0 +1,196 @@
+#include "worker/agent/step_run.h"
+
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "pipeline/action_keys.h"
+#include "pipeline/step_kinds.h"
+#include "worker/agent/step_uploads.h"
+#include "worker/runner/runner_environment.h"
+#include "worker/timing/farm_timing_store.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLastUploads{20000};
+constexpr size_t kMaxMessageBytes = 16 * 1024;  // a report must fit a control message
+
+Outcome failed(OutcomeKind kind, const Error& error) {
+  Outcome out;
+  out.kind = kind;
+  out.fault = {error.code, error.message};
+  return out;
+}
+
+// A blob that is gone or damaged on the farm is the farm's business to repair; this attempt ends
+// and is made again.
+Outcome failed_transfer(const Error& error) {
+  const bool blob = error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt_data;
+  return failed(blob ? OutcomeKind::storage : outcome_kind(error.code), error);
+}
+
+// Which of the earlier outputs the step reads, beside the model.
+std::vector<std::string> inputs_of(const RunStep& run) {
+  if (run.kind == "assemble" && !run.provisional) return {"choices"};
+  if (run.kind == "verify") return {"content"};
+  if (run.kind == "profile") return {"choices", "content"};
+  return {};
+}
+
+}  // namespace
+
+StepRun::StepRun(RunStep run, StepSettings settings, BlobCache& blobs,
+                 std::function<void()> changed)
+    : run_(std::move(run)),
+      settings_(std::move(settings)),
+      blobs_(blobs),
+      changed_(std::move(changed)),
+      thread_([this] { work(); }) {}
+
+StepRun::~StepRun() {
+  cancel(OutcomeKind::cancelled);
+  thread_.join();
+}
+
+Progress StepRun::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+std::optional<Outcome> StepRun::outcome() const {
+  const std::lock_guard lock(mutex_);
+  return outcome_;
+}
+
+void StepRun::cancel(OutcomeKind as) {
+  const std::lock_guard lock(mutex_);
+  if (!cancelled()) cancel_as_ = as;
+}
+
+void StepRun::set_progress(Progress progress) {
+  {
+    const std::lock_guard lock(mutex_);
+    progress_ = std::move(progress);
+  }
+  changed_();
+}
+
+void StepRun::work() {
+  Outcome outcome = execute();
+  if (cancelled() && outcome.kind != OutcomeKind::succeeded) {
+    outcome.kind = cancel_as_;
+    outcome.fault = {ErrorCode::cancelled,
+                     cancel_as_ == OutcomeKind::preempted ? "the worker stops" : "cancelled"};
+  }
+  if (outcome.fault.message.size() > kMaxMessageBytes) {
+    outcome.fault.message.resize(kMaxMessageBytes);
+    outcome.fault.message += " ... (the step's log has all of it)";
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    outcome_ = std::move(outcome);
+  }
+  changed_();
+}
+
+Outcome StepRun::execute() {
+  FarmConnection farm(settings_.farm, [this] { return cancelled(); });
+  auto request = prepare(farm);
+  if (!request.ok()) return failed_transfer(request.error());
+  auto outcome = run_runners(farm, *request);
+  if (!outcome.ok()) return failed(OutcomeKind::internal, outcome.error());
+  if (outcome->kind == OutcomeKind::succeeded) {
+    if (const Status sent = upload(farm, *outcome); !sent.ok())
+      return failed_transfer(sent.error());
+  }
+  return std::move(*outcome);
+}
+
+Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
+  set_progress({"fetching", 0, 0});
+  blobs_.begin_step();
+  RunnerRequest request;
+  request.step = run_.kind;
+  request.name = run_.name;
+  request.model_file = run_.model_name;
+  request.model = run_.model;
+  request.sku = run_.sku;
+  request.worker = settings_.worker;
+  request.output_folder = settings_.folder.string();
+  request.memory_bytes = settings_.memory_bytes;
+  auto options = parse_options(run_.options);
+  if (!options.ok()) return options.error();
+  if (options->threads == 0) options->threads = settings_.threads;
+  options->provisional = run_.provisional;
+  request.options = to_text(options_for(run_.sku, std::move(*options)));
+
+  const auto transfer = [&](uint64_t done, uint64_t total) {
+    set_progress({"fetching", done, total});
+  };
+  const auto fetch = [&](const std::string& name, const Digest& digest) -> Status {
+    auto file = blobs_.fetch(farm, digest, transfer);
+    if (!file.ok()) return file.error().within("fetch " + name);
+    request.inputs[name] = file->string();
+    return {};
+  };
+  if (run_.kind != "profile") CHECK_OK(fetch("model", run_.model));
+  for (const std::string& name : inputs_of(run_)) {
+    const NamedBlob* blob = nullptr;
+    for (const NamedBlob& input : run_.inputs) {
+      if (input.name == name) blob = &input;
+    }
+    if (!blob) return Error{ErrorCode::internal, "the step came without its input '" + name + "'"};
+    CHECK_OK(fetch(name, blob->digest));
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(settings_.folder, ignored);
+  CHECK_OK(make_folder(settings_.folder));
+  return request;
+}
+
+std::vector<TimingEntry> StepRun::known_timings(FarmConnection& farm, const Digest& device) {
+  auto entries = farm.call([&](Client& client) { return client.get_timings(device, {}); });
+  if (entries.ok()) return std::move(*entries);
+  log_warning("the farm's timings could not be read, all will be measured: " +
+              entries.error().message);
+  return {};
+}
+
+Result<Outcome> StepRun::run_runners(FarmConnection& farm, const RunnerRequest& request) {
+  TRY(const BuildOptions options, parse_options(request.options));
+  StepUploads uploads(settings_.farm, run_.ref, [this] { return cancelled(); });
+  FarmTimingStore timings([&](const Digest& device) { return known_timings(farm, device); },
+                          [&](const RunnerTiming& timing) { uploads.timing(timing); });
+  const RunnerCommand command{
+      settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
+  set_progress({phase_name(run_.kind), 0, 0});
+  AttemptEvents events;
+  events.progress = [&](const Progress& progress) { set_progress(progress); };
+  events.log = [&](const std::string& line) { uploads.log(line); };
+  events.cancelled = [this] { return cancelled(); };
+  auto outcome = run_attempts(command, request, timings, events);
+  if (outcome.ok() && outcome->kind != OutcomeKind::succeeded) {
+    uploads.log(phase_name(run_.kind) + " ended: " + to_string(outcome->kind) + ": " +
+                outcome->fault.message);
+  }
+  uploads.flush(cancelled() ? milliseconds(500) : kLastUploads);
+  return outcome;
+}
+
+Status StepRun::upload(FarmConnection& farm, const Outcome& outcome) {
+  for (const NamedBlob& output : outcome.outputs) {
+    TRY(const Bytes bytes, read_file(settings_.folder / output.name));
+    const auto transfer = [&](uint64_t done, uint64_t total) {
+      set_progress({"uploading", done, total});
+    };
+    TRY(const Digest digest,
+        farm.call([&](Client& client) { return client.put_blob(as_bytes(bytes), transfer); }));
+    if (digest != output.digest)
+      return Error{ErrorCode::storage,
+                   "the output '" + output.name + "' changed on this worker's disk"};
+  }
+  return {};
+}
+
+}  // namespace enginery

@@ -1,0 +1,64 @@
+// StepRun: one step on its way through a worker: inputs fetched, runner started and listened to,
+// outputs uploaded.
+//
+// Where: the agent holds one while it is busy. Threads: works on a thread of its own; the members
+// may be called from any.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "schemas/messages.h"
+#include "worker/agent/blob_cache.h"
+#include "worker/runner/runner_attempts.h"
+
+namespace enginery {
+
+struct StepSettings {
+  FarmAddress farm;
+  std::vector<std::string> runner;  // program and arguments
+  std::string worker;               // this worker's name
+  int threads = 0, device_index = 0;
+  uint64_t memory_bytes = 0;
+  std::filesystem::path folder;  // for the runner's outputs; emptied
+};
+
+class StepRun {
+ public:
+  // `changed` is called (from the step's thread) whenever progress or outcome is new. `blobs`
+  // outlives the run.
+  StepRun(RunStep run, StepSettings settings, BlobCache& blobs, std::function<void()> changed);
+  ~StepRun();  // cancels and waits
+  StepRun(const StepRun&) = delete;
+
+  const StepRef& ref() const { return run_.ref; }
+  Progress progress() const;
+  // Its end, once there is one.
+  std::optional<Outcome> outcome() const;
+  // Gives the step up; the outcome's kind becomes `as` (cancelled, preempted). Within ten seconds.
+  void cancel(OutcomeKind as);
+
+ private:
+  void work();
+  Outcome execute();
+  Result<RunnerRequest> prepare(FarmConnection& farm);
+  Result<Outcome> run_runners(FarmConnection& farm, const RunnerRequest& request);
+  Status upload(FarmConnection& farm, const Outcome& outcome);
+  std::vector<TimingEntry> known_timings(FarmConnection& farm, const Digest& device);
+  bool cancelled() const { return cancel_as_ != OutcomeKind::succeeded; }
+  void set_progress(Progress progress);
+
+  const RunStep run_;
+  const StepSettings settings_;
+  BlobCache& blobs_;
+  const std::function<void()> changed_;
+  std::atomic<OutcomeKind> cancel_as_ = OutcomeKind::succeeded;
+  mutable std::mutex mutex_;
+  Progress progress_;
+  std::optional<Outcome> outcome_;
+  std::thread thread_;
+};
+
+}  // namespace enginery

@@ -1,0 +1,37 @@
+// Attempts: one step in a runner process, and in another one when a tactic took the first one down.
+//
+// Where: between RunnerProcess and who wants the step done: a worker's StepRun, a local build for
+// its tuning. A fault on a GPU ends everything that its process has there; the next process finds
+// the tactic among the failed ones and leaves it alone. Threads: as RunnerProcess; everything is
+// called from the caller's thread.
+#pragma once
+
+#include "tuner/timing/timing.h"
+#include "worker/runner/runner_process.h"
+
+namespace enginery {
+
+// So long may a tactic take its first steps (compilation, the first runs) before it counts as one
+// that hangs.
+inline constexpr std::chrono::minutes kMaxTrial{3};
+
+struct AttemptEvents {
+  std::function<void(const Progress&)> progress;
+  std::function<void(const std::string&)>
+      log;                          // the step's lines and those of its stdout and stderr
+  std::function<bool()> cancelled;  // asked five times a second
+  std::chrono::milliseconds longest_trial = kMaxTrial;
+};
+
+inline constexpr int kMaxAttempts = 20;
+
+// The end of the step, as the last runner reported it or died. A tuning is tried again at once,
+// `kMaxAttempts` times in all, when its runner crashed, hung or lost the device, as long as the
+// attempt before has left a new failed tactic. One that was on trial when it crashed, or for longer
+// than the longest trial, is such a tactic; where several were on trial, the next attempt prepares
+// them one by one. `timings` serves the runner's questions and takes what it measures. Errors:
+// internal (no process could be made), and those of `timings`.
+Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,
+                             TimingStore& timings, const AttemptEvents& events);
+
+}  // namespace enginery

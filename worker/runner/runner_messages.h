@@ -1,0 +1,77 @@
+// What agent and runner say to each other: one JSON object a line. worker/README.md has the
+// grammar. Threads: as any value.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schemas/values.h"
+
+namespace enginery {
+
+// The runner's file descriptors.
+inline constexpr int kRunnerRequestFd = 0;
+inline constexpr int kRunnerReportFd = 3;
+
+struct RunnerRequest {
+  std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
+  std::string name, model_file, sku, options, worker;
+  Digest model;
+  std::map<std::string, std::string> inputs;       // "model" and earlier steps' blobs: paths
+  std::string output_folder;                       // each output becomes a file of its name there
+  uint64_t memory_bytes = 0;                       // limit on the process's data; 0: none
+  bool error_on_miss = false, one_by_one = false;  // tune: TuneSettings
+  bool operator==(const RunnerRequest&) const = default;
+};
+
+// The device as the runner finds it.
+struct DeviceDescription {
+  std::string kind, name, physical_id, toolchain;
+  std::vector<std::string> compiles_for;  // SKUs for which it can build without having them
+  bool operator==(const DeviceDescription&) const = default;
+};
+
+struct RunnerLog {
+  std::string text;
+  bool operator==(const RunnerLog&) const = default;
+};
+// A timing, as soon as it is measured. `entry` is the tuner's JSON; the keys are the tuner's texts.
+struct RunnerTiming {
+  std::string device, problem, tactic, entry;
+  int64_t measured_ns = 0;
+  bool operator==(const RunnerTiming&) const = default;
+};
+// A tactic's first steps begin, or are over: between the two it may take the runner down.
+struct RunnerTrial {
+  std::string device, problem, tactic;  // the tuner's texts
+  bool over = false;
+  bool operator==(const RunnerTrial&) const = default;
+};
+// The runner waits for KnownTimings of this problem on this device; the keys are the tuner's texts.
+struct WantTimings {
+  std::string device, problem;
+  bool operator==(const WantTimings&) const = default;
+};
+// The step's end; its outputs are files in the output folder.
+using RunnerEnd = Outcome;
+using RunnerReport = std::variant<Progress, RunnerLog, RunnerTiming, RunnerTrial, WantTimings,
+                                  RunnerEnd, DeviceDescription>;
+
+// The answer to WantTimings: the tuner's JSON of each.
+struct KnownTimings {
+  std::vector<std::string> entries;
+};
+
+std::string to_line(const RunnerRequest& request);  // all end with a newline
+std::string to_line(const RunnerReport& report);
+std::string to_line(const KnownTimings& timings);
+
+// corrupt_data: not such a line.
+Result<RunnerRequest> parse_request(std::string_view line);
+Result<RunnerReport> parse_report(std::string_view line);
+Result<KnownTimings> parse_known_timings(std::string_view line);
+
+}  // namespace enginery

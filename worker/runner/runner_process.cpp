@@ -1,0 +1,231 @@
+#include "worker/runner/runner_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "engine/base/file.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct Pipe {
+  OwnedFd read, write;
+};
+
+Result<Pipe> make_pipe() {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0)
+    return Error{ErrorCode::internal, std::string("pipe: ") + std::strerror(errno)};
+  return Pipe{OwnedFd(fds[0]), OwnedFd(fds[1])};
+}
+
+// The agent writes requests to a socket: a dead runner is then an error instead of a SIGPIPE.
+Result<Pipe> make_request_pipe() {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
+    return Error{ErrorCode::internal, std::string("socketpair: ") + std::strerror(errno)};
+  }
+  return Pipe{OwnedFd(fds[0]), OwnedFd(fds[1])};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+// In the child between fork and exec: only calls that are safe there. The pipes' ends lie above the
+// three standard ones, but one of them may be the report's number.
+[[noreturn]] void become_runner(char* const* arguments, char* const* environment, int request,
+                                int output, int report, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  signal(SIGINT, SIG_IGN);
+  const int high_request = fcntl(request, F_DUPFD_CLOEXEC, 10),
+            high_output = fcntl(output, F_DUPFD_CLOEXEC, 10),
+            high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+  const bool ok = dup2(high_request, kRunnerRequestFd) >= 0 &&
+                  dup2(high_output, STDOUT_FILENO) >= 0 && dup2(high_output, STDERR_FILENO) >= 0 &&
+                  dup2(high_report, kRunnerReportFd) >= 0;
+  if (ok) execve(arguments[0], arguments, environment);
+  _exit(127);
+}
+
+uint64_t kernel_memory_kills() {
+  auto text = read_file("/proc/vmstat");
+  if (!text.ok()) return 0;
+  const size_t at = text->find("\noom_kill ");
+  return at == std::string::npos ? 0 : std::strtoull(text->c_str() + at + 10, nullptr, 10);
+}
+
+Outcome ended(OutcomeKind kind, std::string message) {
+  Outcome out;
+  out.kind = kind;
+  out.fault = {kind == OutcomeKind::out_of_memory ? ErrorCode::out_of_memory : ErrorCode::internal,
+               std::move(message)};
+  return out;
+}
+
+}  // namespace
+
+void OwnedFd::reset() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+}
+
+Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand& command) {
+  TRY(Pipe request, make_request_pipe());
+  TRY(Pipe report, make_pipe());
+  TRY(Pipe output, make_pipe());
+  std::unique_ptr<RunnerProcess> process(new RunnerProcess);
+  process->kill_after_ = command.kill_after;
+  process->kills_before_ = kernel_memory_kills();
+  const std::vector<char*> arguments = pointers(command.program),
+                           environment = pointers(command.environment);
+  const pid_t parent = getpid();
+  process->pid_ = fork();
+  if (process->pid_ < 0)
+    return Error{ErrorCode::internal, std::string("start a runner: ") + std::strerror(errno)};
+  if (process->pid_ == 0) {
+    become_runner(arguments.data(), environment.data(), request.read.get(), output.write.get(),
+                  report.write.get(), parent);
+  }
+  process->request_ = std::move(request.write);
+  process->report_ = std::move(report.read);
+  process->output_ = std::move(output.read);
+  fcntl(process->report_.get(), F_SETFL, O_NONBLOCK);
+  fcntl(process->output_.get(), F_SETFL, O_NONBLOCK);
+  return process;
+}
+
+RunnerProcess::~RunnerProcess() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+RunnerReport RunnerProcess::run(const RunnerRequest& request, const RunnerEvents& events) {
+  // A runner that is gone already shows in its exit status.
+  (void)LineWriter(request_.get()).write(to_line(request));
+  listen(events);
+  return collect();
+}
+
+void RunnerProcess::listen(const RunnerEvents& events) {
+  LineBuffer reports, outputs;
+  bool reports_open = true, outputs_open = true;
+  while (reports_open) {
+    enforce_cancel(events);
+    pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}};
+    if (poll(fds, 2, cancelled_ ? 100 : 200) <= 0)
+      continue;  // a signal may have come with a wish to cancel
+    if (fds[1].revents != 0) outputs_open = drain(output_.get(), outputs, events.output);
+    if (fds[0].revents != 0) {
+      reports_open =
+          drain(report_.get(), reports, [&](const std::string& line) { handle(line, events); });
+    }
+  }
+  drain(output_.get(), outputs, events.output);
+  if (const std::string rest = outputs.rest(); !rest.empty()) events.output(rest);
+}
+
+// Reads what there is; false when the other end is closed.
+bool RunnerProcess::drain(int fd, LineBuffer& buffer,
+                          const std::function<void(const std::string&)>& line) {
+  while (true) {
+    char bytes[65536];
+    const ssize_t n = read(fd, bytes, sizeof bytes);
+    if (n > 0) buffer.append({bytes, static_cast<size_t>(n)});
+    while (auto next = buffer.next()) line(*next);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 && errno == EAGAIN;
+  }
+}
+
+void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) {
+  auto report = parse_report(line);
+  if (!report.ok()) {
+    events.output(report.error().message);
+    return;
+  }
+  if (const auto* want = std::get_if<WantTimings>(&*report)) {
+    (void)LineWriter(request_.get()).write(to_line(events.timings(*want)));
+    return;
+  }
+  const bool last = std::holds_alternative<RunnerEnd>(*report) ||
+                    std::holds_alternative<DeviceDescription>(*report);
+  if (last)
+    end_ = std::move(*report);
+  else
+    events.report(*report);
+}
+
+void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
+  if (hung_.empty()) hung_ = events.hung();
+  if (!hung_.empty()) {
+    kill(pid_, SIGKILL);
+  } else if (!cancelled_) {
+    if (!events.cancelled()) return;
+    cancelled_ = true;
+    kill_at_ = steady_clock::now() + kill_after_;
+    kill(pid_, SIGTERM);
+  } else if (steady_clock::now() >= kill_at_) {
+    kill(pid_, SIGKILL);
+  }
+}
+
+RunnerReport RunnerProcess::collect() {
+  int status = 0;
+  // Its report pipe is closed: it is dead or about to be; one that lingers is ended.
+  const auto patience = steady_clock::now() + milliseconds(2000);
+  while (waitpid(pid_, &status, WNOHANG) == 0) {
+    if (steady_clock::now() > patience) kill(pid_, SIGKILL);
+    const pollfd nothing{-1, 0, 0};
+    poll(const_cast<pollfd*>(&nothing), 1, 5);
+  }
+  pid_ = -1;
+  if (!hung_.empty()) {
+    crashed_ = true;
+    return ended(OutcomeKind::internal, hung_);
+  }
+  if (end_) return std::move(*end_);
+  if (cancelled_) {
+    Outcome out = ended(OutcomeKind::cancelled, "cancelled");
+    out.fault.code = ErrorCode::cancelled;
+    return out;
+  }
+  if (WIFEXITED(status)) {
+    crashed_ = true;
+    return ended(OutcomeKind::internal, "the runner ended without a report, exit status " +
+                                            std::to_string(WEXITSTATUS(status)));
+  }
+  const int signal = WTERMSIG(status);
+  const std::string message = std::string("the runner died of signal ") + std::to_string(signal) +
+                              " (" + strsignal(signal) + ")";
+  if (signal == SIGKILL && kernel_memory_kills() > kills_before_) {
+    return ended(OutcomeKind::out_of_memory, message + ": the machine ran out of memory");
+  }
+  const bool killed =
+      signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+  crashed_ = !killed;
+  return ended(killed ? OutcomeKind::worker_lost : OutcomeKind::internal, message);
+}
+
+}  // namespace enginery

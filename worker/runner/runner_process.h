@@ -1,0 +1,89 @@
+// RunnerProcess: one runner as the agent sees it: started, listened to, cancelled, collected.
+//
+// The kernel kills the runner when the thread that started it ends, however it does. Belongs to
+// that thread. Ctrl-C, which goes to all processes of a terminal, does not end a runner: who
+// started it decides.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "worker/runner/line_pipe.h"
+#include "worker/runner/runner_messages.h"
+
+namespace enginery {
+
+// A file descriptor that is closed with its owner. Movable.
+class OwnedFd {
+ public:
+  OwnedFd() = default;
+  explicit OwnedFd(int fd) : fd_(fd) {}
+  OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  OwnedFd& operator=(OwnedFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~OwnedFd() { reset(); }
+  int get() const { return fd_; }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+struct RunnerCommand {
+  std::vector<std::string> program;            // path and arguments
+  std::vector<std::string> environment;        // all of it
+  std::chrono::milliseconds kill_after{8000};  // of a cancelled runner that does not end
+};
+
+struct RunnerEvents {
+  std::function<void(const RunnerReport&)> report;  // progress, log lines, timings, trials
+  std::function<void(const std::string&)> output;   // a line of stdout or stderr
+  std::function<KnownTimings(const WantTimings&)> timings;
+  // Asked five times a second; once true, the process is asked to stop (SIGTERM), later killed.
+  std::function<bool()> cancelled = [] { return false; };
+  // Asked as often; once it gives a reason, the process is killed and counts as crashed for that
+  // reason.
+  std::function<std::string()> hung = [] { return std::string(); };
+};
+
+class RunnerProcess {
+ public:
+  // internal: no process could be made.
+  static Result<std::unique_ptr<RunnerProcess>> start(const RunnerCommand& command);
+  ~RunnerProcess();  // kills what still runs
+
+  pid_t pid() const { return pid_; }
+  // Sends the request and listens until the process has ended. The end that it reported, or what
+  // became of it: killed by a signal is worker_lost or out_of_memory for SIGKILL, internal for a
+  // crash.
+  RunnerReport run(const RunnerRequest& request, const RunnerEvents& events);
+  // After run: the process died of its own doing, with no end reported, or hung.
+  bool crashed() const { return crashed_; }
+
+ private:
+  RunnerProcess() = default;
+  void listen(const RunnerEvents& events);
+  bool drain(int fd, LineBuffer& buffer, const std::function<void(const std::string&)>& line);
+  void handle(const std::string& line, const RunnerEvents& events);
+  void enforce_cancel(const RunnerEvents& events);
+  RunnerReport collect();
+
+  pid_t pid_ = -1;
+  OwnedFd request_, report_, output_;
+  std::chrono::milliseconds kill_after_{};
+  bool cancelled_ = false, crashed_ = false;
+  std::string hung_;  // why it was killed
+  std::chrono::steady_clock::time_point kill_at_{};
+  uint64_t kills_before_ = 0;  // of the kernel's out-of-memory killer
+  std::optional<RunnerReport> end_;
+};
+
+}  // namespace enginery

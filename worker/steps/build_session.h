@@ -1,0 +1,49 @@
+// BuildSession: what the steps of one build share: the model, the opened device and the lowered
+// network, each made on first use.
+//
+// Where: a local build keeps one for all steps, a runner one for its step. Belongs to one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/compile/compile.h"
+
+namespace enginery {
+
+using OpenTarget =
+    std::function<Result<Target>(const std::string& sku, const BuildOptions& options)>;
+
+struct BuildSessionSpec {
+  std::string name;                    // the engine's
+  std::string model_file;              // for messages, and to tell formats apart
+  std::shared_ptr<const Bytes> model;  // packed: needs no other file; null where no step reads it
+  Digest model_digest;
+  std::string sku;                // "" while no device is needed (validate)
+  BuildOptions options;           // `provisional` opens the device only to compile for it
+  OpenTarget open = open_target;  // tests add tactic sources of their own
+};
+
+class BuildSession {
+ public:
+  explicit BuildSession(BuildSessionSpec spec) : spec_(std::move(spec)) {}
+
+  const BuildSessionSpec& spec() const { return spec_; }
+  // Each borrows from the workbench. Errors: those of load_model, open_target, lower_model.
+  Result<const LoadedModel*> model();
+  Result<const Target*> target();
+  Result<const Network*> network();
+  // Closes the device until it is wanted again: its memory, or all of it, may be another process's
+  // turn.
+  void close_target() { target_.reset(); }
+
+ private:
+  BuildSessionSpec spec_;
+  std::optional<LoadedModel> model_;
+  std::optional<Target> target_;
+  std::optional<Network> network_;
+};
+
+}  // namespace enginery

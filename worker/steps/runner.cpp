@@ -1,0 +1,228 @@
+#include "worker/steps/runner.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+#include <csignal>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <new>
+#include <thread>
+
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "engine/device/sku_table.h"
+#include "pipeline/action_keys.h"
+#include "worker/runner/line_pipe.h"
+#include "worker/runner/runner_messages.h"
+#include "worker/steps/steps.h"
+#include "worker/timing/pipe_timing_store.h"
+
+namespace enginery {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kPatience{1500};  // of a cancelled step, before the process ends without it
+constexpr milliseconds kProgressEvery{200};
+
+Outcome failed(OutcomeKind kind, Fault fault) {
+  Outcome out;
+  out.kind = kind;
+  out.fault = std::move(fault);
+  return out;
+}
+
+Outcome failed(const Error& error) {
+  return failed(outcome_kind(error.code), {error.code, error.message});
+}
+
+// Waits for SIGTERM on a thread of its own: asks the step to stop, and ends the process if it does
+// not.
+class CancelWatch {
+ public:
+  explicit CancelWatch(LineWriter& out) : out_(out) {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    thread_ = std::thread([this] { watch(); });
+  }
+  ~CancelWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_all();
+    pthread_kill(thread_.native_handle(), SIGTERM);  // wakes it from sigwait
+    thread_.join();
+  }
+  CancelWatch(const CancelWatch&) = delete;
+  bool cancelled() const { return cancelled_; }
+
+ private:
+  void watch() {
+    int signal = 0;
+    sigwait(&signals_, &signal);
+    cancelled_ = true;
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, kPatience, [this] { return ended_; })) return;
+    (void)out_.write(to_line(failed(OutcomeKind::cancelled, {ErrorCode::cancelled, "cancelled"})));
+    _exit(0);
+  }
+
+  LineWriter& out_;
+  sigset_t signals_;
+  std::atomic<bool> cancelled_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+class Runner {
+ public:
+  Runner(OpenTarget open, int in_fd, int out_fd)
+      : open_(std::move(open)), in_fd_(in_fd), out_(out_fd), watch_(out_) {}
+
+  int run() {
+    auto line = read_line(in_fd_, lines_);
+    if (!line.ok()) return 1;
+    auto request = parse_request(*line);
+    if (!request.ok()) {
+      log_error(request.error().message);
+      return 1;
+    }
+    limit_memory(request->memory_bytes);
+    if (request->step == "describe") return say(describe(*request)) ? 0 : 1;
+    return say(execute(*request)) ? 0 : 1;
+  }
+
+ private:
+  bool say(const RunnerReport& report) { return out_.write(to_line(report)).ok(); }
+
+  static void limit_memory(uint64_t bytes) {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    if (bytes == 0) return;
+    const rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+
+  RunnerReport describe(const RunnerRequest& request) {
+    auto device = open_device(request.sku, {});
+    if (!device.ok()) return failed(device.error());
+    const DeviceInfo& info = (*device)->info();
+    return DeviceDescription{std::string(to_string(info.kind)), info.name, info.physical_id,
+                             toolchain_text(info.kind, &info), skus_to_compile_for()};
+  }
+
+  // GPUs' kernels are compiled by NVRTC, which needs no GPU: with it, engines for every GPU of the
+  // table can be built.
+  static std::vector<std::string> skus_to_compile_for() {
+    std::vector<std::string> out;
+    bool has_compiler = false;
+    for (const SkuRow& row : sku_table()) {
+      if (row.kind != DeviceKind::cuda) continue;
+      if (out.empty()) {
+        DeviceOptions options;
+        options.compile_only = true;
+        auto device = open_device(row.name, options);
+        if (!device.ok()) return {};
+        for (const auto& [name, value] : (*device)->info().software) {
+          has_compiler = has_compiler || (name == "nvrtc" && !value.empty() &&
+                                          std::isdigit(static_cast<unsigned char>(value[0])));
+        }
+        if (!has_compiler) return {};
+      }
+      out.push_back(row.name);
+    }
+    return out;
+  }
+
+  StepHooks hooks() {
+    StepHooks out;
+    out.progress = [this](const Progress& p) {
+      const auto now = steady_clock::now();
+      if (p.phase == phase_ && now - progressed_ < kProgressEvery) return;
+      phase_ = p.phase;
+      progressed_ = now;
+      say(p);
+    };
+    out.cancelled = [this] { return watch_.cancelled(); };
+    out.log = [this](const std::string& text) { say(RunnerLog{text}); };
+    return out;
+  }
+
+  Outcome execute(const RunnerRequest& request) {
+    try {
+      auto done = step(request);
+      if (!done.ok()) return failed(done.error());
+      if (!done->rejected.empty())
+        return failed(OutcomeKind::failed, {ErrorCode::internal, done->rejected});
+      auto outcome = write_outputs(request, *done);
+      return outcome.ok() ? std::move(*outcome) : failed(outcome.error());
+    } catch (const std::bad_alloc&) {
+      return failed(OutcomeKind::out_of_memory,
+                    {ErrorCode::out_of_memory, request.step + ": out of memory"});
+    }
+  }
+
+  Result<StepOutputs> step(const RunnerRequest& request) {
+    BuildSessionSpec spec;
+    spec.name = request.name;
+    spec.model_file = request.model_file;
+    spec.model_digest = request.model;
+    spec.sku = request.sku;
+    TRY(spec.options, parse_options(request.options));
+    spec.open = open_;
+    StepInputs inputs;
+    for (const auto& [name, path] : request.inputs) {
+      TRY(Bytes bytes, read_file(path));
+      inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
+    }
+    if (const auto model = inputs.find("model"); model != inputs.end()) spec.model = model->second;
+    BuildSession bench(std::move(spec));
+    const StepHooks says = hooks();
+    if (request.step == "validate") return validate_step(bench);
+    if (request.step == "assemble") return assemble_step(bench, inputs, says);
+    if (request.step == "verify") return verify_step(bench, inputs, says);
+    if (request.step == "profile") return profile_step(bench, inputs, request.worker, says);
+    if (request.step != "tune")
+      return Error{ErrorCode::unsupported, "this worker knows no step '" + request.step + "'"};
+    PipeTimingStore store(in_fd_, lines_, out_);
+    const auto trial = [this](const TacticTrial& t) {
+      say(RunnerTrial{t.device, t.problem, t.tactic, t.over});
+    };
+    return tune_step(bench, store,
+                     {request.worker, request.error_on_miss, request.one_by_one, trial}, says);
+  }
+
+  static Result<Outcome> write_outputs(const RunnerRequest& request, const StepOutputs& done) {
+    Outcome out;
+    out.metrics = done.metrics;
+    out.facts = done.facts;
+    for (const auto& [name, bytes] : done.blobs) {
+      CHECK_OK(write_file(std::filesystem::path(request.output_folder) / name, bytes));
+      out.outputs.push_back({name, sha256(bytes), bytes.size()});
+    }
+    return out;
+  }
+
+  const OpenTarget open_;
+  const int in_fd_;
+  LineWriter out_;
+  CancelWatch watch_;
+  LineBuffer lines_;
+  std::string phase_;
+  steady_clock::time_point progressed_{};
+};
+
+}  // namespace
+
+int run_runner(OpenTarget open, int in_fd, int out_fd) {
+  return Runner(std::move(open), in_fd, out_fd).run();
+}
+
+}  // namespace enginery

@@ -1,0 +1,33 @@
+// The agent's TimingStore for one step: asks the farm once for the timings of the device, and hands
+// each new one on at once, so that a runner that dies has lost nothing and the next one knows what
+// it measured, coordinator or not. Thread-safe.
+#pragma once
+
+#include <functional>
+
+#include "schemas/messages.h"
+#include "tuner/timing/timing.h"
+#include "worker/runner/runner_messages.h"
+
+namespace enginery {
+
+class FarmTimingStore final : public TimingStore {
+ public:
+  using Fetch = std::function<std::vector<TimingEntry>(const Digest& device)>;
+  using Say = std::function<void(const RunnerTiming&)>;
+  FarmTimingStore(Fetch fetch, Say say) : fetch_(std::move(fetch)), say_(std::move(say)) {}
+
+  Result<std::vector<Timing>> find(const std::string& device, const std::string& problem) override;
+  Status put(const std::string& device, const std::string& problem, const Timing& timing) override;
+
+ private:
+  using Problems = std::map<Digest, std::map<std::string, Timing>>;  // by problem, then tactic
+  Problems& device_locked(const std::string& device);
+
+  const Fetch fetch_;
+  const Say say_;
+  std::mutex mutex_;
+  std::map<std::string, Problems> devices_;
+};
+
+}  // namespace enginery
