@@ -233,9 +233,10 @@ struct Tuner::State {
     for (const std::string& source : rival_sources(network)) {
       TRY(costs, costs_of(network, source));
       for (Solution& s : search_layouts(network, costs, cost, 1)) {
-        bool known = std::any_of(solutions.begin(), solutions.end(),
-                                 [&](const Solution& other) { return other.choice == s.choice; });
-        if (!known) solutions.push_back(std::move(s));
+        const bool listed =
+            std::any_of(solutions.begin(), solutions.end(),
+                        [&](const Solution& other) { return other.choice == s.choice; });
+        if (!listed) solutions.push_back(std::move(s));
       }
     }
     return solutions;

@@ -68,7 +68,7 @@ class Style(unittest.TestCase):
         self.check(GOOD + "#include <nlohmann/json.hpp>\n", False, "cache/a.cpp")
         self.check(GOOD + "int a; \n", True)
         self.check(GOOD + "//" + "x" * 180 + "\n", True)
-        self.check(GOOD + "int a;\n" * 399, True)
+        self.check(GOOD + "int a;\n" * 419, True)
 
 
 class Unity(unittest.TestCase):

@@ -10,12 +10,10 @@ import re
 import sys
 
 FOLDERS = ["engine", "tuner", "cache", "schemas", "pipeline", "coordinator", "worker", "cli", "tests"]
-MAX_LINES = 400
+MAX_LINES = 420
 MAX_COLUMNS = 180
 
 LONG_FILES = {
-    "cache/local_blob_store.cpp": "to be split",
-    "cache/sqlite.cpp": "to be split",
 }
 
 # Headers that cost seconds in every file that sees them; a .cpp file includes them where it needs them.
