@@ -100,8 +100,9 @@ Result<size_t> NetworkRace::fastest(const Network& network,
   bool all_known = std::all_of(assignments.begin(), assignments.end(),
                                [&](const Assignment& a) { return known(a); });
   if (!all_known) {
-    if (options_.error_on_miss)
-      return Error{ErrorCode::not_found, "the timing cache has no timing of the whole network"};
+    const auto missing = std::find_if_not(assignments.begin(), assignments.end(),
+                                          [&](const Assignment& a) { return known(a); });
+    CHECK_OK(store_.admit_miss(problems_.device_key(), key, assignment_key(*missing)));
     CHECK_OK(measure(network, assignments, key, timings));
     TRY(timings, store_.find(problems_.device_key(), key));
   } else {

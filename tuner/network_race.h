@@ -20,8 +20,8 @@ class NetworkRace {
         problems_(problems) {}
 
   // The index of the fastest; of those that tie with it, the first. Times are kept like any other,
-  // so that a rebuild measures nothing. Errors: cancelled; not_found (error_on_miss); out_of_memory
-  // (for all); internal (none runs); device_lost.
+  // so that a rebuild measures nothing. Errors: cancelled; not_found (a store that only reads);
+  // out_of_memory (for all); internal (none runs); device_lost.
   Result<size_t> fastest(const Network& network, const std::vector<Assignment>& assignments);
 
  private:

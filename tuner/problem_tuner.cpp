@@ -149,9 +149,12 @@ std::vector<const Tactic*> ProblemTuner::worth_timing(const std::vector<Tactic>&
 
 Result<std::vector<const Tactic*>> ProblemTuner::to_measure(
     const Problem& problem, const std::vector<Tactic>& tactics) const {
-  if (options_.level < 2 || options_.error_on_miss) return std::vector<const Tactic*>();
-  TRY(auto timings, store_.find(device_key_, problem.key()));
-  return without_timing(worth_timing(tactics), timings);
+  if (options_.level < 2) return std::vector<const Tactic*>();
+  const std::string key = problem.key();
+  TRY(auto timings, store_.find(device_key_, key));
+  std::vector<const Tactic*> missing = without_timing(worth_timing(tactics), timings);
+  if (!missing.empty()) CHECK_OK(store_.admit_miss(device_key_, key, tactic_key(*missing[0])));
+  return missing;
 }
 
 Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
@@ -164,10 +167,7 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
                                    missing = without_timing(wanted, out.timings);
   counts_.timings_reused += static_cast<int>(wanted.size() - missing.size());
   if (!missing.empty() && options_.level >= 2) {
-    if (options_.error_on_miss) {
-      return Error{ErrorCode::not_found,
-                   "the timing cache has no entry for " + tactic_key(*missing[0]) + " on: " + key};
-    }
+    CHECK_OK(store_.admit_miss(device_key_, key, tactic_key(*missing[0])));
     CHECK_OK(measure(problem, key, missing));
     TRY(out.timings, store_.find(device_key_, key));
   }

@@ -26,10 +26,10 @@ class ProblemTuner {
                const TunerOptions& options, TunerCounts& counts);
   ~ProblemTuner();
 
-  // Errors: cancelled, not_found (error_on_miss), storage, out_of_memory (for every tactic),
-  // device_lost (tuner.h).
+  // Errors: cancelled, not_found (a store that only reads), storage, out_of_memory (for every
+  // tactic), device_lost (tuner.h).
   Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
-  // The tactics that `time` would measure: worth it, not known.
+  // The tactics that `time` would measure: worth it, not known. Errors: not_found, storage.
   Result<std::vector<const Tactic*>> to_measure(const Problem& problem,
                                                 const std::vector<Tactic>& tactics) const;
   // The lane that every race runs beside its contenders: one fixed convolution, by the first tactic

@@ -61,8 +61,9 @@ struct Tuner::State {
     std::vector<CompileAhead::Job> jobs;
     for (const auto& [key, node] : distinct) {
       if (options.one_by_one) break;
-      TRY(auto tactics, problems.to_measure(node->problem, node->tactics));
-      for (const Tactic* t : tactics) jobs.push_back({&node->problem, t});
+      auto tactics = problems.to_measure(node->problem, node->tactics);
+      if (!tactics) return tactics.error().within("layer '" + node->name + "'");
+      for (const Tactic* t : *tactics) jobs.push_back({&node->problem, t});
     }
     auto trial = [this](const CompileAhead::Job& job, bool over) {
       if (job.tactic->may_fault)

@@ -35,8 +35,7 @@ struct TunerOptions {
   int level = kDefaultLevel;
   std::set<Precision> allowed = {Precision::fp32};
   uint64_t seed = 1;
-  int aux_streams = -1;        // beside the main one, at most; -1: as many as the device gains by
-  bool error_on_miss = false;  // every timing must come from the store
+  int aux_streams = -1;  // beside the main one, at most; -1: as many as the device gains by
   bool one_by_one =
       false;  // prepare candidates one after another: one that takes the device down is then known
   std::string worker;  // recorded in each timing
@@ -61,10 +60,10 @@ class Tuner final : public TacticSelector {
   Tuner(Device& device, const TacticSources& sources, TimingStore& store, TunerOptions options);
   ~Tuner() override;
 
-  // Errors: cancelled; not_found (error_on_miss); unsupported (every tactic of a node failed, with
-  // the failures); device_lost: a new process may go on, and leaves alone the tactic that did it,
-  // which the store has as failed (but for one that did it while others were prepared beside it:
-  // `one_by_one`).
+  // Errors: cancelled; not_found (a store that only reads lacks a timing); unsupported (every
+  // tactic of a node failed, with the failures); device_lost: a new process may go on, and leaves
+  // alone the tactic that did it, which the store has as failed (but for one that did it while
+  // others were prepared beside it: `one_by_one`).
   Result<Assignment> select(const Network& network) override;
 
   const TunerCounts& counts() const;

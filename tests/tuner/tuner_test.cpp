@@ -1,5 +1,6 @@
 // What the tuner chooses, keeps and reports.
 #include "tests/tuner/fake_tactics.h"
+#include "tuner/timing/read_only_store.h"
 
 namespace enginery {
 namespace {
@@ -228,13 +229,35 @@ TEST(Tuner, StopsWhenCancelledAndKeepsWhatItMeasured) {
   EXPECT_GT(counts.timings_measured, 0);
 }
 
-TEST(Tuner, FailsOnAMissWhenAskedTo) {
-  Bench bench({{"fast", 10}});
-  TunerOptions options;
-  options.error_on_miss = true;
-  EXPECT_EQ(bench.select(nullptr, options).error().code, ErrorCode::not_found);
+TEST(Tuner, FailsOnAMissOfAStoreThatOnlyReads) {
+  Bench bench({{"slow", 50}, {"fast", 10}});
+  ReadOnlyTimingStore read_only(bench.store);
+  auto select = [&] {
+    return Tuner(bench.device, bench.sources, read_only, {}).select(bench.network);
+  };
+  const auto missed = select();
+  ASSERT_FALSE(missed);
+  EXPECT_EQ(missed.error().code, ErrorCode::not_found);
+  EXPECT_NE(missed.error().message.find("the timing cache has no entry for test:slow"),
+            std::string::npos)
+      << missed.error().message;
+  EXPECT_EQ(bench.device.timed, 0);
+  EXPECT_EQ(bench.device.compiled_ahead, 0);
   ASSERT_TRUE(bench.select());
-  EXPECT_TRUE(bench.select(nullptr, options));
+  EXPECT_TRUE(select());
+}
+
+TEST(Tuner, FailsOnANetworkThatAStoreThatOnlyReadsLacks) {
+  Branches bench(4, -2);
+  ReadOnlyTimingStore read_only(bench.store);
+  TunerOptions layers_only;
+  layers_only.aux_streams = 0;
+  ASSERT_TRUE(bench.select(nullptr, layers_only));
+  const auto missed = Tuner(bench.device, bench.sources, read_only, {}).select(bench.network);
+  ASSERT_FALSE(missed);
+  EXPECT_EQ(missed.error().code, ErrorCode::not_found);
+  ASSERT_TRUE(bench.select());
+  EXPECT_TRUE(Tuner(bench.device, bench.sources, read_only, {}).select(bench.network));
 }
 
 }  // namespace

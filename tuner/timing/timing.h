@@ -52,6 +52,13 @@ class TimingStore {
                                            const std::string& problem) = 0;
   virtual Status put(const std::string& device, const std::string& problem,
                      const Timing& timing) = 0;
+  // Asked by the tuner before it measures what `find` did not have. Errors: not_found, from a store
+  // over which nothing may be measured (read_only_store.h).
+  virtual Status admit_miss(const std::string& device, const std::string& problem,
+                            const std::string& tactic) {
+    (void)device, (void)problem, (void)tactic;
+    return {};
+  }
 };
 
 // A store that lives as long as the process: `--timing-cache none`, tests.

@@ -1,6 +1,7 @@
 // The two steps that measure: tune and profile.
 #include <chrono>
 
+#include "tuner/timing/read_only_store.h"
 #include "worker/steps/step_support.h"
 
 namespace enginery {
@@ -38,7 +39,6 @@ Result<StepOutputs> tune_step(BuildSession& bench, TimingStore& store, const Tun
   options.level = bench.spec().options.level;
   options.allowed = bench.spec().options.precisions;
   options.aux_streams = bench.spec().options.aux_streams;
-  options.error_on_miss = settings.error_on_miss;
   options.one_by_one = settings.one_by_one;
   options.worker = settings.worker;
   options.progress = with_eta(hooks);
@@ -46,7 +46,9 @@ Result<StepOutputs> tune_step(BuildSession& bench, TimingStore& store, const Tun
   options.log = hooks.log;
   options.trial = settings.trial;
   const auto start = steady_clock::now();
-  Tuner tuner(*target->device, target->sources, store, options);
+  ReadOnlyTimingStore read_only(store);
+  TimingStore& timings = settings.error_on_miss ? read_only : store;
+  Tuner tuner(*target->device, target->sources, timings, options);
   TRY(Assignment assignment, tuner.select(*network));
   const TunerCounts& counts = tuner.counts();
   StepOutputs out;
