@@ -60,7 +60,7 @@ FARM = {
     "worker/timing": ["engine/base", "cache", "schemas", "pipeline", "tuner/timing", "worker/runner"],
     "worker/agent": ["engine/base", "engine/options", "cache", "schemas", "pipeline", "coordinator/client",
                      "worker/runner", "worker/timing"],
-    "worker/steps": ["engine/base", "engine/device", "engine/compile", "engine/options", "schemas", "pipeline", "tuner",
+    "worker/steps": ["engine/base", "engine/device", "engine/compile", "engine/options", "schemas", "pipeline", "tuner", "tuner/timing",
                      "worker/runner", "worker/timing"],
     "worker": ["engine/base", "engine/device", "cache", "schemas", "pipeline", "coordinator/core", "coordinator/store",
                "worker/runner", "worker/steps", "worker/timing"],
