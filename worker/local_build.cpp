@@ -8,31 +8,16 @@
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
 #include "engine/device/sku_table.h"
-#include "pipeline/action_keys.h"
-#include "pipeline/outcome_json.h"
+#include "engine/options/target_options.h"
+#include "engine/options/toolchain.h"
+#include "pipeline/keys.h"
+#include "pipeline/result.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/timing/catalog_timing_store.h"
 #include "worker/timing/timing_file.h"
 
 namespace enginery {
 namespace {
-
-template <typename Named>
-const Named* named(const std::vector<Named>& list, std::string_view name) {
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const Named& item) { return item.name == name; });
-  return found == list.end() ? nullptr : &*found;
-}
-
-double number_named(const std::vector<NamedNumber>& list, std::string_view name) {
-  const NamedNumber* found = named(list, name);
-  return found ? found->value : 0;
-}
-
-std::string text_named(const std::vector<NamedText>& list, std::string_view name) {
-  const NamedText* found = named(list, name);
-  return found ? found->value : "";
-}
 
 std::vector<std::string> lines(std::string_view text) {
   std::vector<std::string> out;
@@ -80,8 +65,9 @@ class LocalBuild {
     if (hit) return report(Source::cache);
     TRY(const LoadedModel* model, bench_->model());
     subject_.structure = model->structure_digest;
-    CHECK_OK(step(action_key("validate", validate_key(subject_.model, subject_.options)),
-                  !request_.rebuild));
+    CHECK_OK(
+        step(action_key("validate", validate_key(subject_.model, subject_.options, builder_name())),
+             !request_.rebuild));
     if (!subject_.options.provisional)
       CHECK_OK(step(action_key("tune", tune_key(subject_)), !fresh()));
     CHECK_OK(step(chained_key("assemble", engine_key_.digest(), outputs_), !fresh()));
@@ -110,6 +96,7 @@ class LocalBuild {
     TRY(const Target* target, bench_->target());
     const DeviceInfo& info = target->device->info();
     subject_.toolchain = toolchain_text(info.kind, subject_.options.provisional ? nullptr : &info);
+    subject_.cpu = info.kind == DeviceKind::cpu;
     engine_key_ = action_key("engine", engine_key(subject_));
     return {};
   }
@@ -136,7 +123,7 @@ class LocalBuild {
     read_outcome_json(found->outcome, result);
     for (const ResultOutput& output : found->outputs)
       result.outputs.push_back({output.name, output.digest, output.size_bytes});
-    if (kind == "engine" && !named(result.outputs, "engine")) return false;
+    if (kind == "engine" && !blob_named(result.outputs, "engine")) return false;
     absorb(result);
     return true;
   }
@@ -226,7 +213,7 @@ class LocalBuild {
   Result<StepInputs> inputs_of(const std::string& kind) {
     StepInputs inputs;
     for (const char* name : {"choices", "content"}) {
-      const NamedBlob* blob = named(outputs_, name);
+      const NamedBlob* blob = blob_named(outputs_, name);
       const bool wanted =
           std::string_view(name) == "choices" ? kind != "verify" : kind != "assemble";
       if (!blob || !wanted) continue;
@@ -261,7 +248,7 @@ class LocalBuild {
   }
 
   Status sign() {
-    const NamedBlob* unsigned_blob = named(outputs_, "unsigned");
+    const NamedBlob* unsigned_blob = blob_named(outputs_, "unsigned");
     ENSURE(unsigned_blob, "the last step leaves the unsigned engine");
     const std::filesystem::path keys =
         request_.keys.empty() ? data_folder() / "keys" : request_.keys;
@@ -273,14 +260,15 @@ class LocalBuild {
     result.metrics = metrics_;
     result.facts = facts_;
     result.outputs.push_back({"engine", digest, file.size()});
-    if (const NamedBlob* content = named(outputs_, "content")) result.outputs.push_back(*content);
+    if (const NamedBlob* content = blob_named(outputs_, "content"))
+      result.outputs.push_back(*content);
     CHECK_OK(write_result(engine_key_, result));
     absorb(result);
     return {};
   }
 
   Result<LocalBuildReport> report(Source source) {
-    const NamedBlob* engine = named(outputs_, "engine");
+    const NamedBlob* engine = blob_named(outputs_, "engine");
     LocalBuildReport out;
     out.name = subject_.name;
     out.sku = subject_.sku;

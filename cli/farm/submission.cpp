@@ -4,7 +4,9 @@
 
 #include "cli/output/progress.h"
 #include "engine/device/sku_table.h"
-#include "pipeline/action_keys.h"
+#include "engine/options/target_options.h"
+#include "engine/options/toolchain.h"
+#include "pipeline/keys.h"
 
 namespace enginery {
 namespace {
@@ -38,6 +40,7 @@ TargetRequest make_target(const KeySubject& of_job, const std::string& sku,
       target.toolchain.empty() ? toolchain_text(kind_of(sku), nullptr) : target.toolchain;
   subject.options = options_for(sku, of_job.options);
   subject.options.provisional = target.provisional;
+  subject.cpu = is_cpu_sku(sku);
   target.engine_key = engine_key(subject);
   if (!target.provisional) target.tune_key = tune_key(subject);
   return target;
@@ -53,7 +56,7 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.model_name = packed.file;
   request.model = packed.digest;
   request.options = to_text(options);
-  request.validate_key = validate_key(packed.digest, options);
+  request.validate_key = validate_key(packed.digest, options, builder_name());
   const KeySubject of_job{packed.digest, model.structure_digest, packed.name, "", "", options};
   for (const std::string& sku : wish.targets)
     request.targets.push_back(make_target(of_job, sku, wish, farm));

@@ -4,6 +4,7 @@
 
 #include "cache/action_key.h"
 #include "coordinator/core/state.h"
+#include "pipeline/chain.h"
 
 namespace enginery {
 namespace {
@@ -44,42 +45,10 @@ void absorb(std::vector<Named>& into, const std::vector<Named>& from) {
             [](const Named& a, const Named& b) { return a.name < b.name; });
 }
 
-const NamedBlob* blob_named(const std::vector<NamedBlob>& blobs, std::string_view name) {
-  for (const NamedBlob& blob : blobs)
-    if (blob.name == name) return &blob;
-  return nullptr;
-}
-
-double number_named(const std::vector<NamedNumber>& numbers, std::string_view name) {
-  for (const NamedNumber& number : numbers)
-    if (number.name == name) return number.value;
-  return 0;
-}
-
-uint64_t count_named(const std::vector<NamedNumber>& numbers, std::string_view name) {
-  const double value = number_named(numbers, name);
-  return value > 0 && value < 1e18 ? static_cast<uint64_t>(value) : 0;
-}
-
-std::string text_named(const std::vector<NamedText>& texts, std::string_view name) {
-  for (const NamedText& text : texts)
-    if (text.name == name) return text.value;
-  return "";
-}
-
 const StepUse* use_of(const LiveTarget& target, StepKind kind) {
   for (const StepUse& use : target.row.uses)
     if (use.kind == kind) return &use;
   return nullptr;
-}
-
-Source source_of(const std::vector<StepUse>& uses) {
-  Source source = Source::cache;
-  for (const StepUse& use : uses) {
-    if (use.source == Source::built) return Source::built;
-    if (use.source == Source::joined) source = Source::joined;
-  }
-  return source;
 }
 
 }  // namespace

@@ -102,6 +102,7 @@ struct CoreOptions {
   Nanoseconds cancel_hold = std::chrono::seconds(1);  // how often a worker hears `cancel` again
   Nanoseconds no_progress = std::chrono::minutes(30);
   std::string trust_domain = "local";
+  StepTable steps = enginery::steps();  // the chain; tests add a row
   bool accept_stale_epochs =
       false;  // breaks the lease rule: only for the test that the simulator notices
   bool measure_together = false;  // breaks the device rule: likewise

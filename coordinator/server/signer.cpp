@@ -1,22 +1,16 @@
 #include "coordinator/server/signer.h"
 
-#include "engine/base/signed_file.h"
+#include "pipeline/signature.h"
 
 namespace enginery {
 
 SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const SignTask& task) {
   SignAnswer answer{task.step, task.epoch, std::nullopt, {}};
-  const auto failed = [&](const Error& error) {
-    answer.fault = {error.code, "sign: " + error.message};
-    return answer;
-  };
-  Result<Bytes> file = blobs.get(task.unsigned_engine);
-  if (!file.ok()) return failed(file.error());
-  *file +=
-      signature_trailer(task.unsigned_engine, key);  // the blob's name is the digest of its bytes
-  const Result<Digest> stored = blobs.put(as_bytes(*file));
-  if (!stored.ok()) return failed(stored.error());
-  answer.engine = NamedBlob{"engine", *stored, file->size()};
+  const Result<NamedBlob> engine = sign_engine(blobs, key, task.unsigned_engine);
+  if (engine.ok())
+    answer.engine = *engine;
+  else
+    answer.fault = {engine.error().code, "sign: " + engine.error().message};
   return answer;
 }
 

@@ -4,24 +4,6 @@
 
 namespace enginery {
 
-const char* to_string(StepKind kind) {
-  switch (kind) {
-    case StepKind::validate:
-      return "validate";
-    case StepKind::tune:
-      return "tune";
-    case StepKind::assemble:
-      return "assemble";
-    case StepKind::verify:
-      return "verify";
-    case StepKind::profile:
-      return "profile";
-    case StepKind::sign:
-      return "sign";
-  }
-  return "unknown";
-}
-
 std::string job_id(uint64_t number) {
   return "j" + std::to_string(number);
 }

@@ -8,39 +8,11 @@
 #include <map>
 #include <variant>
 
+#include "pipeline/result.h"
+#include "pipeline/step.h"
 #include "schemas/messages.h"
 
 namespace enginery {
-
-// In the order in which a target goes through them. The numbers are on disk: add at the end.
-// Calibrate has its place between validate and tune (chain_of in core_chain.cpp).
-enum class StepKind : uint16_t { validate, tune, assemble, verify, profile, sign };
-const char* to_string(StepKind kind);
-// Measuring steps have a device for themselves.
-inline bool is_measuring(StepKind kind) {
-  return kind == StepKind::tune || kind == StepKind::profile;
-}
-
-// The committed end of a step.
-struct StepResult {
-  bool success = true;
-  Fault fault;  // of a deterministic failure
-  std::vector<NamedBlob> outputs;
-  std::vector<NamedNumber> metrics;
-  std::vector<NamedText> facts;
-  int64_t generation = 1;
-  bool operator==(const StepResult&) const = default;
-};
-
-// That a target used (or waits for) a step. step 0: answered by an earlier result.
-struct StepUse {
-  StepKind kind = StepKind::validate;
-  Digest key;
-  int64_t generation = 0;
-  uint64_t step = 0;
-  Source source = Source::none;
-  bool operator==(const StepUse&) const = default;
-};
 
 struct TargetRow {
   TargetState state = TargetState::queued;

@@ -1,6 +1,5 @@
 #include "coordinator/store/sqlite_store.h"
 
-#include "pipeline/outcome_json.h"
 #include "schemas/codec.h"
 
 namespace enginery {
@@ -37,13 +36,7 @@ class SqliteStore final : public QueueStore {
     TRY(const auto found, catalog_.results().lookup(lookup.key));
     TRY(answer.next_generation, catalog_.results().next_generation(lookup.key));
     if (!found) return answer;
-    StepResult result;
-    result.success = found->success;
-    result.generation = found->generation;
-    for (const ResultOutput& output : found->outputs)
-      result.outputs.push_back({output.name, output.digest, output.size_bytes});
-    read_outcome_json(found->outcome, result);
-    answer.result = std::move(result);
+    answer.result = to_step_result(*found);
     return answer;
   }
 
@@ -133,14 +126,8 @@ class SqliteStore final : public QueueStore {
   }
 
   Status write(const CommitResult& commit) {
-    ActionResult result;
-    result.key = commit.key;
-    result.generation = commit.result.generation;
-    result.success = commit.result.success;
-    result.outcome = outcome_json(commit.result);
+    ActionResult result = to_action_result(commit.key, commit.result);
     result.epoch = static_cast<int64_t>(commit.epoch);
-    for (const NamedBlob& output : commit.result.outputs)
-      result.outputs.push_back({output.name, output.digest, output.size_bytes});
     // already_there: a local build in the same folder was first; its result stays.
     TRY(const Commit done, catalog_.results().commit(result));
     (void)done;

@@ -1,5 +1,7 @@
 #include "engine/options/toolchain.h"
 
+#include <algorithm>
+
 #include "engine/device/cpu/cpu_properties.h"
 #include "engine/options/version.h"
 
@@ -14,6 +16,24 @@ Properties toolchain(DeviceKind kind) {
   if (kind == DeviceKind::cpu) {
     Properties libraries = cpu_library_properties();
     out.insert(out.end(), libraries.begin(), libraries.end());
+  }
+  return out;
+}
+
+std::string toolchain_text(DeviceKind kind, const DeviceInfo* info) {
+  Properties facts = toolchain(kind);
+  if (info) {
+    for (const auto& fact : info->software) {
+      const bool known = std::any_of(facts.begin(), facts.end(),
+                                     [&](const auto& f) { return f.first == fact.first; });
+      if (!known) facts.push_back(fact);
+    }
+  }
+  std::string out;
+  for (const auto& [name, value] : facts) {
+    std::string safe = value;
+    std::replace(safe.begin(), safe.end(), ';', ',');
+    out += (out.empty() ? "" : ";") + name + "=" + safe;
   }
   return out;
 }

@@ -14,4 +14,9 @@ namespace enginery {
 std::string builder_name();  // "enginery 0.1.0"
 Properties toolchain(DeviceKind kind);
 
+// The toolchain as one line, as keys and workers say it: "enginery=0.1.0;kernels=...;onednn=2.6.3".
+// `info` is null where no such device is at hand (a provisional build): then this program's own
+// facts alone.
+std::string toolchain_text(DeviceKind kind, const DeviceInfo* info);
+
 }  // namespace enginery

@@ -12,7 +12,7 @@
 #include <cstdio>
 
 #include "engine/base/file.h"
-#include "pipeline/step_kinds.h"
+#include "pipeline/step.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
 #include "worker/timing/pipe_timing_store.h"
@@ -82,7 +82,7 @@ class FakeRunner {
     int measured = 0;
     for (int i = 0; i < problems; ++i) {
       const std::string problem = "problem " + std::to_string(i);
-      say(Progress{phase_name("tune"), static_cast<uint64_t>(i), static_cast<uint64_t>(problems)});
+      say(Progress{doing("tune"), static_cast<uint64_t>(i), static_cast<uint64_t>(problems)});
       auto known = timings_.find(kDevice, problem);
       if (!known.ok())
         return failed(OutcomeKind::internal, known.error().code, known.error().message);

@@ -8,7 +8,9 @@
 #include <fstream>
 
 #include "engine/base/file.h"
-#include "pipeline/action_keys.h"
+#include "engine/options/target_options.h"
+#include "engine/options/toolchain.h"
+#include "pipeline/keys.h"
 
 namespace enginery::test {
 
@@ -81,7 +83,7 @@ SubmitRequest make_submit(Client& client, const SubmitSpec& spec) {
   submit.model_name = "net.onnx";
   submit.model = sha256(spec.model);
   submit.options = to_text(options);
-  submit.validate_key = validate_key(submit.model, options);
+  submit.validate_key = validate_key(submit.model, options, builder_name());
   submit.wait_for_workers = true;
   TargetRequest target;
   target.sku = spec.sku;

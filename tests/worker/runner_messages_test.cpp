@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "pipeline/timing_keys.h"
+#include "pipeline/keys.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/timing/farm_timing_store.h"
 #include "worker/timing/pipe_timing_store.h"

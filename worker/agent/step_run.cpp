@@ -2,8 +2,9 @@
 
 #include "engine/base/file.h"
 #include "engine/base/log.h"
-#include "pipeline/action_keys.h"
-#include "pipeline/step_kinds.h"
+#include "engine/options/target_options.h"
+#include "pipeline/result.h"
+#include "pipeline/step.h"
 #include "worker/agent/step_uploads.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/timing/farm_timing_store.h"
@@ -16,26 +17,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLastUploads{20000};
 constexpr size_t kMaxMessageBytes = 16 * 1024;  // a report must fit a control message
 
-Outcome failed(OutcomeKind kind, const Error& error) {
-  Outcome out;
-  out.kind = kind;
-  out.fault = {error.code, error.message};
-  return out;
-}
-
 // A blob that is gone or damaged on the farm is the farm's business to repair; this attempt ends
 // and is made again.
 Outcome failed_transfer(const Error& error) {
   const bool blob = error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt_data;
-  return failed(blob ? OutcomeKind::storage : outcome_kind(error.code), error);
-}
-
-// Which of the earlier outputs the step reads, beside the model.
-std::vector<std::string> inputs_of(const RunStep& run) {
-  if (run.kind == "assemble" && !run.provisional) return {"choices"};
-  if (run.kind == "verify") return {"content"};
-  if (run.kind == "profile") return {"choices", "content"};
-  return {};
+  return failed_outcome(blob ? OutcomeKind::storage : outcome_kind(error.code), error);
 }
 
 }  // namespace
@@ -99,7 +85,7 @@ Outcome StepRun::execute() {
   auto request = prepare(farm);
   if (!request.ok()) return failed_transfer(request.error());
   auto outcome = run_runners(farm, *request);
-  if (!outcome.ok()) return failed(OutcomeKind::internal, outcome.error());
+  if (!outcome.ok()) return failed_outcome(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
     if (const Status sent = upload(farm, *outcome); !sent.ok())
       return failed_transfer(sent.error());
@@ -134,14 +120,16 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
     request.inputs[name] = file->string();
     return {};
   };
-  if (run_.kind != "profile") CHECK_OK(fetch("model", run_.model));
-  for (const std::string& name : inputs_of(run_)) {
-    const NamedBlob* blob = nullptr;
-    for (const NamedBlob& input : run_.inputs) {
-      if (input.name == name) blob = &input;
-    }
-    if (!blob) return Error{ErrorCode::internal, "the step came without its input '" + name + "'"};
-    CHECK_OK(fetch(name, blob->digest));
+  const Step* step = find_step(run_.kind);
+  if (!step) return Error{ErrorCode::unsupported, "this worker knows no step '" + run_.kind + "'"};
+  for (const std::string& name : inputs_of(*step, run_.provisional)) {
+    const NamedBlob* blob = blob_named(run_.inputs, name);
+    if (name == "model")
+      CHECK_OK(fetch(name, run_.model));
+    else if (blob)
+      CHECK_OK(fetch(name, blob->digest));
+    else
+      return Error{ErrorCode::internal, "the step came without its input '" + name + "'"};
   }
   std::error_code ignored;
   std::filesystem::remove_all(settings_.folder, ignored);
@@ -164,14 +152,14 @@ Result<Outcome> StepRun::run_runners(FarmConnection& farm, const RunnerRequest& 
                           [&](const RunnerTiming& timing) { uploads.timing(timing); });
   const RunnerCommand command{
       settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
-  set_progress({phase_name(run_.kind), 0, 0});
+  set_progress({doing(run_.kind), 0, 0});
   AttemptEvents events;
   events.progress = [&](const Progress& progress) { set_progress(progress); };
   events.log = [&](const std::string& line) { uploads.log(line); };
   events.cancelled = [this] { return cancelled(); };
   auto outcome = run_attempts(command, request, timings, events);
   if (outcome.ok() && outcome->kind != OutcomeKind::succeeded) {
-    uploads.log(phase_name(run_.kind) + " ended: " + to_string(outcome->kind) + ": " +
+    uploads.log(doing(run_.kind) + " ended: " + to_string(outcome->kind) + ": " +
                 outcome->fault.message);
   }
   uploads.flush(cancelled() ? milliseconds(500) : kLastUploads);

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "engine/base/log.h"
-#include "pipeline/timing_keys.h"
+#include "pipeline/keys.h"
 
 namespace enginery {
 namespace {

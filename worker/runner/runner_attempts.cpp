@@ -5,7 +5,7 @@
 #include <map>
 
 #include "engine/base/clock.h"
-#include "pipeline/step_kinds.h"
+#include "pipeline/step.h"
 
 namespace enginery {
 namespace {
@@ -17,7 +17,7 @@ class Attempt {
 
   Result<Outcome> run(const RunnerCommand& command) {
     TRY(const auto process, RunnerProcess::start(command));
-    events_.log(phase_name(request_.step) + (request_.sku.empty() ? "" : " for " + request_.sku) +
+    events_.log(doing(request_.step) + (request_.sku.empty() ? "" : " for " + request_.sku) +
                 " on " + request_.worker + ", runner " + std::to_string(process->pid()));
     RunnerEvents events;
     events.output = events_.log;
@@ -128,7 +128,7 @@ Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request
         events.cancelled())
       return end;
     request.one_by_one = request.one_by_one || !attempt.has_failed_tactics();
-    events.log(phase_name(request.step) + " goes on in a new runner: " + end.fault.message);
+    events.log(doing(request.step) + " goes on in a new runner: " + end.fault.message);
   }
 }
 

@@ -13,7 +13,8 @@
 #include "engine/base/file.h"
 #include "engine/base/log.h"
 #include "engine/device/sku_table.h"
-#include "pipeline/action_keys.h"
+#include "engine/options/toolchain.h"
+#include "pipeline/result.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
 #include "worker/steps/steps.h"
@@ -27,17 +28,6 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPatience{1500};  // of a cancelled step, before the process ends without it
 constexpr milliseconds kProgressEvery{200};
-
-Outcome failed(OutcomeKind kind, Fault fault) {
-  Outcome out;
-  out.kind = kind;
-  out.fault = std::move(fault);
-  return out;
-}
-
-Outcome failed(const Error& error) {
-  return failed(outcome_kind(error.code), {error.code, error.message});
-}
 
 // Waits for SIGTERM on a thread of its own: asks the step to stop, and ends the process if it does
 // not.
@@ -68,7 +58,8 @@ class CancelWatch {
     cancelled_ = true;
     std::unique_lock lock(mutex_);
     if (changed_.wait_for(lock, kPatience, [this] { return ended_; })) return;
-    (void)out_.write(to_line(failed(OutcomeKind::cancelled, {ErrorCode::cancelled, "cancelled"})));
+    (void)out_.write(
+        to_line(failed_outcome(OutcomeKind::cancelled, {ErrorCode::cancelled, "cancelled"})));
     _exit(0);
   }
 
@@ -112,7 +103,7 @@ class Runner {
 
   RunnerReport describe(const RunnerRequest& request) {
     auto device = open_device(request.sku, {});
-    if (!device.ok()) return failed(device.error());
+    if (!device.ok()) return failed_outcome(device.error());
     const DeviceInfo& info = (*device)->info();
     return DeviceDescription{std::string(to_string(info.kind)), info.name, info.physical_id,
                              toolchain_text(info.kind, &info), skus_to_compile_for()};
@@ -158,14 +149,14 @@ class Runner {
   Outcome execute(const RunnerRequest& request) {
     try {
       auto done = step(request);
-      if (!done.ok()) return failed(done.error());
+      if (!done.ok()) return failed_outcome(done.error());
       if (!done->rejected.empty())
-        return failed(OutcomeKind::failed, {ErrorCode::internal, done->rejected});
+        return failed_outcome(OutcomeKind::failed, {ErrorCode::internal, done->rejected});
       auto outcome = write_outputs(request, *done);
-      return outcome.ok() ? std::move(*outcome) : failed(outcome.error());
+      return outcome.ok() ? std::move(*outcome) : failed_outcome(outcome.error());
     } catch (const std::bad_alloc&) {
-      return failed(OutcomeKind::out_of_memory,
-                    {ErrorCode::out_of_memory, request.step + ": out of memory"});
+      return failed_outcome(OutcomeKind::out_of_memory,
+                            {ErrorCode::out_of_memory, request.step + ": out of memory"});
     }
   }
 

@@ -37,11 +37,11 @@ Result<StepOutputs> validate_step(BuildSession& bench) {
 
 Result<StepOutputs> assemble_step(BuildSession& bench, const StepInputs& inputs,
                                   const StepHooks& hooks) {
-  hooks.progress({phase_name("assemble"), 0, 1});
+  hooks.progress({doing("assemble"), 0, 1});
   TRY(const LoadedModel* model, bench.model());
   TRY(const Target* target, bench.target());
   TRY(DeviceLock lock, lock_device(target->device->info(), hooks));
-  hooks.progress({phase_name("assemble"), 0, 1});
+  hooks.progress({doing("assemble"), 0, 1});
   TRY(const Network* network, bench.network());
   const BuildOptions& options = bench.spec().options;
   TRY(Assignment assignment, choose(*network, *target, options.provisional, inputs));
@@ -60,12 +60,12 @@ Result<StepOutputs> assemble_step(BuildSession& bench, const StepInputs& inputs,
 
 Result<StepOutputs> verify_step(BuildSession& bench, const StepInputs& inputs,
                                 const StepHooks& hooks) {
-  hooks.progress({phase_name("verify"), 0, 1});
+  hooks.progress({doing("verify"), 0, 1});
   TRY(auto content, input_named(inputs, "content"));
   TRY(const LoadedModel* model, bench.model());
   TRY(const Target* target, bench.target());
   TRY(DeviceLock lock, lock_device(target->device->info(), hooks));
-  hooks.progress({phase_name("verify"), 0, 1});
+  hooks.progress({doing("verify"), 0, 1});
   TRY(Accuracy accuracy, verify_content(*model, content, *target, bench.spec().options));
   StepOutputs out;
   out.metrics = {{"error", accuracy.worst_error}, {"bar", accuracy.bar}};

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/step_kinds.h"
+#include "pipeline/result.h"
 #include "schemas/values.h"
 #include "tuner/tuner.h"
 #include "worker/steps/build_session.h"

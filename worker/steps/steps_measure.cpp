@@ -18,8 +18,7 @@ std::function<void(const TunerProgress&)> with_eta(const StepHooks& hooks) {
   return [&hooks, current = std::string(),
           start = steady_clock::now()](const TunerProgress& p) mutable {
     if (p.phase != current) current = p.phase, start = steady_clock::now();
-    const std::string phase =
-        p.phase == "tune" ? phase_name("tune") : phase_name("tune") + " " + p.phase;
+    const std::string phase = p.phase == "tune" ? doing("tune") : doing("tune") + " " + p.phase;
     const double each = p.done > 0 ? seconds_since(start) / p.done : 0;
     hooks.progress({phase, static_cast<uint64_t>(p.done), static_cast<uint64_t>(p.total),
                     each * (p.total - p.done)});
@@ -30,10 +29,10 @@ std::function<void(const TunerProgress&)> with_eta(const StepHooks& hooks) {
 
 Result<StepOutputs> tune_step(BuildSession& bench, TimingStore& store, const TuneSettings& settings,
                               const StepHooks& hooks) {
-  hooks.progress({phase_name("tune"), 0, 0});
+  hooks.progress({doing("tune"), 0, 0});
   TRY(const Target* target, bench.target());
   TRY(DeviceLock lock, lock_device(target->device->info(), hooks));
-  hooks.progress({phase_name("tune"), 0, 0});
+  hooks.progress({doing("tune"), 0, 0});
   TRY(const Network* network, bench.network());
   TunerOptions options;
   options.level = bench.spec().options.level;
@@ -68,11 +67,11 @@ Result<StepOutputs> tune_step(BuildSession& bench, TimingStore& store, const Tun
 
 Result<StepOutputs> profile_step(BuildSession& bench, const StepInputs& inputs,
                                  const std::string& worker, const StepHooks& hooks) {
-  hooks.progress({phase_name("profile"), 0, 1});
+  hooks.progress({doing("profile"), 0, 1});
   TRY(auto content, input_named(inputs, "content"));
   TRY(const Target* target, bench.target());
   TRY(DeviceLock lock, lock_device(target->device->info(), hooks));
-  hooks.progress({phase_name("profile"), 0, 1});
+  hooks.progress({doing("profile"), 0, 1});
   TRY(Profile profile, profile_content(content, *target));
   TRY(Bytes provenance,
       write_provenance(make_provenance(bench, sha256(*content), inputs, worker, profile)));

@@ -1,6 +1,6 @@
 #include "worker/timing/catalog_timing_store.h"
 
-#include "pipeline/timing_keys.h"
+#include "pipeline/keys.h"
 
 namespace enginery {
 

@@ -1,6 +1,6 @@
 #include "worker/timing/farm_timing_store.h"
 
-#include "pipeline/timing_keys.h"
+#include "pipeline/keys.h"
 
 namespace enginery {
 

@@ -1,0 +1,15 @@
+#include "pipeline/signature.h"
+
+#include "engine/base/signed_file.h"
+
+namespace enginery {
+
+Result<NamedBlob> sign_engine(BlobStore& blobs, const SigningKey& key,
+                              const Digest& unsigned_engine) {
+  TRY(Bytes file, blobs.get(unsigned_engine));
+  file += signature_trailer(unsigned_engine, key);  // a blob's name is the digest of its bytes
+  TRY(const Digest stored, blobs.put(as_bytes(file)));
+  return NamedBlob{"engine", stored, file.size()};
+}
+
+}  // namespace enginery

@@ -1,0 +1,124 @@
+#include "pipeline/keys.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace enginery {
+namespace {
+
+KeySubject subject() {
+  KeySubject out;
+  out.model = sha256("model");
+  out.structure = sha256("structure");
+  out.name = "net";
+  out.sku = "cpu-avx2";
+  out.toolchain = "enginery=0.1.0;onednn=2.6.3";
+  out.options.threads = 2;
+  return out;
+}
+
+std::string field(const std::vector<NamedText>& fields, const std::string& name) {
+  for (const NamedText& f : fields) {
+    if (f.name == name) return f.value;
+  }
+  return "absent";
+}
+
+TEST(ActionKeys, TuningKnowsNoWeights) {
+  KeySubject one = subject(), other = subject();
+  other.model = sha256("retrained");
+  other.name = "net2";
+  EXPECT_EQ(tune_key(one), tune_key(other));
+  EXPECT_NE(engine_key(one), engine_key(other));
+}
+
+struct Change {
+  const char* fact;
+  std::function<void(KeySubject&)> apply;
+  bool in_validate, in_tune, in_engine;
+};
+
+// Every fact of a build, and which keys have it. A new member of KeySubject or BuildOptions belongs
+// here.
+std::vector<Change> changes() {
+  return {
+      {"model", [](KeySubject& s) { s.model = sha256("other"); }, true, false, true},
+      {"structure", [](KeySubject& s) { s.structure = sha256("other"); }, false, true, false},
+      {"name", [](KeySubject& s) { s.name = "other"; }, false, false, true},
+      {"sku", [](KeySubject& s) { s.sku = "cpu-avx"; }, false, true, true},
+      {"toolchain value", [](KeySubject& s) { s.toolchain = "enginery=0.1.0;onednn=2.6.4"; }, false,
+       true, true},
+      {"toolchain fact", [](KeySubject& s) { s.toolchain += ";cudnn=9"; }, false, true, true},
+      {"threads", [](KeySubject& s) { s.options.threads = 3; }, false, true, true},
+      {"level", [](KeySubject& s) { s.options.level = 4; }, false, true, true},
+      {"aux_streams", [](KeySubject& s) { s.options.aux_streams = 2; }, false, true, true},
+      {"precisions", [](KeySubject& s) { s.options.precisions.insert(Precision::fp16); }, false,
+       true, true},
+      {"shapes",
+       [](KeySubject& s) {
+         s.options.shapes["x"] = {1, 3, 8, 8};
+       },
+       true, false, true},
+      {"skip_passes", [](KeySubject& s) { s.options.skip_passes.insert("fold"); }, true, false,
+       true},
+      {"without_sources", [](KeySubject& s) { s.options.without_sources.insert("onednn"); }, false,
+       true, true},
+      {"provisional", [](KeySubject& s) { s.options.provisional = true; }, false, false, true},
+  };
+}
+
+TEST(ActionKeys, EveryFactOfABuildChangesItsKeysAndNoOther) {
+  const KeySubject before = subject();
+  for (const Change& change : changes()) {
+    SCOPED_TRACE(change.fact);
+    KeySubject after = subject();
+    change.apply(after);
+    EXPECT_EQ(validate_key(after.model, after.options, "b") !=
+                  validate_key(before.model, before.options, "b"),
+              change.in_validate);
+    EXPECT_EQ(tune_key(after) != tune_key(before), change.in_tune);
+    EXPECT_EQ(engine_key(after) != engine_key(before), change.in_engine);
+  }
+  EXPECT_NE(validate_key(before.model, before.options, "enginery 1"),
+            validate_key(before.model, before.options, "enginery 2"));
+}
+
+TEST(ActionKeys, NameTheLibraryThatDiffers) {
+  KeySubject other = subject();
+  other.toolchain = "enginery=0.1.0;onednn=3.2.1";
+  const auto differs =
+      difference(action_key("tune", tune_key(subject())), action_key("tune", tune_key(other)));
+  ASSERT_EQ(differs.size(), 1u);
+  EXPECT_EQ(differs[0].field, "toolchain.onednn");
+  EXPECT_EQ(differs[0].wanted, "2.6.3");
+  EXPECT_EQ(differs[0].had, "3.2.1");
+}
+
+TEST(ActionKeys, ThreadsAreNoFactOfAGpu) {
+  KeySubject gpu = subject();
+  gpu.sku = "h200";
+  gpu.cpu = false;
+  EXPECT_EQ(field(engine_key(gpu), "threads"), "absent");
+  EXPECT_EQ(field(tune_key(gpu), "threads"), "absent");
+  EXPECT_EQ(field(engine_key(subject()), "threads"), "2");
+}
+
+TEST(ActionKeys, ChainedKeysFollowNamesNotOrder) {
+  const NamedBlob a{"choices", sha256("a"), 1}, b{"content", sha256("b"), 1};
+  EXPECT_EQ(chained_key("verify", sha256("e"), {a, b}), chained_key("verify", sha256("e"), {b, a}));
+  EXPECT_FALSE(chained_key("verify", sha256("e"), {a}) ==
+               chained_key("verify", sha256("e"), {a, b}));
+}
+
+TEST(TimingKeys, TakeAnyLine) {
+  const ActionKey key = timing_device_key("sku=h200\nL2 Bytes=1\nl2 bytes=2\nname=A = B\nodd\n");
+  EXPECT_EQ(*key.find("l2_bytes"), "1");
+  EXPECT_EQ(*key.find("l2_bytes.2"), "2");
+  EXPECT_EQ(*key.find("name"), "A = B");
+  EXPECT_EQ(*key.find("odd"), "");
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,86 @@
+#include "pipeline/result.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace enginery {
+namespace {
+
+StepResult sample() {
+  StepResult result;
+  result.outputs = {{"content", sha256("c"), 5}};
+  result.metrics = {{"latency_ms", 0.25}, {"layers", 3}};
+  result.facts = {{"notes", "line\nline"}, {"precision", "fp32"}};
+  result.generation = 4;
+  return result;
+}
+
+TEST(StepResult, SurvivesTheCatalogsRow) {
+  const ActionResult row = to_action_result(sha256("key"), sample());
+  EXPECT_EQ(row.key, sha256("key"));
+  EXPECT_EQ(
+      row.outcome,
+      R"({"facts":{"notes":"line\nline","precision":"fp32"},"metrics":{"latency_ms":0.25,"layers":3.0}})");
+  EXPECT_EQ(to_step_result(row), sample());
+}
+
+TEST(StepResult, KeepsAFailuresCodeAndMessage) {
+  StepResult failure;
+  failure.success = false;
+  failure.fault = {ErrorCode::unsupported, "node 'x' (Foo): no such operator"};
+  const ActionResult row = to_action_result(sha256("key"), failure);
+  EXPECT_EQ(
+      row.outcome,
+      R"({"facts":{},"fault":{"code":"unsupported","message":"node 'x' (Foo): no such operator"},"metrics":{}})");
+  EXPECT_EQ(to_step_result(row), failure);
+}
+
+TEST(StepResult, ReadsWhatItCanOfAnyText) {
+  for (const char* text : {"", "[]", "{", R"({"metrics":3,"facts":[],"fault":"x"})"}) {
+    StepResult result;
+    read_outcome_json(text, result);
+    EXPECT_EQ(result, StepResult()) << text;
+  }
+  StepResult result;
+  read_outcome_json(R"({"metrics":{"a":"text","b":2},"facts":{"c":1,"d":"e"}})", result);
+  EXPECT_EQ(result.metrics, (std::vector<NamedNumber>{{"b", 2}}));
+  EXPECT_EQ(result.facts, (std::vector<NamedText>{{"d", "e"}}));
+}
+
+TEST(StepResult, IsUtf8WhateverAWorkerSays) {
+  StepResult result;
+  result.facts = {{"notes", "\xff"}};
+  EXPECT_NE(outcome_json(result).find("\xef\xbf\xbd"), std::string::npos);
+}
+
+TEST(NamedValues, AreNothingWhereTheyAreAbsent) {
+  const StepResult result = sample();
+  EXPECT_EQ(blob_named(result.outputs, "choices"), nullptr);
+  EXPECT_EQ(number_named(result.metrics, "latency_ms"), 0.25);
+  EXPECT_EQ(number_named(result.metrics, "absent"), 0);
+  EXPECT_EQ(text_named(result.facts, "absent"), "");
+}
+
+TEST(NamedValues, CountsAreNeverNegativeOrHuge) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<NamedNumber> numbers = {{"a", 3.0}, {"b", -1}, {"c", 1e30}, {"d", nan}};
+  EXPECT_EQ(count_named(numbers, "a"), 3u);
+  for (const char* name : {"b", "c", "d", "e"}) EXPECT_EQ(count_named(numbers, name), 0u) << name;
+}
+
+// Only what the same input always meets is kept as the key's answer.
+TEST(OutcomeKinds, OnlyFaultsOfTheInputAreDeterministic) {
+  for (int i = 0; i <= static_cast<int>(kLastErrorCode); ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    const bool of_the_input = code == ErrorCode::invalid_argument ||
+                              code == ErrorCode::unsupported || code == ErrorCode::usage;
+    EXPECT_EQ(outcome_kind(code) == OutcomeKind::failed, of_the_input) << to_string(code);
+  }
+  const Outcome outcome = failed_outcome({ErrorCode::timed_out, "busy"});
+  EXPECT_EQ(outcome.kind, OutcomeKind::back_pressure);
+  EXPECT_EQ(outcome.fault.message, "busy");
+}
+
+}  // namespace
+}  // namespace enginery
