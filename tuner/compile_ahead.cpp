@@ -10,7 +10,7 @@ namespace enginery {
 CompileAhead::CompileAhead(const TacticSources& sources, std::vector<Job> jobs, Trial trial)
     : sources_(sources), jobs_(std::move(jobs)), trial_(std::move(trial)) {
   auto comes_first = [&](const Job& job) {
-    return !find_source(sources_, job.tactic->source)->compiles_beside_timing();
+    return !find_source(sources_, job.tactic->source)->traits().compiles_beside_timing;
   };
   first_ = static_cast<size_t>(std::stable_partition(jobs_.begin(), jobs_.end(), comes_first) -
                                jobs_.begin());

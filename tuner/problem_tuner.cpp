@@ -71,7 +71,7 @@ std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, i
   }
   for (const Tactic& t : offered) {
     bool hopeless = level < 4 && t.estimated_us > kHopeless * best_estimate;
-    if (t.source != "reference" && !hopeless) out.push_back(&t);
+    if (t.trust != Trust::reference && !hopeless) out.push_back(&t);
   }
   if (level <= 2 && out.size() > kShortList) out.resize(kShortList);
   if (out.empty()) {
@@ -179,9 +179,9 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
 
 Status ProblemTuner::attempt(const std::string& key, const Tactic& tactic, Timing& result,
                              const std::function<Status()>& steps) {
-  if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, false});
+  if (tactic.trust == Trust::may_fault) options_.trial({device_key_, key, result.tactic, false});
   Status done = steps();
-  if (tactic.may_fault) options_.trial({device_key_, key, result.tactic, true});
+  if (tactic.trust == Trust::may_fault) options_.trial({device_key_, key, result.tactic, true});
   if (done.ok()) return {};
   result.failure = done.error().message;
   if (done.error().code ==

@@ -66,7 +66,7 @@ struct Tuner::State {
       for (const Tactic* t : *tactics) jobs.push_back({&node->problem, t});
     }
     auto trial = [this](const CompileAhead::Job& job, bool over) {
-      if (job.tactic->may_fault)
+      if (job.tactic->trust == Trust::may_fault)
         options.trial({problems.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
     };
     return std::make_unique<CompileAhead>(sources, std::move(jobs), trial);
@@ -217,7 +217,7 @@ struct Tuner::State {
     std::set<std::string> names;
     for (const NetworkNode& node : network.nodes) {
       for (const Tactic& t : node.tactics) {
-        if (t.view_of < 0 && t.source != "reference") names.insert(t.source);
+        if (t.view_of < 0 && t.trust != Trust::reference) names.insert(t.source);
       }
     }
     return names.size() > 1 ? names : std::set<std::string>();

@@ -6,6 +6,7 @@
 #include "cli/local/engine_session.h"
 #include "cli/options/did_you_mean.h"
 #include "engine/plan/streams.h"
+#include "engine/tactics/tactic.h"
 #include "tuner/tuner.h"
 
 namespace enginery {
@@ -36,17 +37,17 @@ Result<std::set<Precision>> precisions_of(const std::vector<std::string>& words)
 
 // --tactic-sources=-cudnn,-cublaslt: those to leave out; +X takes one in again.
 Result<std::set<std::string>> left_out(const std::vector<std::string>& words) {
-  const std::vector<std::string> known{"cudnn", "cublaslt", "kernel", "onednn", "reference"};
+  const std::vector<std::string> known = tactic_source_names();
   std::set<std::string> without;
   for (const std::string& word : words) {
     const std::string name = word.substr(1);
     const bool sign = word.starts_with("-") || word.starts_with("+");
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (!sign || !is_known) {
+      std::string names;
+      for (const std::string& known_name : known) names += (names.empty() ? "" : ", ") + known_name;
       return Error{ErrorCode::usage,
-                   "--tactic-sources takes +NAME or -NAME of cudnn, cublaslt, kernel, onednn, "
-                   "reference, not '" +
-                       word + "'"};
+                   "--tactic-sources takes +NAME or -NAME of " + names + ", not '" + word + "'"};
     }
     if (word[0] == '-') without.insert(name);
     if (word[0] == '+') without.erase(name);

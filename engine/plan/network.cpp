@@ -69,7 +69,7 @@ NetworkNode make_node(const Graph& graph, const std::vector<NodeId>& members) {
 
 bool only_reference(const std::vector<Tactic>& tactics) {
   return std::all_of(tactics.begin(), tactics.end(),
-                     [](const Tactic& t) { return t.source == "reference"; });
+                     [](const Tactic& t) { return t.trust == Trust::reference; });
 }
 
 class Lowering {
@@ -179,6 +179,7 @@ Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Proble
       if (offered.error().code != ErrorCode::unsupported) return offered.error();
       continue;
     }
+    for (Tactic& tactic : *offered) tactic.trust = source->traits().trust;
     out.insert(out.end(), std::make_move_iterator(offered->begin()),
                std::make_move_iterator(offered->end()));
   }

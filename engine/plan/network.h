@@ -37,8 +37,8 @@ struct Network {
 Result<Network> lower(Graph graph, const TacticSources& sources,
                       const std::set<Precision>& allowed);
 
-// All tactics for a problem over all sources in order. Errors: unsupported with every source's
-// reason.
+// All tactics for a problem over all sources in order, each with its source's trust. Errors:
+// unsupported with every source's reason.
 Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Problem& problem,
                                       const std::set<Precision>& allowed);
 

@@ -18,7 +18,9 @@ using MakeSource = Result<std::unique_ptr<TacticSource>> (*)(Device&);
 
 struct SourceRow {
   std::string_view name;
+  DeviceKind device;
   MakeSource make;
+  bool needs_card = false;  // not for a card that this machine lacks and only compiles for
 };
 
 Result<std::unique_ptr<TacticSource>> make_onednn(Device& device) {
@@ -50,41 +52,53 @@ Result<std::unique_ptr<TacticSource>> make_host_step(Device& device) {
   return make_host_step_source(static_cast<CudaDevice&>(device));
 }
 
-// A card that is only compiled for has our kernels alone.
 bool is_present(Device& device) {
-  return static_cast<CudaDevice&>(device).present();
+  return device.info().kind == DeviceKind::cpu || static_cast<CudaDevice&>(device).present();
+}
+#else
+// Without CUDA's headers no such device can be opened, but a build for one may still be asked of
+// the farm, so the names stay known.
+constexpr MakeSource make_cuda_kernel = nullptr, make_cudnn = nullptr, make_cublaslt = nullptr,
+                     make_host_step = nullptr;
+
+bool is_present(Device&) {
+  return true;
 }
 #endif
 
-// In order of preference, the reference last.
-std::vector<SourceRow> rows_of([[maybe_unused]] Device& device) {
-  switch (device.info().kind) {
-    case DeviceKind::cpu:
-      return {{"kernel", make_cpu_kernel}, {"onednn", make_onednn}, {"reference", make_reference}};
-    case DeviceKind::cuda:
-#ifdef ENGINERY_HAVE_CUDA
-      if (!is_present(device)) return {{"kernel", make_cuda_kernel}};
-      return {{"kernel", make_cuda_kernel},
-              {"cudnn", make_cudnn},
-              {"cublaslt", make_cublaslt},
-              {"reference", make_host_step}};
-#else
-      return {};
-#endif
-  }
-  return {};
+// THE list of sources: for each kind of device in order of preference, the reference last.
+constexpr SourceRow kSources[] = {
+    {"kernel", DeviceKind::cpu, make_cpu_kernel},
+    {"onednn", DeviceKind::cpu, make_onednn},
+    {"reference", DeviceKind::cpu, make_reference},
+
+    {"kernel", DeviceKind::cuda, make_cuda_kernel},
+    {"cudnn", DeviceKind::cuda, make_cudnn, true},
+    {"cublaslt", DeviceKind::cuda, make_cublaslt, true},
+    {"reference", DeviceKind::cuda, make_host_step, true},
+};
+
+bool serves(const SourceRow& row, Device& device, const SourceFilter& filter) {
+  const std::string name(row.name);
+  if (filter.without.contains(name)) return false;
+  if (!filter.only.empty() && !filter.only.contains(name)) return false;
+  return row.make && row.device == device.info().kind && (!row.needs_card || is_present(device));
 }
 
 }  // namespace
 
+std::vector<std::string> tactic_source_names() {
+  std::set<std::string> names;
+  for (const SourceRow& row : kSources) names.emplace(row.name);
+  return {names.begin(), names.end()};
+}
+
 Result<TacticSources> make_tactic_sources(Device& device, const SourceFilter& filter) {
   TacticSources sources;
-  for (const SourceRow& row : rows_of(device)) {
-    const std::string name(row.name);
-    if (filter.without.contains(name) || (!filter.only.empty() && !filter.only.contains(name)))
-      continue;
+  for (const SourceRow& row : kSources) {
+    if (!serves(row, device, filter)) continue;
     auto source = row.make(device);
-    // A library that this machine lacks is a source less, never a reason not to run.
+    // A missing library only costs its tactics: the other sources still serve every problem.
     if (!source.ok() && source.error().code == ErrorCode::unavailable) {
       log_warning("tactic source " + std::string(row.name) +
                   " is left out: " + source.error().message);

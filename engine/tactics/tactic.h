@@ -17,6 +17,14 @@
 
 namespace enginery {
 
+// How far a tactic may be trusted: what the tuner must do before it times it. Each kind includes
+// the doubts of those before it.
+enum class Trust {
+  reference,     // its result is right by definition: never raced, used where nothing else runs
+  may_be_wrong,  // its result is compared with the reference first (rounding, a library's bug)
+  may_fault,     // its launch may also end the process, so it is tuned in one that can be lost
+};
+
 // One concrete way to run one problem: a library algorithm or a kernel variant with its parameters.
 struct Tactic {
   std::string source;  // "onednn", "kernel", "cudnn", "cublaslt", "reference"
@@ -27,10 +35,10 @@ struct Tactic {
   int64_t workspace_bytes = 0;
   bool deterministic = true;
   int in_place_operand =
-      -1;                   // the epilogue operand whose storage the output should take over, or -1
-  int view_of = -1;         // the output is this input's storage under other dims: nothing runs
-  bool may_fault = false;   // it may take its process down: tuned in a process that can be lost
-  double estimated_us = 0;  // analytic model; orders candidates where nothing is measured
+      -1;            // the epilogue operand whose storage the output should take over, or -1
+  int view_of = -1;  // the output is this input's storage under other dims: nothing runs
+  Trust trust = Trust::may_fault;  // its source's; `offer_all` sets it. Not kept in engine files
+  double estimated_us = 0;         // analytic model; orders candidates where nothing is measured
   std::shared_ptr<const Bytes>
       code;  // what `compile` gave, e.g. out of an engine file; null: prepare compiles itself
 };
@@ -66,10 +74,20 @@ class PreparedTactic {
 // Weights of a problem's constant inputs, indexed as its inputs; null for the others.
 using Weights = std::span<const Tensor* const>;
 
+// What holds for all tactics of one source.
+struct SourceTraits {
+  std::string_view name;  // in tactic keys, in engine files and in --tactic-sources: never renamed
+  Trust trust = Trust::may_fault;
+  // Whether `compile_ahead` leaves the device and its libraries alone, so that other tactics may be
+  // timed meanwhile.
+  bool compiles_beside_timing = true;
+};
+
 class TacticSource {
  public:
   virtual ~TacticSource() = default;
-  virtual std::string_view name() const = 0;
+  virtual SourceTraits traits() const = 0;
+  std::string_view name() const { return traits().name; }
   // Every tactic that can run the problem in the allowed precisions, likely best first; unsupported
   // with the reason when there is none.
   virtual Result<std::vector<Tactic>> offer(const Problem& problem,
@@ -91,17 +109,20 @@ class TacticSource {
   virtual void compile_ahead(const Problem& problem, const Tactic& tactic) const {
     (void)compile(problem, tactic);
   }
-  // Whether that leaves the device and its libraries alone, so that others may be timed meanwhile.
-  virtual bool compiles_beside_timing() const { return true; }
 };
 
-// The sources of a device in order of preference, reference last. `enabled` filters by name; empty
-// = all.
+// Which sources to open, by name.
 struct SourceFilter {
   std::set<std::string> without;  // --tactic-sources=-cudnn
   std::set<std::string> only;     // an engine opens what it names and no more; empty = all
 };
 using TacticSources = std::vector<std::unique_ptr<TacticSource>>;
+// The sources of a device in order of preference, the reference last. A source whose library this
+// machine lacks is left out with a warning.
 Result<TacticSources> make_tactic_sources(Device& device, const SourceFilter& filter = {});
+
+// The names of all sources of every kind of device, sorted, whether or not this program has them:
+// what --tactic-sources takes.
+std::vector<std::string> tactic_source_names();
 
 }  // namespace enginery

@@ -26,7 +26,9 @@ Tactic estimated(const std::string& id, const Format& in, const Format& out, dou
 class Estimates final : public TacticSource {
  public:
   explicit Estimates(std::optional<double> reformat_us) : reformat_us_(reformat_us) {}
-  std::string_view name() const override { return "estimates"; }
+  SourceTraits traits() const override {
+    return {.name = "estimates", .trust = Trust::may_be_wrong};
+  }
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>&) const override {
     if (!is_reformat(problem))

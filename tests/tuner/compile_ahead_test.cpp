@@ -16,7 +16,7 @@ class CompilingSource final : public TacticSource {
   CompilingSource(
       std::string name, bool beside_timing, std::function<void()> gate = [] {})
       : name_(std::move(name)), beside_timing_(beside_timing), gate_(std::move(gate)) {}
-  std::string_view name() const override { return name_; }
+  SourceTraits traits() const override { return {name_, Trust::may_fault, beside_timing_}; }
   Result<std::vector<Tactic>> offer(const Problem&, const std::set<Precision>&) const override {
     return std::vector<Tactic>();
   }
@@ -29,7 +29,6 @@ class CompilingSource final : public TacticSource {
     std::lock_guard lock(mutex_);
     compiled_.insert(tactic.id);
   }
-  bool compiles_beside_timing() const override { return beside_timing_; }
   std::multiset<std::string> compiled() const {
     std::lock_guard lock(mutex_);
     return compiled_;

@@ -164,7 +164,7 @@ class TestSource final : public TacticSource {
  public:
   TestSource(TestDevice& device, std::vector<Behaviour> behaviours, std::string name = "test")
       : device_(device), behaviours_(std::move(behaviours)), name_(std::move(name)) {}
-  std::string_view name() const override { return name_; }
+  SourceTraits traits() const override { return {name_, Trust::may_fault, false}; }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     std::vector<Tactic> out;
     for (const Behaviour& b : behaviours_) {
@@ -172,7 +172,6 @@ class TestSource final : public TacticSource {
       t.source = name_, t.id = b.id;
       t.inputs.resize(p.inputs.size());
       t.outputs.resize(p.outputs.size());
-      t.may_fault = true;
       out.push_back(t);
     }
     return out;
@@ -203,7 +202,6 @@ class TestSource final : public TacticSource {
     return Error{ErrorCode::incompatible, "unknown"};
   }
   void compile_ahead(const Problem&, const Tactic&) const override { ++device_.compiled_ahead; }
-  bool compiles_beside_timing() const override { return false; }
 
  private:
   TestDevice& device_;

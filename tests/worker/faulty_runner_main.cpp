@@ -35,7 +35,7 @@ class FaultyTactic final : public PreparedTactic {
 
 class FaultySource final : public TacticSource {
  public:
-  std::string_view name() const override { return "faulty"; }
+  SourceTraits traits() const override { return {.name = "faulty", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>&) const override {
@@ -60,7 +60,6 @@ class FaultySource final : public TacticSource {
     Tactic t;
     t.source = "faulty";
     t.id = id;
-    t.may_fault = true;
     for (const TensorDesc& d : problem.inputs) t.inputs.push_back({d.type.type, {}});
     for (const TensorDesc& d : problem.outputs) t.outputs.push_back({d.type.type, {}});
     return t;

@@ -82,7 +82,7 @@ Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision 
   double roof = roofline_us(b.gpu.device->info(), problem, precision), best = 0;
   std::map<std::string, std::pair<double, std::string>> best_of;
   for (const auto& source : b.gpu.sources) {
-    if (source->name() == "reference") continue;
+    if (source->traits().trust == Trust::reference) continue;
     auto tactics = source->offer(problem, {precision});
     if (!tactics.ok()) {
       std::printf("  %s: %s\n", std::string(source->name()).c_str(),

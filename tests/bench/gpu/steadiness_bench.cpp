@@ -71,7 +71,7 @@ Result<std::vector<std::vector<double>>> sample(const std::vector<Lane>& lanes, 
 Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
   TRY(std::vector<Tactic> found, offer_all(b.gpu.sources, problem, {Precision::fp16}));
   std::erase_if(found, [](const Tactic& t) {
-    return t.source == "reference" ||
+    return t.trust == Trust::reference ||
            tactic_key(t).find("(float16:nhwc->float16:nhwc)") == std::string::npos;
   });
   for (const auto& source : b.gpu.sources) {

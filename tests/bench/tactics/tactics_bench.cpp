@@ -73,7 +73,7 @@ std::vector<Timed> time_problem(Target& target, Stream& stream, const Problem& p
   fill_random(problem, random, data);
   std::vector<Ring> rings;
   for (const Tactic& tactic : tactics) {
-    if (tactic.source == "reference" && tactics.size() > 1) continue;
+    if (tactic.trust == Trust::reference && tactics.size() > 1) continue;
     if (tactic.view_of >= 0) return {{tactic_key(tactic), 0, 0}};
     auto ring =
         make_ring(target, stream, problem, tactic, data, options.ring_megabytes * kMegabyte);

@@ -98,7 +98,7 @@ class EmulatedSource final : public TacticSource {
  public:
   EmulatedSource(Device& device, std::string folder)
       : device_(device), folder_(std::move(folder)) {}
-  std::string_view name() const override { return "kernel"; }
+  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

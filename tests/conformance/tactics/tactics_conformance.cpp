@@ -187,6 +187,16 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
   EXPECT_GT(offered, 0);
 }
 
+// Whatever computes addresses on a GPU may take the process down; the host's reference may not.
+TEST(Sources, OfAGpuMayFaultButForTheReference) {
+  Bench* b = bench();
+  if (!b || b->device->info().kind != DeviceKind::cuda) GTEST_SKIP() << "needs a GPU";
+  for (const auto& source : b->sources) {
+    const Trust expected = source->name() == "reference" ? Trust::reference : Trust::may_fault;
+    EXPECT_EQ(source->traits().trust, expected) << source->name();
+  }
+}
+
 // An engine brings its kernels' code along; a driver that is older than what compiled it must say
 // so, not crash.
 TEST(Kernels, CodeThatTheDriverDoesNotTakeIsIncompatible) {

@@ -22,7 +22,9 @@ class TestSource final : public TacticSource {
  public:
   std::function<bool(const Problem&)> refuses = [](const Problem&) { return false; };
 
-  std::string_view name() const override { return "test"; }
+  Trust trust = Trust::may_be_wrong;
+
+  SourceTraits traits() const override { return {"test", trust}; }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     if (refuses(p)) return Error{ErrorCode::unsupported, "the test refuses"};
     Tactic t;
@@ -91,6 +93,27 @@ TEST(Lower, ShortensAGroupToWhatASourceRuns) {
   auto network = f.lower_text(kResidual);
   ASSERT_TRUE(network);
   EXPECT_EQ(network->nodes.size(), 4u);
+}
+
+// The reference runs any chain, but one node at a time it leaves room for faster sources.
+TEST(Lower, ExpandsAGroupThatOnlyTheReferenceRuns) {
+  Fixture f;
+  const size_t fused = f.lower_text(kResidual)->nodes.size();
+  f.source->trust = Trust::reference;
+  auto network = f.lower_text(kResidual);
+  ASSERT_TRUE(network);
+  EXPECT_GT(network->nodes.size(), fused);
+  for (const NetworkNode& node : network->nodes) EXPECT_TRUE(node.problem.epilogue.empty());
+}
+
+TEST(OfferAll, GivesEachTacticItsSourcesTrust) {
+  Fixture f;
+  for (const Trust trust : {Trust::reference, Trust::may_be_wrong, Trust::may_fault}) {
+    f.source->trust = trust;
+    auto network = f.lower_text("input %x : float32[2x3]\n %y = act(%x) kind=relu\n output %y");
+    ASSERT_TRUE(network);
+    EXPECT_EQ(network->nodes[0].tactics[0].trust, trust);
+  }
 }
 
 TEST(Lower, NamesTheNodeThatNothingRuns) {

@@ -62,7 +62,7 @@ TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
   const std::vector<Tactic> tactics = network->nodes[0].tactics;
   int outgrown = 0;
   for (const Tactic& tactic : tactics) {
-    if (tactic.source == "reference") continue;
+    if (tactic.trust == Trust::reference) continue;
     network->nodes[0].tactics = {tactic};
     auto assignment = analytic_choice(*network, one->sources);
     ASSERT_TRUE(assignment.ok()) << assignment.error().message;

@@ -38,6 +38,23 @@ TEST(TacticSources, OrderIsOursThenOnednnThenReference) {
   EXPECT_EQ(names, (std::vector<std::string_view>{"kernel", "onednn", "reference"}));
   auto without = make_tactic_sources(*device, {{"onednn"}}).value();
   EXPECT_EQ(without.size(), 2u);
+  auto only = make_tactic_sources(*device, {{}, {"reference"}}).value();
+  ASSERT_EQ(only.size(), 1u);
+  EXPECT_EQ(only[0]->name(), "reference");
+}
+
+TEST(TacticSources, SayHowFarTheirTacticsMayBeTrusted) {
+  auto device = best_device();
+  auto sources = make_tactic_sources(*device).value();
+  EXPECT_EQ(source_of(sources, "kernel").traits().trust, Trust::may_be_wrong);
+  EXPECT_EQ(source_of(sources, "onednn").traits().trust, Trust::may_be_wrong);
+  EXPECT_EQ(source_of(sources, "reference").traits().trust, Trust::reference);
+}
+
+// A farm's client may lack what a worker has: it must know the names all the same.
+TEST(TacticSources, NamesThoseOfEveryDevice) {
+  EXPECT_EQ(tactic_source_names(),
+            (std::vector<std::string>{"cublaslt", "cudnn", "kernel", "onednn", "reference"}));
 }
 
 TEST(Onednn, RefusesAnotherCapInTheSameProcess) {

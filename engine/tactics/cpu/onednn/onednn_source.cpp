@@ -95,7 +95,7 @@ double estimate_us(const Library& library, const Problem& p, const Recipe& recip
 class OnednnSource final : public TacticSource {
  public:
   explicit OnednnSource(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
-  std::string_view name() const override { return "onednn"; }
+  SourceTraits traits() const override { return {.name = "onednn", .trust = Trust::may_be_wrong}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

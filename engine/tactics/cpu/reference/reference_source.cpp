@@ -96,7 +96,7 @@ class PreparedReference final : public PreparedTactic {
 
 class ReferenceSource final : public TacticSource {
  public:
-  std::string_view name() const override { return "reference"; }
+  SourceTraits traits() const override { return {.name = "reference", .trust = Trust::reference}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>&) const override {

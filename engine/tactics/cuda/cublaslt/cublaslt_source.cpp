@@ -117,7 +117,7 @@ class CublasLtSource final : public TacticSource {
  public:
   CublasLtSource(CudaDevice& device, std::shared_ptr<LtHandle> handle)
       : device_(device), handle_(std::move(handle)) {}
-  std::string_view name() const override { return "cublaslt"; }
+  SourceTraits traits() const override { return {.name = "cublaslt", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -119,7 +119,9 @@ class CudnnSource final : public TacticSource {
  public:
   CudnnSource(CudaDevice& device, std::shared_ptr<CudnnHandle> handle)
       : device_(device), handle_(std::move(handle)) {}
-  std::string_view name() const override { return "cudnn"; }
+  SourceTraits traits() const override {
+    return {.name = "cudnn", .trust = Trust::may_fault, .compiles_beside_timing = false};
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
@@ -160,7 +162,6 @@ class CudnnSource final : public TacticSource {
   }
 
   // A plan belongs to a handle; whoever runs another of that handle's plans would wait for it.
-  bool compiles_beside_timing() const override { return false; }
   void compile_ahead(const Problem& problem, const Tactic& tactic) const override {
     auto shape = conv_shape(problem);
     if (!shape.ok()) return;

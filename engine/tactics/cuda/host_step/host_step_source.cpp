@@ -131,7 +131,7 @@ class PreparedHostStep final : public PreparedTactic {
 class HostStepSource final : public TacticSource {
  public:
   explicit HostStepSource(CudaDevice& device) : device_(device) {}
-  std::string_view name() const override { return "reference"; }
+  SourceTraits traits() const override { return {.name = "reference", .trust = Trust::reference}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>&) const override {

@@ -59,8 +59,6 @@ Tactic make_kernel_tactic(const Problem& problem, std::string id) {
   Tactic tactic;
   tactic.source = "kernel";
   tactic.id = std::move(id);
-  tactic.may_fault = true;  // as everything that computes addresses on a GPU; the libraries'
-                            // tactics start out here, too
   for (const TensorDesc& desc : problem.inputs) tactic.inputs.push_back({desc.type.type, {}});
   for (const TensorDesc& desc : problem.outputs) tactic.outputs.push_back({desc.type.type, {}});
   return tactic;

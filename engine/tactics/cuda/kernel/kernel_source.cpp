@@ -124,7 +124,7 @@ class KernelSource final : public TacticSource {
     if (options.compute_capability) info_.compute_capability = options.compute_capability;
   }
 
-  std::string_view name() const override { return "kernel"; }
+  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
