@@ -12,8 +12,10 @@
 
 #include "engine/device/format_convert.h"
 #include "engine/device/sku_table.h"
+#include "engine/tactics/cpu/onednn/onednn_source.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
 #include "tests/support/gpu_sources.h"
+#include "tests/support/offer_text.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/tactic_harness.h"
@@ -185,6 +187,23 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
   if (offered == 0 && !variable("ENGINERY_TEST_PTX", "").empty())
     GTEST_SKIP() << "no kernel of ours serves this problem";
   EXPECT_GT(offered, 0);
+}
+
+// Ids of oneDNN's implementations are kept in engine files: a recipe or a filter that changes must
+// not change them unseen. What the library lists belongs to its version and to the instruction set.
+TEST(Onednn, OffersWhatTheGoldenFileSays) {
+  Bench* b = bench();
+  if (!b || b->device->info().kind != DeviceKind::cpu) GTEST_SKIP() << "needs a CPU's SKU";
+  const std::string file = "tests/engine/tactics/golden/onednn-" + b->device->info().sku + ".txt";
+  if (!has_golden(file)) GTEST_SKIP() << "no file for this SKU";
+  DeviceInfo info = b->device->info();
+  const std::pair<std::string, std::string> version("onednn", "2.6.3");
+  if (std::ranges::find(info.software, version) == info.software.end())
+    GTEST_SKIP() << "the files are version 2.6.3's";
+  info.threads = 4;
+  auto source = make_onednn_source(info);
+  ASSERT_TRUE(source.ok()) << source.error().message;
+  expect_golden(offer_text(**source), file);
 }
 
 // Whatever computes addresses on a GPU may take the process down; the host's reference may not.
