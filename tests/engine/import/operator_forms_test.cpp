@@ -232,6 +232,89 @@ TEST(OperatorForms, AutoPadOfASymbolicSizeNeedsItsSizeOnlyWithAStride) {
   }
 }
 
+TEST(OperatorForms, AutoPadOfADeconvolutionIsExplicitPadding) {
+  struct Row {
+    const char* automatic;
+    Ints kernel, strides, output_shape, pads;
+  };
+  // An odd total of paddings: its extra element goes to the end for SAME_UPPER, else to the begin.
+  const Row rows[] = {
+      {"SAME_UPPER", {3, 4}, {2, 1}, {}, {0, 1, 1, 2}},
+      {"SAME_LOWER", {3, 4}, {2, 1}, {}, {1, 2, 0, 1}},
+      {"SAME_UPPER", {3, 3}, {2, 2}, {6, 4}, {0, 1, 1, 2}},
+      {"SAME_LOWER", {3, 3}, {2, 2}, {6, 4}, {1, 2, 0, 1}},
+      {"NOTSET", {3, 3}, {2, 2}, {6, 4}, {1, 2, 0, 1}},
+      {"VALID", {3, 3}, {2, 2}, {}, {0, 0, 0, 0}},
+  };
+  for (const Row& row : rows) {
+    const Tensor weights = counting({1, 1, row.kernel[0], row.kernel[1]});
+    const Floats w = floats_of(weights);
+    ModelBuilder automatic = of(13, {1, 1, 3, 3}), spelled = of(13, {1, 1, 3, 3});
+    std::vector<Attr> attributes{{"strides", row.strides}, {"auto_pad", row.automatic}};
+    if (!row.output_shape.empty()) attributes.emplace_back("output_shape", row.output_shape);
+    automatic.weights("w", weights.dims(), w).node("ConvTranspose", {"x", "w"}, {"y"}, attributes);
+    spelled.weights("w", weights.dims(), w)
+        .node("ConvTranspose", {"x", "w"}, {"y"}, {{"strides", row.strides}, {"pads", row.pads}});
+    SCOPED_TRACE(row.automatic);
+    expect_same(automatic, spelled, counting({1, 1, 3, 3}));
+  }
+}
+
+// Wider than the input reaches: output padding, which is at the end, fills the rest.
+TEST(OperatorForms, AnOutputShapeBeyondTheInputsReachIsOutputPadding) {
+  ModelBuilder shape = of(13, {1, 1, 3}), spelled = of(13, {1, 1, 3});
+  for (ModelBuilder* m : {&shape, &spelled}) m->weights("w", {1, 1, 2}, {1, 10});
+  shape.node("ConvTranspose", {"x", "w"}, {"y"},
+             {{"strides", Ints{3}}, {"output_shape", Ints{10}}});
+  spelled.node("ConvTranspose", {"x", "w"}, {"y"},
+               {{"strides", Ints{3}}, {"output_padding", Ints{2}}});
+  expect_same(shape, spelled, counting({1, 1, 3}));
+}
+
+TEST(OperatorForms, AveragePoolCountsItsPaddingWhenAsked) {
+  for (const auto& [count, expected] :
+       {std::pair{0, Floats{4, 8, 12, 16}}, {1, Floats{1, 2, 3, 4}}}) {
+    ModelBuilder m = of(13, {1, 1, 2, 2});
+    m.node("AveragePool", {"x"}, {"y"},
+           {{"kernel_shape", Ints{2, 2}},
+            {"strides", Ints{2, 2}},
+            {"pads", Ints{1, 1, 1, 1}},
+            {"count_include_pad", count}});
+    EXPECT_EQ(floats_of(run(m, Tensor::of<float>({1, 1, 2, 2}, {4, 8, 12, 16}))), expected);
+  }
+}
+
+// Square matrices: a transposition that is overlooked leaves the dims as they are.
+TEST(OperatorForms, GemmTransposesWhatItIsTold) {
+  const Tensor x = Tensor::of<float>({2, 2}, {1, 2, 3, 4});
+  const auto product = [&](int trans_a, int trans_b) {
+    ModelBuilder m = of(13, {2, 2});
+    m.weights("w", {2, 2}, {5, 6, 7, 8})
+        .node("Gemm", {"x", "w"}, {"y"}, {{"transA", trans_a}, {"transB", trans_b}});
+    return floats_of(run(m, x));
+  };
+  EXPECT_EQ(product(0, 0), (Floats{19, 22, 43, 50}));
+  EXPECT_EQ(product(0, 1), (Floats{17, 23, 39, 53}));
+  EXPECT_EQ(product(1, 0), (Floats{26, 30, 38, 44}));
+  EXPECT_EQ(product(1, 1), (Floats{23, 31, 34, 46}));
+}
+
+TEST(OperatorForms, ResizeReadsItsCoordinates) {
+  const auto resized = [](const char* mode, int64_t size) {
+    ModelBuilder m = of(19, {4});
+    m.ints("sizes", {size})
+        .node("Resize", {"x", "", "", "sizes"}, {"y"},
+              {{"mode", "linear"}, {"coordinate_transformation_mode", mode}});
+    return floats_of(run(m, Tensor::of<float>({4}, {0, 10, 20, 30})));
+  };
+  EXPECT_EQ(resized("half_pixel", 2), (Floats{5, 25}));
+  EXPECT_EQ(resized("pytorch_half_pixel", 2), (Floats{5, 25}));
+  EXPECT_EQ(resized("align_corners", 2), (Floats{0, 30}));
+  EXPECT_EQ(resized("asymmetric", 2), (Floats{0, 20}));
+  EXPECT_EQ(resized("half_pixel", 1), (Floats{15}));
+  EXPECT_EQ(resized("pytorch_half_pixel", 1), (Floats{0})) << "what sets it apart from half_pixel";
+}
+
 TEST(OperatorForms, VariadicSumsAndMeans) {
   Tensor x = counting({2});
   for (auto [op, expected] : {std::pair{"Sum", Floats{1 + 10 + 5, 2 + 10 + 5}},

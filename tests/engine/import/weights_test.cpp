@@ -84,7 +84,7 @@ TEST_P(EveryType, ReadsTheSameFromItsFieldAndFromRawBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Weights, EveryType, testing::ValuesIn(kStored),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Weights, NegativeNumbersKeepTheirSign) {
   TensorProto proto;

@@ -128,6 +128,7 @@ TEST(Resize, LinearFollowsItsCoordinates) {
   expect_near(linear(ResizeCoordinates::align_corners, 5), {0, 2.5f, 5, 7.5f, 10});
   expect_near(linear(ResizeCoordinates::asymmetric, 4), {0, 5, 10, 10});
   expect_near(linear(ResizeCoordinates::half_pixel, 1), {5});
+  expect_near(linear(ResizeCoordinates::pytorch_half_pixel, 4), {0, 2.5f, 7.5f, 10});
   expect_near(linear(ResizeCoordinates::pytorch_half_pixel, 1), {0});
 }
 

@@ -1,0 +1,64 @@
+#include "engine/passes/canonicalize.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/engine/passes/passes_support.h"
+
+namespace enginery {
+namespace {
+
+TEST(Canonicalize, TurnsMeansOverThePlaneIntoGlobalPooling) {
+  Graph g = parse(R"(input %x : float32[1x3x4x4]
+    %a = reduce(%x) kind=mean axes=[2,3] keep_dims=true none_is_identity=false
+    %b = pool(%x) kind=average kernel=[4,4] strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]
+    %c = binary(%a, %b) kind=add
+    output %c)");
+  EXPECT_EQ(run(canonicalize, g), 2);
+  EXPECT_EQ(count<GlobalPooling>(g), 2);
+}
+
+TEST(Canonicalize, FoldsGemmsScalars) {
+  Graph g = parse(R"(input %x : float32[2x3]
+    %w = constant float32[4x3] random(1)
+    %b = constant float32[4] random(2)
+    %y = gemm(%x, %w, %b) alpha=0.5 beta=2 transpose_a=false transpose_b=true
+    output %y)");
+  EXPECT_EQ(run(canonicalize, g), 1);
+}
+
+TEST(Canonicalize, TurnsScalesIntoSizesWhereTheySayTheSame) {
+  auto scaled = [](const std::string& scales) {
+    return parse("input %x : float32[1x3x4x5]\n %s = constant float32[4] {1," + scales + R"(}
+      %y = resize(%x, %s) mode=linear coordinates=half_pixel
+      output %y)");
+  };
+  Graph exact = scaled("1,2,3");
+  EXPECT_EQ(run(canonicalize, exact), 1);
+  EXPECT_EQ(exact.node(exact.topological_order().back()).inputs.size(), 3);
+  EXPECT_EQ(run(canonicalize, exact), 0);
+  Graph rounded = scaled("1,1.6,3");  // 6.4 rows become 6
+  EXPECT_EQ(run(canonicalize, rounded), 0);
+}
+
+TEST(Canonicalize, LeavesAPoolingThatIsPadded) {
+  const auto pooled = [](const std::string& pads) {
+    return parse(
+        "input %x : float32[1x2x3x3]\n %y = pool(%x) kind=average kernel=[3,3] strides=[3,3] "
+        "dilations=[1,1] " +
+        pads + " count_padding=true\n output %y");
+  };
+  Graph padded = pooled("pads_begin=[0,0] pads_end=[1,2]"),
+        plain = pooled("pads_begin=[0,0] pads_end=[0,0]");
+  EXPECT_EQ(run(canonicalize, padded), 0);
+  EXPECT_EQ(run(canonicalize, plain), 1);
+}
+
+TEST(Canonicalize, LeavesASumOverThePlane) {
+  Graph g = parse(R"(input %x : float32[1x2x3x3]
+    %y = reduce(%x) kind=sum axes=[2,3] keep_dims=true none_is_identity=false
+    output %y)");
+  EXPECT_EQ(run(canonicalize, g), 0);
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,70 @@
+#include "engine/passes/fuse_vertical.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/passes/pass.h"
+#include "tests/engine/passes/passes_support.h"
+#include "tests/support/random_graph.h"
+
+namespace enginery {
+namespace {
+
+TEST(FuseVertical, GroupsConvolutionBiasResidualAndActivation) {
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %b = constant "
+      "float32[4] random(2)\n"
+      "%c = conv(%x, %w, %b) " +
+      kConv + "\n %a = binary(%c, %x) kind=add\n %r = act(%a) kind=relu\n output %r");
+  EXPECT_EQ(run(fuse_vertical, g), 1);
+  EXPECT_EQ(layer_count(g), 1);
+}
+
+TEST(FuseVertical, GivesAnAdditionToTheLaterOfTwoConvolutions) {
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n"
+      "%early = conv(%x, %w) " +
+      kConv + "\n %m = conv(%x, %w) " + kConv +
+      "\n %m2 = act(%m) kind=relu\n %late = conv(%m2, %w) " + kConv +
+      "\n %a = binary(%early, %late) kind=add\n output %a");
+  EXPECT_EQ(run(fuse_vertical, g), 2);
+  NodeId add = g.value(g.outputs()[0]).producer;
+  for (NodeId id : g.topological_order()) {
+    if (g.node(id).name == "early") {
+      EXPECT_EQ(g.node(id).group, kNoGroup);
+    } else {
+      EXPECT_TRUE(g.node(id).name != "late" || g.node(id).group == g.node(add).group);
+    }
+  }
+}
+
+// The sum has more elements than the convolution: no epilogue can write it.
+TEST(FuseVertical, LeavesAnAdditionThatWidens) {
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n input %r : float32[2x4x5x5]\n"
+      "%w = constant float32[4x4x3x3] random(1)\n%c = conv(%x, %w) " +
+      kConv + "\n %a = binary(%c, %r) kind=add\n %y = act(%a) kind=relu\n output %y");
+  EXPECT_EQ(run(fuse_vertical, g), 1) << "the addition anchors its own group with the relu";
+  for (NodeId id : g.topological_order()) {
+    EXPECT_TRUE(g.node(id).name != "c" || g.node(id).group == kNoGroup);
+  }
+  EXPECT_EQ(test::group_problem(g), "");
+}
+
+TEST(FuseVertical, LeavesAValueThatTwoNodesRead) {
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, "
+      "%w) " +
+      kConv + "\n %r = act(%c) kind=relu\n %t = act(%c) kind=tanh\n output %r\n output %t");
+  EXPECT_EQ(run(fuse_vertical, g), 0);
+}
+
+TEST(FuseVertical, LeavesAValueThatIsAnOutput) {
+  Graph g = parse(
+      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, "
+      "%w) " +
+      kConv + "\n %r = act(%c) kind=relu\n output %c\n output %r");
+  EXPECT_EQ(run(fuse_vertical, g), 0);
+}
+
+}  // namespace
+}  // namespace enginery
