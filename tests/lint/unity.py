@@ -70,7 +70,7 @@ def main():
     problems, count = [], 0
     for files in targets(source, build).values():
         first = {}
-        for file in sorted(files):
+        for file in sorted(f for f in files if f.exists()):  # generated files may not be built yet
             name = file.relative_to(source).as_posix()
             for key, text in dict(definitions(file.read_text(errors="replace"))).items():
                 count += 1
