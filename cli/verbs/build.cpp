@@ -16,7 +16,7 @@
 #include "engine/base/log.h"
 #include "engine/base/signed_file.h"
 #include "engine/device/sku_table.h"
-#include "worker/local_build.h"
+#include "worker/local_farm.h"
 
 namespace enginery {
 namespace {

@@ -63,7 +63,7 @@ FARM = {
     "worker/steps": ["engine/base", "engine/device", "engine/compile", "engine/options", "schemas", "pipeline", "tuner", "tuner/timing",
                      "worker/runner", "worker/timing"],
     "worker": ["engine/base", "engine/device", "engine/options", "cache", "schemas", "pipeline", "coordinator/core", "coordinator/store",
-               "worker/runner", "worker/steps", "worker/timing"],
+               "tuner/timing", "worker/runner", "worker/steps", "worker/timing"],
     "cli/output": ["engine/base", "schemas"],
     "cli/process": ["engine/base", "cli/output"],
     "cli/options": ["engine/base", "engine/device", "engine/options", "engine/compile", "engine/plan", "engine/tactics", "tuner",

@@ -76,5 +76,5 @@ Result<Target> open_with_faults(const std::string& sku, const BuildOptions& opti
 }  // namespace enginery
 
 int main() {
-  return enginery::run_runner(enginery::open_with_faults);
+  return enginery::run_runner({enginery::open_with_faults});
 }

@@ -40,7 +40,7 @@ TEST(RunnerMessages, ComeBackAsTheyWere) {
   expect_same(failure);
   RunnerRequest request{"tune",      "net", "net.onnx",  "cpu-avx2",
                         "level=3\n", "w",   sha256("m"), {{"model", "/tmp/m"}},
-                        "/tmp/out",  7,     true,        true};
+                        "/tmp/out",  7,     true};
   auto back = parse_request(to_line(request));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, request);

@@ -1,4 +1,4 @@
-#include "worker/steps/steps.h"
+#include "worker/steps/step_functions.h"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,16 @@ BuildSessionSpec spec_of(Bytes model) {
   return spec;
 }
 
+StepContext step_in(BuildSession& session, StepInputs inputs = {}) {
+  return {session, std::move(inputs), "tester", {}, {}};
+}
+
+Result<StepOutputs> tune_in(BuildSession& session, TimingStore& store) {
+  StepContext step = step_in(session);
+  step.tuning.timings = &store;
+  return tune_step(step);
+}
+
 std::shared_ptr<const Bytes> shared(Bytes bytes) {
   return std::make_shared<const Bytes>(std::move(bytes));
 }
@@ -27,7 +37,8 @@ std::shared_ptr<const Bytes> shared(Bytes bytes) {
 TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
   BuildSession one(spec_of(test::convolutions(2, 1))), two(spec_of(test::convolutions(2, 2))),
       other(spec_of(test::convolutions(3, 1)));
-  auto a = validate_step(one), b = validate_step(two), c = validate_step(other);
+  auto a = validate_step(step_in(one)), b = validate_step(step_in(two)),
+       c = validate_step(step_in(other));
   ASSERT_TRUE(a.ok() && b.ok() && c.ok());
   EXPECT_EQ(a->facts[0].value, b->facts[0].value);
   EXPECT_NE(a->facts[0].value, c->facts[0].value);
@@ -35,23 +46,23 @@ TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
 
 TEST(AssembleStep, GivesTheSameBytesForTheSameChoices) {
   MemoryTimingStore store;
-  BuildSession bench(spec_of(test::convolutions(2, 1)));
-  auto tuned = tune_step(bench, store, {"tester"}, {});
+  BuildSession session(spec_of(test::convolutions(2, 1)));
+  auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   const StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
-  auto first = assemble_step(bench, inputs, {});
+  auto first = assemble_step(step_in(session, inputs));
   BuildSession fresh(spec_of(test::convolutions(2, 1)));
-  auto second = assemble_step(fresh, inputs, {});
+  auto second = assemble_step(step_in(fresh, inputs));
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->blobs["content"], second->blobs["content"]);
 }
 
 TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
   MemoryTimingStore store;
-  BuildSession bench(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(3, 1)));
-  auto tuned = tune_step(bench, store, {"tester"}, {});
+  BuildSession session(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(3, 1)));
+  auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok());
-  auto content = assemble_step(other, {{"choices", shared(tuned->blobs["choices"])}}, {});
+  auto content = assemble_step(step_in(other, {{"choices", shared(tuned->blobs["choices"])}}));
   ASSERT_FALSE(content.ok());
   EXPECT_EQ(content.error().code, ErrorCode::incompatible) << content.error().message;
 }
@@ -60,16 +71,16 @@ TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
 // structure.
 void expect_content_of_one_training(const Bytes& model, const Bytes& retrained) {
   MemoryTimingStore store;
-  BuildSession bench(spec_of(model)), other(spec_of(retrained));
-  auto tuned = tune_step(bench, store, {"tester"}, {});
+  BuildSession session(spec_of(model)), other(spec_of(retrained));
+  auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto content = assemble_step(bench, {{"choices", shared(tuned->blobs["choices"])}}, {});
+  auto content = assemble_step(step_in(session, {{"choices", shared(tuned->blobs["choices"])}}));
   ASSERT_TRUE(content.ok()) << content.error().message;
   const StepInputs inputs = {{"content", shared(content->blobs["content"])}};
-  auto right = verify_step(bench, inputs, {});
+  auto right = verify_step(step_in(session, inputs));
   ASSERT_TRUE(right.ok()) << right.error().message;
   EXPECT_EQ(right->rejected, "");
-  auto wrong = verify_step(other, inputs, {});
+  auto wrong = verify_step(step_in(other, inputs));
   ASSERT_TRUE(wrong.ok()) << wrong.error().message;
   EXPECT_NE(wrong->rejected, "");
 }
@@ -98,11 +109,40 @@ TEST(VerifyStep, FeedsIntegersThatTheModelHas) {
 }
 
 TEST(Steps, MissAnInputWithItsName) {
-  BuildSession bench(spec_of(test::convolutions(1, 1)));
-  auto content = assemble_step(bench, {}, {});
+  BuildSession session(spec_of(test::convolutions(1, 1)));
+  auto content = assemble_step(step_in(session));
   ASSERT_FALSE(content.ok());
   EXPECT_NE(content.error().message.find("'choices'"), std::string::npos)
       << content.error().message;
+}
+
+TEST(RunStep, FindsTheFunctionByTheStepsRow) {
+  std::vector<Step> table(steps().begin(), steps().end());
+  constexpr StepKind kCalibrate = static_cast<StepKind>(100);
+  table.push_back({kCalibrate, "calibrate", "calibrating", {"model"}, "histograms"});
+  const StepFunction functions[] = {
+      {kCalibrate, [](const StepContext& step) -> Result<StepOutputs> {
+         StepOutputs out;
+         out.blobs["histograms"] = "by " + step.worker;
+         return out;
+       }}};
+  BuildSession session(spec_of(test::convolutions(1, 1)));
+  const auto done = run_step("calibrate", step_in(session), functions, table);
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(done->blobs.at("histograms"), "by tester");
+  for (const char* unknown : {"validate", "dance"}) {
+    const auto refused = run_step(unknown, step_in(session), functions, table);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  }
+}
+
+TEST(RunStep, HasAFunctionForEveryStepOfAWorker) {
+  for (const Step& step : steps()) {
+    int found = 0;
+    for (const StepFunction& function : step_functions()) found += function.kind == step.kind;
+    EXPECT_EQ(found, step.needs == Needs::signing_key ? 0 : 1) << step.name;
+  }
 }
 
 }  // namespace

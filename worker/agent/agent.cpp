@@ -69,6 +69,7 @@ class Agent {
     settings_.device_index = options.device_index;
     settings_.memory_bytes = options.runner_memory_bytes;
     settings_.folder = options.data / "outputs";
+    settings_.steps = options.steps;
   }
 
   Status run() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "coordinator/client/link.h"
+#include "pipeline/step.h"
 
 namespace enginery {
 
@@ -26,8 +27,9 @@ struct AgentOptions {
   std::string name;      // "" means host/sku, with the index behind it when that is not 0
   std::vector<std::string> runner = {"/proc/self/exe", "runner"};  // program and arguments
   uint64_t blob_cache_bytes = uint64_t{4} << 30;
-  uint64_t runner_memory_bytes = 0;  // a runner's limit on its data; 0: none
-  Dial dial;                         // empty: make_zmq_dial()
+  uint64_t runner_memory_bytes = 0;     // a runner's limit on its data; 0: none
+  Dial dial;                            // empty: make_zmq_dial()
+  StepTable steps = enginery::steps();  // the chain; tests add a row
 };
 
 // Serves until `stop` says so (a running step is given up, to be resumed elsewhere) or the

@@ -120,9 +120,9 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
     request.inputs[name] = file->string();
     return {};
   };
-  const Step* step = find_step(run_.kind);
+  const Step* step = find_step(run_.kind, settings_.steps);
   if (!step) return Error{ErrorCode::unsupported, "this worker knows no step '" + run_.kind + "'"};
-  for (const std::string& name : inputs_of(*step, run_.provisional)) {
+  for (const std::string& name : inputs_of(*step, run_.provisional, settings_.steps)) {
     const NamedBlob* blob = blob_named(run_.inputs, name);
     if (name == "model")
       CHECK_OK(fetch(name, run_.model));
@@ -152,14 +152,15 @@ Result<Outcome> StepRun::run_runners(FarmConnection& farm, const RunnerRequest& 
                           [&](const RunnerTiming& timing) { uploads.timing(timing); });
   const RunnerCommand command{
       settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
-  set_progress({doing(run_.kind), 0, 0});
+  set_progress({doing(run_.kind, settings_.steps), 0, 0});
   AttemptEvents events;
   events.progress = [&](const Progress& progress) { set_progress(progress); };
   events.log = [&](const std::string& line) { uploads.log(line); };
   events.cancelled = [this] { return cancelled(); };
+  events.steps = settings_.steps;
   auto outcome = run_attempts(command, request, timings, events);
   if (outcome.ok() && outcome->kind != OutcomeKind::succeeded) {
-    uploads.log(doing(run_.kind) + " ended: " + to_string(outcome->kind) + ": " +
+    uploads.log(doing(run_.kind, settings_.steps) + " ended: " + to_string(outcome->kind) + ": " +
                 outcome->fault.message);
   }
   uploads.flush(cancelled() ? milliseconds(500) : kLastUploads);

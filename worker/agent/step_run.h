@@ -23,6 +23,7 @@ struct StepSettings {
   int threads = 0, device_index = 0;
   uint64_t memory_bytes = 0;
   std::filesystem::path folder;  // for the runner's outputs; emptied
+  StepTable steps = enginery::steps();
 };
 
 class StepRun {

@@ -13,16 +13,20 @@ namespace {
 class Attempt {
  public:
   Attempt(const RunnerRequest& request, TimingStore& timings, const AttemptEvents& events)
-      : request_(request), timings_(timings), events_(events) {}
+      : request_(request),
+        timings_(timings),
+        events_(events),
+        clock_(events.clock ? *events.clock : machine_clock_) {}
 
   Result<Outcome> run(const RunnerCommand& command) {
     TRY(const auto process, RunnerProcess::start(command));
-    events_.log(doing(request_.step) + (request_.sku.empty() ? "" : " for " + request_.sku) +
-                " on " + request_.worker + ", runner " + std::to_string(process->pid()));
+    events_.log(doing(request_.step, events_.steps) +
+                (request_.sku.empty() ? "" : " for " + request_.sku) + " on " + request_.worker +
+                ", runner " + std::to_string(process->pid()));
     RunnerEvents events;
     events.output = events_.log;
     events.timings = [this](const WantTimings& want) { return find(want); };
-    events.report = [this](const RunnerReport& report) { hear(report); };
+    events.report = [this](const RunnerReport& report) { on_report(report); };
     events.cancelled = [this] { return storage_ || events_.cancelled(); };
     events.hung = [this] { return overdue(); };
     RunnerReport report = process->run(request_, events);
@@ -30,7 +34,7 @@ class Attempt {
     auto* end = std::get_if<RunnerEnd>(&report);
     if (!end)
       return Error{ErrorCode::internal, "the runner answered something else than was asked"};
-    if (process->crashed()) CHECK_OK(blame(end->fault.message));
+    if (process->crashed()) CHECK_OK(attribute(end->fault.message));
     faulted_ = process->crashed() || end->fault.code == ErrorCode::device_lost;
     return std::move(*end);
   }
@@ -50,57 +54,58 @@ class Attempt {
     return out;
   }
 
-  void hear(const RunnerReport& report) {
+  void on_report(const RunnerReport& report) {
     if (const auto* progress = std::get_if<Progress>(&report))
       events_.progress(*progress);
     else if (const auto* log = std::get_if<RunnerLog>(&report))
       events_.log(log->text);
     else if (const auto* timing = std::get_if<RunnerTiming>(&report))
-      keep(*timing);
+      store(*timing);
     else if (const auto* trial = std::get_if<RunnerTrial>(&report))
-      follow(*trial);
+      on_trial(*trial);
   }
 
-  void keep(const RunnerTiming& said) {
-    auto timing = parse_timing(said.entry);
-    const Status stored =
-        timing.ok() ? timings_.put(said.device, said.problem, *timing) : Status(timing.error());
+  void store(const RunnerTiming& measured) {
+    auto timing = parse_timing(measured.entry);
+    const Status stored = timing.ok() ? timings_.put(measured.device, measured.problem, *timing)
+                                      : Status(timing.error());
     if (!stored.ok())
       storage_ = stored.error();
     else if (!timing->failure.empty())
       ++failed_tactics_;
   }
 
-  void follow(const RunnerTrial& trial) {
+  void on_trial(const RunnerTrial& trial) {
     const Trial key{trial.device, trial.problem, trial.tactic};
     if (trial.over)
-      on_trial_.erase(key);
+      in_flight_.erase(key);
     else
-      on_trial_.emplace(key, std::chrono::steady_clock::now());
+      in_flight_.emplace(key, clock_.monotonic());
   }
 
-  // Those that were on trial beside one that hangs may have waited for it: what is left on trial
-  // are those that are overdue.
+  // Tactics that were in flight next to one that hangs may have waited for it: only those that are
+  // overdue stay.
   std::string overdue() {
-    const auto begun_by = std::chrono::steady_clock::now() - events_.longest_trial;
-    const bool hangs = std::any_of(on_trial_.begin(), on_trial_.end(),
+    const auto begun_by = clock_.monotonic() - events_.max_trial;
+    const bool hangs = std::any_of(in_flight_.begin(), in_flight_.end(),
                                    [&](const auto& trial) { return trial.second < begun_by; });
     if (!hangs) return "";
-    std::erase_if(on_trial_, [&](const auto& trial) { return trial.second >= begun_by; });
+    std::erase_if(in_flight_, [&](const auto& trial) { return trial.second >= begun_by; });
     const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(events_.longest_trial).count();
+        std::chrono::duration_cast<std::chrono::seconds>(events_.max_trial).count();
     return "a tactic did not end its first steps within " + std::to_string(seconds) + " s";
   }
 
-  // Of several on trial any one may have done it.
-  Status blame(const std::string& death) {
-    if (on_trial_.size() != 1) return {};
-    const auto& [device, problem, tactic] = on_trial_.begin()->first;
+  // Stores the tactic that took the runner down as failed. Of several in flight any one may have
+  // done it.
+  Status attribute(const std::string& death) {
+    if (in_flight_.size() != 1) return {};
+    const auto& [device, problem, tactic] = in_flight_.begin()->first;
     Timing timing;
     timing.tactic = tactic;
     timing.failure = "was running when its process ended: " + death;
     timing.worker = request_.worker;
-    timing.unix_seconds = to_seconds(SystemClock().wall_time());
+    timing.unix_seconds = to_seconds(clock_.wall_time());
     ++failed_tactics_;
     events_.log(tactic + " is rejected: " + timing.failure);
     return timings_.put(device, problem, timing);
@@ -109,8 +114,10 @@ class Attempt {
   const RunnerRequest& request_;
   TimingStore& timings_;
   const AttemptEvents& events_;
-  using Trial = std::tuple<std::string, std::string, std::string>;   // device, problem, tactic
-  std::map<Trial, std::chrono::steady_clock::time_point> on_trial_;  // since when
+  const SystemClock machine_clock_;
+  const Clock& clock_;
+  using Trial = std::tuple<std::string, std::string, std::string>;  // device, problem, tactic
+  std::map<Trial, Nanoseconds> in_flight_;                          // since when
   std::optional<Error> storage_;  // why the store failed; ends the attempt
   int failed_tactics_ = 0;
   bool faulted_ = false;
@@ -120,15 +127,17 @@ class Attempt {
 
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,
                              TimingStore& timings, const AttemptEvents& events) {
+  const Step* step = find_step(request.step, events.steps);
+  const bool may_crash = step != nullptr && step->crashes == Crashes::may;
   for (int n = 1;; ++n) {
     Attempt attempt(request, timings, events);
     TRY(Outcome end, attempt.run(command));
     const bool hopeless = !attempt.has_failed_tactics() && request.one_by_one;
-    if (request.step != "tune" || !attempt.faulted() || hopeless || n == kMaxAttempts ||
-        events.cancelled())
+    if (!may_crash || !attempt.faulted() || hopeless || n == kMaxAttempts || events.cancelled())
       return end;
     request.one_by_one = request.one_by_one || !attempt.has_failed_tactics();
-    events.log(doing(request.step) + " goes on in a new runner: " + end.fault.message);
+    events.log(doing(request.step, events.steps) +
+               " goes on in a new runner: " + end.fault.message);
   }
 }
 

@@ -6,13 +6,15 @@
 // called from the caller's thread.
 #pragma once
 
+#include "engine/base/clock.h"
+#include "pipeline/step.h"
 #include "tuner/timing/timing.h"
 #include "worker/runner/runner_process.h"
 
 namespace enginery {
 
-// So long may a tactic take its first steps (compilation, the first runs) before it counts as one
-// that hangs.
+// How long a tactic may take for its first steps (compilation, the first runs) before it counts as
+// one that hangs.
 inline constexpr std::chrono::minutes kMaxTrial{3};
 
 struct AttemptEvents {
@@ -20,17 +22,21 @@ struct AttemptEvents {
   std::function<void(const std::string&)>
       log;                          // the step's lines and those of its stdout and stderr
   std::function<bool()> cancelled;  // asked five times a second
-  std::chrono::milliseconds longest_trial = kMaxTrial;
+  std::chrono::milliseconds max_trial = kMaxTrial;
+  const Clock* clock =
+      nullptr;  // for max_trial and the dates of failed tactics; null: the machine's
+  StepTable steps = enginery::steps();
 };
 
 inline constexpr int kMaxAttempts = 20;
 
-// The end of the step, as the last runner reported it or died. A tuning is tried again at once,
-// `kMaxAttempts` times in all, when its runner crashed, hung or lost the device, as long as the
-// attempt before has left a new failed tactic. One that was on trial when it crashed, or for longer
-// than the longest trial, is such a tactic; where several were on trial, the next attempt prepares
-// them one by one. `timings` serves the runner's questions and takes what it measures. Errors:
-// internal (no process could be made), and those of `timings`.
+// The end of the step, as the last runner reported it or died. A step that may crash (its row says
+// so) is tried again at once, `kMaxAttempts` times in all, when its runner crashed, hung or lost
+// the device, as long as the attempt before has left a new failed tactic. A tactic that was in
+// flight when the runner crashed, or for longer than `max_trial`, is such a tactic; where several
+// were in flight, any of them may have done it, and the next attempt prepares them one by one.
+// `timings` serves the runner's questions and takes what it measures. Errors: internal (no process
+// could be made), and those of `timings`.
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,
                              TimingStore& timings, const AttemptEvents& events);
 

@@ -154,7 +154,6 @@ std::string to_line(const RunnerRequest& r) {
                   {"inputs", r.inputs},
                   {"output_folder", r.output_folder},
                   {"memory_bytes", r.memory_bytes},
-                  {"error_on_miss", r.error_on_miss},
                   {"one_by_one", r.one_by_one}});
 }
 
@@ -179,7 +178,6 @@ Result<RunnerRequest> parse_request(std::string_view line) {
     r.inputs = in.at("inputs").get<std::map<std::string, std::string>>();
     r.output_folder = in.at("output_folder").get<std::string>();
     r.memory_bytes = in.at("memory_bytes").get<uint64_t>();
-    r.error_on_miss = in.at("error_on_miss").get<bool>();
     r.one_by_one = in.at("one_by_one").get<bool>();
     return r;
   });

@@ -20,10 +20,10 @@ struct RunnerRequest {
   std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
   std::string name, model_file, sku, options, worker;
   Digest model;
-  std::map<std::string, std::string> inputs;       // "model" and earlier steps' blobs: paths
-  std::string output_folder;                       // each output becomes a file of its name there
-  uint64_t memory_bytes = 0;                       // limit on the process's data; 0: none
-  bool error_on_miss = false, one_by_one = false;  // tune: TuneSettings
+  std::map<std::string, std::string> inputs;  // "model" and earlier steps' blobs: paths
+  std::string output_folder;                  // each output becomes a file of its name there
+  uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
+  bool one_by_one = false;                    // tune: TuneSettings
   bool operator==(const RunnerRequest&) const = default;
 };
 

@@ -17,7 +17,6 @@
 #include "pipeline/result.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
-#include "worker/steps/steps.h"
 #include "worker/timing/pipe_timing_store.h"
 
 namespace enginery {
@@ -26,7 +25,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kPatience{1500};  // of a cancelled step, before the process ends without it
+constexpr milliseconds kCancelTimeout{
+    1500};  // of a cancelled step, before the process ends without it
 constexpr milliseconds kProgressEvery{200};
 
 // Waits for SIGTERM on a thread of its own: asks the step to stop, and ends the process if it does
@@ -57,7 +57,7 @@ class CancelWatch {
     sigwait(&signals_, &signal);
     cancelled_ = true;
     std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, kPatience, [this] { return ended_; })) return;
+    if (changed_.wait_for(lock, kCancelTimeout, [this] { return ended_; })) return;
     (void)out_.write(
         to_line(failed_outcome(OutcomeKind::cancelled, {ErrorCode::cancelled, "cancelled"})));
     _exit(0);
@@ -74,8 +74,8 @@ class CancelWatch {
 
 class Runner {
  public:
-  Runner(OpenTarget open, int in_fd, int out_fd)
-      : open_(std::move(open)), in_fd_(in_fd), out_(out_fd), watch_(out_) {}
+  Runner(const RunnerSetup& setup, int in_fd, int out_fd)
+      : setup_(setup), in_fd_(in_fd), out_(out_fd), watch_(out_) {}
 
   int run() {
     auto line = read_line(in_fd_, lines_);
@@ -86,12 +86,12 @@ class Runner {
       return 1;
     }
     limit_memory(request->memory_bytes);
-    if (request->step == "describe") return say(describe(*request)) ? 0 : 1;
-    return say(execute(*request)) ? 0 : 1;
+    if (request->step == "describe") return send(describe(*request)) ? 0 : 1;
+    return send(execute(*request)) ? 0 : 1;
   }
 
  private:
-  bool say(const RunnerReport& report) { return out_.write(to_line(report)).ok(); }
+  bool send(const RunnerReport& report) { return out_.write(to_line(report)).ok(); }
 
   static void limit_memory(uint64_t bytes) {
     const rlimit none{0, 0};
@@ -139,10 +139,10 @@ class Runner {
       if (p.phase == phase_ && now - progressed_ < kProgressEvery) return;
       phase_ = p.phase;
       progressed_ = now;
-      say(p);
+      send(p);
     };
     out.cancelled = [this] { return watch_.cancelled(); };
-    out.log = [this](const std::string& text) { say(RunnerLog{text}); };
+    out.log = [this](const std::string& text) { send(RunnerLog{text}); };
     return out;
   }
 
@@ -167,27 +167,22 @@ class Runner {
     spec.model_digest = request.model;
     spec.sku = request.sku;
     TRY(spec.options, parse_options(request.options));
-    spec.open = open_;
+    spec.open = setup_.open;
     StepInputs inputs;
     for (const auto& [name, path] : request.inputs) {
       TRY(Bytes bytes, read_file(path));
       inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
     }
     if (const auto model = inputs.find("model"); model != inputs.end()) spec.model = model->second;
-    BuildSession bench(std::move(spec));
-    const StepHooks says = hooks();
-    if (request.step == "validate") return validate_step(bench);
-    if (request.step == "assemble") return assemble_step(bench, inputs, says);
-    if (request.step == "verify") return verify_step(bench, inputs, says);
-    if (request.step == "profile") return profile_step(bench, inputs, request.worker, says);
-    if (request.step != "tune")
-      return Error{ErrorCode::unsupported, "this worker knows no step '" + request.step + "'"};
-    PipeTimingStore store(in_fd_, lines_, out_);
-    const auto trial = [this](const TacticTrial& t) {
-      say(RunnerTrial{t.device, t.problem, t.tactic, t.over});
+    BuildSession session(std::move(spec));
+    PipeTimingStore timings(in_fd_, lines_, out_);
+    StepContext context{session, std::move(inputs), request.worker, hooks(), {}};
+    context.tuning.timings = &timings;
+    context.tuning.one_by_one = request.one_by_one;
+    context.tuning.trial = [this](const TacticTrial& t) {
+      send(RunnerTrial{t.device, t.problem, t.tactic, t.over});
     };
-    return tune_step(bench, store,
-                     {request.worker, request.error_on_miss, request.one_by_one, trial}, says);
+    return run_step(request.step, context, setup_.functions, setup_.steps);
   }
 
   static Result<Outcome> write_outputs(const RunnerRequest& request, const StepOutputs& done) {
@@ -201,7 +196,7 @@ class Runner {
     return out;
   }
 
-  const OpenTarget open_;
+  const RunnerSetup& setup_;
   const int in_fd_;
   LineWriter out_;
   CancelWatch watch_;
@@ -212,8 +207,8 @@ class Runner {
 
 }  // namespace
 
-int run_runner(OpenTarget open, int in_fd, int out_fd) {
-  return Runner(std::move(open), in_fd, out_fd).run();
+int run_runner(const RunnerSetup& setup, int in_fd, int out_fd) {
+  return Runner(setup, in_fd, out_fd).run();
 }
 
 }  // namespace enginery

@@ -1,4 +1,4 @@
-#include "worker/local_build.h"
+#include "worker/local_farm.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,10 @@
 
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
+#include "engine/options/target_options.h"
+#include "engine/options/toolchain.h"
+#include "pipeline/keys.h"
+#include "tests/engine/import/model_builder.h"
 #include "tests/worker/small_models.h"
 #include "worker/timing/timing_file.h"
 
@@ -122,6 +126,94 @@ TEST_F(LocalBuild, RefusesAModelThatIsNone) {
   EXPECT_EQ(report.error().code, ErrorCode::not_found) << report.error().message;
 }
 
+// A deterministic failure is the key's answer, as in the farm: the same words, and no step runs
+// again.
+TEST_F(LocalBuild, AnswersAModelThatFailsFromTheCatalogTheSecondTime) {
+  test::ModelBuilder model;
+  model.input("x", {test::Size(3)}).node("Nonsense", {"x"}, {"y"}).output("y");
+  ASSERT_TRUE(write_file(request_.model, model.bytes()).ok());
+  const auto first = build_local(*catalog_, request_);
+  ASSERT_FALSE(first.ok());
+  EXPECT_EQ(first.error().code, ErrorCode::unsupported) << first.error().message;
+  const auto packed = pack_model(request_.model);
+  ASSERT_TRUE(packed.ok());
+  const BuildOptions options = options_for(request_.sku, request_.options);
+  const Digest key =
+      action_key("validate", validate_key(sha256(*packed), options, builder_name())).digest();
+  const auto stored = catalog_->results().lookup(key);
+  ASSERT_TRUE(stored.ok() && stored->has_value());
+  EXPECT_FALSE((*stored)->success);
+
+  const std::vector<StepFunction> none;  // whatever ran now would fail with other words
+  request_.functions = none;
+  const auto second = build_local(*catalog_, request_);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, first.error().code);
+  EXPECT_EQ(second.error().message, first.error().message);
+
+  request_.functions = step_functions();
+  request_.rebuild = true;
+  const auto rebuilt = build_local(*catalog_, request_);
+  ASSERT_FALSE(rebuilt.ok());
+  EXPECT_EQ(rebuilt.error().message, first.error().message);
+  const auto commits = catalog_->results().commits(key, 2);
+  ASSERT_TRUE(commits.ok());
+  EXPECT_EQ(*commits, 1) << "--rebuild tries again";
+}
+
+// A verification that finds wrong numbers is an answer, too; what this machine could not do is
+// none.
+TEST_F(LocalBuild, KeepsOnlyFailuresOfTheInput) {
+  static int runs = 0;
+  static Result<StepOutputs> (*verify)(const StepContext&) = nullptr;
+  std::vector<StepFunction> functions(step_functions().begin(), step_functions().end());
+  for (StepFunction& function : functions)
+    if (function.kind == StepKind::verify)
+      function.run = [](const StepContext& step) {
+        ++runs;
+        return verify(step);
+      };
+  request_.functions = functions;
+  runs = 0;
+  verify = [](const StepContext&) -> Result<StepOutputs> {
+    return Error{ErrorCode::unavailable, "the device fell asleep"};
+  };
+  for (int i = 1; i <= 2; ++i) {
+    const auto asleep = build_local(*catalog_, request_);
+    ASSERT_FALSE(asleep.ok());
+    EXPECT_EQ(asleep.error().code, ErrorCode::unavailable);
+    EXPECT_EQ(asleep.error().message, "build net for " + request_.sku + ": the device fell asleep");
+    EXPECT_EQ(runs, i) << "tried once a build, and again by the next one";
+  }
+  verify = [](const StepContext&) -> Result<StepOutputs> {
+    StepOutputs out;
+    out.rejected = "the engine's outputs differ";
+    return out;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto wrong = build_local(*catalog_, request_);
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_EQ(wrong.error().code, ErrorCode::internal);
+    EXPECT_EQ(wrong.error().message, "the engine's outputs differ");
+    EXPECT_EQ(runs, 3) << "the second one is answered by the catalog";
+  }
+}
+
+// What a step has to leave is in its row; a function that forgets it fails here, not three steps
+// later.
+TEST_F(LocalBuild, RefusesAStepThatLeavesLessThanItsRowSays) {
+  std::vector<StepFunction> functions(step_functions().begin(), step_functions().end());
+  for (StepFunction& function : functions)
+    if (function.kind == StepKind::tune)
+      function.run = [](const StepContext&) -> Result<StepOutputs> { return StepOutputs{}; };
+  request_.functions = functions;
+  const auto report = build_local(*catalog_, request_);
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().code, ErrorCode::internal);
+  EXPECT_NE(report.error().message.find("no output 'choices'"), std::string::npos)
+      << report.error().message;
+}
+
 TEST_F(LocalBuild, StopsWhenAskedAndResumesWithWhatItMeasured) {
   StepHooks hooks;
   int tuned = 0;
@@ -185,7 +277,7 @@ TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
 
 TEST_F(LocalBuild, GoesOnWithoutTheTacticsThatTakeTheirRunnerDown) {
   request_.runner = {ENGINERY_FAULTY_RUNNER};
-  request_.longest_trial = std::chrono::seconds(2);
+  request_.max_trial = std::chrono::seconds(2);
   for (const char* fault : {"segv", "lost", "prepare", "hang"}) {
     setenv("ENGINERY_TEST_FAULT", fault, 1);
     request_.timing_cache = (folder_.path / fault).string();

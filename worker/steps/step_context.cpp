@@ -1,15 +1,16 @@
-#include "worker/steps/step_support.h"
+#include "worker/steps/step_context.h"
 
 #include <cstdlib>
 #include <ctime>
 
 #include "engine/base/clock.h"
+#include "engine/options/toolchain.h"
 
 namespace enginery {
 namespace {
 
-constexpr std::chrono::minutes kMaxWait{
-    25};  // below the coordinator's limit on a step without progress
+// Below the coordinator's limit on a step without progress.
+constexpr std::chrono::minutes kMaxDeviceWait{25};
 
 std::string utc_now() {
   const std::time_t now = static_cast<std::time_t>(to_seconds(SystemClock().wall_time()));
@@ -22,36 +23,37 @@ std::string utc_now() {
 
 }  // namespace
 
-Result<std::shared_ptr<const Bytes>> input_named(const StepInputs& inputs,
-                                                 const std::string& name) {
-  const auto found = inputs.find(name);
-  if (found == inputs.end() || !found->second) {
+Result<std::shared_ptr<const Bytes>> input_named(const StepContext& step, const std::string& name) {
+  const auto found = step.inputs.find(name);
+  if (found == step.inputs.end() || !found->second) {
     return Error{ErrorCode::internal, "the step was started without its input '" + name + "'"};
   }
   return found->second;
 }
 
-Result<DeviceLock> lock_device(const DeviceInfo& info, const StepHooks& hooks) {
+Result<DeviceLock> lock_device(const StepContext& step, const DeviceInfo& info,
+                               const Progress& phase) {
   DeviceLockOptions options;
-  options.timeout = kMaxWait;
+  options.timeout = kMaxDeviceWait;
   if (const char* folder = std::getenv("ENGINERY_LOCKS")) options.folder = folder;
-  options.cancelled = hooks.cancelled;
-  options.waiting = [&] { hooks.progress({"waiting for the device", 0, 0}); };
-  return DeviceLock::acquire(info.physical_id, options);
+  options.cancelled = step.hooks.cancelled;
+  options.waiting = [&] { step.hooks.progress({"waiting for the device", 0, 0}); };
+  TRY(DeviceLock lock, DeviceLock::acquire(info.physical_id, options));
+  step.hooks.progress(phase);
+  return lock;
 }
 
-Provenance make_provenance(BuildSession& bench, const Digest& content, const StepInputs& inputs,
-                           const std::string& worker, const Profile& profile) {
+Provenance make_provenance(const StepContext& step, const Digest& content, const Profile& profile) {
   Provenance out;
   out.facts = {{"builder", builder_name()},
                {"content", content.text()},
-               {"model", bench.spec().model_digest.text()}};
-  if (const auto choices = inputs.find("choices"); choices != inputs.end()) {
+               {"model", step.session.spec().model_digest.text()}};
+  if (const auto choices = step.inputs.find("choices"); choices != step.inputs.end()) {
     out.facts.emplace_back("choices", sha256(*choices->second).text());
   }
-  if (!worker.empty()) out.facts.emplace_back("worker", worker);
+  if (!step.worker.empty()) out.facts.emplace_back("worker", step.worker);
   out.facts.emplace_back("built", utc_now());
-  if (auto target = bench.target(); target.ok()) {
+  if (auto target = step.session.target(); target.ok()) {
     const DeviceInfo& info = (*target)->device->info();
     out.hardware = info.hardware;
     out.facts.emplace_back("device", info.name);

@@ -1,17 +1,23 @@
-// A build on this machine: the farm's steps in one process (but for measuring on a GPU, which a
-// faulting tactic may end), each answered by the local catalog where it can be.
+// A farm of one: a whole build on this machine, in this process.
 //
-// Where: `enginery build`. The keys are the farm's, so a coordinator over the same folder finds
-// what a local build made, and the other way round. A process has one CPU instruction-set cap:
-// build for one CPU SKU in each process. Threads: one build at a time.
+// Where: `enginery build`. It drives the coordinator's core over the local catalog and a queue in
+// memory, and is its one worker: the chain, the keys, what counts as a deterministic failure and
+// what answers from the catalog are the farm's. So a coordinator over the same folder finds what a
+// local build made, and the other way round. Only the rest differs: nothing is retried, because
+// there is no other worker, and tactics that may fault are measured in runner processes. A process
+// has one CPU instruction-set cap: build for one CPU SKU in each process. Threads: one build at a
+// time; the hooks are called on the caller's thread.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cache/catalog.h"
 #include "worker/runner/runner_attempts.h"
-#include "worker/steps/steps.h"
+#include "worker/steps/step_functions.h"
 
 namespace enginery {
 
@@ -23,14 +29,17 @@ struct LocalBuildRequest {
                          // is not here
   bool rebuild = false;  // do not read finished results
   // Where timings come from and go: "" the catalog, "none" nowhere, else a JSON file. Anything but
-  // "" tunes and builds anew.
+  // "" tunes again and reads no result that depends on timings.
   std::string timing_cache;
   bool error_on_miss = false;  // not_found instead of measuring
   std::vector<std::string>
       runner;  // program and arguments (runner.h) that measures; empty: this process does
-  std::chrono::milliseconds longest_trial = kMaxTrial;  // of a tactic in a runner
+  std::chrono::milliseconds max_trial = kMaxTrial;  // of a tactic in a runner
   std::filesystem::path
       keys;  // folder of signing.key, made when missing; empty: data_folder()/keys
+  // The chain and what runs it; tests add a step.
+  StepTable steps = enginery::steps();
+  StepFunctions functions = step_functions();
 };
 
 struct LocalBuildReport {
@@ -45,13 +54,14 @@ struct LocalBuildReport {
   std::vector<std::pair<std::string, double>>
       phases;  // what was done, in seconds: "tune", "assemble", ...; then parts of "tune"
   std::vector<std::string> notes;  // for the user: "data: N = 1"
-  double error = 0, bar = 0;       // against the reference, and what is allowed
+  double error = 0, bar = 0;       // relative, against the reference, and what is allowed
   std::string verify_skipped;      // why it was not compared, else ""
 };
 
-// Builds, signs, registers the engine under its name. Errors: the model's (invalid_argument,
-// unsupported, not_found), the device's (not_found, incompatible, unavailable), storage, cancelled,
-// internal (wrong results).
+// Builds, signs and registers the engine under its name; or finds that it was built. Errors: the
+// model's (invalid_argument, unsupported, not_found), the device's (not_found, incompatible,
+// unavailable), storage, cancelled, internal (wrong results). A deterministic one is kept as the
+// answer: the next build with the same keys meets it at once.
 Result<LocalBuildReport> build_local(Catalog& catalog, const LocalBuildRequest& request,
                                      const StepHooks& hooks = {});
 

@@ -1,0 +1,110 @@
+#include "worker/local_worker.h"
+
+#include "engine/base/clock.h"
+#include "engine/options/target_options.h"
+#include "engine/options/toolchain.h"
+#include "worker/local_runner.h"
+#include "worker/timing/catalog_timing_store.h"
+
+namespace enginery {
+namespace {
+
+constexpr char kWorkerName[] = "local build";  // who measures, as timings and provenance say
+
+double seconds_between(Nanoseconds start, Nanoseconds end) {
+  return to_seconds(end - start);
+}
+
+}  // namespace
+
+Status LocalWorker::open() {
+  CHECK_OK(open_timings());
+  hooks_.progress({"reading the model", 0, 1});
+  TRY(Bytes packed, pack_model(request_.model));
+  auto model = std::make_shared<const Bytes>(std::move(packed));
+  subject_.model = sha256(*model);
+  subject_.name = request_.name.empty() ? request_.model.stem().string() : request_.name;
+  subject_.sku = request_.sku;
+  subject_.options = options_for(request_.sku, request_.options);
+  session_.emplace(BuildSessionSpec{subject_.name, request_.model.string(), model, subject_.model,
+                                    subject_.sku, subject_.options});
+  TRY(const Target* target, session_->target());
+  const DeviceInfo& device = target->device->info();
+  subject_.cpu = device.kind == DeviceKind::cpu;
+  subject_.toolchain =
+      toolchain_text(device.kind, subject_.options.provisional ? nullptr : &device);
+  return {};
+}
+
+Status LocalWorker::open_timings() {
+  if (request_.timing_cache.empty()) {
+    timings_ = std::make_unique<CatalogTimingStore>(catalog_);
+  } else if (request_.timing_cache == "none") {
+    timings_ = std::make_unique<MemoryTimingStore>();
+  } else {
+    TRY(auto file, FileTimingStore::open(request_.timing_cache));
+    timing_file_ = file.get();
+    timings_ = std::move(file);
+  }
+  return {};
+}
+
+Result<Digest> LocalWorker::structure() {
+  TRY(const LoadedModel* model, session_->model());
+  return model->structure_digest;
+}
+
+Result<Outcome> LocalWorker::run(const RunStep& run) {
+  if (hooks_.cancelled())
+    return Error{ErrorCode::cancelled, "build " + subject_.name + ": cancelled"};
+  const Step* step = find_step(run.kind, request_.steps);
+  ENSURE(step != nullptr, "the core leased a step that its table lacks");
+  const Nanoseconds start = catalog_.clock().monotonic();
+  auto done = execute(run, *step);
+  phases_.emplace_back(run.kind, seconds_between(start, catalog_.clock().monotonic()));
+  if (timing_file_) CHECK_OK(timing_file_->save());
+  if (!done.ok()) return failed_outcome(done.error());
+  if (!done->rejected.empty())
+    return failed_outcome(OutcomeKind::failed, {ErrorCode::internal, done->rejected});
+  return store(std::move(*done));
+}
+
+Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step) {
+  StepInputs inputs;
+  for (const std::string& name : inputs_of(step, run.provisional, request_.steps)) {
+    const NamedBlob* blob = blob_named(run.inputs, name);
+    if (!blob) continue;  // the model: the session has it
+    TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
+    inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
+  }
+  return inputs;
+}
+
+// A step that may take its process down is first tried over the timings that there are: where
+// nothing has to be measured no tactic runs, none can fault, and no process is started.
+Result<StepOutputs> LocalWorker::execute(const RunStep& run, const Step& step) {
+  const bool apart = step.crashes == Crashes::may && !request_.runner.empty();
+  ReadOnlyTimingStore known(*timings_);
+  StepContext context{*session_, {}, kWorkerName, hooks_, {}};
+  TRY(context.inputs, inputs_for(run, step));
+  context.tuning.timings = apart || request_.error_on_miss ? &known : timings_.get();
+  auto done = run_step(run.kind, context, request_.functions, request_.steps);
+  const bool miss = !done.ok() && done.error().code == ErrorCode::not_found;
+  if (!apart || !miss || request_.error_on_miss) return done;
+  session_->close_target();
+  return run_apart({request_.runner, request_.max_trial, kWorkerName}, run.kind, session_->spec(),
+                   *timings_, hooks_);
+}
+
+Result<Outcome> LocalWorker::store(StepOutputs done) {
+  Outcome outcome;
+  outcome.metrics = std::move(done.metrics);
+  outcome.facts = std::move(done.facts);
+  for (const auto& [name, bytes] : done.blobs) {
+    TRY(const Digest digest, catalog_.blobs().put(as_bytes(bytes)));
+    outcome.outputs.push_back({name, digest, bytes.size()});
+  }
+  return outcome;
+}
+
+}  // namespace enginery
