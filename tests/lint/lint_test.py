@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+import places
+
 HERE = pathlib.Path(__file__).parent
 GOOD = "// What it is.\n#pragma once\n"
 
@@ -91,6 +93,46 @@ class Unity(unittest.TestCase):
         self.check("using One = int;", "using One = int;", False)
         self.check("using One = int;", "using One = bool;", True)
         self.check("int one(int a) {", "int one(int a) {", False, "other.dir")
+
+
+class Places(unittest.TestCase):
+    """The counts of ARCHITECTURE.md: every kind has its row, and a small product in which each example has one place."""
+    EXAMPLES = {"a step": "tune", "a message": "Ping", "what a message does": "Ping", "a kernel variant": "64x64", "a tactic source": "mine",
+                "a verb": "retry"}
+    PRODUCT = {"pipeline/step.cpp": 'Step{StepKind::tune, "tune"};\n', "schemas/messages.inc": "REQUEST(Ping)\n",
+               "coordinator/server.cpp": "void operator()(const Ping&);\n", "engine/tactics/variants.inc": "64x64\n",
+               "engine/tactics/mine/a.cpp": 'name = "mine";\n', "engine/tactics/mine/b.cpp": 'name = "mine";\n',
+               "cli/verbs/retry.cpp": "auto make_retry() {}\n"}
+
+    def check(self, fails, more=None, counts=None, leave_out=None):
+        rows = [f"| {what} | `{name}` | {(counts or {}).get(what, 1)} | somewhere |" for what, name in self.EXAMPLES.items()
+                if what != leave_out]
+        table = "\n".join(["## How to add ...", "", "| what | example | places | where |", "|---|---|--:|---|", *rows, "| a pass | | | prose |"])
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in {**self.PRODUCT, **(more or {}), "ARCHITECTURE.md": table + "\n"}.items():
+                (pathlib.Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
+                (pathlib.Path(root) / path).write_text(text)
+            problems = list(places.check(pathlib.Path(root)))
+        self.assertEqual(bool(problems), fails, problems)
+
+    def test_counts(self):
+        self.check(False)
+        self.check(True, more={"worker/steps.cpp": 'if (name == "tune") run();\n'})
+        self.check(True, more={"schemas/codec.cpp": "write(Ping);\n"})
+        self.check(True, more={"cli/verbs/verbs.h": "std::unique_ptr<Command> make_retry();\n"})
+        self.check(True, more={"cli/options.cpp": 'known{"mine"};\n'})
+        self.check(True, more={"engine/tactics/conv.cpp": 'if (id == "64x64") {}\n'})
+        self.check(False, more={"worker/steps.cpp": 'if (name == "tune") run();\n'}, counts={"a step": 2})
+        self.check(True, counts={"a verb": 0})
+        self.check(False, counts={"a verb": 2})
+        self.check(True, more={"cli/verbs/retry.cpp": "int other;\n"})  # the example is gone
+
+    def test_what_does_not_count(self):
+        self.check(False, more={"worker/a.cpp": '// after "tune" and make_retry\nint a;\n', "tests/a.cpp": '"tune"\n', "cli/README.md": '"tune"\n'})
+        self.check(False, more={"cli/verbs/retry.h": "auto make_retry();\n"})  # a pair of files is one place
+
+    def test_a_kind_without_a_row(self):
+        self.check(True, leave_out="a verb")
 
 
 if __name__ == "__main__":
