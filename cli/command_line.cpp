@@ -1,8 +1,9 @@
-// From the words of a command line to a verb's exit code.
+#include "cli/command_line.h"
+
 #include <fmt/format.h>
 
-#include "cli/command.h"
 #include "cli/options/did_you_mean.h"
+#include "cli/verbs/verbs.h"
 #include "engine/base/log.h"
 
 namespace enginery {
@@ -38,7 +39,7 @@ Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& argu
                           Console& console) {
   const std::unique_ptr<Command> command = verb.make();
   CommonOptions common;
-  Options options{std::string(verb.name), std::string(verb.summary)};
+  Options options{verb.name, std::string(verb.summary)};
   command->declare(options);
   common.declare(options);
 
@@ -49,7 +50,10 @@ Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& argu
     return value ? std::optional(value->value) : std::nullopt;
   };
   TRY(const Parsed parsed, options.parse(arguments, configured));
-  if (parsed == Parsed::help) return console.print(options.help()), ExitCode::ok;
+  if (parsed == Parsed::help) {
+    console.print(options.help());
+    return ExitCode::ok;
+  }
 
   TRY(const LogLevel level, parse_log_level(common));
   set_up_log(level, false);
@@ -71,7 +75,7 @@ ExitCode finish(Console& console, const Result<ExitCode>& result) {
 
 ExitCode unknown_verb(const std::string& name, Console& console) {
   std::vector<std::string> names;
-  for (const Verb& verb : verbs()) names.emplace_back(verb.name);
+  for (const Verb& verb : verbs()) names.push_back(verb.name);
   const std::string hint = did_you_mean(name, names);
   console.fail({ErrorCode::usage,
                 "unknown command '" + name + "'" + hint + " (enginery --help lists them)"});
@@ -87,12 +91,13 @@ ExitCode run_command_line(const std::vector<std::string>& arguments, Console& co
   }
   std::string name = arguments.front();
   std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (name == "--help" || name == "-h")
-    return console.print(overview()), finish(console, ExitCode::ok);
-  if (name == "help") {
-    if (rest.empty()) return console.print(overview()), finish(console, ExitCode::ok);
+  if (name == "help" && !rest.empty()) {
     name = rest.front();
     rest = {"--help"};
+  }
+  if (name == "--help" || name == "-h" || name == "help") {
+    console.print(overview());
+    return finish(console, ExitCode::ok);
   }
   if (name == "--version") name = "version";
   const Verb* verb = find_verb(name);

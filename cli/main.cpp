@@ -1,9 +1,9 @@
-// The `enginery` command. What it can do is the list in verbs.cpp.
+// The `enginery` command. What it can do is the list in cli/verbs/verbs.inc.
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 
 int main(int argc, char** argv) {
   enginery::Console console(stdout, stderr);

@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+
+#include "cli/output/text.h"
 
 namespace enginery {
 namespace {
 
+// "p4, cpu-avx2": each once, in the order of the engines.
 std::string skus_of(const std::vector<EngineView>& engines) {
-  std::string text;
-  std::set<std::string> seen;
+  std::vector<std::string> skus;
   for (const EngineView& engine : engines) {
-    if (seen.insert(engine.sku).second) text += (text.empty() ? "" : ", ") + engine.sku;
+    if (std::find(skus.begin(), skus.end(), engine.sku) == skus.end()) skus.push_back(engine.sku);
   }
-  return text;
+  return joined(skus, ", ");
 }
 
 const EngineView* first_of(const std::vector<EngineView>& engines, const std::string& sku) {
@@ -24,46 +25,46 @@ const EngineView* first_of(const std::vector<EngineView>& engines, const std::st
   return nullptr;
 }
 
-const EngineView* first_wished(const EngineQuery& wish, const std::vector<EngineView>& candidates) {
-  if (wish.skus.empty()) return &candidates.front();
-  for (const std::string& sku : wish.skus) {
+const EngineView* first_match(const EngineQuery& query, const std::vector<EngineView>& candidates) {
+  if (query.skus.empty()) return &candidates.front();
+  for (const std::string& sku : query.skus) {
     if (const EngineView* found = first_of(candidates, sku)) return found;
   }
   return nullptr;
 }
 
 std::string reason_against(const EngineView& engine, const EngineView& chosen,
-                           const EngineQuery& wish) {
-  const bool wished = wish.skus.empty() ||
-                      std::find(wish.skus.begin(), wish.skus.end(), engine.sku) != wish.skus.end();
-  if (!wished) return "is for another device";
+                           const EngineQuery& query) {
+  const bool is_asked_for = query.skus.empty() || std::find(query.skus.begin(), query.skus.end(),
+                                                            engine.sku) != query.skus.end();
+  if (!is_asked_for) return "is for another device";
   if (engine.sku != chosen.sku) return "runs here too, but " + chosen.sku + " comes first";
   return "is older";
 }
 
 }  // namespace
 
-EngineQuery parse_engine_wish(const std::string& text) {
+EngineQuery parse_engine_query(const std::string& text) {
   const size_t at = text.rfind('@');
   const bool tagged = at != std::string::npos && at > 0 && !text.starts_with("sha256:");
   if (!tagged) return {text, "", {}};
   return {text.substr(0, at), text.substr(at + 1), {}};
 }
 
-Result<EngineChoice> choose_engine(const EngineQuery& wish,
+Result<EngineChoice> choose_engine(const EngineQuery& query,
                                    const std::vector<EngineView>& candidates) {
-  const std::string name = wish.name + (wish.tag.empty() ? "" : "@" + wish.tag);
+  const std::string name = query.name + (query.tag.empty() ? "" : "@" + query.tag);
   if (candidates.empty()) {
     return Error{
         ErrorCode::not_found,
         fmt::format("the farm has no engine called {}; enginery jobs lists what was built, "
                     "enginery submit MODEL --name {} builds one",
-                    name, wish.name)};
+                    name, query.name)};
   }
-  const EngineView* chosen = first_wished(wish, candidates);
+  const EngineView* chosen = first_match(query, candidates);
   if (!chosen) {
     return Error{ErrorCode::not_found, fmt::format("{} has no engine for {}; it has: {}", name,
-                                                   wish.skus.front(), skus_of(candidates))};
+                                                   query.skus.front(), skus_of(candidates))};
   }
   EngineChoice choice{*chosen, {}};
   choice.reasons.push_back(fmt::format(
@@ -74,18 +75,9 @@ Result<EngineChoice> choose_engine(const EngineQuery& wish,
     if (&other == chosen) continue;
     choice.reasons.push_back(fmt::format("{} {} for {} {}", other.engine.text().substr(0, 19),
                                          other.name, other.sku,
-                                         reason_against(other, *chosen, wish)));
+                                         reason_against(other, *chosen, query)));
   }
   return choice;
-}
-
-std::filesystem::path default_engine_path(const std::string& name, const std::string& sku) {
-  std::string file = name + "." + sku + ".engine";
-  for (char& c : file) {
-    const bool bad = c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
-    if (bad) c = '_';
-  }
-  return std::filesystem::path(".") / file;
 }
 
 }  // namespace enginery

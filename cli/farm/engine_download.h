@@ -1,34 +1,33 @@
-// Choosing an engine of the farm for a device and bringing it here.
+// Choosing which of the farm's engines `fetch` downloads for a device.
+//
+// Where: between the client's find_engines and its get_blob. Threads: free functions without state.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "cli/output/console.h"
 #include "coordinator/client/client.h"
 
 namespace enginery {
 
-// What a person asked for: NAME[@tag], a job, or sha256:...; and for which devices, the best first
-// (one unless `this`).
+// What a person asks for.
 struct EngineQuery {
-  std::string name, tag;
-  std::vector<std::string> skus;  // empty: any (a digest names one engine)
+  std::string name;               // a model's name, a job's id, or "sha256:..."
+  std::string tag;                // of NAME@TAG; "" for the newest
+  std::vector<std::string> skus;  // the best device first; empty: any (a digest names one engine)
 };
 
-EngineQuery parse_engine_wish(const std::string& text);
+// Splits NAME[@TAG]; `skus` stays empty. A digest has no tag.
+EngineQuery parse_engine_query(const std::string& text);
 
 struct EngineChoice {
   EngineView engine;
   std::vector<std::string> reasons;  // one sentence for every candidate, the chosen one first
 };
 
-// The newest engine of the first wished SKU that has one. not_found: which SKUs there are instead.
-Result<EngineChoice> choose_engine(const EngineQuery& wish,
+// The newest engine of the query's first SKU that has one. `candidates`: newest first. Errors:
+// not_found, saying which SKUs there are instead.
+Result<EngineChoice> choose_engine(const EngineQuery& query,
                                    const std::vector<EngineView>& candidates);
-
-// ./NAME.SKU.engine, with characters that are no good in file names replaced by '_'.
-std::filesystem::path default_engine_path(const std::string& name, const std::string& sku);
 
 }  // namespace enginery

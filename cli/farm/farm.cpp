@@ -1,6 +1,11 @@
 #include "cli/farm/farm.h"
 
 namespace enginery {
+namespace {
+
+constexpr auto kConnectTimeout = std::chrono::milliseconds(4000);
+
+}  // namespace
 
 void FarmOptions::declare(Options& options) {
   options.text("--coordinator", coordinator, "URL",
@@ -16,10 +21,10 @@ void JobQuestion::declare(Options& options, const std::string& json_schema) {
 Result<std::unique_ptr<Client>> connect(const FarmOptions& options) {
   ClientOptions client;
   client.address = options.coordinator;
-  client.connect_timeout = std::chrono::milliseconds(4000);
+  client.connect_timeout = kConnectTimeout;
   auto connected = Client::connect(client, make_zmq_dial());
-  const bool other_version = !connected.ok() && connected.error().code == ErrorCode::unsupported;
-  if (other_version) return Error{ErrorCode::unavailable, connected.error().message};
+  const bool is_other_version = !connected.ok() && connected.error().code == ErrorCode::unsupported;
+  if (is_other_version) return Error{ErrorCode::unavailable, connected.error().message};
   return connected;
 }
 

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "cli/output/job_report.h"
 #include "cli/output/progress.h"
-#include "cli/process/interrupt.h"
+#include "cli/process/signals.h"
 
 namespace enginery {
 namespace {
 
-// Short enough that Ctrl-C is answered soon: each poll is a long poll of its own, changes come at
-// once anyway.
-constexpr auto kJobHold = std::chrono::milliseconds(500);
-constexpr auto kPatience = std::chrono::minutes(2);
+// Ctrl-C is answered between two polls; a change of the job ends a poll early anyway.
+constexpr auto kPollTime = std::chrono::milliseconds(500);
+constexpr auto kReconnectTimeout = std::chrono::minutes(2);
 
 Error detached(const JobView& job, ErrorCode code, const std::string& why) {
   return {code, fmt::format("{}; job {} goes on. Attach again with: enginery wait {}   Stop it "
@@ -29,37 +27,36 @@ Result<JobView> follow_job(Client& client, const JobView& job, const FollowOptio
   ProgressDisplay display(console, clock);
   const Nanoseconds started = clock.monotonic();
   Nanoseconds answered = started;
+  bool is_absent = false;
   JobView now = job;
-  bool absent = false;
   while (!is_end(now.state)) {
     display.show(progress_rows(now));
-    if (interrupt.requested()) {
-      display.finish();
-      return detached(now, ErrorCode::cancelled, "detached");
-    }
+    if (interrupt.requested()) return detached(now, ErrorCode::cancelled, "detached");
     if (options.timeout && clock.monotonic() - started > *options.timeout) {
-      display.finish();
       return detached(now, ErrorCode::timed_out,
                       fmt::format("it did not end within {} s", options.timeout->count()));
     }
-    Result<JobView> changed = client.wait(now.id, now.revision, kJobHold, false);
+    Result<JobView> changed = client.wait(now.id, now.revision, kPollTime, false);
     if (changed.ok()) {
       now = std::move(changed).value();
       answered = clock.monotonic();
-      absent = false;
+      is_absent = false;
       continue;
     }
     if (changed.error().code != ErrorCode::unavailable) return changed.error();
-    if (clock.monotonic() - answered > kPatience)
+    if (clock.monotonic() - answered > kReconnectTimeout)
       return detached(now, ErrorCode::unavailable, changed.error().message);
-    if (!absent) {
-      display.finish();
+    if (!is_absent)
       console.note("the coordinator does not answer; waiting for it (Ctrl-C detaches)");
-    }
-    absent = true;
+    is_absent = true;
   }
-  display.finish();
   return now;
+}
+
+Result<ExitCode> follow_and_report(Client& client, const JobView& job, const FollowOptions& options,
+                                   OutputForm form, Console& console) {
+  TRY(const JobView ended, follow_job(client, job, options, console));
+  return report_end(ended, form, console);
 }
 
 }  // namespace enginery

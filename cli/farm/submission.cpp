@@ -16,24 +16,20 @@ DeviceKind kind_of(const std::string& sku) {
   return row ? row->kind : DeviceKind::cpu;
 }
 
-std::string farm_toolchain(const std::vector<SkuView>& farm, const std::string& sku) {
+const SkuView* find_sku(const std::vector<SkuView>& skus, const std::string& name) {
   const auto found =
-      std::find_if(farm.begin(), farm.end(), [&](const SkuView& view) { return view.sku == sku; });
-  return found == farm.end() ? "" : found->toolchain;
-}
-
-bool has_sku(const std::vector<SkuView>& farm, const std::string& sku) {
-  return std::any_of(farm.begin(), farm.end(),
-                     [&](const SkuView& view) { return view.sku == sku; });
+      std::find_if(skus.begin(), skus.end(), [&](const SkuView& view) { return view.sku == name; });
+  return found == skus.end() ? nullptr : &*found;
 }
 
 TargetRequest make_target(const KeySubject& of_job, const std::string& sku,
-                          const SubmitOptions& wish, const std::vector<SkuView>& farm) {
+                          const SubmitOptions& submit, const std::vector<SkuView>& skus) {
+  const SkuView* of_farm = find_sku(skus, sku);
   TargetRequest target;
   target.sku = sku;
   // Untuned is the second choice: where the farm has the device, it tunes.
-  target.provisional = wish.provisional && !has_sku(farm, sku);
-  target.toolchain = target.provisional ? "" : farm_toolchain(farm, sku);
+  target.provisional = submit.provisional && !of_farm;
+  if (of_farm && !target.provisional) target.toolchain = of_farm->toolchain;
   KeySubject subject = of_job;
   subject.sku = sku;
   subject.toolchain =
@@ -49,8 +45,8 @@ TargetRequest make_target(const KeySubject& of_job, const std::string& sku,
 }  // namespace
 
 SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& model,
-                                  const BuildOptions& options, const SubmitOptions& wish,
-                                  const std::vector<SkuView>& farm) {
+                                  const BuildOptions& options, const SubmitOptions& submit,
+                                  const std::vector<SkuView>& skus) {
   SubmitRequest request;
   request.name = packed.name;
   request.model_name = packed.file;
@@ -58,13 +54,13 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.options = to_text(options);
   request.validate_key = validate_key(packed.digest, options, builder_name());
   const KeySubject of_job{packed.digest, model.structure_digest, packed.name, "", "", options};
-  for (const std::string& sku : wish.targets)
-    request.targets.push_back(make_target(of_job, sku, wish, farm));
-  request.priority = wish.priority;
-  request.tags = wish.tags;
-  request.rebuild = wish.rebuild;
-  request.wait_for_workers = wish.wait_for_workers;
-  request.dry_run = wish.dry_run;
+  for (const std::string& sku : submit.targets)
+    request.targets.push_back(make_target(of_job, sku, submit, skus));
+  request.priority = submit.priority;
+  request.tags = submit.tags;
+  request.rebuild = submit.rebuild;
+  request.wait_for_workers = submit.wait_for_workers;
+  request.dry_run = submit.dry_run;
   return request;
 }
 

@@ -1,30 +1,35 @@
-// A job as it is sent: keys for every target, the model uploaded, the request repeated until it is
-// answered.
+// A job as it is sent: the keys of every target, the model uploaded, the request repeated until it
+// is answered.
 //
 // Where: `submit` makes one from a file, `retry` from a job and its model in the farm's catalog.
+// Threads: one thread at a time, as the Client.
 #pragma once
 
-#include "cli/options/build_request.h"
+#include "cli/farm/packed_model.h"
 #include "cli/output/console.h"
 #include "coordinator/client/client.h"
 
 namespace enginery {
 
+// What a submitter decides besides the model and its BuildOptions.
 struct SubmitOptions {
   std::vector<std::string> targets;  // SKUs
   std::vector<std::string> tags;
-  int32_t priority = 0;
-  bool rebuild = false, wait_for_workers = false, provisional = false, dry_run = false;
+  int32_t priority = 0;           // 100 more doubles the job's share
+  bool rebuild = false;           // although the catalog has the engines
+  bool wait_for_workers = false;  // queue for SKUs that no worker offers yet
+  bool provisional = false;       // untuned engines for SKUs that no worker offers
+  bool dry_run = false;
 };
 
-// The request for the coordinator. A target's keys are made for the toolchain of its workers, where
-// the farm has any.
+// The request for the coordinator. A target's keys name the toolchain of its workers where the farm
+// (`skus`: what it answered) has any, else this program's own.
 SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& model,
-                                  const BuildOptions& options, const SubmitOptions& wish,
-                                  const std::vector<SkuView>& farm);
+                                  const BuildOptions& options, const SubmitOptions& submit,
+                                  const std::vector<SkuView>& skus);
 
-// Uploads the model unless it is there or this is a dry run, with progress; submits; answers the
-// job as the farm has it.
+// Uploads the model, with progress, unless the farm has it or this is a dry run; submits; returns
+// the job as the farm has it. Errors: as Client::submit.
 Result<JobView> send_submission(Client& client, const PackedModel& packed,
                                 const SubmitRequest& request, Console& console);
 

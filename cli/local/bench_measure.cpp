@@ -71,7 +71,7 @@ class Runs {
 
 Result<std::vector<double>> run_stream(const Engine& engine, BenchOptions options, uint64_t seed) {
   options.seed = seed;
-  TRY(auto samples, measure_in_turns({&engine}, options));
+  TRY(auto samples, measure_interleaved({&engine}, options));
   return std::move(samples[0]);
 }
 
@@ -121,8 +121,8 @@ Result<BenchSamples> measure(const Engine& engine, const BenchOptions& options) 
   return all;
 }
 
-Result<std::vector<std::vector<double>>> measure_in_turns(const std::vector<const Engine*>& engines,
-                                                          const BenchOptions& options) {
+Result<std::vector<std::vector<double>>> measure_interleaved(
+    const std::vector<const Engine*>& engines, const BenchOptions& options) {
   std::vector<std::unique_ptr<Runs>> runs;
   for (const Engine* engine : engines) {
     TRY(runs.emplace_back(), Runs::make(*engine, options));
@@ -136,7 +136,7 @@ Result<std::vector<std::vector<double>>> measure_in_turns(const std::vector<cons
   std::vector<std::vector<double>> samples(engines.size());
   const auto start = SteadyClock::now();
   for (int64_t round = 0;
-       round < options.least_iterations || seconds_since(start) < options.least_seconds; ++round) {
+       round < options.min_iterations || seconds_since(start) < options.min_seconds; ++round) {
     for (size_t i = 0; i < runs.size(); ++i) {
       TRY(samples[i].emplace_back(), runs[i]->once_ms());
     }

@@ -1,4 +1,7 @@
 // The measuring of `bench`: runs of an engine on random data, their times and what they say.
+//
+// Where: below the verb, above the public runtime. Threads: free functions; nothing else should run
+// on the device meanwhile, because its times are what is measured.
 #pragma once
 
 #include <optional>
@@ -9,18 +12,19 @@
 namespace enginery {
 
 struct BenchOptions {
-  int64_t least_iterations = 10;
-  double least_seconds = 3;
+  int64_t min_iterations = 10;  // measuring goes on until this and min_seconds are both reached
+  double min_seconds = 3;
   double warm_up_ms = 200;
-  int streams = 1;  // contexts, each on a thread of its own
-  uint64_t seed = 1;
-  bool transfers = true;  // copies to and from the device count
+  int streams = 1;        // execution contexts, each on a thread of its own
+  uint64_t seed = 1;      // of the random inputs
+  bool transfers = true;  // whether copies to and from the device are part of the time
 };
 
 struct BenchSamples {
-  std::vector<double>
-      milliseconds;  // of every run, all streams, in the order of their end within a stream
-  double elapsed_seconds = 0;  // of the measured part, wall time
+  // Of every run: stream after stream, in the order of the runs within a stream.
+  std::vector<double> milliseconds;
+  // The measured part's wall time: what throughput is computed with.
+  double elapsed_seconds = 0;
 };
 
 struct LatencySummary {
@@ -28,17 +32,19 @@ struct LatencySummary {
          p99_ms = 0, max_ms = 0;
 };
 
-// Linear interpolation between order statistics (NumPy's default). Requires at least one sample.
+// Percentiles by linear interpolation between order statistics (NumPy's default, type 7 of Hyndman
+// and Fan 1996). Requires at least one sample.
 LatencySummary summarize_latency(std::vector<double> milliseconds);
 
-// Runs until both least_iterations and least_seconds are reached, in every stream. Inputs are
-// random, never zeros.
+// Runs until both min_iterations and min_seconds are reached, in every stream. Inputs are random,
+// because zeros make some processors faster. Errors: as ExecutionContext::run.
 Result<BenchSamples> measure(const Engine& engine, const BenchOptions& options);
 
-// One run of each engine after the other, in one process, until both are reached: whatever the
-// device does, it does to all. Milliseconds by engine, then by run. `streams` is not used.
-Result<std::vector<std::vector<double>>> measure_in_turns(const std::vector<const Engine*>& engines,
-                                                          const BenchOptions& options);
+// The same for several engines of one process, one run of each in every round: a clock or a
+// temperature that changes, changes for all of them. Milliseconds by engine, then by round; one
+// stream, whatever `streams` says.
+Result<std::vector<std::vector<double>>> measure_interleaved(
+    const std::vector<const Engine*>& engines, const BenchOptions& options);
 
 // Each layer's median device time in microseconds, on random data.
 Result<std::vector<double>> measure_layers(const Engine& engine, uint64_t seed, int rounds);

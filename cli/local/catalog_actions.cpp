@@ -27,14 +27,14 @@ Json engine_json(const EngineRow& engine) {
           {"created", json_time(engine.created_ns)}};
 }
 
-Status words_between(const CatalogArguments& arguments, size_t least, size_t most,
+Status words_between(const CatalogArguments& arguments, size_t min, size_t max,
                      std::string_view shape) {
-  if (arguments.words.size() >= least && arguments.words.size() <= most) return {};
+  if (arguments.words.size() >= min && arguments.words.size() <= max) return {};
   return Error{ErrorCode::usage, fmt::format("expected: enginery catalog {}", shape)};
 }
 
-// The engine that a word names: a digest, or a name for the wished SKU (else the best of this
-// machine that has one).
+// The engine that a word names: a digest, or a name for the SKU that is asked for (else the
+// best of this machine that has one).
 Result<EngineRow> find_engine(Catalog& catalog, const std::string& word,
                               const std::string& target) {
   if (word.starts_with("sha256:")) return catalog.engines().find(word);
@@ -144,7 +144,8 @@ Result<ExitCode> catalog_ls(Catalog& catalog, const CatalogArguments& arguments,
   TRY(const auto engines, catalog.engines().list(name, arguments.limit.value_or(1000)));
   TRY(const auto tags, catalog.engines().tags());
   if (arguments.json) {
-    Json rows = Json::array(), tag_rows = Json::array();
+    Json rows = Json::array();
+    Json tag_rows = Json::array();
     for (const EngineRow& engine : engines) rows.push_back(engine_json(engine));
     for (const TagRow& tag : tags) {
       tag_rows.push_back(

@@ -6,13 +6,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "cli/farm/farm.h"
-#include "cli/local/trust.h"
-#include "cli/local/version.h"
+#include "cli/local/user_keys.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "engine/base/file.h"
 #include "engine/device/device.h"
 #include "engine/device/sku_table.h"
@@ -22,88 +21,77 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMinMemoryBytes = 2ull << 30, kMinDiskBytes = 2ull << 30;
+constexpr uint64_t kMinMemoryBytes = 2ull << 30;
+constexpr uint64_t kMinDiskBytes = 2ull << 30;
 
-std::string quoted_list(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-Finding check_cpu() {
+std::vector<Finding> check_cpu() {
   for (const LocalSku& sku : local_skus()) {
     if (sku.kind != DeviceKind::cpu) continue;
     const auto device = open_device(sku.name, {});
-    if (!device.ok()) return {"cpu", Health::warn, device.error().message, ""};
+    if (!device.ok()) return {{"cpu", Health::warn, device.error().message, ""}};
     const DeviceInfo& info = (*device)->info();
-    return {"cpu", Health::ok,
-            fmt::format("{}, {} cores for this process", info.name, info.threads), ""};
+    return {{"cpu", Health::ok,
+             fmt::format("{}, {} cores for this process", info.name, info.threads), ""}};
   }
-  return {"cpu", Health::warn, "without SSE 4.1 no CPU SKU can run here", ""};
+  return {{"cpu", Health::warn, "without SSE 4.1 no CPU SKU can run here", ""}};
 }
 
-Finding check_skus() {
+std::vector<Finding> check_skus() {
   std::vector<std::string> names;
   for (const LocalSku& sku : local_skus()) names.push_back(sku.name);
-  if (names.empty()) return {"skus", Health::warn, "none", ""};
-  return {"skus", Health::ok, quoted_list(names) + " (the first is `this`)", ""};
+  if (names.empty()) return {{"skus", Health::warn, "none", ""}};
+  return {{"skus", Health::ok, joined(names, ", ") + " (the first is `this`)", ""}};
 }
 
-Finding check_memory() {
+std::vector<Finding> check_memory() {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t all = page * static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
   const uint64_t free = page * static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES));
   const std::string text = fmt::format("{} of {} free", human_bytes(free), human_bytes(all));
-  if (all < kMinMemoryBytes) return {"memory", Health::warn, text + "; large models want 2 GB", ""};
-  return {"memory", Health::ok, text, ""};
+  if (all < kMinMemoryBytes)
+    return {{"memory", Health::warn, text + "; large models need 2 GB", ""}};
+  return {{"memory", Health::ok, text, ""}};
 }
 
-Finding check_folder(const std::string& subject, const fs::path& folder) {
-  const std::string mend = fmt::format(
-      "chmod u+rwx {}, or set ENGINERY_HOME to a folder that can be written", folder.string());
-  if (const Status made = make_folder(folder); !made.ok())
-    return {subject, Health::warn, made.error().message, mend};
-  const fs::path probe = folder / fmt::format(".doctor.{}", getpid());
-  if (const Status written = write_file(probe, "probe"); !written.ok())
-    return {subject, Health::warn, written.error().message, mend};
-  std::error_code ignored;
-  fs::remove(probe, ignored);
-  const fs::space_info space = fs::space(folder, ignored);
-  const std::string text =
-      fmt::format("{}, {} free", folder.string(), human_bytes(space.available));
-  if (space.available < kMinDiskBytes)
-    return {subject, Health::warn, text, "free some space, or set ENGINERY_HOME to another disk"};
-  return {subject, Health::ok, text, ""};
+std::vector<Finding> check_data_folder() {
+  return {check_folder("data folder", data_folder())};
 }
 
-Finding check_address_length() {
+std::vector<Finding> check_state_folder() {
+  return {check_folder("state folder", state_folder())};
+}
+
+// The address of a Unix socket has at most 107 characters.
+std::vector<Finding> check_sockets() {
   const auto address = default_control_address();
-  if (address.ok()) return {"sockets", Health::ok, *address, ""};
-  return {"sockets", Health::warn, address.error().message, "set XDG_RUNTIME_DIR to a short path"};
+  if (address.ok()) return {{"sockets", Health::ok, *address, ""}};
+  return {{"sockets", Health::warn, address.error().message,
+           "set XDG_RUNTIME_DIR to a folder with a short path"}};
 }
 
-Finding check_keys() {
+std::vector<Finding> check_signing_key() {
   const auto own = SigningKey::load(signing_key_file());
-  if (own.ok()) return {"signing key", Health::ok, key_id(own->public_key()), ""};
+  if (own.ok()) return {{"signing key", Health::ok, key_id(own->public_key()), ""}};
   if (own.error().code == ErrorCode::not_found)
-    return {"signing key", Health::ok, "none yet; the first build makes it", ""};
-  return {"signing key", Health::warn, own.error().message,
-          "chmod 600 " + signing_key_file().string()};
+    return {{"signing key", Health::ok, "none yet; the first build makes it", ""}};
+  return {{"signing key", Health::warn, own.error().message,
+           "chmod 600 " + signing_key_file().string()}};
 }
 
-Finding check_openmp() {
-  const int threads = omp_get_max_threads();
+// OpenMP's own setting and --threads would contradict each other.
+std::vector<Finding> check_openmp() {
   const char* set = std::getenv("OMP_NUM_THREADS");
-  if (set && *set)
-    return {"openmp", Health::warn, fmt::format("OMP_NUM_THREADS={} is set", set),
-            "unset OMP_NUM_THREADS; --threads N says how many"};
-  return {"openmp", Health::ok, fmt::format("{} threads", threads), ""};
+  if (set && *set) {
+    return {{"openmp", Health::warn, fmt::format("OMP_NUM_THREADS={} is set", set),
+             "unset OMP_NUM_THREADS; --threads N says how many"}};
+  }
+  return {{"openmp", Health::ok, fmt::format("{} threads", omp_get_max_threads()), ""}};
 }
 
-// The first of the libraries that can be opened, or nothing.
+// The first of the libraries that can be opened, or "".
 std::string first_library(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    void* const library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (!library) continue;
     dlclose(library);
     return name;
@@ -117,23 +105,14 @@ bool has_nvidia_device() {
          fs::exists("/proc/driver/nvidia/version", ignored);
 }
 
-std::vector<Finding> check_gpu() {
-  if (!has_nvidia_device()) {
-    const std::string compiled =
-        has_cuda_headers() ? "GPU code is compiled in" : "GPU code was left out of this build";
-    return {{"gpu", Health::ok, "no NVIDIA device here; " + compiled, ""}};
-  }
-  if (!has_cuda_headers()) {
-    return {{"gpu", Health::warn,
-             "there is an NVIDIA device, but this binary was built without CUDA's headers",
-             "deploy/quickstart --cuda-headers, which fetches them and builds again"}};
-  }
-  struct Library {
-    std::string subject;
-    std::vector<std::string> names;
-    std::string mend;
-  };
-  const Library libraries[] = {
+struct GpuLibrary {
+  std::string subject;
+  std::vector<std::string> names;  // the one that is preferred first
+  std::string fix;
+};
+
+std::vector<GpuLibrary> gpu_libraries() {
+  return {
       {"cuda driver", {"libcuda.so.1"}, "install NVIDIA's driver"},
       {"nvrtc",
        {"libnvrtc.so.13", "libnvrtc.so.12"},
@@ -147,18 +126,31 @@ std::vector<Finding> check_gpu() {
        "pip install nvidia-cublas-cu12 and add its lib folder to LD_LIBRARY_PATH (not needed by "
        "our own kernels)"},
   };
+}
+
+std::vector<Finding> check_gpu() {
+  if (!has_nvidia_device()) {
+    const std::string compiled =
+        has_cuda_headers() ? "GPU code is compiled in" : "GPU code was left out of this build";
+    return {{"gpu", Health::ok, "no NVIDIA device here; " + compiled, ""}};
+  }
+  if (!has_cuda_headers()) {
+    return {{"gpu", Health::warn,
+             "there is an NVIDIA device, but this binary was built without CUDA's headers",
+             "run deploy/quickstart, which fetches them and builds again"}};
+  }
   std::vector<Finding> findings;
-  for (const Library& library : libraries) {
+  for (const GpuLibrary& library : gpu_libraries()) {
     const std::string found = first_library(library.names);
-    if (found.empty())
-      findings.push_back({library.subject, Health::warn,
-                          "cannot be opened: " + quoted_list(library.names), library.mend});
-    if (!found.empty()) findings.push_back({library.subject, Health::ok, found, ""});
+    findings.push_back(found.empty() ? Finding{library.subject, Health::warn,
+                                               "cannot be opened: " + joined(library.names, ", "),
+                                               library.fix}
+                                     : Finding{library.subject, Health::ok, found, ""});
   }
   return findings;
 }
 
-bool on_path(const std::string& program) {
+bool is_on_path(const std::string& program) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
   for (std::string folder; std::getline(folders, folder, ':');) {
@@ -167,42 +159,72 @@ bool on_path(const std::string& program) {
   return false;
 }
 
-Finding check_sandbox() {
-  if (!on_path("bwrap")) {
-    return {"sandbox", Health::warn,
-            "bubblewrap is missing: workers run their steps as plain child processes",
-            "apt-get install bubblewrap"};
+std::vector<Finding> check_sandbox() {
+  if (!is_on_path("bwrap")) {
+    return {{"sandbox", Health::warn,
+             "bubblewrap is missing: workers run their steps as plain child processes",
+             "apt-get install bubblewrap"}};
   }
   const bool works =
       std::system("bwrap --unshare-user --unshare-net --ro-bind / / true >/dev/null 2>&1") == 0;
-  if (!works)
-    return {"sandbox", Health::warn, "bubblewrap is there but user namespaces are not allowed",
-            "sysctl -w kernel.unprivileged_userns_clone=1"};
-  return {"sandbox", Health::ok, "bubblewrap with user and network namespaces", ""};
+  if (!works) {
+    return {{"sandbox", Health::warn, "bubblewrap is there but user namespaces are not allowed",
+             "sysctl -w kernel.unprivileged_userns_clone=1"}};
+  }
+  return {{"sandbox", Health::ok, "bubblewrap with user and network namespaces", ""}};
 }
 
-Finding check_coordinator() {
+std::vector<Finding> check_coordinator() {
   const auto client = connect(FarmOptions{});
-  if (client.ok())
-    return {"coordinator", Health::ok, fmt::format("pid {} answers", (*client)->welcome().pid), ""};
-  return {"coordinator", Health::ok, "none answers; enginery up starts one", ""};
+  if (!client.ok())
+    return {{"coordinator", Health::ok, "none answers; enginery up starts one", ""}};
+  return {{"coordinator", Health::ok, fmt::format("pid {} answers", (*client)->welcome().pid), ""}};
 }
+
+constexpr DoctorCheck kDoctorChecks[] = {
+    {"cpu", check_cpu},
+    {"skus", check_skus},
+    {"memory", check_memory},
+    {"data folder", check_data_folder},
+    {"state folder", check_state_folder},
+    {"sockets", check_sockets},
+    {"signing key", check_signing_key},
+    {"openmp", check_openmp},
+    {"sandbox", check_sandbox},
+    {"coordinator", check_coordinator},
+    {"gpu", check_gpu},
+};
 
 }  // namespace
 
-std::vector<Finding> all_findings() {
-  std::vector<Finding> findings{check_cpu(),
-                                check_skus(),
-                                check_memory(),
-                                check_folder("data folder", data_folder()),
-                                check_folder("state folder", state_folder()),
-                                check_address_length(),
-                                check_keys(),
-                                check_openmp(),
-                                check_sandbox(),
-                                check_coordinator()};
-  for (Finding& finding : check_gpu()) findings.push_back(std::move(finding));
-  return findings;
+std::span<const DoctorCheck> doctor_checks() {
+  return kDoctorChecks;
+}
+
+Finding check_folder(const std::string& subject, const fs::path& folder) {
+  const std::string fix = fmt::format(
+      "chmod u+rwx {}, or set ENGINERY_HOME to a folder that can be written", folder.string());
+  if (const Status made = make_folder(folder); !made.ok())
+    return {subject, Health::warn, made.error().message, fix};
+  const fs::path probe = folder / fmt::format(".doctor.{}", getpid());
+  if (const Status written = write_file(probe, "probe"); !written.ok())
+    return {subject, Health::warn, written.error().message, fix};
+  std::error_code ignored;
+  fs::remove(probe, ignored);
+  const fs::space_info space = fs::space(folder, ignored);
+  const std::string text =
+      fmt::format("{}, {} free", folder.string(), human_bytes(space.available));
+  if (space.available < kMinDiskBytes)
+    return {subject, Health::warn, text, "free some space, or set ENGINERY_HOME to another disk"};
+  return {subject, Health::ok, text, ""};
+}
+
+bool has_cuda_headers() {
+#ifdef ENGINERY_HAVE_CUDA
+  return true;
+#else
+  return false;
+#endif
 }
 
 }  // namespace enginery

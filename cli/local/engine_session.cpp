@@ -1,30 +1,26 @@
 #include "cli/local/engine_session.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
-#include <algorithm>
-#include <cctype>
+#include "cli/output/text.h"
+#include "engine/base/parallel.h"
 
 namespace enginery {
-
-int affinity_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
-  return known ? std::max(CPU_COUNT(&set), 1) : 1;
-}
 
 Error as_local(Error error) {
   if (error.code == ErrorCode::unavailable) error.code = ErrorCode::incompatible;
   return error;
 }
 
+LoadOptions load_options(std::optional<int64_t> threads) {
+  LoadOptions options;
+  options.threads = static_cast<int>(threads.value_or(allowed_core_count()));
+  return options;
+}
+
 Result<Engine> open_engine(const std::string& file, std::optional<int64_t> threads,
                            Console& console) {
-  LoadOptions options;
-  options.threads = static_cast<int>(threads.value_or(affinity_cores()));
-  auto loaded = Engine::load(file, options);
+  auto loaded = Engine::load(file, load_options(threads));
   if (!loaded.ok()) return as_local(std::move(loaded).error());
   Engine engine = std::move(*loaded);
   const EngineInfo& info = engine.info();
@@ -40,21 +36,9 @@ Result<Engine> open_engine(const std::string& file, std::optional<int64_t> threa
 }
 
 std::string precision_text(const std::vector<std::string>& precisions) {
-  std::string text;
-  for (const std::string& precision : precisions) {
-    if (precision != "fp32") text += (text.empty() ? "" : ",") + precision;
-  }
-  return text.empty() ? "fp32" : text;
-}
-
-std::string file_name_of(const std::string& tensor) {
-  std::string name = tensor;
-  for (char& c : name) {
-    const bool good =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
-    if (!good) c = '_';
-  }
-  return name;
+  std::vector<std::string> beyond = precisions;
+  std::erase(beyond, "fp32");
+  return beyond.empty() ? "fp32" : joined(beyond, ",");
 }
 
 int64_t batch_of(const EngineInfo& info) {

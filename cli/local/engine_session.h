@@ -1,4 +1,7 @@
 // An engine opened to be run: what `run` and `bench` do before their own work.
+//
+// Where: between the options of a verb and the public runtime (enginery/engine.h). Threads: one
+// thread at a time for each Buffers; an Engine is shared by any number.
 #pragma once
 
 #include <map>
@@ -13,37 +16,39 @@
 
 namespace enginery {
 
-// Loads with so many CPU threads (nothing: the cores of the affinity mask), and warns where that is
-// not the number that the engine was tuned for, or where the engine is untuned.
+// What `--threads` means for loading: nothing is the cores of the affinity mask, whatever number
+// the engine was built with.
+LoadOptions load_options(std::optional<int64_t> threads);
+
+// Loads the engine; warns where it then runs with another number of threads than it was tuned for,
+// and where it is untuned. Errors: as Engine::load, through as_local.
 Result<Engine> open_engine(const std::string& file, std::optional<int64_t> threads,
                            Console& console);
 
-// A driver or a library that is missing here: for a local device that is `incompatible`, while
-// `unavailable` means that no coordinator answers.
+// The error with `unavailable` (a driver or a library is missing) turned into `incompatible`: for a
+// user, exit code 4 means that no coordinator answers.
 Error as_local(Error error);
 
-// The cores that this process may run on.
-int affinity_cores();
-
-// "fp32", "fp16", "tf32,fp16": what was allowed beyond fp32, as a user writes it.
+// What was allowed in addition to fp32, as a user writes it: "fp16", "tf32,fp16"; "fp32" where that
+// is nothing.
 std::string precision_text(const std::vector<std::string>& precisions);
 
-// The characters outside [A-Za-z0-9._-] of a tensor's name become '_'.
-std::string file_name_of(const std::string& tensor);
-
-// How many samples one run takes: the first dim of the first input, 1 where there is none.
+// How many samples one run takes: the first dimension of the first input, 1 where there is none.
 int64_t batch_of(const EngineInfo& info);
 
-// Buffers for one run: host tensors for every input and output, and their addresses.
+// Host tensors for every input and output of an engine, and their addresses.
 class Buffers {
  public:
+  // `info` must outlive the buffers.
   explicit Buffers(const EngineInfo& info);
 
-  // Replaces an input; its type must be the engine's.
+  // Replaces an input; its type must be the engine's (aborts).
   void set_input(size_t index, Tensor tensor);
   std::span<const void* const> inputs() const { return input_addresses_; }
-  // Fresh outputs are made on every call, so that earlier ones keep their values.
+  // New outputs for one run: those of earlier calls keep their values, their addresses do not hold
+  // any more.
   std::span<void* const> fresh_outputs();
+  // The outputs of the last run by their names.
   std::map<std::string, Tensor> outputs() const;
 
  private:

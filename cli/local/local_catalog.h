@@ -1,4 +1,7 @@
-// The catalog of this user, which `build` fills and the coordinator of `up` shares.
+// This user's catalog, which `build` fills and the coordinator of `up` shares.
+//
+// Where: every verb that works on a local catalog declares a CatalogPlace. Threads: as any value; a
+// Catalog says its own rules.
 #pragma once
 
 #include <memory>
@@ -8,14 +11,16 @@
 
 namespace enginery {
 
+// Where the catalog is.
 struct CatalogPlace {
-  std::string data;  // "" means data_folder()
+  std::string data;  // --data; "" means data_folder()
   void declare(Options& options);
   std::filesystem::path folder() const;
 };
 
+// Opens it, and makes one where there is none. Errors: as Catalog::open.
 Result<std::unique_ptr<Catalog>> open_catalog(const CatalogPlace& place);
-// not_found instead of making one where there is none: for verbs that only look.
+// The same for verbs that only look. Errors: not_found where there is none.
 Result<std::unique_ptr<Catalog>> open_existing_catalog(const CatalogPlace& place);
 
 }  // namespace enginery

@@ -52,7 +52,8 @@ Status read_table(const toml::table& table, const fs::path& file, const std::str
     }
     const auto text = scalar_text(node);
     if (!text)
-      return file_error(file, node.source(), "'" + name + "' takes a text, a number or true/false");
+      return file_error(file, node.source(),
+                        "'" + name + "' takes text, a number, or true or false");
     values[name] = {*text, origin};
   }
   return {};
@@ -103,7 +104,7 @@ const std::vector<Setting>& settings() {
       {"data", "", "data folder of `coordinator` and `worker`"},
       {"listen", "", "control address of `coordinator`"},
       {"bulk-listen", "", "bulk address of `coordinator`"},
-      {"log-level", "warning", "least level of log messages: debug, info, warning, error, off"},
+      {"log-level", "warning", "lowest level of log messages: debug, info, warning, error, off"},
   };
   return list;
 }

@@ -11,12 +11,12 @@ namespace enginery {
 // Damerau 1964, the restricted form (no substring is edited twice).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-// At most three candidates within a third of the name's length (at least 2 edits), nearest first;
-// those that the name begins come first of all.
+// At most three candidates, nearest first: those that begin with the name (of two letters or more),
+// then those within two edits or a third of the name's length, whichever is more.
 std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& candidates);
 
-// "; did you mean a or b?", or nothing when nothing is near.
+// "; did you mean a or b?" for the end of a message; "" where no candidate is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace enginery

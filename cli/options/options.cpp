@@ -11,6 +11,7 @@
 
 #include "cli/options/did_you_mean.h"
 #include "cli/options/trtexec.h"
+#include "cli/output/text.h"
 
 namespace enginery {
 namespace {
@@ -24,12 +25,6 @@ std::vector<std::string> split(std::string_view text, char separator) {
     begin = end + 1;
   }
   return parts;
-}
-
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(separator)) + part;
-  return text;
 }
 
 // The text in lines of at most `width` columns, those after the first indented.
@@ -110,15 +105,20 @@ void Options::declare(OptionRow row, Take take) {
 
 void Options::positional(std::string name, std::string& value, std::string help,
                          Presence presence) {
-  declare(
-      {{std::move(name)}, "", std::move(help), true, presence, false},
-      [&value](const std::vector<std::string>& given) { return value = given.back(), Status(); });
+  declare({{std::move(name)}, "", std::move(help), true, presence, false},
+          [&value](const std::vector<std::string>& given) {
+            value = given.back();
+            return Status();
+          });
 }
 
 void Options::positionals(std::string name, std::vector<std::string>& values, std::string help,
                           Presence presence) {
   declare({{std::move(name)}, "", std::move(help), true, presence, true},
-          [&values](const std::vector<std::string>& given) { return values = given, Status(); });
+          [&values](const std::vector<std::string>& given) {
+            values = given;
+            return Status();
+          });
 }
 
 void Options::flag(std::string names, bool& value, std::string help) {
@@ -136,17 +136,21 @@ void Options::flag(std::string names, bool& value, std::string help) {
 
 void Options::text(std::string names, std::string& value, std::string placeholder,
                    std::string help) {
-  declare(
-      {split(names, ','), std::move(placeholder), std::move(help)},
-      [&value](const std::vector<std::string>& given) { return value = given.back(), Status(); });
+  declare({split(names, ','), std::move(placeholder), std::move(help)},
+          [&value](const std::vector<std::string>& given) {
+            value = given.back();
+            return Status();
+          });
 }
 
 void Options::texts(std::string names, std::vector<std::string>& values, std::string placeholder,
                     std::string help) {
   OptionRow row{split(names, ','), std::move(placeholder), std::move(help)};
   row.repeated = true;
-  declare(std::move(row),
-          [&values](const std::vector<std::string>& given) { return values = given, Status(); });
+  declare(std::move(row), [&values](const std::vector<std::string>& given) {
+    values = given;
+    return Status();
+  });
 }
 
 void Options::list(std::string names, std::vector<std::string>& values, std::string placeholder,
@@ -169,11 +173,13 @@ void Options::number(std::string names, std::optional<int64_t>& value, NumberRan
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (whole && number >= range.least && number <= range.greatest) return value = number, Status();
-    const std::string above = fmt::format("from {} on", range.least);
-    const std::string bounds = range.greatest == INT64_MAX
-                                   ? above
-                                   : fmt::format("from {} to {}", range.least, range.greatest);
+    if (whole && number >= range.min && number <= range.max) {
+      value = number;
+      return {};
+    }
+    const std::string above = fmt::format("from {} on", range.min);
+    const std::string bounds =
+        range.max == INT64_MAX ? above : fmt::format("from {} to {}", range.min, range.max);
     return usage(fmt::format("{} takes a whole number {}, not '{}'", names, bounds, text));
   };
   declare({split(names, ','), std::move(placeholder), std::move(help)}, std::move(take));
@@ -186,7 +192,10 @@ void Options::real(std::string names, std::optional<double>& value, std::string 
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool all = error == std::errc() && end == text.data() + text.size();
-    if (all && std::isfinite(number) && number > 0) return value = number, Status();
+    if (all && std::isfinite(number) && number > 0) {
+      value = number;
+      return {};
+    }
     return usage(fmt::format("{} takes a positive number, not '{}'", names, text));
   };
   declare({split(names, ','), std::move(placeholder), std::move(help)}, std::move(take));

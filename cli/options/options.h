@@ -1,8 +1,8 @@
 // The options of one verb: declared once, used for parsing, --help, completion and "did you mean".
 //
-// Where: every Command declares into one; main parses. A thin face over CLI11, whose header only
-// options.cpp includes. Threads: one thread at a time. Declared variables must live as long as the
-// Options and are written by parse.
+// Where: every Command declares into one; command_line.cpp parses. A thin layer over CLI11, whose
+// header only options.cpp includes. Threads: one thread at a time. Declared variables must live as
+// long as the Options and are written by parse.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ enum class Presence { required, optional };
 
 // The whole numbers that an option takes.
 struct NumberRange {
-  int64_t least = 0;
-  int64_t greatest = INT64_MAX;
+  int64_t min = 0;
+  int64_t max = INT64_MAX;
 };
 
-// One row of --help.
+// One option or argument, as --help lists it.
 struct OptionRow {
   std::vector<std::string> names;  // "-o", "--output"; the placeholder for a positional
   std::string placeholder;         // "" for a flag
@@ -35,9 +35,10 @@ struct OptionRow {
   bool repeated = false;
 };
 
-// Says the configured value of an option by its long name without dashes, or nothing.
+// The configured value of an option (`name`: its long name without dashes), or nothing.
 using ConfiguredValue = std::function<std::optional<std::string>(std::string_view name)>;
 
+// What the arguments ask for.
 enum class Parsed { run, help };
 
 class Options {
@@ -46,34 +47,38 @@ class Options {
   ~Options();
   Options(const Options&) = delete;
 
-  // A paragraph below the list of options: what a newcomer needs to know, and examples.
+  // A paragraph below the list of options: what a newcomer needs to know, and examples. Its lines
+  // are printed as they are.
   void about(std::string paragraph);
 
+  // An argument without a name; `name` is its placeholder. Only the last one may be plural.
   void positional(std::string name, std::string& value, std::string help,
                   Presence presence = Presence::required);
   void positionals(std::string name, std::vector<std::string>& values, std::string help,
                    Presence presence = Presence::required);
-  // `names` is "-o,--output" or "--output".
+  // Named options. `names` is "-o,--output" or "--output"; the last one given wins.
   void flag(std::string names, bool& value, std::string help);
   void text(std::string names, std::string& value, std::string placeholder, std::string help);
   // Repeatable; every use adds a value.
   void texts(std::string names, std::vector<std::string>& values, std::string placeholder,
              std::string help);
-  // As texts, and each value is split at commas.
+  // As texts, with each value split at commas.
   void list(std::string names, std::vector<std::string>& values, std::string placeholder,
             std::string help);
+  // A whole number within the range; nothing where it is not given.
   void number(std::string names, std::optional<int64_t>& value, NumberRange range,
               std::string placeholder, std::string help);
   // A positive decimal number.
   void real(std::string names, std::optional<double>& value, std::string placeholder,
             std::string help);
 
-  // Fills the declared variables. trtexec's names are understood (trtexec.h). usage: an unknown
-  // option (with the nearest ones), a missing or bad value, an argument too many or too few.
-  // Options that were not given take their configured value, where there is one.
+  // Fills the declared variables. trtexec's names are understood (trtexec.h). Options that were not
+  // given take their configured value, where there is one. Errors: usage (an unknown option, with
+  // the nearest ones; a missing or bad value; too many or too few arguments).
   Result<Parsed> parse(const std::vector<std::string>& arguments,
                        const ConfiguredValue& configured = {});
 
+  // The text of --help.
   std::string help() const;
   const std::vector<OptionRow>& rows() const { return rows_; }
   std::vector<std::string> names() const;  // every name that begins with a dash

@@ -1,4 +1,6 @@
-// The names that users of trtexec know, understood as aliases of ours.
+// The camelCase options that users of NVIDIA's trtexec know, understood as aliases of ours.
+//
+// Where: before Options::parse. Threads: free functions without state.
 #pragma once
 
 #include <string>
@@ -7,9 +9,9 @@
 
 namespace enginery {
 
-// Rewrites trtexec's camelCase options to the dashed ones among `known`: by the list in
+// The arguments with trtexec's options replaced by the dashed ones among `known`: by the list in
 // trtexec.cpp, else by the rule fooBar -> foo-bar where that option exists. Everything else, and
-// all behind "--", stays as it is.
+// all that follows "--", stays as it is.
 std::vector<std::string> translate_trtexec(const std::vector<std::string>& arguments,
                                            const std::vector<std::string>& known);
 

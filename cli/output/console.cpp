@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -33,32 +34,39 @@ const char* escape_of(Style style) {
   return "";
 }
 
+// Moves the cursor up to the first of the lines above it and erases everything from there on.
+std::string erase_lines(size_t lines) {
+  return lines == 0 ? "" : "\x1b[" + std::to_string(lines) + "A\r\x1b[J";
+}
+
 void write(std::FILE* file, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), file);
 }
 
 }  // namespace
 
-Console::Console(std::FILE* out, std::FILE* err)
-    : out_(out),
-      err_(err),
-      out_is_terminal_(isatty(fileno(out)) == 1),
-      err_is_terminal_(isatty(fileno(err)) == 1),
-      colour_(out_is_terminal_ && colour_wanted()) {}
+Terminal Terminal::of(std::FILE* out, std::FILE* err) {
+  const bool is_out_terminal = isatty(fileno(out)) == 1;
+  return {isatty(fileno(err)) == 1, is_out_terminal && colour_wanted()};
+}
+
+Console::Console(std::FILE* out, std::FILE* err, Terminal terminal)
+    : out_(out), err_(err), terminal_(terminal) {}
 
 void Console::print(std::string_view text) {
+  clear_progress();
   write(out_, text);
 }
 
 void Console::print_line(std::string_view text) {
-  write(out_, text);
+  print(text);
   write(out_, "\n");
 }
 
 void Console::note(std::string_view text) {
+  clear_progress();
   std::fflush(out_);
-  std::string line(text);
-  write(err_, line + "\n");
+  write(err_, std::string(text) + "\n");
   std::fflush(err_);
 }
 
@@ -68,16 +76,24 @@ void Console::warn(std::string_view text) {
 
 void Console::fail(const Error& error) {
   const std::string who = verb_.empty() ? "enginery" : "enginery " + verb_;
-  // Layers add their verb once each; where the lowest one's is ours too, it would stand there
-  // twice.
+  // Each layer adds its verb once; where the lowest layer's verb is ours, it would be said twice.
   const bool repeated = !verb_.empty() && error.message.starts_with(verb_ + ": ");
   note(who + ": " + (repeated ? error.message.substr(verb_.size() + 2) : error.message));
 }
 
-void Console::draw(std::string_view text) {
+void Console::show_progress(std::string_view lines) {
   std::fflush(out_);
-  write(err_, text);
+  // In one write, so that the lines do not flicker.
+  write(err_, erase_lines(progress_lines_) + std::string(lines));
   std::fflush(err_);
+  progress_lines_ = static_cast<size_t>(std::count(lines.begin(), lines.end(), '\n'));
+}
+
+void Console::clear_progress() {
+  if (progress_lines_ == 0) return;
+  write(err_, erase_lines(progress_lines_));
+  std::fflush(err_);
+  progress_lines_ = 0;
 }
 
 int Console::columns() const {
@@ -87,7 +103,7 @@ int Console::columns() const {
 }
 
 std::string Console::styled(Style style, std::string_view text) const {
-  if (!colour_) return std::string(text);
+  if (!terminal_.has_colour) return std::string(text);
   return escape_of(style) + std::string(text) + "\x1b[0m";
 }
 

@@ -1,5 +1,7 @@
-// The process's exit codes: what scripts branch on (the README has the table; numbers never
+// The process's exit codes: what scripts branch on (cli/README.md has the table; the numbers never
 // change).
+//
+// Where: every verb returns one or an Error, which main turns into one. Threads: as any value.
 #pragma once
 
 #include "engine/base/result.h"
@@ -16,12 +18,12 @@ enum class ExitCode : int {
   timed_out = 6,      // or cancelled
   incompatible = 7,   // an engine of another SKU
   partial = 8,        // some SKUs failed
-  invalid_input = 9,  // invalid or unsupported model, picture, array, preprocessing file
+  invalid_input = 9,  // invalid or unsupported model, image, array, preprocessing file
   storage = 10,       // read-only, full, permission, locked
 };
 
-// The exit code of a failure. Model readers answer for broken models with invalid_argument;
-// corrupt_data is an engine's.
+// The exit code of a failure. A broken model is invalid_argument (its reader says so), so
+// corrupt_data is always an engine's.
 constexpr ExitCode exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_argument:

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace enginery {
 namespace {
@@ -156,15 +157,17 @@ std::vector<ProgressRow> progress_rows(const JobView& job) {
   return rows;
 }
 
-std::string job_trouble(const JobView& job) {
-  const int64_t failed = count(job, TargetState::failed),
-                cancelled = count(job, TargetState::cancelled);
+std::string failure_summary(const JobView& job) {
+  const int64_t failed = count(job, TargetState::failed);
+  const int64_t cancelled = count(job, TargetState::cancelled);
   if (failed + cancelled == 0) return "";
-  std::string text = fmt::format("job {}: of {} targets", job.id, job.targets.size());
-  if (failed > 0) text += fmt::format(" {} failed", failed);
-  if (cancelled > 0) text += fmt::format("{} {} cancelled", failed > 0 ? "," : "", cancelled);
-  return text + fmt::format("; enginery logs {} says what happened, enginery retry {} tries again",
-                            job.id, job.id);
+  std::vector<std::string> parts;
+  if (failed > 0) parts.push_back(fmt::format("{} failed", failed));
+  if (cancelled > 0) parts.push_back(fmt::format("{} cancelled", cancelled));
+  return fmt::format(
+      "job {}: of {} targets {}; enginery logs {} says what happened, enginery retry {} tries "
+      "again",
+      job.id, job.targets.size(), joined(parts, ", "), job.id, job.id);
 }
 
 ExitCode job_exit_code(const JobView& job) {
@@ -173,6 +176,29 @@ ExitCode job_exit_code(const JobView& job) {
   if (done == static_cast<int64_t>(job.targets.size())) return ExitCode::ok;
   if (done > 0) return ExitCode::partial;
   return count(job, TargetState::failed) > 0 ? ExitCode::failed : ExitCode::timed_out;
+}
+
+void print_job(const JobView& job, OutputForm form, Console& console) {
+  if (form == OutputForm::json) {
+    print_json(console, job_json(job));
+  } else {
+    console.print(target_table(job));
+  }
+}
+
+void report_accepted(const JobView& job, OutputForm form, Console& console) {
+  if (form == OutputForm::json) {
+    print_json(console, job_json(job));
+    return;
+  }
+  console.print_line(job.id);
+  console.note("follow it with: enginery wait " + job.id);
+}
+
+ExitCode report_end(const JobView& job, OutputForm form, Console& console) {
+  print_job(job, form, console);
+  if (const std::string summary = failure_summary(job); !summary.empty()) console.note(summary);
+  return job_exit_code(job);
 }
 
 }  // namespace enginery

@@ -1,5 +1,8 @@
 // A job for people and for scripts: tables, the JSON of enginery.job/1, and the exit code that its
 // end means.
+//
+// Where: every verb that shows a job, and the progress display while one is followed. Threads: free
+// functions without state.
 #pragma once
 
 #include "cli/output/exit_code.h"
@@ -9,22 +12,33 @@
 
 namespace enginery {
 
-// {"schema":"enginery.job/1","job","state","model","targets",...}; show adds the steps.
+// {"schema":"enginery.job/1","job","state","model","targets",...}
 Json job_json(const JobView& job);
+// The same with "steps": what `show` prints.
 Json job_json_with_steps(const JobView& job);
 
 // One line for each target: SKU, state, source, latency, size, engine, note.
 std::string target_table(const JobView& job);
+// One line for each step, with its last attempt.
 std::string step_table(const JobView& job);
 
-// What went wrong and where to look, in one sentence; "" when every target is done.
-std::string job_trouble(const JobView& job);
+// How many targets failed or were cancelled and which command says more, in one sentence; "" when
+// none did.
+std::string failure_summary(const JobView& job);
 
-// One progress row for each target.
+// One row of progress for each target.
 std::vector<ProgressRow> progress_rows(const JobView& job);
 
-// ok: every target is done (or the job still runs); partial: some are; failed: none; timed_out:
-// cancelled.
+// ok: every target is done, or the job still runs; partial: some are done; failed: none is;
+// timed_out: none is, and all were cancelled.
 ExitCode job_exit_code(const JobView& job);
+
+// The job on stdout: its JSON or its table of targets.
+void print_job(const JobView& job, OutputForm form, Console& console);
+// What `submit` and `retry` print without --wait: the JSON, or the id and how to follow the job.
+void report_accepted(const JobView& job, OutputForm form, Console& console);
+// What they, and `wait`, print at the job's end: print_job and the failure summary. Returns
+// job_exit_code.
+ExitCode report_end(const JobView& job, OutputForm form, Console& console);
 
 }  // namespace enginery

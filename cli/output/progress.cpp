@@ -10,8 +10,8 @@ namespace enginery {
 namespace {
 
 constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
-constexpr Nanoseconds kLineEvery = std::chrono::seconds(5),
-                      kSettled = std::chrono::milliseconds(500);
+constexpr Nanoseconds kLineEvery = std::chrono::seconds(5);
+constexpr Nanoseconds kPhaseLasts = std::chrono::milliseconds(500);
 constexpr uint64_t kBarCells = 20;
 
 std::string counted(const ProgressRow& row) {
@@ -57,16 +57,13 @@ void ProgressDisplay::show(const std::vector<ProgressRow>& rows) {
 
 void ProgressDisplay::draw_bars(const std::vector<ProgressRow>& rows) {
   const Nanoseconds now = clock_.monotonic();
-  if (drawn_lines_ > 0 && now - drawn_at_ < kRedrawEvery) return;
+  if (console_.has_progress() && now - drawn_at_ < kRedrawEvery) return;
   size_t label_width = 0;
   for (const ProgressRow& row : rows) label_width = std::max(label_width, row.label.size());
-  std::string text;
-  if (drawn_lines_ > 0) text += fmt::format("\x1b[{}A", drawn_lines_);
-  text += "\r\x1b[J";
+  std::string lines;
   for (const ProgressRow& row : rows)
-    text += progress_bar(row, label_width, console_.columns()) + "\n";
-  console_.draw(text);
-  drawn_lines_ = rows.size();
+    lines += progress_bar(row, label_width, console_.columns()) + "\n";
+  console_.show_progress(lines);
   drawn_at_ = now;
 }
 
@@ -74,24 +71,23 @@ void ProgressDisplay::print_lines(const std::vector<ProgressRow>& rows) {
   const Nanoseconds now = clock_.monotonic();
   for (const ProgressRow& row : rows) {
     Printed& before = printed_[row.label];
-    const bool first = before.line.empty(), new_phase = before.phase != row.phase;
-    if (new_phase && before.new_phase != row.phase) {
+    const bool is_first = before.line.empty();
+    const bool is_new_phase = before.phase != row.phase;
+    if (is_new_phase && before.new_phase != row.phase) {
       before.new_phase = row.phase;
       before.new_phase_since = now;
     }
-    const bool settled = first || now - (new_phase ? before.new_phase_since : before.at) >=
-                                      (new_phase ? kSettled : kLineEvery);
+    const bool is_due =
+        is_new_phase ? now - before.new_phase_since >= kPhaseLasts : now - before.at >= kLineEvery;
     std::string line = progress_line(row);
-    if (line == before.line || !settled) continue;
+    if (line == before.line || !(is_first || is_due)) continue;
     console_.note(line);
     before = {row.phase, std::move(line), now, "", {}};
   }
 }
 
 void ProgressDisplay::finish() {
-  if (drawn_lines_ == 0) return;
-  console_.draw(fmt::format("\x1b[{}A\r\x1b[J", drawn_lines_));
-  drawn_lines_ = 0;
+  console_.clear_progress();
 }
 
 }  // namespace enginery

@@ -1,4 +1,6 @@
-// Tables for people: columns padded to their widest cell. Threads: as any value.
+// Tables for people, columns padded to their widest cell, and quantities as people read them.
+//
+// Where: every verb's output without --json. Threads: as any value.
 #pragma once
 
 #include <string>
@@ -18,7 +20,7 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Missing cells are empty; cells beyond the columns are a caller's mistake (aborts).
+  // Missing cells are empty; more cells than columns are a broken promise (aborts).
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
@@ -33,9 +35,13 @@ class Table {
 // Columns that a text takes on a terminal: code points, without colour sequences.
 size_t display_width(std::string_view text);
 
-std::string human_bytes(uint64_t bytes);       // "512 B", "1.5 kB", "4.9 MB"
-std::string human_seconds(double seconds);     // "0.8 s", "12 s", "3 min 20 s", "2 h 5 min"
-std::string human_time(int64_t wall_time_ns);  // "2026-11-21 06:50:12", local time; "" for 0
-std::string human_milliseconds(double ms);     // "4.32"; "" for 0 (not measured)
+// Decimal units: "512 B", "1.5 kB", "4.9 MB".
+std::string human_bytes(uint64_t bytes);
+// "0.8 s", "12 s", "3 min 20 s", "2 h 5 min"; a negative time is "0.0 s".
+std::string human_seconds(double seconds);
+// Nanoseconds since 1970 as "2026-11-21 06:50:12" in local time; "" for 0.
+std::string human_time(int64_t wall_time_ns);
+// "0.1230", "4.321", "123.4", without the unit; "" for 0 (not measured).
+std::string human_milliseconds(double ms);
 
 }  // namespace enginery

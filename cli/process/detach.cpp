@@ -62,8 +62,7 @@ DetachedStart Detached::wait() {
     if (size > 0) start.output.append(buffer, static_cast<size_t>(size));
   }
   close(pipe_);
-  // The pipe's end means either: ready (the child lives on), or over (it is a moment before its
-  // end).
+  // The pipe is closed either way: the child is ready and lives on, or it is about to end.
   int status = 0;
   const bool said_ready = start.output.find("ready") != std::string::npos;
   start.ready = said_ready && waitpid(child_, &status, WNOHANG) == 0;

@@ -19,9 +19,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kQuickDeath = std::chrono::seconds(1);
+constexpr auto kMaxQuickLife = std::chrono::seconds(1);
 constexpr auto kMaxDelay = std::chrono::seconds(30);
-constexpr auto kGrace = std::chrono::seconds(10);
+constexpr auto kTerminationTimeout = std::chrono::seconds(10);
 
 sigset_t supervised_signals() {
   sigset_t set;
@@ -99,16 +99,16 @@ void Supervisor::collect() {
     if (child.pid == 0 || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
     const Nanoseconds now = clock_.monotonic();
     ++child.deaths;
-    child.quick_deaths = now - child.started < kQuickDeath ? child.quick_deaths + 1 : 0;
+    child.quick_deaths = now - child.started < kMaxQuickLife ? child.quick_deaths + 1 : 0;
     child.exit_code = exit_code_of(status);
     child.restart_at = now + restart_delay(child.quick_deaths);
-    console_.note(fmt::format("{} (pid {}) {}; starting it again in {}", child.spec.name, child.pid,
+    console_.note(fmt::format("{} (pid {}) {}; restarting it in {}", child.spec.name, child.pid,
                               end_of(status), human_seconds(to_seconds(child.restart_at - now))));
     child.pid = 0;
   }
 }
 
-bool Supervisor::tend(milliseconds timeout) {
+bool Supervisor::supervise(milliseconds timeout) {
   Nanoseconds wake = clock_.monotonic() + timeout;
   for (const Child& child : children_) {
     if (child.pid == 0) wake = std::min(wake, child.restart_at);
@@ -136,7 +136,7 @@ bool Supervisor::tend(milliseconds timeout) {
 void Supervisor::end(Child& child) {
   if (child.pid == 0) return;
   kill(child.pid, SIGTERM);
-  const Nanoseconds deadline = clock_.monotonic() + kGrace;
+  const Nanoseconds deadline = clock_.monotonic() + kTerminationTimeout;
   int status = 0;
   while (waitpid(child.pid, &status, WNOHANG) == 0) {
     if (clock_.monotonic() > deadline) {
@@ -151,7 +151,7 @@ void Supervisor::end(Child& child) {
 }
 
 void Supervisor::stop() {
-  // All at once are told, so that the slowest alone decides how long it takes.
+  // Workers are told at the same time, so that only the slowest decides how long this takes.
   for (Child& child : children_) {
     if (child.pid != 0 && child.spec.name != "coordinator") kill(child.pid, SIGTERM);
   }

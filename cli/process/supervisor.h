@@ -1,8 +1,8 @@
-// The children of `up`: starts them, starts dead ones again with back-off, ends them.
+// The children of `up`: starts them, restarts dead ones with back-off, ends them.
 //
-// Children are this very binary with other arguments. They are killed by the kernel when this
-// process dies, however it does. Threads: the main thread only, with SIGCHLD, SIGTERM, SIGINT and
-// SIGHUP blocked (block_supervisor_signals).
+// Where: the verb's main loop. Children are this very binary with other arguments; the kernel kills
+// them when this process dies, however it does. Threads: the main thread only, with SIGCHLD,
+// SIGTERM, SIGINT and SIGHUP blocked (block_supervisor_signals).
 #pragma once
 
 #include <sys/types.h>
@@ -16,24 +16,27 @@
 
 namespace enginery {
 
+// What a child is started with, every time.
 struct ChildSpec {
   std::string name;                    // "coordinator", "worker cpu-avx2"
-  std::vector<std::string> arguments;  // behind the program's name
+  std::vector<std::string> arguments;  // after the program's name
 };
 
+// A child as it is now.
 struct Child {
   ChildSpec spec;
   pid_t pid = 0;  // 0: not running
   Nanoseconds started{}, restart_at{};
-  int quick_deaths = 0;          // in a row, within a second of the start
-  int deaths = 0;                // in all
-  std::optional<int> exit_code;  // of the last end; 128 + signal where a signal ended it
+  int quick_deaths = 0;          // in a row, each within a second of its start
+  int deaths = 0;                // since `up` began
+  std::optional<int> exit_code;  // of the last death; 128 + signal where a signal caused it
 };
 
-// How long to wait before a child that died so often soon after its start is started again: 0.2 s
-// doubling up to 30 s.
+// How long to wait before a dead child is restarted: 0.2 s, doubled for each of its quick deaths in
+// a row, at most 30 s.
 Nanoseconds restart_delay(int quick_deaths);
 
+// Blocks the signals that supervise() waits for. Call it before the first child is started.
 void block_supervisor_signals();
 
 class Supervisor {
@@ -42,14 +45,14 @@ class Supervisor {
   ~Supervisor() { stop(); }
   Supervisor(const Supervisor&) = delete;
 
-  // Starts a child and keeps it running. internal: no process could be made.
+  // Starts a child and keeps it running from now on. Errors: internal (no process could be made).
   Status add(ChildSpec spec);
 
-  // Waits at most `timeout` for signals, collects dead children, starts those again whose time has
-  // come. True when this process has been asked to end.
-  bool tend(std::chrono::milliseconds timeout);
+  // Waits at most `timeout` for a signal, collects dead children, and restarts those whose delay is
+  // over. True when this process has been asked to end.
+  bool supervise(std::chrono::milliseconds timeout);
 
-  // Ends all children: SIGTERM, after ten seconds SIGKILL; the last started first. Idempotent.
+  // Ends all children, the last started first: SIGTERM, after ten seconds SIGKILL. Idempotent.
   void stop();
 
   const std::vector<Child>& children() const { return children_; }

@@ -65,8 +65,8 @@ Result<pid_t> running_up() {
 }
 
 bool wait_for_end_of_up(std::chrono::milliseconds timeout) {
-  const auto end = std::chrono::steady_clock::now() + timeout;
-  while (std::chrono::steady_clock::now() < end) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (std::chrono::steady_clock::now() < deadline) {
     if (!running_up().ok()) return true;
     usleep(20'000);
   }

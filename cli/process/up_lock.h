@@ -1,4 +1,7 @@
 // One `up` per state folder: the lock that it holds and that `down` waits for.
+//
+// Where: `up` acquires it before it starts anything; `down` reads the pid from it. Threads: as any
+// value; the lock itself is between processes.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +16,17 @@ namespace enginery {
 std::filesystem::path up_lock_file();  // up.pid in the state folder
 std::filesystem::path up_log_file();   // where a detached `up` writes
 
-// Held as long as it lives; the kernel lets go of it when the process dies.
+// A lock on up_lock_file(), held as long as this object lives; the kernel releases it when the
+// process dies.
 class UpLock {
  public:
-  // storage: another `up` holds it; the message names its pid.
+  // Errors: storage, where another `up` holds it; the message names its pid.
   static Result<UpLock> acquire();
   ~UpLock();
   UpLock(UpLock&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
   UpLock& operator=(UpLock&&) = delete;
 
-  // After a fork: the file names the process that goes on.
+  // Names the calling process in the file: after a fork it is the child that goes on.
   Status write_pid() const;
 
  private:
@@ -30,10 +34,10 @@ class UpLock {
   int descriptor_ = -1;
 };
 
-// The pid of the `up` that runs. not_found: none does.
+// The pid of the running `up`. Errors: not_found, where none runs.
 Result<pid_t> running_up();
 
-// Whether it ended within the time.
+// Waits at most `timeout` until no `up` runs; whether that came true.
 bool wait_for_end_of_up(std::chrono::milliseconds timeout);
 
 }  // namespace enginery

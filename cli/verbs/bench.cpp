@@ -52,19 +52,19 @@ class BenchCommand final : public Command {
     options.text("--shapes", shapes_, "NAME:DIMS,...",
                  "a shape within the engine's range, e.g. data:1x3x224x224");
     options.number("--iterations", iterations_, {1, 100'000'000}, "N",
-                   "at least so many runs; alone: exactly so many (default: 10)");
-    options.real("--duration", duration_, "SECONDS", "measure at least so long (default: 3)");
+                   "at least N runs; without --duration: exactly N (default: 10)");
+    options.real("--duration", duration_, "SECONDS", "measure at least this long (default: 3)");
     options.number("--warm-up", warm_up_, {0, 3'600'000}, "MS",
-                   "run so long before measuring (default: 200)");
+                   "run this long before measuring (default: 200)");
     options.number("--streams", streams_, {1, 256}, "N",
-                   "so many contexts side by side (default: 1)");
+                   "run N execution contexts in parallel (default: 1)");
     options.flag("--use-cuda-graph", cuda_graph_,
-                 "replay a recorded graph (on a GPU always so; nothing on a CPU)");
-    options.flag("--no-data-transfers", no_transfers_, "leave copies to and from the device out");
+                 "replay a captured graph (a GPU always does; a CPU has none)");
+    options.flag("--no-data-transfers", no_transfers_, "exclude copies to and from the device");
     options.flag("--dump-profile", profile_, "each layer's time");
     options.list(
         "--beside", beside_, "FILE,...",
-        "other engines that take turns with it in this process, run for run: how they compare");
+        "compare with other engines: they alternate with this one in one process, run by run");
     options.text("--export-times", export_times_, "FILE", "write every run's time as JSON");
     options.number("--seed", seed_, {0, INT64_MAX}, "N", "of the random inputs (default: 1)");
     options.number("--threads", threads_, {1, 4096}, "N",
@@ -77,8 +77,8 @@ class BenchCommand final : public Command {
     TRY(const Engine engine, open_engine(engine_, threads_, session.console));
     CHECK_OK(check_shapes(engine.info(), shapes_));
     if (cuda_graph_ && engine.info().kind == "cpu")
-      session.console.note("--use-cuda-graph means nothing on a CPU");
-    if (!beside_.empty()) return run_beside(engine, session.console);
+      session.console.note("--use-cuda-graph has no effect on a CPU");
+    if (!beside_.empty()) return compare(engine, session.console);
     TRY(const BenchSamples samples, measure(engine, bench_options()));
     std::vector<double> layer_us;
     if (profile_) {
@@ -94,11 +94,12 @@ class BenchCommand final : public Command {
   }
 
  private:
-  Result<ExitCode> run_beside(const Engine& engine, Console& console) const {
+  Result<ExitCode> compare(const Engine& engine, Console& console) const {
     if (profile_ || streams_.value_or(1) != 1 || !export_times_.empty()) {
-      return Error{ErrorCode::usage,
-                   "--beside compares engines: it goes with neither --dump-profile nor --streams "
-                   "nor --export-times"};
+      return Error{
+          ErrorCode::usage,
+          "--beside compares engines: it cannot be combined with --dump-profile, --streams "
+          "or --export-times"};
     }
     std::vector<Engine> others;
     for (const std::string& file : beside_) {
@@ -107,7 +108,7 @@ class BenchCommand final : public Command {
     }
     std::vector<const Engine*> engines = {&engine};
     for (const Engine& other : others) engines.push_back(&other);
-    TRY(const auto samples, measure_in_turns(engines, bench_options()));
+    TRY(const auto samples, measure_interleaved(engines, bench_options()));
     Json rows = Json::array();
     Table table({{"ENGINE"},
                  {"MEDIAN ms", Align::right},
@@ -135,7 +136,7 @@ class BenchCommand final : public Command {
     return ExitCode::ok;
   }
 
-  // Of runs in the same round, so that a state of the device that comes and goes cancels out.
+  // Of runs in the same round, so that a passing state of the device cancels out.
   static double median_ratio(const std::vector<double>& these, const std::vector<double>& those) {
     std::vector<double> ratios;
     for (size_t i = 0; i < these.size(); ++i) ratios.push_back(these[i] / those[i]);
@@ -144,8 +145,8 @@ class BenchCommand final : public Command {
 
   BenchOptions bench_options() const {
     BenchOptions options;
-    options.least_iterations = iterations_.value_or(10);
-    options.least_seconds = duration_.value_or(iterations_ ? 0 : 3);
+    options.min_iterations = iterations_.value_or(10);
+    options.min_seconds = duration_.value_or(iterations_ ? 0 : 3);
     options.warm_up_ms = static_cast<double>(warm_up_.value_or(200));
     options.streams = static_cast<int>(streams_.value_or(1));
     options.seed = static_cast<uint64_t>(seed_.value_or(1));
@@ -164,7 +165,7 @@ class BenchCommand final : public Command {
     return write_file(export_times_, json.dump() + "\n");
   }
 
-  // How near the layer comes to what the device's peaks allow; 0 where that is not known.
+  // The share of what the device's peaks allow that the layer reaches; 0 where it is not known.
   static double roofline_share(const LayerInfo& layer, double us) {
     return us > 0 ? layer.roofline_us / us : 0;
   }
@@ -189,7 +190,8 @@ class BenchCommand final : public Command {
   Json report_json(const Engine& engine, const BenchSamples& samples,
                    const std::vector<double>& layer_us) const {
     const EngineInfo& info = engine.info();
-    Json shapes = Json::object(), state = Json::object();
+    Json shapes = Json::object();
+    Json state = Json::object();
     for (const TensorInfo& input : info.inputs) shapes[valid_utf8(input.name)] = input.type.dims;
     for (const auto& [name, value] : engine.device_state()) state[name] = value;
     Json json{{"schema", "enginery.bench/1"},

@@ -1,18 +1,17 @@
 // build: one model for one SKU of this machine, through the local catalog.
 #include <nlohmann/json.hpp>
 
-#include "cli/farm/engine_download.h"
 #include "cli/local/engine_session.h"
 #include "cli/local/local_catalog.h"
-#include "cli/local/trust.h"
-#include "cli/options/build_request.h"
+#include "cli/local/user_keys.h"
+#include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
+#include "cli/output/engine_output.h"
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
 #include "cli/output/table.h"
-#include "cli/process/interrupt.h"
+#include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
-#include "engine/base/file.h"
 #include "engine/base/log.h"
 #include "engine/base/signed_file.h"
 #include "engine/device/sku_table.h"
@@ -32,13 +31,13 @@ class BuildCommand final : public Command {
         "--name", name_, "NAME",
         "what the engine is called in the catalog (default: the file's name without extension)");
     flags_.declare(options);
-    options.flag("--rebuild", rebuild_, "build although the catalog has the engine");
+    options.flag("--rebuild", rebuild_, "build even if the catalog has the engine");
     options.flag("--provisional", provisional_,
                  "untuned: choices from the analytic model, no device needed");
     options.text("--timing-cache", timing_cache_, "FILE|none",
                  "keep timings in a file, or nowhere (default: in the catalog)");
     options.flag("--error-on-timing-cache-miss", error_on_miss_,
-                 "fail where something would have to be measured");
+                 "fail instead of measuring anything");
     options.flag("--json", json_, "print JSON (enginery.build/1)");
     place_.declare(options);
     options.about(
@@ -51,7 +50,7 @@ class BuildCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     Console& console = session.console;
     LocalBuildRequest request;
-    TRY(request.options, flags_.settle());
+    TRY(request.options, flags_.resolve());
     request.options.provisional = provisional_;
     TRY(const auto targets, resolve_targets({target_.empty() ? "this" : target_}));
     if (targets.size() != 1)
@@ -122,17 +121,17 @@ class BuildCommand final : public Command {
   Result<ExitCode> deliver(Console& console, const BuiltEngine& built) const {
     const LocalBuildReport& report = built.report;
     for (const std::string& note : report.notes) console.note(note);
-    if (output_ == "-") return console.print(built.bytes), ExitCode::ok;
-    const std::filesystem::path path = output_.empty()
-                                           ? default_engine_path(report.name, report.sku)
-                                           : std::filesystem::path(output_);
-    CHECK_OK(write_file(path, built.bytes));
-    if (json_) return print_json(console, report_json(report, path)), ExitCode::ok;
+    TRY(const auto path, write_engine({output_, report.name, report.sku}, built.bytes, console));
+    if (!path) return ExitCode::ok;
+    if (json_) {
+      print_json(console, report_json(report, *path));
+      return ExitCode::ok;
+    }
     const bool cached = report.source == Source::cache;
     console.note(
         (cached ? "from the catalog, " : "built, ") + human_bytes(report.size_bytes) +
         (report.latency_ms > 0 ? ", " + human_milliseconds(report.latency_ms) + " ms" : ""));
-    console.print_line(path.string());
+    console.print_line(path->string());
     return ExitCode::ok;
   }
 

@@ -1,6 +1,4 @@
 // cancel: ends a job's unfinished targets.
-#include <nlohmann/json.hpp>
-
 #include "cli/farm/farm.h"
 #include "cli/output/job_report.h"
 #include "cli/verbs/verbs.h"
@@ -19,11 +17,7 @@ class CancelCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     TRY(const auto client, connect(question_.farm));
     TRY(const JobView job, client->cancel(question_.job));
-    if (question_.json) {
-      print_json(session.console, job_json(job));
-    } else {
-      session.console.print(target_table(job));
-    }
+    print_job(job, output_form(question_.json), session.console);
     return ExitCode::ok;
   }
 

@@ -1,4 +1,4 @@
-// catalog: what was built here and what holds it.
+// catalog: what was built here, and what is kept of it.
 #include "cli/local/catalog_actions.h"
 #include "cli/local/local_catalog.h"
 #include "cli/options/did_you_mean.h"
@@ -27,11 +27,11 @@ class CatalogCommand final : public Command {
         "--target", arguments_.target, "SKU",
         "show, pin, unpin, tag: the engine of this SKU (default: the best that this machine runs)");
     options.number("-n,--limit", arguments_.limit, {1, 1'000'000}, "N",
-                   "ls: at most so many (default: 1000)");
+                   "ls: list at most N (default: 1000)");
     options.number("--rehash", arguments_.rehash, {0, INT64_MAX}, "N",
-                   "verify: hash only so many blobs again (default: all)");
+                   "verify: hash only N blobs again (default: all)");
     options.flag("--repair", arguments_.repair,
-                 "verify: set damaged blobs aside and forget results that need them");
+                 "verify: move damaged blobs aside and forget the results that need them");
     options.text("--reason", arguments_.reason, "TEXT", "pin: why");
     options.flag("--json", arguments_.json, "print JSON (enginery.catalog/1 and others)");
     place_.declare(options);
@@ -41,7 +41,7 @@ class CatalogCommand final : public Command {
         "result\n"
         "  catalog verify [--repair]    database, references, keys and the bytes of every blob; "
         "exit code 1 when something is wrong\n"
-        "  catalog pin|unpin ENGINE     keep an engine from collection\n"
+        "  catalog pin|unpin ENGINE     protect an engine from garbage collection\n"
         "  catalog tag ENGINE TAG       ENGINE is a name or sha256: and at least 8 hex digits; "
         "fetch finds it as NAME@TAG");
   }

@@ -2,32 +2,55 @@
 // names.
 #include <fmt/format.h>
 
+#include "cli/output/text.h"
 #include "cli/verbs/verbs.h"
 
 namespace enginery {
 namespace {
 
-// Options whose values are the farm's SKUs; verbs whose argument is a job.
+// Options whose values are the farm's SKUs.
 constexpr std::string_view kSkuOptions = "--target|--sku|--skus";
-constexpr std::string_view kJobVerbs = "show|logs|wait|explain|cancel|retry|why-miss";
 
+// A verb and what its command line may have.
+struct VerbWords {
+  std::string verb;
+  std::vector<std::string> options;
+  bool takes_job = false;  // an argument JOB, or KEY|JOB
+};
+
+VerbWords words_of(const Verb& verb) {
+  Options options{verb.name, std::string(verb.summary)};
+  verb.make()->declare(options);
+  VerbWords words{verb.name, options.names()};
+  for (const OptionRow& row : options.rows()) {
+    if (row.positional && row.names.front().ends_with("JOB")) words.takes_job = true;
+  }
+  return words;
+}
+
+// One case of the script for every verb: its options.
 std::string options_case() {
   std::string text;
   for (const Verb& verb : verbs()) {
-    Options options{std::string(verb.name), std::string(verb.summary)};
-    verb.make()->declare(options);
-    std::string names;
-    for (const std::string& name : options.names()) names += (names.empty() ? "" : " ") + name;
+    const std::string names = joined(words_of(verb).options, " ");
     text += fmt::format("    {}) options=\"{} -v --verbose --log-level\" ;;\n", verb.name, names);
   }
   return text;
 }
 
-std::string bash_script() {
-  std::string names;
+// "show|logs|wait"
+std::string job_verbs() {
+  std::vector<std::string> names;
   for (const Verb& verb : verbs()) {
-    if (verb.group != VerbGroup::hidden)
-      names += (names.empty() ? "" : " ") + std::string(verb.name);
+    if (words_of(verb).takes_job) names.push_back(verb.name);
+  }
+  return joined(names, "|");
+}
+
+std::string bash_script() {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) {
+    if (verb.group != VerbGroup::hidden) names.push_back(verb.name);
   }
   std::string text =
       "# bash completion for enginery:  source <(enginery completion)\n_enginery() {\n";
@@ -38,7 +61,7 @@ std::string bash_script() {
   text += fmt::format(
       "  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return; "
       "fi\n",
-      names);
+      joined(names, " "));
   text += "  case $verb in\n" + options_case() + "  esac\n";
   text += fmt::format(
       "  case $before in {}) COMPREPLY=($(compgen -W \"this $(enginery skus --names 2>/dev/null)\" "
@@ -50,7 +73,7 @@ std::string bash_script() {
   text += fmt::format(
       "  case $verb in {}) COMPREPLY=($(compgen -W \"$(enginery jobs --ids 2>/dev/null)\" -- "
       "\"$word\")); return ;; esac\n",
-      kJobVerbs);
+      job_verbs());
   text +=
       "  COMPREPLY=($(compgen -f -- \"$word\"))\n}\ncomplete -o filenames -F _enginery enginery\n";
   return text;

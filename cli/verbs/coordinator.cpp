@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/local/local_catalog.h"
-#include "cli/process/termination.h"
+#include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/server/server.h"
 

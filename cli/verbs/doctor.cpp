@@ -1,4 +1,4 @@
-// doctor: what this machine has, and what to mend.
+// doctor: what this machine has, what it lacks, and the commands that repair it.
 #include <nlohmann/json.hpp>
 
 #include "cli/local/doctor_checks.h"
@@ -17,11 +17,14 @@ class DoctorCommand final : public Command {
  public:
   void declare(Options& options) override {
     options.flag("--json", json_, "print JSON (enginery.doctor/1)");
-    options.about("Each line says ok or warn; a warning names the command that mends it.");
+    options.about("Each line says ok or warn; a warning names the command that repairs it.");
   }
 
   Result<ExitCode> run(Session& session) override {
-    const std::vector<Finding> findings = all_findings();
+    std::vector<Finding> findings;
+    for (const DoctorCheck& check : doctor_checks()) {
+      for (Finding& finding : check.look()) findings.push_back(std::move(finding));
+    }
     if (json_) {
       Json rows = Json::array();
       for (const Finding& finding : findings) {
@@ -29,7 +32,7 @@ class DoctorCommand final : public Command {
             {{"subject", finding.subject},
              {"health", word_of(finding.health)},
              {"detail", valid_utf8(finding.detail)},
-             {"mend", finding.mend.empty() ? Json(nullptr) : Json(valid_utf8(finding.mend))}});
+             {"mend", finding.fix.empty() ? Json(nullptr) : Json(valid_utf8(finding.fix))}});
       }
       print_json(session.console, {{"schema", "enginery.doctor/1"}, {"findings", rows}});
       return ExitCode::ok;
@@ -43,8 +46,8 @@ class DoctorCommand final : public Command {
       const std::string subject =
           finding.subject + std::string(width - finding.subject.size(), ' ');
       console.print_line(console.styled(style, health) + "  " + subject + "  " + finding.detail);
-      if (!finding.mend.empty())
-        console.print_line(std::string(width + 8, ' ') + "mend: " + finding.mend);
+      if (!finding.fix.empty())
+        console.print_line(std::string(width + 8, ' ') + "fix: " + finding.fix);
     }
     return ExitCode::ok;
   }

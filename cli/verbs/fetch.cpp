@@ -1,14 +1,14 @@
-// fetch: the best engine for a device, out of the farm's catalog into a file.
+// fetch: the best engine for a device, from the farm's catalog into a file.
 #include <nlohmann/json.hpp>
 
 #include "cli/farm/engine_download.h"
 #include "cli/farm/farm.h"
-#include "cli/local/trust.h"
+#include "cli/local/user_keys.h"
 #include "cli/options/targets.h"
+#include "cli/output/engine_output.h"
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
 #include "cli/verbs/verbs.h"
-#include "engine/base/file.h"
 #include "engine/base/signed_file.h"
 #include "engine/device/sku_table.h"
 
@@ -43,10 +43,10 @@ class FetchCommand final : public Command {
   }
 
   Result<ExitCode> run(Session& session) override {
-    EngineQuery wish = parse_engine_wish(name_);
-    TRY(wish.skus, wished_skus());
+    EngineQuery query = parse_engine_query(name_);
+    TRY(query.skus, possible_skus());
     TRY(const auto client, connect(farm_));
-    TRY(const EngineChoice choice, choose(*client, wish));
+    TRY(const EngineChoice choice, choose(*client, query));
     if (explain_) {
       for (const std::string& reason : choice.reasons) session.console.note(reason);
     }
@@ -57,7 +57,7 @@ class FetchCommand final : public Command {
   }
 
  private:
-  Result<std::vector<std::string>> wished_skus() const {
+  Result<std::vector<std::string>> possible_skus() const {
     if (!target_.empty()) return resolve_targets({target_});
     std::vector<std::string> skus;
     if (name_.starts_with("sha256:")) return skus;
@@ -65,9 +65,9 @@ class FetchCommand final : public Command {
     return skus;
   }
 
-  Result<EngineChoice> choose(Client& client, const EngineQuery& wish) const {
-    TRY(const auto candidates, client.find_engines({wish.name, wish.tag, "", 1000}));
-    return choose_engine(wish, candidates);
+  Result<EngineChoice> choose(Client& client, const EngineQuery& query) const {
+    TRY(const auto candidates, client.find_engines({query.name, query.tag, "", 1000}));
+    return choose_engine(query, candidates);
   }
 
   Status check(const Bytes& bytes, const TrustStore& trust) const {
@@ -76,11 +76,8 @@ class FetchCommand final : public Command {
   }
 
   Result<ExitCode> deliver(Console& console, const EngineView& engine, const Bytes& bytes) const {
-    if (output_ == "-") return console.print(bytes), ExitCode::ok;
-    const std::filesystem::path path = output_.empty()
-                                           ? default_engine_path(engine.name, engine.sku)
-                                           : std::filesystem::path(output_);
-    CHECK_OK(write_file(path, bytes));
+    TRY(const auto path, write_engine({output_, engine.name, engine.sku}, bytes, console));
+    if (!path) return ExitCode::ok;
     if (engine.provisional)
       console.note(
           "this engine is untuned (provisional); it is replaced once a worker of that device "
@@ -90,12 +87,12 @@ class FetchCommand final : public Command {
                            {"name", valid_utf8(engine.name)},
                            {"sku", engine.sku},
                            {"engine", engine.engine.text()},
-                           {"path", valid_utf8(path.string())},
+                           {"path", valid_utf8(path->string())},
                            {"provisional", engine.provisional},
                            {"latency_ms", json_known(engine.latency_ms)},
                            {"size_bytes", engine.size_bytes}});
     } else {
-      console.print_line(path.string());
+      console.print_line(path->string());
     }
     return ExitCode::ok;
   }

@@ -14,8 +14,8 @@
 namespace enginery {
 namespace {
 
-// An engine by any of its marks, so that a damaged one is refused as an engine and not read as a
-// model.
+// An engine by any of its marks, so that a damaged one is refused as an engine instead of being
+// read as a model.
 bool looks_like_engine(const std::string& file, std::string_view bytes) {
   const bool begins = bytes.starts_with("ENGINERY");
   const bool ends = bytes.size() >= kSignatureTrailerBytes &&
@@ -52,7 +52,7 @@ Json layer_json(const LayerInfo& layer) {
           {"outputs", texts_json(layer.outputs)}};
 }
 
-// One profile: the shapes are fixed, so least, best and greatest are the same.
+// One profile: the shapes are fixed, so its smallest, best and largest are the same.
 Json profile_json(const EngineInfo& info) {
   Json inputs = Json::array();
   for (const TensorInfo& input : info.inputs) {
@@ -64,7 +64,9 @@ Json profile_json(const EngineInfo& info) {
 }
 
 Json engine_json(const EngineInfo& info) {
-  Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
+  Json layers = Json::array();
+  Json inputs = Json::array();
+  Json outputs = Json::array();
   for (const LayerInfo& layer : info.layers) layers.push_back(layer_json(layer));
   for (const TensorInfo& input : info.inputs) inputs.push_back(type_json(input.name, input.type));
   for (const TensorInfo& output : info.outputs)
@@ -98,9 +100,9 @@ Json engine_json(const EngineInfo& info) {
 }
 
 std::string streams_text(const EngineInfo& info) {
-  int most = 0;
-  for (const LayerInfo& layer : info.layers) most = std::max(most, layer.stream);
-  return most > 0 ? fmt::format(", {} streams", most + 1) : "";
+  int last = 0;
+  for (const LayerInfo& layer : info.layers) last = std::max(last, layer.stream);
+  return last > 0 ? fmt::format(", {} streams", last + 1) : "";
 }
 
 std::string engine_text(const EngineInfo& info) {
@@ -134,10 +136,13 @@ std::string engine_text(const EngineInfo& info) {
 }
 
 Json model_json(const Graph& graph, const Digest& model) {
-  Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
+  Json layers = Json::array();
+  Json inputs = Json::array();
+  Json outputs = Json::array();
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    Json reads = Json::array(), writes = Json::array();
+    Json reads = Json::array();
+    Json writes = Json::array();
     for (const ValueId value : node.inputs)
       reads.push_back(value == kNoValue ? Json(nullptr)
                                         : Json(valid_utf8(graph.value(value).name)));
@@ -183,7 +188,10 @@ class InspectCommand final : public Command {
  private:
   Result<ExitCode> inspect_engine(Console& console) const {
     TRY(const EngineInfo info, Engine::inspect(file_));
-    if (json_) return print_json(console, engine_json(info)), ExitCode::ok;
+    if (json_) {
+      print_json(console, engine_json(info));
+      return ExitCode::ok;
+    }
     console.print(engine_text(info));
     return ExitCode::ok;
   }
@@ -192,7 +200,10 @@ class InspectCommand final : public Command {
     TRY(const ModelSource source, read_model(file_));
     TRY(const auto shapes, parse_shapes(shapes_));
     TRY(const Graph graph, read_graph(source, shapes, console));
-    if (json_) return print_json(console, model_json(graph, sha256(source.bytes))), ExitCode::ok;
+    if (json_) {
+      print_json(console, model_json(graph, sha256(source.bytes)));
+      return ExitCode::ok;
+    }
     console.print(to_text(graph));
     return ExitCode::ok;
   }

@@ -12,7 +12,7 @@ namespace {
 class JobsCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.number("-n,--limit", limit_, {1, 10000}, "N", "at most so many (default: 1000)");
+    options.number("-n,--limit", limit_, {1, 10000}, "N", "list at most N (default: 1000)");
     options.flag("--ids", ids_, "only the ids, one a line");
     options.flag("--json", json_, "print JSON (enginery.jobs/1)");
     farm_.declare(options);

@@ -1,23 +1,22 @@
 // logs: a job's log; -f follows it until the job has ended.
-#include "cli/farm/farm.h"
-#include "cli/process/interrupt.h"
-#include "cli/verbs/verbs.h"
-
 #include <nlohmann/json.hpp>
 
+#include "cli/farm/farm.h"
 #include "cli/output/json_output.h"
+#include "cli/process/signals.h"
+#include "cli/verbs/verbs.h"
 
 namespace enginery {
 namespace {
 
-constexpr auto kLogHold = std::chrono::milliseconds(500);
+constexpr auto kLogPollTime = std::chrono::milliseconds(500);
 
 class LogsCommand final : public Command {
  public:
   void declare(Options& options) override {
     options.positional("JOB", job_, "the job's id");
-    options.flag("-f,--follow", follow_, "go on until the job has ended");
-    options.number("--offset", offset_, {0, INT64_MAX}, "BYTES", "begin behind so many bytes");
+    options.flag("-f,--follow", follow_, "keep printing until the job has ended");
+    options.number("--offset", offset_, {0, INT64_MAX}, "BYTES", "skip this many bytes");
     options.flag("--json", json_, "print JSON (enginery.log/1)");
     farm_.declare(options);
   }
@@ -28,7 +27,7 @@ class LogsCommand final : public Command {
     auto offset = static_cast<uint64_t>(offset_.value_or(0));
     std::string all;
     while (!interrupt.requested()) {
-      TRY(const LogChunk chunk, client->read_log(job_, offset, follow_, kLogHold));
+      TRY(const LogChunk chunk, client->read_log(job_, offset, follow_, kLogPollTime));
       if (json_) {
         all += chunk.text;
       } else {

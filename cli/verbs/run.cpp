@@ -1,4 +1,4 @@
-// run: an engine on arrays or pictures; outputs as .npy files, or the best classes of each row.
+// run: an engine on arrays or images; outputs as .npy files, or the best classes of each row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "engine/data/input_set.h"
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a run gave: every output over all rows, joined.
+// What the runs gave: every output over all rows, joined.
 struct Results {
   std::map<std::string, Tensor> outputs;
   std::vector<std::string> labels;  // of the rows
@@ -53,7 +54,7 @@ Result<Results> run_all(const Engine& engine, InputSet& inputs, Console& console
   return Results{join.finish(), inputs.labels()};
 }
 
-// float32 unless the output is an integer (or a truth value).
+// float32 unless the output is an integer or boolean.
 Tensor as_written(const Tensor& tensor) {
   return is_floating(tensor.type()) ? convert(tensor, DataType::float32) : tensor;
 }
@@ -63,10 +64,10 @@ class RunCommand final : public Command {
   void declare(Options& options) override {
     options.positional("ENGINE", engine_, "the engine file");
     options.texts("--input", inputs_, "[NAME=]PATH",
-                  ".npy, .npz, JPEG, PNG or a folder of pictures; repeatable, NAME for engines "
+                  ".npy, .npz, JPEG, PNG or a folder of images; repeatable, NAME for engines "
                   "with several inputs");
     options.text("--preprocess", preprocess_, "FILE",
-                 "TOML file that says how pictures become the input");
+                 "TOML file that says how images become the input");
     options.text("--output", output_, "DIR",
                  "write every output as DIR/NAME.npy, and the rows' names to DIR/inputs.txt");
     options.number("--top", top_, {1, 1'000'000}, "K", "print the K best classes of each row");
@@ -79,7 +80,7 @@ class RunCommand final : public Command {
     options.about(
         "A first dimension larger than the engine's batch is run in slices and joined. --top "
         "prints\n"
-        "file<TAB>rank<TAB>class<TAB>label<TAB>score. A picture of another size than the input "
+        "file<TAB>rank<TAB>class<TAB>label<TAB>score. An image of another size than the input "
         "needs --preprocess:\n\n"
         "  [input]\n  resize_short = 256\n  crop = [224, 224]\n  mean = [123.675, 116.28, "
         "103.53]\n  scale = [0.01712475, 0.017507, 0.01742919]");
@@ -111,7 +112,7 @@ class RunCommand final : public Command {
   }
 
  private:
-  // Before the work: a folder that cannot be made is known at once.
+  // Before the work, so that a folder that cannot be made is reported at once.
   Status prepare_output() const { return output_.empty() ? Status() : make_folder(output_); }
 
   Result<std::vector<TopLine>> top_lines(const EngineInfo& info, const Results& results,
@@ -149,7 +150,7 @@ class RunCommand final : public Command {
     std::vector<fs::path> files;
     if (output_.empty()) return files;
     for (const TensorInfo& output : info.outputs) {
-      files.push_back(fs::path(output_) / (file_name_of(output.name) + ".npy"));
+      files.push_back(fs::path(output_) / (with_safe_characters(output.name, "._-") + ".npy"));
       CHECK_OK(write_npy(files.back(), as_written(results.outputs.at(output.name))));
     }
     std::string list;
@@ -179,7 +180,8 @@ class RunCommand final : public Command {
   void print_json_report(Console& console, const EngineInfo& info, const Results& results,
                          const std::vector<TopLine>& top,
                          const std::vector<fs::path>& files) const {
-    Json outputs = Json::array(), lines = Json::array();
+    Json outputs = Json::array();
+    Json lines = Json::array();
     for (size_t i = 0; i < info.outputs.size(); ++i) {
       const TensorType type = as_written(results.outputs.at(info.outputs[i].name)).tensor_type();
       outputs.push_back(

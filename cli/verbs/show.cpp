@@ -21,7 +21,10 @@ class ShowCommand final : public Command {
     TRY(const auto client, connect(question_.farm));
     TRY(const JobView job, client->show(question_.job));
     Console& console = session.console;
-    if (question_.json) return print_json(console, job_json_with_steps(job)), ExitCode::ok;
+    if (question_.json) {
+      print_json(console, job_json_with_steps(job));
+      return ExitCode::ok;
+    }
     console.print(fmt::format("{}  {}  {}\nmodel {} {}\nsubmitted {}{}\n\n",
                               console.styled(Style::bold, job.id), job.name, to_string(job.state),
                               job.model_name, job.model.text(), human_time(job.submitted_ns),

@@ -29,8 +29,9 @@ Row& row_of(std::vector<Row>& rows, const std::string& sku, std::string_view kin
 class SkusCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.flag("--all", all_,
-                 "every SKU that enginery knows by name, not only those that are somewhere");
+    options.flag(
+        "--all", all_,
+        "every SKU that enginery knows by name, not only those of this machine and the farm");
     options.flag("--local", local_, "do not ask a coordinator");
     options.flag("--names", names_, "only the names, one a line");
     options.flag("--json", json_, "print JSON (enginery.skus/1)");
@@ -59,7 +60,8 @@ class SkusCommand final : public Command {
       if (!farm_.coordinator.empty()) return client.error();
       if (!names_ && !json_)
         console.note(
-            "no coordinator answers, so this is this machine alone (enginery up starts a farm)");
+            "no coordinator answers, so these are this machine's alone (enginery up starts a "
+            "farm)");
       return {};
     }
     TRY(const auto skus, (*client)->skus());

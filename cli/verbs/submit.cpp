@@ -1,10 +1,8 @@
 // submit: one job that builds a model for several SKUs.
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
+#include "cli/farm/farm.h"
 #include "cli/farm/follow_job.h"
 #include "cli/farm/submission.h"
+#include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
 #include "cli/output/job_report.h"
 #include "cli/verbs/verbs.h"
@@ -23,9 +21,9 @@ class SubmitCommand final : public Command {
     flags_.declare(options);
     options.flag("--wait", wait_, "stay until the job has ended and print its table");
     options.number("--timeout", timeout_seconds_, {1, 31'536'000}, "SECONDS",
-                   "with --wait: give up after so long (exit code 6)");
+                   "with --wait: stop waiting after this time (exit code 6); the job goes on");
     options.flag("--dry-run", dry_run_, "only say what is cached and what would be built");
-    options.flag("--rebuild", rebuild_, "build although the catalog has the engines");
+    options.flag("--rebuild", rebuild_, "build even if the catalog has the engines");
     options.flag("--wait-for-workers", wait_for_workers_,
                  "queue for SKUs that no worker has offered yet, instead of refusing");
     options.flag(
@@ -47,50 +45,40 @@ class SubmitCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     Console& console = session.console;
-    TRY(const BuildOptions options, flags_.settle());
-    SubmitOptions wish;
-    TRY(wish.targets,
+    TRY(const BuildOptions options, flags_.resolve());
+    SubmitOptions submit;
+    TRY(submit.targets,
         resolve_targets(targets_.empty() ? std::vector<std::string>{"this"} : targets_));
-    wish.tags = tags_;
-    wish.priority = static_cast<int32_t>(priority_.value_or(0));
-    wish.rebuild = rebuild_;
-    wish.wait_for_workers = wait_for_workers_;
-    wish.provisional = provisional_;
-    wish.dry_run = dry_run_;
+    submit.tags = tags_;
+    submit.priority = static_cast<int32_t>(priority_.value_or(0));
+    submit.rebuild = rebuild_;
+    submit.wait_for_workers = wait_for_workers_;
+    submit.provisional = provisional_;
+    submit.dry_run = dry_run_;
     TRY(const PackedModel packed, pack_model_file(model_, name_));
     TRY(const LoadedModel model, load_packed(packed, options, console));
     TRY(const auto client, connect(farm_));
-    TRY(const auto farm, client->skus());
-    const SubmitRequest request = make_submit_request(packed, model, options, wish, farm);
+    TRY(const auto skus, client->skus());
+    const SubmitRequest request = make_submit_request(packed, model, options, submit, skus);
     TRY(const JobView job, send_submission(*client, packed, request, console));
-    return wait_ && !dry_run_ ? follow(*client, job, console) : report(job, console);
+    return report(*client, job, console);
   }
 
  private:
-  Result<ExitCode> follow(Client& client, const JobView& job, Console& console) const {
+  Result<ExitCode> report(Client& client, const JobView& job, Console& console) const {
+    const OutputForm form = output_form(json_);
+    if (dry_run_) {
+      print_job(job, form, console);
+      return ExitCode::ok;
+    }
+    if (!wait_) {
+      report_accepted(job, form, console);
+      return ExitCode::ok;
+    }
     console.note("job " + job.id);
-    FollowOptions follow{farm_, {}};
+    FollowOptions follow;
     if (timeout_seconds_) follow.timeout = std::chrono::seconds(*timeout_seconds_);
-    TRY(const JobView ended, follow_job(client, job, follow, console));
-    if (json_) {
-      print_json(console, job_json(ended));
-    } else {
-      console.print(target_table(ended));
-    }
-    if (const std::string trouble = job_trouble(ended); !trouble.empty()) console.note(trouble);
-    return job_exit_code(ended);
-  }
-
-  Result<ExitCode> report(const JobView& job, Console& console) const {
-    if (json_) {
-      print_json(console, job_json(job));
-    } else if (dry_run_) {
-      console.print(target_table(job));
-    } else {
-      console.print_line(job.id);
-      console.note("follow it with: enginery wait " + job.id);
-    }
-    return ExitCode::ok;
+    return follow_and_report(client, job, follow, form, console);
   }
 
   BuildFlags flags_;

@@ -26,7 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr auto kReadyWithin = seconds(120);
+constexpr auto kReadyTimeout = seconds(120);
 
 class UpCommand final : public Command {
  public:
@@ -50,7 +50,7 @@ class UpCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     TRY(const auto devices, worker_devices());
-    CHECK_OK(settle_address());
+    CHECK_OK(resolve_address());
     TRY(const UpLock lock, UpLock::acquire());
     if (!detach_) return serve(devices, session.console);
     TRY(Detached detached, Detached::start(up_log_file()));
@@ -77,7 +77,7 @@ class UpCommand final : public Command {
     return chosen;
   }
 
-  Status settle_address() {
+  Status resolve_address() {
     if (listen_.empty()) {
       TRY(listen_, default_control_address());
     }
@@ -102,7 +102,7 @@ class UpCommand final : public Command {
     announce(supervisor, devices, console);
     CHECK_OK(console.flush());
     if (detach_) CHECK_OK(Detached::let_go_of_parent(up_log_file()));
-    while (!supervisor.tend(seconds(60))) {
+    while (!supervisor.supervise(seconds(60))) {
     }
     supervisor.stop();
     return ExitCode::ok;
@@ -130,19 +130,19 @@ class UpCommand final : public Command {
 
   std::string data() const { return data_.empty() ? data_folder().string() : data_; }
 
-  // Ready: the coordinator answers and has heard of every worker. False: asked to end.
+  // True: the coordinator answers and knows every worker. False: asked to end before that.
   Result<bool> wait_until_ready(Supervisor& supervisor, const Clock& clock) const {
-    const Nanoseconds deadline = clock.monotonic() + kReadyWithin;
+    const Nanoseconds deadline = clock.monotonic() + kReadyTimeout;
     std::unique_ptr<Client> client;
     while (clock.monotonic() < deadline) {
-      if (supervisor.tend(milliseconds(50))) return false;
+      if (supervisor.supervise(milliseconds(50))) return false;
       CHECK_OK(check_children(supervisor));
       if (!client) client = try_connect();
       if (client && all_here(*client, supervisor)) return true;
     }
     return Error{
         ErrorCode::timed_out,
-        fmt::format("coordinator and workers were not ready within {} s", kReadyWithin.count())};
+        fmt::format("coordinator and workers were not ready within {} s", kReadyTimeout.count())};
   }
 
   std::unique_ptr<Client> try_connect() const {
@@ -164,8 +164,8 @@ class UpCommand final : public Command {
     });
   }
 
-  // A child that cannot even start (a taken folder, a bad address) is no reason to try for two
-  // minutes.
+  // A child that cannot even start (a folder in use, a bad address) ends `up` at once instead of
+  // after the time-out.
   static Status check_children(const Supervisor& supervisor) {
     for (const Child& child : supervisor.children()) {
       if (child.deaths == 0) continue;
@@ -206,7 +206,10 @@ class UpCommand final : public Command {
   // failure.
   static Result<ExitCode> report(Detached& detached, Console& console) {
     const DetachedStart start = detached.wait();
-    if (start.ready) return console.print(start.output), ExitCode::ok;
+    if (start.ready) {
+      console.print(start.output);
+      return ExitCode::ok;
+    }
     console.note(start.log_tail);
     console.note("the log is " + up_log_file().string());
     return static_cast<ExitCode>(start.exit_code);

@@ -1,42 +1,40 @@
-// The verbs' constructors, one for each file verb_*.cpp. The list that names them is verbs.cpp.
+// The list of verbs: what `enginery` can do. verbs.inc has one row for each.
+//
+// Where: command_line.cpp finds a verb by its name; help and completion go through all of them.
+// Threads: the list never changes.
 #pragma once
 
-#include "cli/command.h"
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/verbs/command.h"
 
 namespace enginery {
 
-std::unique_ptr<Command> make_build();
-std::unique_ptr<Command> make_run();
-std::unique_ptr<Command> make_bench();
-std::unique_ptr<Command> make_inspect();
-std::unique_ptr<Command> make_verify();
+// The headings of `enginery --help`; what is `hidden` is not listed there.
+enum class VerbGroup { engines, farm, jobs, catalog, care, hidden };
 
-std::unique_ptr<Command> make_up();
-std::unique_ptr<Command> make_down();
-std::unique_ptr<Command> make_coordinator();
-std::unique_ptr<Command> make_worker();
-std::unique_ptr<Command> make_runner();
-std::unique_ptr<Command> make_skus();
-std::unique_ptr<Command> make_workers();
-std::unique_ptr<Command> make_drain();
+struct Verb {
+  std::string name;
+  VerbGroup group;
+  std::string_view summary;
+  std::unique_ptr<Command> (*make)();
+};
 
-std::unique_ptr<Command> make_submit();
-std::unique_ptr<Command> make_jobs();
-std::unique_ptr<Command> make_show();
-std::unique_ptr<Command> make_logs();
-std::unique_ptr<Command> make_wait();
-std::unique_ptr<Command> make_explain();
-std::unique_ptr<Command> make_cancel();
-std::unique_ptr<Command> make_retry();
-std::unique_ptr<Command> make_fetch();
+// In the order of `enginery --help`.
+const std::vector<Verb>& verbs();
 
-std::unique_ptr<Command> make_catalog();
-std::unique_ptr<Command> make_why_miss();
+// Null where there is no such verb.
+const Verb* find_verb(std::string_view name);
 
-std::unique_ptr<Command> make_keys();
-std::unique_ptr<Command> make_config();
-std::unique_ptr<Command> make_doctor();
-std::unique_ptr<Command> make_completion();
-std::unique_ptr<Command> make_version();
+// The text of `enginery --help`.
+std::string overview();
+
+// make_build(), make_run(), ...: each is defined in the file of its verb.
+#define ENGINERY_VERB(name, group, summary) std::unique_ptr<Command> make_##name();
+#include "cli/verbs/verbs.inc"
+#undef ENGINERY_VERB
 
 }  // namespace enginery

@@ -2,7 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/local/trust.h"
+#include "cli/local/user_keys.h"
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"

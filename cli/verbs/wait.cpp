@@ -1,6 +1,5 @@
 // wait: until a job has ended; the exit code says how.
-#include <nlohmann/json.hpp>
-
+#include "cli/farm/farm.h"
 #include "cli/farm/follow_job.h"
 #include "cli/output/job_report.h"
 #include "cli/verbs/verbs.h"
@@ -13,7 +12,7 @@ class WaitCommand final : public Command {
   void declare(Options& options) override {
     question_.declare(options, "enginery.job/1");
     options.number("--timeout", timeout_seconds_, {1, 31'536'000}, "SECONDS",
-                   "give up after so long (exit code 6); the job goes on");
+                   "stop waiting after this time (exit code 6); the job goes on");
     options.about(
         "Exit codes: 0 every target is done, 8 some failed, 1 all failed, 6 time-out, cancelled or "
         "Ctrl-C.");
@@ -22,17 +21,9 @@ class WaitCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     TRY(const auto client, connect(question_.farm));
     TRY(const JobView before, client->show(question_.job));
-    FollowOptions follow{question_.farm, {}};
+    FollowOptions follow;
     if (timeout_seconds_) follow.timeout = std::chrono::seconds(*timeout_seconds_);
-    TRY(const JobView job, follow_job(*client, before, follow, session.console));
-    if (question_.json) {
-      print_json(session.console, job_json(job));
-    } else {
-      session.console.print(target_table(job));
-    }
-    if (const std::string trouble = job_trouble(job); !trouble.empty())
-      session.console.note(trouble);
-    return job_exit_code(job);
+    return follow_and_report(*client, before, follow, output_form(question_.json), session.console);
   }
 
  private:

@@ -62,7 +62,7 @@ Result<MissView> explain_locally(Catalog& catalog, const Digest& digest) {
 class WhyMissCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("SUBJECT", subject_, "a key (at least 8 hex digits) or a job's id");
+    options.positional("KEY|JOB", subject_, "a key (at least 8 hex digits) or a job's id");
     options.flag("--json", json_, "print JSON (enginery.why-miss/1)");
     place_.declare(options);
     farm_.declare(options);

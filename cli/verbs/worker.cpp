@@ -3,9 +3,8 @@
 #include <atomic>
 
 #include "cli/farm/farm.h"
-#include "cli/local/engine_session.h"
 #include "cli/options/targets.h"
-#include "cli/process/termination.h"
+#include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "worker/agent/agent.h"
@@ -31,7 +30,8 @@ class WorkerCommand final : public Command {
     options.about(
         "Runs in the foreground and survives restarts of the coordinator. On SIGTERM or Ctrl-C a "
         "running step is given up; what it\n"
-        "measured is kept, and another try goes on from there. One worker per folder: a second one "
+        "measured is kept, and the next attempt goes on from there. One worker per folder: a "
+        "second one "
         "is refused (exit code 10).");
   }
 

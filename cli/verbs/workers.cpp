@@ -1,4 +1,4 @@
-// workers: who works in the farm, on what.
+// workers: the farm's workers and what they do; drain: let one finish and take nothing more.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,11 +1,29 @@
 #include "engine/base/parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
-#include <vector>
 
 namespace enginery {
+
+std::vector<int> allowed_cores() {
+  std::vector<int> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
+    }
+  }
+  if (cores.empty()) cores.push_back(0);
+  return cores;
+}
+
+int allowed_core_count() {
+  return static_cast<int>(allowed_cores().size());
+}
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& work) {
   std::atomic<int64_t> next = 0;

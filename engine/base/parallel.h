@@ -4,8 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace enginery {
+
+// The cores that this process may run on (its affinity mask), in ascending order; never empty.
+std::vector<int> allowed_cores();
+// How many these are: the default of every `--threads`.
+int allowed_core_count();
 
 // Calls work(0) .. work(count - 1), each once, from as many threads as there are cores, and returns
 // when all are done. `work` must not throw.

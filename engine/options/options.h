@@ -10,6 +10,10 @@
 
 namespace enginery {
 
+// Most streams that a plan may have in addition to its main one (plan/streams.h has the limit of
+// all).
+inline constexpr int kMaxAuxStreams = 7;
+
 struct BuildOptions {
   std::set<Precision> precisions = {Precision::fp32};
   std::map<std::string, Dims> shapes;  // --shapes=a:1x3x224x224

@@ -1,21 +1,9 @@
 #include "engine/options/target_options.h"
 
-#include <sched.h>
-
-#include <algorithm>
-
+#include "engine/base/parallel.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {
-namespace {
-
-int allowed_core_count() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-}
-
-}  // namespace
 
 bool is_cpu_sku(const std::string& sku) {
   const auto row = resolve_sku_name(sku);

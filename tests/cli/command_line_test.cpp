@@ -2,26 +2,24 @@
 
 #include <set>
 
-#include "cli/options/targets.h"
-#include "cli/process/supervisor.h"
+#include "cli/command_line.h"
 #include "cli/verbs/verbs.h"
-#include "engine/device/sku_table.h"
+#include "engine/base/file.h"
 #include "tests/cli/fake_console.h"
+#include "tests/cli/temporary_home.h"
 
 namespace enginery {
 namespace {
 
 TEST(CommandLine, EveryVerbHasHelpThatNamesItsOptions) {
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const Verb& verb : verbs()) {
     EXPECT_TRUE(names.insert(verb.name).second) << verb.name << " twice";
     FakeConsole fake;
-    EXPECT_EQ(run_command_line({std::string(verb.name), "--help"}, fake.console()), ExitCode::ok)
-        << verb.name;
-    EXPECT_NE(fake.out().find("Usage: enginery " + std::string(verb.name)), std::string::npos)
-        << verb.name;
+    EXPECT_EQ(run_command_line({verb.name, "--help"}, fake.console()), ExitCode::ok) << verb.name;
+    EXPECT_NE(fake.out().find("Usage: enginery " + verb.name), std::string::npos) << verb.name;
     EXPECT_NE(fake.out().find("--log-level"), std::string::npos) << verb.name;
-    const bool listed = overview().find("\n  " + std::string(verb.name) + " ") != std::string::npos;
+    const bool listed = overview().find("\n  " + verb.name + " ") != std::string::npos;
     EXPECT_EQ(listed, verb.group != VerbGroup::hidden) << verb.name;
   }
 }
@@ -47,22 +45,34 @@ TEST(CommandLine, MessagesGoToStderrWithTheVerb) {
   EXPECT_TRUE(fake.err().starts_with("enginery keys: unknown option --nonsense")) << fake.err();
 }
 
-TEST(Targets, UnknownNamesAreUsageAndThisIsTheFirstLocalOne) {
-  const auto unknown = resolve_targets({"cpu-avx3"});
-  ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().code, ErrorCode::usage);
-  EXPECT_NE(unknown.error().message.find("did you mean"), std::string::npos);
-  const auto resolved = resolve_targets({"p4", "this", "p4"});
-  ASSERT_TRUE(resolved.ok());
-  EXPECT_EQ(*resolved, (std::vector<std::string>{"p4", local_skus().front().name}));
-  EXPECT_EQ(resolve_targets({}).error().code, ErrorCode::usage);
+TEST(CommandLine, AnErrorBecomesTheExitCodeOfItsKind) {
+  const TemporaryHome home;
+  ASSERT_TRUE(write_file(home.file("not.engine"), "ENGINERY, but nothing more").ok());
+  ASSERT_TRUE(write_file(home.file("not.onnx"), "no model").ok());
+  const std::pair<std::vector<std::string>, ExitCode> rows[] = {
+      {{"build"}, ExitCode::usage},
+      {{"bench", home.file("no.engine")}, ExitCode::not_found},
+      {{"verify", home.file("not.engine")}, ExitCode::untrusted},
+      {{"up", "--skus", "p4"}, ExitCode::incompatible},
+      {{"submit", home.file("not.onnx"), "--precision", "int8"}, ExitCode::invalid_input},
+      {{"submit", home.file("not.onnx")}, ExitCode::invalid_input},
+      {{"catalog", "ls"}, ExitCode::not_found},
+      {{"down"}, ExitCode::not_found},
+  };
+  for (const auto& [words, expected] : rows) {
+    FakeConsole fake;
+    EXPECT_EQ(run_command_line(words, fake.console()), expected) << words[0] << ": " << fake.err();
+    EXPECT_EQ(fake.out(), "") << words[0];
+    EXPECT_TRUE(fake.err().starts_with("enginery " + words[0] + ": ")) << fake.err();
+  }
 }
 
-TEST(RestartDelay, DoublesUpToThirtySeconds) {
-  EXPECT_EQ(restart_delay(0), std::chrono::milliseconds(200));
-  EXPECT_EQ(restart_delay(1), std::chrono::milliseconds(400));
-  EXPECT_EQ(restart_delay(5), std::chrono::milliseconds(6400));
-  EXPECT_EQ(restart_delay(100), std::chrono::seconds(30));
+TEST(CommandLine, LogLevelsAreNamesAndVerboseOnlyRaisesThem) {
+  FakeConsole bad;
+  EXPECT_EQ(run_command_line({"version", "--log-level", "loud"}, bad.console()), ExitCode::usage);
+  FakeConsole good;
+  EXPECT_EQ(run_command_line({"version", "-v", "--log-level=error"}, good.console()), ExitCode::ok);
+  EXPECT_TRUE(good.out().starts_with("enginery ")) << good.out();
 }
 
 }  // namespace

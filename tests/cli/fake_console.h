@@ -1,4 +1,5 @@
-// A console over files in memory: what was printed can be read back.
+// A console over temporary files: what was printed can be read back. By default nothing is a
+// terminal.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@ namespace enginery {
 
 class FakeConsole {
  public:
-  FakeConsole() : out_(std::tmpfile()), err_(std::tmpfile()), console_(out_, err_) {}
+  explicit FakeConsole(Terminal terminal = {})
+      : out_(std::tmpfile()), err_(std::tmpfile()), console_(out_, err_, terminal) {}
   ~FakeConsole() {
     std::fclose(out_);
     std::fclose(err_);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/base/parallel.h"
 #include "engine/device/cpu/cpu_measurer.h"
 #include "engine/device/cpu/cpu_properties.h"
 #include "engine/device/cpu/cpu_stream.h"

@@ -2,7 +2,6 @@
 
 #include <cpuid.h>
 #include <dnnl.h>
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -122,19 +121,6 @@ std::string cpu_physical_id() {
   utsname name{};
   uname(&name);
   return std::string("host-") + name.nodename;
-}
-
-std::vector<int> allowed_cores() {
-  std::vector<int> cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(core, &set)) cores.push_back(core);
-    }
-  }
-  if (cores.empty()) cores.push_back(0);
-  return cores;
 }
 
 Properties cpu_library_properties() {

@@ -21,9 +21,6 @@ CpuIdentity read_cpu_identity();
 // One for all processes of this host, containers included, until it reboots.
 std::string cpu_physical_id();
 
-// The cores that this process may run on.
-std::vector<int> allowed_cores();
-
 // oneDNN's version and how it makes threads.
 Properties cpu_library_properties();
 

@@ -1,0 +1,120 @@
+#include "cli/options/build_flags.h"
+
+#include <algorithm>
+
+#include "cli/options/did_you_mean.h"
+#include "cli/output/text.h"
+#include "engine/base/parallel.h"
+#include "engine/tactics/tactic.h"
+
+namespace enginery {
+namespace {
+
+Error later(const std::string& what) {
+  return {ErrorCode::unsupported, what + " is not supported by this release"};
+}
+
+Result<std::set<Precision>> precisions_of(const std::vector<std::string>& words) {
+  std::set<Precision> all{Precision::fp32};
+  for (const std::string& word : words) {
+    if (word == "best") {
+      all.insert({Precision::tf32, Precision::fp16, Precision::bf16});
+      continue;
+    }
+    const auto precision = parse_precision(word);
+    if (!precision.ok()) {
+      return Error{ErrorCode::usage,
+                   "--precision: '" + word + "' is none of fp32, tf32, fp16, bf16, best" +
+                       did_you_mean(word, {"fp32", "tf32", "fp16", "bf16", "best"})};
+    }
+    if (*precision == Precision::int8) return later("--precision int8 (it needs calibration)");
+    all.insert(*precision);
+  }
+  return all;
+}
+
+// --tactic-sources=-cudnn,-cublaslt excludes these; a later +X takes X back.
+Result<std::set<std::string>> excluded_sources(const std::vector<std::string>& words) {
+  const std::vector<std::string> known = tactic_source_names();
+  std::set<std::string> without;
+  for (const std::string& word : words) {
+    const std::string name = word.substr(1);
+    const bool sign = word.starts_with("-") || word.starts_with("+");
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (!sign || !is_known) {
+      return Error{ErrorCode::usage, "--tactic-sources takes +NAME or -NAME of " +
+                                         joined(known, ", ") + ", not '" + word + "'"};
+    }
+    if (word[0] == '-') without.insert(name);
+    if (word[0] == '+') without.erase(name);
+  }
+  return without;
+}
+
+// The one fixed shape that --shapes or a range of equal ends says; "" for none.
+Result<std::string> fixed_shapes(const BuildFlags& flags) {
+  std::string fixed = flags.shapes;
+  for (const std::string& one : {flags.opt_shapes, flags.min_shapes, flags.max_shapes}) {
+    if (one.empty()) continue;
+    if (!fixed.empty() && fixed != one)
+      return later("a range of shapes (--min-shapes, --opt-shapes and --max-shapes that differ)");
+    fixed = one;
+  }
+  return fixed;
+}
+
+Status check_supported(const BuildFlags& flags) {
+  if (!flags.calib.empty()) return later("--calib");
+  if (!flags.mem_pool_size.empty()) return later("--mem-pool-size");
+  if (!flags.profiling_verbosity.empty() && flags.profiling_verbosity != "detailed")
+    return later("--profiling-verbosity other than detailed");
+  return {};
+}
+
+}  // namespace
+
+void BuildFlags::declare(Options& options) {
+  options.list("--precision", precisions, "LIST",
+               "arithmetic to allow in addition to fp32: tf32, fp16, bf16, or best for all of "
+               "them; the fastest wins layer by layer");
+  options.text("--shapes", shapes, "NAME:DIMS,...",
+               "the inputs' dimensions, e.g. data:1x3x224x224; without it symbolic ones become 1");
+  options.text("--min-shapes", min_shapes, "NAME:DIMS,...", "smallest dimensions of a range");
+  options.text("--opt-shapes", opt_shapes, "NAME:DIMS,...", "the dimensions to tune for");
+  options.text("--max-shapes", max_shapes, "NAME:DIMS,...", "largest dimensions of a range");
+  options.number("--threads", threads, {1, 4096}, "N",
+                 "CPU threads of one inference (default: the cores of the affinity mask)");
+  options.number("--level", level, {0, 5}, "0..5",
+                 "how hard to search: 0 measures nothing, 3 is the default, 5 is exhaustive");
+  options.number("--max-aux-streams", max_aux_streams, {0, kMaxAuxStreams}, "N",
+                 "most streams that run branches in parallel with the main one (default: as many "
+                 "as make the network faster)");
+  options.list("--tactic-sources", tactic_sources, "=+X,-Y",
+               "exclude libraries, e.g. --tactic-sources=-cudnn,-cublaslt");
+  options.list("--skip-pass", skip_passes, "LIST", "graph passes to skip");
+  options.text("--calib", calib, "FILE", "calibration table for int8");
+  options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES", "memory limits");
+  options.text("--profiling-verbosity", profiling_verbosity, "WORD",
+               "detailed is the only choice: engines always keep everything");
+}
+
+Result<BuildOptions> BuildFlags::resolve() const {
+  BuildOptions options;
+  TRY(options.precisions, precisions_of(precisions));
+  TRY(options.without_sources, excluded_sources(tactic_sources));
+  options.skip_passes = {skip_passes.begin(), skip_passes.end()};
+  options.threads = static_cast<int>(threads.value_or(allowed_core_count()));
+  options.level = static_cast<int>(level.value_or(options.level));
+  options.aux_streams = static_cast<int>(max_aux_streams.value_or(options.aux_streams));
+  CHECK_OK(check_supported(*this));
+  TRY(const std::string shapes_text, fixed_shapes(*this));
+  TRY(options.shapes, parse_shapes(shapes_text));
+  return options;
+}
+
+std::string engine_name(const std::string& wanted, const std::filesystem::path& file) {
+  const std::string name = wanted.empty() ? file.stem().string() : wanted;
+  return name.empty() ? "model" : with_safe_characters(name, "._-+");
+}
+
+}  // namespace enginery

@@ -1,0 +1,35 @@
+// What a user asks of a build: the options that `build` and `submit` share.
+//
+// Where: a verb declares them into its Options; resolve() makes the BuildOptions that keys, wire
+// and compiler know. Threads: as any value.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/options.h"
+#include "engine/options/options.h"
+
+namespace enginery {
+
+// The options as given.
+struct BuildFlags {
+  std::vector<std::string> precisions, tactic_sources, skip_passes;
+  std::string shapes, min_shapes, opt_shapes, max_shapes, calib, mem_pool_size, profiling_verbosity;
+  std::optional<int64_t> threads, level, max_aux_streams;
+
+  void declare(Options& options);
+
+  // The options with every default filled in: `threads` is a number afterwards. Errors: usage (a
+  // word that means nothing, naming the option); unsupported (what this release does not build:
+  // int8, ranges of shapes, calibration).
+  Result<BuildOptions> resolve() const;
+};
+
+// What an engine is called: `wanted` (--name), or where that is "" the file's name without
+// extension; characters outside of [A-Za-z0-9._+-] become '_'.
+std::string engine_name(const std::string& wanted, const std::filesystem::path& file);
+
+}  // namespace enginery

@@ -1,0 +1,28 @@
+// Where an engine goes once it is built or fetched: stdout, the file that the user names, or the
+// default file. Threads: free functions without state.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "cli/output/console.h"
+#include "engine/base/digest.h"
+
+namespace enginery {
+
+// What `--output` says, and what the default file is named by.
+struct EngineOutput {
+  std::string output;  // "" for the default file, "-" for stdout
+  std::string name, sku;
+};
+
+// ./NAME.SKU.engine, with slashes, backslashes and control characters replaced by '_'.
+std::filesystem::path default_engine_path(const std::string& name, const std::string& sku);
+
+// Writes the engine file. Returns its path; nothing when it went to stdout, where no other data may
+// follow it. Errors: storage, naming the file.
+Result<std::optional<std::filesystem::path>> write_engine(const EngineOutput& where,
+                                                          const Bytes& engine, Console& console);
+
+}  // namespace enginery

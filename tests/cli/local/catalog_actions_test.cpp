@@ -1,0 +1,146 @@
+#include "cli/local/catalog_actions.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/output/json_output.h"
+#include "tests/cli/fake_console.h"
+#include "tests/cli/temporary_home.h"
+
+namespace enginery {
+namespace {
+
+// A catalog with two engines of one name, for p4 and h200, and the key of the first.
+class CatalogActions : public testing::Test {
+ protected:
+  CatalogActions() : catalog_(std::move(*Catalog::open(home_.path() / "catalog"))) {
+    key_.add("model", "m").add("sku", "p4");
+    p4_ = add("p4", 4.5);
+    h200_ = add("h200", 0.25);
+    ActionResult result;
+    result.key = key_.digest();
+    result.outputs.push_back({"engine", p4_, 0});
+    EXPECT_TRUE(catalog_->results().commit(key_, result).ok());
+  }
+
+  Digest add(const std::string& sku, double latency_ms) {
+    const Bytes bytes = "engine for " + sku;
+    EXPECT_TRUE(catalog_->blobs().put(as_bytes(bytes)).ok());
+    EngineRow row;
+    row.digest = sha256(bytes);
+    row.content_digest = sha256("content " + sku);
+    row.name = "net";
+    row.sku = sku;
+    row.precision = "fp16";
+    row.key = sku == "p4" ? key_.digest() : sha256("another key");
+    row.size_bytes = bytes.size();
+    row.latency_ms = latency_ms;
+    EXPECT_TRUE(catalog_->engines().add(row).ok());
+    return row.digest;
+  }
+
+  using Act = Result<ExitCode> (*)(Catalog&, const CatalogArguments&, Console&);
+  std::string printed(Act act, CatalogArguments arguments) {
+    FakeConsole fake;
+    const auto code = act(*catalog_, arguments, fake.console());
+    EXPECT_TRUE(code.ok()) << code.error().message;
+    return fake.out();
+  }
+  Json json(Act act, CatalogArguments arguments) {
+    arguments.json = true;
+    return Json::parse(printed(act, std::move(arguments)));
+  }
+  ErrorCode error(Act act, CatalogArguments arguments) {
+    FakeConsole fake;
+    const auto code = act(*catalog_, arguments, fake.console());
+    return code.ok() ? ErrorCode::internal : code.error().code;
+  }
+
+  const TemporaryHome home_;
+  ActionKey key_{"engine", "local"};
+  std::unique_ptr<Catalog> catalog_;
+  Digest p4_, h200_;
+};
+
+TEST_F(CatalogActions, LsListsNewestFirstWithTheContractsFields) {
+  const Json listed = json(catalog_ls, {});
+  EXPECT_EQ(listed["schema"], "enginery.catalog/1");
+  ASSERT_EQ(listed["engines"].size(), 2u);
+  EXPECT_EQ(listed["engines"][0]["sku"], "h200");
+  for (const char* field : {"engine", "content_digest", "name", "sku", "precision", "model", "key",
+                            "size_bytes", "latency_ms", "provisional", "created"})
+    EXPECT_TRUE(listed["engines"][0].contains(field)) << field;
+  CatalogArguments one;
+  one.limit = 1;
+  EXPECT_EQ(json(catalog_ls, one)["engines"].size(), 1u);
+  EXPECT_EQ(json(catalog_ls, {{"nothing"}})["engines"].size(), 0u);
+  EXPECT_NE(printed(catalog_ls, {}).find("4.500"), std::string::npos);
+}
+
+TEST_F(CatalogActions, ShowFindsAnEngineByDigestAndByNameForASku) {
+  EXPECT_EQ(json(catalog_show, {{p4_.text()}})["sku"], "p4");
+  CatalogArguments named{{"net"}};
+  named.target = "h200";
+  EXPECT_EQ(json(catalog_show, named)["engine"], h200_.text());
+  EXPECT_EQ(error(catalog_show, {{"nosuch"}}), ErrorCode::not_found);
+}
+
+TEST_F(CatalogActions, ShowOfAKeyGivesItsFieldsAndItsResult) {
+  const Json shown = json(catalog_show, {{key_.digest().text()}});
+  EXPECT_EQ(shown["schema"], "enginery.catalog.key/1");
+  EXPECT_EQ(shown["present"], true);
+  EXPECT_EQ(shown["success"], true);
+  EXPECT_EQ(shown["outputs"][0]["digest"], p4_.text());
+  EXPECT_EQ(shown["fields"][2]["field"], "model");
+  EXPECT_EQ(shown["fields"][2]["value"], "m");
+  EXPECT_NE(printed(catalog_show, {{key_.digest().text()}}).find("has a result"),
+            std::string::npos);
+}
+
+TEST_F(CatalogActions, ATagIsOfTheEnginesNameAndSku) {
+  const Json tagged = json(catalog_tag, {{p4_.text(), "prod"}});
+  EXPECT_EQ(tagged["name"], "net");
+  EXPECT_EQ(tagged["sku"], "p4");
+  const auto found = catalog_->engines().tagged("net", "prod", "p4");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->digest, p4_);
+  EXPECT_NE(printed(catalog_ls, {}).find("prod"), std::string::npos);
+}
+
+TEST_F(CatalogActions, APinIsKeptWithItsReasonUntilItIsTakenBack) {
+  CatalogArguments pin{{p4_.text()}};
+  pin.reason = "in use";
+  EXPECT_EQ(json(catalog_pin, pin)["pinned"], true);
+  const auto pins = catalog_->engines().pins();
+  ASSERT_EQ(pins->size(), 1u);
+  EXPECT_EQ((*pins)[0].blob, p4_);
+  EXPECT_EQ((*pins)[0].reason, "in use");
+  EXPECT_EQ(json(catalog_unpin, {{p4_.text()}})["pinned"], false);
+  EXPECT_TRUE(catalog_->engines().pins()->empty());
+}
+
+TEST_F(CatalogActions, VerifyOfADamagedBlobIsAFailureThatNamesIt) {
+  FakeConsole clean;
+  EXPECT_EQ(*catalog_verify(*catalog_, {}, clean.console()), ExitCode::ok);
+  EXPECT_NE(clean.out().find(": clean\n"), std::string::npos) << clean.out();
+  ASSERT_TRUE(catalog_->blobs().remove(h200_).ok());
+  FakeConsole broken;
+  CatalogArguments arguments;
+  arguments.json = true;
+  EXPECT_EQ(*catalog_verify(*catalog_, arguments, broken.console()), ExitCode::failed);
+  EXPECT_EQ(Json::parse(broken.out())["clean"], false);
+  EXPECT_NE(broken.out().find(h200_.text().substr(7)), std::string::npos) << broken.out();
+}
+
+TEST_F(CatalogActions, TheWrongNumberOfWordsIsUsage) {
+  EXPECT_EQ(error(catalog_ls, {{"a", "b"}}), ErrorCode::usage);
+  EXPECT_EQ(error(catalog_show, {}), ErrorCode::usage);
+  EXPECT_EQ(error(catalog_verify, {{"a"}}), ErrorCode::usage);
+  EXPECT_EQ(error(catalog_pin, {}), ErrorCode::usage);
+  EXPECT_EQ(error(catalog_unpin, {}), ErrorCode::usage);
+  EXPECT_EQ(error(catalog_tag, {{"a"}}), ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace enginery

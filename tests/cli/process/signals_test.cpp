@@ -1,0 +1,88 @@
+#include "cli/process/signals.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+namespace enginery {
+namespace {
+
+// The signal mask and the handlers as they were before the test.
+class SignalsOfTheProcess {
+ public:
+  SignalsOfTheProcess() {
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+    interrupt_ = std::signal(SIGINT, SIG_DFL);
+    terminate_ = std::signal(SIGTERM, SIG_DFL);
+  }
+  ~SignalsOfTheProcess() {
+    std::signal(SIGINT, interrupt_);
+    std::signal(SIGTERM, terminate_);
+    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  sigset_t mask_{};
+  void (*interrupt_)(int) = nullptr;
+  void (*terminate_)(int) = nullptr;
+};
+
+TEST(Interrupt, TurnsTheFirstSignalIntoAnAnswer) {
+  const SignalsOfTheProcess restore;
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Interrupt interrupt;
+    EXPECT_FALSE(interrupt.requested());
+    std::raise(signal);
+    EXPECT_TRUE(interrupt.requested());
+  }
+}
+
+TEST(Interrupt, TheSecondSignalEndsTheProcess) {
+  const SignalsOfTheProcess restore;
+  EXPECT_EXIT(
+      {
+        const Interrupt interrupt;
+        std::raise(SIGINT);
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(Interrupt, AfterItsEndASignalEndsTheProcess) {
+  const SignalsOfTheProcess restore;
+  EXPECT_EXIT(
+      {
+        { const Interrupt interrupt; }
+        std::raise(SIGTERM);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(Termination, CallsStopOnceAtTheFirstSignal) {
+  const SignalsOfTheProcess restore;
+  block_termination_signals();
+  std::atomic<int> stops = 0;
+  {
+    const Termination termination([&] { ++stops; });
+    kill(getpid(), SIGTERM);
+    for (int i = 0; i < 1000 && stops == 0; ++i) usleep(5'000);
+    EXPECT_EQ(stops, 1);
+  }
+  EXPECT_EQ(stops, 1);
+}
+
+TEST(Termination, EndsWithoutASignal) {
+  const SignalsOfTheProcess restore;
+  block_termination_signals();
+  std::atomic<int> stops = 0;
+  {
+    const Termination termination([&] { ++stops; });
+  }
+  EXPECT_EQ(stops, 0);
+}
+
+}  // namespace
+}  // namespace enginery
