@@ -55,8 +55,6 @@ def part_errors(o):
         ("no device, build", ["build", model, "--target", "h200", "-o", "/tmp/x.engine", shapes], dict(environment(), CUDA_VISIBLE_DEVICES="")),
         ("an engine of another SKU", ["run", "/tmp/t4.engine", "--input", "/tmp/errors.npy"], environment()),
         ("an unknown SKU", ["build", model, "--target", "h2000", "-o", "/tmp/x.engine"], environment()),
-        ("a faulting tactic, injected", ["build", model, "-o", "/tmp/y.engine", "--precision=fp16", shapes, "--level", "4", "--rebuild", "--json",
-                                         "--tactic-sources=-cudnn,-cublaslt"], dict(environment(), ENGINERY_INJECT_FAULT="1")),
     ]
     rows = []
 
@@ -86,19 +84,12 @@ def part_farm(o):
              [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--wait"],
              [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--wait", "--json"],
              [enginery, "submit", squeezenet, "--target", "h200,v100-sxm2-16g,p4,orin-nx-16g,cpu-avx2", "--provisional", "--wait", "--json"],
-             [enginery, "catalog", "verify"], [enginery, "down"],
-             # with a tactic that faults: the job ends well, the worker lives on and takes the next
-             [enginery, "up", "--detach"],
-             [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--shapes=data:2x3x227x227", "--tactic-sources=-cudnn,-cublaslt", "--level", "4", "--wait"],
-             [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--shapes=data:2x3x227x227", "--level", "0", "--wait"],
-             [enginery, "workers"], [enginery, "down"]]
+             [enginery, "catalog", "verify"], [enginery, "workers"], [enginery, "down"]]
     rows = []
     env = environment()
     for step in steps:
         started = time.time()
         status, text = run(step, log, 300, env=env)
-        if step[1] == "down":
-            env["ENGINERY_INJECT_FAULT"] = "1"
         rows.append([" ".join(step[1:]), status, f"{time.time() - started:.1f}"])
         print(f"$ enginery {' '.join(step[1:])} -> {status}\n{text[-1200:]}")
     rows_to(os.path.join(o.out, "farm.csv"), ["command", "status", "seconds"], rows)

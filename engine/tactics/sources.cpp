@@ -4,7 +4,7 @@
 #include "engine/tactics/cpu/reference/reference_source.h"
 #include "engine/tactics/tactic.h"
 #ifdef ENGINERY_HAVE_CUDA
-#include "engine/kernels/cuda/code_folder.h"
+#include "engine/kernels/cuda/kernel_cache.h"
 #include "engine/tactics/cuda/cublaslt/cublaslt_source.h"
 #include "engine/tactics/cuda/cudnn/cudnn_source.h"
 #include "engine/tactics/cuda/host_step/host_step_source.h"
@@ -39,7 +39,8 @@ Result<std::unique_ptr<TacticSource>> make_cuda_kernel(Device& device) {
   KernelSourceOptions options;
   // Without a compiler there is nothing to keep; engines bring their code along.
   if (auto nvrtc = cuda.nvrtc(); nvrtc.ok())
-    options.store = std::make_shared<CodeFolder>(code_folder("nvrtc-" + (*nvrtc)->version()));
+    options.cache =
+        std::make_shared<KernelCacheFolder>(kernel_cache_folder("nvrtc-" + (*nvrtc)->version()));
   return make_kernel_source(cuda, options);
 }
 Result<std::unique_ptr<TacticSource>> make_cudnn(Device& device) {

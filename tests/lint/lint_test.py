@@ -40,7 +40,8 @@ class Includes(unittest.TestCase):
         self.check("cli/verbs/a.h", '"engine/ops/b.h"', True)  # not transitive in the farm half
         self.check("engine/passes/a.h", '"engine/import/b.h"', True)
         self.check("engine/tactics/cpu/onednn/a.h", '"engine/tactics/cpu/kernel/b.h"', True)
-        self.check("engine/kernels/cuda/src/a.cuh", '"engine/tactics/b.h"', True)
+        self.check("engine/tactics/cuda/kernel/gemv/a.cuh", '"engine/tactics/cuda/kernel/pool/b.h"', True)
+        self.check("engine/tactics/cuda/cudnn/a.h", '"engine/tactics/cuda/kernel/b.h"', True)
         self.check("engine/tactics/sources.cpp", '"engine/tactics/cpu/onednn/b.h"', False)
         self.check("engine/tactics/tactic.cpp", '"engine/tactics/cpu/onednn/b.h"', True)
         self.check("engine/base/a.h", '"enginery/types.h"', True)

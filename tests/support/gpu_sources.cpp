@@ -4,7 +4,7 @@
 
 #include "engine/base/parallel.h"
 #ifdef ENGINERY_HAVE_CUDA
-#include "engine/kernels/cuda/code_folder.h"
+#include "engine/kernels/cuda/kernel_cache.h"
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 #endif
 
@@ -23,7 +23,7 @@ void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx
   options.every_variant = true;
   if (ptx) options.kind = CodeKind::ptx, options.compute_capability = ptx, sources.resize(1);
   const char* folder = std::getenv("ENGINERY_TEST_PTX_FOLDER");
-  if (ptx && folder) options.store = std::make_shared<CodeFolder>(folder);
+  if (ptx && folder) options.cache = std::make_shared<KernelCacheFolder>(folder);
   auto source = make_kernel_source(static_cast<CudaDevice&>(device), options);
   if (source.ok()) sources[0] = std::move(*source);
 #endif

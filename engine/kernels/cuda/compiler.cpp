@@ -2,7 +2,7 @@
 
 namespace enginery {
 
-Digest code_key(const std::string& text, int compute_capability, CodeKind kind) {
+Digest kernel_cache_key(const std::string& text, int compute_capability, CodeKind kind) {
   return sha256(nvrtc_target(compute_capability, kind) + "\n" + text);
 }
 

@@ -15,12 +15,12 @@ namespace enginery {
 
 // What a compiled object is called: its text, SM and kind. A store belongs to one version of the
 // compiler.
-Digest code_key(const std::string& text, int compute_capability, CodeKind kind);
+Digest kernel_cache_key(const std::string& text, int compute_capability, CodeKind kind);
 
 // Where compiled objects live between processes. Thread-safe.
-class CodeStore {
+class KernelCache {
  public:
-  virtual ~CodeStore() = default;
+  virtual ~KernelCache() = default;
   virtual std::optional<Bytes> find(const Digest& key) = 0;
   virtual void insert(const Digest& key, const Bytes& code) = 0;
 };

@@ -1,5 +1,5 @@
 // Compiles the conformance problems' kernels to PTX for one SM into a folder
-// (engine/kernels/cuda/code_folder.h), for machines whose NVRTC no longer serves that SM. Needs no
+// (engine/kernels/cuda/kernel_cache.h), for machines whose NVRTC no longer serves that SM. Needs no
 // GPU.
 //
 //   compile_ptx --sm 61 --out FOLDER [--most N]      N tactics a problem and family, by the
@@ -11,7 +11,7 @@
 
 #include "engine/base/file.h"
 #include "engine/device/cuda/fingerprint.h"
-#include "engine/kernels/cuda/code_folder.h"
+#include "engine/kernels/cuda/kernel_cache.h"
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
@@ -25,7 +25,7 @@ Status run(int sm, const std::string& out, int most) {
   row.kind = DeviceKind::cuda, row.compute_capability = sm, row.sm_count = 132, row.memory_gib = 16;
   DeviceInfo info = device_info(row);
   KernelContext context{info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
-  CodeFolder folder(out);
+  KernelCacheFolder folder(out);
   CHECK_OK(make_folder(out));
   int count = 0;
   for (const ProblemRow& problem_row : conformance_problems()) {
@@ -38,7 +38,7 @@ Status run(int sm, const std::string& out, int most) {
       TRY(KernelPlan plan, plan_kernel(problem, tactic, context));
       if (plan.launches.empty()) continue;
       std::string text = program_text(plan.program);
-      Digest key = code_key(text, sm, CodeKind::ptx);
+      Digest key = kernel_cache_key(text, sm, CodeKind::ptx);
       if (folder.find(key)) continue;
       TRY(auto output, nvrtc.compile(text, sm, CodeKind::ptx, {}));
       folder.insert(key, output.code);

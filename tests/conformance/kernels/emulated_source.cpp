@@ -112,7 +112,7 @@ class EmulatedSource final : public TacticSource {
     TRY(Emulate emulate, compiled(plan));
     unsigned cluster = 1;
     for (const auto& [name, value] : plan.program.macros) {
-      if (name == "SPLIT") cluster = static_cast<unsigned>(std::stoul(value));
+      if (name == "CLUSTER") cluster = static_cast<unsigned>(std::stoul(value));
     }
     return std::shared_ptr<const PreparedTactic>(
         std::make_shared<PreparedEmulation>(std::move(plan), emulate, weights, cluster));

@@ -284,7 +284,7 @@ inline void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, un
         return emulator::float_of(l.b[n * 4 + k % 4][k / 4]);
       });
 }
-inline void meet_cluster() {
+inline void cluster_sync() {
   emulator::meet(emulator::cluster);
 }
 inline float4 load_from_block(const float* p, unsigned rank) {

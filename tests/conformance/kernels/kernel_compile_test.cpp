@@ -116,35 +116,6 @@ TEST_P(KernelTexts, Compile) {
   }
 }
 
-TEST(FaultFamily, IsOfferedWhereAFaultIsInjectedAndNowhereElse) {
-  const DeviceInfo info = card_of(90);
-  const KernelContext context{info, sm_limits(90), {Precision::fp32}};
-  const auto faults = [&](const char* text) {
-    auto problem = parse_problem(text);
-    auto tactics = offer_kernels(*problem, context, false);
-    EXPECT_TRUE(tactics.ok());
-    int count = 0;
-    for (const Tactic& t : *tactics) {
-      if (!t.id.starts_with("fault/")) continue;
-      ++count;
-      EXPECT_TRUE(plan_kernel(*problem, t, context).ok());
-      EXPECT_NE(&t, &tactics->front()) << "the analytic model would choose it";
-    }
-    return count;
-  };
-  const char* picture =
-      "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x3x12x12] "
-      "w:float32[16x3x3x3]";
-  const char* deeper =
-      "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x12x12] "
-      "w:float32[16x32x3x3]";
-  EXPECT_EQ(faults(picture), 0);
-  setenv("ENGINERY_INJECT_FAULT", "1", 1);
-  EXPECT_EQ(faults(picture), 1);
-  EXPECT_EQ(faults(deeper), 0);
-  unsetenv("ENGINERY_INJECT_FAULT");
-}
-
 INSTANTIATE_TEST_SUITE_P(Sm, KernelTexts, testing::Values(61, 70, 72, 75, 80, 86, 87, 89, 90),
                          [](const auto& info) { return std::to_string(info.param); });
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "engine/tactics/cuda/cublaslt/product.h"
+#include "engine/tactics/cuda/cublaslt/lt_matmul.h"
 
 namespace enginery {
 namespace {

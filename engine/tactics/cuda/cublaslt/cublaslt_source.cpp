@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "engine/device/cuda/cuda_stream.h"
-#include "engine/tactics/cuda/cublaslt/product.h"
-#include "engine/tactics/cuda/kernel/device_constants.h"
+#include "engine/tactics/cuda/cublaslt/lt_matmul.h"
+#include "engine/tactics/cuda/launch/device_constants.h"
+#include "engine/tactics/cuda/launch/gpu_tactic.h"
+#include "engine/tactics/cuda/launch/library_handle.h"
 
 namespace enginery {
 namespace {
@@ -14,28 +16,17 @@ uint64_t workspace_limit(const DeviceInfo& info) {
   return uint64_t{info.compute_capability >= 90 ? 32u : 4u} << 20;
 }
 
-// A cuBLASLt handle; any number of threads may use it.
-class LtHandle {
- public:
-  static Result<std::shared_ptr<LtHandle>> create(CudaDevice& device, const CublasLt& lt) {
-    CHECK_OK(device.make_current());
-    std::shared_ptr<LtHandle> out(new LtHandle(device, lt));
-    CUBLASLT_OK(lt, cublasLtCreate(&out->handle_));
-    return out;
-  }
-  ~LtHandle() {
-    if (handle_ && device_.make_current().ok()) lt_.cublasLtDestroy(handle_);
-  }
-  CudaDevice& device() const { return device_; }
-  const CublasLt& lt() const { return lt_; }
-  cublasLtHandle_t get() const { return handle_; }
+// Any number of threads may use one.
+using LtHandle = LibraryHandle<CublasLt, cublasLtHandle_t>;
 
- private:
-  LtHandle(CudaDevice& device, const CublasLt& lt) : device_(device), lt_(lt) {}
-  CudaDevice& device_;
-  const CublasLt& lt_;
-  cublasLtHandle_t handle_ = nullptr;
-};
+Result<std::shared_ptr<LtHandle>> create_lt_handle(CudaDevice& device, const CublasLt& lt) {
+  CHECK_OK(device.make_current());
+  cublasLtHandle_t handle = nullptr;
+  CUBLASLT_OK(lt, cublasLtCreate(&handle));
+  return std::make_shared<LtHandle>(
+      device, lt, handle,
+      [](const CublasLt& library, cublasLtHandle_t h) { library.cublasLtDestroy(h); });
+}
 
 // The bias in the storage type, padded, after the weights [k padded][c padded].
 Bytes pack_weights(const ConvShape& shape, DataType type, Weights weights) {
@@ -60,7 +51,7 @@ Bytes pack_bias(const EpilogueSource& source, int64_t padded, DataType type, Wei
   return Bytes(as_text(convert(packed, type).byte_span()));
 }
 
-// What runs: an algorithm of one product.
+// What runs: an algorithm of one matrix product.
 struct LtRecipe {
   ConvShape shape;
   Precision compute;
@@ -76,21 +67,26 @@ class PreparedLt final : public PreparedTactic {
   static Result<std::shared_ptr<const PreparedTactic>> make(std::shared_ptr<LtHandle> handle,
                                                             const LtRecipe& recipe,
                                                             DeviceConstants constants) {
-    std::shared_ptr<PreparedLt> out(
-        new PreparedLt(std::move(handle), recipe, std::move(constants)));
-    TRY(out->product_,
-        LtProduct::create(out->handle_->lt(), recipe.shape, recipe.compute, recipe.epilogue));
-    if (recipe.epilogue.bias_slot >= 0)
-      CHECK_OK(out->product_->set_bias(out->constants_.address(1)));
-    CHECK_OK(out->product_->check(out->handle_->get(), recipe.algorithm));
-    return std::shared_ptr<const PreparedTactic>(std::move(out));
+    TRY(auto matmul,
+        LtMatmul::create(handle->library(), recipe.shape, recipe.compute, recipe.epilogue));
+    if (recipe.epilogue.bias_slot >= 0) CHECK_OK(matmul->set_bias(constants.address(1)));
+    CHECK_OK(matmul->check(handle->get(), recipe.algorithm));
+    return std::shared_ptr<const PreparedTactic>(std::make_shared<PreparedLt>(
+        std::move(handle), recipe, std::move(constants), std::move(matmul)));
   }
+  // For make(), which checks what it is given.
+  PreparedLt(std::shared_ptr<LtHandle> handle, const LtRecipe& recipe, DeviceConstants constants,
+             std::unique_ptr<LtMatmul> matmul)
+      : handle_(std::move(handle)),
+        recipe_(recipe),
+        constants_(std::move(constants)),
+        matmul_(std::move(matmul)) {}
 
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
     CHECK_OK(handle_->device().make_current());
     const void* c =
         recipe_.residual >= 0 ? arguments.inputs[static_cast<size_t>(recipe_.residual)] : nullptr;
-    return product_->run(
+    return matmul_->run(
         handle_->get(), recipe_.algorithm,
         {constants_.address(0), arguments.inputs[0], c, arguments.outputs[0], arguments.workspace},
         recipe_.workspace_bytes, cuda_stream(stream));
@@ -105,12 +101,10 @@ class PreparedLt final : public PreparedTactic {
   }
 
  private:
-  PreparedLt(std::shared_ptr<LtHandle> handle, const LtRecipe& recipe, DeviceConstants constants)
-      : handle_(std::move(handle)), recipe_(recipe), constants_(std::move(constants)) {}
   const std::shared_ptr<LtHandle> handle_;
   const LtRecipe recipe_;
   const DeviceConstants constants_;
-  std::unique_ptr<LtProduct> product_;
+  const std::unique_ptr<LtMatmul> matmul_;
 };
 
 class CublasLtSource final : public TacticSource {
@@ -131,7 +125,7 @@ class CublasLtSource final : public TacticSource {
       auto status = offer_once(problem, shape, precision, tactics);
       if (!status.ok()) reason = status.error().message;
     }
-    if (tactics.empty()) return no_kernel("cublaslt: " + reason);
+    if (tactics.empty()) return refusal("cublaslt: " + reason);
     return tactics;
   }
 
@@ -143,8 +137,8 @@ class CublasLtSource final : public TacticSource {
     TRY(LoweredEpilogue lowered, lower_conv_epilogue(problem, shape, type));
     TRY(LtEpilogue epilogue, lt_epilogue(lowered));
     CHECK_OK(device_.make_current());
-    TRY(auto product, LtProduct::create(handle_->lt(), shape, tactic.compute, epilogue));
-    TRY(auto proposals, propose(*product, epilogue));
+    TRY(auto matmul, LtMatmul::create(handle_->library(), shape, tactic.compute, epilogue));
+    TRY(auto proposals, propose(*matmul, epilogue));
     const std::string wanted = tactic.id.substr(tactic.id.find('/') + 1);
     auto found = std::find_if(proposals.begin(), proposals.end(),
                               [&](const Proposal& p) { return p.name == wanted; });
@@ -170,7 +164,7 @@ class CublasLtSource final : public TacticSource {
 
  private:
   static Status why_not(const ConvShape& shape) {
-    if (!shape.pointwise() || shape.groups != 1) return no_kernel("cublaslt: no matrix product");
+    if (!shape.pointwise() || shape.groups != 1) return refusal("cublaslt: no matrix product");
     return {};
   }
 
@@ -182,15 +176,15 @@ class CublasLtSource final : public TacticSource {
   };
 
   // Likely best first, each name once.
-  Result<std::vector<Proposal>> propose(LtProduct& product, const LtEpilogue& epilogue) const {
+  Result<std::vector<Proposal>> propose(LtMatmul& matmul, const LtEpilogue& epilogue) const {
     // The heuristic looks at the bias's alignment; the bias itself comes when the tactic is
     // prepared.
     if (epilogue.bias_slot >= 0)
-      CHECK_OK(product.set_bias(reinterpret_cast<const void*>(uintptr_t{256})));
-    TRY(auto results, product.propose(handle_->get(), workspace_limit(device_.info())));
+      CHECK_OK(matmul.set_bias(reinterpret_cast<const void*>(uintptr_t{256})));
+    TRY(auto results, matmul.propose(handle_->get(), workspace_limit(device_.info())));
     std::vector<Proposal> out;
     for (const auto& result : results) {
-      TRY(std::string name, algorithm_name(handle_->lt(), result.algo));
+      TRY(std::string name, algorithm_name(handle_->library(), result.algo));
       bool known =
           std::any_of(out.begin(), out.end(), [&](const Proposal& p) { return p.name == name; });
       if (!known) out.push_back({std::move(name), result.algo, result.workspaceSize});
@@ -202,17 +196,16 @@ class CublasLtSource final : public TacticSource {
                     std::vector<Tactic>& out) const {
     DataType type = precision == Precision::fp16 ? DataType::float16 : DataType::float32;
     if (shape.c_pitch() * element_bytes(type) % 16 || shape.k_pitch() * element_bytes(type) % 16)
-      return no_kernel("rows that are not aligned to 16 bytes");
+      return refusal("rows that are not aligned to 16 bytes");
     TRY(LoweredEpilogue lowered, lower_conv_epilogue(problem, shape, type));
     TRY(LtEpilogue epilogue, lt_epilogue(lowered));
     CHECK_OK(device_.make_current());
-    TRY(auto product, LtProduct::create(handle_->lt(), shape, precision, epilogue));
-    TRY(auto proposals, propose(*product, epilogue));
+    TRY(auto matmul, LtMatmul::create(handle_->library(), shape, precision, epilogue));
+    TRY(auto proposals, propose(*matmul, epilogue));
     double rank = 0;
     for (const Proposal& proposal : proposals) {
-      Tactic tactic = make_conv_tactic(problem, shape, lowered,
+      Tactic tactic = make_conv_tactic(problem, shape, lowered, "cublaslt",
                                        std::string(to_string(precision)) + "/" + proposal.name);
-      tactic.source = "cublaslt";
       tactic.compute = precision;
       tactic.workspace_bytes = static_cast<int64_t>(proposal.workspace_bytes);
       const DeviceInfo& info = device_.info();
@@ -224,7 +217,7 @@ class CublasLtSource final : public TacticSource {
                                      1e6 * conv_bytes(shape, type) / (0.8 * info.bytes_per_second));
       out.push_back(std::move(tactic));
     }
-    return proposals.empty() ? Status(no_kernel("the heuristic proposes nothing")) : Status();
+    return proposals.empty() ? Status(refusal("the heuristic proposes nothing")) : Status();
   }
 
   CudaDevice& device_;
@@ -235,7 +228,7 @@ class CublasLtSource final : public TacticSource {
 
 Result<std::unique_ptr<TacticSource>> make_cublaslt_source(CudaDevice& device) {
   TRY(const CublasLt* lt, device.cublaslt());
-  TRY(auto handle, LtHandle::create(device, *lt));
+  TRY(auto handle, create_lt_handle(device, *lt));
   return std::unique_ptr<TacticSource>(std::make_unique<CublasLtSource>(device, std::move(handle)));
 }
 

@@ -93,15 +93,15 @@ class Builder {
     return result;
   }
 
-  Status set_mode(CudnnDescriptor& pointwise, const CodeStep& step) {
+  Status set_mode(CudnnDescriptor& pointwise, const FusedStep& step) {
     auto mode = [&](cudnnPointwiseMode_t m) {
       return pointwise.set_one(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, m);
     };
     auto number = [&](cudnnBackendAttributeName_t name, double v) {
       return pointwise.set_one(name, CUDNN_TYPE_DOUBLE, v);
     };
-    if (step.kind == CodeStepKind::add) return mode(CUDNN_POINTWISE_ADD);
-    if (step.kind == CodeStepKind::multiply) return mode(CUDNN_POINTWISE_MUL);
+    if (step.kind == FusedStepKind::add) return mode(CUDNN_POINTWISE_ADD);
+    if (step.kind == FusedStepKind::multiply) return mode(CUDNN_POINTWISE_MUL);
     const Activation& a = step.activation;
     switch (a.kind) {
       case ActivationKind::relu:
@@ -122,11 +122,11 @@ class Builder {
       case ActivationKind::gelu_erf:
         return mode(CUDNN_POINTWISE_GELU_FWD);
       default:
-        return no_kernel("cuDNN has no such activation");
+        return refusal("cuDNN has no such activation");
     }
   }
 
-  Result<size_t> operand(const LoweredEpilogue& epilogue, const CodeStep& step) {
+  Result<size_t> operand(const LoweredEpilogue& epilogue, const FusedStep& step) {
     int64_t id = kOperandIds + step.slot, k = shape_.k_pitch();
     switch (step.access) {
       case OperandAccess::channel:
@@ -134,13 +134,13 @@ class Builder {
       case OperandAccess::same:
         return tensor(id, type_, {shape_.n, k, shape_.p, shape_.q});
       default:
-        return no_kernel(
+        return refusal(
             "an epilogue operand that is neither a bias nor of the output's size, in slot " +
             std::to_string(epilogue.sources.size()));
     }
   }
 
-  Result<size_t> step(const LoweredEpilogue& epilogue, const CodeStep& step, size_t x, bool last) {
+  Result<size_t> step(const LoweredEpilogue& epilogue, const FusedStep& step, size_t x, bool last) {
     TRY(CudnnDescriptor pointwise,
         CudnnDescriptor::create(cudnn_, CUDNN_BACKEND_POINTWISE_DESCRIPTOR));
     CHECK_OK(set_mode(pointwise, step));
@@ -151,7 +151,7 @@ class Builder {
         CudnnDescriptor::create(cudnn_, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR));
     CHECK_OK(op.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, out_.parts[mode]));
     CHECK_OK(op.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, out_.parts[x]));
-    if (step.kind != CodeStepKind::activation) {
+    if (step.kind != FusedStepKind::activation) {
       TRY(size_t b, operand(epilogue, step));
       CHECK_OK(op.set_descriptor(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, out_.parts[b]));
     }

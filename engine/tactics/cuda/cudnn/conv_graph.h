@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/tactics/cuda/cudnn/descriptor.h"
-#include "engine/tactics/cuda/kernel/conv_shape.h"
+#include "engine/tactics/shapes/conv_shape.h"
 
 namespace enginery {
 

@@ -95,8 +95,7 @@ Result<std::vector<CudnnConfig>> propose_configs(const Cudnn& cudnn, const ConvG
       if (!known) out.push_back(std::move(config));
     }
   }
-  if (out.empty())
-    return no_kernel("cuDNN proposes nothing" + (reason.empty() ? "" : ": " + reason));
+  if (out.empty()) return refusal("cuDNN proposes nothing" + (reason.empty() ? "" : ": " + reason));
   return out;
 }
 

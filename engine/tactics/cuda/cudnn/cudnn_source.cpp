@@ -5,7 +5,9 @@
 
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/cudnn/conv_plan.h"
-#include "engine/tactics/cuda/kernel/device_constants.h"
+#include "engine/tactics/cuda/launch/gpu_tactic.h"
+#include "engine/tactics/cuda/launch/library_handle.h"
+#include "engine/tactics/cuda/launch/operand_constants.h"
 
 namespace enginery {
 namespace {
@@ -13,30 +15,17 @@ namespace {
 constexpr size_t kMaxPlans = 12;  // of one problem and precision
 constexpr int64_t kMaxWorkspaceBytes = int64_t{256} << 20;
 
-// A cuDNN handle and the right to use it: handles and plans are not safe to share between threads.
-class CudnnHandle {
- public:
-  static Result<std::unique_ptr<CudnnHandle>> create(CudaDevice& device, const Cudnn& cudnn) {
-    CHECK_OK(device.make_current());
-    std::unique_ptr<CudnnHandle> handle(new CudnnHandle(device, cudnn));
-    CUDNN_OK(cudnn, cudnnCreate(&handle->handle_));
-    return handle;
-  }
-  ~CudnnHandle() {
-    if (handle_ && device_.make_current().ok()) cudnn_.cudnnDestroy(handle_);
-  }
-  CudaDevice& device() const { return device_; }
-  const Cudnn& cudnn() const { return cudnn_; }
-  cudnnHandle_t get() const { return handle_; }
-  std::mutex& mutex() { return mutex_; }
+// Handles and plans are not safe to share between threads: whoever uses one locks its mutex.
+using CudnnHandle = LibraryHandle<Cudnn, cudnnHandle_t>;
 
- private:
-  CudnnHandle(CudaDevice& device, const Cudnn& cudnn) : device_(device), cudnn_(cudnn) {}
-  CudaDevice& device_;
-  const Cudnn& cudnn_;
-  cudnnHandle_t handle_ = nullptr;
-  std::mutex mutex_;
-};
+Result<std::shared_ptr<CudnnHandle>> create_cudnn_handle(CudaDevice& device, const Cudnn& cudnn) {
+  CHECK_OK(device.make_current());
+  cudnnHandle_t handle = nullptr;
+  CUDNN_OK(cudnn, cudnnCreate(&handle));
+  return std::make_shared<CudnnHandle>(
+      device, cudnn, handle,
+      [](const Cudnn& library, cudnnHandle_t h) { library.cudnnDestroy(h); });
+}
 
 // Weights as cuDNN reads them: [k padded][r][s][c of the group, padded] in the storage type.
 PackConstant pack_krsc(const ConvShape& shape, DataType type) {
@@ -61,28 +50,31 @@ struct LivePlan {
   CudnnPlan plan;
 };
 
+// Where one tensor of the graph lies.
+struct TensorPlace {
+  enum class Source { input, output, constant };
+  int64_t id = 0;  // the tensor's unique id in the graph
+  Source source = Source::input;
+  size_t index = 0;  // of the input, output or constant
+};
+
 class PreparedCudnn final : public PreparedTactic {
  public:
-  // `slots[i].offset` is a tensor's unique id.
-  PreparedCudnn(std::shared_ptr<const LivePlan> plan, std::vector<PointerSlot> slots,
+  PreparedCudnn(std::shared_ptr<const LivePlan> plan, std::vector<TensorPlace> places,
                 DeviceConstants constants)
       : plan_(std::move(plan)),
         handle_(*plan_->handle),
-        slots_(std::move(slots)),
+        places_(std::move(places)),
         constants_(std::move(constants)) {}
 
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
     CHECK_OK(handle_.device().make_current());
-    const Cudnn& cudnn = handle_.cudnn();
+    const Cudnn& cudnn = handle_.library();
     std::vector<int64_t> ids;
     std::vector<void*> pointers;
-    for (const PointerSlot& slot : slots_) {
-      auto index = static_cast<size_t>(slot.index);
-      ids.push_back(static_cast<int64_t>(slot.offset));
-      pointers.push_back(
-          slot.source == PointerSource::input    ? const_cast<void*>(arguments.inputs[index])
-          : slot.source == PointerSource::output ? arguments.outputs[index]
-                                                 : const_cast<void*>(constants_.address(index)));
+    for (const TensorPlace& place : places_) {
+      ids.push_back(place.id);
+      pointers.push_back(address(place, arguments));
     }
     std::lock_guard lock(handle_.mutex());
     TRY(CudnnDescriptor pack,
@@ -105,15 +97,49 @@ class PreparedCudnn final : public PreparedTactic {
   Result<std::shared_ptr<const PreparedTactic>> copy() const override {
     TRY(DeviceConstants constants, constants_.copy(handle_.device()));
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<PreparedCudnn>(plan_, slots_, std::move(constants)));
+        std::make_shared<PreparedCudnn>(plan_, places_, std::move(constants)));
   }
 
  private:
+  void* address(const TensorPlace& place, const Arguments& arguments) const {
+    switch (place.source) {
+      case TensorPlace::Source::input:
+        return const_cast<void*>(arguments.inputs[place.index]);
+      case TensorPlace::Source::output:
+        return arguments.outputs[place.index];
+      case TensorPlace::Source::constant:
+        return const_cast<void*>(constants_.address(place.index));
+    }
+    return nullptr;
+  }
+
   const std::shared_ptr<const LivePlan> plan_;
   CudnnHandle& handle_;
-  const std::vector<PointerSlot> slots_;
+  const std::vector<TensorPlace> places_;
   const DeviceConstants constants_;
 };
+
+// The graph's tensors; weights and constant operands are added to `constants`.
+std::vector<TensorPlace> place_tensors(const ConvShape& shape, DataType type,
+                                       const LoweredEpilogue& epilogue,
+                                       std::vector<PackConstant>& constants) {
+  using Source = TensorPlace::Source;
+  std::vector<TensorPlace> places{
+      {kXId, Source::input, 0}, {kYId, Source::output, 0}, {kWId, Source::constant, 0}};
+  constants.push_back(pack_krsc(shape, type));
+  for (size_t slot = 0; slot < epilogue.sources.size(); ++slot) {
+    const EpilogueSource& source = epilogue.sources[slot];
+    TensorPlace place{kOperandIds + static_cast<int64_t>(slot), Source::input,
+                      static_cast<size_t>(source.input)};
+    if (source.constant) {
+      place.source = Source::constant;
+      place.index = constants.size();
+      constants.push_back(pack_operand(source, epilogue.frame));
+    }
+    places.push_back(place);
+  }
+  return places;
+}
 
 class CudnnSource final : public TacticSource {
  public:
@@ -137,7 +163,7 @@ class CudnnSource final : public TacticSource {
       else
         reason = offered.error().message;
     }
-    if (tactics.empty()) return no_kernel("cudnn: " + reason);
+    if (tactics.empty()) return refusal("cudnn: " + reason);
     return tactics;
   }
 
@@ -147,18 +173,12 @@ class CudnnSource final : public TacticSource {
     TRY(ConvShape shape, conv_shape(problem));
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, tactic.inputs[0].type));
     TRY(auto plan, plan_of(problem, tactic, shape, epilogue));
-    KernelPlan constants;
-    KernelLaunch launch;
-    launch.slots = {{kXId, PointerSource::input, 0},
-                    {kYId, PointerSource::output, 0},
-                    {kWId, PointerSource::constant,
-                     constants.add_constant(pack_krsc(shape, tactic.inputs[0].type))}};
-    attach_epilogue(epilogue, 0, constants, launch);
-    for (size_t i = 3; i < launch.slots.size(); ++i)
-      launch.slots[i].offset = kOperandIds + launch.slots[i].offset / sizeof(void*);
-    TRY(DeviceConstants packed, DeviceConstants::pack(device_, constants.constants, weights));
+    std::vector<PackConstant> constants;
+    const std::vector<TensorPlace> places =
+        place_tensors(shape, tactic.inputs[0].type, epilogue, constants);
+    TRY(DeviceConstants packed, DeviceConstants::pack(device_, constants, weights));
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<PreparedCudnn>(std::move(plan), launch.slots, std::move(packed)));
+        std::make_shared<PreparedCudnn>(std::move(plan), places, std::move(packed)));
   }
 
   // A plan belongs to a handle; whoever runs another of that handle's plans would wait for it.
@@ -171,9 +191,9 @@ class CudnnSource final : public TacticSource {
 
  private:
   static Status why_not(const ConvShape& shape) {
-    if (shape.product) return no_kernel("cudnn: products are cuBLASLt's");
+    if (shape.gemm) return refusal("cudnn: products are cuBLASLt's");
     bool padded = shape.c != shape.c_pitch() || shape.k != shape.k_pitch();
-    if (shape.groups > 1 && padded) return no_kernel("cudnn: groups with padded channels");
+    if (shape.groups > 1 && padded) return refusal("cudnn: groups with padded channels");
     return {};
   }
 
@@ -193,8 +213,8 @@ class CudnnSource final : public TacticSource {
       if (idle.owns_lock()) return LockedHandle{handle, std::move(idle)};
     }
     if (handles_.size() < kMaxHandles) {
-      TRY(auto created, CudnnHandle::create(device_, handle_->cudnn()));
-      std::shared_ptr<CudnnHandle> handle = handles_.emplace_back(std::move(created));
+      TRY(auto handle, create_cudnn_handle(device_, handle_->library()));
+      handles_.push_back(handle);
       std::unique_lock idle(handle->mutex());
       return LockedHandle{std::move(handle), std::move(idle)};
     }
@@ -240,8 +260,8 @@ class CudnnSource final : public TacticSource {
                           const CudnnConfig& config) const {
     TRY(const LockedHandle locked, some_handle());
     const CudnnHandle& handle = *locked.handle;
-    TRY(ConvGraph graph, make_conv_graph(handle.cudnn(), handle.get(), shape, epilogue));
-    TRY(CudnnPlan plan, make_plan(handle.cudnn(), handle.get(), std::move(graph), config));
+    TRY(ConvGraph graph, make_conv_graph(handle.library(), handle.get(), shape, epilogue));
+    TRY(CudnnPlan plan, make_plan(handle.library(), handle.get(), std::move(graph), config));
     return std::make_shared<const LivePlan>(LivePlan{locked.handle, std::move(plan)});
   }
 
@@ -273,13 +293,13 @@ class CudnnSource final : public TacticSource {
     DataType type = precision == Precision::fp16 ? DataType::float16 : DataType::float32;
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     if (epilogue.code.zero_padding && !keeps_zero(epilogue))
-      return no_kernel("padded channels that would not stay zero");
+      return refusal("padded channels that would not stay zero");
     std::vector<CudnnConfig> configs;
     {
       TRY(const LockedHandle locked, some_handle());
       TRY(ConvGraph graph,
-          make_conv_graph(locked.handle->cudnn(), locked.handle->get(), shape, epilogue));
-      TRY(configs, propose_configs(locked.handle->cudnn(), graph));
+          make_conv_graph(locked.handle->library(), locked.handle->get(), shape, epilogue));
+      TRY(configs, propose_configs(locked.handle->library(), graph));
     }
     std::vector<Tactic> tactics;
     for (const CudnnConfig& config : configs) {
@@ -288,8 +308,7 @@ class CudnnSource final : public TacticSource {
       std::string id = std::string(to_string(precision)) + "/" + config.name();
       auto workspace_bytes = workspace_of(problem, shape, epilogue, id, config);
       if (!workspace_bytes.ok() || *workspace_bytes > kMaxWorkspaceBytes) continue;
-      Tactic tactic = make_conv_tactic(problem, shape, epilogue, id);
-      tactic.source = "cudnn";
+      Tactic tactic = make_conv_tactic(problem, shape, epilogue, "cudnn", id);
       tactic.compute = precision;
       tactic.deterministic = config.deterministic;
       tactic.workspace_bytes = *workspace_bytes;
@@ -297,7 +316,7 @@ class CudnnSource final : public TacticSource {
       tactics.push_back(std::move(tactic));
     }
     if (tactics.empty())
-      return no_kernel("no plan of cuDNN's serves in " + std::string(to_string(precision)));
+      return refusal("no plan of cuDNN's serves in " + std::string(to_string(precision)));
     return tactics;
   }
 
@@ -311,8 +330,8 @@ class CudnnSource final : public TacticSource {
   // Whether padded channels, where convolution and bias give zero, are zero after the activations
   // too.
   static bool keeps_zero(const LoweredEpilogue& epilogue) {
-    for (const CodeStep& step : epilogue.code.steps) {
-      if (step.kind == CodeStepKind::activation && activate(step.activation, 0.0f) != 0.0f)
+    for (const FusedStep& step : epilogue.code.steps) {
+      if (step.kind == FusedStepKind::activation && activate(step.activation, 0.0f) != 0.0f)
         return false;
     }
     return true;
@@ -343,9 +362,8 @@ class CudnnSource final : public TacticSource {
 
 Result<std::unique_ptr<TacticSource>> make_cudnn_source(CudaDevice& device) {
   TRY(const Cudnn* cudnn, device.cudnn());
-  TRY(auto handle, CudnnHandle::create(device, *cudnn));
-  return std::unique_ptr<TacticSource>(
-      std::make_unique<CudnnSource>(device, std::shared_ptr<CudnnHandle>(std::move(handle))));
+  TRY(auto handle, create_cudnn_handle(device, *cudnn));
+  return std::unique_ptr<TacticSource>(std::make_unique<CudnnSource>(device, std::move(handle)));
 }
 
 }  // namespace enginery

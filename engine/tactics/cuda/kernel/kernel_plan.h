@@ -1,18 +1,23 @@
-// KernelPlan: how a tactic of the `kernel` source runs: a program, its launches, and how weights
-// are packed. Plain data, so that it runs on a device, on the emulator of the tests, or is compiled
-// only.
+// KernelPlan: how a tactic of the `kernel` source runs: a program, its launches, and how constants
+// are packed.
+//
+// Where: a family's plan makes it from a problem and a tactic; kernel_source.h runs it on a device,
+// the emulator of the tests on the host, and the compile tests only compile it. Threads: plain
+// data.
+//
+// An engine file keeps compiled code but not the plan: entries, argument structs and grids of a
+// tactic id must fit code that was compiled before.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "engine/kernels/cuda/program.h"
-#include "engine/kernels/cuda/src/args.h"
-#include "engine/tactics/tactic.h"
+#include "engine/tactics/cuda/kernel/text/args.h"
+#include "engine/tactics/cuda/kernel/text/program.h"
+#include "engine/tactics/cuda/launch/operand_constants.h"
 
 namespace enginery {
 
@@ -20,29 +25,27 @@ enum class PointerSource { input, output, constant, workspace };
 
 // A pointer that is written into a launch's arguments when the addresses are known.
 struct PointerSlot {
-  size_t offset = 0;  // in the arguments
+  size_t offset = 0;  // in the arguments, bytes
   PointerSource source = PointerSource::input;
   int index = 0;  // of the input, output or constant
 };
 
 struct KernelLaunch {
-  std::string entry = "kernel";
+  std::string entry = "kernel";  // the function's name in the code
   std::array<unsigned, 3> grid{1, 1, 1};
-  unsigned threads = 128;
+  unsigned threads = 128;     // of a block
   unsigned shared_bytes = 0;  // dynamic shared memory
-  Bytes arguments;            // one struct of args.h
+  Bytes arguments;            // one argument struct (args.h)
   std::vector<PointerSlot> slots;
 };
 
-// Packs one constant from the problem's weights, as the kernel reads it.
-using PackConstant = std::function<Bytes(Weights)>;
-
 struct KernelPlan {
   KernelProgram program;
-  std::vector<KernelLaunch> launches;
+  std::vector<KernelLaunch> launches;  // in this order on one stream; none for a view
   std::vector<PackConstant> constants;
   int64_t workspace_bytes = 0;
 
+  // The constant's index, for a PointerSlot.
   int add_constant(PackConstant pack) {
     constants.push_back(std::move(pack));
     return static_cast<int>(constants.size()) - 1;
@@ -56,23 +59,39 @@ Bytes argument_bytes(const Args& args) {
   return bytes;
 }
 
-template <typename T>
-Bytes bytes_of_values(const std::vector<T>& values) {
-  return Bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+// Sizes are checked by require_static: kernels count in 32 bits.
+inline int to_int(int64_t value) {
+  return static_cast<int>(value);
 }
 
+// Requires 1 <= divisor < 2^31.
 gpu::Divisor make_divisor(int64_t divisor);
-
-inline int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-inline int64_t round_up(int64_t a, int64_t b) {
-  return divide_up(a, b) * b;
-}
 
 // Blocks of `threads` for `total` threads.
 inline std::array<unsigned, 3> grid_for(int64_t total, unsigned threads) {
   return {static_cast<unsigned>(divide_up(total, threads)), 1, 1};
 }
+
+// A launch of `total` threads in blocks of `threads`, with its arguments.
+template <typename Args>
+KernelLaunch launch_of(const Args& args, int64_t total, unsigned threads) {
+  KernelLaunch launch;
+  launch.grid = grid_for(total, threads);
+  launch.threads = threads;
+  launch.arguments = argument_bytes(args);
+  return launch;
+}
+
+// Adds the operands' constants and pointers to a launch whose arguments hold EpilogueArgs at
+// `offset`.
+void attach_operands(const std::vector<EpilogueSource>& sources, const EpilogueFrame& frame,
+                     size_t offset, KernelPlan& plan, KernelLaunch& launch);
+void attach_epilogue(const LoweredEpilogue& epilogue, size_t offset, KernelPlan& plan,
+                     KernelLaunch& launch);
+
+// Where a launch finds an input that is stored in order as `type`: a constant or an integer's known
+// value is packed so.
+PointerSlot operand_slot(const Problem& problem, int input, DataType type, size_t offset,
+                         KernelPlan& plan);
 
 }  // namespace enginery

@@ -1,7 +1,7 @@
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 
 #include "engine/device/cuda/cuda_stream.h"
-#include "engine/tactics/cuda/kernel/device_constants.h"
+#include "engine/tactics/cuda/launch/device_constants.h"
 
 namespace enginery {
 namespace {
@@ -9,10 +9,11 @@ namespace {
 // One loaded code object; shared by the tactics that have the same code.
 class KernelModule {
  public:
+  explicit KernelModule(const CudaDevice& device) : device_(device) {}  // empty, for load()
   static Result<std::shared_ptr<const KernelModule>> load(const CudaDevice& device,
                                                           const Bytes& code) {
     CHECK_OK(device.make_current());
-    std::shared_ptr<KernelModule> module(new KernelModule(device));
+    auto module = std::make_shared<KernelModule>(device);
     const Driver& driver = device.driver();
     auto status =
         driver.check(driver.cuModuleLoadDataEx(&module->module_, code.c_str(), 0, nullptr, nullptr),
@@ -47,7 +48,6 @@ class KernelModule {
   }
 
  private:
-  explicit KernelModule(const CudaDevice& device) : device_(device) {}
   const CudaDevice& device_;
   CUmodule module_ = nullptr;
 };
@@ -158,19 +158,19 @@ class KernelSource final : public TacticSource {
 
  private:
   KernelContext context(std::set<Precision> allowed) const {
-    return {info_, sm_limits(info_.compute_capability), std::move(allowed)};
+    return {info_, sm_limits(info_.compute_capability), std::move(allowed), options_.more_families};
   }
 
   Result<Bytes> code_of(const KernelPlan& plan) const {
     if (plan.launches.empty()) return Bytes();
     std::string text = program_text(plan.program);
-    Digest key = code_key(text, info_.compute_capability, options_.kind);
-    if (options_.store) {
-      if (auto stored = options_.store->find(key)) return *stored;
+    Digest key = kernel_cache_key(text, info_.compute_capability, options_.kind);
+    if (options_.cache) {
+      if (auto cached = options_.cache->find(key)) return *cached;
     }
     TRY(KernelCompiler * compiler, this->compiler());
     auto code = compiler->compile(text);
-    if (code.ok() && options_.store) options_.store->insert(key, *code);
+    if (code.ok() && options_.cache) options_.cache->insert(key, *code);
     return code;
   }
 

@@ -1,9 +1,10 @@
 // Tactic source `kernel`: our own kernels, compiled for the exact SM. Needs NVRTC to compile, and
 // the driver alone to run code that was compiled before; a device that is not here can be compiled
 // for.
+//
+// Where: the first source of a GPU (sources.cpp); the conformance tests and benchmarks make it with
+// other options. Threads: as every source.
 #pragma once
-
-#include <functional>
 
 #include "engine/device/cuda/cuda_device.h"
 #include "engine/kernels/cuda/compiler.h"
@@ -12,11 +13,11 @@
 namespace enginery {
 
 struct KernelSourceOptions {
-  bool every_variant =
-      false;  // offer also what the analytic model rules out (conformance, benchmarks)
-  CodeKind kind = CodeKind::cubin;   // ptx: what an older card gets, to be tested on a newer one
-  int compute_capability = 0;        // of the code; 0: the device's own
-  std::shared_ptr<CodeStore> store;  // compiled objects between processes; may be null
+  bool every_variant = false;          // offer also what the analytic model rules out
+  CodeKind kind = CodeKind::cubin;     // ptx: what an older card gets, to be tested on a newer one
+  int compute_capability = 0;          // of the code; 0: the device's own
+  std::shared_ptr<KernelCache> cache;  // compiled objects between processes; may be null
+  std::vector<KernelFamily> more_families = {};  // after those of families.h
 };
 
 // `device` outlives the source.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 
 namespace enginery {
@@ -8,7 +9,7 @@ namespace {
 
 // What the analytic model rules out: more than this factor slower than the best of the same
 // arithmetic, and what is beyond this rank among them.
-constexpr double kHopeless = 12;
+constexpr double kMaxFactor = 12;
 constexpr size_t kMaxOfOnePrecision = 16;
 
 std::vector<Tactic> promising(std::vector<Tactic> tactics) {
@@ -17,12 +18,19 @@ std::vector<Tactic> promising(std::vector<Tactic> tactics) {
   for (Tactic& tactic : tactics) {
     auto [place, first] = kept.try_emplace(tactic.compute, tactic.estimated_us, 0);
     auto& [best, count] = place->second;
-    bool hopeless = tactic.estimated_us > kHopeless * best || count >= kMaxOfOnePrecision;
+    bool hopeless = tactic.estimated_us > kMaxFactor * best || count >= kMaxOfOnePrecision;
     if (hopeless && !first) continue;
     ++count;
     out.push_back(std::move(tactic));
   }
   return out;
+}
+
+std::vector<const KernelFamily*> families_of(const KernelContext& context) {
+  const auto listed = kernel_families();
+  std::vector<const KernelFamily*> families(listed.begin(), listed.end());
+  for (const KernelFamily& family : context.more_families) families.push_back(&family);
+  return families;
 }
 
 }  // namespace
@@ -31,15 +39,14 @@ Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelCo
                                           bool every_variant) {
   std::vector<Tactic> tactics;
   std::string reasons;
-  for (const KernelFamily& family : kernel_families()) {
-    Status offered = family.offer(problem, context, tactics);
+  for (const KernelFamily* family : families_of(context)) {
+    const Status offered = family->offer(problem, context, tactics);
     if (offered.ok()) continue;
-    if (offered.error().code != ErrorCode::unsupported)
-      return offered.error().within(std::string(family.name));
-    reasons +=
-        (reasons.empty() ? "" : ", ") + std::string(family.name) + ": " + offered.error().message;
+    const std::string name(family->name);
+    if (offered.error().code != ErrorCode::unsupported) return offered.error().within(name);
+    reasons += (reasons.empty() ? "" : ", ") + name + ": " + offered.error().message;
   }
-  if (tactics.empty()) return no_kernel("kernel: " + reasons);
+  if (tactics.empty()) return refusal("kernel: " + reasons);
   std::stable_sort(tactics.begin(), tactics.end(), [](const Tactic& a, const Tactic& b) {
     return a.estimated_us < b.estimated_us;
   });
@@ -48,11 +55,14 @@ Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelCo
 
 Result<KernelPlan> plan_kernel(const Problem& problem, const Tactic& tactic,
                                const KernelContext& context) {
-  const KernelFamily* family = find_kernel_family(tactic.id);
-  if (!family) return no_variant(tactic);
-  auto plan = family->plan(problem, tactic, context);
-  if (!plan.ok()) return plan.error().within("kernel " + tactic.id);
-  return plan;
+  const std::string name = tactic.id.substr(0, tactic.id.find('/'));
+  for (const KernelFamily* family : families_of(context)) {
+    if (family->name != name) continue;
+    auto plan = family->plan(problem, tactic, context);
+    if (!plan.ok()) return plan.error().within("kernel " + tactic.id);
+    return plan;
+  }
+  return no_variant(tactic);
 }
 
 }  // namespace enginery

@@ -1,0 +1,21 @@
+// Arguments of cast.cuh.
+//
+// Read by the host and by the kernel's text; engine files hold code that reads them, so a field is
+// never moved.
+#pragma once
+
+#include "engine/tactics/cuda/kernel/text/args.h"
+
+#ifndef ENGINERY_KERNEL_TEXT
+namespace enginery::gpu {
+#endif
+
+struct CastArgs {
+  const void* x;
+  void* y;
+  int total;
+};
+
+#ifndef ENGINERY_KERNEL_TEXT
+}  // namespace enginery::gpu
+#endif

@@ -1,0 +1,269 @@
+// Implicit-GEMM convolution and GEMM on tensor cores: Y = epilogue(X * W), NHWC x KRSC, float16 or
+// tf32 with float32 sums.
+//
+// One block computes BM pixels x BN channels; warps tile it in WM x WN. Both operands travel in
+// rows of BKB bytes, 16 bytes a thread and copy, through STAGES buffers of shared memory, swizzled
+// so that copies and ldmatrix are free of bank conflicts. CLUSTER > 1 (sm_90), cluster split-K: a
+// cluster of CLUSTER blocks shares the steps along K and adds the partial sums through distributed
+// shared memory, in the blocks' order. SPLIT_K: the partial sums go to memory instead, split_k.cuh
+// adds them. Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75 (float16,
+// register copies), 80 and later.
+
+constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+constexpr int kChunks = BKB / 16;  // 16-byte chunks of a row
+constexpr int kChunkElements = 16 / sizeof(TX);
+constexpr int kRowsAtOnce = kThreads / kChunks;
+constexpr int kCopiesA = BM / kRowsAtOnce, kCopiesB = BN / kRowsAtOnce;
+constexpr int kStageBytes = (BM + BN) * BKB;
+constexpr int kTilesM = WM / 16, kTilesN = WN / 8;
+static_assert(kThreads % kChunks == 0 && BM % kRowsAtOnce == 0 && BN % kRowsAtOnce == 0, "tile");
+static_assert(WM % 16 == 0 && WN % 16 == 0, "warp tile");
+
+__device__ __forceinline__ int swizzled(int row, int chunk) {
+  return row * BKB + ((kChunks == 8 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3)) * 16);
+}
+
+struct Loader {
+  PixelWindow window[kCopiesA];
+  const TX* w;
+  int row, chunk;
+};
+
+__device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, int first_k,
+                                              int step) {
+  Loader l;
+  l.chunk = threadIdx.x % kChunks, l.row = threadIdx.x / kChunks;
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i)
+    l.window[i] = pixel_window(a, first_m + l.row + i * kRowsAtOnce);
+  l.w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + l.row) * a.w_pitch +
+        step * BK + l.chunk * kChunkElements;
+  return l;
+}
+
+// Starts the copies of one step into a stage.
+__device__ __forceinline__ void start_copies(const ConvArgs& a, Loader& l, const FilterStep& f,
+                                             unsigned char* stage) {
+  int offset = step_offset(a, f);
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i) {
+    bool valid = inside(a, l.window[i], f);
+    copy_async(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk),
+               valid ? l.window[i].base + offset : static_cast<const TX*>(a.x), valid);
+  }
+#pragma unroll
+  for (int i = 0; i < kCopiesB; ++i) {
+    copy_async(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk),
+               l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
+  }
+  l.w += BK;
+}
+
+// The same by registers, for SMs without cp.async: loaded before the arithmetic of a step, stored
+// to shared memory after it.
+struct Loaded {
+  Bytes16 a[kCopiesA], b[kCopiesB];
+};
+__device__ __forceinline__ void load_global(const ConvArgs& a, Loader& l, const FilterStep& f,
+                                            Loaded& out) {
+  int offset = step_offset(a, f);
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i) {
+    out.a[i] = inside(a, l.window[i], f)
+                   ? *reinterpret_cast<const Bytes16*>(l.window[i].base + offset)
+                   : Bytes16{0, 0, 0, 0};
+  }
+#pragma unroll
+  for (int i = 0; i < kCopiesB; ++i) {
+    out.b[i] = *reinterpret_cast<const Bytes16*>(l.w + static_cast<long long>(i * kRowsAtOnce) *
+                                                           a.w_pitch);
+  }
+  l.w += BK;
+}
+__device__ __forceinline__ void store_shared(const Loader& l, const Loaded& in,
+                                             unsigned char* stage) {
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i)
+    *reinterpret_cast<Bytes16*>(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk)) = in.a[i];
+#pragma unroll
+  for (int i = 0; i < kCopiesB; ++i)
+    *reinterpret_cast<Bytes16*>(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk)) =
+        in.b[i];
+}
+
+// acc += the stage's A * B for this warp's tile.
+__device__ __forceinline__ void multiply_stage(const unsigned char* stage, int warp_m, int warp_n,
+                                               float (&acc)[kTilesM][kTilesN][4]) {
+  int lane = threadIdx.x % 32;
+  int a_row = warp_m * WM + lane % 16, a_chunk = lane / 16;
+  int b_row = warp_n * WN + lane % 8 + lane / 16 * 8, b_chunk = lane / 8 % 2;
+#pragma unroll
+  for (int k = 0; k < kChunks / 2; ++k) {
+    unsigned a[kTilesM][4], b[kTilesN / 2][4];
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i)
+      load_matrices(a[i], stage + swizzled(a_row + i * 16, 2 * k + a_chunk));
+#pragma unroll
+    for (int j = 0; j < kTilesN / 2; ++j)
+      load_matrices(b[j], stage + BM * BKB + swizzled(b_row + j * 16, 2 * k + b_chunk));
+#pragma unroll
+    for (int i = 0; i < kTilesM; ++i) {
+#pragma unroll
+      for (int j = 0; j < kTilesN; ++j) {
+        if constexpr (sizeof(TX) == 2)
+          multiply_half(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+        else
+          multiply_tf32(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8], int m, int k) {
+  long long index = static_cast<long long>(m) * a.ldy + k;
+  epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
+              index, a.ldy, a.k);
+  store_vector<8>(static_cast<TY*>(a.y) + index, v);
+}
+
+// Epilogue of an undivided tile: each warp turns its fragments, 16 rows at a time, into row vectors
+// through its own piece of shared memory.
+__device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char* shared,
+                                                int first_m, int first_k, int warp_m, int warp_n,
+                                                float (&acc)[kTilesM][kTilesN][4]) {
+  constexpr int kPitch = WN + 8, kLanesOfRow = WN / 8, kRows = 32 / kLanesOfRow;
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float* mine = reinterpret_cast<float*>(shared) + warp * 16 * kPitch;
+#pragma unroll
+  for (int i = 0; i < kTilesM; ++i) {
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j) {
+      float* p = mine + lane / 4 * kPitch + j * 8 + lane % 4 * 2;
+      *reinterpret_cast<float2*>(p) = float2{acc[i][j][0], acc[i][j][1]};
+      *reinterpret_cast<float2*>(p + 8 * kPitch) = float2{acc[i][j][2], acc[i][j][3]};
+    }
+    __syncwarp();
+    if (lane < kLanesOfRow * kRows) {
+#pragma unroll
+      for (int r = 0; r < 16; r += kRows) {
+        int row = r + lane / kLanesOfRow, column = lane % kLanesOfRow * 8;
+        int m = first_m + warp_m * WM + i * 16 + row, k = first_k + warp_n * WN + column;
+        if (row < 16 && m < a.m && k < a.ldy) {
+          float v[8];
+          load_vector<8>(mine + row * kPitch + column, v);
+          store_epilogue(a, v, m, k);
+        }
+      }
+    }
+    __syncwarp();
+  }
+}
+
+__device__ __forceinline__ void store_fragments(float* to, int pitch, int warp_m, int warp_n,
+                                                int rows, float (&acc)[kTilesM][kTilesN][4]) {
+  int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < kTilesM; ++i) {
+    int row = warp_m * WM + i * 16 + lane / 4;
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j) {
+      float* p = to + static_cast<long long>(row) * pitch + warp_n * WN + j * 8 + lane % 4 * 2;
+      if (row < rows) *reinterpret_cast<float2*>(p) = float2{acc[i][j][0], acc[i][j][1]};
+      if (row + 8 < rows)
+        *reinterpret_cast<float2*>(p + 8 * static_cast<long long>(pitch)) =
+            float2{acc[i][j][2], acc[i][j][3]};
+    }
+  }
+}
+
+#if CLUSTER > 1
+// Epilogue of a tile whose partial sums lie in the shared memory of the cluster's blocks: each
+// block stores its share.
+__device__ __forceinline__ void store_cluster_tile(const ConvArgs& a, unsigned char* shared,
+                                                   int first_m, int first_k, int warp_m, int warp_n,
+                                                   float (&acc)[kTilesM][kTilesN][4]) {
+  constexpr int kPitch = BN + 8, kVectors = BM * BN / 8;
+  float* tile = reinterpret_cast<float*>(shared);
+  store_fragments(tile, kPitch, warp_m, warp_n, BM, acc);
+  cluster_sync();
+  for (int i = blockIdx.z * kThreads + threadIdx.x; i < kVectors; i += CLUSTER * kThreads) {
+    int row = i / (BN / 8), column = i % (BN / 8) * 8;
+    int m = first_m + row, k = first_k + column;
+    if (m >= a.m || k >= a.ldy) continue;
+    float v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+#pragma unroll
+    for (int part = 0; part < CLUSTER; ++part) {
+      float4 low = load_from_block(tile + row * kPitch + column, part);
+      float4 high = load_from_block(tile + row * kPitch + column + 4, part);
+      v[0] += low.x, v[1] += low.y, v[2] += low.z, v[3] += low.w;
+      v[4] += high.x, v[5] += high.y, v[6] += high.z, v[7] += high.w;
+    }
+    store_epilogue(a, v, m, k);
+  }
+  cluster_sync();  // no block may leave while others read its partial sums
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+#if CLUSTER > 1 && !defined(ENGINERY_EMULATE)
+    __cluster_dims__(1, 1, CLUSTER)
+#endif
+        kernel(const ConvArgs a) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
+  int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;
+  int warp = threadIdx.x / 32, warp_m = warp % (BM / WM), warp_n = warp / (BM / WM);
+  int part = blockIdx.z;
+  int begin = static_cast<int>(static_cast<long long>(a.steps) * part / a.split_k);
+  int end = static_cast<int>(static_cast<long long>(a.steps) * (part + 1) / a.split_k);
+  Loader loader = make_loader(a, first_m, first_k, begin);
+  FilterStep next = filter_step(a, begin, loader.chunk * kChunkElements);
+  float acc[kTilesM][kTilesN][4] = {};
+
+#if HAVE_ASYNC_COPY
+  int started = begin;
+#pragma unroll
+  for (int i = 0; i < STAGES - 1; ++i) {
+    if (started < end) start_copies(a, loader, next, shared + i * kStageBytes);
+    commit_async();
+    advance(a, next), ++started;
+  }
+  int read = 0, write = STAGES - 1;
+  for (int step = begin; step < end; ++step) {
+    wait_async<STAGES - 2>();
+    __syncthreads();
+    if (started < end) start_copies(a, loader, next, shared + write * kStageBytes);
+    commit_async();
+    advance(a, next), ++started;
+    multiply_stage(shared + read * kStageBytes, warp_m, warp_n, acc);
+    read = read + 1 == STAGES ? 0 : read + 1;
+    write = write + 1 == STAGES ? 0 : write + 1;
+  }
+  wait_async<0>();
+#else
+  Loaded loaded;
+  if (begin < end) {
+    load_global(a, loader, next, loaded);
+    store_shared(loader, loaded, shared);
+  }
+  advance(a, next);
+  for (int step = begin; step < end; ++step) {
+    __syncthreads();
+    bool more = step + 1 < end;
+    if (more) load_global(a, loader, next, loaded);
+    advance(a, next);
+    multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
+    if (more) store_shared(loader, loaded, shared + (step - begin + 1) % 2 * kStageBytes);
+  }
+#endif
+  __syncthreads();
+#if SPLIT_K
+  float* sums =
+      a.partial_sums + (static_cast<long long>(part) * a.m + first_m) * (a.tiles_k * BN) + first_k;
+  store_fragments(sums, a.tiles_k * BN, warp_m, warp_n, a.m - first_m, acc);
+#elif CLUSTER > 1
+  store_cluster_tile(a, shared, first_m, first_k, warp_m, warp_n, acc);
+#else
+  store_warp_tile(a, shared, first_m, first_k, warp_m, warp_n, acc);
+#endif
+}

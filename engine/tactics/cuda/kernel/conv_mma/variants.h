@@ -1,0 +1,34 @@
+// The variants of conv_mma.cuh: one row is one variant, and yields its tactics, its conformance
+// tests, its compile test for every SM and its benchmark rows.
+//
+// Where: read by conv_mma.cpp's offer and plan. Threads: constants.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace enginery {
+
+// A BM x BN tile, rows of row_bytes along K, stages of shared memory, warp tiles of WM x WN.
+struct MmaVariant {
+  int bm, bn, row_bytes, stages, wm, wn;
+  int cluster;  // cluster split-K: blocks of a cluster that share the steps along K; more than 1
+                // from sm_90 on
+  int split_k;  // split-K: parts along K whose sums pass through memory, in two launches
+  int min_sm;
+
+  // Into how many parts K is divided, either way.
+  int parts() const { return cluster > split_k ? cluster : split_k; }
+};
+
+std::span<const MmaVariant> mma_variants();
+
+// "64x64x128b_s4_c2": tile, stages; "_w8" where the warps are not the usual number of the tile;
+// "_c" cluster, "_k" split-K.
+std::string name_of(const MmaVariant& v);
+
+// Threads of a block, and bytes of dynamic shared memory, that a variant needs.
+int threads_of(const MmaVariant& v);
+int shared_bytes_of(const MmaVariant& v);
+
+}  // namespace enginery

@@ -1,0 +1,15 @@
+#include "engine/tactics/cuda/kernel/families.h"
+
+namespace enginery {
+
+std::span<const KernelFamily* const> kernel_families() {
+  static constexpr const KernelFamily* kFamilies[] = {
+      &kViewFamily,     &kReformatFamily,   &kConvMmaFamily, &kDepthwiseFamily,   &kGemvFamily,
+      &kConvSimtFamily, &kConvDirectFamily, &kDeconvFamily,  &kBatchedGemmFamily, &kPoolFamily,
+      &kReduceFamily,   &kSoftmaxFamily,    &kLrnFamily,     &kPointwiseFamily,   &kCopyFamily,
+      &kGatherFamily,   &kResampleFamily,   &kCastFamily,
+  };
+  return kFamilies;
+}
+
+}  // namespace enginery

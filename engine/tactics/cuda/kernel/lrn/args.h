@@ -1,0 +1,23 @@
+// Arguments of lrn.cuh.
+//
+// Read by the host and by the kernel's text; engine files hold code that reads them, so a field is
+// never moved.
+#pragma once
+
+#include "engine/tactics/cuda/kernel/text/args.h"
+
+#ifndef ENGINERY_KERNEL_TEXT
+namespace enginery::gpu {
+#endif
+
+struct LrnArgs {
+  const void* x;
+  void* y;
+  int total, c, size;
+  float alpha, beta, bias;
+  Divisor by_c;
+};
+
+#ifndef ENGINERY_KERNEL_TEXT
+}  // namespace enginery::gpu
+#endif

@@ -1,0 +1,66 @@
+// Changes of layout between [n][c][pixels] and [n][pixels][pitch], pitch >= c, with or without a
+// change of type.
+//
+// gather: a thread writes WIDTH channels of one pixel, lanes along pixels: for few channels
+// (pictures). tile: a block turns a 32 x 32 tile of (c, pixels) through shared memory, so that both
+// sides coalesce. rows: [n * pixels][pitch_in] -> [n * pixels][pitch_out], one element a thread.
+// Padding channels are written as zeros. Bytes moved an element: one read, one write. Serves every
+// SM.
+
+#if MODE == 0
+extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  int i = static_cast<int>(blockIdx.x) * THREADS + threadIdx.x;
+  if (i >= a.total) return;
+  unsigned rest = divide(static_cast<unsigned>(i), a.by_pixels);
+  int pixel = i - static_cast<int>(rest * a.by_pixels.divisor);
+  unsigned n = divide(rest, a.by_vectors);
+  int c = static_cast<int>(rest - n * a.by_vectors.divisor) * WIDTH;
+  float v[WIDTH];
+#pragma unroll
+  for (int k = 0; k < WIDTH; ++k) {
+    v[k] = c + k < a.c ? load_one(static_cast<const TX*>(a.x) +
+                                  (static_cast<long long>(n) * a.c + c + k) * a.pixels + pixel)
+                       : 0.0f;
+  }
+  store_vector<WIDTH>(
+      static_cast<TY*>(a.y) + (static_cast<long long>(n) * a.pixels + pixel) * a.pitch + c, v);
+}
+#elif MODE == 1 || MODE == 2
+// 1: to channels last, 2: to linear. blockIdx: (tile of pixels, tile of channels, n)
+extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  __shared__ float tile[32][33];
+  int column = threadIdx.x % 32, line = threadIdx.x / 32;
+  int pixel0 = blockIdx.x * 32, c0 = blockIdx.y * 32;
+  long long n = blockIdx.z;
+  for (int i = line; i < 32; i += THREADS / 32) {
+    int c = MODE == 1 ? c0 + i : c0 + column, pixel = MODE == 1 ? pixel0 + column : pixel0 + i;
+    long long from =
+        MODE == 1 ? (n * a.c + c) * a.pixels + pixel : (n * a.pixels + pixel) * a.pitch + c;
+    float v = c < a.c && pixel < a.pixels ? load_one(static_cast<const TX*>(a.x) + from) : 0.0f;
+    if (MODE == 1)
+      tile[i][column] = v;
+    else
+      tile[column][i] = v;
+  }
+  __syncthreads();
+  for (int i = line; i < 32; i += THREADS / 32) {
+    int c = MODE == 1 ? c0 + column : c0 + i, pixel = MODE == 1 ? pixel0 + i : pixel0 + column;
+    if (pixel >= a.pixels || c >= (MODE == 1 ? a.pitch : a.c)) continue;
+    long long to =
+        MODE == 1 ? (n * a.pixels + pixel) * a.pitch + c : (n * a.c + c) * a.pixels + pixel;
+    store_one(static_cast<TY*>(a.y) + to, MODE == 1 ? tile[column][i] : tile[i][column]);
+  }
+}
+#else
+// `pixels` is the input's pitch here, by_vectors divides by the output's.
+extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  int i = static_cast<int>(blockIdx.x) * THREADS + threadIdx.x;
+  if (i >= a.total) return;
+  unsigned row = divide(static_cast<unsigned>(i), a.by_vectors);
+  int c = i - static_cast<int>(row * a.by_vectors.divisor);
+  float v = c < a.c
+                ? load_one(static_cast<const TX*>(a.x) + static_cast<long long>(row) * a.pixels + c)
+                : 0.0f;
+  store_one(static_cast<TY*>(a.y) + i, v);
+}
+#endif

@@ -1,0 +1,248 @@
+#include "engine/tactics/cuda/kernel/text/epilogue_text.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace enginery {
+namespace {
+
+// A float literal that reads back to the same value.
+std::string literal(float value) {
+  if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
+  char text[40];
+  std::snprintf(text, sizeof text, "(%af)", static_cast<double>(value));
+  return text;
+}
+
+// Statements that turn `rest`, a place in the output, into `at`, the operand's; both are unsigned,
+// `at` starts as 0.
+std::string place_statements(const BroadcastStrides& strides) {
+  std::string text;
+  for (size_t d = strides.dims.size(); d-- > 0;) {
+    const std::string size = std::to_string(strides.dims[d]) + "u",
+                      stride = std::to_string(strides.strides[d]) + "u";
+    const bool outermost = d == 0;
+    if (strides.strides[d])
+      text += " at += " + (outermost ? "rest" : "rest % " + size) + " * " + stride + ";";
+    if (!outermost) text += " rest /= " + size + ";";
+  }
+  return text;
+}
+
+// Declares `u` with `width` elements and reads the operand of `slot` into it.
+std::string operand_text(OperandAccess access, int slot, const std::string& type,
+                         const BroadcastStrides& strides, const std::string& u,
+                         const std::string& width) {
+  std::string declare = "float " + u + "[" + width + "];\n    ";
+  std::string pointer = "args.operand[" + std::to_string(slot) + "]";
+  std::string load = declare + "load_vector<" + width + ">(static_cast<const ";
+  switch (access) {
+    case OperandAccess::channel:
+      return load + "float*>(" + pointer + ") + k, " + u + ");";
+    case OperandAccess::same:
+      return load + type + "*>(" + pointer + ") + index, " + u + ");";
+    case OperandAccess::image_channel:
+      return load + type + "*>(" + pointer + ") + static_cast<long long>(image) * ldy + k, " + u +
+             ");";
+    case OperandAccess::single:
+      return declare + "for (int j = 0; j < " + width + "; ++j) " + u +
+             "[j] = *static_cast<const float*>(" + pointer + ");";
+    case OperandAccess::broadcast:
+      return declare + "#pragma unroll\n    for (int j = 0; j < " + width +
+             "; ++j) {\n      unsigned rest = static_cast<unsigned>(index) + j, at = 0;\n     " +
+             place_statements(strides) + "\n      " + u + "[j] = load_one(static_cast<const " +
+             storage_type_text(strides.type) + "*>(" + pointer + ") + at);\n    }";
+  }
+  return {};
+}
+
+std::string step_text(const FusedStep& step, const std::string& type) {
+  const std::string each = "\n#pragma unroll\n    for (int j = 0; j < V; ++j) v[j] ";
+  if (step.kind == FusedStepKind::activation) {
+    return "  {" + each + "= " + activation_text(step.activation, "v[j]") + ";\n  }\n";
+  }
+  const char* op = step.kind == FusedStepKind::multiply ? "*=" : "+=";
+  return "  {\n    " + operand_text(step.access, step.slot, type, step.strides, "u", "V") + each +
+         op + " u[j];\n  }\n";
+}
+
+}  // namespace
+
+std::string place_text(const std::string& name, const BroadcastStrides& strides) {
+  return "__device__ __forceinline__ unsigned " + name + "(unsigned rest) { unsigned at = 0;" +
+         place_statements(strides) + " return at; }\n";
+}
+
+std::string storage_type_text(DataType type) {
+  if (type == DataType::float32) return "float";
+  if (type == DataType::float16) return "half_t";
+  return {};
+}
+
+std::string element_type_text(DataType type) {
+  switch (type) {
+    case DataType::int8:
+      return "signed char";
+    case DataType::uint8:
+    case DataType::boolean:
+      return "unsigned char";
+    case DataType::int32:
+      return "int";
+    case DataType::int64:
+      return "long long";
+    default:
+      return storage_type_text(type);
+  }
+}
+
+std::string unit_text(int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return "unsigned char";
+    case 2:
+      return "unsigned short";
+    case 4:
+      return "unsigned";
+    case 8:
+      return "unsigned long long";
+    default:
+      return "Bytes16";
+  }
+}
+
+std::string activation_text(const Activation& op, const std::string& x) {
+  std::string a = literal(op.alpha), b = literal(op.beta);
+  switch (op.kind) {
+    case ActivationKind::relu:
+      return "fmaxf(" + x + ", 0.0f)";
+    case ActivationKind::clip:
+      return "fminf(fmaxf(" + x + ", " + a + "), " + b + ")";
+    case ActivationKind::leaky_relu:
+      return x + " < 0 ? " + a + " * " + x + " : " + x;
+    case ActivationKind::elu:
+      return x + " < 0 ? " + a + " * expm1f(" + x + ") : " + x;
+    case ActivationKind::selu:
+      return b + " * (" + x + " < 0 ? " + a + " * expm1f(" + x + ") : " + x + ")";
+    case ActivationKind::celu:
+      return x + " < 0 ? " + a + " * expm1f(" + x + " / " + a + ") : " + x;
+    case ActivationKind::sigmoid:
+      return "1.0f / (1.0f + expf(-(" + x + ")))";
+    case ActivationKind::hard_sigmoid:
+      return "fmaxf(0.0f, fminf(1.0f, " + a + " * " + x + " + " + b + "))";
+    case ActivationKind::hard_swish:
+      return x + " * fmaxf(0.0f, fminf(1.0f, " + x + " / 6.0f + 0.5f))";
+    case ActivationKind::swish: {
+      std::string slope = op.alpha == 0 || op.alpha == 1 ? x : a + " * " + x;
+      return x + " / (1.0f + expf(-(" + slope + ")))";
+    }
+    case ActivationKind::mish:
+      return x + " * tanhf(fmaxf(" + x + ", 0.0f) + log1pf(expf(-fabsf(" + x + "))))";
+    case ActivationKind::tanh:
+      return "tanhf(" + x + ")";
+    case ActivationKind::softplus:
+      return "fmaxf(" + x + ", 0.0f) + log1pf(expf(-fabsf(" + x + ")))";
+    case ActivationKind::softsign:
+      return x + " / (1.0f + fabsf(" + x + "))";
+    case ActivationKind::gelu_erf:
+      return "0.5f * " + x + " * (1.0f + erff(" + x + " * 0.70710678f))";
+    case ActivationKind::gelu_tanh:
+      return "0.5f * " + x + " * (1.0f + tanhf(0.79788456f * (" + x + " + 0.044715f * " + x +
+             " * " + x + " * " + x + ")))";
+    case ActivationKind::thresholded_relu:
+      return x + " > " + a + " ? " + x + " : 0.0f";
+  }
+  return {};
+}
+
+std::string unary_text(UnaryKind kind, const std::string& x) {
+  auto call = [&](const char* name) { return std::string(name) + "(" + x + ")"; };
+  switch (kind) {
+    case UnaryKind::abs:
+      return call("fabsf");
+    case UnaryKind::neg:
+      return "-(" + x + ")";
+    case UnaryKind::exp:
+      return call("expf");
+    case UnaryKind::log:
+      return call("logf");
+    case UnaryKind::sqrt:
+      return call("sqrtf");
+    case UnaryKind::reciprocal:
+      return "1.0f / (" + x + ")";
+    case UnaryKind::floor:
+      return call("floorf");
+    case UnaryKind::ceil:
+      return call("ceilf");
+    case UnaryKind::round:
+      return call("rintf");
+    case UnaryKind::sign:
+      return x + " > 0 ? 1.0f : " + x + " < 0 ? -1.0f : " + x;
+    case UnaryKind::erf:
+      return call("erff");
+    case UnaryKind::sin:
+      return call("sinf");
+    case UnaryKind::cos:
+      return call("cosf");
+    case UnaryKind::tan:
+      return call("tanf");
+    case UnaryKind::asin:
+      return call("asinf");
+    case UnaryKind::acos:
+      return call("acosf");
+    case UnaryKind::atan:
+      return call("atanf");
+    case UnaryKind::sinh:
+      return call("sinhf");
+    case UnaryKind::cosh:
+      return call("coshf");
+    case UnaryKind::asinh:
+      return call("asinhf");
+    case UnaryKind::acosh:
+      return call("acoshf");
+    case UnaryKind::atanh:
+      return call("atanhf");
+    case UnaryKind::logical_not:
+    case UnaryKind::is_positive_inf:
+    case UnaryKind::is_negative_inf:
+    case UnaryKind::bitwise_not:
+    case UnaryKind::is_nan:
+    case UnaryKind::is_inf:
+      return {};
+  }
+  return {};
+}
+
+std::string epilogue_text(const FusedEpilogue& epilogue) {
+  std::string text =
+      "template <int V>\n__device__ __forceinline__ void epilogue(float (&v)[V], const "
+      "EpilogueArgs& args, int image, int k, "
+      "long long index, int ldy, int channels) {\n";
+  for (const FusedStep& step : epilogue.steps)
+    text += step_text(step, storage_type_text(epilogue.output));
+  if (epilogue.zero_padding) {
+    text +=
+        "#pragma unroll\n  for (int j = 0; j < V; ++j) v[j] = k + j < channels ? v[j] : 0.0f;\n";
+  }
+  return text + "}\n";
+}
+
+std::string elements_text(const std::vector<ElementOperand>& operands,
+                          const std::string& expression) {
+  std::string text =
+      "__device__ __forceinline__ void elements(const EpilogueArgs& args, int image, int k, long "
+      "long index, int ldy, "
+      "float (&v)[WIDTH]) {\n  {\n";
+  std::string reads;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::string u = "w" + std::to_string(i);
+    text += "    " +
+            operand_text(operands[i].access, static_cast<int>(i),
+                         storage_type_text(operands[i].type), operands[i].strides, u, "WIDTH") +
+            "\n";
+    reads += "      float u" + std::to_string(i) + " = " + u + "[j];\n";
+  }
+  return text + "#pragma unroll\n    for (int j = 0; j < WIDTH; ++j) {\n" + reads +
+         "      v[j] = " + expression + ";\n    }\n  }\n}\n";
+}
+
+}  // namespace enginery

@@ -1,0 +1,48 @@
+// The fused epilogue as generated code: its steps over a vector of float32 values at (m, k) become
+// one function.
+//
+// Where: the families' plans put the text into their programs; kernels call `epilogue<V>(v, args,
+// image, k, index, ldy, channels)` before they store. `index` is the place in the output, `image`
+// the image that m belongs to, `ldy` channels with their padding. Threads: pure functions; equal
+// steps give equal text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/tactics/shapes/epilogue.h"
+
+namespace enginery {
+
+// `template <int V> void epilogue(float (&v)[V], ...)`.
+std::string epilogue_text(const FusedEpilogue& epilogue);
+
+// `unsigned NAME(unsigned rest)`: the operand's place beside the output's place `rest`, in
+// elements.
+std::string place_text(const std::string& name, const BroadcastStrides& strides);
+
+// One operand of a pointwise anchor.
+struct ElementOperand {
+  OperandAccess access = OperandAccess::same;
+  DataType type = DataType::float32;  // of a `same` or `image_channel` operand
+  BroadcastStrides strides;
+};
+// `elements(args, image, k, index, ldy, v)`: v = expression over u0, u1, ..., one an operand in the
+// order of its slots.
+std::string elements_text(const std::vector<ElementOperand>& operands,
+                          const std::string& expression);
+
+// An expression over the float `x` (evaluated more than once) that computes the activation, the
+// unary function.
+std::string activation_text(const Activation& activation, const std::string& x);
+// Empty where kernels have no such function (logical ones).
+std::string unary_text(UnaryKind kind, const std::string& x);
+
+// "float" or "half_t"; empty for other types.
+std::string storage_type_text(DataType type);
+// Any element type that gather and cast know, booleans as bytes; empty for others.
+std::string element_type_text(DataType type);
+// An unsigned type of so many bytes: 1, 2, 4, 8 or 16.
+std::string unit_text(int64_t bytes);
+
+}  // namespace enginery

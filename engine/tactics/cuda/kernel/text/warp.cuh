@@ -1,0 +1,109 @@
+// Instructions on matrices and clusters, one function each. SMs: mma from 75 (in halves of K before
+// 80), cp.async and tf32 from 80, clusters from 90.
+
+#ifndef ENGINERY_EMULATE
+
+#if __CUDA_ARCH__ >= 800
+#define HAVE_ASYNC_COPY 1
+#else
+#define HAVE_ASYNC_COPY 0
+#endif
+
+__device__ __forceinline__ unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+// 16 bytes to shared memory; zeros where `valid` is false (nothing is read then).
+__device__ __forceinline__ void copy_async(void* to, const void* from, bool valid) {
+#if HAVE_ASYNC_COPY
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+               "r"(valid ? 16 : 0)
+               : "memory");
+#endif
+}
+__device__ __forceinline__ void commit_async() {
+#if HAVE_ASYNC_COPY
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int N>
+__device__ __forceinline__ void wait_async() {
+#if HAVE_ASYNC_COPY
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
+}
+
+// Four 8x8 matrices of 16-bit elements (or 8x4 of 32-bit ones); lane l gives the address of row l %
+// 8 of matrix l / 8.
+__device__ __forceinline__ void load_matrices(unsigned (&r)[4], const void* p) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(shared_address(p))
+               : "memory");
+}
+
+// d += a * b; a is 16x16 (rows), b 16x8 (columns), float16, sums in float32.
+__device__ __forceinline__ void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0,
+                                              unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b0));
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[2]), "r"(a[3]), "r"(b1));
+#endif
+}
+
+// The same for a 16x8 and b 8x8 in tf32; rounds a here, b is rounded when it is packed.
+__device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0,
+                                              unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  unsigned t[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(t[i]) : "f"(__uint_as_float(a[i])));
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(t[0]), "r"(t[1]), "r"(t[2]), "r"(t[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+// All threads of the cluster's blocks meet; what was written to shared memory before is seen after.
+__device__ __forceinline__ void cluster_sync() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+#endif
+}
+
+// A vector out of the shared memory of the cluster's block `rank`, at the place that `p` has in
+// this block's.
+__device__ __forceinline__ float4 load_from_block(const float* p, unsigned rank) {
+  float4 v = {0, 0, 0, 0};
+#if __CUDA_ARCH__ >= 900
+  unsigned remote;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(remote)
+               : "r"(shared_address(p)), "r"(rank));
+  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(remote)
+               : "memory");
+#endif
+  return v;
+}
+
+#endif  // ENGINERY_EMULATE

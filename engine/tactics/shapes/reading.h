@@ -1,0 +1,48 @@
+// What every reader of problems shares: refusals with their reason, conditions that most sources
+// have, sizes, and the formats in which GPU code keeps tensors.
+//
+// Where: below the readers of this folder and the sources of cuda/. Threads: pure functions.
+#pragma once
+
+#include <string>
+
+#include "engine/tactics/tactic.h"
+
+namespace enginery {
+
+// The reason why a problem is not served, as an `unsupported` error: the next family or source is
+// asked.
+Error refusal(const std::string& reason);
+
+// Every present tensor has sizes that are known now, and fewer elements than GPU indices (31 bits)
+// count. Errors: unsupported.
+Status require_static(const Problem& problem);
+
+// An axis in [-rank, rank) as one in [0, rank).
+inline int64_t wrapped(int64_t axis, size_t rank) {
+  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+}
+
+inline int64_t divide_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+inline int64_t round_up(int64_t a, int64_t b) {
+  return divide_up(a, b) * b;
+}
+
+// Channels-last tensors of GPUs pad their channels to multiples of 8: 16 bytes of float16, what
+// copies and matrix instructions want.
+inline int64_t padded_to_8(int64_t channels) {
+  return round_up(channels, 8);
+}
+// Channels-last with channels padded to 8 where they are not a multiple of it already.
+Format channels_last_format(DataType type, int64_t channels);
+
+// Strides in elements of a tensor stored in `layout` (linear or channels last), in its logical
+// order of dimensions.
+Dims layout_strides(const Dims& dims, const Layout& layout);
+
+// The precision of kernels that store tensors as `type` and compute in float32.
+Precision precision_of_storage(DataType type);
+
+}  // namespace enginery
