@@ -9,7 +9,7 @@
 namespace enginery {
 
 // A tactic with formats linear in the problem's own types, to be overwritten where a source wants
-// others. It may fault, as everything that computes addresses on a GPU.
+// others.
 Tactic make_gpu_tactic(const Problem& problem, std::string source, std::string id);
 
 // The same with the formats that a convolution's x, y and epilogue operands have in the epilogue's
