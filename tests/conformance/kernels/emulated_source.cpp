@@ -45,13 +45,15 @@ class EmulatedDevice final : public Device {
   DeviceInfo info_;
 };
 
-using Emulate = void (*)(const char* entry, const void* arguments, const unsigned* grid,
-                         unsigned threads, unsigned shared, unsigned cluster);
+// False where threads wait for a barrier that others never reach.
+using Emulate = bool (*)(const char* entry, const void* arguments, const unsigned* grid,
+                         unsigned threads, unsigned shared, unsigned cluster, bool backward);
 
 class PreparedEmulation final : public PreparedTactic {
  public:
-  PreparedEmulation(KernelPlan plan, Emulate emulate, Weights weights, unsigned cluster)
-      : plan_(std::move(plan)), emulate_(emulate), cluster_(cluster) {
+  PreparedEmulation(KernelPlan plan, Emulate emulate, Weights weights, unsigned cluster,
+                    const EmulationOrder& order)
+      : plan_(std::move(plan)), emulate_(emulate), cluster_(cluster), order_(order) {
     for (const PackConstant& pack : plan_.constants) {
       Bytes bytes = pack(weights);
       constants_.emplace_back(bytes.size() / 16 + 1);
@@ -71,8 +73,11 @@ class PreparedEmulation final : public PreparedTactic {
                                   : arguments.workspace;
         std::memcpy(filled.data() + slot.offset, &pointer, sizeof pointer);
       }
-      emulate_(launch.entry.c_str(), filled.data(), launch.grid.data(), launch.threads,
-               launch.shared_bytes, launch.grid[2] % cluster_ == 0 ? cluster_ : 1);
+      const bool ended =
+          emulate_(launch.entry.c_str(), filled.data(), launch.grid.data(), launch.threads,
+                   launch.shared_bytes, launch.grid[2] % cluster_ == 0 ? cluster_ : 1,
+                   order_ == EmulationOrder::backward);
+      if (!ended) return Error{ErrorCode::internal, "a barrier that not every thread reaches"};
     }
     return {};
   }
@@ -86,6 +91,7 @@ class PreparedEmulation final : public PreparedTactic {
   const KernelPlan plan_;
   const Emulate emulate_;
   const unsigned cluster_;
+  const EmulationOrder& order_;
   std::vector<std::vector<Sixteen>> constants_;
 };
 
@@ -96,8 +102,8 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 
 class EmulatedSource final : public TacticSource {
  public:
-  EmulatedSource(Device& device, std::string folder)
-      : device_(device), folder_(std::move(folder)) {}
+  EmulatedSource(Device& device, std::string folder, const EmulationOrder& order)
+      : device_(device), folder_(std::move(folder)), order_(order) {}
   SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
@@ -115,7 +121,7 @@ class EmulatedSource final : public TacticSource {
       if (name == "CLUSTER") cluster = static_cast<unsigned>(std::stoul(value));
     }
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<PreparedEmulation>(std::move(plan), emulate, weights, cluster));
+        std::make_shared<PreparedEmulation>(std::move(plan), emulate, weights, cluster, order_));
   }
 
  private:
@@ -130,21 +136,23 @@ class EmulatedSource final : public TacticSource {
     replace_all(text, "extern __shared__ __align__(128) unsigned char shared[];",
                 "unsigned char* shared = emulator::current->block->shared();");
     text +=
-        "\nextern \"C\" void emulate(const char* entry, const void* arguments, const unsigned "
+        "\nextern \"C\" bool emulate(const char* entry, const void* arguments, const unsigned "
         "(&grid)[3], unsigned threads, "
-        "unsigned shared, unsigned cluster) {\n";
+        "unsigned shared, unsigned cluster, bool backward) {\n";
     std::set<std::string> entries;
     for (const KernelLaunch& launch : plan.launches) entries.insert(launch.entry);
     for (const std::string& e : entries) {
       text += "  if (!std::strcmp(entry, \"" + e + "\")) return emulator::launch(" + e +
-              ", arguments, grid, threads, shared, cluster);\n";
+              ", arguments, grid, threads, shared, cluster, backward);\n";
     }
     return text + "  std::abort();\n}\n";
   }
 
   Result<Emulate> compiled(const KernelPlan& plan) const {
     std::string text = text_of(plan);
-    std::string name = folder_ + "/" + sha256(text).hex().substr(0, 24);
+    TRY(const Bytes emulator,
+        read_file(ENGINERY_SOURCE_DIR "/tests/conformance/kernels/emulator.h"));
+    std::string name = folder_ + "/" + sha256(emulator + text).hex().substr(0, 24);
     if (auto known = loaded_.find(name); known != loaded_.end()) return known->second;
     if (!read_file(name + ".so").ok()) {
       CHECK_OK(write_file(name + ".cpp", text));
@@ -165,6 +173,7 @@ class EmulatedSource final : public TacticSource {
 
   Device& device_;
   const std::string folder_;
+  const EmulationOrder& order_;
   mutable std::map<std::string, Emulate> loaded_;
 };
 
@@ -178,8 +187,9 @@ std::unique_ptr<Device> make_emulated_device(int compute_capability) {
   return std::make_unique<EmulatedDevice>(device_info(row));
 }
 
-std::unique_ptr<TacticSource> make_emulated_source(Device& device, std::string folder) {
-  return std::make_unique<EmulatedSource>(device, std::move(folder));
+std::unique_ptr<TacticSource> make_emulated_source(Device& device, std::string folder,
+                                                   const EmulationOrder& order) {
+  return std::make_unique<EmulatedSource>(device, std::move(folder), order);
 }
 
 }  // namespace enginery

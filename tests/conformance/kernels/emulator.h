@@ -1,6 +1,11 @@
 // A GPU on the host, enough of one to run our kernels' text: threads of a block are fibers,
-// barriers and warp instructions make them meet. For numbers, not for races: copies are immediate
-// and blocks run one after the other.
+// barriers and warp instructions make them meet. Copies are immediate and blocks run one after the
+// other.
+//
+// Order: a warp runs until every lane of it waits for other warps, then the next one does. So a
+// warp is as far ahead of the others as the barriers allow, and a missing barrier gives wrong
+// numbers. In `backward` order blocks, warps and lanes run from the last to the first: what writes
+// into another's place does so after its owner.
 //
 // Included before a kernel's text, compiled by the host's compiler into a library of its own
 // (emulated_source.cpp). EMULATE_SM: the compute capability to be. Blocks of a cluster run
@@ -9,11 +14,13 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #define ENGINERY_EMULATE 1
@@ -82,14 +89,18 @@ inline std::vector<Block> blocks;  // those that run now: one, or a cluster's
 inline Group cluster;
 inline void (*body)() = nullptr;
 
+inline unsigned long progress = 0;  // counts arrivals, meetings and ends
+
 inline void yield() {
   swapcontext(&current->context, &scheduler);
 }
 inline void meet(Group& group) {
   unsigned generation = group.generation;
   ++group.arrived;
+  ++progress;
   group.release();
   while (group.generation == generation) yield();
+  ++progress;
 }
 inline Group& warp() {
   return current->block->warps[current->thread.x / 32];
@@ -107,10 +118,44 @@ inline void enter() {
   warp().leave();
   current->block->group.leave();
   cluster.leave();
+  ++progress;
   yield();
 }
 
-inline void run_blocks(unsigned threads, unsigned shared_bytes) {
+// Runs the lanes [first, last) as far as they come without other warps.
+inline void run_warp(std::vector<Fiber>& fibers, size_t first, size_t last, bool backward) {
+  for (unsigned long before = progress + 1; before != progress;) {
+    before = progress;
+    for (size_t i = first; i < last; ++i) {
+      Fiber& fiber = fibers[backward ? last - 1 - (i - first) : i];
+      if (fiber.done) continue;
+      current = &fiber;
+      swapcontext(&scheduler, &current->context);
+    }
+  }
+}
+
+// False where some threads wait for a barrier that others never reach.
+inline bool run_warps(std::vector<Fiber>& fibers, size_t count, bool backward) {
+  std::vector<std::pair<size_t, size_t>> warps;
+  for (size_t i = 0; i < count;) {
+    size_t first = i;
+    for (++i; i < count && fibers[i].thread.x % 32 != 0; ++i) {
+    }
+    warps.emplace_back(first, i);
+  }
+  if (backward) std::reverse(warps.begin(), warps.end());
+  for (unsigned long before = progress + 1; before != progress;) {
+    before = progress;
+    for (auto [first, last] : warps) run_warp(fibers, first, last, backward);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!fibers[i].done) return false;
+  }
+  return true;
+}
+
+inline bool run_blocks(unsigned threads, unsigned shared_bytes, bool backward) {
   constexpr size_t kStackBytes = 256 * 1024;
   static std::vector<Fiber> fibers;
   if (fibers.size() < blocks.size() * threads) {
@@ -138,34 +183,27 @@ inline void run_blocks(unsigned threads, unsigned shared_bytes) {
     f.context.uc_link = nullptr;
     makecontext(&f.context, reinterpret_cast<void (*)()>(enter), 0);
   }
-  for (bool running = true; running;) {
-    running = false;
-    for (size_t i = 0; i < count; ++i) {
-      if (fibers[i].done) continue;
-      running = true;
-      current = &fibers[i];
-      swapcontext(&scheduler, &current->context);
-    }
-  }
+  return run_warps(fibers, count, backward);
 }
 
+// False where threads of a block wait for each other for ever.
 template <typename Args>
-void launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[3],
-            unsigned threads, unsigned shared_bytes, unsigned cluster_z) {
+bool launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[3],
+            unsigned threads, unsigned shared_bytes, unsigned cluster_z, bool backward) {
   static Args args;
   static void (*entry)(Args);
   std::memcpy(&args, arguments, sizeof args);
   entry = kernel;
   body = [] { entry(args); };
-  for (unsigned z = 0; z < grid[2]; z += cluster_z) {
-    for (unsigned y = 0; y < grid[1]; ++y) {
-      for (unsigned x = 0; x < grid[0]; ++x) {
-        blocks.resize(cluster_z);
-        for (unsigned i = 0; i < cluster_z; ++i) blocks[i].index = {x, y, z + i};
-        run_blocks(threads, shared_bytes);
-      }
-    }
+  const unsigned clusters_z = grid[2] / cluster_z, count = grid[0] * grid[1] * clusters_z;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned at = backward ? count - 1 - i : i;
+    const unsigned x = at % grid[0], y = at / grid[0] % grid[1], z = at / grid[0] / grid[1];
+    blocks.resize(cluster_z);
+    for (unsigned b = 0; b < cluster_z; ++b) blocks[b].index = {x, y, z * cluster_z + b};
+    if (!run_blocks(threads, shared_bytes, backward)) return false;
   }
+  return true;
 }
 
 inline float half_bits_to_float(unsigned short h) {

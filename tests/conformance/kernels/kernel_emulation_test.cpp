@@ -1,15 +1,20 @@
-// Our kernels' numbers without a GPU: every tactic of the `kernel` source, on the emulator, against
-// the reference.
+// Our kernels' numbers without a GPU: tactics of the `kernel` source, on the emulator, against the
+// reference, in both orders of blocks, warps and lanes.
 //
-// By default a seeded sample of variants; ENGINERY_TEST_ALL_KERNELS=1 runs all. ENGINERY_TEST_SEED
-// repeats a run, ENGINERY_TEST_FILTER keeps the tactics whose key has the text in it.
+// FixedList runs in every test run. Kernels runs a seeded sample of all variants;
+// ENGINERY_TEST_ALL_KERNELS=1 runs all. ENGINERY_TEST_SEED repeats a run, ENGINERY_TEST_FILTER
+// keeps the tactics whose key has the text in it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 
+#include "engine/device/cuda/fingerprint.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
+#include "engine/tactics/cuda/kernel/families.h"
+#include "engine/tactics/cuda/kernel/kernel_source.h"
 #include "tests/conformance/kernels/emulated_source.h"
+#include "tests/conformance/kernels/fixed_cases.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/tactic_harness.h"
@@ -52,6 +57,141 @@ void expect_close(const Tensor& actual, const Tensor& expected, double bar) {
       bar);
 }
 
+// A problem with random data and what the reference makes of it, on an emulated card.
+class Emulation {
+ public:
+  // Data from the problem's name, so that every run is the same, or from the test's seed.
+  Emulation(std::string_view text, int compute_capability, uint64_t data_seed)
+      : device_(make_emulated_device(compute_capability)),
+        stream_(device_->create_stream().value()),
+        source_(make_emulated_source(*device_, work_folder(), order_)),
+        problem_(parse_problem(text).value()) {
+    std::mt19937_64 random(data_seed);
+    fill_random(problem_, random, data_);
+    expected_ = run_problem_reference(problem_, data_.inputs).value();
+  }
+  Result<std::vector<Tactic>> offer() const {
+    return source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16});
+  }
+  void expect_right(const Tactic& tactic) {
+    SCOPED_TRACE(tactic_key(tactic));
+    TacticRun run(*device_, *stream_);
+    const Status prepared = run.prepare(*source_, problem_, tactic, data_, OperandPlace::separate);
+    ASSERT_TRUE(prepared.ok()) << prepared.error().message;
+    for (EmulationOrder order : {EmulationOrder::forward, EmulationOrder::backward}) {
+      SCOPED_TRACE(order == EmulationOrder::forward ? "forward" : "backward");
+      order_ = order;
+      ASSERT_TRUE(run.poison().ok());
+      const Status launched = run.launch();
+      ASSERT_TRUE(launched.ok()) << launched.error().message;
+      const auto outputs = run.collect();
+      ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+      for (size_t i = 0; i < outputs->size(); ++i)
+        expect_close((*outputs)[i], expected_[i], bar_of(tactic.compute));
+    }
+  }
+
+ private:
+  EmulationOrder order_ = EmulationOrder::forward;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<TacticSource> source_;
+  Problem problem_;
+  ProblemData data_;
+  std::vector<Tensor> expected_;
+};
+
+std::string_view problem_text(std::string_view name) {
+  for (const ProblemRow& row : conformance_problems()) {
+    if (row.name == name) return row.text;
+  }
+  return name;
+}
+
+const Tactic* find_tactic(const std::vector<Tactic>& tactics, std::string_view key) {
+  for (const Tactic& tactic : tactics) {
+    if (tactic_key(tactic).starts_with("kernel:" + std::string(key))) return &tactic;
+  }
+  return nullptr;
+}
+
+class FixedList : public testing::TestWithParam<FixedCase> {};
+
+TEST_P(FixedList, GivesWhatTheReferenceGives) {
+  const FixedCase& c = GetParam();
+  constexpr uint64_t kSeed = 20261122;
+  Emulation emulation(problem_text(c.problem), c.compute_capability, kSeed);
+  const auto tactics = emulation.offer();
+  ASSERT_TRUE(tactics.ok()) << tactics.error().message;
+  const Tactic* tactic = find_tactic(*tactics, c.tactic);
+  ASSERT_TRUE(tactic) << c.tactic << " is not offered for " << c.problem;
+  emulation.expect_right(*tactic);
+}
+
+std::string name_of_case(const testing::TestParamInfo<FixedCase>& info) {
+  const FixedCase& c = info.param;
+  std::string name = std::to_string(info.index) + "_" +
+                     std::string(c.tactic.substr(0, c.tactic.find('('))) + "_" +
+                     std::string(c.problem) + "_sm" + std::to_string(c.compute_capability);
+  for (char& letter : name) {
+    if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Emulated, FixedList, testing::ValuesIn(fixed_cases()), name_of_case);
+
+// "conv_mma SPLIT_K=1": which side of its branches a plan's text takes. Sizes that only scale a
+// loop are no branches.
+std::set<std::string> branches_of(const KernelPlan& plan, const std::string& family) {
+  static const std::set<std::string> kBranches{
+      "SPLIT_K", "CLUSTER",    "POINTWISE", "FLAT",          "INNER",    "LOGARITHM", "MODE",
+      "GROUP",   "TO_BOOLEAN", "MAXIMUM",   "COUNT_PADDING", "VECTORED", "A_ALONG_K", "B_ALONG_K"};
+  std::set<std::string> out;
+  for (const auto& [name, value] : plan.program.macros) {
+    if (!kBranches.contains(name)) continue;
+    out.insert(family + " " + name + "=" + (name == "CLUSTER" && value != "1" ? "n" : value));
+  }
+  return out;
+}
+
+// Of the tactics of all problems on a card, or of those on the fixed list.
+std::set<std::string> branches_on(int compute_capability, bool fixed_alone) {
+  const auto device = make_emulated_device(compute_capability);
+  const KernelContext context{device->info(),
+                              sm_limits(compute_capability),
+                              {Precision::fp32, Precision::tf32, Precision::fp16}};
+  std::set<std::string> out;
+  for (const ProblemRow& row : conformance_problems()) {
+    const Problem problem = parse_problem(row.text).value();
+    const auto tactics = offer_kernels(problem, context, true);
+    if (!tactics.ok()) continue;
+    std::vector<const Tactic*> wanted;
+    for (const Tactic& tactic : *tactics) {
+      if (!fixed_alone) wanted.push_back(&tactic);
+    }
+    for (const FixedCase& c : fixed_cases()) {
+      if (fixed_alone && c.problem == row.name && c.compute_capability == compute_capability)
+        wanted.push_back(find_tactic(*tactics, c.tactic));
+    }
+    for (const Tactic* tactic : wanted) {
+      const std::string family = tactic->id.substr(0, tactic->id.find('/'));
+      out.insert(family);
+      out.merge(branches_of(plan_kernel(problem, *tactic, context).value(), family));
+    }
+  }
+  return out;
+}
+
+TEST(FixedListOfTactics, HasEachFamilyAndEachBranchOfItsText) {
+  std::set<std::string> all = branches_on(90, false), listed;
+  for (int sm : {61, 75, 90}) listed.merge(branches_on(sm, true));
+  all.erase("view");  // runs nothing
+  for (const std::string& branch : all)
+    EXPECT_TRUE(listed.contains(branch)) << branch << " is on no line of fixed_cases.cpp";
+  EXPECT_TRUE(branches_on(75, true).contains("conv_mma SPLIT_K=1")) << "copies through registers";
+}
+
 struct Case {
   ProblemRow row;
   int compute_capability;
@@ -61,34 +201,18 @@ class Kernels : public testing::TestWithParam<Case> {};
 
 TEST_P(Kernels, GiveWhatTheReferenceGives) {
   SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed()));
-  auto p = parse_problem(GetParam().row.text);
-  ASSERT_TRUE(p.ok()) << p.error().message;
-  auto device = make_emulated_device(GetParam().compute_capability);
-  auto stream = device->create_stream().value();
-  auto source = make_emulated_source(*device, work_folder());
-  auto tactics = source->offer(*p, {Precision::fp32, Precision::tf32, Precision::fp16});
+  Emulation emulation(GetParam().row.text, GetParam().compute_capability, seed());
+  auto tactics = emulation.offer();
   if (!tactics.ok()) GTEST_SKIP() << tactics.error().message;
-  std::mt19937_64 random(seed());
-  ProblemData data;
-  fill_random(*p, random, data);
-  auto expected = run_problem_reference(*p, data.inputs);
-  ASSERT_TRUE(expected.ok()) << expected.error().message;
-  bool all = variable("ENGINERY_TEST_ALL_KERNELS", "") == "1";
-  std::string filter = variable("ENGINERY_TEST_FILTER", "");
+  const bool all = variable("ENGINERY_TEST_ALL_KERNELS", "") == "1";
+  const std::string filter = variable("ENGINERY_TEST_FILTER", "");
   size_t most = all ? tactics->size() : 2;
+  std::mt19937_64 random(seed());
   if (!all) std::shuffle(tactics->begin(), tactics->end(), random);
   for (const Tactic& tactic : *tactics) {
     if (tactic.view_of >= 0 || tactic_key(tactic).find(filter) == std::string::npos) continue;
     if (most-- == 0) break;
-    SCOPED_TRACE(tactic_key(tactic));
-    TacticRun run(*device, *stream);
-    Status prepared = run.prepare(*source, *p, tactic, data, OperandPlace::separate);
-    ASSERT_TRUE(prepared.ok()) << prepared.error().message;
-    ASSERT_TRUE(run.launch().ok());
-    auto outputs = run.collect();
-    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
-    for (size_t i = 0; i < outputs->size(); ++i)
-      expect_close((*outputs)[i], (*expected)[i], bar_of(tactic.compute));
+    emulation.expect_right(tactic);
   }
 }
 

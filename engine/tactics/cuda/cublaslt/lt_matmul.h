@@ -17,9 +17,10 @@ struct LtEpilogue {
 // Errors: unsupported (any other step or order than bias, residual, relu or tanh-gelu).
 Result<LtEpilogue> lt_epilogue(const LoweredEpilogue& epilogue);
 
-// Descriptors of one product; freed with it. Thread rule: read-only after create().
+// Descriptors of one product; freed with it. Threads: read-only after create() and set_bias().
 class LtMatmul {
  public:
+  // Errors: internal, out_of_memory (the library's).
   static Result<std::unique_ptr<LtMatmul>> create(const CublasLt& lt, const ConvShape& shape,
                                                   Precision precision, const LtEpilogue& epilogue);
   explicit LtMatmul(const CublasLt& lt) : lt_(lt) {}  // empty, for create()
@@ -31,8 +32,10 @@ class LtMatmul {
   // Likely best first.
   Result<std::vector<cublasLtMatmulHeuristicResult_t>> propose(cublasLtHandle_t handle,
                                                                uint64_t workspace_bytes) const;
+  // Whether the algorithm runs this product here. Errors: incompatible, internal.
   Status check(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
 
+  // c is the residual, null where there is none; d is written.
   struct Pointers {
     const void *w, *x, *c;
     void *d, *workspace;

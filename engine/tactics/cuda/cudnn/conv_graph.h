@@ -1,5 +1,9 @@
 // ConvGraph: a convolution with its epilogue as a cuDNN operation graph (NHWC, sums and pointwise
 // steps in float32).
+//
+// Where: between the reading of a problem (shapes/) and cuDNN's heuristics and plans (conv_plan.h).
+// Threads: belongs to the handle that it was made with; whoever uses either holds the handle's
+// mutex. Source: spec/kernels.md, section 8.
 #pragma once
 
 #include "engine/tactics/cuda/cudnn/descriptor.h"

@@ -119,6 +119,52 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
   }
 }
 
+// acc += A * B over the steps [begin, end) along K. All threads must meet before shared memory is
+// used again.
+__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                               int begin, int end, unsigned char* shared,
+                                               int warp_m, int warp_n,
+                                               float (&acc)[kTilesM][kTilesN][4]) {
+#if HAVE_ASYNC_COPY
+  int started = begin;
+#pragma unroll
+  for (int i = 0; i < STAGES - 1; ++i) {
+    if (started < end) start_copies(a, loader, next, shared + i * kStageBytes);
+    commit_async();
+    advance(a, next);
+    ++started;
+  }
+  int read = 0, write = STAGES - 1;
+  for (int step = begin; step < end; ++step) {
+    wait_async<STAGES - 2>();
+    __syncthreads();
+    if (started < end) start_copies(a, loader, next, shared + write * kStageBytes);
+    commit_async();
+    advance(a, next);
+    ++started;
+    multiply_stage(shared + read * kStageBytes, warp_m, warp_n, acc);
+    read = read + 1 == STAGES ? 0 : read + 1;
+    write = write + 1 == STAGES ? 0 : write + 1;
+  }
+  wait_async<0>();
+#else
+  Loaded loaded;
+  if (begin < end) {
+    load_global(a, loader, next, loaded);
+    store_shared(loader, loaded, shared);
+  }
+  advance(a, next);
+  for (int step = begin; step < end; ++step) {
+    __syncthreads();
+    bool more = step + 1 < end;
+    if (more) load_global(a, loader, next, loaded);
+    advance(a, next);
+    multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
+    if (more) store_shared(loader, loaded, shared + (step - begin + 1) % 2 * kStageBytes);
+  }
+#endif
+}
+
 __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8], int m, int k) {
   long long index = static_cast<long long>(m) * a.ldy + k;
   epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
@@ -219,43 +265,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   Loader loader = make_loader(a, first_m, first_k, begin);
   FilterStep next = filter_step(a, begin, loader.chunk * kChunkElements);
   float acc[kTilesM][kTilesN][4] = {};
-
-#if HAVE_ASYNC_COPY
-  int started = begin;
-#pragma unroll
-  for (int i = 0; i < STAGES - 1; ++i) {
-    if (started < end) start_copies(a, loader, next, shared + i * kStageBytes);
-    commit_async();
-    advance(a, next), ++started;
-  }
-  int read = 0, write = STAGES - 1;
-  for (int step = begin; step < end; ++step) {
-    wait_async<STAGES - 2>();
-    __syncthreads();
-    if (started < end) start_copies(a, loader, next, shared + write * kStageBytes);
-    commit_async();
-    advance(a, next), ++started;
-    multiply_stage(shared + read * kStageBytes, warp_m, warp_n, acc);
-    read = read + 1 == STAGES ? 0 : read + 1;
-    write = write + 1 == STAGES ? 0 : write + 1;
-  }
-  wait_async<0>();
-#else
-  Loaded loaded;
-  if (begin < end) {
-    load_global(a, loader, next, loaded);
-    store_shared(loader, loaded, shared);
-  }
-  advance(a, next);
-  for (int step = begin; step < end; ++step) {
-    __syncthreads();
-    bool more = step + 1 < end;
-    if (more) load_global(a, loader, next, loaded);
-    advance(a, next);
-    multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
-    if (more) store_shared(loader, loaded, shared + (step - begin + 1) % 2 * kStageBytes);
-  }
-#endif
+  multiply_steps(a, loader, next, begin, end, shared, warp_m, warp_n, acc);
   __syncthreads();
 #if SPLIT_K
   float* sums =

@@ -1,5 +1,5 @@
 // Where a row of the implicit GEMM's A matrix lies: one output pixel's window in the input, stepped
-// through along K. Source: the index arithmetic of CUTLASS's optimised iterators (conv2d_params.h).
+// through along K. Source: the index arithmetic of CUTLASS's optimised iterators.
 
 // One output pixel: the address of its window's first element and which filter rows and columns are
 // inside the input.
