@@ -5,9 +5,9 @@
 // (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are
 // skipped with a message.
 //
-// With ENGINERY_TEST_OUTPUT=FOLDER the texts are those of each variant's first problem by name, and FOLDER/kernels.csv
-// gets one line a variant and SM: the most registers and spilled bytes over its types. The same sources and compiler
-// give the same file.
+// With ENGINERY_TEST_OUTPUT=FOLDER the texts are those of each variant's first problem by name, and
+// FOLDER/kernels.csv gets one line a variant and SM: the most registers and spilled bytes over its
+// types. The same sources and compiler give the same file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
