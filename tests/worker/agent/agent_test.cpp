@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <csignal>
 
+#include "pipeline/keys.h"
 #include "tests/worker/farm_fixture.h"
 
 namespace enginery {
@@ -74,6 +77,66 @@ TEST(Agent, ResumesTheTuningOfAKilledRunner) {
   const SmallFarm farm;
   const AgentThread agent(farm, kSku, ENGINERY_TEST_RUNNER);
   expect_tuning_resumes_after_a_kill(farm, slow_tuning(200, 1));
+}
+
+// A whole agent dies in the middle of a tuning, with nobody left to flush anything: what it
+// measured is on the farm already.
+TEST(Agent, LosesNoTimingWhenItIsKilled) {
+  const SmallFarm farm;
+  auto client = farm.client();
+  auto job = client->submit(make_submit(*client, slow_tuning(400, 1)), make_request_id());
+  ASSERT_TRUE(job.ok());
+  const std::string data = (farm.folder() / "worker-1").string();
+  const pid_t agent = fork();
+  if (agent == 0) {
+    execl(ENGINERY_AGENT_PROCESS, "agent_process", farm.address().c_str(), kSku, data.c_str(),
+          "worker-1", ENGINERY_TEST_RUNNER, nullptr);
+    _exit(127);
+  }
+  const Digest device = timing_device_key("sku=fake\n").digest();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  size_t stored = 0;
+  while (stored == 0 && std::chrono::steady_clock::now() < end) {
+    const auto timings = client->get_timings(device, {});
+    if (timings.ok()) stored = timings->size();
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  ASSERT_GT(stored, 0u);
+  ASSERT_LT(stored, 400u) << "the tuning ended before its agent could be killed";
+  const AgentThread next(farm, kSku, ENGINERY_TEST_RUNNER, "worker-1");
+  const auto view = wait_for_end(farm, job->id);
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  expect_done(*view);
+  EXPECT_GE(view->targets[0].timings_reused, stored);
+}
+
+// A long log travels in pieces: none is lost, repeated or out of order.
+TEST(Agent, BringsALongLogInOrder) {
+  constexpr int kLines = 6000;
+  const SmallFarm farm;
+  const AgentThread agent(farm, kSku, ENGINERY_TEST_RUNNER);
+  SubmitSpec loud = slow_tuning(1, 1);
+  loud.model += " " + std::to_string(kLines);
+  const JobView job = submit_and_wait(farm, loud);
+  expect_done(job);
+  std::string log;
+  auto client = farm.client();
+  while (true) {
+    const auto chunk = client->read_log(job.id, log.size(), false, milliseconds(0));
+    ASSERT_TRUE(chunk.ok()) << chunk.error().message;
+    if (chunk->text.empty()) break;
+    log += chunk->text;
+  }
+  size_t at = 0;
+  for (int i = 0; i < kLines; ++i) {
+    const std::string line = "loud line " + std::to_string(i) + " .";
+    at = log.find(line, at);
+    ASSERT_NE(at, std::string::npos) << line << " is not behind the line before";
+    ++at;
+  }
+  EXPECT_EQ(log.find("loud line", at), std::string::npos) << "a line came twice";
 }
 
 TEST(Agent, GoesOnAcrossARestartOfTheCoordinator) {

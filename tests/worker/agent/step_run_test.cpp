@@ -14,7 +14,8 @@ using std::chrono::steady_clock;
 class StepRunTest : public testing::Test {
  protected:
   // A step of fake_runner.cpp's model: a tuning of so many problems, 10 ms each.
-  std::unique_ptr<StepRun> tuning(int problems, std::function<void()> changed) {
+  std::unique_ptr<StepRun> tuning(int problems, std::function<void()> changed,
+                                  std::vector<std::string> runner = {ENGINERY_TEST_RUNNER}) {
     const Bytes model = "tune " + std::to_string(problems) + " 10 1";
     auto digest = farm_.client()->put_blob(as_bytes(model));
     EXPECT_TRUE(digest.ok());
@@ -28,7 +29,7 @@ class StepRunTest : public testing::Test {
     run.options = to_text(BuildOptions());
     StepSettings settings;
     settings.farm = {farm_.address(), "tester", make_zmq_dial()};
-    settings.runner = {ENGINERY_TEST_RUNNER};
+    settings.runner = std::move(runner);
     settings.worker = "tester";
     settings.folder = farm_.folder() / "outputs";
     return std::make_unique<StepRun>(std::move(run), std::move(settings), blobs_,
@@ -66,14 +67,29 @@ TEST_F(StepRunTest, LeavesItsOutputsOnTheFarmAndSaysEachChange) {
 // Before its runner is started, while it starts, in the middle: whenever the agent says so.
 TEST_F(StepRunTest, EndsSoonWheneverItIsCancelled) {
   for (int delay_ms : {0, 1, 2, 5, 10, 20, 40, 80, 160}) {
-    const auto step = tuning(2000, [] {});
+    const auto step = tuning(600, [] {});  // six seconds: its end would be another outcome
     std::this_thread::sleep_for(milliseconds(delay_ms));
     step->cancel(OutcomeKind::preempted);
     step->cancel(OutcomeKind::cancelled);  // the first word holds
     const auto outcome = wait_for(*step);
     ASSERT_TRUE(outcome) << "after " << delay_ms << " ms";
-    EXPECT_EQ(outcome->kind, OutcomeKind::preempted) << outcome->fault.message;
+    ASSERT_EQ(outcome->kind, OutcomeKind::preempted) << outcome->fault.message;
   }
+}
+
+// The worker's disk changed what the runner left: the farm must not take it for the runner's.
+TEST_F(StepRunTest, RefusesAnOutputThatChangedAfterItWasReported) {
+  const std::string file = (farm_.folder() / "outputs" / "choices").string();
+  const std::string script = "read request; printf changed > " + file +
+                             R"(; echo '{"end":{"kind":"succeeded","outputs":[["choices",")" +
+                             sha256("as reported").hex() +
+                             R"(",11]],"metrics":[],"facts":[]}}' >&3)";
+  const auto step = tuning(1, [] {}, {"/bin/sh", "-c", script});
+  const auto outcome = wait_for(*step);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, OutcomeKind::storage) << outcome->fault.message;
+  EXPECT_NE(outcome->fault.message.find("'choices' changed"), std::string::npos)
+      << outcome->fault.message;
 }
 
 TEST_F(StepRunTest, MayBeGivenUpWithoutAWord) {

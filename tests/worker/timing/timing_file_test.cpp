@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/file.h"
-#include "tests/worker/small_models.h"
+#include "tests/worker/folder.h"
 #include "worker/timing/catalog_timing_store.h"
 
 namespace enginery {

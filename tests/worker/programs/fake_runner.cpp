@@ -1,10 +1,10 @@
 // A runner that computes nothing, for tests of the agent: it speaks the runner's grammar, and its
 // model says what it does.
 //
-//   model := [ "broken" ] "tune" problems pause_ms weights        e.g. "tune 40 20 1"
+//   model := [ "broken" ] "tune" problems pause_ms weights [ loud ]        e.g. "tune 40 20 1"
 //
 // A tuning of so many problems takes so long for each that the farm knows no timing of; `weights`
-// only tells models apart.
+// only tells models apart. It first prints `loud` lines.
 #include <poll.h>
 #include <unistd.h>
 
@@ -77,8 +77,12 @@ class FakeRunner {
   }
 
   RunnerEnd tune() {
-    int problems = 0, pause_ms = 0;
-    std::sscanf(inputs_["model"].c_str(), "tune %d %d", &problems, &pause_ms);
+    int problems = 0, pause_ms = 0, weights = 0, loud = 0;
+    std::sscanf(inputs_["model"].c_str(), "tune %d %d %d %d", &problems, &pause_ms, &weights,
+                &loud);
+    const std::string padding(100, '.');
+    for (int i = 0; i < loud; ++i) std::printf("loud line %d %s\n", i, padding.c_str());
+    std::fflush(stdout);
     int measured = 0;
     for (int i = 0; i < problems; ++i) {
       const std::string problem = "problem " + std::to_string(i);
