@@ -31,7 +31,7 @@ class ReformatEstimates {
 
 }  // namespace
 
-Result<Assignment> analytic_choice(const Network& network, const TacticSources& sources) {
+Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources) {
   TacticCosts costs;
   for (const NetworkNode& node : network.nodes) {
     auto& row = costs.emplace_back();
@@ -43,7 +43,7 @@ Result<Assignment> analytic_choice(const Network& network, const TacticSources& 
   if (solutions.empty() || !std::isfinite(solutions[0].total_us)) {
     return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
   }
-  Assignment out;
+  TacticSelection out;
   out.tactics = chosen_tactics(network, solutions[0]);
   CHECK_OK(complete_reformats(network, sources, out));
   return out;

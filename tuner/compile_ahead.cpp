@@ -7,15 +7,15 @@
 
 namespace enginery {
 
-CompileAhead::CompileAhead(const TacticSources& sources, std::vector<Job> jobs, Trial trial)
-    : sources_(sources), jobs_(std::move(jobs)), trial_(std::move(trial)) {
+CompileAhead::CompileAhead(const TacticSources& sources, std::vector<Job> jobs, InFlight in_flight)
+    : sources_(sources), jobs_(std::move(jobs)), in_flight_(std::move(in_flight)) {
   auto comes_first = [&](const Job& job) {
     return !find_source(sources_, job.tactic->source)->traits().compiles_beside_timing;
   };
   first_ = static_cast<size_t>(std::stable_partition(jobs_.begin(), jobs_.end(), comes_first) -
                                jobs_.begin());
-  constexpr unsigned kMaxThreads =
-      32;  // a compiler takes some 100 MB; a host of eight GPUs may tune on each
+  // A compiler takes some 100 MB, and a host of eight GPUs may tune on each.
+  constexpr unsigned kMaxThreads = 32;
   const size_t beside_the_timing =
       std::clamp(std::thread::hardware_concurrency(), 2u, kMaxThreads + 1) - 1;
   for (size_t i = 0; i < std::min(beside_the_timing, jobs_.size()); ++i)
@@ -33,9 +33,9 @@ void CompileAhead::take_jobs() {
     const size_t index = next_++;
     lock.unlock();
     const Job& job = jobs_[index];
-    trial_(job, false);
+    in_flight_(job, false);
     find_source(sources_, job.tactic->source)->compile_ahead(*job.problem, *job.tactic);
-    trial_(job, true);
+    in_flight_(job, true);
     lock.lock();
     if (index < first_ && ++first_done_ == first_) ended_.notify_all();
   }

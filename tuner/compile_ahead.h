@@ -1,7 +1,9 @@
 // CompileAhead: compiles what the tactics of all problems need, on other threads than the timing's.
 //
-// What must not run beside a measurement comes first; the rest goes on, in its order, while earlier
-// problems are timed. Errors come again when a tactic is prepared.
+// Where: the tuner starts it before it times the first problem. Compilations that would disturb a
+// measurement come first, and the tuner waits for them; the others go on, in their order, while
+// earlier problems are timed. Errors are not reported here: they come again when a tactic is
+// prepared. Threads: owned by the tuner's thread; its own end with it.
 #pragma once
 
 #include <condition_variable>
@@ -20,14 +22,14 @@ class CompileAhead {
     const Problem* problem;
     const Tactic* tactic;
   };
-  using Trial =
-      std::function<void(const Job&, bool over)>;  // told before and after each, from any thread
-  // Starts; everything borrowed must outlive it.
-  CompileAhead(const TacticSources& sources, std::vector<Job> jobs, Trial trial);
-  // Ends with what is in hand.
+  // Called before (`over` false) and after each compilation, from any thread.
+  using InFlight = std::function<void(const Job&, bool over)>;
+  // Starts at once. Everything borrowed must outlive it, the jobs' problems and tactics included.
+  CompileAhead(const TacticSources& sources, std::vector<Job> jobs, InFlight in_flight);
+  // Waits for the compilations that have begun; the others are dropped.
   ~CompileAhead();
 
-  // Until measuring is undisturbed. False when cancelled.
+  // Waits until nothing that is left would disturb a measurement. False when cancelled.
   bool wait(const std::function<void(int done, int total)>& progress,
             const std::function<bool()>& cancelled);
 
@@ -35,8 +37,8 @@ class CompileAhead {
   void take_jobs();
   const TacticSources& sources_;
   std::vector<Job> jobs_;
-  const Trial trial_;
-  size_t first_ = 0;  // so many of the jobs must not run beside a measurement
+  const InFlight in_flight_;
+  size_t first_ = 0;  // how many jobs, at the front, must not run beside a measurement
   std::mutex mutex_;
   std::condition_variable ended_;
   size_t next_ = 0, first_done_ = 0;

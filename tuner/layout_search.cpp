@@ -26,7 +26,8 @@ class Search {
       const NetworkNode& node = network.nodes[n];
       for (size_t i = 0; i < node.outputs.size(); ++i) {
         Edge& e = edges_[node.outputs[i]];
-        e.producer = static_cast<int>(n), e.output = static_cast<int>(i);
+        e.producer = static_cast<int>(n);
+        e.output = static_cast<int>(i);
       }
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (node.inputs[i] == kNoValue || node.problem.inputs[i].constant) continue;
@@ -134,7 +135,10 @@ class Search {
       if (t == before || costs_[n][t] == std::numeric_limits<double>::infinity()) continue;
       choice[n] = t;
       double cost = local_cost(choice, n);
-      if (cost < least - kImprovement) least = cost, best = t;
+      if (cost < least - kImprovement) {
+        least = cost;
+        best = t;
+      }
     }
     choice[n] = best;
     return best != before;
@@ -163,7 +167,7 @@ std::vector<Tactic> chosen_tactics(const Network& network, const Solution& solut
 }
 
 std::vector<Solution> search_layouts(const Network& network, const TacticCosts& costs,
-                                     const ReformatCost& reformat, size_t most) {
+                                     const ReformatCost& reformat, size_t max_solutions) {
   Search search(network, costs, reformat);
   std::vector<Solution> found{search.descend(search.fastest())};
   for (const Format& format : search.formats()) {
@@ -174,7 +178,7 @@ std::vector<Solution> search_layouts(const Network& network, const TacticCosts& 
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Solution& a, const Solution& b) { return a.total_us < b.total_us; });
-  if (found.size() > most) found.resize(most);
+  if (found.size() > max_solutions) found.resize(max_solutions);
   return found;
 }
 

@@ -1,12 +1,11 @@
 #include "tuner/network_race.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
-#include "engine/base/clock.h"
 #include "engine/runtime/execution.h"
-#include "engine/runtime/sample_input.h"
 
 namespace enginery {
 namespace {
@@ -15,6 +14,9 @@ namespace {
 // the mean of several, half of that.
 constexpr double kNetworkTie = 1.01;
 constexpr int kMaxCopies = 4;
+// Networks take longer than tactics, and fewer of them race: they may run on for longer.
+constexpr int kMaxExtraRounds = 400;
+constexpr double kMaxExtraUs = 1e6;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {
@@ -30,17 +32,17 @@ std::string network_key(const Network& network) {
   return "network " + hash.finish().hex();
 }
 
-std::string assignment_key(const Assignment& assignment) {
+std::string selection_key(const TacticSelection& selection) {
   Sha256 hash;
-  for (const Tactic& t : assignment.tactics) hash.update(tactic_key(t) + "\n");
-  for (const auto& [key, t] : assignment.reformats)
+  for (const Tactic& t : selection.tactics) hash.update(tactic_key(t) + "\n");
+  for (const auto& [key, t] : selection.reformats)
     hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
-  if (assignment.streams > 1) hash.update("streams " + std::to_string(assignment.streams));
+  if (selection.streams > 1) hash.update("streams " + std::to_string(selection.streams));
   return "assignment " + hash.finish().hex().substr(0, 32);
 }
 
-// One network in several places, where its speed depends on them.
-struct Contender {
+// One network with its buffers in several placements, where its speed depends on them.
+struct NetworkCandidate {
   std::vector<std::unique_ptr<Execution>> copies;
   std::vector<Tensor> host;
 
@@ -53,37 +55,38 @@ struct Contender {
       const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
       return host.emplace_back(sample_input(type)).mutable_bytes();
     };
-    for (int t : program->plan().inputs) inputs.push_back(buffer(t));
-    for (int t : program->plan().outputs) outputs.push_back(buffer(t));
+    for (const int t : program->plan().inputs) inputs.push_back(buffer(t));
+    for (const int t : program->plan().outputs) outputs.push_back(buffer(t));
     return execution.run(inputs, outputs);
   }
 
-  // Mean of the copies.
+  // Mean of the copies, in microseconds.
   Result<double> time_us() const {
     double sum = 0;
     for (const auto& copy : copies) {
-      TRY(double us, copy->time_us());
+      TRY(const double us, copy->time_us());
       sum += us;
     }
     return sum / static_cast<double>(copies.size());
   }
 };
 
-// Weights lie in other places, too, where all copies of them stay in the cache; larger ones come
-// from everywhere anyway.
-Result<std::unique_ptr<Contender>> prepare_contender(const Network& network,
-                                                     const Assignment& assignment, Device& device,
-                                                     const TacticSources& sources) {
-  TRY(Plan plan, make_plan(network, assignment));
-  TRY(auto program, Program::make(plan, device, sources));
-  auto out = std::make_unique<Contender>();
+// Every copy gets weights of its own where all copies of them fit into the cache; larger weights
+// are read from all over the memory anyway.
+Result<std::unique_ptr<NetworkCandidate>> prepare_network(const Network& network,
+                                                          const TacticSelection& selection,
+                                                          const MeasuringContext& context) {
+  Device& device = context.device();
+  TRY(const Plan plan, make_plan(network, selection));
+  TRY(auto program, Program::make(plan, device, context.sources()));
+  auto out = std::make_unique<NetworkCandidate>();
   CHECK_OK(out->add(program));
   const Measurer* measurer = device.measurer();
   const int copies = std::min(measurer ? measurer->placements() : 1, kMaxCopies);
   auto fit = [&](int64_t bytes) { return copies * bytes <= device.info().cache_bytes; };
   for (int i = 1; i < copies && fit(plan.arena_bytes); ++i) {
     if (fit(plan.arena_bytes + program->packed_weight_bytes())) {
-      TRY(program, Program::make(plan, device, sources));
+      TRY(program, Program::make(plan, device, context.sources()));
     }
     CHECK_OK(out->add(program));
   }
@@ -92,100 +95,124 @@ Result<std::unique_ptr<Contender>> prepare_contender(const Network& network,
 
 }  // namespace
 
+struct NetworkRace::Field {
+  std::vector<std::string> names;  // selection_key of each
+  std::vector<Candidate> candidates;
+  std::vector<std::unique_ptr<NetworkCandidate>> networks;  // of those that could be prepared
+  // As for tactics: a lack of memory is not the network's fault, and is not kept.
+  std::optional<Error> out_of_memory;
+  std::set<std::string> without_memory;
+  std::map<std::string, FailureKind> failed_before;  // as the store has it
+};
+
 Result<size_t> NetworkRace::fastest(const Network& network,
-                                    const std::vector<Assignment>& assignments) {
-  std::string key = network_key(network);
-  TRY(auto timings, store_.find(problems_.device_key(), key));
-  auto known = [&](const Assignment& a) { return find_timing(timings, assignment_key(a)); };
-  bool all_known = std::all_of(assignments.begin(), assignments.end(),
-                               [&](const Assignment& a) { return known(a); });
-  if (!all_known) {
-    const auto missing = std::find_if_not(assignments.begin(), assignments.end(),
-                                          [&](const Assignment& a) { return known(a); });
-    CHECK_OK(store_.admit_miss(problems_.device_key(), key, assignment_key(*missing)));
-    CHECK_OK(measure(network, assignments, key, timings));
-    TRY(timings, store_.find(problems_.device_key(), key));
+                                    const std::vector<TacticSelection>& selections) {
+  const std::string key = network_key(network);
+  TRY(std::vector<Timing> timings, context_.find(key));
+  auto known = [&](const TacticSelection& s) { return find_timing(timings, selection_key(s)); };
+  const auto missing = std::find_if_not(selections.begin(), selections.end(), known);
+  if (missing != selections.end()) {
+    CHECK_OK(context_.admit_miss(key, selection_key(*missing)));
+    CHECK_OK(measure(network, selections, key, timings));
+    TRY(timings, context_.find(key));
   } else {
-    counts_.timings_reused += static_cast<int>(assignments.size());
+    context_.counts().timings_reused += static_cast<int>(selections.size());
   }
-  auto median = [&](const Assignment& a) {
-    const Timing* t = known(a);
+  auto median = [&](const TacticSelection& s) {
+    const Timing* t = known(s);
     return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
   };
   double least = kInfinity;
-  for (const Assignment& a : assignments) least = std::min(least, median(a));
+  for (const TacticSelection& s : selections) least = std::min(least, median(s));
   if (least == kInfinity)
     return Error{ErrorCode::internal,
-                 "no candidate network runs: " + known(assignments[0])->failure};
-  auto ties = [&](const Assignment& a) { return median(a) <= least * kNetworkTie; };
-  return static_cast<size_t>(std::find_if(assignments.begin(), assignments.end(), ties) -
-                             assignments.begin());
+                 "no candidate network runs: " + known(selections[0])->failure};
+  auto ties = [&](const TacticSelection& s) { return median(s) <= least * kNetworkTie; };
+  return static_cast<size_t>(std::find_if(selections.begin(), selections.end(), ties) -
+                             selections.begin());
 }
 
-Status NetworkRace::measure(const Network& network, const std::vector<Assignment>& assignments,
-                            const std::string& key, const std::vector<Timing>& past) {
-  const TimedScope timed(counts_.networks_s);
-  options_.progress({"network", 0, static_cast<int>(assignments.size())});
-  TRY(Lane guard, problems_.guard());
-  std::vector<std::unique_ptr<Contender>> contenders;
-  std::vector<Lane> lanes;
-  std::optional<Error>
-      full;  // as for tactics: no memory is not the network's fault, and is not kept
-  std::set<std::string> without_memory;
-  for (const Assignment& a : assignments) {
-    std::string name = assignment_key(a);
-    const Timing* failed = find_timing(past, name);
-    if (failed && failed->failure.empty()) failed = nullptr;
-    options_.trial({problems_.device_key(), key, name, false});
-    auto made = failed ? Error{ErrorCode::internal, failed->failure}
-                       : prepare_contender(network, a, device_, sources_);
-    options_.trial({problems_.device_key(), key, name, true});
-    if (!made && problems_.lost_device(made.error())) {
-      CHECK_OK(keep(key, name, {{}, made.error().message}));
-      return Error{ErrorCode::device_lost, made.error().message};
+// Adds one network to the field; one that failed before, or fails now, as a candidate that only
+// says why.
+Status NetworkRace::enter(const Network& network, const TacticSelection& selection,
+                          const std::string& key, const std::vector<Timing>& past, Field& field) {
+  const std::string& name = field.names.emplace_back(selection_key(selection));
+  Result<std::unique_ptr<NetworkCandidate>> made = Error{ErrorCode::internal, ""};
+  const Timing* before = find_timing(past, name);
+  context_.in_flight(key, name, [&] {
+    if (before && !before->failure.empty()) {
+      made = Error{ErrorCode::internal, before->failure};
+      field.failed_before[name] = before->failure_kind;
+    } else {
+      made = prepare_network(network, selection, context_);
     }
-    if (!made && made.error().code == ErrorCode::out_of_memory) {
-      full = made.error();
-      without_memory.insert(name);
-    }
-    if (!made) {
-      lanes.push_back({[error = made.error()]() -> Result<double> { return error; }});
-      continue;
-    }
-    const Contender* contender = contenders.emplace_back(std::move(*made)).get();
-    lanes.push_back({[contender] { return contender->time_us(); }});
+  });
+  if (made) {
+    const NetworkCandidate* prepared = field.networks.emplace_back(std::move(*made)).get();
+    field.candidates.push_back({[prepared] { return prepared->time_us(); }});
+    return {};
   }
-  RaceRules rules;
-  rules.most_extra_rounds = 400;
-  rules.most_extra_us = 1e6;
-  rules.cancelled = options_.cancelled;
-  TRY(auto raced, race(lanes, guard, rules));
-  auto lost =
-      std::find_if(raced.begin(), raced.end(), [](const LaneResult& r) { return r.lost_device; });
-  for (size_t i = 0; i < raced.size(); ++i) {
-    const std::string name = assignment_key(assignments[i]);
-    bool complete = lost == raced.end() || raced[i].lost_device;
-    if (complete && !without_memory.contains(name)) CHECK_OK(keep(key, name, raced[i]));
+  if (context_.lost_device(made.error())) {
+    CHECK_OK(store_one(key, name, {{}, made.error().message, FailureKind::fault}));
+    return Error{ErrorCode::device_lost, made.error().message};
   }
-  if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
-  bool none_ran = std::none_of(raced.begin(), raced.end(),
-                               [](const LaneResult& r) { return r.failure.empty(); });
-  if (full && none_ran) return *full;
-  options_.progress(
-      {"network", static_cast<int>(assignments.size()), static_cast<int>(assignments.size())});
+  if (made.error().code == ErrorCode::out_of_memory) {
+    field.out_of_memory = made.error();
+    field.without_memory.insert(name);
+  }
+  field.candidates.push_back({[error = made.error()]() -> Result<double> { return error; }});
   return {};
 }
 
-Status NetworkRace::keep(const std::string& key, const std::string& name,
-                         const LaneResult& result) {
+Status NetworkRace::measure(const Network& network, const std::vector<TacticSelection>& selections,
+                            const std::string& key, const std::vector<Timing>& past) {
+  const TimedScope timed(context_.counts().networks_s, context_.clock());
+  const TunerOptions& options = context_.options();
+  const auto count = static_cast<int>(selections.size());
+  options.progress({"network", 0, count});
+  TRY(const Candidate probe, context_.probe());
+  Field field;
+  for (const TacticSelection& s : selections) CHECK_OK(enter(network, s, key, past, field));
+  RaceRules rules;
+  rules.max_extra_rounds = kMaxExtraRounds;
+  rules.max_extra_us = kMaxExtraUs;
+  rules.cancelled = options.cancelled;
+  TRY(const auto raced, race(field.candidates, probe, rules));
+  CHECK_OK(store(key, field, raced));
+  const bool none_ran = std::none_of(raced.begin(), raced.end(),
+                                     [](const CandidateResult& r) { return r.failure.empty(); });
+  if (field.out_of_memory && none_ran) return *field.out_of_memory;
+  options.progress({"network", count, count});
+  return {};
+}
+
+// All results; where one network lost the device only that one, since the others are incomplete.
+Status NetworkRace::store(const std::string& key, const Field& field,
+                          const std::vector<CandidateResult>& raced) {
+  const auto lost = std::find_if(raced.begin(), raced.end(),
+                                 [](const CandidateResult& r) { return r.lost_device(); });
+  for (size_t i = 0; i < raced.size(); ++i) {
+    const bool complete = lost == raced.end() || raced[i].lost_device();
+    if (!complete || field.without_memory.contains(field.names[i])) continue;
+    CandidateResult result = raced[i];
+    if (const auto before = field.failed_before.find(field.names[i]);
+        before != field.failed_before.end())
+      result.failure_kind = before->second;
+    CHECK_OK(store_one(key, field.names[i], result));
+  }
+  if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
+  return {};
+}
+
+Status NetworkRace::store_one(const std::string& key, const std::string& name,
+                              const CandidateResult& result) {
   Timing t;
   t.tactic = name;
   t.failure = result.failure;
+  t.failure_kind = result.failure_kind;
   t.statistics = summarize(result.samples_us);
-  t.guard_ratio = result.guard_ratio;
-  problems_.record(t, problems_.device_state());
-  ++counts_.timings_measured;
-  return store_.put(problems_.device_key(), key, t);
+  t.probe_ratio = result.probe_ratio;
+  return context_.store(key, {std::move(t)});
 }
 
 }  // namespace enginery

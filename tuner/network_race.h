@@ -1,40 +1,37 @@
 // NetworkRace: whole networks against each other, as recorded launches over their planned memory.
-// The tuner's last word.
+// The tuner's last decision.
+//
+// Belongs to the tuner's thread.
 #pragma once
 
 #include "engine/plan/plan.h"
-#include "tuner/problem_tuner.h"
+#include "tuner/measuring_context.h"
 
 namespace enginery {
 
 class NetworkRace {
  public:
-  // All references must outlive the race.
-  NetworkRace(Device& device, const TacticSources& sources, TimingStore& store,
-              const TunerOptions& options, TunerCounts& counts, ProblemTuner& problems)
-      : device_(device),
-        sources_(sources),
-        store_(store),
-        options_(options),
-        counts_(counts),
-        problems_(problems) {}
+  // `context` outlives the race.
+  explicit NetworkRace(MeasuringContext& context) : context_(context) {}
 
-  // The index of the fastest; of those that tie with it, the first. Times are kept like any other,
-  // so that a rebuild measures nothing. Errors: cancelled; not_found (a store that only reads);
-  // out_of_memory (for all); internal (none runs); device_lost.
-  Result<size_t> fastest(const Network& network, const std::vector<Assignment>& assignments);
+  // The index of the fastest selection; of those that tie with it, the first. Times are stored like
+  // those of tactics, under the network's structure, so that a rebuild measures nothing. Errors:
+  // cancelled; not_found (a store that only reads); out_of_memory (for all); internal (none runs);
+  // device_lost.
+  Result<size_t> fastest(const Network& network, const std::vector<TacticSelection>& selections);
 
  private:
-  Status measure(const Network& network, const std::vector<Assignment>& assignments,
+  // What enters one race: candidates parallel to the selections, and what they run on.
+  struct Field;
+  Status measure(const Network& network, const std::vector<TacticSelection>& selections,
                  const std::string& key, const std::vector<Timing>& past);
-  Status keep(const std::string& key, const std::string& name, const LaneResult& result);
+  Status enter(const Network& network, const TacticSelection& selection, const std::string& key,
+               const std::vector<Timing>& past, Field& field);
+  Status store(const std::string& key, const Field& field,
+               const std::vector<CandidateResult>& raced);
+  Status store_one(const std::string& key, const std::string& name, const CandidateResult& result);
 
-  Device& device_;
-  const TacticSources& sources_;
-  TimingStore& store_;
-  const TunerOptions& options_;
-  TunerCounts& counts_;
-  ProblemTuner& problems_;
+  MeasuringContext& context_;
 };
 
 }  // namespace enginery

@@ -1,10 +1,11 @@
-// Race: interleaved successive halving. Lanes take turns (A B C A B C ...) beside a guard whose
-// time is taken in every round, so that drift of the clock hits all alike; slow lanes drop out
-// early. What a device's states do to the guard they do not quite do to others, so a lane's samples
-// are taken from its ratio to the fastest in the same round.
+// Race: interleaved successive halving. Candidates take turns (A B C A B C ...); a probe, one fixed
+// measurement, is timed before and after every round, so that drift of the device's clock is seen
+// and divided out. Slow candidates drop out early. A change of the device's state affects the probe
+// and the candidates differently, so a candidate's samples are taken from its ratio to the fastest
+// in the same round.
 //
-// Knows nothing of tactics or devices: a lane is anything that can be timed. Deterministic for
-// given samples.
+// Knows nothing of tactics or devices: a candidate is anything that can be timed. Deterministic for
+// given samples. Belongs to one thread.
 #pragma once
 
 #include <functional>
@@ -15,35 +16,43 @@
 
 namespace enginery {
 
-// One contender. `time_us` runs it once and says how long it took; an error takes it out of the
-// race, device_lost ends the race.
-struct Lane {
+// What can be timed. `time_us` runs it once and returns how long it took, in microseconds; an error
+// takes it out of the race, device_lost ends the race.
+struct Candidate {
   std::function<Result<double>()> time_us;
 };
 
 struct RaceRules {
+  // Rounds before the first drop, between the drops, and after the second.
   int first_samples = 3, second_samples = 8, final_samples = 24;
-  double first_drop = 1.5, second_drop = 1.1;  // lanes slower than this times the best leave
-  double guard_limit = 1.25;  // a round whose guard is slower than this times its best is repeated
-  int most_repeats = 12;      // per race: a busy machine must not stop it for ever
-  // Where samples scatter: finalists run on until half the confidence interval of each is below
+  // Candidates slower than this times the best leave.
+  double first_drop = 1.5, second_drop = 1.1;
+  // A round whose probe is slower than this times its best is repeated ...
+  double probe_limit = 1.25;
+  // ... but only so often in one race: a busy machine must not stop it for ever.
+  int max_repeats = 12;
+  // Where samples scatter, the finalists run on until half the confidence interval of each is below
   // this share of its median ...
   double precise = 0.005;
-  int most_extra_rounds = 80;     // ... or they have run so many rounds more,
-  double most_extra_us = 60'000;  // or launches have taken so long
+  int max_extra_rounds = 80;     // ... or they have run this many rounds more,
+  double max_extra_us = 60'000;  // or launches have taken this long.
   std::function<bool()> cancelled = [] { return false; };
 };
 
-struct LaneResult {
-  std::vector<double> samples_us;  // the fastest lane's: corrected by the guard; others': their
-                                   // ratio to it, times its median
-  std::string failure;
-  bool lost_device = false;  // it took the device with it: nobody was timed after it
-  double guard_ratio = 1;    // worst over the accepted samples
+struct CandidateResult {
+  // Of the fastest: its times, corrected by the probe. Of the others: their ratios to the fastest,
+  // times its median.
+  std::vector<double> samples_us;
+  std::string failure;  // empty: none
+  FailureKind failure_kind = FailureKind::unknown;
+  double probe_ratio = 1;  // the probe's time over its best; the worst over the accepted samples
+
+  // Whether it took the device with it; no candidate was timed after it.
+  bool lost_device() const { return failure_kind == FailureKind::fault; }
 };
 
-// Errors: cancelled; whatever the guard fails with.
-Result<std::vector<LaneResult>> race(const std::vector<Lane>& lanes, const Lane& guard,
-                                     const RaceRules& rules);
+// Results parallel to `candidates`. Errors: cancelled; whatever the probe fails with.
+Result<std::vector<CandidateResult>> race(const std::vector<Candidate>& candidates,
+                                          const Candidate& probe, const RaceRules& rules);
 
 }  // namespace enginery

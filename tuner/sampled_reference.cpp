@@ -34,7 +34,10 @@ double convolution_at(const Convolution& op, const Tensor& x, const Tensor& w, c
   int64_t channels = wd[1], k = at[1], group = k / (wd[0] / op.groups);
   size_t spatial = wd.size() - 2;
   int64_t taps = 1, plane = 1;
-  for (size_t i = 0; i < spatial; ++i) taps *= wd[i + 2], plane *= xd[i + 2];
+  for (size_t i = 0; i < spatial; ++i) {
+    taps *= wd[i + 2];
+    plane *= xd[i + 2];
+  }
   const float* px = x.data<float>().data() + (at[0] * xd[1] + group * channels) * plane;
   const float* pw = w.data<float>().data() + k * channels * taps;
   double sum = bias ? bias->data<float>()[static_cast<size_t>(k)] : 0;

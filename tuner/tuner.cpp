@@ -20,7 +20,7 @@ namespace {
 constexpr double kTie = 1.005, kWidestTie = 1.015;
 constexpr int kMaxReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
-// Alone and warm, a layer does not show what it costs to alternate between sources. Beside the
+// Alone and warm, a layer does not show what it costs to alternate between sources. So besides the
 // least sums, one network for each source is raced in which all others count this much slower.
 constexpr double kOtherSource = 1.1;
 
@@ -34,29 +34,29 @@ bool goes_first(const Tactic& a, const Tactic& b) {
 }  // namespace
 
 struct Tuner::State {
-  Device& device;
-  const TacticSources& sources;
-  TimingStore& store;
-  TunerOptions options;
+  struct TimedReformat {
+    double us;  // infinite where no source has such a reformat
+    Tactic tactic;
+  };
+  const TunerOptions options;
   TunerCounts counts;
   std::vector<double> node_us;
+  MeasuringContext context;
   ProblemTuner problems;
   NetworkRace networks;
-  std::map<std::string, ProblemTimes> known;  // by problem key
-  std::map<std::string, std::pair<double, Tactic>>
-      reformats;  // by reformat problem key: microseconds and the tactic
+  std::map<std::string, ProblemTimes> known;       // by problem key
+  std::map<std::string, TimedReformat> reformats;  // by problem key, too
 
-  State(Device& d, const TacticSources& s, TimingStore& t, TunerOptions o)
-      : device(d),
-        sources(s),
-        store(t),
-        options(std::move(o)),
-        problems(d, s, t, options, counts),
-        networks(d, s, t, options, counts, problems) {}
+  State(Device& device, const TacticSources& sources, TimingStore& store, TunerOptions o)
+      : options(std::move(o)),
+        context(device, sources, store, options, counts),
+        problems(context),
+        networks(context) {}
 
   using Distinct = std::map<std::string, const NetworkNode*>;  // a node of each problem, by its key
 
-  // Nothing where tactics are to be prepared one by one, so that the one that crashes is known.
+  // Compiles nothing ahead where tactics are to be prepared one by one: the one that takes the
+  // process down must be known.
   Result<std::unique_ptr<CompileAhead>> compile_ahead(const Distinct& distinct) const {
     std::vector<CompileAhead::Job> jobs;
     for (const auto& [key, node] : distinct) {
@@ -65,16 +65,16 @@ struct Tuner::State {
       if (!tactics) return tactics.error().within("layer '" + node->name + "'");
       for (const Tactic* t : *tactics) jobs.push_back({&node->problem, t});
     }
-    auto trial = [this](const CompileAhead::Job& job, bool over) {
-      if (job.tactic->trust == Trust::may_fault)
-        options.trial({problems.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
+    auto in_flight = [this](const CompileAhead::Job& job, bool over) {
+      if (job.tactic->trust != Trust::may_fault) return;
+      options.in_flight({context.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
     };
-    return std::make_unique<CompileAhead>(sources, std::move(jobs), trial);
+    return std::make_unique<CompileAhead>(context.sources(), std::move(jobs), in_flight);
   }
 
-  // Until measuring is undisturbed by it. False when cancelled.
+  // Waits until it no longer disturbs measurements. False when cancelled.
   bool wait_for(CompileAhead& ahead) {
-    const TimedScope timed(counts.preparing_s);
+    const TimedScope timed(counts.preparing_s, context.clock());
     return ahead.wait(
         [&](int done, int total) {
           options.progress({"code", done, total});
@@ -115,7 +115,7 @@ struct Tuner::State {
     std::vector<double> us = times.us;
     for (size_t i = 0; i < us.size() && !favoured.empty(); ++i)
       us[i] *= node.tactics[i].source == favoured ? 1 : kOtherSource;
-    bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
+    const bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
     if (!any && options.level == 1) {  // cache only: the analytic model where nothing is known
       for (size_t i = 0; i < us.size(); ++i) us[i] = node.tactics[i].estimated_us;
       return us;
@@ -130,15 +130,16 @@ struct Tuner::State {
     // noise.
     std::vector<double> kept(us.size(), kInfinity);
     for (size_t i = 0; i < us.size(); ++i) {
-      if (us[i] < kInfinity && winner_beside(node.tactics, times, us, i) == i) kept[i] = us[i];
+      if (us[i] < kInfinity && winner_among_equals(node.tactics, times, us, i) == i)
+        kept[i] = us[i];
     }
     return kept;
   }
 
   // Of the tactics that read and write what tactic `i` does: the first in the fixed order among
   // those that tie with the fastest.
-  static size_t winner_beside(const std::vector<Tactic>& tactics, const ProblemTimes& times,
-                              const std::vector<double>& us, size_t i) {
+  static size_t winner_among_equals(const std::vector<Tactic>& tactics, const ProblemTimes& times,
+                                    const std::vector<double>& us, size_t i) {
     auto alike = [&](size_t j) {
       return tactics[j].inputs == tactics[i].inputs && tactics[j].outputs == tactics[i].outputs;
     };
@@ -168,7 +169,9 @@ struct Tuner::State {
     const Dims& dims = network.graph.value(key.value).type.dims;
     double bytes =
         static_cast<double>(physical_bytes(dims, key.from) + physical_bytes(dims, key.to));
-    double rate = device.info().bytes_per_second > 0 ? device.info().bytes_per_second : 1e10;
+    double rate = context.device().info().bytes_per_second > 0
+                      ? context.device().info().bytes_per_second
+                      : 1e10;
     return 1 + bytes / rate * 1e6;
   }
 
@@ -178,7 +181,7 @@ struct Tuner::State {
 
   double reformat_us(const Network& network, const ReformatKey& key) const {
     auto found = reformats.find(problem_of(network, key).key());
-    return found != reformats.end() ? found->second.first : reformat_estimate(network, key);
+    return found != reformats.end() ? found->second.us : reformat_estimate(network, key);
   }
 
   // Measures a reformat and remembers its best tactic.
@@ -186,9 +189,9 @@ struct Tuner::State {
     Problem problem = problem_of(network, key);
     std::string name = problem.key();
     if (reformats.count(name)) return {};
-    auto offered = offer_all(sources, problem, options.allowed);
+    auto offered = offer_all(context.sources(), problem, options.allowed);
     if (!offered) {  // no such reformat: a path through it costs infinitely much
-      reformats.emplace(name, std::pair(kInfinity, Tactic()));
+      reformats.emplace(name, TimedReformat{kInfinity, {}});
       return {};
     }
     TRY(ProblemTimes times, problems.time(problem, *offered));
@@ -198,16 +201,16 @@ struct Tuner::State {
     }
     double us = times.us[best];
     if (us == kInfinity && options.level == 1) us = reformat_estimate(network, key);
-    reformats.emplace(name, std::pair(us, (*offered)[best]));
+    reformats.emplace(name, TimedReformat{us, (*offered)[best]});
     return {};
   }
 
-  Assignment to_assignment(const Network& network, const Solution& solution) const {
-    Assignment out;
+  TacticSelection to_selection(const Network& network, const Solution& solution) const {
+    TacticSelection out;
     out.tactics = chosen_tactics(network, solution);
     for (const ReformatKey& key : needed_reformats(network, out.tactics)) {
       auto found = reformats.find(problem_of(network, key).key());
-      if (found != reformats.end()) out.reformats.emplace(key, found->second.second);
+      if (found != reformats.end()) out.reformats.emplace(key, found->second.tactic);
     }
     return out;
   }
@@ -244,7 +247,7 @@ struct Tuner::State {
   }
 
   // Search, measure the reformats that the solutions use, search again with their real times.
-  Result<std::vector<Assignment>> find_layouts(const Network& network) {
+  Result<std::vector<TacticSelection>> find_layouts(const Network& network) {
     std::map<ReformatKey, double> cache;
     std::vector<Solution> solutions;
     for (int round = 0; round < kMaxReformatRounds; ++round) {
@@ -263,21 +266,22 @@ struct Tuner::State {
       }
       if (reformats.size() == before) break;
     }
-    std::vector<Assignment> out;
+    std::vector<TacticSelection> out;
     for (const Solution& s : solutions) {
-      if (s.total_us < kInfinity) out.push_back(to_assignment(network, s));
+      if (s.total_us < kInfinity) out.push_back(to_selection(network, s));
     }
     if (out.empty())
       return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
     return out;
   }
 
-  // Those whose branches run side by side when they may, with the streams for it.
-  Result<std::vector<Assignment>> side_by_side(const Network& network,
-                                               const std::vector<Assignment>& assignments) const {
-    std::vector<Assignment> out;
-    for (Assignment a : assignments) {
-      a.streams = options.aux_streams < 0 ? device.info().streams : options.aux_streams + 1;
+  // The selections whose branches can run in parallel, with the streams for it.
+  Result<std::vector<TacticSelection>> side_by_side(
+      const Network& network, const std::vector<TacticSelection>& selections) const {
+    std::vector<TacticSelection> out;
+    for (TacticSelection a : selections) {
+      a.streams =
+          options.aux_streams < 0 ? context.device().info().streams : options.aux_streams + 1;
       TRY(Plan plan, make_plan(network, a));
       if (stream_count(plan) > 1) out.push_back(std::move(a));
     }
@@ -285,26 +289,37 @@ struct Tuner::State {
   }
 
   // Races networks in the form in which they will run: of two, one may be faster on one stream and
-  // the other on several. On one stream where several gain nothing over the network that the layers
-  // prefer. Below level 3 nothing is raced.
-  Result<Assignment> fastest_network(const Network& network, std::vector<Assignment> assignments) {
-    if (options.level < 3) return std::move(assignments.front());
-    TRY(std::vector<Assignment> contenders, side_by_side(network, assignments));
-    if (!contenders.empty()) {
-      contenders.insert(contenders.begin(), assignments.front());
-      TRY(size_t best, networks.fastest(network, contenders));
-      if (best > 0) return std::move(contenders[best]);
+  // the other on several. Several streams must beat the network that the layers prefer; else the
+  // networks race on one. Below level 3 nothing is raced.
+  Result<TacticSelection> fastest_network(const Network& network,
+                                          std::vector<TacticSelection> selections) {
+    if (options.level < 3) return std::move(selections.front());
+    TRY(std::vector<TacticSelection> candidates, side_by_side(network, selections));
+    if (!candidates.empty()) {
+      candidates.insert(candidates.begin(), selections.front());
+      TRY(size_t best, networks.fastest(network, candidates));
+      if (best > 0) return std::move(candidates[best]);
     }
-    if (assignments.size() == 1) return std::move(assignments.front());
-    TRY(size_t best, networks.fastest(network, assignments));
-    return std::move(assignments[best]);
+    if (selections.size() == 1) return std::move(selections.front());
+    TRY(size_t best, networks.fastest(network, selections));
+    return std::move(selections[best]);
   }
 
-  Result<Assignment> select(const Network& network) {
-    if (options.level == 0) return analytic_choice(network, sources);
+  // "rejected: 3 wrong_result, 1 red_zone"
+  void log_rejections() const {
+    std::string line;
+    for (const auto& [kind, count] : counts.rejected)
+      line +=
+          (line.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(to_string(kind));
+    if (!line.empty()) options.log("rejected: " + line);
+  }
+
+  Result<TacticSelection> select(const Network& network) {
+    if (options.level == 0) return analytic_choice(network, context.sources());
     CHECK_OK(time_nodes(network));
-    TRY(std::vector<Assignment> assignments, find_layouts(network));
-    TRY(Assignment chosen, fastest_network(network, std::move(assignments)));
+    TRY(std::vector<TacticSelection> selections, find_layouts(network));
+    TRY(TacticSelection chosen, fastest_network(network, std::move(selections)));
+    log_rejections();
     node_us.clear();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
       double us = chosen.tactics[n].view_of >= 0
@@ -320,7 +335,7 @@ Tuner::Tuner(Device& device, const TacticSources& sources, TimingStore& store, T
     : state_(std::make_unique<State>(device, sources, store, std::move(options))) {}
 Tuner::~Tuner() = default;
 
-Result<Assignment> Tuner::select(const Network& network) {
+Result<TacticSelection> Tuner::select(const Network& network) {
   return state_->select(network);
 }
 const TunerCounts& Tuner::counts() const {

@@ -30,17 +30,19 @@ inline double to_seconds(Nanoseconds t) {
   return std::chrono::duration<double>(t).count();
 }
 
-// Adds the seconds that it lives to a sum.
+// Adds the seconds that it lives, by `clock`, to a sum.
 class TimedScope {
  public:
-  explicit TimedScope(double& seconds) : seconds_(seconds), begin_(SystemClock().monotonic()) {}
-  ~TimedScope() { seconds_ += to_seconds(SystemClock().monotonic() - begin_); }
+  TimedScope(double& seconds, const Clock& clock)
+      : seconds_(seconds), clock_(clock), begin_(clock.monotonic()) {}
+  ~TimedScope() { seconds_ += to_seconds(clock_.monotonic() - begin_); }
   TimedScope(const TimedScope&) = delete;
   TimedScope& operator=(const TimedScope&) = delete;
 
  private:
   double& seconds_;
-  Nanoseconds begin_;
+  const Clock& clock_;
+  const Nanoseconds begin_;
 };
 
 }  // namespace enginery

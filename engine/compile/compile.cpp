@@ -52,13 +52,16 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   import.shapes = options.shapes;
   import.default_symbols_to_one = true;
   TRY(ImportedModel imported, import_model(source, import));
-  LoadedModel out{
-      name, sha256(source.bytes), {}, std::move(imported.graph), std::move(imported.notes)};
+  LoadedModel out;
+  out.name = name;
+  out.model_digest = sha256(source.bytes);
+  out.notes = std::move(imported.notes);
   // Sizes are all known here; specialising once more also gives inputs that the file leaves without
   // a symbol a size.
-  TRY(SpecializedGraph special, specialize(out.graph, options.shapes));
-  out.graph = std::move(special.graph);
+  TRY(SpecializedGraph special, specialize(imported.graph, options.shapes));
+  out.imported = std::move(special.graph);
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
+  out.graph = out.imported;
   PassOptions with_skips = passes;
   with_skips.skip.insert(options.skip_passes.begin(), options.skip_passes.end());
   CHECK_OK(run_passes(out.graph, with_skips));
@@ -82,9 +85,9 @@ Result<Network> lower_model(const LoadedModel& model, const Target& target,
 }
 
 Result<Bytes> assemble(const LoadedModel& model, const Network& network,
-                       const Assignment& assignment, const Target& target,
+                       const TacticSelection& selection, const Target& target,
                        const BuildOptions& options) {
-  TRY(Plan plan, make_plan(network, assignment));
+  TRY(Plan plan, make_plan(network, selection));
   CHECK_OK(compile_code(plan, target.sources));
   return write_content(make_manifest(model, plan, target, options), plan);
 }

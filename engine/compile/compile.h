@@ -1,18 +1,23 @@
-// Compile: from a model to an engine's content in three steps that can run on different machines at
+// Compile: from a model to an engine's content, in steps that can run on different machines at
 // different times.
 //
-//   load_model   model bytes -> optimised graph          needs no device; validates
-//   choose       graph -> choices                        with the tuner on the device, or the
-//   analytic model without assemble     graph + choices -> content bytes        the engine file up
-//   to provenance; the same for the same choices
+//   load_model       model bytes -> optimised graph              needs no device; validates
+//   lower_model      graph -> network with the tactics offered   on the device (or a stand-in for
+//   it) assemble         network + selection -> content bytes        the engine file up to
+//   provenance;
+//                                                                the same for the same selection
+//   verify_content   against the reference
+//   profile_content  latency, and the time of each step
 //
-// and what follows: verify (against the reference) and profile (times). Used by the command line's
-// `build` and by workers.
+// Between lower_model and assemble a tactic is selected for every node: by the tuner, by the
+// analytic model, or from a record (selection_record.h). Used by the command line's `build` and by
+// workers. Threads: free functions; a Target's device measures for one caller at a time.
 #pragma once
 
 #include <functional>
 
-#include "engine/compile/choices.h"
+#include "engine/base/clock.h"
+#include "engine/compile/selection_record.h"
 #include "engine/format/engine_file.h"
 #include "engine/import/importer.h"
 #include "engine/options/options.h"
@@ -26,45 +31,59 @@ struct LoadedModel {
   std::string name;
   Digest model_digest;      // of the model's bytes
   Digest structure_digest;  // of what tactics depend on; equal for two trainings of one network
-  Graph graph;
+  // As imported and specialised, before any pass: what verify_content holds engines against. Shares
+  // the constants that no pass has rewritten with `graph`.
+  Graph imported;
+  Graph graph;                     // after the passes
   std::vector<std::string> notes;  // for the user: "data: N = 1"
 };
 
+// Errors: those of import_model and specialize; usage (an unknown pass in skip_passes); internal (a
+// pass broke the graph).
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
                                const BuildOptions& options, const PassOptions& passes = {});
 
-// A device with its tactic sources, opened for one SKU.
+// A device with its tactic sources, opened for one SKU. The device outlives the sources.
 struct Target {
   std::unique_ptr<Device> device;
   TacticSources sources;
 };
+// Errors: those of open_device; usage (an unknown source in without_sources).
 Result<Target> open_target(const std::string& sku, const BuildOptions& options);
 
+// Errors: those of lower.
 Result<Network> lower_model(const LoadedModel& model, const Target& target,
                             const BuildOptions& options);
 
-// The engine file's sections up to provenance. `device code` is compiled here where tactics have
-// any.
+// The engine file's sections up to provenance. Compiles device code where tactics have any. Errors:
+// those of make_plan and TacticSource::compile, with the layer's name.
 Result<Bytes> assemble(const LoadedModel& model, const Network& network,
-                       const Assignment& assignment, const Target& target,
+                       const TacticSelection& selection, const Target& target,
                        const BuildOptions& options);
 
-// How an engine's outputs compare with the reference, in float32, on the same seeded random input.
+// How an engine's outputs compare with the reference's on the same seeded random input.
 struct Accuracy {
-  double worst_error = 0;  // relative_error, over the outputs
-  double bar = 0;          // what it may be for the precisions allowed
-  std::string
-      skipped;  // why nothing was compared (too large a network for the reference), else empty
+  double worst_error = 0;  // relative_error, over the outputs; infinite where shapes differ
+  double bar = 0;          // accuracy_bar: what it may be
+  std::string skipped;     // why nothing was compared (the network is too large), else empty
 };
+// Runs `content` and, operator by operator, the model as it was imported, so that an error of a
+// pass shows as well as one of a kernel. Errors: untrusted (damaged content), those of preparing
+// and running it; a wrong result is none: the caller compares error and bar.
 Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
                                 const Target& target, const BuildOptions& options);
+// What a right engine's outputs may differ by, relatively, for the least exact of the precisions.
 double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind);
 
+// Medians in microseconds.
 struct Profile {
   double median_us = 0;         // host buffers in, host buffers out
   double device_median_us = 0;  // the launches alone
-  std::vector<double> step_us;
+  std::vector<double> step_us;  // parallel to Plan::steps; 0 for views
 };
-Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target);
+// `clock` times the runs and ends them: they stop when enough were made or the time is up. Errors:
+// untrusted, unsupported (the device cannot measure), those of preparing and running.
+Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target,
+                                const Clock& clock = SystemClock());
 
 }  // namespace enginery

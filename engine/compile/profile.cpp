@@ -4,7 +4,6 @@
 #include "engine/base/statistics.h"
 #include "engine/compile/compile.h"
 #include "engine/runtime/execution.h"
-#include "engine/runtime/sample_input.h"
 
 namespace enginery {
 namespace {
@@ -14,21 +13,20 @@ namespace {
 constexpr int kWarmUp = 5, kMinRuns = 5, kEnoughRuns = 20, kMaxRuns = 300;
 constexpr double kBudgetUs = 0.7e6, kMaxUs = 2e6;
 
-double now_us() {
-  return std::chrono::duration<double, std::micro>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+double now_us(const Clock& clock) {
+  return std::chrono::duration<double, std::micro>(clock.monotonic()).count();
 }
 
-// Calls `once` until the budget is spent; the median of what it returns, in microseconds.
+// Calls `once` until enough runs are made or the time is up; the median of what it returns, in
+// microseconds.
 template <typename F>
-Result<double> median_of_runs(F&& once) {
+Result<double> median_of_runs(const Clock& clock, F&& once) {
   std::vector<double> samples;
-  double start = now_us();
+  const double start = now_us(clock);
   for (int i = 0; i < kMaxRuns + kWarmUp; ++i) {
-    TRY(double us, once());
+    TRY(const double us, once());
     if (i >= kWarmUp) samples.push_back(us);
-    const double spent = now_us() - start;
+    const double spent = now_us(clock) - start;
     if (samples.size() >= kEnoughRuns && spent > kBudgetUs) break;
     if (samples.size() >= kMinRuns && spent > kMaxUs) break;
   }
@@ -37,13 +35,14 @@ Result<double> median_of_runs(F&& once) {
 
 }  // namespace
 
-Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target) {
+Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target,
+                                const Clock& clock) {
   TRY(EngineFile engine, read_unsigned_engine(std::move(content)));
   TRY(auto program, Program::make(std::move(engine.plan), *target.device, target.sources));
   TRY(auto execution, Execution::make(program));
   std::vector<Tensor> tensors;
   for (const auto* list : {&program->plan().inputs, &program->plan().outputs}) {
-    for (int t : *list) {
+    for (const int t : *list) {
       const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
       tensors.push_back(sample_input(type));
     }
@@ -57,12 +56,12 @@ Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Targ
       outputs.push_back(tensors[i].mutable_bytes());
   }
   Profile out;
-  TRY(out.median_us, median_of_runs([&]() -> Result<double> {
-        double start = now_us();
+  TRY(out.median_us, median_of_runs(clock, [&]() -> Result<double> {
+        const double start = now_us(clock);
         CHECK_OK(execution->run(inputs, outputs));
-        return now_us() - start;
+        return now_us(clock) - start;
       }));
-  TRY(out.device_median_us, median_of_runs([&] { return execution->time_us(); }));
+  TRY(out.device_median_us, median_of_runs(clock, [&] { return execution->time_us(); }));
   const int rounds = static_cast<int>(kMaxUs / std::max(out.device_median_us, 1.0));
   TRY(out.step_us, execution->profile(std::clamp(rounds, kMinRuns, kEnoughRuns)));
   return out;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -31,18 +33,23 @@ Tensor test_input(const TensorType& type, float integer, std::mt19937_64& random
   return convert(out, type.type);
 }
 
+// Tensors in the order of the model's inputs and outputs. By position, not by name: a pass that
+// removes an identity between an input and an output gives one value both roles.
 struct Sample {
-  std::map<std::string, Tensor> inputs, expected;  // by name
+  std::vector<Tensor> inputs, expected;
 };
 
 Result<Sample> sample_of(const Graph& graph, float integer) {
   Sample out;
+  std::map<std::string, Tensor> by_name;
   std::mt19937_64 random(kSeed);
-  for (ValueId v : graph.inputs()) {
+  for (const ValueId v : graph.inputs()) {
     const Value& value = graph.value(v);
-    out.inputs.emplace(value.name, test_input(value.type, integer, random));
+    out.inputs.push_back(test_input(value.type, integer, random));
+    by_name.emplace(value.name, out.inputs.back());
   }
-  TRY(out.expected, run_graph(graph, out.inputs));
+  TRY(const auto results, run_graph(graph, by_name));
+  for (const ValueId v : graph.outputs()) out.expected.push_back(results.at(graph.value(v).name));
   return out;
 }
 
@@ -50,7 +57,35 @@ Result<Sample> sample_of(const Graph& graph, float integer) {
 // positions that most tables have; zeros where the reference finds no such position.
 Result<Sample> sample_of(const Graph& graph) {
   auto ones = sample_of(graph, 1);
-  return ones.ok() ? ones : sample_of(graph, 0);
+  return ones.ok() ? std::move(ones) : sample_of(graph, 0);
+}
+
+Result<std::vector<Tensor>> run_engine(Plan plan, const Target& target,
+                                       const std::vector<Tensor>& inputs) {
+  TRY(auto program, Program::make(std::move(plan), *target.device, target.sources));
+  TRY(auto execution, Execution::make(program));
+  std::vector<const void*> in;
+  for (const Tensor& t : inputs) in.push_back(t.raw());
+  std::vector<Tensor> outputs;
+  for (const int t : program->plan().outputs) {
+    const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
+    outputs.emplace_back(type.type, type.dims);
+  }
+  std::vector<void*> addresses;
+  for (Tensor& t : outputs) addresses.push_back(t.mutable_bytes());
+  CHECK_OK(execution->run(in, addresses));
+  return outputs;
+}
+
+// Whether the engine takes and gives what the model does, in the same order.
+bool has_signature_of(const Plan& plan, const Sample& sample) {
+  auto same = [&](const std::vector<int>& tensors, const std::vector<Tensor>& expected) {
+    return std::equal(tensors.begin(), tensors.end(), expected.begin(), expected.end(),
+                      [&](int t, const Tensor& tensor) {
+                        return plan.tensors[static_cast<size_t>(t)].type == tensor.tensor_type();
+                      });
+  };
+  return same(plan.inputs, sample.inputs) && same(plan.outputs, sample.expected);
 }
 
 }  // namespace
@@ -71,25 +106,14 @@ Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const 
         "the reference would need " + std::to_string(static_cast<int64_t>(flops / 1e9)) + " GFLOP";
     return out;
   }
-  TRY(const Sample sample, sample_of(model.graph));
-  std::vector<const void*> in;
-  for (ValueId v : model.graph.inputs())
-    in.push_back(sample.inputs.at(model.graph.value(v).name).raw());
-  TRY(auto program, Program::make(std::move(engine.plan), *target.device, target.sources));
-  TRY(auto execution, Execution::make(program));
-  std::vector<Tensor> outputs;
-  std::vector<void*> addresses;
-  for (int t : program->plan().outputs) {
-    const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
-    outputs.emplace_back(type.type, type.dims);
+  TRY(const Sample sample, sample_of(model.imported));
+  if (!has_signature_of(engine.plan, sample)) {
+    out.worst_error = std::numeric_limits<double>::infinity();
+    return out;
   }
-  for (Tensor& t : outputs) addresses.push_back(t.mutable_bytes());
-  CHECK_OK(execution->run(in, addresses));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Value& value = model.graph.value(model.graph.outputs()[i]);
-    out.worst_error =
-        std::max(out.worst_error, relative_error(outputs[i], sample.expected.at(value.name)));
-  }
+  TRY(const std::vector<Tensor> outputs, run_engine(std::move(engine.plan), target, sample.inputs));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    out.worst_error = std::max(out.worst_error, relative_error(outputs[i], sample.expected[i]));
   return out;
 }
 

@@ -42,7 +42,9 @@ Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id,
                                          errno_error("open " + file.string(), errno).message};
   }
   DeviceLock lock(fd);
-  auto deadline = std::chrono::steady_clock::now() + options.timeout;
+  const SystemClock system_clock;
+  const Clock& clock = options.clock ? *options.clock : system_clock;
+  const Nanoseconds deadline = clock.monotonic() + options.timeout;
   for (bool first = true; flock(fd, LOCK_EX | LOCK_NB) != 0; first = false) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return Error{ErrorCode::storage, errno_error("lock " + file.string(), errno).message};
@@ -51,7 +53,7 @@ Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id,
     if (options.cancelled && options.cancelled()) {
       return Error{ErrorCode::cancelled, "wait for device " + physical_id + ": cancelled"};
     }
-    if (std::chrono::steady_clock::now() >= deadline) {
+    if (clock.monotonic() >= deadline) {
       return Error{ErrorCode::timed_out, "wait for device " + physical_id +
                                              ": another process holds it (" + file.string() +
                                              ") after " + std::to_string(options.timeout.count()) +

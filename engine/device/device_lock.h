@@ -1,6 +1,9 @@
 // DeviceLock: the right to measure on one piece of hardware. Processes that share it (the runners
 // of several CPU SKUs of one host, two workers on one GPU) wait for each other; the operating
 // system frees the lock of a process that dies.
+//
+// Where: every step of a build that runs on a device holds it. Threads: a lock may be held by one
+// thread and released by another.
 #pragma once
 
 #include <chrono>
@@ -9,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/clock.h"
 #include "engine/base/result.h"
 
 namespace enginery {
@@ -18,6 +22,7 @@ struct DeviceLockOptions {
   std::function<bool()> cancelled;        // asked while waiting; may be empty
   std::function<void()> waiting;          // called once when another process holds it; may be empty
   std::filesystem::path folder = "/tmp";  // the same for every process of the host
+  const Clock* clock = nullptr;           // by which the time-out passes; null: the system's
 };
 
 // Held while it lives. Movable; any thread may release it.

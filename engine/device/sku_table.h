@@ -1,4 +1,8 @@
-// The SKUs (device types) that enginery knows by name, and which of them this machine has.
+// The SKUs (device types) that enginery knows by name, as a fleet's owner names them.
+//
+// Where: a name from the command line or an engine file is resolved here before a device is opened;
+// a GPU that is present is matched by its numbers (cuda/fingerprint.h). The table is constant:
+// every function is thread-safe.
 #pragma once
 
 #include <optional>
@@ -30,14 +34,5 @@ std::string structural_sku_name(int compute_capability, int sm_count, int memory
 std::optional<SkuRow> resolve_sku_name(const std::string& name);
 // The nearest names by edit distance, for "did you mean".
 std::vector<std::string> similar_skus(const std::string& name);
-
-// A SKU that this machine can run.
-struct LocalSku {
-  std::string name;
-  DeviceKind kind = DeviceKind::cpu;
-  int index = 0;  // GPU: device index
-};
-// Best first: GPUs, then CPU SKUs from the highest instruction set down. `this` is the first.
-std::vector<LocalSku> local_skus();
 
 }  // namespace enginery

@@ -1,5 +1,5 @@
 // The structured sections as Cap'n Proto: manifest, plan, provenance, both ways. Inside format
-// only.
+// only. Thread-safe, without state.
 //
 // The writers give one unpacked, canonical message, so equal values give equal bytes. The readers
 // check every index, size and offset: what they return can be executed without looking back.
@@ -9,21 +9,25 @@
 
 namespace enginery {
 
-// EpilogueStep.kind in the file, in EpilogueKind's order.
+// EpilogueStep.kind in the file, never renamed, in EpilogueKind's order.
 inline constexpr std::string_view kEpilogueKinds[] = {"bias", "activation", "add", "multiply"};
 
 Bytes encode_manifest(const Manifest& manifest);
+// Errors: untrusted (not such a message).
 Result<Manifest> decode_manifest(ByteSpan bytes);
 
 Bytes encode_provenance(const Provenance& provenance);
+// Errors: untrusted.
 Result<Provenance> decode_provenance(ByteSpan bytes);
 
 // The plan section and the two sections that it points into.
 struct PlanSections {
   Bytes plan, code, weights;
 };
+// Each device code once; each constant at a multiple of kSectionAlignment.
 PlanSections encode_plan(const Plan& plan);
-// Constants borrow from `weights`, which `keep_alive` owns.
+// Constants borrow from `weights`, which `keep_alive` owns. Errors: untrusted (an index, size or
+// offset out of range, storages that overlap while both live).
 Result<Plan> decode_plan(ByteSpan plan, ByteSpan code, ByteSpan weights,
                          const std::shared_ptr<const void>& keep_alive);
 

@@ -12,6 +12,7 @@
 
 namespace enginery {
 
+// An input or output.
 struct NamedType {
   std::string name;
   TensorType type;
@@ -21,27 +22,32 @@ struct NamedType {
 struct Manifest {
   std::string name, sku;
   DeviceKind kind = DeviceKind::cpu;
-  std::vector<std::string> precisions;
-  int threads = 1, level = 3;
-  bool provisional = false;
-  std::string model_digest, structure_digest, options, builder, portability = "exact";
-  Properties software;
+  std::vector<std::string> precisions;  // allowed in the build
+  int threads = 1, level = 3;           // of the build (BuildOptions)
+  bool provisional = false;             // chosen by the analytic model: nothing was measured
+  std::string model_digest, structure_digest;
+  std::string options;                // BuildOptions as text
+  std::string builder;                // "enginery 0.1.0"
+  std::string portability = "exact";  // where it runs: exact, same-cc, ptx
+  Properties software;                // library versions that the tactics depend on
   std::vector<NamedType> inputs, outputs;
 };
 
 // What differs between two builds of the same choices.
 struct Provenance {
-  Properties facts, hardware;
+  Properties facts;             // worker, host, dates, job, counts
+  Properties hardware;          // of the device that measured
   std::vector<double> step_us;  // parallel to Plan::steps; empty when nothing was measured
-  double median_us = 0;
+  double median_us = 0;         // the whole engine
 };
 
 struct EngineFile {
   Manifest manifest;
   Plan plan;
   Provenance provenance;
-  Digest content_digest, file_digest;
-  PublicKey signer{};
+  Digest content_digest;  // of everything before provenance: equal for the same choices
+  Digest file_digest;     // of the whole file
+  PublicKey signer{};     // zeros for an unsigned file
   int64_t file_bytes = 0;
 };
 
@@ -53,7 +59,8 @@ Result<Bytes> write_provenance(const Provenance& provenance);
 // Parses a signed engine file; the plan's constants borrow from `file`, which they keep alive.
 // Errors: untrusted (cut, changed, unknown key), incompatible (a newer format version).
 Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustStore& trust);
-// The same for the file's bytes without a signature, within a build.
+// The same for the file's bytes without a signature, within a build; checks every section's hash.
+// Errors: untrusted, incompatible.
 Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file);
 // Only the manifest of a signed file, after its signature was checked.
 Result<Manifest> read_manifest(ByteSpan file, const TrustStore& trust);

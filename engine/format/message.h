@@ -1,5 +1,5 @@
 // Cap'n Proto's reading and writing of one message, with its limits and exceptions turned into
-// errors. Inside format only.
+// errors. Inside format only. Thread-safe, without state.
 #pragma once
 
 #include <capnp/message.h>
@@ -15,6 +15,7 @@
 
 namespace enginery {
 
+// One unpacked message, in one segment where it fits.
 inline Bytes message_bytes(capnp::MessageBuilder& builder) {
   kj::Array<capnp::word> words = capnp::messageToFlatArray(builder);
   auto bytes = words.asBytes();
@@ -43,12 +44,14 @@ auto read_message(ByteSpan bytes, const char* what, F&& read)
   }
 }
 
+// Copies the values into a list of their size.
 template <typename List, typename Values>
 void set_list(List list, const Values& values) {
   unsigned i = 0;
   for (const auto& v : values) list.set(i++, v);
 }
 
+// Properties as a list of Fact, in order, both ways.
 template <typename List>
 void set_facts(List list, const Properties& facts) {
   unsigned i = 0;

@@ -1,5 +1,7 @@
-// The frame of an engine file: header and sections (README.md). Knows nothing of what the sections
-// hold.
+// The frame of an engine file: header and sections (README.md has the grammar). Knows nothing of
+// what the sections hold.
+//
+// Where: engine_file.h writes and reads through it. Thread-safe, without state.
 #pragma once
 
 #include <map>
@@ -9,12 +11,15 @@
 
 namespace enginery {
 
+// The numbers are in files: never renumbered, never reused; 5 to 8 are reserved.
 enum class SectionKind : uint32_t { manifest = 1, plan = 2, code = 3, weights = 4, provenance = 9 };
 
 inline constexpr uint32_t kFormatVersion = 1;
-inline constexpr size_t kSectionAlignment = 64;
+inline constexpr size_t kSectionAlignment = 64;  // of payloads and of weights within theirs
 
+// The 64 bytes at the beginning of a file for this kind of device.
 Bytes file_header(DeviceKind target);
+// Appends the frame with the payload's SHA-256, the payload, and zeros up to the alignment.
 void append_section(Bytes& file, SectionKind kind, ByteSpan payload);
 
 struct Sections {
@@ -25,7 +30,8 @@ struct Sections {
 
 enum class HashCheck { all, skip };  // skip: the caller checks a signature over all of it
 
-// Errors: untrusted (a frame that does not add up, a wrong hash), incompatible (a newer version).
+// Splits the file's bytes without its signature. Errors: untrusted (a frame that does not add up, a
+// wrong hash), incompatible (a newer version; the message has both numbers).
 Result<Sections> parse_sections(ByteSpan body, HashCheck check);
 
 }  // namespace enginery

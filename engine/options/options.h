@@ -1,5 +1,8 @@
 // BuildOptions: everything a user may ask of a build that can change its result; its canonical text
 // is part of every key.
+//
+// Where: from the command line over the wire to the worker and into the engine's manifest, always
+// as that text. Plain values; free functions without state.
 #pragma once
 
 #include <map>
@@ -16,11 +19,10 @@ inline constexpr int kMaxAuxStreams = 7;
 
 struct BuildOptions {
   std::set<Precision> precisions = {Precision::fp32};
-  std::map<std::string, Dims> shapes;  // --shapes=a:1x3x224x224
-  int threads = 0;                     // CPU SKUs; 0 = the cores of the affinity mask
-  int level = 3;                       // tuner.h
-  int aux_streams =
-      -1;  // side by side with the main one, at most; -1: as many as the device gains by
+  std::map<std::string, Dims> shapes;     // --shapes=a:1x3x224x224
+  int threads = 0;                        // CPU SKUs; 0 = the cores of the affinity mask
+  int level = 3;                          // tuner.h
+  int aux_streams = -1;                   // at most, besides the main one; -1: as many as pay
   std::set<std::string> without_sources;  // --tactic-sources=-cudnn
   std::set<std::string> skip_passes;      // --skip-pass
   bool provisional = false;               // no device: choices by the analytic model

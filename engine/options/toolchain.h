@@ -1,4 +1,4 @@
-// What a build's result depends on beside the request: this program's version and kernels, the
+// What a build's result depends on besides the request: this program's version and kernels, the
 // tactic libraries' versions.
 //
 // Where: part of every action key; also of the worker's agent, which has no compiler in it.
@@ -12,6 +12,7 @@
 namespace enginery {
 
 std::string builder_name();  // "enginery 0.1.0"
+// Name and version of each part, in a fixed order: part of action keys.
 Properties toolchain(DeviceKind kind);
 
 // The toolchain as one line, as keys and workers say it: "enginery=0.1.0;kernels=...;onednn=2.6.3".

@@ -45,10 +45,10 @@ int layer_count(const Graph& graph) {
 Status run_passes(Graph& graph, const PassOptions& options) {
   for (const std::string& name : options.skip) {
     bool known = false;
-    for (const Pass& pass : pass_list()) known |= pass.name == name;
+    for (const Pass& pass : options.list) known |= pass.name == name;
     if (!known) return Error{ErrorCode::usage, "there is no pass '" + name + "' to skip"};
   }
-  for (const Pass& pass : pass_list()) {
+  for (const Pass& pass : options.list) {
     std::string name(pass.name);
     if (options.skip.count(name)) continue;
     auto start = std::chrono::steady_clock::now();

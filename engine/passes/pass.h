@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct PassOptions {
   std::function<void(std::string_view pass, const Graph& graph)>
       dump;                                          // called after each pass, when set
   std::function<void(const std::string& line)> log;  // "after fuse_vertical: 57 layers (0.4 ms)"
+  std::span<const Pass> list = pass_list();          // what runs, in this order
 };
 
 // Runs the list, verifying the graph after each pass. Errors: usage (a name in `skip` that no pass

@@ -56,7 +56,10 @@ class Lifetimes {
 };
 
 void find_lifetimes(Plan& plan) {
-  for (Storage& s : plan.storages) s.first_step = INT_MAX, s.last_step = -1;
+  for (Storage& s : plan.storages) {
+    s.first_step = INT_MAX;
+    s.last_step = -1;
+  }
   auto touch = [&](size_t storage, int step) {
     Storage& s = plan.storages[storage];
     s.first_step = std::min(s.first_step, step);

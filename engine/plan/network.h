@@ -1,8 +1,9 @@
 // Network: a graph cut into problems, one for each kernel that will run; the input of tactic
 // selection.
 //
-// Lowering asks the tactic sources and keeps a fusion group, shortens it or expands it into its
-// nodes.
+// Flow: optimised graph -> lower -> Network -> TacticSelector. Lowering asks the tactic sources and
+// keeps a fusion group, shortens it or expands it into its nodes. Plain values; free functions
+// without state.
 #pragma once
 
 #include <set>
@@ -14,8 +15,8 @@
 
 namespace enginery {
 
-// One problem of the network, wired by the graph's values. Vectors run parallel to problem.inputs
-// and outputs.
+// One problem of the network, wired by the graph's values. `inputs` and `outputs` run parallel to
+// those of the problem.
 struct NetworkNode {
   std::string name;
   Problem problem;
@@ -28,7 +29,7 @@ struct Network {
   Graph graph;                     // specialised and optimised; owns the constants
   std::vector<NetworkNode> nodes;  // producers before consumers
 
-  // Weights of a node's constant inputs, for TacticSource::prepare.
+  // Weights of a node's constant inputs, for TacticSource::prepare; null for its other inputs.
   std::vector<const Tensor*> weights(const NetworkNode& node) const;
 };
 
@@ -42,6 +43,7 @@ Result<Network> lower(Graph graph, const TacticSources& sources,
 Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Problem& problem,
                                       const std::set<Precision>& allowed);
 
+// The source of that name; null where it is not here.
 const TacticSource* find_source(const TacticSources& sources, const std::string& name);
 
 }  // namespace enginery

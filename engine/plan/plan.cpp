@@ -12,16 +12,16 @@ namespace {
 // Builds a plan step by step; keeps where each value lies, in every format that was made of it.
 class Planner {
  public:
-  Planner(const Network& network, const Assignment& assignment)
-      : network_(network), assignment_(assignment) {}
+  Planner(const Network& network, const TacticSelection& selection)
+      : network_(network), selection_(selection) {}
 
   Result<Plan> run() {
     count_readers();
     for (ValueId v : network_.graph.inputs()) add_input(v);
     for (size_t n = 0; n < network_.nodes.size(); ++n)
-      CHECK_OK(add_node(network_.nodes[n], assignment_.tactics[n]));
+      CHECK_OK(add_node(network_.nodes[n], selection_.tactics[n]));
     for (ValueId v : network_.graph.outputs()) CHECK_OK(add_output(v));
-    assign_streams(plan_, assignment_.streams);
+    assign_streams(plan_, selection_.streams);
     plan_memory(plan_);
     CHECK_OK(check_memory(plan_));
     return std::move(plan_);
@@ -72,8 +72,8 @@ class Planner {
     if (same_placement(value(v).type.dims, from, format)) {
       return new_tensor(v, format, plan_.tensors[static_cast<size_t>(source)].storage);
     }
-    auto chosen = assignment_.reformats.find({v, from, format});
-    if (chosen == assignment_.reformats.end()) {
+    auto chosen = selection_.reformats.find({v, from, format});
+    if (chosen == selection_.reformats.end()) {
       return Error{ErrorCode::internal,
                    "no tactic was chosen for the reformat of '" + value(v).name + "'"};
     }
@@ -185,7 +185,7 @@ class Planner {
   }
 
   const Network& network_;
-  const Assignment& assignment_;
+  const TacticSelection& selection_;
   Plan plan_;
   std::map<Place, int> places_;
   std::map<ValueId, Format> made_;
@@ -201,8 +201,8 @@ int64_t Plan::weights_bytes() const {
   return bytes;
 }
 
-Result<Plan> make_plan(const Network& network, const Assignment& assignment) {
-  return Planner(network, assignment).run();
+Result<Plan> make_plan(const Network& network, const TacticSelection& selection) {
+  return Planner(network, selection).run();
 }
 
 }  // namespace enginery

@@ -97,10 +97,10 @@ bool StepOrder::is_idle(int stream, const std::vector<int>& dependencies) const 
                                  [&](int d) { return d == last || before(last, d); });
 }
 
-void assign_streams(Plan& plan, int most) {
+void assign_streams(Plan& plan, int max_streams) {
   for (PlanStep& step : plan.steps) step.stream = 0;
-  most = std::min(most, kMaxStreams);
-  if (most < 2 || plan.steps.size() > kMaxStepsSideBySide) return;
+  max_streams = std::min(max_streams, kMaxStreams);
+  if (max_streams < 2 || plan.steps.size() > kMaxStepsSideBySide) return;
   StepOrder order(plan.storages.size());
   for (PlanStep& step : plan.steps) {
     const std::vector<int> dependencies = order.dependencies(plan, step);
@@ -111,13 +111,13 @@ void assign_streams(Plan& plan, int most) {
       };
       auto first = [&](const std::function<bool(int)>& suits) {
         int stream = 0;
-        while (stream < most && !suits(stream)) ++stream;
+        while (stream < max_streams && !suits(stream)) ++stream;
         return stream;
       };
       step.stream = first(continues);
-      if (step.stream == most)
+      if (step.stream == max_streams)
         step.stream = first([&](int stream) { return order.is_idle(stream, dependencies); });
-      if (step.stream == most)
+      if (step.stream == max_streams)
         step.stream =
             dependencies.empty() ? 0 : order.streams_[static_cast<size_t>(dependencies.front())];
     }

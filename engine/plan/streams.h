@@ -1,9 +1,9 @@
-// Streams: which steps of a plan run side by side, and what each of them waits for.
+// Streams: which steps of a plan run in parallel, and what each of them waits for.
 //
 // Two steps depend on each other when one writes a storage that the other touches. The steps of one
 // stream run in the plan's order; before a step its stream may wait for steps of the others. Views
 // launch nothing and take no part. The memory planner and the runtime both go by StepOrder, so
-// storages share bytes only where the waits allow it.
+// storages share bytes only where the waits allow it. A StepOrder is immutable: any thread may ask.
 #pragma once
 
 #include <array>
@@ -15,21 +15,22 @@
 namespace enginery {
 
 inline constexpr int kMaxStreams = 8;
-// Longer plans stay on one stream: the memory planner compares every two storages of the others.
+// Longer plans stay on one stream, because with several the memory planner compares all pairs of
+// storages.
 inline constexpr size_t kMaxStepsSideBySide = 10'000;
 
-// Gives every step one of `most` streams: a chain stays on its stream, a branch goes to one that
-// has nothing to do there.
-void assign_streams(Plan& plan, int most);
+// Gives every step one of `max_streams` streams: a chain stays on its stream, a branch goes to one
+// that is idle then.
+void assign_streams(Plan& plan, int max_streams);
 
 // The storages that a step reads; those that it writes, its workspace among them.
 std::set<size_t> storages_read(const Plan& plan, const PlanStep& step);
 std::set<size_t> storages_written(const Plan& plan, const PlanStep& step);
 
-// How many streams the steps name; 1 where nothing runs side by side.
+// How many streams the steps name; 1 where nothing runs in parallel.
 int stream_count(const Plan& plan);
 
-// What is certain of the order in which steps run, however fast each stream is.
+// What is certain of the order in which steps run, whatever the speed of each stream.
 class StepOrder {
  public:
   // Steps must name streams below kMaxStreams.
@@ -43,10 +44,10 @@ class StepOrder {
   bool is_awaited(size_t step) const { return awaited_[step]; }
 
  private:
-  friend void assign_streams(Plan& plan, int most);
+  friend void assign_streams(Plan& plan, int max_streams);
   explicit StepOrder(size_t storages) : touched_(storages) { last_.fill(-1); }
 
-  // Of every stream, the last step that has ended for certain.
+  // For every stream, the last step that has certainly ended; -1: none.
   using Ended = std::array<int, kMaxStreams>;
   struct Touched {
     int writer = -1;

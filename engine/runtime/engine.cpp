@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/file.h"
+#include "engine/device/measurer.h"
 #include "engine/format/engine_file.h"
 #include "engine/runtime/execution.h"
 
@@ -69,20 +70,30 @@ std::vector<TensorInfo> tensor_infos(const std::vector<NamedType>& types) {
 EngineInfo engine_info(const EngineFile& file) {
   const Manifest& m = file.manifest;
   EngineInfo out;
-  out.name = m.name, out.sku = m.sku, out.kind = std::string(to_string(m.kind));
-  out.content_digest = file.content_digest.text(), out.digest = file.file_digest.text();
-  out.builder = m.builder, out.model_digest = m.model_digest,
+  out.name = m.name;
+  out.sku = m.sku;
+  out.kind = std::string(to_string(m.kind));
+  out.content_digest = file.content_digest.text();
+  out.digest = file.file_digest.text();
+  out.builder = m.builder;
+  out.model_digest = m.model_digest;
   out.structure_digest = m.structure_digest;
-  out.signer = key_id(file.signer), out.portability = m.portability;
-  out.precisions = m.precisions, out.threads = m.threads, out.level = m.level,
+  out.signer = key_id(file.signer);
+  out.portability = m.portability;
+  out.precisions = m.precisions;
+  out.threads = m.threads;
+  out.level = m.level;
   out.provisional = m.provisional;
-  out.inputs = tensor_infos(m.inputs), out.outputs = tensor_infos(m.outputs);
+  out.inputs = tensor_infos(m.inputs);
+  out.outputs = tensor_infos(m.outputs);
   for (size_t i = 0; i < file.plan.steps.size(); ++i)
     out.layers.push_back(layer_info(file.plan, i, file.provenance));
-  out.software = m.software, out.hardware = file.provenance.hardware,
+  out.software = m.software;
+  out.hardware = file.provenance.hardware;
   out.provenance = file.provenance.facts;
   out.median_us = file.provenance.median_us;
-  out.weights_bytes = file.plan.weights_bytes(), out.arena_bytes = file.plan.arena_bytes,
+  out.weights_bytes = file.plan.weights_bytes();
+  out.arena_bytes = file.plan.arena_bytes;
   out.file_bytes = file.file_bytes;
   return out;
 }

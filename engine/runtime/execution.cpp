@@ -6,8 +6,9 @@
 #include "engine/base/statistics.h"
 
 namespace enginery {
+
 Result<std::unique_ptr<Execution>> Execution::make(std::shared_ptr<const Program> program) {
-  std::unique_ptr<Execution> execution(new Execution(std::move(program)));
+  auto execution = std::make_unique<Execution>(MakeKey{}, std::move(program));
   CHECK_OK(execution->set_up());
   return execution;
 }
@@ -35,10 +36,16 @@ Status Execution::set_up() {
     TRY(wide_workspaces_.back(), device.allocate(static_cast<size_t>(bytes)));
   }
   storage_addresses_.resize(plan.storages.size(), nullptr);
-  if (device.info().shares_host_memory()) return {};
+  return device.info().shares_host_memory() ? Status() : set_up_staging();
+}
+
+// Memory on the device for what the caller gives and gets.
+Status Execution::set_up_staging() {
+  const Plan& plan = program_->plan();
+  Device& device = program_->device();
   for (const auto* tensors : {&plan.inputs, &plan.outputs}) {
     for (int t : *tensors) {
-      size_t bytes = static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(t)].type));
+      const auto bytes = static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(t)].type));
       TRY(staging_.emplace_back(), device.allocate(std::max<size_t>(bytes, 1)));
     }
   }
@@ -74,7 +81,7 @@ void Execution::bind_storages() {
   }
 }
 
-// With more threads than at the build, or another version of a library.
+// As with more threads than at the build, or another version of a library.
 bool Execution::outgrows_plan(size_t step) const {
   const PreparedTactic* prepared = program_->step(step);
   return prepared &&
@@ -94,7 +101,7 @@ Status Execution::enqueue_step(Stream& stream, size_t index) {
   return prepared->enqueue(stream, arguments);
 }
 
-// The side streams leave from `stream`, which stands for stream 0, and all come back to it.
+// The side streams fork from `stream`, which is stream 0, and all join it again.
 Status Execution::enqueue_side_by_side(Stream& stream) {
   const Plan& plan = program_->plan();
   TRY(auto begin, stream.mark());
@@ -151,11 +158,10 @@ Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void
 }
 
 Status Execution::launch() {
-  if (!sequence_) {
-    TRY(sequence_,
-        program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
+  if (!list_) {
+    TRY(list_, program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
   }
-  return sequence_->launch(*stream_);
+  return list_->launch(*stream_);
 }
 
 Status Execution::get_outputs(std::span<void* const> outputs) {
@@ -179,40 +185,50 @@ Status Execution::run(std::span<const void* const> inputs, std::span<void* const
 }
 
 Result<double> Execution::time_us() {
-  if (!sequence_) CHECK_OK(launch());
+  if (!list_) CHECK_OK(launch());
   CHECK_OK(wait());
   Measurer* measurer = program_->device().measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  return measurer->time_us(*stream_, *sequence_);
+  return measurer->time_us(*stream_, *list_);
 }
 
 Result<std::vector<double>> Execution::profile(int rounds) {
   Measurer* measurer = program_->device().measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  constexpr int kMaxLaunches =
-      200;  // of one step in a row: alone, a short one would show what its start costs
+  // Of one step in a row: alone, a short one would show what its start costs.
+  constexpr int kMaxLaunches = 200;
   size_t count = program_->plan().steps.size();
-  if (step_units_.empty()) {
+  if (step_batches_.empty()) {
     for (size_t i = 0; i < count; ++i) {
-      step_units_.emplace_back();
+      step_batches_.emplace_back();
       if (program_->step(i)) {
         auto enqueue = [this, i](Stream& s, int) { return enqueue_step(s, i); };
-        TRY(step_units_.back(),
-            record_unit(program_->device(), *stream_, enqueue, 1, kMaxLaunches));
+        TRY(step_batches_.back(),
+            record_batch(program_->device(), *stream_, enqueue, 1, kMaxLaunches));
       }
     }
   }
   std::vector<std::vector<double>> samples(count);
   for (int r = 0; r < rounds; ++r) {
     for (size_t i = 0; i < count; ++i) {
-      if (!step_units_[i].sequence) continue;
-      TRY(double us, measurer->time_us(*stream_, *step_units_[i].sequence));
-      samples[i].push_back(us / step_units_[i].launches);
+      if (!step_batches_[i].list) continue;
+      TRY(double us, measurer->time_us(*stream_, *step_batches_[i].list));
+      samples[i].push_back(us / step_batches_[i].launches);
     }
   }
   std::vector<double> medians;
   for (auto& s : samples) medians.push_back(median(std::move(s)));
   return medians;
+}
+
+Tensor sample_input(const TensorType& type) {
+  // A prime: no power-of-two stride meets the same value again and again.
+  constexpr size_t kPeriod = 251;
+  Tensor out(DataType::float32, type.dims);
+  auto values = out.mutable_data<float>();
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = is_floating(type.type) ? static_cast<float>(i % kPeriod) / 125 - 1 : 0;
+  return convert(out, type.type);
 }
 
 }  // namespace enginery

@@ -1,25 +1,34 @@
-// Execution: one thread's use of a program: its arena, its stream, its launches. What the public
-// ExecutionContext wraps.
+// Execution: one thread's use of a program: its arena, its streams, its recorded launches. What the
+// public ExecutionContext wraps.
 //
-// Belongs to one thread at a time. On a device that shares host memory the caller's buffers are
-// used in place; on the others inputs and outputs are staged.
+// Flow: set_inputs -> launch -> get_outputs -> wait, which `run` does in one call. Belongs to one
+// thread at a time; several executions of one program may run in parallel. On a device that shares
+// host memory the caller's buffers are used in place; on the others inputs and outputs are staged.
 #pragma once
 
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "engine/device/timed_unit.h"
+#include "engine/device/measurer.h"
 #include "engine/runtime/program.h"
+#include "engine/tensor/tensor.h"
 
 namespace enginery {
 
 class Execution {
- public:
-  static Result<std::unique_ptr<Execution>> make(std::shared_ptr<const Program> program);
+  struct MakeKey {
+    explicit MakeKey() = default;
+  };
 
-  // Copies in, launches, copies out, waits. Buffers are dense, linear, in the plan's order and
-  // sizes.
+ public:
+  // Allocates the arena, the streams and what staging needs. Errors: out_of_memory, device_lost.
+  static Result<std::unique_ptr<Execution>> make(std::shared_ptr<const Program> program);
+  // For make() alone.
+  Execution(MakeKey, std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+
+  // Copies in, launches, copies out, waits. Buffers are dense and linear, in the order and sizes of
+  // Plan::inputs and Plan::outputs. Errors: those of a launch; device_lost.
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
   // The parts of run, for benchmarks: binding (and on a device copying) the inputs, the launch
@@ -29,17 +38,18 @@ class Execution {
   Status wait() { return stream_->synchronize(); }
   Status get_outputs(std::span<void* const> outputs);
 
-  // Device time of the whole plan, and of each step (0 for views), by the device's instrument;
-  // medians of `rounds`.
+  // Device time of the whole plan in microseconds, by the device's instrument. Errors: unsupported
+  // (the device cannot measure), those of a launch.
   Result<double> time_us();
+  // The same for each step alone, parallel to Plan::steps: the median of `rounds`; 0 for views.
   Result<std::vector<double>> profile(int rounds);
 
   Stream& stream() { return *stream_; }
   int64_t arena_bytes() const { return program_->plan().arena_bytes; }
 
  private:
-  explicit Execution(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
   Status set_up();
+  Status set_up_staging();
   bool outgrows_plan(size_t step) const;
   void bind_storages();
   Status enqueue_step(Stream& stream, size_t index);
@@ -50,18 +60,22 @@ class Execution {
   std::unique_ptr<Stream> stream_;
   std::vector<std::unique_ptr<Stream>> side_streams_;  // 1, 2, ... of the plan
   DeviceMemory arena_;
-  std::vector<DeviceMemory>
-      wide_workspaces_;  // of each stream, for steps whose workspace has outgrown the planned one
+  // One for each stream, for steps that need more workspace here than was planned.
+  std::vector<DeviceMemory> wide_workspaces_;
   std::vector<DeviceMemory> staging_;     // inputs, then outputs; empty where host memory is shared
   std::vector<void*> storage_addresses_;  // of every storage
   std::vector<const void*> input_slots_;  // of all steps, one after the other
   std::vector<void*> output_slots_;
   struct StepSlots {
-    size_t input, output;
+    size_t input, output;  // where the step's slots begin
   };
   std::vector<StepSlots> slots_;
-  std::unique_ptr<CommandList> sequence_;
-  std::vector<TimedUnit> step_units_;  // made by the first profile(); empty for views
+  std::unique_ptr<CommandList> list_;      // recorded by the first launch
+  std::vector<LaunchBatch> step_batches_;  // recorded by the first profile(); empty for views
 };
+
+// An input to time a network with where none is given, never to judge its results: varied floats in
+// [-1, 1]; zeros for integers, which may be positions.
+Tensor sample_input(const TensorType& type);
 
 }  // namespace enginery

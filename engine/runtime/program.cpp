@@ -24,7 +24,7 @@ Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
   return prepared;
 }
 
-// Side by side: libraries compile, weights are packed.
+// In parallel: libraries compile, weights are packed.
 Status Program::prepare(const TacticSources& sources) {
   prepared_.resize(plan_.steps.size());
   std::vector<Status> states(plan_.steps.size());
@@ -42,7 +42,7 @@ Status Program::prepare(const TacticSources& sources) {
 
 Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device,
                                                      const TacticSources& sources) {
-  std::shared_ptr<Program> program(new Program(std::move(plan), device));
+  auto program = std::make_shared<Program>(MakeKey{}, std::move(plan), device);
   CHECK_OK(program->prepare(sources));
   if (stream_count(program->plan_) > 1) program->order_.emplace(program->plan_);
   return std::shared_ptr<const Program>(std::move(program));

@@ -1,7 +1,8 @@
 // Program: a plan made ready on a device: every tactic prepared, weights in place. Shared by all of
 // its executions.
 //
-// Immutable after make(); may be used from many threads.
+// Where: between an engine file's plan and Execution. Immutable after make(); may be used from many
+// threads.
 #pragma once
 
 #include <functional>
@@ -13,23 +14,29 @@
 namespace enginery {
 
 class Program {
+  struct MakeKey {
+    explicit MakeKey() = default;
+  };
+
  public:
-  // Prepares every step. `device` and `sources` must outlive the program; `sources` holds every
-  // source that the plan names. Errors: incompatible (a tactic that is no longer offered),
-  // unavailable (a source that is not here), out_of_memory.
+  // Prepares every step, in parallel. `device` and `sources` must outlive the program; `sources`
+  // holds every source that the plan names. Errors, with the layer's name: incompatible (a tactic
+  // that is no longer offered), unavailable (a source that is not here), out_of_memory.
   static Result<std::shared_ptr<const Program>> make(Plan plan, Device& device,
                                                      const TacticSources& sources);
+  // For make() alone.
+  Program(MakeKey, Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
 
   const Plan& plan() const { return plan_; }
   Device& device() const { return device_; }
-  const PreparedTactic* step(size_t index) const {
-    return prepared_[index].get();
-  }                                                                       // null for a view
-  const StepOrder* order() const { return order_ ? &*order_ : nullptr; }  // null: all on one stream
+  // Null for a view.
+  const PreparedTactic* step(size_t index) const { return prepared_[index].get(); }
+  // What each step waits for; null where all run on one stream.
+  const StepOrder* order() const { return order_ ? &*order_ : nullptr; }
+  // Bytes of the weights as the tactics have packed them.
   int64_t packed_weight_bytes() const;
 
  private:
-  Program(Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
   Status prepare(const TacticSources& sources);
   Result<std::shared_ptr<const PreparedTactic>> prepare_step(const PlanStep& step,
                                                              const TacticSources& sources) const;
@@ -40,7 +47,8 @@ class Program {
   std::vector<std::shared_ptr<const PreparedTactic>> prepared_;
 };
 
-// The weights of a step's constant inputs, for TacticSource::prepare.
+// The weights of a step's constant inputs, for TacticSource::prepare; null for its other inputs.
+// Borrows from the plan.
 std::vector<const Tensor*> step_weights(const Plan& plan, const PlanStep& step);
 
 }  // namespace enginery

@@ -84,8 +84,7 @@ FARM = {
 
 # Files that see more than their room: the lists that everything is wired in.
 WIRING = {
-    "engine/device/open_device.cpp": ["engine/device/cpu", "engine/device/cuda"],
-    "engine/device/local_skus.cpp": ["engine/device/cpu", "engine/device/cuda"],
+    "engine/device/device.cpp": ["engine/device/cpu", "engine/device/cuda"],
     "engine/device/cpu/cpu_device.cpp": [],
     "engine/import/importer.cpp": ["engine/import/onnx"],
     "engine/tactics/sources.cpp": ["engine/kernels/cuda", "engine/tactics/cpu/kernel", "engine/tactics/cpu/onednn",

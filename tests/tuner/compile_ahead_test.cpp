@@ -103,7 +103,7 @@ TEST_F(CompileAheadTest, EndsWithWhatIsInHand) {
   EXPECT_LT(slow->compiled().size(), 1000u);
 }
 
-TEST_F(CompileAheadTest, TellsWhatIsOnTrialBeforeAndAfter) {
+TEST_F(CompileAheadTest, TellsWhatIsInFlightBeforeAndAfter) {
   add("any", false, 20);
   std::mutex mutex;
   std::map<std::string, std::vector<bool>> heard;

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "engine/device/measurer.h"
 #include "engine/graph/text.h"
 #include "engine/plan/plan.h"
 #include "tuner/tuner.h"
@@ -20,7 +21,10 @@ class TestStream final : public Stream {
   TestStream(const bool& lost, const double& wait_us, double& elapsed_us)
       : lost_(lost), wait_us_(wait_us), elapsed_us_(elapsed_us) {}
   Result<std::unique_ptr<Event>> mark() override { return std::make_unique<Event>(); }
-  Status wait(const Event&) override { return elapsed_us_ += wait_us_, Status(); }
+  Status wait(const Event&) override {
+    elapsed_us_ += wait_us_;
+    return {};
+  }
   Status synchronize() override {
     return lost_ ? Status(Error{ErrorCode::device_lost, "illegal address"}) : Status();
   }
@@ -31,9 +35,9 @@ class TestStream final : public Stream {
   double& elapsed_us_;
 };
 
-class TestSequence final : public CommandList {
+class TestCommandList final : public CommandList {
  public:
-  explicit TestSequence(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
+  explicit TestCommandList(Enqueue enqueue) : enqueue_(std::move(enqueue)) {}
   Status launch(Stream& stream) override { return enqueue_(stream); }
 
  private:
@@ -47,10 +51,10 @@ class TestDevice final : public Device, public Measurer {
   double elapsed_us = 0;
   int timed = 0;
   bool lost = false;  // until the test says that a new process began
-  double alternation_us =
-      0;  // what it costs when a tactic is its stream's first or runs after another source's
+  // What it costs when a tactic is its stream's first or runs after another source's.
+  double alternation_us = 0;
   std::map<const Stream*, std::string> last_source;
-  int places = 1;  // that small buffers take in turn
+  int places = 1;  // of small buffers, taken in turn
   int streams_made = 0;
   std::atomic<int> compiled_ahead = 0;
   std::map<const float*, float> first_inputs;  // of activations: what was read at each address
@@ -63,50 +67,48 @@ class TestDevice final : public Device, public Measurer {
   }
   Result<std::unique_ptr<Stream>> create_stream() override {
     ++streams_made;
-    return std::unique_ptr<Stream>(new TestStream(lost, wait_us, elapsed_us));
+    return std::unique_ptr<Stream>(std::make_unique<TestStream>(lost, wait_us, elapsed_us));
   }
   Status copy(Stream&, void* to, const void* from, size_t bytes, CopyKind) override {
     std::memcpy(to, from, bytes);
     return {};
   }
   Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override {
-    return std::memset(to, byte, bytes), Status();
+    std::memset(to, byte, bytes);
+    return {};
   }
   Result<std::unique_ptr<CommandList>> record(Stream&, const Enqueue& enqueue) override {
-    return std::unique_ptr<CommandList>(new TestSequence(enqueue));
+    return std::unique_ptr<CommandList>(std::make_unique<TestCommandList>(enqueue));
   }
   Measurer* measurer() override { return this; }
   int placements() const override { return places; }
-  Result<double> time_us(Stream& stream, CommandList& sequence) override {
+  Result<double> time_us(Stream& stream, CommandList& list) override {
     ++timed;
     elapsed_us = 0;
     last_source.clear();
-    CHECK_OK(sequence.launch(stream));
+    CHECK_OK(list.launch(stream));
     return elapsed_us;
   }
-  double least_unit_us() const override { return 100; }
+  double min_resolvable_us() const override { return 100; }
   DeviceState state() override { return {}; }
-  Status flush_caches(Stream&) override { return {}; }
 };
 
 struct Behaviour {
   std::string id;
   double us;
-  // losing: its first launch loses the device; muddled: so, but it says something else; late: so,
-  // but in the race; in_network: so, but in a whole network; full_in_network: it finds no memory
-  // there; lucky: its first four copies are 6 % faster.
   enum Sort {
     right,
-    wrong,
-    wild,
-    unpreparable,
-    unpreparable_losing,
-    losing,
-    muddled,
-    late,
-    in_network,
-    full_in_network,
-    lucky
+    wrong,                // its last element is off by one
+    wild,                 // it writes one element past its output
+    unpreparable,         // it does not compile
+    unpreparable_losing,  // preparing it loses the device
+    full,                 // preparing it finds no memory
+    losing,               // its first launch loses the device
+    muddled,              // its first launch loses the device and reports another error
+    late,                 // it loses the device in the race
+    in_network,           // it loses the device in a whole network
+    full_in_network,      // it finds no memory in a whole network
+    lucky                 // its first four copies are 6 % faster
   } sort = right;
   double tanh_us = 0;  // where it is not 0: the time of a tanh
 };
@@ -169,7 +171,8 @@ class TestSource final : public TacticSource {
     std::vector<Tactic> out;
     for (const Behaviour& b : behaviours_) {
       Tactic t;
-      t.source = name_, t.id = b.id;
+      t.source = name_;
+      t.id = b.id;
       t.inputs.resize(p.inputs.size());
       t.outputs.resize(p.outputs.size());
       out.push_back(t);
@@ -184,20 +187,22 @@ class TestSource final : public TacticSource {
         device_.lost = true;
         return Error{ErrorCode::device_lost, "illegal address"};
       }
+      if (b.sort == Behaviour::full) return Error{ErrorCode::out_of_memory, "the memory is full"};
       if (b.sort == Behaviour::unpreparable) return Error{ErrorCode::internal, "does not compile"};
       Behaviour behaviour = b;
       if (b.sort == Behaviour::in_network || b.sort == Behaviour::full_in_network) {
         std::lock_guard lock(mutex_);
-        const bool is_labs = prepared_.insert(b.id + p.key()).second;  // the first one is
-        if (!is_labs && b.sort == Behaviour::full_in_network)
+        const bool is_fixtures = prepared_.insert(b.id + p.key()).second;  // the first one is
+        if (!is_fixtures && b.sort == Behaviour::full_in_network)
           return Error{ErrorCode::out_of_memory, "the memory is full"};
-        behaviour.sort = is_labs ? Behaviour::right : Behaviour::losing;
+        behaviour.sort = is_fixtures ? Behaviour::right : Behaviour::losing;
       }
       if (b.sort == Behaviour::lucky) {
         std::lock_guard lock(mutex_);
         if (++lucky_[p.key()] > 4) behaviour.us *= 1.06;
       }
-      return std::shared_ptr<const PreparedTactic>(new TestPrepared(device_, p, behaviour, name_));
+      return std::shared_ptr<const PreparedTactic>(
+          std::make_shared<TestPrepared>(device_, p, behaviour, name_));
     }
     return Error{ErrorCode::incompatible, "unknown"};
   }
@@ -212,12 +217,12 @@ class TestSource final : public TacticSource {
   mutable std::map<std::string, int> lucky_;
 };
 
-struct Bench {
+struct Tuning {
   TestDevice device;
   TacticSources sources;
   MemoryTimingStore store;
   Network network;
-  explicit Bench(std::vector<Behaviour> behaviours, std::vector<Behaviour> of_a_rival = {}) {
+  explicit Tuning(std::vector<Behaviour> behaviours, std::vector<Behaviour> of_a_rival = {}) {
     sources.push_back(std::make_unique<TestSource>(device, std::move(behaviours)));
     if (!of_a_rival.empty())
       sources.push_back(std::make_unique<TestSource>(device, std::move(of_a_rival), "rival"));
@@ -226,7 +231,7 @@ struct Bench {
         "%c = act(%b) kind=relu\n output %c }");
     network = *lower(*graph, sources, {Precision::fp32});
   }
-  Result<Assignment> select(TunerCounts* counts = nullptr, TunerOptions options = {}) {
+  Result<TacticSelection> select(TunerCounts* counts = nullptr, TunerOptions options = {}) {
     Tuner tuner(device, sources, store, options);
     auto out = tuner.select(network);
     if (counts) *counts = tuner.counts();

@@ -9,11 +9,11 @@
 namespace enginery {
 namespace {
 
-// A machine in a test: lanes cost what they cost times the machine's momentary slowness.
+// A machine in a test: candidates cost what they cost times the machine's momentary slowness.
 struct Machine {
   double slowness = 1;
   int calls = 0;
-  Lane lane(double us, int* count = nullptr) {
+  Candidate candidate(double us, int* count = nullptr) {
     return {[this, us, count]() -> Result<double> {
       ++calls;
       if (count) ++*count;
@@ -22,11 +22,11 @@ struct Machine {
   }
 };
 
-TEST(Race, DropsSlowLanesEarlyAndTimesFinalistsMost) {
+TEST(Race, DropsSlowCandidatesEarlyAndTimesFinalistsMost) {
   Machine m;
   int fast = 0, close = 0, slow = 0;
-  auto results =
-      race({m.lane(100, &fast), m.lane(105, &close), m.lane(300, &slow)}, m.lane(50), {});
+  auto results = race({m.candidate(100, &fast), m.candidate(105, &close), m.candidate(300, &slow)},
+                      m.candidate(50), {});
   ASSERT_TRUE(results);
   EXPECT_EQ(slow, 3);
   EXPECT_EQ(fast, 3 + 8 + 24);
@@ -41,70 +41,72 @@ TEST(Race, RunsOnWhereSamplesScatter) {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> factor(1, 1 + scatter);
     Machine m;
-    Lane lane{[&]() -> Result<double> { return 100 * factor(random); }};
-    auto results = race({lane, lane}, m.lane(50), rules);
+    Candidate candidate{[&]() -> Result<double> { return 100 * factor(random); }};
+    auto results = race({candidate, candidate}, m.candidate(50), rules);
     EXPECT_TRUE(results);
     return (*results)[0].samples_us.size();
   };
   EXPECT_EQ(samples(0.002, {}), 35u);
   RaceRules patient;
-  patient.most_extra_rounds = 100'000;
-  patient.most_extra_us = 1e9;
+  patient.max_extra_rounds = 100'000;
+  patient.max_extra_us = 1e9;
   EXPECT_GT(samples(0.2, patient), 200u);
   EXPECT_LT(samples(0.2, patient), 10'000u);
   EXPECT_EQ(samples(0.2, {}), 35u + 80u);
-  patient.most_extra_us = 3'000;  // two lanes of 100 us and more, eight rounds at a time
+  patient.max_extra_us = 3'000;  // two candidates of 100 us and more, eight rounds at a time
   EXPECT_EQ(samples(0.2, patient), 35u + 16u);
 }
 
-TEST(Race, EndsWhenALaneLosesTheDevice) {
+TEST(Race, EndsWhenACandidateLosesTheDevice) {
   Machine m;
-  int guards = 0, others = 0, turns = 0;
-  Lane losing{[&]() -> Result<double> {
+  int probes = 0, others = 0, turns = 0;
+  Candidate losing{[&]() -> Result<double> {
     if (++turns == 2) return Error{ErrorCode::device_lost, "illegal address"};
     return 100;
   }};
-  auto results = race({m.lane(100), losing, m.lane(100, &others)}, m.lane(50, &guards), {});
+  auto results =
+      race({m.candidate(100), losing, m.candidate(100, &others)}, m.candidate(50, &probes), {});
   ASSERT_TRUE(results);
-  EXPECT_TRUE((*results)[1].lost_device);
+  EXPECT_TRUE((*results)[1].lost_device());
   EXPECT_EQ((*results)[1].failure, "illegal address");
-  EXPECT_FALSE((*results)[0].lost_device);
+  EXPECT_FALSE((*results)[0].lost_device());
   EXPECT_EQ(others, 1);
-  EXPECT_EQ(guards, 3);
+  EXPECT_EQ(probes, 3);
 }
 
-TEST(Race, TakesOutALaneThatFails) {
+TEST(Race, TakesOutACandidateThatFails) {
   Machine m;
-  Lane broken{[]() -> Result<double> { return Error{ErrorCode::internal, "launch failed"}; }};
-  auto results = race({broken, m.lane(100)}, m.lane(50), {});
+  Candidate broken{[]() -> Result<double> { return Error{ErrorCode::internal, "launch failed"}; }};
+  auto results = race({broken, m.candidate(100)}, m.candidate(50), {});
   ASSERT_TRUE(results);
   EXPECT_EQ((*results)[0].failure, "launch failed");
   EXPECT_EQ((*results)[1].samples_us.size(), 35u);
 }
 
-TEST(Race, RepeatsRoundsThatTheGuardFindsDisturbed) {
+TEST(Race, RepeatsRoundsThatTheProbeFindsDisturbed) {
   Machine m;
   int rounds = 0, samples = 0;
-  Lane guard{[&]() -> Result<double> {
+  Candidate probe{[&]() -> Result<double> {
     m.slowness = (rounds++ / 2) % 3 == 1 ? 4 : 1;  // every third round is disturbed
     return 50 * m.slowness;
   }};
-  auto results = race({m.lane(100, &samples)}, guard, {});
+  auto results = race({m.candidate(100, &samples)}, probe, {});
   ASSERT_TRUE(results);
   EXPECT_EQ((*results)[0].samples_us.size(), 35u);
   EXPECT_GT(samples, 35);
   EXPECT_NEAR(summarize((*results)[0].samples_us).p95_us, 100, 1);
 }
 
-// A state of the device that comes and goes, and that the guard does not feel: both lanes are 7 %
-// slower for some rounds.
-TEST(Race, TellsCloseLanesApartInADeviceOfTwoStates) {
+// A state of the device that comes and goes, and that the probe does not feel: both candidates are
+// 7 % slower for some rounds.
+TEST(Race, TellsCloseCandidatesApartInADeviceOfTwoStates) {
   Machine m;
   int turns = 0;
   auto moody = [&](double us) {
-    return Lane{[&, us]() -> Result<double> { return us * ((turns++ / 2) % 9 < 4 ? 1.07 : 1.0); }};
+    return Candidate{
+        [&, us]() -> Result<double> { return us * ((turns++ / 2) % 9 < 4 ? 1.07 : 1.0); }};
   };
-  auto results = race({moody(100), moody(101)}, m.lane(50), {});
+  auto results = race({moody(100), moody(101)}, m.candidate(50), {});
   ASSERT_TRUE(results);
   const double first = summarize((*results)[0].samples_us).median_us,
                second = summarize((*results)[1].samples_us).median_us;
@@ -115,55 +117,17 @@ TEST(Race, TellsCloseLanesApartInADeviceOfTwoStates) {
 TEST(Race, EndsOnAMachineThatStaysBusy) {
   Machine m;
   int n = 0;
-  Lane guard{[&]() -> Result<double> { return n++ == 0 ? 1 : 1000; }};
-  auto results = race({m.lane(100)}, guard, {});
+  Candidate probe{[&]() -> Result<double> { return n++ == 0 ? 1 : 1000; }};
+  auto results = race({m.candidate(100)}, probe, {});
   ASSERT_TRUE(results);
-  EXPECT_GT((*results)[0].guard_ratio, 100);
+  EXPECT_GT((*results)[0].probe_ratio, 100);
 }
 
 TEST(Race, StopsWhenCancelled) {
   Machine m;
   RaceRules rules;
   rules.cancelled = [&] { return m.calls > 10; };
-  EXPECT_EQ(race({m.lane(1)}, m.lane(1), rules).error().code, ErrorCode::cancelled);
-}
-
-TEST(Summarize, GivesOrderStatistics) {
-  auto s = summarize({5, 1, 3, 2, 4});
-  EXPECT_EQ(s.median_us, 3);
-  EXPECT_EQ(s.least_us, 1);
-  EXPECT_EQ(s.mean_us, 3);
-  EXPECT_LE(s.low_us, s.median_us);
-  EXPECT_GE(s.high_us, s.median_us);
-  EXPECT_EQ(summarize({}).samples, 0);
-}
-
-TEST(Timing, RoundTripsThroughJson) {
-  Timing t;
-  t.tactic = "onednn:x(a->b)";
-  t.failure = "because \"quoted\" \xff";
-  t.statistics = summarize({1, 2, 3});
-  t.worker = "w1";
-  auto back = parse_timing(to_json(t));
-  ASSERT_TRUE(back);
-  EXPECT_EQ(back->tactic, t.tactic);
-  EXPECT_EQ(back->statistics.median_us, 2);
-  EXPECT_FALSE(back->failure.empty());
-  EXPECT_FALSE(parse_timing("[]"));
-  EXPECT_FALSE(parse_timing("{\"tactic\": 7}"));
-}
-
-TEST(MemoryTimingStore, KeepsTheLastTimingOfATactic) {
-  MemoryTimingStore store;
-  Timing t;
-  t.tactic = "a";
-  t.statistics.median_us = 1;
-  ASSERT_TRUE(store.put("device", "problem", t));
-  t.statistics.median_us = 2;
-  ASSERT_TRUE(store.put("device", "problem", t));
-  EXPECT_EQ(store.find("device", "problem")->size(), 1u);
-  EXPECT_EQ(store.find("device", "problem")->at(0).statistics.median_us, 2);
-  EXPECT_TRUE(store.find("other", "problem")->empty());
+  EXPECT_EQ(race({m.candidate(1)}, m.candidate(1), rules).error().code, ErrorCode::cancelled);
 }
 
 }  // namespace

@@ -10,8 +10,12 @@ TimingStatistics summarize(std::vector<double> samples) {
   TimingStatistics out;
   if (samples.empty()) return out;
   std::sort(samples.begin(), samples.end());
-  double n = static_cast<double>(samples.size()), sum = 0, squares = 0;
-  for (double s : samples) sum += s, squares += s * s;
+  const auto n = static_cast<double>(samples.size());
+  double sum = 0, squares = 0;
+  for (const double s : samples) {
+    sum += s;
+    squares += s * s;
+  }
   auto at = [&](double rank) { return samples[static_cast<size_t>(std::clamp(rank, 0.0, n - 1))]; };
   out.samples = static_cast<int>(samples.size());
   out.mean_us = sum / n;
@@ -19,7 +23,7 @@ TimingStatistics summarize(std::vector<double> samples) {
   out.median_us = at(std::floor((n - 1) / 2));
   out.p95_us = at(std::ceil(n * 0.95) - 1);
   out.least_us = samples.front();
-  double spread = 0.98 * std::sqrt(n);  // ranks n/2 -+ 1.96 sqrt(n)/2
+  const double spread = 0.98 * std::sqrt(n);  // ranks n/2 -+ 1.96 sqrt(n)/2
   out.low_us = at(std::floor(n / 2 - spread));
   out.high_us = at(std::ceil(n / 2 + spread));
   return out;
@@ -42,7 +46,7 @@ std::string to_json(const Timing& t) {
                          {"low_us", t.statistics.low_us},
                          {"high_us", t.statistics.high_us},
                          {"error", t.error},
-                         {"guard_ratio", t.guard_ratio},
+                         {"guard_ratio", t.probe_ratio},
                          {"worker", t.worker},
                          {"unix_seconds", t.unix_seconds},
                          {"clock_mhz", t.state.clock_mhz},
@@ -51,7 +55,10 @@ std::string to_json(const Timing& t) {
                          {"power_w", t.state.power_w},
                          {"throttle_bits", t.state.throttle_bits},
                          {"foreign_load", t.state.foreign_load}};
-  if (!t.failure.empty()) json["failure"] = t.failure;
+  if (!t.failure.empty()) {
+    json["failure"] = t.failure;
+    json["failure_kind"] = to_string(t.failure_kind);
+  }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -71,6 +78,7 @@ Result<Timing> parse_timing(std::string_view text) {
   Timing t;
   t.tactic = word("tactic");
   t.failure = word("failure");
+  t.failure_kind = parse_failure_kind(word("failure_kind"));
   t.statistics = {static_cast<int>(number("samples")),
                   number("median_us"),
                   number("mean_us"),
@@ -80,7 +88,7 @@ Result<Timing> parse_timing(std::string_view text) {
                   number("low_us"),
                   number("high_us")};
   t.error = number("error");
-  t.guard_ratio = number("guard_ratio");
+  t.probe_ratio = number("guard_ratio");
   t.state = {number("clock_mhz"),
              number("memory_clock_mhz"),
              number("temperature_c"),
@@ -94,8 +102,8 @@ Result<Timing> parse_timing(std::string_view text) {
 
 std::string device_key(const DeviceInfo& info) {
   std::string key = "sku=" + info.sku + "\n";
-  for (const Properties* facts : {&info.hardware, &info.software}) {
-    for (const auto& [name, value] : *facts) key += name + "=" + value + "\n";
+  for (const Properties* properties : {&info.hardware, &info.software}) {
+    for (const auto& [name, value] : *properties) key += name + "=" + value + "\n";
   }
   return key;
 }

@@ -4,11 +4,12 @@
 namespace enginery {
 namespace {
 
-Result<Assignment> choose(const StepContext& step, const Network& network, const Target& target) {
+Result<TacticSelection> choose(const StepContext& step, const Network& network,
+                               const Target& target) {
   if (step.session.spec().options.provisional) return analytic_choice(network, target.sources);
   TRY(const auto text, input_named(step, "choices"));
-  TRY(const Choices choices, parse_choices(*text));
-  return follow(network, target.sources, choices);
+  TRY(const SelectionRecord record, parse_selection(*text));
+  return follow(network, target.sources, record);
 }
 
 }  // namespace
@@ -21,8 +22,8 @@ Result<StepOutputs> assemble_step(const StepContext& step) {
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
   TRY(const Network* network, step.session.network());
   const BuildOptions& options = step.session.spec().options;
-  TRY(const Assignment assignment, choose(step, *network, *target));
-  TRY(Bytes content, assemble(*model, *network, assignment, *target, options));
+  TRY(const TacticSelection selection, choose(step, *network, *target));
+  TRY(Bytes content, assemble(*model, *network, selection, *target, options));
   const Digest digest = sha256(content);
   StepOutputs out;
   out.facts = {{"content_digest", digest.text()}, {"precision", to_text(options.precisions)}};

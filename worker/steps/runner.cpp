@@ -179,7 +179,7 @@ class Runner {
     StepContext context{session, std::move(inputs), request.worker, hooks(), {}};
     context.tuning.timings = &timings;
     context.tuning.one_by_one = request.one_by_one;
-    context.tuning.trial = [this](const TacticTrial& t) {
+    context.tuning.trial = [this](const InFlightTactic& t) {
       send(RunnerTrial{t.device, t.problem, t.tactic, t.over});
     };
     return run_step(request.step, context, setup_.functions, setup_.steps);

@@ -43,7 +43,7 @@ using StepInputs = std::map<std::string, std::shared_ptr<const Bytes>>;
 struct TuneSettings {
   TimingStore* timings = nullptr;  // where timings come from and go; a step that tunes has one
   bool one_by_one = false;  // TunerOptions: so that a tactic that takes the process down is known
-  std::function<void(const TacticTrial&)> trial = [](const TacticTrial&) {};
+  std::function<void(const InFlightTactic&)> trial = [](const InFlightTactic&) {};
 };
 
 struct StepContext {

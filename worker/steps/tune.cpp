@@ -37,7 +37,7 @@ TunerOptions tuner_options(const StepContext& step) {
   options.progress = with_eta(step.hooks);
   options.cancelled = step.hooks.cancelled;
   options.log = step.hooks.log;
-  options.trial = step.tuning.trial;
+  options.in_flight = step.tuning.trial;
   return options;
 }
 
@@ -53,10 +53,10 @@ Result<StepOutputs> tune_step(const StepContext& step) {
   TRY(const Network* network, step.session.network());
   const auto start = steady_clock::now();
   Tuner tuner(*target->device, target->sources, *step.tuning.timings, tuner_options(step));
-  TRY(const Assignment assignment, tuner.select(*network));
+  TRY(const TacticSelection selection, tuner.select(*network));
   const TunerCounts& counts = tuner.counts();
   StepOutputs out;
-  out.blobs["choices"] = to_json(to_choices(*network, assignment, tuner.node_us()));
+  out.blobs["choices"] = to_json(to_record(*network, selection, tuner.node_us()));
   out.metrics = {{"timings_measured", static_cast<double>(counts.timings_measured)},
                  {"timings_reused", static_cast<double>(counts.timings_reused)},
                  {"problems", static_cast<double>(counts.problems)},

@@ -35,7 +35,7 @@ class CpuDevice final : public Device {
   CpuDevice(DeviceInfo info, std::vector<int> cores)
       : info_(std::move(info)),
         teams_(std::make_shared<CpuTeams>(info_.threads, cores)),
-        measurer_(make_cpu_measurer(cores, info_.cache_bytes)) {}
+        measurer_(make_cpu_measurer(cores)) {}
 
   const DeviceInfo& info() const override { return info_; }
 

@@ -16,8 +16,7 @@ namespace {
 
 // /proc/stat counts in ticks of 10 ms: over a shorter interval its difference says nothing.
 constexpr double kShortestInterval_s = 0.1;
-constexpr double kMinUnitUs = 50;
-constexpr int64_t kMinFlushBytes = int64_t{32} << 20, kMaxFlushBytes = int64_t{512} << 20;
+constexpr double kMinResolvableUs = 50;
 
 double seconds(const timeval& t) {
   return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
@@ -66,21 +65,17 @@ double clock_mhz(int core) {
 
 class CpuMeasurer final : public Measurer {
  public:
-  CpuMeasurer(std::vector<int> cores, int64_t cache_bytes) : cores_(std::move(cores)) {
-    // Twice the last level: a cache that is not strictly least-recently-used forgets only then.
-    flush_bytes_ = std::clamp(2 * cache_bytes, kMinFlushBytes, kMaxFlushBytes);
-    remember();
-  }
+  explicit CpuMeasurer(std::vector<int> cores) : cores_(std::move(cores)) { remember(); }
 
-  Result<double> time_us(Stream& stream, CommandList& sequence) override {
+  Result<double> time_us(Stream& stream, CommandList& list) override {
     ComputeScope scope(stream);
     auto start = std::chrono::steady_clock::now();
-    CHECK_OK(sequence.launch(stream));
+    CHECK_OK(list.launch(stream));
     std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
     return elapsed.count();
   }
 
-  double least_unit_us() const override { return kMinUnitUs; }
+  double min_resolvable_us() const override { return kMinResolvableUs; }
 
   DeviceState state() override {
     double elapsed = now_seconds() - at_s_;
@@ -97,20 +92,6 @@ class CpuMeasurer final : public Measurer {
     return state;
   }
 
-  Status flush_caches(Stream& stream) override {
-    ComputeScope scope(stream);
-    buffer_.resize(static_cast<size_t>(flush_bytes_) / sizeof(uint64_t));
-    constexpr int64_t kLineWords = 64 / sizeof(uint64_t);
-    auto* words = buffer_.data();
-    int64_t n = static_cast<int64_t>(buffer_.size());
-    uint64_t value = ++flushes_;
-    // Written, not read: lines in the modified state displace everything in every level of each
-    // core that takes part.
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i += kLineWords) words[i] = value;
-    return {};
-  }
-
  private:
   void remember() {
     at_s_ = now_seconds();
@@ -119,16 +100,13 @@ class CpuMeasurer final : public Measurer {
   }
 
   const std::vector<int> cores_;
-  int64_t flush_bytes_ = 0;
-  uint64_t flushes_ = 0;
-  std::vector<uint64_t> buffer_;
   double at_s_ = 0, busy_s_ = 0, own_s_ = 0, foreign_load_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Measurer> make_cpu_measurer(std::vector<int> cores, int64_t cache_bytes) {
-  return std::make_unique<CpuMeasurer>(std::move(cores), cache_bytes);
+std::unique_ptr<Measurer> make_cpu_measurer(std::vector<int> cores) {
+  return std::make_unique<CpuMeasurer>(std::move(cores));
 }
 
 }  // namespace enginery

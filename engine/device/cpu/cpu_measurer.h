@@ -1,12 +1,14 @@
-// The CPU's measuring instrument: the steady clock around a sequence, and how much of the machine
-// others use.
+// The CPU's measuring instrument: the steady clock around a command list, and how much of the
+// machine other processes use.
+//
+// Belongs to one thread at a time, as every Measurer does.
 #pragma once
 
-#include "engine/device/device.h"
+#include "engine/device/measurer.h"
 
 namespace enginery {
 
-// `cores`: those that the device uses; `cache_bytes`: what flush_caches must displace.
-std::unique_ptr<Measurer> make_cpu_measurer(std::vector<int> cores, int64_t cache_bytes);
+// `cores`: the numbers of those that the device uses, at least one.
+std::unique_ptr<Measurer> make_cpu_measurer(std::vector<int> cores);
 
 }  // namespace enginery

@@ -108,7 +108,9 @@ CpuIdentity read_cpu_identity() {
   int family = (one.eax >> 8) & 0xf, model = (one.eax >> 4) & 0xf;
   if (family == 0x6 || family == 0xf) model |= ((one.eax >> 16) & 0xf) << 4;
   if (family == 0xf) family += (one.eax >> 20) & 0xff;
-  id.family = family, id.model = model, id.stepping = one.eax & 0xf;
+  id.family = family;
+  id.model = model;
+  id.stepping = one.eax & 0xf;
   id.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE);
   id.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE);
   id.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);

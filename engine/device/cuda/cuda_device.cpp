@@ -25,7 +25,7 @@ std::string version_or_reason(const Result<std::string>& version) {
 
 Result<std::unique_ptr<Device>> CudaDevice::open(const SkuRow& row, const DeviceOptions& options) {
   if (options.compile_only) {
-    std::unique_ptr<CudaDevice> device(new CudaDevice(device_info(row)));
+    auto device = std::make_unique<CudaDevice>(MakeKey{}, device_info(row));
     device->add_software_facts("none");
     return std::unique_ptr<Device>(std::move(device));
   }
@@ -40,7 +40,7 @@ Result<std::unique_ptr<Device>> CudaDevice::open(const SkuRow& row, const Device
   }
   std::unique_ptr<Nvml> nvml = open_nvml();
   TRY(CardStructure card, read_card(*driver, nvml.get(), options.index));
-  std::unique_ptr<CudaDevice> device(new CudaDevice(device_info(card)));
+  auto device = std::make_unique<CudaDevice>(MakeKey{}, device_info(card));
   if (device->info_.sku != row.name) {
     return Error{ErrorCode::incompatible, "open device " + row.name + ": GPU " +
                                               std::to_string(options.index) + " (" + card.name +
@@ -147,7 +147,7 @@ Status CudaDevice::fill(Stream& stream, void* to, uint8_t byte, size_t bytes) {
 }
 
 Result<std::unique_ptr<CommandList>> CudaDevice::record(Stream& stream, const Enqueue& enqueue) {
-  return CudaSequence::record(*this, stream, enqueue);
+  return CudaCommandList::record(*this, stream, enqueue);
 }
 
 Result<const Nvrtc*> CudaDevice::nvrtc() {

@@ -13,7 +13,7 @@
 #include "engine/device/cuda/driver.h"
 #include "engine/device/cuda/fingerprint.h"
 #include "engine/device/cuda/nvrtc.h"
-#include "engine/device/device.h"
+#include "engine/device/measurer.h"
 
 namespace enginery {
 
@@ -37,10 +37,16 @@ class Lazy {
 };
 
 class CudaDevice final : public Device {
+  struct MakeKey {
+    explicit MakeKey() = default;
+  };
+
  public:
   // Opens GPU `options.index`. Errors: unavailable (no driver, no such GPU), incompatible (another
   // SKU), internal.
   static Result<std::unique_ptr<Device>> open(const SkuRow& row, const DeviceOptions& options);
+  // For open() alone.
+  CudaDevice(MakeKey, DeviceInfo info) : info_(std::move(info)) {}
   ~CudaDevice() override;
 
   const DeviceInfo& info() const override { return info_; }
@@ -66,7 +72,6 @@ class CudaDevice final : public Device {
   Result<const CublasLt*> cublaslt();
 
  private:
-  explicit CudaDevice(DeviceInfo info) : info_(std::move(info)) {}
   Status connect(const DeviceOptions& options, std::unique_ptr<Driver> driver);
   void add_software_facts(const std::string& driver_text);
   Result<DeviceMemory> allocate_filled(const void* from, size_t bytes, CopyKind kind);

@@ -1,7 +1,5 @@
 #include "engine/device/cuda/cuda_measurer.h"
 
-#include <algorithm>
-
 namespace enginery {
 namespace {
 
@@ -35,7 +33,7 @@ Result<std::unique_ptr<Measurer>> CudaMeasurer::create(CudaDevice& device,
                                                        std::unique_ptr<Nvml> nvml,
                                                        const std::string& pci_bus) {
   CHECK_OK(device.make_current());
-  std::unique_ptr<CudaMeasurer> measurer(new CudaMeasurer(device));
+  auto measurer = std::make_unique<CudaMeasurer>(MakeKey{}, device);
   const Driver& driver = device.driver();
   CUDA_OK(driver, cuEventCreate(&measurer->begin_, CU_EVENT_DEFAULT));
   CUDA_OK(driver, cuEventCreate(&measurer->end_, CU_EVENT_DEFAULT));
@@ -56,7 +54,7 @@ CudaMeasurer::~CudaMeasurer() {
   if (module_) device_.driver().cuModuleUnload(module_);
 }
 
-Result<double> CudaMeasurer::time_us(Stream& stream, CommandList& sequence) {
+Result<double> CudaMeasurer::time_us(Stream& stream, CommandList& list) {
   CHECK_OK(device_.make_current());
   const Driver& driver = device_.driver();
   CUstream handle = cuda_stream(stream);
@@ -64,7 +62,7 @@ Result<double> CudaMeasurer::time_us(Stream& stream, CommandList& sequence) {
   void* parameters[] = {&nanoseconds};
   CUDA_OK(driver, cuLaunchKernel(wait_, 1, 1, 1, 1, 1, 1, 0, handle, parameters, nullptr));
   CUDA_OK(driver, cuEventRecord(begin_, handle));
-  CHECK_OK(sequence.launch(stream));
+  CHECK_OK(list.launch(stream));
   CUDA_OK(driver, cuEventRecord(end_, handle));
   CUDA_OK(driver, cuEventSynchronize(end_));
   float milliseconds = 0;
@@ -87,14 +85,6 @@ DeviceState CudaMeasurer::state() {
   if (nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(handle_, &bits) == 0)
     state.throttle_bits = bits & ~kIdle;
   return state;
-}
-
-Status CudaMeasurer::flush_caches(Stream& stream) {
-  if (flush_.bytes() == 0) {
-    TRY(flush_, device_.allocate(static_cast<size_t>(
-                    std::max<int64_t>(2 * device_.info().cache_bytes, 1 << 20))));
-  }
-  return device_.fill(stream, flush_.data(), 0x5a, flush_.bytes());
 }
 
 }  // namespace enginery

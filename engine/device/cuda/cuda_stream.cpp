@@ -19,7 +19,7 @@ CUstream cuda_stream(Stream& stream) {
 
 Result<std::unique_ptr<Stream>> CudaStream::create(const CudaDevice& device) {
   CHECK_OK(device.make_current());
-  std::unique_ptr<CudaStream> stream(new CudaStream(device));
+  auto stream = std::make_unique<CudaStream>(MakeKey{}, device);
   CUDA_OK(device.driver(), cuStreamCreate(&stream->handle_, CU_STREAM_NON_BLOCKING));
   return std::unique_ptr<Stream>(std::move(stream));
 }
@@ -43,7 +43,7 @@ Status CudaStream::synchronize() {
   return {};
 }
 
-CudaMark::~CudaMark() {
+CudaEvent::~CudaEvent() {
   if (device_.make_current().ok()) device_.driver().cuEventDestroy_v2(event_);
 }
 
@@ -51,15 +51,15 @@ Result<std::unique_ptr<Event>> CudaStream::mark() {
   CHECK_OK(device_.make_current());
   CUevent event = nullptr;
   CUDA_OK(device_.driver(), cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-  auto out = std::make_unique<CudaMark>(device_, event);
+  auto out = std::make_unique<CudaEvent>(device_, event);
   CUDA_OK(device_.driver(), cuEventRecord(event, handle_));
   return std::unique_ptr<Event>(std::move(out));
 }
 
-Status CudaStream::wait(const Event& mark) {
+Status CudaStream::wait(const Event& event) {
   CHECK_OK(device_.make_current());
   CUDA_OK(device_.driver(),
-          cuStreamWaitEvent(handle_, static_cast<const CudaMark&>(mark).event(), 0));
+          cuStreamWaitEvent(handle_, static_cast<const CudaEvent&>(event).event(), 0));
   return {};
 }
 
@@ -99,8 +99,9 @@ Status CudaStream::copy(void* to, const void* from, size_t bytes, CopyKind kind)
   return {};
 }
 
-Result<std::unique_ptr<CommandList>> CudaSequence::record(const CudaDevice& device, Stream& stream,
-                                                          const Enqueue& enqueue) {
+Result<std::unique_ptr<CommandList>> CudaCommandList::record(const CudaDevice& device,
+                                                             Stream& stream,
+                                                             const Enqueue& enqueue) {
   CHECK_OK(device.make_current());
   const Driver& driver = device.driver();
   CUstream handle = cuda_stream(stream);
@@ -120,14 +121,14 @@ Result<std::unique_ptr<CommandList>> CudaSequence::record(const CudaDevice& devi
   CHECK_OK(enqueued);
   CHECK_OK(ended);
   CHECK_OK(instantiated);
-  return std::unique_ptr<CommandList>(new CudaSequence(device, exec, enqueue));
+  return std::unique_ptr<CommandList>(std::make_unique<CudaCommandList>(device, exec, enqueue));
 }
 
-CudaSequence::~CudaSequence() {
+CudaCommandList::~CudaCommandList() {
   if (exec_ && device_.make_current().ok()) device_.driver().cuGraphExecDestroy(exec_);
 }
 
-Status CudaSequence::launch(Stream& stream) {
+Status CudaCommandList::launch(Stream& stream) {
   CHECK_OK(device_.make_current());
   CUDA_OK(device_.driver(), cuGraphLaunch(exec_, cuda_stream(stream)));
   return {};

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "engine/device/cuda/data_sheets.h"
+#include "engine/device/cuda/gpu_specs.h"
 
 namespace enginery {
 namespace {
@@ -75,7 +75,9 @@ Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int inde
   for (auto& [attribute, value] : wanted)
     CUDA_OK(driver, cuDeviceGetAttribute(value, attribute, device));
   card.compute_capability = 10 * major + minor;
-  card.l2_kib = l2 / 1024, card.clock_mhz = khz / 1000, card.memory_clock_mhz = memory_khz / 1000;
+  card.l2_kib = l2 / 1024;
+  card.clock_mhz = khz / 1000;
+  card.memory_clock_mhz = memory_khz / 1000;
   card.ecc = ecc != 0, card.integrated = integrated != 0;
   card.pci_device_id = card.integrated ? 0 : pci_device_id(card.pci_bus);
   NvmlHandle handle = nullptr;
@@ -123,20 +125,20 @@ DeviceInfo device_info(const CardStructure& card) {
 }
 
 DeviceInfo device_info(const SkuRow& row) {
-  CardSheet sheet = card_sheet(row);
+  GpuSpecs specs = gpu_specs(row);
   CardStructure card;
   card.name = "data sheet of " + row.name;
   card.pci_bus = "none";
   card.compute_capability = row.compute_capability;
   card.sm_count = row.sm_count;
   card.memory_mib = row.memory_gib * 1024;
-  card.l2_kib = sheet.l2_kib;
-  card.clock_mhz = sheet.boost_mhz;
+  card.l2_kib = specs.l2_kib;
+  card.clock_mhz = specs.boost_mhz;
   card.pci_device_id = row.pci_ids.empty() ? 0 : row.pci_ids.front();
   DeviceInfo info = device_info(card);
   info.sku = row.name;
   info.physical_id = "none";
-  info.bytes_per_second = 1e9 * sheet.gigabytes_per_second;
+  info.bytes_per_second = 1e9 * specs.gigabytes_per_second;
   return info;
 }
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 
+#include "engine/device/measurer.h"
 #include "tests/bench/gpu/gpu.h"
 #include "tests/bench/gpu/resnet50_layers.h"
 #include "tests/support/gpu_sources.h"
@@ -42,9 +43,10 @@ Result<double> time_us(Bench& b, const TacticRun& run, int samples) {
       return {};
     }));
     TRY(double first, measurer.time_us(*b.stream, *sequence));
-    if (first < measurer.least_unit_us() && launches < 4096) {
+    if (first < measurer.min_resolvable_us() && launches < 4096) {
       launches = static_cast<int>(std::min(
-          4096.0, launches * std::max(2.0, 1.2 * measurer.least_unit_us() / std::max(first, 1.0))));
+          4096.0,
+          launches * std::max(2.0, 1.2 * measurer.min_resolvable_us() / std::max(first, 1.0))));
       continue;
     }
     std::vector<double> values;

@@ -1,6 +1,6 @@
 // How steady the tuner's instrument is on this GPU: the closest tactics of a few problems against
-// each other, in several labs (each with memory of its own) and again and again over time. The
-// ratios' spread over labs and over time says what a tie must be.
+// each other, in several fixtures (each with memory of its own) and again and again over time. The
+// ratios' spread over fixtures and over time says what a tie must be.
 //
 //   steadiness_bench --out steadiness.csv [--labs 6] [--visits 20] [--rounds 8] [--pause-ms 100]
 //
@@ -14,7 +14,7 @@
 #include "tests/bench/gpu/gpu.h"
 #include "tests/support/gpu_sources.h"
 #include "tests/support/problem_text.h"
-#include "tuner/lab.h"
+#include "tuner/measurement_fixture.h"
 
 namespace enginery {
 namespace {
@@ -42,25 +42,26 @@ struct Bench {
 };
 
 struct Station {
-  std::unique_ptr<Lab> lab;
-  std::vector<Lane> lanes;
+  std::unique_ptr<MeasurementFixture> fixture;
+  std::vector<Candidate> candidates;
 };
 
 Result<Station> make_station(Bench& b, const Problem& problem, const std::vector<Tactic>& tactics) {
   Station out;
-  TRY(out.lab, Lab::make(problem, *b.gpu.device, 1));
+  TRY(out.fixture, MeasurementFixture::make(problem, *b.gpu.device, 1));
   for (const Tactic& t : tactics) {
-    TRY(LabCandidate candidate, out.lab->prepare(*find_source(b.gpu.sources, t.source), t));
-    TRY(out.lanes.emplace_back(), out.lab->lane(candidate));
+    TRY(PreparedCandidate prepared, out.fixture->prepare(*find_source(b.gpu.sources, t.source), t));
+    TRY(out.candidates.emplace_back(), out.fixture->candidate(prepared));
   }
   return out;
 }
 
-Result<std::vector<std::vector<double>>> sample(const std::vector<Lane>& lanes, int rounds) {
-  std::vector<std::vector<double>> out(lanes.size());
+Result<std::vector<std::vector<double>>> sample(const std::vector<Candidate>& candidates,
+                                                int rounds) {
+  std::vector<std::vector<double>> out(candidates.size());
   for (int r = 0; r < rounds; ++r) {
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      TRY(double us, lanes[i].time_us());
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      TRY(double us, candidates[i].time_us());
       out[i].push_back(us);
     }
   }
@@ -84,7 +85,7 @@ Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
   for (const Tactic& t : found) {
     auto station = make_station(b, problem, {t});
     if (!station.ok()) continue;
-    auto samples = sample(station->lanes, 5);
+    auto samples = sample(station->candidates, 5);
     if (samples.ok()) timed.emplace_back(median((*samples)[0]), t);
   }
   std::sort(timed.begin(), timed.end(),
@@ -97,14 +98,14 @@ Result<std::vector<Tactic>> closest(Bench& b, const Problem& problem) {
 Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
   TRY(Problem problem, parse_problem(kProblems[number]));
   TRY(std::vector<Tactic> tactics, closest(b, problem));
-  TRY(Problem guard_problem,
+  TRY(Problem probe_problem,
       parse_problem("conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "
                     "float32[1x64x28x28] w:float32[64x64x3x3]"));
-  TRY(std::vector<Tactic> guards, offer_all(b.gpu.sources, guard_problem, {Precision::fp32}));
-  guards.resize(1);
-  TRY(Station guard, make_station(b, guard_problem, guards));
+  TRY(std::vector<Tactic> probes, offer_all(b.gpu.sources, probe_problem, {Precision::fp32}));
+  probes.resize(1);
+  TRY(Station probe, make_station(b, probe_problem, probes));
   std::vector<Station> stations;
-  std::vector<DeviceMemory> between;  // so that no two labs lie alike
+  std::vector<DeviceMemory> between;  // so that no two fixtures lie alike
   for (int i = 0; i < o.labs; ++i) {
     TRY(stations.emplace_back(), make_station(b, problem, tactics));
     TRY(between.emplace_back(),
@@ -112,9 +113,9 @@ Status watch(Bench& b, const Options& o, int number, std::ofstream& csv) {
   }
   for (int visit = 0; visit < o.visits; ++visit) {
     for (size_t s = 0; s < stations.size(); ++s) {
-      TRY(auto before, sample(guard.lanes, 3));
+      TRY(auto before, sample(probe.candidates, 3));
       const double seconds = b.seconds();
-      TRY(auto samples, sample(stations[s].lanes, o.rounds));
+      TRY(auto samples, sample(stations[s].candidates, o.rounds));
       for (size_t i = 0; i < tactics.size(); ++i) {
         csv << number << "," << s << "," << visit << "," << seconds << ",\""
             << tactic_key(tactics[i]) << "\"," << median(samples[i]) << "," << median(before[0])

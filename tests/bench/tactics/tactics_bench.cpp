@@ -12,6 +12,7 @@
 #include <map>
 
 #include "engine/compile/compile.h"
+#include "engine/device/measurer.h"
 #include "engine/device/sku_table.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/tactic_harness.h"

@@ -48,6 +48,29 @@ TEST_F(DeviceLockTest, WaitingEndsWhenItIsCancelled) {
   EXPECT_EQ(second.error().code, ErrorCode::cancelled);
 }
 
+// Half an hour passes while the test asks a few times.
+TEST_F(DeviceLockTest, GivesUpWhenItsClockSaysSo) {
+  struct TurnedClock final : Clock {
+    Nanoseconds now{0};
+    Nanoseconds monotonic() const override { return now; }
+    Nanoseconds wall_time() const override { return now; }
+  } clock;
+  auto held = DeviceLock::acquire("cpu", options_);
+  ASSERT_TRUE(held.ok());
+  int asked = 0;
+  options_.clock = &clock;
+  options_.timeout = std::chrono::minutes(30);
+  options_.cancelled = [&] {
+    clock.now += std::chrono::minutes(10);
+    ++asked;
+    return false;
+  };
+  auto second = DeviceLock::acquire("cpu", options_);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, ErrorCode::timed_out);
+  EXPECT_EQ(asked, 3);
+}
+
 TEST_F(DeviceLockTest, DiesWithItsProcess) {
   pid_t child = fork();
   if (child == 0) {

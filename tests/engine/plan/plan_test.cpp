@@ -33,7 +33,10 @@ class TestSource final : public TacticSource {
     bool conv = std::holds_alternative<Convolution>(p.op);
     t.inputs.assign(p.inputs.size(), conv ? kNhwc : kLinear);
     t.outputs.assign(p.outputs.size(), conv ? kNhwc : kLinear);
-    if (is_reformat(p)) t.inputs = {*p.inputs[0].pinned}, t.outputs = {*p.outputs[0].pinned};
+    if (is_reformat(p)) {
+      t.inputs = {*p.inputs[0].pinned};
+      t.outputs = {*p.outputs[0].pinned};
+    }
     if (conv) t.workspace_bytes = 100;
     for (const EpilogueStep& s : p.epilogue) {
       if (s.kind == EpilogueKind::add) t.in_place_operand = s.operand;
@@ -64,8 +67,8 @@ struct Fixture {
   }
   Result<Plan> plan_text(const std::string& body) {
     TRY(Network network, lower_text(body));
-    TRY(Assignment assignment, analytic_choice(network, sources));
-    return make_plan(network, assignment);
+    TRY(TacticSelection selection, analytic_choice(network, sources));
+    return make_plan(network, selection);
   }
 };
 
@@ -213,7 +216,8 @@ TEST(Plan, LeavesAnOutputThatIsAViewOfAnInputToTheRuntime) {
   EXPECT_EQ(plan->storages[static_cast<size_t>(out.storage)].kind, StorageKind::input);
 }
 
-TEST(PlanMemory, NeverOverlapsLiveStoragesOfRandomPlans) {
+// Kernels load vectors from the start of a storage, so that every one must be aligned.
+TEST(PlanMemory, AlignsStoragesOfRandomPlansAndNeverOverlapsLiveOnes) {
   uint64_t seed = 7;
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE("seed " + std::to_string(seed) + " round " + std::to_string(round));
@@ -235,7 +239,106 @@ TEST(PlanMemory, NeverOverlapsLiveStoragesOfRandomPlans) {
     plan_memory(plan);
     EXPECT_TRUE(check_memory(plan));
     EXPECT_LE(plan.arena_bytes, sum);
+    for (const Storage& s : plan.storages) EXPECT_EQ(s.offset % kArenaAlignment, 0);
+    EXPECT_EQ(plan.arena_bytes % kArenaAlignment, 0);
   }
+}
+
+// The whole plan as text: a line a tensor, a storage, a step.
+std::string text_of(const Plan& plan) {
+  std::string out;
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    const PlanTensor& t = plan.tensors[i];
+    out += "tensor " + std::to_string(i) + " %" + t.name + " " + to_string(t.type) + " " +
+           to_string(t.format) + " in " + std::to_string(t.storage) + "\n";
+  }
+  constexpr const char* kKinds[] = {"arena", "input", "output"};
+  for (size_t i = 0; i < plan.storages.size(); ++i) {
+    const Storage& s = plan.storages[i];
+    out += "storage " + std::to_string(i) + " " + kKinds[static_cast<int>(s.kind)] + " " +
+           std::to_string(s.offset) + " " + std::to_string(s.bytes) + " bytes, steps " +
+           std::to_string(s.first_step) + "-" + std::to_string(s.last_step) + "\n";
+  }
+  auto list = [](const std::vector<int>& numbers) {
+    std::string text;
+    for (const int n : numbers) text += " " + (n < 0 ? std::string("-") : std::to_string(n));
+    return text;
+  };
+  for (const PlanStep& s : plan.steps) {
+    out += "step " + s.name + ":" + list(s.inputs) + " | constants" + list(s.constants) + " ->" +
+           list(s.outputs) + " workspace" + list({s.workspace}) + " stream " +
+           std::to_string(s.stream) + "\n";
+  }
+  return out + "arena " + std::to_string(plan.arena_bytes) + " inputs" + list(plan.inputs) +
+         " outputs" + list(plan.outputs) + "\n";
+}
+
+// Plans are in engine files, so the same choices must give the same plan. A change of one of these
+// texts is a change of every engine: it belongs into the change's description.
+TEST(PlanGolden, OfAnActivationNeedsNoArena) {
+  EXPECT_EQ(
+      text_of(*Fixture().plan_text("input %x : float32[2x6]\n %y = act(%x) kind=relu\n output %y")),
+      R"(tensor 0 %x float32[2x6] float32:linear in 0
+tensor 1 %y float32[2x6] float32:linear in 1
+storage 0 input 0 48 bytes, steps 0-0
+storage 1 output 0 48 bytes, steps 0-1
+step y: 0 | constants - -> 1 workspace - stream 0
+arena 0 inputs 0 outputs 1
+)");
+}
+
+TEST(PlanGolden, OfAResidualBlockReusesTheArena) {
+  EXPECT_EQ(text_of(*Fixture().plan_text(kResidual)),
+            R"(tensor 0 %x float32[1x4x5x5] float32:linear in 0
+tensor 1 %x float32[1x4x5x5] float32:nhwc in 1
+tensor 2 %c0 float32[1x4x5x5] float32:nhwc in 2
+tensor 3 %r float32[1x4x5x5] float32:nhwc in 4
+tensor 4 %c2 float32[1x4x5x5] float32:nhwc in 6
+tensor 5 %c2 float32[1x4x5x5] float32:linear in 8
+storage 0 input 0 400 bytes, steps 0-0
+storage 1 arena 0 400 bytes, steps 0-1
+storage 2 arena 512 400 bytes, steps 1-2
+storage 3 arena 1024 100 bytes, steps 1-1
+storage 4 arena 0 400 bytes, steps 2-3
+storage 5 arena 1024 100 bytes, steps 2-2
+storage 6 arena 512 400 bytes, steps 3-4
+storage 7 arena 1024 100 bytes, steps 3-3
+storage 8 output 0 400 bytes, steps 4-5
+step reformat x: 0 | constants - -> 1 workspace - stream 0
+step c0: 1 - | constants - 0 -> 2 workspace 3 stream 0
+step c1+a+r: 2 - 2 | constants - 0 - -> 3 workspace 5 stream 0
+step c2: 3 - | constants - 0 -> 4 workspace 7 stream 0
+step reformat c2: 4 | constants - -> 5 workspace - stream 0
+arena 1280 inputs 0 outputs 5
+)");
+}
+
+TEST(PlanGolden, OfBranchesThatRunInParallelSharesNoBytesBetweenThem) {
+  Fixture f;
+  auto network = f.lower_text(
+      "input %x : float32[1x8x4x4]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = "
+      "act(%a) kind=sigmoid\n %d = binary(%b, %c) kind=add\n output %d");
+  ASSERT_TRUE(network);
+  auto selection = analytic_choice(*network, f.sources);
+  ASSERT_TRUE(selection);
+  selection->streams = 2;
+  EXPECT_EQ(text_of(*make_plan(*network, *selection)),
+            R"(tensor 0 %x float32[1x8x4x4] float32:linear in 0
+tensor 1 %a float32[1x8x4x4] float32:linear in 1
+tensor 2 %b float32[1x8x4x4] float32:linear in 2
+tensor 3 %c float32[1x8x4x4] float32:linear in 3
+tensor 4 %d float32[1x8x4x4] float32:linear in 4
+storage 0 input 0 512 bytes, steps 0-0
+storage 1 arena 0 512 bytes, steps 0-2
+storage 2 arena 512 512 bytes, steps 1-3
+storage 3 arena 1024 512 bytes, steps 2-3
+storage 4 output 0 512 bytes, steps 3-4
+step a: 0 | constants - -> 1 workspace - stream 0
+step b: 1 | constants - -> 2 workspace - stream 0
+step c: 1 | constants - -> 3 workspace - stream 1
+step d: 2 3 | constants - - -> 4 workspace - stream 0
+arena 1536 inputs 0 outputs 4
+)");
 }
 
 TEST(CheckMemory, FindsAnOverlap) {

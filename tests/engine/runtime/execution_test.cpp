@@ -64,9 +64,9 @@ TEST(Execution, RunsAPlanWithMoreThreadsThanItWasMadeFor) {
   for (const Tactic& tactic : tactics) {
     if (tactic.trust == Trust::reference) continue;
     network->nodes[0].tactics = {tactic};
-    auto assignment = analytic_choice(*network, one->sources);
-    ASSERT_TRUE(assignment.ok()) << assignment.error().message;
-    auto plan = make_plan(*network, *assignment);
+    auto selection = analytic_choice(*network, one->sources);
+    ASSERT_TRUE(selection.ok()) << selection.error().message;
+    auto plan = make_plan(*network, *selection);
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     const std::vector<float> expected = run(*plan, *one), y = run(*plan, *four);
     for (size_t i = 0; i < y.size(); ++i)
@@ -87,10 +87,10 @@ TEST(Execution, NamesTheSourceThatALayerNeedsAndThatIsNotHere) {
   ASSERT_TRUE(target.ok()) << target.error().message;
   auto network = lower(pointwise_convolution(), target->sources, {Precision::fp32});
   ASSERT_TRUE(network.ok()) << network.error().message;
-  auto assignment = analytic_choice(*network, target->sources);
-  ASSERT_TRUE(assignment.ok());
-  assignment->tactics[0].source = "cudnn";
-  auto plan = make_plan(*network, *assignment);
+  auto selection = analytic_choice(*network, target->sources);
+  ASSERT_TRUE(selection.ok());
+  selection->tactics[0].source = "cudnn";
+  auto plan = make_plan(*network, *selection);
   ASSERT_TRUE(plan.ok());
   auto program = Program::make(*plan, *target->device, target->sources);
   ASSERT_FALSE(program.ok());
@@ -120,11 +120,11 @@ TEST(Execution, RunsBranchesOnSideStreams) {
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   auto network = lower(*graph, target->sources, {Precision::fp32});
   ASSERT_TRUE(network.ok()) << network.error().message;
-  auto assignment = analytic_choice(*network, target->sources);
-  ASSERT_TRUE(assignment.ok());
-  auto one = make_plan(*network, *assignment);
-  assignment->streams = 3;
-  auto three = make_plan(*network, *assignment);
+  auto selection = analytic_choice(*network, target->sources);
+  ASSERT_TRUE(selection.ok());
+  auto one = make_plan(*network, *selection);
+  selection->streams = 3;
+  auto three = make_plan(*network, *selection);
   ASSERT_TRUE(one.ok() && three.ok());
   EXPECT_EQ(stream_count(*three), 3);
   EXPECT_EQ(run(*one, *target), run(*three, *target));

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/device/cuda/data_sheets.h"
+#include "engine/device/cuda/gpu_specs.h"
 #include "engine/tactics/cuda/kernel/kernel_plan.h"
 #include "engine/tactics/cuda/launch/gpu_tactic.h"
 

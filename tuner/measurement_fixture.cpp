@@ -1,14 +1,15 @@
-#include "tuner/lab.h"
+#include "tuner/measurement_fixture.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <tuple>
 
 #include "engine/device/format_convert.h"
-#include "engine/device/timed_unit.h"
+#include "engine/device/measurer.h"
 #include "tuner/random_data.h"
 #include "tuner/sampled_reference.h"
 
@@ -18,18 +19,20 @@ namespace {
 constexpr int64_t kRedZoneBytes = 256;
 constexpr uint8_t kRedZoneByte = 0xa5;
 constexpr int64_t kCheckedElements = 4096;
-constexpr int64_t kMinRingWeights =
-    256 << 10;  // smaller weights stay in the inner caches whatever runs between
+// Smaller weights stay in the inner caches whatever runs between.
+constexpr int64_t kMinRingWeights = 256 << 10;
 constexpr int64_t kMaxRingCopies = 8;
-constexpr int kMaxSmallCopies = 4;        // of smaller ones, for the sake of where they lie
-constexpr int64_t kPlaceStep = 37 * 256;  // so much further within its allocation lies a buffer in
-                                          // the next place: pages begin alike
-constexpr int64_t kMaxPlacedWorkspace = 1 << 20;  // larger ones lie in one place
-constexpr int kMaxLaunchesAUnit = 2000;
+constexpr int kMaxSmallCopies = 4;  // of smaller weights: only their addresses differ
+// How much further into its allocation each placement puts a buffer. Not a multiple of a page,
+// since allocations begin at pages.
+constexpr int64_t kPlacementStep = 37 * 256;
+constexpr int64_t kMaxPlacedWorkspace = 1 << 20;  // larger ones have one placement
+constexpr int kMaxLaunchesABatch = 2000;
+constexpr char kOutside[] = "wrote outside its buffer (red zone)";
 
 // An upper bound of what a tensor takes in any format: its widest type, its channels padded to the
 // widest block.
-int64_t most_bytes(const TensorType& type) {
+int64_t max_bytes(const TensorType& type) {
   const Format widest{element_bytes(type.type) > 4 ? type.type : DataType::float32,
                       {LayoutKind::blocked, 16}};
   return std::max<int64_t>({physical_bytes(type.dims, widest), bytes_of(type), 1});
@@ -41,23 +44,43 @@ int64_t weight_bytes(const Problem& problem) {
   return bytes;
 }
 
-// What a launch reads and writes beside weights, at most.
+// What a launch reads and writes besides weights, at most.
 int64_t activation_bytes(const Problem& problem) {
   int64_t bytes = 0;
   for (const TensorDesc& d : problem.inputs)
-    bytes += d.present && !d.constant ? most_bytes(d.type) : 0;
-  for (const TensorDesc& d : problem.outputs) bytes += most_bytes(d.type);
+    bytes += d.present && !d.constant ? max_bytes(d.type) : 0;
+  for (const TensorDesc& d : problem.outputs) bytes += max_bytes(d.type);
   return bytes;
 }
 
-// At most so many: places and copies of weights in turn make as many launches as the larger of the
-// two.
+// The largest power of two up to `count`. With powers of two, placements and copies of weights that
+// take turns need no more launches than the larger of the two numbers.
 int power_of_two(int64_t count) {
   return static_cast<int>(std::bit_floor(static_cast<uint64_t>(count)));
 }
 
-Error wrong(const std::string& reason) {
-  return {ErrorCode::internal, reason};
+// The largest difference over the largest expected value, against what the precision allows.
+CheckedResult compare(const Tensor& result, const std::vector<double>& expected, double bar) {
+  auto wrong = [](const std::string& reason) {
+    return CheckedResult{0, reason, FailureKind::wrong_result};
+  };
+  double difference = 0, largest = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double y = result.data<double>()[i], r = expected[i];
+    if (y == r || (std::isnan(y) && std::isnan(r))) {
+      largest = std::isfinite(r) ? std::max(largest, std::abs(r)) : largest;
+      continue;
+    }
+    const double d = std::abs(y - r);
+    if (!std::isfinite(d))
+      return wrong("an output element is " + std::to_string(y) + ", expected " + std::to_string(r));
+    difference = std::max(difference, d);
+    largest = std::max(largest, std::abs(r));
+  }
+  const double error = largest > 0 ? difference / largest : difference;
+  if (error > bar)
+    return wrong("relative error " + std::to_string(error) + " is above " + std::to_string(bar));
+  return {error, "", FailureKind::unknown};
 }
 
 }  // namespace
@@ -76,20 +99,20 @@ double error_bar(Precision compute) {
   return 0;
 }
 
-struct Lab::State {
+struct MeasurementFixture::State {
   Problem problem;
   Device& device;
   uint64_t seed;
   std::unique_ptr<Stream> stream;
   std::vector<Tensor> inputs;
   std::vector<const Tensor*> weights, values;  // constants only; everything present
-  int places = 1;  // of inputs, outputs and small workspaces: launches take them in turn
-  std::map<std::tuple<size_t, Format, int>, DeviceMemory> placed;  // by input, format, place
+  int placements = 1;  // of inputs, outputs and small workspaces: launches take them in turn
+  std::map<std::tuple<size_t, Format, int>, DeviceMemory> placed;  // by input, format, placement
   std::vector<int64_t> elements;
   std::optional<std::vector<double>> expected;
-  std::vector<std::unique_ptr<CommandList>> sequences;  // borrowed by lanes
-  // Shared by all candidates, which run one at a time: outputs by index and place; the largest
-  // workspace so far by place.
+  std::vector<std::unique_ptr<CommandList>> lists;  // borrowed by candidates
+  // Shared by all candidates, which run one at a time: outputs by index and placement; the
+  // largest workspace so far by placement.
   std::map<std::pair<size_t, int>, DeviceMemory> outputs;
   std::map<int, DeviceMemory> workspaces;
   // Part of a device allocation with red zones on both sides; the allocation may be larger, and
@@ -102,7 +125,7 @@ struct Lab::State {
     void* data() const { return static_cast<char*>(begin()) + kRedZoneBytes; }
     void* end() const { return static_cast<char*>(data()) + bytes; }
   };
-  // Where one candidate reads and writes, in one place.
+  // Where one candidate reads and writes, in one placement.
   struct Buffers {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
@@ -125,7 +148,7 @@ struct Lab::State {
     TRY(stream, device.create_stream());
     if (const Measurer* measurer = device.measurer()) {
       const int64_t room = device.info().cache_bytes / (2 * activation_bytes(problem));
-      places = power_of_two(std::clamp<int64_t>(room, 1, measurer->placements()));
+      placements = power_of_two(std::clamp<int64_t>(room, 1, measurer->placements()));
     }
     return {};
   }
@@ -136,14 +159,14 @@ struct Lab::State {
     return stream->synchronize();
   }
 
-  Result<const void*> input_in(size_t index, const Format& format, int place) {
-    auto found = placed.find({index, format, place});
-    const int64_t offset = place * kPlaceStep;
+  Result<const void*> input_in(size_t index, const Format& format, int placement) {
+    auto found = placed.find({index, format, placement});
+    const int64_t offset = placement * kPlacementStep;
     if (found == placed.end()) {
       int64_t bytes = std::max<int64_t>(physical_bytes(inputs[index].dims(), format), 1);
       TRY(DeviceMemory memory, device.allocate(static_cast<size_t>(bytes + offset)));
       char* to = static_cast<char*>(memory.data()) + offset;
-      if (place == 0) {
+      if (placement == 0) {
         std::vector<char> host(static_cast<size_t>(bytes));
         to_physical(inputs[index], format, host.data());
         CHECK_OK(upload(to, host.data(), bytes));
@@ -151,32 +174,32 @@ struct Lab::State {
         TRY(const void* first, input_in(index, format, 0));
         CHECK_OK(device.copy(*stream, to, first, static_cast<size_t>(bytes), CopyKind::on_device));
       }
-      found = placed.emplace(std::tuple(index, format, place), std::move(memory)).first;
+      found = placed.emplace(std::tuple(index, format, placement), std::move(memory)).first;
     }
     return static_cast<const void*>(static_cast<const char*>(found->second.data()) + offset);
   }
 
-  Result<DeviceMemory> output_memory(size_t index, int place) {
-    auto found = outputs.find({index, place});
+  Result<DeviceMemory> output_memory(size_t index, int placement) {
+    auto found = outputs.find({index, placement});
     if (found != outputs.end()) return found->second;
-    TRY(DeviceMemory memory, allocate_guarded(most_bytes(problem.outputs[index].type), place));
-    return outputs.emplace(std::pair(index, place), memory).first->second;
+    TRY(DeviceMemory memory, allocate_guarded(max_bytes(problem.outputs[index].type), placement));
+    return outputs.emplace(std::pair(index, placement), memory).first->second;
   }
 
-  Result<DeviceMemory> workspace_memory(int64_t bytes, int place) {
-    DeviceMemory& largest = workspaces[place];
-    if (guarded_bytes(bytes, place) > largest.bytes()) {
-      TRY(largest, allocate_guarded(bytes, place));
+  Result<DeviceMemory> workspace_memory(int64_t bytes, int placement) {
+    DeviceMemory& largest = workspaces[placement];
+    if (guarded_bytes(bytes, placement) > largest.bytes()) {
+      TRY(largest, allocate_guarded(bytes, placement));
     }
     return largest;
   }
 
-  static size_t guarded_bytes(int64_t bytes, int place) {
-    return static_cast<size_t>(bytes + 2 * kRedZoneBytes + place * kPlaceStep);
+  static size_t guarded_bytes(int64_t bytes, int placement) {
+    return static_cast<size_t>(bytes + 2 * kRedZoneBytes + placement * kPlacementStep);
   }
 
-  Result<DeviceMemory> allocate_guarded(int64_t bytes, int place) {
-    return device.allocate(guarded_bytes(bytes, place));
+  Result<DeviceMemory> allocate_guarded(int64_t bytes, int placement) {
+    return device.allocate(guarded_bytes(bytes, placement));
   }
 
   // Red zones around bytes that hold NaN in every floating format.
@@ -193,61 +216,61 @@ struct Lab::State {
     return host;
   }
 
-  Status check_red_zones(const Guarded& g) {
+  Result<bool> red_zones_intact(const Guarded& g) {
     for (const void* zone :
          {static_cast<const void*>(g.begin()), static_cast<const void*>(g.end())}) {
-      TRY(auto bytes, download(zone, kRedZoneBytes));
-      bool intact =
+      TRY(const auto bytes, download(zone, kRedZoneBytes));
+      const bool intact =
           std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == kRedZoneByte; });
-      if (!intact) return wrong("wrote outside its buffer (red zone)");
+      if (!intact) return false;
     }
-    return {};
+    return true;
   }
 
   // Inputs in the tactic's formats; an in-place operand shares the output's memory, as it will in
   // an engine.
-  Result<Buffers*> buffers_of(const LabCandidate& candidate, int place) {
+  Result<Buffers*> buffers_of(const PreparedCandidate& candidate, int placement) {
     const Tactic& tactic = *candidate.tactic;
-    if (auto known = buffers.find({&tactic, place}); known != buffers.end())
+    if (auto known = buffers.find({&tactic, placement}); known != buffers.end())
       return known->second.get();
     auto out = std::make_unique<Buffers>();
     for (size_t i = 0; i < inputs.size(); ++i) {
       bool fed = problem.inputs[i].present && !problem.inputs[i].constant;
       out->inputs.push_back(nullptr);
       if (fed) {
-        TRY(out->inputs.back(), input_in(i, tactic.inputs[i], place));
+        TRY(out->inputs.back(), input_in(i, tactic.inputs[i], placement));
       }
     }
     for (size_t i = 0; i < problem.outputs.size(); ++i) {
       const TensorType& type = problem.outputs[i].type;
-      TRY(DeviceMemory memory, output_memory(i, place));
+      TRY(DeviceMemory memory, output_memory(i, placement));
       out->guarded.push_back({std::move(memory),
                               std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[i]), 1),
-                              place * kPlaceStep});
+                              placement * kPlacementStep});
       out->outputs.push_back(out->guarded.back().data());
     }
     int64_t workspace =
         std::max<int64_t>({tactic.workspace_bytes, candidate.copies[0]->workspace_bytes(), 1});
-    if (place > 0 && workspace > kMaxPlacedWorkspace) {
+    if (placement > 0 && workspace > kMaxPlacedWorkspace) {
       TRY(const Buffers* first, buffers_of(candidate, 0));
       out->workspace = first->workspace;
     } else {
-      TRY(DeviceMemory memory, workspace_memory(workspace, place));
-      out->workspace = {std::move(memory), workspace, place * kPlaceStep};
+      TRY(DeviceMemory memory, workspace_memory(workspace, placement));
+      out->workspace = {std::move(memory), workspace, placement * kPlacementStep};
     }
-    return buffers.emplace(std::pair(&tactic, place), std::move(out)).first->second.get();
+    return buffers.emplace(std::pair(&tactic, placement), std::move(out)).first->second.get();
   }
 
   // Poisoned outputs and workspace, a fresh in-place operand, one launch.
-  Status run_once(const LabCandidate& candidate, Buffers& b) {
+  Status run_once(const PreparedCandidate& candidate, Buffers& b) {
     for (const Guarded& g : b.guarded) CHECK_OK(poison(g));
     CHECK_OK(poison(b.workspace));
     std::vector<const void*> in = b.inputs;
     if (int operand = candidate.tactic->in_place_operand; operand >= 0) {
-      const void*& place = in[static_cast<size_t>(operand)];
-      CHECK_OK(device.copy(*stream, b.outputs[0], place, static_cast<size_t>(b.guarded[0].bytes),
+      const void*& input = in[static_cast<size_t>(operand)];
+      CHECK_OK(device.copy(*stream, b.outputs[0], input, static_cast<size_t>(b.guarded[0].bytes),
                            CopyKind::on_device));
-      place = b.outputs[0];
+      input = b.outputs[0];
     }
     CHECK_OK(candidate.copies[0]->enqueue(*stream, {in, b.outputs, b.workspace.data()}));
     return stream->synchronize();
@@ -268,100 +291,87 @@ struct Lab::State {
   }
 };
 
-Lab::Lab(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Lab::~Lab() = default;
+MeasurementFixture::MeasurementFixture(std::unique_ptr<State> state) : state_(std::move(state)) {}
+MeasurementFixture::~MeasurementFixture() = default;
 
-Result<std::unique_ptr<Lab>> Lab::make(const Problem& problem, Device& device, uint64_t seed) {
+Result<std::unique_ptr<MeasurementFixture>> MeasurementFixture::make(const Problem& problem,
+                                                                     Device& device,
+                                                                     uint64_t seed) {
   auto state = std::make_unique<State>(problem, device, seed);
   CHECK_OK(state->make_inputs());
-  return std::unique_ptr<Lab>(new Lab(std::move(state)));
+  return std::make_unique<MeasurementFixture>(std::move(state));
 }
 
-int Lab::places() const {
-  return state_->places;
+int MeasurementFixture::placements() const {
+  return state_->placements;
 }
 
-Result<LabCandidate> Lab::prepare(const TacticSource& source, const Tactic& tactic) const {
-  LabCandidate out{&tactic, {}};
-  int64_t bytes = weight_bytes(state_->problem);
-  int64_t cache = std::max<int64_t>(state_->device.info().cache_bytes, 1);
+Result<PreparedCandidate> MeasurementFixture::prepare(const TacticSource& source,
+                                                      const Tactic& tactic) const {
+  const State& s = *state_;
+  PreparedCandidate out{&tactic, {}};
+  const int64_t bytes = weight_bytes(s.problem);
+  const int64_t cache = std::max<int64_t>(s.device.info().cache_bytes, 1);
   const int copies =
       bytes < kMinRingWeights
-          ? std::min(state_->places, kMaxSmallCopies)
+          ? std::min(s.placements, kMaxSmallCopies)
           : power_of_two(std::clamp<int64_t>(2 * (cache / bytes), 2, kMaxRingCopies));
-  TRY(out.copies.emplace_back(), source.prepare(state_->problem, tactic, state_->weights));
+  TRY(out.copies.emplace_back(), source.prepare(s.problem, tactic, s.weights));
   for (int i = 1; i < copies; ++i) {
     TRY(auto copy, out.copies[0]->copy());
     if (!copy) {
-      TRY(copy, source.prepare(state_->problem, tactic, state_->weights));
+      TRY(copy, source.prepare(s.problem, tactic, s.weights));
     }
     out.copies.push_back(std::move(copy));
   }
   return out;
 }
 
-Result<double> Lab::check(const LabCandidate& candidate) {
+Result<CheckedResult> MeasurementFixture::check(const PreparedCandidate& prepared) {
   State& s = *state_;
-  const Tactic& tactic = *candidate.tactic;
-  TRY(State::Buffers * b, s.buffers_of(candidate, 0));
-  CHECK_OK(s.run_once(candidate, *b));
-  for (const State::Guarded& output : b->guarded) CHECK_OK(s.check_red_zones(output));
-  auto intact = s.check_red_zones(b->workspace);
-  if (!intact.ok()) return intact.error().within("workspace");
+  TRY(State::Buffers * b, s.buffers_of(prepared, 0));
+  CHECK_OK(s.run_once(prepared, *b));
+  for (const State::Guarded& output : b->guarded) {
+    TRY(const bool intact, s.red_zones_intact(output));
+    if (!intact) return CheckedResult{0, kOutside, FailureKind::red_zone};
+  }
+  TRY(const bool intact, s.red_zones_intact(b->workspace));
+  if (!intact)
+    return CheckedResult{0, "workspace: " + std::string(kOutside), FailureKind::red_zone};
   if (!s.expected) {
     TRY(s.expected, sampled_reference(s.problem, s.values, s.elements));
   }
-  TRY(Tensor result, s.read_elements(b->guarded[0], tactic.outputs[0]));
-  double difference = 0, largest = 0;
-  for (size_t i = 0; i < s.elements.size(); ++i) {
-    double y = result.data<double>()[i], r = (*s.expected)[i];
-    if (y == r || (std::isnan(y) && std::isnan(r))) {
-      largest = std::isfinite(r) ? std::max(largest, std::abs(r)) : largest;
-      continue;
-    }
-    double d = std::abs(y - r);
-    if (!std::isfinite(d))
-      return wrong("an output element is " + std::to_string(y) + ", expected " + std::to_string(r));
-    difference = std::max(difference, d);
-    largest = std::max(largest, std::abs(r));
-  }
-  double error = largest > 0 ? difference / largest : difference;
-  if (error > error_bar(tactic.compute)) {
-    return wrong("relative error " + std::to_string(error) + " is above " +
-                 std::to_string(error_bar(tactic.compute)));
-  }
-  return error;
+  TRY(const Tensor result, s.read_elements(b->guarded[0], prepared.tactic->outputs[0]));
+  return compare(result, *s.expected, error_bar(prepared.tactic->compute));
 }
 
-Result<Lane> Lab::lane(const LabCandidate& candidate) {
+Result<Candidate> MeasurementFixture::candidate(const PreparedCandidate& prepared) {
   State& s = *state_;
   Measurer* measurer = s.device.measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
-  struct Place {
+  struct Addresses {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
     void* workspace;
   };
-  std::vector<Place> places;
-  for (int place = 0; place < s.places; ++place) {
-    TRY(const State::Buffers* b, s.buffers_of(candidate, place));
-    places.push_back({b->inputs, b->outputs, b->workspace.data()});
-    if (int operand = candidate.tactic->in_place_operand; operand >= 0)
-      places.back().inputs[static_cast<size_t>(operand)] = b->outputs[0];
+  std::vector<Addresses> turns;  // one for each placement
+  for (int placement = 0; placement < s.placements; ++placement) {
+    TRY(const State::Buffers* b, s.buffers_of(prepared, placement));
+    turns.push_back({b->inputs, b->outputs, b->workspace.data()});
+    if (const int operand = prepared.tactic->in_place_operand; operand >= 0)
+      turns.back().inputs[static_cast<size_t>(operand)] = b->outputs[0];
   }
-  const int ring = static_cast<int>(std::lcm(candidate.copies.size(), places.size()));
-  auto enqueue = [places = std::move(places), copies = candidate.copies](Stream& stream,
-                                                                         int launch) {
-    const auto turn = static_cast<size_t>(launch);
-    const Place& place = places[turn % places.size()];
-    return copies[turn % copies.size()]->enqueue(stream,
-                                                 {place.inputs, place.outputs, place.workspace});
+  const int ring = static_cast<int>(std::lcm(prepared.copies.size(), turns.size()));
+  auto enqueue = [turns = std::move(turns), copies = prepared.copies](Stream& stream, int launch) {
+    const auto number = static_cast<size_t>(launch);
+    const Addresses& at = turns[number % turns.size()];
+    return copies[number % copies.size()]->enqueue(stream, {at.inputs, at.outputs, at.workspace});
   };
-  TRY(TimedUnit unit,
-      record_unit(s.device, *s.stream, enqueue, ring, kMaxLaunchesAUnit / ring + 1));
-  CommandList* sequence = s.sequences.emplace_back(std::move(unit.sequence)).get();
-  return Lane{[measurer, &s, sequence, launches = unit.launches]() -> Result<double> {
-    TRY(double total, measurer->time_us(*s.stream, *sequence));
+  TRY(LaunchBatch batch,
+      record_batch(s.device, *s.stream, enqueue, ring, kMaxLaunchesABatch / ring + 1));
+  CommandList* list = s.lists.emplace_back(std::move(batch.list)).get();
+  return Candidate{[measurer, &s, list, launches = batch.launches]() -> Result<double> {
+    TRY(const double total, measurer->time_us(*s.stream, *list));
     return total / launches;
   }};
 }

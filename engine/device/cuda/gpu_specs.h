@@ -22,13 +22,13 @@ struct SmLimits {
 SmLimits sm_limits(int compute_capability);
 
 // A card's own figures, where enginery has to know them without the card.
-struct CardSheet {
+struct GpuSpecs {
   std::string sku;
   int boost_mhz = 0, l2_kib = 0, gigabytes_per_second = 0;
 };
-// The sheet of a SKU; a structural SKU gets the figures of the nearest known card of its compute
+// The specs of a SKU; a structural SKU gets the figures of the nearest known card of its compute
 // capability.
-CardSheet card_sheet(const SkuRow& row);
+GpuSpecs gpu_specs(const SkuRow& row);
 
 // Fills the roofline of `info` from its compute capability, units and the clock.
 void set_peaks(DeviceInfo& info, double clock_mhz);

@@ -1,4 +1,4 @@
-#include "engine/device/cuda/data_sheets.h"
+#include "engine/device/cuda/gpu_specs.h"
 
 #include <cstdlib>
 #include <vector>
@@ -20,8 +20,8 @@ const std::vector<SmLimits>& sm_table() {
 }
 
 // sku, boost MHz, L2 KiB, GB/s
-const std::vector<CardSheet>& card_table() {
-  static const std::vector<CardSheet> table = {
+const std::vector<GpuSpecs>& specs_table() {
+  static const std::vector<GpuSpecs> table = {
       {"h200", 1980, 61440, 4800},
       {"h100-sxm", 1980, 51200, 3350},
       {"h100-pcie", 1755, 51200, 2000},
@@ -61,20 +61,20 @@ SmLimits sm_limits(int compute_capability) {
   return best;
 }
 
-CardSheet card_sheet(const SkuRow& row) {
-  const CardSheet* nearest = nullptr;
+GpuSpecs gpu_specs(const SkuRow& row) {
+  const GpuSpecs* nearest = nullptr;
   int distance = 0;
-  for (const CardSheet& sheet : card_table()) {
-    if (sheet.sku == row.name) return sheet;
-    const SkuRow* known = find_sku(sheet.sku);
+  for (const GpuSpecs& specs : specs_table()) {
+    if (specs.sku == row.name) return specs;
+    const SkuRow* known = find_sku(specs.sku);
     if (!known) continue;
     int d = 1000 * std::abs(known->compute_capability - row.compute_capability) +
             std::abs(known->sm_count - row.sm_count);
-    if (!nearest || d < distance) nearest = &sheet, distance = d;
+    if (!nearest || d < distance) nearest = &specs, distance = d;
   }
-  CardSheet sheet = *nearest;
-  sheet.sku = row.name;
-  return sheet;
+  GpuSpecs specs = *nearest;
+  specs.sku = row.name;
+  return specs;
 }
 
 void set_peaks(DeviceInfo& info, double clock_mhz) {

@@ -1,4 +1,4 @@
-#include "engine/plan/assignment.h"
+#include "engine/plan/tactic_selection.h"
 
 #include <set>
 
@@ -45,11 +45,11 @@ Result<Tactic> offer_reformat_tactic(const Network& network, const TacticSources
 }
 
 Status complete_reformats(const Network& network, const TacticSources& sources,
-                          Assignment& assignment) {
-  for (const ReformatKey& key : needed_reformats(network, assignment.tactics)) {
-    if (assignment.reformats.count(key)) continue;
+                          TacticSelection& selection) {
+  for (const ReformatKey& key : needed_reformats(network, selection.tactics)) {
+    if (selection.reformats.count(key)) continue;
     TRY(Tactic tactic, offer_reformat_tactic(network, sources, key));
-    assignment.reformats.emplace(key, std::move(tactic));
+    selection.reformats.emplace(key, std::move(tactic));
   }
   return {};
 }

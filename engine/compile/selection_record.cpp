@@ -1,4 +1,4 @@
-#include "engine/compile/choices.h"
+#include "engine/compile/selection_record.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -20,57 +20,57 @@ Result<Tactic> find_tactic(const std::vector<Tactic>& offered, const std::string
 
 }  // namespace
 
-Choices to_choices(const Network& network, const Assignment& assignment,
-                   std::vector<double> node_us) {
-  Choices out;
-  for (const Tactic& t : assignment.tactics) out.tactics.push_back(tactic_key(t));
-  for (const ReformatKey& key : needed_reformats(network, assignment.tactics)) {
-    out.reformats.push_back(tactic_key(assignment.reformats.at(key)));
+SelectionRecord to_record(const Network& network, const TacticSelection& selection,
+                          std::vector<double> node_us) {
+  SelectionRecord out;
+  for (const Tactic& t : selection.tactics) out.tactics.push_back(tactic_key(t));
+  for (const ReformatKey& key : needed_reformats(network, selection.tactics)) {
+    out.reformats.push_back(tactic_key(selection.reformats.at(key)));
   }
   out.node_us = std::move(node_us);
-  out.streams = assignment.streams;
+  out.streams = selection.streams;
   return out;
 }
 
-std::string to_json(const Choices& choices) {
+std::string to_json(const SelectionRecord& record) {
   nlohmann::json json = {{"schema", kSchema},
-                         {"tactics", choices.tactics},
-                         {"reformats", choices.reformats},
-                         {"node_us", choices.node_us},
-                         {"streams", choices.streams}};
+                         {"tactics", record.tactics},
+                         {"reformats", record.reformats},
+                         {"node_us", record.node_us},
+                         {"streams", record.streams}};
   return json.dump();
 }
 
-Result<Choices> parse_choices(std::string_view text) {
+Result<SelectionRecord> parse_selection(std::string_view text) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   auto broken = Error{ErrorCode::corrupt_data,
                       "tactic choices: not a document of schema " + std::string(kSchema)};
   if (!json.is_object() || json.value("schema", "") != kSchema) return broken;
   try {
-    return Choices{json.at("tactics").get<std::vector<std::string>>(),
-                   json.at("reformats").get<std::vector<std::string>>(),
-                   json.at("node_us").get<std::vector<double>>(), json.value("streams", 1)};
+    return SelectionRecord{json.at("tactics").get<std::vector<std::string>>(),
+                           json.at("reformats").get<std::vector<std::string>>(),
+                           json.at("node_us").get<std::vector<double>>(), json.value("streams", 1)};
   } catch (const nlohmann::json::exception&) {
     return broken;
   }
 }
 
-Result<Assignment> follow(const Network& network, const TacticSources& sources,
-                          const Choices& choices) {
-  if (choices.tactics.size() != network.nodes.size()) {
+Result<TacticSelection> follow(const Network& network, const TacticSources& sources,
+                               const SelectionRecord& record) {
+  if (record.tactics.size() != network.nodes.size()) {
     return Error{ErrorCode::incompatible, "the tactic choices are for a network of " +
-                                              std::to_string(choices.tactics.size()) +
+                                              std::to_string(record.tactics.size()) +
                                               " layers, this one has " +
                                               std::to_string(network.nodes.size())};
   }
-  Assignment out;
-  out.streams = choices.streams;
+  TacticSelection out;
+  out.streams = record.streams;
   for (size_t n = 0; n < network.nodes.size(); ++n) {
-    TRY(out.tactics.emplace_back(), find_tactic(network.nodes[n].tactics, choices.tactics[n],
+    TRY(out.tactics.emplace_back(), find_tactic(network.nodes[n].tactics, record.tactics[n],
                                                 "layer '" + network.nodes[n].name + "'"));
   }
   std::vector<ReformatKey> needed = needed_reformats(network, out.tactics);
-  if (needed.size() != choices.reformats.size()) {
+  if (needed.size() != record.reformats.size()) {
     return Error{ErrorCode::incompatible, "the tactic choices do not fit this network's formats"};
   }
   std::set<Precision> any = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
@@ -80,7 +80,7 @@ Result<Assignment> follow(const Network& network, const TacticSources& sources,
     TRY(auto offered,
         offer_all(sources, reformat_problem(value.type, needed[i].from, needed[i].to), any));
     TRY(Tactic tactic,
-        find_tactic(offered, choices.reformats[i], "reformat of '" + value.name + "'"));
+        find_tactic(offered, record.reformats[i], "reformat of '" + value.name + "'"));
     out.reformats.emplace(needed[i], std::move(tactic));
   }
   return out;

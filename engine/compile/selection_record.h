@@ -1,0 +1,38 @@
+// SelectionRecord: a tactic selection as data that another machine can follow: a tactic for each
+// node and each change of format, by their keys.
+//
+// Where: the `tune` step's result (its blob "choices"), from which `assemble` makes the plan. There
+// are no weights and no names in it, so it serves every model of the structure. Plain values and
+// free functions, no thread rule.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/plan/tactic_selection.h"
+
+namespace enginery {
+
+struct SelectionRecord {
+  std::vector<std::string> tactics;    // tactic_key, parallel to Network::nodes
+  std::vector<std::string> reformats;  // tactic_key, parallel to needed_reformats
+  std::vector<double> node_us;  // measured medians in microseconds, parallel to tactics; empty when
+                                // nothing was measured
+  int streams = 1;              // TacticSelection::streams
+};
+
+// `selection` must have every reformat that its tactics need.
+SelectionRecord to_record(const Network& network, const TacticSelection& selection,
+                          std::vector<double> node_us);
+
+// JSON of the schema "enginery.choices/1".
+std::string to_json(const SelectionRecord& record);
+// Errors: corrupt_data (not a document of that schema).
+Result<SelectionRecord> parse_selection(std::string_view json);
+
+// The recorded tactics among those that are offered here. Errors: incompatible, when the record is
+// for another network, or a tactic is not offered any more (the message names it and what is).
+Result<TacticSelection> follow(const Network& network, const TacticSources& sources,
+                               const SelectionRecord& record);
+
+}  // namespace enginery

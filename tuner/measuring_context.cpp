@@ -1,0 +1,131 @@
+#include "tuner/measuring_context.h"
+
+namespace enginery {
+namespace {
+
+Problem probe_problem() {
+  Problem p;
+  Convolution conv;
+  conv.strides = conv.dilations = conv.pads_begin = conv.pads_end = {1, 1};
+  p.op = conv;
+  p.anchor_inputs = 2;
+  p.inputs.resize(2);
+  p.inputs[0].type = {DataType::float32, {1, 64, 28, 28}};
+  p.inputs[1].type = {DataType::float32, {64, 64, 3, 3}};
+  p.inputs[1].constant = true;
+  p.outputs.resize(1);
+  p.outputs[0].type = {DataType::float32, {1, 64, 28, 28}};
+  return p;
+}
+
+}  // namespace
+
+MeasuringContext::MeasuringContext(Device& device, const TacticSources& sources, TimingStore& store,
+                                   const TunerOptions& options, TunerCounts& counts)
+    : device_(device),
+      sources_(sources),
+      store_(store),
+      options_(options),
+      counts_(counts),
+      clock_(options.clock ? *options.clock : system_clock_),
+      device_key_(enginery::device_key(device.info())) {}
+
+Result<std::vector<Timing>> MeasuringContext::find(const std::string& key) const {
+  return store_.find(device_key_, key);
+}
+
+Status MeasuringContext::admit_miss(const std::string& key, const std::string& tactic) const {
+  return store_.admit_miss(device_key_, key, tactic);
+}
+
+Status MeasuringContext::store(const std::string& key, std::vector<Timing> timings) {
+  Measurer* measurer = device_.measurer();
+  // Asked once for all: it takes milliseconds.
+  const DeviceState state = measurer ? measurer->state() : DeviceState();
+  for (Timing& t : timings) {
+    if (t.failure.empty() && t.statistics.samples == 0) continue;
+    t.worker = options_.worker;
+    t.unix_seconds = to_seconds(clock_.wall_time());
+    t.state = state;
+    ++counts_.timings_measured;
+    if (!t.failure.empty()) ++counts_.rejected[t.failure_kind];
+    CHECK_OK(store_.put(device_key_, key, t));
+  }
+  return {};
+}
+
+Error MeasuringContext::give_up(const std::string& key, const std::vector<Timing>& timings,
+                                const Error& error) {
+  std::vector<Timing> failed;
+  for (const Timing& t : timings) {
+    if (!t.failure.empty()) failed.push_back(t);
+  }
+  const Status stored = store(key, std::move(failed));
+  return stored.ok() ? error : stored.error();
+}
+
+void MeasuringContext::in_flight(const std::string& key, const std::string& tactic,
+                                 const std::function<void()>& steps) const {
+  options_.in_flight({device_key_, key, tactic, false});
+  steps();
+  options_.in_flight({device_key_, key, tactic, true});
+}
+
+Status MeasuringContext::attempt(const std::string& key, const Tactic& tactic, FailureKind stage,
+                                 Timing& result, const std::function<Status()>& steps) {
+  Status done;
+  if (tactic.trust == Trust::may_fault)
+    in_flight(key, result.tactic, [&] { done = steps(); });
+  else
+    done = steps();
+  if (done.ok()) return {};
+  // Another time there may be room.
+  if (done.error().code == ErrorCode::out_of_memory) {
+    const std::lock_guard lock(out_of_memory_mutex_);
+    out_of_memory_ = done.error();
+    return {};
+  }
+  result.failure = done.error().message;
+  // Steps that know better than their stage have said so.
+  if (result.failure_kind == FailureKind::unknown)
+    result.failure_kind = failure_kind(done.error(), stage);
+  if (!lost_device(done.error())) return {};
+  result.failure_kind = FailureKind::fault;
+  return Error{ErrorCode::device_lost, result.tactic + ": " + result.failure};
+}
+
+bool MeasuringContext::lost_device(const Error& error) {
+  if (error.code == ErrorCode::device_lost) return true;
+  auto stream = device_.create_stream();
+  const Status answer = stream.ok() ? (*stream)->synchronize() : Status(stream.error());
+  return !answer.ok() && answer.error().code == ErrorCode::device_lost;
+}
+
+Result<Candidate> MeasuringContext::probe() {
+  if (probe_) return *probe_;
+  const Problem problem = probe_problem();
+  const std::string key = problem.key();
+  TRY(probe_tactics_, offer_all(sources_, problem, {Precision::fp32}));
+  TRY(const std::vector<Timing> known, find(key));
+  TRY(probe_fixture_, MeasurementFixture::make(problem, device_, 7));
+  std::string failures;
+  for (const Tactic& tactic : probe_tactics_) {
+    std::vector<Timing> results(1);
+    results[0].tactic = tactic_key(tactic);
+    const Timing* before = find_timing(known, results[0].tactic);
+    if (before && !before->failure.empty()) continue;
+    const Status tried = attempt(key, tactic, FailureKind::launch, results[0], [&]() -> Status {
+      TRY(const PreparedCandidate prepared,
+          probe_fixture_->prepare(*find_source(sources_, tactic.source), tactic));
+      TRY(probe_, probe_fixture_->candidate(prepared));
+      return {};
+    });
+    if (!tried.ok()) return give_up(key, results, tried.error());
+    if (probe_) return *probe_;
+    failures += "; " + results[0].tactic + ": " + results[0].failure;
+  }
+  if (out_of_memory_) return *out_of_memory_;
+  return Error{ErrorCode::internal, "no tactic of the probe's problem runs" + failures};
+}
+
+}  // namespace enginery
