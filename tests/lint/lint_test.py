@@ -99,9 +99,9 @@ class Unity(unittest.TestCase):
 class Places(unittest.TestCase):
     """The counts of ARCHITECTURE.md: every kind has its row, and a small product in which each example has one place."""
     EXAMPLES = {"a step": "tune", "a message": "Ping", "what a message does": "Ping", "a kernel variant": "64x64", "a tactic source": "mine",
-                "a verb": "retry"}
+                "a family of GPU kernels": "kPoolFamily", "a verb": "retry"}
     PRODUCT = {"pipeline/step.cpp": 'Step{StepKind::tune, "tune"};\n', "schemas/messages.inc": "REQUEST(Ping)\n",
-               "coordinator/server.cpp": "void operator()(const Ping&);\n", "engine/tactics/variants.inc": "64x64\n",
+               "coordinator/server.cpp": "void operator()(const Ping&);\n", "engine/tactics/variants.inc": "64x64\n", "engine/tactics/families.cpp": "&kPoolFamily,\n",
                "engine/tactics/mine/a.cpp": 'name = "mine";\n', "engine/tactics/mine/b.cpp": 'name = "mine";\n',
                "cli/verbs/retry.cpp": "auto make_retry() {}\n"}
 

@@ -29,6 +29,7 @@ KINDS = {
     "a message": ("schemas/", [r"\bNAME\b"]),
     "what a message does": ("coordinator/", [r"\bNAME\b"]),
     "a kernel variant": ("", [r"NAME"]),
+    "a family of GPU kernels": ("", [r"\bNAME\b"]),
     "a tactic source": ("", [r'"NAME"', r"\bmake_NAME_source\b"]),
     "a verb": ("", [r"\bENGINERY_VERB\(NAME\b", r"\bmake_NAME\b", r'"NAME"']),
 }
