@@ -5,10 +5,9 @@
 // and has no threads; the same events give the same effects. After a restart a new Core starts from
 // the rows and finds the running workers by their next Sync. Threads: one thread at a time.
 //
-// The parts: core_submit.cpp (submit, dry run, cancel), core_chain.cpp (a target's way from step to
-// step), core_lease.cpp (pools, fairness, who may run what), core_sync.cpp (workers),
-// core_commit.cpp (ends of attempts, retry rules), core_query.cpp, core_explain.cpp and
-// core_timer.cpp (long polls, lost workers).
+// Inside, four objects know each other one way: Queue (queue.h: steps, workers, leases) <- Targets
+// (targets.h: the walk along the chain) <- Jobs (jobs.h: state, views), and Polls (polls.h: held
+// replies, timers); event_handler.h hands each event to the one that it concerns.
 #pragma once
 
 #include <memory>
@@ -18,6 +17,7 @@
 
 namespace enginery {
 
+// The time of an event, as the driver read its clock.
 struct Now {
   Nanoseconds monotonic{};  // leases and time-outs
   Nanoseconds wall{};       // dates
@@ -30,106 +30,130 @@ struct ReplyTo {
   bool operator==(const ReplyTo&) const = default;
 };
 
-// --- events
-// -------------------------------------------------------------------------------------------------------
+// --- Events
 
-// A request of the control socket. `missing`: which of the blobs that it names (a submit's model
-// and inputs, a finished step's outputs) are not in the store.
+// A request of the control socket. An unknown kind of body is answered with an error.
 struct Request {
   ReplyTo to;
   std::string client;  // Hello's name, for the fair share
   Body body;
+  // Which of the blobs that the body names are not in the store: a submit's model and inputs, a
+  // finished step's outputs.
   std::vector<Digest> missing;
 };
-// What a Lookup found: the newest complete result of the key, and the generation that the next one
-// would have.
+
+// For whom a key was looked up; comes back in the answer.
 struct LookupToken {
   uint64_t job = 0;  // 0: a dry run
   uint32_t target = 0;
   StepKind kind = StepKind::validate;
   uint64_t dry_run = 0;
 };
+
+// What the store has for the key of a Lookup.
 struct LookupAnswer {
   LookupToken token;
   Digest key;
+  // The newest result whose blobs are all in the store.
   std::optional<StepResult> result;
+  // What a new result of the key would be.
   int64_t next_generation = 1;
 };
+
 // How a SignTask went: the signed engine's blob, or why not.
 struct SignAnswer {
   uint64_t step = 0, epoch = 0;
   std::optional<NamedBlob> engine;
+  // Where there is no engine. not_found and corrupt_data mean that the unsigned engine is gone, so
+  // that it is built again; anything else is tried again.
   Fault fault;
 };
+
+// The time of next_timer() has come.
 struct TimerFired {};
+
 using CoreEvent = std::variant<Request, LookupAnswer, SignAnswer, TimerFired>;
 
-// --- effects
-// ------------------------------------------------------------------------------------------------------
+// --- Effects
 
+// Ask the store for the key, inside the transaction; answer with a LookupAnswer.
 struct Lookup {
   LookupToken token;
   Digest key;
 };
+
 // Read the unsigned engine, append the signature, store the result; answer with a SignAnswer.
 struct SignTask {
   uint64_t step = 0, epoch = 0;
   Digest unsigned_engine;
 };
+
 struct Reply {
   ReplyTo to;
   Body body;
 };
+
 // From now on the step's log lines are the job's too, with this prefix.
 struct RouteLog {
   uint64_t step = 0;
   std::string job, prefix;
 };
 
+// What is to be done because of an event. The rows come first, as one transaction, and then the
+// lookups in any order; nothing else is done before the transaction is durable.
 struct Effects {
-  std::vector<RowChange> rows;  // first, in one transaction
-  std::vector<Lookup> lookups;  // then these, in any order
+  std::vector<RowChange> rows;
+  std::vector<Lookup> lookups;
   std::vector<SignTask> signing;
   std::vector<Reply> replies;
   std::vector<RouteLog> log_routes;
-  std::vector<std::string> ended_jobs;
-  std::vector<std::string> notes;  // for the coordinator's own log
+  std::vector<std::string> ended_jobs;  // their logs are complete
+  std::vector<std::string> notes;       // for the coordinator's own log
 };
 
 struct CoreOptions {
+  // How long a worker's Sync is held at most: the worker learns it as next_sync.
   Nanoseconds sync_hold = std::chrono::seconds(5);
+  // A worker that has been silent for this long loses its lease.
   Nanoseconds worker_lost_after = std::chrono::seconds(15);
-  Nanoseconds cancel_hold = std::chrono::seconds(1);  // how often a worker hears `cancel` again
+  // How often a worker that goes on with a cancelled step is told `cancel` again.
+  Nanoseconds cancel_hold = std::chrono::seconds(1);
+  // A running step whose progress does not change for this long is tried again.
   Nanoseconds no_progress = std::chrono::minutes(30);
+  // In every key: results of one domain never answer for another.
   std::string trust_domain = "local";
-  StepTable steps = enginery::steps();  // the chain; tests add a row
-  bool accept_stale_epochs =
-      false;  // breaks the lease rule: only for the test that the simulator notices
-  bool measure_together = false;  // breaks the device rule: likewise
+  // The chain of steps; outlives the core.
+  StepTable steps = enginery::steps();
 };
 
-struct CoreState;  // core_state.h
+class EventHandler;  // the inside: event_handler.h
 
 class Core {
  public:
-  // The state after a start: rows as committed. What is to be done first is in start's effects.
+  // From the rows as they were committed.
   Core(CoreOptions options, LoadedQueue queue);
   ~Core();
+  // What is to be done first, before any event.
   Effects start(Now now);
+  // Handles the event. `now` never goes back (monotonic).
   Effects step(CoreEvent event, Now now);
 
-  // When a TimerFired is due; nothing when nobody waits.
+  // When a TimerFired is due, in monotonic time; nothing when nobody waits.
   std::optional<Nanoseconds> next_timer() const;
 
-  // Read-only views, for the shell's catalog questions and for tests.
+  // --- Read-only views, for the catalog's questions and for tests
+
+  // The keys of the job's engines, in the order of its targets; empty when there is no such job.
   std::vector<Digest> engine_keys(const std::string& job) const;
+  // The job with its steps; nothing when there is no such job.
   std::optional<JobView> view(const std::string& job) const;
+  // The jobs that have ended, or those that have not, oldest first.
   std::vector<std::string> job_ids(bool ended) const;
   // Every rule that must hold between events; the first broken one as a sentence, "" when all hold.
   std::string check() const;
 
  private:
-  std::unique_ptr<CoreState> state_;
+  std::unique_ptr<EventHandler> inside_;
 };
 
 }  // namespace enginery

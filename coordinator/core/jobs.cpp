@@ -1,82 +1,177 @@
-// A job's own state, which follows from its targets, and those who wait for it to change.
-#include "coordinator/core/state.h"
+#include "coordinator/core/jobs.h"
+
+#include <algorithm>
+
+#include "coordinator/core/submit_check.h"
 
 namespace enginery {
 namespace {
 
-struct Tally {
-  size_t ended = 0, done = 0, failed = 0, cancelled = 0, running = 0;
-};
-
-Tally tally(const std::vector<LiveTarget>& targets) {
-  Tally t;
-  for (const LiveTarget& target : targets) {
-    t.ended += is_end(target.row.state);
-    t.done += target.row.state == TargetState::done;
-    t.failed += target.row.state == TargetState::failed;
-    t.cancelled += target.row.state == TargetState::cancelled;
-    t.running += target.row.state == TargetState::running;
-  }
-  return t;
-}
+constexpr Nanoseconds kMaxJobPoll = std::chrono::seconds(30);
 
 JobState state_of(const std::vector<LiveTarget>& targets) {
-  const Tally t = tally(targets);
-  if (t.ended == targets.size()) {
-    if (t.cancelled > 0) return JobState::cancelled;
-    return t.failed > 0 ? JobState::failed : JobState::done;
+  size_t ended = 0, failed = 0, cancelled = 0, running = 0;
+  for (const LiveTarget& target : targets) {
+    ended += is_end(target.row.state);
+    failed += target.row.state == TargetState::failed;
+    cancelled += target.row.state == TargetState::cancelled;
+    running += target.row.state == TargetState::running;
   }
-  return t.running + t.ended > 0 ? JobState::running : JobState::queued;
-}
-
-// What only the way there needed; the rows on disk keep it.
-void forget_details(LiveJob& job) {
-  SubmitRequest& request = job.row.request;
-  request.validate_key = {};
-  for (TargetRequest& target : request.targets) target.engine_key = target.tune_key = {};
-  for (LiveTarget& target : job.targets) {
-    target.outputs = {};
-    target.metrics = {};
-    target.facts = {};
-    target.start = {};
+  if (ended == targets.size()) {
+    if (cancelled > 0) return JobState::cancelled;
+    return failed > 0 ? JobState::failed : JobState::done;
   }
+  return running + ended > 0 ? JobState::running : JobState::queued;
 }
 
 }  // namespace
 
-void CoreState::update_job(LiveJob& job) {
-  for (LiveTarget& target : job.targets) {
-    if (target.row.state != TargetState::queued || target.step == 0) continue;
-    const StepState step = steps.at(target.step).row.state;
-    if (step == StepState::leased || step == StepState::running || step == StepState::committing)
-      target.row.state = TargetState::running;
+void Jobs::load(std::map<uint64_t, JobRow> jobs) {
+  for (auto& [number, row] : jobs) {
+    next_job_ = std::max(next_job_, number + 1);
+    by_request_[row.request_id] = number;
+    jobs_[number] = {number, row.state, row.submitted_ns, row.ended_ns, 1, std::nullopt};
+    targets_.add(number, std::move(row.request), std::move(row.targets));
   }
-  const JobState state = state_of(job.targets);
-  const bool changed = state != job.row.state;
-  if (changed) {
-    job.row.state = state;
-    if (is_end(state)) job.row.ended_ns = now.wall.count();
-    save(UpdateJob{job.row.number, state, job.row.ended_ns});
-  }
-  if (changed && is_end(state)) {
-    record(job.row.number, "job_ended", {{"state", to_string(state)}});
-    out->ended_jobs.push_back(job_id(job.row.number));
-    answer_submit(job);
-    forget_details(job);
-  }
-  touch(job);
 }
 
-void CoreState::touch(LiveJob& job) {
-  ++job.revision;
-  std::vector<JobHold> kept;
-  for (JobHold& hold : job.holds) {
-    if (hold.until_end && !is_end(job.row.state))
-      kept.push_back(std::move(hold));
-    else
-      reply(hold.to, JobReply{view(job, false)});
+void Jobs::start(Turn& turn) {
+  for (const auto& [number, job] : jobs_) {
+    if (is_end(job.state)) continue;
+    const std::vector<LiveTarget>& targets = targets_.build(number).targets;
+    for (uint32_t i = 0; i < targets.size(); ++i)
+      if (!is_end(targets[i].row.state)) begin(number, i, turn);
   }
-  job.holds = std::move(kept);
+}
+
+void Jobs::begin(uint64_t job, uint32_t target, Turn& turn) {
+  if (targets_.begin({job, target}, turn) != Change::none) update(job, turn);
+}
+
+void Jobs::submit(Request& request, Turn& turn) {
+  SubmitRequest& submit = std::get<SubmitRequest>(request.body);
+  if (const auto known = by_request_.find(request.to.request); known != by_request_.end()) {
+    LiveJob& job = jobs_.at(known->second);
+    if (job.submit_reply)
+      job.submit_reply = request.to;  // the repetition takes the answer
+    else
+      turn.reply(request.to, JobReply{view(job, Detail::targets, turn.now)});
+    return;
+  }
+  if (const Status status = check_submit(submit, request.missing, queue_.skus()); !status.ok())
+    return turn.refuse(request.to, status.error().code, status.error().message);
+  if (submit.client.empty()) submit.client = request.client;
+  if (submit.dry_run) return dry_runs_.begin(request, submit, turn);
+  make_job(request, std::move(submit), turn);
+}
+
+void Jobs::make_job(const Request& request, SubmitRequest submit, Turn& turn) {
+  JobRow row;
+  row.number = next_job_++;
+  row.request_id = request.to.request;
+  row.submitted_ns = turn.now.wall.count();
+  row.request = std::move(submit);
+  row.targets.resize(row.request.targets.size());
+
+  const uint64_t number = row.number;
+  jobs_[number] = {number, row.state, row.submitted_ns, 0, 1, request.to};
+  by_request_[row.request_id] = number;
+  const Build& build = targets_.add(number, row.request, row.targets);
+  turn.save(InsertJob{std::move(row)});
+  targets_.record_keys(number, turn);
+  turn.record(number, "submitted",
+              {{"name", build.request.name}, {"client", build.request.client}});
+  for (uint32_t i = 0; i < build.targets.size(); ++i) begin(number, i, turn);
+  answer_submit(number, turn);
+}
+
+void Jobs::answer_submit(uint64_t number, Turn& turn) {
+  LiveJob& job = jobs_.at(number);
+  if (!job.submit_reply) return;
+  for (const LiveTarget& target : targets_.build(number).targets)
+    if (target.looking && !target.stage) return;
+  turn.reply(*job.submit_reply, JobReply{view(job, Detail::targets, turn.now)});
+  job.submit_reply.reset();
+}
+
+void Jobs::dry_run_answer(const LookupAnswer& answer, Turn& turn) {
+  dry_runs_.answer(answer, turn);
+}
+
+void Jobs::wait(const Request& request, const WaitJob& wait, Turn& turn) {
+  const LiveJob* job = find(wait.job);
+  if (job == nullptr)
+    return turn.refuse(request.to, ErrorCode::not_found,
+                       "wait: no job '" + wait.job.substr(0, 80) + "'");
+  const bool changed =
+      is_end(job->state) || (!wait.until_end && job->revision != wait.known_revision);
+  if (changed || wait.hold_ms == 0)
+    return turn.reply(request.to, JobReply{view(*job, Detail::targets, turn.now)});
+  const Nanoseconds time =
+      std::min<Nanoseconds>(std::chrono::milliseconds(wait.hold_ms), kMaxJobPoll);
+  polls_.hold_job(job->number, request.to, wait.until_end ? PollFor::the_end : PollFor::any_change,
+                  turn.now.monotonic + time);
+}
+
+void Jobs::update(uint64_t number, Turn& turn) {
+  LiveJob& job = jobs_.at(number);
+  targets_.note_running(number);
+  const JobState state = state_of(targets_.build(number).targets);
+  const bool changed = state != job.state;
+  if (changed) {
+    job.state = state;
+    if (is_end(state)) job.ended_ns = turn.now.wall.count();
+    turn.save(UpdateJob{number, state, job.ended_ns});
+  }
+  if (changed && is_end(state)) {
+    turn.record(number, "job_ended", {{"state", to_string(state)}});
+    turn.out.ended_jobs.push_back(job_id(number));
+    answer_submit(number, turn);
+    targets_.forget_details(number);
+  }
+  touch(number, turn);
+}
+
+void Jobs::touch(uint64_t number, Turn& turn) {
+  LiveJob& job = jobs_.at(number);
+  ++job.revision;
+  const PollFor what = is_end(job.state) ? PollFor::the_end : PollFor::any_change;
+  for (const ReplyTo& to : polls_.take_job(number, what))
+    turn.reply(to, JobReply{view(job, Detail::targets, turn.now)});
+}
+
+void Jobs::end_polls(uint64_t number, Turn& turn) {
+  const auto job = jobs_.find(number);
+  if (job == jobs_.end()) return;
+  for (const ReplyTo& to : polls_.take_expired(number, turn.now.monotonic))
+    turn.reply(to, JobReply{view(job->second, Detail::targets, turn.now)});
+}
+
+const LiveJob* Jobs::find(const std::string& id) const {
+  const std::optional<uint64_t> number = job_number(id);
+  if (!number) return nullptr;
+  const auto found = jobs_.find(*number);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Jobs::ids_of(bool ended) const {
+  std::vector<std::string> ids;
+  for (const auto& [number, job] : jobs_)
+    if (is_end(job.state) == ended) ids.push_back(job_id(number));
+  return ids;
+}
+
+std::string Jobs::check(Now now) const {
+  for (const auto& [number, job] : jobs_) {
+    for (const LiveTarget& target : targets_.build(number).targets) {
+      if (is_end(target.row.state)) continue;
+      if (is_end(job.state)) return job_id(number) + " has ended before a target";
+      if (targets_.why_waiting(target, now).empty()) return job_id(number) + " has no explanation";
+    }
+    if (is_end(job.state) && job.submit_reply)
+      return job_id(number) + " has ended and its submit has no answer";
+  }
+  return "";
 }
 
 }  // namespace enginery

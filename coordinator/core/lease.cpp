@@ -1,157 +1,95 @@
-// Pools and leases: which step runs next, on which worker, and never two measurements on one
-// device.
-#include <algorithm>
-#include <cmath>
-
-#include "coordinator/core/state.h"
+// Leases: which ready step runs next, on which worker, and never two measurements on one device.
+#include "coordinator/core/queue.h"
 
 namespace enginery {
 
-std::string sku_pool(const std::string& sku, const std::string& toolchain) {
-  return "sku " + sku + " " + toolchain;
-}
-std::string provisional_pool(const std::string& sku) {
-  return "untuned " + sku;
-}
-
-namespace {
-
-std::string pool_of(const StepRow& step) {
-  if (step.kind == StepKind::validate) return kAnyPool;
-  return step.provisional ? provisional_pool(step.sku) : sku_pool(step.sku, step.toolchain);
-}
-
-}  // namespace
-
-// Start-time fair queueing: a client's next job begins where its last share ended, or now if it has
-// been idle. A priority of +100 halves what a job costs its client's share.
-double CoreState::fair_start(LiveJob& job, LiveTarget& target, const std::string& pool_name) {
-  const auto known = target.start.find(pool_name);
-  if (known != target.start.end()) return known->second;
-  Pool& pool = pools[pool_name];
-  double& finish = pool.finish[job.row.request.client];
-  const double start = std::max(pool.now, finish);
-  finish = start + std::exp2(-job.row.request.priority / 100.0);
-  // One start for all targets of a job that share the pool.
-  for (LiveTarget& other : job.targets) other.start.emplace(pool_name, start);
-  return start;
-}
-
-// Puts the step where the earliest of its waiters belongs; without a waiter nobody needs it yet.
-void CoreState::enqueue(LiveStep& step) {
-  if (step.waiters.empty() || step.not_before > now.monotonic) return;
-  step.pool = pool_of(step.row);
-  std::optional<QueueKey> place = step.queued;
-  for (const Waiter& waiter : step.waiters) {
-    LiveJob& job = jobs.at(waiter.job);
-    const QueueKey key{fair_start(job, job.targets[waiter.target], step.pool), waiter.job,
-                       step.row.id};
-    if (!place || key < *place) place = key;
-  }
-  if (step.queued == place) return;
-  dequeue(step);
-  step.queued = place;
-  pools[step.pool].ready.insert(*place);
-  dirty_pools.insert(step.pool);
-}
-
-void CoreState::dequeue(LiveStep& step) {
-  if (!step.queued) return;
-  pools[step.pool].ready.erase(*step.queued);
-  step.queued.reset();
-}
-
-bool CoreState::available(const LiveWorker& worker) const {
-  return worker.held && worker.lease == 0 && !worker.lost && !worker.drain &&
+bool Queue::available(const LiveWorker& worker) const {
+  return worker.listening && worker.lease == 0 && !worker.lost && !worker.drain &&
          !worker.sync.prefer_idle && !std::holds_alternative<Running>(worker.sync.state);
 }
 
-// Keeps the pools' idle sets right after anything about the worker changed.
-void CoreState::set_idle(LiveWorker& worker) {
-  const bool idle = available(worker);
-  for (const std::string& pool : worker.pools) {
-    if (idle)
-      pools[pool].idle.insert(worker.number);
-    else
-      pools[pool].idle.erase(worker.number);
-  }
-  if (idle) dirty_devices.insert(worker.sync.device);
+// Keeps the pools' idle workers right after anything about the worker changed.
+void Queue::set_idle(LiveWorker& worker) {
+  if (!available(worker)) return pools_.remove_idle(worker.pools, worker.number);
+  pools_.add_idle(worker.pools, worker.number);
+  dirty_devices_.insert(worker.sync.device);
 }
 
-std::optional<QueueKey> CoreState::best_for(const LiveWorker& worker) const {
-  std::optional<QueueKey> best;
-  for (const std::string& name : worker.pools) {
-    const auto pool = pools.find(name);
-    if (pool == pools.end() || pool->second.ready.empty()) continue;
-    const QueueKey& head = *pool->second.ready.begin();
-    if (!best || head < *best) best = head;
-  }
-  return best;
+// A step that is not known any longer counts as measuring: the careful assumption.
+bool Queue::measures_step(uint64_t id) const {
+  const LiveStep* step = find(id);
+  return step == nullptr || measures(step->row.kind);
 }
 
-StepKind CoreState::kind_of(uint64_t step) const {
-  const auto found = steps.find(step);
-  return found == steps.end() ? StepKind::tune
-                              : found->second.row.kind;  // unknown: the careful assumption
-}
-
-CoreState::Load CoreState::load_of(const LiveWorker& worker) const {
+Load Queue::load_of(const LiveWorker& worker) const {
   if (worker.lost) return Load::none;
   uint64_t step = worker.lease;
   if (const auto* running = std::get_if<Running>(&worker.sync.state);
       step == 0 && running != nullptr)
     step = running->ref.step;
   if (step == 0) return Load::none;
-  return is_measuring(kind_of(step)) ? Load::measuring : Load::working;
+  return measures_step(step) ? Load::measuring : Load::working;
 }
 
-void CoreState::dispatch() {
-  for (const std::string& name : std::exchange(dirty_pools, {})) {
-    const auto pool = pools.find(name);
-    if (pool == pools.end() || pool->second.ready.empty()) continue;
-    // More devices than ready steps need not be tried, unless some are taken by a measurement.
-    for (const WorkerNo number : std::set<WorkerNo>(pool->second.idle)) {
-      if (pool->second.ready.empty()) break;
-      if (available(workers[number])) dispatch_device(workers[number].sync.device);
+std::optional<Lease> Queue::lease_next(Turn& turn) {
+  while (leasing_on_ || next_device()) {
+    if (const auto leased = lease_on(*leasing_on_, turn)) return leased;
+    leasing_on_.reset();
+  }
+  return std::nullopt;
+}
+
+// First the devices of idle workers of the pools to which a step was added: more of them than there
+// are ready steps need not be tried. Then the devices on which something ended.
+bool Queue::next_device() {
+  while (!dirty_pools_.empty()) {
+    const std::string& pool = *dirty_pools_.begin();
+    std::optional<WorkerNo> worker;
+    if (!pools_.empty(pool)) worker = pools_.idle_from(pool, next_idle_);
+    if (worker) {
+      next_idle_ = *worker + 1;
+      leasing_on_ = workers_[*worker].sync.device;
+      return true;
+    }
+    dirty_pools_.erase(dirty_pools_.begin());
+    next_idle_ = 0;
+  }
+  if (dirty_devices_.empty()) return false;
+  leasing_on_ = *dirty_devices_.begin();
+  dirty_devices_.erase(dirty_devices_.begin());
+  return true;
+}
+
+// Gives one of the device's idle workers the first step in fair order. A measuring step needs the
+// device for itself: when it is first in line and the device is busy, nothing behind it starts
+// here, so that the device runs empty for it.
+std::optional<Lease> Queue::lease_on(const std::string& device, Turn& turn) {
+  const auto found = devices_.find(device);
+  if (found == devices_.end()) return std::nullopt;
+  bool busy = false, measured = false;
+  LiveWorker* next = nullptr;
+  std::optional<QueueKey> first;
+  for (const WorkerNo number : found->second) {
+    LiveWorker& worker = workers_[number];
+    const Load load = load_of(worker);
+    busy = busy || load != Load::none;
+    measured = measured || load == Load::measuring;
+    if (!available(worker)) continue;
+    const std::optional<QueueKey> best = pools_.first_of(worker.pools);
+    if (best && (!first || *best < *first)) {
+      first = best;
+      next = &worker;
     }
   }
-  for (const std::string& device : std::exchange(dirty_devices, {})) dispatch_device(device);
+  if (next == nullptr) return std::nullopt;
+  LiveStep& step = steps_.at(first->step);
+  if (measured || (busy && measures(step.row.kind))) return std::nullopt;
+  return lease(*next, step, turn);
 }
 
-// Gives the device's idle workers work in fair order. A measuring step needs the device for itself:
-// when it is first in line and the device is busy, nothing behind it starts here, so that the
-// device runs empty for it.
-void CoreState::dispatch_device(const std::string& device) {
-  const auto found = devices.find(device);
-  if (found == devices.end()) return;
-  while (true) {
-    bool busy = false, measured = false;
-    LiveWorker* next = nullptr;
-    std::optional<QueueKey> first;
-    for (const WorkerNo number : found->second) {
-      LiveWorker& worker = workers[number];
-      const Load load = load_of(worker);
-      busy = busy || load != Load::none;
-      measured = measured || load == Load::measuring;
-      if (!available(worker)) continue;
-      const std::optional<QueueKey> best = best_for(worker);
-      if (best && (!first || *best < *first)) {
-        first = best;
-        next = &worker;
-      }
-    }
-    if (next == nullptr) return;
-    LiveStep& step = steps.at(first->step);
-    const bool blocked = measured || (busy && is_measuring(step.row.kind));
-    if (blocked && !options.measure_together) return;
-    if (!lease(*next, step)) return;
-  }
-}
-
-bool CoreState::lease(LiveWorker& worker, LiveStep& step) {
-  if (!worker.held) return false;
-  pools[step.pool].now = std::max(pools[step.pool].now, step.queued->start);
-  dequeue(step);
+Lease Queue::lease(LiveWorker& worker, LiveStep& step, Turn& turn) {
+  pools_.lease(step.pool, *step.queued);
+  step.queued.reset();
   StepRow& row = step.row;
   row.state = StepState::leased;
   ++row.epoch;
@@ -159,64 +97,26 @@ bool CoreState::lease(LiveWorker& worker, LiveStep& step) {
   row.incarnation = worker.sync.incarnation;
   row.device = worker.sync.device;
   row.attempts.push_back(
-      {row.id, row.epoch, row.worker, row.incarnation, now.wall.count(), 0, std::nullopt, ""});
+      {row.id, row.epoch, row.worker, row.incarnation, turn.now.wall.count(), 0, std::nullopt, ""});
   step.progress = {};
-  step.progress_at = now.monotonic;
+  step.progress_at = turn.now.monotonic;
   worker.lease = row.id;
-  save(SaveStep{row});
-  save(SaveAttempt{row.attempts.back()});
-  record(row.job, "leased",
-         {{"step", std::to_string(row.id)},
-          {"epoch", std::to_string(row.epoch)},
-          {"worker", row.worker}});
-  const ReplyTo to = worker.held->to;
-  worker.held.reset();
-  set_idle(worker);
-  reply(to, SyncReply{static_cast<uint32_t>(options.sync_hold / std::chrono::milliseconds(1)),
-                      run_message(step)});
-  for (const Waiter& waiter : step.waiters) update_job(jobs.at(waiter.job));
-  return true;
+  turn.save(SaveStep{row});
+  turn.save(SaveAttempt{row.attempts.back()});
+  turn.record(row.job, "leased",
+              {{"step", std::to_string(row.id)},
+               {"epoch", std::to_string(row.epoch)},
+               {"worker", row.worker}});
+  stop_listening(worker.number);
+  return {row.id, worker.number};
 }
 
-RunStep CoreState::run_message(const LiveStep& step) const {
-  ENSURE(!step.waiters.empty(), "a step that nobody waits for was leased");
-  const Waiter& waiter = *step.waiters.begin();
-  const LiveJob& job = jobs.at(waiter.job);
-  const LiveTarget& target = job.targets[waiter.target];
-  const SubmitRequest& request = job.row.request;
-  RunStep run;
-  run.ref = {job_id(waiter.job), step.row.id, step.row.epoch};
-  run.kind = to_string(step.row.kind);
-  run.key = step.row.key;
-  run.sku = step.row.sku;
-  run.name = request.name;
-  run.model_name = request.model_name;
-  run.model = request.model;
-  run.options = request.options;
-  run.inputs = request.inputs;
-  run.inputs.insert(run.inputs.end(), target.outputs.begin(), target.outputs.end());
-  run.engine_key = target.engine_key;
-  run.facts = target.facts;
-  for (const NamedText& field : request.targets[waiter.target].engine_key)
-    run.facts.push_back({"key." + field.name, field.value});
-  run.provisional = step.row.provisional;
-  return run;
-}
-
-// The worker does not hold the step any longer; whether it still runs it shows in what it says.
-void CoreState::drop_lease(LiveStep& step) {
-  const auto number = worker_by_name.find(step.row.worker);
-  if (number != worker_by_name.end()) {
-    LiveWorker& worker = workers[number->second];
-    if (worker.lease == step.row.id) {
-      worker.lease = 0;
-      dirty_devices.insert(worker.sync.device);
-      set_idle(worker);
-    }
-  }
-  step.row.worker.clear();
-  step.row.incarnation = 0;
-  step.row.device.clear();
+bool Queue::owns(WorkerNo number, const StepRef& ref) const {
+  const LiveWorker& worker = workers_[number];
+  if (worker.lease == 0 || worker.lease != ref.step) return false;
+  const StepRow& row = steps_.at(ref.step).row;
+  if (row.worker != worker.sync.worker || row.incarnation != worker.sync.incarnation) return false;
+  return row.epoch == ref.epoch;
 }
 
 }  // namespace enginery

@@ -1,216 +1,64 @@
-// What people ask: jobs, one job, workers, SKUs, and the long poll for a job's change.
-#include <algorithm>
-
-#include "coordinator/core/state.h"
+// The requests of clients, each handed to the object that it concerns.
+#include "coordinator/core/event_handler.h"
+#include "coordinator/core/farm_views.h"
 
 namespace enginery {
-namespace {
 
-constexpr Nanoseconds kMaxHold = std::chrono::seconds(30);
-
-}  // namespace
-
-LiveJob* CoreState::find_job(const std::string& id) {
-  const std::optional<uint64_t> number = job_number(id);
-  if (!number) return nullptr;
-  const auto found = jobs.find(*number);
-  return found == jobs.end() ? nullptr : &found->second;
-}
-const LiveJob* CoreState::find_job(const std::string& id) const {
-  return const_cast<CoreState*>(this)->find_job(id);
-}
-
-bool CoreState::query(const Request& request) {
+void EventHandler::query(const Request& request, Turn& turn) {
+  const ReplyTo& to = request.to;
   const auto with_job = [&](const std::string& id, const char* verb, auto answer) {
-    if (LiveJob* job = find_job(id)) return answer(*job);
-    refuse(request.to, ErrorCode::not_found,
-           std::string(verb) + ": no job '" + id.substr(0, 80) + "'");
+    if (const LiveJob* job = jobs_.find(id)) return answer(*job);
+    turn.refuse(to, ErrorCode::not_found,
+                std::string(verb) + ": no job '" + id.substr(0, 80) + "'");
   };
-  if (const auto* show = std::get_if<ShowJob>(&request.body))
-    return with_job(show->job, "show",
-                    [&](LiveJob& job) { reply(request.to, JobReply{view(job, true)}); }),
-           true;
-  if (const auto* explain_job = std::get_if<ExplainJob>(&request.body))
-    return with_job(explain_job->job, "explain",
-                    [&](LiveJob& job) { reply(request.to, explain(job)); }),
-           true;
-  if (const auto* cancel = std::get_if<CancelJob>(&request.body))
-    return cancel_job(request, cancel->job), true;
-  if (const auto* waiting = std::get_if<WaitJob>(&request.body))
-    return wait(request, *waiting), true;
-  if (const auto* jobs_asked = std::get_if<ListJobs>(&request.body))
-    return reply(request.to, list(*jobs_asked)), true;
-  if (std::holds_alternative<ListSkus>(request.body)) return reply(request.to, sku_list()), true;
-  if (std::holds_alternative<ListWorkers>(request.body))
-    return reply(request.to, worker_list()), true;
-  if (const auto* drain = std::get_if<DrainWorker>(&request.body))
-    return drain_worker(request, *drain), true;
-  return false;
+  if (const auto* show = std::get_if<ShowJob>(&request.body)) {
+    with_job(show->job, "show", [&](const LiveJob& job) {
+      turn.reply(to, JobReply{jobs_.view(job, Jobs::Detail::steps, turn.now)});
+    });
+  } else if (const auto* explain = std::get_if<ExplainJob>(&request.body)) {
+    with_job(explain->job, "explain",
+             [&](const LiveJob& job) { turn.reply(to, jobs_.explain(job, turn.now)); });
+  } else if (const auto* cancelled = std::get_if<CancelJob>(&request.body)) {
+    cancel(request, cancelled->job, turn);
+  } else if (const auto* waiting = std::get_if<WaitJob>(&request.body)) {
+    jobs_.wait(request, *waiting, turn);
+  } else if (const auto* jobs = std::get_if<ListJobs>(&request.body)) {
+    turn.reply(to, jobs_.list(*jobs));
+  } else if (std::holds_alternative<ListSkus>(request.body)) {
+    turn.reply(to, sku_list(queue_));
+  } else if (std::holds_alternative<ListWorkers>(request.body)) {
+    turn.reply(to, worker_list(queue_, turn.now));
+  } else if (const auto* drained = std::get_if<DrainWorker>(&request.body)) {
+    drain(request, *drained, turn);
+  } else {
+    turn.refuse(to, ErrorCode::unsupported, "this is not a request of the control socket");
+  }
 }
 
-void CoreState::wait(const Request& request, const WaitJob& wait) {
-  LiveJob* job = find_job(wait.job);
+void EventHandler::cancel(const Request& request, const std::string& id, Turn& turn) {
+  const LiveJob* job = jobs_.find(id);
   if (job == nullptr)
-    return refuse(request.to, ErrorCode::not_found,
-                  "wait: no job '" + wait.job.substr(0, 80) + "'");
-  const bool changed =
-      is_end(job->row.state) || (!wait.until_end && job->revision != wait.known_revision);
-  if (changed || wait.hold_ms == 0) return reply(request.to, JobReply{view(*job, false)});
-  for (const JobHold& hold : job->holds)
-    if (hold.to == request.to) return;  // a repetition
-  const Nanoseconds until =
-      now.monotonic + std::min<Nanoseconds>(std::chrono::milliseconds(wait.hold_ms), kMaxHold);
-  job->holds.push_back({request.to, until, wait.until_end});
-  arm(until, TimerKind::job_hold, job->row.number);
-}
-
-TargetView CoreState::view(const LiveJob& job, const LiveTarget& target, uint32_t index) const {
-  const TargetRequest& request = job.row.request.targets[index];
-  TargetView view;
-  view.sku = request.sku;
-  view.state = target.row.state;
-  view.source = target.row.source;
-  view.provisional = request.provisional;
-  view.engine = target.row.engine;
-  view.key = target.engine_key;
-  view.latency_ms = target.row.latency_ms;
-  view.size_bytes = target.row.size_bytes;
-  view.timings_measured = target.row.timings_measured;
-  view.timings_reused = target.row.timings_reused;
-  view.fault = target.row.fault;
-  if (is_end(target.row.state)) return view;
-  if (target.step != 0) {
-    const LiveStep& step = steps.at(target.step);
-    view.progress = step.progress;
-    if (view.progress.phase.empty()) view.progress.phase = to_string(step.row.kind);
-  }
-  view.note = why_waiting(target);
-  return view;
-}
-
-JobView CoreState::view(const LiveJob& job, bool with_steps) const {
-  const SubmitRequest& request = job.row.request;
-  JobView view;
-  view.id = job_id(job.row.number);
-  view.name = request.name;
-  view.model_name = request.model_name;
-  view.model = request.model;
-  view.state = job.row.state;
-  view.client = request.client;
-  view.options = request.options;
-  view.priority = request.priority;
-  view.tags = request.tags;
-  view.submitted_ns = job.row.submitted_ns;
-  view.ended_ns = job.row.ended_ns;
-  view.revision = job.revision;
-  for (uint32_t i = 0; i < job.targets.size(); ++i)
-    view.targets.push_back(this->view(job, job.targets[i], i));
-  if (with_steps) view.steps = step_views(job);
-  return view;
-}
-
-std::vector<StepView> CoreState::step_views(const LiveJob& job) const {
-  // What one message can carry: of each step the latest attempts, of each attempt the begin of its
-  // message.
-  constexpr size_t kMaxAttempts = 50, kMaxMessageBytes = 500;
-  std::vector<StepView> views;
-  std::set<uint64_t> seen;
-  for (uint32_t i = 0; i < job.targets.size(); ++i) {
-    for (const StepUse& use : job.targets[i].row.uses) {
-      if (use.step != 0 && !seen.insert(use.step).second)
-        continue;  // validate is shared by the targets
-      StepView view;
-      view.sku = use.kind == StepKind::validate ? "" : job.row.request.targets[i].sku;
-      view.name = to_string(use.kind);
-      view.key = use.key;
-      view.step = use.step;
-      view.source = use.source;
-      view.state = StepState::done;
-      if (const auto step = steps.find(use.step); step != steps.end()) {
-        const StepRow& row = step->second.row;
-        view.state = row.state;
-        view.epoch = row.epoch;
-        view.commits = row.commits;
-        const size_t skip =
-            row.attempts.size() > kMaxAttempts ? row.attempts.size() - kMaxAttempts : 0;
-        for (size_t a = skip; a < row.attempts.size(); ++a) {
-          const AttemptRow& attempt = row.attempts[a];
-          view.attempts.push_back({attempt.worker, attempt.epoch, attempt.started_ns,
-                                   attempt.ended_ns,
-                                   attempt.outcome ? to_string(*attempt.outcome) : "",
-                                   attempt.message.substr(0, kMaxMessageBytes)});
-        }
-      }
-      views.push_back(std::move(view));
+    return turn.refuse(request.to, ErrorCode::not_found, "cancel: no job '" + id + "'");
+  if (!is_end(job->state)) {
+    turn.record(job->number, "cancel", {});
+    const size_t count = targets_.build(job->number).targets.size();
+    for (uint32_t i = 0; i < count; ++i) {
+      const Waiter waiter{job->number, i};
+      const uint64_t step = targets_.target(waiter).step;
+      report(waiter, targets_.cancel(waiter, turn), turn);
+      if (step != 0 && queue_.leave(step, waiter)) abandon(step, turn);
     }
   }
-  return views;
+  turn.reply(request.to, JobReply{jobs_.view(*job, Jobs::Detail::targets, turn.now)});
 }
 
-JobList CoreState::list(const ListJobs& request) const {
-  const size_t limit = std::min<size_t>(request.limit == 0 ? 1000 : request.limit, 2000);
-  const uint64_t before = job_number(request.before).value_or(UINT64_MAX);
-  JobList list;
-  for (auto at = jobs.rbegin(); at != jobs.rend() && list.jobs.size() < limit; ++at) {
-    const LiveJob& job = at->second;
-    if (at->first >= before) continue;
-    JobLine line{job_id(at->first), job.row.request.name, job.row.state, job.row.submitted_ns};
-    line.total = static_cast<uint32_t>(job.targets.size());
-    for (const LiveTarget& target : job.targets) line.done += is_end(target.row.state);
-    list.jobs.push_back(std::move(line));
-  }
-  return list;
-}
-
-WorkerCondition CoreState::condition(const LiveWorker& worker) const {
-  if (worker.lost) return WorkerCondition::lost;
-  if (worker.drain || worker.sync.prefer_idle) return WorkerCondition::draining;
-  return load_of(worker) == Load::none ? WorkerCondition::idle : WorkerCondition::busy;
-}
-
-SkuList CoreState::sku_list() const {
-  std::map<std::string, SkuView> views;
-  for (const auto& [name, row] : skus) views[name] = {name, row.kind, row.toolchain};
-  for (const LiveWorker& worker : workers) {
-    if (worker.lost || !worker.reported) continue;
-    SkuView& view = views[worker.sync.sku];
-    ++view.workers;
-    view.idle += condition(worker) == WorkerCondition::idle;
-  }
-  for (const auto& [name, pool] : pools) {
-    if (pool.ready.empty()) continue;
-    const StepRow& first = steps.at(pool.ready.begin()->step).row;
-    if (const auto view = views.find(first.sku); view != views.end())
-      view->second.queued += static_cast<uint32_t>(pool.ready.size());
-  }
-  SkuList list;
-  for (auto& [name, view] : views) list.skus.push_back(std::move(view));
-  return list;
-}
-
-WorkerList CoreState::worker_list() const {
-  constexpr size_t kMaxWorkers = 1000;  // of one answer
-  WorkerList list;
-  for (const auto& [name, number] : worker_by_name) {
-    if (list.workers.size() == kMaxWorkers) break;
-    const LiveWorker& worker = workers[number];
-    WorkerView view{name,
-                    worker.sync.sku,
-                    condition(worker),
-                    worker.sync.pid,
-                    worker.sync.host,
-                    worker.sync.device};
-    view.last_seen_seconds = to_seconds(now.monotonic - worker.seen);
-    view.health = worker.sync.health.substr(0, 200);
-    if (worker.lease != 0) {
-      const LiveStep& step = steps.at(worker.lease);
-      view.job = job_id(step.row.job);
-      view.step = to_string(step.row.kind);
-      view.progress = step.progress;
-    }
-    list.workers.push_back(std::move(view));
-  }
-  return list;
+void EventHandler::drain(const Request& request, const DrainWorker& asked, Turn& turn) {
+  const std::optional<WorkerNo> worker = queue_.worker_named(asked.worker);
+  if (!worker)
+    return turn.refuse(request.to, ErrorCode::not_found, "drain: no worker '" + asked.worker + "'");
+  queue_.drain(*worker, asked, turn);
+  release(*worker, turn);
+  turn.reply(request.to, Done{});
 }
 
 }  // namespace enginery

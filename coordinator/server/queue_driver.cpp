@@ -26,10 +26,10 @@ Status QueueDriver::restart() {
 }
 
 void QueueDriver::feed(CoreEvent event) {
-  // A worker is not told of our troubles: it repeats its Sync, and its step goes on meanwhile.
+  // A worker is not told of a storage failure: it repeats its Sync, and its step goes on meanwhile.
   if (const auto* request = std::get_if<Request>(&event);
       request != nullptr && !std::holds_alternative<SyncRequest>(request->body))
-    askers_.push_back(request->to);
+    pending_.push_back(request->to);
   if (broken_ && failure_.ok()) failure_ = restart();
   if (!failure_.ok()) return;
   take(core_->step(std::move(event), now()));
@@ -41,11 +41,13 @@ void QueueDriver::take(Effects effects) {
   while (failure_.ok() && !lookups_.empty()) {
     const Lookup lookup = lookups_.front();
     lookups_.pop_front();
-    Result<LookupAnswer> answer = store_.look_up(lookup);
-    if (answer.ok())
-      collect(core_->step(std::move(*answer), now()));
+    Result<StoredAnswer> stored = store_.look_up(lookup.key);
+    if (stored.ok())
+      collect(core_->step(LookupAnswer{lookup.token, lookup.key, std::move(stored->result),
+                                       stored->next_generation},
+                          now()));
     else
-      failure_ = answer.error();
+      failure_ = stored.error();
   }
 }
 
@@ -75,7 +77,7 @@ Outbox QueueDriver::flush() {
   if (failure_.ok() && begun_) failure_ = store_.commit();
   if (!failure_.ok()) return fail(failure_.error());
   begun_ = false;
-  askers_.clear();
+  pending_.clear();
   return std::exchange(outbox_, {});
 }
 
@@ -88,9 +90,9 @@ Outbox QueueDriver::fail(const Error& error) {
   outbox_ = {};
   Outbox out;
   out.notes.push_back("queue: " + error.message + "; starting again from what is stored");
-  for (const ReplyTo& to : askers_)
+  for (const ReplyTo& to : pending_)
     out.replies.push_back({to, ErrorReply{{ErrorCode::storage, "queue: " + error.message}}});
-  askers_.clear();
+  pending_.clear();
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include <deque>
 
+#include "coordinator/core/core.h"
 #include "coordinator/store/store.h"
 
 namespace enginery {
@@ -49,9 +50,9 @@ class QueueDriver {
   CoreOptions options_;
   std::unique_ptr<Core> core_;
   bool begun_ = false;
-  Status failure_;               // of this batch
-  bool broken_ = false;          // the core does not match the rows: it must be started again
-  std::vector<ReplyTo> askers_;  // of this batch, without workers
+  Status failure_;                // of this batch
+  bool broken_ = false;           // the core does not match the rows: it must be started again
+  std::vector<ReplyTo> pending_;  // requests of this batch, without Syncs
   std::deque<Lookup> lookups_;
   Outbox outbox_;
 };

@@ -14,46 +14,53 @@
 
 namespace enginery {
 
+// One target of a job.
 struct TargetRow {
   TargetState state = TargetState::queued;
-  Source source = Source::none;
+  Source source = Source::none;  // of the engine, once it has ended
   std::optional<Digest> engine;
-  double latency_ms = 0;
-  uint64_t size_bytes = 0, timings_measured = 0, timings_reused = 0;
-  std::optional<Fault> fault;
-  std::vector<StepUse> uses;
+  double latency_ms = 0;  // 0: not measured
+  uint64_t size_bytes = 0;
+  uint64_t timings_measured = 0, timings_reused = 0;
+  std::optional<Fault> fault;  // why it failed
+  std::vector<StepUse> uses;   // the steps whose results it used, or waits for, in their order
   bool operator==(const TargetRow&) const = default;
 };
 
+// A submitted job.
 struct JobRow {
-  uint64_t number = 0;  // the id is job_id(number)
-  RequestId request_id;
+  uint64_t number = 0;   // the id is job_id(number)
+  RequestId request_id;  // of the submit: a repetition finds the job
   JobState state = JobState::submitted;
-  int64_t submitted_ns = 0, ended_ns = 0;
+  int64_t submitted_ns = 0, ended_ns = 0;  // wall time; 0: not ended
   SubmitRequest request;
-  std::vector<TargetRow> targets;
+  std::vector<TargetRow> targets;  // in the request's order
   bool operator==(const JobRow&) const = default;
 };
+// "j7" for 7.
 std::string job_id(uint64_t number);
-std::optional<uint64_t> job_number(std::string_view id);  // nothing: not an id
+// 7 for "j7"; nothing for what is no id.
+std::optional<uint64_t> job_number(std::string_view id);
 
+// One try of a step: a lease, or a signature that was asked for.
 struct AttemptRow {
   uint64_t step = 0, epoch = 0;
   std::string worker;
-  uint64_t incarnation = 0;
-  int64_t started_ns = 0, ended_ns = 0;
-  std::optional<OutcomeKind> outcome;  // nothing while it runs
-  std::string message;
+  uint64_t incarnation = 0;              // of the worker's process
+  int64_t started_ns = 0, ended_ns = 0;  // wall time
+  std::optional<OutcomeKind> outcome;    // nothing while it runs
+  std::string message;                   // why it ended so, for people
   bool operator==(const AttemptRow&) const = default;
 };
 
+// A step that some target needs.
 struct StepRow {
   uint64_t id = 0;
   uint64_t job = 0;  // which made it; others may have joined
   StepKind kind = StepKind::validate;
   Digest key;
-  int64_t generation = 1;
-  std::string sku, toolchain;
+  int64_t generation = 1;      // of the key's result that it will be
+  std::string sku, toolchain;  // who can run it; "" for any
   bool provisional = false;
   StepState state = StepState::queued;
   uint64_t epoch = 0;  // of the latest lease
@@ -66,18 +73,19 @@ struct StepRow {
   bool operator==(const StepRow&) const = default;
 };
 
+// A SKU that a worker has offered at some time, with its latest toolchain.
 struct SeenSku {
   std::string sku, kind, toolchain;
   int64_t seen_ns = 0;
   bool operator==(const SeenSku&) const = default;
 };
 
-// --- changes; all of one Effects are one transaction
-// --------------------------------------------------------------
+// --- Changes; all those of one Effects are one transaction
 
+// A new job with its targets.
 struct InsertJob {
   JobRow job;
-};  // with its targets
+};
 struct UpdateJob {
   uint64_t number;
   JobState state;
@@ -85,21 +93,23 @@ struct UpdateJob {
 };
 struct SaveTarget {
   uint64_t job;
-  uint32_t index;
+  uint32_t index;  // its place in the job's request
   TargetRow target;
 };
+// A step without its attempts.
 struct SaveStep {
   StepRow step;
-};  // without its attempts
+};
 struct SaveAttempt {
   AttemptRow attempt;
 };
 struct SaveSku {
   SeenSku sku;
 };
+// The bytes of a key, so that why-miss can explain it field by field.
 struct RecordAction {
   Bytes key_bytes;
-};  // so that why-miss can explain it
+};
 // The step's end becomes the answer to its key. The first commit of a key and generation wins.
 struct CommitResult {
   Digest key;
@@ -107,10 +117,12 @@ struct CommitResult {
   uint64_t epoch;
   StepResult result;
 };
+// A finished engine for the catalog, under its name and the tags.
 struct AddEngine {
   EngineView engine;
   std::vector<std::string> tags;
 };
+// A line of the event log; `job` is "" for one of the farm itself.
 struct AppendEvent {
   std::string job, kind;
   std::vector<NamedText> fields;

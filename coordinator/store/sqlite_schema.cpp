@@ -3,7 +3,7 @@
 namespace enginery {
 namespace {
 
-// Enumerations are the numbers of schemas/values.h and queue_rows.h; times are wall-clock
+// Enumerations are the numbers of schemas/values.h and pipeline/step.h; times are wall-clock
 // nanoseconds.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE queue_job(

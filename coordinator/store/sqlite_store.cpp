@@ -31,10 +31,10 @@ class SqliteStore final : public QueueStore {
   }
   void roll_back() override { transaction_.reset(); }
 
-  Result<LookupAnswer> look_up(const Lookup& lookup) override {
-    LookupAnswer answer{lookup.token, lookup.key, std::nullopt, 1};
-    TRY(const auto found, catalog_.results().lookup(lookup.key));
-    TRY(answer.next_generation, catalog_.results().next_generation(lookup.key));
+  Result<StoredAnswer> look_up(const Digest& key) override {
+    StoredAnswer answer;
+    TRY(const auto found, catalog_.results().lookup(key));
+    TRY(answer.next_generation, catalog_.results().next_generation(key));
     if (!found) return answer;
     answer.result = to_step_result(*found);
     return answer;

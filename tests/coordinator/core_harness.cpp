@@ -58,20 +58,11 @@ JobView CoreHarness::submit(SubmitRequest request, const std::string& client) {
   store.add_blob(request.model, 0, 0);
   request.client = client;
   request.wait_for_workers = true;
-  const std::optional<Body> body = ask(std::move(request), client);
-  if (!body) {
-    ADD_FAILURE() << "no answer to a submit";
-    return {};
-  }
-  if (const auto* error = std::get_if<ErrorReply>(&*body)) {
-    ADD_FAILURE() << error->fault.message;
-    return {};
-  }
-  return std::get<JobReply>(*body).job;
+  return body_of<JobReply>(ask(std::move(request), client)).job;
 }
 
 JobView CoreHarness::show(const std::string& job) {
-  return std::get<JobReply>(*ask(ShowJob{job})).job;
+  return body_of<JobReply>(ask(ShowJob{job})).job;
 }
 
 std::optional<SyncReply> CoreHarness::sync(const std::string& worker, const std::string& sku,
@@ -89,18 +80,22 @@ std::optional<SyncReply> CoreHarness::sync(const std::string& worker, const std:
   std::erase_if(answers_, [&](const Reply& reply) { return reply.to.route == worker; });
   const std::optional<Body> body = ask(std::move(sync), worker);
   if (!body) return std::nullopt;  // held
-  return std::get<SyncReply>(*body);
+  return body_of<SyncReply>(body);
 }
 
 std::optional<SyncReply> CoreHarness::heard(const std::string& worker) {
   for (const Reply& reply : answers_)
-    if (reply.to.route == worker) return std::get<SyncReply>(reply.body);
+    if (reply.to.route == worker) return body_of<SyncReply>(reply.body);
   return std::nullopt;
+}
+
+bool CoreHarness::answered(const std::string& who) {
+  return std::erase_if(answers_, [&](const Reply& reply) { return reply.to.route == who; }) > 0;
 }
 
 std::optional<SyncReply> CoreHarness::finish(const std::string& worker, const std::string& sku,
                                              const RunStep& run, const std::string& device) {
-  return sync(worker, sku, Finished{run.ref, outcome_of(store, run)}, device);
+  return sync(worker, sku, Finished{run.ref, outcome_of(store, run, options_.steps)}, device);
 }
 
 void CoreHarness::sign() {
@@ -115,22 +110,50 @@ void CoreHarness::sign() {
 RunStep run_of(const std::optional<SyncReply>& reply) {
   if (!reply || !std::holds_alternative<RunStep>(reply->desired)) {
     ADD_FAILURE() << "no step was handed out"
-                  << (reply ? ", but wish " + std::to_string(reply->desired.index()) : "");
+                  << (reply ? ", but order " + std::to_string(reply->desired.index()) : "");
     return {};
   }
   return std::get<RunStep>(reply->desired);
 }
 
-Outcome outcome_of(MemoryStore& store, const RunStep& run) {
+StepView step_of(const JobView& view, size_t index) {
+  if (index < view.steps.size()) return view.steps[index];
+  ADD_FAILURE() << "the job has " << view.steps.size() << " steps";
+  return {};
+}
+
+TargetView target_of(const JobView& view, size_t index) {
+  if (index < view.targets.size()) return view.targets[index];
+  ADD_FAILURE() << "the job has " << view.targets.size() << " targets";
+  return {};
+}
+
+Digest engine_of(const JobView& view, size_t index) {
+  const TargetView target = target_of(view, index);
+  if (target.engine) return *target.engine;
+  ADD_FAILURE() << "the target has no engine; it is " << to_string(target.state);
+  return {};
+}
+
+Fault fault_of(const JobView& view, size_t index) {
+  const TargetView target = target_of(view, index);
+  if (target.fault) return *target.fault;
+  ADD_FAILURE() << "the target has no fault; it is " << to_string(target.state);
+  return {};
+}
+
+Outcome outcome_of(MemoryStore& store, const RunStep& run, StepTable table) {
   Outcome outcome;
-  const auto add = [&](const char* name) {
-    const std::string content = name + run.key.hex();
-    store.add_blob(sha256(content), run.ref.epoch, run.ref.step);
-    outcome.outputs.push_back({name, sha256(content), content.size()});
-  };
-  if (run.kind == "tune") add("choices");
-  if (run.kind == "assemble") add(run.provisional ? "unsigned" : "content");
-  if (run.kind == "profile") add("unsigned");
+  const Step* step = find_step(run.kind, table);
+  if (step == nullptr) {
+    ADD_FAILURE() << "no step is named '" << run.kind << "'";
+    return outcome;
+  }
+  const std::string& name = needed_output(*step, run.provisional);
+  if (name.empty()) return outcome;
+  const std::string content = name + run.key.hex();
+  store.add_blob(sha256(content), run.ref.epoch, run.ref.step);
+  outcome.outputs.push_back({name, sha256(content), content.size()});
   return outcome;
 }
 

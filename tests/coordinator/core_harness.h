@@ -1,5 +1,8 @@
 // The core with its driver over a store in memory, a clock that the test turns, and workers that
 // the test speaks for.
+//
+// Every accessor fails the test instead of aborting when something else is there than expected, so
+// that a broken rule is a failed test and the other tests still run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,11 +36,13 @@ class CoreHarness final : public Clock {
   std::optional<SyncReply> sync(const std::string& worker, const std::string& sku,
                                 WorkerState state, const std::string& device = "",
                                 uint64_t incarnation = 1);
-  // The worker finishes the step as tests/coordinator's pretend() would, and hears what is next.
+  // The worker finishes the step with outcome_of, and hears what is next.
   std::optional<SyncReply> finish(const std::string& worker, const std::string& sku,
                                   const RunStep& run, const std::string& device = "");
   // The newest Sync answer that a worker got since it asked.
   std::optional<SyncReply> heard(const std::string& worker);
+  // Whether a held request of `who` has been answered by now; takes the answers.
+  bool answered(const std::string& who);
   // Signs what waits for a signature.
   void sign();
 
@@ -55,8 +60,33 @@ class CoreHarness final : public Clock {
   uint64_t next_id_ = 1;
 };
 
+// The answer as a T; fails the test and gives an empty one when it is something else.
+template <typename T>
+T body_of(const std::optional<Body>& body) {
+  if (body)
+    if (const T* expected = std::get_if<T>(&*body)) return *expected;
+  const auto* error = body ? std::get_if<ErrorReply>(&*body) : nullptr;
+  ADD_FAILURE() << (error != nullptr ? error->fault.message
+                    : body           ? "an answer of another kind, " + std::to_string(body->index())
+                                     : "no answer");
+  return {};
+}
+// Whether the worker was told T: Cancel, Exit, ...
+template <typename T>
+bool told(const std::optional<SyncReply>& reply) {
+  return reply && std::holds_alternative<T>(reply->desired);
+}
+// A step or target of the view; fails the test and gives an empty one when there is none.
+StepView step_of(const JobView& view, size_t index);
+TargetView target_of(const JobView& view, size_t index = 0);
+// The target's engine; fails the test when it has none.
+Digest engine_of(const JobView& view, size_t index = 0);
+// Why the job's target failed; fails the test when it did not.
+Fault fault_of(const JobView& view, size_t index = 0);
+
 // The step that a Sync's answer hands out; fails the test when there is none.
 RunStep run_of(const std::optional<SyncReply>& reply);
-Outcome outcome_of(MemoryStore& store, const RunStep& run);
+// What the worker of a made-up step reports: the output that the step must leave, stored.
+Outcome outcome_of(MemoryStore& store, const RunStep& run, StepTable table = steps());
 
 }  // namespace enginery

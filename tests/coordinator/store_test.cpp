@@ -3,7 +3,7 @@
 
 #include "cache/catalog.h"
 #include "cache/memory_blob_store.h"
-#include "coordinator/store/store.h"
+#include "coordinator/store/sqlite_store.h"
 #include "tests/coordinator/farm_fixture.h"
 #include "tests/sim/memory_store.h"
 
@@ -154,13 +154,13 @@ TEST(QueueStore, AnswersWithTheCommittedResult) {
     ASSERT_TRUE(store.begin().ok());
     ASSERT_TRUE(store.apply(CommitResult{kKey.digest(), 11, 4, result}).ok());
     // Seen inside its own transaction already.
-    EXPECT_TRUE(store.look_up({{}, kKey.digest()})->result);
+    EXPECT_TRUE(store.look_up(kKey.digest())->result);
     ASSERT_TRUE(store.commit().ok());
-    const LookupAnswer answer = *store.look_up({{}, kKey.digest()});
+    const StoredAnswer answer = *store.look_up(kKey.digest());
     ASSERT_TRUE(answer.result);
     EXPECT_TRUE(*answer.result == result);
     EXPECT_EQ(answer.next_generation, 2);
-    EXPECT_FALSE(store.look_up({{}, sha256("other")})->result);
+    EXPECT_FALSE(store.look_up(sha256("other"))->result);
   }
 }
 
@@ -172,7 +172,7 @@ TEST(QueueStore, KeepsADeterministicFailure) {
     result.success = false;
     result.fault = {ErrorCode::unsupported, "no such operator"};
     ASSERT_TRUE(write(store, {CommitResult{kKey.digest(), 11, 4, result}}).ok());
-    EXPECT_TRUE(*store.look_up({{}, kKey.digest()})->result == result);
+    EXPECT_TRUE(*store.look_up(kKey.digest())->result == result);
   }
 }
 
@@ -185,8 +185,21 @@ TEST(QueueStore, RefusesAResultWithoutItsBlobs) {
     const Status status = write(store, {CommitResult{kKey.digest(), 11, 4, result}});
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, ErrorCode::not_found);
-    EXPECT_FALSE(store.look_up({{}, kKey.digest()})->result);
+    EXPECT_FALSE(store.look_up(kKey.digest())->result);
   }
+}
+
+TEST(QueueStore, UsesOfATargetAreOneValueThatIsCheckedForItsLength) {
+  const std::vector<StepUse> uses = {{StepKind::tune, sha256("k"), 3, 11, Source::joined},
+                                     {StepKind::sign, sha256("l"), 1, 0, Source::cache}};
+  const Bytes bytes = encode_uses(uses);
+  EXPECT_EQ(bytes.size(), 2 * 52u);  // README.md
+  const auto again = decode_uses(as_bytes(bytes));
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(*again == uses);
+  const auto cut = decode_uses(as_bytes(bytes.substr(0, 60)));
+  ASSERT_FALSE(cut.ok());
+  EXPECT_EQ(cut.error().code, ErrorCode::corrupt_data);
 }
 
 }  // namespace

@@ -36,13 +36,13 @@ Status MemoryStore::commit() {
   return {};
 }
 
-Result<LookupAnswer> MemoryStore::look_up(const Lookup& lookup) {
-  LookupAnswer answer{lookup.token, lookup.key, std::nullopt, 1};
+Result<StoredAnswer> MemoryStore::look_up(const Digest& key) {
+  StoredAnswer answer;
   std::map<int64_t, StepResult> known;
-  if (const auto found = results_.find(lookup.key); found != results_.end()) known = found->second;
+  if (const auto found = results_.find(key); found != results_.end()) known = found->second;
   for (const RowChange& change : pending_)
     if (const auto* commit = std::get_if<CommitResult>(&change);
-        commit != nullptr && commit->key == lookup.key)
+        commit != nullptr && commit->key == key)
       known.emplace(commit->result.generation, commit->result);
   for (const auto& [generation, result] : known) {
     answer.next_generation = generation + 1;

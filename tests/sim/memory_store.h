@@ -19,7 +19,7 @@ class MemoryStore final : public QueueStore {
   Status apply(const RowChange& change) override;
   Status commit() override;
   void roll_back() override { pending_.clear(); }
-  Result<LookupAnswer> look_up(const Lookup& lookup) override;
+  Result<StoredAnswer> look_up(const Digest& key) override;
 
   // Blobs are durable as soon as they are here.
   void add_blob(const Digest& digest, uint64_t made_in_epoch, uint64_t made_by_step);

@@ -118,7 +118,8 @@ void SimWorker::begin(const RunStep& run) {
 void SimWorker::work() {
   const auto* running = std::get_if<Running>(&state_);
   if (running == nullptr || !(running->ref == step_.ref)) return;
-  const bool measuring = step_.kind == "tune" || step_.kind == "profile";
+  const Step* step = find_step(step_.kind);
+  const bool measuring = step != nullptr && step->needs == Needs::device_alone;
   if (measuring && !world_.lock_device(device_, name_))
     return later(milliseconds(200), [this] { work(); });
   const Nanoseconds time = world_.between(milliseconds(20), measuring ? seconds(8) : seconds(2));
@@ -152,17 +153,15 @@ Outcome SimWorker::outcome() {
   for (const NamedBlob& input : step_.inputs)
     if (!world_.store().has_blob(input.digest))
       return {OutcomeKind::storage, {ErrorCode::not_found, "an input is gone"}, {}, {}, {}};
-  const auto add = [&](const char* name) {
-    const std::string content =
-        std::string(name) + step_.key.hex() + std::to_string(step_.ref.epoch) + name_;
+  const auto add = [&](const std::string& name) {
+    const std::string content = name + step_.key.hex() + std::to_string(step_.ref.epoch) + name_;
     const Digest digest = sha256(content);
     if (!world_.chance(world_.faults().worker_lies))
       world_.store().add_blob(digest, step_.ref.epoch, step_.ref.step);
     outcome.outputs.push_back({name, digest, content.size()});
   };
-  if (step_.kind == "tune") add("choices");
-  if (step_.kind == "assemble") add("content");
-  if (step_.kind == "profile") add("unsigned");
+  const std::string& left = needed_output(*find_step(step_.kind), step_.provisional);
+  if (!left.empty()) add(left);
   outcome.metrics = {{"timings_measured", 3}};
   return outcome;
 }

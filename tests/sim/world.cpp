@@ -49,7 +49,7 @@ WorldReport World::run() {
     random_faults();
     check();
   }
-  if (!report_.violation.empty()) report_.picture = picture();
+  if (!report_.violation.empty()) report_.unfinished = unfinished();
   report_.commits = store_.commits();
   report_.end_s = to_seconds(now_);
   return report_;
@@ -92,6 +92,7 @@ void World::send_to_coordinator(const std::string& from, RequestId id, Body body
       if (const auto* finished = std::get_if<Finished>(&sync->state))
         for (const NamedBlob& output : finished->outcome.outputs)
           if (!store_.has_blob(output.digest)) request.missing.push_back(output.digest);
+    if (options_.tamper) options_.tamper(request, store_.rows());
     feed(std::move(request));
   });
 }
@@ -215,7 +216,7 @@ void World::check() {
 }
 
 // What has not ended, and why.
-std::string World::picture() {
+std::string World::unfinished() {
   std::string out = driver_ == nullptr ? "the coordinator is dead\n" : "";
   for (const auto& client : clients_)
     if (!client->quiet()) out += client->name() + " still waits\n";
@@ -232,7 +233,7 @@ std::string World::picture() {
         out += "  step " + std::to_string(step.step) + " " + step.name + " " +
                to_string(step.state) + " epoch " + std::to_string(step.epoch) + ", " +
                std::to_string(step.attempts.size()) + " attempts\n";
-    driver_->feed(Request{{"picture", {}}, "", ExplainJob{job->id}, {}});
+    driver_->feed(Request{{"the test", {}}, "", ExplainJob{job->id}, {}});
     for (const Reply& reply : driver_->flush().replies)
       if (const auto* explained = std::get_if<ExplainReply>(&reply.body))
         for (const ExplainView& view : explained->targets)

@@ -1,7 +1,8 @@
 // A farm in one thread: the coordinator's real core and driver, with time, network, disk, workers
 // and clients made up from one seed. The same seed gives the same events.
 //
-// After every event the rules of reliability.md are checked; run() says the first broken one.
+// After every event the rules are checked, those of the store and those of each object of the core
+// (Core::check); run() says the first broken one.
 // Faults happen during the first part of a run; afterwards everything must come to rest within a
 // bound.
 #pragma once
@@ -42,12 +43,14 @@ struct WorldOptions {
   Nanoseconds quiet_within = std::chrono::seconds(400);  // after the last fault
   bool fifo_network = false;
   CoreOptions core;
+  // Changes what reaches the core, given what is stored: plants the effect of a broken rule.
+  std::function<void(Request&, const LoadedQueue&)> tamper;
 };
 
 struct WorldReport {
   std::string violation;  // "" when every rule held
   uint64_t events = 0, coordinator_crashes = 0, worker_crashes = 0, disk_failures = 0;
-  std::string picture;  // of what had not ended, with a violation
+  std::string unfinished;  // what had not ended and why, with a violation
   uint64_t jobs_done = 0, jobs_failed = 0, jobs_cancelled = 0, commits = 0, stale_finishes = 0;
   double end_s = 0;
 };
@@ -102,7 +105,7 @@ class World final : public Clock {
   void random_faults();
   void check();
   bool all_quiet() const;
-  std::string picture();
+  std::string unfinished();
 
   WorldOptions options_;
   std::mt19937_64 random_;

@@ -1,0 +1,120 @@
+#include "coordinator/core/event_handler.h"
+
+namespace enginery {
+
+EventHandler::EventHandler(CoreOptions options, LoadedQueue queue)
+    : options_(std::move(options)),
+      queue_(options_),
+      targets_(queue_, options_),
+      jobs_(queue_, targets_, polls_, options_) {
+  queue_.load(std::move(queue.steps), std::move(queue.skus));
+  jobs_.load(std::move(queue.jobs));
+}
+
+Effects EventHandler::start(Now now) {
+  Effects effects;
+  Turn turn(now, effects);
+  queue_.start(turn);
+  jobs_.start(turn);
+  finish(turn);
+  return effects;
+}
+
+Effects EventHandler::step(CoreEvent event, Now now) {
+  Effects effects;
+  Turn turn(now, effects);
+  handle(event, turn);
+  finish(turn);
+  return effects;
+}
+
+void EventHandler::finish(Turn& turn) {
+  dispatch(turn);
+  polls_.arm(turn.timers);
+  now_ = turn.now;
+}
+
+void EventHandler::handle(CoreEvent& event, Turn& turn) {
+  if (auto* request = std::get_if<Request>(&event)) {
+    if (std::holds_alternative<SyncRequest>(request->body)) return sync(*request, turn);
+    if (std::holds_alternative<SubmitRequest>(request->body)) return jobs_.submit(*request, turn);
+    query(*request, turn);
+  } else if (auto* answer = std::get_if<LookupAnswer>(&event)) {
+    looked_up(*answer, turn);
+  } else if (auto* signed_engine = std::get_if<SignAnswer>(&event)) {
+    signature(*signed_engine, turn);
+  } else {
+    while (const auto timer = polls_.take_due(turn.now.monotonic)) fire(*timer, turn);
+  }
+}
+
+void EventHandler::report(const StepEvent& event, Turn& turn) {
+  if (const auto* moved = std::get_if<StepMoved>(&event)) {
+    for (const Waiter& waiter : moved->waiters) jobs_.touch(waiter.job, turn);
+  } else if (const auto* committed = std::get_if<StepCommitted>(&event)) {
+    for (const Waiter& waiter : committed->waiters)
+      report(waiter, targets_.use(waiter, *committed, turn), turn);
+  } else if (const auto* end = std::get_if<StepGaveUp>(&event)) {
+    for (const Waiter& waiter : end->waiters)
+      report(waiter, targets_.give_up(waiter, *end, turn), turn);
+  }
+}
+
+void EventHandler::report(const Waiter& at, Change change, Turn& turn) {
+  if (change != Change::none) jobs_.update(at.job, turn);
+  if (change == Change::ended) jobs_.answer_submit(at.job, turn);
+}
+
+void EventHandler::looked_up(const LookupAnswer& answer, Turn& turn) {
+  if (answer.token.job == 0) return jobs_.dry_run_answer(answer, turn);
+  const std::optional<Change> change = targets_.looked_up(answer, turn);
+  if (!change) return;
+  report({answer.token.job, answer.token.target}, *change, turn);
+  jobs_.answer_submit(answer.token.job, turn);
+}
+
+void EventHandler::signature(const SignAnswer& answer, Turn& turn) {
+  if (!queue_.awaits_signature(answer.step, answer.epoch)) return;
+  if (!answer.engine) return report(queue_.signing_failed(answer.step, answer.fault, turn), turn);
+  StepResult result = targets_.signed_result_of(queue_.step(answer.step), *answer.engine);
+  report(queue_.commit_signature(answer.step, std::move(result), turn), turn);
+}
+
+void EventHandler::fire(const Timer& timer, Turn& turn) {
+  const auto worker = static_cast<WorkerNo>(timer.id);
+  switch (timer.kind) {
+    case TimerKind::worker_poll:
+      return end_sync_poll(worker, turn);
+    case TimerKind::worker_lost:
+      if (!queue_.falls_silent(worker, turn)) return;
+      polls_.take_sync(worker);
+      return report(
+          queue_.lose(worker, "worker " + queue_.worker(worker).sync.worker + " fell silent", turn),
+          turn);
+    case TimerKind::job_poll:
+      return jobs_.end_polls(timer.id, turn);
+    case TimerKind::back_off:
+      return queue_.make_ready(timer.id, turn);
+    case TimerKind::sign_again: {
+      const LiveStep* step = queue_.find(timer.id);
+      if (step == nullptr || step->row.state != StepState::committing || step->waiters.empty())
+        return;
+      return targets_.ask_for_signature(timer.id, turn);
+    }
+  }
+}
+
+std::string EventHandler::check() const {
+  for (const std::string& rule :
+       {queue_.check(), targets_.check(), jobs_.check(now_), polls_.check()})
+    if (!rule.empty()) return rule;
+  for (const LiveWorker& worker : queue_.workers())
+    if (worker.listening != polls_.sync_deadline(worker.number).has_value())
+      return "worker '" + worker.sync.worker + "' " +
+             (worker.listening ? "listens and has no held Sync"
+                               : "has a held Sync and does not "
+                                 "listen");
+  return "";
+}
+
+}  // namespace enginery

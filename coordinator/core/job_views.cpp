@@ -1,0 +1,144 @@
+// What people see of jobs: one job, its steps, the list, and why it waits.
+#include <algorithm>
+#include <set>
+
+#include "coordinator/core/explain.h"
+#include "coordinator/core/jobs.h"
+
+namespace enginery {
+namespace {
+
+// What one message can carry: of each step the latest attempts, of each attempt the beginning of
+// its message.
+constexpr size_t kMaxAttemptsShown = 50, kMaxMessageBytes = 500;
+constexpr size_t kMaxCandidates = 100;  // workers that explain a target
+constexpr size_t kMaxJobsListed = 2000, kJobsListed = 1000;
+
+AttemptView view_of(const AttemptRow& attempt) {
+  return {attempt.worker,
+          attempt.epoch,
+          attempt.started_ns,
+          attempt.ended_ns,
+          attempt.outcome ? to_string(*attempt.outcome) : "",
+          attempt.message.substr(0, kMaxMessageBytes)};
+}
+
+void add_attempts(StepView& view, const StepRow& row) {
+  view.state = row.state;
+  view.epoch = row.epoch;
+  view.commits = row.commits;
+  const size_t count = row.attempts.size();
+  for (size_t a = count > kMaxAttemptsShown ? count - kMaxAttemptsShown : 0; a < count; ++a)
+    view.attempts.push_back(view_of(row.attempts[a]));
+}
+
+}  // namespace
+
+TargetView Jobs::view(const Waiter& at, Now now) const {
+  const TargetRequest& request = targets_.build(at.job).request.targets[at.target];
+  const LiveTarget& target = targets_.target(at);
+  TargetView view;
+  view.sku = request.sku;
+  view.state = target.row.state;
+  view.source = target.row.source;
+  view.provisional = request.provisional;
+  view.engine = target.row.engine;
+  view.key = target.keys.engine;
+  view.latency_ms = target.row.latency_ms;
+  view.size_bytes = target.row.size_bytes;
+  view.timings_measured = target.row.timings_measured;
+  view.timings_reused = target.row.timings_reused;
+  view.fault = target.row.fault;
+  if (is_end(target.row.state)) return view;
+  if (target.step != 0) {
+    const LiveStep& step = queue_.step(target.step);
+    view.progress = step.progress;
+    if (view.progress.phase.empty()) view.progress.phase = queue_.name_of(step.row.kind);
+  }
+  view.note = targets_.why_waiting(target, now);
+  return view;
+}
+
+JobView Jobs::view(const LiveJob& job, Detail detail, Now now) const {
+  const Build& build = targets_.build(job.number);
+  const SubmitRequest& request = build.request;
+  JobView view;
+  view.id = job_id(job.number);
+  view.name = request.name;
+  view.model_name = request.model_name;
+  view.model = request.model;
+  view.state = job.state;
+  view.client = request.client;
+  view.options = request.options;
+  view.priority = request.priority;
+  view.tags = request.tags;
+  view.submitted_ns = job.submitted_ns;
+  view.ended_ns = job.ended_ns;
+  view.revision = job.revision;
+  for (uint32_t i = 0; i < build.targets.size(); ++i)
+    view.targets.push_back(this->view({job.number, i}, now));
+  if (detail == Detail::steps) view.steps = step_views(job.number);
+  return view;
+}
+
+std::vector<StepView> Jobs::step_views(uint64_t job) const {
+  const Build& build = targets_.build(job);
+  std::vector<StepView> views;
+  std::set<uint64_t> seen;
+  for (uint32_t i = 0; i < build.targets.size(); ++i) {
+    for (const StepUse& use : build.targets[i].row.uses) {
+      // A step that all targets share is shown once.
+      if (use.step != 0 && !seen.insert(use.step).second) continue;
+      const bool of_any_sku = queue_.row_of(use.kind).needs == Needs::nothing;
+      StepView view;
+      view.sku = of_any_sku ? "" : build.request.targets[i].sku;
+      view.name = queue_.name_of(use.kind);
+      view.key = use.key;
+      view.step = use.step;
+      view.source = use.source;
+      view.state = StepState::done;
+      if (const LiveStep* step = queue_.find(use.step)) add_attempts(view, step->row);
+      views.push_back(std::move(view));
+    }
+  }
+  return views;
+}
+
+JobList Jobs::list(const ListJobs& request) const {
+  const size_t limit =
+      std::min<size_t>(request.limit == 0 ? kJobsListed : request.limit, kMaxJobsListed);
+  const uint64_t before = job_number(request.before).value_or(UINT64_MAX);
+  JobList list;
+  for (auto at = jobs_.rbegin(); at != jobs_.rend() && list.jobs.size() < limit; ++at) {
+    if (at->first >= before) continue;
+    const Build& build = targets_.build(at->first);
+    JobLine line{job_id(at->first), build.request.name, at->second.state, at->second.submitted_ns};
+    line.total = static_cast<uint32_t>(build.targets.size());
+    for (const LiveTarget& target : build.targets) line.done += is_end(target.row.state);
+    list.jobs.push_back(std::move(line));
+  }
+  return list;
+}
+
+ExplainReply Jobs::explain(const LiveJob& job, Now now) const {
+  const Build& build = targets_.build(job.number);
+  ExplainReply reply;
+  for (uint32_t i = 0; i < build.targets.size(); ++i) {
+    const LiveTarget& target = build.targets[i];
+    ExplainView view{build.request.targets[i].sku, "", targets_.why_waiting(target, now), {}};
+    if (is_end(target.row.state))
+      view.reason = std::string("has ended: ") + to_string(target.row.state);
+    if (!is_end(target.row.state) && target.step != 0) {
+      const LiveStep& step = queue_.step(target.step);
+      view.step = queue_.name_of(step.row.kind);
+      for (const auto& [name, number] : queue_.workers_by_name()) {
+        if (view.candidates.size() == kMaxCandidates) break;
+        view.candidates.push_back({name, why_not(queue_, queue_.worker(number), step)});
+      }
+    }
+    reply.targets.push_back(std::move(view));
+  }
+  return reply;
+}
+
+}  // namespace enginery

@@ -1,0 +1,270 @@
+// Steps: how they enter the queue, who waits for them, and how their attempts end.
+#include "coordinator/core/queue.h"
+
+#include "coordinator/core/retry.h"
+
+namespace enginery {
+
+std::string sku_pool(const std::string& sku, const std::string& toolchain) {
+  return "sku " + sku + " " + toolchain;
+}
+std::string provisional_pool(const std::string& sku) {
+  return "untuned " + sku;
+}
+
+std::string Queue::pool_of(const StepRow& step) const {
+  if (row_of(step.kind).needs == Needs::nothing) return kAnyPool;
+  return step.provisional ? provisional_pool(step.sku) : sku_pool(step.sku, step.toolchain);
+}
+
+void Queue::load(std::map<uint64_t, StepRow> steps, std::map<std::string, SeenSku> skus) {
+  skus_ = std::move(skus);
+  for (auto& [id, row] : steps) {
+    next_step_ = std::max(next_step_, id + 1);
+    LiveStep& step = steps_[id];
+    step.row = std::move(row);
+    if (!is_end(step.row.state)) in_flight_[step.row.key] = id;
+  }
+}
+
+void Queue::start(Turn& turn) {
+  started_ = turn.now.monotonic;
+  for (auto& [id, step] : steps_) {
+    if (is_end(step.row.state) || step.row.worker.empty()) continue;
+    SyncRequest last;
+    last.worker = step.row.worker;
+    last.incarnation = step.row.incarnation;
+    last.sku = step.row.sku;
+    last.device = step.row.device;
+    last.state = Running{{job_id(step.row.job), id, step.row.epoch}, {}};
+    LiveWorker& worker = workers_[worker_of(last, turn)];
+    worker.sync = last;
+    worker.lease = id;
+    devices_[last.device].insert(worker.number);
+    step.progress_at = turn.now.monotonic;
+  }
+}
+
+const LiveStep* Queue::find(uint64_t id) const {
+  const auto found = steps_.find(id);
+  return found == steps_.end() ? nullptr : &found->second;
+}
+
+std::optional<uint64_t> Queue::in_flight(const Digest& key) const {
+  const auto found = in_flight_.find(key);
+  if (found == in_flight_.end()) return std::nullopt;
+  return found->second;
+}
+
+uint64_t Queue::add(StepRow row, Bytes key_bytes, Turn& turn) {
+  const uint64_t id = next_step_++;
+  LiveStep& step = steps_[id];
+  row.id = id;
+  step.row = std::move(row);
+  in_flight_[step.row.key] = id;
+  turn.save(RecordAction{std::move(key_bytes)});
+  turn.save(SaveStep{step.row});
+  turn.record(
+      step.row.job, "queued",
+      {{"step", std::to_string(id)}, {"kind", name_of(step.row.kind)}, {"sku", step.row.sku}});
+  return id;
+}
+
+void Queue::join(uint64_t step, const Waiter& waiter, const Share& share) {
+  steps_.at(step).waiters.insert(waiter);
+  pools_.add_job(waiter.job, share);
+}
+
+bool Queue::leave(uint64_t id, const Waiter& waiter) {
+  LiveStep& step = steps_.at(id);
+  step.waiters.erase(waiter);
+  if (!step.waiters.empty()) return false;
+  dequeue(step);
+  return true;
+}
+
+void Queue::make_ready(uint64_t id, Turn& turn) {
+  LiveStep& step = steps_.at(id);
+  if (step.row.state == StepState::queued) enqueue(step, turn);
+}
+
+void Queue::enqueue(LiveStep& step, Turn& turn) {
+  if (step.waiters.empty() || step.retry_at > turn.now.monotonic) return;
+  step.pool = pool_of(step.row);
+  std::optional<QueueKey> place = step.queued;
+  for (const Waiter& waiter : step.waiters) {
+    const QueueKey key{pools_.start_of(waiter.job, step.pool), waiter.job, step.row.id};
+    if (!place || key < *place) place = key;
+  }
+  if (step.queued == place) return;
+  dequeue(step);
+  step.queued = place;
+  pools_.add(step.pool, *place);
+  dirty_pools_.insert(step.pool);
+}
+
+void Queue::dequeue(LiveStep& step) {
+  if (!step.queued) return;
+  pools_.remove(step.pool, *step.queued);
+  step.queued.reset();
+}
+
+// Closes the lease. What becomes of the step is the caller's business.
+void Queue::end_attempt(LiveStep& step, OutcomeKind kind, const std::string& message, Turn& turn) {
+  if (!step.row.attempts.empty() && !step.row.attempts.back().outcome) {
+    AttemptRow& attempt = step.row.attempts.back();
+    attempt.ended_ns = turn.now.wall.count();
+    attempt.outcome = kind;
+    attempt.message = message.substr(0, 4000);
+    turn.save(SaveAttempt{attempt});
+    turn.record(step.row.job, "attempt_ended",
+                {{"step", std::to_string(step.row.id)},
+                 {"worker", attempt.worker},
+                 {"outcome", to_string(kind)}});
+  }
+  drop_lease(step);
+}
+
+// The worker does not hold the step any longer; whether it still runs it shows in what it says.
+void Queue::drop_lease(LiveStep& step) {
+  const auto number = worker_by_name_.find(step.row.worker);
+  if (number != worker_by_name_.end()) {
+    LiveWorker& worker = workers_[number->second];
+    if (worker.lease == step.row.id) {
+      worker.lease = 0;
+      dirty_devices_.insert(worker.sync.device);
+      set_idle(worker);
+    }
+  }
+  step.row.worker.clear();
+  step.row.incarnation = 0;
+  step.row.device.clear();
+}
+
+StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
+                           const std::vector<Digest>& missing, Turn& turn) {
+  const std::string& needed = needed_output(row_of(step.row.kind), step.row.provisional);
+  if (const std::string problem = problem_of_report(outcome, needed, missing); !problem.empty()) {
+    const Fault fault{ErrorCode::internal, "worker " + step.row.worker + " reported " + problem};
+    end_attempt(step, OutcomeKind::internal, fault.message, turn);
+    return retry_or_give_up(step, OutcomeKind::internal, fault, turn);
+  }
+  end_attempt(step, OutcomeKind::succeeded, "", turn);
+  StepResult result;
+  result.outputs = outcome.outputs;
+  result.metrics = outcome.metrics;
+  result.facts = outcome.facts;
+  return commit(step, std::move(result), turn);
+}
+
+StepEvent Queue::commit(LiveStep& step, StepResult result, Turn& turn) {
+  StepRow& row = step.row;
+  dequeue(step);
+  result.generation = row.generation;
+  row.state = result.success ? StepState::done : StepState::failed;
+  row.fault = result.fault;
+  ++row.commits;
+  in_flight_.erase(row.key);
+  turn.save(CommitResult{row.key, row.id, row.epoch, result});
+  turn.save(SaveStep{row});
+  turn.record(row.job, "committed",
+              {{"step", std::to_string(row.id)}, {"epoch", std::to_string(row.epoch)}});
+  return StepCommitted{row.kind,
+                       row.key,
+                       row.generation,
+                       row.id,
+                       row.job,
+                       std::move(result),
+                       std::exchange(step.waiters, {})};
+}
+
+StepEvent Queue::retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault& fault,
+                                  Turn& turn) {
+  const Tries tries = count_tries(step.row.attempts, kind);
+  const RetryRule& rule = retry_rule(kind);
+  if (kind == OutcomeKind::worker_lost && tries.lost_workers >= kQuarantineAfterWorkers)
+    return give_up(step, StepState::quarantined,
+                   {ErrorCode::internal,
+                    "step " + std::string(name_of(step.row.kind)) + " is quarantined: " +
+                        std::to_string(tries.lost_workers) + " workers died while they ran it"},
+                   turn);
+  if (tries.same >= rule.attempts) return give_up(step, StepState::failed, fault, turn);
+  if (step.waiters.empty())
+    return give_up(step, StepState::cancelled, {ErrorCode::cancelled, "nobody waits for it"}, turn);
+  step.row.state = StepState::queued;
+  turn.save(SaveStep{step.row});
+  if (rule.back_off > Nanoseconds(0)) {
+    step.retry_at = turn.now.monotonic + rule.back_off * tries.same;
+    turn.wake(step.retry_at, TimerKind::back_off, step.row.id);
+  }
+  enqueue(step, turn);
+  return StepMoved{step.waiters};
+}
+
+// The end without a result: nothing is kept as an answer for later jobs.
+StepGaveUp Queue::give_up(LiveStep& step, StepState state, const Fault& fault, Turn& turn) {
+  dequeue(step);
+  step.row.state = state;
+  step.row.fault = fault;
+  in_flight_.erase(step.row.key);
+  turn.save(SaveStep{step.row});
+  turn.record(step.row.job, "gave_up",
+              {{"step", std::to_string(step.row.id)}, {"message", fault.message}});
+  return StepGaveUp{fault, false, std::exchange(step.waiters, {})};
+}
+
+std::optional<WorkerNo> Queue::cancel(uint64_t id, Turn& turn) {
+  LiveStep& step = steps_.at(id);
+  if (is_end(step.row.state)) return std::nullopt;
+  const std::string holder = step.row.worker;
+  end_attempt(step, OutcomeKind::cancelled, "nobody wants the step any longer", turn);
+  give_up(step, StepState::cancelled, {ErrorCode::cancelled, "cancelled"}, turn);
+  return worker_named(holder);
+}
+
+// --- the coordinator's own step
+
+void Queue::ask_for_signature(uint64_t id, const Digest& unsigned_engine, Turn& turn) {
+  LiveStep& step = steps_.at(id);
+  if (step.signing || step.retry_at > turn.now.monotonic) return;
+  // An attempt that is still open was cut off by a restart.
+  end_attempt(step, OutcomeKind::internal, "the coordinator restarted", turn);
+  step.signing = true;
+  ++step.row.epoch;
+  step.row.attempts.push_back(
+      {id, step.row.epoch, "coordinator", 0, turn.now.wall.count(), 0, std::nullopt, ""});
+  turn.save(SaveStep{step.row});
+  turn.save(SaveAttempt{step.row.attempts.back()});
+  turn.out.signing.push_back({id, step.row.epoch, unsigned_engine});
+}
+
+bool Queue::awaits_signature(uint64_t id, uint64_t epoch) const {
+  const LiveStep* step = find(id);
+  return step != nullptr && step->row.state == StepState::committing && step->row.epoch == epoch &&
+         step->signing;
+}
+
+StepEvent Queue::commit_signature(uint64_t id, StepResult result, Turn& turn) {
+  LiveStep& step = steps_.at(id);
+  step.signing = false;
+  end_attempt(step, OutcomeKind::succeeded, "", turn);
+  return commit(step, std::move(result), turn);
+}
+
+StepEvent Queue::signing_failed(uint64_t id, const Fault& fault, Turn& turn) {
+  LiveStep& step = steps_.at(id);
+  step.signing = false;
+  end_attempt(step, OutcomeKind::storage, fault.message, turn);
+  const bool gone = fault.code == ErrorCode::not_found || fault.code == ErrorCode::corrupt_data;
+  const RetryRule& rule = retry_rule(OutcomeKind::storage);
+  if (!gone && count_tries(step.row.attempts, OutcomeKind::storage).same < rule.attempts) {
+    step.retry_at = turn.now.monotonic + rule.back_off;
+    turn.wake(step.retry_at, TimerKind::sign_again, id);
+    return {};
+  }
+  StepGaveUp event = give_up(step, StepState::failed, fault, turn);
+  event.inputs_gone = gone;
+  return event;
+}
+
+}  // namespace enginery

@@ -1,0 +1,245 @@
+// The queue: steps that are to be run, the workers that run them, and the leases between the two.
+//
+// A step is queued in a pool, leased to an idle worker under a new epoch, and ends by a result that
+// is committed or by being given up; in between it may be tried again (retry.h). On a device at
+// most one step runs while it measures.
+//
+// Where: the lowest of the core's objects. It knows steps and who waits for them by number, no jobs
+// and no chain; Targets adds steps and waits for them, Core feeds it the workers' Syncs. What
+// happens to a step is handed up as a StepEvent: the queue calls nobody. Ordered containers, so
+// that the same events give the same effects. Threads: as Core.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+
+#include "coordinator/core/pools.h"
+
+namespace enginery {
+
+// Limit of the names of workers, devices, SKUs and tags.
+inline constexpr size_t kMaxNameBytes = 200;
+
+struct LiveStep {
+  StepRow row;
+  std::set<Waiter> waiters;
+  std::string pool;                // "" until it was ready once
+  std::optional<QueueKey> queued;  // its place, while it is in its pool
+  Nanoseconds retry_at{};          // back-off after a failed attempt, monotonic
+  Nanoseconds progress_at{};       // when the progress last changed, monotonic
+  Progress progress;
+  bool signing = false;  // sign: a SignTask is out
+};
+
+struct LiveWorker {
+  WorkerNo number = 0;
+  SyncRequest sync;        // the latest; its state is what the worker says of itself
+  Nanoseconds seen{};      // when, monotonic
+  bool lost = false;       // it fell silent
+  bool reported = false;   // has synced since this coordinator started
+  bool listening = false;  // its Sync is held, so that it can be told something
+  uint64_t lease = 0;      // the step that it holds, or 0
+  bool drain = false, exit = false, drain_told = false;
+  std::optional<StepRef> cancel_told;
+  std::vector<std::string> pools;  // from which it takes work
+};
+
+// --- What happened to a step, for those who wait for it.
+
+// Its state or progress changed.
+struct StepMoved {
+  std::set<Waiter> waiters;
+};
+// Its result is the answer to its key from now on.
+struct StepCommitted {
+  StepKind kind = StepKind::validate;
+  Digest key;
+  int64_t generation = 1;
+  uint64_t step = 0;
+  uint64_t job = 0;  // which made it
+  StepResult result;
+  std::set<Waiter> waiters;
+};
+// It ended without a result.
+struct StepGaveUp {
+  Fault fault;
+  bool inputs_gone = false;  // because blobs of earlier steps have disappeared
+  std::set<Waiter> waiters;
+};
+using StepEvent = std::variant<std::monostate, StepMoved, StepCommitted, StepGaveUp>;
+
+// A step that has just been given to a worker.
+struct Lease {
+  uint64_t step = 0;
+  WorkerNo worker = 0;
+};
+
+// What is to be done with a Sync.
+enum class Reception : uint8_t {
+  take,
+  restart,   // take it, but first the worker's former process has lost its lease
+  overtake,  // ignore it: a newer one of the same process has come already
+  outlived,  // a newer process of this worker has taken over: this one should exit
+};
+
+// What a worker whose Sync is held should be told.
+enum class Order : uint8_t {
+  none,
+  cancel,       // to stop what it runs without a lease
+  cancel_told,  // likewise, but it has been told and repeats itself: hold its Sync for a while
+  run,          // the step of its lease: the first answer was lost
+  abandon,      // nothing: nobody waits for its lease's step any longer, so cancel that first
+  drain,
+  exit,
+};
+
+// What a worker occupies on its device: nothing, or a step that runs (also one that it should have
+// stopped).
+enum class Load : uint8_t { none, working, measuring };
+
+class Queue {
+ public:
+  // `options` outlives it.
+  explicit Queue(const CoreOptions& options) : options_(options) {}
+
+  // --- start
+
+  void load(std::map<uint64_t, StepRow> steps, std::map<std::string, SeenSku> skus);
+  // Workers of the leases before the restart go on running: each has worker_lost_after to sync.
+  void start(Turn& turn);
+
+  // --- steps
+
+  const LiveStep* find(uint64_t id) const;                           // null: no such step
+  const LiveStep& step(uint64_t id) const { return steps_.at(id); }  // which must exist
+  // The step with this key that has not ended.
+  std::optional<uint64_t> in_flight(const Digest& key) const;
+  // Adds a step (its id is decided here) and records the key's own bytes; nobody waits for it yet.
+  uint64_t add(StepRow row, Bytes key_bytes, Turn& turn);
+  // The target waits for the step from now on; its job counts with this share.
+  void join(uint64_t step, const Waiter& waiter, const Share& share);
+  // The target waits no longer. True when nobody is left: then the step is to be cancelled.
+  bool leave(uint64_t step, const Waiter& waiter);
+  // Puts a queued step where the earliest of its waiters belongs. Without a waiter, or during its
+  // back-off, it stays outside.
+  void make_ready(uint64_t step, Turn& turn);
+  // The job has ended: its share is not needed any longer.
+  void forget_job(uint64_t job) { pools_.forget_job(job); }
+  // Ends a step that nobody waits for. Returns the worker that held its lease and has to stop.
+  std::optional<WorkerNo> cancel(uint64_t step, Turn& turn);
+
+  // --- leases
+
+  // Leases one ready step to one idle worker, in fair order; nothing when there is nothing to
+  // lease. The worker's held Sync is to be answered with the step.
+  std::optional<Lease> lease_next(Turn& turn);
+  // Whether the worker holds the lease under exactly this epoch.
+  bool owns(WorkerNo worker, const StepRef& ref) const;
+
+  // --- workers; a number from worker_of is valid for good
+
+  // Why the Sync is refused; null when it is not.
+  static const char* problem_of(const SyncRequest& sync);
+  WorkerNo worker_of(const SyncRequest& sync, Turn& turn);
+  std::optional<WorkerNo> worker_named(const std::string& name) const;
+  const LiveWorker& worker(WorkerNo number) const { return workers_[number]; }
+  Reception receive(WorkerNo worker, const SyncRequest& sync) const;
+  // Takes what the worker says of itself. True when this Sync repeats the one before.
+  bool update(WorkerNo worker, const SyncRequest& sync, Turn& turn);
+  // Lets what the worker says have its consequences for the step of its lease. `missing`: which of
+  // the outputs that it reports are not in the store.
+  StepEvent heed(WorkerNo worker, const std::vector<Digest>& missing, Turn& turn);
+  // What to tell the worker now; remembers that it was told.
+  Order order_for(WorkerNo worker);
+  // Its Sync was answered: it cannot be told anything until the next one.
+  void stop_listening(WorkerNo worker);
+  // What to say when the time of its held Sync is over.
+  Desired parting_word(WorkerNo worker) const;
+  // Takes the lease away from a worker that is gone; nothing when it has none.
+  StepEvent lose(WorkerNo worker, const std::string& why, Turn& turn);
+  // Its worker_lost timer fired. True when it has just been found lost.
+  bool falls_silent(WorkerNo worker, Turn& turn);
+  // No new work for it; `to` exit: and it should end its process once it is idle.
+  void drain(WorkerNo worker, const DrainWorker& request, Turn& turn);
+
+  // --- the coordinator's own step, sign: it has no lease, its epoch counts the attempts
+
+  // Asks for the signature, unless that is under way or backed off.
+  void ask_for_signature(uint64_t step, const Digest& unsigned_engine, Turn& turn);
+  bool awaits_signature(uint64_t step, uint64_t epoch) const;
+  StepEvent commit_signature(uint64_t step, StepResult result, Turn& turn);
+  // Asks again later, or gives up.
+  StepEvent signing_failed(uint64_t step, const Fault& fault, Turn& turn);
+
+  // --- for views and explanations (explain.h, farm_views.h)
+
+  const std::deque<LiveWorker>& workers() const { return workers_; }  // by number
+  const std::map<std::string, WorkerNo>& workers_by_name() const { return worker_by_name_; }
+  const std::map<std::string, SeenSku>& skus() const { return skus_; }
+  const Pools& pools() const { return pools_; }
+  // The workers that share the device; null where none is known.
+  const std::set<WorkerNo>* sharers_of(const std::string& device) const;
+  Load load_of(const LiveWorker& worker) const;
+  // The step's row in the table, its name, and whether it needs its device for itself.
+  const Step& row_of(StepKind kind) const { return step_of(kind, options_.steps); }
+  const char* name_of(StepKind kind) const { return to_string(kind, options_.steps); }
+  bool measures(StepKind kind) const { return row_of(kind).needs == Needs::device_alone; }
+  Nanoseconds started() const { return started_; }
+  const CoreOptions& options() const { return options_; }
+
+  // The first broken rule of steps, leases, pools or devices; "" when all hold.
+  std::string check() const;
+
+ private:
+  // queue.cpp: steps and how their attempts end
+  std::string pool_of(const StepRow& step) const;
+  void enqueue(LiveStep& step, Turn& turn);
+  void dequeue(LiveStep& step);
+  void end_attempt(LiveStep& step, OutcomeKind kind, const std::string& message, Turn& turn);
+  StepEvent succeeded(LiveStep& step, const Outcome& outcome, const std::vector<Digest>& missing,
+                      Turn& turn);
+  StepEvent commit(LiveStep& step, StepResult result, Turn& turn);
+  StepEvent retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault& fault, Turn& turn);
+  StepGaveUp give_up(LiveStep& step, StepState state, const Fault& fault, Turn& turn);
+  void drop_lease(LiveStep& step);
+
+  // lease.cpp
+  bool available(const LiveWorker& worker) const;
+  void set_idle(LiveWorker& worker);
+  bool measures_step(uint64_t step) const;
+  bool next_device();
+  std::optional<Lease> lease_on(const std::string& device, Turn& turn);
+  Lease lease(LiveWorker& worker, LiveStep& step, Turn& turn);
+
+  // workers.cpp
+  void see_sku(const SyncRequest& sync, Turn& turn);
+  StepEvent running(LiveWorker& worker, const Running& state, Turn& turn);
+  StepEvent finished(LiveWorker& worker, const Finished& state, const std::vector<Digest>& missing,
+                     Turn& turn);
+
+  // check.cpp
+  std::string check_step(const LiveStep& step) const;
+
+  const CoreOptions& options_;
+  Nanoseconds started_{};
+  std::map<uint64_t, LiveStep> steps_;
+  std::unordered_map<Digest, uint64_t> in_flight_;  // key -> step that has not ended
+  uint64_t next_step_ = 1;
+  Pools pools_;
+  std::deque<LiveWorker> workers_;  // by number; references stay valid
+  std::map<std::string, WorkerNo> worker_by_name_;
+  std::map<std::string, std::set<WorkerNo>> devices_;
+  std::map<std::string, SeenSku> skus_;
+  // Where something may be leased now, and how far lease_next has come: the idle worker of the
+  // first pool that is next, and the device that may have more to lease.
+  std::set<std::string> dirty_pools_, dirty_devices_;
+  WorkerNo next_idle_ = 0;
+  std::optional<std::string> leasing_on_;
+};
+
+// The pools' names.
+std::string sku_pool(const std::string& sku, const std::string& toolchain);
+std::string provisional_pool(const std::string& sku);
+inline const std::string kAnyPool = "*";  // validate: any worker
+
+}  // namespace enginery

@@ -1,0 +1,345 @@
+#include "coordinator/core/targets.h"
+
+#include "coordinator/core/explain.h"
+
+namespace enginery {
+namespace {
+
+constexpr int kMaxRestarts = 2;
+
+const StepUse* use_of(const LiveTarget& target, StepKind kind) {
+  for (const StepUse& use : target.row.uses)
+    if (use.kind == kind) return &use;
+  return nullptr;
+}
+
+void note_use(LiveTarget& target, const StepUse& use) {
+  for (StepUse& have : target.row.uses) {
+    if (have.kind != use.kind) continue;
+    // After a restart the target walks again over what it built or joined before: that stays its
+    // source.
+    if (have.key != use.key || have.generation != use.generation) have = use;
+    return;
+  }
+  target.row.uses.push_back(use);
+}
+
+}  // namespace
+
+const Build& Targets::add(uint64_t job, SubmitRequest request, std::vector<TargetRow> rows) {
+  Build& build = builds_[job];
+  build.request = std::move(request);
+  build.targets.resize(rows.size());
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    build.targets[i].row = std::move(rows[i]);
+    build.targets[i].keys = key_digests(fields_of({job, i}), options_.trust_domain, options_.steps);
+  }
+  return build;
+}
+
+void Targets::record_keys(uint64_t job, Turn& turn) const {
+  const SubmitRequest& request = builds_.at(job).request;
+  const auto record = [&](const Step& step, uint32_t target) {
+    turn.save(
+        RecordAction{step_key(step, fields_of({job, target}), {}, options_.trust_domain).bytes()});
+  };
+  for (const Step& step : options_.steps)
+    if (step.key == KeyRule::of_model) record(step, 0);
+  for (uint32_t i = 0; i < request.targets.size(); ++i) {
+    record(last_step(options_.steps), i);
+    for (const Step& step : options_.steps)
+      if (step.key == KeyRule::of_structure && is_in_chain(step, request.targets[i].provisional))
+        record(step, i);
+  }
+}
+
+void Targets::forget_details(uint64_t job) {
+  Build& build = builds_.at(job);
+  build.request.validate_key = {};
+  for (TargetRequest& target : build.request.targets) target.engine_key = target.tune_key = {};
+  for (LiveTarget& target : build.targets) target.gathered = {};
+  queue_.forget_job(job);
+}
+
+const LiveTarget& Targets::target(const Waiter& at) const {
+  return builds_.at(at.job).targets[at.target];
+}
+
+const TargetRequest& Targets::request_of(const Waiter& waiter) const {
+  return builds_.at(waiter.job).request.targets[waiter.target];
+}
+
+KeyFields Targets::fields_of(const Waiter& waiter) const {
+  const SubmitRequest& request = builds_.at(waiter.job).request;
+  const TargetRequest& target = request.targets[waiter.target];
+  return {request.validate_key, target.tune_key, target.engine_key};
+}
+
+const Step& Targets::stage_of(const LiveTarget& target) const {
+  return target.stage ? step_of(*target.stage, options_.steps) : last_step(options_.steps);
+}
+
+Digest Targets::key_of(const LiveTarget& target, const Step& step) const {
+  return step_key_digest(step, target.keys, target.gathered.outputs, options_.trust_domain);
+}
+
+Change Targets::begin(const Waiter& waiter, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  target.stage.reset();
+  target.step = 0;
+  target.gathered = {};
+  return builds_.at(waiter.job).request.rebuild ? advance(waiter, turn) : look_up(waiter, turn);
+}
+
+Change Targets::advance(const Waiter& waiter, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  const Step* next = next_step(target.stage, request_of(waiter).provisional, options_.steps);
+  ENSURE(next != nullptr, "a target goes on after its last step");
+  target.stage = next->kind;
+  target.step = 0;
+  if (const auto running = queue_.in_flight(key_of(target, *next)))
+    return attach(waiter, *running, turn);
+  return look_up(waiter, turn);
+}
+
+Change Targets::look_up(const Waiter& waiter, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  const Step& stage = stage_of(target);
+  target.looking = true;
+  turn.out.lookups.push_back({{waiter.job, waiter.target, stage.kind, 0}, key_of(target, stage)});
+  return Change::none;
+}
+
+std::optional<Change> Targets::looked_up(const LookupAnswer& answer, Turn& turn) {
+  const Waiter waiter{answer.token.job, answer.token.target};
+  const auto build = builds_.find(waiter.job);
+  if (build == builds_.end() || waiter.target >= build->second.targets.size()) return std::nullopt;
+  LiveTarget& target = at(waiter);
+  const Step& step = stage_of(target);
+  if (is_end(target.row.state) || !target.looking || answer.token.kind != step.kind ||
+      answer.key != key_of(target, step))
+    return std::nullopt;
+  target.looking = false;
+  const bool first = !target.stage;
+  if (usable(waiter, step, answer) && (!first || answer.result->success))
+    return use_result(waiter, {step.kind, answer.key, answer.result->generation, 0, Source::cache},
+                      *answer.result, turn);
+  if (first) return advance(waiter, turn);
+  if (const auto running = queue_.in_flight(answer.key)) return attach(waiter, *running, turn);
+  return attach(waiter, make_step(waiter, step, answer, turn), turn);
+}
+
+// A rebuild takes only what it built itself before the coordinator restarted.
+bool Targets::usable(const Waiter& waiter, const Step& step, const LookupAnswer& answer) const {
+  if (!answer.result || !answers(*answer.result, step, request_of(waiter).provisional))
+    return false;
+  if (!builds_.at(waiter.job).request.rebuild) return true;
+  const StepUse* use = use_of(target(waiter), step.kind);
+  return use != nullptr && use->key == answer.key && use->step != 0 &&
+         use->generation <= answer.result->generation;
+}
+
+Change Targets::use(const Waiter& waiter, const StepCommitted& event, Turn& turn) {
+  const Source source = event.job == waiter.job ? Source::built : Source::joined;
+  at(waiter).step = 0;
+  return use_result(waiter, {event.kind, event.key, event.generation, event.step, source},
+                    event.result, turn);
+}
+
+Change Targets::use_result(const Waiter& waiter, const StepUse& use, const StepResult& result,
+                           Turn& turn) {
+  LiveTarget& target = at(waiter);
+  note_use(target, use);
+  if (!result.success) return fail(waiter, result.fault, TargetState::failed, turn);
+  absorb(target.gathered, result);
+  if (use.kind == last_step(options_.steps).kind) return finish(waiter, turn);
+  save(waiter, turn);
+  return advance(waiter, turn);
+}
+
+uint64_t Targets::make_step(const Waiter& waiter, const Step& step, const LookupAnswer& answer,
+                            Turn& turn) {
+  const TargetRequest& request = request_of(waiter);
+  StepRow row;
+  row.job = waiter.job;
+  row.kind = step.kind;
+  row.key = answer.key;
+  row.generation = answer.next_generation;
+  if (step.needs != Needs::nothing) {
+    row.sku = request.sku;
+    row.toolchain = request.toolchain;
+    row.provisional = request.provisional;
+  }
+  row.state = step.needs == Needs::signing_key ? StepState::committing : StepState::queued;
+  const ActionKey key =
+      step_key(step, fields_of(waiter), target(waiter).gathered.outputs, options_.trust_domain);
+  return queue_.add(std::move(row), key.bytes(), turn);
+}
+
+Change Targets::attach(const Waiter& waiter, uint64_t id, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  const SubmitRequest& request = builds_.at(waiter.job).request;
+  target.step = id;
+  queue_.join(id, waiter, {request.client, request.priority});
+  const StepRow& row = queue_.step(id).row;
+  const Source source = row.job == waiter.job ? Source::built : Source::joined;
+  note_use(target, {row.kind, row.key, row.generation, id, source});
+  const Step& step = step_of(row.kind, options_.steps);
+  const std::string label =
+      step.needs == Needs::nothing ? step.name : request_of(waiter).sku + " " + step.name;
+  turn.out.log_routes.push_back({id, job_id(waiter.job), label});
+  save(waiter, turn);
+  if (step.needs == Needs::signing_key)
+    ask_for_signature(id, turn);
+  else
+    queue_.make_ready(id, turn);
+  return Change::moved;
+}
+
+Change Targets::finish(const Waiter& waiter, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  const auto finished = finished_target(target.gathered, target.row.uses, options_.steps);
+  ENSURE(finished.has_value(), "a signed target without an engine");
+  TargetRow& row = target.row;
+  row.state = TargetState::done;
+  row.source = source_of(row.uses);
+  row.engine = finished->engine.digest;
+  row.size_bytes = finished->engine.size_bytes;
+  row.latency_ms = finished->latency_ms;
+  row.timings_measured = finished->timings_measured;
+  row.timings_reused = finished->timings_reused;
+  save(waiter, turn);
+
+  const SubmitRequest& request = builds_.at(waiter.job).request;
+  const TargetRequest& wanted = request.targets[waiter.target];
+  EngineView view{request.name, wanted.sku, finished->engine.digest};
+  if (finished->content_digest) view.content_digest = *finished->content_digest;
+  view.model = request.model;
+  view.key = target.keys.engine;
+  view.precision = finished->precision;
+  view.size_bytes = row.size_bytes;
+  view.latency_ms = row.latency_ms;
+  view.provisional = wanted.provisional;
+  view.created_ns = turn.now.wall.count();
+  turn.save(AddEngine{std::move(view), request.tags});
+  turn.record(waiter.job, "target_done",
+              {{"sku", wanted.sku}, {"engine", finished->engine.digest.text()}});
+  return Change::ended;
+}
+
+Change Targets::fail(const Waiter& waiter, const Fault& fault, TargetState end, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  target.row.state = end;
+  target.row.fault = fault;
+  target.row.source = source_of(target.row.uses);
+  target.looking = false;
+  target.step = 0;
+  save(waiter, turn);
+  turn.record(
+      waiter.job, "target_ended",
+      {{"sku", request_of(waiter).sku}, {"state", to_string(end)}, {"message", fault.message}});
+  return Change::ended;
+}
+
+Change Targets::give_up(const Waiter& waiter, const StepGaveUp& event, Turn& turn) {
+  at(waiter).step = 0;
+  return event.inputs_gone ? restart(waiter, turn)
+                           : fail(waiter, event.fault, TargetState::failed, turn);
+}
+
+// An earlier result has lost its blobs: the way begins again, and the lookups, which check them,
+// build what is gone.
+Change Targets::restart(const Waiter& waiter, Turn& turn) {
+  if (++at(waiter).restarts <= kMaxRestarts) return begin(waiter, turn);
+  return fail(waiter,
+              {ErrorCode::corrupt_data, "blobs of earlier steps disappeared again and again"},
+              TargetState::failed, turn);
+}
+
+Change Targets::cancel(const Waiter& waiter, Turn& turn) {
+  if (is_end(at(waiter).row.state)) return Change::none;
+  return fail(waiter, {ErrorCode::cancelled, "cancelled"}, TargetState::cancelled, turn);
+}
+
+void Targets::note_running(uint64_t job) {
+  for (LiveTarget& target : builds_.at(job).targets) {
+    if (target.row.state != TargetState::queued || target.step == 0) continue;
+    const StepState state = queue_.step(target.step).row.state;
+    if (state == StepState::leased || state == StepState::running || state == StepState::committing)
+      target.row.state = TargetState::running;
+  }
+}
+
+void Targets::save(const Waiter& waiter, Turn& turn) const {
+  turn.save(SaveTarget{waiter.job, waiter.target, target(waiter).row});
+}
+
+RunStep Targets::run_message(const LiveStep& step) const {
+  ENSURE(!step.waiters.empty(), "a step that nobody waits for was leased");
+  const Waiter& waiter = *step.waiters.begin();
+  const LiveTarget& target = this->target(waiter);
+  const SubmitRequest& request = builds_.at(waiter.job).request;
+  RunStep run;
+  run.ref = {job_id(waiter.job), step.row.id, step.row.epoch};
+  run.kind = to_string(step.row.kind, options_.steps);
+  run.key = step.row.key;
+  run.sku = step.row.sku;
+  run.name = request.name;
+  run.model_name = request.model_name;
+  run.model = request.model;
+  run.options = request.options;
+  run.inputs = request.inputs;
+  const std::vector<NamedBlob>& outputs = target.gathered.outputs;
+  run.inputs.insert(run.inputs.end(), outputs.begin(), outputs.end());
+  run.engine_key = target.keys.engine;
+  run.facts = target.gathered.facts;
+  for (const NamedText& field : request_of(waiter).engine_key)
+    run.facts.push_back({"key." + field.name, field.value});
+  run.provisional = step.row.provisional;
+  return run;
+}
+
+void Targets::ask_for_signature(uint64_t id, Turn& turn) {
+  const LiveStep& step = queue_.step(id);
+  const LiveTarget& target = this->target(*step.waiters.begin());
+  const std::string& input = step_of(step.row.kind, options_.steps).reads.front();
+  const NamedBlob* blob = blob_named(target.gathered.outputs, input);
+  queue_.ask_for_signature(id, blob == nullptr ? Digest{} : blob->digest, turn);
+}
+
+StepResult Targets::signed_result_of(const LiveStep& step, const NamedBlob& engine) const {
+  return signed_result(target(*step.waiters.begin()).gathered, engine);
+}
+
+std::string Targets::why_waiting(const LiveTarget& target, Now now) const {
+  if (is_end(target.row.state)) return "";
+  if (target.looking) return "asks the catalog";
+  if (target.step == 0) return "is between two steps";
+  return why_step_waits(queue_, queue_.step(target.step), now);
+}
+
+std::string Targets::check() const {
+  for (const auto& [job, build] : builds_) {
+    for (uint32_t i = 0; i < build.targets.size(); ++i) {
+      const std::string rule = check_target({job, i});
+      if (!rule.empty()) return job_id(job) + " " + rule;
+    }
+  }
+  return "";
+}
+
+std::string Targets::check_target(const Waiter& waiter) const {
+  const LiveTarget& target = this->target(waiter);
+  if (is_end(target.row.state))
+    return target.step == 0 && !target.looking ? "" : "has an ended target that waits";
+  if (!target.looking && target.step == 0) return "has a target that waits for nothing";
+  if (target.step == 0) return "";
+  const LiveStep* step = queue_.find(target.step);
+  if (step == nullptr || is_end(step->row.state)) return "waits for an ended step";
+  if (!step->waiters.count(waiter)) return "waits for a step that does not know of it";
+  if (step->row.key != key_of(target, stage_of(target)))
+    return "waits for a step with another key than its own";
+  return "";
+}
+
+}  // namespace enginery

@@ -1,0 +1,229 @@
+// Workers: what a Sync says, and what follows from it for the worker's lease.
+//
+// Every reply can be lost and every request repeated: what a worker is told follows from its own
+// words and the leases, never from what it was told before, except to keep `cancel` and `drain`
+// from being repeated in a tight loop.
+#include "coordinator/core/queue.h"
+
+namespace enginery {
+namespace {
+
+constexpr size_t kMaxHealthBytes = 16 * 1024;
+
+}  // namespace
+
+const char* Queue::problem_of(const SyncRequest& sync) {
+  if (sync.worker.empty() || sync.worker.size() > kMaxNameBytes)
+    return "a worker needs a name of at most 200 bytes";
+  if (sync.sku.empty() || sync.sku.size() > kMaxNameBytes) return "a worker needs a SKU";
+  if (sync.device.empty() || sync.device.size() > kMaxNameBytes)
+    return "a worker needs a device id";
+  if (sync.toolchain.size() > 4096 || sync.host.size() > 1024 || sync.kind.size() > 100)
+    return "a worker's text is too long";
+  if (sync.health.size() > kMaxHealthBytes) return "a worker's health text is too long";
+  return nullptr;
+}
+
+WorkerNo Queue::worker_of(const SyncRequest& sync, Turn& turn) {
+  if (const auto known = worker_named(sync.worker)) return *known;
+  const auto number = static_cast<WorkerNo>(workers_.size());
+  worker_by_name_[sync.worker] = number;
+  LiveWorker& worker = workers_.emplace_back();
+  worker.number = number;
+  worker.seen = turn.now.monotonic;
+  turn.wake(turn.now.monotonic + options_.worker_lost_after, TimerKind::worker_lost, number);
+  return number;
+}
+
+std::optional<WorkerNo> Queue::worker_named(const std::string& name) const {
+  const auto found = worker_by_name_.find(name);
+  if (found == worker_by_name_.end()) return std::nullopt;
+  return found->second;
+}
+
+const std::set<WorkerNo>* Queue::sharers_of(const std::string& device) const {
+  const auto found = devices_.find(device);
+  return found == devices_.end() ? nullptr : &found->second;
+}
+
+Reception Queue::receive(WorkerNo number, const SyncRequest& sync) const {
+  const LiveWorker& worker = workers_[number];
+  // An older incarnation gives way, unless the newer one fell silent: then the clock went back
+  // between the two.
+  if (sync.incarnation < worker.sync.incarnation && !worker.lost) return Reception::outlived;
+  const bool same = sync.incarnation == worker.sync.incarnation;
+  if (worker.reported && same && sync.sequence < worker.sync.sequence) return Reception::overtake;
+  return same ? Reception::take : Reception::restart;
+}
+
+bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
+  LiveWorker& worker = workers_[number];
+  const bool same = worker.sync.incarnation == sync.incarnation;
+  const bool fresh = !same || !worker.reported;
+  const bool repeated = !fresh && worker.sync.sequence == sync.sequence;
+  const bool progressed = !same || !(sync.state == worker.sync.state);
+  if (fresh) {
+    worker.drain = worker.exit = worker.drain_told = false;
+    turn.record(0, "worker",
+                {{"worker", sync.worker}, {"sku", sync.sku}, {"pid", std::to_string(sync.pid)}});
+  }
+  if (worker.sync.device != sync.device) {
+    devices_[worker.sync.device].erase(number);
+    dirty_devices_.insert(worker.sync.device);
+    devices_[sync.device].insert(number);
+  }
+  if (fresh || worker.sync.sku != sync.sku || worker.sync.toolchain != sync.toolchain ||
+      worker.sync.compiles_for != sync.compiles_for) {
+    pools_.remove_idle(worker.pools, number);
+    worker.pools = {kAnyPool, sku_pool(sync.sku, sync.toolchain)};
+    if (!sync.toolchain.empty()) worker.pools.push_back(sku_pool(sync.sku, ""));
+    for (const std::string& sku : sync.compiles_for) worker.pools.push_back(provisional_pool(sku));
+  }
+  worker.sync = sync;
+  worker.seen = turn.now.monotonic;
+  worker.reported = true;
+  worker.listening = true;
+  if (progressed) worker.cancel_told.reset();
+  if (std::exchange(worker.lost, false))
+    turn.wake(turn.now.monotonic + options_.worker_lost_after, TimerKind::worker_lost, number);
+  see_sku(sync, turn);
+  return repeated;
+}
+
+void Queue::see_sku(const SyncRequest& sync, Turn& turn) {
+  SeenSku& row = skus_[sync.sku];
+  if (row.sku == sync.sku && row.kind == sync.kind && row.toolchain == sync.toolchain) return;
+  row = {sync.sku, sync.kind, sync.toolchain, turn.now.wall.count()};
+  turn.save(SaveSku{row});
+}
+
+StepEvent Queue::heed(WorkerNo number, const std::vector<Digest>& missing, Turn& turn) {
+  LiveWorker& worker = workers_[number];
+  StepEvent event;
+  if (const auto* run = std::get_if<Running>(&worker.sync.state)) {
+    event = running(worker, *run, turn);
+  } else if (const auto* end = std::get_if<Finished>(&worker.sync.state)) {
+    event = finished(worker, *end, missing, turn);
+  } else if (worker.lease != 0 && steps_.at(worker.lease).row.state == StepState::running) {
+    LiveStep& step = steps_.at(worker.lease);
+    const Fault fault{ErrorCode::internal, "the worker forgot the step"};
+    end_attempt(step, OutcomeKind::internal, fault.message, turn);
+    event = retry_or_give_up(step, OutcomeKind::internal, fault, turn);
+  }
+  set_idle(worker);
+  dirty_devices_.insert(worker.sync.device);  // it may have stopped something
+  return event;
+}
+
+StepEvent Queue::running(LiveWorker& worker, const Running& state, Turn& turn) {
+  if (!owns(worker.number, state.ref)) return {};  // order_for tells it to stop
+  LiveStep& step = steps_.at(worker.lease);
+  const bool moved = !(step.progress == state.progress);
+  if (moved) {
+    step.progress = state.progress;
+    step.progress_at = turn.now.monotonic;
+  }
+  if (turn.now.monotonic - step.progress_at > options_.no_progress) {
+    const std::string message = "no progress in phase '" + step.progress.phase + "'";
+    end_attempt(step, OutcomeKind::internal, message, turn);
+    return retry_or_give_up(step, OutcomeKind::internal, {ErrorCode::timed_out, message}, turn);
+  }
+  if (step.row.state == StepState::leased) {
+    step.row.state = StepState::running;
+    turn.save(SaveStep{step.row});
+    turn.record(step.row.job, "running",
+                {{"step", std::to_string(step.row.id)}, {"worker", step.row.worker}});
+  } else if (!moved) {
+    return {};
+  }
+  return StepMoved{step.waiters};
+}
+
+StepEvent Queue::finished(LiveWorker& worker, const Finished& state,
+                          const std::vector<Digest>& missing, Turn& turn) {
+  if (!owns(worker.number, state.ref)) {
+    const LiveStep* step = find(state.ref.step);
+    if (step != nullptr && step->row.epoch > state.ref.epoch)
+      turn.record(step->row.job, "stale",
+                  {{"step", std::to_string(state.ref.step)},
+                   {"epoch", std::to_string(state.ref.epoch)},
+                   {"worker", worker.sync.worker}});
+    return {};
+  }
+  LiveStep& step = steps_.at(state.ref.step);
+  const Outcome& outcome = state.outcome;
+  if (outcome.kind == OutcomeKind::succeeded) return succeeded(step, outcome, missing, turn);
+  end_attempt(step, outcome.kind, outcome.fault.message, turn);
+  if (outcome.kind != OutcomeKind::failed)
+    return retry_or_give_up(step, outcome.kind, outcome.fault, turn);
+  StepResult result;
+  result.success = false;
+  result.fault = outcome.fault;
+  return commit(step, std::move(result), turn);
+}
+
+Order Queue::order_for(WorkerNo number) {
+  LiveWorker& worker = workers_[number];
+  if (const auto* run = std::get_if<Running>(&worker.sync.state);
+      run != nullptr && !owns(number, run->ref)) {
+    if (worker.cancel_told == run->ref) return Order::cancel_told;
+    worker.cancel_told = run->ref;
+    return Order::cancel;
+  }
+  if (worker.lease != 0) {
+    const LiveStep& step = steps_.at(worker.lease);
+    // After a restart its targets may have gone another way, because earlier blobs were gone.
+    if (step.row.state == StepState::leased)
+      return step.waiters.empty() ? Order::abandon : Order::run;
+  }
+  if (worker.drain && !std::exchange(worker.drain_told, true)) return Order::drain;
+  return worker.exit && worker.lease == 0 ? Order::exit : Order::none;
+}
+
+void Queue::stop_listening(WorkerNo number) {
+  workers_[number].listening = false;
+  set_idle(workers_[number]);
+}
+
+Desired Queue::parting_word(WorkerNo number) const {
+  const WorkerState& state = workers_[number].sync.state;
+  if (std::holds_alternative<Finished>(state)) return BeIdle{};
+  const auto* run = std::get_if<Running>(&state);
+  if (run != nullptr && !owns(number, run->ref)) return Cancel{run->ref};
+  return Keep{};
+}
+
+StepEvent Queue::lose(WorkerNo number, const std::string& why, Turn& turn) {
+  const LiveWorker& worker = workers_[number];
+  if (worker.lease == 0) return {};
+  LiveStep& step = steps_.at(worker.lease);
+  turn.out.notes.push_back("worker " + worker.sync.worker + " lost step " +
+                           std::to_string(step.row.id) + ": " + why);
+  end_attempt(step, OutcomeKind::worker_lost, why, turn);
+  return retry_or_give_up(step, OutcomeKind::worker_lost, {ErrorCode::unavailable, why}, turn);
+}
+
+bool Queue::falls_silent(WorkerNo number, Turn& turn) {
+  LiveWorker& worker = workers_[number];
+  const Nanoseconds deadline = worker.seen + options_.worker_lost_after;
+  if (worker.lost) return false;
+  if (deadline > turn.now.monotonic) {
+    turn.wake(deadline, TimerKind::worker_lost, number);
+    return false;
+  }
+  worker.lost = true;
+  stop_listening(number);
+  dirty_devices_.insert(worker.sync.device);
+  turn.record(0, "worker_lost", {{"worker", worker.sync.worker}});
+  return true;
+}
+
+void Queue::drain(WorkerNo number, const DrainWorker& request, Turn& turn) {
+  LiveWorker& worker = workers_[number];
+  worker.drain = true;
+  worker.exit = worker.exit || request.exit;
+  set_idle(worker);
+  turn.record(0, "drain", {{"worker", worker.sync.worker}});
+}
+
+}  // namespace enginery
