@@ -1,4 +1,5 @@
-// Time as a seam: production code takes a Clock, tests and the simulator give a fake one.
+// Time as a seam: production code takes a Clock wherever time decides something, tests and the
+// simulator pass a fake one. Durations are nanoseconds everywhere.
 #pragma once
 
 #include <chrono>
@@ -26,11 +27,13 @@ class SystemClock final : public Clock {
   }
 };
 
+// For messages and measurements; decisions compare Nanoseconds.
 inline double to_seconds(Nanoseconds t) {
   return std::chrono::duration<double>(t).count();
 }
 
-// Adds the seconds that it lives, by `clock`, to a sum.
+// Adds the seconds between its construction and its destruction, by `clock`, to `seconds`; both
+// must outlive it.
 class TimedScope {
  public:
   TimedScope(double& seconds, const Clock& clock)

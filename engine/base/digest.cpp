@@ -55,8 +55,8 @@ std::string Digest::hex() const {
 
 Result<Digest> Digest::parse(std::string_view text) {
   constexpr std::string_view kPrefix = "sha256:";
-  std::string_view hex = text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
-  auto raw = from_hex(hex);
+  const std::string_view hex = text.starts_with(kPrefix) ? text.substr(kPrefix.size()) : text;
+  const auto raw = from_hex(hex);
   if (!raw || raw->size() != 32) {
     return Error{
         ErrorCode::invalid_argument,
@@ -84,7 +84,7 @@ Result<Bytes> from_hex(std::string_view hex) {
   Bytes out;
   out.reserve(hex.size() / 2);
   for (size_t i = 0; i < hex.size(); i += 2) {
-    int high = nibble(hex[i]), low = nibble(hex[i + 1]);
+    const int high = nibble(hex[i]), low = nibble(hex[i + 1]);
     if (high < 0 || low < 0) return Error{ErrorCode::invalid_argument, "not a hexadecimal digit"};
     out += static_cast<char>(high * 16 + low);
   }

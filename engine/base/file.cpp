@@ -35,7 +35,7 @@ std::filesystem::path xdg(const char* variable, const char* sub_folder,
 
 Status write_all(int fd, std::string_view bytes, const std::filesystem::path& file) {
   while (!bytes.empty()) {
-    ssize_t n = write(fd, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
+    const ssize_t n = write(fd, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("write " + file.string(), errno);
     bytes.remove_prefix(static_cast<size_t>(n));
@@ -52,7 +52,7 @@ void sync_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 Error errno_error(const std::string& what, int error_number) {
-  ErrorCode code = error_number == ENOENT ? ErrorCode::not_found : ErrorCode::storage;
+  const ErrorCode code = error_number == ENOENT ? ErrorCode::not_found : ErrorCode::storage;
   return {code, what + ": " + std::strerror(error_number)};
 }
 
@@ -63,7 +63,7 @@ Result<Bytes> read_file(const std::filesystem::path& file, uint64_t max_bytes) {
   if (fstat(d.fd, &info) != 0) return errno_error("stat " + file.string(), errno);
   if (S_ISDIR(info.st_mode))
     return Error{ErrorCode::invalid_argument, "read " + file.string() + ": it is a folder"};
-  uint64_t size = static_cast<uint64_t>(info.st_size);
+  const uint64_t size = static_cast<uint64_t>(info.st_size);
   if (size > max_bytes) {
     return Error{ErrorCode::invalid_argument, "read " + file.string() + ": " +
                                                   std::to_string(size) + " bytes, at most " +
@@ -78,7 +78,7 @@ Result<Bytes> read_file(const std::filesystem::path& file, uint64_t max_bytes) {
       if (done == size && size > 0) break;
       out.resize(std::min<uint64_t>(max_bytes, out.size() + 65536));
     }
-    ssize_t n = read(d.fd, out.data() + done, out.size() - done);
+    const ssize_t n = read(d.fd, out.data() + done, out.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("read " + file.string(), errno);
     if (n == 0) break;
@@ -114,7 +114,7 @@ Status write_file(const std::filesystem::path& file, std::string_view bytes, uns
 Status make_folder(const std::filesystem::path& folder, unsigned mode) {
   if (folder.empty()) return {};
   std::error_code error;
-  bool created = std::filesystem::create_directories(folder, error);
+  const bool created = std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder, error)) {
     return Error{ErrorCode::storage,
                  "create folder " + folder.string() + ": " +

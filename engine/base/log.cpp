@@ -1,9 +1,9 @@
 #include "engine/base/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,29 @@ namespace enginery {
 namespace {
 
 constexpr char kName[] = "enginery";
-std::atomic<bool> quote_messages = false;  // JSON lines need their message quoted
+
+// The message as a JSON string, quotes included: %* in a pattern.
+class JsonMessage final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& line, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    const std::string_view message(line.payload.data(), line.payload.size());
+    const std::string quoted =
+        nlohmann::json(message).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    out.append(quoted.data(), quoted.data() + quoted.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<JsonMessage>();
+  }
+};
+
+std::unique_ptr<spdlog::formatter> formatter_of(bool json) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<JsonMessage>('*');
+  formatter->set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%*})"
+                              : "%H:%M:%S.%e %^%l%$ %v");
+  return formatter;
+}
 
 spdlog::level::level_enum level_of(LogLevel level) {
   switch (level) {
@@ -35,10 +57,8 @@ void set_up_log(LogLevel least, bool json) {
   auto logger = spdlog::get(kName);
   if (!logger) logger = spdlog::stderr_color_mt(kName);
   logger->set_level(level_of(least));
-  logger->set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","message":%v})"
-                           : "%H:%M:%S.%e %^%l%$ %v");
+  logger->set_formatter(formatter_of(json));
   logger->flush_on(spdlog::level::debug);
-  quote_messages.store(json);
 }
 
 void log(LogLevel level, std::string_view message) {
@@ -47,11 +67,7 @@ void log(LogLevel level, std::string_view message) {
     set_up_log(LogLevel::warning, false);
     logger = spdlog::get(kName);
   }
-  if (quote_messages.load()) {
-    logger->log(level_of(level), "{}", nlohmann::json(message).dump());
-  } else {
-    logger->log(level_of(level), "{}", message);
-  }
+  logger->log(level_of(level), "{}", message);
 }
 
 }  // namespace enginery

@@ -1,5 +1,6 @@
-// Messages for people, on stderr. Wraps spdlog in one place, so that its headers stay out of
-// everybody else's.
+// Messages for people, on stderr, each with its time and level. Wraps spdlog in one place, so that
+// its headers stay out of all others. What scripts read goes to stdout, never through here.
+// Thread-safe; without set_up_log, warnings and errors are printed in the human form.
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,8 @@ namespace enginery {
 
 enum class LogLevel { debug, info, warning, error, off };
 
-// Thread-safe. `json` prints one JSON object a line instead of the human form. Call once, from
-// main.
+// From here on prints what is at least `least`. `json` prints one JSON object per line instead of
+// the human form. Thread-safe; meant to be called once, from main.
 void set_up_log(LogLevel least, bool json);
 
 void log(LogLevel level, std::string_view message);

@@ -27,7 +27,7 @@ int allowed_core_count() {
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& work) {
   std::atomic<int64_t> next = 0;
-  auto take = [&] {
+  const auto take = [&] {
     for (int64_t i = next++; i < count; i = next++) work(i);
   };
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());

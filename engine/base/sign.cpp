@@ -34,7 +34,7 @@ Result<std::array<uint8_t, 32>> read_key_file(const std::filesystem::path& file)
   TRY(Bytes text, read_file(file, 4096));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
     text.pop_back();
-  auto raw = from_hex(text);
+  const auto raw = from_hex(text);
   if (!raw || raw->size() != 32) {
     return Error{ErrorCode::corrupt_data,
                  "read key " + file.string() + ": 64 hexadecimal digits expected"};
@@ -64,7 +64,7 @@ Result<SigningKey> SigningKey::load(const std::filesystem::path& file) {
                                            ": others can read it; run 'chmod 600 " + file.string() +
                                            "'"};
   }
-  TRY(auto seed, read_key_file(file));
+  TRY(const auto seed, read_key_file(file));
   SigningKey key;
   key.seed_ = seed;
   key.public_ = public_of(seed);
@@ -85,9 +85,10 @@ Signature SigningKey::sign(ByteSpan message) const {
   Context context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   Signature out{};
   size_t size = out.size();
-  bool ok = EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
-            EVP_DigestSign(context.get(), out.data(), &size,
-                           reinterpret_cast<const uint8_t*>(message.data()), message.size()) == 1;
+  const bool ok =
+      EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+      EVP_DigestSign(context.get(), out.data(), &size,
+                     reinterpret_cast<const uint8_t*>(message.data()), message.size()) == 1;
   ENSURE(ok && size == out.size(), "Ed25519 signing failed");
   return out;
 }
@@ -117,7 +118,7 @@ bool TrustStore::trusts(const PublicKey& key) const {
 
 Result<TrustStore> TrustStore::load(const std::filesystem::path& keys_folder) {
   TrustStore store;
-  auto own = SigningKey::load(keys_folder / "signing.key");
+  const auto own = SigningKey::load(keys_folder / "signing.key");
   if (own) store.keys.push_back(own->public_key());
   if (!own && own.error().code != ErrorCode::not_found) return own.error();
   std::error_code ignored;

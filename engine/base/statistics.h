@@ -1,4 +1,4 @@
-// Numbers about samples.
+// Numbers about samples: timings, mostly.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace enginery {
 
-// The upper middle of the samples; 0 of none.
+// The median, for an even number of samples the larger of the two in the middle; 0 for none.
 inline double median(std::vector<double> samples) {
   if (samples.empty()) return 0;
   auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);

@@ -19,7 +19,7 @@ std::string names_of(const std::vector<InputDescription>& inputs) {
   return out;
 }
 
-// One argument; an archive without NAME stands for one of each input.
+// One argument; an archive without NAME provides one array for each input.
 Result<std::vector<Argument>> parse_argument(const std::string& text,
                                              const std::vector<InputDescription>& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -61,7 +61,7 @@ Status check_table(const PreprocessTable& table, const std::vector<InputDescript
                    "preprocessing: [input] needs a model of one input, this one has " +
                        names_of(inputs) + ": write [input.NAME]"};
     }
-    auto known = [&](const InputDescription& input) { return input.name == name; };
+    const auto known = [&](const InputDescription& input) { return input.name == name; };
     if (!name.empty() && std::none_of(inputs.begin(), inputs.end(), known)) {
       return Error{ErrorCode::invalid_argument, "preprocessing: [input." + name +
                                                     "] names no input of the model (" +
@@ -87,7 +87,7 @@ Result<InputSet> InputSet::open(const std::vector<std::string>& arguments,
     set.bindings_.push_back({input, {}, 0});
   }
   for (const std::string& text : arguments) {
-    TRY(std::vector<Argument> parsed, parse_argument(text, inputs));
+    TRY(const std::vector<Argument> parsed, parse_argument(text, inputs));
     for (const Argument& argument : parsed) {
       Binding& binding = set.bindings_[argument.input];
       TRY(const Preprocess* steps, steps_for(binding.input.name, table));
@@ -160,7 +160,7 @@ Result<Tensor> InputSet::assemble(Binding& binding, int64_t first, int64_t valid
   for (const auto& source : binding.sources) {
     for (int64_t row = std::max<int64_t>(0, first - before); row < source->rows() && done < valid;
          ++row, ++done) {
-      TRY(Tensor data, source->read(row));
+      TRY(const Tensor data, source->read(row));
       std::memcpy(to + done * row_bytes, data.raw(), static_cast<size_t>(row_bytes));
     }
     before += source->rows();
@@ -174,7 +174,7 @@ Status RowJoin::add(const std::map<std::string, Tensor>& outputs, int64_t batch_
                     int64_t valid_rows) {
   for (const auto& [name, tensor] : outputs) {
     const bool whole = tensor.rank() == 0 || tensor.dims()[0] != batch_rows;
-    auto [it, first] = parts_.try_emplace(name, Part{tensor.tensor_type(), {}, whole});
+    const auto [it, first] = parts_.try_emplace(name, Part{tensor.tensor_type(), {}, whole});
     Part& part = it->second;
     if (!first && (whole || part.whole)) {
       return Error{ErrorCode::unsupported,

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include <jpeglib.h>
-// After jpeglib.h, which it needs.
+// After the header of libjpeg, which it needs.
 #include <jerror.h>
 
 #include "engine/data/picture_codecs.h"
@@ -37,7 +37,7 @@ struct JpegDecoder {
   std::longjmp(decoder.jump, 1);
 }
 
-// Warnings are let pass, as Pillow does, but for the one that says that the file is cut short.
+// Warnings are ignored, as Pillow does, except for the one that says that the file is cut short.
 void on_message(j_common_ptr info, int level) {
   if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) leave(info);
 }
@@ -73,7 +73,7 @@ bool read_pixels(JpegDecoder& decoder, uint8_t* pixels) {
   return true;
 }
 
-// Back to front, so that the samples may lie at the start of the same buffer.
+// Back to front, so that the samples may occupy the start of the same buffer.
 void expand_grey(uint8_t* data, size_t pixels) {
   for (size_t i = pixels; i-- > 0;) data[3 * i] = data[3 * i + 1] = data[3 * i + 2] = data[i];
 }

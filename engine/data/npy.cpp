@@ -64,7 +64,7 @@ class LiteralReader {
   std::optional<std::string> quoted() {
     skip_space();
     if (text_.empty() || (text_.front() != '\'' && text_.front() != '"')) return std::nullopt;
-    size_t end = text_.find(text_.front(), 1);
+    const size_t end = text_.find(text_.front(), 1);
     if (end == std::string_view::npos) return std::nullopt;
     std::string out(text_.substr(1, end - 1));
     text_.remove_prefix(end + 1);
@@ -74,7 +74,7 @@ class LiteralReader {
   std::optional<int64_t> integer() {
     skip_space();
     int64_t value = 0;
-    auto [next, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    const auto [next, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
     if (error != std::errc()) return std::nullopt;
     text_.remove_prefix(static_cast<size_t>(next - text_.data()));
     take('L');  // Python 2 wrote long integers so
@@ -88,14 +88,14 @@ class LiteralReader {
 
  private:
   void skip_space() {
-    size_t n = text_.find_first_not_of(std::string_view(" \t\r\n\0", 5));
+    const size_t n = text_.find_first_not_of(std::string_view(" \t\r\n\0", 5));
     text_.remove_prefix(n == std::string_view::npos ? text_.size() : n);
   }
   std::string_view text_;
 };
 
 Status read_description(LiteralReader& in, NpyHeader& out) {
-  std::optional<std::string> text = in.quoted();
+  const std::optional<std::string> text = in.quoted();
   if (!text) return malformed("its element type is structured or missing");
   std::string_view name = *text;
   bool has_order =
@@ -115,7 +115,7 @@ Status read_description(LiteralReader& in, NpyHeader& out) {
 Status read_shape(LiteralReader& in, NpyHeader& out) {
   if (!in.take('(')) return malformed("'shape' is not a tuple");
   while (!in.take(')')) {
-    std::optional<int64_t> size = in.integer();
+    const std::optional<int64_t> size = in.integer();
     if (!size || *size < 0) return malformed("'shape' holds something that is not a size");
     out.type.dims.push_back(*size);
     if (out.type.dims.size() > kMaxRank) return malformed("more than 64 dimensions");
@@ -139,10 +139,10 @@ Status read_dictionary(std::string_view text, NpyHeader& out) {
   if (!in.take('{')) return malformed("the header is not a dictionary");
   std::vector<std::string> seen;
   while (!in.take('}')) {
-    std::optional<std::string> key = in.quoted();
+    const std::optional<std::string> key = in.quoted();
     if (!key || !in.take(':')) return malformed("the header is not a dictionary of three fields");
     if (std::find(seen.begin(), seen.end(), *key) != seen.end())
-      return malformed("'" + key->substr(0, 40) + "' stands twice");
+      return malformed("'" + key->substr(0, 40) + "' occurs twice");
     CHECK_OK(read_field(in, *key, out));
     seen.push_back(*key);
     in.take(',');
@@ -215,7 +215,7 @@ Result<NpyHeader> parse_npy_header(std::string_view head, int64_t file_bytes) {
   CHECK_OK(read_dictionary(head.substr(8 + length_bytes, static_cast<size_t>(length)), header));
 
   const int64_t width = element_bytes(header.type.type);
-  TRY(int64_t elements, checked_volume(header.type.dims, width));
+  TRY(const int64_t elements, checked_volume(header.type.dims, width));
   if (elements * width > file_bytes - header.data_offset) {
     return malformed(to_string(header.type) + " needs " + std::to_string(elements * width) +
                      " bytes, the file has " + std::to_string(file_bytes - header.data_offset));
@@ -270,12 +270,12 @@ Result<Tensor> NpyFile::read_all() {
 }
 
 Result<NpyFile> NpyFile::open_member(const std::filesystem::path& path, const std::string& member) {
-  TRY(Bytes archive, read_file(path, kMaxArchiveBytes));
-  auto read = [&]() -> Result<Tensor> {
-    TRY(std::vector<ZipMember> members, list_zip(archive));
+  TRY(const Bytes archive, read_file(path, kMaxArchiveBytes));
+  const auto read = [&]() -> Result<Tensor> {
+    TRY(const std::vector<ZipMember> members, list_zip(archive));
     for (const ZipMember& each : members) {
       if (each.name != member + ".npy" && each.name != member) continue;
-      TRY(Bytes bytes, read_zip_member(archive, each));
+      TRY(const Bytes bytes, read_zip_member(archive, each));
       return parse_npy(bytes);
     }
     return Error{ErrorCode::not_found, "no array of that name"};
@@ -290,8 +290,8 @@ Result<NpyFile> NpyFile::open_member(const std::filesystem::path& path, const st
 }
 
 Result<std::vector<std::string>> npz_members(const std::filesystem::path& path) {
-  TRY(Bytes archive, read_file(path, kMaxArchiveBytes));
-  auto members = list_zip(archive);
+  TRY(const Bytes archive, read_file(path, kMaxArchiveBytes));
+  const auto members = list_zip(archive);
   if (!members.ok()) return members.error().within("read " + path.string());
   std::vector<std::string> names;
   for (const ZipMember& member : *members) {
@@ -310,7 +310,7 @@ Result<Tensor> NpyFile::read_rows(int64_t first, int64_t count) {
   dims[0] = count;
   if (!whole_ && !header_.fortran_order)
     return read_elements(first * row_elements, std::move(dims));
-  TRY(Tensor whole, read_all());
+  TRY(const Tensor whole, read_all());
   Tensor out(whole.type(), std::move(dims));
   const int64_t row_bytes = row_elements * element_bytes(whole.type());
   std::memcpy(out.mutable_bytes(), static_cast<const char*>(whole.raw()) + first * row_bytes,
@@ -319,12 +319,12 @@ Result<Tensor> NpyFile::read_rows(int64_t first, int64_t count) {
 }
 
 Bytes to_npy(const Tensor& tensor) {
-  std::string_view name = kDescriptions[static_cast<size_t>(tensor.type())].text;
+  const std::string_view name = kDescriptions[static_cast<size_t>(tensor.type())].text;
   std::string text = "{'descr': '";
   text += element_bytes(tensor.type()) == 1 ? '|' : '<';
   text += name;
   text += "', 'fortran_order': False, 'shape': (";
-  for (int64_t size : tensor.dims()) text += std::to_string(size) + ",";
+  for (const int64_t size : tensor.dims()) text += std::to_string(size) + ",";
   text += "), }";
   text.append(63 - (10 + text.size()) % 64, ' ');  // the data begins at a multiple of 64 bytes
   text += '\n';

@@ -30,7 +30,7 @@ Result<Picture> decode_picture(std::string_view bytes) {
 }
 
 Result<Picture> read_picture(const std::filesystem::path& path) {
-  TRY(Bytes bytes, read_file(path, kMaxPictureBytes));
+  TRY(const Bytes bytes, read_file(path, kMaxPictureBytes));
   auto picture = decode_picture(bytes);
   if (!picture.ok()) return picture.error().within("decode " + path.string());
   return picture;

@@ -17,7 +17,7 @@ Error wrong(const std::string& key, const std::string& expected) {
 }
 
 Result<int64_t> read_side(const toml::node& node, const std::string& key) {
-  std::optional<int64_t> side = node.is_integer() ? node.value<int64_t>() : std::nullopt;
+  const std::optional<int64_t> side = node.is_integer() ? node.value<int64_t>() : std::nullopt;
   if (!side || *side < 1 || *side > kMaxSide) return wrong(key, "a size from 1 to 65536");
   return *side;
 }
@@ -25,14 +25,14 @@ Result<int64_t> read_side(const toml::node& node, const std::string& key) {
 Result<Preprocess::Size> read_size(const toml::node& node, const std::string& key) {
   const toml::array* array = node.as_array();
   if (!array || array->size() != 2) return wrong(key, "[height, width]");
-  TRY(int64_t height, read_side(*array->get(0), key));
-  TRY(int64_t width, read_side(*array->get(1), key));
+  TRY(const int64_t height, read_side(*array->get(0), key));
+  TRY(const int64_t width, read_side(*array->get(1), key));
   if (height > kMaxPicturePixels / width) return wrong(key, "at most 2^27 pixels");
   return Preprocess::Size{height, width};
 }
 
 Result<double> read_number(const toml::node& node, const std::string& key) {
-  std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
+  const std::optional<double> number = node.is_number() ? node.value<double>() : std::nullopt;
   if (!number || !std::isfinite(*number))
     return wrong(key, "a number or a list of numbers, one for each channel");
   return *number;
@@ -42,11 +42,11 @@ Result<std::vector<double>> read_numbers(const toml::node& node, const std::stri
   std::vector<double> values;
   const toml::array* array = node.as_array();
   if (!array) {
-    TRY(double value, read_number(node, key));
+    TRY(const double value, read_number(node, key));
     return std::vector<double>{value};
   }
   for (const toml::node& element : *array) {
-    TRY(double value, read_number(element, key));
+    TRY(const double value, read_number(element, key));
     values.push_back(value);
   }
   return values;
@@ -56,7 +56,7 @@ Result<std::vector<double>> read_numbers(const toml::node& node, const std::stri
 template <typename T>
 Result<T> read_choice(const toml::node& node, const std::string& key,
                       const std::vector<std::pair<std::string, T>>& names) {
-  std::optional<std::string> text = node.value<std::string>();
+  const std::optional<std::string> text = node.value<std::string>();
   std::string expected;
   for (const auto& [name, value] : names) {
     if (text && *text == name) return value;
@@ -137,7 +137,7 @@ Result<PreprocessTable> read_tables(const toml::table& file) {
     const std::string name(key.str());
     if (!node.is_table()) {
       return Error{ErrorCode::invalid_argument,
-                   "key '" + name + "' stands in [input] beside tables [input.NAME]"};
+                   "key '" + name + "' is in [input], but there are tables [input.NAME] too"};
     }
     auto steps = read_steps(*node.as_table());
     if (!steps.ok()) return steps.error().within("[input." + name + "]");
@@ -162,7 +162,7 @@ Result<toml::table> parse_toml(std::string_view text) {
 }  // namespace
 
 Result<PreprocessTable> parse_preprocess(std::string_view text, const std::string& name) {
-  auto file = parse_toml(text);
+  const auto file = parse_toml(text);
   if (!file.ok()) return file.error().within("preprocessing file " + name);
   auto tables = read_tables(*file);
   if (!tables.ok()) return tables.error().within("preprocessing file " + name);
@@ -170,7 +170,7 @@ Result<PreprocessTable> parse_preprocess(std::string_view text, const std::strin
 }
 
 Result<PreprocessTable> read_preprocess(const std::filesystem::path& path) {
-  TRY(Bytes text, read_file(path, kMaxTextBytes));
+  TRY(const Bytes text, read_file(path, kMaxTextBytes));
   return parse_preprocess(text, path.string());
 }
 

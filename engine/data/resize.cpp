@@ -55,8 +55,8 @@ void resize_nearest(const Picture& in, Picture& out) {
   const std::vector<int64_t> ys = nearest_taps(in.height, out.height),
                              xs = nearest_taps(in.width, out.width);
   uint8_t* to = out.rgb.data();
-  for (int64_t y : ys) {
-    for (int64_t x : xs) {
+  for (const int64_t y : ys) {
+    for (const int64_t x : xs) {
       std::memcpy(to, in.at(y, x), kPictureChannels);
       to += kPictureChannels;
     }

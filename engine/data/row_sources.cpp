@@ -26,7 +26,7 @@ Dims row_dims(const TensorType& type) {
 // Whether every value survives the way to `type` and back: what makes int64 labels fit an int32
 // input.
 bool converts_exactly(const Tensor& tensor, const Tensor& converted) {
-  Tensor back = convert(converted, tensor.type());
+  const Tensor back = convert(converted, tensor.type());
   return std::memcmp(back.raw(), tensor.raw(), static_cast<size_t>(tensor.bytes())) == 0;
 }
 
@@ -49,7 +49,9 @@ class NpySource final : public RowSource {
         !(is_integer(has.type) && is_integer(input.type.type))) {
       return misfit(input, path.string() + " holds " + to_string(has));
     }
-    return std::unique_ptr<RowSource>(new NpySource(std::move(file), input, path.string()));
+    std::unique_ptr<RowSource> source =
+        std::make_unique<NpySource>(std::move(file), input, path.string());
+    return source;
   }
 
   int64_t rows() const override { return file_.type().dims.empty() ? 1 : file_.type().dims[0]; }
@@ -59,8 +61,9 @@ class NpySource final : public RowSource {
   }
 
   Result<Tensor> read(int64_t row) override {
-    TRY(Tensor stored, file_.type().dims.empty() ? file_.read_all() : file_.read_rows(row, 1));
-    Tensor converted = convert(stored, input_.type.type);
+    TRY(const Tensor stored,
+        file_.type().dims.empty() ? file_.read_all() : file_.read_rows(row, 1));
+    const Tensor converted = convert(stored, input_.type.type);
     if (is_integer(stored.type()) && is_integer(input_.type.type) &&
         !converts_exactly(stored, converted)) {
       return misfit(input_, label(row) + " holds a value outside the range");
@@ -102,14 +105,14 @@ class PictureSource final : public RowSource {
 
   Result<Tensor> read(int64_t) override {
     TRY(Picture picture, read_picture(path_));
-    auto dims = preprocessed_dims(picture.height, picture.width, steps_);
+    const auto dims = preprocessed_dims(picture.height, picture.width, steps_);
     if (!dims.ok()) return dims.error().within("preprocess " + path_.string());
     if (*dims != row_dims(input_.type)) {
       return misfit(input_, path_.string() + " (" + std::to_string(picture.width) + " x " +
                                 std::to_string(picture.height) + " pixels) gives " +
                                 to_string(*dims) + hint_);
     }
-    TRY(Tensor tensor, apply(picture, steps_));
+    TRY(const Tensor tensor, apply(picture, steps_));
     return convert(tensor, input_.type.type);
   }
 
@@ -168,7 +171,7 @@ Result<Bytes> first_bytes(const fs::path& path) {
 // The array of the input's name, or the only one.
 Result<std::unique_ptr<RowSource>> open_archive(const fs::path& path,
                                                 const InputDescription& input) {
-  TRY(std::vector<std::string> names, npz_members(path));
+  TRY(const std::vector<std::string> names, npz_members(path));
   const std::string member = names.size() == 1 ? names.front() : input.name;
   TRY(NpyFile file, NpyFile::open_member(path, member));
   return NpySource::open(std::move(file), path, input);
@@ -179,7 +182,7 @@ Result<std::unique_ptr<RowSource>> open_archive(const fs::path& path,
 bool is_archive(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return false;
-  auto head = first_bytes(path);
+  const auto head = first_bytes(path);
   return head.ok() && head->starts_with("PK\x03\x04");
 }
 
@@ -194,7 +197,7 @@ Result<Sources> open_row_sources(const fs::path& path, const InputDescription& i
   if (!fs::is_regular_file(status)) {
     return Error{ErrorCode::invalid_argument, path.string() + " is neither a file nor a folder"};
   }
-  TRY(Bytes head, first_bytes(path));
+  TRY(const Bytes head, first_bytes(path));
   Sources sources;
   if (head.starts_with("\x93NUMPY")) {
     TRY(NpyFile file, NpyFile::open(path));

@@ -7,7 +7,7 @@
 
 namespace enginery {
 
-// The sources that `path` stands for: one for a file, one a picture for a folder. `steps` is null
+// The sources that `path` names: one for a file, one for each picture of a folder. `steps` is null
 // without
 // --preprocess.
 Result<std::vector<std::unique_ptr<RowSource>>> open_row_sources(const std::filesystem::path& path,

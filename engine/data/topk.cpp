@@ -9,12 +9,12 @@
 namespace enginery {
 
 std::vector<RankedClass> top_k(const Tensor& row, int64_t k) {
-  Tensor wide = convert(row, DataType::float64);
-  auto scores = wide.data<double>();
+  const Tensor wide = convert(row, DataType::float64);
+  const auto scores = wide.data<double>();
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto count = static_cast<size_t>(std::clamp<int64_t>(k, 0, row.size()));
-  auto better = [&](size_t a, size_t b) {
+  const auto better = [&](size_t a, size_t b) {
     if (std::isnan(scores[a]) != std::isnan(scores[b])) return std::isnan(scores[b]);
     return scores[a] != scores[b] && !std::isnan(scores[a]) ? scores[a] > scores[b] : a < b;
   };
@@ -35,10 +35,10 @@ Tensor row_of(const Tensor& batch, int64_t i) {
 }
 
 Result<std::vector<std::string>> read_labels(const std::filesystem::path& path) {
-  TRY(Bytes text, read_file(path, uint64_t{64} << 20));
+  TRY(const Bytes text, read_file(path, uint64_t{64} << 20));
   std::vector<std::string> labels;
   for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(text.find('\n', at), text.size());
+    const size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
     if (line.ends_with('\r')) line.pop_back();
     std::replace(line.begin(), line.end(), '\t', ' ');

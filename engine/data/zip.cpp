@@ -55,7 +55,7 @@ Result<Bytes> inflated(std::string_view stored, const ZipMember& member) {
 Result<ZipMember> read_entry(std::string_view archive, size_t& at) {
   if (archive.size() - at < kEntryBytes || archive.substr(at, 4) != kEntryMagic)
     return malformed_zip("its directory is damaged");
-  std::string_view entry = archive.substr(at);
+  const std::string_view entry = archive.substr(at);
   ZipMember member;
   const uint32_t flags = number(entry, 8, 2);
   member.method = static_cast<uint16_t>(number(entry, 10, 2));
@@ -80,12 +80,12 @@ Result<ZipMember> read_entry(std::string_view archive, size_t& at) {
 
 Result<std::vector<ZipMember>> list_zip(std::string_view archive) {
   if (archive.size() < kEndBytes) return malformed_zip("too short");
-  // The end record is the last thing but for a comment.
+  // Only a comment may follow the end record.
   const size_t from = archive.size() - std::min(archive.size(), kEndBytes + kMaxComment);
   const size_t end = archive.substr(from).rfind(kEndMagic);
   if (end == std::string_view::npos || archive.size() - from - end < kEndBytes)
     return malformed_zip("its end record is missing");
-  std::string_view record = archive.substr(from + end);
+  const std::string_view record = archive.substr(from + end);
   const uint32_t count = number(record, 10, 2);
   size_t at = number(record, 16, 4);
   if (at > archive.size()) return malformed_zip("its directory lies outside");
@@ -99,13 +99,13 @@ Result<std::vector<ZipMember>> list_zip(std::string_view archive) {
 
 Result<Bytes> read_zip_member(std::string_view archive, const ZipMember& member) {
   if (member.header_offset > archive.size()) return malformed_zip(member.name + " lies outside");
-  std::string_view local = archive.substr(member.header_offset);
+  const std::string_view local = archive.substr(member.header_offset);
   if (local.size() < kLocalBytes || !local.starts_with(kLocalMagic))
     return malformed_zip(member.name + " has no header");
   const size_t skip = kLocalBytes + number(local, 26, 2) + number(local, 28, 2);
   if (local.size() < skip || local.size() - skip < member.stored_bytes)
     return malformed_zip(member.name + " is cut short");
-  std::string_view stored = local.substr(skip, member.stored_bytes);
+  const std::string_view stored = local.substr(skip, member.stored_bytes);
   Bytes out;
   if (member.method == 8) {
     TRY(out, inflated(stored, member));

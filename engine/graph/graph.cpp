@@ -31,7 +31,7 @@ ValueId Graph::add_constant(std::string constant_name, Tensor tensor) {
 std::vector<Operand> Graph::operands(const Node& node) const {
   std::vector<Operand> out;
   out.reserve(node.inputs.size());
-  for (ValueId id : node.inputs) {
+  for (const ValueId id : node.inputs) {
     out.push_back(id == kNoValue ? Operand{false, {}, nullptr}
                                  : Operand{true, value(id).type, constant(id)});
   }
@@ -43,7 +43,7 @@ Result<std::vector<ValueId>> Graph::add_node(std::string node_name, Op op,
                                              const std::vector<std::string>& output_names) {
   Node node{std::move(node_name), std::move(op), std::move(inputs), {}, kNoGroup, false};
   TRY(auto types, infer_types(node.op, operands(node)));
-  NodeId id = node_count();
+  const NodeId id = node_count();
   for (size_t i = 0; i < types.size(); ++i) {
     std::string output = i < output_names.size() ? output_names[i] : node.name;
     values_.push_back({unique_name(std::move(output)), std::move(types[i]), std::nullopt, id});
@@ -88,14 +88,14 @@ std::vector<NodeId> Graph::topological_order() const {
   order.reserve(nodes_.size());
   for (NodeId id = 0; id < node_count(); ++id) {
     if (node(id).erased) continue;
-    for (ValueId v : node(id).inputs) {
+    for (const ValueId v : node(id).inputs) {
       if (v != kNoValue && value(v).producer != kNoNode) ++missing[static_cast<size_t>(id)];
     }
     if (missing[static_cast<size_t>(id)] == 0) order.push_back(id);
   }
   for (size_t i = 0; i < order.size(); ++i) {
-    for (ValueId v : node(order[i]).outputs) {
-      for (NodeId reader : readers[static_cast<size_t>(v)]) {
+    for (const ValueId v : node(order[i]).outputs) {
+      for (const NodeId reader : readers[static_cast<size_t>(v)]) {
         if (--missing[static_cast<size_t>(reader)] == 0) order.push_back(reader);
       }
     }
@@ -107,7 +107,7 @@ std::vector<std::vector<NodeId>> Graph::users() const {
   std::vector<std::vector<NodeId>> out(values_.size());
   for (NodeId id = 0; id < node_count(); ++id) {
     if (node(id).erased) continue;
-    for (ValueId v : node(id).inputs) {
+    for (const ValueId v : node(id).inputs) {
       if (v != kNoValue) out[static_cast<size_t>(v)].push_back(id);
     }
   }
@@ -134,7 +134,7 @@ void Graph::replace_uses(ValueId from, ValueId to) {
 
 void Graph::erase_node(NodeId id) {
   node(id).erased = true;
-  for (ValueId v : node(id).outputs) value(v).producer = kNoNode;
+  for (const ValueId v : node(id).outputs) value(v).producer = kNoNode;
 }
 
 void Graph::erase_input(ValueId id) {

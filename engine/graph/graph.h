@@ -47,18 +47,21 @@ class Graph {
   std::vector<std::string> symbols;  // symbols[i] is the name of the run-time size -2 - i
 
   // Building. Names are made unique by a suffix where they collide.
+  // Any of these may move the tables: references to values and nodes do not survive them.
   ValueId add_input(std::string name, TensorType type);
   ValueId add_constant(std::string name, Tensor tensor);
   // Infers the outputs' types and adds the node after its producers. On error the graph is
   // unchanged. The error does not name the node: callers know more about it than the graph does.
   Result<std::vector<ValueId>> add_node(std::string name, Op op, std::vector<ValueId> inputs,
                                         const std::vector<std::string>& output_names = {});
+  // Errors: invalid_argument for an id that is none. An empty name keeps the value's own.
   Status mark_output(ValueId value, std::string name = "");
   // Output `index` becomes `value`, under the name that the output has.
   void set_output(size_t index, ValueId value);
   // The run-time size that `symbol` names, the same each time.
   int64_t symbol_size(const std::string& symbol);
 
+  // Ids must come from this graph: they are not checked.
   const Value& value(ValueId id) const { return values_[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values_[static_cast<size_t>(id)]; }
   const Node& node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
@@ -81,6 +84,7 @@ class Graph {
                     ValueId to);  // in every node and in the outputs; an output keeps its name
   void erase_node(NodeId id);     // its outputs must be unused
   void erase_input(ValueId id);   // an input that nothing uses (an importer's initialiser)
+  // A node's inputs as shape rules see them; they point into this graph.
   std::vector<Operand> operands(const Node& node) const;
 
  private:
@@ -92,9 +96,9 @@ class Graph {
   std::map<std::string, int> names_;
 };
 
-// The verifier: indices in range, one producer a value, no cycle, types equal to what the shape
-// rules infer, outputs marked. Run after every importer and pass. Errors: internal-free;
-// invalid_argument that names the node.
+// The verifier: indices in range, one producer for each value, no cycle, types equal to what the
+// shape rules infer, at least one output. Run after every importer and pass; it never aborts,
+// whatever the graph holds. Errors: invalid_argument that names the node.
 Status verify(const Graph& graph);
 
 // Gives symbols and inputs their sizes and infers every type again. `shapes` maps input names to

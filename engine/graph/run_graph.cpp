@@ -7,8 +7,8 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
   std::vector<std::optional<Tensor>> values(static_cast<size_t>(graph.value_count()));
   for (ValueId v = 0; v < graph.value_count(); ++v)
     values[static_cast<size_t>(v)] = graph.value(v).constant;
-  for (ValueId v : graph.inputs()) {
-    auto given = inputs.find(graph.value(v).name);
+  for (const ValueId v : graph.inputs()) {
+    const auto given = inputs.find(graph.value(v).name);
     if (given == inputs.end())
       return Error{ErrorCode::invalid_argument, "no value for input '" + graph.value(v).name + "'"};
     values[static_cast<size_t>(v)] = given->second;
@@ -17,23 +17,24 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
   std::vector<std::vector<NodeId>> users = graph.users();
   std::vector<size_t> readers_left;
   for (const auto& readers : users) readers_left.push_back(readers.size());
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     std::vector<const Tensor*> in;
-    for (ValueId v : node.inputs)
+    for (const ValueId v : node.inputs)
       in.push_back(v == kNoValue ? nullptr : &*values[static_cast<size_t>(v)]);
-    auto out = run_reference(node.op, in);
+    const auto out = run_reference(node.op, in);
     if (!out)
       return out.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) + ")");
     for (size_t i = 0; i < node.outputs.size(); ++i)
       values[static_cast<size_t>(node.outputs[i])] = std::move((*out)[i]);
-    for (ValueId v : node.inputs) {
+    for (const ValueId v : node.inputs) {
       if (v != kNoValue && --readers_left[static_cast<size_t>(v)] == 0 && !graph.is_output(v))
         values[static_cast<size_t>(v)].reset();
     }
   }
   std::map<std::string, Tensor> outputs;
-  for (ValueId v : graph.outputs()) outputs[graph.value(v).name] = *values[static_cast<size_t>(v)];
+  for (const ValueId v : graph.outputs())
+    outputs[graph.value(v).name] = *values[static_cast<size_t>(v)];
   return outputs;
 }
 

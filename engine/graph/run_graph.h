@@ -1,5 +1,5 @@
-// Runs a graph node by node with the operators' references: the oracle that engines and importers
-// are checked against.
+// Runs a graph node by node with the operators' references: the oracle that engines, passes and
+// importers are checked against. Slow; thread-safe.
 #pragma once
 
 #include <map>

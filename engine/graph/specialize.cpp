@@ -6,7 +6,7 @@ namespace enginery {
 namespace {
 
 std::string symbol_text(const Graph& graph, int64_t size) {
-  size_t index = static_cast<size_t>(-2 - size);
+  const size_t index = static_cast<size_t>(-2 - size);
   return size <= -2 && index < graph.symbols.size() ? graph.symbols[index] : "?";
 }
 
@@ -15,11 +15,12 @@ Result<std::map<int64_t, int64_t>> bind_symbols(const Graph& graph,
                                                 const std::map<std::string, Dims>& shapes) {
   std::map<int64_t, int64_t> sizes;
   for (const auto& [name, dims] : shapes) {
-    auto found = std::find_if(graph.inputs().begin(), graph.inputs().end(),
-                              [&](ValueId v) { return graph.value(v).name == name; });
+    const auto found = std::find_if(graph.inputs().begin(), graph.inputs().end(),
+                                    [&](ValueId v) { return graph.value(v).name == name; });
     if (found == graph.inputs().end()) {
       std::string known;
-      for (ValueId v : graph.inputs()) known += (known.empty() ? "" : ", ") + graph.value(v).name;
+      for (const ValueId v : graph.inputs())
+        known += (known.empty() ? "" : ", ") + graph.value(v).name;
       return Error{ErrorCode::invalid_argument,
                    "the model has no input '" + name + "' (it has: " + known + ")"};
     }
@@ -31,7 +32,7 @@ Result<std::map<int64_t, int64_t>> bind_symbols(const Graph& graph,
     }
     for (size_t i = 0; i < dims.size(); ++i) {
       if (declared[i] > -2) continue;
-      auto [at, fresh] = sizes.emplace(declared[i], dims[i]);
+      const auto [at, fresh] = sizes.emplace(declared[i], dims[i]);
       if (!fresh && at->second != dims[i]) {
         return Error{ErrorCode::invalid_argument, "input '" + name + "': dimension '" +
                                                       symbol_text(graph, declared[i]) + "' is " +
@@ -48,16 +49,16 @@ Result<Dims> bound_dims(const Graph& graph, ValueId input,
                         const std::map<int64_t, int64_t>& sizes,
                         std::vector<std::string>& defaulted) {
   const Value& value = graph.value(input);
-  auto given = shapes.find(value.name);
+  const auto given = shapes.find(value.name);
   Dims dims = given != shapes.end() ? given->second : value.type.dims;
   for (int64_t& d : dims) {
     if (d >= 0) continue;
-    auto bound = sizes.find(d);
+    const auto bound = sizes.find(d);
     if (bound == sizes.end())
       defaulted.push_back(value.name + ": " + symbol_text(graph, d) + " = 1");
     d = bound == sizes.end() ? 1 : bound->second;
   }
-  auto checked = checked_volume(dims, element_bytes(value.type.type));
+  const auto checked = checked_volume(dims, element_bytes(value.type.type));
   if (!checked) return checked.error().within("input '" + value.name + "'");
   return dims;
 }
@@ -65,15 +66,15 @@ Result<Dims> bound_dims(const Graph& graph, ValueId input,
 }  // namespace
 
 Result<SpecializedGraph> specialize(const Graph& graph, const std::map<std::string, Dims>& shapes) {
-  TRY(auto sizes, bind_symbols(graph, shapes));
+  TRY(const auto sizes, bind_symbols(graph, shapes));
   SpecializedGraph out{graph, {}};
-  for (ValueId v : graph.inputs()) {
+  for (const ValueId v : graph.inputs()) {
     TRY(out.graph.value(v).type.dims, bound_dims(graph, v, shapes, sizes, out.defaulted));
   }
   out.graph.symbols.clear();
-  for (NodeId id : out.graph.topological_order()) {
+  for (const NodeId id : out.graph.topological_order()) {
     Node& node = out.graph.node(id);
-    auto types = infer_types(node.op, out.graph.operands(node));
+    const auto types = infer_types(node.op, out.graph.operands(node));
     if (!types) {
       return types.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) +
                                   ")");

@@ -12,7 +12,7 @@ std::string dims_text(const Graph& graph, const Dims& dims) {
   std::string out;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i) out += 'x';
-    size_t symbol = static_cast<size_t>(-2 - dims[i]);
+    const size_t symbol = static_cast<size_t>(-2 - dims[i]);
     if (dims[i] >= 0)
       out += std::to_string(dims[i]);
     else
@@ -28,7 +28,8 @@ std::string type_text(const Graph& graph, const TensorType& type) {
 std::string constant_text(const Tensor& tensor) {
   if (tensor.size() > kMaxPrintedElements) return sha256(tensor.byte_span()).text();
   std::string out;
-  Tensor wide = convert(tensor, is_floating(tensor.type()) ? DataType::float32 : DataType::int64);
+  const Tensor wide =
+      convert(tensor, is_floating(tensor.type()) ? DataType::float32 : DataType::int64);
   for (int64_t i = 0; i < wide.size(); ++i) {
     if (i) out += ", ";
     out += wide.type() == DataType::float32
@@ -61,7 +62,11 @@ class Lexer {
     word_ = {};
     return word;
   }
-  bool accept(std::string_view wanted) { return peek() == wanted && (next(), true); }
+  bool accept(std::string_view wanted) {
+    if (peek() != wanted) return false;
+    next();
+    return true;
+  }
   Status expect(std::string_view wanted) {
     if (accept(wanted)) return {};
     return error("expected '" + std::string(wanted) + "', found '" + std::string(peek()) + "'");
@@ -72,7 +77,7 @@ class Lexer {
   }
   // The rest up to `end`, raw; for data in braces.
   std::string_view until(char end) {
-    size_t stop = std::min(text_.find(end), text_.size());
+    const size_t stop = std::min(text_.find(end), text_.size());
     std::string_view out = text_.substr(0, stop);
     text_.remove_prefix(std::min(stop + 1, text_.size()));
     return out;
@@ -84,19 +89,18 @@ class Lexer {
   }
   std::string_view read() {
     while (!text_.empty()) {
-      char c = text_.front();
-      if (c == '#')
+      const char c = text_.front();
+      if (c == '#') {
         text_.remove_prefix(std::min(text_.find('\n'), text_.size()));
-      else if (c == '\n')
-        ++line_, text_.remove_prefix(1);
-      else if (isspace(static_cast<unsigned char>(c)))
-        text_.remove_prefix(1);
-      else
-        break;
+        continue;
+      }
+      if (!isspace(static_cast<unsigned char>(c))) break;
+      line_ += c == '\n';
+      text_.remove_prefix(1);
     }
     if (text_.empty()) return {};
     size_t n = 1;
-    bool bracket = text_[0] == '[';
+    const bool bracket = text_[0] == '[';
     if (!punctuation(text_[0])) {
       while (n < text_.size() && !isspace(static_cast<unsigned char>(text_[n])) &&
              (bracket ? text_[n - 1] != ']' : !punctuation(text_[n]) || inside_brackets(n)))
@@ -107,7 +111,7 @@ class Lexer {
     return word;
   }
   bool inside_brackets(size_t n) const {
-    size_t open = text_.substr(0, n).rfind('['), close = text_.substr(0, n).rfind(']');
+    const size_t open = text_.substr(0, n).rfind('['), close = text_.substr(0, n).rfind(']');
     return open != std::string_view::npos && (close == std::string_view::npos || close < open);
   }
 
@@ -133,14 +137,14 @@ class Parser {
  private:
   Status parse_line() {
     if (lexer_.accept("input")) {
-      TRY(std::string name, value_name());
+      TRY(const std::string name, value_name());
       CHECK_OK(lexer_.expect(":"));
-      TRY(TensorType type, parse_type(lexer_.next()));
+      TRY(const TensorType type, parse_type(lexer_.next()));
       ids_[name] = graph_.add_input(name, type);
       return {};
     }
     if (lexer_.accept("output")) {
-      TRY(ValueId id, known_value());
+      TRY(const ValueId id, known_value());
       return graph_.mark_output(id);
     }
     std::vector<std::string> names;
@@ -148,12 +152,12 @@ class Parser {
       TRY(names.emplace_back(), value_name());
     } while (lexer_.accept(","));
     CHECK_OK(lexer_.expect("="));
-    std::string op(lexer_.next());
+    const std::string op(lexer_.next());
     return op == "constant" ? parse_constant(names[0]) : parse_node(names, op);
   }
 
   Result<std::string> value_name() {
-    std::string_view word = lexer_.next();
+    const std::string_view word = lexer_.next();
     if (word.size() < 2 || word[0] != '%')
       return lexer_.error("expected a %value, found '" + std::string(word) + "'");
     return std::string(word.substr(1));
@@ -161,23 +165,23 @@ class Parser {
 
   Result<ValueId> known_value() {
     if (lexer_.accept("_")) return kNoValue;
-    TRY(std::string name, value_name());
-    auto found = ids_.find(name);
+    TRY(const std::string name, value_name());
+    const auto found = ids_.find(name);
     if (found == ids_.end()) return lexer_.error("%" + name + " is not defined above");
     return found->second;
   }
 
   Result<TensorType> parse_type(std::string_view word) {
-    size_t open = word.find('[');
+    const size_t open = word.find('[');
     if (open == std::string_view::npos || word.back() != ']')
       return lexer_.error("'" + std::string(word) + "' is not a type");
     TensorType type;
     TRY(type.type, parse_data_type(word.substr(0, open)));
     std::string_view dims = word.substr(open + 1, word.size() - open - 2);
     while (!dims.empty()) {
-      size_t x = std::min(dims.find('x'), dims.size());
-      std::string size(dims.substr(0, x));
-      auto number = parse_int(size);
+      const size_t x = std::min(dims.find('x'), dims.size());
+      const std::string size(dims.substr(0, x));
+      const auto number = parse_int(size);
       type.dims.push_back(number ? *number : size == "?" ? kDynamic : graph_.symbol_size(size));
       dims.remove_prefix(std::min(x + 1, dims.size()));
     }
@@ -185,22 +189,22 @@ class Parser {
   }
 
   Status parse_constant(const std::string& name) {
-    TRY(TensorType type, parse_type(lexer_.next()));
-    TRY(Tensor data, parse_data(type));
+    TRY(const TensorType type, parse_type(lexer_.next()));
+    TRY(const Tensor data, parse_data(type));
     ids_[name] = graph_.add_constant(name, convert(data, type.type).reshaped(type.dims));
     return {};
   }
 
   Result<Tensor> parse_data(const TensorType& type) {
-    TRY(int64_t count, checked_volume(type.dims, 8));
+    TRY(const int64_t count, checked_volume(type.dims, 8));
     Tensor out(is_floating(type.type) ? DataType::float64 : DataType::int64, {count});
-    auto set = [&](int64_t i, double v) {
+    const auto set = [&](int64_t i, double v) {
       if (out.type() == DataType::float64)
         out.mutable_data<double>()[static_cast<size_t>(i)] = v;
       else
         out.mutable_data<int64_t>()[static_cast<size_t>(i)] = static_cast<int64_t>(v);
     };
-    std::string kind(lexer_.next());
+    const std::string kind(lexer_.next());
     if (kind != "{" && (kind != "fill" && kind != "random"))
       return lexer_.error("constant data expected");
     if (kind != "{") CHECK_OK(lexer_.expect("("));
@@ -232,19 +236,19 @@ class Parser {
     int32_t group = kNoGroup;
     while (!lexer_.peek().empty() && lexer_.peek() != "}" && lexer_.peek()[0] != '%' &&
            lexer_.peek() != "input" && lexer_.peek() != "output") {
-      std::string key(lexer_.next());
+      const std::string key(lexer_.next());
       CHECK_OK(lexer_.expect("="));
-      std::string text(lexer_.next());
+      const std::string text(lexer_.next());
       if (key == "group") {
-        TRY(int64_t number, parse_int(text));
+        TRY(const int64_t number, parse_int(text));
         group = static_cast<int32_t>(number);
       } else {
         attributes[key] = text;
       }
     }
-    auto op = parse_op(op_word, attributes);
+    const auto op = parse_op(op_word, attributes);
     if (!op) return lexer_.error(op.error().message);
-    auto outputs = graph_.add_node(names[0], *op, inputs, names);
+    const auto outputs = graph_.add_node(names[0], *op, inputs, names);
     if (!outputs) return lexer_.error(outputs.error().message);
     graph_.node(graph_.node_count() - 1).group = group;
     for (size_t i = 0; i < outputs->size() && i < names.size(); ++i) ids_[names[i]] = (*outputs)[i];
@@ -261,31 +265,31 @@ std::string canonical_text(const Graph& graph, bool with_weights) {
   std::vector<int> number(static_cast<size_t>(graph.value_count()), -1);
   int next = 0;
   std::string out;
-  auto define = [&](ValueId v) { return number[static_cast<size_t>(v)] = next++; };
-  auto constant = [&](ValueId v) {
+  const auto define = [&](ValueId v) { return number[static_cast<size_t>(v)] = next++; };
+  const auto constant = [&](ValueId v) {
     const Tensor& t = *graph.constant(v);
-    bool exact = with_weights || !is_floating(t.type());
+    const bool exact = with_weights || !is_floating(t.type());
     out += "c" + std::to_string(define(v)) + " " + to_string(t.tensor_type()) +
            (exact ? " " + sha256(t.byte_span()).hex() : "") + "\n";
   };
-  for (ValueId v : graph.inputs()) {
+  for (const ValueId v : graph.inputs()) {
     out += "i" + std::to_string(define(v)) + " " + type_text(graph, graph.value(v).type) + "\n";
   }
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    for (ValueId v : node.inputs) {
+    for (const ValueId v : node.inputs) {
       if (v != kNoValue && graph.constant(v) && number[static_cast<size_t>(v)] < 0) constant(v);
     }
     out += std::string(op_name(node.op)) + " " + attributes_text(node.op) + " g" +
            std::to_string(node.group) + " (";
-    for (ValueId v : node.inputs)
+    for (const ValueId v : node.inputs)
       out += v == kNoValue ? "_ " : std::to_string(number[static_cast<size_t>(v)]) + " ";
     out += ")";
-    for (ValueId v : node.outputs)
+    for (const ValueId v : node.outputs)
       out += " " + std::to_string(define(v)) + ":" + type_text(graph, graph.value(v).type);
     out += "\n";
   }
-  for (ValueId v : graph.outputs()) {
+  for (const ValueId v : graph.outputs()) {
     if (graph.constant(v) && number[static_cast<size_t>(v)] < 0) constant(v);
     out += "o" + std::to_string(number[static_cast<size_t>(v)]) + "\n";
   }
@@ -296,27 +300,27 @@ std::string canonical_text(const Graph& graph, bool with_weights) {
 
 std::string to_text(const Graph& graph) {
   std::string out = "graph " + graph.name + " {\n";
-  for (ValueId v : graph.inputs()) {
+  for (const ValueId v : graph.inputs()) {
     out += "  input %" + graph.value(v).name + " : " + type_text(graph, graph.value(v).type) + "\n";
   }
   std::vector<bool> printed(static_cast<size_t>(graph.value_count()), false);
-  auto constant = [&](ValueId v) {
+  const auto constant = [&](ValueId v) {
     if (v == kNoValue || !graph.constant(v) || printed[static_cast<size_t>(v)]) return;
     printed[static_cast<size_t>(v)] = true;
     const Value& value = graph.value(v);
     out += "  %" + value.name + " = constant " + type_text(graph, value.type) + " " +
            constant_text(*value.constant) + "\n";
   };
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
-    for (ValueId v : node.inputs) constant(v);
-    std::string attributes = attributes_text(node.op);
+    for (const ValueId v : node.inputs) constant(v);
+    const std::string attributes = attributes_text(node.op);
     out += "  " + values_text(graph, node.outputs) + " = " + std::string(op_name(node.op)) + "(" +
            values_text(graph, node.inputs) + ")" + (attributes.empty() ? "" : " " + attributes);
     if (node.group != kNoGroup) out += " group=" + std::to_string(node.group);
     out += "  # " + type_text(graph, graph.value(node.outputs[0]).type) + "\n";
   }
-  for (ValueId v : graph.outputs()) {
+  for (const ValueId v : graph.outputs()) {
     constant(v);
     out += "  output %" + graph.value(v).name + "\n";
   }

@@ -12,7 +12,7 @@ Error broken(const Node& node, const std::string& reason) {
 
 Status verify_node(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  for (ValueId v : node.inputs) {
+  for (const ValueId v : node.inputs) {
     if (v != kNoValue && (v < 0 || v >= graph.value_count()))
       return broken(node, "reads an unknown value");
     if (v == kNoValue) continue;
@@ -22,7 +22,7 @@ Status verify_node(const Graph& graph, NodeId id) {
     if (!has_source)
       return broken(node, "reads '" + graph.value(v).name + "', which nothing produces");
   }
-  auto types = infer_types(node.op, graph.operands(node));
+  const auto types = infer_types(node.op, graph.operands(node));
   if (!types) return broken(node, types.error().message);
   if (types->size() != node.outputs.size()) return broken(node, "has the wrong number of outputs");
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -39,14 +39,14 @@ Status verify_node(const Graph& graph, NodeId id) {
 }  // namespace
 
 Status verify(const Graph& graph) {
-  auto order = graph.topological_order();
+  const auto order = graph.topological_order();
   if (static_cast<int32_t>(order.size()) != graph.live_node_count()) {
     return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has a cycle"};
   }
-  for (NodeId id : order) CHECK_OK(verify_node(graph, id));
+  for (const NodeId id : order) CHECK_OK(verify_node(graph, id));
   if (graph.outputs().empty())
     return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has no output"};
-  for (ValueId v : graph.outputs()) {
+  for (const ValueId v : graph.outputs()) {
     const Value& value = graph.value(v);
     bool is_input =
         std::find(graph.inputs().begin(), graph.inputs().end(), v) != graph.inputs().end();

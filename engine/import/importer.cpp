@@ -11,7 +11,7 @@ constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
 constexpr size_t kFirstBytes = 64;
 
 std::string file_name(const ModelSource& source) {
-  std::string name = std::filesystem::path(source.file).filename().string();
+  const std::string name = std::filesystem::path(source.file).filename().string();
   return name.empty() ? "model" : name;
 }
 
@@ -44,7 +44,7 @@ Result<ModelSource> read_model(const std::filesystem::path& file) {
 }
 
 Result<ImportedModel> import_model(const ModelSource& source, const ImportOptions& options) {
-  auto importer = importer_of(source);
+  const auto importer = importer_of(source);
   if (!importer) return importer.error().within("import " + file_name(source));
   auto imported = (*importer)->import(source, options);
   if (!imported) return imported.error().within("import " + file_name(source));
@@ -59,7 +59,7 @@ Result<ImportedModel> import_model(const std::filesystem::path& file,
 
 Result<Bytes> pack_model(const std::filesystem::path& file) {
   TRY(ModelSource source, read_model(file));
-  auto importer = importer_of(source);
+  const auto importer = importer_of(source);
   if (!importer) return importer.error().within("pack " + file_name(source));
   auto packed = (*importer)->pack(source);
   if (!packed) return packed.error().within("pack " + file_name(source));

@@ -1,9 +1,9 @@
 // Importers: a model file in, a Graph out. The first arrow of the flow (model bytes --import-->
 // Graph).
 //
-// One importer a format; make_importers() lists them, the first that can read a file gets it.
-// Importers know nothing of devices and change nothing but what operator forms demand; simplifying
-// is the passes' work. All functions may be called from many threads at once.
+// One importer for each format; make_importers() lists them, the first that can read a file gets
+// it. Importers know nothing of devices and change only what operator forms demand; simplifying is
+// the passes' work. All functions may be called from many threads at once.
 //
 // Errors: not_found and storage (the file itself), invalid_argument (the bytes break the format's
 // rules), unsupported (valid, but not in this implementation: every such node is listed in the one

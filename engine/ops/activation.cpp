@@ -104,7 +104,7 @@ double activate_wide(const Activation& op, double x) {
 // Integers stay exact where the bounds do not touch them: a 64-bit value does not fit a double.
 template <typename T>
 T clip_integer(T x, double low, double high) {
-  double wide = static_cast<double>(x);
+  const double wide = static_cast<double>(x);
   if (wide < low) return saturate<T>(low > high ? high : low);
   return wide > high ? saturate<T>(high) : x;
 }
@@ -185,7 +185,7 @@ bool is_predicate(UnaryKind kind) {
 template <typename T>
 bool holds(UnaryKind kind, T x) {
   if (kind == UnaryKind::logical_not) return x == T{};
-  double v = static_cast<double>(x);
+  const double v = static_cast<double>(x);
   if (kind == UnaryKind::is_nan) return std::isnan(v);
   return std::isinf(v) &&
          (kind == UnaryKind::is_inf || (v > 0) == (kind == UnaryKind::is_positive_inf));
@@ -224,7 +224,7 @@ float activate(const Activation& op, float x) {
 
 InferredTypes infer(const Activation& op, Operands in) {
   CHECK_OK(require_inputs(Activation::kName, in, 1, 1));
-  DataType type = in[0].type.type;
+  const DataType type = in[0].type.type;
   bool integers =
       is_integer(type) && (op.kind == ActivationKind::relu || op.kind == ActivationKind::clip);
   if (!is_floating(type) && !integers) {
@@ -257,7 +257,7 @@ Status reference(const Activation& op, ReferenceInputs in, ReferenceOutputs out)
 
 InferredTypes infer(const Unary& op, Operands in) {
   CHECK_OK(require_inputs(Unary::kName, in, 1, 1));
-  DataType type = in[0].type.type;
+  const DataType type = in[0].type.type;
   if (!takes(op.kind, type)) {
     return rule_error(Unary::kName, std::string(enum_names(op.kind)[static_cast<size_t>(op.kind)]) +
                                         " of " + std::string(to_string(type)) + " is not defined");
@@ -270,7 +270,7 @@ Status reference(const Unary& op, ReferenceInputs in, ReferenceOutputs out) {
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);
-    int64_t n = in[0]->size();
+    const int64_t n = in[0]->size();
     if (is_predicate(op.kind)) {
       uint8_t* y = elements<uint8_t>(out[0]);
       for (int64_t i = 0; i < n; ++i) y[i] = holds(op.kind, x[i]);
@@ -297,7 +297,7 @@ InferredTypes infer(const PRelu&, Operands in) {
   }
   bool fits = slope.size() <= x.size();
   for (size_t i = 0; fits && i < slope.size(); ++i) {
-    int64_t s = slope[slope.size() - 1 - i];
+    const int64_t s = slope[slope.size() - 1 - i];
     fits = s == 1 || merge_sizes(s, x[x.size() - 1 - i]);
   }
   if (!fits)

@@ -1,4 +1,8 @@
-// Element-wise functions of one input. Sources: the ONNX operators of the same names.
+// Element-wise functions of one input, floating for the most part. Sources: the ONNX operators of
+// the same names; the formulas of ONNX's operator list.
+//
+// All three operators keep the dims of their input. NaN stays NaN. References compute in double and
+// round once.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -6,9 +10,11 @@
 
 namespace enginery {
 
-// alpha and beta where a kind has parameters: leaky_relu x<0: alpha*x; clip: [alpha, beta]; elu,
-// selu (alpha, gamma=beta), hard_sigmoid max(0, min(1, alpha*x+beta)); thresholded_relu x > alpha;
-// celu alpha; others none.
+// What `alpha` and `beta` of Activation mean, by kind; the others ignore them.
+//   clip: min(max(x, alpha), beta)          leaky_relu, elu, celu: alpha for x < 0
+//   selu: alpha, and beta as its gamma       hard_sigmoid: max(0, min(1, alpha * x + beta))
+//   thresholded_relu: x where x > alpha, else 0
+// The numbers are not stored anywhere, the words of enum_names are: add at the end.
 enum class ActivationKind {
   relu,
   clip,
@@ -30,19 +36,25 @@ enum class ActivationKind {
 };
 std::span<const std::string_view> enum_names(ActivationKind);
 
+// Input: x, floating; relu and clip take integers too. Output: x's type and dims. swish is x *
+// sigmoid(x), hard_swish is x * max(0, min(1, x / 6 + 0.5)), gelu_tanh the approximation by tanh.
 struct Activation {
   static constexpr std::string_view kName = "act";
+  static constexpr bool kMovesElements = false;
   ActivationKind kind = ActivationKind::relu;
   float alpha = 0, beta = 0;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("kind", s.kind), v("alpha", s.alpha), v("beta", s.beta);
+    v("kind", s.kind);
+    v("alpha", s.alpha);
+    v("beta", s.beta);
   }
 };
 
 // The scalar function that every implementation is checked against.
 float activate(const Activation& op, float x);
 
+// The words of enum_names are stored in engines and keys: add at the end.
 enum class UnaryKind {
   abs,
   neg,
@@ -75,9 +87,12 @@ enum class UnaryKind {
 };
 std::span<const std::string_view> enum_names(UnaryKind);
 
-// Output: the input's type, boolean for logical_not and is_*. round: half to even.
+// Input: x. Output: x's dims; its type, boolean for logical_not and is_*. abs, neg, sign, floor,
+// ceil and round take floats and integers, logical_not booleans, bitwise_not integers, the others
+// floats. round goes to the even neighbour at halves; is_inf means either sign.
 struct Unary {
   static constexpr std::string_view kName = "unary";
+  static constexpr bool kMovesElements = false;
   UnaryKind kind = UnaryKind::abs;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -86,17 +101,16 @@ struct Unary {
 };
 
 // Inputs: x, slope (broadcast to x from the right, as ONNX PRelu-16). y = x < 0 ? slope * x : x.
+// Output: x's type and dims; a slope that would widen x is invalid_argument.
 struct PRelu {
   static constexpr std::string_view kName = "prelu";
+  static constexpr bool kMovesElements = false;
   template <typename Self, typename V>
   static void fields(Self&, V&&) {}
 };
 
-InferredTypes infer(const Activation& op, Operands in);
-Status reference(const Activation& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Unary& op, Operands in);
-Status reference(const Unary& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const PRelu& op, Operands in);
-Status reference(const PRelu& op, ReferenceInputs in, ReferenceOutputs out);
+ENGINERY_OPERATOR(Activation);
+ENGINERY_OPERATOR(Unary);
+ENGINERY_OPERATOR(PRelu);
 
 }  // namespace enginery

@@ -6,13 +6,13 @@ std::string float_text(float value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[32];
-  auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
   return {buffer, error == std::errc() ? end : buffer};
 }
 
 Result<float> parse_float(std::string_view text) {
   float value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
     return Error{ErrorCode::invalid_argument, "'" + std::string(text) + "' is not a number"};
   }
@@ -32,8 +32,8 @@ Result<std::vector<int64_t>> parse_ints(std::string_view text) {
   text = text.substr(1, text.size() - 2);
   std::vector<int64_t> out;
   while (!text.empty()) {
-    size_t comma = std::min(text.find(','), text.size());
-    TRY(int64_t value, parse_int(text.substr(0, comma)));
+    const size_t comma = std::min(text.find(','), text.size());
+    TRY(const int64_t value, parse_int(text.substr(0, comma)));
     out.push_back(value);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }

@@ -3,12 +3,15 @@
 // An operator is a plain struct with public fields, a name and a list of them:
 //
 //   struct Softmax {
-//     static constexpr std::string_view kName = "softmax";
-//     int64_t axis = -1;
-//     template <typename Self, typename V> static void fields(Self& self, V&& v) { v("axis",
-//     self.axis); }
+//     static constexpr std::string_view kName = "softmax";  // in texts, keys, engines: never
+//     changes static constexpr bool kMovesElements = false;  // true: keeps every bit, of every
+//     type int64_t axis = -1; template <typename Self, typename V> static void fields(Self& self,
+//     V&& v) {
+//       v("axis", self.axis);
+//     }
 //   };
 //
+// The order of `fields` is the order of the text, which keys are made of: add at the end only.
 // Field types: int64_t, bool, float, DataType, std::string, std::vector<int64_t>, and enums that
 // have `std::span<const std::string_view> enum_names(E)` (an overload found by ADL, names in the
 // enum's order).
@@ -30,9 +33,12 @@ namespace enginery {
 
 // Shortest text that reads back to the same float; "inf", "-inf", "nan" for the others.
 std::string float_text(float value);
+// Errors: invalid_argument, naming the text.
 Result<float> parse_float(std::string_view text);
 std::string ints_text(const std::vector<int64_t>& values);  // "[1,2]"
+// Errors: invalid_argument (brackets or numbers missing).
 Result<std::vector<int64_t>> parse_ints(std::string_view text);
+// "axis: expected an integer, got 'x'".
 Error bad_attribute(std::string_view name, std::string_view text, std::string_view expected);
 
 // Text of one attribute value.
@@ -54,6 +60,7 @@ std::string attribute_text(const T& value) {
     return std::string(enum_names(value)[static_cast<size_t>(value)]);
 }
 
+// Reads what attribute_text writes. Errors: invalid_argument, naming the attribute; `value` stays.
 template <typename T>
 Status parse_attribute(std::string_view name, std::string_view text, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -70,9 +77,11 @@ Status parse_attribute(std::string_view name, std::string_view text, T& value) {
   } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
     TRY(value, parse_ints(text));
   } else {
-    auto names = enum_names(value);
+    const auto names = enum_names(value);
     for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == text) return value = static_cast<T>(i), Status();
+      if (names[i] != text) continue;
+      value = static_cast<T>(i);
+      return {};
     }
     return bad_attribute(name, text, "one of the operator's kinds");
   }

@@ -23,7 +23,7 @@ struct Sizes {
 
 Sizes sizes_of(const Dims& x, const Dims& w, const Dims& y, int64_t groups,
                const WindowLists& lists) {
-  auto spatial = [](const Dims& d) { return std::span(d).subspan(2); };
+  const auto spatial = [](const Dims& d) { return std::span(d).subspan(2); };
   return {x[0],
           x[1],
           y[1],
@@ -40,7 +40,7 @@ Sizes sizes_of(const Dims& x, const Dims& w, const Dims& y, int64_t groups,
 void flatten_pointwise(Sizes& s) {
   const Spatial one{1, 1, 1}, zero{0, 0, 0};
   if (s.kernel != one || s.stride != one || s.pad != zero || s.in != s.out) return;
-  int64_t n = s.in[0] * s.in[1] * s.in[2];
+  const int64_t n = s.in[0] * s.in[1] * s.in[2];
   s.in = s.out = {1, 1, n};
 }
 
@@ -54,10 +54,10 @@ struct Range {
   int64_t first, last;
 };
 Range outputs_of_tap(const Sizes& s, size_t dim, int64_t k) {
-  int64_t shift = k * s.dilation[dim] - s.pad[dim], stride = s.stride[dim];
-  int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
-  int64_t room = s.in[dim] - 1 - shift;
-  int64_t last = room < 0 ? 0 : std::min(s.out[dim], room / stride + 1);
+  const int64_t shift = k * s.dilation[dim] - s.pad[dim], stride = s.stride[dim];
+  const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  const int64_t room = s.in[dim] - 1 - shift;
+  const int64_t last = room < 0 ? 0 : std::min(s.out[dim], room / stride + 1);
   return {std::min(first, last), last};
 }
 
@@ -76,21 +76,21 @@ void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<
   int64_t plane = volume_of(s.in), channels = s.channels_in / s.groups, tap = 0;
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t kz = 0; kz < s.kernel[0]; ++kz) {
-      int64_t iz = job.oz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
+      const int64_t iz = job.oz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
       for (int64_t ky = 0; ky < s.kernel[1]; ++ky, tap += s.kernel[2]) {
-        int64_t iy = job.oy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
+        const int64_t iy = job.oy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
         if (iz < 0 || iz >= s.in[0] || iy < 0 || iy >= s.in[1]) continue;
         const float* row = job.x + c * plane + (iz * s.in[1] + iy) * s.in[2];
         for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
-          int64_t from = std::max(job.first, taps[kx].first),
-                  to = std::min(job.last, taps[kx].last);
+          const int64_t from = std::max(job.first, taps[kx].first),
+                        to = std::min(job.last, taps[kx].last);
           if (from >= to) continue;
           double w[Block];
           for (int b = 0; b < Block; ++b) w[b] = job.w[b * job.w_pitch + tap + kx];
           const int64_t stride = s.stride[2], n = to - from, at = from - job.first;
           const float* in = row + from * stride - s.pad[2] + kx * s.dilation[2];
           for (int64_t i = 0; i < n; ++i) {
-            double v = in[i * stride];
+            const double v = in[i * stride];
             for (int b = 0; b < Block; ++b) sum[b][at + i] += w[b] * v;
           }
         }
@@ -108,7 +108,7 @@ struct ConvolutionData {
 template <int Block>
 void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vector<Range>& taps,
                        int64_t n, int64_t k) {
-  int64_t channels = s.channels_in / s.groups, group = k / (s.channels_out / s.groups);
+  const int64_t channels = s.channels_in / s.groups, group = k / (s.channels_out / s.groups);
   RowJob<Block> job;
   job.x = d.x + (n * s.channels_in + group * channels) * volume_of(s.in);
   job.w_pitch = channels * volume_of(s.kernel);
@@ -119,7 +119,7 @@ void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vect
     for (job.oy = 0; job.oy < s.out[1]; ++job.oy) {
       for (job.first = 0; job.first < s.out[2]; job.first = job.last) {
         job.last = std::min(job.first + kTile, s.out[2]);
-        int64_t size = job.last - job.first;
+        const int64_t size = job.last - job.first;
         for (int b = 0; b < Block; ++b) std::fill_n(sum[b], size, d.bias ? d.bias[k + b] : 0.0);
         accumulate_row(s, job, taps, sum);
         for (int b = 0; b < Block; ++b) {
@@ -140,13 +140,13 @@ void scatter_plane(const Sizes& s, const float* x, const float* w, const std::ve
       const float* row = x + (iz * s.in[1] + iy) * s.in[2];
       for (int64_t kz = 0; kz < s.kernel[0]; ++kz) {
         for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
-          int64_t oz = iz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
-          int64_t oy = iy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
+          const int64_t oz = iz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
+          const int64_t oy = iy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
           if (oz < 0 || oz >= s.out[0] || oy < 0 || oy >= s.out[1]) continue;
           double* to = sum + (oz * s.out[1] + oy) * s.out[2];
           for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
-            double weight = w[(kz * s.kernel[1] + ky) * s.kernel[2] + kx];
-            int64_t shift = kx * s.dilation[2] - s.pad[2];
+            const double weight = w[(kz * s.kernel[1] + ky) * s.kernel[2] + kx];
+            const int64_t shift = kx * s.dilation[2] - s.pad[2];
             for (int64_t ix = taps[kx].first; ix < taps[kx].last; ++ix) {
               to[ix * s.stride[2] + shift] += weight * row[ix];
             }
@@ -192,11 +192,11 @@ Result<int64_t> deconvolved_size(int64_t in, const Window& w, int64_t output_pad
   }
   if (w.kernel < 0) return kDynamic;
   int64_t grown =
-      output_padding + w.extent() - w.pad_begin - w.pad_end;  // besides stride * (in - 1)
+      output_padding + w.extent() - w.pad_begin - w.pad_end;  // added to stride * (in - 1)
   if (in < 0) return w.stride == 1 && grown == 1 ? in : kDynamic;
   int64_t size = 0;
-  bool fits = in > 0 && !__builtin_mul_overflow(w.stride, in - 1, &size) &&
-              !__builtin_add_overflow(size, grown, &size);
+  const bool fits = in > 0 && !__builtin_mul_overflow(w.stride, in - 1, &size) &&
+                    !__builtin_add_overflow(size, grown, &size);
   if (fits && size >= 0) return size;
   return rule_error("deconv", "an input of " + std::to_string(in) + " with a kernel of " +
                                   std::to_string(w.kernel) + " and padding of " +
@@ -220,11 +220,12 @@ InferredTypes infer(const Convolution& op, Operands in) {
   }
   CHECK_OK(require_vector(name, in, 2, w[0], "the bias"));
   std::vector<int64_t> kernel(w.begin() + 2, w.end());
-  TRY(auto windows, make_windows(name, x.size() - 2,
-                                 {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  TRY(const auto windows,
+      make_windows(name, x.size() - 2,
+                   {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
   Dims y{x[0], w[0]};
   for (size_t i = 0; i < windows.size(); ++i) {
-    TRY(int64_t size, windows_that_fit(name, x[i + 2], windows[i], WindowRounding::floor));
+    TRY(const int64_t size, windows_that_fit(name, x[i + 2], windows[i], WindowRounding::floor));
     y.push_back(size);
   }
   return std::vector<TensorType>{{in[0].type.type, y}};
@@ -247,7 +248,7 @@ Status reference(const Convolution& op, ReferenceInputs in, ReferenceOutputs out
   // Blocks of output channels within one group, for every picture; the last block of a group may be
   // short.
   const int64_t per_group = s.channels_out / s.groups, blocks = (per_group + kBlock - 1) / kBlock;
-  auto convolve_block = [&](int64_t index) {
+  const auto convolve_block = [&](int64_t index) {
     const int64_t n = index / (s.groups * blocks), group = index / blocks % s.groups;
     const int64_t end = (group + 1) * per_group;
     int64_t k = group * per_group + index % blocks * kBlock;
@@ -282,8 +283,9 @@ InferredTypes infer(const Deconvolution& op, Operands in) {
     return rule_error(name, "too many groups");
   CHECK_OK(require_vector(name, in, 2, channels, "the bias"));
   std::vector<int64_t> kernel(w.begin() + 2, w.end());
-  TRY(auto windows, make_windows(name, x.size() - 2,
-                                 {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
+  TRY(const auto windows,
+      make_windows(name, x.size() - 2,
+                   {kernel, op.strides, op.dilations, op.pads_begin, op.pads_end}));
   if (op.output_padding.size() != windows.size()) {
     return rule_error(name, "expected " + std::to_string(windows.size()) +
                                 " output_padding sizes, got " +
@@ -291,7 +293,7 @@ InferredTypes infer(const Deconvolution& op, Operands in) {
   }
   Dims y{x[0], channels};
   for (size_t i = 0; i < windows.size(); ++i) {
-    TRY(int64_t size, deconvolved_size(x[i + 2], windows[i], op.output_padding[i]));
+    TRY(const int64_t size, deconvolved_size(x[i + 2], windows[i], op.output_padding[i]));
     y.push_back(size);
   }
   return std::vector<TensorType>{{in[0].type.type, y}};
@@ -301,11 +303,11 @@ Status reference(const Deconvolution& op, ReferenceInputs in, ReferenceOutputs o
   const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
   if (out[0].size() == 0) return {};
   const std::vector<int64_t> none;
-  Sizes s = sizes_of(x->dims(), w->dims(), out[0].dims(), op.groups,
-                     {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
-  std::vector<Range> taps = inputs_of_taps(s);
-  int64_t channels = s.channels_in / s.groups, per_group = s.channels_out / s.groups;
-  int64_t plane = volume_of(s.in), kernel = volume_of(s.kernel);
+  const Sizes s = sizes_of(x->dims(), w->dims(), out[0].dims(), op.groups,
+                           {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
+  const std::vector<Range> taps = inputs_of_taps(s);
+  const int64_t channels = s.channels_in / s.groups, per_group = s.channels_out / s.groups;
+  const int64_t plane = volume_of(s.in), kernel = volume_of(s.kernel);
   std::vector<double> sum(static_cast<size_t>(volume_of(s.out)));
   float* y = elements<float>(out[0]);
   for (int64_t n = 0; n < s.batch; ++n) {
@@ -316,7 +318,7 @@ Status reference(const Deconvolution& op, ReferenceInputs in, ReferenceOutputs o
                       elements<float>(*w) + (c * per_group + k % per_group) * kernel, taps,
                       sum.data());
       }
-      for (double v : sum) *y++ = static_cast<float>(v);
+      for (const double v : sum) *y++ = static_cast<float>(v);
     }
   }
   return {};

@@ -48,7 +48,7 @@ Terms split_terms(std::string_view equation) {
     equation = equation.substr(0, arrow);
   }
   for (size_t at = 0; at <= equation.size();) {
-    size_t comma = std::min(equation.find(',', at), equation.size());
+    const size_t comma = std::min(equation.find(',', at), equation.size());
     terms.inputs.push_back(equation.substr(at, comma - at));
     at = comma + 1;
   }
@@ -77,7 +77,7 @@ Status add_sizes(Summation& s, const std::string& equation, const Labels& labels
       s.sizes.push_back({labels[d], dims[d]});
       continue;
     }
-    auto joined = broadcast({*known}, {dims[d]});
+    const auto joined = broadcast({*known}, {dims[d]});
     if (!joined.ok()) return joined.error().within("einsum: equation '" + equation + "'");
     *known = (*joined)[0];
   }
@@ -90,7 +90,8 @@ Labels implied_output(const std::vector<Labels>& inputs) {
   for (const Labels& term : inputs) all.insert(all.end(), term.begin(), term.end());
   std::sort(all.begin(), all.end());
   for (size_t i = 0; i < all.size(); ++i) {
-    bool first = i == 0 || all[i - 1] != all[i], last = i + 1 == all.size() || all[i + 1] != all[i];
+    const bool first = i == 0 || all[i - 1] != all[i],
+               last = i + 1 == all.size() || all[i + 1] != all[i];
     if (all[i] >= kEllipsis && first) hidden.insert(hidden.begin(), all[i]);
     if (all[i] < kEllipsis && first && last) once.push_back(all[i]);
   }
@@ -107,10 +108,10 @@ Result<Summation> read_equation(const Einsum& op, const std::vector<Dims>& dims)
   Summation s;
   int64_t widest = 0;
   for (size_t i = 0; i < dims.size(); ++i) {
-    std::string_view term = terms.inputs[i];
-    bool dotted = term.find(kDots) != term.npos;
-    int64_t hidden = static_cast<int64_t>(dims[i].size()) -
-                     static_cast<int64_t>(term.size() - (dotted ? kDots.size() : 0));
+    const std::string_view term = terms.inputs[i];
+    const bool dotted = term.find(kDots) != term.npos;
+    const int64_t hidden = static_cast<int64_t>(dims[i].size()) -
+                           static_cast<int64_t>(term.size() - (dotted ? kDots.size() : 0));
     if (hidden < 0 || (hidden > 0 && !dotted)) {
       return bad_equation(op.equation,
                           "term '" + std::string(term) + "' does not fit " + to_string(dims[i]));
@@ -125,8 +126,8 @@ Result<Summation> read_equation(const Einsum& op, const std::vector<Dims>& dims)
     TRY(s.output, read_term(op.equation, *terms.output, widest));
   }
   for (size_t i = 0; i < s.output.size(); ++i) {
-    bool twice = std::find(s.output.begin(), s.output.begin() + static_cast<int64_t>(i),
-                           s.output[i]) != s.output.begin() + static_cast<int64_t>(i);
+    const bool twice = std::find(s.output.begin(), s.output.begin() + static_cast<int64_t>(i),
+                                 s.output[i]) != s.output.begin() + static_cast<int64_t>(i);
     if (twice || !s.find(s.output[i]))
       return bad_equation(op.equation, "an output letter is repeated or unknown");
   }
@@ -142,7 +143,7 @@ Result<Summation> read_equation(const Einsum& op, const std::vector<Dims>& dims)
 Dims strides_for(const Labels& labels, const Labels& own, const Dims& dims) {
   Dims strides(labels.size(), 0), all = strides_of(dims);
   for (size_t d = 0; d < own.size(); ++d) {
-    auto at = std::find(labels.begin(), labels.end(), own[d]);
+    const auto at = std::find(labels.begin(), labels.end(), own[d]);
     if (at != labels.end() && dims[d] != 1)
       strides[static_cast<size_t>(at - labels.begin())] += all[d];
   }
@@ -158,7 +159,7 @@ Dims sizes_for(Summation& s, const Labels& labels) {
 // The positions of every operand for every index of `labels`: positions[operand][i].
 std::vector<std::vector<int64_t>> positions_for(Summation& s, const Labels& labels,
                                                 ReferenceInputs in) {
-  Dims sizes = sizes_for(s, labels);
+  const Dims sizes = sizes_for(s, labels);
   std::vector<std::vector<int64_t>> positions(
       in.size(), std::vector<int64_t>(static_cast<size_t>(volume(sizes))));
   for (size_t t = 0; t < in.size(); ++t) {
@@ -195,7 +196,7 @@ InferredTypes infer(const Einsum& op, Operands in) {
 Status reference(const Einsum& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   TRY(Summation s, read_equation(op, dims_of(in)));
-  auto kept = positions_for(s, s.output, in), summed = positions_for(s, s.summed, in);
+  const auto kept = positions_for(s, s.output, in), summed = positions_for(s, s.summed, in);
   const size_t terms = summed[0].size();
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);

@@ -6,11 +6,13 @@
 
 namespace enginery {
 
-// "bij,bjk->bik": a letter a dimension, "..." for the broadcast rest, without spaces. Letters that
-// the output leaves out are summed over; without "->" the output has, in alphabetical order, the
-// letters that occur once.
+// "bij,bjk->bik": a letter for each dimension, "..." for the broadcast rest, without spaces.
+// Letters that the output leaves out are summed over; without "->" the output has, in alphabetical
+// order, the letters that occur once. Inputs: as many as the equation has terms, of one type.
+// Errors: invalid_argument where one letter has two sizes.
 struct Einsum {
   static constexpr std::string_view kName = "einsum";
+  static constexpr bool kMovesElements = false;
   std::string equation;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -18,7 +20,6 @@ struct Einsum {
   }
 };
 
-InferredTypes infer(const Einsum& op, Operands in);
-Status reference(const Einsum& op, ReferenceInputs in, ReferenceOutputs out);
+ENGINERY_OPERATOR(Einsum);
 
 }  // namespace enginery

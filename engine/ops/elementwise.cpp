@@ -72,7 +72,7 @@ float combine_floats(BinaryKind kind, float a, float b) {
     case BinaryKind::fmod:
       return std::fmod(a, b);
     case BinaryKind::mod: {
-      float rest = std::fmod(a, b);
+      const float rest = std::fmod(a, b);
       return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     }
     default:
@@ -93,7 +93,7 @@ T divide_integers(BinaryKind kind, T a, T b) {
   }
   if (kind == BinaryKind::div) return static_cast<T>(a / b);
   T rest = static_cast<T>(a % b);
-  bool adjust = kind == BinaryKind::mod && rest != 0 && (rest < 0) != (b < 0);
+  const bool adjust = kind == BinaryKind::mod && rest != 0 && (rest < 0) != (b < 0);
   return adjust ? static_cast<T>(rest + b) : rest;
 }
 
@@ -146,7 +146,7 @@ uint64_t integer_power(int64_t base, int64_t exponent) {
 template <typename A, typename B>
 A power(A base, B exponent) {
   if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
-    bool huge = std::is_unsigned_v<B> && static_cast<uint64_t>(exponent) > INT64_MAX;
+    const bool huge = std::is_unsigned_v<B> && static_cast<uint64_t>(exponent) > INT64_MAX;
     return static_cast<A>(integer_power(static_cast<int64_t>(base),
                                         huge ? INT64_MAX : static_cast<int64_t>(exponent)));
   } else {
@@ -202,14 +202,14 @@ std::span<const std::string_view> enum_names(BinaryKind) {
 
 InferredTypes infer(const Binary& op, Operands in) {
   CHECK_OK(require_inputs(Binary::kName, in, 2, 2));
-  DataType a = in[0].type.type, b = in[1].type.type;
+  const DataType a = in[0].type.type, b = in[1].type.type;
   if (op.kind != BinaryKind::pow) CHECK_OK(require_same_type(Binary::kName, in, {0, 1}));
   if (!takes(op.kind, a) || !takes(op.kind, b)) {
     return rule_error(Binary::kName, std::string(kBinaryKinds[static_cast<size_t>(op.kind)]) +
                                          " of " + std::string(to_string(a)) + " and " +
                                          std::string(to_string(b)) + " is not defined");
   }
-  TRY(Dims dims, broadcast_all(Binary::kName, in));
+  TRY(const Dims dims, broadcast_all(Binary::kName, in));
   return std::vector<TensorType>{{is_comparison(op.kind) ? DataType::boolean : a, dims}};
 }
 
@@ -227,17 +227,17 @@ Status reference(const Binary& op, ReferenceInputs in, ReferenceOutputs out) {
   });
 }
 
-InferredTypes infer(const Select&, Operands in) {
-  CHECK_OK(require_inputs(Select::kName, in, 3, 3));
+InferredTypes infer(const Where&, Operands in) {
+  CHECK_OK(require_inputs(Where::kName, in, 3, 3));
   if (in[0].type.type != DataType::boolean) {
-    return rule_error(Select::kName, "expected a boolean condition, got " + to_string(in[0].type));
+    return rule_error(Where::kName, "expected a boolean condition, got " + to_string(in[0].type));
   }
-  CHECK_OK(require_same_type(Select::kName, in, {1, 2}));
-  TRY(Dims dims, broadcast_all(Select::kName, in));
+  CHECK_OK(require_same_type(Where::kName, in, {1, 2}));
+  TRY(const Dims dims, broadcast_all(Where::kName, in));
   return std::vector<TensorType>{{in[1].type.type, dims}};
 }
 
-Status reference(const Select&, ReferenceInputs in, ReferenceOutputs out) {
+Status reference(const Where&, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   const Dims& dims = out[0].dims();
   Tensor condition = broadcast_to(*in[0], dims), a = broadcast_to(*in[1], dims),
@@ -258,7 +258,7 @@ InferredTypes infer(const Cast& op, Operands in) {
 }
 
 Status reference(const Cast&, ReferenceInputs in, ReferenceOutputs out) {
-  Tensor converted = convert(*in[0], out[0].type());
+  const Tensor converted = convert(*in[0], out[0].type());
   if (converted.bytes() > 0)
     std::memcpy(out[0].mutable_bytes(), converted.raw(), static_cast<size_t>(converted.bytes()));
   return {};

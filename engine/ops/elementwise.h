@@ -1,5 +1,8 @@
-// Element-wise functions of two or three broadcast inputs. Sources: the ONNX operators of the same
-// names.
+// Element-wise functions of two or three broadcast inputs, and Cast. Sources: the ONNX operators of
+// the same names.
+//
+// Broadcasting is numpy's: dims are aligned at the last one, a size of 1 repeats. The result may
+// therefore be larger than either input. Errors: invalid_argument where sizes or types contradict.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -7,6 +10,7 @@
 
 namespace enginery {
 
+// The words of enum_names are stored in engines and keys: add at the end.
 enum class BinaryKind {
   add,
   sub,
@@ -39,6 +43,7 @@ std::span<const std::string_view> enum_names(BinaryKind);
 // invalid_argument. min and max pass NaN on.
 struct Binary {
   static constexpr std::string_view kName = "binary";
+  static constexpr bool kMovesElements = false;
   BinaryKind kind = BinaryKind::add;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -46,16 +51,20 @@ struct Binary {
   }
 };
 
-// Inputs: condition (boolean), a, b, all broadcast. Output: condition ? a : b. (ONNX Where-16)
-struct Select {
+// ONNX Where-16. Inputs: condition (boolean), a, b (of one type), all broadcast. Output: condition
+// ? a : b. Its name in texts and keys is older than its name here.
+struct Where {
   static constexpr std::string_view kName = "select";
+  static constexpr bool kMovesElements = true;
   template <typename Self, typename V>
   static void fields(Self&, V&&) {}
 };
 
-// Input: any type. Output: the same elements as `to`. (ONNX Cast-13)
+// ONNX Cast-13. Input: any type. Output: the same dims, elements as `to`: floats are truncated to
+// integers and saturate, NaN becomes 0, boolean is "not zero".
 struct Cast {
   static constexpr std::string_view kName = "cast";
+  static constexpr bool kMovesElements = true;
   DataType to = DataType::float32;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -63,11 +72,8 @@ struct Cast {
   }
 };
 
-InferredTypes infer(const Binary& op, Operands in);
-Status reference(const Binary& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Select& op, Operands in);
-Status reference(const Select& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Cast& op, Operands in);
-Status reference(const Cast& op, ReferenceInputs in, ReferenceOutputs out);
+ENGINERY_OPERATOR(Binary);
+ENGINERY_OPERATOR(Where);
+ENGINERY_OPERATOR(Cast);
 
 }  // namespace enginery

@@ -1,8 +1,8 @@
-// Pad, Tile, Fill and Range of slicing.h.
+#include "engine/ops/filling.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "engine/ops/slicing.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
@@ -19,14 +19,15 @@ struct PadDim {
 Result<std::vector<PadDim>> pads_by_dimension(const std::vector<int64_t>& pads,
                                               const std::vector<int64_t>* axes, int64_t rank) {
   const std::string_view name = Pad::kName;
-  size_t n = axes ? axes->size() : static_cast<size_t>(rank);
+  const size_t n = axes ? axes->size() : static_cast<size_t>(rank);
   if (pads.size() != 2 * n) {
     return rule_error(name, "expected " + std::to_string(2 * n) + " pads, got " + ints_text(pads));
   }
   std::vector<PadDim> result(static_cast<size_t>(rank));
   std::vector<bool> seen(static_cast<size_t>(rank), false);
   for (size_t i = 0; i < n; ++i) {
-    TRY(int64_t axis, normalize_axis(name, axes ? (*axes)[i] : static_cast<int64_t>(i), rank));
+    TRY(const int64_t axis,
+        normalize_axis(name, axes ? (*axes)[i] : static_cast<int64_t>(i), rank));
     if (seen[static_cast<size_t>(axis)])
       return rule_error(name, "axis " + std::to_string(axis) + " is named twice");
     seen[static_cast<size_t>(axis)] = true;
@@ -44,13 +45,13 @@ struct Kept {
   int64_t first, size;
 };
 Kept kept_of(const PadDim& p, int64_t size) {
-  int64_t first = std::max<int64_t>(0, -p.before);
+  const int64_t first = std::max<int64_t>(0, -p.before);
   return {first, size - first - std::max<int64_t>(0, -p.after)};
 }
 
 Result<int64_t> padded_size(const Pad& op, const PadDim& p, int64_t size) {
   if (size < 0) return p.before == 0 && p.after == 0 ? size : kDynamic;
-  int64_t total = size + p.before + p.after;
+  const int64_t total = size + p.before + p.after;
   Kept kept = kept_of(p, size);
   if (total < 0 || kept.size < 0) {
     return rule_error(
@@ -84,7 +85,7 @@ std::vector<int64_t> sources_along(PadMode mode, const PadDim& p, int64_t in, in
           i = modulo(i, kept.size);
           break;
         case PadMode::reflect: {
-          int64_t period = std::max<int64_t>(1, 2 * (kept.size - 1));
+          const int64_t period = std::max<int64_t>(1, 2 * (kept.size - 1));
           i = modulo(i, period);
           i = std::min(i, period - i);
           if (kept.size == 1) i = 0;
@@ -106,7 +107,7 @@ void pad_elements(const Tensor& x, const std::vector<std::vector<int64_t>>& sour
     int64_t at = 0;
     bool inside = true;
     for (size_t d = 0; d < index.size(); ++d) {
-      int64_t source = sources[d][static_cast<size_t>(index[d])];
+      const int64_t source = sources[d][static_cast<size_t>(index[d])];
       inside &= source >= 0;
       at += source * strides[d];
     }
@@ -126,7 +127,7 @@ Result<int64_t> range_size(const Tensor& start, const Tensor& limit, const Tenso
   if constexpr (std::is_floating_point_v<T>) {
     n = std::ceil((static_cast<double>(last) - first) / step);
   } else {
-    __int128 distance = static_cast<__int128>(last) - first, wide = step;
+    const __int128 distance = static_cast<__int128>(last) - first, wide = step;
     __int128 count =
         distance / wide + (distance % wide != 0 && (distance < 0) == (wide < 0) ? 1 : 0);
     n = static_cast<double>(count);
@@ -156,7 +157,7 @@ Result<std::vector<std::vector<int64_t>>> pad_sources(const Pad& op,
                                                       const std::vector<int64_t>& pads,
                                                       const std::vector<int64_t>* axes,
                                                       const Dims& in, const Dims& out) {
-  TRY(auto by_dim, pads_by_dimension(pads, axes, static_cast<int64_t>(in.size())));
+  TRY(const auto by_dim, pads_by_dimension(pads, axes, static_cast<int64_t>(in.size())));
   std::vector<std::vector<int64_t>> sources;
   for (size_t d = 0; d < by_dim.size(); ++d)
     sources.push_back(sources_along(op.mode, by_dim[d], in[d], out[d]));
@@ -173,14 +174,14 @@ InferredTypes infer(const Pad& op, Operands in) {
     return rule_error(name, "expected a scalar value, got " + to_string(in[2].type));
   }
   const Dims& x = in[0].type.dims;
-  int64_t rank = static_cast<int64_t>(x.size());
-  auto pads = constant_ints(in, 1), axes = constant_ints(in, 3);
+  const int64_t rank = static_cast<int64_t>(x.size());
+  const auto pads = constant_ints(in, 1), axes = constant_ints(in, 3);
   if (!pads || (has(in, 3) && !axes))
     return std::vector<TensorType>{{in[0].type.type, unknown_dims(rank)}};
-  TRY(auto by_dim, pads_by_dimension(*pads, axes ? &*axes : nullptr, rank));
+  TRY(const auto by_dim, pads_by_dimension(*pads, axes ? &*axes : nullptr, rank));
   Dims y;
   for (size_t d = 0; d < x.size(); ++d) {
-    TRY(int64_t size, padded_size(op, by_dim[d], x[d]));
+    TRY(const int64_t size, padded_size(op, by_dim[d], x[d]));
     y.push_back(size);
   }
   return std::vector<TensorType>{{in[0].type.type, y}};
@@ -190,8 +191,8 @@ Status reference(const Pad& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   std::vector<int64_t> axes;
   if (given(in, 3)) axes = to_int64s(*in[3]);
-  TRY(auto sources, pad_sources(op, to_int64s(*in[1]), given(in, 3) ? &axes : nullptr,
-                                in[0]->dims(), out[0].dims()));
+  TRY(const auto sources, pad_sources(op, to_int64s(*in[1]), given(in, 3) ? &axes : nullptr,
+                                      in[0]->dims(), out[0].dims()));
   with_element_bytes(in[0]->type(), [&](auto type) {
     using T = decltype(type);
     T value{};
@@ -206,7 +207,7 @@ InferredTypes infer(const Tile&, Operands in) {
   CHECK_OK(require_inputs(name, in, 2, 2));
   CHECK_OK(require_int_vector(name, in, 1, "the repeats"));
   const Dims& x = in[0].type.dims;
-  auto repeats = constant_ints(in, 1);
+  const auto repeats = constant_ints(in, 1);
   if (!repeats)
     return std::vector<TensorType>{{in[0].type.type, unknown_dims(static_cast<int64_t>(x.size()))}};
   if (repeats->size() != x.size()) {
@@ -215,7 +216,7 @@ InferredTypes infer(const Tile&, Operands in) {
   }
   Dims y;
   for (size_t d = 0; d < x.size(); ++d) {
-    int64_t r = (*repeats)[d];
+    const int64_t r = (*repeats)[d];
     if (r < 0 || r > kMaxSize || (x[d] > 0 && r > kMaxSize / x[d])) {
       return rule_error(name, "expected repeats of at least 0 and a result below 2^40, got " +
                                   ints_text(*repeats));
@@ -241,20 +242,21 @@ Status reference(const Tile&, ReferenceInputs in, ReferenceOutputs out) {
   return {};
 }
 
-InferredTypes infer(const Fill& op, Operands in) {
-  CHECK_OK(require_inputs(Fill::kName, in, 1, 1));
-  CHECK_OK(require_int_vector(Fill::kName, in, 0, "the shape"));
+InferredTypes infer(const ConstantOfShape& op, Operands in) {
+  CHECK_OK(require_inputs(ConstantOfShape::kName, in, 1, 1));
+  CHECK_OK(require_int_vector(ConstantOfShape::kName, in, 0, "the shape"));
   if (auto shape = constant_ints(in, 0)) {
     if (!is_static(*shape))
-      return rule_error(Fill::kName, "expected sizes of at least 0, got " + ints_text(*shape));
+      return rule_error(ConstantOfShape::kName,
+                        "expected sizes of at least 0, got " + ints_text(*shape));
     return std::vector<TensorType>{{op.type, *shape}};
   }
-  TRY(int64_t rank, vector_length(Fill::kName, in, 0));
+  TRY(const int64_t rank, vector_length(ConstantOfShape::kName, in, 0));
   return std::vector<TensorType>{{op.type, unknown_dims(rank)}};
 }
 
-Status reference(const Fill& op, ReferenceInputs, ReferenceOutputs out) {
-  Tensor value = convert(Tensor::scalar<float>(op.value), out[0].type());
+Status reference(const ConstantOfShape& op, ReferenceInputs, ReferenceOutputs out) {
+  const Tensor value = convert(Tensor::scalar<float>(op.value), out[0].type());
   copy_strided(value, 0, Dims(out[0].dims().size(), 0), out[0]);
   return {};
 }
@@ -263,7 +265,7 @@ InferredTypes infer(const Range&, Operands in) {
   const std::string_view name = Range::kName;
   CHECK_OK(require_inputs(name, in, 3, 3));
   CHECK_OK(require_same_type(name, in, {0, 1, 2}));
-  DataType type = in[0].type.type;
+  const DataType type = in[0].type.type;
   if (!takes_range(type))
     return rule_error(name, "a range of " + std::string(to_string(type)) + " is not defined");
   bool known = true;
@@ -274,8 +276,8 @@ InferredTypes infer(const Range&, Operands in) {
     known &= o.constant != nullptr;
   }
   if (!known) return std::vector<TensorType>{{type, {kDynamic}}};
-  Tensor start = widened(*in[0].constant), limit = widened(*in[1].constant),
-         delta = widened(*in[2].constant);
+  const Tensor start = widened(*in[0].constant), limit = widened(*in[1].constant),
+               delta = widened(*in[2].constant);
   int64_t size = 0;
   CHECK_OK(with_number_type(start.type(), [&](auto number) -> Status {
     TRY(size, range_size<decltype(number)>(start, limit, delta));

@@ -26,7 +26,7 @@ template <int Block, typename T, typename F>
 void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&& store) {
   Sum<T> sum[Block][kColumns];
   for (int64_t first = 0; first < s.n; first += kColumns) {
-    int64_t size = std::min(kColumns, s.n - first);
+    const int64_t size = std::min(kColumns, s.n - first);
     for (int r = 0; r < Block; ++r) std::fill_n(sum[r], size, Sum<T>{});
     for (int64_t k = 0; k < s.k; ++k) {
       Sum<T> factor[Block];
@@ -51,7 +51,7 @@ void multiply(const MatrixSizes& s, const T* a, const T* b, F&& store) {
 }
 
 Status require_matrix_type(std::string_view op, DataType type) {
-  bool wide = type >= DataType::int32 && type <= DataType::uint64;
+  const bool wide = type >= DataType::int32 && type <= DataType::uint64;
   if (is_floating(type) || wide) return {};
   return rule_error(
       op, "expected floats or 32- or 64-bit integers, got " + std::string(to_string(type)));
@@ -74,7 +74,7 @@ Result<Stacks> stack(const Dims& a, const Dims& b) {
   if (!merge_sizes(s.a.back(), s.b[s.b.size() - 2])) {
     return rule_error(name, "inner sizes of " + to_string(a) + " and " + to_string(b) + " differ");
   }
-  auto batch = broadcast(Dims(s.a.begin(), s.a.end() - 2), Dims(s.b.begin(), s.b.end() - 2));
+  const auto batch = broadcast(Dims(s.a.begin(), s.a.end() - 2), Dims(s.b.begin(), s.b.end() - 2));
   if (!batch.ok()) return batch.error().within(std::string(name));
   s.batch = s.output = *batch;
   if (a.size() > 1) s.output.push_back(s.a[s.a.size() - 2]);
@@ -85,7 +85,7 @@ Result<Stacks> stack(const Dims& a, const Dims& b) {
 // Where matrix i of the broadcast stack begins in an operand, counted in matrices.
 std::vector<int64_t> matrix_indices(const Dims& operand, const Dims& batch) {
   std::vector<int64_t> indices(static_cast<size_t>(volume(batch)));
-  Dims own(operand.begin(), operand.end() - 2);
+  const Dims own(operand.begin(), operand.end() - 2);
   for_each_mapped(batch, broadcast_strides(own, batch),
                   [&](int64_t i, int64_t j) { indices[static_cast<size_t>(i)] = j; });
   return indices;
@@ -103,15 +103,15 @@ InferredTypes infer(const MatMul&, Operands in) {
   CHECK_OK(require_inputs(MatMul::kName, in, 2, 2));
   CHECK_OK(require_same_type(MatMul::kName, in, {0, 1}));
   CHECK_OK(require_matrix_type(MatMul::kName, in[0].type.type));
-  TRY(Stacks s, stack(in[0].type.dims, in[1].type.dims));
+  TRY(const Stacks s, stack(in[0].type.dims, in[1].type.dims));
   return std::vector<TensorType>{{in[0].type.type, s.output}};
 }
 
 Status reference(const MatMul&, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(Stacks s, stack(in[0]->dims(), in[1]->dims()));
+  TRY(const Stacks s, stack(in[0]->dims(), in[1]->dims()));
   if (out[0].size() == 0) return {};
   MatrixSizes size{s.a[s.a.size() - 2], s.b.back(), s.a.back()};
-  auto a_index = matrix_indices(s.a, s.batch), b_index = matrix_indices(s.b, s.batch);
+  const auto a_index = matrix_indices(s.a, s.batch), b_index = matrix_indices(s.b, s.batch);
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     T* y = elements<T>(out[0]);
@@ -143,9 +143,9 @@ InferredTypes infer(const Gemm& op, Operands in) {
   Dims y{a[0], b[1]};
   if (has(in, 2)) {
     const Dims& c = in[2].type.dims;
-    auto joined = broadcast(y, c);
-    bool widens = joined.ok() && (joined->size() > 2 || (y[0] >= 0 && (*joined)[0] != y[0]) ||
-                                  (y[1] >= 0 && (*joined)[1] != y[1]));
+    const auto joined = broadcast(y, c);
+    const bool widens = joined.ok() && (joined->size() > 2 || (y[0] >= 0 && (*joined)[0] != y[0]) ||
+                                        (y[1] >= 0 && (*joined)[1] != y[1]));
     if (!joined.ok() || widens) {
       return rule_error(name, "c of " + to_string(c) + " does not broadcast to " + to_string(y));
     }
@@ -157,9 +157,9 @@ Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   Tensor a = op.transpose_a ? transposed(*in[0]) : *in[0];
   Tensor b = op.transpose_b ? transposed(*in[1]) : *in[1];
-  Dims y = out[0].dims();
+  const Dims y = out[0].dims();
   const Tensor* c = given(in, 2);
-  Dims c_strides = c ? broadcast_strides(c->dims(), y) : Dims{0, 0};
+  const Dims c_strides = c ? broadcast_strides(c->dims(), y) : Dims{0, 0};
   MatrixSizes size{y[0], y[1], a.dims()[1]};
   return with_number_type(a.type(), [&](auto type) -> Status {
     using T = decltype(type);
@@ -178,7 +178,7 @@ Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
           op.alpha * static_cast<double>(
                          static_cast<std::conditional_t<std::is_integral_v<T>, T, double>>(sum));
       // Without c its factor must not matter, even when it is infinite.
-      double value = added ? product + op.beta * static_cast<double>(addend) : product;
+      const double value = added ? product + op.beta * static_cast<double>(addend) : product;
       target = saturate<T>(value);
     });
     return {};

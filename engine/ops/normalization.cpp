@@ -51,15 +51,15 @@ InferredTypes infer(const BatchNorm& op, Operands in) {
 }
 
 Status reference(const BatchNorm& op, ReferenceInputs in, ReferenceOutputs out) {
-  AxisView v = channels_of(in[0]->dims());
+  const AxisView v = channels_of(in[0]->dims());
   const float* x = elements<float>(*in[0]);
   float* y = elements<float>(out[0]);
-  auto value = [&](size_t input, int64_t c) {
+  const auto value = [&](size_t input, int64_t c) {
     return static_cast<double>(elements<float>(*in[input])[c]);
   };
   for (int64_t n = 0; n < v.outer; ++n) {
     for (int64_t c = 0; c < v.size; ++c) {
-      double factor = value(1, c) / std::sqrt(value(4, c) + op.epsilon);
+      const double factor = value(1, c) / std::sqrt(value(4, c) + op.epsilon);
       for (int64_t i = 0; i < v.inner; ++i)
         *y++ = static_cast<float>((*x++ - value(3, c)) * factor + value(2, c));
     }
@@ -78,7 +78,7 @@ InferredTypes infer(const Lrn& op, Operands in) {
 }
 
 Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
-  AxisView v = channels_of(in[0]->dims());
+  const AxisView v = channels_of(in[0]->dims());
   const float* x = elements<float>(*in[0]);
   float* y = elements<float>(out[0]);
   const int64_t before = std::min((op.size - 1) / 2, v.size), after = std::min(op.size / 2, v.size);
@@ -89,10 +89,10 @@ Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
         double squares = 0;
         for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after);
              ++k) {
-          double value = picture[k * v.inner + i];
+          const double value = picture[k * v.inner + i];
           squares += value * value;
         }
-        double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
+        const double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
         *y++ = static_cast<float>(picture[c * v.inner + i] /
                                   std::pow(base, static_cast<double>(op.beta)));
       }
@@ -114,14 +114,14 @@ InferredTypes infer(const InstanceNorm& op, Operands in) {
 }
 
 Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs out) {
-  AxisView v = channels_of(in[0]->dims());
+  const AxisView v = channels_of(in[0]->dims());
   const float* x = elements<float>(*in[0]);
   float* y = elements<float>(out[0]);
   for (int64_t n = 0; n < v.outer; ++n) {
     for (int64_t c = 0; c < v.size; ++c, x += v.inner) {
       Moments m = moments_of(x, v.inner);
-      double factor = elements<float>(*in[1])[c] / std::sqrt(m.variance + op.epsilon);
-      double bias = elements<float>(*in[2])[c];
+      const double factor = elements<float>(*in[1])[c] / std::sqrt(m.variance + op.epsilon);
+      const double bias = elements<float>(*in[2])[c];
       for (int64_t i = 0; i < v.inner; ++i)
         *y++ = static_cast<float>((x[i] - m.mean) * factor + bias);
     }
@@ -135,14 +135,14 @@ InferredTypes infer(const LayerNorm& op, Operands in) {
   CHECK_OK(require_floating(name, in));
   CHECK_OK(require_epsilon(name, op.epsilon));
   const Dims& x = in[0].type.dims;
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
   const Dims row(x.begin() + axis, x.end());
   for (size_t i = 1; i < in.size(); ++i) {
     if (!in[i].present) continue;
     const Dims& d = in[i].type.dims;
     bool fits = d.size() <= row.size();
     for (size_t k = 0; fits && k < d.size(); ++k) {
-      int64_t size = d[d.size() - 1 - k];
+      const int64_t size = d[d.size() - 1 - k];
       fits = size == 1 || merge_sizes(size, row[row.size() - 1 - k]);
     }
     if (!fits)
@@ -155,7 +155,7 @@ InferredTypes infer(const LayerNorm& op, Operands in) {
 Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   const Dims& dims = in[0]->dims();
-  TRY(int64_t axis, normalize_axis(LayerNorm::kName, op.axis, in[0]->rank()));
+  TRY(const int64_t axis, normalize_axis(LayerNorm::kName, op.axis, in[0]->rank()));
   const Dims row(dims.begin() + axis, dims.end());
   const int64_t n = volume(row), rows = out[0].size() / n;
   Tensor scales = broadcast_to(*in[1], row);
@@ -166,7 +166,7 @@ Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) 
   float* y = elements<float>(out[0]);
   for (int64_t r = 0; r < rows; ++r, x += n) {
     Moments m = moments_of(x, n);
-    double factor = 1 / std::sqrt(m.variance + op.epsilon);
+    const double factor = 1 / std::sqrt(m.variance + op.epsilon);
     for (int64_t i = 0; i < n; ++i) {
       *y++ = static_cast<float>((x[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
     }
@@ -185,18 +185,18 @@ InferredTypes infer(const Softmax& op, Operands in) {
 
 Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
-  TRY(int64_t axis, normalize_axis(Softmax::kName, op.axis, in[0]->rank()));
-  AxisView v = view_axis(in[0]->dims(), axis);
+  TRY(const int64_t axis, normalize_axis(Softmax::kName, op.axis, in[0]->rank()));
+  const AxisView v = view_axis(in[0]->dims(), axis);
   const float* x = elements<float>(*in[0]);
   float* y = elements<float>(out[0]);
   for (int64_t lane = 0; lane < v.outer * v.inner; ++lane) {
-    int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner,
-            last = first + v.size * v.inner;
+    const int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner,
+                  last = first + v.size * v.inner;
     double largest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (int64_t i = first; i < last; i += v.inner) largest = std::max<double>(largest, x[i]);
     for (int64_t i = first; i < last; i += v.inner) sum += std::exp(x[i] - largest);
     for (int64_t i = first; i < last; i += v.inner) {
-      double shifted = x[i] - largest;
+      const double shifted = x[i] - largest;
       y[i] = static_cast<float>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
     }
   }

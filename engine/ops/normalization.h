@@ -1,5 +1,7 @@
-// Normalisations and softmax. Sources: ONNX BatchNormalization-15, LRN-13, InstanceNormalization-6,
-// LayerNormalization-17, Softmax-13, LogSoftmax-13.
+// Normalisations and softmax. Sources: ONNX BatchNormalization-15 (inference form), LRN-13,
+// InstanceNormalization-6, LayerNormalization-17, Softmax-13, LogSoftmax-13.
+//
+// Floating inputs only; each output has the dims and type of x. References sum in double.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -11,6 +13,7 @@ namespace enginery {
 // sqrt(variance + epsilon) + bias.
 struct BatchNorm {
   static constexpr std::string_view kName = "batch_norm";
+  static constexpr bool kMovesElements = false;
   float epsilon = 1e-5f;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -18,21 +21,29 @@ struct BatchNorm {
   }
 };
 
-// Across channels: y = x / (bias + alpha/size * sum of squares over `size` channels centred on
-// x's)^beta.
+// Local response normalisation across channels of x [N, C, ...]: y = x / (bias + alpha/size * sum
+// of squares over `size` channels centred on x's)^beta. Channels outside of x count as 0. Source:
+// Krizhevsky et al., "ImageNet classification with deep convolutional neural networks" (2012),
+// section 3.3, with alpha divided by size as in ONNX.
 struct Lrn {
   static constexpr std::string_view kName = "lrn";
+  static constexpr bool kMovesElements = false;
   int64_t size = 5;
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("size", s.size), v("alpha", s.alpha), v("beta", s.beta), v("bias", s.bias);
+    v("size", s.size);
+    v("alpha", s.alpha);
+    v("beta", s.beta);
+    v("bias", s.bias);
   }
 };
 
-// Inputs: x [N, C, spatial...], scale [C], bias [C]; mean and variance over the spatial dimensions.
+// Inputs: x [N, C, spatial...], scale [C], bias [C]. As BatchNorm, with mean and variance over the
+// spatial dimensions of each picture and channel.
 struct InstanceNorm {
   static constexpr std::string_view kName = "instance_norm";
+  static constexpr bool kMovesElements = false;
   float epsilon = 1e-5f;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -41,37 +52,39 @@ struct InstanceNorm {
 };
 
 // Inputs: x, scale, optional bias, both of dims[axis..]; mean and variance over dims[axis..]. One
-// output.
+// output: ONNX's mean and inverse deviation are for training. Source: Ba et al., "Layer
+// normalization" (2016).
 struct LayerNorm {
   static constexpr std::string_view kName = "layer_norm";
+  static constexpr bool kMovesElements = false;
   int64_t axis = -1;
   float epsilon = 1e-5f;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("axis", s.axis), v("epsilon", s.epsilon);
+    v("axis", s.axis);
+    v("epsilon", s.epsilon);
   }
 };
 
-// Along one axis; `log` gives the logarithm of the softmax.
+// exp(x - max) / sum(exp(x - max)) along one axis (negative: from the end); `log` gives the
+// logarithm of it. Opset 12 and older, which flatten to a matrix first, are imported with reshapes
+// around this.
 struct Softmax {
   static constexpr std::string_view kName = "softmax";
+  static constexpr bool kMovesElements = false;
   int64_t axis = -1;
   bool log = false;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("axis", s.axis), v("log", s.log);
+    v("axis", s.axis);
+    v("log", s.log);
   }
 };
 
-InferredTypes infer(const BatchNorm& op, Operands in);
-Status reference(const BatchNorm& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Lrn& op, Operands in);
-Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const InstanceNorm& op, Operands in);
-Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const LayerNorm& op, Operands in);
-Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Softmax& op, Operands in);
-Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out);
+ENGINERY_OPERATOR(BatchNorm);
+ENGINERY_OPERATOR(Lrn);
+ENGINERY_OPERATOR(InstanceNorm);
+ENGINERY_OPERATOR(LayerNorm);
+ENGINERY_OPERATOR(Softmax);
 
 }  // namespace enginery

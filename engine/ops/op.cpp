@@ -20,19 +20,8 @@ bool goes_through_float32(DataType type) {
   return type == DataType::float16 || type == DataType::bfloat16 || type == DataType::float64;
 }
 
-// Operators that only move elements (or describe them) keep every bit of every type.
-template <typename T>
-constexpr bool kMovesElements =
-    std::is_same_v<T, Cast> || std::is_same_v<T, Select> || std::is_same_v<T, Reshape> ||
-    std::is_same_v<T, Transpose> || std::is_same_v<T, Flatten> || std::is_same_v<T, Squeeze> ||
-    std::is_same_v<T, Unsqueeze> || std::is_same_v<T, Shape> || std::is_same_v<T, Expand> ||
-    std::is_same_v<T, Identity> || std::is_same_v<T, Concat> || std::is_same_v<T, Split> ||
-    std::is_same_v<T, Slice> || std::is_same_v<T, Gather> || std::is_same_v<T, GatherElements> ||
-    std::is_same_v<T, GatherNd> || std::is_same_v<T, Pad> || std::is_same_v<T, Tile> ||
-    std::is_same_v<T, Fill>;
-
 bool moves_elements(const Op& op) {
-  return std::visit([](const auto& o) { return kMovesElements<std::decay_t<decltype(o)>>; }, op);
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
 }
 
 }  // namespace
@@ -43,7 +32,7 @@ std::string_view op_name(const Op& op) {
 
 std::string attributes_text(const Op& op) {
   std::string out;
-  auto append = [&](std::string_view name, const auto& value) {
+  const auto append = [&](std::string_view name, const auto& value) {
     if (!out.empty()) out += ' ';
     out += std::string(name) + "=" + attribute_text(value);
   };
@@ -55,8 +44,8 @@ Result<Op> parse_op(std::string_view name, const std::map<std::string, std::stri
   TRY(Op op, make_op(name));
   size_t used = 0;
   Status status;
-  auto read = [&](std::string_view field, auto& value) {
-    auto found = attributes.find(std::string(field));
+  const auto read = [&](std::string_view field, auto& value) {
+    const auto found = attributes.find(std::string(field));
     if (found == attributes.end() || !status.ok()) return;
     ++used;
     status = parse_attribute(field, found->second, value);
@@ -84,13 +73,13 @@ Result<std::vector<Tensor>> run_reference(const Op& op, ReferenceInputs in) {
   for (const Tensor* t : in) {
     operands.push_back(t ? Operand{true, t->tensor_type(), t} : Operand{false, {}, nullptr});
   }
-  TRY(auto types, infer_types(op, operands));
+  TRY(const auto types, infer_types(op, operands));
   const bool widens = !moves_elements(op);
   std::vector<Tensor> widened;
   widened.reserve(in.size());
   std::vector<const Tensor*> inputs;
   for (const Tensor* t : in) {
-    bool widen = t && widens && goes_through_float32(t->type());
+    const bool widen = t && widens && goes_through_float32(t->type());
     inputs.push_back(widen ? &widened.emplace_back(convert(*t, DataType::float32)) : t);
   }
   std::vector<Tensor> outputs;

@@ -1,7 +1,11 @@
 // Op: the closed variant of all operators, and what can be asked of any of them.
 //
-// Adding an operator: its struct with fields, infer and reference in a family's pair of files, one
-// row in ENGINERY_OPS below, one row in each importer that reads it.
+// Between tensors below and graphs above: importers and passes make operators, tactics ask them for
+// their attributes. Values; free functions without state, safe from many threads.
+//
+// Adding an operator: its struct (kName, kMovesElements, fields), ENGINERY_OPERATOR and the two
+// functions that it declares in a family's pair of files, one row in Op below, one row in each
+// importer that reads it. Whatever a struct lacks does not compile.
 #pragma once
 
 #include <variant>
@@ -10,31 +14,34 @@
 #include "engine/ops/convolution.h"
 #include "engine/ops/einsum.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/filling.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/normalization.h"
 #include "engine/ops/ordering.h"
 #include "engine/ops/pooling.h"
 #include "engine/ops/quantization.h"
 #include "engine/ops/reduction.h"
+#include "engine/ops/resize.h"
 #include "engine/ops/scattering.h"
 #include "engine/ops/shaping.h"
 #include "engine/ops/slicing.h"
 
 namespace enginery {
 
+// The list of all operators; a row's place is not stored, its kName is.
 using Op = std::variant<
     // convolution.h, matmul.h, pooling.h
     Convolution, Deconvolution, MatMul, Gemm, Pooling, GlobalPooling,
     // activation.h, elementwise.h
-    Activation, Unary, PRelu, Binary, Select, Cast,
+    Activation, Unary, PRelu, Binary, Where, Cast,
     // normalization.h
     BatchNorm, Lrn, InstanceNorm, LayerNorm, Softmax,
     // shaping.h
     Reshape, Transpose, Flatten, Squeeze, Unsqueeze, Shape, Expand, Identity,
-    // slicing.h
-    Concat, Split, Slice, Gather, GatherElements, Pad, Tile, Fill, Range,
-    // reduction.h
-    Reduce, ArgExtreme, Resize,
+    // slicing.h, filling.h
+    Concat, Split, Slice, Gather, GatherElements, Pad, Tile, ConstantOfShape, Range,
+    // reduction.h, resize.h
+    Reduce, ArgMinMax, Resize,
     // scattering.h, ordering.h, quantization.h, einsum.h
     GatherNd, ScatterElements, ScatterNd, TopK, CumSum, NonZero, Quantize, Dequantize, Einsum>;
 
@@ -49,8 +56,10 @@ Result<Op> parse_op(std::string_view name, const std::map<std::string, std::stri
 InferredTypes infer_types(const Op& op, Operands in);
 
 // Computes the outputs on the CPU with the operator's reference, the oracle of every other
-// implementation. float16, bfloat16 and float64 go through float32 and are rounded once at the end.
-// `in` holds null for absent inputs.
+// implementation. float16, bfloat16 and float64 go through float32 and are rounded once at the end,
+// except in operators that only move elements (kMovesElements), which keep every bit of every type.
+// `in` holds null for absent inputs. Errors: those of infer_types; unsupported where an output's
+// shape depends on data; invalid_argument for data that the operator refuses.
 Result<std::vector<Tensor>> run_reference(const Op& op, ReferenceInputs in);
 
 }  // namespace enginery

@@ -22,7 +22,7 @@ Status require_representable(const TensorType& type) {
   Dims known;
   std::copy_if(type.dims.begin(), type.dims.end(), std::back_inserter(known),
                [](int64_t d) { return d >= 0; });
-  auto n = checked_volume(known, element_bytes(type.type));
+  const auto n = checked_volume(known, element_bytes(type.type));
   if (!n.ok()) return n.error();
   return {};
 }
@@ -35,7 +35,7 @@ Status require_inputs(std::string_view op, Operands in, size_t least, size_t mos
                                                   " inputs, got " + std::to_string(in.size())};
   }
   for (size_t i = 0; i < in.size(); ++i) {
-    std::string where = std::string(op) + ": input " + std::to_string(i);
+    const std::string where = std::string(op) + ": input " + std::to_string(i);
     if (!in[i].present) {
       if (i < least) return Error{ErrorCode::invalid_argument, where + " is required but absent"};
       continue;
@@ -48,9 +48,9 @@ Status require_inputs(std::string_view op, Operands in, size_t least, size_t mos
 Result<Dims> broadcast(const Dims& a, const Dims& b) {
   Dims out(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < out.size(); ++i) {
-    int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
-    int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    auto size = broadcast_size(x, y);
+    const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    const auto size = broadcast_size(x, y);
     if (!size.ok()) {
       return size.error().within("shapes " + to_string(a) + " and " + to_string(b) +
                                  " do not broadcast");

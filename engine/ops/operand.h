@@ -1,4 +1,13 @@
-// What an operator's shape rule and reference see of their inputs.
+// What an operator's shape rule and reference see of their inputs, and the checks that all rules
+// share.
+//
+// Every operator T has two functions next to its struct, which op.cpp calls for whichever operator
+// a node holds:
+//   infer(const T&, Operands): the types of the outputs, from the inputs' types and, where shapes
+//     depend on them, constant values. Never reads data, never allocates by a size it is given.
+//   reference(const T&, ReferenceInputs, ReferenceOutputs): computes, in the plainest way; called
+//     only with inputs that infer has accepted. Errors: invalid_argument for data (an index, a zero
+//     divisor) that only shows now.
 #pragma once
 
 #include <span>
@@ -25,6 +34,11 @@ using ReferenceInputs = std::span<const Tensor* const>;
 // Outputs arrive allocated with the inferred types; a reference writes every element.
 using ReferenceOutputs = std::span<Tensor>;
 
+// Declares both functions of operator T.
+#define ENGINERY_OPERATOR(T)                     \
+  InferredTypes infer(const T& op, Operands in); \
+  Status reference(const T& op, ReferenceInputs in, ReferenceOutputs out)
+
 // Checks that every shape rule begins with: between `least` and `most` inputs, the first `least`
 // present, all of representable size.
 Status require_inputs(std::string_view op, Operands in, size_t least, size_t most);
@@ -33,10 +47,10 @@ Status require_inputs(std::string_view op, Operands in, size_t least, size_t mos
 Status require_representable(const TensorType& type);
 // Numpy-style broadcasting of run-time or static dims; invalid_argument when sizes contradict.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
-// `dims` with sizes of 1 in front, up to `rank`: how broadcasting sees them beside dims of that
+// `dims` with sizes of 1 in front, up to `rank`: how broadcasting sees them next to dims of that
 // rank.
 Dims aligned(Dims dims, size_t rank);
-// axis in [-rank, rank) -> [0, rank).
+// axis in [-rank, rank) -> [0, rank). Errors: invalid_argument.
 Result<int64_t> normalize_axis(std::string_view op, int64_t axis, int64_t rank);
 
 }  // namespace enginery

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kPoolKinds[] = {"max", "average"};
 
 Status require_pool_type(std::string_view op, PoolKind kind, DataType type) {
-  bool byte = type == DataType::int8 || type == DataType::uint8;
+  const bool byte = type == DataType::int8 || type == DataType::uint8;
   if (is_floating(type) || (byte && kind == PoolKind::max)) return {};
   return rule_error(op, "expected a floating input (or 8-bit integers for max), got " +
                             std::string(to_string(type)));
@@ -28,11 +28,11 @@ struct PoolingTaps {
 
 std::vector<PoolingTaps> taps_of(const Pooling& op, size_t dim, int64_t in, int64_t out) {
   std::vector<PoolingTaps> taps;
-  int64_t kernel = op.kernel[dim], step = op.dilations[dim];
+  const int64_t kernel = op.kernel[dim], step = op.dilations[dim];
   for (int64_t o = 0; o < out; ++o) {
     PoolingTaps t{o * op.strides[dim] - op.pads_begin[dim], step, 0, 0, 0};
     t.begin = t.first < 0 ? std::min(kernel, (-t.first + step - 1) / step) : 0;
-    auto taps_below = [&](int64_t limit) {
+    const auto taps_below = [&](int64_t limit) {
       return limit <= t.first ? 0 : std::min(kernel, (limit - t.first - 1) / step + 1);
     };
     t.end = std::max(t.begin, taps_below(in));
@@ -49,7 +49,7 @@ struct PlaneTaps {
 
 PlaneTaps plane_taps(const Pooling& op, const Dims& x, const Dims& y) {
   PlaneTaps p{spatial_of(std::span(x).subspan(2), 1), spatial_of(std::span(y).subspan(2), 1), {}};
-  size_t missing = 5 - x.size();
+  const size_t missing = 5 - x.size();
   for (size_t i = 0; i < 3; ++i) {
     p.dims[i] = i < missing ? std::vector<PoolingTaps>{{0, 1, 0, 1, 1}}
                             : taps_of(op, i - missing, p.in[i], p.out[i]);
@@ -63,7 +63,8 @@ void for_each_in_window(const PlaneTaps& p, const PoolingTaps& z, const PoolingT
                         const PoolingTaps& x, F&& f) {
   for (int64_t a = z.begin; a < z.end; ++a) {
     for (int64_t b = y.begin; b < y.end; ++b) {
-      int64_t row = ((z.first + a * z.step) * p.in[1] + y.first + b * y.step) * p.in[2] + x.first;
+      const int64_t row =
+          ((z.first + a * z.step) * p.in[1] + y.first + b * y.step) * p.in[2] + x.first;
       for (int64_t c = x.begin; c < x.end; ++c) f(row + c * x.step);
     }
   }
@@ -129,7 +130,7 @@ InferredTypes infer(const Pooling& op, Operands in) {
 Status reference(const Pooling& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   const Dims& x = in[0]->dims();
-  PlaneTaps p = plane_taps(op, x, out[0].dims());
+  const PlaneTaps p = plane_taps(op, x, out[0].dims());
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     for_each_window<T>(
@@ -144,9 +145,9 @@ Status reference(const Pooling& op, ReferenceInputs in, ReferenceOutputs out) {
           double sum = 0;
           for_each_in_window(p, tz, ty, tx,
                              [&](int64_t at) { sum += static_cast<double>(plane[at]); });
-          auto inside = [](const PoolingTaps& t) { return t.end - t.begin; };
-          int64_t count = op.count_padding ? tz.counted * ty.counted * tx.counted
-                                           : inside(tz) * inside(ty) * inside(tx);
+          const auto inside = [](const PoolingTaps& t) { return t.end - t.begin; };
+          const int64_t count = op.count_padding ? tz.counted * ty.counted * tx.counted
+                                                 : inside(tz) * inside(ty) * inside(tx);
           return static_cast<T>(average(sum, count));
         });
     return {};
@@ -164,9 +165,9 @@ InferredTypes infer(const GlobalPooling& op, Operands in) {
 }
 
 Status reference(const GlobalPooling& op, ReferenceInputs in, ReferenceOutputs out) {
-  int64_t planes = out[0].size();
+  const int64_t planes = out[0].size();
   if (planes == 0) return {};
-  int64_t plane = in[0]->size() / planes;
+  const int64_t plane = in[0]->size() / planes;
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);

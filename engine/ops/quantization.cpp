@@ -22,7 +22,7 @@ bool same_dims(const Dims& a, const Dims& b) {
                     [](int64_t x, int64_t y) { return merge_sizes(x, y).has_value(); });
 }
 
-// How scales lie along x; see the header.
+// How scales are spread along x; see the header.
 Status require_scales(std::string_view op, Operands in, int64_t axis, int64_t block) {
   const Dims &x = in[0].type.dims, &scale = in[1].type.dims;
   if (has(in, 2) && !same_dims(in[2].type.dims, scale) &&
@@ -33,14 +33,14 @@ Status require_scales(std::string_view op, Operands in, int64_t axis, int64_t bl
   if (block < 0)
     return rule_error(op, "expected a block_size of at least 0, got " + std::to_string(block));
   if (block == 0 && is_single(scale)) return {};
-  TRY(int64_t at, normalize_axis(op, axis, static_cast<int64_t>(x.size())));
+  TRY(const int64_t at, normalize_axis(op, axis, static_cast<int64_t>(x.size())));
   const int64_t size = x[static_cast<size_t>(at)];
   if (block == 0) return require_vector(op, in, 1, size, "the scale");
   bool fits = scale.size() == x.size();
   for (size_t d = 0; fits && d < x.size(); ++d) {
-    int64_t expected = static_cast<int64_t>(d) != at ? x[d]
-                       : size < 0                    ? kDynamic
-                                                     : (size / block + (size % block != 0));
+    const int64_t expected = static_cast<int64_t>(d) != at ? x[d]
+                             : size < 0                    ? kDynamic
+                                                           : (size / block + (size % block != 0));
     fits = merge_sizes(scale[d], expected).has_value();
   }
   if (fits) return {};
@@ -56,7 +56,7 @@ void for_each_scaled(const Tensor& x, const Tensor& scale, int64_t axis, int64_t
     for (int64_t i = 0; i < x.size(); ++i) f(i, 0);
     return;
   }
-  AxisView v = view_axis(x.dims(), axis < 0 ? axis + x.rank() : axis);
+  const AxisView v = view_axis(x.dims(), axis < 0 ? axis + x.rank() : axis);
   const int64_t blocks = block > 0 ? v.size / block + (v.size % block != 0) : 0;
   int64_t i = 0;
   for (int64_t o = 0; o < v.outer; ++o) {
@@ -73,7 +73,7 @@ InferredTypes infer(const Quantize& op, Operands in) {
   const std::string_view name = Quantize::kName;
   CHECK_OK(require_inputs(name, in, 2, 3));
   const TensorType &x = in[0].type, &scale = in[1].type;
-  bool takes = is_floating(x.type) || x.type == DataType::int32;
+  const bool takes = is_floating(x.type) || x.type == DataType::int32;
   if (!takes || !is_floating(scale.type) || !is_small_integer(op.to)) {
     return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " to " +
                                 std::string(to_string(op.to)) + " is not defined");
@@ -122,7 +122,7 @@ Status reference(const Dequantize& op, ReferenceInputs in, ReferenceOutputs out)
     using T = decltype(type);
     const T *x = elements<T>(*in[0]), *zero = given(in, 2) ? elements<T>(*in[2]) : nullptr;
     for_each_scaled(*in[0], *in[1], op.axis, op.block_size, [&](int64_t i, int64_t p) {
-      int64_t whole = static_cast<int64_t>(x[i]) - (zero ? static_cast<int64_t>(zero[p]) : 0);
+      const int64_t whole = static_cast<int64_t>(x[i]) - (zero ? static_cast<int64_t>(zero[p]) : 0);
       y[i] = static_cast<float>(whole) * scale[p];
     });
     return {};

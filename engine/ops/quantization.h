@@ -11,31 +11,34 @@
 namespace enginery {
 
 // Inputs: x (floating or int32), scale, optional zero_point. y = saturate(round_half_even(x /
-// scale) + zero_point).
+// scale) + zero_point), of x's dims and type `to`.
 struct Quantize {
   static constexpr std::string_view kName = "quantize";
+  static constexpr bool kMovesElements = false;
   DataType to = DataType::int8;  // 8- or 16-bit
   int64_t axis = 1, block_size = 0;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("to", s.to), v("axis", s.axis), v("block_size", s.block_size);
+    v("to", s.to);
+    v("axis", s.axis);
+    v("block_size", s.block_size);
   }
 };
 
 // Inputs: x (8- or 16-bit integers or int32), scale, optional zero_point. y = (x - zero_point) *
-// scale, of scale's type.
+// scale, of x's dims and scale's type.
 struct Dequantize {
   static constexpr std::string_view kName = "dequantize";
+  static constexpr bool kMovesElements = false;
   int64_t axis = 1, block_size = 0;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("axis", s.axis), v("block_size", s.block_size);
+    v("axis", s.axis);
+    v("block_size", s.block_size);
   }
 };
 
-InferredTypes infer(const Quantize& op, Operands in);
-Status reference(const Quantize& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Dequantize& op, Operands in);
-Status reference(const Dequantize& op, ReferenceInputs in, ReferenceOutputs out);
+ENGINERY_OPERATOR(Quantize);
+ENGINERY_OPERATOR(Dequantize);
 
 }  // namespace enginery

@@ -1,4 +1,4 @@
-// Reduce and ArgExtreme; Resize is in resize.cpp.
+// Reduce and ArgMinMax; Resize is in resize.cpp.
 #include "engine/ops/reduction.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ bool takes(ReduceKind kind, DataType type) {
 
 Result<std::vector<bool>> reduced_axes(const Reduce& op, int64_t rank) {
   std::vector<bool> reduced(static_cast<size_t>(rank), op.axes.empty() && !op.none_is_identity);
-  for (int64_t a : op.axes) {
-    TRY(int64_t axis, normalize_axis(Reduce::kName, a, rank));
+  for (const int64_t a : op.axes) {
+    TRY(const int64_t axis, normalize_axis(Reduce::kName, a, rank));
     if (reduced[static_cast<size_t>(axis)]) {
       return rule_error(Reduce::kName, "axis " + std::to_string(a) + " is named twice");
     }
@@ -178,8 +178,8 @@ Status reduce(const Reduce& op, const ReduceShape& s, const Tensor& in, Tensor& 
       return {};
     }
   }
-  auto sums = op.kind == ReduceKind::log_sum_exp ? reduce_log_sum_exp(s, x, out.size())
-                                                 : reduce_wide(op.kind, s, x, out.size());
+  const auto sums = op.kind == ReduceKind::log_sum_exp ? reduce_log_sum_exp(s, x, out.size())
+                                                       : reduce_wide(op.kind, s, x, out.size());
   for (size_t i = 0; i < sums.size(); ++i) y[i] = saturate<T>(sums[i]);
   return {};
 }
@@ -198,7 +198,7 @@ InferredTypes infer(const Reduce& op, Operands in) {
                                          " of " + std::string(to_string(x.type)) +
                                          " is not defined");
   }
-  TRY(auto reduced, reduced_axes(op, static_cast<int64_t>(x.dims.size())));
+  TRY(const auto reduced, reduced_axes(op, static_cast<int64_t>(x.dims.size())));
   Dims y;
   for (size_t d = 0; d < x.dims.size(); ++d) {
     if (!reduced[d])
@@ -212,7 +212,7 @@ InferredTypes infer(const Reduce& op, Operands in) {
 Status reference(const Reduce& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
   const Dims& x = in[0]->dims();
-  TRY(auto reduced, reduced_axes(op, in[0]->rank()));
+  TRY(const auto reduced, reduced_axes(op, in[0]->rank()));
   if (op.axes.empty() && op.none_is_identity) {
     std::memcpy(out[0].mutable_bytes(), in[0]->raw(), static_cast<size_t>(out[0].bytes()));
     return {};
@@ -222,12 +222,12 @@ Status reference(const Reduce& op, ReferenceInputs in, ReferenceOutputs out) {
       in[0]->type(), [&](auto type) { return reduce<decltype(type)>(op, shape, *in[0], out[0]); });
 }
 
-InferredTypes infer(const ArgExtreme& op, Operands in) {
-  const std::string_view name = ArgExtreme::kName;
+InferredTypes infer(const ArgMinMax& op, Operands in) {
+  const std::string_view name = ArgMinMax::kName;
   CHECK_OK(require_inputs(name, in, 1, 1));
   const TensorType& x = in[0].type;
   if (x.type == DataType::boolean) return rule_error(name, "expected numbers, got " + to_string(x));
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.dims.size())));
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.dims.size())));
   Dims y = x.dims;
   if (y[static_cast<size_t>(axis)] == 0) {
     return rule_error(
@@ -240,9 +240,9 @@ InferredTypes infer(const ArgExtreme& op, Operands in) {
   return std::vector<TensorType>{{DataType::int64, y}};
 }
 
-Status reference(const ArgExtreme& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(int64_t axis, normalize_axis(ArgExtreme::kName, op.axis, in[0]->rank()));
-  AxisView v = view_axis(in[0]->dims(), axis);
+Status reference(const ArgMinMax& op, ReferenceInputs in, ReferenceOutputs out) {
+  TRY(const int64_t axis, normalize_axis(ArgMinMax::kName, op.axis, in[0]->rank()));
+  const AxisView v = view_axis(in[0]->dims(), axis);
   int64_t* y = elements<int64_t>(out[0]);
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
@@ -251,7 +251,7 @@ Status reference(const ArgExtreme& op, ReferenceInputs in, ReferenceOutputs out)
       int64_t best = 0;
       for (int64_t i = 1; i < v.size; ++i) {
         T candidate = x[i * v.inner], holder = x[best * v.inner];
-        bool beats = op.largest ? candidate > holder : candidate < holder;
+        const bool beats = op.largest ? candidate > holder : candidate < holder;
         if (beats || (op.select_last && candidate == holder)) best = i;
       }
       y[lane] = best;

@@ -1,9 +1,9 @@
-// Resize of reduction.h: one dimension after the other, each output element a weighted sum of a few
-// input elements.
+// One dimension after the other, each output element a weighted sum of a few input elements.
+#include "engine/ops/resize.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "engine/ops/sampling.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
@@ -17,7 +17,7 @@ constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_c
 constexpr float kMaxResized = static_cast<float>(int64_t{1} << 40);
 
 float source_position(ResizeCoordinates rule, const ResizeDim& d, int64_t o) {
-  float x = static_cast<float>(o);
+  const float x = static_cast<float>(o);
   switch (rule) {
     case ResizeCoordinates::half_pixel:
       return (x + 0.5f) / d.scale - 0.5f;
@@ -57,7 +57,7 @@ int64_t nearest(ResizeRounding rule, float x) {
 
 // Keys, "Cubic convolution interpolation for digital image processing" (1981), with coefficient a.
 double cubic_weight(double distance, double a) {
-  double x = std::abs(distance);
+  const double x = std::abs(distance);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
   return 0;
@@ -74,7 +74,7 @@ SampleTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
       !(position >= 0 && position <= static_cast<float>(d.in - 1))) {
     return {{}, true};
   }
-  auto inside = [&](int64_t i) { return std::clamp<int64_t>(i, 0, d.in - 1); };
+  const auto inside = [&](int64_t i) { return std::clamp<int64_t>(i, 0, d.in - 1); };
   if (op.mode == ResizeMode::nearest) return {{{inside(nearest(op.rounding, position)), 1}}};
   const double shrink = op.antialias ? std::min<double>(1, d.scale) : 1;
   const double reach = (op.mode == ResizeMode::cubic ? 2 : 1) / shrink;
@@ -84,7 +84,7 @@ SampleTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
   SampleTaps result;
   double sum = 0;
   for (int64_t i = first; i < 2 - first; ++i) {
-    int64_t at = base + i;
+    const int64_t at = base + i;
     if (op.exclude_outside && at != inside(at)) continue;
     result.taps.push_back(
         {inside(at), kernel_weight(op, (fraction - static_cast<double>(i)) * shrink)});
@@ -99,7 +99,7 @@ SampleTaps taps_of(const Resize& op, const ResizeDim& d, int64_t o) {
 // x seen as [outer, in, inner] -> [outer, out, inner].
 template <typename T, typename F>
 std::vector<T> resample(const std::vector<T>& x, int64_t inner, const ResizeDim& d, F&& mix) {
-  int64_t outer = static_cast<int64_t>(x.size()) / (d.in * inner);
+  const int64_t outer = static_cast<int64_t>(x.size()) / (d.in * inner);
   std::vector<T> y(static_cast<size_t>(outer * d.out * inner));
   for (int64_t n = 0; n < outer; ++n) {
     for (int64_t o = 0; o < d.out; ++o) {
@@ -148,7 +148,7 @@ Result<int64_t> scaled_size(int64_t in, float scale) {
     return rule_error(Resize::kName, "expected scales above 0, got " + float_text(scale));
   }
   if (in < 0) return scale == 1 ? in : kDynamic;
-  float out = std::floor(static_cast<float>(in) * scale);
+  const float out = std::floor(static_cast<float>(in) * scale);
   if (out > kMaxResized)
     return rule_error(Resize::kName,
                       "a scale of " + float_text(scale) + " gives more than 2^40 elements");
@@ -158,10 +158,10 @@ Result<int64_t> scaled_size(int64_t in, float scale) {
 std::vector<ResizeDim> dims_of(const Resize& op, ReferenceInputs in, const Tensor& out) {
   const Tensor *scales = given(in, 1),
                *region = op.coordinates == ResizeCoordinates::crop ? given(in, 3) : nullptr;
-  bool scaled = scales && scales->size() > 0;
+  const bool scaled = scales && scales->size() > 0;
   std::vector<ResizeDim> dims;
   for (size_t i = 0; i < out.dims().size(); ++i) {
-    int64_t from = in[0]->dims()[i], to = out.dims()[i];
+    const int64_t from = in[0]->dims()[i], to = out.dims()[i];
     float scale =
         scaled ? elements<float>(*scales)[i] : static_cast<float>(to) / static_cast<float>(from);
     dims.push_back({from, to, scale});
@@ -196,7 +196,7 @@ InferredTypes infer(const Resize& op, Operands in) {
   if (in[0].type.type == DataType::boolean)
     return rule_error(name, "expected numbers, got " + to_string(in[0].type));
   if (has_scales(in) == has_sizes(in)) return rule_error(name, "expected either scales or sizes");
-  size_t used = has_scales(in) ? 1 : 2;
+  const size_t used = has_scales(in) ? 1 : 2;
   CHECK_OK(require_vector(name, in, used, static_cast<int64_t>(x.size()),
                           used == 1 ? "scales" : "sizes"));
   if (used == 2)
@@ -227,9 +227,9 @@ InferredTypes infer(const Resize& op, Operands in) {
 
 Status reference(const Resize& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
-  std::vector<ResizeDim> dims = dims_of(op, in, out[0]);
+  const std::vector<ResizeDim> dims = dims_of(op, in, out[0]);
   Dims shape = in[0]->dims();
-  auto inner_of = [&](size_t d) {
+  const auto inner_of = [&](size_t d) {
     return volume(Dims(shape.begin() + static_cast<int64_t>(d) + 1, shape.end()));
   };
   if (op.mode == ResizeMode::nearest && op.coordinates != ResizeCoordinates::crop) {
@@ -250,7 +250,8 @@ Status reference(const Resize& op, ReferenceInputs in, ReferenceOutputs out) {
     if (!is_unchanged(dims[d])) x = resample_weighted(op, x, inner_of(d), dims[d]);
     shape[d] = dims[d].out;
   }
-  Tensor result = convert(Tensor::of<double>(shape, std::span<const double>(x)), out[0].type());
+  const Tensor result =
+      convert(Tensor::of<double>(shape, std::span<const double>(x)), out[0].type());
   std::memcpy(out[0].mutable_bytes(), result.raw(), static_cast<size_t>(result.bytes()));
   return {};
 }

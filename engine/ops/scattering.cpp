@@ -29,7 +29,7 @@ T combined(ScatterKind kind, T old, T update) {
       break;
   }
   if constexpr (std::is_integral_v<T>) {
-    uint64_t a = static_cast<uint64_t>(old), b = static_cast<uint64_t>(update);
+    const uint64_t a = static_cast<uint64_t>(old), b = static_cast<uint64_t>(update);
     return static_cast<T>(kind == ScatterKind::add ? a + b : a * b);
   } else {
     return kind == ScatterKind::add ? old + update : old * update;
@@ -41,13 +41,14 @@ T combined(ScatterKind kind, T old, T update) {
 Result<std::vector<int64_t>> block_offsets(std::string_view op, const Tensor& indices,
                                            const Dims& data, size_t first) {
   const int64_t k = indices.dims().back();
-  std::vector<int64_t> flat = to_int64s(indices);
-  Dims strides = strides_of(data);
-  int64_t tuples = volume(Dims(indices.dims().begin(), indices.dims().end() - 1));
+  const std::vector<int64_t> flat = to_int64s(indices);
+  const Dims strides = strides_of(data);
+  const int64_t tuples = volume(Dims(indices.dims().begin(), indices.dims().end() - 1));
   std::vector<int64_t> offsets(static_cast<size_t>(tuples), 0);
   for (size_t t = 0; t < offsets.size(); ++t) {
     for (size_t d = 0; d < static_cast<size_t>(k); ++d) {
-      TRY(int64_t at, checked_index(op, flat[t * static_cast<size_t>(k) + d], data[first + d]));
+      TRY(const int64_t at,
+          checked_index(op, flat[t * static_cast<size_t>(k) + d], data[first + d]));
       offsets[t] += at * strides[first + d];
     }
   }
@@ -66,7 +67,7 @@ void copy_all(const Tensor& from, Tensor& to) {
 Result<size_t> tuple_length(std::string_view op, const Operand& indices, size_t most) {
   CHECK_OK(require_index_type(op, indices.type));
   CHECK_OK(require_rank(op, indices.type.dims, 1));
-  int64_t k = indices.type.dims.back();
+  const int64_t k = indices.type.dims.back();
   if (k < 0)
     return Error{ErrorCode::unsupported,
                  std::string(op) + ": the length of index tuples must be known at build time"};
@@ -94,10 +95,10 @@ InferredTypes infer(const GatherNd& op, Operands in) {
                                 std::to_string(op.batch_dims));
   }
   const size_t batch = static_cast<size_t>(op.batch_dims);
-  TRY(size_t k, tuple_length(name, in[1], x.size() - batch));
+  TRY(const size_t k, tuple_length(name, in[1], x.size() - batch));
   Dims y(indices.begin(), indices.end() - 1);
   for (size_t d = 0; d < batch; ++d) {
-    auto size = merge_sizes(x[d], indices[d]);
+    const auto size = merge_sizes(x[d], indices[d]);
     if (!size)
       return rule_error(
           name, "batch dimensions of " + to_string(x) + " and " + to_string(indices) + " differ");
@@ -110,7 +111,7 @@ InferredTypes infer(const GatherNd& op, Operands in) {
 Status reference(const GatherNd& op, ReferenceInputs in, ReferenceOutputs out) {
   const size_t batch = static_cast<size_t>(op.batch_dims);
   const Dims& x = in[0]->dims();
-  TRY(auto offsets, block_offsets(GatherNd::kName, *in[1], x, batch));
+  TRY(const auto offsets, block_offsets(GatherNd::kName, *in[1], x, batch));
   if (out[0].size() == 0) return {};
   const int64_t block = volume_from(x, batch + static_cast<size_t>(in[1]->dims().back()));
   const int64_t batches = volume(Dims(x.begin(), x.begin() + op.batch_dims)),
@@ -135,7 +136,7 @@ InferredTypes infer(const ScatterElements& op, Operands in) {
   CHECK_OK(require_same_type(name, in, {0, 2}));
   CHECK_OK(require_scatter_type(name, op.kind, in[0].type.type));
   const Dims &x = in[0].type.dims, &indices = in[1].type.dims, &updates = in[2].type.dims;
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
   bool fits = indices.size() == x.size() && updates.size() == x.size();
   for (size_t d = 0; fits && d < x.size(); ++d) {
     fits = merge_sizes(indices[d], updates[d]) &&
@@ -149,14 +150,14 @@ InferredTypes infer(const ScatterElements& op, Operands in) {
 }
 
 Status reference(const ScatterElements& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(int64_t axis, normalize_axis(ScatterElements::kName, op.axis, in[0]->rank()));
+  TRY(const int64_t axis, normalize_axis(ScatterElements::kName, op.axis, in[0]->rank()));
   std::vector<int64_t> indices = to_int64s(*in[1]);
   for (int64_t& i : indices) {
     TRY(i, checked_index(ScatterElements::kName, i, in[0]->dims()[static_cast<size_t>(axis)]));
   }
   copy_all(*in[0], out[0]);
   Dims strides = strides_of(in[0]->dims());
-  int64_t along = std::exchange(strides[static_cast<size_t>(axis)], 0);
+  const int64_t along = std::exchange(strides[static_cast<size_t>(axis)], 0);
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     const T* updates = elements<T>(*in[2]);
@@ -175,7 +176,7 @@ InferredTypes infer(const ScatterNd& op, Operands in) {
   CHECK_OK(require_same_type(name, in, {0, 2}));
   CHECK_OK(require_scatter_type(name, op.kind, in[0].type.type));
   const Dims &x = in[0].type.dims, &indices = in[1].type.dims, &updates = in[2].type.dims;
-  TRY(size_t k, tuple_length(name, in[1], x.size()));
+  TRY(const size_t k, tuple_length(name, in[1], x.size()));
   Dims expected(indices.begin(), indices.end() - 1);
   expected.insert(expected.end(), x.begin() + static_cast<int64_t>(k), x.end());
   bool fits = updates.size() == expected.size();
@@ -188,13 +189,13 @@ InferredTypes infer(const ScatterNd& op, Operands in) {
 }
 
 Status reference(const ScatterNd& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(auto offsets, block_offsets(ScatterNd::kName, *in[1], in[0]->dims(), 0));
+  TRY(const auto offsets, block_offsets(ScatterNd::kName, *in[1], in[0]->dims(), 0));
   copy_all(*in[0], out[0]);
   const int64_t block = volume_from(in[0]->dims(), static_cast<size_t>(in[1]->dims().back()));
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     const T* update = elements<T>(*in[2]);
-    for (int64_t offset : offsets) {
+    for (const int64_t offset : offsets) {
       T* target = elements<T>(out[0]) + offset;
       for (int64_t i = 0; i < block; ++i, ++update)
         target[i] = combined(op.kind, target[i], *update);

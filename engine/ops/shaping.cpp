@@ -44,8 +44,8 @@ Result<Dims> resolve_reshape(const Dims& x, const std::vector<int64_t>& shape, b
     }
     out.push_back(s);
   }
-  int64_t have = product_of(left);
-  auto mismatch = [&] {
+  const int64_t have = product_of(left);
+  const auto mismatch = [&] {
     return rule_error(name, to_string(x) + " does not reshape to " + ints_text(shape));
   };
   if (!rest) {
@@ -69,7 +69,7 @@ Result<std::vector<size_t>> checked_permutation(const Transpose& op, size_t rank
   std::vector<bool> seen(rank, false);
   bool valid = op.permutation.size() == rank;
   for (size_t i = 0; valid && i < rank; ++i) {
-    int64_t p = op.permutation[i];
+    const int64_t p = op.permutation[i];
     valid = p >= 0 && p < static_cast<int64_t>(rank) && !seen[static_cast<size_t>(p)];
     if (valid) seen[order[i] = static_cast<size_t>(p)] = true;
   }
@@ -82,8 +82,8 @@ Result<std::vector<size_t>> checked_permutation(const Transpose& op, size_t rank
 Result<std::vector<bool>> named_axes(std::string_view op, const std::vector<int64_t>& axes,
                                      int64_t rank) {
   std::vector<bool> named(static_cast<size_t>(rank), false);
-  for (int64_t a : axes) {
-    TRY(int64_t axis, normalize_axis(op, a, rank));
+  for (const int64_t a : axes) {
+    TRY(const int64_t axis, normalize_axis(op, a, rank));
     if (named[static_cast<size_t>(axis)])
       return rule_error(op, "axis " + std::to_string(a) + " is named twice");
     named[static_cast<size_t>(axis)] = true;
@@ -105,7 +105,7 @@ InferredTypes infer(const Reshape& op, Operands in) {
     TRY(Dims dims, resolve_reshape(in[0].type.dims, *shape, op.allow_zero));
     return same_type(in, std::move(dims));
   }
-  TRY(int64_t rank, vector_length(Reshape::kName, in, 1));
+  TRY(const int64_t rank, vector_length(Reshape::kName, in, 1));
   return same_type(in, unknown_dims(rank));
 }
 
@@ -116,16 +116,16 @@ Status reference(const Reshape&, ReferenceInputs in, ReferenceOutputs out) {
 InferredTypes infer(const Transpose& op, Operands in) {
   CHECK_OK(require_inputs(Transpose::kName, in, 1, 1));
   const Dims& x = in[0].type.dims;
-  TRY(auto order, checked_permutation(op, x.size()));
+  TRY(const auto order, checked_permutation(op, x.size()));
   Dims y;
-  for (size_t i : order) y.push_back(x[i]);
+  for (const size_t i : order) y.push_back(x[i]);
   return same_type(in, std::move(y));
 }
 
 Status reference(const Transpose& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(auto order, checked_permutation(op, in[0]->dims().size()));
+  TRY(const auto order, checked_permutation(op, in[0]->dims().size()));
   Dims from = strides_of(in[0]->dims()), strides;
-  for (size_t i : order) strides.push_back(from[i]);
+  for (const size_t i : order) strides.push_back(from[i]);
   copy_strided(*in[0], 0, strides, out[0]);
   return {};
 }
@@ -133,13 +133,13 @@ Status reference(const Transpose& op, ReferenceInputs in, ReferenceOutputs out) 
 InferredTypes infer(const Flatten& op, Operands in) {
   CHECK_OK(require_inputs(Flatten::kName, in, 1, 1));
   std::span<const int64_t> x = in[0].type.dims;
-  int64_t rank = static_cast<int64_t>(x.size());
+  const int64_t rank = static_cast<int64_t>(x.size());
   if (op.axis < -rank || op.axis > rank) {
     return rule_error(Flatten::kName, "axis " + std::to_string(op.axis) + " is outside [" +
                                           std::to_string(-rank) + ", " + std::to_string(rank) +
                                           "]");
   }
-  size_t axis = static_cast<size_t>(op.axis < 0 ? op.axis + rank : op.axis);
+  const size_t axis = static_cast<size_t>(op.axis < 0 ? op.axis + rank : op.axis);
   return same_type(in, {product_of(x.first(axis)), product_of(x.subspan(axis))});
 }
 
@@ -157,7 +157,7 @@ InferredTypes infer(const Squeeze&, Operands in) {
     if (!is_static(x)) return needs_constant(name, "which sizes of " + to_string(x) + " are 1");
     for (size_t i = 0; i < x.size(); ++i) gone[i] = x[i] == 1;
   } else {
-    auto axes = constant_ints(in, 1);
+    const auto axes = constant_ints(in, 1);
     if (!axes) return needs_constant(name, "the axes");
     TRY(gone, named_axes(name, *axes, static_cast<int64_t>(x.size())));
   }
@@ -181,13 +181,13 @@ InferredTypes infer(const Unsqueeze&, Operands in) {
   const std::string_view name = Unsqueeze::kName;
   CHECK_OK(require_inputs(name, in, 2, 2));
   CHECK_OK(require_int_vector(name, in, 1, "the axes"));
-  auto axes = constant_ints(in, 1);
+  const auto axes = constant_ints(in, 1);
   if (!axes) return needs_constant(name, "the axes");
   const Dims& x = in[0].type.dims;
-  TRY(auto added, named_axes(name, *axes, static_cast<int64_t>(x.size() + axes->size())));
+  TRY(const auto added, named_axes(name, *axes, static_cast<int64_t>(x.size() + axes->size())));
   Dims y;
   size_t next = 0;
-  for (bool is_new : added) y.push_back(is_new ? 1 : x[next++]);
+  for (const bool is_new : added) y.push_back(is_new ? 1 : x[next++]);
   return same_type(in, std::move(y));
 }
 
@@ -201,8 +201,8 @@ struct DimRange {
   int64_t first, last;
 };
 DimRange shape_range(const Shape& op, int64_t rank) {
-  auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
-  int64_t first = clamp(op.start);
+  const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
+  const int64_t first = clamp(op.start);
   return {first, std::max(first, clamp(op.end))};
 }
 
@@ -225,9 +225,9 @@ InferredTypes infer(const Expand&, Operands in) {
   const std::string_view name = Expand::kName;
   CHECK_OK(require_inputs(name, in, 2, 2));
   CHECK_OK(require_int_vector(name, in, 1, "the shape"));
-  auto shape = constant_ints(in, 1);
+  const auto shape = constant_ints(in, 1);
   if (!shape) {
-    TRY(int64_t rank, vector_length(name, in, 1));
+    TRY(const int64_t rank, vector_length(name, in, 1));
     return same_type(
         in, unknown_dims(std::max<int64_t>(rank, static_cast<int64_t>(in[0].type.dims.size()))));
   }

@@ -1,5 +1,3 @@
-// Concat, Split, Slice, Gather, GatherElements; the operators that fill and repeat are in
-// filling.cpp.
 #include "engine/ops/slicing.h"
 
 #include <algorithm>
@@ -12,7 +10,7 @@ namespace {
 
 void copy_bytes(const Tensor& from, int64_t from_at, Tensor& to, int64_t to_at, int64_t n) {
   if (n == 0) return;
-  int64_t bytes = element_bytes(from.type());
+  const int64_t bytes = element_bytes(from.type());
   std::memcpy(static_cast<std::byte*>(to.mutable_bytes()) + to_at * bytes,
               static_cast<const std::byte*>(from.raw()) + from_at * bytes,
               static_cast<size_t>(n * bytes));
@@ -33,8 +31,8 @@ SliceDim slice_dim(int64_t dim, int64_t start, int64_t end, int64_t step) {
   end = std::clamp<int64_t>(end, step > 0 ? 0 : -1, step > 0 ? dim : dim - 1);
   __int128 distance =
       step > 0 ? static_cast<__int128>(end) - start : static_cast<__int128>(start) - end;
-  __int128 stride = step > 0 ? static_cast<__int128>(step) : -static_cast<__int128>(step);
-  int64_t size = distance <= 0 ? 0 : static_cast<int64_t>((distance + stride - 1) / stride);
+  const __int128 stride = step > 0 ? static_cast<__int128>(step) : -static_cast<__int128>(step);
+  const int64_t size = distance <= 0 ? 0 : static_cast<int64_t>((distance + stride - 1) / stride);
   return {start, step, size};
 }
 
@@ -44,7 +42,7 @@ struct SliceInputs {
 
 Result<SliceInputs> complete(SliceInputs s, bool has_axes, bool has_steps, int64_t rank) {
   const std::string_view name = Slice::kName;
-  size_t n = s.starts.size();
+  const size_t n = s.starts.size();
   if (!has_axes) {
     for (size_t i = 0; i < n; ++i) s.axes.push_back(static_cast<int64_t>(i));
   }
@@ -71,8 +69,8 @@ bool keeps_all(int64_t start, int64_t end, int64_t step) {
 
 Status require_indices(std::string_view op, const Operand& indices, int64_t size) {
   if (!indices.constant || size < 0) return {};
-  for (int64_t i : to_int64s(*indices.constant)) {
-    auto index = checked_index(op, i, size);
+  for (const int64_t i : to_int64s(*indices.constant)) {
+    const auto index = checked_index(op, i, size);
     if (!index.ok()) return index.error();
   }
   return {};
@@ -84,12 +82,12 @@ InferredTypes infer(const Concat& op, Operands in) {
   const std::string_view name = Concat::kName;
   CHECK_OK(require_inputs(name, in, 1, SIZE_MAX));
   Dims y = in[0].type.dims;
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(y.size())));
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(y.size())));
   for (size_t i = 1; i < in.size(); ++i) {
     if (!in[i].present) return rule_error(name, "input " + std::to_string(i) + " is absent");
     CHECK_OK(require_same_type(name, in, {0, i}));
     const Dims& x = in[i].type.dims;
-    auto mismatch = [&] {
+    const auto mismatch = [&] {
       return rule_error(name, "input " + std::to_string(i) + " of " + to_string(x) +
                                   " does not join " + to_string(in[0].type.dims) + " along axis " +
                                   std::to_string(axis));
@@ -98,11 +96,11 @@ InferredTypes infer(const Concat& op, Operands in) {
     for (size_t d = 0; d < y.size(); ++d) {
       if (d == static_cast<size_t>(axis)) {
         if (x[d] == 0) continue;
-        bool sum_known = (y[d] >= 0 && x[d] >= 0) || y[d] == 0;
+        const bool sum_known = (y[d] >= 0 && x[d] >= 0) || y[d] == 0;
         y[d] = sum_known ? y[d] + x[d] : kDynamic;
         continue;
       }
-      auto size = merge_sizes(y[d], x[d]);
+      const auto size = merge_sizes(y[d], x[d]);
       if (!size) return mismatch();
       y[d] = *size;
     }
@@ -112,12 +110,12 @@ InferredTypes infer(const Concat& op, Operands in) {
 }
 
 Status reference(const Concat& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(int64_t axis, normalize_axis(Concat::kName, op.axis, out[0].rank()));
-  AxisView y = view_axis(out[0].dims(), axis);
+  TRY(const int64_t axis, normalize_axis(Concat::kName, op.axis, out[0].rank()));
+  const AxisView y = view_axis(out[0].dims(), axis);
   int64_t at = 0;
   for (const Tensor* t : in) {
-    AxisView x = view_axis(t->dims(), axis);
-    int64_t block = x.size * x.inner;
+    const AxisView x = view_axis(t->dims(), axis);
+    const int64_t block = x.size * x.inner;
     for (int64_t o = 0; o < x.outer; ++o)
       copy_bytes(*t, o * block, out[0], o * y.size * y.inner + at, block);
     at += block;
@@ -129,11 +127,11 @@ InferredTypes infer(const Split& op, Operands in) {
   const std::string_view name = Split::kName;
   CHECK_OK(require_inputs(name, in, 1, 1));
   const TensorType& x = in[0].type;
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.dims.size())));
-  if (op.sizes.empty()) return rule_error(name, "expected sizes, one an output");
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.dims.size())));
+  if (op.sizes.empty()) return rule_error(name, "expected sizes, one for each output");
   int64_t sum = 0, size = x.dims[static_cast<size_t>(axis)];
   std::vector<TensorType> outputs;
-  for (int64_t s : op.sizes) {
+  for (const int64_t s : op.sizes) {
     if (s < 0 || __builtin_add_overflow(sum, s, &sum)) {
       return rule_error(name, "expected sizes of at least 0, got " + ints_text(op.sizes));
     }
@@ -149,11 +147,11 @@ InferredTypes infer(const Split& op, Operands in) {
 }
 
 Status reference(const Split& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(int64_t axis, normalize_axis(Split::kName, op.axis, in[0]->rank()));
-  AxisView x = view_axis(in[0]->dims(), axis);
+  TRY(const int64_t axis, normalize_axis(Split::kName, op.axis, in[0]->rank()));
+  const AxisView x = view_axis(in[0]->dims(), axis);
   int64_t at = 0;
   for (size_t i = 0; i < out.size(); ++i) {
-    int64_t block = op.sizes[i] * x.inner;
+    const int64_t block = op.sizes[i] * x.inner;
     for (int64_t o = 0; o < x.outer; ++o)
       copy_bytes(*in[0], o * x.size * x.inner + at, out[i], o * block, block);
     at += block;
@@ -167,15 +165,15 @@ InferredTypes infer(const Slice&, Operands in) {
   constexpr std::string_view kRoles[] = {"x", "starts", "ends", "axes", "steps"};
   for (size_t i = 1; i < in.size(); ++i) CHECK_OK(require_int_vector(name, in, i, kRoles[i]));
   const Dims& x = in[0].type.dims;
-  int64_t rank = static_cast<int64_t>(x.size());
-  auto starts = constant_ints(in, 1), ends = constant_ints(in, 2), axes = constant_ints(in, 3),
-       steps = constant_ints(in, 4);
+  const int64_t rank = static_cast<int64_t>(x.size());
+  const auto starts = constant_ints(in, 1), ends = constant_ints(in, 2),
+             axes = constant_ints(in, 3), steps = constant_ints(in, 4);
   Dims y = x;
-  bool axes_known = !has(in, 3) || axes, steps_known = !has(in, 4) || steps;
+  const bool axes_known = !has(in, 3) || axes, steps_known = !has(in, 4) || steps;
   if (!starts || !ends || !axes_known || !steps_known) {
     if (!axes) return std::vector<TensorType>{{in[0].type.type, unknown_dims(rank)}};
-    for (int64_t a : *axes) {
-      TRY(int64_t axis, normalize_axis(name, a, rank));
+    for (const int64_t a : *axes) {
+      TRY(const int64_t axis, normalize_axis(name, a, rank));
       y[static_cast<size_t>(axis)] = kDynamic;
     }
     return std::vector<TensorType>{{in[0].type.type, y}};
@@ -202,7 +200,7 @@ Status reference(const Slice&, ReferenceInputs in, ReferenceOutputs out) {
   Dims strides = strides_of(in[0]->dims());
   int64_t offset = 0;
   for (size_t i = 0; i < s.axes.size(); ++i) {
-    size_t d = static_cast<size_t>(s.axes[i]);
+    const size_t d = static_cast<size_t>(s.axes[i]);
     SliceDim dim = slice_dim(in[0]->dims()[d], s.starts[i], s.ends[i], s.steps[i]);
     offset += dim.start * strides[d];
     // A single element needs no step, and a hostile one would overflow.
@@ -217,7 +215,7 @@ InferredTypes infer(const Gather& op, Operands in) {
   CHECK_OK(require_inputs(name, in, 2, 2));
   CHECK_OK(require_index_type(name, in[1].type));
   const Dims &x = in[0].type.dims, &indices = in[1].type.dims;
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
   CHECK_OK(require_indices(name, in[1], x[static_cast<size_t>(axis)]));
   Dims y(x.begin(), x.begin() + axis);
   y.insert(y.end(), indices.begin(), indices.end());
@@ -226,15 +224,15 @@ InferredTypes infer(const Gather& op, Operands in) {
 }
 
 Status reference(const Gather& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(int64_t axis, normalize_axis(Gather::kName, op.axis, in[0]->rank()));
-  AxisView x = view_axis(in[0]->dims(), axis);
+  TRY(const int64_t axis, normalize_axis(Gather::kName, op.axis, in[0]->rank()));
+  const AxisView x = view_axis(in[0]->dims(), axis);
   std::vector<int64_t> indices = to_int64s(*in[1]);
   for (int64_t& i : indices) {
     TRY(i, checked_index(Gather::kName, i, x.size));
   }
   int64_t at = 0;
   for (int64_t o = 0; o < x.outer; ++o) {
-    for (int64_t i : indices) {
+    for (const int64_t i : indices) {
       copy_bytes(*in[0], (o * x.size + i) * x.inner, out[0], at, x.inner);
       at += x.inner;
     }
@@ -247,28 +245,29 @@ InferredTypes infer(const GatherElements& op, Operands in) {
   CHECK_OK(require_inputs(name, in, 2, 2));
   CHECK_OK(require_index_type(name, in[1].type));
   const Dims &x = in[0].type.dims, &indices = in[1].type.dims;
-  TRY(int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
   bool fits = indices.size() == x.size();
   for (size_t d = 0; fits && d < x.size(); ++d) {
     fits = static_cast<int64_t>(d) == axis || x[d] < 0 || indices[d] <= x[d];
   }
   if (!fits) {
-    return rule_error(name, "expected indices that lie within " + to_string(x) + " but for axis " +
-                                std::to_string(axis) + ", got " + to_string(indices));
+    return rule_error(name, "expected indices that lie within " + to_string(x) +
+                                " except along axis " + std::to_string(axis) + ", got " +
+                                to_string(indices));
   }
   CHECK_OK(require_indices(name, in[1], x[static_cast<size_t>(axis)]));
   return std::vector<TensorType>{{in[0].type.type, indices}};
 }
 
 Status reference(const GatherElements& op, ReferenceInputs in, ReferenceOutputs out) {
-  TRY(int64_t axis, normalize_axis(GatherElements::kName, op.axis, in[0]->rank()));
+  TRY(const int64_t axis, normalize_axis(GatherElements::kName, op.axis, in[0]->rank()));
   std::vector<int64_t> indices = to_int64s(*in[1]);
-  int64_t size = in[0]->dims()[static_cast<size_t>(axis)];
+  const int64_t size = in[0]->dims()[static_cast<size_t>(axis)];
   for (int64_t& i : indices) {
     TRY(i, checked_index(GatherElements::kName, i, size));
   }
   Dims strides = strides_of(in[0]->dims());
-  int64_t along = std::exchange(strides[static_cast<size_t>(axis)], 0);
+  const int64_t along = std::exchange(strides[static_cast<size_t>(axis)], 0);
   with_element_bytes(in[0]->type(), [&](auto type) {
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);

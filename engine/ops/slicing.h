@@ -1,5 +1,7 @@
 // Operators that take tensors apart and put them together. Sources: ONNX Concat-13, Split-18,
-// Slice-13, Gather-13, GatherElements-13, Pad-18, Tile-13, ConstantOfShape-9, Range-11.
+// Slice-13, Gather-13, GatherElements-13.
+//
+// All types. Indices are int32 or int64; negative ones count from the end.
 #pragma once
 
 #include "engine/ops/attributes.h"
@@ -7,9 +9,10 @@
 
 namespace enginery {
 
-// One or more inputs, equal but for the size along `axis`.
+// Inputs: one or more, of one type, equal except for the size along `axis`, which adds up.
 struct Concat {
   static constexpr std::string_view kName = "concat";
+  static constexpr bool kMovesElements = true;
   int64_t axis = 1;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -17,28 +20,34 @@ struct Concat {
   }
 };
 
-// `sizes` along `axis`, one an output.
+// Outputs: x cut along `axis` into one piece for each of `sizes`, which must add up to the whole.
 struct Split {
   static constexpr std::string_view kName = "split";
+  static constexpr bool kMovesElements = true;
   int64_t axis = 0;
   std::vector<int64_t> sizes;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
-    v("axis", s.axis), v("sizes", s.sizes);
+    v("axis", s.axis);
+    v("sizes", s.sizes);
   }
 };
 
-// Inputs: x, starts, ends, optional axes, optional steps (all int64).
+// Inputs: x, starts, ends, optional axes (default: the first ones), optional steps (all int64).
+// Positions beyond the dimension are clamped, negative steps run backwards; an empty result is
+// allowed.
 struct Slice {
   static constexpr std::string_view kName = "slice";
+  static constexpr bool kMovesElements = true;
   template <typename Self, typename V>
   static void fields(Self&, V&&) {}
 };
 
-// Inputs: data, indices (negative counts from the end). Output: data.dims with `axis` replaced by
-// indices.dims.
+// Inputs: data, indices. Output: data.dims with `axis` replaced by indices.dims. Errors:
+// invalid_argument for an index outside of the axis.
 struct Gather {
   static constexpr std::string_view kName = "gather";
+  static constexpr bool kMovesElements = true;
   int64_t axis = 0;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -46,9 +55,11 @@ struct Gather {
   }
 };
 
-// Inputs: data, indices of data's rank. out[i][j] = data[indices[i][j]][j] for axis 0.
+// Inputs: data, indices of data's rank and within its dims except along `axis`. Output:
+// indices.dims, out[i][j] = data[indices[i][j]][j] for axis 0.
 struct GatherElements {
   static constexpr std::string_view kName = "gather_elements";
+  static constexpr bool kMovesElements = true;
   int64_t axis = 0;
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
@@ -56,62 +67,10 @@ struct GatherElements {
   }
 };
 
-enum class PadMode { constant, reflect, edge, wrap };
-std::span<const std::string_view> enum_names(PadMode);
-
-// Inputs: x, pads (int64: begins then ends), optional value (scalar), optional axes. Negative pads
-// crop.
-struct Pad {
-  static constexpr std::string_view kName = "pad";
-  PadMode mode = PadMode::constant;
-  template <typename Self, typename V>
-  static void fields(Self& s, V&& v) {
-    v("mode", s.mode);
-  }
-};
-
-// Inputs: x, repeats (int64, one a dimension).
-struct Tile {
-  static constexpr std::string_view kName = "tile";
-  template <typename Self, typename V>
-  static void fields(Self&, V&&) {}
-};
-
-// Input: shape (int64). Output: that shape filled with `value` of type `type`.
-struct Fill {
-  static constexpr std::string_view kName = "fill";
-  DataType type = DataType::float32;
-  float value = 0;
-  template <typename Self, typename V>
-  static void fields(Self& s, V&& v) {
-    v("type", s.type), v("value", s.value);
-  }
-};
-
-// Inputs: start, limit, delta (scalars).
-struct Range {
-  static constexpr std::string_view kName = "range";
-  template <typename Self, typename V>
-  static void fields(Self&, V&&) {}
-};
-
-InferredTypes infer(const Concat& op, Operands in);
-Status reference(const Concat& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Split& op, Operands in);
-Status reference(const Split& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Slice& op, Operands in);
-Status reference(const Slice& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Gather& op, Operands in);
-Status reference(const Gather& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const GatherElements& op, Operands in);
-Status reference(const GatherElements& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Pad& op, Operands in);
-Status reference(const Pad& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Tile& op, Operands in);
-Status reference(const Tile& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Fill& op, Operands in);
-Status reference(const Fill& op, ReferenceInputs in, ReferenceOutputs out);
-InferredTypes infer(const Range& op, Operands in);
-Status reference(const Range& op, ReferenceInputs in, ReferenceOutputs out);
+ENGINERY_OPERATOR(Concat);
+ENGINERY_OPERATOR(Split);
+ENGINERY_OPERATOR(Slice);
+ENGINERY_OPERATOR(Gather);
+ENGINERY_OPERATOR(GatherElements);
 
 }  // namespace enginery

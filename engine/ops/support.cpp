@@ -21,7 +21,7 @@ Status require_floating(std::string_view op, Operands in) {
 
 Status require_same_type(std::string_view op, Operands in, std::initializer_list<size_t> inputs) {
   const Operand* first = nullptr;
-  for (size_t i : inputs) {
+  for (const size_t i : inputs) {
     if (!has(in, i)) continue;
     if (!first) first = &in[i];
     if (in[i].type.type != first->type.type) {
@@ -35,7 +35,7 @@ Status require_same_type(std::string_view op, Operands in, std::initializer_list
 Status require_int_vector(std::string_view op, Operands in, size_t i, std::string_view what) {
   if (!has(in, i)) return {};
   const TensorType& t = in[i].type;
-  bool is_int = t.type == DataType::int64 || t.type == DataType::int32;
+  const bool is_int = t.type == DataType::int64 || t.type == DataType::int32;
   if (is_int && t.dims.size() <= 1) return {};
   return rule_error(op,
                     "expected " + std::string(what) + " as an int64 vector, got " + to_string(t));
@@ -96,7 +96,7 @@ std::optional<int64_t> merge_sizes(int64_t a, int64_t b) {
 
 int64_t product_of(std::span<const int64_t> sizes) {
   int64_t known = 1, symbol = 1;
-  for (int64_t s : sizes) {
+  for (const int64_t s : sizes) {
     if (s == 0) return 0;
     if (s > 0)
       known *= s;
@@ -108,9 +108,9 @@ int64_t product_of(std::span<const int64_t> sizes) {
 }
 
 Dims broadcast_strides(const Dims& from, const Dims& to) {
-  Dims own = strides_of(from);
+  const Dims own = strides_of(from);
   Dims strides(to.size(), 0);
-  size_t lead = to.size() - from.size();
+  const size_t lead = to.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i) strides[lead + i] = from[i] == 1 ? 0 : own[i];
   return strides;
 }
@@ -120,8 +120,10 @@ void copy_strided(const Tensor& in, int64_t offset, const Dims& strides, Tensor&
   Dims outer = out.dims(), outer_strides = strides;
   int64_t n = 1, step = 1;
   if (!outer.empty()) {
-    n = outer.back(), step = strides.back();
-    outer.pop_back(), outer_strides.pop_back();
+    n = outer.back();
+    step = strides.back();
+    outer.pop_back();
+    outer_strides.pop_back();
   }
   with_element_bytes(in.type(), [&](auto type) {
     using T = decltype(type);

@@ -18,9 +18,11 @@ namespace enginery {
 // invalid_argument: "conv: expected ...".
 Error rule_error(std::string_view op, const std::string& message);
 
+// Whether input i is there, for shape rules.
 inline bool has(Operands in, size_t i) {
   return i < in.size() && in[i].present;
 }
+// Input i, or null where it is absent, for references.
 inline const Tensor* given(ReferenceInputs in, size_t i) {
   return i < in.size() ? in[i] : nullptr;
 }
@@ -34,9 +36,11 @@ Status require_int_vector(std::string_view op, Operands in, size_t i, std::strin
 // Input i, where present and of known dims, is a vector of `size` elements.
 Status require_vector(std::string_view op, Operands in, size_t i, int64_t size,
                       std::string_view what);
+// The rank lies in [least, most].
 Status require_rank(std::string_view op, const Dims& dims, size_t least, size_t most = SIZE_MAX);
+// Indices are int32 or int64.
 Status require_index_type(std::string_view op, const TensorType& indices);
-// index in [-size, size) -> [0, size).
+// index in [-size, size) -> [0, size). Errors: invalid_argument.
 Result<int64_t> checked_index(std::string_view op, int64_t index, int64_t size);
 
 // Input i's value, if it is present and known at build time.
@@ -58,6 +62,7 @@ int64_t product_of(std::span<const int64_t> sizes);
 
 // ---- references
 
+// A tensor's elements without a check of the type: references call these under with_number_type.
 template <typename T>
 const T* elements(const Tensor& t) {
   return static_cast<const T*>(t.raw());

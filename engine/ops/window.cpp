@@ -13,7 +13,7 @@ Status require_list(std::string_view op, std::string_view name, const std::vecto
     return rule_error(op, "expected " + std::to_string(size) + " " + std::string(name) + ", got " +
                               std::to_string(list.size()));
   }
-  for (int64_t v : list) {
+  for (const int64_t v : list) {
     if (v < least || v > kMost) {
       return rule_error(op, "expected " + std::string(name) + " between " + std::to_string(least) +
                                 " and " + std::to_string(kMost) + ", got " + std::to_string(v));
@@ -36,7 +36,7 @@ Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial,
   }
   std::vector<Window> windows(spatial);
   for (size_t i = 0; i < spatial; ++i) {
-    int64_t k = lists.kernel[i];
+    const int64_t k = lists.kernel[i];
     if (k == 0 || k > kMost)
       return rule_error(op, "expected kernel sizes of at least 1, got " + std::to_string(k));
     windows[i] = {k, lists.strides[i], lists.dilations[i], lists.pads_begin[i], lists.pads_end[i]};
@@ -47,9 +47,9 @@ Result<std::vector<Window>> make_windows(std::string_view op, size_t spatial,
 Result<int64_t> windows_that_fit(std::string_view op, int64_t in, const Window& w,
                                  WindowRounding rounding) {
   if (w.kernel < 0) return kDynamic;
-  int64_t pads = w.pad_begin + w.pad_end, extent = w.extent();
+  const int64_t pads = w.pad_begin + w.pad_end, extent = w.extent();
   if (in < 0) return w.stride == 1 && pads == extent - 1 ? in : kDynamic;
-  int64_t room = in + pads - extent;
+  const int64_t room = in + pads - extent;
   if (room < 0) {
     return rule_error(op, "a window of " + std::to_string(extent) + " does not fit into " +
                               std::to_string(in) + " elements and " + std::to_string(pads) +

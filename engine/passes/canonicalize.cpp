@@ -6,7 +6,7 @@ namespace enginery {
 namespace {
 
 bool is_whole_plane(const Dims& dims, std::vector<int64_t> axes) {
-  int64_t rank = static_cast<int64_t>(dims.size());
+  const int64_t rank = static_cast<int64_t>(dims.size());
   if (rank < 3) return false;
   for (int64_t& a : axes) a = a < 0 ? a + rank : a;
   std::sort(axes.begin(), axes.end());
@@ -34,7 +34,7 @@ std::optional<Op> as_global_pooling(const Graph& graph, const Node& node) {
   const TensorType& in = graph.value(node.inputs[0]).type;
   if (!is_floating(in.type) || !is_static(in.dims)) return std::nullopt;
   if (const auto* reduce = std::get_if<Reduce>(&node.op)) {
-    bool pools = reduce->kind == ReduceKind::mean || reduce->kind == ReduceKind::max;
+    const bool pools = reduce->kind == ReduceKind::mean || reduce->kind == ReduceKind::max;
     if (!pools || !reduce->keep_dims || !is_whole_plane(in.dims, reduce->axes)) return std::nullopt;
     return GlobalPooling{reduce->kind == ReduceKind::mean ? PoolKind::average : PoolKind::max};
   }
@@ -49,20 +49,21 @@ std::optional<Op> as_global_pooling(const Graph& graph, const Node& node) {
 // transposed.
 bool simplify_gemm(Graph& graph, Node& node) {
   Gemm gemm = std::get<Gemm>(node.op);
-  bool has_c = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  const bool has_c = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   const Tensor* b = graph.constant(node.inputs[1]);
   const Tensor* c = has_c ? graph.constant(node.inputs[2]) : nullptr;
   if ((gemm.alpha == 1 && (!has_c || gemm.beta == 1)) || !b || b->type() != DataType::float32)
     return false;
   if (has_c && (!c || c->type() != DataType::float32)) return false;
-  auto scaled = [&](const Tensor& t, float by) {
+  const auto scaled = [&](const Tensor& t, float by) {
     Tensor out = t;
     for (float& x : out.mutable_data<float>()) x *= by;
     return out;
   };
-  std::string name = graph.value(node.inputs[1]).name;
-  Tensor weights = scaled(*b, gemm.alpha);  // both before the graph's tables grow and move b and c
-  Tensor bias = has_c ? scaled(*c, gemm.beta) : Tensor();
+  const std::string name = graph.value(node.inputs[1]).name;
+  const Tensor weights =
+      scaled(*b, gemm.alpha);  // both before the graph's tables grow and move b and c
+  const Tensor bias = has_c ? scaled(*c, gemm.beta) : Tensor();
   node.inputs[1] = graph.add_constant(name + ".scaled", weights);
   if (has_c) node.inputs[2] = graph.add_constant(name + ".bias", bias);
   gemm.alpha = gemm.beta = 1;
@@ -90,7 +91,8 @@ bool scales_to_sizes(Graph& graph, Node& node) {
   const ValueId sizes = graph.add_constant(
       name + ".sizes", Tensor::of<int64_t>({std::ssize(out)}, std::span<const int64_t>(out)));
   node.inputs.resize(std::max<size_t>(node.inputs.size(), 3), kNoValue);
-  node.inputs[1] = kNoValue, node.inputs[2] = sizes;
+  node.inputs[1] = kNoValue;
+  node.inputs[2] = sizes;
   return true;
 }
 
@@ -98,7 +100,7 @@ bool scales_to_sizes(Graph& graph, Node& node) {
 
 Result<int> canonicalize(Graph& graph) {
   int changed = 0;
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     Node& node = graph.node(id);
     if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
     if (std::holds_alternative<Gemm>(node.op)) changed += simplify_gemm(graph, node);

@@ -9,6 +9,7 @@
 
 namespace enginery {
 
+// How many places changed.
 Result<int> canonicalize(Graph& graph);
 
 }  // namespace enginery

@@ -11,8 +11,8 @@ struct Affine {
 };
 
 std::vector<float> floats(const Tensor& t) {
-  Tensor f = convert(t, DataType::float32);
-  auto data = f.data<float>();
+  const Tensor f = convert(t, DataType::float32);
+  const auto data = f.data<float>();
   return {data.begin(), data.end()};
 }
 
@@ -20,17 +20,17 @@ std::vector<float> floats(const Tensor& t) {
 std::optional<std::vector<float>> per_channel(const Tensor* t, const Dims& dims,
                                               size_t channel_axis) {
   if (!t || !is_floating(t->type()) || dims[channel_axis] < 0) return std::nullopt;
-  size_t channels = static_cast<size_t>(dims[channel_axis]);
+  const size_t channels = static_cast<size_t>(dims[channel_axis]);
   if (t->size() == 1) {
     // One number would also raise the rank of a smaller tensor: broadcasting must leave dims as
     // they are.
     if (t->dims().size() > dims.size()) return std::nullopt;
     return std::vector<float>(channels, floats(*t)[0]);
   }
-  size_t rank = t->dims().size();
+  const size_t rank = t->dims().size();
   if (rank > dims.size() || t->size() != static_cast<int64_t>(channels)) return std::nullopt;
   for (size_t i = 0; i < rank; ++i) {
-    size_t axis = dims.size() - rank + i;
+    const size_t axis = dims.size() - rank + i;
     if (t->dims()[i] != 1 && axis != channel_axis) return std::nullopt;
   }
   return floats(*t);
@@ -44,13 +44,13 @@ std::optional<Affine> batch_norm_affine(const Graph& graph, const Node& node) {
   }
   auto scale = floats(*parts[0]), bias = floats(*parts[1]), mean = floats(*parts[2]),
        variance = floats(*parts[3]);
-  float epsilon = std::get<BatchNorm>(node.op).epsilon;
+  const float epsilon = std::get<BatchNorm>(node.op).epsilon;
   Affine out;
   for (size_t k = 0; k < scale.size(); ++k) {
-    double v = static_cast<double>(variance[k]) + epsilon;
+    const double v = static_cast<double>(variance[k]) + epsilon;
     if (!(v > 0))
       return std::nullopt;  // the reference would give NaN or infinity: leave it to say so
-    double s = scale[k] / std::sqrt(v);
+    const double s = scale[k] / std::sqrt(v);
     out.scale.push_back(static_cast<float>(s));
     out.shift.push_back(static_cast<float>(bias[k] - mean[k] * s));
   }
@@ -67,10 +67,10 @@ std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x,
   if (!binary) return std::nullopt;
   const Dims& dims = graph.value(x).type.dims;
   if (graph.value(node.outputs[0]).type.dims != dims) return std::nullopt;
-  bool left = node.inputs[0] == x;
+  const bool left = node.inputs[0] == x;
   auto c = per_channel(graph.constant(node.inputs[left ? 1 : 0]), dims, channel_axis);
   if (!c) return std::nullopt;
-  size_t n = c->size();
+  const size_t n = c->size();
   switch (binary->kind) {
     case BinaryKind::mul:
       return Affine{*c, std::vector<float>(n, 0)};
@@ -113,12 +113,12 @@ std::optional<WeightAxis> weight_axis(const Graph& graph, const Node& node) {
 
 Tensor scale_weights(const Tensor& w, const WeightAxis& where, const std::vector<float>& scale) {
   Tensor out = convert(w, DataType::float32);
-  auto data = out.mutable_data<float>();
-  int64_t inner = strides_of(w.dims())[where.axis], size = w.dims()[where.axis];
-  int64_t outer = w.size() / std::max<int64_t>(inner * size, 1);
-  int64_t inputs_a_group = std::max<int64_t>(outer / where.groups, 1);
+  const auto data = out.mutable_data<float>();
+  const int64_t inner = strides_of(w.dims())[where.axis], size = w.dims()[where.axis];
+  const int64_t outer = w.size() / std::max<int64_t>(inner * size, 1);
+  const int64_t inputs_a_group = std::max<int64_t>(outer / where.groups, 1);
   for (int64_t o = 0; o < outer; ++o) {
-    int64_t first_channel = where.groups == 1 ? 0 : (o / inputs_a_group) * size;
+    const int64_t first_channel = where.groups == 1 ? 0 : (o / inputs_a_group) * size;
     for (int64_t k = 0; k < size; ++k) {
       float* row = data.data() + (o * size + k) * inner;
       for (int64_t i = 0; i < inner; ++i) row[i] *= scale[static_cast<size_t>(first_channel + k)];
@@ -133,7 +133,7 @@ std::optional<std::vector<float>> bias_of(const Graph& graph, const Node& node, 
   const Tensor* b = graph.constant(node.inputs[2]);
   if (!b || !is_floating(b->type())) return std::nullopt;
   if (b->size() == 1) return std::vector<float>(channels, floats(*b)[0]);
-  bool vector = b->size() == static_cast<int64_t>(channels) && b->dims().back() == b->size();
+  const bool vector = b->size() == static_cast<int64_t>(channels) && b->dims().back() == b->size();
   return vector ? std::optional(floats(*b)) : std::nullopt;
 }
 
@@ -148,18 +148,18 @@ bool is_finite(const Affine& a) {
 bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Affine& affine) {
   Node& node = graph.node(producer);
   const Tensor* w = graph.constant(node.inputs[1]);
-  bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  bool takes_bias = !std::holds_alternative<MatMul>(node.op);
+  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  const bool takes_bias = !std::holds_alternative<MatMul>(node.op);
   auto bias = bias_of(graph, node, affine.scale.size());
   if (!w || w->type() != DataType::float32 || !bias || !is_finite(affine)) return false;
   bool shifts = has_bias;
-  for (float s : affine.shift) shifts |= s != 0;
+  for (const float s : affine.shift) shifts |= s != 0;
   if (shifts && !takes_bias)
     return false;  // a matrix product's bias is an epilogue step: vertical fusion takes it
   bool scales = false;
-  for (float s : affine.scale) scales |= s != 1;
+  for (const float s : affine.scale) scales |= s != 1;
   if (scales) {
-    std::string name = graph.value(node.inputs[1]).name;
+    const std::string name = graph.value(node.inputs[1]).name;
     node.inputs[1] = graph.add_constant(name + ".folded", scale_weights(*w, where, affine.scale));
   }
   if (!shifts) return true;
@@ -174,17 +174,17 @@ bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Aff
 
 bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) {
   const Node& node = graph.node(id);
-  for (ValueId x : node.inputs) {
+  for (const ValueId x : node.inputs) {
     if (x == kNoValue || graph.constant(x)) continue;
-    NodeId producer = graph.value(x).producer;
+    const NodeId producer = graph.value(x).producer;
     if (producer == kNoNode || users[static_cast<size_t>(x)].size() != 1 || graph.is_output(x))
       continue;
-    auto where = weight_axis(graph, graph.node(producer));
+    const auto where = weight_axis(graph, graph.node(producer));
     if (!where || graph.value(x).type.type != DataType::float32) continue;
-    bool matrix = std::holds_alternative<MatMul>(graph.node(producer).op);
-    size_t axis = matrix ? graph.value(x).type.dims.size() - 1 : 1;
+    const bool matrix = std::holds_alternative<MatMul>(graph.node(producer).op);
+    const size_t axis = matrix ? graph.value(x).type.dims.size() - 1 : 1;
     if (axis >= graph.value(x).type.dims.size()) continue;
-    auto affine = as_affine(graph, node, x, axis);
+    const auto affine = as_affine(graph, node, x, axis);
     if (!affine || !fold_into(graph, producer, *where, *affine)) continue;
     users[static_cast<size_t>(x)] = users[static_cast<size_t>(node.outputs[0])];
     graph.replace_uses(node.outputs[0], x);
@@ -197,15 +197,15 @@ bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) 
 // A batch norm that nothing takes in: x * s + t, which element-wise kernels know.
 bool decompose(Graph& graph, NodeId id) {
   Node node = graph.node(id);
-  auto affine = batch_norm_affine(graph, node);
+  const auto affine = batch_norm_affine(graph, node);
   const TensorType& type = graph.value(node.inputs[0]).type;
   if (!affine || !is_finite(*affine) || type.type != DataType::float32 || type.dims.size() < 2)
     return false;
   Dims dims(type.dims.size(), 1);
   dims[1] = static_cast<int64_t>(affine->scale.size());
-  ValueId scale = graph.add_constant(
+  const ValueId scale = graph.add_constant(
       node.name + ".scale", Tensor::of<float>(dims, std::span<const float>(affine->scale)));
-  ValueId shift = graph.add_constant(
+  const ValueId shift = graph.add_constant(
       node.name + ".shift", Tensor::of<float>(dims, std::span<const float>(affine->shift)));
   auto scaled =
       graph.add_node(node.name + ".scaled", Binary{BinaryKind::mul}, {node.inputs[0], scale});
@@ -223,13 +223,14 @@ bool decompose(Graph& graph, NodeId id) {
 Result<int> fold_batch_norm(Graph& graph) {
   int changed = 0;
   auto users = graph.users();
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     const Op& op = graph.node(id).op;
     if (!std::holds_alternative<BatchNorm>(op) && !std::holds_alternative<Binary>(op)) continue;
     if (fold_one(graph, id, users)) {
       ++changed;
-    } else if (std::holds_alternative<BatchNorm>(op)) {
-      if (decompose(graph, id)) users = graph.users(), ++changed;
+    } else if (std::holds_alternative<BatchNorm>(op) && decompose(graph, id)) {
+      users = graph.users();
+      ++changed;
     }
   }
   return changed;

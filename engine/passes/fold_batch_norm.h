@@ -10,6 +10,7 @@
 
 namespace enginery {
 
+// How many places changed.
 Result<int> fold_batch_norm(Graph& graph);
 
 }  // namespace enginery

@@ -11,7 +11,7 @@ class Matcher {
   explicit Matcher(const Graph& graph) : graph_(graph), users_(graph.users()) {}
 
   const Node* producer(ValueId v) const {
-    NodeId id = v == kNoValue ? kNoNode : graph_.value(v).producer;
+    const NodeId id = v == kNoValue ? kNoNode : graph_.value(v).producer;
     return id == kNoNode ? nullptr : &graph_.node(id);
   }
   // The producer, if only one node reads it, so that the pattern may swallow it.
@@ -34,7 +34,7 @@ class Matcher {
     const Binary* binary = node ? std::get_if<Binary>(&node->op) : nullptr;
     if (!binary || binary->kind != kind) return std::nullopt;
     if (auto s = scalar(node->inputs[1])) return WithScalar{node->inputs[0], *s};
-    bool commutes = kind == BinaryKind::add || kind == BinaryKind::mul;
+    const bool commutes = kind == BinaryKind::add || kind == BinaryKind::mul;
     if (auto s = scalar(node->inputs[0]); s && commutes) return WithScalar{node->inputs[1], *s};
     return std::nullopt;
   }
@@ -63,7 +63,7 @@ std::optional<Match> hard_sigmoid(const Matcher& m, const Node& node) {
     const Node* clip = m.private_producer(scaled->other);
     const Activation* a = m.activation(clip, ActivationKind::clip);
     if (!a || a->alpha != 0 || a->beta != 6) return std::nullopt;
-    auto shifted = m.binary_with_scalar(m.private_producer(clip->inputs[0]), BinaryKind::add);
+    const auto shifted = m.binary_with_scalar(m.private_producer(clip->inputs[0]), BinaryKind::add);
     if (!shifted || shifted->scalar != 3) return std::nullopt;
     return Match{{ActivationKind::hard_sigmoid, 1.0f / 6, 0.5f}, shifted->other};
   }
@@ -74,9 +74,9 @@ std::optional<Match> hard_sigmoid(const Matcher& m, const Node& node) {
 std::optional<Match> gated(const Matcher& m, const Node& node) {
   const Binary* binary = std::get_if<Binary>(&node.op);
   if (!binary || binary->kind != BinaryKind::mul) return std::nullopt;
-  for (size_t side : {0, 1}) {
+  for (const size_t side : {0, 1}) {
     const Node* gate = m.private_producer(node.inputs[side]);
-    ValueId x = node.inputs[1 - side];
+    const ValueId x = node.inputs[1 - side];
     if (!gate || gate->inputs[0] != x) continue;
     if (m.activation(gate, ActivationKind::sigmoid)) return Match{{ActivationKind::swish, 1, 0}, x};
     const Activation* hard = m.activation(gate, ActivationKind::hard_sigmoid);
@@ -90,8 +90,8 @@ std::optional<Match> gated(const Matcher& m, const Node& node) {
 std::optional<Match> gelu(const Matcher& m, const Node& node) {
   const Binary* binary = std::get_if<Binary>(&node.op);
   if (!binary || binary->kind != BinaryKind::mul) return std::nullopt;
-  auto gate = [&](ValueId v) -> std::optional<ValueId> {  // v = 1 + erf(x / sqrt 2): x
-    auto plus_one = m.binary_with_scalar(m.private_producer(v), BinaryKind::add);
+  const auto gate = [&](ValueId v) -> std::optional<ValueId> {  // v = 1 + erf(x / sqrt 2): x
+    const auto plus_one = m.binary_with_scalar(m.private_producer(v), BinaryKind::add);
     if (!plus_one || plus_one->scalar != 1) return std::nullopt;
     const Node* erf = m.private_producer(plus_one->other);
     const Unary* unary = erf ? std::get_if<Unary>(&erf->op) : nullptr;
@@ -105,21 +105,22 @@ std::optional<Match> gelu(const Matcher& m, const Node& node) {
       return p->other;
     return std::nullopt;
   };
-  Match match{{ActivationKind::gelu_erf, 0, 0}, kNoValue};
+  const Activation gelu_op{ActivationKind::gelu_erf, 0, 0};
   if (auto half = m.binary_with_scalar(&node, BinaryKind::mul); half && half->scalar == 0.5f) {
     const Node* product = m.private_producer(half->other);
     const Binary* inner = product ? std::get_if<Binary>(&product->op) : nullptr;
     if (!inner || inner->kind != BinaryKind::mul) return std::nullopt;
-    for (size_t side : {0, 1}) {
-      auto x = gate(product->inputs[side]);
-      if (x && *x == product->inputs[1 - side]) return match.input = *x, match;
+    for (const size_t side : {0, 1}) {
+      const auto x = gate(product->inputs[side]);
+      if (x && *x == product->inputs[1 - side]) return Match{gelu_op, *x};
     }
     return std::nullopt;
   }
-  for (size_t side : {0, 1}) {
-    auto x = gate(node.inputs[side]);
-    auto half = m.binary_with_scalar(m.private_producer(node.inputs[1 - side]), BinaryKind::mul);
-    if (x && half && half->scalar == 0.5f && half->other == *x) return match.input = *x, match;
+  for (const size_t side : {0, 1}) {
+    const auto x = gate(node.inputs[side]);
+    const auto half =
+        m.binary_with_scalar(m.private_producer(node.inputs[1 - side]), BinaryKind::mul);
+    if (x && half && half->scalar == 0.5f && half->other == *x) return Match{gelu_op, *x};
   }
   return std::nullopt;
 }
@@ -129,13 +130,13 @@ std::optional<Match> gelu(const Matcher& m, const Node& node) {
 Result<int> fuse_activations(Graph& graph) {
   int changed = 0;
   // Hard sigmoids first: a hard swish is made of one.
-  for (auto pattern : {&hard_sigmoid, &gated, &gelu}) {
+  for (const auto pattern : {&hard_sigmoid, &gated, &gelu}) {
     std::optional<Matcher>
         matcher;  // made again only after a change: it holds every value's readers
-    for (NodeId id : graph.topological_order()) {
+    for (const NodeId id : graph.topological_order()) {
       if (!std::holds_alternative<Binary>(graph.node(id).op)) continue;
       if (!matcher) matcher.emplace(graph);
-      auto match = pattern(*matcher, graph.node(id));
+      const auto match = pattern(*matcher, graph.node(id));
       if (!match ||
           !(graph.value(match->input).type == graph.value(graph.node(id).outputs[0]).type))
         continue;

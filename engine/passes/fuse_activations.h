@@ -9,6 +9,7 @@
 
 namespace enginery {
 
+// How many places changed.
 Result<int> fuse_activations(Graph& graph);
 
 }  // namespace enginery

@@ -25,10 +25,10 @@ class Grower {
 
   std::vector<NodeId> grow(NodeId anchor) {
     std::vector<NodeId> chain{anchor};
-    bool pointwise = std::holds_alternative<Binary>(graph_.node(anchor).op);
+    const bool pointwise = std::holds_alternative<Binary>(graph_.node(anchor).op);
     int activations = 0, additions = 0;
     while (true) {
-      NodeId next = only_reader(chain.back());
+      const NodeId next = only_reader(chain.back());
       if (next == kNoNode || graph_.node(next).group != kNoGroup) break;
       const Node& node = graph_.node(next);
       if (std::holds_alternative<Activation>(node.op) && activations < kMaxActivations)
@@ -66,22 +66,22 @@ class Grower {
 }  // namespace
 
 Result<int> fuse_vertical(Graph& graph) {
-  auto users = graph.users();
-  std::vector<NodeId> order = graph.topological_order();
+  const auto users = graph.users();
+  const std::vector<NodeId> order = graph.topological_order();
   Grower grower(graph, users);
   int32_t groups = 0;
-  auto group_from = [&](NodeId id) {
+  const auto group_from = [&](NodeId id) {
     const Node& node = graph.node(id);
     if (node.group != kNoGroup || !is_anchor(node.op) || !is_floating_value(graph, node.outputs[0]))
       return;
-    std::vector<NodeId> chain = grower.grow(id);
+    const std::vector<NodeId> chain = grower.grow(id);
     if (chain.size() < 2) return;
-    for (NodeId member : chain) graph.node(member).group = groups;
+    for (const NodeId member : chain) graph.node(member).group = groups;
     ++groups;
   };
   // Backwards, so that of two anchors that meet in an addition the later one takes it; element-wise
   // anchors last, so that they never take an activation away from a convolution.
-  for (bool pointwise : {false, true}) {
+  for (const bool pointwise : {false, true}) {
     for (size_t i = order.size(); i-- > 0;) {
       if (std::holds_alternative<Binary>(graph.node(order[i]).op) == pointwise)
         group_from(order[i]);

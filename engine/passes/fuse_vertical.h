@@ -9,6 +9,7 @@
 
 namespace enginery {
 
+// How many places changed.
 Result<int> fuse_vertical(Graph& graph);
 
 }  // namespace enginery

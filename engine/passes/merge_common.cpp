@@ -29,18 +29,18 @@ Result<int> merge_common(Graph& graph) {
   std::vector<ValueId> same = representatives(graph);
   std::map<std::string, NodeId> seen;
   int changed = 0;
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     std::string key = std::string(op_name(node.op)) + " " + attributes_text(node.op);
-    for (ValueId v : node.inputs)
+    for (const ValueId v : node.inputs)
       key += " " + std::to_string(v == kNoValue ? v : same[static_cast<size_t>(v)]);
-    auto [found, fresh] = seen.emplace(std::move(key), id);
+    const auto [found, fresh] = seen.emplace(std::move(key), id);
     if (fresh) continue;
     const Node& first = graph.node(found->second);
     bool names_an_output = false;
-    for (ValueId v : node.outputs) names_an_output |= graph.is_output(v);
+    for (const ValueId v : node.outputs) names_an_output |= graph.is_output(v);
     if (names_an_output) continue;
-    std::vector<ValueId> from = node.outputs, to = first.outputs;
+    const std::vector<ValueId> from = node.outputs, to = first.outputs;
     for (size_t i = 0; i < from.size(); ++i) {
       graph.replace_uses(from[i], to[i]);
       same[static_cast<size_t>(from[i])] = to[i];

@@ -49,10 +49,10 @@ Status run_passes(Graph& graph, const PassOptions& options) {
     if (!known) return Error{ErrorCode::usage, "there is no pass '" + name + "' to skip"};
   }
   for (const Pass& pass : options.list) {
-    std::string name(pass.name);
+    const std::string name(pass.name);
     if (options.skip.count(name)) continue;
-    auto start = std::chrono::steady_clock::now();
-    auto changed = pass.run(graph);
+    const auto start = std::chrono::steady_clock::now();
+    const auto changed = pass.run(graph);
     if (!changed) return changed.error().within("pass " + name);
     double ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -4,15 +4,15 @@ namespace enginery {
 
 Result<int> remove_dead(Graph& graph) {
   std::vector<bool> needed(static_cast<size_t>(graph.value_count()), false);
-  for (ValueId v : graph.outputs()) needed[static_cast<size_t>(v)] = true;
-  std::vector<NodeId> order = graph.topological_order();
+  for (const ValueId v : graph.outputs()) needed[static_cast<size_t>(v)] = true;
+  const std::vector<NodeId> order = graph.topological_order();
   int changed = 0;
   for (size_t i = order.size(); i-- > 0;) {
     const Node& node = graph.node(order[i]);
     bool live = false;
-    for (ValueId v : node.outputs) live |= needed[static_cast<size_t>(v)];
+    for (const ValueId v : node.outputs) live |= needed[static_cast<size_t>(v)];
     if (live) {
-      for (ValueId v : node.inputs) {
+      for (const ValueId v : node.inputs) {
         if (v != kNoValue) needed[static_cast<size_t>(v)] = true;
       }
     } else {

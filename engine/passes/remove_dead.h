@@ -7,6 +7,7 @@
 
 namespace enginery {
 
+// How many places changed.
 Result<int> remove_dead(Graph& graph);
 
 }  // namespace enginery

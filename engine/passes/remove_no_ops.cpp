@@ -14,14 +14,14 @@ bool is_shaping(const Op& op) {
 bool pads_nothing(const Graph& graph, const Node& node) {
   const Tensor* pads = node.inputs.size() > 1 ? graph.constant(node.inputs[1]) : nullptr;
   if (!pads) return false;
-  auto values = to_int64s(*pads);
+  const auto values = to_int64s(*pads);
   return std::all_of(values.begin(), values.end(), [](int64_t p) { return p == 0; });
 }
 
 bool keeps_order(const Transpose& op, const Dims& dims) {
   // A transpose that moves only dimensions of size 1 keeps every element at its place.
   int64_t last = -1;
-  for (int64_t from : op.permutation) {
+  for (const int64_t from : op.permutation) {
     if (dims[static_cast<size_t>(from)] == 1) continue;
     if (from < last) return false;
     last = from;
@@ -45,13 +45,13 @@ bool returns_its_input(const Graph& graph, const Node& node) {
 
 Result<int> remove_no_ops(Graph& graph) {
   int changed = 0;
-  for (NodeId id : graph.topological_order()) {
+  for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs.size() != 1) continue;
     if (!returns_its_input(graph, node)) continue;
-    ValueId from = node.outputs[0], to = node.inputs[0];
+    const ValueId from = node.outputs[0], to = node.inputs[0];
     // An output must not become an input or a constant, nor take the name of another output.
-    bool plain = graph.value(to).producer != kNoNode && !graph.is_output(to);
+    const bool plain = graph.value(to).producer != kNoNode && !graph.is_output(to);
     if (graph.is_output(from) && !plain) continue;
     graph.replace_uses(from, to);
     graph.erase_node(id);

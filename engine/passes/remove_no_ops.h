@@ -1,13 +1,15 @@
 // Removes nodes that return their input: identity, dropout, casts, reshapes, transposes and pads
 // that change nothing.
 //
-// Runs before pattern matching, since such nodes stand between the pieces of a pattern.
+// Runs before pattern matching, since such nodes separate the pieces of a pattern. An output of the
+// graph never becomes an input or a constant; its name stays.
 #pragma once
 
 #include "engine/graph/graph.h"
 
 namespace enginery {
 
+// How many places changed.
 Result<int> remove_no_ops(Graph& graph);
 
 }  // namespace enginery

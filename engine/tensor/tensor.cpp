@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <limits>
-#include <new>
+#include <memory_resource>
 #include <type_traits>
 
 #include "engine/base/parallel.h"
@@ -10,11 +10,13 @@
 namespace enginery {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+constexpr size_t kAlignment = 64;  // bytes: a cache line, and the widest vector register
 
 std::shared_ptr<void> allocate(int64_t bytes) {
-  void* p = ::operator new(static_cast<size_t>(std::max<int64_t>(bytes, 1)), kAlignment);
-  return {p, [](void* q) { ::operator delete(q, kAlignment); }};
+  const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  std::pmr::memory_resource* const heap = std::pmr::new_delete_resource();
+  return {heap->allocate(size, kAlignment),
+          [heap, size](void* p) { heap->deallocate(p, size, kAlignment); }};
 }
 
 // Stand-ins so that the dispatch below sees 16-bit floats as types of their own.
@@ -196,8 +198,8 @@ float bfloat16_to_float(uint16_t bits) {
 }
 
 std::vector<int64_t> to_int64s(const Tensor& tensor) {
-  Tensor wide = convert(tensor, DataType::int64);
-  auto values = wide.data<int64_t>();
+  const Tensor wide = convert(tensor, DataType::int64);
+  const auto values = wide.data<int64_t>();
   return {values.begin(), values.end()};
 }
 
@@ -208,16 +210,16 @@ Dims strides_of(const Dims& dims) {
 }
 
 double relative_error(const Tensor& y, const Tensor& r) {
-  Tensor a = convert(y, DataType::float64), b = convert(r, DataType::float64);
+  const Tensor a = convert(y, DataType::float64), b = convert(r, DataType::float64);
   ENSURE(a.size() == b.size(), "relative_error: sizes differ");
   double difference = 0, largest = 0;
-  auto p = a.data<double>(), q = b.data<double>();
+  const auto p = a.data<double>(), q = b.data<double>();
   for (size_t i = 0; i < p.size(); ++i) {
     if (p[i] == q[i] || (std::isnan(p[i]) && std::isnan(q[i]))) {
       if (std::isfinite(q[i])) largest = std::max(largest, std::abs(q[i]));
       continue;
     }
-    double d = std::abs(p[i] - q[i]);
+    const double d = std::abs(p[i] - q[i]);
     if (!std::isfinite(d)) return std::numeric_limits<double>::infinity();
     difference = std::max(difference, d);
     largest = std::max(largest, std::abs(q[i]));

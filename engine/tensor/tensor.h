@@ -2,7 +2,7 @@
 //
 // Where: constants of a graph, inputs and outputs of references and of the runtime's host side.
 // Threads: copies may be read from many threads; writing needs the only reference (see
-// mutable_data).
+// mutable_data). Sizes are in elements unless a name says bytes.
 #pragma once
 
 #include <cstring>
@@ -15,6 +15,7 @@
 
 namespace enginery {
 
+// The DataType of a C++ type. float16 and bfloat16 have none here: convert() to float32 first.
 template <typename T>
 constexpr DataType data_type_of();
 template <>
@@ -69,8 +70,8 @@ class Tensor {
   // checked_volume.
   Tensor(DataType type, Dims dims);
 
-  // A tensor over storage that somebody else made and `storage` keeps alive; written to only after
-  // copying.
+  // A tensor over memory that `storage` keeps alive; written to only after copying. The bytes must
+  // stay as they are for as long as any copy lives.
   static Tensor borrow(DataType type, Dims dims, std::shared_ptr<const void> storage);
 
   // A copy of `values`, row-major. Requires values.size() == volume(dims).
@@ -86,6 +87,7 @@ class Tensor {
   static Tensor of(Dims dims, std::initializer_list<T> values) {
     return of<T>(std::move(dims), std::span<const T>(values.begin(), values.size()));
   }
+  // Rank 0, one element.
   template <typename T>
   static Tensor scalar(T value) {
     return of<T>({}, {value});
@@ -98,22 +100,25 @@ class Tensor {
   int64_t size() const { return size_; }  // elements
   int64_t bytes() const { return size_ * element_bytes(type_.type); }
 
+  // The first byte; null where there are no elements and nothing was allocated.
   const void* raw() const { return storage_.get(); }
   // Storage for writing; copies it first when other tensors share it.
   void* mutable_bytes();
 
+  // The elements, row-major. Aborts where T is not the tensor's type.
   template <typename T>
   std::span<const T> data() const {
     ENSURE(data_type_of<T>() == type(), "Tensor::data: wrong element type");
     return {static_cast<const T*>(raw()), static_cast<size_t>(size_)};
   }
+  // The same for writing; copies the storage first when other tensors share it.
   template <typename T>
   std::span<T> mutable_data() {
     ENSURE(data_type_of<T>() == type(), "Tensor::mutable_data: wrong element type");
     return {static_cast<T*>(mutable_bytes()), static_cast<size_t>(size_)};
   }
 
-  // The same elements under other dims of equal volume; shares storage.
+  // The same elements under other dims of equal volume (else aborts); shares storage.
   Tensor reshaped(Dims dims) const;
 
   ByteSpan byte_span() const {
@@ -131,7 +136,7 @@ class Tensor {
 // integers (floats are truncated and saturate), boolean is "not zero".
 Tensor convert(const Tensor& tensor, DataType to);
 
-// IEEE half and bfloat16 conversions of single values.
+// IEEE half and bfloat16 conversions of single values; to nearest even, overflow gives infinity.
 uint16_t float_to_half(float value);
 float half_to_float(uint16_t bits);
 uint16_t float_to_bfloat16(float value);
@@ -140,11 +145,11 @@ float bfloat16_to_float(uint16_t bits);
 // Any numeric tensor's elements as int64 (floats truncated): shapes, axes, splits.
 std::vector<int64_t> to_int64s(const Tensor& tensor);
 
-// Row-major strides in elements.
+// Row-major strides in elements: the last is 1.
 Dims strides_of(const Dims& dims);
 
-// error(y, r) = max|y - r| / max|r| (spec/performance.md section 5); infinite when y holds a NaN
-// that r does not.
+// max|y - r| / max|r|, the error that accuracy bars are stated in; infinite when y holds a NaN that
+// r does not. Requires equal sizes.
 double relative_error(const Tensor& y, const Tensor& r);
 
 }  // namespace enginery

@@ -62,7 +62,7 @@ bool is_integer(DataType type) {
 }
 
 bool is_static(const Dims& dims) {
-  for (int64_t d : dims) {
+  for (const int64_t d : dims) {
     if (d < 0) return false;
   }
   return true;
@@ -70,17 +70,17 @@ bool is_static(const Dims& dims) {
 
 int64_t volume(const Dims& dims) {
   int64_t n = 1;
-  for (int64_t d : dims) n *= d;
+  for (const int64_t d : dims) n *= d;
   return n;
 }
 
 Result<int64_t> checked_volume(const Dims& dims, int64_t bytes_per_element) {
   int64_t n = 1;
   bool empty = false;
-  for (int64_t d : dims) {
+  for (const int64_t d : dims) {
     if (d < 0) return Error{ErrorCode::invalid_argument, "negative size in " + to_string(dims)};
     empty |= d == 0;
-    // Also beside a 0: code that multiplies only some of the sizes must not overflow.
+    // Also where another size is 0: code that multiplies only some of the sizes must not overflow.
     if (d != 0 && (__builtin_mul_overflow(n, d, &n) || n > kMaxTensorBytes / bytes_per_element)) {
       return Error{ErrorCode::invalid_argument,
                    "a tensor of " + to_string(dims) + " elements is larger than 2^40 bytes"};
@@ -93,7 +93,7 @@ Result<int64_t> checked_volume(const Dims& dims, int64_t bytes_per_element) {
 std::string to_string(const Dims& dims) {
   if (dims.empty()) return "scalar";
   std::string out;
-  for (int64_t d : dims) {
+  for (const int64_t d : dims) {
     if (!out.empty()) out += 'x';
     out += d < 0 ? "?" : std::to_string(d);
   }
@@ -110,7 +110,7 @@ Result<Dims> parse_dims(std::string_view text) {
     if (at != end && *at == '?') {
       ++at;
     } else {
-      auto [next, error] = std::from_chars(at, end, d);
+      const auto [next, error] = std::from_chars(at, end, d);
       if (error != std::errc() || d < 0) break;
       at = next;
     }

@@ -219,7 +219,7 @@ void add_ordering(GraphMaker& make) {
   const int64_t size = x->dims()[static_cast<size_t>(axis < 0 ? axis + x->rank() : axis)];
   if (make.one_in(2)) {
     const bool largest = make.one_in(2);
-    make.add(ArgExtreme{largest, make.one_in(2), make.one_in(2), axis}, {x->id},
+    make.add(ArgMinMax{largest, make.one_in(2), make.one_in(2), axis}, {x->id},
              static_cast<double>(size), 0);
   } else {
     const double bound = std::max(x->bound, static_cast<double>(size));

@@ -118,7 +118,7 @@ void add_where(GraphMaker& make) {
       make.value_where([&](const Drawn& v) { return broadcast(v.dims(), condition->dims()).ok(); });
   if (!a) return;
   const Drawn b = partner_of(make, *a);
-  make.add(Select{}, {condition->id, a->id, b.id}, std::max(a->bound, b.bound), a->noise);
+  make.add(Where{}, {condition->id, a->id, b.id}, std::max(a->bound, b.bound), a->noise);
 }
 
 // Chains such as float -> int -> float: a cast that is dropped or moved changes the result.

@@ -2,7 +2,7 @@
 
 #include <onnx/onnx_pb.h>
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr size_t kMaxName = 4096;
@@ -17,16 +17,16 @@ size_t sequence_length(unsigned char first) {
 
 bool is_clean(const std::string& name) {
   for (size_t i = 0; i < name.size();) {
-    auto byte = static_cast<unsigned char>(name[i]);
+    const auto byte = static_cast<unsigned char>(name[i]);
     size_t n = sequence_length(byte);
     if (byte < 0x20 || byte == 0x7f || n == 0 || i + n > name.size()) return false;
     uint32_t code = n == 1 ? byte : byte & (0x7fu >> n);
     for (size_t k = 1; k < n; ++k) {
-      auto next = static_cast<unsigned char>(name[i + k]);
+      const auto next = static_cast<unsigned char>(name[i + k]);
       if ((next & 0xc0) != 0x80) return false;
       code = code << 6 | (next & 0x3fu);
     }
-    bool overlong = (n == 3 && code < 0x800) || (n == 4 && code < 0x10000);
+    const bool overlong = (n == 3 && code < 0x800) || (n == 4 && code < 0x10000);
     if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
     i += n;
   }
@@ -109,4 +109,4 @@ Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& we
   return node;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -8,7 +8,7 @@ namespace onnx {
 class NodeProto;
 }
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // Errors: invalid_argument (an attribute twice, without a value, or a tensor that does not add up;
 // names that are not printable UTF-8). Attributes of kinds that no reader takes come as
@@ -18,4 +18,4 @@ Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& we
 // Names reach logs, JSON and files: UTF-8 without control characters, at most 4096 bytes.
 Status check_name(const std::string& name);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -12,7 +12,7 @@
 #include "engine/base/file.h"
 #include "engine/import/onnx/source_node.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 Error refused(const std::string& location, const std::string& reason) {
@@ -49,10 +49,10 @@ Status ExternalFiles::open(const std::string& location) {
     return refused(location, "this model came without a folder, its weights must be inside");
   if (location.empty() || location.find('\0') != std::string::npos)
     return refused(location, "it names no file");
-  int folder = ::open(folder_->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int folder = ::open(folder_->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return errno_error("open folder " + folder_->string(), errno);
   fd_ = open_beneath(folder, location);
-  int error_number = errno;
+  const int error_number = errno;
   close(folder);
   if (fd_ < 0) return open_error(location, error_number);
   struct stat info {};
@@ -75,13 +75,16 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
                            char* target) {
   CHECK_OK(open(location));
   while (bytes > 0) {
-    ssize_t n = pread(fd_, target, std::min<uint64_t>(bytes, 1 << 30), static_cast<off_t>(offset));
+    const ssize_t n =
+        pread(fd_, target, std::min<uint64_t>(bytes, 1 << 30), static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("read external data '" + printable(location) + "'", errno);
     if (n == 0) return refused(location, "it became shorter while it was read");
-    target += n, offset += static_cast<uint64_t>(n), bytes -= static_cast<uint64_t>(n);
+    target += n;
+    offset += static_cast<uint64_t>(n);
+    bytes -= static_cast<uint64_t>(n);
   }
   return {};
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -1,4 +1,4 @@
-// Files beside an ONNX model that hold its weights, opened so that none outside the model's folder
+// Files next to an ONNX model that hold its weights, opened so that none outside the model's folder
 // can be reached.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 #include "engine/base/result.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
-// Not thread-safe; one a model being read.
+// Not thread-safe; one for each model that is being read.
 class ExternalFiles {
  public:
   // Without a folder every file is refused.
@@ -36,4 +36,4 @@ class ExternalFiles {
   uint64_t size_ = 0;
 };
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

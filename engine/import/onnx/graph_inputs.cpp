@@ -8,7 +8,7 @@
 #include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/source_node.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr int kMaxRank = 16;
@@ -26,7 +26,7 @@ Result<InputTypes::Input> InputTypes::declared(const onnx::ValueInfoProto& info)
   if (!info.type().has_tensor_type())
     return bad(info.name(), "it is not a tensor", ErrorCode::unsupported);
   const auto& tensor = info.type().tensor_type();
-  auto type = onnx_type(tensor.elem_type());
+  const auto type = onnx_type(tensor.elem_type());
   if (!type) return bad(info.name(), type.error().message, type.error().code);
   Input input{info.name(), *type, tensor.has_shape(), {}};
   if (tensor.shape().dim_size() > kMaxRank) {
@@ -47,7 +47,7 @@ Status InputTypes::bind(const Input& input, Size& size, int64_t value) {
   if (value < 0) return bad(input.name, "a given size is negative");
   size.value = value;
   if (size.symbol.empty()) return {};
-  auto [at, fresh] = bound_.emplace(size.symbol, value);
+  const auto [at, fresh] = bound_.emplace(size.symbol, value);
   if (fresh || at->second == value) return {};
   return bad(input.name, "dimension '" + printable(size.symbol) + "' is " + std::to_string(value) +
                              " here and " + std::to_string(at->second) + " elsewhere");
@@ -63,7 +63,10 @@ Status InputTypes::apply_shapes(const std::map<std::string, Dims>& shapes) {
       return Error{ErrorCode::invalid_argument,
                    "the model has no input '" + printable(name) + "' (it has: " + known + ")"};
     }
-    if (!input->has_shape) input->sizes.resize(dims.size()), input->has_shape = true;
+    if (!input->has_shape) {
+      input->sizes.resize(dims.size());
+      input->has_shape = true;
+    }
     if (input->sizes.size() != dims.size()) {
       return bad(name, "it has " + std::to_string(input->sizes.size()) + " dimensions, the shape " +
                            to_string(dims) + " does not fit");
@@ -80,7 +83,7 @@ Status InputTypes::close_open_sizes(bool default_to_one) {
                  ErrorCode::unsupported);
     for (Size& size : input.sizes) {
       if (size.value >= 0) continue;
-      auto bound = bound_.find(size.symbol);
+      const auto bound = bound_.find(size.symbol);
       if (!size.symbol.empty() && bound != bound_.end()) size.value = bound->second;
       if (size.value >= 0 || !default_to_one) continue;
       size.value = 1;
@@ -98,7 +101,7 @@ Status InputTypes::check_sizes() const {
         return bad(input.name, "a dimension of " + std::to_string(size.value) + " is too large");
       if (size.value >= 0) known.push_back(size.value);
     }
-    auto n = checked_volume(known, element_bytes(input.type));
+    const auto n = checked_volume(known, element_bytes(input.type));
     if (!n) return bad(input.name, n.error().message);
   }
   return {};
@@ -121,10 +124,10 @@ TensorType InputTypes::type(size_t i, Graph& graph) const {
   const Input& input = inputs_[i];
   TensorType type{input.type, {}};
   for (const Size& size : input.sizes) {
-    bool open = size.value < 0 && !size.symbol.empty();
+    const bool open = size.value < 0 && !size.symbol.empty();
     type.dims.push_back(open ? graph.symbol_size(size.symbol) : size.value);
   }
   return type;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

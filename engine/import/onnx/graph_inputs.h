@@ -1,4 +1,7 @@
-// The types of an ONNX graph's inputs, with the sizes that the caller gave.
+// The types of an ONNX graph's inputs, with the sizes that the caller gave (ImportOptions::shapes).
+//
+// A size given to a symbol ("N") holds for every input that names it; open sizes become 1 or stay
+// symbols of the graph, as the options say. Used by GraphReader before any node is read.
 #pragma once
 
 #include <map>
@@ -12,7 +15,7 @@ class GraphProto;
 class ValueInfoProto;
 }  // namespace onnx
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // Decides every input's type: first construct (binds symbols to given sizes), then ask input by
 // input.
@@ -26,6 +29,7 @@ class InputTypes {
 
   // The type of the i-th input; symbols that stay open become sizes of `graph`.
   TensorType type(size_t i, Graph& graph) const;
+  // "data: N = 1", for sizes that became 1.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -51,4 +55,4 @@ class InputTypes {
   std::vector<std::string> notes_;
 };
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

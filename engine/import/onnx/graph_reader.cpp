@@ -8,7 +8,7 @@
 #include "engine/import/onnx/node_order.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr int64_t kOldestOpset = 1, kNewestOpset = 21;
@@ -105,8 +105,8 @@ Status GraphReader::add_inputs() {
   TRY(InputTypes types, InputTypes::read(inputs, options_));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = inputs[i]->name();
-    TensorType type = types.type(i, out_.graph);
-    auto given = options_.values.find(name);
+    const TensorType type = types.type(i, out_.graph);
+    const auto given = options_.values.find(name);
     if (given != options_.values.end())
       CHECK_OK(add_given_value(name, type, given->second));
     else
@@ -129,10 +129,10 @@ Status GraphReader::add_given_value(const std::string& name, const TensorType& t
 }
 
 Status GraphReader::read_nodes() {
-  TRY(std::vector<int> order, node_order(proto_));
+  TRY(const std::vector<int> order, node_order(proto_));
   for (const auto& node : proto_.node()) used_.insert(node.input().begin(), node.input().end());
   for (const auto& output : proto_.output()) used_.insert(output.name());
-  for (int index : order) read_node(index);
+  for (const int index : order) read_node(index);
   return {};
 }
 
@@ -155,7 +155,7 @@ void GraphReader::read_node(int index) {
   std::vector<ValueId> inputs;
   bool known = true;
   for (const std::string& name : node->inputs) {
-    auto value = name.empty() ? Result<ValueId>(kNoValue) : find(name);
+    const auto value = name.empty() ? Result<ValueId>(kNoValue) : find(name);
     if (!value) problems_.add(value.error().within(node_text(*node)));
     inputs.push_back(value.ok() ? *value : kNoValue);
     known = known && (name.empty() || inputs.back() != kNoValue);
@@ -171,10 +171,10 @@ void GraphReader::read_node(int index) {
 void GraphReader::read_known_node(const SourceNode& node, const std::vector<ValueId>& inputs) {
   NodeReader reader(node, inputs, opset_, out_.graph, budget_);
   find_reader(node.op_type)->read(reader);
-  Status status = reader.finish();
+  const Status status = reader.finish();
   if (!status.ok()) return problems_.add(problem(node, inputs, status.error()));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    bool made = i < reader.results().size() && reader.results()[i] != kNoValue;
+    const bool made = i < reader.results().size() && reader.results()[i] != kNoValue;
     if (made)
       values_[node.outputs[i]] = reader.results()[i];
     else if (!node.outputs[i].empty() && used_.count(node.outputs[i]) > 0) {
@@ -189,8 +189,8 @@ std::string GraphReader::type_text(ValueId v) const {
   if (v == kNoValue) return "?";
   const TensorType& type = out_.graph.value(v).type;
   std::string dims;
-  for (int64_t d : type.dims) {
-    bool named = d <= -2 && static_cast<size_t>(-2 - d) < out_.graph.symbols.size();
+  for (const int64_t d : type.dims) {
+    const bool named = d <= -2 && static_cast<size_t>(-2 - d) < out_.graph.symbols.size();
     dims += (dims.empty() ? "" : "x") + (d >= 0  ? std::to_string(d)
                                          : named ? out_.graph.symbols[static_cast<size_t>(-2 - d)]
                                                  : "?");
@@ -207,7 +207,7 @@ Error GraphReader::problem(const SourceNode& node, const std::vector<ValueId>& i
         (i ? ", " : "") + (node.inputs[i].empty() ? std::string("none") : type_text(inputs[i]));
   }
   if (inputs.size() > 8) shapes += ", ...";
-  std::string attributes = attributes_text(node);
+  const std::string attributes = attributes_text(node);
   return {reason.code, node_text(node) + ": " + reason.message + " [operator set " +
                            std::to_string(opset_) +
                            "; attributes: " + (attributes.empty() ? "none" : attributes) +
@@ -215,14 +215,15 @@ Error GraphReader::problem(const SourceNode& node, const std::vector<ValueId>& i
 }
 
 Result<ValueId> GraphReader::find(const std::string& name) {
-  auto found = values_.find(name);
+  const auto found = values_.find(name);
   if (found != values_.end()) return found->second;
   return add_initializer(name);
 }
 
 Result<ValueId> GraphReader::add_initializer(const std::string& name) {
-  auto add = [&](Result<Tensor> tensor) -> Result<ValueId> {
-    if (!tensor.ok()) return values_[name] = kNoValue, tensor.error();
+  const auto add = [&](Result<Tensor> tensor) -> Result<ValueId> {
+    values_[name] = kNoValue;
+    if (!tensor.ok()) return tensor.error();
     return values_[name] = out_.graph.add_constant(name, std::move(*tensor));
   };
   if (auto dense = dense_.find(name); dense != dense_.end()) {
@@ -242,7 +243,7 @@ Status GraphReader::mark_outputs() {
     CHECK_OK(check_name(info.name()));
     if (!names.insert(info.name()).second)
       return invalid("two outputs are called '" + printable(info.name()) + "'");
-    auto value = find(info.name());
+    const auto value = find(info.name());
     if (!value) return invalid("output '" + printable(info.name()) + "' is made by nothing");
     if (*value != kNoValue) CHECK_OK(out_.graph.mark_output(*value, info.name()));
   }
@@ -250,4 +251,4 @@ Status GraphReader::mark_outputs() {
   return {};
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -1,5 +1,9 @@
 // GraphReader: an ONNX model message -> Graph. Orchestrates: limits, inputs, initialisers, nodes in
-// order, outputs.
+// order, outputs. What a node means is the readers' work (readers.h).
+//
+// Initialisers are added when something first reads them, so that unused ones cost nothing. A node
+// that cannot be read is noted in Problems and reading goes on: values that depend on it are
+// kNoValue, and their nodes are skipped in silence. Not thread-safe; one per model.
 #pragma once
 
 #include <set>
@@ -17,12 +21,13 @@ class GraphProto;
 class ModelProto;
 }  // namespace onnx
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 class GraphReader {
  public:
   // Empties the model's tensors as it copies them, so that the weights are not in memory twice.
   GraphReader(onnx::ModelProto& model, const ModelSource& source, const ImportOptions& options);
+  // Call once. Errors: invalid_argument, unsupported; one message that lists every problem.
   Result<ImportedModel> read();
 
  private:
@@ -56,4 +61,4 @@ class GraphReader {
   std::unordered_set<std::string> used_, node_names_;
 };
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -4,7 +4,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -39,7 +39,7 @@ class WireWalk {
   static bool varint(std::string_view& bytes, uint64_t& value) {
     value = 0;
     for (int shift = 0; shift < 70 && !bytes.empty(); shift += 7) {
-      uint64_t byte = static_cast<unsigned char>(bytes[0]);
+      const uint64_t byte = static_cast<unsigned char>(bytes[0]);
       bytes.remove_prefix(1);
       if (shift < 64) value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return true;
@@ -75,7 +75,7 @@ class WireWalk {
         return damaged();  // groups: ONNX has none
     }
     if (!varint(bytes, number) || number > bytes.size()) return damaged();
-    std::string_view part = bytes.substr(0, number);
+    const std::string_view part = bytes.substr(0, number);
     bytes.remove_prefix(number);
     return delimited(field, part, depth);
   }
@@ -85,9 +85,9 @@ class WireWalk {
       CHECK_OK(charge(kMessageBytes));
       return message(field->message_type(), part, depth + 1);
     }
-    bool numbers = field && field->is_packable();
-    bool is_float = numbers && (field->cpp_type() == FieldDescriptor::CPPTYPE_FLOAT ||
-                                field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE);
+    const bool numbers = field && field->is_packable();
+    const bool is_float = numbers && (field->cpp_type() == FieldDescriptor::CPPTYPE_FLOAT ||
+                                      field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE);
     return charge(kStringBytes + part.size() * (numbers && !is_float ? kNumberBytes : 1));
   }
 
@@ -97,7 +97,7 @@ class WireWalk {
 }  // namespace
 
 void DeleteModelProto::operator()(onnx::ModelProto* model) const {
-  delete model;
+  std::default_delete<onnx::ModelProto>()(model);
 }
 
 Status check_wire(std::string_view bytes) {
@@ -126,4 +126,4 @@ Result<ModelProtoPointer> parse_model(std::string_view bytes) {
   return model;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

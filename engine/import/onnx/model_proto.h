@@ -10,7 +10,7 @@ namespace onnx {
 class ModelProto;
 }
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // A deleter, so that this header needs no protobuf.
 struct DeleteModelProto {
@@ -27,4 +27,4 @@ Status check_wire(std::string_view bytes);
 // Errors: those of check_wire; invalid_argument without a graph or an operator set.
 Result<ModelProtoPointer> parse_model(std::string_view bytes);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

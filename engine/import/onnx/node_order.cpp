@@ -9,16 +9,16 @@
 
 #include "engine/import/onnx/source_node.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 using Producers = std::unordered_map<std::string_view, int>;  // value name -> index of its node
 constexpr int kOutside = -1;  // an input or initialiser of the graph
 
 std::string text_of(const onnx::NodeProto& node) {
-  std::string name = !node.name().empty()     ? node.name()
-                     : node.output_size() > 0 ? node.output(0)
-                                              : "";
+  const std::string name = !node.name().empty()     ? node.name()
+                           : node.output_size() > 0 ? node.output(0)
+                                                    : "";
   return "node '" + printable(name) + "' (" + printable(node.op_type()) + ")";
 }
 
@@ -43,7 +43,7 @@ Result<Producers> find_producers(const onnx::GraphProto& graph) {
 template <typename F>
 void for_each_source(const onnx::NodeProto& node, const Producers& producers, F&& f) {
   for (const std::string& input : node.input()) {
-    auto found = producers.find(input);
+    const auto found = producers.find(input);
     if (!input.empty() && found != producers.end() && found->second != kOutside) f(found->second);
   }
 }
@@ -71,7 +71,7 @@ Error cycle_error(const onnx::GraphProto& graph, const Producers& producers,
 
 Result<std::vector<int>> node_order(const onnx::GraphProto& graph) {
   TRY(Producers producers, find_producers(graph));
-  size_t n = static_cast<size_t>(graph.node_size());
+  const size_t n = static_cast<size_t>(graph.node_size());
   std::vector<int> missing(n, 0), order;
   std::vector<std::vector<int>> readers(n);
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
@@ -85,7 +85,7 @@ Result<std::vector<int>> node_order(const onnx::GraphProto& graph) {
   while (!ready.empty()) {
     order.push_back(ready.top());
     ready.pop();
-    for (int reader : readers[static_cast<size_t>(order.back())]) {
+    for (const int reader : readers[static_cast<size_t>(order.back())]) {
       if (--missing[static_cast<size_t>(reader)] == 0) ready.push(reader);
     }
   }
@@ -93,4 +93,4 @@ Result<std::vector<int>> node_order(const onnx::GraphProto& graph) {
   return order;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -12,11 +12,11 @@ namespace onnx {
 class GraphProto;
 }
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // Indices of the graph's nodes, producers first, file order where that is free.
 // Errors: invalid_argument (a value made twice or also an input, a cycle; the message names a
 // node).
 Result<std::vector<int>> node_order(const onnx::GraphProto& graph);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

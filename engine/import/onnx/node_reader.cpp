@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 // Bounds of folding during import: shapes, axes, anchors. Larger results are the constant folding
@@ -12,9 +12,9 @@ constexpr int64_t kMaxFoldedOutput = int64_t{1} << 16;
 
 // The input's dims [start, end), negative bounds from the end, both clamped.
 Tensor shape_tensor(const Shape& op, const Dims& dims) {
-  int64_t rank = static_cast<int64_t>(dims.size());
-  auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
-  int64_t begin = clamp(op.start), end = std::max(begin, clamp(op.end));
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  const auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  const int64_t begin = clamp(op.start), end = std::max(begin, clamp(op.end));
   return Tensor::of<int64_t>(
       {end - begin},
       std::span(dims).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
@@ -108,7 +108,7 @@ int64_t NodeReader::size(ValueId v, int64_t axis, std::string_view what) {
            " dimensions");
     return 1;
   }
-  int64_t size = dims(v)[static_cast<size_t>(axis)];
+  const int64_t size = dims(v)[static_cast<size_t>(axis)];
   if (size < 0) {
     refuse(std::string(what) + " is known only at run time; give the inputs' sizes (--shapes)");
     return 1;
@@ -171,13 +171,13 @@ std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op,
   }
   std::vector<const Tensor*> tensors;
   int64_t elements = 64;  // what a node costs by itself
-  for (ValueId v : inputs) {
+  for (const ValueId v : inputs) {
     tensors.push_back(constant(v));
     if (v != kNoValue && !tensors.back()) return std::nullopt;
     if (tensors.back()) elements += tensors.back()->size();
   }
   if (is_costly(op) || elements > kMaxFoldedInput) return std::nullopt;
-  auto types = infer_types(op, graph_.operands(Node{"", op, inputs}));
+  const auto types = infer_types(op, graph_.operands(Node{"", op, inputs}));
   if (!types) return std::nullopt;  // add_node reports it
   int64_t made = 0;
   for (const TensorType& t : *types) {
@@ -188,8 +188,9 @@ std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op,
   if (made > kMaxFoldedOutput || elements > budget_.elements) return std::nullopt;
   budget_.elements -= elements;
   auto results = run_reference(op, tensors);
-  if (!results) return fail(results.error()), std::nullopt;
-  return std::move(*results);
+  if (results) return std::move(*results);
+  fail(results.error());
+  return std::nullopt;
 }
 
 std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs,
@@ -206,11 +207,14 @@ std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs,
   if (!ok()) return {};
   // Only the node that gives the outputs bears the file's name; the steps before it are named by
   // their values.
-  bool is_last = names == node_.outputs;
+  const bool is_last = names == node_.outputs;
   auto nodes_outputs =
       graph_.add_node(is_last ? own_name() : "", std::move(op), std::move(inputs), names);
-  if (!nodes_outputs) return fail(nodes_outputs.error()), added;
-  for (ValueId v : *nodes_outputs) {
+  if (!nodes_outputs) {
+    fail(nodes_outputs.error());
+    return added;
+  }
+  for (const ValueId v : *nodes_outputs) {
     if (any_too_large(dims(v)))
       reject("a dimension of the result " + to_string(dims(v)) + " passes 2^31");
   }
@@ -222,12 +226,12 @@ std::string NodeReader::own_name() const {
 }
 
 std::vector<ValueId> NodeReader::add_all(Op op, std::vector<ValueId> inputs) {
-  std::string name = own_name() + "/" + std::string(op_name(op));
+  const std::string name = own_name() + "/" + std::string(op_name(op));
   return add_named(std::move(op), std::move(inputs), {name});
 }
 
 ValueId NodeReader::add(Op op, std::vector<ValueId> inputs) {
-  auto outputs = add_all(std::move(op), std::move(inputs));
+  const auto outputs = add_all(std::move(op), std::move(inputs));
   return outputs.empty() ? kNoValue : outputs[0];
 }
 
@@ -254,7 +258,7 @@ void NodeReader::result(Tensor tensor) {
 void NodeReader::result(ValueId value, size_t output) {
   if (!ok() || !has_output(output)) return;
   results_.resize(std::max(results_.size(), output + 1), kNoValue);
-  auto named = add_named(Identity{}, {value}, {node_.outputs[output]});
+  const auto named = add_named(Identity{}, {value}, {node_.outputs[output]});
   if (!named.empty()) results_[output] = named[0];
 }
 
@@ -272,4 +276,4 @@ Status NodeReader::finish() {
   return status_;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

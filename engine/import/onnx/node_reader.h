@@ -2,10 +2,10 @@
 // in the Graph.
 //
 // The first failure sticks: from then on every call does nothing and returns a neutral value, so
-// that readers are straight code without a check a line. The caller asks status() when the reader
-// is done. Where all inputs of an added operator are known at build time and small, the result is
-// computed on the spot, so that shapes made of shape arithmetic are constants when the next node's
-// shape rule needs them.
+// that readers are straight code without a check on every line. The caller asks status() when the
+// reader is done. Where all inputs of an added operator are known at build time and small, the
+// result is computed on the spot, so that shapes made of shape arithmetic are constants when the
+// next node's shape rule needs them.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 #include "engine/graph/graph.h"
 #include "engine/import/onnx/source_node.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // What folding during import may still cost, in elements computed; hostile models run out, real
 // ones do not.
@@ -73,6 +73,8 @@ class NodeReader {
   ValueId constant(Tensor tensor);
   ValueId ints_constant(std::vector<int64_t> values);    // int64[n]
   ValueId number_constant(double value, DataType type);  // scalar
+  // Infers types as the graph does: what a shape rule refuses, or a size beyond 2^31, ends the
+  // node.
   void result(Op op, std::vector<ValueId> inputs);
   void result(Tensor tensor);
   void result(ValueId value, size_t output = 0);
@@ -106,4 +108,4 @@ class NodeReader {
   std::vector<ValueId> results_;
 };
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -25,14 +25,14 @@ class OnnxImporter final : public Importer {
 
   Result<ImportedModel> import(const ModelSource& source,
                                const ImportOptions& options) const override try {
-    TRY(auto model, onnx_import::parse_model(source.bytes));
-    return onnx_import::GraphReader(*model, source, options).read();
+    TRY(const auto model, parse_model(source.bytes));
+    return GraphReader(*model, source, options).read();
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
   }
 
   Result<Bytes> pack(const ModelSource& source) const override try {
-    return onnx_import::pack(source);
+    return inline_external_data(source);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
   }

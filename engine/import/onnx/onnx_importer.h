@@ -1,5 +1,5 @@
 // The ONNX importer: operator sets 1 to 21 of the domain ai.onnx, weights inside the file or in
-// files beside it.
+// files next to it. Stateless: any number of threads may import at once.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 
 namespace enginery {
 
+// For make_importers; knows .onnx files by their name and their first bytes.
 std::unique_ptr<Importer> make_onnx_importer();
 
 }  // namespace enginery

@@ -1,9 +1,9 @@
 #include "engine/import/onnx/onnx_types.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 Result<DataType> onnx_type(int64_t type) {
-  auto none = [](const char* name) { return Error{ErrorCode::unsupported, name}; };
+  const auto none = [](const char* name) { return Error{ErrorCode::unsupported, name}; };
   switch (type) {
     case 1:
       return DataType::float32;
@@ -50,4 +50,4 @@ Result<DataType> onnx_type(int64_t type) {
   }
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

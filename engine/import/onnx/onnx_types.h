@@ -3,10 +3,10 @@
 
 #include "enginery/types.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // Errors: unsupported (strings, complex numbers, 8- and 4-bit floats and integers),
 // invalid_argument (no such type); the message is the type's name.
 Result<DataType> onnx_type(int64_t type);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -5,7 +5,7 @@
 #include "engine/import/onnx/model_proto.h"
 #include "engine/import/onnx/weights.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 class Packer {
@@ -37,7 +37,7 @@ class Packer {
   Status inline_tensor(onnx::TensorProto& proto) {
     if (proto.data_location() != onnx::TensorProto::EXTERNAL && proto.external_data_size() == 0)
       return {};
-    TRY(Tensor tensor, weights_.read(proto));
+    TRY(const Tensor tensor, weights_.read(proto));
     proto.clear_external_data();
     proto.clear_data_location();
     proto.set_raw_data(tensor.raw(), static_cast<size_t>(tensor.bytes()));
@@ -51,7 +51,7 @@ class Packer {
 
 }  // namespace
 
-Result<Bytes> pack(const ModelSource& source) {
+Result<Bytes> inline_external_data(const ModelSource& source) {
   TRY(ModelProtoPointer model, parse_model(source.bytes));
   Packer packer(source);
   CHECK_OK(packer.graph(*model->mutable_graph()));
@@ -66,4 +66,4 @@ Result<Bytes> pack(const ModelSource& source) {
   return out;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -3,10 +3,10 @@
 
 #include "engine/import/importer.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // The source's bytes unchanged when nothing is external. Errors: those of parsing and of external
 // data; unsupported when the whole would pass protobuf's 2 GiB.
-Result<Bytes> pack(const ModelSource& source);
+Result<Bytes> inline_external_data(const ModelSource& source);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -1,6 +1,6 @@
 #include "engine/import/onnx/problems.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr size_t kMaxLines = 200;
@@ -14,7 +14,7 @@ void Problems::add(Error problem) {
 }
 
 Error Problems::error() const {
-  ErrorCode code = all_unsupported_ ? ErrorCode::unsupported : ErrorCode::invalid_argument;
+  const ErrorCode code = all_unsupported_ ? ErrorCode::unsupported : ErrorCode::invalid_argument;
   if (count_ == 1) return {code, lines_[0]};
   std::string message = std::to_string(count_) + " problems:";
   for (const std::string& line : lines_) message += "\n  " + line;
@@ -23,4 +23,4 @@ Error Problems::error() const {
   return {code, message};
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -1,4 +1,5 @@
-// Every node that cannot be imported, collected, so that the user sees all of them at once.
+// Every node that cannot be imported, collected, so that the user sees all of them at once. Filled
+// by GraphReader; not thread-safe.
 #pragma once
 
 #include <string>
@@ -6,14 +7,14 @@
 
 #include "engine/base/result.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 class Problems {
  public:
   void add(Error problem);
   bool empty() const { return count_ == 0; }
-  // One error for all: unsupported when every problem is, invalid_argument otherwise; a line a
-  // problem.
+  // One error for all: unsupported when every problem is, invalid_argument otherwise; one line for
+  // each problem. Requires !empty().
   Error error() const;
 
  private:
@@ -22,4 +23,4 @@ class Problems {
   bool all_unsupported_ = true;
 };
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -4,7 +4,7 @@
 
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -26,7 +26,7 @@ void read_unary(NodeReader& node) {
 }
 
 void read_relu(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   if (is_floating(node.type(x))) return result_activation(node, {ActivationKind::relu});
   node.result(Binary{BinaryKind::max}, {x, node.number_constant(0, node.type(x))});
 }
@@ -41,19 +41,19 @@ void read_celu(NodeReader& node) {
   result_activation(node, {ActivationKind::celu, node.real("alpha", 1)});
 }
 void read_selu(NodeReader& node) {
-  float alpha = node.real("alpha", 1.67326319217681884765625f),
-        gamma = node.real("gamma", 1.05070102214813232421875f);
+  const float alpha = node.real("alpha", 1.67326319217681884765625f),
+              gamma = node.real("gamma", 1.05070102214813232421875f);
   result_activation(node, {ActivationKind::selu, alpha, gamma});
 }
 void read_hard_sigmoid(NodeReader& node) {
-  float alpha = node.real("alpha", 0.2f), beta = node.real("beta", 0.5f);
+  const float alpha = node.real("alpha", 0.2f), beta = node.real("beta", 0.5f);
   result_activation(node, {ActivationKind::hard_sigmoid, alpha, beta});
 }
 void read_thresholded_relu(NodeReader& node) {
   result_activation(node, {ActivationKind::thresholded_relu, node.real("alpha", 1)});
 }
 void read_gelu(NodeReader& node) {
-  std::string approximate = node.text("approximate", "none");
+  const std::string approximate = node.text("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
     node.reject("attribute approximate is '" + approximate + "'");
   result_activation(node,
@@ -63,20 +63,20 @@ void read_gelu(NodeReader& node) {
 // Bounds are attributes before operator set 11 and optional inputs since; bounds that are known
 // make one activation.
 void read_clip(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   node.ignore({"consumed_inputs"});
   if (node.opset() < 11) {
-    float low = node.real("min", -kInfinity), high = node.real("max", kInfinity);
+    const float low = node.real("min", -kInfinity), high = node.real("max", kInfinity);
     return result_activation(node, {ActivationKind::clip, low, high});
   }
-  ValueId low = node.optional_input(1), high = node.optional_input(2);
-  auto known = [&](ValueId v) { return v == kNoValue || node.constant(v); };
+  const ValueId low = node.optional_input(1), high = node.optional_input(2);
+  const auto known = [&](ValueId v) { return v == kNoValue || node.constant(v); };
   if (is_floating(node.type(x)) && known(low) && known(high)) {
-    float least = low == kNoValue ? -kInfinity : node.number(low, "min");
-    float most = high == kNoValue ? kInfinity : node.number(high, "max");
+    const float least = low == kNoValue ? -kInfinity : node.number(low, "min");
+    const float most = high == kNoValue ? kInfinity : node.number(high, "max");
     return result_activation(node, {ActivationKind::clip, least, most});
   }
-  ValueId y = low == kNoValue ? x : node.add(Binary{BinaryKind::max}, {x, low});
+  const ValueId y = low == kNoValue ? x : node.add(Binary{BinaryKind::max}, {x, low});
   if (high == kNoValue) return node.result(Identity{}, {y});
   node.result(Binary{BinaryKind::min}, {y, high});
 }
@@ -96,26 +96,28 @@ void read_prelu(NodeReader& node) {
 
 // x < -lambd: x + bias; x > lambd: x - bias; else 0.
 void read_shrink(NodeReader& node) {
-  ValueId x = node.input(0);
-  DataType type = node.type(x);
-  float bias = node.real("bias", 0), lambd = node.real("lambd", 0.5f);
-  ValueId zero = node.number_constant(0, type), shift = node.number_constant(bias, type);
-  ValueId below = node.add(Binary{BinaryKind::less}, {x, node.number_constant(-lambd, type)});
-  ValueId above = node.add(Binary{BinaryKind::greater}, {x, node.number_constant(lambd, type)});
-  ValueId upper = node.add(Select{}, {above, node.add(Binary{BinaryKind::sub}, {x, shift}), zero});
-  node.result(Select{}, {below, node.add(Binary{BinaryKind::add}, {x, shift}), upper});
+  const ValueId x = node.input(0);
+  const DataType type = node.type(x);
+  const float bias = node.real("bias", 0), lambd = node.real("lambd", 0.5f);
+  const ValueId zero = node.number_constant(0, type), shift = node.number_constant(bias, type);
+  const ValueId below = node.add(Binary{BinaryKind::less}, {x, node.number_constant(-lambd, type)});
+  const ValueId above =
+      node.add(Binary{BinaryKind::greater}, {x, node.number_constant(lambd, type)});
+  const ValueId upper =
+      node.add(Where{}, {above, node.add(Binary{BinaryKind::sub}, {x, shift}), zero});
+  node.result(Where{}, {below, node.add(Binary{BinaryKind::add}, {x, shift}), upper});
 }
 
 void read_is_inf(NodeReader& node) {
-  ValueId x = node.input(0);
-  bool positive = node.integer("detect_positive", 1) != 0,
-       negative = node.integer("detect_negative", 1) != 0;
+  const ValueId x = node.input(0);
+  const bool positive = node.integer("detect_positive", 1) != 0,
+             negative = node.integer("detect_negative", 1) != 0;
   if (positive && negative) return node.result(Unary{UnaryKind::is_inf}, {x});
-  BinaryKind side = positive ? BinaryKind::greater : BinaryKind::less;
-  ValueId infinite = node.add(Unary{UnaryKind::is_inf}, {x});
-  ValueId zero = node.number_constant(0, node.type(x));
+  const BinaryKind side = positive ? BinaryKind::greater : BinaryKind::less;
+  const ValueId infinite = node.add(Unary{UnaryKind::is_inf}, {x});
+  const ValueId zero = node.number_constant(0, node.type(x));
   // Neither sign asked for: x > x is false everywhere.
-  ValueId signed_right = node.add(Binary{side}, {x, positive || negative ? zero : x});
+  const ValueId signed_right = node.add(Binary{side}, {x, positive || negative ? zero : x});
   node.result(Binary{BinaryKind::logical_and}, {infinite, signed_right});
 }
 
@@ -171,4 +173,4 @@ std::span<const OperatorReader> activation_readers() {
   return kActivationReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

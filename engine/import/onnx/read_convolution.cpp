@@ -2,7 +2,7 @@
 // Global*Pool-1, LpPool-18.
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 // The window of a convolution or pooling: one entry a spatial dimension.
@@ -23,16 +23,16 @@ std::vector<int64_t> per_dimension(NodeReader& node, const std::string& name, si
 
 void require_range(NodeReader& node, const std::string& name, const std::vector<int64_t>& values,
                    int64_t least) {
-  for (int64_t v : values) {
+  for (const int64_t v : values) {
     if (v < least || v > INT32_MAX)
       return node.reject("attribute " + name + " holds " + std::to_string(v));
   }
 }
 
 void read_explicit_pads(NodeReader& node, Window& w) {
-  std::vector<int64_t> pads = per_dimension(node, "pads", 2 * w.kernel.size(), 0);
+  const std::vector<int64_t> pads = per_dimension(node, "pads", 2 * w.kernel.size(), 0);
   require_range(node, "pads", pads, 0);
-  auto middle = pads.begin() + static_cast<ptrdiff_t>(w.kernel.size());
+  const auto middle = pads.begin() + static_cast<ptrdiff_t>(w.kernel.size());
   w.pads_begin.assign(pads.begin(), middle);
   w.pads_end.assign(middle, pads.end());
 }
@@ -41,7 +41,7 @@ void read_explicit_pads(NodeReader& node, Window& w) {
 // where the name says.
 void same_pads(NodeReader& node, Window& w, ValueId x, bool extra_at_end) {
   for (size_t i = 0; i < w.kernel.size(); ++i) {
-    int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
     int64_t total = reach - 1;
     if (w.strides[i] != 1) {
       int64_t size =
@@ -49,7 +49,7 @@ void same_pads(NodeReader& node, Window& w, ValueId x, bool extra_at_end) {
       total = std::max<int64_t>(
           0, ((size + w.strides[i] - 1) / w.strides[i] - 1) * w.strides[i] + reach - size);
     }
-    int64_t less = total / 2, more = total - less;
+    const int64_t less = total / 2, more = total - less;
     w.pads_begin.push_back(extra_at_end ? less : more);
     w.pads_end.push_back(extra_at_end ? more : less);
   }
@@ -73,7 +73,7 @@ Window read_window(NodeReader& node, ValueId x, std::vector<int64_t> kernel) {
                 std::to_string(node.rank(x)));
   }
   Window w = read_strides(node, std::move(kernel));
-  std::string automatic = node.text("auto_pad", "NOTSET");
+  const std::string automatic = node.text("auto_pad", "NOTSET");
   if (!node.ok()) return w;
   if (automatic == "NOTSET" || automatic.empty()) {
     read_explicit_pads(node, w);
@@ -102,7 +102,7 @@ std::vector<int64_t> weight_kernel(NodeReader& node, ValueId weights) {
 }
 
 void read_conv(NodeReader& node) {
-  ValueId x = node.input(0), weights = node.input(1);
+  const ValueId x = node.input(0), weights = node.input(1);
   Window w = read_window(node, x, weight_kernel(node, weights));
   Convolution op{w.strides, w.dilations, w.pads_begin, w.pads_end, node.integer("group", 1)};
   node.result(op, node.inputs());
@@ -112,23 +112,26 @@ void read_conv(NodeReader& node) {
 // padding fills it.
 void fit_output(Window& w, Deconvolution& op, size_t i, int64_t size, int64_t wanted,
                 bool extra_at_end) {
-  int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+  const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
   int64_t total = w.strides[i] * (size - 1) + op.output_padding[i] + reach - wanted;
-  if (total < 0) op.output_padding[i] -= total, total = 0;
-  int64_t less = total / 2, more = total - less;
+  if (total < 0) {
+    op.output_padding[i] -= total;
+    total = 0;
+  }
+  const int64_t less = total / 2, more = total - less;
   w.pads_begin.push_back(extra_at_end ? less : more);
   w.pads_end.push_back(extra_at_end ? more : less);
 }
 
 void read_conv_transpose(NodeReader& node) {
-  ValueId x = node.input(0), weights = node.input(1);
+  const ValueId x = node.input(0), weights = node.input(1);
   Window w = read_strides(node, weight_kernel(node, weights));
-  size_t n = w.kernel.size();
+  const size_t n = w.kernel.size();
   Deconvolution op{
       {}, {}, {}, {}, per_dimension(node, "output_padding", n, 0), node.integer("group", 1)};
   require_range(node, "output_padding", op.output_padding, 0);
-  std::string automatic = node.text("auto_pad", "NOTSET");
-  bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
   std::vector<int64_t> wanted = node.integers("output_shape");
   if (wanted.size() == n + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (!wanted.empty() && wanted.size() != n)
@@ -142,20 +145,22 @@ void read_conv_transpose(NodeReader& node) {
   } else {
     node.ignore({"pads"});
     for (size_t i = 0; i < n && node.ok(); ++i) {
-      int64_t size = node.size(x, static_cast<int64_t>(i) + 2,
-                               "the spatial size that the output's size needs");
+      const int64_t size = node.size(x, static_cast<int64_t>(i) + 2,
+                                     "the spatial size that the output's size needs");
       fit_output(w, op, i, size, wanted.empty() ? size * w.strides[i] : wanted[i],
                  automatic == "SAME_UPPER");
     }
   }
-  op.strides = w.strides, op.dilations = w.dilations, op.pads_begin = w.pads_begin,
+  op.strides = w.strides;
+  op.dilations = w.dilations;
+  op.pads_begin = w.pads_begin;
   op.pads_end = w.pads_end;
   node.result(op, node.inputs());
 }
 
 Pooling read_pooling(NodeReader& node, PoolKind kind) {
-  ValueId x = node.input(0);
-  std::vector<int64_t> kernel = node.integers("kernel_shape");
+  const ValueId x = node.input(0);
+  const std::vector<int64_t> kernel = node.integers("kernel_shape");
   if (kernel.empty()) node.reject("attribute kernel_shape is missing");
   Window w = read_window(node, x, kernel);
   Pooling op{kind, w.kernel, w.strides, w.dilations, w.pads_begin, w.pads_end};
@@ -176,14 +181,14 @@ void read_average_pool(NodeReader& node) {
 
 // (sum |x|^p)^(1/p) as an average over the full window times its elements.
 void read_lp_pool(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   Pooling op = read_pooling(node, PoolKind::average);
   op.count_padding = true;
   if (op.ceil_mode) return node.refuse("attribute ceil_mode=1 is not supported");
   float p = static_cast<float>(node.integer("p", 2)), elements = 1;
-  for (int64_t k : op.kernel) elements *= static_cast<float>(k);
-  ValueId power = node.number_constant(p, node.type(x)),
-          root = node.number_constant(1 / p, node.type(x));
+  for (const int64_t k : op.kernel) elements *= static_cast<float>(k);
+  const ValueId power = node.number_constant(p, node.type(x)),
+                root = node.number_constant(1 / p, node.type(x));
   ValueId y = node.add(Binary{BinaryKind::pow}, {node.add(Unary{UnaryKind::abs}, {x}), power});
   y = node.add(Binary{BinaryKind::mul},
                {node.add(op, {y}), node.number_constant(elements, node.type(x))});
@@ -198,7 +203,7 @@ void read_global_max(NodeReader& node) {
 }
 
 void read_global_lp(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   int64_t p = node.integer("p", 2);
   if (p != 1 && p != 2)
     return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
@@ -224,4 +229,4 @@ std::span<const OperatorReader> convolution_readers() {
   return kConvolutionReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

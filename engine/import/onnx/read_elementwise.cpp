@@ -3,14 +3,14 @@
 #include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 // Before operator set 7 the second input was aligned at `axis` instead of at the end.
 ValueId align_legacy(NodeReader& node, ValueId a, ValueId b) {
   if (node.opset() >= 7 || !node.has("axis")) return node.ignore({"broadcast"}), b;
   node.ignore({"broadcast"});
-  int64_t axis = node.axis(node.integer("axis", 0), node.rank(a));
+  const int64_t axis = node.axis(node.integer("axis", 0), node.rank(a));
   std::vector<int64_t> shape;
   for (int64_t i = 0; i < node.rank(b); ++i)
     shape.push_back(node.size(b, i, "the second input's size"));
@@ -20,24 +20,24 @@ ValueId align_legacy(NodeReader& node, ValueId a, ValueId b) {
 
 template <BinaryKind kind>
 void read_binary(NodeReader& node) {
-  ValueId a = node.input(0), b = node.input(1);
+  const ValueId a = node.input(0), b = node.input(1);
   node.result(Binary{kind}, {a, align_legacy(node, a, b)});
 }
 
 // The base's type is the result's; the exponent may have another.
 void read_pow(NodeReader& node) {
-  ValueId base = node.input(0), exponent = align_legacy(node, base, node.input(1));
-  DataType type = node.type(base);
+  const ValueId base = node.input(0), exponent = align_legacy(node, base, node.input(1));
+  const DataType type = node.type(base);
   if (node.type(exponent) == type) return node.result(Binary{BinaryKind::pow}, {base, exponent});
   if (is_integer(type) && is_floating(node.type(exponent))) {
-    ValueId wide = node.add(Cast{node.type(exponent)}, {base});
+    const ValueId wide = node.add(Cast{node.type(exponent)}, {base});
     return node.result(Cast{type}, {node.add(Binary{BinaryKind::pow}, {wide, exponent})});
   }
   node.result(Binary{BinaryKind::pow}, {base, node.add(Cast{type}, {exponent})});
 }
 
 void read_mod(NodeReader& node) {
-  bool dividend_sign = node.integer("fmod", 0) != 0;
+  const bool dividend_sign = node.integer("fmod", 0) != 0;
   node.result(Binary{dividend_sign ? BinaryKind::fmod : BinaryKind::mod},
               {node.input(0), node.input(1)});
 }
@@ -57,25 +57,25 @@ void read_mean(NodeReader& node) {
   ValueId sum = node.input(0);
   for (size_t i = 1; i < node.input_count(); ++i)
     sum = node.add(Binary{BinaryKind::add}, {sum, node.input(i)});
-  double count = static_cast<double>(node.input_count());
+  const double count = static_cast<double>(node.input_count());
   node.result(Binary{BinaryKind::div}, {sum, node.number_constant(count, node.type(sum))});
 }
 
 void read_bit_shift(NodeReader& node) {
-  std::string direction = node.text("direction", "");
+  const std::string direction = node.text("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     node.reject("attribute direction is neither LEFT nor RIGHT");
-  BinaryKind kind = direction == "LEFT" ? BinaryKind::shift_left : BinaryKind::shift_right;
+  const BinaryKind kind = direction == "LEFT" ? BinaryKind::shift_left : BinaryKind::shift_right;
   node.result(Binary{kind}, {node.input(0), node.input(1)});
 }
 
 void read_where(NodeReader& node) {
-  node.result(Select{}, {node.input(0), node.input(1), node.input(2)});
+  node.result(Where{}, {node.input(0), node.input(1), node.input(2)});
 }
 
 void read_cast(NodeReader& node) {
   node.ignore({"saturate"});  // of 8-bit floats only, which onnx_type refuses
-  auto to = onnx_type(node.integer("to", 0));
+  const auto to = onnx_type(node.integer("to", 0));
   if (!to) return node.refuse("cast to " + to.error().message);
   node.result(Cast{*to}, {node.input(0)});
 }
@@ -119,4 +119,4 @@ std::span<const OperatorReader> elementwise_readers() {
   return kElementwiseReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -6,7 +6,7 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr int64_t kMaxMaskElements = int64_t{1} << 24;
@@ -25,7 +25,7 @@ void read_constant(NodeReader& node) {
   if (node.has("value_float")) return node.result(Tensor::scalar(node.real("value_float", 0)));
   if (node.has("value_int")) return node.result(Tensor::scalar(node.integer("value_int", 0)));
   if (node.has("value_ints")) {
-    auto values = node.integers("value_ints");
+    const auto values = node.integers("value_ints");
     return node.result(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values));
   }
   if (auto* floats = node.any("value_floats")) {
@@ -40,14 +40,14 @@ void read_constant(NodeReader& node) {
 }
 
 void read_constant_of_shape(NodeReader& node) {
-  Fill op;
+  ConstantOfShape op;
   if (const AttributeValue* attribute = node.any("value")) {
     const Tensor* value = std::get_if<Tensor>(attribute);
     if (!value || value->size() != 1)
       return node.reject("attribute value is not a tensor of one element");
     op = {value->type(), convert(*value, DataType::float32).data<float>()[0]};
-    // Fill holds a float: an integer that it cannot hold would come out rounded.
-    Tensor back = convert(Tensor::scalar(op.value), value->type());
+    // ConstantOfShape holds a float: an integer that it cannot hold would come out rounded.
+    const Tensor back = convert(Tensor::scalar(op.value), value->type());
     if (!is_floating(value->type()) && to_int64s(back) != to_int64s(*value)) {
       return node.refuse("the value " + std::to_string(to_int64s(*value)[0]) +
                          " has more than 24 bits");
@@ -74,59 +74,59 @@ Tensor mask(int64_t rows, int64_t columns, Inside&& inside) {
 // The matrix that the last two dimensions make; refuses the node when it is too large for a
 // constant.
 std::pair<int64_t, int64_t> matrix_size(NodeReader& node, ValueId x) {
-  int64_t rows = node.size(x, node.rank(x) - 2, "the number of rows");
-  int64_t columns = node.size(x, node.rank(x) - 1, "the number of columns");
+  const int64_t rows = node.size(x, node.rank(x) - 2, "the number of rows");
+  const int64_t columns = node.size(x, node.rank(x) - 1, "the number of columns");
   if (rows * columns > kMaxMaskElements) node.refuse("the matrix is too large for a constant");
   return {rows, columns};
 }
 
 void read_eye_like(NodeReader& node) {
-  ValueId x = node.input(0);
-  int64_t k = node.integer("k", 0);
+  const ValueId x = node.input(0);
+  const int64_t k = node.integer("k", 0);
   DataType type = node.type(x);
   if (node.has("dtype")) {
-    auto wanted = onnx_type(node.integer("dtype", 0));
+    const auto wanted = onnx_type(node.integer("dtype", 0));
     if (!wanted) return node.refuse("attribute dtype: " + wanted.error().message);
     type = *wanted;
   }
   if (node.rank(x) != 2) return node.reject("the input is not a matrix");
-  auto [rows, columns] = matrix_size(node, x);
+  const auto [rows, columns] = matrix_size(node, x);
   if (!node.ok()) return;
   node.result(convert(mask(rows, columns, [k](int64_t r, int64_t c) { return c - r == k; }), type));
 }
 
 void read_trilu(NodeReader& node) {
-  ValueId x = node.input(0);
-  bool upper = node.integer("upper", 1) != 0;
+  const ValueId x = node.input(0);
+  const bool upper = node.integer("upper", 1) != 0;
   std::vector<int64_t> k{0};
   if (node.has_input(1)) k = node.ints(node.input(1), "k");
   if (node.ok() && k.size() != 1) return node.reject("k is not one number");
-  auto [rows, columns] = matrix_size(node, x);
+  const auto [rows, columns] = matrix_size(node, x);
   if (!node.ok()) return;
-  int64_t shift = std::clamp<int64_t>(k[0], -kMaxMaskElements, kMaxMaskElements);
-  auto inside = [&](int64_t r, int64_t c) { return upper ? c - r >= shift : c - r <= shift; };
-  ValueId kept = node.constant(mask(rows, columns, inside));
-  node.result(Select{}, {kept, x, node.number_constant(0, node.type(x))});
+  const int64_t shift = std::clamp<int64_t>(k[0], -kMaxMaskElements, kMaxMaskElements);
+  const auto inside = [&](int64_t r, int64_t c) { return upper ? c - r >= shift : c - r <= shift; };
+  const ValueId kept = node.constant(mask(rows, columns, inside));
+  node.result(Where{}, {kept, x, node.number_constant(0, node.type(x))});
 }
 
 // Compares each index, unsqueezed along the axis, with 0 .. depth-1; negative indices count from
 // the end.
 void read_one_hot(NodeReader& node) {
-  ValueId indices = as_int64(node, node.input(0)), values = node.input(2);
-  int64_t depth = static_cast<int64_t>(node.number(node.input(1), "the depth"));
-  int64_t axis = node.axis(node.integer("axis", -1), node.rank(indices) + 1);
-  ValueId all = node.ints_constant({depth}), zero = node.ints_constant({0});
-  ValueId is_negative = node.add(Binary{BinaryKind::less}, {indices, zero});
-  ValueId from_end = node.add(Binary{BinaryKind::add}, {indices, all});
-  ValueId positive = node.add(Select{}, {is_negative, from_end, indices});
-  ValueId wide = node.add(Unsqueeze{}, {positive, node.ints_constant({axis})});
+  const ValueId indices = as_int64(node, node.input(0)), values = node.input(2);
+  const int64_t depth = static_cast<int64_t>(node.number(node.input(1), "the depth"));
+  const int64_t axis = node.axis(node.integer("axis", -1), node.rank(indices) + 1);
+  const ValueId all = node.ints_constant({depth}), zero = node.ints_constant({0});
+  const ValueId is_negative = node.add(Binary{BinaryKind::less}, {indices, zero});
+  const ValueId from_end = node.add(Binary{BinaryKind::add}, {indices, all});
+  const ValueId positive = node.add(Where{}, {is_negative, from_end, indices});
+  const ValueId wide = node.add(Unsqueeze{}, {positive, node.ints_constant({axis})});
   std::vector<int64_t> shape(static_cast<size_t>(node.rank(indices) + 1), 1);
   shape[static_cast<size_t>(axis)] = depth;
-  ValueId positions = node.add(Reshape{}, {counting(node, depth), node.ints_constant(shape)});
-  ValueId hot = node.add(Binary{BinaryKind::equal}, {positions, wide});
-  ValueId on = node.add(Gather{0}, {values, node.ints_constant({1})});
-  ValueId off = node.add(Gather{0}, {values, node.ints_constant({0})});
-  node.result(Select{}, {hot, on, off});
+  const ValueId positions = node.add(Reshape{}, {counting(node, depth), node.ints_constant(shape)});
+  const ValueId hot = node.add(Binary{BinaryKind::equal}, {positions, wide});
+  const ValueId on = node.add(Gather{0}, {values, node.ints_constant({1})});
+  const ValueId off = node.add(Gather{0}, {values, node.ints_constant({0})});
+  node.result(Where{}, {hot, on, off});
 }
 
 constexpr OperatorReader kGeneratorReaders[] = {
@@ -141,4 +141,4 @@ std::span<const OperatorReader> generator_readers() {
   return kGeneratorReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

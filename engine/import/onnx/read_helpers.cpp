@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr int64_t kMaxCounting = int64_t{1} << 20;
@@ -28,8 +28,10 @@ ValueId per_channel(NodeReader& node, ValueId vector, int64_t rank) {
 
 ValueId counting(NodeReader& node, int64_t n) {
   if (!node.ok()) return kNoValue;
-  if (n < 0 || n > kMaxCounting)
-    return node.refuse("a size of " + std::to_string(n) + " is too large"), kNoValue;
+  if (n < 0 || n > kMaxCounting) {
+    node.refuse("a size of " + std::to_string(n) + " is too large");
+    return kNoValue;
+  }
   std::vector<int64_t> values(static_cast<size_t>(n));
   std::iota(values.begin(), values.end(), 0);
   return node.ints_constant(values);
@@ -45,4 +47,4 @@ ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name) 
   return node.has(name) ? node.ints_constant(node.integers(name)) : kNoValue;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -3,7 +3,7 @@
 
 #include "engine/import/onnx/node_reader.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // A constant for Reshape that gives x's dims to a value of x's volume and, where x's first size is
 // symbolic, x's first size. Refuses the node when more than one other size is known only at run
@@ -24,4 +24,4 @@ ValueId as_int64(NodeReader& node, ValueId v);
 // attribute, or kNoValue.
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

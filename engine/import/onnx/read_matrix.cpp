@@ -3,7 +3,7 @@
 
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 void read_matmul(NodeReader& node) {
@@ -14,7 +14,8 @@ void read_gemm(NodeReader& node) {
   node.ignore({"broadcast"});  // opset 6: its form is numpy's
   Gemm op{node.real("alpha", 1), node.real("beta", 1), node.integer("transA", 0) != 0,
           node.integer("transB", 0) != 0};
-  node.input(0), node.input(1);
+  node.input(0);
+  node.input(1);
   node.result(op, node.inputs());
 }
 
@@ -37,4 +38,4 @@ std::span<const OperatorReader> matrix_readers() {
   return kMatrixReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

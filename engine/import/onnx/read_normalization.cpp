@@ -6,7 +6,7 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 void read_batch_norm(NodeReader& node) {
@@ -38,9 +38,10 @@ struct Normalized {
 };
 Normalized normalize(NodeReader& node, ValueId x, const std::vector<int64_t>& axes, float epsilon) {
   Reduce average{ReduceKind::mean, axes};
-  ValueId mean = node.add(average, {x});
-  ValueId centred = node.add(Binary{BinaryKind::sub}, {x, mean});
-  ValueId variance = node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
+  const ValueId mean = node.add(average, {x});
+  const ValueId centred = node.add(Binary{BinaryKind::sub}, {x, mean});
+  const ValueId variance =
+      node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
   ValueId shifted =
       node.add(Binary{BinaryKind::add}, {variance, node.number_constant(epsilon, node.type(x))});
   ValueId inverse =
@@ -50,9 +51,9 @@ Normalized normalize(NodeReader& node, ValueId x, const std::vector<int64_t>& ax
 
 void read_layer_norm(NodeReader& node) {
   node.ignore({"stash_type"});  // the precision of the sums; references use float32 at least
-  ValueId x = node.input(0), scale = node.input(1), bias = node.optional_input(2);
-  int64_t axis = node.axis(node.integer("axis", -1), node.rank(x));
-  float epsilon = node.real("epsilon", 1e-5f);
+  const ValueId x = node.input(0), scale = node.input(1), bias = node.optional_input(2);
+  const int64_t axis = node.axis(node.integer("axis", -1), node.rank(x));
+  const float epsilon = node.real("epsilon", 1e-5f);
   if (!node.has_output(1) && !node.has_output(2))
     return node.result(LayerNorm{axis, epsilon}, {x, scale, bias});
   std::vector<int64_t> axes;
@@ -60,47 +61,53 @@ void read_layer_norm(NodeReader& node) {
   Normalized n = normalize(node, x, axes, epsilon);
   ValueId y = node.add(Binary{BinaryKind::mul}, {n.y, scale});
   if (bias != kNoValue) y = node.add(Binary{BinaryKind::add}, {y, bias});
-  node.result(y, 0), node.result(n.mean, 1), node.result(n.inverse_deviation, 2);
+  node.result(y, 0);
+  node.result(n.mean, 1);
+  node.result(n.inverse_deviation, 2);
 }
 
-// An instance normalisation whose channels are the groups; since operator set 21 scale and bias are
-// a channel's.
+// An instance normalisation whose channels are the groups; since operator set 21 scale and bias
+// have one element for each channel.
 void read_group_norm(NodeReader& node) {
   node.ignore({"stash_type"});
-  ValueId x = node.input(0), scale = node.input(1), bias = node.input(2);
-  int64_t groups = node.integer("num_groups", 0),
-          channels = node.size(x, 1, "the number of channels");
+  const ValueId x = node.input(0), scale = node.input(1), bias = node.input(2);
+  const int64_t groups = node.integer("num_groups", 0),
+                channels = node.size(x, 1, "the number of channels");
   if (!node.ok()) return;
   if (groups < 1 || channels % groups != 0)
     return node.reject("attribute num_groups does not divide the channels");
   InstanceNorm op{node.real("epsilon", 1e-5f)};
-  ValueId grouped = node.add(Reshape{}, {x, node.ints_constant({0, groups, -1})});
+  const ValueId grouped = node.add(Reshape{}, {x, node.ints_constant({0, groups, -1})});
   if (node.opset() < 21) {
     return node.result(Reshape{}, {node.add(op, {grouped, scale, bias}), same_shape(node, x)});
   }
-  DataType type = node.type(x);
-  ValueId count = node.ints_constant({groups});
-  ValueId ones = node.add(Fill{type, 1}, {count}), zeros = node.add(Fill{type, 0}, {count});
-  ValueId y = node.add(Reshape{}, {node.add(op, {grouped, ones, zeros}), same_shape(node, x)});
-  ValueId scaled = node.add(Binary{BinaryKind::mul}, {y, per_channel(node, scale, node.rank(x))});
+  const DataType type = node.type(x);
+  const ValueId count = node.ints_constant({groups});
+  const ValueId ones = node.add(ConstantOfShape{type, 1}, {count}),
+                zeros = node.add(ConstantOfShape{type, 0}, {count});
+  const ValueId y =
+      node.add(Reshape{}, {node.add(op, {grouped, ones, zeros}), same_shape(node, x)});
+  const ValueId scaled =
+      node.add(Binary{BinaryKind::mul}, {y, per_channel(node, scale, node.rank(x))});
   node.result(Binary{BinaryKind::add}, {scaled, per_channel(node, bias, node.rank(x))});
 }
 
 // The standard's function body: epsilon is added to the deviation, not to the variance.
 void read_mean_variance_norm(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   Reduce average{ReduceKind::mean, node.integers("axes", {0, 2, 3})};
-  ValueId mean = node.add(average, {x});
-  ValueId centred = node.add(Binary{BinaryKind::sub}, {x, mean});
-  ValueId variance = node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
-  ValueId deviation = node.add(Unary{UnaryKind::sqrt}, {variance});
+  const ValueId mean = node.add(average, {x});
+  const ValueId centred = node.add(Binary{BinaryKind::sub}, {x, mean});
+  const ValueId variance =
+      node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
+  const ValueId deviation = node.add(Unary{UnaryKind::sqrt}, {variance});
   ValueId divisor =
       node.add(Binary{BinaryKind::add}, {deviation, node.number_constant(1e-9, node.type(x))});
   node.result(Binary{BinaryKind::div}, {centred, divisor});
 }
 
 void read_lp_norm(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   int64_t p = node.integer("p", 2);
   if (p != 1 && p != 2)
     return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
@@ -122,37 +129,37 @@ SoftmaxShape read_softmax_shape(NodeReader& node, ValueId x) {
   axis = node.axis(axis, node.rank(x));
   if (node.opset() >= 13) return {axis, false};
   const Dims& dims = node.dims(x);
-  bool alone = std::all_of(dims.begin() + std::min<int64_t>(axis + 1, node.rank(x)), dims.end(),
-                           [](int64_t d) { return d == 1; });
+  const bool alone = std::all_of(dims.begin() + std::min<int64_t>(axis + 1, node.rank(x)),
+                                 dims.end(), [](int64_t d) { return d == 1; });
   return {axis, !alone};
 }
 
 template <bool log>
 void read_softmax(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   SoftmaxShape shape = read_softmax_shape(node, x);
   if (!shape.as_matrix) return node.result(Softmax{shape.axis, log}, {x});
-  ValueId matrix = node.add(Flatten{shape.axis}, {x});
+  const ValueId matrix = node.add(Flatten{shape.axis}, {x});
   node.result(Reshape{}, {node.add(Softmax{1, log}, {matrix}), same_shape(node, x)});
 }
 
 // 1 at the first largest element along the axis, 0 elsewhere.
 ValueId hardmax(NodeReader& node, ValueId x, int64_t axis) {
-  int64_t n = node.size(x, axis, "the size along the axis");
-  ArgExtreme best;
+  const int64_t n = node.size(x, axis, "the size along the axis");
+  ArgMinMax best;
   best.axis = axis;
   std::vector<int64_t> shape(static_cast<size_t>(node.rank(x)), 1);
   if (node.ok()) shape[static_cast<size_t>(axis)] = n;
-  ValueId positions = node.add(Reshape{}, {counting(node, n), node.ints_constant(shape)});
+  const ValueId positions = node.add(Reshape{}, {counting(node, n), node.ints_constant(shape)});
   return node.add(Cast{node.type(x)},
                   {node.add(Binary{BinaryKind::equal}, {positions, node.add(best, {x})})});
 }
 
 void read_hardmax(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   SoftmaxShape shape = read_softmax_shape(node, x);
   if (!shape.as_matrix) return node.result(hardmax(node, x, shape.axis));
-  ValueId matrix = node.add(Flatten{shape.axis}, {x});
+  const ValueId matrix = node.add(Flatten{shape.axis}, {x});
   node.result(Reshape{}, {hardmax(node, matrix, 1), same_shape(node, x)});
 }
 
@@ -175,4 +182,4 @@ std::span<const OperatorReader> normalization_readers() {
   return kNormalizationReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -3,16 +3,16 @@
 #include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 void read_quantize(NodeReader& node) {
   node.ignore({"saturate"});  // of 8-bit floats only
-  ValueId x = node.input(0), scale = node.input(1), zero = node.optional_input(2);
+  const ValueId x = node.input(0), scale = node.input(1), zero = node.optional_input(2);
   Quantize op{zero == kNoValue ? DataType::uint8 : node.type(zero), node.integer("axis", 1),
               node.integer("block_size", 0)};
   if (int64_t wanted = node.integer("output_dtype", 0); wanted != 0) {
-    auto type = onnx_type(wanted);
+    const auto type = onnx_type(wanted);
     if (!type) return node.refuse("attribute output_dtype: " + type.error().message);
     op.to = *type;
   }
@@ -26,22 +26,23 @@ void read_dequantize(NodeReader& node) {
 
 // The standard's function body: uint8 over the tensor's own range, which always includes zero.
 void read_dynamic_quantize(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   Reduce least{ReduceKind::min}, most{ReduceKind::max};
   least.keep_dims = most.keep_dims = false;
-  ValueId zero = node.number_constant(0, node.type(x)),
-          steps = node.number_constant(255, node.type(x));
-  ValueId low = node.add(Binary{BinaryKind::min}, {node.add(least, {x}), zero});
-  ValueId high = node.add(Binary{BinaryKind::max}, {node.add(most, {x}), zero});
+  const ValueId zero = node.number_constant(0, node.type(x)),
+                steps = node.number_constant(255, node.type(x));
+  const ValueId low = node.add(Binary{BinaryKind::min}, {node.add(least, {x}), zero});
+  const ValueId high = node.add(Binary{BinaryKind::max}, {node.add(most, {x}), zero});
   ValueId scale =
       node.add(Binary{BinaryKind::div}, {node.add(Binary{BinaryKind::sub}, {high, low}), steps});
   ValueId shift =
       node.add(Unary{UnaryKind::neg}, {node.add(Binary{BinaryKind::div}, {low, scale})});
-  ValueId inside = node.add(Activation{ActivationKind::clip, 0, 255}, {shift});
+  const ValueId inside = node.add(Activation{ActivationKind::clip, 0, 255}, {shift});
   ValueId zero_point =
       node.add(Cast{DataType::uint8}, {node.add(Unary{UnaryKind::round}, {inside})});
   node.result(node.add(Quantize{DataType::uint8}, {x, scale, zero_point}), 0);
-  node.result(scale, 1), node.result(zero_point, 2);
+  node.result(scale, 1);
+  node.result(zero_point, 2);
 }
 
 constexpr OperatorReader kQuantizationReaders[] = {
@@ -56,4 +57,4 @@ std::span<const OperatorReader> quantization_readers() {
   return kQuantizationReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

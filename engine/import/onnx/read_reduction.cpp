@@ -4,12 +4,12 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 template <ReduceKind kind>
 void read_reduce(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   Reduce op{kind};
   if (node.has_input(1))
     op.axes = node.ints(node.input(1), "the axes");
@@ -22,8 +22,8 @@ void read_reduce(NodeReader& node) {
 
 template <bool largest>
 void read_arg_extreme(NodeReader& node) {
-  ArgExtreme op{largest, node.integer("keepdims", 1) != 0,
-                node.integer("select_last_index", 0) != 0};
+  ArgMinMax op{largest, node.integer("keepdims", 1) != 0,
+               node.integer("select_last_index", 0) != 0};
   op.axis = node.integer("axis", 0);
   node.result(op, {node.input(0)});
 }
@@ -49,4 +49,4 @@ std::span<const OperatorReader> reduction_readers() {
   return kReductionReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -5,11 +5,11 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 ResizeMode read_mode(NodeReader& node) {
-  std::string mode = node.text("mode", "nearest");
+  const std::string mode = node.text("mode", "nearest");
   if (mode == "linear" || mode == "bilinear") return ResizeMode::linear;
   if (mode == "cubic") return ResizeMode::cubic;
   if (mode != "nearest") node.reject("attribute mode is '" + printable(mode) + "'");
@@ -17,7 +17,7 @@ ResizeMode read_mode(NodeReader& node) {
 }
 
 ResizeCoordinates read_coordinates(NodeReader& node) {
-  std::string mode = node.text("coordinate_transformation_mode", "half_pixel");
+  const std::string mode = node.text("coordinate_transformation_mode", "half_pixel");
   if (mode == "half_pixel") return ResizeCoordinates::half_pixel;
   if (mode == "pytorch_half_pixel") return ResizeCoordinates::pytorch_half_pixel;
   if (mode == "align_corners") return ResizeCoordinates::align_corners;
@@ -29,7 +29,7 @@ ResizeCoordinates read_coordinates(NodeReader& node) {
 }
 
 ResizeRounding read_rounding(NodeReader& node) {
-  std::string mode = node.text("nearest_mode", "round_prefer_floor");
+  const std::string mode = node.text("nearest_mode", "round_prefer_floor");
   if (mode == "round_prefer_ceil") return ResizeRounding::round_prefer_ceil;
   if (mode == "floor") return ResizeRounding::floor;
   if (mode == "ceil") return ResizeRounding::ceil;
@@ -40,7 +40,7 @@ ResizeRounding read_rounding(NodeReader& node) {
 
 // An absent optional input is often written as an empty tensor.
 ValueId unless_empty(NodeReader& node, size_t index) {
-  ValueId v = node.optional_input(index);
+  const ValueId v = node.optional_input(index);
   return v != kNoValue && node.dims(v) == Dims{0} ? kNoValue : v;
 }
 
@@ -50,11 +50,11 @@ void spread(NodeReader& node, ValueId v, size_t first, const std::vector<int64_t
             std::span<float> all) {
   const Tensor* given = node.constant(v);
   if (!given) return node.refuse("scales or region of some axes are known only at run time");
-  Tensor narrow = convert(*given, DataType::float32);
+  const Tensor narrow = convert(*given, DataType::float32);
   if (static_cast<size_t>(narrow.size()) < first + axes.size())
     return node.reject("axes and their scales or region differ in length");
   for (size_t i = 0; i < axes.size(); ++i) {
-    size_t axis = static_cast<size_t>(node.axis(axes[i], static_cast<int64_t>(all.size())));
+    const size_t axis = static_cast<size_t>(node.axis(axes[i], static_cast<int64_t>(all.size())));
     if (node.ok()) all[axis] = narrow.data<float>()[first + i];
   }
 }
@@ -74,7 +74,7 @@ ValueId spread_scales(NodeReader& node, ValueId scales, int64_t rank,
 // A region is begins, then ends.
 ValueId spread_region(NodeReader& node, ValueId region, int64_t rank,
                       const std::vector<int64_t>& axes) {
-  size_t n = static_cast<size_t>(rank);
+  const size_t n = static_cast<size_t>(rank);
   std::vector<float> all(2 * n, 0.0f);
   std::fill(all.begin() + static_cast<ptrdiff_t>(n), all.end(), 1.0f);
   spread(node, region, 0, axes, std::span(all).first(n));
@@ -83,7 +83,8 @@ ValueId spread_region(NodeReader& node, ValueId region, int64_t rank,
 }
 
 ValueId spread_sizes(NodeReader& node, ValueId x, ValueId sizes, const std::vector<int64_t>& axes) {
-  std::vector<int64_t> given = node.ints(sizes, "the sizes of some axes"), all = node.dims(x);
+  const std::vector<int64_t> given = node.ints(sizes, "the sizes of some axes");
+  std::vector<int64_t> all = node.dims(x);
   if (node.ok() && given.size() != axes.size()) node.reject("sizes and axes differ in length");
   for (size_t i = 0; i < axes.size() && node.ok(); ++i)
     all[static_cast<size_t>(node.axis(axes[i], node.rank(x)))] = given[i];
@@ -104,22 +105,22 @@ ValueId common_scales(NodeReader& node, ValueId x, ValueId sizes, std::vector<in
   std::vector<float> scales(static_cast<size_t>(node.rank(x)), 1.0f);
   std::vector<double> factors;
   for (size_t i = 0; i < axes.size() && node.ok(); ++i) {
-    int64_t size = node.size(x, axes[i] = node.axis(axes[i], node.rank(x)),
-                             "the size of an axis that is resized");
+    axes[i] = node.axis(axes[i], node.rank(x));
+    const int64_t size = node.size(x, axes[i], "the size of an axis that is resized");
     factors.push_back(static_cast<double>(given[i]) /
                       static_cast<double>(std::max<int64_t>(size, 1)));
   }
   if (!node.ok()) return kNoValue;
-  double factor = policy == "not_larger" ? *std::min_element(factors.begin(), factors.end())
-                                         : *std::max_element(factors.begin(), factors.end());
-  for (int64_t axis : axes) {
-    double size = static_cast<double>(node.size(x, axis, "the size"));
+  const double factor = policy == "not_larger" ? *std::min_element(factors.begin(), factors.end())
+                                               : *std::max_element(factors.begin(), factors.end());
+  for (const int64_t axis : axes) {
+    const double size = static_cast<double>(node.size(x, axis, "the size"));
     // The standard rounds the new size, Resize by scales cuts it off: where they differ we would be
     // one off.
     if (std::floor(size * static_cast<float>(factor)) != std::floor(size * factor + 0.5)) {
-      return node.refuse("attribute keep_aspect_ratio_policy=" + printable(policy) +
-                         " gives a fractional size"),
-             kNoValue;
+      node.refuse("attribute keep_aspect_ratio_policy=" + printable(policy) +
+                  " gives a fractional size");
+      return kNoValue;
     }
     scales[static_cast<size_t>(axis)] = static_cast<float>(factor);
   }
@@ -136,7 +137,7 @@ Resize read_attributes(NodeReader& node) {
 }
 
 void read_resize(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   if (node.opset() < 11) {
     Resize op{read_mode(node), ResizeCoordinates::asymmetric, ResizeRounding::floor};
     return node.result(op, {x, node.input(1)});
@@ -145,15 +146,16 @@ void read_resize(NodeReader& node) {
   ValueId region = unless_empty(node, 1), scales = unless_empty(node, 2),
           sizes = as_int64(node, unless_empty(node, 3));
   if (op.coordinates != ResizeCoordinates::crop) region = kNoValue;
-  std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+  const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
     node.reject("attribute keep_aspect_ratio_policy");
   if ((scales == kNoValue) == (sizes == kNoValue))
     return node.reject("one of scales and sizes is expected");
-  std::vector<int64_t> axes = node.integers("axes");
+  const std::vector<int64_t> axes = node.integers("axes");
   if (!axes.empty() && region != kNoValue) region = spread_region(node, region, node.rank(x), axes);
   if (sizes != kNoValue && policy != "stretch") {
-    scales = common_scales(node, x, sizes, axes, policy), sizes = kNoValue;
+    scales = common_scales(node, x, sizes, axes, policy);
+    sizes = kNoValue;
   } else if (!axes.empty()) {
     if (scales != kNoValue) scales = spread_scales(node, scales, node.rank(x), axes);
     if (sizes != kNoValue) sizes = spread_sizes(node, x, sizes, axes);
@@ -184,4 +186,4 @@ std::span<const OperatorReader> resize_readers() {
   return kResizeReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

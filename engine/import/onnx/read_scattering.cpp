@@ -3,11 +3,11 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 ScatterKind read_scatter_kind(NodeReader& node) {
-  std::string reduction = node.text("reduction", "none");
+  const std::string reduction = node.text("reduction", "none");
   if (reduction == "add") return ScatterKind::add;
   if (reduction == "mul") return ScatterKind::mul;
   if (reduction == "min") return ScatterKind::min;
@@ -34,8 +34,8 @@ void read_scatter_nd(NodeReader& node) {
 void read_top_k(NodeReader& node) {
   node.ignore({"sorted"});  // unsorted means any order, and sorted is one
   TopK op{node.integer("axis", -1), node.integer("largest", 1) != 0};
-  ValueId k = node.opset() < 10 ? node.ints_constant({node.integer("k", 0)})
-                                : as_int64(node, node.input(1));
+  const ValueId k = node.opset() < 10 ? node.ints_constant({node.integer("k", 0)})
+                                      : as_int64(node, node.input(1));
   node.result(op, {node.input(0), k});
 }
 
@@ -64,4 +64,4 @@ std::span<const OperatorReader> scattering_readers() {
   return kScatteringReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

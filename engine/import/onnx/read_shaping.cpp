@@ -4,18 +4,18 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 void read_reshape(NodeReader& node) {
   node.ignore({"consumed_inputs"});
-  ValueId shape = ints_of_either(node, 1, "shape");
+  const ValueId shape = ints_of_either(node, 1, "shape");
   if (shape == kNoValue) node.reject("the shape is missing");
   node.result(Reshape{node.integer("allowzero", 0) != 0}, {node.input(0), shape});
 }
 
 void read_transpose(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   std::vector<int64_t> reversed;
   for (int64_t i = node.rank(x); i-- > 0;) reversed.push_back(i);
   node.result(Transpose{node.integers("perm", reversed)}, {x});
@@ -30,7 +30,7 @@ void read_squeeze(NodeReader& node) {
 }
 
 void read_unsqueeze(NodeReader& node) {
-  ValueId axes = ints_of_either(node, 1, "axes");
+  const ValueId axes = ints_of_either(node, 1, "axes");
   if (axes == kNoValue) node.reject("the axes are missing");
   node.result(Unsqueeze{}, {node.input(0), axes});
 }
@@ -56,19 +56,20 @@ void read_identity(NodeReader& node) {
 // At inference nothing is dropped; the mask, where asked for, is true everywhere.
 void read_dropout(NodeReader& node) {
   node.ignore({"ratio", "is_test", "seed", "consumed_inputs"});
-  ValueId x = node.input(0);
-  node.optional_input(1), node.optional_input(2);
+  const ValueId x = node.input(0);
+  node.optional_input(1);
+  node.optional_input(2);
   if (node.has_input(2) && node.number(node.input(2), "training_mode") != 0) {
     // A ratio of 0 drops nothing either.
-    bool keeps_all = node.has_input(1) && node.number(node.input(1), "ratio") == 0;
+    const bool keeps_all = node.has_input(1) && node.number(node.input(1), "ratio") == 0;
     if (!keeps_all) return node.refuse("training_mode is true: it is for training");
   }
   node.result(x, 0);
   if (!node.has_output(1)) return;
-  bool boolean_mask = node.opset() >= 10;
-  node.result(
-      node.add(Fill{boolean_mask ? DataType::boolean : node.type(x), 1}, {node.add(Shape{}, {x})}),
-      1);
+  const bool boolean_mask = node.opset() >= 10;
+  node.result(node.add(ConstantOfShape{boolean_mask ? DataType::boolean : node.type(x), 1},
+                       {node.add(Shape{}, {x})}),
+              1);
 }
 
 // [N, C, H, W] cut into blocks: reshape to six dimensions, reorder, reshape back.
@@ -80,25 +81,27 @@ Blocks read_blocks(NodeReader& node, ValueId x) {
     node.reject("the input has " + std::to_string(node.rank(x)) + " dimensions, four are expected");
   Blocks b{node.integer("blocksize", 0), node.size(x, 1, "the number of channels"),
            node.size(x, 2, "the height"), node.size(x, 3, "the width")};
-  if (b.size < 1 || b.size > INT16_MAX)
-    node.reject("attribute blocksize is " + std::to_string(b.size)), b.size = 1;
+  if (b.size < 1 || b.size > INT16_MAX) {
+    node.reject("attribute blocksize is " + std::to_string(b.size));
+    b.size = 1;
+  }
   return b;
 }
 
 void result_blocks(NodeReader& node, ValueId x, std::vector<int64_t> cut,
                    std::vector<int64_t> order, std::vector<int64_t> joined) {
-  ValueId pieces = node.add(Reshape{}, {x, node.ints_constant(std::move(cut))});
-  ValueId ordered = node.add(Transpose{std::move(order)}, {pieces});
+  const ValueId pieces = node.add(Reshape{}, {x, node.ints_constant(std::move(cut))});
+  const ValueId ordered = node.add(Transpose{std::move(order)}, {pieces});
   node.result(Reshape{}, {ordered, node.ints_constant(std::move(joined))});
 }
 
 void read_depth_to_space(NodeReader& node) {
-  ValueId x = node.input(0);
-  auto [b, c, h, w] = read_blocks(node, x);
-  std::string mode = node.text("mode", "DCR");
+  const ValueId x = node.input(0);
+  const auto [b, c, h, w] = read_blocks(node, x);
+  const std::string mode = node.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") node.reject("attribute mode is '" + printable(mode) + "'");
   if (c % (b * b) != 0) return node.reject("blocksize squared does not divide the channels");
-  int64_t depth = c / (b * b);
+  const int64_t depth = c / (b * b);
   std::vector<int64_t> joined{0, depth, h * b, w * b};
   if (mode == "DCR")
     return result_blocks(node, x, {0, b, b, depth, h, w}, {0, 3, 4, 1, 5, 2}, joined);
@@ -106,8 +109,8 @@ void read_depth_to_space(NodeReader& node) {
 }
 
 void read_space_to_depth(NodeReader& node) {
-  ValueId x = node.input(0);
-  auto [b, c, h, w] = read_blocks(node, x);
+  const ValueId x = node.input(0);
+  const auto [b, c, h, w] = read_blocks(node, x);
   if (h % b != 0 || w % b != 0)
     return node.reject("blocksize does not divide the height and the width");
   result_blocks(node, x, {0, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4},
@@ -135,4 +138,4 @@ std::span<const OperatorReader> shaping_readers() {
   return kShapingReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

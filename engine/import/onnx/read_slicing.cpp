@@ -3,7 +3,7 @@
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 void read_concat(NodeReader& node) {
@@ -18,7 +18,7 @@ std::vector<int64_t> equal_parts(NodeReader& node, int64_t size, int64_t parts) 
     node.reject("it cannot be split into " + std::to_string(parts) + " parts");
     return {};
   }
-  int64_t part = (size + parts - 1) / parts;
+  const int64_t part = (size + parts - 1) / parts;
   std::vector<int64_t> sizes(static_cast<size_t>(parts), part);
   sizes.back() = size - part * (parts - 1);
   if (sizes.back() < 0) node.reject("a size of " + std::to_string(size) + " is too small to split");
@@ -26,9 +26,9 @@ std::vector<int64_t> equal_parts(NodeReader& node, int64_t size, int64_t parts) 
 }
 
 void read_split(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   Split op{node.axis(node.integer("axis", 0), node.rank(x))};
-  int64_t parts = node.integer("num_outputs", static_cast<int64_t>(node.output_count()));
+  const int64_t parts = node.integer("num_outputs", static_cast<int64_t>(node.output_count()));
   if (node.has_input(1))
     op.sizes = node.ints(node.input(1), "the sizes of the parts");
   else if (node.has("split"))
@@ -43,15 +43,15 @@ void read_split(NodeReader& node) {
 }
 
 void read_slice(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   if (node.opset() >= 10) {
-    ValueId starts = as_int64(node, node.input(1)), ends = as_int64(node, node.input(2));
-    ValueId axes = as_int64(node, node.optional_input(3)),
-            steps = as_int64(node, node.optional_input(4));
+    const ValueId starts = as_int64(node, node.input(1)), ends = as_int64(node, node.input(2));
+    const ValueId axes = as_int64(node, node.optional_input(3)),
+                  steps = as_int64(node, node.optional_input(4));
     return node.result(Slice{}, {x, starts, ends, axes, steps});
   }
-  std::vector<int64_t> starts = node.integers("starts"), axes = node.integers("axes");
-  ValueId ends = node.ints_constant(node.integers("ends"));
+  const std::vector<int64_t> starts = node.integers("starts"), axes = node.integers("axes");
+  const ValueId ends = node.ints_constant(node.integers("ends"));
   node.result(Slice{}, {x, node.ints_constant(starts), ends,
                         axes.empty() ? kNoValue : node.ints_constant(axes)});
 }
@@ -66,7 +66,7 @@ void read_gather_elements(NodeReader& node) {
 }
 
 PadMode read_pad_mode(NodeReader& node) {
-  std::string mode = node.text("mode", "constant");
+  const std::string mode = node.text("mode", "constant");
   if (mode == "reflect") return PadMode::reflect;
   if (mode == "edge") return PadMode::edge;
   if (mode == "wrap") return PadMode::wrap;
@@ -75,13 +75,13 @@ PadMode read_pad_mode(NodeReader& node) {
 }
 
 void read_pad(NodeReader& node) {
-  ValueId x = node.input(0);
+  const ValueId x = node.input(0);
   Pad op{read_pad_mode(node)};
   if (node.opset() < 11) {
-    ValueId pads = node.ints_constant(node.integers("pads"));
+    const ValueId pads = node.ints_constant(node.integers("pads"));
     return node.result(op, {x, pads, node.number_constant(node.real("value", 0), node.type(x))});
   }
-  ValueId pads = as_int64(node, node.input(1)), axes = as_int64(node, node.optional_input(3));
+  const ValueId pads = as_int64(node, node.input(1)), axes = as_int64(node, node.optional_input(3));
   node.result(op, {x, pads, node.optional_input(2), axes});
 }
 
@@ -106,4 +106,4 @@ std::span<const OperatorReader> slicing_readers() {
   return kSlicingReaders;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

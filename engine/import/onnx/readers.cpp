@@ -1,6 +1,6 @@
 #include "engine/import/onnx/readers.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 const OperatorReader* find_reader(std::string_view op_type) {
   for (auto family :
@@ -14,4 +14,4 @@ const OperatorReader* find_reader(std::string_view op_type) {
   return nullptr;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

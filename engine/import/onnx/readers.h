@@ -10,14 +10,15 @@
 
 #include "engine/import/onnx/node_reader.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
+// One row: an operator type of ONNX and the function that reads every form of it.
 struct OperatorReader {
   std::string_view op_type;
   void (*read)(NodeReader& node);
 };
 
-// One list a family, each in the file of its name.
+// One list for each family, each in the file of its name. Adding an operator touches one of them.
 std::span<const OperatorReader>
 convolution_readers();  // read_convolution.cpp: convolutions, poolings
 std::span<const OperatorReader>
@@ -44,4 +45,4 @@ quantization_readers();  // read_quantization.cpp: to and from small integers
 // The reader of an operator of the domain ai.onnx; null when there is none.
 const OperatorReader* find_reader(std::string_view op_type);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -2,7 +2,7 @@
 
 #include "engine/ops/attributes.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr size_t kMaxNameText = 120;
@@ -60,9 +60,11 @@ std::string attributes_text(const SourceNode& node) {
 }
 
 std::string node_text(const SourceNode& node) {
-  std::string name = !node.name.empty() ? node.name : node.outputs.empty() ? "" : node.outputs[0];
-  std::string domain = node.domain.empty() ? "" : printable(node.domain) + ".";
+  const std::string name = !node.name.empty()     ? node.name
+                           : node.outputs.empty() ? ""
+                                                  : node.outputs[0];
+  const std::string domain = node.domain.empty() ? "" : printable(node.domain) + ".";
   return "node '" + printable(name) + "' (" + domain + printable(node.op_type) + ")";
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

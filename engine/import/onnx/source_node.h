@@ -9,7 +9,7 @@
 
 #include "engine/tensor/tensor.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // Any size beyond this is an error of the file: no layer of ours indexes a dimension with more than
 // 31 bits.
@@ -38,4 +38,4 @@ std::string node_text(const SourceNode& node);
 // or a log.
 std::string printable(const std::string& name);
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -8,7 +8,7 @@
 #include "engine/import/onnx/source_node.h"
 #include "engine/ops/attributes.h"
 
-namespace enginery::onnx_import {
+namespace enginery {
 namespace {
 
 constexpr int64_t kMaxDenseBytes = int64_t{1} << 26;
@@ -18,14 +18,14 @@ Error bad(const onnx::TensorProto& proto, const std::string& reason) {
 }
 
 Result<TensorType> declared_type(const onnx::TensorProto& proto) {
-  auto type = onnx_type(proto.data_type());
+  const auto type = onnx_type(proto.data_type());
   if (!type) return type.error().within("tensor '" + printable(proto.name()) + "'");
   Dims dims(proto.dims().begin(), proto.dims().end());
   if (dims.size() > 64) return bad(proto, "it has " + std::to_string(dims.size()) + " dimensions");
-  for (int64_t d : dims) {
+  for (const int64_t d : dims) {
     if (d < 0 || d > kMaxSize) return bad(proto, "a dimension is " + std::to_string(d));
   }
-  auto n = checked_volume(dims, element_bytes(*type));
+  const auto n = checked_volume(dims, element_bytes(*type));
   if (!n) return bad(proto, n.error().message);
   return TensorType{*type, std::move(dims)};
 }
@@ -49,7 +49,7 @@ int64_t typed_elements(const onnx::TensorProto& proto, DataType type) {
 
 // Smaller integers, booleans and the bits of 16-bit floats travel as int32.
 void copy_int32s(const onnx::TensorProto& proto, Tensor& out) {
-  int64_t width = element_bytes(out.type());
+  const int64_t width = element_bytes(out.type());
   char* target = static_cast<char*>(out.mutable_bytes());
   for (int32_t v : proto.int32_data()) {
     std::memcpy(target, &v, static_cast<size_t>(width));  // little-endian: the low bytes
@@ -98,7 +98,7 @@ Result<ExternalRange> external_range(const onnx::TensorProto& proto) {
   for (const auto& entry : proto.external_data()) {
     if (entry.key() == "location") range.location = entry.value();
     if (entry.key() != "offset" && entry.key() != "length") continue;
-    auto number = parse_int(entry.value());
+    const auto number = parse_int(entry.value());
     if (!number || *number < 0) {
       return bad(proto, "external data: " + entry.key() + " is '" + printable(entry.value()) + "'");
     }
@@ -117,7 +117,7 @@ Status check_external(const onnx::TensorProto& proto, uint64_t bytes, ExternalFi
     return bad(proto, "external data has " + std::to_string(*range.length) +
                           " bytes, its type and dims need " + std::to_string(bytes));
   }
-  auto size = files.size(range.location);
+  const auto size = files.size(range.location);
   if (!size) return size.error().within("tensor '" + printable(proto.name()) + "'");
   if (range.offset > *size || bytes > *size - range.offset) {
     return bad(proto, "external data ends at byte " + std::to_string(range.offset) + " + " +
@@ -132,10 +132,10 @@ bool is_external(const onnx::TensorProto& proto) {
 }
 
 Status check_inside(const onnx::TensorProto& proto, const TensorType& type) {
-  int64_t elements = typed_elements(proto, type.type);
+  const int64_t elements = typed_elements(proto, type.type);
   if (proto.has_raw_data() && !proto.raw_data().empty()) {
     if (elements > 0) return bad(proto, "its elements are stored twice");
-    int64_t bytes = static_cast<int64_t>(proto.raw_data().size());
+    const int64_t bytes = static_cast<int64_t>(proto.raw_data().size());
     if (bytes == bytes_of(type)) return {};
     return bad(proto, "it holds " + std::to_string(bytes) + " bytes, " + to_string(type) +
                           " needs " + std::to_string(bytes_of(type)));
@@ -148,7 +148,7 @@ Status check_inside(const onnx::TensorProto& proto, const TensorType& type) {
 }  // namespace
 
 Status WeightReader::check(const onnx::TensorProto& proto) {
-  TRY(TensorType type, declared_type(proto));
+  TRY(const TensorType type, declared_type(proto));
   if (proto.has_segment())
     return Error{ErrorCode::unsupported,
                  "tensor '" + printable(proto.name()) + "' is stored in segments"};
@@ -166,7 +166,7 @@ Status WeightReader::charge(int64_t bytes) {
 
 Result<Tensor> WeightReader::read(const onnx::TensorProto& proto) {
   CHECK_OK(check(proto));
-  TRY(TensorType type, declared_type(proto));
+  TRY(const TensorType type, declared_type(proto));
   CHECK_OK(charge(bytes_of(type)));
   Tensor out(type.type, type.dims);
   if (is_external(proto)) {
@@ -183,33 +183,33 @@ Result<Tensor> WeightReader::read(const onnx::TensorProto& proto) {
 }
 
 Result<Tensor> WeightReader::read(const onnx::SparseTensorProto& proto) {
-  TRY(Tensor values, read(proto.values()));
-  TRY(Tensor indices, read(proto.indices()));
-  Dims dims(proto.dims().begin(), proto.dims().end());
-  for (int64_t d : dims) {
+  TRY(const Tensor values, read(proto.values()));
+  TRY(const Tensor indices, read(proto.indices()));
+  const Dims dims(proto.dims().begin(), proto.dims().end());
+  for (const int64_t d : dims) {
     if (d < 0 || d > kMaxSize) return bad(proto.values(), "a dimension is " + std::to_string(d));
   }
-  auto elements = checked_volume(dims, element_bytes(values.type()));
+  const auto elements = checked_volume(dims, element_bytes(values.type()));
   if (!elements) return bad(proto.values(), elements.error().message);
-  int64_t width = element_bytes(values.type()), rank = static_cast<int64_t>(dims.size()),
-          count = values.size();
+  const int64_t width = element_bytes(values.type()), rank = static_cast<int64_t>(dims.size()),
+                count = values.size();
   if (*elements * width > kMaxDenseBytes) {
     return Error{ErrorCode::unsupported, "tensor '" + printable(proto.values().name()) +
                                              "': a sparse tensor of " + to_string(dims)};
   }
   CHECK_OK(charge(*elements * width));
-  bool linear = indices.dims() == Dims{count};
+  const bool linear = indices.dims() == Dims{count};
   if (indices.type() != DataType::int64 || (!linear && indices.dims() != Dims{count, rank})) {
     return bad(proto.values(), "sparse indices are " + to_string(indices.tensor_type()));
   }
   Tensor out(values.type(), dims);
   std::memset(out.mutable_bytes(), 0, static_cast<size_t>(out.bytes()));
-  Dims strides = strides_of(dims);
-  auto index = indices.data<int64_t>();
+  const Dims strides = strides_of(dims);
+  const auto index = indices.data<int64_t>();
   for (int64_t i = 0; i < count; ++i) {
     int64_t at = linear ? index[static_cast<size_t>(i)] : 0;
     for (int64_t d = 0; !linear && d < rank; ++d) {
-      int64_t coordinate = index[static_cast<size_t>(i * rank + d)];
+      const int64_t coordinate = index[static_cast<size_t>(i * rank + d)];
       if (coordinate < 0 || coordinate >= dims[static_cast<size_t>(d)])
         return bad(proto.values(), "a sparse index is out of range");
       at += coordinate * strides[static_cast<size_t>(d)];
@@ -221,4 +221,4 @@ Result<Tensor> WeightReader::read(const onnx::SparseTensorProto& proto) {
   return out;
 }
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

@@ -10,7 +10,7 @@ class TensorProto;
 class SparseTensorProto;
 }  // namespace onnx
 
-namespace enginery::onnx_import {
+namespace enginery {
 
 // Reads tensors of one model. Not thread-safe.
 class WeightReader {
@@ -21,6 +21,7 @@ class WeightReader {
   // Errors: invalid_argument (they contradict each other), unsupported (the type; more than 2 GiB
   // in all).
   Status check(const onnx::TensorProto& proto);
+  // A copy of the elements. Errors: those of check, storage (an external file).
   Result<Tensor> read(const onnx::TensorProto& proto);
   // Dense; at most 64 MiB, because a few bytes may name a huge tensor.
   Result<Tensor> read(const onnx::SparseTensorProto& proto);
@@ -32,4 +33,4 @@ class WeightReader {
   int64_t bytes_left_ = int64_t{1} << 31;  // all tensors together
 };
 
-}  // namespace enginery::onnx_import
+}  // namespace enginery

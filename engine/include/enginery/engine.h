@@ -63,8 +63,10 @@ class ExecutionContext {
   ExecutionContext& operator=(ExecutionContext&&) noexcept;
   ~ExecutionContext();
 
-  // Runs once and waits. Host buffers, one an input and one an output, each of its tensor's size;
-  // on a CPU they are used in place and must be aligned to their element type.
+  // Runs once and waits. Host buffers, one for each input and each output in the order of
+  // EngineInfo, each of its tensor's size; on a CPU they are used in place and must be aligned to
+  // their element type. Errors: invalid_argument (another number of buffers), unavailable (the
+  // device is lost).
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
   // The launch alone, on the inputs of the last run: device time in microseconds. For benchmarks
@@ -90,15 +92,18 @@ class Engine {
   // What the file says, without a device: for inspection. Errors: not_found, untrusted.
   static Result<EngineInfo> inspect(const std::string& file, const LoadOptions& options = {});
 
+  // Lives as long as the engine.
   const EngineInfo& info() const;
   // The device's state as "name", value pairs (clock_mhz, temperature_c, foreign_load, ...), and
   // its threads.
   std::vector<std::pair<std::string, double>> device_state() const;
   int threads() const;
-  // Memory that this engine's packed weights take on the device, beside EngineInfo::arena_bytes a
-  // context.
+  // Memory that this engine's packed weights take on the device, shared by all contexts; each
+  // context takes EngineInfo::arena_bytes more.
   int64_t packed_weight_bytes() const;
 
+  // Memory and streams of its own; the engine's weights stay shared and alive. Errors:
+  // out_of_memory, unavailable.
   Result<ExecutionContext> create_context() const;
 
  private:

@@ -11,6 +11,8 @@
 
 namespace enginery {
 
+// What one element is. The numbers and names are stored in engines and keys: add at the end, and to
+// kDataTypeCount.
 enum class DataType : uint8_t {
   float32,
   float16,
@@ -31,6 +33,7 @@ inline constexpr int kDataTypeCount = 13;
 // Bytes of one element; boolean takes one byte, 0 or 1.
 int64_t element_bytes(DataType type);
 std::string_view to_string(DataType type);  // "float32", ...
+// Errors: invalid_argument.
 Result<DataType> parse_data_type(std::string_view text);
 bool is_floating(DataType type);
 bool is_integer(DataType type);  // signed and unsigned; boolean is neither
@@ -39,6 +42,7 @@ bool is_integer(DataType type);  // signed and unsigned; boolean is neither
 // typing").
 enum class Precision : uint8_t { fp32, tf32, fp16, bf16, int8 };
 std::string_view to_string(Precision precision);
+// Errors: usage, naming the words that exist.
 Result<Precision> parse_precision(std::string_view text);
 
 // Sizes, outermost first; a rank-0 tensor (scalar) has none. A negative size is known only at run
@@ -47,14 +51,16 @@ Result<Precision> parse_precision(std::string_view text);
 using Dims = std::vector<int64_t>;
 inline constexpr int64_t kDynamic = -1;
 
+// Whether every size is known at build time.
 bool is_static(const Dims& dims);
 // Product of the sizes (1 for a scalar). Requires static dims that passed checked_volume.
 int64_t volume(const Dims& dims);
 // The same for untrusted sizes: invalid_argument when negative or when bytes of elements would pass
 // 2^40.
 Result<int64_t> checked_volume(const Dims& dims, int64_t bytes_per_element = 1);
-std::string to_string(
-    const Dims& dims);  // "1x3x224x224"; "?" for a run-time size, "scalar" for rank 0
+// "1x3x224x224"; "?" for a run-time size, "scalar" for rank 0.
+std::string to_string(const Dims& dims);
+// Reads what to_string writes. Errors: invalid_argument.
 Result<Dims> parse_dims(std::string_view text);
 
 // What is known of a tensor before it has data.
@@ -64,6 +70,7 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 std::string to_string(const TensorType& type);  // "float32[1x3x224x224]"
+// Requires static dims that passed checked_volume.
 inline int64_t bytes_of(const TensorType& t) {
   return volume(t.dims) * element_bytes(t.type);
 }

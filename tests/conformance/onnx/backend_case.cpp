@@ -48,7 +48,7 @@ Result<Tensor> load_tensor(const std::filesystem::path& file,
       proto.data_type() == onnx::TensorProto::UINT16) {
     proto.set_data_type(onnx::TensorProto::BFLOAT16);
   }
-  return onnx_import::WeightReader(std::nullopt).read(proto);
+  return WeightReader(std::nullopt).read(proto);
 }
 
 Result<DataSet> load_data(const onnx::GraphProto& graph, const std::filesystem::path& folder) {

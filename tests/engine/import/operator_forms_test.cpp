@@ -25,9 +25,15 @@ Tensor counting(Dims dims, float first = 1) {
 // The output "y" for input "x"; fails the test on any error.
 Tensor run(const ModelBuilder& model, const Tensor& x) {
   auto imported = model.import();
-  if (!imported.ok()) return ADD_FAILURE() << imported.error().message, Tensor();
+  if (!imported.ok()) {
+    ADD_FAILURE() << imported.error().message;
+    return Tensor();
+  }
   auto outputs = run_graph(imported->graph, {{"x", x}});
-  if (!outputs.ok()) return ADD_FAILURE() << outputs.error().message, Tensor();
+  if (!outputs.ok()) {
+    ADD_FAILURE() << outputs.error().message;
+    return Tensor();
+  }
   return outputs->at("y");
 }
 
@@ -181,7 +187,9 @@ TEST(OperatorForms, DropoutIsTheIdentityWithATrueMask) {
   EXPECT_EQ(floats_of(run(mask, counting({3}))), (Floats{1, 1, 1}));
   training.weights("r", {}, {0.5f});
   auto* t = training.graph().add_initializer();
-  t->set_name("t"), t->set_data_type(onnx::TensorProto::BOOL), t->add_int32_data(1);
+  t->set_name("t");
+  t->set_data_type(onnx::TensorProto::BOOL);
+  t->add_int32_data(1);
   training.node("Dropout", {"x", "r", "t"}, {"y"});
   EXPECT_FALSE(training.import().ok());
 }

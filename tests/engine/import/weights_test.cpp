@@ -9,7 +9,6 @@ namespace enginery::test {
 namespace {
 
 using onnx::TensorProto;
-using onnx_import::WeightReader;
 
 struct Stored {
   const char* name;
@@ -90,7 +89,8 @@ TEST(Weights, NegativeNumbersKeepTheirSign) {
   TensorProto proto;
   proto.set_data_type(TensorProto::INT8);
   proto.add_dims(2);
-  proto.add_int32_data(-1), proto.add_int32_data(-128);
+  proto.add_int32_data(-1);
+  proto.add_int32_data(-128);
   auto tensor = WeightReader(std::nullopt).read(proto);
   ASSERT_TRUE(tensor.ok());
   EXPECT_EQ(to_int64s(*tensor), (std::vector<int64_t>{-1, -128}));
@@ -140,12 +140,14 @@ onnx::SparseTensorProto sparse(std::vector<int64_t> index_dims, std::vector<int6
   auto* values = proto.mutable_values();
   values->set_data_type(TensorProto::FLOAT);
   values->add_dims(2);
-  values->add_float_data(5), values->add_float_data(6);
+  values->add_float_data(5);
+  values->add_float_data(6);
   auto* where = proto.mutable_indices();
   where->set_data_type(TensorProto::INT64);
   for (int64_t d : index_dims) where->add_dims(d);
   for (int64_t i : indices) where->add_int64_data(i);
-  proto.add_dims(2), proto.add_dims(3);
+  proto.add_dims(2);
+  proto.add_dims(3);
   return proto;
 }
 

@@ -80,7 +80,8 @@ TEST(Convolution, WideRowsAndManyChannelsMatchThePlainSum) {
     for (float& v : t.mutable_data<float>())
       v = static_cast<float>((state = state * 1664525 + 1013904223) >> 24) - 128;
   };
-  fill(x), fill(w);
+  fill(x);
+  fill(w);
   Tensor y = run(conv2d({1, 2}, {1, 1}), {x, w});
   ASSERT_EQ(y.dims(), (Dims{1, k, 3, 300}));
   auto at = [&](int64_t ch, int64_t row, int64_t col) {

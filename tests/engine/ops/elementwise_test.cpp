@@ -114,13 +114,13 @@ TEST(Binary, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Binary{K::shift_left}, {f32({2}), f32({2})}), "shift_left of float32");
 }
 
-TEST(Select, ChoosesElementByElement) {
+TEST(Where, ChoosesElementByElement) {
   Tensor c = booleans({2, 1}, {1, 0});
-  EXPECT_EQ(values(run(Select{}, {c, floats({2}, {1, 2}), floats({}, {9})})), (Floats{1, 2, 9, 9}));
-  EXPECT_EQ(values<int64_t>(run(Select{}, {booleans({2}, {0, 1}), ints({1, 2}), ints({3, 4})})),
+  EXPECT_EQ(values(run(Where{}, {c, floats({2}, {1, 2}), floats({}, {9})})), (Floats{1, 2, 9, 9}));
+  EXPECT_EQ(values<int64_t>(run(Where{}, {booleans({2}, {0, 1}), ints({1, 2}), ints({3, 4})})),
             (std::vector<int64_t>{3, 2}));
-  EXPECT_REFUSED(infer_of(Select{}, {f32({2}), f32({2}), f32({2})}), "boolean condition");
-  EXPECT_REFUSED(infer_of(Select{}, {TensorType{DataType::boolean, {2}}, f32({2}), i64({2})}),
+  EXPECT_REFUSED(infer_of(Where{}, {f32({2}), f32({2}), f32({2})}), "boolean condition");
+  EXPECT_REFUSED(infer_of(Where{}, {TensorType{DataType::boolean, {2}}, f32({2}), i64({2})}),
                  "one type");
 }
 

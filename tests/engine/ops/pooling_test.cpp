@@ -12,10 +12,12 @@ Pooling pool1d(PoolKind kind, int64_t kernel, int64_t stride, int64_t begin = 0,
   return {kind, {kernel}, {stride}, {dilation}, {begin}, {end}, false, false};
 }
 Pooling with_ceil(Pooling p) {
-  return p.ceil_mode = true, p;
+  p.ceil_mode = true;
+  return p;
 }
 Pooling with_padding(Pooling p) {
-  return p.count_padding = true, p;
+  p.count_padding = true;
+  return p;
 }
 
 constexpr PoolKind kMax = PoolKind::max, kAverage = PoolKind::average;

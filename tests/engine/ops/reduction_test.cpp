@@ -73,18 +73,18 @@ TEST(Reduce, SaysWhatItExpected) {
   EXPECT_REFUSED(try_run(Reduce{}, {Tensor(DataType::int64, {0})}), "mean of no integers");
 }
 
-TEST(ArgExtreme, FindsTheFirstOrLast) {
+TEST(ArgMinMax, FindsTheFirstOrLast) {
   Tensor x = floats({2, 3}, {1, 5, 5, 2, 0, 0});
-  EXPECT_EQ(values<int64_t>(run(ArgExtreme{.axis = 1}, {x})), (std::vector<int64_t>{1, 0}));
-  EXPECT_EQ(values<int64_t>(run(ArgExtreme{.select_last = true, .axis = 1}, {x})),
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{.axis = 1}, {x})), (std::vector<int64_t>{1, 0}));
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{.select_last = true, .axis = 1}, {x})),
             (std::vector<int64_t>{2, 0}));
-  EXPECT_EQ(values<int64_t>(run(ArgExtreme{.largest = false, .axis = 1}, {x})),
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{.largest = false, .axis = 1}, {x})),
             (std::vector<int64_t>{0, 1}));
-  EXPECT_EQ(values<int64_t>(run(ArgExtreme{.keep_dims = false, .axis = 0}, {x})),
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{.keep_dims = false, .axis = 0}, {x})),
             (std::vector<int64_t>{1, 0, 0}));
-  EXPECT_EQ(infer_of(ArgExtreme{.keep_dims = false, .axis = -1}, {f32({-2, 1000})})->at(0),
+  EXPECT_EQ(infer_of(ArgMinMax{.keep_dims = false, .axis = -1}, {f32({-2, 1000})})->at(0),
             i64({-2}));
-  EXPECT_REFUSED(infer_of(ArgExtreme{.axis = 1}, {f32({2, 0})}), "no elements");
+  EXPECT_REFUSED(infer_of(ArgMinMax{.axis = 1}, {f32({2, 0})}), "no elements");
 }
 
 Tensor row(std::initializer_list<float> x) {

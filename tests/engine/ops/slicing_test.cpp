@@ -39,7 +39,7 @@ TEST(Split, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Split{0, {1, 1}}, {f32({3})}), "do not add up");
   EXPECT_REFUSED(infer_of(Split{0, {-1, 4}}, {f32({3})}), "at least 0");
   EXPECT_REFUSED(infer_of(Split{0, {INT64_MAX, INT64_MAX}}, {f32({3})}), "at least 0");
-  EXPECT_REFUSED(infer_of(Split{0, {}}, {f32({3})}), "one an output");
+  EXPECT_REFUSED(infer_of(Split{0, {}}, {f32({3})}), "one for each output");
 }
 
 Tensor slice(const Tensor& x, std::initializer_list<int64_t> starts,
@@ -161,13 +161,15 @@ TEST(Tile, Repeats) {
   EXPECT_REFUSED(try_run(Tile{}, {counting({2}), ints({INT64_MAX})}), "2^40");
 }
 
-TEST(Fill, GivesItsValueInItsType) {
-  EXPECT_EQ(values(run(Fill{DataType::float32, 1.5f}, {ints({2, 1})})), (Floats{1.5f, 1.5f}));
-  EXPECT_EQ(values<int64_t>(run(Fill{DataType::int64, 3}, {ints({})})), std::vector<int64_t>{3});
-  EXPECT_EQ(run(Fill{DataType::boolean, 1}, {ints({0})}).tensor_type(),
+TEST(ConstantOfShape, GivesItsValueInItsType) {
+  EXPECT_EQ(values(run(ConstantOfShape{DataType::float32, 1.5f}, {ints({2, 1})})),
+            (Floats{1.5f, 1.5f}));
+  EXPECT_EQ(values<int64_t>(run(ConstantOfShape{DataType::int64, 3}, {ints({})})),
+            std::vector<int64_t>{3});
+  EXPECT_EQ(run(ConstantOfShape{DataType::boolean, 1}, {ints({0})}).tensor_type(),
             (TensorType{DataType::boolean, {0}}));
-  EXPECT_REFUSED(try_run(Fill{}, {ints({-1})}), "at least 0");
-  EXPECT_REFUSED(try_run(Fill{}, {ints({INT64_MAX, 2})}), "2^40");
+  EXPECT_REFUSED(try_run(ConstantOfShape{}, {ints({-1})}), "at least 0");
+  EXPECT_REFUSED(try_run(ConstantOfShape{}, {ints({INT64_MAX, 2})}), "2^40");
 }
 
 TEST(Range, CountsFromStartToLimit) {

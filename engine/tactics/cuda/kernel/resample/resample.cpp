@@ -1,7 +1,8 @@
 // Family resample, `sample` in tactic ids: resizing and padding (resample.cuh).
 #include <algorithm>
 
-#include "engine/ops/sampling.h"
+#include "engine/ops/filling.h"
+#include "engine/ops/resize.h"
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/resample/args.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
