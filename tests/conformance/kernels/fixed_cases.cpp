@@ -36,6 +36,8 @@ std::span<const FixedCase> fixed_cases() {
       {"reduce_sum_last", 61, "reduce/warps(float32"},
       {"reduce_mean_last_wide", 61, "reduce/blocks(float16"},
       {"softmax_rows", 61, "softmax/rows(float32"},
+      // More elements than a warp has lanes: every warp has a part of the sum.
+      {"softmax_1000", 61, "softmax/rows(float32:linear"},
       {"softmax_channels", 61, "softmax/rows(float32:linear"},
       {"log_softmax", 61, "softmax/rows(float32"},
       {"lrn_5", 61, "lrn/channels(float32"},
@@ -48,6 +50,7 @@ std::span<const FixedCase> fixed_cases() {
       {"gather_middle", 61, "gather/slices(float32"},
       {"gather_embedding", 61, "gather/slices(float16"},
       {"pad_constant", 61, "sample/taps(float32"},
+      {"pad_value", 61, "sample/taps(float32"},
       {"resize_linear", 61, "sample/taps(float16"},
       {"cast", 61, "cast/flat("},
       {"cast_to_boolean", 61, "cast/flat("},

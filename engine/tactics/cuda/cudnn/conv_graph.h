@@ -3,7 +3,7 @@
 //
 // Where: between the reading of a problem (shapes/) and cuDNN's heuristics and plans (conv_plan.h).
 // Threads: belongs to the handle that it was made with; whoever uses either holds the handle's
-// mutex. Source: spec/kernels.md, section 8.
+// mutex.
 #pragma once
 
 #include "engine/tactics/cuda/cudnn/descriptor.h"
