@@ -10,11 +10,10 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kActivationKinds[] = {
-    "relu",         "clip",       "leaky_relu",      "elu",  "selu", "celu",     "sigmoid",
-    "hard_sigmoid", "hard_swish", "swish",           "mish", "tanh", "softplus", "softsign",
-    "gelu_erf",     "gelu_tanh",  "thresholded_relu"};
-static_assert(std::size(kActivationKinds) ==
-              static_cast<size_t>(ActivationKind::thresholded_relu) + 1);
+#define ENGINERY_ACTIVATION(name) #name,
+#include "engine/ops/activation_kinds.inc"
+#undef ENGINERY_ACTIVATION
+};
 
 constexpr std::string_view kUnaryKinds[] = {"abs",
                                             "neg",

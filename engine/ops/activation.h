@@ -16,23 +16,9 @@ namespace enginery {
 //   thresholded_relu: x where x > alpha, else 0
 // The numbers are not stored anywhere, the words of enum_names are: add at the end.
 enum class ActivationKind {
-  relu,
-  clip,
-  leaky_relu,
-  elu,
-  selu,
-  celu,
-  sigmoid,
-  hard_sigmoid,
-  hard_swish,
-  swish,
-  mish,
-  tanh,
-  softplus,
-  softsign,
-  gelu_erf,
-  gelu_tanh,
-  thresholded_relu,
+#define ENGINERY_ACTIVATION(name) name,
+#include "engine/ops/activation_kinds.inc"
+#undef ENGINERY_ACTIVATION
 };
 std::span<const std::string_view> enum_names(ActivationKind);
 

@@ -16,11 +16,6 @@ void copy_bytes(const Tensor& from, int64_t from_at, Tensor& to, int64_t to_at, 
               static_cast<size_t>(n * bytes));
 }
 
-// One dimension of a slice: `size` elements from `start` by `step`.
-struct SliceDim {
-  int64_t start = 0, step = 1, size = 0;
-};
-
 // ONNX Slice-13: negative positions count from the end, then everything is clamped. Requires a
 // known `dim`.
 SliceDim slice_dim(int64_t dim, int64_t start, int64_t end, int64_t step) {
@@ -191,23 +186,35 @@ InferredTypes infer(const Slice&, Operands in) {
 }
 
 Status reference(const Slice&, ReferenceInputs in, ReferenceOutputs out) {
-  const Tensor *axes = given(in, 3), *steps = given(in, 4);
-  TRY(SliceInputs s,
-      complete({to_int64s(*in[1]), to_int64s(*in[2]), axes ? to_int64s(*axes) : Dims{},
-                steps ? to_int64s(*steps) : Dims{}},
-               axes != nullptr, steps != nullptr, in[0]->rank()));
+  const Dims axes = given(in, 3) ? to_int64s(*in[3]) : Dims{},
+             steps = given(in, 4) ? to_int64s(*in[4]) : Dims{};
+  TRY(auto dims, slice_dims(in[0]->dims(), to_int64s(*in[1]), to_int64s(*in[2]),
+                            given(in, 3) ? &axes : nullptr, given(in, 4) ? &steps : nullptr));
   if (out[0].size() == 0) return {};
   Dims strides = strides_of(in[0]->dims());
   int64_t offset = 0;
-  for (size_t i = 0; i < s.axes.size(); ++i) {
-    const size_t d = static_cast<size_t>(s.axes[i]);
-    SliceDim dim = slice_dim(in[0]->dims()[d], s.starts[i], s.ends[i], s.steps[i]);
-    offset += dim.start * strides[d];
+  for (size_t d = 0; d < dims.size(); ++d) {
+    offset += dims[d].start * strides[d];
     // A single element needs no step, and a hostile one would overflow.
-    strides[d] = dim.size > 1 ? strides[d] * dim.step : 0;
+    strides[d] = dims[d].size > 1 ? strides[d] * dims[d].step : 0;
   }
   copy_strided(*in[0], offset, strides, out[0]);
   return {};
+}
+
+Result<std::vector<SliceDim>> slice_dims(const Dims& in, const std::vector<int64_t>& starts,
+                                         const std::vector<int64_t>& ends,
+                                         const std::vector<int64_t>* axes,
+                                         const std::vector<int64_t>* steps) {
+  TRY(SliceInputs s, complete({starts, ends, axes ? *axes : Dims{}, steps ? *steps : Dims{}},
+                              axes != nullptr, steps != nullptr, static_cast<int64_t>(in.size())));
+  std::vector<SliceDim> dims;
+  for (int64_t size : in) dims.push_back({0, 1, size});
+  for (size_t i = 0; i < s.axes.size(); ++i) {
+    const auto d = static_cast<size_t>(s.axes[i]);
+    dims[d] = slice_dim(in[d], s.starts[i], s.ends[i], s.steps[i]);
+  }
+  return dims;
 }
 
 InferredTypes infer(const Gather& op, Operands in) {

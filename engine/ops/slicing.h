@@ -73,4 +73,17 @@ ENGINERY_OPERATOR(Slice);
 ENGINERY_OPERATOR(Gather);
 ENGINERY_OPERATOR(GatherElements);
 
+// One dimension of a slice: `size` elements, the first at `start`, each `step` after the last.
+struct SliceDim {
+  int64_t start = 0, step = 1, size = 0;
+};
+
+// What Slice takes of every dimension of a tensor of static dims `in`, for the reference and for
+// kernels alike: negative positions count from the end, then everything is clamped. `axes` and
+// `steps` are null where the node has none. Errors: invalid_argument. Source: ONNX Slice-13.
+Result<std::vector<SliceDim>> slice_dims(const Dims& in, const std::vector<int64_t>& starts,
+                                         const std::vector<int64_t>& ends,
+                                         const std::vector<int64_t>* axes,
+                                         const std::vector<int64_t>* steps);
+
 }  // namespace enginery

@@ -43,19 +43,15 @@ std::string step_text(const EpilogueStep& step) {
   return "?";
 }
 
-const Dims& dims_of(const std::vector<TensorDesc>& descs, size_t i) {
-  return descs[i].type.dims;
-}
-
 // Multiplications and additions that one output element of the anchor takes.
 double flops_per_element(const Problem& p) {
   auto inner = [&](size_t input, bool last_two_swapped) {
-    const Dims& dims = dims_of(p.inputs, input);
+    const Dims& dims = input_dims(p, input);
     if (dims.size() < 2) return static_cast<double>(dims.empty() ? 1 : dims[0]);
     return static_cast<double>(dims[dims.size() - (last_two_swapped ? 2 : 1)]);
   };
   if (std::holds_alternative<Convolution>(p.op)) {
-    const Dims& w = dims_of(p.inputs, 1);
+    const Dims& w = input_dims(p, 1);
     return 2.0 * static_cast<double>(volume(w)) / static_cast<double>(w[0]);
   }
   if (std::holds_alternative<MatMul>(p.op)) return 2 * inner(0, false);
@@ -96,17 +92,31 @@ bool is_reformat(const Problem& p) {
          p.inputs[0].pinned && p.outputs[0].pinned;
 }
 
+Status require_elements(const Problem& p) {
+  for (const auto* descs : {&p.inputs, &p.outputs}) {
+    for (const TensorDesc& desc : *descs) {
+      if (!desc.present) continue;
+      if (!is_static(desc.type.dims))
+        return Error{ErrorCode::unsupported, to_string(desc.type) + " has run-time sizes"};
+      if (volume(desc.type.dims) == 0) return Error{ErrorCode::unsupported, "an empty tensor"};
+    }
+  }
+  if (p.inputs.empty() || p.outputs.empty())
+    return Error{ErrorCode::unsupported, "a node without inputs"};
+  return {};
+}
+
 double flop_count(const Problem& p) {
   if (p.outputs.empty()) return 0;
   double elements = static_cast<double>(volume(p.outputs[0].type.dims));
   if (std::holds_alternative<Deconvolution>(p.op)) {
-    const Dims& w = dims_of(p.inputs, 1);
-    return 2.0 * static_cast<double>(volume(dims_of(p.inputs, 0))) *
-           static_cast<double>(volume(w)) / static_cast<double>(w[0]);
+    const Dims& w = input_dims(p, 1);
+    return 2.0 * static_cast<double>(volume(input_dims(p, 0))) * static_cast<double>(volume(w)) /
+           static_cast<double>(w[0]);
   }
   double per_element = flops_per_element(p);
   if (std::holds_alternative<GlobalPooling>(p.op) || std::holds_alternative<Reduce>(p.op)) {
-    elements = static_cast<double>(volume(dims_of(p.inputs, 0)));
+    elements = static_cast<double>(volume(input_dims(p, 0)));
   }
   return elements * (per_element + static_cast<double>(p.epilogue.size()));
 }

@@ -44,6 +44,24 @@ struct Problem {
   std::string key() const;
 };
 
+// Dims of an input, and of the first output.
+inline const Dims& input_dims(const Problem& problem, size_t i) {
+  return problem.inputs[i].type.dims;
+}
+inline const Dims& output_dims(const Problem& problem) {
+  return problem.outputs[0].type.dims;
+}
+
+// Whether the anchor is one of these operators.
+template <typename... Ops>
+bool is_one_of(const Problem& problem) {
+  return (std::holds_alternative<Ops>(problem.op) || ...);
+}
+
+// Whether every tensor has static dims and at least one element, and there is an input and an
+// output, as tactic sources of a CPU require. Errors: unsupported.
+Status require_elements(const Problem& problem);
+
 // A problem that changes the format of one tensor: Identity with pinned input and output.
 Problem reformat_problem(const TensorType& type, const Format& from, const Format& to);
 bool is_reformat(const Problem& problem);

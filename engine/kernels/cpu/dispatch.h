@@ -1,4 +1,6 @@
 // Which of our CPU kernels a device may run.
+//
+// Where: asked once by the tactic source of our CPU kernels when it is opened. Thread-safe.
 #pragma once
 
 #include "engine/device/sku_table.h"
@@ -6,11 +8,8 @@
 
 namespace enginery {
 
-// The widest kernels within the cap. Thread-safe.
-const cpu_kernels::Kernels& cpu_kernels_for(CpuIsa cap);
-
-// Drops loops of one turn, orders the others by output stride and joins those that walk both sides
-// as one.
-void simplify_copy(cpu_kernels::CopyArguments& arguments);
+// The kernels of the widest instruction set within the cap: a device may be opened as an older CPU
+// than this machine has.
+const CpuKernels& cpu_kernels_for(CpuIsa cap);
 
 }  // namespace enginery

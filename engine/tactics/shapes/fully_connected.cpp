@@ -5,10 +5,6 @@
 namespace enginery {
 namespace {
 
-const Dims& dims_of(const Problem& p, size_t i) {
-  return p.inputs[i].type.dims;
-}
-
 Tensor scaled(const Tensor& tensor, float factor) {
   if (factor == 1) return tensor;
   Tensor out = tensor;
@@ -33,7 +29,7 @@ bool all_float32(const Problem& p) {
 std::optional<FullyConnected> read_fully_connected(const Problem& p) {
   if (p.anchor_inputs < 2 || !all_float32(p) || !p.inputs[1].constant || p.inputs[0].constant)
     return {};
-  const Dims &x = dims_of(p, 0), &w = dims_of(p, 1);
+  const Dims &x = input_dims(p, 0), &w = input_dims(p, 1);
   if (x.size() != 2 || w.size() != 2) return {};
   if (std::holds_alternative<MatMul>(p.op))
     return FullyConnected{x[0], w[1], w[0], false, 1, -1, 1};
@@ -42,7 +38,7 @@ std::optional<FullyConnected> read_fully_connected(const Problem& p) {
   int64_t n = gemm->transpose_b ? w[0] : w[1];
   FullyConnected fc{x[0], n, x[1], gemm->transpose_b, gemm->alpha, -1, gemm->beta};
   bool has_addend = p.anchor_inputs > 2 && p.inputs[2].present;
-  if (has_addend && (!p.inputs[2].constant || !runs_along_columns(dims_of(p, 2), n))) return {};
+  if (has_addend && (!p.inputs[2].constant || !runs_along_columns(input_dims(p, 2), n))) return {};
   if (has_addend) fc.addend = 2;
   return fc;
 }

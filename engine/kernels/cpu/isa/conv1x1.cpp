@@ -10,9 +10,10 @@
 // fetched meanwhile. Bytes: input and weights once a block, residual and output once.
 #include <omp.h>
 
+#include "engine/kernels/cpu/isa/conv1x1.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 constexpr int kRows = kWidth == 16 ? 14 : 6;  // 28 of 32 registers, 12 of 16
@@ -42,8 +43,8 @@ inline void step(const float* in, const float* weights, Vector (&acc)[kR][kV]) {
 }
 
 // Output channels that fill no vector, one by one.
-void store_lanes(const PixelProductArguments& a, const float* values, const float* residual,
-                 float* out, int lanes) {
+void store_lanes(const Conv1x1Arguments& a, const float* values, const float* residual, float* out,
+                 int lanes) {
   for (int i = 0; i < lanes; ++i) {
     float x = values[i] + (residual ? residual[i] : 0.0f);
     x = x > a.low ? x : a.low;
@@ -52,7 +53,7 @@ void store_lanes(const PixelProductArguments& a, const float* values, const floa
 }
 
 template <int kR, int kV>
-inline void finish(const PixelProductArguments& a, const Tile& t, Vector (&acc)[kR][kV]) {
+inline void finish(const Conv1x1Arguments& a, const Tile& t, Vector (&acc)[kR][kV]) {
   if (t.lanes >= kV * kWidth) {
 #pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) {
@@ -82,7 +83,7 @@ inline void finish(const PixelProductArguments& a, const Tile& t, Vector (&acc)[
 }
 
 template <int kR, int kV>
-void run_tile(const PixelProductArguments& a, const Tile& t) {
+void run_tile(const Conv1x1Arguments& a, const Tile& t) {
   Vector acc[kR][kV];
 #pragma GCC unroll 2
   for (int v = 0; v < kV; ++v) {
@@ -118,7 +119,7 @@ void run_tile(const PixelProductArguments& a, const Tile& t) {
 }
 
 template <int kR>
-void run_tile_of(const PixelProductArguments& a, const Tile& t, int rows) {
+void run_tile_of(const Conv1x1Arguments& a, const Tile& t, int rows) {
   if constexpr (kR > 0) {
     if (rows != kR) return run_tile_of<kR - 1>(a, t, rows);
     if (t.lanes > kWidth)
@@ -129,7 +130,7 @@ void run_tile_of(const PixelProductArguments& a, const Tile& t, int rows) {
 }
 
 // Pixels [begin, end) of a group, a vector of channels side by side: to[chunk][pixel][lane].
-void pack_pixels(const PixelProductArguments& a, const float* group, int64_t begin, int64_t end,
+void pack_pixels(const Conv1x1Arguments& a, const float* group, int64_t begin, int64_t end,
                  float* to) {
   int64_t chunks = (a.channels_in + kWidth - 1) / kWidth, count = end - begin;
   for (int64_t p = begin; p < end; ++p) {
@@ -154,13 +155,14 @@ inline Share share_of(int64_t n, int64_t parts, int64_t part) {
 }
 
 // A block of pixels against panels [panels.begin, panels.end).
-void run_block(const PixelProductArguments& a, int64_t group, Share pixels, Share panels,
+void run_block(const Conv1x1Arguments& a, int64_t group, Share pixels, Share panels,
                float* scratch) {
   const float* in = a.in + group * a.in_group;
   int64_t chunk_stride = a.in_chunk, count = pixels.end - pixels.begin;
   if (a.packs) {
     pack_pixels(a, in, pixels.begin, pixels.end, scratch);
-    in = scratch, chunk_stride = count * kWidth;
+    in = scratch;
+    chunk_stride = count * kWidth;
   } else {
     in += pixels.begin * kWidth;
   }
@@ -200,14 +202,16 @@ Cut choose_cut(int64_t tiles, int64_t panels, int64_t threads, bool many_channel
     double work = static_cast<double>((tiles + by_pixel - 1) / by_pixel) *
                   static_cast<double>((panels + by_panel - 1) / by_panel);
     bool better = work < best_work * 0.99 || (work < best_work * 1.01 && many_channels);
-    if (better) best = {by_pixel, by_panel}, best_work = work;
+    if (!better) continue;
+    best = {by_pixel, by_panel};
+    best_work = work;
   }
   return best;
 }
 
 }  // namespace
 
-void ENGINERY_KERNEL(pixel_product)(const PixelProductArguments& a) {
+void ENGINERY_KERNEL(conv1x1)(const Conv1x1Arguments& a) {
   int64_t panels = (a.channels_out + kPanel - 1) / kPanel;
   double work = static_cast<double>(a.groups * a.pixels) *
                 static_cast<double>(a.channels_in * a.channels_out);
@@ -228,4 +232,4 @@ void ENGINERY_KERNEL(pixel_product)(const PixelProductArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

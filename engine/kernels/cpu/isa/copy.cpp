@@ -2,9 +2,10 @@
 // element is read and written once. Rows that are contiguous on both sides go vector by vector;
 // where input and output run along different loops, 8x8 tiles are turned in registers; the rest
 // goes element by element.
+#include "engine/kernels/cpu/isa/copy.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 // Where one combination of the outer loops starts.
@@ -127,7 +128,9 @@ inline void turn_strip(const float* from, int64_t from_stride, float* to, int64_
     const float *p = from, *q = from + from_stride, *s = from + 2 * from_stride;
     for (int64_t j = begin; j < end; ++j) {
       float* pixel = to + j * to_stride;
-      pixel[0] = p[j], pixel[1] = q[j], pixel[2] = s[j];
+      pixel[0] = p[j];
+      pixel[1] = q[j];
+      pixel[2] = s[j];
     }
     return;
   }
@@ -209,4 +212,4 @@ void ENGINERY_KERNEL(copy)(const CopyArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

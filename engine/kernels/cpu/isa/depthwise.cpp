@@ -1,9 +1,10 @@
 // Depthwise convolution, channels last, with bias and clip. For each output row and vector of
 // channels the weights stay in registers while the row is walked; every input element is read once
 // a window from L1 or L2.
+#include "engine/kernels/cpu/isa/depthwise.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 struct Column {
@@ -104,4 +105,4 @@ void ENGINERY_KERNEL(depthwise)(const DepthwiseArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

@@ -1,8 +1,9 @@
 // A matrix product with few rows (batch-1 fully connected): four weight rows at a time, each read
 // once from memory.
+#include "engine/kernels/cpu/isa/gemv.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 inline float sum_of(Vector v) {
@@ -12,7 +13,7 @@ inline float sum_of(Vector v) {
 }
 
 template <int kRows>
-inline void dot_rows(const FewRowsArguments& a, const float* x, int64_t n, float* y) {
+inline void dot_rows(const GemvArguments& a, const float* x, int64_t n, float* y) {
   const float* w = a.w + n * a.k;
   Vector acc[kRows][2];
   for (int r = 0; r < kRows; ++r) acc[r][0] = acc[r][1] = broadcast(0);
@@ -35,7 +36,7 @@ inline void dot_rows(const FewRowsArguments& a, const float* x, int64_t n, float
 
 }  // namespace
 
-void ENGINERY_KERNEL(few_rows)(const FewRowsArguments& a) {
+void ENGINERY_KERNEL(gemv)(const GemvArguments& a) {
   constexpr int64_t kGroup = 4;
   int64_t groups = (a.n + kGroup - 1) / kGroup;
 #pragma omp parallel for schedule(static) if (a.n * a.k > 2 * kMinParallelWork)
@@ -53,4 +54,4 @@ void ENGINERY_KERNEL(few_rows)(const FewRowsArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

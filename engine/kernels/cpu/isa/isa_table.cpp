@@ -1,30 +1,17 @@
 // The table of this instruction set's kernels.
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 
-void ENGINERY_KERNEL(copy)(const CopyArguments&);
-void ENGINERY_KERNEL(pool)(const PoolArguments&);
-void ENGINERY_KERNEL(reduce)(const ReduceArguments&);
-void ENGINERY_KERNEL(softmax)(const SoftmaxArguments&);
-void ENGINERY_KERNEL(lrn)(const LrnArguments&);
-void ENGINERY_KERNEL(pointwise)(const PointwiseArguments&);
-void ENGINERY_KERNEL(depthwise)(const DepthwiseArguments&);
-void ENGINERY_KERNEL(few_rows)(const FewRowsArguments&);
-void ENGINERY_KERNEL(pixel_product)(const PixelProductArguments&);
+#define ENGINERY_DECLARE(name, arguments) void ENGINERY_KERNEL(name)(const arguments&);
+ENGINERY_CPU_KERNELS(ENGINERY_DECLARE)
+#undef ENGINERY_DECLARE
 
-extern const Kernels ENGINERY_KERNEL(kernels);
-const Kernels ENGINERY_KERNEL(kernels) = {
-    kWidth,
-    ENGINERY_KERNEL(copy),
-    ENGINERY_KERNEL(pool),
-    ENGINERY_KERNEL(reduce),
-    ENGINERY_KERNEL(softmax),
-    ENGINERY_KERNEL(lrn),
-    ENGINERY_KERNEL(pointwise),
-    ENGINERY_KERNEL(depthwise),
-    ENGINERY_KERNEL(few_rows),
-    ENGINERY_KERNEL(pixel_product),
+extern const CpuKernels ENGINERY_KERNEL(kernels);
+const CpuKernels ENGINERY_KERNEL(kernels) = {kWidth,
+#define ENGINERY_ENTRY(name, arguments) ENGINERY_KERNEL(name),
+                                             ENGINERY_CPU_KERNELS(ENGINERY_ENTRY)
+#undef ENGINERY_ENTRY
 };
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

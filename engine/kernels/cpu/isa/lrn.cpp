@@ -1,8 +1,9 @@
 // LRN across the channels of one pixel at a time: squares once, a window sum of `size` shifted
 // reads from L1, the power by square roots for the usual 0.75 and 0.5.
+#include "engine/kernels/cpu/isa/lrn.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 constexpr int64_t kLrnBlock = 256, kMaxReach = 16;
@@ -52,4 +53,4 @@ void ENGINERY_KERNEL(lrn)(const LrnArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

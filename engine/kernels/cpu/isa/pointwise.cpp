@@ -1,8 +1,9 @@
 // Chains of pointwise steps with broadcast operands, in pieces that stay in L1: every operand is
 // read once from memory, the result written once.
+#include "engine/kernels/cpu/isa/pointwise.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 constexpr int64_t kPiece = 512;
@@ -29,6 +30,27 @@ inline float between(float v, float low, float high) {
   return v < high ? v : high;
 }
 
+// The functions that are the C library's, one value at a time.
+void apply_library_function(PointwiseFunction function, float* __restrict values, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    float v = values[i];
+    switch (function) {
+      case PointwiseFunction::log:
+        v = __builtin_logf(v);
+        break;
+      case PointwiseFunction::softplus:
+        v = v > 20 ? v : __builtin_log1pf(__builtin_expf(v));
+        break;
+      case PointwiseFunction::mish:
+        v = v * __builtin_tanhf(v > 20 ? v : __builtin_log1pf(__builtin_expf(v)));
+        break;
+      default:
+        break;
+    }
+    values[i] = v;
+  }
+}
+
 #define ENGINERY_EACH(expression)                         \
   {                                                       \
     _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
@@ -42,74 +64,56 @@ inline float between(float v, float low, float high) {
 void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
   float alpha = s.alpha, beta = s.beta;
   switch (s.function) {
-    case Function::relu:
+    case PointwiseFunction::relu:
       ENGINERY_EACH(v > 0 ? v : 0.0f)
-    case Function::clip:
+    case PointwiseFunction::clip:
       ENGINERY_EACH(between(v, alpha, beta))
-    case Function::leaky_relu:
+    case PointwiseFunction::leaky_relu:
       ENGINERY_EACH(v < 0 ? alpha * v : v)
-    case Function::elu:
+    case PointwiseFunction::elu:
       ENGINERY_EACH(v < 0 ? alpha * (fast_exp(v) - 1.0f) : v)
-    case Function::selu:
+    case PointwiseFunction::selu:
       ENGINERY_EACH(beta * (v < 0 ? alpha * (fast_exp(v) - 1.0f) : v))
-    case Function::celu:
+    case PointwiseFunction::celu:
       ENGINERY_EACH(v < 0 ? alpha * (fast_exp(v / alpha) - 1.0f) : v)
-    case Function::sigmoid:
+    case PointwiseFunction::sigmoid:
       ENGINERY_EACH(sigmoid_of(v))
-    case Function::hard_sigmoid:
+    case PointwiseFunction::hard_sigmoid:
       ENGINERY_EACH(between(alpha * v + beta, 0, 1))
-    case Function::hard_swish:
+    case PointwiseFunction::hard_swish:
       ENGINERY_EACH(v * between(v * (1.0f / 6) + 0.5f, 0, 1))
-    case Function::swish:
+    case PointwiseFunction::swish:
       ENGINERY_EACH(v * sigmoid_of(v))
-    case Function::tanh:
+    case PointwiseFunction::tanh:
       ENGINERY_EACH(tanh_of(v))
-    case Function::softsign:
+    case PointwiseFunction::softsign:
       ENGINERY_EACH(v / (1.0f + __builtin_fabsf(v)))
-    case Function::gelu_erf:
+    case PointwiseFunction::gelu_erf:
       ENGINERY_EACH(0.5f * v * (1.0f + erf_of(v * 0.70710678f)))
-    case Function::gelu_tanh:
+    case PointwiseFunction::gelu_tanh:
       ENGINERY_EACH(0.5f * v * (1.0f + tanh_of(0.79788456f * (v + 0.044715f * v * v * v))))
-    case Function::thresholded_relu:
+    case PointwiseFunction::thresholded_relu:
       ENGINERY_EACH(v > alpha ? v : 0.0f)
-    case Function::abs:
+    case PointwiseFunction::abs:
       ENGINERY_EACH(__builtin_fabsf(v))
-    case Function::neg:
+    case PointwiseFunction::neg:
       ENGINERY_EACH(-v)
-    case Function::exp:
+    case PointwiseFunction::exp:
       ENGINERY_EACH(v > 88.72f ? __builtin_inff() : v < -87.3f ? 0.0f : fast_exp(v))
-    case Function::sqrt:
+    case PointwiseFunction::sqrt:
       ENGINERY_EACH(__builtin_sqrtf(v))
-    case Function::reciprocal:
+    case PointwiseFunction::reciprocal:
       ENGINERY_EACH(1.0f / v)
-    case Function::sign:
+    case PointwiseFunction::sign:
       ENGINERY_EACH(v > 0 ? 1.0f : v < 0 ? -1.0f : 0.0f)
-    case Function::erf:
+    case PointwiseFunction::erf:
       ENGINERY_EACH(erf_of(v))
-    case Function::floor:
+    case PointwiseFunction::floor:
       ENGINERY_EACH(__builtin_floorf(v))
-    case Function::ceil:
+    case PointwiseFunction::ceil:
       ENGINERY_EACH(__builtin_ceilf(v))
     default:
-      break;
-  }
-  // The library's functions, one value at a time.
-  for (int64_t i = 0; i < n; ++i) {
-    float v = values[i];
-    switch (s.function) {
-      case Function::log:
-        v = __builtin_logf(v);
-        break;
-      case Function::softplus:
-        v = v > 20 ? v : __builtin_log1pf(__builtin_expf(v));
-        break;
-      case Function::mish:
-        v = v * __builtin_tanhf(v > 20 ? v : __builtin_log1pf(__builtin_expf(v)));
-        break;
-      default:
-        break;
-    }
-    values[i] = v;
+      return apply_library_function(s.function, values, n);
   }
 }
 
@@ -123,26 +127,26 @@ void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     return;                                               \
   }
 
-inline void combine_with(Function f, float* __restrict values, const float* __restrict operand,
-                         int64_t stride, int64_t n) {
+inline void combine_with(PointwiseFunction f, float* __restrict values,
+                         const float* __restrict operand, int64_t stride, int64_t n) {
   switch (f) {
-    case Function::add:
+    case PointwiseFunction::add:
       ENGINERY_EACH(v + x)
-    case Function::sub:
+    case PointwiseFunction::sub:
       ENGINERY_EACH(v - x)
-    case Function::reverse_sub:
+    case PointwiseFunction::reverse_sub:
       ENGINERY_EACH(x - v)
-    case Function::mul:
+    case PointwiseFunction::mul:
       ENGINERY_EACH(v * x)
-    case Function::div:
+    case PointwiseFunction::div:
       ENGINERY_EACH(v / x)
-    case Function::reverse_div:
+    case PointwiseFunction::reverse_div:
       ENGINERY_EACH(x / v)
-    case Function::min:
+    case PointwiseFunction::min:
       ENGINERY_EACH(v < x ? v : x)
-    case Function::max:
+    case PointwiseFunction::max:
       ENGINERY_EACH(v > x ? v : x)
-    case Function::prelu:
+    case PointwiseFunction::prelu:
       ENGINERY_EACH(v < 0 ? x * v : v)
     default:
       return;
@@ -151,7 +155,7 @@ inline void combine_with(Function f, float* __restrict values, const float* __re
 #undef ENGINERY_EACH
 
 // The usual strides as constants, so that their loops become vector code.
-void combine(Function f, float* values, const float* operand, int64_t stride, int64_t n) {
+void combine(PointwiseFunction f, float* values, const float* operand, int64_t stride, int64_t n) {
   if (stride == 1)
     combine_with(f, values, operand, 1, n);
   else if (stride == 0)
@@ -202,7 +206,7 @@ void ENGINERY_KERNEL(pointwise)(const PointwiseArguments& a) {
 #pragma omp parallel for schedule(static) if (rows * length > kMinParallelWork)
   for (int64_t task = 0; task < rows * pieces; ++task) {
     int64_t row = task / pieces, begin = task % pieces * kPiece, rest = row;
-    int64_t at[kMaxOperands] = {}, out = 0;
+    int64_t at[kMaxPointwiseOperands] = {}, out = 0;
     for (int d = inner - 1; d >= 0; --d) {
       int64_t i = rest % a.extent[d];
       rest /= a.extent[d];
@@ -213,4 +217,4 @@ void ENGINERY_KERNEL(pointwise)(const PointwiseArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

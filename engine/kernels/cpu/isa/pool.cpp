@@ -1,8 +1,9 @@
 // Pooling, channels last. One output pixel at a time, a vector of channels at a time; reads each
 // input element once a window it lies in (from L1 after the first), writes each output once.
+#include "engine/kernels/cpu/isa/pool.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 // The part of a window that lies inside the input: kernel indices [begin, end) and the input
@@ -104,4 +105,4 @@ void ENGINERY_KERNEL(pool)(const PoolArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

@@ -1,27 +1,28 @@
 // Reductions over the middle of [outer, size, inner]: rows (inner 1) by a vector reduction, the
 // others by adding rows. Reads each element once. A global average over a channels-last picture is
 // [n, h * w, channels].
+#include "engine/kernels/cpu/isa/reduce.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
-template <Reduction kKind>
+template <CpuReduction kKind>
 inline float joined(float acc, float x) {
-  if (kKind == Reduction::max) return acc > x ? acc : x;
-  if (kKind == Reduction::min) return acc < x ? acc : x;
-  if (kKind == Reduction::sum_square) return acc + x * x;
+  if (kKind == CpuReduction::max) return acc > x ? acc : x;
+  if (kKind == CpuReduction::min) return acc < x ? acc : x;
+  if (kKind == CpuReduction::sum_square) return acc + x * x;
   return acc + x;
 }
 
-template <Reduction kKind>
+template <CpuReduction kKind>
 constexpr float first() {
-  if (kKind == Reduction::max) return -__builtin_inff();
-  if (kKind == Reduction::min) return __builtin_inff();
+  if (kKind == CpuReduction::max) return -__builtin_inff();
+  if (kKind == CpuReduction::min) return __builtin_inff();
   return 0;
 }
 
-template <Reduction kKind>
+template <CpuReduction kKind>
 float reduce_row(const float* in, int64_t size) {
   float lanes[kWidth * 2];
   for (int i = 0; i < 2 * kWidth; ++i) lanes[i] = first<kKind>();
@@ -32,14 +33,14 @@ float reduce_row(const float* in, int64_t size) {
   float total = first<kKind>();
   for (; s < size; ++s) total = joined<kKind>(total, in[s]);
   // Lanes hold sums already, squares included.
-  constexpr Reduction kJoin = kKind == Reduction::sum_square ? Reduction::sum : kKind;
+  constexpr CpuReduction kJoin = kKind == CpuReduction::sum_square ? CpuReduction::sum : kKind;
   for (int i = 0; i < 2 * kWidth; ++i) total = joined<kJoin>(total, lanes[i]);
   return total;
 }
 
 constexpr int64_t kReduceBlock = 64;
 
-template <Reduction kKind>
+template <CpuReduction kKind>
 void reduce_columns(const float* in, float* out, int64_t size, int64_t inner, int64_t width,
                     float factor) {
   float acc[kReduceBlock];
@@ -57,7 +58,7 @@ void reduce_columns(const float* in, float* out, int64_t size, int64_t inner, in
   for (int64_t i = 0; i < width; ++i) out[i] = acc[i] * factor;
 }
 
-template <Reduction kKind>
+template <CpuReduction kKind>
 void reduce_all(const ReduceArguments& a, float factor) {
   bool parallel = a.outer * a.size * a.inner > 2 * kMinParallelWork;
   if (a.inner == 1) {
@@ -79,17 +80,17 @@ void reduce_all(const ReduceArguments& a, float factor) {
 
 void ENGINERY_KERNEL(reduce)(const ReduceArguments& a) {
   switch (a.kind) {
-    case Reduction::sum:
-      return reduce_all<Reduction::sum>(a, 1);
-    case Reduction::mean:
-      return reduce_all<Reduction::sum>(a, 1.0f / static_cast<float>(a.size));
-    case Reduction::max:
-      return reduce_all<Reduction::max>(a, 1);
-    case Reduction::min:
-      return reduce_all<Reduction::min>(a, 1);
-    case Reduction::sum_square:
-      return reduce_all<Reduction::sum_square>(a, 1);
+    case CpuReduction::sum:
+      return reduce_all<CpuReduction::sum>(a, 1);
+    case CpuReduction::mean:
+      return reduce_all<CpuReduction::sum>(a, 1.0f / static_cast<float>(a.size));
+    case CpuReduction::max:
+      return reduce_all<CpuReduction::max>(a, 1);
+    case CpuReduction::min:
+      return reduce_all<CpuReduction::min>(a, 1);
+    case CpuReduction::sum_square:
+      return reduce_all<CpuReduction::sum_square>(a, 1);
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

@@ -9,7 +9,7 @@
 // The name of a kernel for this instruction set: ENGINERY_KERNEL(pool) is pool_avx2.
 #define ENGINERY_KERNEL(name) ENGINERY_JOIN(name, ENGINERY_ISA)
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 #if defined(__AVX512F__)
@@ -74,4 +74,4 @@ inline float fast_exp(float x) {
 constexpr int64_t kMinParallelWork = 16384;
 
 }  // namespace
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

@@ -1,8 +1,9 @@
 // Softmax over the middle of [outer, size, inner], shifted by the maximum. Rows of two (detectors'
 // scores) are a sigmoid of the difference, many rows to a vector.
+#include "engine/kernels/cpu/isa/softmax.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
-namespace enginery::cpu_kernels {
+namespace enginery {
 namespace {
 
 void softmax_pairs(const float* __restrict in, float* __restrict out, int64_t rows) {
@@ -87,4 +88,4 @@ void ENGINERY_KERNEL(softmax)(const SoftmaxArguments& a) {
   }
 }
 
-}  // namespace enginery::cpu_kernels
+}  // namespace enginery

@@ -4,51 +4,41 @@
 
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/device/cpu/cpu_stream.h"
-#include "engine/tactics/cpu/kernel/candidate.h"
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {
-namespace cpu_kernel {
+
+#define CPU_KERNEL_FAMILY(name, ...) \
+  CpuKernelCandidates offer_cpu_##name(const CpuKernelContext& context, const Problem& problem);
+#include "engine/tactics/cpu/kernel/families.inc"
+#undef CPU_KERNEL_FAMILY
+
 namespace {
 
-Candidates candidates_of(const Context& context, const Problem& p) {
-  for (const auto* descs : {&p.inputs, &p.outputs}) {
-    for (const TensorDesc& desc : *descs) {
-      if (desc.present && !is_static(desc.type.dims))
-        return unsupported(to_string(desc.type) + " has run-time sizes");
-      if (desc.present && volume(desc.type.dims) == 0) return unsupported("an empty tensor");
-    }
-  }
-  if (p.inputs.empty() || p.outputs.empty()) return unsupported("a node without inputs");
-  const Op& op = p.op;
-  if (is_reformat(p)) return reformat_candidates(context, p);
-  if (std::holds_alternative<Transpose>(op)) return transpose_candidates(context, p);
-  if (std::holds_alternative<Concat>(op)) return concat_candidates(context, p);
-  if (std::holds_alternative<Split>(op)) return split_candidates(context, p);
-  if (std::holds_alternative<Slice>(op)) return slice_candidates(context, p);
-  if (std::holds_alternative<Pooling>(op)) return pooling_candidates(context, p);
-  if (std::holds_alternative<GlobalPooling>(op) || std::holds_alternative<Reduce>(op))
-    return reduction_candidates(context, p);
-  if (std::holds_alternative<Softmax>(op)) return softmax_candidates(context, p);
-  if (std::holds_alternative<Lrn>(op)) return lrn_candidates(context, p);
-  if (auto* convolution = std::get_if<Convolution>(&op)) {
-    return convolution->groups > 1 ? depthwise_candidates(context, p)
-                                   : pixel_product_candidates(context, p);
-  }
-  if (std::holds_alternative<Gemm>(op) || std::holds_alternative<MatMul>(op))
-    return few_rows_candidates(context, p);
-  if (std::holds_alternative<Activation>(op) || std::holds_alternative<Unary>(op) ||
-      std::holds_alternative<Binary>(op) || std::holds_alternative<PRelu>(op) ||
-      std::holds_alternative<BatchNorm>(op)) {
-    return pointwise_candidates(context, p);
-  }
-  std::vector<Candidate> views = view_candidates(p);
-  if (views.empty()) return unsupported(std::string(op_name(op)) + " has no kernel");
-  return views;
+bool has_groups(const Problem& problem) {
+  const auto* convolution = std::get_if<Convolution>(&problem.op);
+  return convolution && convolution->groups > 1;
 }
 
-class PreparedKernel final : public PreparedTactic {
+constexpr CpuKernelFamily kCpuKernelFamilies[] = {
+#define CPU_KERNEL_FAMILY(name, ...) {#name, __VA_ARGS__, offer_cpu_##name},
+#include "engine/tactics/cpu/kernel/families.inc"
+#undef CPU_KERNEL_FAMILY
+};
+
+CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem& p) {
+  const Status sizes = require_elements(p);
+  if (!sizes.ok()) return no_cpu_kernel(sizes.error().message);
+  const auto* family =
+      std::ranges::find_if(kCpuKernelFamilies, [&](const auto& f) { return f.serves(p); });
+  if (family == std::end(kCpuKernelFamilies))
+    return no_cpu_kernel(std::string(op_name(p.op)) + " has no kernel");
+  return family->offer(context, p);
+}
+
+class PreparedCpuKernel final : public PreparedTactic {
  public:
-  PreparedKernel(Run run, int64_t weight_bytes, int64_t workspace_bytes)
+  PreparedCpuKernel(CpuKernelRun run, int64_t weight_bytes, int64_t workspace_bytes)
       : run_(std::move(run)), weight_bytes_(weight_bytes), workspace_bytes_(workspace_bytes) {}
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
     ComputeScope scope(stream);
@@ -59,12 +49,12 @@ class PreparedKernel final : public PreparedTactic {
   int64_t workspace_bytes() const override { return workspace_bytes_; }
 
  private:
-  const Run run_;
+  const CpuKernelRun run_;
   const int64_t weight_bytes_, workspace_bytes_;
 };
 
 // A view runs nothing; the runtime does not even call it.
-class PreparedView final : public PreparedTactic {
+class PreparedCpuView final : public PreparedTactic {
  public:
   Status enqueue(Stream&, const Arguments&) const override { return {}; }
   int64_t weight_bytes() const override { return 0; }
@@ -79,10 +69,10 @@ class CpuKernelSource final : public TacticSource {
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
-    if (!allowed.contains(Precision::fp32)) return unsupported("only float32 arithmetic so far");
+    if (!allowed.contains(Precision::fp32)) return no_cpu_kernel("only float32 arithmetic so far");
     TRY(auto candidates, candidates_of(context_, problem));
     std::vector<Tactic> tactics;
-    for (Candidate& c : candidates) tactics.push_back(std::move(c.tactic));
+    for (CpuKernelCandidate& c : candidates) tactics.push_back(std::move(c.tactic));
     return tactics;
   }
 
@@ -91,13 +81,14 @@ class CpuKernelSource final : public TacticSource {
                                                         Weights weights) const override {
     using Prepared = std::shared_ptr<const PreparedTactic>;
     TRY(auto candidates, candidates_of(context_, problem));
-    for (const Candidate& c : candidates) {
+    for (const CpuKernelCandidate& c : candidates) {
       const Tactic& t = c.tactic;
       if (t.id != tactic.id || t.inputs != tactic.inputs || t.outputs != tactic.outputs) continue;
-      if (!c.build) return Prepared(std::make_shared<PreparedView>());
+      if (!c.prepare) return Prepared(std::make_shared<PreparedCpuView>());
       int64_t bytes = 0;
       for (const Tensor* w : weights) bytes += w ? w->bytes() : 0;
-      return Prepared(std::make_shared<PreparedKernel>(c.build(weights), bytes, t.workspace_bytes));
+      return Prepared(
+          std::make_shared<PreparedCpuKernel>(c.prepare(weights), bytes, t.workspace_bytes));
     }
     return Error{ErrorCode::incompatible,
                  "prepare " + tactic_key(tactic) + ": this version has no such kernel"};
@@ -105,14 +96,13 @@ class CpuKernelSource final : public TacticSource {
 
  private:
   const CpuIsa isa_;
-  const Context context_;
+  const CpuKernelContext context_;
 };
 
 }  // namespace
-}  // namespace cpu_kernel
 
 Result<std::unique_ptr<TacticSource>> make_cpu_kernel_source(const DeviceInfo& info) {
-  return std::unique_ptr<TacticSource>(std::make_unique<cpu_kernel::CpuKernelSource>(info));
+  return std::unique_ptr<TacticSource>(std::make_unique<CpuKernelSource>(info));
 }
 
 }  // namespace enginery

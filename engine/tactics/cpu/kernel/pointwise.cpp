@@ -1,25 +1,24 @@
-// Pointwise chains: an activation, unary, binary, PReLU or batch norm with its epilogue, as one
+// Family pointwise: an activation, unary, binary, PReLU or batch norm with its epilogue, as one
 // pass over memory.
+#include "engine/kernels/cpu/isa/pointwise.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "engine/tactics/cpu/kernel/candidate.h"
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
-namespace enginery::cpu_kernel {
+namespace enginery {
 namespace {
 
-using cpu_kernels::Function;
-using cpu_kernels::PointwiseArguments;
-
 // The chain before layouts are known.
-struct Chain {
+struct PointwiseChain {
   struct Operand {
     int input;                                // problem input, or -1: `constant` alone gives it
     Dims dims;                                // aligned to the output's rank
     std::function<Tensor(Weights)> constant;  // empty for run-time inputs
   };
   struct Step {
-    Function function;
+    PointwiseFunction function;
     int operand = -1;
     float alpha = 0, beta = 0;
   };
@@ -27,71 +26,69 @@ struct Chain {
   std::vector<Step> steps;
 };
 
-Result<Function> function_of(UnaryKind kind) {
+Result<PointwiseFunction> function_of(UnaryKind kind) {
   switch (kind) {
     case UnaryKind::abs:
-      return Function::abs;
+      return PointwiseFunction::abs;
     case UnaryKind::neg:
-      return Function::neg;
+      return PointwiseFunction::neg;
     case UnaryKind::exp:
-      return Function::exp;
+      return PointwiseFunction::exp;
     case UnaryKind::log:
-      return Function::log;
+      return PointwiseFunction::log;
     case UnaryKind::sqrt:
-      return Function::sqrt;
+      return PointwiseFunction::sqrt;
     case UnaryKind::reciprocal:
-      return Function::reciprocal;
+      return PointwiseFunction::reciprocal;
     case UnaryKind::floor:
-      return Function::floor;
+      return PointwiseFunction::floor;
     case UnaryKind::ceil:
-      return Function::ceil;
+      return PointwiseFunction::ceil;
     case UnaryKind::sign:
-      return Function::sign;
+      return PointwiseFunction::sign;
     case UnaryKind::erf:
-      return Function::erf;
+      return PointwiseFunction::erf;
     default:
-      return unsupported("unary " + std::string(enum_names(kind)[static_cast<size_t>(kind)]));
+      return no_cpu_kernel("unary " + std::string(enum_names(kind)[static_cast<size_t>(kind)]));
   }
 }
 
-Result<Function> function_of(BinaryKind kind) {
+Result<PointwiseFunction> function_of(BinaryKind kind) {
   switch (kind) {
     case BinaryKind::add:
-      return Function::add;
+      return PointwiseFunction::add;
     case BinaryKind::sub:
-      return Function::sub;
+      return PointwiseFunction::sub;
     case BinaryKind::mul:
-      return Function::mul;
+      return PointwiseFunction::mul;
     case BinaryKind::div:
-      return Function::div;
+      return PointwiseFunction::div;
     case BinaryKind::min:
-      return Function::min;
+      return PointwiseFunction::min;
     case BinaryKind::max:
-      return Function::max;
+      return PointwiseFunction::max;
     default:
-      return unsupported("binary " + std::string(enum_names(kind)[static_cast<size_t>(kind)]));
+      return no_cpu_kernel("binary " + std::string(enum_names(kind)[static_cast<size_t>(kind)]));
   }
 }
 
-// Activations have the same order in both lists.
-Function function_of(ActivationKind kind) {
-  return static_cast<Function>(static_cast<int>(kind));
+// Both enums begin with the one list of activations.
+PointwiseFunction function_of(ActivationKind kind) {
+  return static_cast<PointwiseFunction>(static_cast<int>(kind));
 }
-static_assert(static_cast<int>(Function::thresholded_relu) ==
-              static_cast<int>(ActivationKind::thresholded_relu));
 
-Result<int> add_input(const Problem& p, Chain& chain, int input) {
+Result<int> add_input(const Problem& p, PointwiseChain& chain, int input) {
   const TensorDesc& desc = p.inputs[static_cast<size_t>(input)];
   if (desc.type.type != DataType::float32)
-    return unsupported("pointwise on " + to_string(desc.type));
-  Chain::Operand operand{input, aligned(desc.type.dims, output_dims(p).size()), {}};
+    return no_cpu_kernel("pointwise on " + to_string(desc.type));
+  PointwiseChain::Operand operand{input, aligned(desc.type.dims, output_dims(p).size()), {}};
   if (desc.constant)
     operand.constant = [input](Weights weights) { return *weights[static_cast<size_t>(input)]; };
   chain.operands.push_back(std::move(operand));
   return static_cast<int>(chain.operands.size()) - 1;
 }
 
-Status add_channel_constant(const Problem& p, Chain& chain, Function function,
+Status add_channel_constant(const Problem& p, PointwiseChain& chain, PointwiseFunction function,
                             std::function<Tensor(Weights)> value) {
   Dims dims(output_dims(p).size(), 1);
   dims[1] = output_dims(p)[1];
@@ -101,10 +98,10 @@ Status add_channel_constant(const Problem& p, Chain& chain, Function function,
 }
 
 // scale * (x - mean) / sqrt(variance + epsilon) + bias as one factor and one addend a channel.
-Status add_batch_norm(const Problem& p, Chain& chain, float epsilon) {
-  if (output_dims(p).size() < 2) return unsupported("batch norm of a vector");
+Status add_batch_norm(const Problem& p, PointwiseChain& chain, float epsilon) {
+  if (output_dims(p).size() < 2) return no_cpu_kernel("batch norm of a vector");
   for (size_t i = 1; i < 5; ++i) {
-    if (!p.inputs[i].constant) return unsupported("batch norm with run-time statistics");
+    if (!p.inputs[i].constant) return no_cpu_kernel("batch norm with run-time statistics");
   }
   auto factor = [epsilon](Weights w) {
     Tensor out = *w[1];
@@ -120,11 +117,11 @@ Status add_batch_norm(const Problem& p, Chain& chain, float epsilon) {
     for (size_t c = 0; c < values.size(); ++c) values[c] -= mean[c] * scales[c];
     return out;
   };
-  CHECK_OK(add_channel_constant(p, chain, Function::mul, factor));
-  return add_channel_constant(p, chain, Function::add, addend);
+  CHECK_OK(add_channel_constant(p, chain, PointwiseFunction::mul, factor));
+  return add_channel_constant(p, chain, PointwiseFunction::add, addend);
 }
 
-Status add_anchor(const Problem& p, Chain& chain) {
+Status add_anchor(const Problem& p, PointwiseChain& chain) {
   // The chain starts from a run-time input; with a constant first operand the binary is turned
   // round.
   bool turned = std::holds_alternative<Binary>(p.op) && p.inputs[0].constant;
@@ -135,26 +132,26 @@ Status add_anchor(const Problem& p, Chain& chain) {
     return {};
   }
   if (auto* op = std::get_if<Unary>(&p.op)) {
-    TRY(Function f, function_of(op->kind));
+    TRY(PointwiseFunction f, function_of(op->kind));
     chain.steps.push_back({f});
     return {};
   }
   if (auto* op = std::get_if<BatchNorm>(&p.op)) return add_batch_norm(p, chain, op->epsilon);
   TRY(int other, add_input(p, chain, turned ? 0 : 1));
-  Function f = Function::prelu;
+  PointwiseFunction f = PointwiseFunction::prelu;
   if (auto* op = std::get_if<Binary>(&p.op)) {
     TRY(f, function_of(op->kind));
-    if (turned && f == Function::sub) f = Function::reverse_sub;
-    if (turned && f == Function::div) f = Function::reverse_div;
+    if (turned && f == PointwiseFunction::sub) f = PointwiseFunction::reverse_sub;
+    if (turned && f == PointwiseFunction::div) f = PointwiseFunction::reverse_div;
   }
   chain.steps.push_back({f, other});
   return {};
 }
 
-Result<Chain> read_chain(const Problem& p) {
-  Chain chain;
+Result<PointwiseChain> read_chain(const Problem& p) {
+  PointwiseChain chain;
   if (p.outputs[0].type.type != DataType::float32)
-    return unsupported("pointwise to " + to_string(p.outputs[0].type));
+    return no_cpu_kernel("pointwise to " + to_string(p.outputs[0].type));
   CHECK_OK(add_anchor(p, chain));
   for (const EpilogueStep& step : p.epilogue) {
     if (step.kind == EpilogueKind::activation) {
@@ -169,17 +166,17 @@ Result<Chain> read_chain(const Problem& p) {
       chain.operands.back().dims = dims;
     }
     chain.steps.push_back(
-        {step.kind == EpilogueKind::multiply ? Function::mul : Function::add, operand});
+        {step.kind == EpilogueKind::multiply ? PointwiseFunction::mul : PointwiseFunction::add,
+         operand});
   }
-  if (chain.operands.size() > cpu_kernels::kMaxOperands ||
-      chain.steps.size() > cpu_kernels::kMaxSteps) {
-    return unsupported("a longer pointwise chain");
+  if (chain.operands.size() > kMaxPointwiseOperands || chain.steps.size() > kMaxPointwiseSteps) {
+    return no_cpu_kernel("a longer pointwise chain");
   }
   return chain;
 }
 
 // One loop over the output, with every operand's stride along it.
-struct Loop {
+struct BroadcastLoop {
   int64_t extent, out_stride;
   std::vector<int64_t> strides;
 };
@@ -194,10 +191,11 @@ int64_t linear_stride(const Dims& dims, size_t d) {
 
 // Loops in the order of the output's addresses. Operands of the output's own dims lie as the output
 // does.
-std::vector<Loop> loops_of(const Dims& dims, const Chain& chain, const Layout& layout) {
-  std::vector<Loop> loops;
+std::vector<BroadcastLoop> loops_of(const Dims& dims, const PointwiseChain& chain,
+                                    const Layout& layout) {
+  std::vector<BroadcastLoop> loops;
   auto append = [&](size_t d, int64_t extent, int64_t factor) {
-    Loop loop{extent, 0, {}};
+    BroadcastLoop loop{extent, 0, {}};
     for (const auto& o : chain.operands) loop.strides.push_back(linear_stride(o.dims, d) * factor);
     loops.push_back(std::move(loop));
   };
@@ -222,9 +220,9 @@ std::vector<Loop> loops_of(const Dims& dims, const Chain& chain, const Layout& l
   return loops;
 }
 
-std::vector<Loop> joined(const std::vector<Loop>& loops) {
-  std::vector<Loop> out;
-  for (const Loop& loop : loops) {
+std::vector<BroadcastLoop> joined(const std::vector<BroadcastLoop>& loops) {
+  std::vector<BroadcastLoop> out;
+  for (const BroadcastLoop& loop : loops) {
     if (loop.extent == 1) continue;
     bool joins = !out.empty() && out.back().out_stride == loop.extent * loop.out_stride;
     for (size_t o = 0; joins && o < loop.strides.size(); ++o)
@@ -238,36 +236,39 @@ std::vector<Loop> joined(const std::vector<Loop>& loops) {
   // A short innermost loop costs more to enter than to run: a long one goes inside instead, in
   // steps.
   constexpr int64_t kShort = 16, kLong = 64;
-  auto longest = std::max_element(out.begin(), out.end(),
-                                  [](const Loop& a, const Loop& b) { return a.extent < b.extent; });
+  auto longest = std::max_element(
+      out.begin(), out.end(),
+      [](const BroadcastLoop& a, const BroadcastLoop& b) { return a.extent < b.extent; });
   if (out.back().extent < kShort && longest->extent >= kLong)
     std::rotate(longest, longest + 1, out.end());
   return out;
 }
 
-Candidate candidate_of(const Context& context, const Problem& p, const Chain& chain,
-                       const Layout& layout, const std::vector<Loop>& loops) {
+CpuKernelCandidate pointwise_candidate(const CpuKernelContext& context, const Problem& p,
+                                       const PointwiseChain& chain, const Layout& layout,
+                                       const std::vector<BroadcastLoop>& loops) {
   PointwiseArguments a{};
   a.operands = static_cast<int>(chain.operands.size());
   a.steps = static_cast<int>(chain.steps.size());
   a.loops = static_cast<int>(loops.size());
   for (size_t i = 0; i < loops.size(); ++i) {
-    a.extent[i] = loops[i].extent, a.out_stride[i] = loops[i].out_stride;
+    a.extent[i] = loops[i].extent;
+    a.out_stride[i] = loops[i].out_stride;
     for (size_t o = 0; o < chain.operands.size(); ++o) a.operand_stride[o][i] = loops[i].strides[o];
   }
   for (size_t s = 0; s < chain.steps.size(); ++s) {
     a.step[s] = {chain.steps[s].function, chain.steps[s].operand, chain.steps[s].alpha,
                  chain.steps[s].beta};
   }
-  Tactic tactic = base_tactic(p, "pointwise");
+  Tactic tactic = cpu_kernel_tactic(p, "pointwise");
   tactic.outputs[0].layout = layout;
   for (const auto& o : chain.operands) {
     bool whole = o.input >= 0 && !o.constant && o.dims == output_dims(p);
     if (whole) tactic.inputs[static_cast<size_t>(o.input)].layout = layout;
   }
-  tactic.estimated_us =
-      movement_us(context, p) + flop_count(p) / (2000.0 * context.threads * context.kernels.width);
-  auto build = [kernels = &context.kernels, a, operands = chain.operands](Weights weights) -> Run {
+  tactic.estimated_us = movement_and_arithmetic_us(context, p, 2000);
+  auto build = [kernel = context.kernels.pointwise, a,
+                operands = chain.operands](Weights weights) -> CpuKernelRun {
     std::vector<Tensor> constants;
     for (const auto& o : operands) constants.push_back(o.constant ? o.constant(weights) : Tensor());
     return [=](const Arguments& arguments) {
@@ -279,7 +280,7 @@ Candidate candidate_of(const Context& context, const Problem& p, const Chain& ch
                                     arguments.inputs[static_cast<size_t>(operands[o].input)]);
       }
       call.out = static_cast<float*>(arguments.outputs[0]);
-      kernels->pointwise(call);
+      kernel(call);
     };
   };
   return {std::move(tactic), build};
@@ -287,16 +288,15 @@ Candidate candidate_of(const Context& context, const Problem& p, const Chain& ch
 
 }  // namespace
 
-Candidates pointwise_candidates(const Context& context, const Problem& p) {
-  TRY(Chain chain, read_chain(p));
-  std::vector<Candidate> out;
+CpuKernelCandidates offer_cpu_pointwise(const CpuKernelContext& context, const Problem& p) {
+  TRY(PointwiseChain chain, read_chain(p));
+  std::vector<CpuKernelCandidate> out;
   for (const Layout& layout : dense_layouts(context, output_dims(p))) {
-    std::vector<Loop> loops = joined(loops_of(output_dims(p), chain, layout));
-    if (loops.size() > cpu_kernels::kMaxPointwiseLoops)
-      return unsupported("pointwise with this broadcast");
-    out.push_back(candidate_of(context, p, chain, layout, loops));
+    std::vector<BroadcastLoop> loops = joined(loops_of(output_dims(p), chain, layout));
+    if (loops.size() > kMaxPointwiseLoops) return no_cpu_kernel("pointwise with this broadcast");
+    out.push_back(pointwise_candidate(context, p, chain, layout, loops));
   }
   return out;
 }
 
-}  // namespace enginery::cpu_kernel
+}  // namespace enginery

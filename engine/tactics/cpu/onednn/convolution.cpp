@@ -2,19 +2,19 @@
 
 #include "engine/tactics/cpu/onednn/epilogue.h"
 
-namespace enginery::onednn {
+namespace enginery {
 namespace {
 
 using Dimensions = dnnl::memory::dims;
 
 // The geometry of a convolution or deconvolution in the library's terms (dilation counts from 0).
-struct Geometry {
+struct ConvolutionGeometry {
   Dimensions strides, dilations, pads_begin, pads_end;
 };
 
 template <typename O>
-Geometry geometry_of(const O& op) {
-  Geometry g{op.strides, op.dilations, op.pads_begin, op.pads_end};
+ConvolutionGeometry geometry_of(const O& op) {
+  ConvolutionGeometry g{op.strides, op.dilations, op.pads_begin, op.pads_end};
   for (int64_t& d : g.dilations) --d;
   return g;
 }
@@ -34,14 +34,14 @@ Dims library_weight_dims(const Problem& p, int64_t groups, bool transposed) {
 }
 
 // How the weights lie in the model's file, in terms of library_weight_dims.
-Descriptor stored_weights(const Dims& dims, int64_t groups, bool transposed) {
-  if (!transposed) return descriptor(dims, Format{});
+MemoryDesc stored_weights(const Dims& dims, int64_t groups, bool transposed) {
+  if (!transposed) return memory_desc(dims, Format{});
   size_t out = groups == 1 ? 0 : 1;
   Dims stored = dims;
   std::swap(stored[out], stored[out + 1]);
   Dims strides = strides_of(stored);
   std::swap(strides[out], strides[out + 1]);
-  return Descriptor(dims, dnnl::memory::data_type::f32, strides);
+  return MemoryDesc(dims, dnnl::memory::data_type::f32, strides);
 }
 
 struct LayoutPair {
@@ -49,7 +49,8 @@ struct LayoutPair {
 };
 
 // What is worth trying: channels-last, blocked, and a planar source for a stem.
-std::vector<LayoutPair> layout_pairs(const Library& library, const Problem& p, int64_t groups) {
+std::vector<LayoutPair> layout_pairs(const OnednnLibrary& library, const Problem& p,
+                                     int64_t groups) {
   constexpr int64_t kStemChannels = 4;
   int64_t c = input_dims(p, 0)[1], k = output_dims(p)[1], block = library.block();
   Layout linear, nhwc{LayoutKind::channels_last, 0}, blocked{LayoutKind::blocked, library.block()};
@@ -68,7 +69,7 @@ std::vector<LayoutPair> layout_pairs(const Library& library, const Problem& p, i
 }
 
 // What the convolution family's makers share.
-struct Shape {
+struct ConvolutionKind {
   int64_t groups = 1;
   bool transposed = false;
 };
@@ -76,57 +77,55 @@ struct Shape {
 Status check(const Problem& p, const char* what) {
   size_t rank = input_dims(p, 0).size();
   if (rank < 3 || rank > 5)
-    return unsupported(std::string(what) + " of rank " + std::to_string(rank));
+    return no_primitive(std::string(what) + " of rank " + std::to_string(rank));
   for (size_t i = 0; i < static_cast<size_t>(p.anchor_inputs); ++i) {
     if (!p.inputs[i].present) continue;
     if (p.inputs[i].type.type != DataType::float32)
-      return unsupported(std::string(what) + " in " + to_string(p.inputs[i].type));
+      return no_primitive(std::string(what) + " in " + to_string(p.inputs[i].type));
     if (i > 0 && !p.inputs[i].constant)
-      return unsupported(std::string(what) + " with weights known only at run time");
+      return no_primitive(std::string(what) + " with weights known only at run time");
   }
   if (p.outputs[0].type.type != DataType::float32)
-    return unsupported(std::string(what) + " to " + to_string(p.outputs[0].type));
+    return no_primitive(std::string(what) + " to " + to_string(p.outputs[0].type));
   return {};
 }
 
 // Formats, arguments, weights and bias of one layout pair.
-Result<Recipe> base_recipe(const Problem& p, const LayoutPair& pair, const Shape& shape,
-                           PostOperations& post) {
-  Recipe recipe;
+Result<OnednnRecipe> base_recipe(const Problem& p, const LayoutPair& pair,
+                                 const ConvolutionKind& shape, PostOperations& post) {
+  OnednnRecipe recipe;
   Format source{DataType::float32, pair.source}, destination{DataType::float32, pair.destination};
   recipe.inputs = default_formats(p, source);
   recipe.outputs = {destination};
   bool has_bias = p.anchor_inputs > 2 && p.inputs[2].present;
   TRY(post, add_epilogue(p, destination, has_bias ? OwnBias::taken : OwnBias::free, recipe));
   if (has_bias) post.bias = 2;
-  recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, descriptor(input_dims(p, 0), source)});
-  recipe.arguments.push_back({DNNL_ARG_DST, true, 0, descriptor(output_dims(p), destination)});
+  recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, memory_desc(input_dims(p, 0), source)});
+  recipe.arguments.push_back({DNNL_ARG_DST, true, 0, memory_desc(output_dims(p), destination)});
   Dims weights = library_weight_dims(p, shape.groups, shape.transposed);
   recipe.constants.push_back({DNNL_ARG_WEIGHTS,
-                              stored_weights(weights, shape.groups, shape.transposed), weight(1),
+                              stored_weights(weights, shape.groups, shape.transposed), weight_of(1),
                               dnnl::query::weights_md, 0});
   if (post.bias >= 0) {
     Dims bias{output_dims(p)[1]};
-    recipe.constants.push_back({DNNL_ARG_BIAS, descriptor(bias, Format{}),
-                                weight(static_cast<size_t>(post.bias)), dnnl::query::weights_md,
+    recipe.constants.push_back({DNNL_ARG_BIAS, memory_desc(bias, Format{}),
+                                weight_of(static_cast<size_t>(post.bias)), dnnl::query::weights_md,
                                 1});
   }
   return recipe;
 }
 
 template <typename Forward, typename O>
-std::function<std::vector<Implementation>()> describe(const Library& library, const Problem& p,
-                                                      const O& op, const Recipe& recipe,
-                                                      const PostOperations& post,
-                                                      dnnl::algorithm algorithm,
-                                                      const Shape& shape) {
-  Descriptor source = descriptor(input_dims(p, 0), recipe.inputs[0]);
-  Descriptor destination = descriptor(output_dims(p), recipe.outputs[0]);
-  Descriptor weights =
-      any_layout(library_weight_dims(p, shape.groups, shape.transposed), DataType::float32);
+std::function<std::vector<OnednnImplementation>()> describe(
+    const OnednnLibrary& library, const Problem& p, const O& op, const OnednnRecipe& recipe,
+    const PostOperations& post, dnnl::algorithm algorithm, const ConvolutionKind& shape) {
+  MemoryDesc source = memory_desc(input_dims(p, 0), recipe.inputs[0]);
+  MemoryDesc destination = memory_desc(output_dims(p), recipe.outputs[0]);
+  MemoryDesc weights =
+      any_layout_desc(library_weight_dims(p, shape.groups, shape.transposed), DataType::float32);
   Dims bias_dims{output_dims(p)[1]};
-  Descriptor bias = post.bias >= 0 ? descriptor(bias_dims, Format{}) : Descriptor();
-  Geometry g = geometry_of(op);
+  MemoryDesc bias = post.bias >= 0 ? memory_desc(bias_dims, Format{}) : MemoryDesc();
+  ConvolutionGeometry g = geometry_of(op);
   return [=, &library, attributes = post.attributes] {
     typename Forward::desc operation(dnnl::prop_kind::forward_inference, algorithm, source, weights,
                                      bias, destination, g.strides, g.dilations, g.pads_begin,
@@ -136,7 +135,7 @@ std::function<std::vector<Implementation>()> describe(const Library& library, co
 }
 
 // Winograd's transforms cost more than they save on small planes and few channels.
-bool suits_winograd(const Library& library, const Problem& p, const Convolution& op,
+bool suits_winograd(const OnednnLibrary& library, const Problem& p, const Convolution& op,
                     const LayoutPair& pair) {
   const Dims& w = input_dims(p, 1);
   auto all = [](const std::vector<int64_t>& v, int64_t value) {
@@ -149,14 +148,14 @@ bool suits_winograd(const Library& library, const Problem& p, const Convolution&
 
 }  // namespace
 
-Recipes convolution_recipes(const Library& library, const Problem& p) {
+OnednnRecipes convolution_recipes(const OnednnLibrary& library, const Problem& p) {
   CHECK_OK(check(p, "a convolution"));
   const auto& op = std::get<Convolution>(p.op);
-  Shape shape{op.groups, false};
-  std::vector<Recipe> recipes;
+  ConvolutionKind shape{op.groups, false};
+  std::vector<OnednnRecipe> recipes;
   for (const LayoutPair& pair : layout_pairs(library, p, op.groups)) {
     PostOperations post;
-    TRY(Recipe recipe, base_recipe(p, pair, shape, post));
+    TRY(OnednnRecipe recipe, base_recipe(p, pair, shape, post));
     using Forward = dnnl::convolution_forward;
     recipe.implementations =
         describe<Forward>(library, p, op, recipe, post, dnnl::algorithm::convolution_direct, shape);
@@ -171,19 +170,19 @@ Recipes convolution_recipes(const Library& library, const Problem& p) {
   return recipes;
 }
 
-Recipes deconvolution_recipes(const Library& library, const Problem& p) {
+OnednnRecipes deconvolution_recipes(const OnednnLibrary& library, const Problem& p) {
   CHECK_OK(check(p, "a deconvolution"));
   const auto& op = std::get<Deconvolution>(p.op);
-  Shape shape{op.groups, true};
+  ConvolutionKind shape{op.groups, true};
   Deconvolution adjusted = op;
   // Output padding is a smaller end padding.
   for (size_t d = 0; d < adjusted.pads_end.size() && d < op.output_padding.size(); ++d) {
     adjusted.pads_end[d] -= op.output_padding[d];
   }
-  std::vector<Recipe> recipes;
+  std::vector<OnednnRecipe> recipes;
   for (const LayoutPair& pair : layout_pairs(library, p, op.groups)) {
     PostOperations post;
-    TRY(Recipe recipe, base_recipe(p, pair, shape, post));
+    TRY(OnednnRecipe recipe, base_recipe(p, pair, shape, post));
     recipe.implementations = describe<dnnl::deconvolution_forward>(
         library, p, adjusted, recipe, post, dnnl::algorithm::deconvolution_direct, shape);
     recipes.push_back(std::move(recipe));
@@ -191,4 +190,4 @@ Recipes deconvolution_recipes(const Library& library, const Problem& p) {
   return recipes;
 }
 
-}  // namespace enginery::onednn
+}  // namespace enginery

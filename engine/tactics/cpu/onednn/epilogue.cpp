@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace enginery::onednn {
+namespace enginery {
 namespace {
 
 using dnnl::algorithm;
@@ -32,17 +32,17 @@ bool broadcasts_well(const Dims& from, const Dims& to) {
 }
 
 Status append_operand(const Problem& p, const EpilogueStep& step, const Format& output,
-                      dnnl::post_ops& operations, Recipe& recipe) {
+                      dnnl::post_ops& operations, OnednnRecipe& recipe) {
   size_t input = static_cast<size_t>(step.operand);
   const TensorDesc& desc = p.inputs[input];
-  if (!supports_type(desc.type.type))
-    return unsupported("an operand of type " + std::string(to_string(desc.type.type)));
+  if (!dnnl_supports(desc.type.type))
+    return no_primitive("an operand of type " + std::string(to_string(desc.type.type)));
   Dims dims = aligned_dims(p, step);
   bool whole = dims == output_dims(p);
   if (!whole && !broadcasts_well(dims, output_dims(p)))
-    return unsupported("an epilogue operand of dims " + to_string(dims));
+    return no_primitive("an epilogue operand of dims " + to_string(dims));
   Format format{desc.type.type, whole && !desc.constant ? output.layout : Layout{}};
-  Descriptor described = descriptor(dims, format);
+  MemoryDesc described = memory_desc(dims, format);
   int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(operations.len()) | DNNL_ARG_SRC_1;
   operations.append_binary(
       step.kind == EpilogueKind::multiply ? algorithm::binary_mul : algorithm::binary_add,
@@ -54,7 +54,7 @@ Status append_operand(const Problem& p, const EpilogueStep& step, const Format& 
     ConstantArgument constant;
     constant.argument = argument;
     constant.source = described;
-    constant.value = weight(input);
+    constant.value = weight_of(input);
     recipe.constants.push_back(std::move(constant));
   } else {
     recipe.arguments.push_back({argument, false, input, described});
@@ -72,49 +72,50 @@ bool sums_in_place(const Problem& p, const EpilogueStep& step, const Format& out
 }  // namespace
 
 Status append_activation(const Activation& a, dnnl::post_ops& operations) {
-  auto append = [&](algorithm kind, float alpha, float beta) {
+  const auto append = [&](algorithm kind, float alpha, float beta) {
     operations.append_eltwise(1.0f, kind, alpha, beta);
+    return Status();
   };
   switch (a.kind) {
     case ActivationKind::relu:
-      return append(algorithm::eltwise_relu, 0, 0), Status();
+      return append(algorithm::eltwise_relu, 0, 0);
     case ActivationKind::leaky_relu:
-      return append(algorithm::eltwise_relu, a.alpha, 0), Status();
+      return append(algorithm::eltwise_relu, a.alpha, 0);
     case ActivationKind::clip:
-      return append(algorithm::eltwise_clip, a.alpha, a.beta), Status();
+      return append(algorithm::eltwise_clip, a.alpha, a.beta);
     case ActivationKind::elu:
-      return append(algorithm::eltwise_elu, a.alpha, 0), Status();
+      return append(algorithm::eltwise_elu, a.alpha, 0);
     case ActivationKind::selu:
-      append(algorithm::eltwise_elu, a.alpha, 0);
-      return append(algorithm::eltwise_linear, a.beta, 0), Status();
+      (void)append(algorithm::eltwise_elu, a.alpha, 0);
+      return append(algorithm::eltwise_linear, a.beta, 0);
     case ActivationKind::sigmoid:
-      return append(algorithm::eltwise_logistic, 0, 0), Status();
+      return append(algorithm::eltwise_logistic, 0, 0);
     case ActivationKind::hard_sigmoid:
-      append(algorithm::eltwise_linear, a.alpha, a.beta);
-      return append(algorithm::eltwise_clip, 0, 1), Status();
+      (void)append(algorithm::eltwise_linear, a.alpha, a.beta);
+      return append(algorithm::eltwise_clip, 0, 1);
     // Version 2 ignores the two parameters, version 3 needs them.
     case ActivationKind::hard_swish:
-      return append(algorithm::eltwise_hardswish, 1.0f / 6, 0.5f), Status();
+      return append(algorithm::eltwise_hardswish, 1.0f / 6, 0.5f);
     case ActivationKind::swish:
-      return append(algorithm::eltwise_swish, 1, 0), Status();
+      return append(algorithm::eltwise_swish, 1, 0);
     case ActivationKind::mish:
-      return append(algorithm::eltwise_mish, 0, 0), Status();
+      return append(algorithm::eltwise_mish, 0, 0);
     case ActivationKind::tanh:
-      return append(algorithm::eltwise_tanh, 0, 0), Status();
+      return append(algorithm::eltwise_tanh, 0, 0);
     case ActivationKind::softplus:
-      return append(algorithm::eltwise_soft_relu, 0, 0), Status();
+      return append(algorithm::eltwise_soft_relu, 0, 0);
     case ActivationKind::gelu_erf:
-      return append(algorithm::eltwise_gelu_erf, 0, 0), Status();
+      return append(algorithm::eltwise_gelu_erf, 0, 0);
     case ActivationKind::gelu_tanh:
-      return append(algorithm::eltwise_gelu_tanh, 0, 0), Status();
+      return append(algorithm::eltwise_gelu_tanh, 0, 0);
     default:
-      break;
+      return no_primitive("activation " +
+                          std::string(enum_names(a.kind)[static_cast<size_t>(a.kind)]));
   }
-  return unsupported("activation " + std::string(enum_names(a.kind)[static_cast<size_t>(a.kind)]));
 }
 
 Result<PostOperations> add_epilogue(const Problem& p, const Format& output, OwnBias own_bias,
-                                    Recipe& recipe) {
+                                    OnednnRecipe& recipe) {
   PostOperations out;
   out.attributes = base_attributes();
   dnnl::post_ops operations;
@@ -138,4 +139,4 @@ Result<PostOperations> add_epilogue(const Problem& p, const Format& output, OwnB
   return out;
 }
 
-}  // namespace enginery::onednn
+}  // namespace enginery

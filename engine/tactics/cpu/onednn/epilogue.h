@@ -1,9 +1,11 @@
 // A problem's epilogue as oneDNN's post-operations.
+//
+// Where: between a family, which has read the anchor, and its recipe. Any thread.
 #pragma once
 
 #include "engine/tactics/cpu/onednn/recipe.h"
 
-namespace enginery::onednn {
+namespace enginery {
 
 struct PostOperations {
   dnnl::primitive_attr attributes;
@@ -19,9 +21,9 @@ enum class OwnBias {
 // Appends what the epilogue needs to `recipe` (formats, arguments, constants). `output` is the
 // result's format. Errors: unsupported.
 Result<PostOperations> add_epilogue(const Problem& problem, const Format& output, OwnBias own_bias,
-                                    Recipe& recipe);
+                                    OnednnRecipe& recipe);
 
 // Appends an activation to post-operations. Errors: unsupported.
 Status append_activation(const Activation& activation, dnnl::post_ops& operations);
 
-}  // namespace enginery::onednn
+}  // namespace enginery

@@ -2,7 +2,7 @@
 
 #include <omp.h>
 
-namespace enginery::onednn {
+namespace enginery {
 namespace {
 
 dnnl::cpu_isa library_isa(CpuIsa isa) {
@@ -50,7 +50,7 @@ dnnl::memory::dims channels_last_strides(const Dims& dims, int64_t channels) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Library>> open_library(CpuIsa cap, int threads) {
+Result<std::shared_ptr<const OnednnLibrary>> open_library(CpuIsa cap, int threads) {
   // Refused once a primitive exists; whether the wanted cap holds is asked below, so that a second
   // source with the same cap is fine.
   (void)dnnl::set_max_cpu_isa(library_isa(cap));
@@ -59,15 +59,15 @@ Result<std::shared_ptr<const Library>> open_library(CpuIsa cap, int threads) {
                  "oneDNN in this process already runs under another instruction-set cap: use one "
                  "process per CPU SKU"};
   }
-  return guarded("open oneDNN", [&]() -> Result<std::shared_ptr<const Library>> {
-    auto library = std::make_shared<Library>();
+  return dnnl_guarded("open oneDNN", [&]() -> Result<std::shared_ptr<const OnednnLibrary>> {
+    auto library = std::make_shared<OnednnLibrary>();
     library->engine = dnnl::engine(dnnl::engine::kind::cpu, 0);
     library->isa = cap;
     library->threads = threads;
     const dnnl_version_t* v = dnnl_version();
     library->version =
         std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
-    return std::shared_ptr<const Library>(library);
+    return std::shared_ptr<const OnednnLibrary>(library);
   });
 }
 
@@ -85,12 +85,12 @@ Error to_error(const dnnl::error& error, const std::string& what) {
   return {code, what + ": oneDNN: " + error.message};
 }
 
-bool supports_type(DataType type) {
+bool dnnl_supports(DataType type) {
   return type == DataType::float32 || type == DataType::bfloat16 || type == DataType::int8 ||
          type == DataType::uint8 || type == DataType::int32;
 }
 
-dnnl::memory::data_type data_type(DataType type) {
+dnnl::memory::data_type dnnl_type(DataType type) {
   switch (type) {
     case DataType::bfloat16:
       return dnnl::memory::data_type::bf16;
@@ -105,22 +105,22 @@ dnnl::memory::data_type data_type(DataType type) {
   }
 }
 
-Descriptor descriptor(const Dims& dims, const Format& format) {
-  if (dims.empty()) return Descriptor({1}, data_type(format.type), dnnl::memory::dims{1});
+MemoryDesc memory_desc(const Dims& dims, const Format& format) {
+  if (dims.empty()) return MemoryDesc({1}, dnnl_type(format.type), dnnl::memory::dims{1});
   switch (format.layout.kind) {
     case LayoutKind::linear:
-      return Descriptor(dims, data_type(format.type), strides_of(dims));
+      return MemoryDesc(dims, dnnl_type(format.type), strides_of(dims));
     case LayoutKind::channels_last:
-      return Descriptor(dims, data_type(format.type),
+      return MemoryDesc(dims, dnnl_type(format.type),
                         channels_last_strides(dims, padded_channels(dims, format.layout)));
     case LayoutKind::blocked:
       break;
   }
-  return Descriptor(dims, data_type(format.type), blocked_tag(dims.size(), format.layout.block));
+  return MemoryDesc(dims, dnnl_type(format.type), blocked_tag(dims.size(), format.layout.block));
 }
 
-Descriptor any_layout(const Dims& dims, DataType type) {
-  return Descriptor(dims, data_type(type), Tag::any);
+MemoryDesc any_layout_desc(const Dims& dims, DataType type) {
+  return MemoryDesc(dims, dnnl_type(type), Tag::any);
 }
 
-}  // namespace enginery::onednn
+}  // namespace enginery

@@ -1,5 +1,8 @@
 // The library handle that everything in this folder shares, its types in terms of ours, its
 // exceptions as errors.
+//
+// Where: the only header that includes oneDNN's. What throws says so; everything else is safe from
+// any thread.
 #pragma once
 
 #include <dnnl.hpp>
@@ -9,10 +12,11 @@
 #include "engine/device/sku_table.h"
 #include "engine/tactics/problem.h"
 
-namespace enginery::onednn {
+namespace enginery {
 
-struct Library {
-  dnnl::engine engine;
+// The library as one device uses it; lives as long as a source or anything that it prepared.
+struct OnednnLibrary {
+  dnnl::engine engine;  // the CPU
   CpuIsa isa = CpuIsa::sse41;
   int threads = 1;
   std::string version;  // "2.6.3"
@@ -21,8 +25,9 @@ struct Library {
   int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
 };
 
-// Sets and checks the process's cap. Errors: incompatible.
-Result<std::shared_ptr<const Library>> open_library(CpuIsa cap, int threads);
+// Caps the library's instruction set for the whole process, once and for all. Errors: incompatible
+// where it already runs under another cap.
+Result<std::shared_ptr<const OnednnLibrary>> open_library(CpuIsa cap, int threads);
 
 // While it lives the calling thread's OpenMP regions have `threads` threads: the library builds
 // that number into every primitive that it describes.
@@ -37,11 +42,12 @@ class ThreadCountScope {
   const int saved_;
 };
 
+// The library's exception as a value: out_of_memory, unsupported (not implemented) or internal.
 Error to_error(const dnnl::error& error, const std::string& what);
 
 // f's result, with oneDNN's exceptions turned into an Error that begins with `what`.
 template <typename F>
-auto guarded(const std::string& what, F&& f) -> decltype(f()) {
+auto dnnl_guarded(const std::string& what, F&& f) -> decltype(f()) {
   try {
     return f();
   } catch (const dnnl::error& error) {
@@ -49,14 +55,16 @@ auto guarded(const std::string& what, F&& f) -> decltype(f()) {
   }
 }
 
-using Descriptor = dnnl::memory::desc;
+using MemoryDesc = dnnl::memory::desc;
 
-bool supports_type(DataType type);
-dnnl::memory::data_type data_type(DataType type);
-// A tensor of `dims` (rank 1 to 6) as it lies in `format`. Requires supports_type and a layout fit
+// Whether tensors of the type can be handed to the library.
+bool dnnl_supports(DataType type);
+// Its name of the type. Requires dnnl_supports.
+dnnl::memory::data_type dnnl_type(DataType type);
+// A tensor of `dims` (rank 1 to 6) as it lies in `format`. Requires dnnl_supports and a layout fit
 // for the rank.
-Descriptor descriptor(const Dims& dims, const Format& format);
+MemoryDesc memory_desc(const Dims& dims, const Format& format);
 // The same with the layout left to the implementation.
-Descriptor any_layout(const Dims& dims, DataType type);
+MemoryDesc any_layout_desc(const Dims& dims, DataType type);
 
-}  // namespace enginery::onednn
+}  // namespace enginery

@@ -7,30 +7,39 @@
 #include "engine/tactics/cpu/onednn/prepared_primitive.h"
 
 namespace enginery {
-namespace onednn {
 namespace {
 
-Recipes recipes_of(const Library& library, const Problem& p) {
-  for (const auto* descs : {&p.inputs, &p.outputs}) {
-    for (const TensorDesc& desc : *descs) {
-      if (desc.present && !is_static(desc.type.dims))
-        return unsupported(to_string(desc.type) + " has run-time sizes");
-      if (desc.present && volume(desc.type.dims) == 0) return unsupported("an empty tensor");
-    }
-  }
-  if (is_reformat(p)) return reformat_recipes(library, p);
-  if (std::holds_alternative<Convolution>(p.op)) return convolution_recipes(library, p);
-  if (std::holds_alternative<Deconvolution>(p.op)) return deconvolution_recipes(library, p);
-  if (std::holds_alternative<Gemm>(p.op)) return gemm_recipes(library, p);
-  if (std::holds_alternative<MatMul>(p.op)) return matmul_recipes(library, p);
-  if (std::holds_alternative<Pooling>(p.op)) return pooling_recipes(library, p);
-  if (std::holds_alternative<GlobalPooling>(p.op)) return global_pooling_recipes(library, p);
-  if (std::holds_alternative<Softmax>(p.op)) return softmax_recipes(library, p);
-  if (std::holds_alternative<Lrn>(p.op)) return lrn_recipes(library, p);
-  if (std::holds_alternative<BatchNorm>(p.op)) return batch_norm_recipes(library, p);
-  if (std::holds_alternative<Activation>(p.op)) return activation_recipes(library, p);
-  if (std::holds_alternative<Binary>(p.op)) return binary_recipes(library, p);
-  return unsupported(std::string(op_name(p.op)) + " is not one of its operators");
+// One kind of problem that the library serves.
+struct OnednnFamily {
+  std::string_view name;
+  bool (*serves)(const Problem&);
+  OnednnRecipes (*offer)(const OnednnLibrary&, const Problem&);
+};
+
+// THE list. The first row that serves offers, so reformats (an Identity with formats) come first.
+constexpr OnednnFamily kOnednnFamilies[] = {
+    {"reformat", is_reformat, reformat_recipes},
+    {"convolution", is_one_of<Convolution>, convolution_recipes},
+    {"deconvolution", is_one_of<Deconvolution>, deconvolution_recipes},
+    {"gemm", is_one_of<Gemm>, gemm_recipes},
+    {"matmul", is_one_of<MatMul>, matmul_recipes},
+    {"pooling", is_one_of<Pooling>, pooling_recipes},
+    {"global_pooling", is_one_of<GlobalPooling>, global_pooling_recipes},
+    {"softmax", is_one_of<Softmax>, softmax_recipes},
+    {"lrn", is_one_of<Lrn>, lrn_recipes},
+    {"batch_norm", is_one_of<BatchNorm>, batch_norm_recipes},
+    {"activation", is_one_of<Activation>, activation_recipes},
+    {"binary", is_one_of<Binary>, binary_recipes},
+};
+
+OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p) {
+  const Status sizes = require_elements(p);
+  if (!sizes.ok()) return no_primitive(sizes.error().message);
+  const auto* family =
+      std::ranges::find_if(kOnednnFamilies, [&](const auto& f) { return f.serves(p); });
+  if (family == std::end(kOnednnFamilies))
+    return no_primitive(std::string(op_name(p.op)) + " is not one of its operators");
+  return family->offer(library, p);
 }
 
 // The library's own last resort: a thousand times slower than its others.
@@ -54,13 +63,13 @@ bool is_gemm(const std::string& name) {
 // A recipe's implementations worth measuring: no repeats (the library lists entries again once
 // primitives are cached), not its reference, no narrower vectors than its widest, and gemm on
 // channels-last only where nothing else is.
-std::vector<Implementation> distinct_implementations(const Recipe& recipe) {
-  std::vector<Implementation> all = recipe.implementations(), out;
+std::vector<OnednnImplementation> distinct_implementations(const OnednnRecipe& recipe) {
+  std::vector<OnednnImplementation> all = recipe.implementations(), out;
   int widest = 0;
-  for (const Implementation& i : all) widest = std::max(widest, named_width(i.name));
+  for (const OnednnImplementation& i : all) widest = std::max(widest, named_width(i.name));
   bool last = !recipe.outputs.empty() && recipe.outputs[0].layout.kind == LayoutKind::channels_last;
   std::set<std::string> seen;
-  for (Implementation& i : all) {
+  for (OnednnImplementation& i : all) {
     bool avoided = !recipe.avoid.empty() && i.name.find(recipe.avoid) != std::string::npos;
     bool narrow = named_width(i.name) < widest &&
                   (named_width(i.name) > 0 || i.name.find("sse41") != std::string::npos);
@@ -72,7 +81,7 @@ std::vector<Implementation> distinct_implementations(const Recipe& recipe) {
 }
 
 // Nominal rates: they order candidates, nothing more.
-double gigaflops_of(const Library& library) {
+double gigaflops_of(const OnednnLibrary& library) {
   double one = library.isa >= CpuIsa::avx512 ? 120
                : library.isa >= CpuIsa::avx2 ? 70
                : library.isa >= CpuIsa::avx  ? 35
@@ -80,7 +89,7 @@ double gigaflops_of(const Library& library) {
   return one * library.threads;
 }
 
-double estimate_us(const Library& library, const Problem& p, const Recipe& recipe,
+double estimate_us(const OnednnLibrary& library, const Problem& p, const OnednnRecipe& recipe,
                    const std::string& name) {
   constexpr double kLaunch_us = 2, kGigabytesPerSecond = 20;
   double efficiency = is_gemm(name) ? 0.6 : 1;
@@ -94,29 +103,31 @@ double estimate_us(const Library& library, const Problem& p, const Recipe& recip
 
 class OnednnSource final : public TacticSource {
  public:
-  explicit OnednnSource(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
+  explicit OnednnSource(std::shared_ptr<const OnednnLibrary> library)
+      : library_(std::move(library)) {}
   SourceTraits traits() const override { return {.name = "onednn", .trust = Trust::may_be_wrong}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
-    if (!allowed.contains(Precision::fp32)) return unsupported("only float32 arithmetic so far");
+    if (!allowed.contains(Precision::fp32)) return no_primitive("only float32 arithmetic so far");
     ThreadCountScope threads(library_->threads);
-    auto offered = guarded(std::string(op_name(problem.op)), [&]() -> Result<std::vector<Tactic>> {
-      TRY(auto recipes, recipes_of(*library_, problem));
-      std::vector<Tactic> tactics;
-      for (const Recipe& recipe : recipes) {
-        for (const Implementation& i : distinct_implementations(recipe))
-          tactics.push_back(tactic_of(problem, recipe, i));
-      }
-      if (tactics.empty()) return unsupported("no implementation but its reference");
-      std::stable_sort(tactics.begin(), tactics.end(), [](const Tactic& a, const Tactic& b) {
-        return a.estimated_us < b.estimated_us;
-      });
-      return tactics;
-    });
+    auto offered =
+        dnnl_guarded(std::string(op_name(problem.op)), [&]() -> Result<std::vector<Tactic>> {
+          TRY(auto recipes, recipes_of(*library_, problem));
+          std::vector<Tactic> tactics;
+          for (const OnednnRecipe& recipe : recipes) {
+            for (const OnednnImplementation& i : distinct_implementations(recipe))
+              tactics.push_back(tactic_of(problem, recipe, i));
+          }
+          if (tactics.empty()) return no_primitive("no implementation but its reference");
+          std::stable_sort(tactics.begin(), tactics.end(), [](const Tactic& a, const Tactic& b) {
+            return a.estimated_us < b.estimated_us;
+          });
+          return tactics;
+        });
     // A description that the library refuses is one more thing that it cannot run.
     bool refused = !offered.ok() && offered.error().code == ErrorCode::internal;
-    return refused ? unsupported(offered.error().message) : offered;
+    return refused ? no_primitive(offered.error().message) : offered;
   }
 
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem,
@@ -124,11 +135,11 @@ class OnednnSource final : public TacticSource {
                                                         Weights weights) const override {
     using Prepared = Result<std::shared_ptr<const PreparedTactic>>;
     ThreadCountScope threads(library_->threads);
-    return guarded("prepare " + tactic_key(tactic), [&]() -> Prepared {
+    return dnnl_guarded("prepare " + tactic_key(tactic), [&]() -> Prepared {
       TRY(auto recipes, recipes_of(*library_, problem));
-      for (const Recipe& recipe : recipes) {
+      for (const OnednnRecipe& recipe : recipes) {
         if (recipe.inputs != tactic.inputs || recipe.outputs != tactic.outputs) continue;
-        for (const Implementation& i : distinct_implementations(recipe)) {
+        for (const OnednnImplementation& i : distinct_implementations(recipe)) {
           if (recipe.prefix + i.name == tactic.id)
             return prepare_primitive(library_, recipe, i, weights);
         }
@@ -140,8 +151,8 @@ class OnednnSource final : public TacticSource {
   }
 
  private:
-  Tactic tactic_of(const Problem& problem, const Recipe& recipe,
-                   const Implementation& implementation) const {
+  Tactic tactic_of(const Problem& problem, const OnednnRecipe& recipe,
+                   const OnednnImplementation& implementation) const {
     Tactic tactic;
     tactic.source = name();
     tactic.id = recipe.prefix + implementation.name;
@@ -154,15 +165,14 @@ class OnednnSource final : public TacticSource {
     return tactic;
   }
 
-  const std::shared_ptr<const Library> library_;
+  const std::shared_ptr<const OnednnLibrary> library_;
 };
 
 }  // namespace
-}  // namespace onednn
 
 Result<std::unique_ptr<TacticSource>> make_onednn_source(const DeviceInfo& info) {
-  TRY(auto library, onednn::open_library(cpu_isa_of(info), info.threads));
-  return std::unique_ptr<TacticSource>(std::make_unique<onednn::OnednnSource>(std::move(library)));
+  TRY(auto library, open_library(cpu_isa_of(info), info.threads));
+  return std::unique_ptr<TacticSource>(std::make_unique<OnednnSource>(std::move(library)));
 }
 
 }  // namespace enginery

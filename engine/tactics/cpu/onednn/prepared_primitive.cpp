@@ -6,7 +6,7 @@
 
 #include "engine/device/cpu/cpu_stream.h"
 
-namespace enginery::onednn {
+namespace enginery {
 namespace {
 
 // The memory objects of one launch: their addresses change with each, so two launches at once need
@@ -18,11 +18,11 @@ struct LaunchSet {
   std::vector<dnnl_exec_arg_t> arguments;
 };
 
-// Sets that wait for their next launch. Lock-free; a set too many is dropped.
+// Sets that wait for their next launch. Lock-free; sets beyond the slots are dropped.
 class LaunchSets {
  public:
   ~LaunchSets() {
-    for (auto& slot : slots_) delete slot.load();
+    for (auto& slot : slots_) const std::unique_ptr<LaunchSet> last(slot.load());
   }
   std::unique_ptr<LaunchSet> take() {
     for (auto& slot : slots_) {
@@ -48,8 +48,8 @@ class LaunchSets {
 
 class PreparedPrimitive final : public PreparedTactic {
  public:
-  PreparedPrimitive(std::shared_ptr<const Library> library, const Recipe& recipe,
-                    const Implementation& implementation, Weights weights)
+  PreparedPrimitive(std::shared_ptr<const OnednnLibrary> library, const OnednnRecipe& recipe,
+                    const OnednnImplementation& implementation, Weights weights)
       : library_(std::move(library)),
         arguments_(recipe.arguments),
         in_place_operand_(recipe.in_place_operand),
@@ -68,8 +68,8 @@ class PreparedPrimitive final : public PreparedTactic {
     CHECK_OK(place_operand(arguments));
     std::unique_ptr<LaunchSet> set = sets_.take();
     if (!set) {
-      auto made = guarded("prepare a launch",
-                          [&]() -> Result<std::unique_ptr<LaunchSet>> { return make_set(); });
+      auto made = dnnl_guarded("prepare a launch",
+                               [&]() -> Result<std::unique_ptr<LaunchSet>> { return make_set(); });
       if (!made.ok()) return made.error();
       set = std::move(*made);
     }
@@ -125,11 +125,11 @@ class PreparedPrimitive final : public PreparedTactic {
     return {};
   }
 
-  void pack(const ConstantArgument& constant, const Implementation& implementation, Weights weights,
-            dnnl::stream& stream) {
+  void pack(const ConstantArgument& constant, const OnednnImplementation& implementation,
+            Weights weights, dnnl::stream& stream) {
     Tensor value = constant.value(weights);
     dnnl::memory stored(constant.source, library_->engine, const_cast<void*>(value.raw()));
-    Descriptor wanted = constant.source;
+    MemoryDesc wanted = constant.source;
     if (constant.wanted != dnnl::query::undef) {
       wanted = implementation.descriptor.query_md(constant.wanted, constant.wanted_index);
     }
@@ -144,7 +144,7 @@ class PreparedPrimitive final : public PreparedTactic {
   std::unique_ptr<LaunchSet> make_set() const {
     auto set = std::make_unique<LaunchSet>();
     set->stream = dnnl::stream(library_->engine);
-    auto append = [&](int argument, const Descriptor& descriptor) {
+    auto append = [&](int argument, const MemoryDesc& descriptor) {
       set->memories.push_back(dnnl::memory(descriptor, library_->engine, DNNL_MEMORY_NONE));
       set->arguments.push_back({argument, set->memories.back().get()});
     };
@@ -159,11 +159,11 @@ class PreparedPrimitive final : public PreparedTactic {
     dnnl::memory memory;
   };
 
-  const std::shared_ptr<const Library> library_;
+  const std::shared_ptr<const OnednnLibrary> library_;
   const std::vector<RuntimeArgument> arguments_;
   const int in_place_operand_;
   const dnnl::primitive primitive_;
-  const Descriptor scratchpad_;
+  const MemoryDesc scratchpad_;
   size_t output_bytes_ = 0;
   std::vector<Packed> packed_;
   int64_t weight_bytes_ = 0;
@@ -172,11 +172,10 @@ class PreparedPrimitive final : public PreparedTactic {
 
 }  // namespace
 
-std::shared_ptr<const PreparedTactic> prepare_primitive(std::shared_ptr<const Library> library,
-                                                        const Recipe& recipe,
-                                                        const Implementation& implementation,
-                                                        Weights weights) {
+std::shared_ptr<const PreparedTactic> prepare_primitive(
+    std::shared_ptr<const OnednnLibrary> library, const OnednnRecipe& recipe,
+    const OnednnImplementation& implementation, Weights weights) {
   return std::make_shared<PreparedPrimitive>(std::move(library), recipe, implementation, weights);
 }
 
-}  // namespace enginery::onednn
+}  // namespace enginery

@@ -4,35 +4,38 @@
 #include "engine/tactics/cpu/onednn/epilogue.h"
 #include "engine/tactics/shapes/fully_connected.h"
 
-namespace enginery::onednn {
+namespace enginery {
 namespace {
 
 Status check_types(const Problem& p) {
   for (size_t i = 0; i < static_cast<size_t>(p.anchor_inputs); ++i) {
     if (p.inputs[i].present && p.inputs[i].type.type != DataType::float32) {
-      return unsupported("a matrix product in " + to_string(p.inputs[i].type));
+      return no_primitive("a matrix product in " + to_string(p.inputs[i].type));
     }
   }
   return {};
 }
 
-Result<Recipe> inner_product_recipe(const Library& library, const Problem& p, FullyConnected fc,
-                                    bool packed) {
-  Recipe recipe;
+Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Problem& p,
+                                          FullyConnected fc, bool packed) {
+  OnednnRecipe recipe;
   recipe.prefix = packed ? "packed:" : "plain:";
   Format format;
   recipe.inputs = default_formats(p, format);
   recipe.outputs = {format};
   TRY(PostOperations post,
       add_epilogue(p, format, fc.addend >= 0 ? OwnBias::taken : OwnBias::free, recipe));
-  if (post.bias >= 0) fc.addend = post.bias, fc.addend_factor = 1;
-  Descriptor source = descriptor({fc.m, fc.k}, format),
-             destination = descriptor({fc.m, fc.n}, format);
-  Descriptor plain = descriptor({fc.n, fc.k}, format);
-  Descriptor stored = fc.weights_are_nk ? plain
-                                        : Descriptor({fc.n, fc.k}, data_type(format.type),
+  if (post.bias >= 0) {
+    fc.addend = post.bias;
+    fc.addend_factor = 1;
+  }
+  MemoryDesc source = memory_desc({fc.m, fc.k}, format),
+             destination = memory_desc({fc.m, fc.n}, format);
+  MemoryDesc plain = memory_desc({fc.n, fc.k}, format);
+  MemoryDesc stored = fc.weights_are_nk ? plain
+                                        : MemoryDesc({fc.n, fc.k}, dnnl_type(format.type),
                                                      dnnl::memory::dims{1, fc.n});
-  Descriptor bias = fc.addend >= 0 ? descriptor({fc.n}, format) : Descriptor();
+  MemoryDesc bias = fc.addend >= 0 ? memory_desc({fc.n}, format) : MemoryDesc();
   recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, destination});
   recipe.constants.push_back({DNNL_ARG_WEIGHTS, stored,
@@ -42,7 +45,7 @@ Result<Recipe> inner_product_recipe(const Library& library, const Problem& p, Fu
     recipe.constants.push_back({DNNL_ARG_BIAS, bias, [fc](Weights w) { return addend_of(fc, w); },
                                 dnnl::query::weights_md, 1});
   }
-  Descriptor wanted = packed ? any_layout({fc.n, fc.k}, format.type) : plain;
+  MemoryDesc wanted = packed ? any_layout_desc({fc.n, fc.k}, format.type) : plain;
   recipe.implementations = [=, &library, attributes = post.attributes] {
     dnnl::inner_product_forward::desc operation(dnnl::prop_kind::forward_inference, source, wanted,
                                                 bias, destination);
@@ -51,11 +54,11 @@ Result<Recipe> inner_product_recipe(const Library& library, const Problem& p, Fu
   return recipe;
 }
 
-Recipes fully_connected_recipes(const Library& library, const Problem& p,
-                                const FullyConnected& fc) {
-  std::vector<Recipe> recipes;
+OnednnRecipes fully_connected_recipes(const OnednnLibrary& library, const Problem& p,
+                                      const FullyConnected& fc) {
+  std::vector<OnednnRecipe> recipes;
   for (bool packed : {true, false}) {
-    TRY(Recipe recipe, inner_product_recipe(library, p, fc, packed));
+    TRY(OnednnRecipe recipe, inner_product_recipe(library, p, fc, packed));
     recipes.push_back(std::move(recipe));
   }
   // With few rows the weights are read once: the plain order streams best.
@@ -66,49 +69,51 @@ Recipes fully_connected_recipes(const Library& library, const Problem& p,
 
 // Dims and strides of one operand of a batched product, aligned to `rank` and perhaps with its last
 // two swapped.
-Descriptor operand_descriptor(const Dims& own, size_t rank, bool transposed) {
+MemoryDesc operand_descriptor(const Dims& own, size_t rank, bool transposed) {
   Dims dims = aligned(own, rank), strides = strides_of(dims);
   if (transposed) {
     std::swap(dims[rank - 1], dims[rank - 2]);
     std::swap(strides[rank - 1], strides[rank - 2]);
   }
-  return Descriptor(dims, dnnl::memory::data_type::f32, strides);
+  return MemoryDesc(dims, dnnl::memory::data_type::f32, strides);
 }
 
-struct Product {
+struct MatmulForm {
   bool transpose_a = false, transpose_b = false;
 };
 
 // a times b, both at run time or b constant.
-Result<Recipe> matmul_recipe(const Library& library, const Problem& p, const Product& product) {
+Result<OnednnRecipe> matmul_recipe(const OnednnLibrary& library, const Problem& p,
+                                   const MatmulForm& product) {
   size_t rank = output_dims(p).size();
   const Dims &a = input_dims(p, 0), &b = input_dims(p, 1);
   if (a.size() < 2 || b.size() < 2 || rank < 2 || rank > 6)
-    return unsupported("a matrix product with a vector");
-  Recipe recipe;
+    return no_primitive("a matrix product with a vector");
+  OnednnRecipe recipe;
   recipe.prefix = "matmul:";
   Format format;
   recipe.inputs = default_formats(p, format);
   recipe.outputs = {format};
   TRY(PostOperations post, add_epilogue(p, format, OwnBias::free, recipe));
-  Descriptor source = operand_descriptor(a, rank, product.transpose_a);
-  Descriptor stored = operand_descriptor(b, rank, product.transpose_b);
-  Descriptor destination = descriptor(output_dims(p), format);
+  MemoryDesc source = operand_descriptor(a, rank, product.transpose_a);
+  MemoryDesc stored = operand_descriptor(b, rank, product.transpose_b);
+  MemoryDesc destination = memory_desc(output_dims(p), format);
   recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, destination});
-  Descriptor weights = stored, bias;
+  MemoryDesc weights = stored, bias;
   if (p.inputs[1].constant) {
-    recipe.constants.push_back({DNNL_ARG_WEIGHTS, stored, weight(1), dnnl::query::weights_md, 0});
-    weights = Descriptor(stored.dims(), stored.data_type(), dnnl::memory::format_tag::any);
+    recipe.constants.push_back(
+        {DNNL_ARG_WEIGHTS, stored, weight_of(1), dnnl::query::weights_md, 0});
+    weights = MemoryDesc(stored.dims(), stored.data_type(), dnnl::memory::format_tag::any);
   } else {
     recipe.arguments.push_back({DNNL_ARG_WEIGHTS, false, 1, stored});
   }
   if (post.bias >= 0) {
     Dims bias_dims(rank, 1);
     bias_dims.back() = output_dims(p).back();
-    bias = descriptor(bias_dims, format);
+    bias = memory_desc(bias_dims, format);
     recipe.constants.push_back(
-        {DNNL_ARG_BIAS, bias, weight(static_cast<size_t>(post.bias)), dnnl::query::undef, 0});
+        {DNNL_ARG_BIAS, bias, weight_of(static_cast<size_t>(post.bias)), dnnl::query::undef, 0});
   }
   recipe.implementations = [=, &library, attributes = post.attributes] {
     dnnl::matmul::desc operation(source, weights, bias, destination);
@@ -117,27 +122,27 @@ Result<Recipe> matmul_recipe(const Library& library, const Problem& p, const Pro
   return recipe;
 }
 
-Recipes single(Result<Recipe> recipe) {
+OnednnRecipes single(Result<OnednnRecipe> recipe) {
   if (!recipe.ok()) return recipe.error();
   return std::vector{std::move(*recipe)};
 }
 
 }  // namespace
 
-Recipes gemm_recipes(const Library& library, const Problem& p) {
+OnednnRecipes gemm_recipes(const OnednnLibrary& library, const Problem& p) {
   CHECK_OK(check_types(p));
   const auto& op = std::get<Gemm>(p.op);
   if (auto fc = read_fully_connected(p)) return fully_connected_recipes(library, p, *fc);
   bool has_c = p.anchor_inputs > 2 && p.inputs[2].present;
   if (has_c || op.alpha != 1)
-    return unsupported("a gemm with run-time weights and an addend or a factor");
+    return no_primitive("a gemm with run-time weights and an addend or a factor");
   return single(matmul_recipe(library, p, {op.transpose_a, op.transpose_b}));
 }
 
-Recipes matmul_recipes(const Library& library, const Problem& p) {
+OnednnRecipes matmul_recipes(const OnednnLibrary& library, const Problem& p) {
   CHECK_OK(check_types(p));
   if (auto fc = read_fully_connected(p)) return fully_connected_recipes(library, p, *fc);
   return single(matmul_recipe(library, p, {}));
 }
 
-}  // namespace enginery::onednn
+}  // namespace enginery

@@ -1,6 +1,6 @@
 #include "engine/tactics/cpu/onednn/recipe.h"
 
-namespace enginery::onednn {
+namespace enginery {
 
 dnnl::primitive_attr base_attributes() {
   dnnl::primitive_attr attributes;
@@ -15,7 +15,7 @@ std::vector<Format> default_formats(const Problem& problem, const Format& first)
   return formats;
 }
 
-std::vector<Layout> dense_layouts(const Library& library, const Dims& dims) {
+std::vector<Layout> dense_layouts(const OnednnLibrary& library, const Dims& dims) {
   std::vector<Layout> out;
   bool image = dims.size() >= 3 && dims.size() <= 5;
   if (image) out.push_back({LayoutKind::channels_last, 0});
@@ -25,8 +25,8 @@ std::vector<Layout> dense_layouts(const Library& library, const Dims& dims) {
   return out;
 }
 
-std::function<Tensor(Weights)> weight(size_t input) {
+std::function<Tensor(Weights)> weight_of(size_t input) {
   return [input](Weights weights) { return *weights[input]; };
 }
 
-}  // namespace enginery::onednn
+}  // namespace enginery

@@ -1,23 +1,24 @@
-// 1x1 convolutions as products of pixels and channels, channels-last or blocked on either side.
+// Family conv1x1: 1x1 convolutions as products of pixels and channels, channels-last or blocked on
+// either side.
+#include "engine/kernels/cpu/isa/conv1x1.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "engine/tactics/cpu/kernel/candidate.h"
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
-namespace enginery::cpu_kernel {
+namespace enginery {
 namespace {
 
-using cpu_kernels::PixelProductArguments;
-
 // [bias] [+ residual] [clip], the epilogue that the kernel has.
-struct ProductEpilogue {
-  Bounds bounds;
+struct Conv1x1Epilogue {
+  EpilogueBounds bounds;
   int residual = -1;
 };
 
-std::optional<ProductEpilogue> read_epilogue(const Problem& p, BiasAllowed bias) {
+std::optional<Conv1x1Epilogue> read_conv1x1_epilogue(const Problem& p, BiasAllowed bias) {
   Problem rest = p;
-  ProductEpilogue out;
+  Conv1x1Epilogue out;
   for (size_t i = 0; i < rest.epilogue.size(); ++i) {
     if (rest.epilogue[i].kind != EpilogueKind::add) continue;
     const TensorDesc& desc = p.inputs[static_cast<size_t>(rest.epilogue[i].operand)];
@@ -35,53 +36,59 @@ std::optional<ProductEpilogue> read_epilogue(const Problem& p, BiasAllowed bias)
   return out;
 }
 
-struct Geometry {
+struct Conv1x1Geometry {
   int64_t images, c, k;
   Plane in, out, stride, pad;
   bool padded() const { return pad.h > 0 || pad.w > 0; }
 };
 
-Result<Geometry> read_geometry(const Problem& p) {
+Result<Conv1x1Geometry> read_geometry(const Problem& p) {
   const auto& op = std::get<Convolution>(p.op);
   const Dims &x = input_dims(p, 0), &w = input_dims(p, 1);
   if ((x.size() != 3 && x.size() != 4) || op.groups != 1)
-    return unsupported("a convolution of this rank or with groups");
+    return no_cpu_kernel("a convolution of this rank or with groups");
   if (std::any_of(w.begin() + 2, w.end(), [](int64_t k) { return k != 1; }))
-    return unsupported("a convolution that is not 1x1");
+    return no_cpu_kernel("a convolution that is not 1x1");
   if (p.inputs[0].type.type != DataType::float32 || !p.inputs[1].constant)
-    return unsupported("a convolution of this type");
-  Geometry g{x[0],
-             x[1],
-             w[0],
-             plane_of_dims(x),
-             plane_of_dims(output_dims(p)),
-             plane_of(op.strides, 1),
-             plane_of(op.pads_begin, 0)};
-  if (x.size() == 3) g.stride.h = 1, g.pad.h = 0;
+    return no_cpu_kernel("a convolution of this type");
+  Conv1x1Geometry g{x[0],
+                    x[1],
+                    w[0],
+                    plane_of_dims(x),
+                    plane_of_dims(output_dims(p)),
+                    plane_of(op.strides, 1),
+                    plane_of(op.pads_begin, 0)};
+  if (x.size() == 3) {
+    g.stride.h = 1;
+    g.pad.h = 0;
+  }
   Plane end = plane_of(op.pads_end, 0);
   bool even = op.pads_begin == op.pads_end && end.h >= 0;
   if (!even || (g.padded() && (g.stride.h != 1 || g.stride.w != 1)))
-    return unsupported("a padded 1x1 convolution of this kind");
+    return no_cpu_kernel("a padded 1x1 convolution of this kind");
   return g;
 }
 
 // Which layouts a side can have: channels-last, and blocked by the kernels' vectors.
-std::vector<Layout> side_layouts(const Context& context, int64_t channels) {
+std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channels) {
   std::vector<Layout> out{{LayoutKind::channels_last, 0}};
-  int32_t width = context.kernels.width, block = context.isa >= CpuIsa::avx512 ? 16 : 8;
+  const int32_t width = context.kernels.width, block = context.block();
   if (width == block && channels % block == 0) out.push_back({LayoutKind::blocked, block});
   return out;
 }
 
-PixelProductArguments arguments_of(const Context& context, const Geometry& g, const Layout& from,
-                                   const Layout& to) {
-  PixelProductArguments a{};
+Conv1x1Arguments arguments_of(const CpuKernelContext& context, const Conv1x1Geometry& g,
+                              const Layout& from, const Layout& to) {
+  Conv1x1Arguments a{};
   int64_t width = context.kernels.width;
   bool blocked = from.kind == LayoutKind::blocked, strided = g.stride.h != 1 || g.stride.w != 1;
-  a.channels_in = g.c, a.channels_out = g.k;
-  a.groups = g.images, a.pixels = g.out.h * g.out.w;
+  a.channels_in = g.c;
+  a.channels_out = g.k;
+  a.groups = g.images;
+  a.pixels = g.out.h * g.out.w;
   int64_t pixel = blocked ? width : g.c;
-  a.in_pixel = pixel * g.stride.w, a.in_row = pixel * g.in.w * g.stride.h,
+  a.in_pixel = pixel * g.stride.w;
+  a.in_row = pixel * g.in.w * g.stride.h;
   a.in_row_pixels = g.out.w;
   a.in_chunk = blocked ? width * g.in.h * g.in.w : width;
   a.in_group = g.c * g.in.h * g.in.w;
@@ -90,8 +97,11 @@ PixelProductArguments arguments_of(const Context& context, const Geometry& g, co
   a.out_vector = to.kind == LayoutKind::blocked ? width * g.out.h * g.out.w : width;
   a.out_group = g.k * g.out.h * g.out.w;
   if (g.padded()) {  // one image at a time, its rows inside the border
-    a.groups = g.in.h, a.pixels = g.in.w, a.in_row_pixels = g.in.w;
-    a.in_group = g.c * g.in.w, a.out_group = g.k * g.out.w;
+    a.groups = g.in.h;
+    a.pixels = g.in.w;
+    a.in_row_pixels = g.in.w;
+    a.in_group = g.c * g.in.w;
+    a.out_group = g.k * g.out.w;
   }
   // A block of pixels stays in L2 while all weights pass by: as few blocks as fit, of equal size,
   // in whole tiles.
@@ -129,7 +139,7 @@ Tensor pad_bias(const Tensor* bias, int64_t k, int64_t width) {
 }
 
 // Output pixels that see padding only: the clipped bias.
-void fill_border(const Geometry& g, const float* pixel, float* image) {
+void fill_border(const Conv1x1Geometry& g, const float* pixel, float* image) {
   auto write = [&](int64_t y, int64_t begin, int64_t end) {
     for (int64_t x = begin; x < end; ++x) {
       std::memcpy(image + (y * g.out.w + x) * g.k, pixel, static_cast<size_t>(g.k) * sizeof(float));
@@ -146,7 +156,7 @@ struct Packed {
   Tensor weights, bias, border;
 };
 
-Packed pack(const Geometry& g, const PixelProductArguments& a, int bias_input, int64_t width,
+Packed pack(const Conv1x1Geometry& g, const Conv1x1Arguments& a, int bias_input, int64_t width,
             Weights weights) {
   const Tensor* bias = bias_input >= 0 ? weights[static_cast<size_t>(bias_input)] : nullptr;
   Packed packed{pack_weights(*weights[1], g.k, g.c, width), pad_bias(bias, g.k, width), Tensor()};
@@ -159,13 +169,15 @@ Packed pack(const Geometry& g, const PixelProductArguments& a, int bias_input, i
   return packed;
 }
 
-Candidate candidate_of(const Context& context, const Problem& p, const Geometry& g,
-                       const Layout& from, const Layout& to, const ProductEpilogue& epilogue,
-                       int bias) {
-  PixelProductArguments a = arguments_of(context, g, from, to);
-  a.low = epilogue.bounds.low, a.high = epilogue.bounds.high;
-  Tactic tactic = base_tactic(p, "pixel_product");
-  tactic.inputs[0].layout = from, tactic.outputs[0].layout = to;
+CpuKernelCandidate conv1x1_candidate(const CpuKernelContext& context, const Problem& p,
+                                     const Conv1x1Geometry& g, const Layout& from, const Layout& to,
+                                     const Conv1x1Epilogue& epilogue, int bias) {
+  Conv1x1Arguments a = arguments_of(context, g, from, to);
+  a.low = epilogue.bounds.low;
+  a.high = epilogue.bounds.high;
+  Tactic tactic = cpu_kernel_tactic(p, "pixel_product");
+  tactic.inputs[0].layout = from;
+  tactic.outputs[0].layout = to;
   if (epilogue.residual >= 0) tactic.inputs[static_cast<size_t>(epilogue.residual)].layout = to;
   tactic.in_place_operand = epilogue.residual;
   tactic.workspace_bytes = a.scratch_floats * context.threads * static_cast<int64_t>(sizeof(float));
@@ -174,7 +186,7 @@ Candidate candidate_of(const Context& context, const Problem& p, const Geometry&
                                                                       : 15.0);
   tactic.estimated_us = 2 + std::max(flop_count(p) / (gigaflops * 1e3), least_bytes(p) / 20e3);
   auto build = [kernels = &context.kernels, a, g, bias,
-                residual = epilogue.residual](Weights weights) -> Run {
+                residual = epilogue.residual](Weights weights) -> CpuKernelRun {
     Packed packed = pack(g, a, bias, kernels->width, weights);
     return [=](const Arguments& arguments) {
       auto call = a;
@@ -185,13 +197,14 @@ Candidate candidate_of(const Context& context, const Problem& p, const Geometry&
       call.out = static_cast<float*>(arguments.outputs[0]);
       if (residual >= 0)
         call.residual = static_cast<const float*>(arguments.inputs[static_cast<size_t>(residual)]);
-      if (!g.padded()) return kernels->pixel_product(call);
+      if (!g.padded()) return kernels->conv1x1(call);
       for (int64_t image = 0; image < g.images; ++image) {
         fill_border(g, packed.border.data<float>().data(), call.out);
         auto inside = call;
         inside.out += (g.pad.h * g.out.w + g.pad.w) * g.k;
-        kernels->pixel_product(inside);
-        call.in += g.c * g.in.h * g.in.w, call.out += g.k * g.out.h * g.out.w;
+        kernels->conv1x1(inside);
+        call.in += g.c * g.in.h * g.in.w;
+        call.out += g.k * g.out.h * g.out.w;
       }
     };
   };
@@ -200,25 +213,25 @@ Candidate candidate_of(const Context& context, const Problem& p, const Geometry&
 
 }  // namespace
 
-Candidates pixel_product_candidates(const Context& context, const Problem& p) {
-  TRY(Geometry g, read_geometry(p));
+CpuKernelCandidates offer_cpu_conv1x1(const CpuKernelContext& context, const Problem& p) {
+  TRY(Conv1x1Geometry g, read_geometry(p));
   bool own_bias = p.anchor_inputs > 2 && p.inputs[2].present;
-  auto epilogue = read_epilogue(p, own_bias ? BiasAllowed::no : BiasAllowed::yes);
-  if (!epilogue) return unsupported("a 1x1 convolution with more than bias, residual and clip");
+  auto epilogue = read_conv1x1_epilogue(p, own_bias ? BiasAllowed::no : BiasAllowed::yes);
+  if (!epilogue) return no_cpu_kernel("a 1x1 convolution with more than bias, residual and clip");
   int bias = own_bias ? 2 : epilogue->bounds.bias;
   if (bias >= 0 && !p.inputs[static_cast<size_t>(bias)].constant)
-    return unsupported("a convolution with a run-time bias");
+    return no_cpu_kernel("a convolution with a run-time bias");
   if (g.padded() && epilogue->residual >= 0)
-    return unsupported("a padded 1x1 convolution with a residual");
-  std::vector<Candidate> out;
+    return no_cpu_kernel("a padded 1x1 convolution with a residual");
+  std::vector<CpuKernelCandidate> out;
   for (const Layout& from : side_layouts(context, g.c)) {
     for (const Layout& to : side_layouts(context, g.k)) {
       if (g.padded() && (from.kind == LayoutKind::blocked || to.kind == LayoutKind::blocked))
         continue;
-      out.push_back(candidate_of(context, p, g, from, to, *epilogue, bias));
+      out.push_back(conv1x1_candidate(context, p, g, from, to, *epilogue, bias));
     }
   }
   return out;
 }
 
-}  // namespace enginery::cpu_kernel
+}  // namespace enginery

@@ -1,0 +1,22 @@
+// Depthwise convolution, channels-last.
+//
+// Filled by engine/tactics/cpu/kernel/depthwise.cpp, which knows the problem; the kernel checks
+// nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+// Depthwise convolution of a channels-last image, then a clip. Needs channels >= the table's width.
+struct DepthwiseArguments {
+  // Weights [kernel_h, kernel_w, channels]; bias [channels] or null.
+  const float *in, *weights, *bias;
+  float* out;
+  int64_t n, channels, in_h, in_w, out_h, out_w;
+  int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+  int64_t pad_h, pad_w;  // before the image; what follows it comes out of the output's size
+  float low, high;       // bounds of the clip; infinite: none
+};
+
+}  // namespace enginery

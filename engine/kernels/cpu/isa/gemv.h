@@ -1,0 +1,18 @@
+// Matrix products of few rows (a fully connected layer of a small batch).
+//
+// Filled by engine/tactics/cpu/kernel/gemv.cpp, which knows the problem; the kernel checks nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+// y[m, n] = clip(x[m, k] * w[n, k] + bias[n]) for few rows m: the weights are read once.
+struct GemvArguments {
+  const float *x, *w, *bias;  // bias may be null
+  float* y;
+  int64_t m, n, k;
+  float low, high;  // bounds of the clip; infinite: none
+};
+
+}  // namespace enginery

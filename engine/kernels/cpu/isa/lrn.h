@@ -1,0 +1,19 @@
+// Local response normalization, channels-last.
+//
+// Filled by engine/tactics/cpu/kernel/lrn.cpp, which knows the problem; the kernel checks nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+// out = in / (bias + alpha / size * sum of squares of `size` neighbouring channels)^beta, for each
+// of `pixels` pixels of a channels-last image. At most 31 neighbours.
+struct LrnArguments {
+  const float* in;
+  float* out;
+  int64_t pixels, channels, size;
+  float alpha, beta, bias;
+};
+
+}  // namespace enginery

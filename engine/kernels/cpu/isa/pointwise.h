@@ -1,0 +1,58 @@
+// Chains of pointwise steps with broadcast operands, as one pass over memory.
+//
+// Filled by engine/tactics/cpu/kernel/pointwise.cpp, which knows the problem; the kernel checks
+// nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+// A step's function on a value v; x is the step's operand. Activations first, in the order of their
+// one list, so that an ActivationKind is a PointwiseFunction of the same number.
+enum class PointwiseFunction : int {
+#define ENGINERY_ACTIVATION(name) name,
+#include "engine/ops/activation_kinds.inc"
+#undef ENGINERY_ACTIVATION
+  abs,
+  neg,
+  exp,
+  log,
+  sqrt,
+  reciprocal,
+  floor,
+  ceil,
+  sign,
+  erf,
+  // From here on with an operand: v op x; reverse: x op v; prelu: slope x.
+  add,
+  sub,
+  reverse_sub,
+  mul,
+  div,
+  reverse_div,
+  min,
+  max,
+  prelu,
+};
+
+struct PointwiseStep {
+  PointwiseFunction function;
+  int operand;  // index into PointwiseArguments::operand, or -1
+  float alpha, beta;
+};
+
+constexpr int kMaxPointwiseOperands = 6, kMaxPointwiseSteps = 8, kMaxPointwiseLoops = 6;
+
+// out = steps(operand 0), over all loops, the innermost last; operand_stride is 0 where an operand
+// is broadcast.
+struct PointwiseArguments {
+  float* out;
+  const float* operand[kMaxPointwiseOperands];
+  int operands, steps, loops;
+  int64_t extent[kMaxPointwiseLoops], out_stride[kMaxPointwiseLoops];
+  int64_t operand_stride[kMaxPointwiseOperands][kMaxPointwiseLoops];
+  PointwiseStep step[kMaxPointwiseSteps];
+};
+
+}  // namespace enginery

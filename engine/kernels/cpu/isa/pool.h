@@ -1,0 +1,22 @@
+// Max and average pooling, channels-last.
+//
+// Filled by engine/tactics/cpu/kernel/pool.cpp, which knows the problem; the kernel checks nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+// Pooling of a channels-last image, two spatial dimensions.
+struct PoolArguments {
+  const float* in;
+  float* out;
+  int64_t n, channels, in_h, in_w, out_h, out_w;
+  int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_h,
+      pad_w;                     // padding before
+  int64_t pad_end_h, pad_end_w;  // padding after, as the operator states it (for the divisor)
+  bool average, count_padding;
+  float low, high;  // bounds of a fused clip; infinite: none
+};
+
+}  // namespace enginery

@@ -1,0 +1,21 @@
+// Reductions of one dimension, or of several that lie together.
+//
+// Filled by engine/tactics/cpu/kernel/reduce.cpp, which knows the problem; the kernel checks
+// nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+enum class CpuReduction : int { sum, mean, max, min, sum_square };
+
+// out[o, i] = reduction over s of in[o, s, i].
+struct ReduceArguments {
+  const float* in;
+  float* out;
+  int64_t outer, size, inner;
+  CpuReduction kind;
+};
+
+}  // namespace enginery

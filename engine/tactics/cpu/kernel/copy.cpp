@@ -1,0 +1,148 @@
+// Families reformat, transpose, concat, split, slice and view: elements that only move, as strided
+// copies, or that do not even move.
+#include "engine/kernels/cpu/isa/copy.h"
+
+#include <algorithm>
+
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/shapes/strided_copy.h"
+#include "engine/tactics/shapes/view.h"
+
+namespace enginery {
+namespace {
+
+// A copy as the kernel takes it, and what it copies.
+struct CopyCall {
+  CopyArguments arguments{};
+  int64_t in_offset = 0, out_offset = 0;  // bytes
+  size_t input = 0, output = 0;
+};
+
+Result<std::vector<CopyCall>> calls_of(const std::vector<StridedCopy>& copies, DataType type) {
+  std::vector<CopyCall> calls;
+  for (const StridedCopy& copy : copies) {
+    // By what it is before it is simplified: an offer must not depend on sizes of 1.
+    if (copy.loops.size() > static_cast<size_t>(kMaxCopyLoops))
+      return no_cpu_kernel("a copy of high rank");
+    const StridedCopy simple = simplified(in_output_order(copy));
+    const auto bytes = static_cast<int>(element_bytes(type));
+    CopyCall call;
+    call.arguments.element_bytes = bytes;
+    call.arguments.loops = static_cast<int>(simple.loops.size());
+    for (size_t i = 0; i < simple.loops.size(); ++i) {
+      const StridedCopy::Loop& loop = simple.loops[i];
+      call.arguments.loop[i] = {loop.extent, loop.in_stride, loop.out_stride};
+    }
+    call.in_offset = copy.in_offset * bytes;
+    call.out_offset = copy.out_offset * bytes;
+    call.input = static_cast<size_t>(copy.input);
+    call.output = static_cast<size_t>(copy.output);
+    calls.push_back(call);
+  }
+  return calls;
+}
+
+Result<CpuKernelCandidate> copy_candidate(const CpuKernelContext& context, const Problem& p,
+                                          Tactic tactic, const std::vector<StridedCopy>& copies) {
+  TRY(auto calls, calls_of(copies, p.inputs[0].type.type));
+  tactic.estimated_us = movement_us(context, p);
+  const auto prepare = [kernel = context.kernels.copy, calls](Weights) -> CpuKernelRun {
+    return [kernel, calls](const Arguments& a) {
+      for (const CopyCall& call : calls) {
+        CopyArguments arguments = call.arguments;
+        arguments.in = static_cast<const char*>(a.inputs[call.input]) + call.in_offset;
+        arguments.out = static_cast<char*>(a.outputs[call.output]) + call.out_offset;
+        kernel(arguments);
+      }
+    };
+  };
+  return CpuKernelCandidate{std::move(tactic), prepare};
+}
+
+// The tactic `id` with all tensors in each of the layouts.
+CpuKernelCandidates copies_in(const CpuKernelContext& context, const Problem& p,
+                              const std::string& id, const std::vector<Layout>& layouts) {
+  std::vector<CpuKernelCandidate> out;
+  for (const Layout& layout : layouts) {
+    auto copies = read_copies(p, layout);
+    if (!copies.ok()) return no_cpu_kernel(copies.error().message);
+    Tactic tactic = cpu_kernel_tactic(p, id);
+    tactic.inputs[0].layout = layout;
+    for (const StridedCopy& copy : *copies)
+      tactic.inputs[static_cast<size_t>(copy.input)].layout = layout;
+    for (Format& format : tactic.outputs) format.layout = layout;
+    TRY(auto candidate, copy_candidate(context, p, std::move(tactic), *copies));
+    out.push_back(std::move(candidate));
+  }
+  return out;
+}
+
+// Layouts of a whole concat or split in which no part cuts through a block.
+std::vector<Layout> joint_layouts(const CpuKernelContext& context, const Dims& whole, int64_t axis,
+                                  const std::vector<TensorDesc>& parts) {
+  std::vector<Layout> layouts = dense_layouts(context, whole);
+  const bool of_channels = (axis < 0 ? axis + static_cast<int64_t>(whole.size()) : axis) == 1;
+  std::erase_if(layouts, [&](const Layout& layout) {
+    return of_channels && layout.kind == LayoutKind::blocked &&
+           std::ranges::any_of(
+               parts, [&](const TensorDesc& d) { return d.type.dims[1] % layout.block != 0; });
+  });
+  return layouts;
+}
+
+}  // namespace
+
+CpuKernelCandidates offer_cpu_reformat(const CpuKernelContext& context, const Problem& p) {
+  const Dims& dims = input_dims(p, 0);
+  const Format &from = *p.inputs[0].pinned, &to = *p.outputs[0].pinned;
+  Tactic tactic = cpu_kernel_tactic(p, "copy");
+  tactic.inputs = {from};
+  tactic.outputs = {to};
+  if (same_placement(dims, from, to)) {
+    tactic.id = "view";
+    tactic.view_of = 0;
+    return std::vector<CpuKernelCandidate>{{std::move(tactic), {}}};
+  }
+  if (from.type != to.type) return no_cpu_kernel("a change of element type");
+  const bool two_blocks = from.layout.kind == LayoutKind::blocked &&
+                          to.layout.kind == LayoutKind::blocked &&
+                          from.layout.block != to.layout.block;
+  const int64_t plain_bytes = physical_bytes(dims, {from.type, {}});
+  const bool padded =
+      physical_bytes(dims, from) != plain_bytes || physical_bytes(dims, to) != plain_bytes;
+  if (padded || two_blocks) return no_cpu_kernel("padded layouts");
+  TRY(auto candidate,
+      copy_candidate(context, p, std::move(tactic), {reformat_copy(dims, from.layout, to.layout)}));
+  return std::vector{std::move(candidate)};
+}
+
+CpuKernelCandidates offer_cpu_transpose(const CpuKernelContext& context, const Problem& p) {
+  TRY(auto copies, copies_in(context, p, "copy", {Layout{}}));
+  std::vector<CpuKernelCandidate> out = view_candidates(p);
+  out.insert(out.end(), copies.begin(), copies.end());
+  return out;
+}
+
+CpuKernelCandidates offer_cpu_concat(const CpuKernelContext& context, const Problem& p) {
+  if (std::ranges::any_of(p.inputs, [](const TensorDesc& d) { return d.constant; }))
+    return no_cpu_kernel("a concat with a constant");
+  const int64_t axis = std::get<Concat>(p.op).axis;
+  return copies_in(context, p, "concat", joint_layouts(context, output_dims(p), axis, p.inputs));
+}
+
+CpuKernelCandidates offer_cpu_split(const CpuKernelContext& context, const Problem& p) {
+  const int64_t axis = std::get<Split>(p.op).axis;
+  return copies_in(context, p, "split", joint_layouts(context, input_dims(p, 0), axis, p.outputs));
+}
+
+CpuKernelCandidates offer_cpu_slice(const CpuKernelContext& context, const Problem& p) {
+  return copies_in(context, p, "copy", unblocked_layouts(input_dims(p, 0)));
+}
+
+CpuKernelCandidates offer_cpu_view(const CpuKernelContext&, const Problem& p) {
+  std::vector<CpuKernelCandidate> views = view_candidates(p);
+  if (views.empty()) return no_cpu_kernel(std::string(op_name(p.op)) + " has no kernel");
+  return views;
+}
+
+}  // namespace enginery

@@ -1,0 +1,110 @@
+// Families of our CPU kernels: each says how it would run a problem, in which formats.
+//
+// Where: families.inc lists them; cpu_kernel_source.cpp asks the first one that serves a problem.
+// One family is one file, of the same name as its kernel in engine/kernels/cpu/isa. What a family
+// returns may be used from any thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/kernels/cpu/dispatch.h"
+#include "engine/tactics/tactic.h"
+
+namespace enginery {
+
+// The device as the families see it.
+struct CpuKernelContext {
+  const CpuKernels& kernels;
+  CpuIsa isa;
+  int threads;
+  // Channels of one block in blocked layouts.
+  int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
+};
+
+// One launch, in the calling thread and its OpenMP team; what does not change between launches is
+// captured.
+using CpuKernelRun = std::function<void(const Arguments&)>;
+
+// A tactic with the way to prepare it.
+struct CpuKernelCandidate {
+  Tactic tactic;
+  std::function<CpuKernelRun(Weights)> prepare;  // packs the weights; empty for views
+};
+// Likely best first. Errors: unsupported, with the reason.
+using CpuKernelCandidates = Result<std::vector<CpuKernelCandidate>>;
+
+// One row of families.inc.
+struct CpuKernelFamily {
+  std::string_view name;
+  bool (*serves)(const Problem&);  // of the rows that do, the first one offers
+  CpuKernelCandidates (*offer)(const CpuKernelContext&, const Problem&);
+};
+
+// ---- shared by the families
+
+// unsupported, in this source's name.
+inline Error no_cpu_kernel(const std::string& reason) {
+  return {ErrorCode::unsupported, "kernel: " + reason};
+}
+
+// A tactic of this source with every format linear in the tensor's own type.
+Tactic cpu_kernel_tactic(const Problem& problem, std::string id);
+
+// Wraps a kernel and its arguments: at each launch the first input and output are filled in, as the
+// fields `in` and `out`.
+template <typename Kernel, typename KernelArguments>
+CpuKernelRun run_of(Kernel kernel, const KernelArguments& fixed) {
+  return [kernel, fixed](const Arguments& arguments) {
+    KernelArguments call = fixed;
+    call.in = static_cast<decltype(call.in)>(arguments.inputs[0]);
+    call.out = static_cast<decltype(call.out)>(arguments.outputs[0]);
+    kernel(call);
+  };
+}
+
+// Estimated microseconds of moving the problem's bytes once; orders candidates.
+double movement_us(const CpuKernelContext& context, const Problem& problem);
+// The same and the problem's arithmetic at a rate per microsecond, thread and float of a vector.
+double movement_and_arithmetic_us(const CpuKernelContext& context, const Problem& problem,
+                                  double flops_per_us);
+
+// The layouts that `dims` fill without padding. Rank 3 to 5 has channels-last ones.
+bool has_channels_last(const Dims& dims);
+std::vector<Layout> unblocked_layouts(const Dims& dims);  // linear, channels-last
+std::vector<Layout> dense_layouts(const CpuKernelContext& context,
+                                  const Dims& dims);  // channels-last, linear, blocked
+inline Layout channels_last_layout() {
+  return {LayoutKind::channels_last, 0};
+}
+
+// A fused epilogue of at most an optional bias operand, then relu or clip.
+struct EpilogueBounds {
+  int bias = -1;    // problem input, a weight, or -1
+  float low, high;  // infinite: no bound
+};
+enum class BiasAllowed { yes, no };
+// Nothing where the epilogue is more than that.
+std::optional<EpilogueBounds> read_bounds(const Problem& problem, BiasAllowed bias);
+
+// An image of rank 3 or 4 as height and width (height 1 for rank 3), and its windows likewise;
+// `missing` is the value for the height that rank 3 lacks.
+struct Plane {
+  int64_t h = 1, w = 1;
+};
+Plane plane_of(const std::vector<int64_t>& spatial, int64_t missing);
+Plane plane_of_dims(const Dims& dims);
+// Errors: unsupported where the first input is not float32 of rank 3 or 4.
+Status require_plane(const Problem& problem, const std::string& what);
+
+// A linear tensor as [outer, size, inner] around dimensions [first, last].
+struct AxisExtents {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+AxisExtents linear_extents(const Dims& dims, size_t first, size_t last);
+
+// The tactics of views in unblocked layouts; empty where the problem moves elements.
+std::vector<CpuKernelCandidate> view_candidates(const Problem& problem);
+
+}  // namespace enginery

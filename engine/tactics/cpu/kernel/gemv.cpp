@@ -1,0 +1,60 @@
+// Family gemv: fully connected layers of few rows, whose time is that of reading the weights once.
+#include "engine/kernels/cpu/isa/gemv.h"
+
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/shapes/fully_connected.h"
+
+namespace enginery {
+namespace {
+
+// [rows, columns] as [columns, rows].
+Tensor transposed(const Tensor& matrix, int64_t rows, int64_t columns) {
+  Tensor out(DataType::float32, {columns, rows});
+  const auto from = matrix.data<float>();
+  auto to = out.mutable_data<float>();
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r)
+      to[static_cast<size_t>(c * rows + r)] = from[static_cast<size_t>(r * columns + c)];
+  }
+  return out;
+}
+
+}  // namespace
+
+// Its id is older than the name gemv, and is kept in engine files.
+CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Problem& p) {
+  constexpr int64_t kMaxRows = 8;
+  auto fc = read_fully_connected(p);
+  if (!fc || fc->m > kMaxRows)
+    return no_cpu_kernel("a matrix product other than a fully connected layer of few rows");
+  auto bounds = read_bounds(p, fc->addend >= 0 ? BiasAllowed::no : BiasAllowed::yes);
+  if (!bounds) return no_cpu_kernel("a fully connected layer with more than bias and clip");
+  if (bounds->bias >= 0) {
+    fc->addend = bounds->bias;
+    fc->addend_factor = 1;
+  }
+  GemvArguments a{};
+  a.m = fc->m;
+  a.n = fc->n;
+  a.k = fc->k;
+  a.low = bounds->low;
+  a.high = bounds->high;
+  Tactic tactic = cpu_kernel_tactic(p, "few_rows");
+  tactic.estimated_us = movement_and_arithmetic_us(context, p, 2000);
+  auto build = [kernel = context.kernels.gemv, a, fc = *fc](Weights weights) -> CpuKernelRun {
+    Tensor w = weights_of(fc, weights);
+    if (!fc.weights_are_nk) w = transposed(w, fc.k, fc.n);
+    Tensor bias = fc.addend >= 0 ? addend_of(fc, weights) : Tensor();
+    return [=](const Arguments& arguments) {
+      auto call = a;
+      call.x = static_cast<const float*>(arguments.inputs[0]);
+      call.y = static_cast<float*>(arguments.outputs[0]);
+      call.w = w.data<float>().data();
+      call.bias = fc.addend >= 0 ? bias.data<float>().data() : nullptr;
+      kernel(call);
+    };
+  };
+  return std::vector<CpuKernelCandidate>{{std::move(tactic), build}};
+}
+
+}  // namespace enginery
