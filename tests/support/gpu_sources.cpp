@@ -21,7 +21,11 @@ void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx
   if (device.info().kind != DeviceKind::cuda) return;
   KernelSourceOptions options;
   options.every_variant = true;
-  if (ptx) options.kind = CodeKind::ptx, options.compute_capability = ptx, sources.resize(1);
+  if (ptx) {
+    options.kind = CodeKind::ptx;
+    options.compute_capability = ptx;
+    sources.resize(1);
+  }
   const char* folder = std::getenv("ENGINERY_TEST_PTX_FOLDER");
   if (ptx && folder) options.cache = std::make_shared<KernelCacheFolder>(folder);
   auto source = make_kernel_source(static_cast<CudaDevice&>(device), options);

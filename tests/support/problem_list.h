@@ -1,17 +1,26 @@
-// The problems that the conformance suite checks.
+// The problems that the conformance suite checks, and which sources must offer a tactic for each.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "engine/device/device.h"
+
 namespace enginery {
 
 struct ProblemRow {
   std::string_view name;
+  // Sources without which the row fails, "CPU/GPU": K our kernels, O oneDNN, - none (the reference
+  // alone may serve it). They must offer on every instruction set, and on every SM from 61 up.
+  // cuDNN and cuBLASLt are never required: a machine may lack them.
+  std::string_view required;
   std::string_view text;  // problem_text.h
 };
 
 // Small problems that cover every operator with a fast path, and its edges.
 std::vector<ProblemRow> conformance_problems();
+
+// Names of the sources that must offer the row's problem on that kind of device.
+std::vector<std::string_view> required_sources(const ProblemRow& row, DeviceKind device);
 
 }  // namespace enginery

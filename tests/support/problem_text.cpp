@@ -29,7 +29,10 @@ std::vector<std::string> parts_of(std::string_view text) {
 Result<TensorDesc> parse_desc(std::string word) {
   TensorDesc desc;
   if (word == "_") return desc.present = false, desc;
-  if (word.starts_with("w:")) desc.constant = true, word = word.substr(2);
+  if (word.starts_with("w:")) {
+    desc.constant = true;
+    word = word.substr(2);
+  }
   size_t open = word.find('['), close = word.find(']');
   if (open == std::string::npos || close == std::string::npos)
     return bad(word, "expected TYPE[DIMS]");

@@ -116,7 +116,9 @@ Status TacticRun::place(size_t i) {
 
 Status TacticRun::prepare(const TacticSource& source, const Problem& problem, const Tactic& tactic,
                           const ProblemData& data, OperandPlace operand) {
-  problem_ = problem, tactic_ = tactic, data_ = &data,
+  problem_ = problem;
+  tactic_ = tactic;
+  data_ = &data;
   in_place_ = operand == OperandPlace::in_place;
   TRY(prepared_, source.prepare(problem, tactic, data.weights));
   return place_all();
@@ -124,7 +126,9 @@ Status TacticRun::prepare(const TacticSource& source, const Problem& problem, co
 
 Status TacticRun::share(const TacticRun& other, const Problem& problem, const Tactic& tactic,
                         const ProblemData& data) {
-  problem_ = problem, tactic_ = tactic, data_ = &data;
+  problem_ = problem;
+  tactic_ = tactic;
+  data_ = &data;
   prepared_ = other.prepared_;
   return place_all();
 }

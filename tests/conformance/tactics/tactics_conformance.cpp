@@ -7,13 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "engine/device/format_convert.h"
 #include "engine/device/sku_table.h"
 #include "engine/tactics/cpu/onednn/onednn_source.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
+#include "tests/support/comparison.h"
 #include "tests/support/gpu_sources.h"
 #include "tests/support/offer_text.h"
 #include "tests/support/problem_list.h"
@@ -22,23 +22,6 @@
 
 namespace enginery {
 namespace {
-
-constexpr double kBar = 1e-4;
-// What tensor cores and float16 storage may differ (spec: 1e-2 for whole models).
-constexpr double kReducedBar = 1e-2;
-// Winograd's transforms multiply rounding errors (RMS 1.5 to 2.2 times that of direct convolution).
-constexpr double kWinogradBar = 1e-3;
-
-std::string variable(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
-}
-
-uint64_t seed() {
-  static const uint64_t value =
-      std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
-  return value;
-}
 
 struct Bench {
   std::unique_ptr<Device> device;
@@ -51,7 +34,7 @@ struct Bench {
 Bench* bench() {
   static std::unique_ptr<Bench> opened = [] {
     auto skus = local_skus();
-    std::string sku = variable("ENGINERY_TEST_SKU", skus.empty() ? "" : skus[0].name);
+    std::string sku = test_variable("ENGINERY_TEST_SKU", skus.empty() ? "" : skus[0].name);
     if (sku == "gpu") {
       auto first = std::find_if(skus.begin(), skus.end(),
                                 [](const LocalSku& s) { return s.kind == DeviceKind::cuda; });
@@ -68,11 +51,12 @@ Bench* bench() {
     out->device = std::move(*device);
     out->stream = out->device->create_stream().value();
     // One source alone where a tool makes the others' code too slow (compute-sanitizer and cuDNN).
-    const std::string only = variable("ENGINERY_TEST_SOURCE", "");
+    const std::string only = test_variable("ENGINERY_TEST_SOURCE", "");
     out->sources =
         make_tactic_sources(*out->device, only.empty() ? SourceFilter{} : SourceFilter{{}, {only}})
             .value();
-    show_every_kernel(*out->device, std::stoi(variable("ENGINERY_TEST_PTX", "0")), out->sources);
+    show_every_kernel(*out->device, std::stoi(test_variable("ENGINERY_TEST_PTX", "0")),
+                      out->sources);
     return out;
   }();
   return opened.get();
@@ -85,21 +69,6 @@ bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
       return false;
   }
   return true;
-}
-
-void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected,
-                  double bar) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) {
-    ASSERT_EQ(actual[i].dims(), expected[i].dims());
-    if (!is_floating(expected[i].type())) {
-      EXPECT_EQ(to_int64s(actual[i]), to_int64s(expected[i])) << "output " << i;
-      continue;
-    }
-    double error = relative_error(convert(actual[i], DataType::float32),
-                                  convert(expected[i], DataType::float32));
-    EXPECT_LE(error, bar) << "output " << i;
-  }
 }
 
 // What storing a value in the type rounds away, relative to the largest.
@@ -117,8 +86,8 @@ void expect_view(const Problem& p, const Tactic& tactic, const ProblemData& data
   ASSERT_EQ(static_cast<int64_t>(storage.size()),
             physical_bytes(p.outputs[0].type.dims, tactic.outputs[0]));
   to_physical(*data.inputs[input], from, storage.data());
-  expect_close({from_physical(storage.data(), p.outputs[0].type.dims, tactic.outputs[0])}, expected,
-               rounding_of(from.type));
+  expect_close(from_physical(storage.data(), p.outputs[0].type.dims, tactic.outputs[0]),
+               expected[0], rounding_of(from.type));
 }
 
 void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Tactic& tactic,
@@ -127,7 +96,7 @@ void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Ta
   Status prepared = run.prepare(source, p, tactic, data, place);
   // PTX for an SM that this machine's compiler dropped comes out of a folder, which holds a part of
   // the variants.
-  bool from_folder = !variable("ENGINERY_TEST_PTX_FOLDER", "").empty();
+  bool from_folder = !test_variable("ENGINERY_TEST_PTX_FOLDER", "").empty();
   if (from_folder && !prepared.ok() && prepared.error().code == ErrorCode::unavailable) {
     ++b.not_in_folder;
     return;
@@ -138,9 +107,7 @@ void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Ta
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   auto first = run.collect();
   ASSERT_TRUE(first.ok()) << first.error().message;
-  bool winograd = tactic.id.find("wino") != std::string::npos;
-  bool reduced = tactic.compute != Precision::fp32;
-  expect_close(*first, expected, reduced ? kReducedBar : winograd ? kWinogradBar : kBar);
+  expect_close(*first, expected, tolerance(tactic));
   if (!tactic.deterministic) return;
   Status copied = run.take_copy();
   ASSERT_TRUE(copied.ok()) << copied.error().message;
@@ -151,21 +118,36 @@ void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Ta
   EXPECT_TRUE(same_bits(*first, *second)) << "two runs differ";
 }
 
+// Sources that must offer what the row asks of this device, unless the test's own switches leave
+// them out.
+std::set<std::string_view> required_here(const Bench& b, const ProblemRow& row) {
+  std::set<std::string_view> out;
+  for (const std::string_view name : required_sources(row, b.device->info().kind)) {
+    const bool opened =
+        std::ranges::any_of(b.sources, [&](const auto& source) { return source->name() == name; });
+    const std::string only = test_variable("ENGINERY_TEST_SOURCE", "");
+    EXPECT_TRUE(opened || (!only.empty() && only != name)) << name << " was not opened";
+    if (opened) out.insert(name);
+  }
+  return out;
+}
+
 class Tactics : public testing::TestWithParam<ProblemRow> {};
 
 TEST_P(Tactics, GiveWhatTheReferenceGives) {
   Bench* b = bench();
   if (!b) GTEST_SKIP() << "this machine lacks the SKU";
-  SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed()));
+  SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(test_seed()));
   auto p = parse_problem(GetParam().text);
   ASSERT_TRUE(p.ok()) << p.error().message;
-  std::mt19937_64 random(seed());
+  std::mt19937_64 random(test_seed());
   ProblemData data;
   fill_random(*p, random, data);
   auto expected = run_problem_reference(*p, data.inputs);
   ASSERT_TRUE(expected.ok()) << expected.error().message;
   int offered = 0;
   b->run = b->not_in_folder = 0;
+  std::set<std::string_view> missing = required_here(*b, GetParam());
   for (const auto& source : b->sources) {
     auto tactics = source->offer(*p, precisions_of(*b->device));
     if (!tactics.ok()) {
@@ -173,10 +155,11 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
       continue;
     }
     EXPECT_FALSE(tactics->empty());
+    missing.erase(source->name());
     compile_in_parallel(*source, *p, *tactics);
     for (const Tactic& tactic : *tactics) {
       SCOPED_TRACE(tactic_key(tactic));
-      if (variable("ENGINERY_TEST_VERBOSE", "") == "1")
+      if (test_variable("ENGINERY_TEST_VERBOSE", "") == "1")
         std::printf("  %s\n", tactic_key(tactic).c_str());
       ++offered;
       if (tactic.view_of >= 0) {
@@ -188,9 +171,11 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
         expect_run(*b, *source, *p, tactic, data, *expected, OperandPlace::in_place);
     }
   }
+  for (const std::string_view name : missing)
+    ADD_FAILURE() << "source " << name << " must offer a tactic for this problem, but does not";
   // Other SMs' code is tested with our kernels alone; what only the reference serves is no matter
   // of theirs.
-  if (offered == 0 && !variable("ENGINERY_TEST_PTX", "").empty())
+  if (offered == 0 && !test_variable("ENGINERY_TEST_PTX", "").empty())
     GTEST_SKIP() << "no kernel of ours serves this problem";
   EXPECT_GT(offered, 0);
   // A part of the variants is in the folder; a problem of which none is there was not tested.

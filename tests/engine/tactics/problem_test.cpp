@@ -61,7 +61,8 @@ TEST(LeastBytes, CountsEveryTensorOnce) {
 
 TEST(TacticKey, NamesSourceIdAndFormats) {
   Tactic tactic;
-  tactic.source = "onednn", tactic.id = "brgconv:avx512_core";
+  tactic.source = "onednn";
+  tactic.id = "brgconv:avx512_core";
   Format last{DataType::float32, {LayoutKind::channels_last, 0}};
   tactic.inputs = {last, {}, {}};
   tactic.outputs = {last};

@@ -1,0 +1,339 @@
+// Our CPU kernels called directly, for every instruction set that this machine has, against plain
+// loops: sizes around each kernel's vectors and pieces, so that no tail is left out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "engine/device/sku_table.h"
+#include "engine/kernels/cpu/dispatch.h"
+#include "engine/kernels/cpu/isa/copy.h"
+#include "engine/kernels/cpu/isa/depthwise.h"
+#include "engine/kernels/cpu/isa/gemv.h"
+#include "engine/kernels/cpu/isa/lrn.h"
+#include "engine/kernels/cpu/isa/pointwise.h"
+#include "engine/kernels/cpu/isa/pool.h"
+#include "engine/kernels/cpu/isa/reduce.h"
+#include "engine/kernels/cpu/isa/softmax.h"
+
+namespace enginery {
+namespace {
+
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
+
+std::vector<float> values(int64_t count, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> out(static_cast<size_t>(count));
+  for (float& v : out) v = uniform(random);
+  return out;
+}
+
+float at(const std::vector<float>& v, int64_t i) {
+  return v.at(static_cast<size_t>(i));
+}
+
+class CpuKernelsTest : public testing::TestWithParam<CpuIsa> {
+ protected:
+  const CpuKernels& kernels() const { return cpu_kernels_for(GetParam()); }
+};
+
+TEST_P(CpuKernelsTest, HaveTheWidthOfTheirRegisters) {
+  const int width = GetParam() >= CpuIsa::avx512 ? 16 : GetParam() >= CpuIsa::avx ? 8 : 4;
+  EXPECT_EQ(kernels().width, width);
+}
+
+TEST_P(CpuKernelsTest, ReduceRowsOfAnyLength) {
+  for (int64_t size = 1; size <= 70; ++size) {
+    const std::vector<float> in = values(3 * size);
+    for (const CpuReduction kind : {CpuReduction::sum, CpuReduction::mean, CpuReduction::max,
+                                    CpuReduction::min, CpuReduction::sum_square}) {
+      std::vector<float> out(3);
+      kernels().reduce({in.data(), out.data(), 3, size, 1, kind});
+      for (int64_t o = 0; o < 3; ++o) {
+        double sum = 0, squares = 0, low = kInfinite, high = -kInfinite;
+        for (int64_t s = 0; s < size; ++s) {
+          const double x = at(in, o * size + s);
+          sum += x;
+          squares += x * x;
+          low = std::min(low, x);
+          high = std::max(high, x);
+        }
+        const double expected = kind == CpuReduction::sum          ? sum
+                                : kind == CpuReduction::mean       ? sum / static_cast<double>(size)
+                                : kind == CpuReduction::max        ? high
+                                : kind == CpuReduction::sum_square ? squares
+                                                                   : low;
+        EXPECT_NEAR(at(out, o), expected, 1e-5) << "size " << size;
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, ReduceColumnsOfAnyNumber) {
+  for (const int64_t inner : {2, 3, 17, 63, 64, 65, 130}) {
+    const int64_t size = 5;
+    const std::vector<float> in = values(2 * size * inner);
+    std::vector<float> out(static_cast<size_t>(2 * inner));
+    kernels().reduce({in.data(), out.data(), 2, size, inner, CpuReduction::sum});
+    for (int64_t o = 0; o < 2; ++o) {
+      for (int64_t i = 0; i < inner; ++i) {
+        float sum = 0;
+        for (int64_t s = 0; s < size; ++s) sum += at(in, (o * size + s) * inner + i);
+        EXPECT_NEAR(at(out, o * inner + i), sum, 1e-5) << "inner " << inner << " column " << i;
+      }
+    }
+  }
+}
+
+// A chain works in pieces of a row: the last, shorter one counts as well.
+TEST_P(CpuKernelsTest, RunPointwiseChainsOverRowsLongerThanAPiece) {
+  for (const int64_t length : {1, 15, 16, 17, 511, 512, 513, 1025, 1500}) {
+    const std::vector<float> x = values(2 * length, 1), y = values(length, 2);
+    std::vector<float> out(static_cast<size_t>(2 * length), -77);
+    PointwiseArguments a{};
+    a.out = out.data();
+    a.operand[0] = x.data();
+    a.operand[1] = y.data();
+    a.operands = 2;
+    a.steps = 2;
+    a.loops = 2;
+    a.extent[0] = 2;
+    a.extent[1] = length;
+    a.out_stride[0] = a.operand_stride[0][0] = length;
+    a.out_stride[1] = a.operand_stride[0][1] = a.operand_stride[1][1] = 1;
+    a.step[0] = {PointwiseFunction::sub, 1, 0, 0};
+    a.step[1] = {PointwiseFunction::relu, -1, 0, 0};
+    kernels().pointwise(a);
+    for (int64_t i = 0; i < 2 * length; ++i)
+      EXPECT_EQ(at(out, i), std::max(at(x, i) - at(y, i % length), 0.0f)) << length << ": " << i;
+  }
+}
+
+TEST_P(CpuKernelsTest, ComputeTheFunctionsOfPointwiseSteps) {
+  const std::vector<float> x = values(600);
+  const auto run = [&](PointwiseFunction function, float alpha, float beta) {
+    std::vector<float> out(x.size());
+    PointwiseArguments a{};
+    a.out = out.data();
+    a.operand[0] = x.data();
+    a.operands = a.steps = a.loops = 1;
+    a.extent[0] = static_cast<int64_t>(x.size());
+    a.out_stride[0] = a.operand_stride[0][0] = 1;
+    a.step[0] = {function, -1, alpha, beta};
+    kernels().pointwise(a);
+    return out;
+  };
+  const struct {
+    PointwiseFunction function;
+    float alpha, beta;
+    double (*expected)(double);
+  } rows[] = {
+      {PointwiseFunction::relu, 0, 0, [](double v) { return v > 0 ? v : 0; }},
+      {PointwiseFunction::clip, -0.25f, 0.5f, [](double v) { return std::clamp(v, -0.25, 0.5); }},
+      {PointwiseFunction::leaky_relu, 0.1f, 0, [](double v) { return v < 0 ? 0.1 * v : v; }},
+      {PointwiseFunction::sigmoid, 0, 0, [](double v) { return 1 / (1 + std::exp(-v)); }},
+      {PointwiseFunction::tanh, 0, 0, [](double v) { return std::tanh(v); }},
+      {PointwiseFunction::softplus, 0, 0, [](double v) { return std::log1p(std::exp(v)); }},
+      {PointwiseFunction::swish, 0, 0, [](double v) { return v / (1 + std::exp(-v)); }},
+      {PointwiseFunction::exp, 0, 0, [](double v) { return std::exp(v); }},
+      {PointwiseFunction::erf, 0, 0, [](double v) { return std::erf(v); }},
+      {PointwiseFunction::abs, 0, 0, [](double v) { return std::abs(v); }},
+  };
+  for (const auto& row : rows) {
+    const std::vector<float> out = run(row.function, row.alpha, row.beta);
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(out[i], row.expected(x[i]), 2e-6)
+          << static_cast<int>(row.function) << " of " << x[i];
+  }
+}
+
+TEST_P(CpuKernelsTest, CopyElementsOfAnySizeWithAnyStrides) {
+  for (const int bytes : {1, 2, 4, 8}) {
+    std::vector<uint8_t> in(static_cast<size_t>(37 * 41 * bytes)), out(in.size(), 0xee);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<uint8_t>(i * 7 + i / 251);
+    CopyArguments a{};  // a transposition
+    a.in = in.data();
+    a.out = out.data();
+    a.element_bytes = bytes;
+    a.loops = 2;
+    a.loop[0] = {41, 1, 37};
+    a.loop[1] = {37, 41, 1};
+    kernels().copy(a);
+    const auto element = [&](const std::vector<uint8_t>& v, int index) {
+      const auto begin = v.begin() + index * bytes;
+      return std::vector<uint8_t>(begin, begin + bytes);
+    };
+    for (int r = 0; r < 37; ++r) {
+      for (int c = 0; c < 41; ++c)
+        ASSERT_EQ(element(out, c * 37 + r), element(in, r * 41 + c)) << bytes << " bytes";
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, SoftmaxAnyExtents) {
+  for (const int64_t size : {1, 2, 7, 21, 33, 100}) {
+    for (const int64_t inner : {1, 3, 20}) {
+      const std::vector<float> in = values(2 * size * inner);
+      std::vector<float> out(in.size()), log(in.size());
+      kernels().softmax({in.data(), out.data(), 2, size, inner, false});
+      kernels().softmax({in.data(), log.data(), 2, size, inner, true});
+      for (int64_t o = 0; o < 2; ++o) {
+        for (int64_t i = 0; i < inner; ++i) {
+          double sum = 0;
+          for (int64_t s = 0; s < size; ++s) sum += std::exp(at(in, (o * size + s) * inner + i));
+          for (int64_t s = 0; s < size; ++s) {
+            const int64_t index = (o * size + s) * inner + i;
+            EXPECT_NEAR(at(out, index), std::exp(at(in, index)) / sum, 1e-5);
+            EXPECT_NEAR(at(log, index), at(in, index) - std::log(sum), 1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, MultiplyFewRowsByAnyNumberOfColumns) {
+  for (const int64_t n : {1, 3, 4, 5, 9}) {
+    for (const int64_t k : {1, 7, 31, 32, 33, 65}) {
+      const int64_t m = 3;
+      const std::vector<float> x = values(m * k, 1), w = values(n * k, 2), bias = values(n, 3);
+      std::vector<float> y(static_cast<size_t>(m * n));
+      GemvArguments a{x.data(), w.data(), bias.data(), y.data(), m, n, k, -0.5f, 0.5f};
+      kernels().gemv(a);
+      for (int64_t r = 0; r < m; ++r) {
+        for (int64_t c = 0; c < n; ++c) {
+          float sum = at(bias, c);
+          for (int64_t i = 0; i < k; ++i) sum += at(x, r * k + i) * at(w, c * k + i);
+          EXPECT_NEAR(at(y, r * n + c), std::clamp(sum, -0.5f, 0.5f), 1e-4) << n << "x" << k;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, NormalizeAcrossNeighbouringChannels) {
+  for (const int64_t channels : {1, 4, 17, 40, 300}) {
+    for (const int64_t size : {1, 3, 5}) {
+      const std::vector<float> in = values(2 * channels);
+      std::vector<float> out(in.size());
+      kernels().lrn({in.data(), out.data(), 2, channels, size, 0.5f, 0.75f, 1.0f});
+      for (int64_t i = 0; i < 2 * channels; ++i) {
+        const int64_t pixel = i / channels, c = i % channels;
+        double squares = 0;
+        for (int64_t n = c - (size - 1) / 2; n < c - (size - 1) / 2 + size; ++n) {
+          if (n >= 0 && n < channels) squares += std::pow(at(in, pixel * channels + n), 2);
+        }
+        const double scale = 1 + 0.5 / static_cast<double>(size) * squares;
+        EXPECT_NEAR(at(out, i), at(in, i) / std::pow(scale, 0.75), 1e-5) << channels << " " << size;
+      }
+    }
+  }
+}
+
+// One channels-last image [height, width, channels] under 3x3 windows with a border of one.
+struct Image {
+  int64_t h = 5, w = 6, channels = 0;
+  std::vector<float> pixels;
+  // 0 outside the image.
+  float get(int64_t y, int64_t x, int64_t c) const {
+    const bool inside = y >= 0 && y < h && x >= 0 && x < w;
+    return inside ? at(pixels, (y * w + x) * channels + c) : 0;
+  }
+};
+
+TEST_P(CpuKernelsTest, ConvolveEachChannelByItself) {
+  for (const int64_t channels : {16, 17, 24, 33, 50}) {
+    const Image image{5, 6, channels, values(30 * channels, 1)};
+    const std::vector<float> weights = values(9 * channels, 2), bias = values(channels, 3);
+    std::vector<float> out(static_cast<size_t>(30 * channels));
+    DepthwiseArguments a{};
+    a.in = image.pixels.data();
+    a.weights = weights.data();
+    a.bias = bias.data();
+    a.out = out.data();
+    a.n = 1;
+    a.channels = channels;
+    a.in_h = a.out_h = 5;
+    a.in_w = a.out_w = 6;
+    a.kernel_h = a.kernel_w = 3;
+    a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = a.pad_h = a.pad_w = 1;
+    a.low = 0;
+    a.high = kInfinite;
+    kernels().depthwise(a);
+    for (int64_t i = 0; i < 30 * channels; ++i) {
+      const int64_t c = i % channels, x = i / channels % 6, y = i / channels / 6;
+      float sum = at(bias, c);
+      for (int64_t t = 0; t < 9; ++t)
+        sum += image.get(y + t / 3 - 1, x + t % 3 - 1, c) * at(weights, t * channels + c);
+      EXPECT_NEAR(at(out, i), std::max(sum, 0.0f), 1e-5) << channels << " channels, " << i;
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, PoolWithAndWithoutThePadding) {
+  for (const int64_t channels : {1, 8, 19}) {
+    const Image image{5, 6, channels, values(30 * channels)};
+    for (const bool counts : {false, true}) {
+      std::vector<float> out(image.pixels.size()), largest(image.pixels.size());
+      PoolArguments a{};
+      a.in = image.pixels.data();
+      a.out = out.data();
+      a.n = 1;
+      a.channels = channels;
+      a.in_h = a.out_h = 5;
+      a.in_w = a.out_w = 6;
+      a.kernel_h = a.kernel_w = 3;
+      a.stride_h = a.stride_w = a.dilation_h = a.dilation_w = 1;
+      a.pad_h = a.pad_w = a.pad_end_h = a.pad_end_w = 1;
+      a.average = true;
+      a.count_padding = counts;
+      a.low = -kInfinite;
+      a.high = kInfinite;
+      kernels().pool(a);
+      a.average = false;
+      a.out = largest.data();
+      kernels().pool(a);
+      for (int64_t i = 0; i < 30 * channels; ++i) {
+        const int64_t c = i % channels, x = i / channels % 6, y = i / channels / 6;
+        float sum = 0, high = -kInfinite;
+        int inside = 0;
+        for (int64_t t = 0; t < 9; ++t) {
+          const int64_t at_y = y + t / 3 - 1, at_x = x + t % 3 - 1;
+          if (at_y < 0 || at_y >= 5 || at_x < 0 || at_x >= 6) continue;
+          sum += image.get(at_y, at_x, c);
+          high = std::max(high, image.get(at_y, at_x, c));
+          ++inside;
+        }
+        EXPECT_NEAR(at(out, i), sum / static_cast<float>(counts ? 9 : inside), 1e-5);
+        EXPECT_EQ(at(largest, i), high);
+      }
+    }
+  }
+}
+
+// Instruction sets of this machine that have kernels of their own.
+std::vector<CpuIsa> isas_here() {
+  std::vector<CpuIsa> out;
+  for (const CpuIsa isa : {CpuIsa::sse41, CpuIsa::avx, CpuIsa::avx2, CpuIsa::avx512}) {
+    const auto skus = local_skus();
+    const bool here = std::ranges::any_of(skus, [&](const LocalSku& sku) {
+      const SkuRow* row = find_sku(sku.name);
+      return row && row->kind == DeviceKind::cpu && row->isa == isa;
+    });
+    if (here) out.push_back(isa);
+  }
+  return out;
+}
+
+std::string isa_name(const testing::TestParamInfo<CpuIsa>& info) {
+  constexpr const char* kNames[] = {"sse41", "avx", "avx2", "avx512"};
+  return kNames[static_cast<size_t>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, CpuKernelsTest, testing::ValuesIn(isas_here()), isa_name);
+
+}  // namespace
+}  // namespace enginery

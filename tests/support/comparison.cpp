@@ -1,0 +1,51 @@
+#include "tests/support/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "tests/support/tactic_harness.h"
+
+namespace enginery {
+
+double tolerance(const Tactic& tactic) {
+  // Sums of float32 in another order; what tensor cores and float16 storage round away; Winograd's
+  // transforms, which multiply rounding errors (RMS 1.5 to 2.2 times that of direct convolution).
+  constexpr double kFull = 1e-4, kReduced = 1e-2, kWinograd = 1e-3;
+  if (tactic.compute != Precision::fp32) return kReduced;
+  return tactic.id.find("wino") != std::string::npos ? kWinograd : kFull;
+}
+
+void expect_close(const Tensor& actual, const Tensor& expected, double bar) {
+  ASSERT_EQ(actual.dims(), expected.dims());
+  if (!is_floating(expected.type())) {
+    EXPECT_EQ(to_int64s(actual), to_int64s(expected));
+    return;
+  }
+  EXPECT_LE(
+      relative_error(convert(actual, DataType::float32), convert(expected, DataType::float32)),
+      bar);
+}
+
+void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected,
+                  double bar) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    SCOPED_TRACE("output " + std::to_string(i));
+    expect_close(actual[i], expected[i], bar);
+  }
+}
+
+std::string test_variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+uint64_t test_seed() {
+  static const uint64_t value =
+      std::stoull(test_variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
+  return value;
+}
+
+}  // namespace enginery
