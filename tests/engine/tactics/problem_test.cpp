@@ -59,6 +59,43 @@ TEST(LeastBytes, CountsEveryTensorOnce) {
   EXPECT_EQ(least_bytes(parsed(kConvolution)), 4 * (200 + 288 + 4 + 100 + 100));
 }
 
+TEST(Problem, SaysWhatSourcesOfACpuCannotTake) {
+  EXPECT_TRUE(require_elements(parsed(kConvolution)).ok());
+  Problem p = parsed("act kind=relu | float32[2x3]");
+  p.inputs[0].type.dims[0] = kDynamic;
+  EXPECT_NE(require_elements(p).error().message.find("run-time sizes"), std::string::npos);
+  EXPECT_FALSE(require_elements(parsed("act kind=relu | float32[0x3]")).ok());
+  p = parsed("act kind=relu | float32[2x3]");
+  p.inputs.clear();
+  EXPECT_EQ(require_elements(p).error().code, ErrorCode::unsupported);
+  // An absent input has no size that could be wrong.
+  p = parsed("resize mode=nearest coordinates=asymmetric | float32[1x8x4x4] _ int64[4]={1,8,8,8}");
+  p.inputs[1].type.dims = {0};
+  EXPECT_TRUE(require_elements(p).ok());
+}
+
+TEST(Problem, IsOneOfItsOperators) {
+  const Problem p = parsed("softmax axis=1 | float32[2x3]");
+  EXPECT_TRUE(is_one_of<Softmax>(p));
+  EXPECT_TRUE((is_one_of<Gemm, Softmax>(p)));
+  EXPECT_FALSE((is_one_of<Gemm, MatMul>(p)));
+  EXPECT_EQ(input_dims(p, 0), (Dims{2, 3}));
+  EXPECT_EQ(output_dims(p), (Dims{2, 3}));
+}
+
+TEST(ProblemKey, HoldsTheDigestOfManyValuesAndTheFloatsOfFew) {
+  Problem p = parsed("pad mode=constant | float32[2x3] int64[4]={0,1,0,1} w:float32[1]");
+  p.inputs[2].value = Tensor::of<float>({1}, {0.5f});
+  EXPECT_NE(p.key().find("=[0.5]"), std::string::npos) << p.key();
+  Tensor many(DataType::int64, {65});
+  p.inputs[1].value = many;
+  const std::string zeros = p.key();
+  many.mutable_data<int64_t>()[64] = 1;
+  p.inputs[1].value = many;
+  EXPECT_NE(p.key(), zeros);
+  EXPECT_LT(p.key().size(), 250u) << "a digest stands for many values";
+}
+
 TEST(TacticKey, NamesSourceIdAndFormats) {
   Tactic tactic;
   tactic.source = "onednn";
