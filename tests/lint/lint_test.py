@@ -99,16 +99,18 @@ class Unity(unittest.TestCase):
 class Places(unittest.TestCase):
     """The counts of ARCHITECTURE.md: every kind has its row, and a small product in which each example has one place."""
     EXAMPLES = {"a step": "tune", "a message": "Ping", "what a message does": "Ping", "a kernel variant": "64x64", "a tactic source": "mine",
-                "a family of GPU kernels": "kPoolFamily", "a verb": "retry"}
+                "a family of GPU kernels": "kPoolFamily", "a verb": "retry", "an operator": "Pad", "a pass": "fold",
+                "an ONNX operator made of existing ones": "Mish", "an importer": "onnx"}
     PRODUCT = {"pipeline/step.cpp": 'Step{StepKind::tune, "tune"};\n', "schemas/messages.inc": "REQUEST(Ping)\n",
                "coordinator/server.cpp": "void operator()(const Ping&);\n", "engine/tactics/variants.inc": "64x64\n", "engine/tactics/families.cpp": "&kPoolFamily,\n",
                "engine/tactics/mine/a.cpp": 'name = "mine";\n', "engine/tactics/mine/b.cpp": 'name = "mine";\n',
-               "cli/verbs/retry.cpp": "auto make_retry() {}\n"}
+               "engine/ops/op.h": "Pad,\n", "engine/passes/pass.cpp": "fold,\n", "engine/import/onnx/read.cpp": '{"Mish", read},\n',
+               "engine/import/importer.cpp": "make_onnx_importer();\n", "cli/verbs/retry.cpp": "auto make_retry() {}\n"}
 
     def check(self, fails, more=None, counts=None, leave_out=None):
         rows = [f"| {what} | `{name}` | {(counts or {}).get(what, 1)} | somewhere |" for what, name in self.EXAMPLES.items()
                 if what != leave_out]
-        table = "\n".join(["## How to add ...", "", "| what | example | places | where |", "|---|---|--:|---|", *rows, "| a pass | | | prose |"])
+        table = "\n".join(["## How to add ...", "", "| what | example | places | where |", "|---|---|--:|---|", *rows, "| a setting | | | prose |"])
         with tempfile.TemporaryDirectory() as root:
             for path, text in {**self.PRODUCT, **(more or {}), "ARCHITECTURE.md": table + "\n"}.items():
                 (pathlib.Path(root) / path).parent.mkdir(parents=True, exist_ok=True)
@@ -123,6 +125,8 @@ class Places(unittest.TestCase):
         self.check(True, more={"cli/verbs/verbs.h": "std::unique_ptr<Command> make_retry();\n"})
         self.check(True, more={"cli/options.cpp": 'known{"mine"};\n'})
         self.check(True, more={"engine/tactics/conv.cpp": 'if (id == "64x64") {}\n'})
+        self.check(True, more={"engine/ops/moves.cpp": "is_same<T, Pad>\n"})  # a second list of operators
+        self.check(True, more={"engine/passes/order.cpp": "before(fold);\n"})
         self.check(False, more={"worker/steps.cpp": 'if (name == "tune") run();\n'}, counts={"a step": 2})
         self.check(True, counts={"a verb": 0})
         self.check(False, counts={"a verb": 2})

@@ -31,6 +31,10 @@ KINDS = {
     "a kernel variant": ("", [r"NAME"]),
     "a family of GPU kernels": ("", [r"\bNAME\b"]),
     "a tactic source": ("", [r'"NAME"', r"\bmake_NAME_source\b"]),
+    "an operator": ("engine/", [r"\bNAME\b(?!\")"]),
+    "a pass": ("engine/", [r"\bNAME\b"]),
+    "an ONNX operator made of existing ones": ("engine/", [r'"NAME"']),
+    "an importer": ("engine/", [r"\bmake_NAME_importer\b"]),
     "a verb": ("", [r"\bENGINERY_VERB\(NAME\b", r"\bmake_NAME\b", r'"NAME"']),
 }
 SUFFIXES = (".h", ".cpp", ".cuh", ".inc", ".capnp", "CMakeLists.txt")
