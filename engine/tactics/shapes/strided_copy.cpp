@@ -133,6 +133,12 @@ std::vector<Axis> axes_of(const Dims& dims, const Layout& layout, int64_t block)
   return axes;
 }
 
+int64_t elements_of(const StridedCopy& copy) {
+  int64_t elements = 1;
+  for (const StridedCopy::Loop& loop : copy.loops) elements *= loop.extent;
+  return elements;
+}
+
 Copies read_copies(const Problem& p, const Layout& layout) {
   if (!p.epilogue.empty()) return no_copy(std::string(op_name(p.op)) + " with an epilogue");
   if (const auto* op = std::get_if<Transpose>(&p.op)) return transpose_copies(p, *op, layout);
@@ -166,6 +172,30 @@ StridedCopy simplified(const StridedCopy& copy) {
       out.loops.push_back(loop);
   }
   if (out.loops.empty()) out.loops.push_back({});
+  return out;
+}
+
+CopyPieces widest_pieces(const StridedCopy& copy, int64_t element_bytes) {
+  constexpr int64_t kWidest = 16;
+  CopyPieces out{element_bytes, copy};
+  const int64_t pack = kWidest / element_bytes;
+  std::vector<StridedCopy::Loop>& loops = out.copy.loops;
+  const StridedCopy::Loop last = loops.back();
+  const auto fits = [&](int64_t n) { return n % pack == 0; };
+  const bool aligned =
+      fits(last.extent) && fits(copy.in_offset) && fits(copy.out_offset) &&
+      std::all_of(loops.begin(), loops.end() - 1, [&](const StridedCopy::Loop& loop) {
+        return fits(loop.in_stride) && fits(loop.out_stride);
+      });
+  if (last.in_stride != 1 || last.out_stride != 1 || !aligned) return out;
+  out.bytes = kWidest;
+  out.copy.in_offset /= pack;
+  out.copy.out_offset /= pack;
+  for (StridedCopy::Loop& loop : loops) {
+    loop.in_stride /= pack;
+    loop.out_stride /= pack;
+  }
+  loops.back() = {last.extent / pack, 1, 1};
   return out;
 }
 

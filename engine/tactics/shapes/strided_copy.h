@@ -31,6 +31,9 @@ struct StridedCopy {
   int input = 0, output = 0;  // of the problem
 };
 
+// How many elements it moves.
+int64_t elements_of(const StridedCopy& copy);
+
 // The problem (Transpose, Concat, Split, Slice or Expand without an epilogue) as copies between
 // tensors that are all stored in `layout`, in the order of Concat's inputs or Split's outputs;
 // boxes without elements are left out. Transpose and Expand know linear tensors only; blocked
@@ -45,6 +48,15 @@ StridedCopy reformat_copy(const Dims& dims, const Layout& from, const Layout& to
 // The same copy with as few loops as possible: loops of one turn dropped, neighbours that walk both
 // sides as one joined. At least one loop is left.
 StridedCopy simplified(const StridedCopy& copy);
+
+// A copy whose elements are pieces of `bytes` bytes.
+struct CopyPieces {
+  int64_t bytes = 4;
+  StridedCopy copy;
+};
+// A simplified copy of elements of `element_bytes` bytes in pieces of 16 bytes, where the innermost
+// loop is contiguous and every row begins and ends with a piece on both sides; else as it is.
+CopyPieces widest_pieces(const StridedCopy& copy, int64_t element_bytes);
 
 // The same copy with its loops ordered so that the output is written in the order of its addresses.
 StridedCopy in_output_order(const StridedCopy& copy);

@@ -162,6 +162,39 @@ TEST(SimplifiedCopies, HaveNoLoopThatAnotherCouldTake) {
   EXPECT_EQ(one.loops[0].extent, 1);
 }
 
+StridedCopy copy_of(const Dims& extents, const Dims& in, const Dims& out) {
+  StridedCopy copy;
+  for (size_t i = 0; i < extents.size(); ++i) copy.loops.push_back({extents[i], in[i], out[i]});
+  return copy;
+}
+
+TEST(SimplifiedCopies, JoinWhatRunsOnInBothPlaces) {
+  const StridedCopy copy = simplified(copy_of({2, 1, 3, 4}, {24, 9, 4, 1}, {12, 7, 4, 1}));
+  ASSERT_EQ(copy.loops.size(), 2u);
+  EXPECT_EQ(copy.loops[0].in_stride, 24);
+  EXPECT_EQ(copy.loops[0].out_stride, 12);
+  EXPECT_EQ(copy.loops[1].extent, 12);
+  EXPECT_EQ(copy.loops[1].in_stride, 1);
+  EXPECT_EQ(elements_of(copy), 24);
+  EXPECT_EQ(simplified(copy_of({1, 1}, {5, 5}, {5, 5})).loops.size(), 1u);
+}
+
+TEST(CopyPieces, AreOf16BytesOnlyWhereBothSidesAllowIt) {
+  const CopyPieces wide = widest_pieces(copy_of({3, 8}, {16, 1}, {8, 1}), 2);
+  EXPECT_EQ(wide.bytes, 16);
+  ASSERT_EQ(wide.copy.loops.size(), 2u);
+  EXPECT_EQ(wide.copy.loops[0].in_stride, 2);
+  EXPECT_EQ(wide.copy.loops[0].out_stride, 1);
+  EXPECT_EQ(wide.copy.loops[1].extent, 1);
+  EXPECT_EQ(wide.copy.loops[1].in_stride, 1);
+  EXPECT_EQ(widest_pieces(copy_of({3, 8}, {12, 1}, {8, 1}), 2).bytes, 2) << "rows 12 apart";
+  EXPECT_EQ(widest_pieces(copy_of({3, 6}, {16, 1}, {8, 1}), 2).bytes, 2) << "6 elements";
+  EXPECT_EQ(widest_pieces(copy_of({3, 8}, {16, 2}, {8, 1}), 2).bytes, 2) << "every other element";
+  StridedCopy shifted = copy_of({3, 8}, {16, 1}, {8, 1});
+  shifted.in_offset = 4;
+  EXPECT_EQ(widest_pieces(shifted, 2).bytes, 2) << "begins in the middle of a piece";
+}
+
 TEST(ReformatCopies, MoveEveryElementToItsPlace) {
   std::mt19937_64 random(11);
   const Dims dims{2, 16, 3, 5};

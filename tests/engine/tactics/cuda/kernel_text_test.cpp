@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <limits>
 
-#include "engine/tactics/cuda/kernel/copy/strided_move.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 #include "engine/tactics/cuda/kernel/text/program.h"
+#include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
 namespace {
@@ -91,35 +91,6 @@ TEST(ElementTypes, HaveATextOrNone) {
   EXPECT_EQ(element_type_text(DataType::float64), "");
   EXPECT_EQ(unit_text(8), "unsigned long long");
   EXPECT_EQ(unit_text(16), "Bytes16");
-}
-
-StridedMove move_of(Dims dims, Dims in, Dims out) {
-  StridedMove move;
-  move.dims = std::move(dims);
-  move.in_stride = std::move(in);
-  move.out_stride = std::move(out);
-  return move;
-}
-
-TEST(StridedMove, JoinsWhatRunsOnInBothPlaces) {
-  const StridedMove move = simplified(move_of({2, 1, 3, 4}, {24, 9, 4, 1}, {12, 7, 4, 1}));
-  EXPECT_EQ(move.dims, (Dims{2, 12}));
-  EXPECT_EQ(move.in_stride, (Dims{24, 1}));
-  EXPECT_EQ(move.out_stride, (Dims{12, 1}));
-  EXPECT_EQ(simplified(move_of({1, 1}, {5, 5}, {5, 5})).dims, (Dims{1}));
-}
-
-TEST(StridedMove, MovesPiecesOf16BytesOnlyWhereBothSidesAllowIt) {
-  const MoveUnit wide = widest_unit(move_of({3, 8}, {16, 1}, {8, 1}), 2);
-  EXPECT_EQ(wide.bytes, 16);
-  EXPECT_EQ(wide.move.dims, (Dims{3, 1}));
-  EXPECT_EQ(wide.move.in_stride, (Dims{2, 1}));
-  EXPECT_EQ(widest_unit(move_of({3, 8}, {12, 1}, {8, 1}), 2).bytes, 2) << "rows 12 apart";
-  EXPECT_EQ(widest_unit(move_of({3, 6}, {16, 1}, {8, 1}), 2).bytes, 2) << "6 elements";
-  EXPECT_EQ(widest_unit(move_of({3, 8}, {16, 2}, {8, 1}), 2).bytes, 2) << "every other element";
-  StridedMove shifted = move_of({3, 8}, {16, 1}, {8, 1});
-  shifted.in_base = 4;
-  EXPECT_EQ(widest_unit(shifted, 2).bytes, 2) << "begins in the middle of a piece";
 }
 
 TEST(LayoutStrides, PadChannelsOfChannelsLastTensors) {
