@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/schemas/random_message.h"
+#include "tests/schemas/made_message.h"
 
 namespace enginery {
 namespace {
