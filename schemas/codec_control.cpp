@@ -1,212 +1,233 @@
 #include "schemas/codec_messages.h"
 
-namespace enginery::codec {
+namespace enginery {
 
-void write(const ErrorReply& from, v::ErrorReply::Builder to) {
-  write(from.fault, to.initFault());
-}
-void read(v::ErrorReply::Reader from, ErrorReply& to) {
-  read(from.getFault(), to.fault);
+CODEC(ErrorReply, ErrorReply) {
+  FIELD(fault, Fault);
 }
 
-void write(const Hello& from, v::Hello::Builder to) {
-  to.setRole(text(from.role));
-  to.setName(text(from.name));
-  to.setLeastVersion(from.least_version);
-  to.setGreatestVersion(from.greatest_version);
-  to.setSoftware(text(from.software));
-  to.setPid(from.pid);
-}
-void read(v::Hello::Reader from, Hello& to) {
-  to.role = text(from.getRole());
-  to.name = text(from.getName());
-  to.least_version = from.getLeastVersion();
-  to.greatest_version = from.getGreatestVersion();
-  to.software = text(from.getSoftware());
-  to.pid = from.getPid();
+CODEC(Hello, Hello) {
+  FIELD(role, Role);
+  FIELD(name, Name);
+  FIELD(least_version, LeastVersion);
+  FIELD(greatest_version, GreatestVersion);
+  FIELD(software, Software);
+  FIELD(pid, Pid);
 }
 
-void write(const Welcome& from, v::Welcome::Builder to) {
-  to.setVersion(from.version);
-  to.setBulkAddress(text(from.bulk_address));
-  to.setSoftware(text(from.software));
-  to.setPid(from.pid);
-  to.setIncarnation(from.incarnation);
-  to.setPublicKey(data(from.public_key));
+CODEC(Welcome, Welcome) {
+  FIELD(version, Version);
+  FIELD(bulk_address, BulkAddress);
+  FIELD(software, Software);
+  FIELD(pid, Pid);
+  FIELD(incarnation, Incarnation);
+  FIELD(public_key, PublicKey);
 }
-void read(v::Welcome::Reader from, Welcome& to) {
-  to.version = from.getVersion();
-  to.bulk_address = text(from.getBulkAddress());
-  to.software = text(from.getSoftware());
-  to.pid = from.getPid();
-  to.incarnation = from.getIncarnation();
-  to.public_key = data(from.getPublicKey());
+
+CODEC(TargetRequest, TargetRequest) {
+  FIELD(sku, Sku);
+  FIELD(toolchain, Toolchain);
+  FIELD(engine_key, EngineKey);
+  FIELD(tune_key, TuneKey);
+  FIELD(provisional, Provisional);
+}
+
+CODEC(SubmitRequest, Submit) {
+  FIELD(client, Client);
+  FIELD(name, Name);
+  FIELD(model_name, ModelName);
+  FIELD(model, Model);
+  FIELD(inputs, Inputs);
+  FIELD(options, Options);
+  FIELD(validate_key, ValidateKey);
+  FIELD(targets, Targets);
+  FIELD(priority, Priority);
+  FIELD(tags, Tags);
+  FIELD(rebuild, Rebuild);
+  FIELD(wait_for_workers, WaitForWorkers);
+  FIELD(dry_run, DryRun);
+}
+
+CODEC(JobReply, JobReply) {
+  FIELD(job, Job);
+}
+
+CODEC(ListJobs, ListJobs) {
+  FIELD(limit, Limit);
+  FIELD(before, Before);
+}
+
+CODEC(JobList, JobList) {
+  FIELD(jobs, Jobs);
+}
+
+CODEC(ShowJob, ShowJob) {
+  FIELD(job, Job);
+}
+
+CODEC(WaitJob, WaitJob) {
+  FIELD(job, Job);
+  FIELD(known_revision, KnownRevision);
+  FIELD(hold_ms, HoldMs);
+  FIELD(until_end, UntilEnd);
+}
+
+CODEC(CancelJob, CancelJob) {
+  FIELD(job, Job);
+}
+
+CODEC(ExplainJob, ExplainJob) {
+  FIELD(job, Job);
+}
+
+CODEC(ExplainReply, ExplainReply) {
+  FIELD(targets, Targets);
+}
+
+CODEC(FindEngines, FindEngines) {
+  FIELD(name, Name);
+  FIELD(tag, Tag);
+  FIELD(sku, Sku);
+  FIELD(limit, Limit);
+}
+
+CODEC(EngineList, EngineList) {
+  FIELD(engines, Engines);
+}
+
+CODEC(WhyMiss, WhyMiss) {
+  FIELD(subject, Subject);
+}
+
+CODEC(WhyMissReply, WhyMissReply) {
+  FIELD(misses, Misses);
+}
+
+CODEC(SkuList, SkuList) {
+  FIELD(skus, Skus);
+}
+
+CODEC(WorkerList, WorkerList) {
+  FIELD(workers, Workers);
+}
+
+CODEC(DrainWorker, DrainWorker) {
+  FIELD(worker, Worker);
+  FIELD(exit, Exit);
+}
+
+CODEC(Done, Done) {}
+
+CODEC(ListSkus, ListSkus) {}
+
+CODEC(ListWorkers, ListWorkers) {}
+
+// ---- the workers' protocol
+
+CODEC(Running, WorkerState::Running) {
+  FIELD(ref, Ref);
+  FIELD(progress, Progress);
+}
+
+CODEC(Finished, WorkerState::Finished) {
+  FIELD(ref, Ref);
+  FIELD(outcome, Outcome);
+}
+
+void to_wire(const WorkerState& from, v::WorkerState::Builder to) {
+  if (const auto* running = std::get_if<Running>(&from))
+    to_wire(*running, to.initRunning());
+  else if (const auto* finished = std::get_if<Finished>(&from))
+    to_wire(*finished, to.initFinished());
+  else
+    to.setIdle();
+}
+void from_wire(v::WorkerState::Reader from, WorkerState& to) {
+  switch (from.which()) {
+    case v::WorkerState::IDLE:
+      to = Idle{};
+      return;
+    case v::WorkerState::RUNNING:
+      return from_wire(from.getRunning(), to.emplace<Running>());
+    case v::WorkerState::FINISHED:
+      return from_wire(from.getFinished(), to.emplace<Finished>());
+  }
+  KJ_FAIL_REQUIRE("unknown worker state");
+}
+
+CODEC(SyncRequest, Sync) {
+  FIELD(worker, Worker);
+  FIELD(incarnation, Incarnation);
+  FIELD(sequence, Sequence);
+  FIELD(sku, Sku);
+  FIELD(kind, Kind);
+  FIELD(toolchain, Toolchain);
+  FIELD(device, Device);
+  FIELD(host, Host);
+  FIELD(pid, Pid);
+  FIELD(state, State);
+  FIELD(health, Health);
+  FIELD(prefer_idle, PreferIdle);
+  FIELD(compiles_for, CompilesFor);
+}
+
+CODEC(RunStep, RunStep) {
+  FIELD(ref, Ref);
+  FIELD(kind, Kind);
+  FIELD(key, Key);
+  FIELD(sku, Sku);
+  FIELD(name, Name);
+  FIELD(model_name, ModelName);
+  FIELD(model, Model);
+  FIELD(options, Options);
+  FIELD(inputs, Inputs);
+  FIELD(engine_key, EngineKey);
+  FIELD(facts, Facts);
+  FIELD(provisional, Provisional);
 }
 
 namespace {
 
-void write_target(const TargetRequest& from, v::TargetRequest::Builder to) {
-  to.setSku(text(from.sku));
-  to.setToolchain(text(from.toolchain));
-  write_list(from.engine_key, to.initEngineKey(count(from.engine_key.size())));
-  write_list(from.tune_key, to.initTuneKey(count(from.tune_key.size())));
-  to.setProvisional(from.provisional);
-}
-void read_target(v::TargetRequest::Reader from, TargetRequest& to) {
-  to.sku = text(from.getSku());
-  to.toolchain = text(from.getToolchain());
-  read_list(from.getEngineKey(), to.engine_key);
-  read_list(from.getTuneKey(), to.tune_key);
-  to.provisional = from.getProvisional();
-}
+struct DesiredWriter {
+  v::SyncReply::Desired::Builder to;
+  void operator()(const Keep&) { to.setKeep(); }
+  void operator()(const BeIdle&) { to.setIdle(); }
+  void operator()(const RunStep& run) { to_wire(run, to.initRun()); }
+  void operator()(const Cancel& cancel) { to_wire(cancel.ref, to.initCancel()); }
+  void operator()(const Drain&) { to.setDrain(); }
+  void operator()(const Exit&) { to.setExit(); }
+};
 
 }  // namespace
 
-void write(const SubmitRequest& from, v::Submit::Builder to) {
-  to.setClient(text(from.client));
-  to.setName(text(from.name));
-  to.setModelName(text(from.model_name));
-  to.setModel(data(from.model));
-  write_list(from.inputs, to.initInputs(count(from.inputs.size())));
-  to.setOptions(text(from.options));
-  write_list(from.validate_key, to.initValidateKey(count(from.validate_key.size())));
-  auto targets = to.initTargets(count(from.targets.size()));
-  for (size_t i = 0; i < from.targets.size(); ++i) write_target(from.targets[i], targets[count(i)]);
-  to.setPriority(from.priority);
-  write_texts(from.tags, to.initTags(count(from.tags.size())));
-  to.setRebuild(from.rebuild);
-  to.setWaitForWorkers(from.wait_for_workers);
-  to.setDryRun(from.dry_run);
+void to_wire(const Desired& from, v::SyncReply::Desired::Builder to) {
+  std::visit(DesiredWriter{to}, from);
 }
-void read(v::Submit::Reader from, SubmitRequest& to) {
-  to.client = text(from.getClient());
-  to.name = text(from.getName());
-  to.model_name = text(from.getModelName());
-  to.model = digest(from.getModel());
-  read_list(from.getInputs(), to.inputs);
-  to.options = text(from.getOptions());
-  read_list(from.getValidateKey(), to.validate_key);
-  const auto targets = from.getTargets();
-  to.targets.resize(checked_count(targets));
-  for (size_t i = 0; i < to.targets.size(); ++i) read_target(targets[count(i)], to.targets[i]);
-  to.priority = from.getPriority();
-  read_texts(from.getTags(), to.tags);
-  to.rebuild = from.getRebuild();
-  to.wait_for_workers = from.getWaitForWorkers();
-  to.dry_run = from.getDryRun();
+void from_wire(v::SyncReply::Desired::Reader from, Desired& to) {
+  switch (from.which()) {
+    case v::SyncReply::Desired::KEEP:
+      to = Keep{};
+      return;
+    case v::SyncReply::Desired::IDLE:
+      to = BeIdle{};
+      return;
+    case v::SyncReply::Desired::RUN:
+      return from_wire(from.getRun(), to.emplace<RunStep>());
+    case v::SyncReply::Desired::CANCEL:
+      return from_wire(from.getCancel(), to.emplace<Cancel>().ref);
+    case v::SyncReply::Desired::DRAIN:
+      to = Drain{};
+      return;
+    case v::SyncReply::Desired::EXIT:
+      to = Exit{};
+      return;
+  }
+  to = Keep{};  // what a newer coordinator desires: the safe choice is to go on
 }
 
-void write(const JobReply& from, v::JobReply::Builder to) {
-  write(from.job, to.initJob());
-}
-void read(v::JobReply::Reader from, JobReply& to) {
-  read(from.getJob(), to.job);
+CODEC(SyncReply, SyncReply) {
+  FIELD(next_sync_ms, NextSyncMs);
+  FIELD(desired, Desired);
 }
 
-void write(const ListJobs& from, v::ListJobs::Builder to) {
-  to.setLimit(from.limit);
-  to.setBefore(text(from.before));
-}
-void read(v::ListJobs::Reader from, ListJobs& to) {
-  to = {from.getLimit(), text(from.getBefore())};
-}
-
-void write(const JobList& from, v::JobList::Builder to) {
-  write_list(from.jobs, to.initJobs(count(from.jobs.size())));
-}
-void read(v::JobList::Reader from, JobList& to) {
-  read_list(from.getJobs(), to.jobs);
-}
-
-void write(const ShowJob& from, v::ShowJob::Builder to) {
-  to.setJob(text(from.job));
-}
-void read(v::ShowJob::Reader from, ShowJob& to) {
-  to.job = text(from.getJob());
-}
-
-void write(const WaitJob& from, v::WaitJob::Builder to) {
-  to.setJob(text(from.job));
-  to.setKnownRevision(from.known_revision);
-  to.setHoldMs(from.hold_ms);
-  to.setUntilEnd(from.until_end);
-}
-void read(v::WaitJob::Reader from, WaitJob& to) {
-  to = {text(from.getJob()), from.getKnownRevision(), from.getHoldMs(), from.getUntilEnd()};
-}
-
-void write(const CancelJob& from, v::CancelJob::Builder to) {
-  to.setJob(text(from.job));
-}
-void read(v::CancelJob::Reader from, CancelJob& to) {
-  to.job = text(from.getJob());
-}
-
-void write(const ExplainJob& from, v::ExplainJob::Builder to) {
-  to.setJob(text(from.job));
-}
-void read(v::ExplainJob::Reader from, ExplainJob& to) {
-  to.job = text(from.getJob());
-}
-
-void write(const ExplainReply& from, v::ExplainReply::Builder to) {
-  write_list(from.targets, to.initTargets(count(from.targets.size())));
-}
-void read(v::ExplainReply::Reader from, ExplainReply& to) {
-  read_list(from.getTargets(), to.targets);
-}
-
-void write(const FindEngines& from, v::FindEngines::Builder to) {
-  to.setName(text(from.name));
-  to.setTag(text(from.tag));
-  to.setSku(text(from.sku));
-  to.setLimit(from.limit);
-}
-void read(v::FindEngines::Reader from, FindEngines& to) {
-  to = {text(from.getName()), text(from.getTag()), text(from.getSku()), from.getLimit()};
-}
-
-void write(const EngineList& from, v::EngineList::Builder to) {
-  write_list(from.engines, to.initEngines(count(from.engines.size())));
-}
-void read(v::EngineList::Reader from, EngineList& to) {
-  read_list(from.getEngines(), to.engines);
-}
-
-void write(const WhyMiss& from, v::WhyMiss::Builder to) {
-  to.setSubject(text(from.subject));
-}
-void read(v::WhyMiss::Reader from, WhyMiss& to) {
-  to.subject = text(from.getSubject());
-}
-
-void write(const WhyMissReply& from, v::WhyMissReply::Builder to) {
-  write_list(from.misses, to.initMisses(count(from.misses.size())));
-}
-void read(v::WhyMissReply::Reader from, WhyMissReply& to) {
-  read_list(from.getMisses(), to.misses);
-}
-
-void write(const SkuList& from, v::SkuList::Builder to) {
-  write_list(from.skus, to.initSkus(count(from.skus.size())));
-}
-void read(v::SkuList::Reader from, SkuList& to) {
-  read_list(from.getSkus(), to.skus);
-}
-
-void write(const WorkerList& from, v::WorkerList::Builder to) {
-  write_list(from.workers, to.initWorkers(count(from.workers.size())));
-}
-void read(v::WorkerList::Reader from, WorkerList& to) {
-  read_list(from.getWorkers(), to.workers);
-}
-
-void write(const DrainWorker& from, v::DrainWorker::Builder to) {
-  to.setWorker(text(from.worker));
-  to.setExit(from.exit);
-}
-void read(v::DrainWorker::Reader from, DrainWorker& to) {
-  to = {text(from.getWorker()), from.getExit()};
-}
-
-}  // namespace enginery::codec
+}  // namespace enginery

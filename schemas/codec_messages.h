@@ -1,90 +1,63 @@
-// Codec pairs of the messages: write(message, builder), read(reader, message). Inside schemas only.
+// What codes each value and each message: to_wire(struct, builder) and from_wire(reader, struct).
+// Inside schemas only; defined in codec_values.cpp, codec_control.cpp and codec_bulk.cpp.
 #pragma once
 
-#include "schemas/bulk.capnp.h"
-#include "schemas/codec_values.h"
-#include "schemas/control.capnp.h"
+#include <utility>
 
-namespace enginery::codec {
+#include "schemas/codec_fields.h"
 
-void write(const ErrorReply& from, v::ErrorReply::Builder to);
-void read(v::ErrorReply::Reader from, ErrorReply& to);
-void write(const Hello& from, v::Hello::Builder to);
-void read(v::Hello::Reader from, Hello& to);
-void write(const Welcome& from, v::Welcome::Builder to);
-void read(v::Welcome::Reader from, Welcome& to);
-inline void write(const Done&, v::Done::Builder) {}
-inline void read(v::Done::Reader, Done&) {}
-void write(const SubmitRequest& from, v::Submit::Builder to);
-void read(v::Submit::Reader from, SubmitRequest& to);
-void write(const JobReply& from, v::JobReply::Builder to);
-void read(v::JobReply::Reader from, JobReply& to);
-void write(const ListJobs& from, v::ListJobs::Builder to);
-void read(v::ListJobs::Reader from, ListJobs& to);
-void write(const JobList& from, v::JobList::Builder to);
-void read(v::JobList::Reader from, JobList& to);
-void write(const ShowJob& from, v::ShowJob::Builder to);
-void read(v::ShowJob::Reader from, ShowJob& to);
-void write(const WaitJob& from, v::WaitJob::Builder to);
-void read(v::WaitJob::Reader from, WaitJob& to);
-void write(const CancelJob& from, v::CancelJob::Builder to);
-void read(v::CancelJob::Reader from, CancelJob& to);
-void write(const ExplainJob& from, v::ExplainJob::Builder to);
-void read(v::ExplainJob::Reader from, ExplainJob& to);
-void write(const ExplainReply& from, v::ExplainReply::Builder to);
-void read(v::ExplainReply::Reader from, ExplainReply& to);
-void write(const FindEngines& from, v::FindEngines::Builder to);
-void read(v::FindEngines::Reader from, FindEngines& to);
-void write(const EngineList& from, v::EngineList::Builder to);
-void read(v::EngineList::Reader from, EngineList& to);
-void write(const WhyMiss& from, v::WhyMiss::Builder to);
-void read(v::WhyMiss::Reader from, WhyMiss& to);
-void write(const WhyMissReply& from, v::WhyMissReply::Builder to);
-void read(v::WhyMissReply::Reader from, WhyMissReply& to);
-inline void write(const ListSkus&, v::ListSkus::Builder) {}
-inline void read(v::ListSkus::Reader, ListSkus&) {}
-void write(const SkuList& from, v::SkuList::Builder to);
-void read(v::SkuList::Reader from, SkuList& to);
-inline void write(const ListWorkers&, v::ListWorkers::Builder) {}
-inline void read(v::ListWorkers::Reader, ListWorkers&) {}
-void write(const WorkerList& from, v::WorkerList::Builder to);
-void read(v::WorkerList::Reader from, WorkerList& to);
-void write(const DrainWorker& from, v::DrainWorker::Builder to);
-void read(v::DrainWorker::Reader from, DrainWorker& to);
-void write(const SyncRequest& from, v::Sync::Builder to);
-void read(v::Sync::Reader from, SyncRequest& to);
-void write(const RunStep& from, v::RunStep::Builder to);
-void read(v::RunStep::Reader from, RunStep& to);
-void write(const SyncReply& from, v::SyncReply::Builder to);
-void read(v::SyncReply::Reader from, SyncReply& to);
+namespace enginery {
 
-void write(const HasBlobs& from, v::HasBlobs::Builder to);
-void read(v::HasBlobs::Reader from, HasBlobs& to);
-void write(const BlobStates& from, v::BlobStates::Builder to);
-void read(v::BlobStates::Reader from, BlobStates& to);
-void write(const PutBlob& from, v::PutBlob::Builder to);
-void read(v::PutBlob::Reader from, PutBlob& to);
-void write(const PutReply& from, v::PutReply::Builder to);
-void read(v::PutReply::Reader from, PutReply& to);
-void write(const GetBlob& from, v::GetBlob::Builder to);
-void read(v::GetBlob::Reader from, GetBlob& to);
-void write(const BlobChunk& from, v::BlobChunk::Builder to);
-void read(v::BlobChunk::Reader from, BlobChunk& to);
-void write(const AppendLog& from, v::AppendLog::Builder to);
-void read(v::AppendLog::Reader from, AppendLog& to);
-void write(const AppendReply& from, v::AppendReply::Builder to);
-void read(v::AppendReply::Reader from, AppendReply& to);
-void write(const ReadLog& from, v::ReadLog::Builder to);
-void read(v::ReadLog::Reader from, ReadLog& to);
-void write(const LogChunk& from, v::LogChunk::Builder to);
-void read(v::LogChunk::Reader from, LogChunk& to);
-void write(const GetTimings& from, v::GetTimings::Builder to);
-void read(v::GetTimings::Reader from, GetTimings& to);
-void write(const TimingList& from, v::TimingList::Builder to);
-void read(v::TimingList::Reader from, TimingList& to);
-void write(const PutTimings& from, v::PutTimings::Builder to);
-void read(v::PutTimings::Reader from, PutTimings& to);
-void write(const PutTimingsReply& from, v::PutTimingsReply::Builder to);
-void read(v::PutTimingsReply::Reader from, PutTimingsReply& to);
+// Shared values.
+void to_wire(const NamedText& from, v::NamedText::Builder to);
+void from_wire(v::NamedText::Reader from, NamedText& to);
+void to_wire(const NamedNumber& from, v::NamedNumber::Builder to);
+void from_wire(v::NamedNumber::Reader from, NamedNumber& to);
+void to_wire(const NamedBlob& from, v::NamedBlob::Builder to);
+void from_wire(v::NamedBlob::Reader from, NamedBlob& to);
+void to_wire(const Fault& from, v::Fault::Builder to);
+void from_wire(v::Fault::Reader from, Fault& to);
+void to_wire(const StepRef& from, v::StepRef::Builder to);
+void from_wire(v::StepRef::Reader from, StepRef& to);
+void to_wire(const Progress& from, v::Progress::Builder to);
+void from_wire(v::Progress::Reader from, Progress& to);
+void to_wire(const Outcome& from, v::Outcome::Builder to);
+void from_wire(v::Outcome::Reader from, Outcome& to);
+void to_wire(const AttemptView& from, v::Attempt::Builder to);
+void from_wire(v::Attempt::Reader from, AttemptView& to);
+void to_wire(const StepView& from, v::StepView::Builder to);
+void from_wire(v::StepView::Reader from, StepView& to);
+void to_wire(const TargetView& from, v::TargetView::Builder to);
+void from_wire(v::TargetView::Reader from, TargetView& to);
+void to_wire(const JobView& from, v::JobView::Builder to);
+void from_wire(v::JobView::Reader from, JobView& to);
+void to_wire(const JobLine& from, v::JobLine::Builder to);
+void from_wire(v::JobLine::Reader from, JobLine& to);
+void to_wire(const SkuView& from, v::SkuView::Builder to);
+void from_wire(v::SkuView::Reader from, SkuView& to);
+void to_wire(const WorkerView& from, v::WorkerView::Builder to);
+void from_wire(v::WorkerView::Reader from, WorkerView& to);
+void to_wire(const EngineView& from, v::EngineView::Builder to);
+void from_wire(v::EngineView::Reader from, EngineView& to);
+void to_wire(const FieldDifference& from, v::FieldDifference::Builder to);
+void from_wire(v::FieldDifference::Reader from, FieldDifference& to);
+void to_wire(const MissView& from, v::MissView::Builder to);
+void from_wire(v::MissView::Reader from, MissView& to);
+void to_wire(const CandidateView& from, v::CandidateView::Builder to);
+void from_wire(v::CandidateView::Reader from, CandidateView& to);
+void to_wire(const ExplainView& from, v::ExplainView::Builder to);
+void from_wire(v::ExplainView::Reader from, ExplainView& to);
+void to_wire(const BlobState& from, v::BlobState::Builder to);
+void from_wire(v::BlobState::Reader from, BlobState& to);
+void to_wire(const TimingEntry& from, v::TimingEntry::Builder to);
+void from_wire(v::TimingEntry::Reader from, TimingEntry& to);
 
-}  // namespace enginery::codec
+// Every message of the list.
+#define ENGINERY_MESSAGE(Struct, Arm)                                                        \
+  void to_wire(const Struct& from,                                                           \
+               decltype(std::declval<v::Envelope::Body::Builder&>().init##Arm()) to);        \
+  void from_wire(decltype(std::declval<const v::Envelope::Body::Reader&>().get##Arm()) from, \
+                 Struct& to);
+#include "schemas/messages.inc"
+
+}  // namespace enginery

@@ -1,186 +1,201 @@
-#include "schemas/codec_values.h"
-
 #include <cstring>
 
-namespace enginery::codec {
+#include "schemas/codec_messages.h"
 
-Digest digest(capnp::Data::Reader d) {
-  Digest out;
-  KJ_REQUIRE(d.size() == out.bytes.size(), "a digest has 32 bytes", d.size());
-  std::memcpy(out.bytes.data(), d.begin(), d.size());
-  return out;
-}
+namespace enginery {
 
-std::optional<Digest> optional_digest(capnp::Data::Reader d) {
-  if (d.size() == 0) return std::nullopt;
-  return digest(d);
+void read_data(capnp::Data::Reader from, Digest& to) {
+  KJ_REQUIRE(from.size() == to.bytes.size(), "a digest has 32 bytes", from.size());
+  std::memcpy(to.bytes.data(), from.begin(), from.size());
 }
 
-void write_texts(const std::vector<std::string>& from, capnp::List<capnp::Text>::Builder to) {
-  for (size_t i = 0; i < from.size(); ++i) to.set(count(i), text(from[i]));
-}
-void read_texts(capnp::List<capnp::Text>::Reader from, std::vector<std::string>& to) {
-  to.resize(checked_count(from));
-  for (size_t i = 0; i < to.size(); ++i) to[i] = text(from[count(i)]);
-}
-void write_digests(const std::vector<Digest>& from, capnp::List<capnp::Data>::Builder to) {
-  for (size_t i = 0; i < from.size(); ++i) to.set(count(i), data(from[i]));
-}
-void read_digests(capnp::List<capnp::Data>::Reader from, std::vector<Digest>& to) {
-  to.resize(checked_count(from));
-  for (size_t i = 0; i < to.size(); ++i) to[i] = digest(from[count(i)]);
+void read_data(capnp::Data::Reader from, std::optional<Digest>& to) {
+  to.reset();
+  if (from.size() != 0) read_data(from, to.emplace());
 }
 
-void write(const NamedText& from, v::NamedText::Builder to) {
-  to.setName(text(from.name));
-  to.setValue(text(from.value));
-}
-void read(v::NamedText::Reader from, NamedText& to) {
-  to = {text(from.getName()), text(from.getValue())};
+CODEC(NamedText, NamedText) {
+  FIELD(name, Name);
+  FIELD(value, Value);
 }
 
-void write(const NamedNumber& from, v::NamedNumber::Builder to) {
-  to.setName(text(from.name));
-  to.setValue(from.value);
-}
-void read(v::NamedNumber::Reader from, NamedNumber& to) {
-  to = {text(from.getName()), from.getValue()};
+CODEC(NamedNumber, NamedNumber) {
+  FIELD(name, Name);
+  FIELD(value, Value);
 }
 
-void write(const NamedBlob& from, v::NamedBlob::Builder to) {
-  to.setName(text(from.name));
-  to.setDigest(data(from.digest));
-  to.setSizeBytes(from.size_bytes);
-}
-void read(v::NamedBlob::Reader from, NamedBlob& to) {
-  to = {text(from.getName()), digest(from.getDigest()), from.getSizeBytes()};
+CODEC(NamedBlob, NamedBlob) {
+  FIELD(name, Name);
+  FIELD(digest, Digest);
+  FIELD(size_bytes, SizeBytes);
 }
 
-void write(const Fault& from, v::Fault::Builder to) {
-  to.setCode(static_cast<uint16_t>(from.code));
-  to.setMessage(text(from.message));
-}
-void read(v::Fault::Reader from, Fault& to) {
-  to.code = enumeration(from.getCode(), kLastErrorCode, ErrorCode::internal);
-  to.message = text(from.getMessage());
+CODEC(Fault, Fault) {
+  FIELD(code, Code);
+  FIELD(message, Message);
 }
 
-void write(const StepRef& from, v::StepRef::Builder to) {
-  to.setJob(text(from.job));
-  to.setStep(from.step);
-  to.setEpoch(from.epoch);
-}
-void read(v::StepRef::Reader from, StepRef& to) {
-  to = {text(from.getJob()), from.getStep(), from.getEpoch()};
+CODEC(StepRef, StepRef) {
+  FIELD(job, Job);
+  FIELD(step, Step);
+  FIELD(epoch, Epoch);
 }
 
-void write(const Progress& from, v::Progress::Builder to) {
-  to.setPhase(text(from.phase));
-  to.setDone(from.done);
-  to.setTotal(from.total);
-  to.setEtaSeconds(from.eta_seconds);
-}
-void read(v::Progress::Reader from, Progress& to) {
-  to = {text(from.getPhase()), from.getDone(), from.getTotal(), from.getEtaSeconds()};
+CODEC(Progress, Progress) {
+  FIELD(phase, Phase);
+  FIELD(done, Done);
+  FIELD(total, Total);
+  FIELD(eta_seconds, EtaSeconds);
 }
 
-void write(const Outcome& from, v::Outcome::Builder to) {
-  to.setKind(static_cast<uint16_t>(from.kind));
-  write(from.fault, to.initFault());
-  write_list(from.outputs, to.initOutputs(count(from.outputs.size())));
-  write_list(from.metrics, to.initMetrics(count(from.metrics.size())));
-  write_list(from.facts, to.initFacts(count(from.facts.size())));
-}
-void read(v::Outcome::Reader from, Outcome& to) {
-  to.kind = enumeration(from.getKind(), OutcomeKind::internal, OutcomeKind::internal);
-  read(from.getFault(), to.fault);
-  read_list(from.getOutputs(), to.outputs);
-  read_list(from.getMetrics(), to.metrics);
-  read_list(from.getFacts(), to.facts);
+CODEC(Outcome, Outcome) {
+  FIELD(kind, Kind);
+  FIELD(fault, Fault);
+  FIELD(outputs, Outputs);
+  FIELD(metrics, Metrics);
+  FIELD(facts, Facts);
 }
 
-void write(const AttemptView& from, v::Attempt::Builder to) {
-  to.setWorker(text(from.worker));
-  to.setEpoch(from.epoch);
-  to.setStartedNs(from.started_ns);
-  to.setEndedNs(from.ended_ns);
-  to.setOutcome(text(from.outcome));
-  to.setMessage(text(from.message));
-}
-void read(v::Attempt::Reader from, AttemptView& to) {
-  to = {text(from.getWorker()), from.getEpoch(),         from.getStartedNs(),
-        from.getEndedNs(),      text(from.getOutcome()), text(from.getMessage())};
+CODEC(AttemptView, Attempt) {
+  FIELD(worker, Worker);
+  FIELD(epoch, Epoch);
+  FIELD(started_ns, StartedNs);
+  FIELD(ended_ns, EndedNs);
+  FIELD(outcome, Outcome);
+  FIELD(message, Message);
 }
 
-void write(const FieldDifference& from, v::FieldDifference::Builder to) {
-  to.setField(text(from.field));
-  to.setHasWanted(from.wanted.has_value());
-  if (from.wanted) to.setWanted(text(*from.wanted));
-  to.setHasHad(from.had.has_value());
-  if (from.had) to.setHad(text(*from.had));
-}
-void read(v::FieldDifference::Reader from, FieldDifference& to) {
-  to.field = text(from.getField());
-  if (from.getHasWanted()) to.wanted = text(from.getWanted());
-  if (from.getHasHad()) to.had = text(from.getHad());
+CODEC(FieldDifference, FieldDifference) {
+  FIELD(field, Field);
+  OPTIONAL_FIELD(wanted, HasWanted, Wanted);
+  OPTIONAL_FIELD(had, HasHad, Had);
 }
 
-void write(const MissView& from, v::MissView::Builder to) {
-  to.setKey(data(from.key));
-  if (from.nearest) to.setNearest(data(*from.nearest));
-  write_list(from.differs, to.initDiffers(count(from.differs.size())));
-  to.setSku(text(from.sku));
-  to.setPresent(from.present);
-}
-void read(v::MissView::Reader from, MissView& to) {
-  to.key = digest(from.getKey());
-  to.nearest = optional_digest(from.getNearest());
-  read_list(from.getDiffers(), to.differs);
-  to.sku = text(from.getSku());
-  to.present = from.getPresent();
+CODEC(MissView, MissView) {
+  FIELD(key, Key);
+  FIELD(nearest, Nearest);
+  FIELD(differs, Differs);
+  FIELD(sku, Sku);
+  FIELD(present, Present);
 }
 
-void write(const CandidateView& from, v::CandidateView::Builder to) {
-  to.setWorker(text(from.worker));
-  to.setReason(text(from.reason));
-}
-void read(v::CandidateView::Reader from, CandidateView& to) {
-  to = {text(from.getWorker()), text(from.getReason())};
+CODEC(CandidateView, CandidateView) {
+  FIELD(worker, Worker);
+  FIELD(reason, Reason);
 }
 
-void write(const ExplainView& from, v::ExplainView::Builder to) {
-  to.setSku(text(from.sku));
-  to.setStep(text(from.step));
-  to.setReason(text(from.reason));
-  write_list(from.candidates, to.initCandidates(count(from.candidates.size())));
-}
-void read(v::ExplainView::Reader from, ExplainView& to) {
-  to.sku = text(from.getSku());
-  to.step = text(from.getStep());
-  to.reason = text(from.getReason());
-  read_list(from.getCandidates(), to.candidates);
+CODEC(ExplainView, ExplainView) {
+  FIELD(sku, Sku);
+  FIELD(step, Step);
+  FIELD(reason, Reason);
+  FIELD(candidates, Candidates);
 }
 
-void write(const BlobState& from, v::BlobState::Builder to) {
-  to.setDigest(data(from.digest));
-  to.setPresent(from.present);
-  to.setReceived(from.received_bytes);
-  to.setSizeBytes(from.size_bytes);
-}
-void read(v::BlobState::Reader from, BlobState& to) {
-  to = {digest(from.getDigest()), from.getPresent(), from.getReceived(), from.getSizeBytes()};
+CODEC(BlobState, BlobState) {
+  FIELD(digest, Digest);
+  FIELD(present, Present);
+  FIELD(received_bytes, Received);
+  FIELD(size_bytes, SizeBytes);
 }
 
-void write(const TimingEntry& from, v::TimingEntry::Builder to) {
-  to.setDevice(data(from.device));
-  to.setProblem(data(from.problem));
-  to.setTactic(text(from.tactic));
-  to.setEntry(text(from.entry));
-  to.setMeasuredNs(from.measured_ns);
-}
-void read(v::TimingEntry::Reader from, TimingEntry& to) {
-  to = {digest(from.getDevice()), digest(from.getProblem()), text(from.getTactic()),
-        text(from.getEntry()), from.getMeasuredNs()};
+CODEC(TimingEntry, TimingEntry) {
+  FIELD(device, Device);
+  FIELD(problem, Problem);
+  FIELD(tactic, Tactic);
+  FIELD(entry, Entry);
+  FIELD(measured_ns, MeasuredNs);
 }
 
-}  // namespace enginery::codec
+CODEC(StepView, StepView) {
+  FIELD(sku, Sku);
+  FIELD(name, Name);
+  FIELD(key, Key);
+  FIELD(step, Step);
+  FIELD(state, State);
+  FIELD(source, Source);
+  FIELD(epoch, Epoch);
+  FIELD(commits, Commits);
+  FIELD(attempts, Attempts);
+}
+
+CODEC(TargetView, TargetView) {
+  FIELD(sku, Sku);
+  FIELD(state, State);
+  FIELD(source, Source);
+  FIELD(provisional, Provisional);
+  FIELD(engine, Engine);
+  FIELD(key, Key);
+  FIELD(latency_ms, LatencyMs);
+  FIELD(size_bytes, SizeBytes);
+  FIELD(timings_measured, TimingsMeasured);
+  FIELD(timings_reused, TimingsReused);
+  OPTIONAL_FIELD(fault, HasFault, Fault);
+  FIELD(progress, Progress);
+  FIELD(note, Note);
+}
+
+CODEC(JobView, JobView) {
+  FIELD(id, Id);
+  FIELD(name, Name);
+  FIELD(model_name, ModelName);
+  FIELD(model, Model);
+  FIELD(state, State);
+  FIELD(client, Client);
+  FIELD(options, Options);
+  FIELD(priority, Priority);
+  FIELD(tags, Tags);
+  FIELD(submitted_ns, SubmittedNs);
+  FIELD(ended_ns, EndedNs);
+  FIELD(targets, Targets);
+  FIELD(steps, Steps);
+  FIELD(revision, Revision);
+}
+
+CODEC(JobLine, JobLine) {
+  FIELD(id, Id);
+  FIELD(model, Model);
+  FIELD(state, State);
+  FIELD(submitted_ns, SubmittedNs);
+  FIELD(done, Done);
+  FIELD(total, Total);
+}
+
+CODEC(SkuView, SkuView) {
+  FIELD(sku, Sku);
+  FIELD(kind, Kind);
+  FIELD(toolchain, Toolchain);
+  FIELD(workers, Workers);
+  FIELD(idle, Idle);
+  FIELD(queued, Queued);
+}
+
+CODEC(WorkerView, WorkerView) {
+  FIELD(id, Id);
+  FIELD(sku, Sku);
+  FIELD(state, State);
+  FIELD(pid, Pid);
+  FIELD(host, Host);
+  FIELD(device, Device);
+  FIELD(job, Job);
+  FIELD(step, Step);
+  FIELD(last_seen_seconds, LastSeenSeconds);
+  FIELD(progress, Progress);
+  FIELD(health, Health);
+}
+
+CODEC(EngineView, EngineView) {
+  FIELD(name, Name);
+  FIELD(sku, Sku);
+  FIELD(engine, Engine);
+  FIELD(content_digest, ContentDigest);
+  FIELD(model, Model);
+  FIELD(key, Key);
+  FIELD(precision, Precision);
+  FIELD(size_bytes, SizeBytes);
+  FIELD(latency_ms, LatencyMs);
+  FIELD(provisional, Provisional);
+  FIELD(created_ns, CreatedNs);
+  FIELD(job, Job);
+}
+
+}  // namespace enginery

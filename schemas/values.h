@@ -163,7 +163,7 @@ struct JobView {
   int64_t submitted_ns = 0, ended_ns = 0;
   std::vector<TargetView> targets;
   std::vector<StepView> steps;  // show only
-  uint64_t revision = 0;        // grows with every change; for WaitJob
+  uint64_t revision = 0;        // grows with every change
   bool operator==(const JobView&) const = default;
 };
 

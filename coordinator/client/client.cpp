@@ -23,6 +23,14 @@ milliseconds until(steady_clock::time_point end) {
                   std::chrono::duration_cast<milliseconds>(end - steady_clock::now()));
 }
 
+template <typename Reply>
+Result<Reply> expect(Message& message) {
+  if (const auto* error = std::get_if<ErrorReply>(&message.envelope.body))
+    return Error{error->fault.code, error->fault.message};
+  if (auto* reply = std::get_if<Reply>(&message.envelope.body)) return std::move(*reply);
+  return Error{ErrorCode::internal, "coordinator: an answer of another kind than asked for"};
+}
+
 }  // namespace
 
 Client::~Client() = default;
@@ -45,12 +53,7 @@ Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, Di
   request.envelope.body = hello;
   request.envelope.request = make_request_id();
   TRY(Message reply, client->exchange(*client->control_, std::move(request), mine.connect_timeout));
-  if (auto* error = std::get_if<ErrorReply>(&reply.envelope.body))
-    return Error{error->fault.code, error->fault.message};
-  auto* welcome = std::get_if<Welcome>(&reply.envelope.body);
-  if (welcome == nullptr)
-    return Error{ErrorCode::internal, "coordinator at " + mine.address + ": no answer to Hello"};
-  client->welcome_ = std::move(*welcome);
+  TRY(client->welcome_, expect<Welcome>(reply));
   return client;
 }
 
@@ -77,88 +80,208 @@ Result<Message> Client::exchange(Link& link, Message request, milliseconds timeo
   }
 }
 
-template <typename Reply>
-Result<Reply> Client::call(Body body, milliseconds hold) {
-  return call_with<Reply>(std::move(body), make_request_id(), hold);
+template <ControlRequest Request>
+Result<ReplyOf<Request>> Client::call(Request request, milliseconds hold) {
+  return call_with_id(std::move(request), make_request_id(), hold);
 }
 
-template <typename Reply>
-Result<Reply> Client::call_with(Body body, RequestId id, milliseconds hold) {
-  Message request;
-  request.envelope.request = id;
-  request.envelope.body = std::move(body);
-  TRY(Message reply, exchange(*control_, std::move(request), hold + options_.reply_timeout));
-  if (auto* error = std::get_if<ErrorReply>(&reply.envelope.body))
-    return Error{error->fault.code, error->fault.message};
-  auto* wanted = std::get_if<Reply>(&reply.envelope.body);
-  if (wanted == nullptr)
-    return Error{ErrorCode::internal, "coordinator: an answer of another kind than asked for"};
-  return std::move(*wanted);
+template <ControlRequest Request>
+Result<ReplyOf<Request>> Client::call_with_id(Request request, RequestId id, milliseconds hold) {
+  Message message;
+  message.envelope.request = id;
+  message.envelope.body = std::move(request);
+  TRY(Message reply, exchange(*control_, std::move(message), hold + options_.reply_timeout));
+  return expect<ReplyOf<Request>>(reply);
+}
+
+Result<Link*> Client::bulk() {
+  if (!bulk_) {
+    TRY(bulk_, dial_(welcome_.bulk_address, kMaxBulkBytes));
+  }
+  return bulk_.get();
+}
+
+template <BulkRequest Request>
+Result<ReplyOf<Request>> Client::call_bulk(Request request, milliseconds hold) {
+  Bytes no_chunk;
+  return call_bulk(std::move(request), no_chunk, hold);
+}
+
+// Sends the chunk along and leaves the reply's in its place.
+template <BulkRequest Request>
+Result<ReplyOf<Request>> Client::call_bulk(Request request, Bytes& chunk, milliseconds hold) {
+  TRY(Link * link, bulk());
+  Message message;
+  message.envelope.request = make_request_id();
+  message.envelope.body = std::move(request);
+  message.chunk = std::move(chunk);
+  TRY(Message reply, exchange(*link, std::move(message), hold + options_.reply_timeout));
+  chunk = std::move(reply.chunk);
+  return expect<ReplyOf<Request>>(reply);
 }
 
 Result<JobView> Client::submit(const SubmitRequest& request, RequestId id) {
   SubmitRequest named = request;
   if (named.client.empty()) named.client = options_.name;
-  TRY(JobReply reply, call_with<JobReply>(std::move(named), id, {}));
+  TRY(JobReply reply, call_with_id(std::move(named), id, {}));
   return std::move(reply.job);
 }
 
 Result<std::vector<JobLine>> Client::jobs(uint32_t limit) {
-  TRY(JobList list, call<JobList>(ListJobs{limit, ""}));
+  TRY(JobList list, call(ListJobs{limit, ""}));
   return std::move(list.jobs);
 }
 
 Result<JobView> Client::show(const std::string& job) {
-  TRY(JobReply reply, call<JobReply>(ShowJob{job}));
+  TRY(JobReply reply, call(ShowJob{job}));
   return std::move(reply.job);
 }
 
 Result<JobView> Client::wait(const std::string& job, uint64_t known_revision, milliseconds hold,
                              bool until_end) {
   const WaitJob wait{job, known_revision, static_cast<uint32_t>(hold.count()), until_end};
-  TRY(JobReply reply, call<JobReply>(wait, hold));
+  TRY(JobReply reply, call(wait, hold));
   return std::move(reply.job);
 }
 
 Result<JobView> Client::cancel(const std::string& job) {
-  TRY(JobReply reply, call<JobReply>(CancelJob{job}));
+  TRY(JobReply reply, call(CancelJob{job}));
   return std::move(reply.job);
 }
 
 Result<std::vector<ExplainView>> Client::explain(const std::string& job) {
-  TRY(ExplainReply reply, call<ExplainReply>(ExplainJob{job}));
+  TRY(ExplainReply reply, call(ExplainJob{job}));
   return std::move(reply.targets);
 }
 
 Result<std::vector<EngineView>> Client::find_engines(const FindEngines& request) {
-  TRY(EngineList list, call<EngineList>(request));
+  TRY(EngineList list, call(request));
   return std::move(list.engines);
 }
 
 Result<std::vector<MissView>> Client::why_miss(const std::string& subject) {
-  TRY(WhyMissReply reply, call<WhyMissReply>(WhyMiss{subject}));
+  TRY(WhyMissReply reply, call(WhyMiss{subject}));
   return std::move(reply.misses);
 }
 
 Result<std::vector<SkuView>> Client::skus() {
-  TRY(SkuList list, call<SkuList>(ListSkus{}));
+  TRY(SkuList list, call(ListSkus{}));
   return std::move(list.skus);
 }
 
 Result<std::vector<WorkerView>> Client::workers() {
-  TRY(WorkerList list, call<WorkerList>(ListWorkers{}));
+  TRY(WorkerList list, call(ListWorkers{}));
   return std::move(list.workers);
 }
 
 Status Client::drain(const std::string& worker, bool exit) {
-  TRY(const Done done, call<Done>(DrainWorker{worker, exit}));
+  TRY(const Done done, call(DrainWorker{worker, exit}));
   (void)done;
   return {};
 }
 
 Result<SyncReply> Client::sync(const SyncRequest& request) {
   constexpr milliseconds kMaxHold{5000};
-  return call<SyncReply>(request, kMaxHold);
+  return call(request, kMaxHold);
+}
+
+// ---- bulk: blobs in checked chunks that resume, logs, timings
+
+Result<std::vector<BlobState>> Client::has_blobs(const std::vector<Digest>& digests) {
+  std::vector<BlobState> states;
+  constexpr size_t kPage = 5000;
+  for (size_t from = 0; from < digests.size(); from += kPage) {
+    const size_t to = std::min(digests.size(), from + kPage);
+    TRY(BlobStates page, call_bulk(HasBlobs{{digests.begin() + from, digests.begin() + to}}));
+    if (page.blobs.size() != to - from)
+      return Error{ErrorCode::internal, "coordinator: an incomplete answer to has_blobs"};
+    states.insert(states.end(), page.blobs.begin(), page.blobs.end());
+  }
+  return states;
+}
+
+Result<Digest> Client::put_blob(ByteSpan bytes, const TransferProgress& progress) {
+  const Digest digest = sha256(bytes);
+  TRY(const std::vector<BlobState> states, has_blobs({digest}));
+  if (states[0].present) return digest;
+  uint64_t offset = std::min<uint64_t>(states[0].received_bytes, bytes.size());
+  while (true) {
+    const ByteSpan part =
+        bytes.subspan(offset, std::min<size_t>(kChunkBytes, bytes.size() - offset));
+    const PutBlob put{digest, bytes.size(), offset, sha256(part)};
+    Bytes chunk(as_text(part));
+    const Result<PutReply> reply = call_bulk(put, chunk, {});
+    if (!reply.ok()) return reply.error().within("upload " + digest.text());
+    if (progress) progress(std::min<uint64_t>(reply->offset, bytes.size()), bytes.size());
+    if (reply->complete) return digest;
+    if (reply->offset > bytes.size())
+      return Error{ErrorCode::internal, "upload " + digest.text() + ": an offset behind the end"};
+    offset = reply->offset;
+  }
+}
+
+Result<Bytes> Client::get_blob(const Digest& digest, const TransferProgress& progress) {
+  Bytes bytes;
+  while (true) {
+    Bytes part;
+    TRY(const BlobChunk chunk, call_bulk(GetBlob{digest, bytes.size(), kChunkBytes}, part, {}));
+    if (chunk.offset != bytes.size() || sha256(part) != chunk.chunk)
+      return Error{ErrorCode::corrupt_data,
+                   "download " + digest.text() + ": a chunk arrived damaged"};
+    bytes += part;
+    if (progress) progress(bytes.size(), chunk.size_bytes);
+    if (bytes.size() >= chunk.size_bytes) break;
+    if (part.empty())
+      return Error{ErrorCode::corrupt_data, "download " + digest.text() + ": it ends early"};
+  }
+  if (sha256(bytes) != digest)
+    return Error{ErrorCode::corrupt_data,
+                 "download " + digest.text() + ": the bytes have another digest"};
+  return bytes;
+}
+
+Result<uint64_t> Client::append_log(const StepRef& ref, uint64_t offset, const std::string& text) {
+  TRY(const AppendReply reply, call_bulk(AppendLog{ref, offset, text}));
+  return reply.offset;
+}
+
+Result<LogChunk> Client::read_log(const std::string& job, uint64_t offset, bool follow,
+                                  milliseconds hold) {
+  ReadLog read;
+  read.job = job;
+  read.offset = offset;
+  read.follow = follow;
+  read.hold_ms = static_cast<uint32_t>(hold.count());
+  return call_bulk(read, follow ? hold : milliseconds(0));
+}
+
+Result<std::vector<TimingEntry>> Client::get_timings(const Digest& device,
+                                                     const std::vector<Digest>& problems) {
+  std::vector<TimingEntry> all;
+  GetTimings get{device, problems, 0};
+  while (true) {
+    TRY(TimingList page, call_bulk(get));
+    std::move(page.entries.begin(), page.entries.end(), std::back_inserter(all));
+    if (page.complete) return all;
+    if (page.next_row <= get.from_row)
+      return Error{ErrorCode::internal, "coordinator: timings without an end"};
+    get.from_row = page.next_row;
+  }
+}
+
+Result<uint64_t> Client::put_timings(const std::vector<Bytes>& keys,
+                                     const std::vector<TimingEntry>& entries) {
+  constexpr size_t kPage = 500;
+  uint64_t stored = 0;
+  for (size_t from = 0; from == 0 || from < entries.size(); from += kPage) {
+    PutTimings put;
+    if (from == 0) put.keys = keys;  // recorded before the first entry that names them
+    put.entries.assign(entries.begin() + from,
+                       entries.begin() + std::min(entries.size(), from + kPage));
+    TRY(const PutTimingsReply reply, call_bulk(std::move(put)));
+    stored += reply.stored;
+  }
+  return stored;
 }
 
 }  // namespace enginery

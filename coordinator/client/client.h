@@ -81,11 +81,15 @@ class Client {
  private:
   Client(ClientOptions options, Dial dial) : options_(std::move(options)), dial_(std::move(dial)) {}
   Result<Message> exchange(Link& link, Message request, std::chrono::milliseconds timeout);
-  template <typename Reply>
-  Result<Reply> call(Body body, std::chrono::milliseconds hold = {});
-  template <typename Reply>
-  Result<Reply> call_with(Body body, RequestId id, std::chrono::milliseconds hold);
-  Result<Message> call_bulk(Body body, Bytes chunk = {}, std::chrono::milliseconds hold = {});
+  template <ControlRequest Request>
+  Result<ReplyOf<Request>> call(Request request, std::chrono::milliseconds hold = {});
+  template <ControlRequest Request>
+  Result<ReplyOf<Request>> call_with_id(Request request, RequestId id,
+                                        std::chrono::milliseconds hold);
+  template <BulkRequest Request>
+  Result<ReplyOf<Request>> call_bulk(Request request, std::chrono::milliseconds hold = {});
+  template <BulkRequest Request>
+  Result<ReplyOf<Request>> call_bulk(Request request, Bytes& chunk, std::chrono::milliseconds hold);
   Result<Link*> bulk();
 
   ClientOptions options_;

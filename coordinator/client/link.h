@@ -2,7 +2,7 @@
 // network.
 //
 // Where: Client (client.h) and the worker's agent speak through it. Implementations: ZmqLink (a
-// ZeroMQ DEALER) and the in-memory pair of memory_link.h for tests. A link may lose, repeat or
+// ZeroMQ DEALER), and what tests put in its place. A link may lose, repeat or
 // reorder; every request may be sent again. Threads: one thread at a time.
 #pragma once
 

@@ -36,8 +36,6 @@ void EventHandler::finish(Turn& turn) {
 
 void EventHandler::handle(CoreEvent& event, Turn& turn) {
   if (auto* request = std::get_if<Request>(&event)) {
-    if (std::holds_alternative<SyncRequest>(request->body)) return sync(*request, turn);
-    if (std::holds_alternative<SubmitRequest>(request->body)) return jobs_.submit(*request, turn);
     query(*request, turn);
   } else if (auto* answer = std::get_if<LookupAnswer>(&event)) {
     looked_up(*answer, turn);

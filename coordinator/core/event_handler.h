@@ -32,7 +32,8 @@ class EventHandler {
   void finish(Turn& turn);
 
   // query.cpp: requests of clients
-  void query(const Request& request, Turn& turn);
+  struct RequestDispatch;
+  void query(Request& request, Turn& turn);
   void cancel(const Request& request, const std::string& id, Turn& turn);
   void drain(const Request& request, const DrainWorker& asked, Turn& turn);
 

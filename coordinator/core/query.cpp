@@ -4,35 +4,56 @@
 
 namespace enginery {
 
-void EventHandler::query(const Request& request, Turn& turn) {
-  const ReplyTo& to = request.to;
-  const auto with_job = [&](const std::string& id, const char* verb, auto answer) {
-    if (const LiveJob* job = jobs_.find(id)) return answer(*job);
-    turn.refuse(to, ErrorCode::not_found,
-                std::string(verb) + ": no job '" + id.substr(0, 80) + "'");
-  };
-  if (const auto* show = std::get_if<ShowJob>(&request.body)) {
-    with_job(show->job, "show", [&](const LiveJob& job) {
-      turn.reply(to, JobReply{jobs_.view(job, Jobs::Detail::steps, turn.now)});
-    });
-  } else if (const auto* explain = std::get_if<ExplainJob>(&request.body)) {
-    with_job(explain->job, "explain",
-             [&](const LiveJob& job) { turn.reply(to, jobs_.explain(job, turn.now)); });
-  } else if (const auto* cancelled = std::get_if<CancelJob>(&request.body)) {
-    cancel(request, cancelled->job, turn);
-  } else if (const auto* waiting = std::get_if<WaitJob>(&request.body)) {
-    jobs_.wait(request, *waiting, turn);
-  } else if (const auto* jobs = std::get_if<ListJobs>(&request.body)) {
-    turn.reply(to, jobs_.list(*jobs));
-  } else if (std::holds_alternative<ListSkus>(request.body)) {
-    turn.reply(to, sku_list(queue_));
-  } else if (std::holds_alternative<ListWorkers>(request.body)) {
-    turn.reply(to, worker_list(queue_, turn.now));
-  } else if (const auto* drained = std::get_if<DrainWorker>(&request.body)) {
-    drain(request, *drained, turn);
-  } else {
-    turn.refuse(to, ErrorCode::unsupported, "this is not a request of the control socket");
+// One overload for each request of the control socket: one that is missing does not compile.
+struct EventHandler::RequestDispatch {
+  EventHandler& core;
+  Request& request;
+  Turn& turn;
+
+  void operator()(const SubmitRequest&) { core.jobs_.submit(request, turn); }
+  void operator()(const SyncRequest&) { core.sync(request, turn); }
+  void operator()(const CancelJob& asked) { core.cancel(request, asked.job, turn); }
+  void operator()(const WaitJob& asked) { core.jobs_.wait(request, asked, turn); }
+  void operator()(const DrainWorker& asked) { core.drain(request, asked, turn); }
+  void operator()(const ListJobs& asked) { turn.reply(request.to, core.jobs_.list(asked)); }
+  void operator()(const ListSkus&) { turn.reply(request.to, sku_list(core.queue_)); }
+  void operator()(const ListWorkers&) {
+    turn.reply(request.to, worker_list(core.queue_, turn.now));
   }
+  void operator()(const ShowJob& asked) {
+    with_job("show", asked.job, [&](const LiveJob& job) {
+      return JobReply{core.jobs_.view(job, Jobs::Detail::steps, turn.now)};
+    });
+  }
+  void operator()(const ExplainJob& asked) {
+    with_job("explain", asked.job,
+             [&](const LiveJob& job) { return core.jobs_.explain(job, turn.now); });
+  }
+  // The server answers these before they come here (control_server.cpp).
+  void operator()(const Hello&) { refuse(); }
+  void operator()(const FindEngines&) { refuse(); }
+  void operator()(const WhyMiss&) { refuse(); }
+
+  template <typename Other>
+    requires(!ControlRequest<Other>)
+  void operator()(const Other&) {
+    refuse();
+  }
+
+ private:
+  void refuse() {
+    turn.refuse(request.to, ErrorCode::unsupported, "this is not a request of the control socket");
+  }
+  template <typename Answer>
+  void with_job(const char* verb, const std::string& id, Answer answer) {
+    if (const LiveJob* job = core.jobs_.find(id)) return turn.reply(request.to, answer(*job));
+    turn.refuse(request.to, ErrorCode::not_found,
+                std::string(verb) + ": no job '" + id.substr(0, 80) + "'");
+  }
+};
+
+void EventHandler::query(Request& request, Turn& turn) {
+  std::visit(RequestDispatch{*this, request, turn}, request.body);
 }
 
 void EventHandler::cancel(const Request& request, const std::string& id, Turn& turn) {

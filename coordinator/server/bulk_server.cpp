@@ -34,6 +34,32 @@ void BulkServer::run() {
   }
 }
 
+// One overload for each request of the bulk socket: one that is missing does not compile.
+struct BulkServer::Dispatch {
+  BulkServer& server;
+  const Message& message;
+
+  Result<Answer> operator()(const HasBlobs& request) { return server.has(request); }
+  Result<Answer> operator()(const PutBlob& request) { return server.put(request, message.chunk); }
+  Result<Answer> operator()(const GetBlob& request) { return server.get(request); }
+  Result<Answer> operator()(const GetTimings& request) { return server.get_timings(request); }
+  Result<Answer> operator()(const PutTimings& request) { return server.put_timings(request); }
+  Result<Answer> operator()(const AppendLog& request) {
+    TRY(const uint64_t offset, server.logs_.append(request.ref, request.offset, request.text));
+    return Answer{AppendReply{offset}, {}};
+  }
+  Result<Answer> operator()(const ReadLog& request) {
+    TRY(LogChunk chunk, server.logs_.read(request.job, request.offset,
+                                          std::min<uint32_t>(request.length, kChunkBytes)));
+    return Answer{std::move(chunk), {}};
+  }
+  template <typename Other>
+    requires(!BulkRequest<Other>)
+  Result<Answer> operator()(const Other&) {
+    return Error{ErrorCode::unsupported, "this is not a request of the bulk socket"};
+  }
+};
+
 void BulkServer::handle(Incoming in) {
   const RequestId id = in.message.envelope.request;
   if (const auto* read = std::get_if<ReadLog>(&in.message.envelope.body);
@@ -45,7 +71,7 @@ void BulkServer::handle(Incoming in) {
     if (!follow(follower, false)) followers_.push_back(follower);
     return;
   }
-  reply(in.route, id, answer(in.message));
+  reply(in.route, id, std::visit(Dispatch{*this, in.message}, in.message.envelope.body));
 }
 
 void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> answer) {
@@ -58,25 +84,6 @@ void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> ans
     message.envelope.body = ErrorReply{{answer.error().code, answer.error().message}};
   }
   socket_.send(route, message);
-}
-
-Result<BulkServer::Answer> BulkServer::answer(Message& message) {
-  Body& body = message.envelope.body;
-  if (const auto* request = std::get_if<HasBlobs>(&body)) return has(*request);
-  if (const auto* request = std::get_if<PutBlob>(&body)) return put(*request, message.chunk);
-  if (const auto* request = std::get_if<GetBlob>(&body)) return get(*request);
-  if (const auto* request = std::get_if<GetTimings>(&body)) return get_timings(*request);
-  if (const auto* request = std::get_if<PutTimings>(&body)) return put_timings(*request);
-  if (const auto* request = std::get_if<AppendLog>(&body)) {
-    TRY(const uint64_t offset, logs_.append(request->ref, request->offset, request->text));
-    return Answer{AppendReply{offset}, {}};
-  }
-  if (const auto* request = std::get_if<ReadLog>(&body)) {
-    TRY(LogChunk chunk, logs_.read(request->job, request->offset,
-                                   std::min<uint32_t>(request->length, kChunkBytes)));
-    return Answer{std::move(chunk), {}};
-  }
-  return Error{ErrorCode::unsupported, "this is not a request of the bulk socket"};
 }
 
 Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {

@@ -33,8 +33,8 @@ class BulkServer {
     Body body;
     Bytes chunk;
   };
+  struct Dispatch;
   void handle(Incoming in);
-  Result<Answer> answer(Message& message);
   Result<Answer> has(const HasBlobs& request);
   Result<Answer> put(const PutBlob& request, const Bytes& chunk);
   Result<Answer> get(const GetBlob& request);

@@ -67,21 +67,37 @@ void ControlServer::run() {
   }
 }
 
-void ControlServer::handle(Incoming in) {
-  const Body& body = in.message.envelope.body;
-  const ReplyTo to{in.route, in.message.envelope.request};
-  const auto answer = [&](auto result) {
+// What the socket's own thread answers; everything else is the core's business, where a request
+// without an overload does not compile (coordinator/core/query.cpp).
+struct ControlServer::Dispatch {
+  ControlServer& server;
+  Incoming& in;
+
+  void operator()(const Hello& hello) { server.hello(in, hello); }
+  void operator()(const FindEngines& find) {
+    answer(find_engines(server.catalog_, server.driver_->core(), find));
+  }
+  void operator()(const WhyMiss& why) {
+    answer(why_miss(server.catalog_, server.driver_->core(), why));
+  }
+  template <typename Other>
+  void operator()(const Other&) {
+    server.feed_request(std::move(in));
+  }
+
+ private:
+  template <typename Reply>
+  void answer(Result<Reply> result) {
+    const ReplyTo to{in.route, in.message.envelope.request};
     if (result.ok())
-      reply(to, std::move(*result));
+      server.reply(to, std::move(*result));
     else
-      reply(to, ErrorReply{{result.error().code, result.error().message}});
-  };
-  if (const auto* greeting = std::get_if<Hello>(&body)) return hello(in, *greeting);
-  if (const auto* find = std::get_if<FindEngines>(&body))
-    return answer(find_engines(catalog_, driver_->core(), *find));
-  if (const auto* why = std::get_if<WhyMiss>(&body))
-    return answer(why_miss(catalog_, driver_->core(), *why));
-  feed_request(std::move(in));
+      server.reply(to, ErrorReply{{result.error().code, result.error().message}});
+  }
+};
+
+void ControlServer::handle(Incoming in) {
+  std::visit(Dispatch{*this, in}, in.message.envelope.body);
 }
 
 void ControlServer::hello(const Incoming& in, const Hello& hello) {

@@ -24,6 +24,7 @@ class ControlServer {
   void stop();
 
  private:
+  struct Dispatch;
   void handle(Incoming in);
   void hello(const Incoming& in, const Hello& hello);
   void feed_request(Incoming in);

@@ -1,8 +1,62 @@
-# Messages of the control socket. Evolution: add at the end, never renumber, never reuse (schemas/README.md).
-@0xd40c95a7e1b23f68;
+# Every message: the envelope, then the messages of the control socket, then those of the bulk socket. The list is
+# messages.inc. Evolution: add fields and arms at the end, never renumber, never reuse (schemas/README.md).
+@0xa1e6d53b7f90284c;
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("enginery::schemas");
 using V = import "values.capnp";
+
+struct Envelope {
+  version @0 :UInt32;
+  requestHigh @1 :UInt64;
+  requestLow @2 :UInt64;
+  session @3 :Text;
+  incarnation @4 :UInt64;
+  sequence @5 :UInt64;
+  trace @6 :Text;       # W3C traceparent
+  body :union {
+    none @7 :Void;
+    error @8 :ErrorReply;
+    hello @9 :Hello;
+    welcome @10 :Welcome;
+    done @11 :Done;
+    submit @12 :Submit;
+    jobReply @13 :JobReply;
+    listJobs @14 :ListJobs;
+    jobList @15 :JobList;
+    showJob @16 :ShowJob;
+    waitJob @17 :WaitJob;
+    cancelJob @18 :CancelJob;
+    explainJob @19 :ExplainJob;
+    explainReply @20 :ExplainReply;
+    findEngines @21 :FindEngines;
+    engineList @22 :EngineList;
+    whyMiss @23 :WhyMiss;
+    whyMissReply @24 :WhyMissReply;
+    listSkus @25 :ListSkus;
+    skuList @26 :SkuList;
+    listWorkers @27 :ListWorkers;
+    workerList @28 :WorkerList;
+    drainWorker @29 :DrainWorker;
+    sync @30 :Sync;
+    syncReply @31 :SyncReply;
+    hasBlobs @32 :HasBlobs;
+    blobStates @33 :BlobStates;
+    putBlob @34 :PutBlob;
+    putReply @35 :PutReply;
+    getBlob @36 :GetBlob;
+    blobChunk @37 :BlobChunk;
+    appendLog @38 :AppendLog;
+    appendReply @39 :AppendReply;
+    readLog @40 :ReadLog;
+    logChunk @41 :LogChunk;
+    getTimings @42 :GetTimings;
+    timingList @43 :TimingList;
+    putTimings @44 :PutTimings;
+    putTimingsReply @45 :PutTimingsReply;
+  }
+}
+
+# --- control socket
 
 struct Hello {
   role @0 :Text;
@@ -116,3 +170,23 @@ struct SyncReply {
     exit @6 :Void;
   }
 }
+
+# --- bulk socket
+
+# Chunk bytes travel in the raw second frame, never in here; `chunk` is their SHA-256.
+struct HasBlobs { digests @0 :List(Data); }
+struct BlobStates { blobs @0 :List(V.BlobState); }
+struct PutBlob { digest @0 :Data; sizeBytes @1 :UInt64; offset @2 :UInt64; chunk @3 :Data; }
+struct PutReply { offset @0 :UInt64; complete @1 :Bool; }
+struct GetBlob { digest @0 :Data; offset @1 :UInt64; length @2 :UInt64; }
+struct BlobChunk { digest @0 :Data; offset @1 :UInt64; sizeBytes @2 :UInt64; chunk @3 :Data; }
+
+struct AppendLog { ref @0 :V.StepRef; offset @1 :UInt64; text @2 :Text; }
+struct AppendReply { offset @0 :UInt64; }
+struct ReadLog { job @0 :Text; offset @1 :UInt64; length @2 :UInt32; follow @3 :Bool; holdMs @4 :UInt32; }
+struct LogChunk { offset @0 :UInt64; text @1 :Text; end @2 :UInt64; complete @3 :Bool; }
+
+struct GetTimings { device @0 :Data; problems @1 :List(Data); fromRow @2 :UInt64; }
+struct TimingList { entries @0 :List(V.TimingEntry); nextRow @1 :UInt64; complete @2 :Bool; }
+struct PutTimings { keys @0 :List(Data); entries @1 :List(V.TimingEntry); }
+struct PutTimingsReply { stored @0 :UInt64; }
