@@ -1,16 +1,18 @@
 // The messages of the bulk socket: blobs in chunks, logs and timings. The bytes of a chunk travel
 // in a raw second frame (Message::chunk).
 //
-// Where: arms of Body (messages.h); their bytes are messages.capnp's. Threads: as any value.
+// Where: arms of Body (messages.h). What each field means to its sender is said in messages.capnp.
+// No request here touches the queue. Threads: as any value.
 #pragma once
 
 #include "schemas/values.h"
 
 namespace enginery {
 
-inline constexpr size_t kMaxBulkBytes = 2 << 20;
-inline constexpr size_t kChunkBytes = 1 << 20;  // of a blob's transfer
+inline constexpr size_t kMaxBulkBytes = 2 << 20;  // of each of a message's two frames
+inline constexpr size_t kChunkBytes = 1 << 20;    // of a blob's transfer
 
+// Which blobs are there, by name and size; their content is checked when it is read.
 struct HasBlobs {
   std::vector<Digest> digests;
   bool operator==(const HasBlobs&) const = default;
@@ -19,6 +21,9 @@ struct BlobStates {
   std::vector<BlobState> blobs;  // one for each digest asked, in order
   bool operator==(const BlobStates&) const = default;
 };
+// A piece of an upload, kChunkBytes at most; Message::chunk has its bytes. Repeatable: known bytes
+// are skipped. invalid_argument: beyond the blob's end; corrupt_data: damaged on the way, or (after
+// the last chunk) other bytes than `digest` promised, and the upload begins again.
 struct PutBlob {
   Digest digest;
   uint64_t size_bytes = 0;  // of the whole blob
@@ -26,16 +31,19 @@ struct PutBlob {
   Digest chunk;  // of the raw frame: another one is refused (corrupt_data)
   bool operator==(const PutBlob&) const = default;
 };
+// Also the answer to a chunk behind a gap: go on from `offset`.
 struct PutReply {
-  uint64_t offset = 0;  // where to go on
-  bool complete = false;
+  uint64_t offset = 0;    // bytes that have arrived: where to go on
+  bool complete = false;  // the blob is hashed and durable
   bool operator==(const PutReply&) const = default;
 };
+// not_found; corrupt_data: the store's copy is damaged and was set aside.
 struct GetBlob {
   Digest digest;
   uint64_t offset = 0, length = kChunkBytes;
   bool operator==(const GetBlob&) const = default;
 };
+// A piece of a download; Message::chunk has its bytes, none at the blob's end.
 struct BlobChunk {
   Digest digest;
   uint64_t offset = 0, size_bytes = 0;  // size of the whole blob
@@ -44,7 +52,7 @@ struct BlobChunk {
 };
 
 // Appends to the step's log; offset counts the bytes of this lease's own log, so that it may be
-// repeated.
+// repeated. invalid_argument: a gap, and where to go on; not_found: no job waits for the step.
 struct AppendLog {
   StepRef ref;
   uint64_t offset = 0;
@@ -59,9 +67,9 @@ struct AppendReply {
 struct ReadLog {
   std::string job;
   uint64_t offset = 0;
-  uint32_t length = 256 * 1024;
+  uint32_t length = 256 * 1024;  // kChunkBytes at most
   bool follow = false;
-  uint32_t hold_ms = 5000;
+  uint32_t hold_ms = 5000;  // the coordinator holds it 30 s at most
   bool operator==(const ReadLog&) const = default;
 };
 struct LogChunk {
@@ -80,9 +88,9 @@ struct GetTimings {
   bool operator==(const GetTimings&) const = default;
 };
 struct TimingList {
-  std::vector<TimingEntry> entries;
-  uint64_t next_row = 0;
-  bool complete = true;
+  std::vector<TimingEntry> entries;  // 1000, or 1 MiB of them
+  uint64_t next_row = 0;             // GetTimings::from_row of the next page
+  bool complete = true;              // there is none
   bool operator==(const TimingList&) const = default;
 };
 // Merges timings, also of a lost lease. `keys`: the canonical bytes of the device and problem keys
@@ -93,7 +101,7 @@ struct PutTimings {
   bool operator==(const PutTimings&) const = default;
 };
 struct PutTimingsReply {
-  uint64_t stored = 0;
+  uint64_t stored = 0;  // rows added or replaced; an older measurement changes nothing
   bool operator==(const PutTimingsReply&) const = default;
 };
 

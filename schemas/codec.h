@@ -2,7 +2,7 @@
 // comes in.
 //
 // Where: between messages.h and the sockets (coordinator/client/zmq_link.cpp,
-// coordinator/zmq_server_socket.cpp). Threads: free functions without state.
+// coordinator/server/server_socket.cpp). Threads: free functions without state.
 #pragma once
 
 #include "schemas/messages.h"

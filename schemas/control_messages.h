@@ -1,6 +1,8 @@
 // The messages of the control socket: jobs, catalog questions and the workers' protocol.
 //
-// Where: arms of Body (messages.h); their bytes are messages.capnp's. Threads: as any value.
+// Where: arms of Body (messages.h). What each field means to its sender, and its unit, is said in
+// messages.capnp; here is what code must know: who fills a field in, what its default means, which
+// limits hold. Threads: as any value.
 #pragma once
 
 #include <variant>
@@ -9,10 +11,12 @@
 
 namespace enginery {
 
-inline constexpr uint32_t kProtocolVersion = 1;
-inline constexpr uint32_t kMinProtocolVersion = 1;
-inline constexpr size_t kMaxControlBytes = 1 << 20;
+inline constexpr uint32_t kProtocolVersion = 1;      // that this enginery speaks
+inline constexpr uint32_t kMinProtocolVersion = 1;   // the oldest one that it still understands
+inline constexpr size_t kMaxControlBytes = 1 << 20;  // of an envelope frame on this socket
 
+// The first message on the socket; Client::connect fills it in. Answer: Welcome, or `unsupported`
+// when there is no common version.
 struct Hello {
   std::string role;  // "cli" or "worker"
   std::string name;  // whose fair share this is: user@host
@@ -22,7 +26,7 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 struct Welcome {
-  uint32_t version = kProtocolVersion;
+  uint32_t version = kProtocolVersion;  // the greatest common one
   std::string bulk_address;
   std::string software;
   int64_t pid = 0;
@@ -30,6 +34,8 @@ struct Welcome {
   Bytes public_key;          // 32 bytes: with which it signs engines
   bool operator==(const Welcome&) const = default;
 };
+// The answer to any request that cannot be served: nothing has changed. Client gives it to its
+// caller as an Error.
 struct ErrorReply {
   Fault fault;
   bool operator==(const ErrorReply&) const = default;
@@ -67,50 +73,55 @@ struct SubmitRequest {
   bool dry_run = false;           // only say what would happen
   bool operator==(const SubmitRequest&) const = default;
 };
+// The job as it is when the answer leaves.
 struct JobReply {
-  JobView job;
+  JobView job;  // with its steps for ShowJob only
   bool operator==(const JobReply&) const = default;
 };
 
 struct ListJobs {
-  uint32_t limit = 1000;
-  std::string before;  // a job id: older ones only
+  uint32_t limit = 1000;  // 0 means 1000; at most 2000 lines are sent
+  std::string before;     // a job id: older ones only
   bool operator==(const ListJobs&) const = default;
 };
 struct JobList {
   std::vector<JobLine> jobs;  // newest first
   bool operator==(const JobList&) const = default;
 };
+// Answer: JobReply with every step and its latest attempts. not_found: no such job.
 struct ShowJob {
-  std::string job;
+  std::string job;  // its id, "j17"
   bool operator==(const ShowJob&) const = default;
 };
 // Long poll: answered (JobReply without steps) when the job's revision is not the known one, or
 // after hold_ms at most.
 struct WaitJob {
   std::string job;
-  uint64_t known_revision = 0;
-  uint32_t hold_ms = 5000;
-  bool until_end = false;  // only the end counts as a change
+  uint64_t known_revision = 0;  // JobView::revision as last seen
+  uint32_t hold_ms = 5000;      // the coordinator holds it 30 s at most
+  bool until_end = false;       // only the end counts as a change
   bool operator==(const WaitJob&) const = default;
 };
+// Answer: JobReply. Cancelling a job that has ended changes nothing. not_found: no such job.
 struct CancelJob {
   std::string job;
   bool operator==(const CancelJob&) const = default;
 };
+// Why the job's targets wait. not_found: no such job.
 struct ExplainJob {
   std::string job;
   bool operator==(const ExplainJob&) const = default;
 };
 struct ExplainReply {
-  std::vector<ExplainView> targets;
+  std::vector<ExplainView> targets;  // those that have not ended
   bool operator==(const ExplainReply&) const = default;
 };
 
 // `name`: a submitted name, a job id or "sha256:" and at least 8 hex digits. Empty tag or sku: any.
+// not_found says what was looked for.
 struct FindEngines {
   std::string name, tag, sku;
-  uint32_t limit = 100;
+  uint32_t limit = 100;  // 1 to 1000
   bool operator==(const FindEngines&) const = default;
 };
 struct EngineList {
@@ -123,10 +134,11 @@ struct WhyMiss {
   bool operator==(const WhyMiss&) const = default;
 };
 struct WhyMissReply {
-  std::vector<MissView> misses;
+  std::vector<MissView> misses;  // one for a key, one a target for a job
   bool operator==(const WhyMissReply&) const = default;
 };
 
+// Every SKU that a worker has offered since the catalog began, whether one is connected or not.
 struct ListSkus {
   bool operator==(const ListSkus&) const = default;
 };
@@ -134,6 +146,7 @@ struct SkuList {
   std::vector<SkuView> skus;
   bool operator==(const SkuList&) const = default;
 };
+// Every worker since the coordinator started, lost ones too; 1000 at most.
 struct ListWorkers {
   bool operator==(const ListWorkers&) const = default;
 };
@@ -141,6 +154,7 @@ struct WorkerList {
   std::vector<WorkerView> workers;
   bool operator==(const WorkerList&) const = default;
 };
+// Answer: Done; the worker hears of it with its next SyncReply. not_found: no such worker.
 struct DrainWorker {
   std::string worker;
   bool exit = false;  // and end the process once it is idle
@@ -156,8 +170,7 @@ struct Running {
   Progress progress;
   bool operator==(const Running&) const = default;
 };
-// Repeated until the coordinator desires something else than `keep`; the outputs are uploaded
-// before.
+// Repeated until the coordinator desires something else than Keep. Its outputs are uploaded before.
 struct Finished {
   StepRef ref;
   Outcome outcome;
@@ -165,54 +178,60 @@ struct Finished {
 };
 using WorkerState = std::variant<Idle, Running, Finished>;
 
-// The whole worker protocol. A long poll: answered when the coordinator's wish changes, or after
-// next_sync at most.
+// The whole worker protocol: one request that says what the worker does, one reply that says what
+// it should do. A long poll: answered when the coordinator desires something else, or after
+// SyncReply::next_sync_ms at most. Repeatable: the coordinator acts on states, not on messages.
 struct SyncRequest {
   std::string worker;        // stable name, e.g. host/cpu-avx2
   uint64_t incarnation = 0;  // grows with every start of the worker
-  uint64_t sequence = 0;  // grows with every new Sync of the incarnation; an older one is ignored
-  std::string sku, kind, toolchain;
-  std::string device;  // physical device: at most one measurement at a time on it
+  uint64_t sequence = 0;     // grows with every new Sync of the incarnation; older ones are ignored
+  std::string sku, kind, toolchain;  // the toolchain decides which keys it can serve
+  std::string device;                // physical device: at most one measurement at a time on it
   std::string host;
   int64_t pid = 0;
   WorkerState state;
-  std::string health;                     // JSON for people
-  bool prefer_idle = false;               // draining: no new work, please
+  std::string health;                     // JSON for people; shown cut to 200 bytes
+  bool prefer_idle = false;               // draining: it wants no new work
   std::vector<std::string> compiles_for;  // SKUs that it can build provisional engines for
   bool operator==(const SyncRequest&) const = default;
 };
 
-// A step as a worker gets it.
+// A step as a worker gets it: everything that it needs, so that it asks nothing else but blobs.
 struct RunStep {
-  StepRef ref;
+  StepRef ref;       // comes back with every report
   std::string kind;  // validate, tune, assemble, verify, profile
-  Digest key;
+  Digest key;        // under which its result will be stored
   std::string sku;
-  std::string name, model_name;
+  std::string name, model_name;  // of the engine; of the model's file
   Digest model;
-  std::string options;
-  std::vector<NamedBlob>
-      inputs;  // the job's further blobs, then the earlier steps' outputs by their names
+  std::string options;            // canonical JSON, as submitted
+  std::vector<NamedBlob> inputs;  // the job's further blobs, then earlier steps' outputs by name
   Digest engine_key;
-  std::vector<NamedText>
-      facts;  // of the earlier steps, and the engine key's fields as "key.<name>"
-  bool provisional = false;
+  std::vector<NamedText> facts;  // of earlier steps, and the engine key's fields as "key.<name>"
+  bool provisional = false;      // measure nothing
   bool operator==(const RunStep&) const = default;
 };
 
+// ---- what the coordinator desires of a worker
+
+// Go on; also what a desire of a newer coordinator reads as.
 struct Keep {
   bool operator==(const Keep&) const = default;
 };
+// Report Idle: what was finished is stored, or nobody wants it any more.
 struct BeIdle {
   bool operator==(const BeIdle&) const = default;
 };
+// Stop this lease, if it is the one that runs, and report how it ended.
 struct Cancel {
   StepRef ref;
   bool operator==(const Cancel&) const = default;
 };
+// Finish what runs, then take nothing more.
 struct Drain {
   bool operator==(const Drain&) const = default;
 };
+// As Drain; the process ends once it is idle.
 struct Exit {
   bool operator==(const Exit&) const = default;
 };

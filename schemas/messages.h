@@ -31,6 +31,7 @@ using Body = std::variant<std::monostate
 >;
 // clang-format on
 
+// The coordinator's two sockets: decisions and everything else.
 enum class Socket : uint8_t { control, bulk };
 
 // What the list says of a request: the socket that takes it, and the reply that it gets unless an
@@ -55,12 +56,14 @@ concept BulkRequest = RequestTraits<Message>::kSocket == Socket::bulk;
 template <typename Request>
 using ReplyOf = typename RequestTraits<Request>::Reply;
 
+// What every frame holds. Client and servers fill in everything but the body.
 struct Envelope {
   uint32_t version = kProtocolVersion;
   RequestId request;
-  std::string session;  // of the client, made at its start
-  uint64_t incarnation = 0, sequence = 0;
-  std::string trace;  // W3C traceparent, or ""
+  std::string session;       // of the client, made at its start
+  uint64_t incarnation = 0;  // of the coordinator, in replies
+  uint64_t sequence = 0;     // counts a client's requests
+  std::string trace;         // W3C traceparent, or ""
   Body body;
   bool operator==(const Envelope&) const = default;
 };

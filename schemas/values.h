@@ -1,5 +1,9 @@
 // Values that several messages share: states, outcomes, and what people see of jobs, workers and
-// engines. Plain structs without behaviour. Threads: as any value.
+// engines. Plain structs without behaviour.
+//
+// Where: in messages, in the queue's rows, in what the command line prints. What each field means
+// to its sender, and its unit, is said in values.capnp. `..._ns` are nanoseconds since the Unix
+// epoch. Threads: as any value.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +16,18 @@
 
 namespace enginery {
 
+// A fact as text: a field of a key, or what a step found out.
 struct NamedText {
   std::string name, value;
   bool operator==(const NamedText&) const = default;
 };
+// A measured number; its name has its unit ("latency_ms").
 struct NamedNumber {
   std::string name;
   double value = 0;
   bool operator==(const NamedNumber&) const = default;
 };
+// A blob and its role ("model", "choices", "engine"). Uploaded before it is named.
 struct NamedBlob {
   std::string name;
   Digest digest;
@@ -71,7 +78,7 @@ inline bool is_end(StepState s) {
   return s >= StepState::done;
 }
 
-// How an attempt ended; the retry rules go by it (farm.md section 2).
+// How an attempt ended; the retry rules of the coordinator go by it.
 enum class OutcomeKind : uint16_t {
   succeeded,
   failed,  // deterministic: the same input fails everywhere; never retried, kept as a negative
@@ -94,8 +101,9 @@ struct StepRef {
   bool operator==(const StepRef&) const = default;
 };
 
+// How far a running step is. The unit of `done` is the phase's own; total 0: not known.
 struct Progress {
-  std::string phase;
+  std::string phase;  // for people
   uint64_t done = 0, total = 0;
   double eta_seconds = 0;  // 0: not known
   bool operator==(const Progress&) const = default;
@@ -112,6 +120,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
+// One try of a step.
 struct AttemptView {
   std::string worker;
   uint64_t epoch = 0;
@@ -121,6 +130,7 @@ struct AttemptView {
   bool operator==(const AttemptView&) const = default;
 };
 
+// A step of a job, with its latest 50 attempts; ShowJob only.
 struct StepView {
   std::string sku;  // "" for validate, which all targets share
   std::string name;
@@ -134,6 +144,7 @@ struct StepView {
   bool operator==(const StepView&) const = default;
 };
 
+// One SKU's engine of a job.
 struct TargetView {
   std::string sku;
   TargetState state = TargetState::queued;
@@ -150,6 +161,7 @@ struct TargetView {
   bool operator==(const TargetView&) const = default;
 };
 
+// A job. Made by the coordinator's core for every answer; clients compare revisions.
 struct JobView {
   std::string id;  // "" for a dry run
   std::string name;
@@ -167,6 +179,7 @@ struct JobView {
   bool operator==(const JobView&) const = default;
 };
 
+// A job in a list.
 struct JobLine {
   std::string id, model;
   JobState state = JobState::submitted;
@@ -175,12 +188,14 @@ struct JobLine {
   bool operator==(const JobLine&) const = default;
 };
 
+// A device type: how many workers are connected, how many of them idle, how many steps wait.
 struct SkuView {
   std::string sku, kind, toolchain;
   uint32_t workers = 0, idle = 0, queued = 0;
   bool operator==(const SkuView&) const = default;
 };
 
+// A worker as the coordinator sees it.
 struct WorkerView {
   std::string id, sku;
   WorkerCondition state = WorkerCondition::idle;
@@ -193,6 +208,7 @@ struct WorkerView {
   bool operator==(const WorkerView&) const = default;
 };
 
+// An engine of the catalog under the name that was asked for. latency_ms 0: not measured.
 struct EngineView {
   std::string name, sku;
   Digest engine, content_digest, model, key;
@@ -205,11 +221,13 @@ struct EngineView {
   bool operator==(const EngineView&) const = default;
 };
 
+// A field in which a wanted key and a stored one differ; nothing where a key lacks the field.
 struct FieldDifference {
   std::string field;
   std::optional<std::string> wanted, had;
   bool operator==(const FieldDifference&) const = default;
 };
+// Why a key has no result.
 struct MissView {
   Digest key;
   std::optional<Digest> nearest;  // nothing: no other action of that kind is stored
@@ -219,16 +237,19 @@ struct MissView {
   bool operator==(const MissView&) const = default;
 };
 
+// Why one worker does or does not take a step, in one sentence.
 struct CandidateView {
   std::string worker, reason;
   bool operator==(const CandidateView&) const = default;
 };
+// Why a target waits, and what each worker that matters has to do with it.
 struct ExplainView {
   std::string sku, step, reason;
   std::vector<CandidateView> candidates;
   bool operator==(const ExplainView&) const = default;
 };
 
+// What the store has of a blob.
 struct BlobState {
   Digest digest;
   bool present = false;

@@ -85,6 +85,39 @@ TEST(Codec, SurvivesNoise) {
   }
 }
 
+TEST(Codec, ANumberOfANewerSenderReadsAsTheSafeOne) {
+  const auto back = [](Body body) {
+    Envelope envelope;
+    envelope.body = std::move(body);
+    const Result<Bytes> bytes = encode(envelope);
+    return bytes.ok() ? decode(as_bytes(*bytes)) : Result<Envelope>(bytes.error());
+  };
+  JobView job;
+  job.state = static_cast<JobState>(77);
+  job.targets.resize(1);
+  job.targets[0].state = static_cast<TargetState>(5);
+  job.targets[0].source = static_cast<Source>(4);
+  job.steps.resize(1);
+  job.steps[0].state = static_cast<StepState>(9);
+  const Result<Envelope> view = back(JobReply{job});
+  ASSERT_TRUE(view.ok()) << view.error().message;
+  const JobView& read = std::get<JobReply>(view->body).job;
+  EXPECT_EQ(read.state, JobState::submitted);
+  ASSERT_EQ(read.targets.size(), 1u);
+  EXPECT_EQ(read.targets[0].state, TargetState::queued);
+  EXPECT_EQ(read.targets[0].source, Source::none);
+  ASSERT_EQ(read.steps.size(), 1u);
+  EXPECT_EQ(read.steps[0].state, StepState::waiting);
+  WorkerView worker;
+  worker.state = static_cast<WorkerCondition>(5);
+  const Result<Envelope> workers = back(WorkerList{{worker}});
+  ASSERT_TRUE(workers.ok());
+  EXPECT_EQ(std::get<WorkerList>(workers->body).workers.at(0).state, WorkerCondition::busy);
+  const Result<Envelope> error = back(ErrorReply{{static_cast<ErrorCode>(999), "new"}});
+  ASSERT_TRUE(error.ok());
+  EXPECT_EQ(std::get<ErrorReply>(error->body).fault.code, ErrorCode::internal);
+}
+
 TEST(Codec, RefusesListsBeyondTheCap) {
   HasBlobs many;
   many.digests.resize(kMaxListCount + 1);
