@@ -18,14 +18,12 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kForgottenAfter{24};
 
-void remove_forgotten(const fs::path& folder) {
+void remove_forgotten(const fs::path& folder, Nanoseconds now) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     struct stat info {};
     if (stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    auto age =
-        std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
-    if (age > kForgottenAfter) (void)unlink(entry.path().c_str());
+    if (age_of(info, now) > kForgottenAfter) (void)unlink(entry.path().c_str());
   }
 }
 
@@ -41,8 +39,8 @@ Result<uint64_t> length(int fd, const fs::path& file) {
 Result<std::unique_ptr<BlobWriter>> BlobWriter::open(LocalBlobStore& store) {
   fs::path folder = store.folder() / "partial";
   CHECK_OK(make_folder(folder));
-  remove_forgotten(folder);
-  return std::unique_ptr<BlobWriter>(new BlobWriter(store, folder));
+  remove_forgotten(folder, store.clock().wall_time());
+  return std::make_unique<BlobWriter>(Opened(), store, folder);
 }
 
 Result<uint64_t> BlobWriter::offset(const Digest& digest) {

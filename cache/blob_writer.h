@@ -15,8 +15,12 @@
 namespace enginery {
 
 class BlobWriter {
+  struct Opened {
+    explicit Opened() = default;
+  };
+
  public:
-  // Removes uploads that nobody touched for 24 h. `store` outlives the writer.
+  // Removes uploads without a write in 24 h, by the store's clock. `store` outlives the writer.
   static Result<std::unique_ptr<BlobWriter>> open(LocalBlobStore& store);
 
   // How many bytes of `digest` have arrived: where the sender goes on. 0 for an unknown upload.
@@ -34,9 +38,11 @@ class BlobWriter {
   // Drops an upload.
   Status abandon(const Digest& digest);
 
- private:
-  BlobWriter(LocalBlobStore& store, std::filesystem::path folder)
+  // For open(), which alone can make the key.
+  BlobWriter(Opened, LocalBlobStore& store, std::filesystem::path folder)
       : store_(store), folder_(std::move(folder)) {}
+
+ private:
   std::filesystem::path path_of(const Digest& digest) const { return folder_ / digest.hex(); }
   std::mutex& mutex_of(const Digest& digest) { return mutexes_[digest.bytes[0] % mutexes_.size()]; }
 

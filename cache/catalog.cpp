@@ -21,20 +21,22 @@ Result<std::unique_ptr<Database>> open_database(const std::filesystem::path& fol
 
 }  // namespace
 
-Catalog::Catalog() = default;
+Catalog::Catalog(Opened) {}
 Catalog::~Catalog() = default;
 
 Result<std::unique_ptr<Catalog>> Catalog::open(const std::filesystem::path& folder,
                                                const CatalogOptions& options) {
   std::string verb = "open catalog " + folder.string();
   if (Status made = make_folder(folder); !made.ok()) return made.error().within(verb);
-  std::unique_ptr<Catalog> catalog(new Catalog());
+  auto catalog = std::make_unique<Catalog>(Opened());
   catalog->folder_ = folder;
   if (options.clock) catalog->clock_ = options.clock;
   auto database = open_database(folder, options.database);
   if (!database.ok()) return database.error().within(verb);
   catalog->database_ = std::move(*database);
-  auto blobs = LocalBlobStore::open(folder, *catalog->database_, *catalog->clock_);
+  Durability& durability =
+      options.durability != nullptr ? *options.durability : catalog->system_durability_;
+  auto blobs = LocalBlobStore::open(folder, *catalog->database_, *catalog->clock_, durability);
   if (!blobs.ok()) return blobs.error().within(verb);
   catalog->local_blobs_ = std::move(*blobs);
   catalog->blobs_ = catalog->local_blobs_.get();
@@ -43,7 +45,7 @@ Result<std::unique_ptr<Catalog>> Catalog::open(const std::filesystem::path& fold
 }
 
 Result<std::unique_ptr<Catalog>> Catalog::open_in_memory(BlobStore& blobs, const Clock& clock) {
-  std::unique_ptr<Catalog> catalog(new Catalog());
+  auto catalog = std::make_unique<Catalog>(Opened());
   catalog->clock_ = &clock;
   TRY(catalog->database_, Database::open_in_memory());
   CHECK_OK(catalog->database_->migrate(kCacheModule, cache_migrations()));

@@ -11,6 +11,7 @@
 #include "cache/blob_store.h"
 #include "cache/engines.h"
 #include "cache/events.h"
+#include "cache/file_ops.h"
 #include "cache/results.h"
 #include "cache/sqlite.h"
 #include "cache/timings.h"
@@ -22,10 +23,15 @@ class LocalBlobStore;
 
 struct CatalogOptions {
   DatabaseOptions database;
-  const Clock* clock = nullptr;  // null: the machine's; otherwise outlives the catalog
+  const Clock* clock = nullptr;      // null: the machine's; otherwise outlives the catalog
+  Durability* durability = nullptr;  // null: the system's; otherwise outlives the catalog
 };
 
 class Catalog {
+  struct Opened {
+    explicit Opened() = default;
+  };
+
  public:
   // Opens or creates the catalog of `folder` and brings its tables up to date. storage: one message
   // that names the folder when it is read-only, full, not ours or locked, within seconds.
@@ -49,12 +55,15 @@ class Catalog {
   const Clock& clock() const { return *clock_; }
   const std::filesystem::path& folder() const { return folder_; }
 
+  // For open() and open_in_memory(), which alone can make the key.
+  explicit Catalog(Opened);
+
  private:
-  Catalog();
   void make_tables();
 
   std::filesystem::path folder_;
   SystemClock system_clock_;
+  SystemDurability system_durability_;
   const Clock* clock_ = &system_clock_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<LocalBlobStore> local_blobs_;

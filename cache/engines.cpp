@@ -61,6 +61,7 @@ Status Engines::add(const EngineRow& engine) {
 // round's rows.
 Result<std::optional<EngineRow>> Engines::first_present(
     const std::function<Result<Statement>()>& select) {
+  std::optional<Digest> before;
   while (true) {
     EngineRow engine;
     {
@@ -69,6 +70,10 @@ Result<std::optional<EngineRow>> Engines::first_present(
       if (!found) return std::optional<EngineRow>();
       engine = read_engine(row);
     }
+    if (before == engine.digest)
+      return Error{ErrorCode::internal,
+                   "engine " + engine.digest.text() + ": its file is gone and it still answers"};
+    before = engine.digest;
     TRY(auto size_bytes, size_or_forget(database_, blobs_, clock_, engine.digest));
     if (size_bytes) return std::optional<EngineRow>(std::move(engine));
   }
@@ -171,17 +176,6 @@ Status Engines::unpin(const Digest& blob) {
   TRY(int64_t removed, database_.execute("DELETE FROM pin WHERE blob=?1", blob));
   if (removed == 0) return Error{ErrorCode::not_found, "unpin " + blob.text() + ": not pinned"};
   return {};
-}
-
-Result<std::vector<PinRow>> Engines::pins() {
-  std::vector<PinRow> out;
-  TRY(Statement row,
-      database_.prepare("SELECT blob, reason, created_ns FROM pin ORDER BY created_ns, blob"));
-  while (true) {
-    TRY(bool found, row.step());
-    if (!found) return out;
-    out.push_back({row.digest(0), row.text(1), row.integer(2)});
-  }
 }
 
 }  // namespace enginery

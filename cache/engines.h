@@ -37,12 +37,6 @@ struct TagRow {
   int64_t created_ns = 0;
 };
 
-struct PinRow {
-  Digest blob;
-  std::string reason;
-  int64_t created_ns = 0;
-};
-
 class Engines {
  public:
   Engines(Database& database, BlobStore& blobs, const Clock& clock)
@@ -68,7 +62,6 @@ class Engines {
   // A pinned blob is a root of the collection.
   Status pin(const Digest& blob, std::string_view reason);
   Status unpin(const Digest& blob);
-  Result<std::vector<PinRow>> pins();
 
  private:
   Result<std::optional<EngineRow>> first_present(const std::function<Result<Statement>()>& select);

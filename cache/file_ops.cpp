@@ -93,14 +93,28 @@ Result<HashedFile> hash_file(int fd, const fs::path& file) {
   return HashedFile{hash.finish(), size_bytes};
 }
 
-Status sync_folder(const fs::path& folder) {
-  TRY(Descriptor descriptor, open_file(folder, O_RDONLY | O_DIRECTORY));
-  if (fsync(descriptor.get()) != 0) return storage_error("sync folder", folder, errno);
+int SystemDurability::sync(int fd) {
+  return fsync(fd);
+}
+
+int SystemDurability::rename(const fs::path& from, const fs::path& to) {
+  return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
+}
+
+Status sync_file(Durability& durability, int fd, const fs::path& file) {
+  if (durability.sync(fd) != 0) return storage_error("sync", file, errno);
   return {};
 }
 
-Result<bool> rename_without_replacing(const fs::path& from, const fs::path& to) {
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+Status sync_folder(Durability& durability, const fs::path& folder) {
+  TRY(const Descriptor descriptor, open_file(folder, O_RDONLY | O_DIRECTORY));
+  if (durability.sync(descriptor.get()) != 0) return storage_error("sync folder", folder, errno);
+  return {};
+}
+
+Result<bool> rename_without_replacing(Durability& durability, const fs::path& from,
+                                      const fs::path& to) {
+  if (durability.rename(from, to) == 0) return true;
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS) return storage_error("rename to", to, errno);
   // A file system without the flag (some network ones): a hard link does not replace either.
@@ -129,17 +143,18 @@ TemporaryFile::~TemporaryFile() {
   if (!path_.empty()) (void)unlink(path_.c_str());
 }
 
-void remove_dead_temporaries(const fs::path& folder) {
+Nanoseconds age_of(const struct stat& file, Nanoseconds now) {
+  return now - std::chrono::seconds(file.st_mtim.tv_sec) - Nanoseconds(file.st_mtim.tv_nsec);
+}
+
+void remove_dead_temporaries(const fs::path& folder, Nanoseconds now) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     struct stat info {};
     if (stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
     // A minute covers the moment between a writer's creating its file and locking it.
-    if (std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime) <
-        std::chrono::minutes(1)) {
-      continue;
-    }
-    Descriptor descriptor(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+    if (age_of(info, now) < std::chrono::minutes(1)) continue;
+    const Descriptor descriptor(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
     if (descriptor.get() >= 0 && flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0)
       (void)unlink(entry.path().c_str());
   }

@@ -1,16 +1,40 @@
 // The file-system calls that the blob store needs beyond engine/base/file.h, as errors with a
-// sentence.
+// sentence, and the seam below those on which durability rests.
+//
+// Where: below LocalBlobStore, BlobWriter and verify. Threads: free functions without state; a
+// Descriptor or TemporaryFile belongs to one thread at a time.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <utility>
 
+#include "engine/base/clock.h"
 #include "engine/base/digest.h"
+
+struct stat;
 
 namespace enginery {
 
-// Owns one file descriptor.
+// The two system calls that decide what a power cut leaves. The store uses SystemDurability; tests
+// put a recorder in its place that notes what was synced and renamed, and in which order, because
+// the page cache hides a forgotten sync from every test that only kills a process. Thread-safe.
+class Durability {
+ public:
+  virtual ~Durability() = default;
+  // fsync(2) of a file or folder: 0, or -1 with errno.
+  virtual int sync(int fd) = 0;
+  // renameat2(2) with RENAME_NOREPLACE: 0, or -1 with errno.
+  virtual int rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
+};
+
+class SystemDurability final : public Durability {
+ public:
+  int sync(int fd) override;
+  int rename(const std::filesystem::path& from, const std::filesystem::path& to) override;
+};
+
+// Owns one file descriptor; -1 is none.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -41,16 +65,21 @@ Result<uint64_t> read_chunks(int fd, const std::filesystem::path& file,
                              const std::function<Status(ByteSpan)>& take);
 
 struct HashedFile {
-  Digest digest;
-  uint64_t size_bytes = 0;
+  Digest digest;            // SHA-256 of the content
+  uint64_t size_bytes = 0;  // that was read
 };
+// Hashes the file from its begin, whatever the descriptor's position. storage: it cannot be read.
 Result<HashedFile> hash_file(int fd, const std::filesystem::path& file);
 
-// Makes a folder entry's change durable.
-Status sync_folder(const std::filesystem::path& folder);
+// Makes the file's content durable. storage: `file` names it in the message.
+Status sync_file(Durability& durability, int fd, const std::filesystem::path& file);
 
-// rename(2) that never replaces; false when `to` exists already.
-Result<bool> rename_without_replacing(const std::filesystem::path& from,
+// Makes the folder's entries durable: what was created, renamed or removed in it. storage.
+Status sync_folder(Durability& durability, const std::filesystem::path& folder);
+
+// A rename that never replaces; false when `to` exists already. storage. It is not durable before
+// the folder of `to` is synced.
+Result<bool> rename_without_replacing(Durability& durability, const std::filesystem::path& from,
                                       const std::filesystem::path& to);
 
 // A file that disappears with this object unless it was moved away. Holds a lock on it (flock), so
@@ -75,7 +104,11 @@ class TemporaryFile {
   std::filesystem::path path_;
 };
 
-// Removes temporaries whose writers are gone: older than a minute, and nobody holds the lock.
-void remove_dead_temporaries(const std::filesystem::path& folder);
+// Removes temporaries whose writers are gone: older than a minute before `now` (wall time), and
+// without a lock on them.
+void remove_dead_temporaries(const std::filesystem::path& folder, Nanoseconds now);
+
+// How long ago a file was last written, seen from `now` (wall time).
+Nanoseconds age_of(const struct stat& file, Nanoseconds now);
 
 }  // namespace enginery

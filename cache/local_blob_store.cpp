@@ -41,11 +41,11 @@ int64_t nanoseconds(const timespec& t) {
 }  // namespace
 
 Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& folder,
-                                                             Database& database,
-                                                             const Clock& clock) {
+                                                             Database& database, const Clock& clock,
+                                                             Durability& durability) {
   for (const char* name : {"sha256", "tmp", "quarantine"}) CHECK_OK(make_folder(folder / name));
-  remove_dead_temporaries(folder / "tmp");
-  return std::unique_ptr<LocalBlobStore>(new LocalBlobStore(folder, database, clock));
+  remove_dead_temporaries(folder / "tmp", clock.wall_time());
+  return std::make_unique<LocalBlobStore>(Opened(), folder, database, clock, durability);
 }
 
 fs::path LocalBlobStore::path_of(const Digest& digest) const {
@@ -66,35 +66,6 @@ Result<Digest> LocalBlobStore::put(ByteSpan bytes) {
   TRY(TemporaryFile file, TemporaryFile::create(folder_ / "tmp", bytes.size()));
   CHECK_OK(write_all(file.fd(), bytes, file.path()));
   CHECK_OK(publish(file.path(), file.fd(), digest, bytes.size()));
-  file.moved_away();
-  return digest;
-}
-
-Result<Digest> LocalBlobStore::put_file(const fs::path& source) {
-  TRY(Descriptor from, open_file(source, O_RDONLY));
-  struct stat info {};
-  if (fstat(from.get(), &info) != 0) return errno_error("stat " + source.string(), errno);
-  if (!S_ISREG(info.st_mode))
-    return Error{ErrorCode::invalid_argument, "store " + source.string() + ": not a file"};
-  uint64_t expected_bytes = static_cast<uint64_t>(info.st_size);
-  if (expected_bytes < kInlineBlobBytes) {
-    TRY(Bytes bytes, read_at(from.get(), 0, expected_bytes, source));
-    return put(as_bytes(bytes));
-  }
-  TRY(TemporaryFile file, TemporaryFile::create(folder_ / "tmp", expected_bytes));
-  Sha256 hash;
-  TRY(uint64_t size_bytes, read_chunks(from.get(), source, [&](ByteSpan chunk) {
-        hash.update(chunk);
-        return write_all(file.fd(), chunk, file.path());
-      }));
-  if (size_bytes != expected_bytes) {
-    return Error{ErrorCode::invalid_argument,
-                 "store " + source.string() + ": it changed while it was read"};
-  }
-  Digest digest = hash.finish();
-  TRY(bool there, intact(digest));
-  if (there) return digest;
-  CHECK_OK(publish(file.path(), file.fd(), digest, size_bytes));
   file.moved_away();
   return digest;
 }
@@ -121,9 +92,9 @@ Status LocalBlobStore::adopt(const fs::path& file, const Digest& expected) {
 // says so.
 Status LocalBlobStore::publish(const fs::path& file, int fd, const Digest& digest,
                                uint64_t size_bytes) {
-  if (fchmod(fd, 0444) != 0 || fsync(fd) != 0) {
-    return Error{ErrorCode::storage, "sync " + file.string() + ": " + std::strerror(errno)};
-  }
+  if (fchmod(fd, 0444) != 0)
+    return Error{ErrorCode::storage, "chmod " + file.string() + ": " + std::strerror(errno)};
+  CHECK_OK(sync_file(durability_, fd, file));
   CHECK_OK(move_in(file, digest));
   TRY(Seen seen, look_at(fd, file));
   remember(digest, seen);
@@ -135,21 +106,21 @@ Status LocalBlobStore::move_in(const fs::path& file, const Digest& digest) {
   std::error_code error;
   if (!fs::exists(target.parent_path(), error)) {
     CHECK_OK(make_folder(target.parent_path()));
-    CHECK_OK(sync_folder(folder_ / "sha256"));
+    CHECK_OK(sync_folder(durability_, folder_ / "sha256"));
   }
-  TRY(bool moved, rename_without_replacing(file, target));
-  if (!moved) {  // an earlier crash's, or another process's this moment: keep it only if it is
-                 // right
+  TRY(bool moved, rename_without_replacing(durability_, file, target));
+  if (!moved) {
+    // An earlier crash's, or another process's this moment: keep it only if it is right.
     TRY(Descriptor present, open_file(target, O_RDONLY));
     TRY(HashedFile found, hash_file(present.get(), target));
     if (found.digest != digest) {
       CHECK_OK(move_to_quarantine(target));
-      TRY(moved, rename_without_replacing(file, target));
+      TRY(moved, rename_without_replacing(durability_, file, target));
     } else {
       (void)unlink(file.c_str());
     }
   }
-  return sync_folder(target.parent_path());
+  return sync_folder(durability_, target.parent_path());
 }
 
 Status LocalBlobStore::put_inline(const Digest& digest, ByteSpan bytes) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "cache/blob_store.h"
+#include "cache/file_ops.h"
 #include "cache/sqlite.h"
 #include "engine/base/clock.h"
 
@@ -29,11 +30,16 @@ struct LocalBlob {
 };
 
 class LocalBlobStore final : public BlobStore {
+  struct Opened {
+    explicit Opened() = default;
+  };
+
  public:
-  // `database` has the catalog's schema and outlives the store. Makes the folders, removes stale
-  // temporaries.
+  // `database` has the catalog's schema. It, `clock` and `durability` outlive the store. Makes the
+  // folders, removes stale temporaries. storage: the folder is read-only or full.
   static Result<std::unique_ptr<LocalBlobStore>> open(const std::filesystem::path& folder,
-                                                      Database& database, const Clock& clock);
+                                                      Database& database, const Clock& clock,
+                                                      Durability& durability);
 
   Result<Digest> put(ByteSpan bytes) override;
   Result<Bytes> get(const Digest& digest) override;
@@ -41,9 +47,6 @@ class LocalBlobStore final : public BlobStore {
   Result<uint64_t> size(const Digest& digest) override;
   Status remove(const Digest& digest) override;
   Result<std::vector<BlobInfo>> list() override;
-
-  // Copies a file into the store without holding it in memory.
-  Result<Digest> put_file(const std::filesystem::path& file);
 
   // Takes over a complete file of the same filesystem (it disappears from where it was).
   // corrupt_data when its hash is not `expected`; the file then stays.
@@ -63,6 +66,12 @@ class LocalBlobStore final : public BlobStore {
 
   std::filesystem::path path_of(const Digest& digest) const;
   const std::filesystem::path& folder() const { return folder_; }
+  const Clock& clock() const { return clock_; }
+
+  // For open(), which alone can make the key.
+  LocalBlobStore(Opened, std::filesystem::path folder, Database& database, const Clock& clock,
+                 Durability& durability)
+      : folder_(std::move(folder)), database_(database), clock_(clock), durability_(durability) {}
 
  private:
   // What a file looked like when its content was last known to be right.
@@ -72,8 +81,6 @@ class LocalBlobStore final : public BlobStore {
     bool operator==(const Seen&) const = default;
   };
 
-  LocalBlobStore(std::filesystem::path folder, Database& database, const Clock& clock)
-      : folder_(std::move(folder)), database_(database), clock_(clock) {}
   Result<LocalBlob> find(const Digest& digest);
   Result<bool> intact(const Digest& digest);
   Status put_inline(const Digest& digest, ByteSpan bytes);
@@ -95,6 +102,7 @@ class LocalBlobStore final : public BlobStore {
   std::filesystem::path folder_;
   Database& database_;
   const Clock& clock_;
+  Durability& durability_;
   std::mutex mutex_;  // guards seen_
   std::unordered_map<Digest, Seen> seen_;
 };

@@ -1,4 +1,4 @@
-// A blob store in memory: for the simulator and for tests of what stands above blobs.
+// A blob store in memory: for the simulator and for tests of the tables above blobs.
 #pragma once
 
 #include <map>

@@ -54,20 +54,6 @@ Result<Digest> Results::find_key(std::string_view prefix) {
   return key;
 }
 
-Result<std::vector<ActionRow>> Results::list_actions(std::string_view kind, int64_t limit) {
-  std::vector<ActionRow> out;
-  TRY(Statement row,
-      database_.prepare(
-          "SELECT key, kind, trust_domain, created_ns FROM action WHERE ?1='' OR kind=?1 "
-          "ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
-          kind, limit));
-  while (true) {
-    TRY(bool found, row.step());
-    if (!found) return out;
-    out.push_back({row.digest(0), row.text(1), row.text(2), row.integer(3)});
-  }
-}
-
 // ---- results
 
 Result<int64_t> Results::next_generation(const Digest& key) {
@@ -123,12 +109,17 @@ Status Results::insert_result(const ActionResult& result) {
 }
 
 Result<std::optional<ActionResult>> Results::lookup(const Digest& key) {
-  while (
-      true) {  // ends: each incomplete result is marked gone, and the next round sees an older one
-    TRY(auto generation,
+  int64_t before = INT64_MAX;
+  while (true) {
+    TRY(const auto generation,
         database_.find_integer(
             "SELECT max(generation) FROM result WHERE key=?1 AND gone_ns IS NULL", key));
     if (!generation) return std::optional<ActionResult>();
+    // Each incomplete result is marked gone, so that the next round sees an older one.
+    if (*generation >= before)
+      return Error{ErrorCode::internal,
+                   "result of " + key.text() + ": it is incomplete and still answers"};
+    before = *generation;
     TRY(auto result, lookup(key, *generation));
     if (result) return result;
   }

@@ -48,13 +48,6 @@ struct NearestAction {
   std::vector<KeyDifference> differs;
 };
 
-struct ActionRow {
-  Digest key;
-  std::string kind;
-  std::string trust_domain;
-  int64_t created_ns = 0;
-};
-
 class Results {
  public:
   Results(Database& database, BlobStore& blobs, const Clock& clock)
@@ -66,8 +59,6 @@ class Results {
   // An action by the first hex digits of its key (at least 8, "sha256:" allowed). invalid_argument:
   // ambiguous, too short.
   Result<Digest> find_key(std::string_view prefix);
-  // The newest actions; `kind` empty means every kind.
-  Result<std::vector<ActionRow>> list_actions(std::string_view kind, int64_t limit);
 
   // 1 + the highest generation that has a result; the first is 1.
   Result<int64_t> next_generation(const Digest& key);

@@ -130,14 +130,14 @@ Digest Statement::digest(int column) const {
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& file,
                                                  const DatabaseOptions& options) {
-  std::unique_ptr<Database> database(new Database(file.string()));
+  auto database = std::make_unique<Database>(Opened(), file.string());
   CHECK_OK(database->connect(file.string(), options));
   CHECK_OK(database->set_up_file(options));
   return database;
 }
 
 Result<std::unique_ptr<Database>> Database::open_in_memory() {
-  std::unique_ptr<Database> database(new Database("(memory)"));
+  auto database = std::make_unique<Database>(Opened(), "(memory)");
   CHECK_OK(database->connect(":memory:", {}));
   return database;
 }
@@ -328,32 +328,6 @@ Result<std::vector<std::string>> Database::check() {
     problems.push_back("row " + std::to_string(keys.integer(1)) + " of table " + keys.text(0) +
                        " names a row that table " + keys.text(2) + " lacks");
   }
-}
-
-Status Database::copy_pages(sqlite3* target, const std::string& target_name) {
-  sqlite3_backup* backup = sqlite3_backup_init(target, "main", handle_, "main");
-  if (!backup)
-    return Error{code_of(sqlite3_errcode(target)), target_name + ": " + sqlite3_errmsg(target)};
-  int code = SQLITE_OK;
-  while (code == SQLITE_OK) {
-    std::lock_guard lock(mutex_);  // between two batches other threads have their turn
-    code = sqlite3_backup_step(backup, 512);
-  }
-  sqlite3_backup_finish(backup);
-  if (code == SQLITE_DONE) return {};
-  return Error{code_of(code),
-               "back up " + name_ + " to " + target_name + ": " + sqlite3_errstr(code)};
-}
-
-Status Database::back_up(const std::filesystem::path& file) {
-  sqlite3* target = nullptr;
-  int code =
-      sqlite3_open_v2(file.c_str(), &target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  Status status = code == SQLITE_OK
-                      ? copy_pages(target, file.string())
-                      : Status(Error{code_of(code), file.string() + ": " + sqlite3_errstr(code)});
-  sqlite3_close_v2(target);
-  return status;
 }
 
 // ---- Transaction

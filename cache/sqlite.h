@@ -6,7 +6,7 @@
 // wait; the holder's own thread may nest them. Keep both short, and never carry one to another
 // thread. Read a statement to its end, or let it die, before beginning a transaction: a reader that
 // turns writer is refused when another process has written meanwhile. Processes: several may open
-// one file (a local build beside a coordinator); writers take turns, a writer waits
+// one file (a local build and a coordinator); writers take turns, a writer waits
 // Options::busy_timeout at most and then gets a storage error. Errors: storage (read-only, full,
 // permission, locked), corrupt_data (damaged or not a database), incompatible (made by a newer
 // enginery), out_of_memory, internal (a statement that breaks the schema's rules).
@@ -97,6 +97,10 @@ struct DatabaseOptions {
 // One connection. Strings bind as TEXT, ByteSpan and Digest as BLOB, std::optional without a value
 // as NULL.
 class Database {
+  struct Opened {
+    explicit Opened() = default;
+  };
+
  public:
   // Opens or creates the file: WAL, 8 KiB pages, foreign keys on, application_id "engi".
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file,
@@ -148,15 +152,14 @@ class Database {
   // sound.
   Result<std::vector<std::string>> check();
 
-  // Writes a consistent copy of the whole database to `file` while others go on working.
-  Status back_up(const std::filesystem::path& file);
-
   const std::string& name() const { return name_; }
+
+  // For open() and open_in_memory(), which alone can make the key.
+  Database(Opened, std::string name) : name_(std::move(name)) {}
 
  private:
   friend class Statement;
   friend class Transaction;
-  explicit Database(std::string name) : name_(std::move(name)) {}
   Result<Statement> lease(std::string_view sql);
   Result<int64_t> finish(Statement& statement);
   void give_back(sqlite3_stmt* handle);
@@ -164,7 +167,6 @@ class Database {
   Status set_up_file(const DatabaseOptions& options);
   Status check_owner();
   Result<int64_t> version_of(std::string_view module);
-  Status copy_pages(sqlite3* target, const std::string& target_name);
   Error error(const std::string& what, int code) const;
   bool lost_transaction() const;
 

@@ -36,6 +36,11 @@ struct LocalUnderTest final : StoreUnderTest {
   }
 };
 
+template <typename T>
+std::unique_ptr<StoreUnderTest> make_under_test() {
+  return std::make_unique<T>();
+}
+
 struct Case {
   const char* name;
   std::unique_ptr<StoreUnderTest> (*make)();
@@ -49,10 +54,9 @@ class BlobStoreTest : public testing::TestWithParam<Case> {
 
 INSTANTIATE_TEST_SUITE_P(
     Stores, BlobStoreTest,
-    testing::Values(
-        Case{"Memory", [] { return std::unique_ptr<StoreUnderTest>(new MemoryUnderTest()); }},
-        Case{"Local", [] { return std::unique_ptr<StoreUnderTest>(new LocalUnderTest()); }}),
-    [](const auto& info) { return std::string(info.param.name); });
+    testing::Values(Case{"Memory", [] { return make_under_test<MemoryUnderTest>(); }},
+                    Case{"Local", [] { return make_under_test<LocalUnderTest>(); }}),
+    [](const auto& tested) { return std::string(tested.param.name); });
 
 // Around the border between database and files, and around the chunk of reading.
 const size_t kSizes[] = {0, 1, 99'999, 100'000, 100'001, (1 << 20) - 1, (1 << 20) + 1};

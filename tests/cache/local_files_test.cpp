@@ -49,20 +49,6 @@ TEST_F(LocalFilesTest, KeepsLargeBlobsAsReadOnlyFilesAndSmallOnesInTheDatabase) 
   EXPECT_EQ(files_in("tmp"), 0);
 }
 
-TEST_F(LocalFilesTest, CopiesFilesIn) {
-  for (size_t size : {size_t{0}, size_t{100}, size_t{3'000'001}}) {
-    Bytes bytes = pattern(size, size);
-    std::ofstream(folder_.path / "source", std::ios::binary) << bytes;
-    Digest digest = VALUE(blobs_.put_file(folder_.path / "source"));
-    EXPECT_EQ(digest, sha256(bytes));
-    EXPECT_EQ(VALUE(blobs_.get(digest)), bytes);
-    EXPECT_EQ(VALUE(blobs_.put_file(folder_.path / "source")), digest);
-  }
-  EXPECT_ERROR(ErrorCode::not_found, blobs_.put_file(folder_.path / "absent"));
-  EXPECT_ERROR(ErrorCode::invalid_argument, blobs_.put_file(folder_.path));
-  EXPECT_EQ(files_in("tmp"), 0);
-}
-
 TEST_F(LocalFilesTest, TreatsAFileThatDisappearedOrShrankAsMissing) {
   Digest a = VALUE(blobs_.put(as_bytes(pattern(200'000, 1)))),
          b = VALUE(blobs_.put(as_bytes(pattern(200'000, 2))));
@@ -172,6 +158,22 @@ TEST_F(BlobWriterTest, FinishesAnEmptyBlobAndAbandonsOthers) {
   EXPECT_OK(writer->abandon(sha256("x")));
   EXPECT_OK(writer->abandon(sha256("x")));
   EXPECT_EQ(VALUE(writer->offset(sha256("x"))), 0u);
+}
+
+TEST(BlobWriter, ForgetsUploadsByTheCatalogsClock) {
+  test::TemporaryFolder folder;
+  test::FakeClock clock;
+  clock.now = SystemClock().wall_time();
+  const auto catalog = test::open_catalog(folder.path, &clock);
+  const Digest digest = sha256("x");
+  {
+    const auto writer = VALUE(BlobWriter::open(*catalog->local_blobs()));
+    EXPECT_OK(writer->append(digest, 0, as_bytes(std::string_view("abc"))));
+  }
+  clock.now += std::chrono::hours(23);
+  EXPECT_EQ(VALUE(VALUE(BlobWriter::open(*catalog->local_blobs()))->offset(digest)), 3u);
+  clock.now += std::chrono::hours(2);
+  EXPECT_EQ(VALUE(VALUE(BlobWriter::open(*catalog->local_blobs()))->offset(digest)), 0u);
 }
 
 TEST_F(BlobWriterTest, ForgetsUploadsAfterADay) {

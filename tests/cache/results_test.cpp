@@ -157,15 +157,5 @@ TEST_F(ResultsTest, FindsKeysByTheirFirstDigits) {
   EXPECT_ERROR(ErrorCode::not_found, results_.find_key(sha256("other").hex()));
 }
 
-TEST_F(ResultsTest, ListsActionsNewestFirst) {
-  for (int i = 0; i < 3; ++i) EXPECT_OK(results_.record_action(key_of(i)));
-  EXPECT_OK(results_.record_action(ActionKey("tune", "local")));
-  auto rows = VALUE(results_.list_actions("assemble", 2));
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].key, key_of(2).digest());
-  EXPECT_EQ(rows[0].trust_domain, "local");
-  EXPECT_EQ(VALUE(results_.list_actions("", 10)).size(), 4u);
-}
-
 }  // namespace
 }  // namespace enginery

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "cache/catalog.h"
@@ -89,15 +90,17 @@ inline void flip_byte(const std::filesystem::path& file, std::streamoff at) {
   fclose(f);
 }
 
+// The value of a Result; an error is an exception, which fails the test and leaves the others their
+// turn.
+template <typename T>
+T value_of(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.error().message);
+  return std::move(result).value();
+}
+
 }  // namespace enginery::test
 
-// The value of a Result, or a failed test that prints the error.
-#define VALUE(...)                                                           \
-  ([&]() {                                                                   \
-    auto value_ = (__VA_ARGS__);                                             \
-    EXPECT_TRUE(value_.ok()) << (value_.ok() ? "" : value_.error().message); \
-    return std::move(value_).value();                                        \
-  }())
+#define VALUE(...) ::enginery::test::value_of(__VA_ARGS__)
 #define EXPECT_OK(...)                                                          \
   do {                                                                          \
     auto status_ = (__VA_ARGS__);                                               \
