@@ -9,18 +9,14 @@ namespace enginery {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
+
+constexpr milliseconds kSendAgainAfter{50};  // while the link cannot send
 
 std::string own_name() {
   const passwd* user = getpwuid(getuid());
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   return (user != nullptr ? std::string(user->pw_name) : std::to_string(getuid())) + "@" + host;
-}
-
-milliseconds until(steady_clock::time_point end) {
-  return std::max(milliseconds(0),
-                  std::chrono::duration_cast<milliseconds>(end - steady_clock::now()));
 }
 
 template <typename Reply>
@@ -36,7 +32,7 @@ Result<Reply> expect(Message& message) {
 Client::~Client() = default;
 
 Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, Dial dial) {
-  std::unique_ptr<Client> client(new Client(options, std::move(dial)));
+  auto client = std::make_unique<Client>(Connecting(), options, std::move(dial));
   ClientOptions& mine = client->options_;
   if (mine.address.empty()) {
     TRY(mine.address, default_control_address());
@@ -62,18 +58,19 @@ Result<std::unique_ptr<Client>> Client::connect(const ClientOptions& options, Di
 Result<Message> Client::exchange(Link& link, Message request, milliseconds timeout) {
   request.envelope.session = session_;
   request.envelope.sequence = ++sequence_;
-  const auto end = steady_clock::now() + timeout;
-  auto send_at = steady_clock::now();
+  const Nanoseconds end = clock().monotonic() + timeout;
+  Nanoseconds send_at = clock().monotonic();
   while (true) {
-    if (steady_clock::now() >= send_at) {
+    if (clock().monotonic() >= send_at) {
       const Status sent = link.send(request);
       if (!sent.ok() && sent.error().code != ErrorCode::unavailable) return sent.error();
-      send_at = steady_clock::now() + (sent.ok() ? options_.repeat_after : milliseconds(50));
+      send_at = clock().monotonic() + (sent.ok() ? options_.repeat_after : kSendAgainAfter);
     }
-    const milliseconds wait = std::min(until(end), until(send_at) + milliseconds(1));
-    TRY(std::optional<Message> reply, link.receive(wait, -1));
+    const Nanoseconds left = std::min(end, send_at + milliseconds(1)) - clock().monotonic();
+    const auto wait = std::chrono::duration_cast<milliseconds>(left);
+    TRY(std::optional<Message> reply, link.receive(std::max(milliseconds(0), wait), -1));
     if (reply && reply->envelope.request == request.envelope.request) return std::move(*reply);
-    if (steady_clock::now() >= end)
+    if (clock().monotonic() >= end)
       return Error{ErrorCode::unavailable,
                    "coordinator at " + options_.address + " does not answer within " +
                        std::to_string(timeout.count() / 1000) + " s; start one with: enginery up"};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coordinator/client/link.h"
+#include "engine/base/clock.h"
 
 namespace enginery {
 
@@ -21,13 +22,18 @@ struct ClientOptions {
   std::string name;  // whose fair share; "" means user@host
   std::chrono::milliseconds connect_timeout{5000};
   std::chrono::milliseconds reply_timeout{20000};  // on top of a long poll's own time
-  std::chrono::milliseconds repeat_after{2000};
+  std::chrono::milliseconds repeat_after{2000};    // a request without an answer is sent again
+  const Clock* clock = nullptr;  // null: the machine's; otherwise outlives the client
 };
 
 // Says how far a transfer is; called after every chunk.
 using TransferProgress = std::function<void(uint64_t done_bytes, uint64_t total_bytes)>;
 
 class Client {
+  struct Connecting {
+    explicit Connecting() = default;
+  };
+
  public:
   // Connects and says Hello. unavailable within connect_timeout when nobody answers; unsupported:
   // no common version.
@@ -78,8 +84,12 @@ class Client {
   // of its own.
   Result<SyncReply> sync(const SyncRequest& request);
 
+  // For connect(), which alone can make the key.
+  Client(Connecting, ClientOptions options, Dial dial)
+      : options_(std::move(options)), dial_(std::move(dial)) {}
+
  private:
-  Client(ClientOptions options, Dial dial) : options_(std::move(options)), dial_(std::move(dial)) {}
+  const Clock& clock() const { return options_.clock ? *options_.clock : system_clock_; }
   Result<Message> exchange(Link& link, Message request, std::chrono::milliseconds timeout);
   template <ControlRequest Request>
   Result<ReplyOf<Request>> call(Request request, std::chrono::milliseconds hold = {});
@@ -93,6 +103,7 @@ class Client {
   Result<Link*> bulk();
 
   ClientOptions options_;
+  SystemClock system_clock_;
   Dial dial_;
   std::unique_ptr<Link> control_, bulk_;
   std::string session_;

@@ -39,7 +39,7 @@ using Dial =
 Dial make_zmq_dial();
 
 // ipc://<runtime folder>/control.sock and bulk.sock. storage: the path is too long for a socket,
-// and how to mend it.
+// and how to solve that.
 Result<std::string> default_control_address();
 Result<std::string> default_bulk_address();
 

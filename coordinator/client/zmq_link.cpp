@@ -70,7 +70,7 @@ class ZmqLink final : public Link {
 Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const std::string& address,
                                    size_t max_bytes) {
   CHECK_OK(check_address(address));
-  // ZeroMQ would wait for ever for a socket that nobody listens on.
+  // ZeroMQ would wait for ever for a socket without a listener.
   if (address.starts_with("ipc://")) CHECK_OK(check_listening(address.substr(6)));
   void* socket = zmq_socket(context.get(), ZMQ_DEALER);
   if (socket == nullptr) return zmq_error("socket");

@@ -1,5 +1,9 @@
-// The bulk socket's thread: blobs in checked chunks, logs, timings. It never touches the queue.
-// Threads: run() is the thread; stop() and wake() come from others.
+// The bulk socket's thread: blobs in checked chunks, logs, timings. It never touches the queue, so
+// a long transfer delays no decision.
+//
+// Where: next to ControlServer, over the same catalog and log store; its requests are the `bulk`
+// rows of schemas/messages.inc. Errors: of the catalog and the log store, as ErrorReply;
+// unsupported for any other body. Threads: run() is the thread; stop() and wake() come from others.
 #pragma once
 
 #include <atomic>
@@ -23,6 +27,7 @@ class BulkServer {
   void wake() { wake_.ring(); }  // a job ended: those who follow its log must hear it
 
  private:
+  // A ReadLog that waits for more text; lives until `until` at most.
   struct Follower {
     Bytes route;
     RequestId request;
@@ -31,7 +36,7 @@ class BulkServer {
   };
   struct Answer {
     Body body;
-    Bytes chunk;
+    Bytes chunk;  // the raw second frame, for BlobChunk only
   };
   struct Dispatch;
   void handle(Incoming in);
@@ -40,6 +45,7 @@ class BulkServer {
   Result<Answer> get(const GetBlob& request);
   Result<Answer> get_timings(const GetTimings& request);
   Result<Answer> put_timings(const PutTimings& request);
+  // Answers when there is something to say, or at the last chance; whether it did.
   bool follow(const Follower& follower, bool last_chance);
   void serve_followers();
   void reply(const Bytes& route, RequestId request, Result<Answer> answer);

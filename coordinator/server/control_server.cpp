@@ -44,7 +44,7 @@ void ControlServer::stop() {
   wake_.ring();
 }
 
-milliseconds ControlServer::patience() const {
+milliseconds ControlServer::longest_wait() const {
   const auto next = driver_->core().next_timer();
   if (!next) return kMaxSleep;
   const auto left = std::chrono::ceil<milliseconds>(*next - catalog_.clock().monotonic());
@@ -53,7 +53,7 @@ milliseconds ControlServer::patience() const {
 
 void ControlServer::run() {
   while (!stop_) {
-    socket_.wait(patience(), wake_);
+    socket_.wait(longest_wait(), wake_);
     wake_.clear();
     for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
     for (int taken = 0; taken < kMaxBatch; ++taken) {

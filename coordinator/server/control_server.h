@@ -1,5 +1,10 @@
 // The control socket's thread: requests in, core, durable rows, replies out.
-// Threads: run() is the thread; stop() and the signer's answers come from others.
+//
+// Where: between ServerSocket and QueueDriver. It takes up to 256 waiting requests as one batch,
+// feeds them to the core, makes the batch durable as one transaction, and only then sends the
+// replies. What the catalog alone can answer (FindEngines, WhyMiss) it answers itself. Errors: a
+// request that the core refuses and a storage failure are ErrorReplies. Threads: run() is the
+// thread; stop() and the signer's answers come from others.
 #pragma once
 
 #include <atomic>
@@ -19,19 +24,23 @@ class ControlServer {
   ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store, LogStore& logs,
                 const SigningKey& key, std::string bulk_address, std::function<void()> changed);
 
-  Status open(const CoreOptions& options);  // loads the queue
-  void run();                               // returns after stop()
-  void stop();
+  // Loads the queue and goes on with it. storage, corrupt_data: it cannot be read.
+  Status open(const CoreOptions& options);
+  void run();   // serves; returns after stop()
+  void stop();  // from any thread; returns at once
 
  private:
   struct Dispatch;
   void handle(Incoming in);
   void hello(const Incoming& in, const Hello& hello);
   void feed_request(Incoming in);
+  // Which of the blobs that a submit or a finished step names are not in the store.
   std::vector<Digest> missing_blobs(const Body& body);
+  // Carries out what follows from a durable batch.
   void deliver(Outbox outbox);
   void reply(const ReplyTo& to, Body body);
-  std::chrono::milliseconds patience() const;
+  // How long the next wait may be: until the core's next timer.
+  std::chrono::milliseconds longest_wait() const;
 
   ServerSocket& socket_;
   Catalog& catalog_;

@@ -17,6 +17,7 @@ namespace enginery {
 
 class LogStore {
  public:
+  // `folder` exists. A segment is closed at the first line beyond segment_bytes.
   explicit LogStore(std::filesystem::path folder, uint64_t segment_bytes = 16 << 20)
       : folder_(std::move(folder)), segment_bytes_(segment_bytes) {}
 
@@ -28,7 +29,7 @@ class LogStore {
   void route(uint64_t step, const std::string& job, const std::string& prefix);
 
   // Takes what is new of a lease's text that begins at `offset`; says where to go on.
-  // invalid_argument: a gap.
+  // invalid_argument: a gap; not_found: no job waits for the step; storage: the disk is full.
   Result<uint64_t> append(const StepRef& ref, uint64_t offset, std::string_view text);
 
   // At most `length` bytes from offset on (later, where that part was dropped). not_found: no such

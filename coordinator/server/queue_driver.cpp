@@ -12,7 +12,7 @@ void append(std::vector<T>& to, std::vector<T>& from) {
 
 Result<std::unique_ptr<QueueDriver>> QueueDriver::open(QueueStore& store, const Clock& clock,
                                                        CoreOptions options) {
-  std::unique_ptr<QueueDriver> driver(new QueueDriver(store, clock, std::move(options)));
+  auto driver = std::make_unique<QueueDriver>(Opened(), store, clock, std::move(options));
   CHECK_OK(driver->restart());
   return driver;
 }

@@ -15,19 +15,24 @@ namespace enginery {
 
 // What is left to do once the batch is durable.
 struct Outbox {
-  std::vector<Reply> replies;
+  std::vector<Reply> replies;  // to requests of this batch, and to long polls that it ended
   std::vector<SignTask> signing;
   std::vector<RouteLog> log_routes;
   std::vector<std::string> new_jobs, ended_jobs, notes;
 };
 
 class QueueDriver {
+  struct Opened {
+    explicit Opened() = default;
+  };
+
  public:
   // Loads the queue and starts the core. `store` and `clock` outlive it.
   static Result<std::unique_ptr<QueueDriver>> open(QueueStore& store, const Clock& clock,
                                                    CoreOptions options);
 
-  // Feeds an event into the open batch.
+  // Feeds an event into the open batch; lookups that follow from it are answered at once, so that
+  // they see what the batch wrote.
   void feed(CoreEvent event);
   // Makes the batch durable and hands out what follows from it. After a failure: storage errors for
   // every request of the batch but Syncs, which are repeated anyway.
@@ -35,9 +40,11 @@ class QueueDriver {
 
   const Core& core() const { return *core_; }
 
- private:
-  QueueDriver(QueueStore& store, const Clock& clock, CoreOptions options)
+  // For open(), which alone can make the key.
+  QueueDriver(Opened, QueueStore& store, const Clock& clock, CoreOptions options)
       : store_(store), clock_(clock), options_(std::move(options)) {}
+
+ private:
   Now now() const { return {clock_.monotonic(), clock_.wall_time()}; }
   Status restart();
   void take(Effects effects);

@@ -45,7 +45,7 @@ Result<SigningKey> load_key(const std::filesystem::path& data) {
 
 }  // namespace
 
-Coordinator::Coordinator(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Coordinator::Coordinator(Started, std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions& options) {
   std::string listen = options.listen, bulk_listen = options.bulk_listen;
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   Parts* running = parts.get();
   parts->bulk_thread = std::thread([running] { running->bulk->run(); });
   parts->control_thread = std::thread([running] { running->control->run(); });
-  return std::unique_ptr<Coordinator>(new Coordinator(std::move(parts)));
+  return std::make_unique<Coordinator>(Started(), std::move(parts));
 }
 
 Coordinator::~Coordinator() {

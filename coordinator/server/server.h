@@ -14,15 +14,21 @@
 
 namespace enginery {
 
+// Where a coordinator keeps its data and listens.
 struct CoordinatorOptions {
   std::filesystem::path data;  // the catalog's folder; keys/ and logs/ are inside
   std::string listen;          // "" means default_control_address()
   std::string bulk_listen;     // "" means default_bulk_address()
-  std::chrono::milliseconds sync_hold{
-      5000};  // how long a worker's question is held while nothing changes
+  // How long a worker's Sync is held while nothing changes.
+  std::chrono::milliseconds sync_hold{5000};
 };
 
 class Coordinator {
+  struct Started {
+    explicit Started() = default;
+  };
+  struct Parts;
+
  public:
   // Locks the folder, opens the catalog, loads the queue, binds both sockets and serves. storage:
   // the folder is in use by another coordinator, read-only, full; usage: an address beyond
@@ -40,9 +46,10 @@ class Coordinator {
   // Returns when it has ended: ok after stop(), or what made it give up.
   Status wait();
 
+  // For start(), which alone can make the key.
+  Coordinator(Started, std::unique_ptr<Parts> parts);
+
  private:
-  struct Parts;
-  explicit Coordinator(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -55,7 +55,7 @@ Result<std::unique_ptr<ServerSocket>> ServerSocket::bind(std::shared_ptr<void> c
   if (address.starts_with(kIpc)) CHECK_OK(prepare_path(address.substr(kIpc.size())));
   void* socket = zmq_socket(context.get(), ZMQ_ROUTER);
   if (socket == nullptr) return zmq_error("socket");
-  std::unique_ptr<ServerSocket> server(new ServerSocket(std::move(context), socket, max_bytes));
+  auto server = std::make_unique<ServerSocket>(Bound(), std::move(context), socket, max_bytes);
   CHECK_OK(set_zmq_options(socket, max_bytes, kOptions));
   if (zmq_bind(socket, address.c_str()) != 0) return zmq_error("listen on " + address);
   char bound[512];

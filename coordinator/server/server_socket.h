@@ -1,5 +1,7 @@
 // A bound ROUTER socket that speaks messages, over libzmq.
-// Threads: one thread at a time (the Wake from any).
+//
+// Where: one for each of the coordinator's sockets, below ControlServer and BulkServer. Threads:
+// one thread at a time (the Wake from any).
 #pragma once
 
 #include <chrono>
@@ -16,23 +18,28 @@ class Wake {
   Wake();
   ~Wake();
   Wake(const Wake&) = delete;
-  void ring();
-  void clear();
-  int fd() const { return fd_; }
+  void ring();                    // ends the wait that runs, or the next one
+  void clear();                   // after a wait: from now on only a new ring counts
+  int fd() const { return fd_; }  // readable while it rings
 
  private:
   int fd_;
 };
 
+// A request as it arrived.
 struct Incoming {
   Bytes route;  // names the peer until it reconnects; means nothing else
   Message message;
 };
 
 class ServerSocket {
+  struct Bound {
+    explicit Bound() = default;
+  };
+
  public:
-  // Binds. usage: an address beyond loopback; unavailable: taken by another process; storage: the
-  // socket's folder.
+  // Binds; `max_bytes` is the limit of each frame, in both directions. usage: an address beyond
+  // loopback; unavailable: taken by another process; storage: the socket's folder.
   static Result<std::unique_ptr<ServerSocket>> bind(std::shared_ptr<void> context,
                                                     const std::string& address, size_t max_bytes);
   ~ServerSocket();
@@ -48,9 +55,11 @@ class ServerSocket {
   // repeated.
   void send(const Bytes& route, const Message& message);
 
- private:
-  ServerSocket(std::shared_ptr<void> context, void* socket, size_t max_bytes)
+  // For bind(), which alone can make the key.
+  ServerSocket(Bound, std::shared_ptr<void> context, void* socket, size_t max_bytes)
       : context_(std::move(context)), socket_(socket), max_bytes_(max_bytes) {}
+
+ private:
   bool send_frame(std::string_view bytes, bool more);
 
   std::shared_ptr<void> context_;

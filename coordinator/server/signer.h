@@ -1,5 +1,9 @@
 // Signs engines in a thread of its own, so that reading and hashing a large file never holds up the
-// queue. Threads: post and take from any thread.
+// queue.
+//
+// Where: ControlServer posts what the core asks for and feeds the answers back. Workers have no
+// key: only the coordinator vouches for an engine. Errors: in SignAnswer::fault (storage,
+// not_found, corrupt_data); the core asks again. Threads: post and take from any thread.
 #pragma once
 
 #include <condition_variable>
@@ -21,8 +25,8 @@ class Signer {
   Signer(BlobStore& blobs, SigningKey key, std::function<void()> done);
   ~Signer();  // finishes the task in hand and drops the others
 
-  void post(SignTask task);
-  std::vector<SignAnswer> take();
+  void post(SignTask task);        // in order; returns at once
+  std::vector<SignAnswer> take();  // what was signed, or failed, since the last call
 
  private:
   void run();

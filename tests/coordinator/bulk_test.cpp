@@ -61,8 +61,8 @@ TEST(Bulk, CarriesLargeBlobsBothWays) {
       });
   ASSERT_TRUE(digest.ok()) << digest.error().message;
   EXPECT_EQ(told, blob.size());
-  EXPECT_EQ(*client->get_blob(*digest), blob);
-  EXPECT_EQ(*client->get_blob(*client->put_blob({})), "");
+  EXPECT_EQ(must(client->get_blob(*digest)), blob);
+  EXPECT_EQ(must(client->get_blob(must(client->put_blob({})))), "");
   EXPECT_EQ(client->get_blob(sha256("nothing")).error().code, ErrorCode::not_found);
 }
 
@@ -80,7 +80,7 @@ TEST(Bulk, ResumesAnUploadAfterARestart) {
   farm.stop();
   farm.start();
   const auto client = farm.client();
-  EXPECT_EQ(client->has_blobs({sha256(blob)})->at(0).received_bytes, kChunkBytes);
+  EXPECT_EQ(must(client->has_blobs({sha256(blob)})).at(0).received_bytes, kChunkBytes);
   uint64_t first_told = 0;
   ASSERT_TRUE(client
                   ->put_blob(as_bytes(blob),
@@ -89,7 +89,7 @@ TEST(Bulk, ResumesAnUploadAfterARestart) {
                              })
                   .ok());
   EXPECT_EQ(first_told, 2 * kChunkBytes);  // went on where it had stopped
-  EXPECT_EQ(*client->get_blob(sha256(blob)), blob);
+  EXPECT_EQ(must(client->get_blob(sha256(blob))), blob);
 }
 
 TEST(Bulk, RefusesADamagedChunkAndAGap) {
@@ -112,7 +112,7 @@ TEST(Bulk, RefusesABlobWhoseBytesHaveAnotherDigest) {
   const PutBlob forged{sha256("claimed"), other.size(), 0, sha256(other)};
   EXPECT_EQ(std::get<ErrorReply>(exchange(*link, forged, other)).fault.code,
             ErrorCode::corrupt_data);
-  EXPECT_FALSE(farm.client()->has_blobs({sha256("claimed")})->at(0).present);
+  EXPECT_FALSE(must(farm.client()->has_blobs({sha256("claimed")})).at(0).present);
   const PutBlob beyond{sha256("x"), 10, 5, sha256(other)};
   EXPECT_EQ(std::get<ErrorReply>(exchange(*link, beyond, other)).fault.code,
             ErrorCode::invalid_argument);
@@ -122,6 +122,20 @@ TEST(Bulk, AnswersARequestOfTheOtherSocketWithAnError) {
   Farm farm;
   const auto link = bulk_link(farm);
   EXPECT_EQ(std::get<ErrorReply>(exchange(*link, ListJobs{})).fault.code, ErrorCode::unsupported);
+}
+
+TEST(Server, RefusesAClientWithoutACommonVersion) {
+  Farm farm;
+  const auto link = must(make_zmq_dial()(farm.options().listen, kMaxControlBytes));
+  Hello newer;
+  newer.least_version = kProtocolVersion + 1;
+  newer.greatest_version = kProtocolVersion + 7;
+  const Body refusal = exchange(*link, newer);
+  EXPECT_EQ(std::get<ErrorReply>(refusal).fault.code, ErrorCode::unsupported);
+  Hello wider;
+  wider.least_version = 0;
+  wider.greatest_version = kProtocolVersion + 7;
+  EXPECT_EQ(std::get<Welcome>(exchange(*link, wider)).version, kProtocolVersion);
 }
 
 TEST(Server, SurvivesFramesThatNobodyShouldSend) {
@@ -149,7 +163,7 @@ TEST(Server, SurvivesFramesThatNobodyShouldSend) {
   }
   zmq_close(socket);
   const auto client = farm.client();
-  EXPECT_TRUE(client->jobs(10)->empty());
+  EXPECT_TRUE(must(client->jobs(10)).empty());
   EXPECT_TRUE(client->put_blob(as_bytes("alive")).ok());
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 
 #include "coordinator/client/client.h"
@@ -67,6 +68,13 @@ class FakeWorker {
   std::atomic<int> steps_ = 0;
   std::thread thread_;
 };
+
+// The value; an error is an exception, which fails the test and leaves the others their turn.
+template <typename T>
+T must(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
 
 // Waits for the job's end, at most 20 s.
 Result<JobView> wait_for_end(Client& client, const std::string& job);

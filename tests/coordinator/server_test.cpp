@@ -73,8 +73,9 @@ TEST(Server, AnswersFinishedWorkWithoutAnyWorker) {
     const FakeWorker worker(farm, "a", "cpu-avx2");
     const auto client = farm.client();
     wait_for_sku(*client, 1);
-    ASSERT_EQ(wait_for_end(*client, submit(*client, "m", make_submit("m", {"cpu-avx2"})).id)->state,
-              JobState::done);
+    ASSERT_EQ(
+        must(wait_for_end(*client, submit(*client, "m", make_submit("m", {"cpu-avx2"})).id)).state,
+        JobState::done);
   }
   farm.stop();
   farm.start();
@@ -91,13 +92,14 @@ TEST(Server, OtherWeightsMeasureNothingAndWhyMissNamesTheField) {
   const FakeWorker worker(farm, "a", "cpu-avx2");
   const auto client = farm.client();
   wait_for_sku(*client, 1);
-  ASSERT_EQ(wait_for_end(*client, submit(*client, "m1", make_submit("m1", {"cpu-avx2"})).id)->state,
-            JobState::done);
+  ASSERT_EQ(
+      must(wait_for_end(*client, submit(*client, "m1", make_submit("m1", {"cpu-avx2"})).id)).state,
+      JobState::done);
   const JobView job = submit(*client, "m2", make_submit("m2", {"cpu-avx2"}));
-  const Result<JobView> end = wait_for_end(*client, job.id);
-  ASSERT_EQ(end->state, JobState::done);
-  EXPECT_EQ(end->targets[0].source, Source::built);
-  EXPECT_EQ(end->targets[0].timings_measured, 0u);
+  const JobView end = must(wait_for_end(*client, job.id));
+  ASSERT_EQ(end.state, JobState::done);
+  EXPECT_EQ(end.targets[0].source, Source::built);
+  EXPECT_EQ(end.targets[0].timings_measured, 0u);
   const auto misses = client->why_miss(job.id);
   ASSERT_TRUE(misses.ok()) << misses.error().message;
   ASSERT_EQ(misses->at(0).differs.size(), 1u);
@@ -119,9 +121,9 @@ TEST(Server, DoesIdenticalWorkInFlightOnce) {
     jobs.push_back(submit(*client, "m", make_submit("m", {"cpu-avx2"})).id);
   int built = 0;
   for (const std::string& job : jobs) {
-    const Result<JobView> end = wait_for_end(*client, job);
-    ASSERT_EQ(end->state, JobState::done);
-    built += end->targets[0].source == Source::built;
+    const JobView end = must(wait_for_end(*client, job));
+    ASSERT_EQ(end.state, JobState::done);
+    built += end.targets[0].source == Source::built;
   }
   EXPECT_EQ(tunings, 1);
   EXPECT_EQ(built, 1);
@@ -236,7 +238,7 @@ TEST(Server, KeepsTimingsByDeviceAndProblem) {
   const Result<uint64_t> stored = client->put_timings({device.bytes(), problem.bytes()}, {entry});
   ASSERT_TRUE(stored.ok()) << stored.error().message;
   EXPECT_EQ(*stored, 1u);
-  EXPECT_EQ(client->get_timings(device.digest(), {})->at(0), entry);
+  EXPECT_EQ(must(client->get_timings(device.digest(), {})).at(0), entry);
   EXPECT_EQ(client->get_timings(device.digest(), {problem.digest()})->size(), 1u);
   EXPECT_TRUE(client->get_timings(problem.digest(), {})->empty());
 }
