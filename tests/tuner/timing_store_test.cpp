@@ -1,5 +1,5 @@
 // The store that lives as long as the process. Those of the worker:
-// tests/worker/timing_stores_test.cpp.
+// tests/worker/timing/timing_stores_test.cpp.
 #include "tests/support/timing_store_suite.h"
 
 namespace enginery::test {

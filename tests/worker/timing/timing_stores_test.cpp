@@ -73,9 +73,10 @@ class OverPipe final : public TimingStoreUnderTest {
         ASSERT_TRUE(known.put(timing->device, timing->problem, *parse_timing(timing->entry)).ok());
       } else {
         const auto& want = std::get<WantTimings>(*report);
+        const auto timings = known.find(want.device, want.problem);
+        ASSERT_TRUE(timings.ok());
         KnownTimings found;
-        for (const Timing& t : *known.find(want.device, want.problem))
-          found.entries.push_back(to_json(t));
+        for (const Timing& t : *timings) found.entries.push_back(to_json(t));
         ASSERT_TRUE(answers.write(to_line(found)).ok());
       }
     }
