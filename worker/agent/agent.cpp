@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick{200};          // how soon `stop` is seen
 constexpr milliseconds kRepeatAfter{2000};  // a Sync without an answer, also while it is held
 constexpr milliseconds kProgressEvery{500};
-constexpr milliseconds kLastWords{3000};  // for the coordinator to hear how the step ended
+constexpr milliseconds kFinalReport{3000};  // for the coordinator to learn how the step ended
 
 std::string host_name() {
   char host[256] = "";
@@ -130,7 +130,7 @@ class Agent {
       stopping_ = true;
       give_up_at_ = steady_clock::now() + milliseconds(12000);
       state_.prefer_idle();
-      news_ = true;
+      dirty_ = true;
       if (step_) step_->cancel(OutcomeKind::preempted);
     }
     if (!stopping_) return;
@@ -145,22 +145,22 @@ class Agent {
         log_warning(settings_.worker + ": step ended: " + outcome->fault.message);
       state_.finish(std::move(*outcome));
       step_.reset();
-      news_ = true;
-      if (stopping_) give_up_at_ = steady_clock::now() + kLastWords;
+      dirty_ = true;
+      if (stopping_) give_up_at_ = steady_clock::now() + kFinalReport;
       return;
     }
     const Progress progress = step_->progress();
-    if (progress == told_ || steady_clock::now() - told_at_ < kProgressEvery) return;
-    told_ = progress;
+    if (progress == last_sent_ || steady_clock::now() - last_sent_at_ < kProgressEvery) return;
+    last_sent_ = progress;
     state_.progress(progress);
-    news_ = true;
+    dirty_ = true;
   }
 
   Status talk() {
     const auto now = steady_clock::now();
-    if (news_) {
-      news_ = false;
-      told_at_ = now;
+    if (dirty_) {
+      dirty_ = false;
+      last_sent_at_ = now;
       CHECK_OK(send(state_.next(), make_request_id()));
     } else if (now >= repeat_at_) {
       if (answered_)
@@ -193,7 +193,7 @@ class Agent {
     message.envelope.body = sync;
     const Status sent = link_->send(message);
     const bool absent = !sent.ok() && sent.error().code == ErrorCode::unavailable;
-    // While nobody is there, ask again soon, but not all workers at the same moment.
+    // While no coordinator answers, ask again soon, but not all workers at the same moment.
     const int64_t soon = std::uniform_int_distribution<int64_t>(100, 400)(random_);
     repeat_at_ = steady_clock::now() + (absent ? milliseconds(soon) : kRepeatAfter);
     if (!sent.ok() && !absent) return sent.error();
@@ -217,7 +217,7 @@ class Agent {
     return {};
   }
 
-  // What repetition cannot mend ends the worker; the coordinator's own troubles may pass.
+  // An error that repetition cannot repair ends the worker; a failure of the coordinator may pass.
   Status refused(const Fault& fault) {
     const Error error{fault.code, "the coordinator refuses this worker: " + fault.message};
     if (fault.code == ErrorCode::usage || fault.code == ErrorCode::unsupported ||
@@ -233,8 +233,8 @@ class Agent {
     log_info(settings_.worker + ": " + run.kind + (run.sku.empty() ? "" : " for " + run.sku) +
              " of " + run.ref.job);
     state_.start(run.ref);
-    news_ = true;
-    told_ = {};
+    dirty_ = true;
+    last_sent_ = {};
     step_ = std::make_unique<StepRun>(std::move(run), settings_, blobs_, [fd = wake_.get()] {
       const uint64_t one = 1;
       (void)!write(fd, &one, sizeof one);
@@ -250,9 +250,9 @@ class Agent {
   std::unique_ptr<Link> link_;
   const std::string session_ = make_request_id().text();
   RequestId request_;
-  bool answered_ = true, news_ = true, stopping_ = false, ended_ = false;
-  steady_clock::time_point repeat_at_{}, told_at_{}, give_up_at_{};
-  Progress told_;
+  bool answered_ = true, dirty_ = true, stopping_ = false, ended_ = false;
+  steady_clock::time_point repeat_at_{}, last_sent_at_{}, give_up_at_{};
+  Progress last_sent_;
   std::minstd_rand random_{std::random_device{}()};
   std::unique_ptr<StepRun> step_;
 };

@@ -16,6 +16,7 @@
 
 namespace enginery {
 
+// What a worker's steps have in common.
 struct StepSettings {
   FarmAddress farm;
   std::vector<std::string> runner;  // program and arguments
@@ -35,10 +36,14 @@ class StepRun {
   StepRun(const StepRun&) = delete;
 
   const StepRef& ref() const { return run_.ref; }
+  // Where it is now; its phase is "fetching", what the step does, or "uploading".
   Progress progress() const;
-  // Its end, once there is one.
+  // Its end, once there is one. Kinds: the runner's; storage (a blob is gone or damaged on the
+  // farm, the disk failed, an output changed between report and upload); cancelled or preempted
+  // after cancel().
   std::optional<Outcome> outcome() const;
-  // Gives the step up; the outcome's kind becomes `as` (cancelled, preempted). Within ten seconds.
+  // Gives the step up within ten seconds; the outcome's kind becomes `as` (cancelled, preempted)
+  // unless it had succeeded. The first call counts.
   void cancel(OutcomeKind as);
 
  private:

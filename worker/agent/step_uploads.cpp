@@ -50,11 +50,11 @@ void StepUploads::timing(const RunnerTiming& timing) {
   changed_.notify_all();
 }
 
-void StepUploads::flush(milliseconds patience) {
+void StepUploads::flush(milliseconds timeout) {
   std::unique_lock lock(mutex_);
   hurry_ = true;
   changed_.notify_all();
-  changed_.wait_for(lock, patience,
+  changed_.wait_for(lock, timeout,
                     [this] { return !sending_ && log_.empty() && timings_.empty(); });
 }
 

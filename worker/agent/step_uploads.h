@@ -18,10 +18,13 @@ class StepUploads {
   ~StepUploads();  // drops what is left
   StepUploads(const StepUploads&) = delete;
 
+  // Appends a line to the step's log. Lines beyond 1 MiB that wait for an absent coordinator are
+  // dropped and counted.
   void log(const std::string& line);
+  // Hands a timing on within a second, so that neither a killed runner nor a killed agent loses it.
   void timing(const RunnerTiming& timing);
-  // Waits until all of it has arrived, `patience` at most.
-  void flush(std::chrono::milliseconds patience);
+  // Waits until all of it has arrived, `timeout` at most.
+  void flush(std::chrono::milliseconds timeout);
 
  private:
   void run();

@@ -43,8 +43,8 @@ AgentTask SyncState::answered(const SyncReply& reply) {
         (cancel && cancel->ref == *running) || std::holds_alternative<BeIdle>(reply.desired);
     return stop ? AgentTask(StopStep{}) : AgentTask();
   }
-  const bool heard = !std::holds_alternative<Keep>(reply.desired);
-  if (finished() && heard) request_.state = Idle{};
+  const bool accepted = !std::holds_alternative<Keep>(reply.desired);
+  if (finished() && accepted) request_.state = Idle{};
   return {};
 }
 

@@ -1,5 +1,6 @@
-// The environment that a runner starts with: cleared, but for what finds programs and libraries,
-// and set for its SKU. Threads: reads the process's environment; call before others change it.
+// The environment that a runner starts with: cleared, except for the variables that
+// find programs and libraries, and set for its SKU. Threads: reads the process's environment; call
+// before others change it.
 #pragma once
 
 #include <string>

@@ -16,6 +16,7 @@ namespace enginery {
 inline constexpr int kRunnerRequestFd = 0;
 inline constexpr int kRunnerReportFd = 3;
 
+// What a runner is asked to do; the first line that it reads.
 struct RunnerRequest {
   std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
   std::string name, model_file, sku, options, worker;
@@ -34,6 +35,7 @@ struct DeviceDescription {
   bool operator==(const DeviceDescription&) const = default;
 };
 
+// A line for the step's log.
 struct RunnerLog {
   std::string text;
   bool operator==(const RunnerLog&) const = default;

@@ -26,17 +26,20 @@ struct BuildSessionSpec {
   OpenTarget open = open_target;  // tests add tactic sources of their own
 };
 
+// Owns the model, the device and the network. One that could not be made is tried again by the next
+// call.
 class BuildSession {
  public:
   explicit BuildSession(BuildSessionSpec spec) : spec_(std::move(spec)) {}
 
   const BuildSessionSpec& spec() const { return spec_; }
-  // Each borrows from the workbench. Errors: those of load_model, open_target, lower_model.
+  // Each is made on its first use and borrowed from the session. Errors: those of load_model,
+  // open_target, lower_model.
   Result<const LoadedModel*> model();
   Result<const Target*> target();
   Result<const Network*> network();
-  // Closes the device until it is wanted again: its memory, or all of it, may be another process's
-  // turn.
+  // Closes the device until it is wanted again: its memory, or all of it, is then free for
+  // another process.
   void close_target() { target_.reset(); }
 
  private:

@@ -32,8 +32,8 @@ Status FarmTimingStore::put(const std::string& device, const std::string& proble
                             const Timing& timing) {
   const std::lock_guard lock(mutex_);
   device_locked(device)[timing_problem_key(problem).digest()][timing.tactic] = timing;
-  say_({device, problem, timing.tactic, to_json(timing),
-        static_cast<int64_t>(timing.unix_seconds * 1e9)});
+  send_({device, problem, timing.tactic, to_json(timing),
+         static_cast<int64_t>(timing.unix_seconds * 1e9)});
   return {};
 }
 

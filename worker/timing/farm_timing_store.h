@@ -14,8 +14,9 @@ namespace enginery {
 class FarmTimingStore final : public TimingStore {
  public:
   using Fetch = std::function<std::vector<TimingEntry>(const Digest& device)>;
-  using Say = std::function<void(const RunnerTiming&)>;
-  FarmTimingStore(Fetch fetch, Say say) : fetch_(std::move(fetch)), say_(std::move(say)) {}
+  using Send = std::function<void(const RunnerTiming&)>;
+  // `fetch` reads what the farm knows of a device, once; `send` hands on what is measured.
+  FarmTimingStore(Fetch fetch, Send send) : fetch_(std::move(fetch)), send_(std::move(send)) {}
 
   Result<std::vector<Timing>> find(const std::string& device, const std::string& problem) override;
   Status put(const std::string& device, const std::string& problem, const Timing& timing) override;
@@ -25,7 +26,7 @@ class FarmTimingStore final : public TimingStore {
   Problems& device_locked(const std::string& device);
 
   const Fetch fetch_;
-  const Say say_;
+  const Send send_;
   std::mutex mutex_;
   std::map<std::string, Problems> devices_;
 };

@@ -11,7 +11,7 @@ namespace enginery {
 
 class PipeTimingStore final : public TimingStore {
  public:
-  // Both outlive the store, and nobody else reads from `in_fd`.
+  // Both outlive the store, and no other reader uses `in_fd`.
   PipeTimingStore(int in_fd, LineBuffer& lines, LineWriter& out)
       : in_fd_(in_fd), lines_(lines), out_(out) {}
 
