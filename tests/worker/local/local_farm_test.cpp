@@ -199,6 +199,53 @@ TEST_F(LocalBuild, KeepsOnlyFailuresOfTheInput) {
   }
 }
 
+// A step is a row and a function: nothing else says that it is there.
+TEST_F(LocalBuild, RunsAStepThatATestAdds) {
+  static constexpr StepKind kCalibrate = static_cast<StepKind>(100);
+  static int calibrated = 0;
+  static std::string read_by_assemble;
+  std::vector<Step> table(steps().begin(), steps().end());
+  table.insert(table.begin() + 1, {kCalibrate,
+                                   "calibrate",
+                                   "calibrating",
+                                   {"model"},
+                                   "histograms",
+                                   Needs::device,
+                                   KeyRule::chained,
+                                   InChain::tuned_only});
+  table[3].reads.push_back("histograms");
+  std::vector<StepFunction> functions(step_functions().begin(), step_functions().end());
+  functions.push_back({kCalibrate, [](const StepContext& step) -> Result<StepOutputs> {
+                         ++calibrated;
+                         step.hooks.progress({"calibrating", 0, 1});
+                         StepOutputs out;
+                         out.blobs["histograms"] = "histograms of " + step.session.spec().name;
+                         return out;
+                       }});
+  for (StepFunction& function : functions)
+    if (function.kind == StepKind::assemble)
+      function.run = [](const StepContext& step) {
+        const auto found = step.inputs.find("histograms");
+        read_by_assemble = found == step.inputs.end() ? "" : *found->second;
+        return assemble_step(step);
+      };
+  request_.steps = table;
+  request_.functions = functions;
+  calibrated = 0;
+  const LocalBuildReport first = build();
+  EXPECT_EQ(calibrated, 1);
+  EXPECT_EQ(read_by_assemble, "histograms of net");
+  ASSERT_GE(first.phases.size(), 2u);
+  EXPECT_EQ(first.phases[1].first, "calibrate");
+  // Other weights: another engine's key, so the step runs again; the same ones: the catalog
+  // answers.
+  EXPECT_EQ(build().source, Source::cache);
+  EXPECT_EQ(calibrated, 1);
+  write_model(2);
+  build();
+  EXPECT_EQ(calibrated, 2);
+}
+
 // What a step has to leave is in its row; a function that forgets it fails here, not three steps
 // later.
 TEST_F(LocalBuild, RefusesAStepThatLeavesLessThanItsRowSays) {
