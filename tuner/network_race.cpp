@@ -41,6 +41,8 @@ std::string selection_key(const TacticSelection& selection) {
   return "assignment " + hash.finish().hex().substr(0, 32);
 }
 
+}  // namespace
+
 // One network with its buffers in several placements, where its speed depends on them.
 struct NetworkCandidate {
   std::vector<std::unique_ptr<Execution>> copies;
@@ -70,6 +72,8 @@ struct NetworkCandidate {
     return sum / static_cast<double>(copies.size());
   }
 };
+
+namespace {
 
 // Every copy gets weights of its own where all copies of them fit into the cache; larger weights
 // are read from all over the memory anyway.

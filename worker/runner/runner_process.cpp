@@ -94,7 +94,7 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   TRY(Pipe request, make_request_pipe());
   TRY(Pipe report, make_pipe());
   TRY(Pipe output, make_pipe());
-  std::unique_ptr<RunnerProcess> process(new RunnerProcess);
+  auto process = std::make_unique<RunnerProcess>(Started());
   process->kill_after_ = command.kill_after;
   process->kills_before_ = kernel_memory_kills();
   const std::vector<char*> arguments = pointers(command.program),

@@ -55,9 +55,15 @@ struct RunnerEvents {
 };
 
 class RunnerProcess {
+  // Only start() makes one.
+  struct Started {
+    explicit Started() = default;
+  };
+
  public:
   // internal: no process could be made.
   static Result<std::unique_ptr<RunnerProcess>> start(const RunnerCommand& command);
+  explicit RunnerProcess(Started) {}
   ~RunnerProcess();  // kills what still runs
 
   pid_t pid() const { return pid_; }
@@ -69,7 +75,6 @@ class RunnerProcess {
   bool crashed() const { return crashed_; }
 
  private:
-  RunnerProcess() = default;
   void listen(const RunnerEvents& events);
   bool drain(int fd, LineBuffer& buffer, const std::function<void(const std::string&)>& line);
   void handle(const std::string& line, const RunnerEvents& events);

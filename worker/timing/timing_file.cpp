@@ -60,7 +60,7 @@ Result<std::vector<TimingEntryText>> parse_timings(std::string_view text) {
 }
 
 Result<std::unique_ptr<FileTimingStore>> FileTimingStore::open(const std::filesystem::path& file) {
-  std::unique_ptr<FileTimingStore> store(new FileTimingStore(file));
+  auto store = std::make_unique<FileTimingStore>(Opened(), file);
   auto bytes = read_file(file);
   if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) return store;
   if (!bytes.ok()) return bytes.error().within("timing cache");

@@ -22,17 +22,22 @@ Result<std::vector<TimingEntryText>> parse_timings(std::string_view json);
 
 // Thread-safe. Written every few seconds while it changes, and by save().
 class FileTimingStore final : public TimingStore {
+  // Only open() makes one.
+  struct Opened {
+    explicit Opened() = default;
+  };
+
  public:
   // Reads the file; a missing one is empty. corrupt_data, storage.
   static Result<std::unique_ptr<FileTimingStore>> open(const std::filesystem::path& file);
 
+  FileTimingStore(Opened, std::filesystem::path file) : file_(std::move(file)) {}
   Result<std::vector<Timing>> find(const std::string& device, const std::string& problem) override;
   Status put(const std::string& device, const std::string& problem, const Timing& timing) override;
   // Writes the file, if anything is new.
   Status save();
 
  private:
-  explicit FileTimingStore(std::filesystem::path file) : file_(std::move(file)) {}
   Status save_locked();
 
   const std::filesystem::path file_;
