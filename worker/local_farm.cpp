@@ -177,10 +177,12 @@ class LocalFarm {
   // The core does not take the worker's word: a step left less than its row says.
   Error stalled() const {
     std::string reason = "no step can run";
-    for (const std::string& job : core_.job_ids(false))
-      for (const StepView& step : core_.view(job)->steps)
+    for (const std::string& job : core_.job_ids(false)) {
+      const auto view = core_.view(job);
+      for (const StepView& step : view->steps)
         if (!step.attempts.empty() && !step.attempts.back().message.empty())
           reason = step.name + ": " + step.attempts.back().message;
+    }
     return {ErrorCode::internal, "build " + worker_.subject().name + ": " + reason};
   }
 

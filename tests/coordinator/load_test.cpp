@@ -82,7 +82,8 @@ class Load {
     if (++fed_ % kBatch == 0) flush();
   }
   void flush() {
-    for (const Reply& reply : driver_->flush().replies)
+    const Outbox outbox = driver_->flush();
+    for (const Reply& reply : outbox.replies)
       if (const auto* answer = std::get_if<SyncReply>(&reply.body))
         if (const auto* run = std::get_if<RunStep>(&answer->desired))
           runs_.emplace_back(reply.to.route, run->ref);

@@ -136,7 +136,7 @@ TEST_P(KernelTexts, Compile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sm, KernelTexts, testing::Values(61, 70, 72, 75, 80, 86, 87, 89, 90),
-                         [](const auto& info) { return std::to_string(info.param); });
+                         [](const auto& row) { return std::to_string(row.param); });
 
 }  // namespace
 }  // namespace enginery

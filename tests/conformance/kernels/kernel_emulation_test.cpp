@@ -203,8 +203,8 @@ std::vector<Case> cases() {
   return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(Emulated, Kernels, testing::ValuesIn(cases()), [](const auto& info) {
-  return std::string(info.param.row.name) + "_sm" + std::to_string(info.param.compute_capability);
+INSTANTIATE_TEST_SUITE_P(Emulated, Kernels, testing::ValuesIn(cases()), [](const auto& test) {
+  return std::string(test.param.row.name) + "_sm" + std::to_string(test.param.compute_capability);
 });
 
 }  // namespace
