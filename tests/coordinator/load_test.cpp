@@ -20,9 +20,9 @@ double seconds_since(std::clock_t begin) {
   return std::max(1e-9, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
 }
 
-class Load {
+class LoadRun {
  public:
-  Load(int jobs, int workers) : jobs_(jobs), workers_(workers) {
+  LoadRun(int jobs, int workers) : jobs_(jobs), workers_(workers) {
     catalog_ = std::move(*Catalog::open(folder_.path));
     store_ = std::move(*make_sqlite_store(*catalog_));
     driver_ = std::move(*QueueDriver::open(*store_, clock_, CoreOptions{}));
@@ -103,7 +103,7 @@ class Load {
 TEST(Load, SubmitsAndDispatchesWithoutScanningEverything) {
   const int jobs = static_cast<int>(from_environment("ENGINERY_LOAD_JOBS", 1500));
   const int workers = static_cast<int>(from_environment("ENGINERY_LOAD_WORKERS", 100));
-  Load load(jobs, workers);
+  LoadRun load(jobs, workers);
   const double submitted = load.submit();
   const double dispatched = load.dispatch();
   std::printf("%d jobs, %d workers: %.0f submits, %.0f dispatches a processor second\n", jobs,

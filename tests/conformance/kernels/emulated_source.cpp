@@ -46,8 +46,14 @@ class EmulatedDevice final : public Device {
 };
 
 // False where threads wait for a barrier that others never reach.
-using Emulate = bool (*)(const char* entry, const void* arguments, const unsigned* grid,
-                         unsigned threads, unsigned shared, unsigned cluster, bool backward);
+using EmulateFunction = bool (*)(const char* entry, const void* arguments, const unsigned* grid,
+                                 unsigned threads, unsigned shared, unsigned cluster,
+                                 bool backward);
+
+// A kernel's text as a host function.
+struct Emulate {
+  EmulateFunction call = nullptr;
+};
 
 class PreparedEmulation final : public PreparedTactic {
  public:
@@ -74,9 +80,9 @@ class PreparedEmulation final : public PreparedTactic {
         std::memcpy(filled.data() + slot.offset, &pointer, sizeof pointer);
       }
       const bool ended =
-          emulate_(launch.entry.c_str(), filled.data(), launch.grid.data(), launch.threads,
-                   launch.shared_bytes, launch.grid[2] % cluster_ == 0 ? cluster_ : 1,
-                   order_ == EmulationOrder::backward);
+          emulate_.call(launch.entry.c_str(), filled.data(), launch.grid.data(), launch.threads,
+                        launch.shared_bytes, launch.grid[2] % cluster_ == 0 ? cluster_ : 1,
+                        order_ == EmulationOrder::backward);
       if (!ended) return Error{ErrorCode::internal, "a barrier that not every thread reaches"};
     }
     return {};
@@ -167,8 +173,8 @@ class EmulatedSource final : public TacticSource {
     }
     void* library = dlopen((name + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return Error{ErrorCode::internal, dlerror()};
-    auto emulate = reinterpret_cast<Emulate>(dlsym(library, "emulate"));
-    return loaded_[name] = emulate;
+    const auto call = reinterpret_cast<EmulateFunction>(dlsym(library, "emulate"));
+    return loaded_[name] = Emulate{call};
   }
 
   Device& device_;

@@ -162,7 +162,9 @@ TEST(MmaVariants, HaveNamesOfTheirOwnAndFitTheirSm) {
     EXPECT_LE(threads_of(v), 256) << name_of(v);
     EXPECT_LE(shared_bytes_of(v), (v.min_sm >= 80 ? 163 : 64) * 1024) << name_of(v);
     EXPECT_GE(shared_bytes_of(v), v.stages * (v.bm + v.bn) * v.row_bytes) << name_of(v);
-    if (v.cluster > 1) EXPECT_GE(shared_bytes_of(v), v.bm * (v.bn + 8) * 4) << name_of(v);
+    if (v.cluster > 1) {
+      EXPECT_GE(shared_bytes_of(v), v.bm * (v.bn + 8) * 4) << name_of(v);
+    }
   }
   EXPECT_EQ(name_of({128, 128, 64, 4, 64, 32, 1, 1, 80}), "128x128x64b_s4_w8");
   EXPECT_EQ(name_of({64, 64, 128, 4, 32, 32, 4, 1, 90}), "64x64x128b_s4_c4");
