@@ -17,7 +17,9 @@ TEST(Tuner, LosesTheDeviceToATacticOnceAndLeavesItAloneThen) {
     const auto timings =
         tuning.store.find(device_key(tuning.device.info()), tuning.network.nodes[0].problem.key());
     for (const Timing& t : *timings) {
-      if (t.tactic.starts_with("test:bad")) EXPECT_EQ(t.failure_kind, FailureKind::fault);
+      if (t.tactic.starts_with("test:bad")) {
+        EXPECT_EQ(t.failure_kind, FailureKind::fault);
+      }
     }
   }
 }
