@@ -278,19 +278,23 @@ TEST(Tuner, StopsWhenCancelledAndKeepsWhatItMeasured) {
 TEST(Tuner, FailsOnAMissOfAStoreThatOnlyReads) {
   Tuning tuning({{"slow", 50}, {"fast", 10}});
   ReadOnlyTimingStore read_only(tuning.store);
-  auto select = [&] {
-    return Tuner(tuning.device, tuning.sources, read_only, {}).select(tuning.network);
+  auto select = [&](bool one_by_one) {
+    TunerOptions options;
+    options.one_by_one = one_by_one;
+    return Tuner(tuning.device, tuning.sources, read_only, options).select(tuning.network);
   };
-  const auto missed = select();
-  ASSERT_FALSE(missed);
-  EXPECT_EQ(missed.error().code, ErrorCode::not_found);
-  EXPECT_NE(missed.error().message.find("the timing cache has no entry for test:slow"),
-            std::string::npos)
-      << missed.error().message;
-  EXPECT_EQ(tuning.device.timed, 0);
-  EXPECT_EQ(tuning.device.compiled_ahead, 0);
+  for (const bool one_by_one : {false, true}) {
+    const auto missed = select(one_by_one);
+    ASSERT_FALSE(missed);
+    EXPECT_EQ(missed.error().code, ErrorCode::not_found);
+    EXPECT_NE(missed.error().message.find("the timing cache has no entry for test:slow"),
+              std::string::npos)
+        << missed.error().message;
+    EXPECT_EQ(tuning.device.timed, 0) << "nothing is measured, then thrown away";
+    EXPECT_EQ(tuning.device.compiled_ahead, 0);
+  }
   ASSERT_TRUE(tuning.select());
-  EXPECT_TRUE(select());
+  EXPECT_TRUE(select(false));
 }
 
 TEST(Tuner, FailsOnANetworkThatAStoreThatOnlyReadsLacks) {
@@ -299,9 +303,11 @@ TEST(Tuner, FailsOnANetworkThatAStoreThatOnlyReadsLacks) {
   TunerOptions layers_only;
   layers_only.aux_streams = 0;
   ASSERT_TRUE(tuning.select(nullptr, layers_only));
+  const int timed = tuning.device.timed;
   const auto missed = Tuner(tuning.device, tuning.sources, read_only, {}).select(tuning.network);
   ASSERT_FALSE(missed);
   EXPECT_EQ(missed.error().code, ErrorCode::not_found);
+  EXPECT_EQ(tuning.device.timed, timed);
   ASSERT_TRUE(tuning.select());
   EXPECT_TRUE(Tuner(tuning.device, tuning.sources, read_only, {}).select(tuning.network));
 }
