@@ -66,7 +66,8 @@ TEST_F(FarmVerbs, ADryRunSaysWhatWouldBeBuiltAndLeavesNoJob) {
   ASSERT_EQ(dry.code, ExitCode::ok) << dry.err;
   EXPECT_TRUE(dry.json()["job"].is_null());
   EXPECT_EQ(dry.json()["targets"][0]["sku"], "p4");
-  for (const Json& job : ask({"jobs", "--json"}).json()["jobs"]) EXPECT_NE(job["model"], "dry");
+  const Json listed = ask({"jobs", "--json"}).json();
+  for (const Json& job : listed["jobs"]) EXPECT_NE(job["model"], "dry");
 }
 
 TEST_F(FarmVerbs, ATargetThatNoWorkerOffersIsRefusedUnlessItMayWait) {
