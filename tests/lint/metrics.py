@@ -43,7 +43,7 @@ def measure(root):
     raw = [f"{p}:{text.count(chr(10), 0, m.start()) + 1}" for p, text in code.items()
            for m in re.finditer(r"(?<!operator )\bnew\s+(?:\([^)]*\)\s*)?[A-Z]\w*", text)]
     raw += [f"{p}:{text.count(chr(10), 0, m.start()) + 1}" for p, text in code.items()
-            for m in re.finditer(r"\bdelete\b(?!\s*;)(?<!= delete)", text) if "= delete" not in text[m.start() - 3:m.end()]]
+            for m in re.finditer(r"(?<!= )\bdelete\b(?!\s*;)", text)]
     folders = collections.Counter(p.rsplit("/", 1)[0] for p in product)
     crowded = [f"{f}: {n}" for f, n in sorted(folders.items()) if n > FAMILY_FOLDERS.get(f, MAX_FOLDER_FILES)]
     longest = max(functions)

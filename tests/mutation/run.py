@@ -53,7 +53,6 @@ class Build:
     def __init__(self):
         self.tree = ROOT / "build/mutation/tree"
         self.build = ROOT / "build/mutation/build"
-        self.tests = None
 
     def prepare(self):
         head = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True).strip()
