@@ -5,6 +5,7 @@
     run.py --only NAME ...       those whose name contains one of the words
     run.py --list                checks only that every row's pattern stands once in its file; needs no build
     run.py --changed REV         only rows whose file has changed since a revision
+    run.py --shard 1/2           every second row, beginning with the first: two shards run side by side, each in a tree of its own
 
 Works in a git worktree of HEAD below build/mutation, with a build folder of its own: the checkout is not touched. A row is one
 JSON object a line: name, file, pattern (stands once in the file), replacement, tests (a regular expression of ctest names), filter
@@ -50,9 +51,9 @@ def problem_of(row, root):
 class Build:
     """A worktree of HEAD and its build folder."""
 
-    def __init__(self):
-        self.tree = ROOT / "build/mutation/tree"
-        self.build = ROOT / "build/mutation/build"
+    def __init__(self, shard):
+        self.tree = ROOT / f"build/mutation/tree{shard}"
+        self.build = self.tree / "build/dev"
 
     def prepare(self):
         head = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True).strip()
@@ -98,11 +99,20 @@ class Build:
             path.write_text(original)
 
 
+def shard_of(text):
+    """(1, 2) of "1/2"; a ValueError, which argparse reports, for anything that is no shard."""
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise ValueError(text)
+    return number, count
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--changed", metavar="REV")
+    parser.add_argument("--shard", type=shard_of, default=(1, 1), metavar="K/N")
     arguments = parser.parse_args()
     rows = read_rows()
     if arguments.only:
@@ -119,7 +129,9 @@ def main():
         print(f"{len(rows)} bugs, {len(problems)} rows that cannot be planted")
         return 1 if problems or not rows else 0
 
-    build = Build()
+    shard, shards = arguments.shard
+    rows = rows[shard - 1::shards]
+    build = Build(shard)
     build.prepare()
     ends = {}
     for number, row in enumerate(rows, 1):
