@@ -84,6 +84,13 @@ void for_each_window(const PlaneTaps& p, int64_t planes, const Tensor& x, Tensor
   }
 }
 
+// Where a maximum begins: what every element of the input is at least.
+template <typename T>
+constexpr T smallest() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
+
 template <typename T>
 T larger(T a, T b) {
   return a < b || b != b ? b : a;  // NaN wins, as in ONNX Runtime
@@ -137,7 +144,7 @@ Status reference(const Pooling& op, ReferenceInputs in, ReferenceOutputs out) {
         p, x[0] * x[1], *in[0], out[0],
         [&](const T* plane, const PoolingTaps& tz, const PoolingTaps& ty, const PoolingTaps& tx) {
           if (op.kind == PoolKind::max) {
-            T largest = std::numeric_limits<T>::lowest();
+            T largest = smallest<T>();
             for_each_in_window(p, tz, ty, tx,
                                [&](int64_t at) { largest = larger(largest, plane[at]); });
             return largest;
@@ -173,7 +180,7 @@ Status reference(const GlobalPooling& op, ReferenceInputs in, ReferenceOutputs o
     const T* x = elements<T>(*in[0]);
     T* y = elements<T>(out[0]);
     for (int64_t i = 0; i < planes; ++i, x += plane) {
-      T largest = std::numeric_limits<T>::lowest();
+      T largest = smallest<T>();
       double sum = 0;
       for (int64_t j = 0; j < plane; ++j) {
         largest = larger(largest, x[j]);

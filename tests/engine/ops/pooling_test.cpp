@@ -104,5 +104,37 @@ TEST(GlobalPooling, ReducesEveryPlane) {
   EXPECT_REFUSED(infer_of(GlobalPooling{}, {f32({1, 2})}), "dimensions");
 }
 
+TEST(Pooling, TheLargestOfMinusInfinitiesIsMinusInfinity) {
+  const Tensor x = floats({1, 1, 4}, {-kInfinity, -kInfinity, -kInfinity, 1});
+  EXPECT_EQ(values(run(pool1d(kMax, 2, 2), {x})), (Floats{-kInfinity, 1}));
+  EXPECT_EQ(values(run(GlobalPooling{kMax}, {floats({1, 1, 2}, {-kInfinity, -kInfinity})})),
+            Floats{-kInfinity});
+}
+
+TEST(Pooling, AveragesInDouble) {
+  EXPECT_EQ(values(run(pool1d(kAverage, 2, 2), {floats({1, 1, 2}, {3e38f, 3e38f})})),
+            Floats{3e38f});
+  EXPECT_EQ(values(run(GlobalPooling{}, {floats({1, 1, 4}, {1e8f, 2, 2, -1e8f})})), Floats{1});
+}
+
+TEST(Pooling, EachDimensionHasItsOwnStrideAndPads) {
+  const Pooling op{kMax, {1, 2}, {2, 1}, {1, 1}, {0, 1}, {0, 0}, false, false};
+  EXPECT_EQ(values(run(op, {counting({1, 1, 3, 2})})), (Floats{0, 1, 4, 5}));
+}
+
+TEST(Pooling, PadsAtOneEndAloneAreCountedThere) {
+  const Tensor x = floats({1, 1, 2}, {4, 8});
+  EXPECT_EQ(values(run(with_padding(pool1d(kAverage, 2, 1, 1, 0)), {x})), (Floats{2, 6}));
+  EXPECT_EQ(values(run(with_padding(pool1d(kAverage, 2, 1, 0, 1)), {x})), (Floats{6, 4}));
+}
+
+TEST(GlobalPooling, PassesNanOnAndTakesBytesForMax) {
+  EXPECT_TRUE(std::isnan(values(run(GlobalPooling{kMax}, {floats({1, 1, 2}, {1, NAN})}))[0]));
+  EXPECT_EQ(values<uint8_t>(run(GlobalPooling{kMax}, {Tensor::of<uint8_t>({1, 1, 2}, {3, 200})})),
+            std::vector<uint8_t>{200});
+  EXPECT_REFUSED(infer_of(GlobalPooling{kAverage}, {TensorType{DataType::uint8, {1, 1, 2}}}),
+                 "floating");
+}
+
 }  // namespace
 }  // namespace enginery
