@@ -32,10 +32,12 @@ Result<std::vector<int64_t>> parse_ints(std::string_view text) {
   text = text.substr(1, text.size() - 2);
   std::vector<int64_t> out;
   while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
+    const size_t comma = text.find(',');
     TRY(const int64_t value, parse_int(text.substr(0, comma)));
     out.push_back(value);
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    if (comma == text.npos) break;
+    text.remove_prefix(comma + 1);
+    if (text.empty()) return bad_attribute("list", "[...,]", "an integer after each comma");
   }
   return out;
 }
