@@ -39,6 +39,20 @@ uint16_t double_to_half(double value) {
   return bits;
 }
 
+// The same for bfloat16, by way of a float that is rounded to odd: its last bit is 1 wherever
+// something was cut off, so that the second rounding takes no exact half for one.
+uint16_t double_to_bfloat16(double value) {
+  const float rounded = static_cast<float>(value);
+  if (std::isnan(value) || static_cast<double>(rounded) == value) return float_to_bfloat16(rounded);
+  uint32_t bits;
+  std::memcpy(&bits, &rounded, 4);
+  if (std::abs(static_cast<double>(rounded)) > std::abs(value)) --bits;  // towards zero
+  bits |= 1;
+  float odd;
+  std::memcpy(&odd, &bits, 4);
+  return float_to_bfloat16(odd);
+}
+
 template <typename T>
 double load(const T& v) {
   if constexpr (std::is_same_v<T, Half>)
@@ -56,7 +70,7 @@ T store(double v) {
   if constexpr (std::is_same_v<T, Half>)
     return {double_to_half(v)};
   else if constexpr (std::is_same_v<T, BFloat16>)
-    return {float_to_bfloat16(static_cast<float>(v))};
+    return {double_to_bfloat16(v)};
   else if constexpr (std::is_same_v<T, Boolean>)
     return {v != 0};
   else if constexpr (std::is_floating_point_v<T>)
