@@ -156,5 +156,76 @@ TEST(PRelu, RefusesASlopeThatWouldWidenTheInput) {
   EXPECT_REFUSED(infer_of(PRelu{}, {f32({1}), f32({2})}), "does not broadcast");
 }
 
+TEST(Activation, InfinitiesGoWhereTheFormulaLeads) {
+  using K = ActivationKind;
+  const ActivationCase cases[] = {
+      {{K::relu}, kInfinity, kInfinity},
+      {{K::relu}, -kInfinity, 0},
+      {{K::clip, -1, 6}, kInfinity, 6},
+      {{K::clip, -1, 6}, -kInfinity, -1},
+      {{K::elu, 2}, -kInfinity, -2},
+      {{K::selu, 2, 3}, -kInfinity, -6},
+      {{K::celu, 2}, -kInfinity, -2},
+      {{K::sigmoid}, kInfinity, 1},
+      {{K::sigmoid}, -kInfinity, 0},
+      {{K::hard_sigmoid, 0.2f, 0.5f}, -kInfinity, 0},
+      {{K::hard_swish}, kInfinity, kInfinity},
+      {{K::tanh}, -kInfinity, -1},
+      {{K::softplus}, kInfinity, kInfinity},
+      {{K::softplus}, -kInfinity, 0},
+      {{K::thresholded_relu, 1}, kInfinity, kInfinity},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(activate(c.op, c.x), c.y) << attributes_text(c.op) << " of " << c.x;
+}
+
+TEST(Activation, ClipOfIntegersTruncatesItsBounds) {
+  const Tensor x = Tensor::of<uint8_t>({4}, {0, 2, 3, 200});
+  EXPECT_EQ(values<uint8_t>(run(Activation{ActivationKind::clip, 1.5f, 3.5f}, {x})),
+            (std::vector<uint8_t>{1, 2, 3, 3}));
+  // Bounds that the type cannot hold bound nothing.
+  EXPECT_EQ(values<uint8_t>(run(Activation{ActivationKind::clip, -1e9f, 1e9f}, {x})),
+            (std::vector<uint8_t>{0, 2, 3, 200}));
+}
+
+TEST(Unary, PolesAndDomainsFollowIeee) {
+  const auto of = [](UnaryKind kind, float x) {
+    return values(run(Unary{kind}, {floats({1}, {x})}))[0];
+  };
+  EXPECT_EQ(of(UnaryKind::log, 0), -kInfinity);
+  EXPECT_EQ(of(UnaryKind::reciprocal, -0.0f), -kInfinity);
+  EXPECT_EQ(of(UnaryKind::exp, 1000), kInfinity);
+  EXPECT_EQ(of(UnaryKind::atanh, 1), kInfinity);
+  EXPECT_TRUE(std::isnan(of(UnaryKind::sqrt, -1)));
+  EXPECT_TRUE(std::isnan(of(UnaryKind::acos, 2)));
+  EXPECT_TRUE(std::isnan(of(UnaryKind::sign, NAN)));
+  EXPECT_TRUE(std::signbit(of(UnaryKind::neg, 0)));
+  EXPECT_TRUE(std::signbit(of(UnaryKind::ceil, -0.5f)));
+}
+
+TEST(Unary, RoundsEveryHalfToTheEvenNeighbour) {
+  EXPECT_EQ(
+      values(run(Unary{UnaryKind::round}, {floats({6}, {-2.5f, -1.5f, -0.5f, 0.5f, 1.5f, 2.5f})})),
+      (Floats{-2, -2, 0, 0, 2, 2}));
+}
+
+TEST(Unary, RoundingAnIntegerChangesNothing) {
+  const Tensor x = ints({INT64_MAX, -7});
+  for (const UnaryKind kind : {UnaryKind::floor, UnaryKind::ceil, UnaryKind::round})
+    EXPECT_EQ(values<int64_t>(run(Unary{kind}, {x})), values<int64_t>(x));
+}
+
+TEST(Unary, UnsignedIntegersWrapBelowZero) {
+  EXPECT_EQ(values<uint16_t>(run(Unary{UnaryKind::neg}, {Tensor::of<uint16_t>({2}, {1, 0})})),
+            (std::vector<uint16_t>{65535, 0}));
+}
+
+TEST(PRelu, SlopesTouchNegativesAlone) {
+  const Tensor y = run(PRelu{}, {floats({3}, {NAN, 2, -2}), floats({3}, {5, NAN, 3})});
+  EXPECT_TRUE(std::isnan(values(y)[0]));
+  EXPECT_EQ(values(y)[1], 2);
+  EXPECT_EQ(values(y)[2], -6);
+}
+
 }  // namespace
 }  // namespace enginery

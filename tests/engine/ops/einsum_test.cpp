@@ -50,5 +50,36 @@ TEST(Einsum, SaysWhatItExpected) {
   EXPECT_REFUSED(with("", {2}, {3}), "1 terms");
 }
 
+TEST(Einsum, TakesThreeTermsAndScalars) {
+  const Tensor a = floats({2}, {1, 2}), m = floats({2, 2}, {1, 2, 3, 4}),
+               b = floats({2}, {10, 100});
+  EXPECT_EQ(values(run(Einsum{"i,ij,j->"}, {a, m, b})), Floats{1 * 210 + 2 * 430});
+  EXPECT_EQ(values(run(Einsum{",i->i"}, {floats({}, {3}), a})), (Floats{3, 6}));
+}
+
+TEST(Einsum, ARepeatedLetterWalksTheDiagonal) {
+  const Tensor cube = counting({2, 2, 2});
+  EXPECT_EQ(values(run(Einsum{"iii->i"}, {cube})), (Floats{0, 7}));
+  EXPECT_EQ(values(run(Einsum{"iij->j"}, {cube})), (Floats{6, 8}));
+  EXPECT_EQ(values(run(Einsum{"ii"}, {floats({2, 2}, {1, 2, 3, 4})})), Floats{5});  // the trace
+}
+
+TEST(Einsum, ASizeOfOneRepeatsAndCaseMatters) {
+  EXPECT_EQ(
+      values(run(Einsum{"ij,ij->ij"}, {floats({1, 2}, {1, 2}), floats({2, 2}, {1, 2, 3, 4})})),
+      (Floats{1, 4, 3, 8}));
+  EXPECT_EQ(run(Einsum{"aA,Ab->ab"}, {counting({2, 3}), counting({3, 4})}).dims(), (Dims{2, 4}));
+}
+
+TEST(Einsum, IntegersWrap) {
+  EXPECT_EQ(values<int64_t>(run(Einsum{"i->"}, {ints({INT64_MAX, 1})})),
+            std::vector<int64_t>{INT64_MIN});
+}
+
+TEST(Einsum, RefusesASumTooLongToCount) {
+  const int64_t huge = int64_t{1} << 30;
+  EXPECT_REFUSED(infer_of(Einsum{"a,b->"}, {f32({huge}), f32({huge})}), "2^40");
+}
+
 }  // namespace
 }  // namespace enginery

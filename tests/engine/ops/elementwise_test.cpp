@@ -144,5 +144,87 @@ TEST(Cast, KeepsDoublesThatFloatCannotHold) {
             std::vector<int64_t>{9007199254740991});
 }
 
+TEST(Binary, EveryComparisonWithNanIsFalse) {
+  for (const K kind : {K::equal, K::greater, K::greater_equal, K::less, K::less_equal}) {
+    EXPECT_FALSE(holds(kind, NAN, 1)) << attributes_text(Binary{kind});
+    EXPECT_FALSE(holds(kind, 1, NAN)) << attributes_text(Binary{kind});
+    EXPECT_FALSE(holds(kind, NAN, NAN)) << attributes_text(Binary{kind});
+  }
+}
+
+TEST(Binary, ComparesIntegersThatNoFloatTellsApart) {
+  const Tensor a = ints({INT64_MAX}), b = ints({INT64_MAX - 1});
+  EXPECT_EQ(bits(run(Binary{K::equal}, {a, b})), std::vector<int>{0});
+  EXPECT_EQ(bits(run(Binary{K::greater}, {a, b})), std::vector<int>{1});
+}
+
+TEST(Binary, RemaindersTakeTheSignOfTheirOperand) {
+  struct Case {
+    float a, b, mod, fmod;
+  };
+  for (const Case& c : {Case{5.5f, 2, 1.5f, 1.5f},
+                        {-5.5f, 2, 0.5f, -1.5f},
+                        {5.5f, -2, -0.5f, 1.5f},
+                        {-5.5f, -2, -1.5f, -1.5f},
+                        {4, 2, 0, 0},
+                        {-4, 2, 0, 0}}) {
+    EXPECT_EQ(apply(K::mod, c.a, c.b), c.mod) << c.a << " mod " << c.b;
+    EXPECT_EQ(apply(K::fmod, c.a, c.b), c.fmod) << c.a << " fmod " << c.b;
+  }
+  EXPECT_TRUE(std::isnan(apply(K::mod, 1, 0)));
+}
+
+TEST(Binary, ASignedShiftToTheRightKeepsTheSign) {
+  EXPECT_EQ(apply_integer<int8_t>(K::shift_right, -128, 1), -64);
+  EXPECT_EQ(apply_integer<int8_t>(K::shift_right, -1, 100), -1);
+  EXPECT_EQ(apply_integer<int32_t>(K::shift_right, 5, 64), 0);
+}
+
+TEST(Binary, PowFollowsIeeeAtItsCorners) {
+  EXPECT_EQ(apply(K::pow, 0, 0), 1);
+  EXPECT_EQ(apply(K::pow, 1, NAN), 1);
+  EXPECT_EQ(apply(K::pow, 0, -1), kInfinity);
+  EXPECT_TRUE(std::isnan(apply(K::pow, -8, 1.0f / 3)));
+  EXPECT_EQ(apply_integer<int64_t>(K::pow, 0, 0), 1);
+  EXPECT_EQ(apply_integer<int64_t>(K::pow, -1, INT64_MAX), -1);
+}
+
+TEST(Binary, AnIntegerRaisedToAFractionTruncatesAndSaturates) {
+  const auto power = [](int32_t base, float exponent) {
+    return values<int32_t>(run(Binary{K::pow}, {Tensor::scalar(base), floats({}, {exponent})}))[0];
+  };
+  EXPECT_EQ(power(10, 0.5f), 3);
+  EXPECT_EQ(power(10, 20), INT32_MAX);
+  EXPECT_EQ(power(2, -1), 0);
+}
+
+TEST(Binary, HalvesAreRoundedOnce) {
+  // 2048 + 1 lies halfway between two halves: to even; 2048 + 3 rounds up.
+  const auto half = [](float v) { return convert(floats({}, {v}), DataType::float16); };
+  const auto sum = [&](float a, float b) {
+    return values(convert(run(Binary{}, {half(a), half(b)}), DataType::float32))[0];
+  };
+  EXPECT_EQ(sum(2048, 1), 2048);
+  EXPECT_EQ(sum(2048, 3), 2052);
+  EXPECT_EQ(sum(65504, 65504), kInfinity);
+}
+
+TEST(Where, BroadcastsAllThreeAndKeepsEveryBit) {
+  const Tensor y = run(Where{}, {booleans({2, 1, 1}, {0, 1}), ints({INT64_MAX, 2}),
+                                 Tensor::of<int64_t>({2, 1}, {-3, -4})});
+  EXPECT_EQ(y.dims(), (Dims{2, 2, 2}));
+  EXPECT_EQ(values<int64_t>(y), (std::vector<int64_t>{-3, -3, -4, -4, INT64_MAX, 2, INT64_MAX, 2}));
+  EXPECT_EQ(
+      run(Where{}, {booleans({1}, {1}), Tensor(DataType::float32, {0}), floats({}, {1})}).dims(),
+      Dims{0});
+}
+
+TEST(Cast, SaturatesFloatsAndWrapsIntegers) {
+  EXPECT_EQ(values<int8_t>(run(Cast{DataType::int8}, {floats({3}, {-129, 127.9f, NAN})})),
+            (std::vector<int8_t>{-128, 127, 0}));
+  EXPECT_EQ(values<int8_t>(run(Cast{DataType::int8}, {ints({128, -129})})),
+            (std::vector<int8_t>{-128, 127}));
+}
+
 }  // namespace
 }  // namespace enginery

@@ -86,5 +86,54 @@ TEST(Gemm, SaysWhatItExpected) {
                  "does not broadcast");
 }
 
+TEST(MatMul, AVectorIsARowOnTheLeftAndAColumnOnTheRight) {
+  const Tensor m = floats({2, 2}, {1, 2, 3, 4}), v = floats({2}, {10, 100});
+  EXPECT_EQ(values(run(MatMul{}, {v, m})), (Floats{310, 420}));
+  EXPECT_EQ(values(run(MatMul{}, {m, v})), (Floats{210, 430}));
+}
+
+TEST(MatMul, SumsInDouble) {
+  // In float the one would vanish beside 1e8 before 1e8 is taken away again.
+  EXPECT_EQ(values(run(MatMul{}, {floats({1, 3}, {1e8f, 1, -1e8f}), floats({3, 1}, {1, 1, 1})})),
+            Floats{1});
+}
+
+TEST(MatMul, AnEmptyStackGivesAnEmptyStack) {
+  EXPECT_EQ(run(MatMul{}, {Tensor(DataType::float32, {0, 2, 3}), counting({3, 4})}).dims(),
+            (Dims{0, 2, 4}));
+}
+
+TEST(MatMul, TakesNoSmallIntegers) {
+  const TensorType bytes{DataType::int8, {2, 2}};
+  EXPECT_REFUSED(infer_of(MatMul{}, {bytes, bytes}), "32- or 64-bit integers, got int8");
+}
+
+TEST(Gemm, TransposesBothAndBroadcastsAScalar) {
+  const Tensor a = floats({2, 1}, {2, 3}), b = floats({1, 2}, {5, 7});
+  const Gemm both{.transpose_a = true, .transpose_b = true};
+  EXPECT_EQ(values(run(both, {a, b, floats({}, {100})})), Floats{131});
+}
+
+TEST(Gemm, WithoutCItsFactorDoesNotMatter) {
+  EXPECT_EQ(values(run(Gemm{.beta = kInfinity}, {floats({1, 1}, {2}), floats({1, 1}, {3})})),
+            Floats{6});
+}
+
+TEST(Gemm, NoInnerElementsLeaveC) {
+  EXPECT_EQ(values(run(Gemm{.beta = 2}, {Tensor(DataType::float32, {1, 0}),
+                                         Tensor(DataType::float32, {0, 2}), floats({2}, {1, 4})})),
+            (Floats{2, 8}));
+}
+
+TEST(Gemm, IntegersUnderAFactorTruncateAndSaturate) {
+  const auto gemm = [](float alpha, int32_t a) {
+    return values<int32_t>(run(Gemm{.alpha = alpha}, {Tensor::of<int32_t>({1, 1}, {a}),
+                                                      Tensor::of<int32_t>({1, 1}, {1})}))[0];
+  };
+  EXPECT_EQ(gemm(0.5f, 7), 3);
+  EXPECT_EQ(gemm(0.5f, -7), -3);
+  EXPECT_EQ(gemm(4, INT32_MAX), INT32_MAX);
+}
+
 }  // namespace
 }  // namespace enginery

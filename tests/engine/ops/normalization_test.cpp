@@ -83,5 +83,65 @@ TEST(Softmax, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Softmax{}, {i64({2, 3})}), "floating");
 }
 
+TEST(BatchNorm, TakesAMatrixAndNoVarianceAtAll) {
+  // Rank 2 has one element a channel; a variance of 0 leaves epsilon alone under the root.
+  expect_near(run(BatchNorm{.epsilon = 0.25f},
+                  {floats({2, 2}, {1, 2, 3, 4}), floats({2}, {1, 1}), floats({2}, {0, 10}),
+                   floats({2}, {1, 2}), floats({2}, {0, 0})}),
+              {0, 10, 4, 14});
+}
+
+TEST(Lrn, LooksAcrossChannelsAtOnePositionOnly) {
+  // Two positions, two channels: the squares of 1 and 2, and of 10 and 20.
+  expect_near(
+      run(Lrn{.size = 3, .alpha = 3, .beta = 1, .bias = 0}, {floats({1, 2, 2}, {1, 10, 2, 20})}),
+      {1.f / 5, 10.f / 500, 2.f / 5, 20.f / 500});
+}
+
+TEST(Lrn, AnEvenSizeReachesFurtherUp) {
+  // Krizhevsky's window of 4: one channel below, two above.
+  expect_near(
+      run(Lrn{.size = 4, .alpha = 4, .beta = 1, .bias = 0}, {floats({1, 4, 1}, {1, 2, 3, 4})}),
+      {1.f / 14, 2.f / 30, 3.f / 29, 4.f / 25});
+}
+
+TEST(InstanceNorm, AConstantPlaneIsItsBias) {
+  EXPECT_EQ(values(run(InstanceNorm{},
+                       {floats({1, 1, 3}, {7, 7, 7}), floats({1}, {100}), floats({1}, {-2})})),
+            (Floats{-2, -2, -2}));
+}
+
+TEST(InstanceNorm, NeedsSpatialDimensionsAndAnEpsilonThatIsANumber) {
+  EXPECT_REFUSED(infer_of(InstanceNorm{}, {f32({1, 2}), f32({2}), f32({2})}),
+                 "3 or more dimensions");
+  EXPECT_REFUSED(infer_of(InstanceNorm{.epsilon = NAN}, {f32({1, 2, 3}), f32({2}), f32({2})}),
+                 "epsilon");
+}
+
+TEST(LayerNorm, NormalisesOverSeveralDimensionsAndBroadcastsItsScale) {
+  const Tensor x = floats({1, 2, 2}, {-3, -1, 1, 3});  // mean 0, variance 5
+  const float unit = 1 / std::sqrt(5.0f);
+  expect_near(run(LayerNorm{.axis = 1, .epsilon = 0}, {x, floats({2, 1}, {1, 10})}),
+              {-3 * unit, -1 * unit, 10 * unit, 30 * unit});
+  expect_near(run(LayerNorm{.axis = -2, .epsilon = 0}, {x, floats({1}, {2}), floats({2}, {5, 6})}),
+              {-6 * unit + 5, -2 * unit + 6, 2 * unit + 5, 6 * unit + 6});
+}
+
+TEST(Softmax, MinusInfinityTakesNoShare) {
+  expect_near(run(Softmax{}, {floats({3}, {1, -kInfinity, 1})}), {0.5f, 0, 0.5f});
+  const Tensor logs = run(Softmax{.log = true}, {floats({2}, {0, -kInfinity})});
+  EXPECT_EQ(values(logs), (Floats{0, -kInfinity}));
+}
+
+TEST(Softmax, NormalisesAMiddleAxis) {
+  const Tensor x = floats({1, 2, 2}, {0, 5, std::log(3.0f), 5});
+  expect_near(run(Softmax{.axis = 1}, {x}), {0.25f, 0.5f, 0.75f, 0.5f});
+}
+
+TEST(Softmax, LogKeepsWhatTheQuotientWouldLose) {
+  // exp(-200) is 0 in float; its logarithm is not.
+  expect_near(run(Softmax{.log = true}, {floats({2}, {0, -200})}), {0, -200}, 1e-4f);
+}
+
 }  // namespace
 }  // namespace enginery

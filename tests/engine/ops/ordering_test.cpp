@@ -55,5 +55,44 @@ TEST(NonZero, ListsPositionsOfAConstant) {
   EXPECT_EQ(refusal(infer_of(NonZero{}, {f32({2})})).substr(0, 11), "unsupported");
 }
 
+TEST(TopK, TheSmallestLeaveNanForLast) {
+  const auto best = top({.largest = false}, floats({4}, {NAN, 3, -kInfinity, 3}), 4);
+  EXPECT_EQ(values<int64_t>(best[1]), (std::vector<int64_t>{2, 1, 3, 0}));
+}
+
+TEST(TopK, TellsIntegersApartThatNoFloatDoes) {
+  const auto best = top({}, ints({INT64_MAX - 1, INT64_MAX, INT64_MIN}), 2);
+  EXPECT_EQ(values<int64_t>(best[0]), (std::vector<int64_t>{INT64_MAX, INT64_MAX - 1}));
+}
+
+TEST(TopK, SortsEachLaneOfAMiddleAxis) {
+  const Tensor x = floats({2, 2, 2}, {1, 8, 3, 6, 5, 4, 7, 2});
+  const auto best = top({.axis = 1}, x, 2);
+  EXPECT_EQ(values(best[0]), (Floats{3, 8, 1, 6, 7, 4, 5, 2}));
+  EXPECT_EQ(values<int64_t>(best[1]), (std::vector<int64_t>{1, 0, 0, 1, 1, 0, 0, 1}));
+}
+
+TEST(CumSum, RunsAlongAMiddleAxis) {
+  const Tensor x = counting({2, 2, 2}), axis = ints({1});
+  EXPECT_EQ(values(run(CumSum{}, {x, axis})), (Floats{0, 1, 2, 4, 4, 5, 10, 12}));
+  EXPECT_EQ(values(run(CumSum{.exclusive = true, .reverse = true}, {x, axis})),
+            (Floats{2, 3, 0, 0, 6, 7, 0, 0}));
+}
+
+TEST(CumSum, SumsInDouble) {
+  EXPECT_EQ(values(run(CumSum{}, {floats({3}, {1e8f, 1, -1e8f}), ints({0})}))[2], 1);
+}
+
+TEST(NonZero, AScalarHasNoCoordinates) {
+  // ONNX NonZero-13: the output of a scalar is [0, n].
+  EXPECT_EQ(run(NonZero{}, {floats({}, {5})}).dims(), (Dims{0, 1}));
+  EXPECT_EQ(run(NonZero{}, {floats({}, {0})}).dims(), (Dims{0, 0}));
+}
+
+TEST(NonZero, NanCountsAndMinusZeroDoesNot) {
+  EXPECT_EQ(values<int64_t>(run(NonZero{}, {floats({3}, {NAN, -0.0f, 1e-45f})})),
+            (std::vector<int64_t>{0, 2}));
+}
+
 }  // namespace
 }  // namespace enginery

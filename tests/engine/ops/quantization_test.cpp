@@ -50,5 +50,50 @@ TEST(Quantization, SaysWhatItExpected) {
                  "one type");
 }
 
+TEST(Quantize, AddsTheZeroPointAfterRounding) {
+  // 2.5 rounds to 2, then the zero point 1: not 3.5 rounded to 4.
+  EXPECT_EQ(values<int8_t>(run(Quantize{}, {floats({2}, {2.5f, -2.5f}), floats({}, {1}),
+                                            Tensor::scalar<int8_t>(1)})),
+            (std::vector<int8_t>{3, -1}));
+}
+
+TEST(Quantize, InfinitiesSaturateAndNanIsZero) {
+  const Tensor x = floats({3}, {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()});
+  EXPECT_EQ(values<uint8_t>(run(Quantize{.to = DataType::uint8}, {x, floats({}, {1})})),
+            (std::vector<uint8_t>{255, 0, 0}));
+}
+
+TEST(Quantize, ReachesBothEndsOfSixteenBits) {
+  const Tensor x = floats({2}, {-1e6f, 1e6f});
+  EXPECT_EQ(values<int16_t>(run(Quantize{.to = DataType::int16}, {x, floats({}, {1})})),
+            (std::vector<int16_t>{-32768, 32767}));
+  EXPECT_EQ(values<uint16_t>(run(Quantize{.to = DataType::uint16},
+                                 {x, floats({}, {1}), Tensor::scalar<uint16_t>(100)})),
+            (std::vector<uint16_t>{0, 65535}));
+}
+
+TEST(Dequantize, ScalesPerAxisAndPerBlock) {
+  const Tensor x = Tensor::of<int8_t>({2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(values(run(Dequantize{.axis = 0}, {x, floats({2}, {10, 100})})),
+            (Floats{10, 20, 300, 400}));
+  EXPECT_EQ(values(run(Dequantize{.axis = 1},
+                       {x, floats({2}, {10, 100}), Tensor::of<int8_t>({2}, {1, 2})})),
+            (Floats{0, 0, 20, 200}));
+  // One scale for each two rows of a column.
+  EXPECT_EQ(values(run(Dequantize{.axis = 0, .block_size = 2}, {x, floats({1, 2}, {1, 10})})),
+            (Floats{1, 20, 3, 40}));
+}
+
+TEST(Dequantize, SubtractsTheZeroPointWithoutWrapping) {
+  EXPECT_EQ(values(run(Dequantize{}, {Tensor::of<int8_t>({1}, {-128}), floats({}, {1}),
+                                      Tensor::scalar<int8_t>(127)})),
+            Floats{-255});
+}
+
+TEST(Quantization, ARunTimeSizeMayTurnOutToBeOneScale) {
+  EXPECT_EQ(infer_of(Quantize{}, {f32({-2, 3}), f32({kDynamic})})->at(0),
+            (TensorType{DataType::int8, {-2, 3}}));
+}
+
 }  // namespace
 }  // namespace enginery

@@ -87,118 +87,62 @@ TEST(ArgMinMax, FindsTheFirstOrLast) {
   EXPECT_REFUSED(infer_of(ArgMinMax{.axis = 1}, {f32({2, 0})}), "no elements");
 }
 
-Tensor row(std::initializer_list<float> x) {
-  return Tensor::of<float>({1, static_cast<int64_t>(x.size())}, x);
-}
-Tensor resized(Resize op, const Tensor& x, std::initializer_list<int64_t> sizes) {
-  return run(op, {x, none(), ints(sizes)});
-}
-Tensor scaled(Resize op, const Tensor& x, std::initializer_list<float> scales) {
-  return run(op, {x, Tensor::of<float>({static_cast<int64_t>(scales.size())}, scales)});
+TEST(Reduce, ExtremesPassNanOn) {
+  EXPECT_TRUE(std::isnan(reduced(ReduceKind::max, {1, NAN, 2})));
+  EXPECT_TRUE(std::isnan(reduced(ReduceKind::min, {NAN, 1})));
 }
 
-TEST(Resize, NearestRepeatsOrDrops) {
-  Resize op{.coordinates = ResizeCoordinates::asymmetric, .rounding = ResizeRounding::floor};
-  EXPECT_EQ(values(scaled(op, counting({1, 1, 2, 2}), {1, 1, 2, 2})),
-            (Floats{0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}));
-  EXPECT_EQ(values(resized(op, row({1, 2, 3, 4}), {1, 2})), (Floats{1, 3}));
+TEST(Reduce, LogSumExpSurvivesInfinities) {
+  EXPECT_EQ(reduced(ReduceKind::log_sum_exp, {-kInfinity, -kInfinity}), -kInfinity);
+  EXPECT_EQ(reduced(ReduceKind::log_sum_exp, {0, -kInfinity}), 0);
+  EXPECT_EQ(reduced(ReduceKind::log_sum_exp, {0, kInfinity}), kInfinity);
 }
 
-TEST(Resize, NearestRoundsHalvesByItsRule) {
-  auto halves = [](ResizeRounding rounding) {  // asymmetric, 2 -> 4: positions 0, 0.5, 1, 1.5
-    return values(resized({.coordinates = ResizeCoordinates::asymmetric, .rounding = rounding},
-                          row({7, 8}), {1, 4}));
+TEST(Reduce, SumsInDouble) {
+  EXPECT_EQ(reduced(ReduceKind::sum, {1e8f, 1, -1e8f}), 1);
+  EXPECT_FLOAT_EQ(reduced(ReduceKind::l2, {1e30f, 1e30f}), std::sqrt(2.0f) * 1e30f);
+}
+
+TEST(Reduce, AnEmptyAxisGivesTheNeutralValueForEveryOutput) {
+  const Tensor x(DataType::float32, {2, 0, 2});
+  EXPECT_EQ(values(run(Reduce{.kind = ReduceKind::sum, .axes = {1}}, {x})), (Floats{0, 0, 0, 0}));
+  EXPECT_EQ(run(Reduce{.kind = ReduceKind::sum, .axes = {0}, .keep_dims = false}, {x}).dims(),
+            (Dims{0, 2}));
+  const Tensor bytes(DataType::int8, {1, 0});
+  EXPECT_EQ(values<int8_t>(run(Reduce{.kind = ReduceKind::max, .axes = {1}}, {bytes})),
+            std::vector<int8_t>{-128});
+}
+
+TEST(Reduce, IntegersWrapInTheirOwnWidth) {
+  const Tensor x = Tensor::of<int32_t>({2}, {INT32_MIN, -1});
+  const auto of = [&](ReduceKind kind) {
+    return values<int32_t>(run(Reduce{.kind = kind}, {x}))[0];
   };
-  EXPECT_EQ(halves(ResizeRounding::round_prefer_floor), (Floats{7, 7, 8, 8}));
-  EXPECT_EQ(halves(ResizeRounding::round_prefer_ceil), (Floats{7, 8, 8, 8}));
-  EXPECT_EQ(halves(ResizeRounding::ceil), (Floats{7, 8, 8, 8}));
+  EXPECT_EQ(of(ReduceKind::sum), INT32_MAX);
+  EXPECT_EQ(of(ReduceKind::prod), INT32_MIN);
+  EXPECT_EQ(of(ReduceKind::l1), INT32_MIN + 1);
+  EXPECT_EQ(of(ReduceKind::sum_square), 1);
 }
 
-TEST(Resize, NearestKeepsAnyType) {
-  Tensor x = Tensor::of<int64_t>({2}, {INT64_MAX, 3});
-  EXPECT_EQ(values<int64_t>(resized({}, x, {4})),
-            (std::vector<int64_t>{INT64_MAX, INT64_MAX, 3, 3}));
+TEST(Reduce, AMeanOfUnsignedNumbersIsUnsigned) {
+  const Tensor x = Tensor::of<uint64_t>({1}, {UINT64_MAX});
+  EXPECT_EQ(values<uint64_t>(run(Reduce{}, {x})), std::vector<uint64_t>{UINT64_MAX});
 }
 
-TEST(Resize, LinearFollowsItsCoordinates) {
-  auto linear = [](ResizeCoordinates c, int64_t to) {
-    return resized({.mode = ResizeMode::linear, .coordinates = c}, row({0, 10}), {1, to});
-  };
-  expect_near(linear(ResizeCoordinates::half_pixel, 4), {0, 2.5f, 7.5f, 10});
-  expect_near(linear(ResizeCoordinates::align_corners, 5), {0, 2.5f, 5, 7.5f, 10});
-  expect_near(linear(ResizeCoordinates::asymmetric, 4), {0, 5, 10, 10});
-  expect_near(linear(ResizeCoordinates::half_pixel, 1), {5});
-  expect_near(linear(ResizeCoordinates::pytorch_half_pixel, 4), {0, 2.5f, 7.5f, 10});
-  expect_near(linear(ResizeCoordinates::pytorch_half_pixel, 1), {0});
+TEST(ArgMinMax, FindsExtremesAlongAMiddleAxis) {
+  const Tensor x = floats({2, 2, 2}, {1, 8, 3, 6, 5, 4, 7, 2});
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{.axis = 1}, {x})), (std::vector<int64_t>{1, 0, 1, 0}));
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{.largest = false, .axis = -2}, {x})),
+            (std::vector<int64_t>{0, 1, 0, 1}));
 }
 
-TEST(Resize, LinearInTwoDimensions) {
-  // From the ONNX documentation of Resize: 1 2 / 3 4, scales 2.
-  expect_near(
-      scaled({.mode = ResizeMode::linear}, floats({1, 1, 2, 2}, {1, 2, 3, 4}), {1, 1, 2, 2}),
-      {1, 1.25f, 1.75f, 2, 1.5f, 1.75f, 2.25f, 2.5f, 2.5f, 2.75f, 3.25f, 3.5f, 3, 3.25f, 3.75f, 4});
+TEST(ArgMinMax, TellsIntegersApartThatNoFloatDoes) {
+  EXPECT_EQ(values<int64_t>(run(ArgMinMax{}, {ints({INT64_MAX - 1, INT64_MAX})})),
+            std::vector<int64_t>{1});
 }
 
-TEST(Resize, CubicUsesFourNeighbours) {
-  // Keys' kernel reproduces straight lines away from the borders; halfway with a = -0.75: -3/32,
-  // 19/32, 19/32, -3/32.
-  Resize op{.mode = ResizeMode::cubic, .coordinates = ResizeCoordinates::asymmetric};
-  expect_near(resized(op, row({0, 0, 1, 0, 0}), {1, 10}),
-              {0, -3.f / 32, 0, 19.f / 32, 1, 19.f / 32, 0, -3.f / 32, 0, 0});
-  op.exclude_outside = true;
-  expect_near(resized(op, row({4, 4, 4}), {1, 6}), {4, 4, 4, 4, 4, 4});
-}
-
-TEST(Resize, AntialiasAveragesWhatAReductionSkips) {
-  // 4 -> 2: the triangle is twice as wide, weights 1/8 3/8 3/8 1/8 around each centre; the border
-  // repeats.
-  Resize op{.mode = ResizeMode::linear, .antialias = true};
-  expect_near(resized(op, row({8, 0, 0, 16}), {1, 2}), {4, 6 + 2});
-}
-
-TEST(Resize, SymmetricKeepsTheCentre) {
-  // 0.45 of 5 elements gives 2.25, cut to 2: the output stays centred on the input's element 2.
-  Resize op{.mode = ResizeMode::linear, .coordinates = ResizeCoordinates::half_pixel_symmetric};
-  Tensor y = scaled(op, row({0, 1, 2, 3, 4}), {1, 0.45f});
-  ASSERT_EQ(y.dims(), (Dims{1, 2}));
-  EXPECT_NEAR(values(y)[0] + values(y)[1], 4, 1e-5f);
-}
-
-TEST(Resize, CropReadsItsRegionAndExtrapolates) {
-  Resize op{.mode = ResizeMode::linear, .coordinates = ResizeCoordinates::crop, .extrapolation = 9};
-  auto crop = [&](float begin, float end) {
-    return run(op, {row({0, 1, 2, 3, 4}), none(), ints({1, 3}), floats({4}, {0, begin, 1, end})});
-  };
-  expect_near(crop(0.25f, 0.75f), {1, 2, 3});
-  expect_near(crop(0.5f, 1.5f), {2, 4, 9});
-  EXPECT_REFUSED(try_run(op, {row({1}), none(), ints({1, 1})}), "region");
-  EXPECT_REFUSED(try_run(op, {row({1}), none(), ints({1, 1}), floats({1}, {0})}),
-                 "region as a vector of 4");
-}
-
-TEST(Resize, ScalesStandAsGiven) {
-  // 5 * 0.6 = 3 elements; the position of the second is 1 / 0.6, not 1 / (3 / 5).
-  EXPECT_EQ(scaled({}, row({0, 1, 2, 3, 4}), {1, 0.6f}).dims(), (Dims{1, 3}));
-  EXPECT_EQ(dims_with(Resize{}, {-2, 3, 8}, {floats({3}, {1, 1, 2})}), (Dims{-2, 3, 16}));
-  EXPECT_EQ(dims_with(Resize{}, {-2, 3, -3}, {floats({3}, {1, 1, 2})}), (Dims{-2, 3, -1}));
-}
-
-TEST(Resize, AnEmptyScalesTensorIsAbsent) {
-  EXPECT_EQ(run(Resize{}, {row({1, 2}), Tensor(DataType::float32, {0}), ints({1, 4})}).dims(),
-            (Dims{1, 4}));
-}
-
-TEST(Resize, SaysWhatItExpected) {
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), none(), none()}), "either scales or sizes");
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), floats({2}, {1, 1}), ints({1, 1})}),
-                 "either scales or sizes");
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), floats({1}, {1})}), "scales as a vector of 2");
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), floats({2}, {1, -2})}), "scales above 0");
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), floats({2}, {1, NAN})}), "scales above 0");
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), floats({2}, {1, 1e30f})}), "2^40");
-  EXPECT_REFUSED(try_run(Resize{}, {row({1}), none(), ints({1, -1})}), "at least 0");
-  EXPECT_REFUSED(try_run(Resize{}, {Tensor(DataType::float32, {0}), none(), ints({2})}),
-                 "cannot grow");
+TEST(ArgMinMax, BooleansHaveNoOrder) {
+  EXPECT_REFUSED(infer_of(ArgMinMax{}, {TensorType{DataType::boolean, {2}}}), "expected numbers");
 }
 
 }  // namespace

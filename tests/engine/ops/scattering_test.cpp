@@ -75,5 +75,49 @@ TEST(ScatterNd, SaysWhatItExpected) {
                  "index -3");
 }
 
+TEST(GatherNd, KeepsBatchDimensionsApart) {
+  // Two batches of 2 x 2: the same index tuple finds each batch's own row.
+  const Tensor x = counting({2, 2, 2});
+  EXPECT_EQ(values(run(GatherNd{1}, {x, indices({2, 1, 2}, {1, 0, 0, 1})})), (Floats{2, 5}));
+  EXPECT_EQ(run(GatherNd{}, {x, Tensor(DataType::int64, {0, 2})}).dims(), (Dims{0, 2}));
+}
+
+TEST(ScatterElements, CountsAxisAndIndicesFromTheEnd) {
+  EXPECT_EQ(values(run(ScatterElements{.axis = -1},
+                       {counting({1, 3}), indices({1, 1}, {-1}), floats({1, 1}, {9})})),
+            (Floats{0, 1, 9}));
+}
+
+TEST(ScatterElements, NoUpdatesLeaveTheDataAsItIs) {
+  EXPECT_EQ(values(run(ScatterElements{}, {counting({2}), Tensor(DataType::int64, {0}),
+                                           Tensor(DataType::float32, {0})})),
+            (Floats{0, 1}));
+}
+
+TEST(ScatterElements, IntegersWrap) {
+  const auto scatter = [](ScatterKind kind) {
+    return values<int8_t>(run(ScatterElements{kind, 0}, {Tensor::of<int8_t>({1}, {100}), ints({0}),
+                                                         Tensor::of<int8_t>({1}, {100})}))[0];
+  };
+  EXPECT_EQ(scatter(ScatterKind::add), -56);
+  EXPECT_EQ(scatter(ScatterKind::mul), 16);
+}
+
+TEST(ScatterNd, LaterUpdatesReplaceEarlierOnes) {
+  EXPECT_EQ(
+      values(run(ScatterNd{}, {counting({2}), indices({2, 1}, {1, -1}), floats({2}, {7, 8})})),
+      (Floats{0, 8}));
+}
+
+TEST(ScatterNd, CombinesByItsKind) {
+  const auto twice = [](ScatterKind kind) {
+    return values(
+        run(ScatterNd{kind}, {floats({1}, {4}), indices({2, 1}, {0, 0}), floats({2}, {3, 5})}))[0];
+  };
+  EXPECT_EQ(twice(ScatterKind::mul), 60);
+  EXPECT_EQ(twice(ScatterKind::min), 3);
+  EXPECT_EQ(twice(ScatterKind::max), 5);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -117,5 +117,53 @@ TEST(Identity, GivesItsInput) {
   EXPECT_EQ(dims_of(Identity{}, {{-2, 3}}), (Dims{-2, 3}));
 }
 
+TEST(Reshape, AnEmptyTargetNeedsOneElement) {
+  EXPECT_EQ(run(Reshape{}, {floats({1, 1}, {7}), Tensor(DataType::int64, {0})}).rank(), 0);
+  EXPECT_REFUSED(try_run(Reshape{}, {counting({2}), Tensor(DataType::int64, {0})}),
+                 "does not reshape");
+}
+
+TEST(Transpose, AgreesWithItsDefinitionInFourDimensions) {
+  const Dims dims{2, 3, 4, 5};
+  const Tensor x = counting(dims);
+  const Dims from = strides_of(dims);
+  for (const std::vector<int64_t>& p :
+       {std::vector<int64_t>{0, 2, 3, 1}, {3, 2, 1, 0}, {0, 3, 1, 2}, {1, 0, 3, 2}}) {
+    const Tensor y = run(Transpose{p}, {x});
+    const Dims strides = strides_of(y.dims());
+    for (int64_t i = 0; i < y.size(); ++i) {
+      int64_t at = 0;
+      for (size_t d = 0; d < 4; ++d)
+        at += i / strides[d] % y.dims()[d] * from[static_cast<size_t>(p[d])];
+      ASSERT_EQ(y.data<float>()[static_cast<size_t>(i)], static_cast<float>(at)) << ints_text(p);
+    }
+  }
+}
+
+TEST(Flatten, OfAScalarIsOneByOne) {
+  EXPECT_EQ(dims_of(Flatten{0}, {{}}), (Dims{1, 1}));
+  EXPECT_REFUSED(infer_of(Flatten{1}, {f32({})}), "axis 1 is outside [0, 0]");
+}
+
+TEST(Squeeze, TakesARunTimeSizeAtItsWord) {
+  EXPECT_EQ(dims_with(Squeeze{}, {-2, 3}, {ints({0})}), Dims{3});
+  EXPECT_EQ(run(Squeeze{}, {floats({1, 1}, {4})}).rank(), 0);
+}
+
+TEST(Shape, OfAScalarIsEmptyAndTellsRunTimeSizesApart) {
+  EXPECT_EQ(run(Shape{}, {floats({}, {1})}).dims(), Dims{0});
+  EXPECT_EQ(run(Shape{-100, 100}, {counting({2, 3})}).dims(), Dims{2});
+}
+
+TEST(Expand, KeepsEveryType) {
+  const Tensor y = run(Expand{}, {Tensor::of<int64_t>({1, 2}, {INT64_MAX, 5}), ints({2, 1})});
+  EXPECT_EQ(values<int64_t>(y), (std::vector<int64_t>{INT64_MAX, 5, INT64_MAX, 5}));
+}
+
+TEST(Expand, AShapeKnownAtRunTimeGivesTheLargerRank) {
+  EXPECT_EQ(infer_of(Expand{}, {f32({2, 3}), i64({3})})->at(0).dims, (Dims{-1, -1, -1}));
+  EXPECT_EQ(infer_of(Expand{}, {f32({2, 3}), i64({1})})->at(0).dims, (Dims{-1, -1}));
+}
+
 }  // namespace
 }  // namespace enginery

@@ -113,82 +113,75 @@ TEST(GatherElements, PicksElementByElement) {
   EXPECT_REFUSED(try_run(GatherElements{0}, {x, Tensor::of<int64_t>({1, 1}, {2})}), "index 2");
 }
 
-Floats padded(PadMode mode, std::initializer_list<float> x, int64_t before, int64_t after) {
-  return values(run(
-      Pad{mode}, {Tensor::of<float>({static_cast<int64_t>(x.size())}, x), ints({before, after})}));
+TEST(Concat, PiecesOfNoElementsAddNothing) {
+  const Tensor empty(DataType::float32, {2, 0});
+  EXPECT_EQ(values(run(Concat{1}, {empty, counting({2, 2}), empty})), (Floats{0, 1, 2, 3}));
+  EXPECT_EQ(run(Concat{0}, {Tensor(DataType::float32, {0, 3})}).dims(), (Dims{0, 3}));
 }
 
-TEST(Pad, FillsByItsMode) {
-  EXPECT_EQ(padded(PadMode::constant, {1, 2, 3}, 1, 2), (Floats{0, 1, 2, 3, 0, 0}));
-  EXPECT_EQ(padded(PadMode::reflect, {1, 2, 3}, 2, 2), (Floats{3, 2, 1, 2, 3, 2, 1}));
-  EXPECT_EQ(padded(PadMode::edge, {1, 2, 3}, 2, 1), (Floats{1, 1, 1, 2, 3, 3}));
-  EXPECT_EQ(padded(PadMode::wrap, {1, 2, 3}, 2, 4), (Floats{2, 3, 1, 2, 3, 1, 2, 3, 1}));
-  EXPECT_EQ(padded(PadMode::reflect, {5}, 1, 1), (Floats{5, 5, 5}));
+TEST(Concat, ASymbolSurvivesBesideNothing) {
+  EXPECT_EQ(dims_of(Concat{0}, {{-2, 3}, {0, 3}}), (Dims{-2, 3}));
+  EXPECT_EQ(dims_of(Concat{0}, {{0, 3}, {-2, 3}}), (Dims{-2, 3}));
 }
 
-TEST(Pad, NegativePadsCrop) {
-  EXPECT_EQ(padded(PadMode::constant, {1, 2, 3}, -1, 1), (Floats{2, 3, 0}));
-  EXPECT_EQ(padded(PadMode::edge, {1, 2, 3}, 1, -2), (Floats{1, 1}));
+TEST(Split, CutsAMiddleAxisAndLeavesEmptyPieces) {
+  const auto parts = try_run(Split{1, {2, 0, 1}}, {counting({2, 3, 2})});
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(values((*parts)[0]), (Floats{0, 1, 2, 3, 6, 7, 8, 9}));
+  EXPECT_EQ((*parts)[1].dims(), (Dims{2, 0, 2}));
+  EXPECT_EQ(values((*parts)[2]), (Floats{4, 5, 10, 11}));
 }
 
-TEST(Pad, TakesAValueAndAxes) {
-  Tensor y = run(Pad{}, {counting({1, 2}), ints({1, 0}), floats({}, {7}), ints({-1})});
-  EXPECT_EQ(values(y), (Floats{7, 0, 1}));
-  Tensor bytes =
-      run(Pad{}, {Tensor::of<int8_t>({1}, {1}), ints({0, 1}), Tensor::scalar<int8_t>(-4)});
-  EXPECT_EQ(values<int8_t>(bytes), (std::vector<int8_t>{1, -4}));
-  EXPECT_EQ(dims_with(Pad{}, {-2, 3}, {ints({0, 1, 0, 1})}), (Dims{-2, 5}));
+TEST(Slice, NegativePositionsCountFromTheEndBeforeTheyAreClamped) {
+  const Tensor x = counting({5});
+  EXPECT_EQ(values(slice(x, {-3}, {-1}, {0}, {1})), (Floats{2, 3}));
+  EXPECT_EQ(values(slice(x, {-100}, {-3}, {0}, {1})), (Floats{0, 1}));
+  EXPECT_EQ(values(slice(x, {100}, {-100}, {0}, {-2})), (Floats{4, 2, 0}));
+  EXPECT_EQ(values(slice(x, {-1}, {-2}, {0}, {-1})), Floats{4});
 }
 
-TEST(Pad, SaysWhatItExpected) {
-  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({1})}), "2 pads");
-  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({-2, -1})}), "crop more");
-  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({-5, 5})}), "crop more");
-  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({INT64_MAX, INT64_MAX})}), "2^40");
-  EXPECT_REFUSED(try_run(Pad{PadMode::edge}, {Tensor(DataType::float32, {0}), ints({1, 0})}),
-                 "nothing to repeat");
-  EXPECT_REFUSED(try_run(Pad{}, {counting({2}), ints({1, 1}), Tensor::scalar<int64_t>(1)}),
-                 "one type");
+TEST(Slice, CutsThreeDimensionsAtOnce) {
+  EXPECT_EQ(values(slice(counting({2, 3, 4}), {-1, 2, 0}, {-3, 0, 4}, {0, 1, 2}, {-1, -1, 3})),
+            (Floats{20, 23, 16, 19, 8, 11, 4, 7}));
 }
 
-TEST(Tile, Repeats) {
-  EXPECT_EQ(values(run(Tile{}, {floats({1, 2}, {1, 2}), ints({2, 2})})),
-            (Floats{1, 2, 1, 2, 1, 2, 1, 2}));
-  EXPECT_EQ(dims_with(Tile{}, {-2, 3}, {ints({1, 2})}), (Dims{-2, 6}));
-  EXPECT_EQ(run(Tile{}, {floats({2}, {1, 2}), ints({0})}).dims(), Dims{0});
-  EXPECT_REFUSED(try_run(Tile{}, {counting({2}), ints({-1})}), "at least 0");
-  EXPECT_REFUSED(try_run(Tile{}, {counting({2}), ints({1, 1})}), "1 repeats");
-  EXPECT_REFUSED(try_run(Tile{}, {counting({2}), ints({INT64_MAX})}), "2^40");
+TEST(Slice, AxesKnownWithoutPositionsLeaveTheOthersKnown) {
+  const Tensor axes = ints({1});
+  const std::vector<Operand> in = {{true, f32({2, 3}), nullptr},
+                                   {true, i64({1}), nullptr},
+                                   {true, i64({1}), nullptr},
+                                   {true, i64({1}), &axes}};
+  EXPECT_EQ(infer_types(Slice{}, in)->at(0).dims, (Dims{2, -1}));
 }
 
-TEST(ConstantOfShape, GivesItsValueInItsType) {
-  EXPECT_EQ(values(run(ConstantOfShape{DataType::float32, 1.5f}, {ints({2, 1})})),
-            (Floats{1.5f, 1.5f}));
-  EXPECT_EQ(values<int64_t>(run(ConstantOfShape{DataType::int64, 3}, {ints({})})),
-            std::vector<int64_t>{3});
-  EXPECT_EQ(run(ConstantOfShape{DataType::boolean, 1}, {ints({0})}).tensor_type(),
-            (TensorType{DataType::boolean, {0}}));
-  EXPECT_REFUSED(try_run(ConstantOfShape{}, {ints({-1})}), "at least 0");
-  EXPECT_REFUSED(try_run(ConstantOfShape{}, {ints({INT64_MAX, 2})}), "2^40");
+TEST(SliceDims, SayWhereEachDimensionStarts) {
+  const std::vector<int64_t> axes{1}, steps{-2};
+  const auto dims = slice_dims({3, 7}, {-1}, {0}, &axes, &steps);
+  ASSERT_TRUE(dims.ok());
+  EXPECT_EQ(dims->at(0).size, 3);  // not named: all of it
+  EXPECT_EQ(dims->at(1).start, 6);
+  EXPECT_EQ(dims->at(1).step, -2);
+  EXPECT_EQ(dims->at(1).size, 3);
 }
 
-TEST(Range, CountsFromStartToLimit) {
-  auto range = [](float a, float b, float d) {
-    return values(run(Range{}, {floats({}, {a}), floats({}, {b}), floats({}, {d})}));
-  };
-  EXPECT_EQ(range(1, 5, 2), (Floats{1, 3}));
-  EXPECT_EQ(range(1, 5.5f, 2), (Floats{1, 3, 5}));
-  EXPECT_EQ(range(10, 4, -2), (Floats{10, 8, 6}));
-  EXPECT_EQ(range(1, 0, 1), Floats{});
-  auto whole = [](int64_t a, int64_t b, int64_t d) {
-    return try_run(Range{}, {Tensor::scalar(a), Tensor::scalar(b), Tensor::scalar(d)});
-  };
-  EXPECT_EQ(values<int64_t>((*whole(10, 3, -3))[0]), (std::vector<int64_t>{10, 7, 4}));
-  EXPECT_EQ(values<int64_t>((*whole(INT64_MIN, INT64_MAX, INT64_MAX))[0]),
-            (std::vector<int64_t>{INT64_MIN, -1, INT64_MAX - 1}));
-  EXPECT_REFUSED(whole(0, 5, 0), "delta other than 0");
-  EXPECT_REFUSED(whole(0, INT64_MAX, 1), "2^40");
-  EXPECT_EQ(infer_of(Range{}, {i64({}), i64({}), i64({})})->at(0), i64({kDynamic}));
+TEST(Gather, TakesPositionsOfAnyShapeAtAnyAxis) {
+  const Tensor index = Tensor::of<int32_t>({2, 2}, {0, -1, 1, 0});
+  const Tensor y = run(Gather{1}, {counting({2, 3, 1}), index});
+  EXPECT_EQ(y.dims(), (Dims{2, 2, 2, 1}));
+  EXPECT_EQ(values(y), (Floats{0, 2, 1, 0, 3, 5, 4, 3}));
+}
+
+TEST(Gather, OfNothingIsNothing) {
+  EXPECT_EQ(run(Gather{0}, {counting({2, 3}), ints({})}).dims(), (Dims{0, 3}));
+  EXPECT_EQ(run(Gather{0}, {Tensor(DataType::float32, {0, 3}), ints({})}).dims(), (Dims{0, 3}));
+  EXPECT_REFUSED(try_run(Gather{0}, {Tensor(DataType::float32, {0}), ints({0})}), "index 0");
+}
+
+TEST(GatherElements, ReadsWithinASmallerWindow) {
+  // Indices may be smaller than the data except along the axis, where they may be longer.
+  EXPECT_EQ(
+      values(run(GatherElements{1}, {counting({2, 2}), Tensor::of<int64_t>({1, 3}, {1, 0, -1})})),
+      (Floats{1, 0, 1}));
 }
 
 }  // namespace
