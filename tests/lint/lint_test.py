@@ -139,6 +139,15 @@ class Places(unittest.TestCase):
     def test_a_kind_without_a_row(self):
         self.check(True, leave_out="a verb")
 
+    def test_every_family_has_one_table_of_variants(self):
+        table = "constexpr PoolVariant kPoolVariants[] = {{1}};\n"
+        family = "engine/tactics/cuda/kernel/pool/pool.cpp"
+        self.check(False, more={family: table})
+        self.check(False, more={family: "offer();\n", "engine/tactics/cuda/kernel/pool/variants.cpp": table})
+        self.check(True, more={family: "offer(256);\n"})
+        self.check(True, more={family: table, "engine/tactics/cuda/kernel/pool/more.cpp": table.replace("Pool", "Roi")})
+        self.check(False, more={"engine/tactics/cuda/kernel/text/common.cuh": "float x;\n"})  # no family
+
 
 if __name__ == "__main__":
     unittest.main()

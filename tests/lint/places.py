@@ -8,6 +8,9 @@ The table "How to add ..." is the one source: a row with an example and a number
 
     | what | example | places | where |
 
+Every family of GPU kernels must have its variants as rows of one table, of which names and launches are derived: whatever the
+family, a variant is one row.
+
 What counts as naming the example is the row of KINDS. A folder of the example's name is one place, whatever lies in it, and so
 is a .h with its .cpp. More places than the table says: something new has to be edited for each of its kind; give it back to the
 list that it belongs to, or say so in the table. None: the example is gone; take another. Fewer is no fault, but the table can say
@@ -37,6 +40,8 @@ KINDS = {
     "an importer": ("engine/", [r"\bmake_NAME_importer\b"]),
     "a verb": ("", [r"\bENGINERY_VERB\(NAME\b", r"\bmake_NAME\b", r'"NAME"']),
 }
+FAMILIES = "engine/tactics/cuda/kernel"
+VARIANT_TABLE = re.compile(r"^constexpr \w+Variant (k\w+Variants)\[\] =", re.M)
 SUFFIXES = (".h", ".cpp", ".cuh", ".inc", ".capnp", "CMakeLists.txt")
 
 
@@ -85,7 +90,16 @@ def product_files(root):
                 yield path.relative_to(root).as_posix()
 
 
+def variant_tables(root):
+    """A fault for each family of GPU kernels (a folder with a source of its own name) that has not exactly one table of variants."""
+    for family in sorted(path for path in (root / FAMILIES).glob("*/") if (path / f"{path.name}.cpp").exists()):
+        tables = [name for path in sorted(family.glob("*.cpp")) for name in VARIANT_TABLE.findall(path.read_text())]
+        if len(tables) != 1:
+            yield f"{family.relative_to(root)}: a variant must be one row of one table, there are {len(tables)}: {', '.join(tables)}"
+
+
 def check(root):
+    yield from variant_tables(root)
     table = root / TABLE
     counted = list(rows(table.read_text())) if table.exists() else []
     for kind in KINDS:
