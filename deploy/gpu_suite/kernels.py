@@ -55,13 +55,19 @@ def part_ptx(o):
     return worst
 
 
+def conformance_problems(env):
+    """Names of the conformance suite's problems."""
+    _, text = run([program("tactics_conformance"), "--gtest_list_tests"], env=env)
+    return re.findall(r"(?m)^  GiveWhatTheReferenceGives/(\w+)", text)
+
+
 def part_sanitize(o):
-    """compute-sanitizer over the conformance suite's small problems: memcheck with every source, racecheck with our kernels (the
-    libraries' own take minutes each). A process a problem: the GPU waits for the host."""
-    env = {"memcheck": dict(environment(), ENGINERY_TEST_SKU="gpu")}
-    env["racecheck"] = dict(env["memcheck"], ENGINERY_TEST_SOURCE="kernel")
-    problems = ["conv_3x3_relu", "conv_depthwise", "max_pool_3x3_s2", "global_average", "softmax_rows", "concat_channels", "conv_1x1_deep", "gemm_wide"]
-    problems = problems if o.filter == "*" else o.filter.split(",")
+    """compute-sanitizer over every problem of the conformance suite: memcheck with every source; racecheck, synccheck and initcheck
+    with our kernels (the libraries' own take minutes each). A process a problem: the GPU waits for the host."""
+    every = dict(environment(), ENGINERY_TEST_SKU="gpu")
+    own = dict(every, ENGINERY_TEST_SOURCE="kernel")
+    env = {"memcheck": every, "racecheck": own, "synccheck": own, "initcheck": own}
+    problems = conformance_problems(every) if o.filter == "*" else o.filter.split(",")
 
     def check(case):
         tool, problem = case

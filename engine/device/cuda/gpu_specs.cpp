@@ -10,11 +10,13 @@ namespace {
 // SM; threads a SM
 const std::vector<SmLimits>& sm_table() {
   static const std::vector<SmLimits> table = {
-      {61, 256, 0, 0, 48, 96, 2048},         {70, 128, 0, 1024, 96, 96, 2048},
-      {72, 128, 0, 1024, 96, 96, 2048},      {75, 128, 0, 1024, 64, 64, 1024},
-      {80, 128, 1024, 2048, 163, 164, 2048}, {86, 256, 256, 512, 99, 100, 1536},
-      {87, 256, 512, 1024, 163, 164, 1536},  {89, 256, 256, 512, 99, 100, 1536},
-      {90, 256, 2048, 4096, 227, 228, 2048},
+      {60, 128, 0, 0, 48, 64, 2048},          {61, 256, 0, 0, 48, 96, 2048},
+      {70, 128, 0, 1024, 96, 96, 2048},       {72, 128, 0, 1024, 96, 96, 2048},
+      {75, 128, 0, 1024, 64, 64, 1024},       {80, 128, 1024, 2048, 163, 164, 2048},
+      {86, 256, 256, 512, 99, 100, 1536},     {87, 256, 512, 1024, 163, 164, 1536},
+      {89, 256, 256, 512, 99, 100, 1536},     {90, 256, 2048, 4096, 227, 228, 2048},
+      {100, 256, 2048, 4096, 227, 228, 2048}, {103, 256, 2048, 4096, 227, 228, 2048},
+      {110, 256, 1024, 2048, 227, 228, 1536}, {120, 256, 256, 512, 99, 100, 1536},
   };
   return table;
 }
@@ -54,9 +56,14 @@ const std::vector<GpuSpecs>& specs_table() {
 }  // namespace
 
 SmLimits sm_limits(int compute_capability) {
-  SmLimits best = sm_table().front();
+  // Of a generation that is not in the table no more is taken for granted than every one since 8.0
+  // has.
+  SmLimits best = compute_capability < 80
+                      ? SmLimits{compute_capability, 128}
+                      : SmLimits{compute_capability, 128, 256, 512, 99, 100, 1536};
   for (const SmLimits& row : sm_table()) {
-    if (row.compute_capability <= compute_capability) best = row;
+    const bool same_generation = row.compute_capability / 10 == compute_capability / 10;
+    if (same_generation && row.compute_capability <= compute_capability) best = row;
   }
   return best;
 }

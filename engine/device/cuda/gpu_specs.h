@@ -18,7 +18,9 @@ struct SmLimits {
   int shared_kib_per_block = 48, shared_kib_per_sm = 64;
   int threads_per_sm = 2048;
 };
-// The row of the compute capability, or of the newest one before it.
+// The row of the compute capability, or of the newest one before it in its generation (its first
+// digits). Of an unknown generation: what every one since 8.0 has, so that no kernel is built that
+// such a card could not launch.
 SmLimits sm_limits(int compute_capability);
 
 // A card's own figures, where enginery has to know them without the card.

@@ -3,6 +3,7 @@
 
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/kernel_source.h"
+#include "engine/tactics/cuda/kernel/launch_limits.h"
 
 namespace enginery {
 namespace {
@@ -33,6 +34,30 @@ std::vector<const KernelFamily*> families_of(const KernelContext& context) {
   return families;
 }
 
+// Removes tactics from the one at `first` on that could not be launched. Errors: unsupported, where
+// none is left.
+Status drop_unlaunchable(const Problem& problem, const KernelContext& context,
+                         std::vector<Tactic>& tactics, size_t first) {
+  Status last_reason;
+  const auto refused = [&](const Tactic& tactic) {
+    const auto plan = plan_kernel(problem, tactic, context);
+    if (!plan.ok()) last_reason = plan.error();
+    return !plan.ok();
+  };
+  const auto begin = tactics.begin() + static_cast<std::ptrdiff_t>(first);
+  tactics.erase(std::remove_if(begin, tactics.end(), refused), tactics.end());
+  return tactics.size() == first ? last_reason : Status();
+}
+
+// What a family offers, less what could not be launched.
+Status offer_family(const KernelFamily& family, const Problem& problem,
+                    const KernelContext& context, std::vector<Tactic>& tactics) {
+  const size_t first = tactics.size();
+  CHECK_OK(family.offer(problem, context, tactics));
+  if (tactics.size() == first || !may_exceed_limits(problem)) return {};
+  return drop_unlaunchable(problem, context, tactics, first);
+}
+
 }  // namespace
 
 Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelContext& context,
@@ -40,7 +65,7 @@ Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelCo
   std::vector<Tactic> tactics;
   std::string reasons;
   for (const KernelFamily* family : families_of(context)) {
-    const Status offered = family->offer(problem, context, tactics);
+    const Status offered = offer_family(*family, problem, context, tactics);
     if (offered.ok()) continue;
     const std::string name(family->name);
     if (offered.error().code != ErrorCode::unsupported) return offered.error().within(name);
@@ -60,6 +85,8 @@ Result<KernelPlan> plan_kernel(const Problem& problem, const Tactic& tactic,
     if (family->name != name) continue;
     auto plan = family->plan(problem, tactic, context);
     if (!plan.ok()) return plan.error().within("kernel " + tactic.id);
+    const Status launchable = require_launchable(problem, tactic, *plan);
+    if (!launchable.ok()) return launchable.error().within("kernel " + tactic.id);
     return plan;
   }
   return no_variant(tactic);
