@@ -90,6 +90,7 @@ class Attempt {
     const bool hangs = std::any_of(in_flight_.begin(), in_flight_.end(),
                                    [&](const auto& trial) { return trial.second < begun_by; });
     if (!hangs) return "";
+    kind_ = FailureKind::timed_out;
     std::erase_if(in_flight_, [&](const auto& trial) { return trial.second >= begun_by; });
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(events_.max_trial).count();
@@ -104,6 +105,7 @@ class Attempt {
     Timing timing;
     timing.tactic = tactic;
     timing.failure = "was running when its process ended: " + death;
+    timing.failure_kind = kind_;
     timing.worker = request_.worker;
     timing.unix_seconds = to_seconds(clock_.wall_time());
     ++failed_tactics_;
@@ -120,6 +122,7 @@ class Attempt {
   std::map<Trial, Nanoseconds> in_flight_;                          // since when
   std::optional<Error> storage_;  // why the store failed; ends the attempt
   int failed_tactics_ = 0;
+  FailureKind kind_ = FailureKind::fault;  // of a tactic that takes this runner down
   bool faulted_ = false;
 };
 

@@ -3,13 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/file.h"
+#include "tests/support/fake_clock.h"
 #include "tests/worker/folder.h"
+#include "tests/worker/runner/shell_runner.h"
 
 namespace enginery {
 namespace {
 
-constexpr char kSucceed[] =
-    R"(echo '{"end":{"kind":"succeeded","outputs":[],"metrics":[],"facts":[]}}' >&3)";
+using test::kSucceed;
+
 constexpr char kLoseDevice[] =
     R"(echo '{"end":{"kind":"internal","fault":{"code":"device_lost","message":"lost"},"outputs":[],"metrics":[],"facts":[]}}' >&3)";
 
@@ -31,6 +33,10 @@ struct Runs {
   test::Folder folder;
   MemoryTimingStore store;
   std::vector<std::string> log;
+  test::FakeClock clock;
+  // Called after each line of the log and each progress, with its text or its phase.
+  std::function<void(const std::string&)> heard = [](const std::string&) {};
+  std::function<bool()> cancelled = [] { return false; };
 
   Result<Outcome> run(const std::string& script, TimingStore& timings,
                       const std::string& step = "tune") {
@@ -39,10 +45,16 @@ struct Runs {
         "read request; echo x >> " + count + "; n=$(wc -l < " + count + ")\n" + script;
     RunnerRequest request;
     request.step = step;
+    request.worker = "w1";
     AttemptEvents events;
-    events.progress = [](const Progress&) {};
-    events.log = [&](const std::string& line) { log.push_back(line); };
-    events.cancelled = [] { return false; };
+    events.progress = [&](const Progress& progress) { heard(progress.phase); };
+    events.log = [&](const std::string& line) {
+      log.push_back(line);
+      heard(line);
+    };
+    events.cancelled = cancelled;
+    events.max_trial = std::chrono::minutes(1);
+    events.clock = &clock;
     return run_attempts(
         {{"/bin/sh", "-c", all}, {"PATH=/usr/bin:/bin"}, std::chrono::milliseconds(2000)}, request,
         timings, events);
@@ -56,13 +68,12 @@ struct Runs {
     auto text = read_file(folder.path / "count");
     return text.ok() ? static_cast<int>(std::count(text->begin(), text->end(), 'x')) : 0;
   }
-  std::string failure(const std::string& tactic) {
+  Timing timing(const std::string& tactic) {
     const auto timings = store.find("d", "p");
-    for (const Timing& t : *timings) {
-      if (t.tactic == tactic) return t.failure;
-    }
-    return "none";
+    const Timing* found = find_timing(*timings, tactic);
+    return found ? *found : Timing{.tactic = tactic, .failure = "none"};
   }
+  std::string failure(const std::string& tactic) { return timing(tactic).failure; }
 };
 
 TEST(RunnerAttempts, BlameACrashOnTheTacticOnTrialAndGoOn) {
@@ -74,6 +85,9 @@ TEST(RunnerAttempts, BlameACrashOnTheTacticOnTrialAndGoOn) {
   EXPECT_EQ(runs.attempts(), 2);
   EXPECT_NE(runs.failure("bad").find("signal 11"), std::string::npos) << runs.failure("bad");
   EXPECT_EQ(runs.failure("good"), "none");
+  EXPECT_EQ(runs.timing("bad").failure_kind, FailureKind::fault);
+  EXPECT_EQ(runs.timing("bad").worker, "w1");
+  EXPECT_EQ(runs.timing("bad").unix_seconds, to_seconds(runs.clock.wall_time()));
 }
 
 TEST(RunnerAttempts, GoOnAfterALostDevice) {
@@ -133,10 +147,72 @@ TEST(RunnerAttempts, LeaveAloneWhatIsNoFaultOfATactic) {
   EXPECT_EQ(ended.attempts(), 1);
 }
 
-class FullDisk final : public TimingStore {
+// An hour that passes while the script speaks of it.
+const std::string kAnHourPasses = "echo '{\"progress\":[\"an hour\",0,0,0]}' >&3\n";
+
+TEST(RunnerAttempts, EndATacticThatHangsAndNothingThatWaitedBesideIt) {
+  Runs runs;
+  runs.heard = [&](const std::string& text) {
+    if (text == "an hour") runs.clock.advance(std::chrono::hours(1));
+  };
+  const Outcome end = runs.run("[ $n = 1 ] && { " + trial("slow") + kAnHourPasses + trial("waits") +
+                               "exec sleep 60; }\n" + kSucceed);
+  EXPECT_EQ(end.kind, OutcomeKind::succeeded) << end.fault.message;
+  EXPECT_EQ(runs.attempts(), 2);
+  EXPECT_NE(runs.failure("slow").find("within 60 s"), std::string::npos) << runs.failure("slow");
+  EXPECT_EQ(runs.timing("slow").failure_kind, FailureKind::timed_out);
+  EXPECT_EQ(runs.failure("waits"), "none");
+}
+
+TEST(RunnerAttempts, LetATacticTakeAsLongAsItMay) {
+  Runs runs;
+  runs.heard = [&](const std::string& text) {
+    if (text == "an hour") runs.clock.advance(std::chrono::hours(1));
+  };
+  EXPECT_EQ(
+      runs.run(trial("quick") + trial("quick", true) + kAnHourPasses + "sleep 0.5\n" + kSucceed)
+          .kind,
+      OutcomeKind::succeeded)
+      << "nothing was in flight in that hour";
+  EXPECT_EQ(runs.attempts(), 1);
+}
+
+TEST(RunnerAttempts, StartNoFurtherRunnerForWhoDoesNotWantItAnyMore) {
+  Runs runs;
+  bool cancelled = false;
+  runs.heard = [&](const std::string& line) {
+    cancelled = cancelled || line.find("is rejected") != std::string::npos;
+  };
+  runs.cancelled = [&] { return cancelled; };
+  EXPECT_EQ(runs.run(trial("bad") + "kill -SEGV $$").kind, OutcomeKind::internal);
+  EXPECT_EQ(runs.attempts(), 1);
+  EXPECT_NE(runs.failure("bad"), "none") << "what was found out is kept";
+}
+
+TEST(RunnerAttempts, SayInTheLogWhoRunsWhatAndWhyItGoesOn) {
+  Runs runs;
+  runs.run("[ $n = 1 ] && { " + trial("bad") + "kill -SEGV $$; }\n" + kSucceed);
+  ASSERT_EQ(runs.log.size(), 4u);
+  EXPECT_TRUE(runs.log[0].starts_with("tuning on w1, runner ")) << runs.log[0];
+  EXPECT_TRUE(runs.log[1].starts_with("bad is rejected: was running when")) << runs.log[1];
+  EXPECT_TRUE(runs.log[2].starts_with("tuning goes on in a new runner: ")) << runs.log[2];
+  EXPECT_TRUE(runs.log[3].starts_with("tuning on w1, runner ")) << runs.log[3];
+}
+
+TEST(RunnerAttempts, TakeNoDescriptionForTheEndOfAStep) {
+  Runs runs;
+  const auto end = runs.run(
+      R"(echo '{"device":{"kind":"cpu","name":"n","physical_id":"p","toolchain":"t","compiles_for":[]}}' >&3)",
+      runs.store);
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().code, ErrorCode::internal);
+}
+
+// A disk without room, or one that cannot be read.
+class BrokenStore final : public TimingStore {
  public:
   Result<std::vector<Timing>> find(const std::string&, const std::string&) override {
-    return std::vector<Timing>();
+    return Error{ErrorCode::storage, "cannot be read"};
   }
   Status put(const std::string&, const std::string&, const Timing&) override {
     return Error{ErrorCode::storage, "full"};
@@ -144,12 +220,28 @@ class FullDisk final : public TimingStore {
 };
 
 TEST(RunnerAttempts, EndWithTheErrorOfTheStore) {
+  const std::pair<std::string, std::string> rows[] = {
+      {failed("bad") + "exec sleep 30", "full"},
+      {trial("bad") + "kill -SEGV $$", "full"},
+      {"echo '{\"want_timings\":[\"d\",\"p\"]}' >&3; exec sleep 30", "cannot be read"}};
+  for (const auto& [script, message] : rows) {
+    Runs runs;
+    BrokenStore broken;
+    auto end = runs.run(script, broken);
+    ASSERT_FALSE(end.ok()) << script;
+    EXPECT_EQ(end.error().code, ErrorCode::storage) << script;
+    EXPECT_EQ(end.error().message, message) << script;
+    EXPECT_EQ(runs.attempts(), 1) << script;
+  }
+}
+
+TEST(RunnerAttempts, EndWhereARunnerSaysATimingThatIsNone) {
   Runs runs;
-  FullDisk full;
-  auto end = runs.run(failed("bad") + "exec sleep 30", full);
+  const auto end = runs.run(
+      R"(echo '{"timing":{"device":"d","problem":"p","tactic":"t","entry":"{}","measured_ns":1}}' >&3; exec sleep 30)",
+      runs.store);
   ASSERT_FALSE(end.ok());
-  EXPECT_EQ(end.error().code, ErrorCode::storage);
-  EXPECT_EQ(runs.attempts(), 1);
+  EXPECT_EQ(end.error().code, ErrorCode::corrupt_data);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "worker/runner/runner_environment.h"
+#include "tests/worker/runner/shell_runner.h"
 
 namespace enginery {
 namespace {
@@ -10,38 +10,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-struct Heard {
-  std::vector<std::string> output;
-  std::vector<RunnerReport> reports;
-  Outcome end;
-};
-
-// A shell script in the runner's place.
-std::unique_ptr<RunnerProcess> shell(const std::string& script,
-                                     milliseconds kill_after = milliseconds(8000)) {
-  auto process = RunnerProcess::start(
-      {{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "ONLY=this"}, kill_after});
-  EXPECT_TRUE(process.ok());
-  return std::move(*process);
-}
-
-Heard listen(
-    RunnerProcess& process, std::function<bool()> cancelled = [] { return false; }) {
-  Heard heard;
-  RunnerEvents events;
-  events.report = [&](const RunnerReport& r) { heard.reports.push_back(r); };
-  events.output = [&](const std::string& line) { heard.output.push_back(line); };
-  events.timings = [](const WantTimings& want) {
-    return KnownTimings{{want.device + " of " + want.problem}};
-  };
-  events.cancelled = std::move(cancelled);
-  RunnerReport end = process.run({}, events);
-  heard.end = std::get<Outcome>(end);
-  return heard;
-}
+using test::Heard;
+using test::listen;
+using test::shell;
 
 Heard run(const std::string& script) {
-  return listen(*shell(script));
+  return test::run_shell(script);
 }
 
 TEST(RunnerProcess, HearsReportsAndOutput) {
@@ -57,27 +31,8 @@ TEST(RunnerProcess, HearsReportsAndOutput) {
   ASSERT_EQ(heard.end.metrics.size(), 1u);
   ASSERT_EQ(heard.reports.size(), 1u);
   EXPECT_EQ(std::get<Progress>(heard.reports[0]).done, 1u);
-  const auto has = [&](const std::string& text) {
-    return std::any_of(heard.output.begin(), heard.output.end(),
-                       [&](const std::string& l) { return l.find(text) != l.npos; });
-  };
-  EXPECT_TRUE(has("to stdout") && has("to stderr") && has("nonsense") && has("last"));
-  EXPECT_TRUE(has("d of p"));
-}
-
-TEST(RunnerProcess, TellsACrashFromAKillAndFromSilence) {
-  EXPECT_EQ(run("kill -SEGV $$").end.kind, OutcomeKind::internal);
-  EXPECT_EQ(run("kill -ABRT $$").end.kind, OutcomeKind::internal);
-  EXPECT_EQ(run("kill -KILL $$").end.kind, OutcomeKind::worker_lost);
-  const Heard silent = run("exit 3");
-  EXPECT_EQ(silent.end.kind, OutcomeKind::internal);
-  EXPECT_NE(silent.end.fault.message.find("3"), std::string::npos);
-  for (const auto& [script, crashed] :
-       {std::pair{"kill -SEGV $$", true}, {"exit 3", true}, {"kill -KILL $$", false}}) {
-    auto process = shell(script);
-    listen(*process);
-    EXPECT_EQ(process->crashed(), crashed) << script;
-  }
+  for (const char* text : {"to stdout", "to stderr", "nonsense", "last", "d of p"})
+    EXPECT_TRUE(heard.printed(text)) << text;
 }
 
 TEST(RunnerProcess, SaysWhenTheProgramIsNotThere) {
@@ -113,21 +68,6 @@ TEST(RunnerProcess, IsNotEndedByTheTerminal) {
           "'{\"end\":{\"kind\":\"succeeded\",\"outputs\":[],\"metrics\":[],\"facts\":[]}}' >&3")
           .end.kind,
       OutcomeKind::succeeded);
-}
-
-TEST(RunnerEnvironment, SetsTheCapOfItsSku) {
-  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
-  };
-  setenv("SECRET_TOKEN", "x", 1);
-  const auto cpu = runner_environment("cpu-avx2", 2, 0);
-  EXPECT_TRUE(has(cpu, "DNNL_MAX_CPU_ISA=AVX2"));
-  EXPECT_TRUE(has(cpu, "OMP_NUM_THREADS=2"));
-  EXPECT_FALSE(has(cpu, "SECRET_TOKEN=x"));
-  setenv("CUDA_VISIBLE_DEVICES", "4,6", 1);
-  EXPECT_TRUE(has(runner_environment("h200", 0, 1), "CUDA_VISIBLE_DEVICES=6"));
-  unsetenv("CUDA_VISIBLE_DEVICES");
-  EXPECT_TRUE(has(runner_environment("h200", 0, 1), "CUDA_VISIBLE_DEVICES=1"));
 }
 
 }  // namespace
