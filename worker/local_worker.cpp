@@ -42,7 +42,7 @@ Status LocalWorker::open_timings() {
   } else if (request_.timing_cache == "none") {
     timings_ = std::make_unique<MemoryTimingStore>();
   } else {
-    TRY(auto file, FileTimingStore::open(request_.timing_cache));
+    TRY(auto file, FileTimingStore::open(request_.timing_cache, catalog_.clock()));
     timing_file_ = file.get();
     timings_ = std::move(file);
   }

@@ -1,9 +1,11 @@
-// A coordinator in this process: answers each request of a Client by a function, at once.
+// A coordinator in this process: answers each request by a function, at once.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "coordinator/client/client.h"
 
@@ -23,8 +25,11 @@ class FakeLink final : public Link {
     replies_.push_back(std::move(reply));
     return {};
   }
-  Result<std::optional<Message>> receive(std::chrono::milliseconds, int) override {
-    if (replies_.empty()) return std::optional<Message>();
+  Result<std::optional<Message>> receive(std::chrono::milliseconds timeout, int) override {
+    if (replies_.empty()) {
+      std::this_thread::sleep_for(std::min(timeout, std::chrono::milliseconds(1)));
+      return std::optional<Message>();
+    }
     std::optional<Message> first(std::move(replies_.front()));
     replies_.pop_front();
     return first;
@@ -35,14 +40,18 @@ class FakeLink final : public Link {
   std::deque<Message> replies_;
 };
 
+// Every link that it makes is answered by `answer`.
+inline Dial dial_of(const Answer& answer) {
+  return [answer](const std::string&, size_t) -> Result<std::unique_ptr<Link>> {
+    return std::unique_ptr<Link>(std::make_unique<FakeLink>(answer));
+  };
+}
+
 // A client whose every call is answered by `answer`.
 inline std::unique_ptr<Client> client_of(const Answer& answer) {
   ClientOptions options;
   options.address = "fake";
-  auto client = Client::connect(
-      options, [answer](const std::string&, size_t) -> Result<std::unique_ptr<Link>> {
-        return std::unique_ptr<Link>(std::make_unique<FakeLink>(answer));
-      });
+  auto client = Client::connect(options, dial_of(answer));
   return std::move(*client);
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/timing_of.h"
 #include "tuner/timing/read_only_store.h"
 #include "tuner/timing/timing.h"
 
@@ -35,19 +36,6 @@ inline std::string timing_store_name(const testing::TestParamInfo<TimingStoreCas
 
 inline void PrintTo(const TimingStoreCase& tested, std::ostream* out) {
   *out << tested.name;
-}
-
-// Measured at second `at`.
-inline Timing timing_of(const std::string& tactic, double us, double at = 1000) {
-  Timing out;
-  out.tactic = tactic;
-  out.statistics = summarize({us, us + 1, us + 2});
-  out.error = 0.25;
-  out.probe_ratio = 1.5;
-  out.worker = "w1";
-  out.unix_seconds = at;
-  out.state.temperature_c = 40;
-  return out;
 }
 
 class TimingStoreTest : public testing::TestWithParam<TimingStoreCase> {

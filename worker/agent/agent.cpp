@@ -19,7 +19,6 @@ namespace enginery {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr milliseconds kTick{200};          // how soon `stop` is seen
 constexpr milliseconds kRepeatAfter{2000};  // a Sync without an answer, also while it is held
@@ -59,8 +58,9 @@ class Agent {
         const std::function<bool()>& stop)
       : options_(options),
         stop_(stop),
+        clock_(options.clock ? *options.clock : machine_clock_),
         blobs_(options.data / "blobs", options.blob_cache_bytes),
-        state_(self(options, device)),
+        state_(self(options, device, clock_)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     settings_.farm = {options.coordinator, state_.latest().worker, options.dial};
     settings_.runner = options.runner;
@@ -88,12 +88,13 @@ class Agent {
   }
 
  private:
-  static SyncRequest self(const AgentOptions& options, const DeviceDescription& device) {
+  static SyncRequest self(const AgentOptions& options, const DeviceDescription& device,
+                          const Clock& clock) {
     SyncRequest out;
     const std::string index =
         options.device_index > 0 ? "-" + std::to_string(options.device_index) : "";
     out.worker = options.name.empty() ? host_name() + "/" + options.sku + index : options.name;
-    out.incarnation = static_cast<uint64_t>(SystemClock().wall_time().count());
+    out.incarnation = static_cast<uint64_t>(clock.wall_time().count());
     out.sku = options.sku;
     out.kind = device.kind;
     out.toolchain = device.toolchain;
@@ -128,13 +129,13 @@ class Agent {
   void follow_stop() {
     if (!stopping_ && stop_()) {
       stopping_ = true;
-      give_up_at_ = steady_clock::now() + milliseconds(12000);
+      give_up_at_ = clock_.monotonic() + milliseconds(12000);
       state_.prefer_idle();
       dirty_ = true;
       if (step_) step_->cancel(OutcomeKind::preempted);
     }
     if (!stopping_) return;
-    if (state_.idle() || steady_clock::now() > give_up_at_) ended_ = true;
+    if (state_.idle() || clock_.monotonic() > give_up_at_) ended_ = true;
   }
 
   // Takes what the running step says into the next Sync.
@@ -146,18 +147,18 @@ class Agent {
       state_.finish(std::move(*outcome));
       step_.reset();
       dirty_ = true;
-      if (stopping_) give_up_at_ = steady_clock::now() + kFinalReport;
+      if (stopping_) give_up_at_ = clock_.monotonic() + kFinalReport;
       return;
     }
     const Progress progress = step_->progress();
-    if (progress == last_sent_ || steady_clock::now() - last_sent_at_ < kProgressEvery) return;
+    if (progress == last_sent_ || clock_.monotonic() - last_sent_at_ < kProgressEvery) return;
     last_sent_ = progress;
     state_.progress(progress);
     dirty_ = true;
   }
 
   Status talk() {
-    const auto now = steady_clock::now();
+    const auto now = clock_.monotonic();
     if (dirty_) {
       dirty_ = false;
       last_sent_at_ = now;
@@ -169,7 +170,7 @@ class Agent {
         CHECK_OK(send(state_.latest(), request_));
     }
     const auto wait =
-        std::clamp(std::chrono::duration_cast<milliseconds>(repeat_at_ - steady_clock::now()),
+        std::clamp(std::chrono::duration_cast<milliseconds>(repeat_at_ - clock_.monotonic()),
                    milliseconds(0), kTick);
     auto message = link_->receive(wait, wake_.get());
     uint64_t count;
@@ -195,14 +196,14 @@ class Agent {
     const bool absent = !sent.ok() && sent.error().code == ErrorCode::unavailable;
     // While no coordinator answers, ask again soon, but not all workers at the same moment.
     const int64_t soon = std::uniform_int_distribution<int64_t>(100, 400)(random_);
-    repeat_at_ = steady_clock::now() + (absent ? milliseconds(soon) : kRepeatAfter);
+    repeat_at_ = clock_.monotonic() + (absent ? milliseconds(soon) : kRepeatAfter);
     if (!sent.ok() && !absent) return sent.error();
     return {};
   }
 
   Status take(const Message& message) {
     answered_ = true;
-    repeat_at_ = steady_clock::now();
+    repeat_at_ = clock_.monotonic();
     if (const auto* error = std::get_if<ErrorReply>(&message.envelope.body))
       return refused(error->fault);
     const auto* reply = std::get_if<SyncReply>(&message.envelope.body);
@@ -224,7 +225,7 @@ class Agent {
         fault.code == ErrorCode::untrusted)
       return error;
     log_warning(error.message);
-    repeat_at_ = steady_clock::now() + kRepeatAfter;
+    repeat_at_ = clock_.monotonic() + kRepeatAfter;
     return {};
   }
 
@@ -243,6 +244,8 @@ class Agent {
 
   const AgentOptions& options_;
   const std::function<bool()>& stop_;
+  const SystemClock machine_clock_;
+  const Clock& clock_;
   StepSettings settings_;
   BlobCache blobs_;
   SyncState state_;
@@ -251,7 +254,7 @@ class Agent {
   const std::string session_ = make_request_id().text();
   RequestId request_;
   bool answered_ = true, dirty_ = true, stopping_ = false, ended_ = false;
-  steady_clock::time_point repeat_at_{}, last_sent_at_{}, give_up_at_{};
+  Nanoseconds repeat_at_{}, last_sent_at_{}, give_up_at_{};
   Progress last_sent_;
   std::minstd_rand random_{std::random_device{}()};
   std::unique_ptr<StepRun> step_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "coordinator/client/link.h"
+#include "engine/base/clock.h"
 #include "pipeline/step.h"
 
 namespace enginery {
@@ -30,6 +31,9 @@ struct AgentOptions {
   uint64_t runner_memory_bytes = 0;     // a runner's limit on its data; 0: none
   Dial dial;                            // empty: make_zmq_dial()
   StepTable steps = enginery::steps();  // the chain; tests add a row
+  // When a Sync is repeated, progress is said, a stop gives up. Null: the machine's; otherwise it
+  // outlives the agent.
+  const Clock* clock = nullptr;
 };
 
 // Serves until `stop` says so (a running step is given up, to be resumed elsewhere) or the

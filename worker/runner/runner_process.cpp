@@ -18,7 +18,6 @@ namespace enginery {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 struct Pipe {
   OwnedFd read, write;
@@ -94,7 +93,7 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   TRY(Pipe request, make_request_pipe());
   TRY(Pipe report, make_pipe());
   TRY(Pipe output, make_pipe());
-  auto process = std::make_unique<RunnerProcess>(Started());
+  auto process = std::make_unique<RunnerProcess>(Started(), command.clock);
   process->kill_after_ = command.kill_after;
   process->kills_before_ = kernel_memory_kills();
   const std::vector<char*> arguments = pointers(command.program),
@@ -184,9 +183,9 @@ void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
   } else if (!cancelled_) {
     if (!events.cancelled()) return;
     cancelled_ = true;
-    kill_at_ = steady_clock::now() + kill_after_;
+    kill_at_ = clock_.monotonic() + kill_after_;
     kill(pid_, SIGTERM);
-  } else if (steady_clock::now() >= kill_at_) {
+  } else if (clock_.monotonic() >= kill_at_) {
     kill(pid_, SIGKILL);
   }
 }
@@ -194,9 +193,9 @@ void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
 RunnerReport RunnerProcess::collect() {
   int status = 0;
   // Its report pipe is closed: it is dead or about to be; one that lingers is ended.
-  const auto patience = steady_clock::now() + milliseconds(2000);
+  const auto patience = clock_.monotonic() + milliseconds(2000);
   while (waitpid(pid_, &status, WNOHANG) == 0) {
-    if (steady_clock::now() > patience) kill(pid_, SIGKILL);
+    if (clock_.monotonic() > patience) kill(pid_, SIGKILL);
     const pollfd nothing{-1, 0, 0};
     poll(const_cast<pollfd*>(&nothing), 1, 5);
   }

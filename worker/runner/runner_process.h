@@ -1,8 +1,10 @@
-// RunnerProcess: one runner as the agent sees it: started, listened to, cancelled, collected.
+// RunnerProcess: one runner as who started it sees it: started, listened to, cancelled, collected.
 //
-// The kernel kills the runner when the thread that started it ends, however it does. Belongs to
-// that thread. Ctrl-C, which goes to all processes of a terminal, does not end a runner: who
-// started it decides.
+// Where: run_attempts (runner_attempts.h) has one for each attempt, the agent one to describe its
+// device. The child reads requests from file descriptor 0 and writes reports to 3; what it prints
+// goes to the step's log. The kernel kills the runner when the thread that started it ends, however
+// it does. Belongs to that thread. Ctrl-C, which goes to all processes of a terminal, does not end
+// a runner: who started it decides.
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
 
@@ -37,12 +40,17 @@ class OwnedFd {
   int fd_ = -1;
 };
 
+// What is started, and how long it may take to end.
 struct RunnerCommand {
   std::vector<std::string> program;            // path and arguments
   std::vector<std::string> environment;        // all of it
   std::chrono::milliseconds kill_after{8000};  // of a cancelled runner that does not end
+  // For kill_after, and for one that lingers after its report. Null: the machine's; otherwise it
+  // outlives the process.
+  const Clock* clock = nullptr;
 };
 
+// What a runner's owner hears and is asked while it runs; all on the owner's thread.
 struct RunnerEvents {
   std::function<void(const RunnerReport&)> report;  // progress, log lines, timings, trials
   std::function<void(const std::string&)> output;   // a line of stdout or stderr
@@ -61,9 +69,10 @@ class RunnerProcess {
   };
 
  public:
-  // internal: no process could be made.
+  // Starts the program. A program that is not there shows as an end without a report (exit status
+  // 127). Errors: internal (no process could be made).
   static Result<std::unique_ptr<RunnerProcess>> start(const RunnerCommand& command);
-  explicit RunnerProcess(Started) {}
+  RunnerProcess(Started, const Clock* clock) : clock_(clock ? *clock : machine_clock_) {}
   ~RunnerProcess();  // kills what still runs
 
   pid_t pid() const { return pid_; }
@@ -81,12 +90,14 @@ class RunnerProcess {
   void enforce_cancel(const RunnerEvents& events);
   RunnerReport collect();
 
+  const SystemClock machine_clock_;
+  const Clock& clock_;
   pid_t pid_ = -1;
   OwnedFd request_, report_, output_;
   std::chrono::milliseconds kill_after_{};
   bool cancelled_ = false, crashed_ = false;
   std::string hung_;  // why it was killed
-  std::chrono::steady_clock::time_point kill_at_{};
+  Nanoseconds kill_at_{};
   uint64_t kills_before_ = 0;  // of the kernel's out-of-memory killer
   std::optional<RunnerReport> end_;
 };

@@ -59,8 +59,9 @@ Result<std::vector<TimingEntryText>> parse_timings(std::string_view text) {
   return out;
 }
 
-Result<std::unique_ptr<FileTimingStore>> FileTimingStore::open(const std::filesystem::path& file) {
-  auto store = std::make_unique<FileTimingStore>(Opened(), file);
+Result<std::unique_ptr<FileTimingStore>> FileTimingStore::open(const std::filesystem::path& file,
+                                                               const Clock& clock) {
+  auto store = std::make_unique<FileTimingStore>(Opened(), file, clock);
   auto bytes = read_file(file);
   if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) return store;
   if (!bytes.ok()) return bytes.error().within("timing cache");
@@ -88,7 +89,7 @@ Status FileTimingStore::put(const std::string& device, const std::string& proble
   const std::lock_guard lock(mutex_);
   entries_[{device, problem}][timing.tactic] = timing;
   changed_ = true;
-  if (std::chrono::steady_clock::now() - saved_ < kSaveEvery) return {};
+  if (clock_.monotonic() - saved_ < kSaveEvery) return {};
   return save_locked();
 }
 
@@ -104,7 +105,7 @@ Status FileTimingStore::save_locked() {
   }
   CHECK_OK(write_file(file_, timings_to_json(all)));
   changed_ = false;
-  saved_ = std::chrono::steady_clock::now();
+  saved_ = clock_.monotonic();
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "tests/cli/fake_console.h"
-#include "tests/cli/farm/fake_coordinator.h"
+#include "tests/support/fake_coordinator.h"
 
 namespace enginery {
 namespace {

@@ -3,16 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/fake_console.h"
+#include "tests/support/fake_clock.h"
 
 namespace enginery {
 namespace {
 
-class FakeClock final : public Clock {
- public:
-  Nanoseconds monotonic() const override { return now; }
-  Nanoseconds wall_time() const override { return now; }
-  Nanoseconds now{std::chrono::seconds(100)};
-};
+using test::FakeClock;
 
 TEST(Progress, LinesElsewhereArePrintedForEveryPhaseAndOtherwiseEveryFiveSeconds) {
   FakeConsole fake;
@@ -20,11 +16,11 @@ TEST(Progress, LinesElsewhereArePrintedForEveryPhaseAndOtherwiseEveryFiveSeconds
   ProgressDisplay display(fake.console(), clock);
   for (uint64_t done = 0; done < 120; ++done) {  // 12 seconds of tuning
     display.show({{"cpu-avx2", "tuning", done, 120, 0, ""}});
-    clock.now += std::chrono::milliseconds(100);
+    clock.advance(std::chrono::milliseconds(100));
   }
   for (int i = 0; i < 6; ++i) {
     display.show({{"cpu-avx2", "verifying", 0, 0, 0, ""}});
-    clock.now += std::chrono::milliseconds(100);
+    clock.advance(std::chrono::milliseconds(100));
   }
   EXPECT_EQ(fake.err(),
             "cpu-avx2: tuning 0/120\ncpu-avx2: tuning 50/120\ncpu-avx2: tuning 100/120\ncpu-avx2: "
@@ -39,7 +35,7 @@ TEST(Progress, PhasesThatPassAtOnceAreNotPrinted) {
   for (const char* phase :
        {"queued", "assembling", "verifying", "signing", "done", "done", "done"}) {
     display.show({{"a", phase, 0, 0, 0, ""}});
-    clock.now += std::chrono::milliseconds(300);
+    clock.advance(std::chrono::milliseconds(300));
   }
   EXPECT_EQ(fake.err(), "a: queued\na: done\n");
 }
@@ -50,7 +46,7 @@ TEST(Progress, NothingIsPrintedTwice) {
   ProgressDisplay display(fake.console(), clock);
   for (int i = 0; i < 10; ++i) {
     display.show({{"a", "queued", 0, 0, 0, ""}});
-    clock.now += std::chrono::seconds(60);
+    clock.advance(std::chrono::seconds(60));
   }
   EXPECT_EQ(fake.err(), "a: queued\n");
 }
@@ -61,7 +57,7 @@ TEST(Progress, BarsAreRedrawnInPlaceAtMostTenTimesASecond) {
   ProgressDisplay display(fake.console(), clock);
   display.show({{"a", "queued", 0, 0, 0, ""}});
   display.show({{"a", "tuning", 0, 0, 0, ""}});
-  clock.now += std::chrono::milliseconds(100);
+  clock.advance(std::chrono::milliseconds(100));
   display.show({{"a", "signing", 0, 0, 0, ""}});
   display.finish();
   display.finish();

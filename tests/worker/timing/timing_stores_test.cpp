@@ -18,8 +18,9 @@ class InFile final : public TimingStoreUnderTest {
 
  private:
   const Folder folder_;
+  const SystemClock clock_;
   const std::unique_ptr<FileTimingStore> store_ =
-      FileTimingStore::open(folder_.path / "timings.json").value();
+      FileTimingStore::open(folder_.path / "timings.json", clock_).value();
 };
 
 class InCatalog final : public TimingStoreUnderTest {
