@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "pipeline/keys.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/timing/farm_timing_store.h"
@@ -57,16 +60,49 @@ TEST(RunnerMessages, RefuseEverythingElse) {
   }
 }
 
-TEST(LineBuffer, CutsWhereverTheBytesArrive) {
-  LineBuffer buffer;
-  buffer.append("one\ntw");
-  EXPECT_EQ(buffer.next(), "one");
-  EXPECT_EQ(buffer.next(), std::nullopt);
-  buffer.append("o\n\nrest");
-  EXPECT_EQ(buffer.next(), "two");
-  EXPECT_EQ(buffer.next(), "");
-  EXPECT_EQ(buffer.next(), std::nullopt);
-  EXPECT_EQ(buffer.rest(), "rest");
+// The other end is the same binary, so a field that is not there is a fault, never a default.
+TEST(RunnerMessages, RefuseARequestThatLacksAField) {
+  const std::string whole = to_line(RunnerRequest{});
+  ASSERT_TRUE(parse_request(whole).ok());
+  const auto document = nlohmann::json::parse(whole);
+  for (const auto& [name, value] : document.items()) {
+    auto cut = document;
+    cut.erase(name);
+    const auto request = parse_request(cut.dump());
+    ASSERT_FALSE(request.ok()) << "without " << name;
+    EXPECT_EQ(request.error().code, ErrorCode::corrupt_data) << name;
+    auto wrong = document;
+    wrong[name] = nlohmann::json::array({nullptr});
+    EXPECT_FALSE(parse_request(wrong.dump()).ok()) << "another type of " << name;
+  }
+}
+
+TEST(RunnerMessages, RefuseTimingsThatAreNoTexts) {
+  for (const char* line :
+       {"", "{}", "[]", R"({"timings":null})", R"({"timings":[1]})", R"({"timings":{}})"}) {
+    const auto timings = parse_known_timings(line);
+    ASSERT_FALSE(timings.ok()) << line;
+    EXPECT_EQ(timings.error().code, ErrorCode::corrupt_data) << line;
+  }
+  EXPECT_TRUE(parse_known_timings(R"({"timings":[]})")->entries.empty());
+}
+
+// JSON has no word for it, and a metric that is not known is none.
+TEST(RunnerMessages, CarryANumberThatIsNoneAsZero) {
+  Outcome end;
+  end.metrics = {{"latency_ms", std::nan("")}, {"error", INFINITY}};
+  const auto back = parse_report(to_line(RunnerReport(end)));
+  ASSERT_TRUE(back.ok());
+  for (const NamedNumber& metric : std::get<Outcome>(*back).metrics)
+    EXPECT_EQ(metric.value, 0) << metric.name;
+}
+
+TEST(RunnerMessages, StayOneLineOfTextWhateverALibraryPrints) {
+  const std::string line = to_line(RunnerReport(RunnerLog{"caf\xe9\n\0end"}));
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const auto back = parse_report(line);
+  ASSERT_TRUE(back.ok());
+  EXPECT_TRUE(std::get<RunnerLog>(*back).text.starts_with("caf\xEF\xBF\xBD"));
 }
 
 TEST(FarmTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
