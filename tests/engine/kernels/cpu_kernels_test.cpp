@@ -1,14 +1,8 @@
 // Our CPU kernels called directly, for every instruction set that this machine has, against plain
 // loops: sizes around each kernel's vectors and pieces, so that no tail is left out.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <random>
 
-#include "engine/device/sku_table.h"
-#include "engine/kernels/cpu/dispatch.h"
 #include "engine/kernels/cpu/isa/copy.h"
 #include "engine/kernels/cpu/isa/depthwise.h"
 #include "engine/kernels/cpu/isa/gemv.h"
@@ -17,28 +11,10 @@
 #include "engine/kernels/cpu/isa/pool.h"
 #include "engine/kernels/cpu/isa/reduce.h"
 #include "engine/kernels/cpu/isa/softmax.h"
+#include "tests/engine/kernels/cpu_kernels.h"
 
 namespace enginery {
 namespace {
-
-constexpr float kInfinite = std::numeric_limits<float>::infinity();
-
-std::vector<float> values(int64_t count, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<float> out(static_cast<size_t>(count));
-  for (float& v : out) v = uniform(random);
-  return out;
-}
-
-float at(const std::vector<float>& v, int64_t i) {
-  return v.at(static_cast<size_t>(i));
-}
-
-class CpuKernelsTest : public testing::TestWithParam<CpuIsa> {
- protected:
-  const CpuKernels& kernels() const { return cpu_kernels_for(GetParam()); }
-};
 
 TEST_P(CpuKernelsTest, HaveTheWidthOfTheirRegisters) {
   const int width = GetParam() >= CpuIsa::avx512 ? 16 : GetParam() >= CpuIsa::avx ? 8 : 4;
@@ -314,25 +290,7 @@ TEST_P(CpuKernelsTest, PoolWithAndWithoutThePadding) {
   }
 }
 
-// Instruction sets of this machine that have kernels of their own.
-std::vector<CpuIsa> isas_here() {
-  std::vector<CpuIsa> out;
-  for (const CpuIsa isa : {CpuIsa::sse41, CpuIsa::avx, CpuIsa::avx2, CpuIsa::avx512}) {
-    const auto skus = local_skus();
-    const bool here = std::ranges::any_of(skus, [&](const LocalSku& sku) {
-      const SkuRow* row = find_sku(sku.name);
-      return row && row->kind == DeviceKind::cpu && row->isa == isa;
-    });
-    if (here) out.push_back(isa);
-  }
-  return out;
-}
-
-std::string isa_name(const testing::TestParamInfo<CpuIsa>& info) {
-  constexpr const char* kNames[] = {"sse41", "avx", "avx2", "avx512"};
-  return kNames[static_cast<size_t>(info.param)];
-}
-
+// Of every file of this program.
 INSTANTIATE_TEST_SUITE_P(Isas, CpuKernelsTest, testing::ValuesIn(isas_here()), isa_name);
 
 }  // namespace
