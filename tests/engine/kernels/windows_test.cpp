@@ -208,7 +208,9 @@ TEST_P(CpuKernelsTest, AverageANanOnlyIntoTheWindowsThatHoldIt) {
   for (int64_t i = 0; i < static_cast<int64_t>(out.size()); ++i) {
     const int64_t c = i % channels, x = i / channels % size, y = i / channels / size;
     const bool holds = c == 1 && std::abs(x - 3) <= 1 && std::abs(y - 2) <= 1;
-    if (!holds) EXPECT_FALSE(std::isnan(at(out, i))) << y << ", " << x << " channel " << c;
+    if (!holds) {
+      EXPECT_FALSE(std::isnan(at(out, i))) << y << ", " << x << " channel " << c;
+    }
   }
 }
 

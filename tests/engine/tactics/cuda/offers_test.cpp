@@ -5,24 +5,14 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/device/cuda/fingerprint.h"
-#include "engine/tactics/cuda/kernel/families.h"
-#include "engine/tactics/cuda/kernel/kernel_source.h"
+#include "tests/engine/tactics/cuda/card.h"
 #include "tests/support/offer_text.h"
 #include "tests/support/problem_list.h"
-#include "tests/support/problem_text.h"
 
 namespace enginery {
 namespace {
 
-DeviceInfo card_of(int compute_capability) {
-  SkuRow row;
-  row.kind = DeviceKind::cuda;
-  row.compute_capability = compute_capability;
-  row.sm_count = 132;
-  row.memory_gib = 16;
-  return device_info(row);
-}
+using test::card_of;
 
 // The parts of a plan that code in engine files depends on: entries, grids, shared memory, where
 // pointers go, workspace.
