@@ -138,15 +138,27 @@ TEST(GpuSpecs, OfAnUnknownCardAreThoseOfTheNearestOfItsKind) {
   EXPECT_EQ(gpu_specs(row).gigabytes_per_second, 320) << "a T4's, though its SMs are fewer";
 }
 
-TEST(SmLimits, AreThoseOfTheNewestSmThatIsKnown) {
-  for (int sm : {61, 70, 72, 75, 80, 86, 87, 89, 90})
+TEST(SmLimits, AreThoseOfTheNewestSmOfItsGenerationThatIsKnown) {
+  for (int sm : {61, 70, 72, 75, 80, 86, 87, 89, 90}) {
     EXPECT_EQ(sm_limits(sm).compute_capability, sm);
+    EXPECT_LE(sm_limits(sm).shared_kib_per_block, sm_limits(sm).shared_kib_per_sm) << sm;
+  }
   EXPECT_EQ(sm_limits(62).compute_capability, 61);
   EXPECT_EQ(sm_limits(88).compute_capability, 87);
-  EXPECT_EQ(sm_limits(120).compute_capability, 90);
-  EXPECT_EQ(sm_limits(50).compute_capability, 61) << "nothing older is known";
-  for (int sm : {61, 70, 75, 80, 86, 90})
-    EXPECT_LE(sm_limits(sm).shared_kib_per_block, sm_limits(sm).shared_kib_per_sm) << sm;
+}
+
+// An engine for a card of tomorrow must start there: nothing is taken for granted that one of
+// today's generations lacks.
+TEST(SmLimits, OfAnUnknownGenerationAreWhatEveryKnownOneHas) {
+  const SmLimits tomorrow = sm_limits(120);
+  for (int sm : {80, 86, 87, 89, 90}) {
+    EXPECT_LE(tomorrow.shared_kib_per_block, sm_limits(sm).shared_kib_per_block) << sm;
+    EXPECT_LE(tomorrow.shared_kib_per_sm, sm_limits(sm).shared_kib_per_sm) << sm;
+    EXPECT_LE(tomorrow.threads_per_sm, sm_limits(sm).threads_per_sm) << sm;
+    EXPECT_LE(tomorrow.float16_flops_per_clock, sm_limits(sm).float16_flops_per_clock) << sm;
+  }
+  EXPECT_EQ(sm_limits(50).float16_flops_per_clock, 0) << "before 7.0 there are no tensor cores";
+  EXPECT_LE(sm_limits(50).shared_kib_per_block, sm_limits(61).shared_kib_per_block);
 }
 
 // A driver that shows one card, and what it was asked.

@@ -50,14 +50,14 @@ std::vector<float> packed_by(const std::string& text, const std::string& id,
   return {};
 }
 
-std::string convolution(const std::string& operands, const std::string& attributes = "") {
+std::string convolution_of(const std::string& operands, const std::string& attributes = "") {
   return "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] " + attributes +
          " | " + operands;
 }
 
 TEST(PackedWeights, OfDepthwiseRunAlongTheChannelsWithTheirPadding) {
-  const auto packed =
-      packed_by(convolution("float32[1x3x5x5] w:float32[3x1x2x2]", "groups=3"), "depthwise/strip1");
+  const auto packed = packed_by(convolution_of("float32[1x3x5x5] w:float32[3x1x2x2]", "groups=3"),
+                                "depthwise/strip1");
   ASSERT_EQ(packed.size(), 4u * 8);
   for (size_t tap = 0; tap < 4; ++tap) {
     for (size_t c = 0; c < 8; ++c)
@@ -66,8 +66,8 @@ TEST(PackedWeights, OfDepthwiseRunAlongTheChannelsWithTheirPadding) {
 }
 
 TEST(PackedWeights, OfDirectConvolutionsRunAlongTheOutputChannels) {
-  const auto packed =
-      packed_by(convolution("float32[1x4x5x5] w:float32[6x2x1x3]", "groups=2"), "conv_direct/any");
+  const auto packed = packed_by(convolution_of("float32[1x4x5x5] w:float32[6x2x1x3]", "groups=2"),
+                                "conv_direct/any");
   ASSERT_EQ(packed.size(), 36u);
   for (size_t s = 0; s < 3; ++s) {
     for (size_t c = 0; c < 2; ++c) {
@@ -100,7 +100,7 @@ TEST(PackedWeights, OfFewRowsAreOneRowAnOutput) {
   for (size_t k = 0; k < 4; ++k) {
     for (size_t c = 0; c < 3; ++c) EXPECT_EQ(product[k * 3 + c], static_cast<float>(c * 4 + k + 1));
   }
-  const auto pixel = packed_by(convolution("float32[2x3x1x1] w:float32[8x3x1x1]"), "gemv/rows1",
+  const auto pixel = packed_by(convolution_of("float32[2x3x1x1] w:float32[8x3x1x1]"), "gemv/rows1",
                                DataType::float16);
   ASSERT_EQ(pixel.size(), 8u * 8) << "3 channels in rows of 8";
   for (size_t k = 0; k < 8; ++k) {
@@ -112,7 +112,7 @@ TEST(PackedWeights, OfFewRowsAreOneRowAnOutput) {
 // A stem's K runs on over (r, s, c) without gaps between filter places.
 TEST(PackedWeights, OfAFlatFilterHaveNoGapsBetweenItsPlaces) {
   const auto packed =
-      packed_by(convolution("float32[1x3x9x9] w:float32[8x3x3x3]"), "conv_simt/64x64x16");
+      packed_by(convolution_of("float32[1x3x9x9] w:float32[8x3x3x3]"), "conv_simt/64x64x16");
   const size_t pitch = 80;  // 9 places of 8 channels in steps of 16
   ASSERT_EQ(packed.size(), 64u * pitch);
   for (size_t k = 0; k < 64; ++k) {
