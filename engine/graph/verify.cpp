@@ -10,11 +10,25 @@ Error broken(const Node& node, const std::string& reason) {
           "node '" + node.name + "' (" + std::string(op_name(node.op)) + "): " + reason};
 }
 
+// Before anything follows an index: every value that a live node names is in the table.
+Status require_known_values(const Graph& graph) {
+  const auto known = [&](ValueId v) { return v >= 0 && v < graph.value_count(); };
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.erased) continue;
+    for (const ValueId v : node.inputs) {
+      if (v != kNoValue && !known(v)) return broken(node, "reads an unknown value");
+    }
+    for (const ValueId v : node.outputs) {
+      if (!known(v)) return broken(node, "writes an unknown value");
+    }
+  }
+  return {};
+}
+
 Status verify_node(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   for (const ValueId v : node.inputs) {
-    if (v != kNoValue && (v < 0 || v >= graph.value_count()))
-      return broken(node, "reads an unknown value");
     if (v == kNoValue) continue;
     bool has_source =
         graph.value(v).producer != kNoNode || graph.value(v).constant.has_value() ||
@@ -39,6 +53,7 @@ Status verify_node(const Graph& graph, NodeId id) {
 }  // namespace
 
 Status verify(const Graph& graph) {
+  CHECK_OK(require_known_values(graph));
   const auto order = graph.topological_order();
   if (static_cast<int32_t>(order.size()) != graph.live_node_count()) {
     return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has a cycle"};
