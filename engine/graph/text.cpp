@@ -1,5 +1,7 @@
 #include "engine/graph/text.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <sstream>
 
@@ -60,6 +62,7 @@ class Lexer {
   std::string_view next() {
     std::string_view word = peek();
     word_ = {};
+    line_ = read_line_;
     return word;
   }
   bool accept(std::string_view wanted) {
@@ -80,6 +83,8 @@ class Lexer {
     const size_t stop = std::min(text_.find(end), text_.size());
     std::string_view out = text_.substr(0, stop);
     text_.remove_prefix(std::min(stop + 1, text_.size()));
+    read_line_ += static_cast<int>(std::count(out.begin(), out.end(), '\n'));
+    line_ = read_line_;
     return out;
   }
 
@@ -95,7 +100,7 @@ class Lexer {
         continue;
       }
       if (!isspace(static_cast<unsigned char>(c))) break;
-      line_ += c == '\n';
+      read_line_ += c == '\n';
       text_.remove_prefix(1);
     }
     if (text_.empty()) return {};
@@ -116,7 +121,8 @@ class Lexer {
   }
 
   std::string_view text_, word_;
-  int line_ = 1;
+  int line_ = 1;       // of the last word taken, for messages
+  int read_line_ = 1;  // of the last word read: the next one may stand further down
 };
 
 class Parser {
@@ -198,31 +204,49 @@ class Parser {
   Result<Tensor> parse_data(const TensorType& type) {
     TRY(const int64_t count, checked_volume(type.dims, 8));
     Tensor out(is_floating(type.type) ? DataType::float64 : DataType::int64, {count});
-    const auto set = [&](int64_t i, double v) {
+    const std::string kind(lexer_.next());
+    if (kind != "{" && (kind != "fill" && kind != "random"))
+      return lexer_.error("constant data expected");
+    if (kind == "{") {
+      CHECK_OK(parse_elements(lexer_.until('}'), out));
+      return out;
+    }
+    CHECK_OK(lexer_.expect("("));
+    double argument = 0;
+    std::istringstream{std::string(lexer_.until(')'))} >> argument;
+    std::mt19937_64 random(static_cast<uint64_t>(argument));
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (int64_t i = 0; i < count; ++i) {
+      const double v = kind == "fill" ? argument : uniform(random);
       if (out.type() == DataType::float64)
         out.mutable_data<double>()[static_cast<size_t>(i)] = v;
       else
         out.mutable_data<int64_t>()[static_cast<size_t>(i)] = static_cast<int64_t>(v);
-    };
-    const std::string kind(lexer_.next());
-    if (kind != "{" && (kind != "fill" && kind != "random"))
-      return lexer_.error("constant data expected");
-    if (kind != "{") CHECK_OK(lexer_.expect("("));
-    std::istringstream text{std::string(lexer_.until(kind == "{" ? '}' : ')'))};
-    if (kind == "{") {
-      std::string word;
-      for (int64_t i = 0; i < count; ++i) {
-        if (!std::getline(text, word, ',')) return lexer_.error("too few elements");
-        set(i, std::strtod(word.c_str(), nullptr));
-      }
-      return out;
     }
-    double argument = 0;
-    text >> argument;
-    std::mt19937_64 random(static_cast<uint64_t>(argument));
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    for (int64_t i = 0; i < count; ++i) set(i, kind == "fill" ? argument : uniform(random));
     return out;
+  }
+
+  // One number for each element; integers are read as such, because a double cannot hold all of
+  // them.
+  Status parse_elements(std::string_view list, Tensor& out) {
+    std::istringstream text{std::string(list)};
+    std::string word;
+    for (int64_t i = 0; i < out.size(); ++i) {
+      if (!(text >> std::ws) || !std::getline(text, word, ','))
+        return lexer_.error("too few elements");
+      word.erase(word.find_last_not_of(" \n\t") + 1);
+      if (out.type() == DataType::float64) {
+        char* end = nullptr;
+        out.mutable_data<double>()[static_cast<size_t>(i)] = std::strtod(word.c_str(), &end);
+        if (word.empty() || *end != 0) return lexer_.error("'" + word + "' is not a number");
+      } else {
+        const auto number = parse_int(word);
+        if (!number) return lexer_.error(number.error().message);
+        out.mutable_data<int64_t>()[static_cast<size_t>(i)] = *number;
+      }
+    }
+    if (text >> word) return lexer_.error("too many elements");
+    return {};
   }
 
   Status parse_node(const std::vector<std::string>& names, const std::string& op_word) {
