@@ -1,50 +1,12 @@
+// Building and editing a graph: names, types, order, uses.
 #include "engine/graph/graph.h"
 
-#include <gtest/gtest.h>
+#include <set>
 
-#include "engine/graph/run_graph.h"
-#include "engine/graph/text.h"
+#include "tests/engine/graph/graph_support.h"
 
 namespace enginery {
 namespace {
-
-constexpr char kSmall[] = R"(
-graph small {
-  input %x : float32[Nx3x8x8]
-  %w = constant float32[4x3x3x3] random(7)
-  %b = constant float32[4] {1, 2, -3, 0.5}
-  %c = conv(%x, %w, %b) strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1
-  %r = act(%c) kind=relu group=0
-  output %r
-})";
-
-Graph parse(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
-  return graph ? *graph : Graph();
-}
-
-TEST(GraphText, RoundTripsThroughItsOwnPrinting) {
-  std::string text = R"(graph g {
-  input %x : float32[Nx4]
-  %s = constant float32[4] {1, 2.5, -3, inf}
-  %y = binary(%x, %s) kind=mul
-  %z = act(%y) kind=clip alpha=0 beta=6 group=3
-  output %z
-})";
-  std::string once = to_text(parse(text));
-  EXPECT_EQ(to_text(parse(once)), once);
-  EXPECT_NE(once.find("group=3"), std::string::npos);
-  EXPECT_NE(once.find("float32[Nx4]"), std::string::npos);
-}
-
-TEST(GraphText, NamesTheLineOfAMistake) {
-  auto bad = parse_graph("graph g {\n  input %x : float32[2]\n  %y = act(%nope) kind=relu\n}");
-  ASSERT_FALSE(bad);
-  EXPECT_NE(bad.error().message.find("line 3"), std::string::npos) << bad.error().message;
-  EXPECT_FALSE(parse_graph("graph g { %y = nonsense() }"));
-  EXPECT_FALSE(parse_graph("graph g { input %x : float32[2]"));
-}
 
 TEST(Graph, InfersTypesAndKeepsSymbols) {
   Graph g = parse(kSmall);
@@ -63,73 +25,85 @@ TEST(Graph, MakesNamesUnique) {
   EXPECT_NE(g.value(a).name, g.value((*b)[0]).name);
 }
 
-TEST(Verify, FindsACycle) {
-  Graph g = parse(
-      "graph g { input %x : float32[2]\n %a = act(%x) kind=relu\n %b = act(%a) kind=relu\n output "
-      "%b }");
-  g.node(0).inputs[0] = g.node(1).outputs[0];
-  auto status = verify(g);
-  ASSERT_FALSE(status);
-  EXPECT_NE(status.error().message.find("cycle"), std::string::npos);
+TEST(Graph, AddNodeLeavesTheGraphAloneWhereItRefuses) {
+  Graph g = parse(kChain);
+  const std::string before = to_text(g);
+  const int32_t values = g.value_count(), nodes = g.node_count();
+  EXPECT_FALSE(g.add_node("bad", Softmax{.axis = 9}, {g.inputs()[0]}).ok());
+  EXPECT_EQ(to_text(g), before);
+  EXPECT_EQ(g.value_count(), values);
+  EXPECT_EQ(g.node_count(), nodes);
 }
 
-TEST(Verify, FindsATypeThatItsRuleDoesNotGive) {
-  Graph g = parse(kSmall);
-  g.value(g.node(0).outputs[0]).type.dims[1] = 5;
-  auto status = verify(g);
-  ASSERT_FALSE(status);
-  EXPECT_NE(status.error().message.find("'c'"), std::string::npos) << status.error().message;
+TEST(Graph, NumbersCollidingNamesWithoutMeetingOthers) {
+  Graph g;
+  const auto name = [&](const char* wanted) {
+    return g.value(g.add_input(wanted, {DataType::float32, {1}})).name;
+  };
+  EXPECT_EQ(name("x"), "x");
+  EXPECT_EQ(name("x.1"), "x.1");
+  const std::string second = name("x"), third = name("x");
+  const std::set<std::string> all{"x", "x.1", second, third};
+  EXPECT_EQ(all.size(), 4u) << second << " " << third;
+  EXPECT_FALSE(name("").empty());
 }
 
-TEST(Specialize, BindsEverySymbolAndSaysWhatItAssumed) {
-  Graph g = parse(kSmall);
-  auto one = specialize(g, {});
-  ASSERT_TRUE(one);
-  EXPECT_EQ(one->defaulted, std::vector<std::string>{"x: N = 1"});
-  auto eight = specialize(g, {{"x", {8, 3, 16, 16}}});
-  ASSERT_TRUE(eight);
-  EXPECT_TRUE(eight->defaulted.empty());
-  EXPECT_EQ(eight->graph.value(eight->graph.outputs()[0]).type.dims, (Dims{8, 4, 16, 16}));
-  EXPECT_TRUE(verify(eight->graph));
+TEST(Graph, OneSymbolIsOneSize) {
+  Graph g;
+  const int64_t n = g.symbol_size("N"), m = g.symbol_size("M");
+  EXPECT_EQ(n, -2);
+  EXPECT_EQ(m, -3);
+  EXPECT_EQ(g.symbol_size("N"), n);
 }
 
-TEST(Specialize, NamesTheNodeThatASizeContradicts) {
-  auto bad = specialize(parse(kSmall), {{"x", {1, 5, 8, 8}}});
-  ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().code, ErrorCode::invalid_argument);
-  EXPECT_NE(bad.error().message.find("'c'"), std::string::npos) << bad.error().message;
-  EXPECT_FALSE(specialize(parse(kSmall), {{"y", {1}}}));
-  EXPECT_FALSE(specialize(parse(kSmall), {{"x", {1, 3, 8}}}));
+TEST(Graph, OrdersAProducerThatWasAddedBehindItsReader) {
+  Graph g = parse(kChain);
+  const auto late = g.add_node("late", Activation{ActivationKind::tanh}, {g.inputs()[0]});
+  ASSERT_TRUE(late.ok());
+  g.node(0).inputs[0] = (*late)[0];  // x -> late -> a -> b
+  EXPECT_EQ(g.topological_order(), (std::vector<NodeId>{2, 0, 1}));
+  EXPECT_TRUE(verify(g).ok());
 }
 
-TEST(Specialize, RefusesOneSymbolWithTwoSizes) {
-  Graph g = parse(
-      "graph g { input %a : float32[N]\n input %b : float32[N]\n %c = binary(%a, %b) kind=add\n "
-      "output %c }");
-  EXPECT_TRUE(specialize(g, {{"a", {3}}, {"b", {3}}}));
-  EXPECT_FALSE(specialize(g, {{"a", {3}}, {"b", {4}}}));
+TEST(Graph, ListsAReaderOnceForEachUse) {
+  Graph g = parse("graph g { input %x : float32[2]\n %y = binary(%x, %x) kind=mul\n output %y }");
+  EXPECT_EQ(g.users()[static_cast<size_t>(g.inputs()[0])], (std::vector<NodeId>{0, 0}));
+  g.erase_node(0);
+  EXPECT_TRUE(g.users()[static_cast<size_t>(g.inputs()[0])].empty());
 }
 
-TEST(Fingerprint, StructureIgnoresWeightsAndNamesButNotShapes) {
-  Graph a = parse(kSmall);
-  std::string other(kSmall);
-  other.replace(other.find("random(7)"), 9, "random(8)");
-  Graph b = parse(other);
-  for (size_t at; (at = other.find("%r")) != std::string::npos;) other.replace(at, 2, "%q");
-  Graph c = parse(other);
-  EXPECT_EQ(structure_fingerprint(a), structure_fingerprint(b));
-  EXPECT_NE(fingerprint(a), fingerprint(b));
-  EXPECT_EQ(fingerprint(b), fingerprint(c));
-  EXPECT_NE(structure_fingerprint(a), structure_fingerprint(specialize(a, {})->graph));
+TEST(Graph, AnOutputKeepsItsNameWhenItsValueIsReplaced) {
+  Graph g = parse(kChain);
+  const ValueId a = g.node(0).outputs[0], b = g.node(1).outputs[0];
+  g.replace_uses(b, a);
+  g.erase_node(1);
+  ASSERT_EQ(g.outputs(), std::vector<ValueId>{a});
+  EXPECT_EQ(g.value(a).name, "b");
+  EXPECT_TRUE(verify(g).ok());
 }
 
-TEST(RunGraph, ComputesAndNamesTheFailingInput) {
-  Graph g = parse("graph g { input %x : float32[2]\n %a = act(%x) kind=relu\n output %a }");
-  auto out = run_graph(g, {{"x", Tensor::of<float>({2}, {-1, 2})}});
-  ASSERT_TRUE(out);
-  EXPECT_EQ(out->at("a").data<float>()[0], 0);
-  EXPECT_EQ(out->at("a").data<float>()[1], 2);
-  EXPECT_FALSE(run_graph(g, {}));
+TEST(Graph, ReplacingAnInnerValueRenamesNothing) {
+  Graph g = parse(kChain);
+  const ValueId x = g.inputs()[0], a = g.node(0).outputs[0];
+  g.replace_uses(a, x);
+  EXPECT_EQ(g.node(1).inputs, std::vector<ValueId>{x});
+  EXPECT_EQ(g.value(x).name, "x");
+}
+
+TEST(Graph, MarkOutputRefusesAnUnknownValue) {
+  Graph g = parse(kChain);
+  EXPECT_EQ(g.mark_output(-1).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(g.mark_output(g.value_count()).error().code, ErrorCode::invalid_argument);
+  ASSERT_TRUE(g.mark_output(g.inputs()[0], "given").ok());
+  EXPECT_EQ(g.value(g.inputs()[0]).name, "given");
+}
+
+TEST(Graph, ACopyIsEditedAlone) {
+  const Graph g = parse(kChain);
+  Graph copy = g;
+  copy.erase_node(1);
+  EXPECT_EQ(g.live_node_count(), 2);
+  EXPECT_EQ(copy.live_node_count(), 1);
 }
 
 }  // namespace
