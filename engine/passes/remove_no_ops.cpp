@@ -19,9 +19,13 @@ bool pads_nothing(const Graph& graph, const Node& node) {
 }
 
 bool keeps_order(const Transpose& op, const Dims& dims) {
+  std::vector<int64_t> permutation = op.permutation;
+  if (permutation.empty()) {  // stands for all dimensions in reverse
+    for (int64_t d = std::ssize(dims); d-- > 0;) permutation.push_back(d);
+  }
   // A transpose that moves only dimensions of size 1 keeps every element at its place.
   int64_t last = -1;
-  for (const int64_t from : op.permutation) {
+  for (const int64_t from : permutation) {
     if (dims[static_cast<size_t>(from)] == 1) continue;
     if (from < last) return false;
     last = from;

@@ -56,5 +56,63 @@ TEST(RemoveNoOps, LeavesAPadThatMovesElements) {
   }
 }
 
+// An empty permutation reverses the dimensions: of a square matrix the dims stay, the elements
+// move.
+TEST(RemoveNoOps, LeavesATransposeThatReversesASquare) {
+  Graph g = parse(
+      "input %x : float32[3x3]\n %a = act(%x) kind=relu\n %c = transpose(%a)\n %d = act(%c) "
+      "kind=tanh\n output %d");
+  EXPECT_EQ(run(remove_no_ops, g), 0);
+}
+
+TEST(RemoveNoOps, RemovesATransposeOfDimensionsOfOne) {
+  for (const std::string permutation : {"permutation=[1,0,2]", "permutation=[0,1,2]"}) {
+    Graph g = parse("input %x : float32[1x1x4]\n %a = act(%x) kind=relu\n %b = transpose(%a) " +
+                    permutation + "\n %y = act(%b) kind=tanh\n output %y");
+    EXPECT_EQ(run(remove_no_ops, g), 1) << permutation;
+  }
+}
+
+TEST(RemoveNoOps, RemovesWhatGivesTheSameShapeOnly) {
+  struct Case {
+    const char* line;
+    int removed;
+  };
+  for (const Case& c : {Case{"reshape(%a, %same)", 1},
+                        {"reshape(%a, %other)", 0},
+                        {"expand(%a, %same)", 1},
+                        {"expand(%a, %wider)", 0},
+                        {"flatten(%a)", 1},
+                        {"flatten(%a) axis=0", 0},
+                        {"concat(%a) axis=0", 1},
+                        {"concat(%a, %a) axis=0", 0},
+                        {"pad(%a, %none)", 1}}) {
+    Graph g =
+        parse(std::string("input %x : float32[2x3]\n %same = constant int64[2] {2, 3}\n") +
+              "%other = constant int64[2] {3, 2}\n %wider = constant int64[3] {2, 2, 3}\n" +
+              "%none = constant int64[4] {0, 0, 0, 0}\n %a = act(%x) kind=relu\n %b = " + c.line +
+              "\n %y = act(%b) kind=tanh\n output %y");
+    EXPECT_EQ(run(remove_no_ops, g), c.removed) << c.line;
+  }
+}
+
+TEST(RemoveNoOps, LeavesAnOutputThatWouldShareItsValue) {
+  // Both outputs would be one value with one name.
+  Graph g = parse(
+      "input %x : float32[2]\n %a = act(%x) kind=relu\n %b = identity(%a)\n output %a\n output %b");
+  EXPECT_EQ(run(remove_no_ops, g), 0);
+  Graph constant = parse("%c = constant float32[2] {1, 2}\n %b = identity(%c)\n output %b");
+  EXPECT_EQ(run(remove_no_ops, constant), 0);
+}
+
+TEST(RemoveNoOps, LeavesAReshapeOfRunTimeSizes) {
+  Graph g = parse(
+      "input %x : float32[?x3]\n %s = constant int64[2] {-1, 3}\n %a = act(%x) kind=relu\n %b = "
+      "reshape(%a, %s)\n %y = act(%b) kind=tanh\n output %y");
+  const auto changed = remove_no_ops(g);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(*changed, 0);
+}
+
 }  // namespace
 }  // namespace enginery
