@@ -60,5 +60,62 @@ TEST(Canonicalize, LeavesASumOverThePlane) {
   EXPECT_EQ(run(canonicalize, g), 0);
 }
 
+// Each is nearly a mean over the whole plane.
+TEST(Canonicalize, LeavesReductionsThatAreNoGlobalPooling) {
+  for (const std::string line :
+       {"reduce(%x) kind=mean axes=[2] keep_dims=true", "reduce(%x) kind=mean axes=[1,2,3]",
+        "reduce(%x) kind=mean axes=[2,3] keep_dims=false", "reduce(%x) kind=mean axes=[0,3]",
+        "reduce(%x) kind=min axes=[2,3]", "reduce(%x) kind=mean"}) {
+    Graph g = parse("input %x : float32[2x3x4x4]\n %y = " + line + "\n output %y");
+    EXPECT_EQ(run(canonicalize, g), 0) << line;
+  }
+}
+
+TEST(Canonicalize, CountsAxesFromTheEndAndInAnyOrder) {
+  for (const std::string axes : {"[-1,2]", "[3,2]", "[-2,-1]"}) {
+    Graph g = parse("input %x : float32[2x3x4x4]\n %y = reduce(%x) kind=max axes=" + axes +
+                    "\n output %y");
+    EXPECT_EQ(run(canonicalize, g), 1) << axes;
+  }
+}
+
+TEST(Canonicalize, LeavesAPoolingThatIsSmallerThanThePlaneOrDilated) {
+  for (const std::string window :
+       {"kernel=[3,2] dilations=[1,1]", "kernel=[2,3] dilations=[2,1]"}) {
+    Graph g = parse(
+        "input %x : float32[1x2x3x3]\n %y = pool(%x) kind=max strides=[1,1] "
+        "pads_begin=[0,0] pads_end=[0,0] " +
+        window + "\n output %y");
+    EXPECT_EQ(run(canonicalize, g), 0) << window;
+  }
+}
+
+TEST(Canonicalize, LeavesAGemmWhoseOperandsAreNotConstant) {
+  for (const std::string inputs : {"%x, %v, %b", "%x, %w, %c"}) {
+    Graph g = parse(
+        "input %x : float32[2x3]\n input %v : float32[3x4]\n input %c : float32[4]\n"
+        "%w = constant float32[3x4] random(1)\n %b = constant float32[4] random(2)\n %y = gemm(" +
+        inputs + ") alpha=0.5 beta=2\n output %y");
+    EXPECT_EQ(run(canonicalize, g), 0) << inputs;
+  }
+}
+
+TEST(Canonicalize, FoldsAlphaWithoutC) {
+  Graph g = parse(
+      "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %y = gemm(%x, %w) alpha=3 "
+      "beta=7\n output %y");
+  EXPECT_EQ(run(canonicalize, g), 1);
+  EXPECT_EQ(run(canonicalize, g), 0);
+}
+
+TEST(Canonicalize, KeepsTheScalesOfACrop) {
+  Graph g = parse(R"(input %x : float32[1x4]
+    %s = constant float32[2] {1, 2}
+    %roi = constant float32[4] {0, 0, 1, 0.5}
+    %y = resize(%x, %s, _, %roi) mode=linear coordinates=crop
+    output %y)");
+  EXPECT_EQ(run(canonicalize, g), 0);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -42,12 +42,12 @@ TEST(FoldBatchNorm, FoldsIntoAGroupedDeconvolution) {
 }
 
 TEST(FoldBatchNorm, LeavesAConvolutionThatSomethingElseReads) {
-  Graph g = parse(
-      "input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n %s = constant "
-      "float32[4x1x1] random(2)\n"
-      "%c = conv(%x, %w) " +
-      kConv + "\n %y = binary(%c, %s) kind=mul\n output %y\n output %c");
-  EXPECT_EQ(run(fold_batch_norm, g), 0);
+  for (const std::string reader : {"output %c", "%r = act(%c) kind=relu output %r"}) {
+    Graph g = convolution_then(
+        "%s = constant float32[4x1x1] random(2)\n %y = binary(%c, %s) kind=mul\n output %y\n" +
+        reader);
+    EXPECT_EQ(run(fold_batch_norm, g), 0) << reader;
+  }
 }
 
 TEST(FoldBatchNorm, RejectsNonPositiveVariance) {
@@ -71,8 +71,63 @@ TEST(FoldBatchNorm, DecomposesOneThatNothingTakes) {
   EXPECT_EQ(count<BatchNorm>(g), 0);
 }
 
-// One number a row of the plane is not one a channel, even where there are as many.
-TEST(FoldBatchNorm, LeavesAScaleAlongAnotherAxis) {
+// What a convolution's result is combined with, and whether that is a scale or a shift of its
+// channels, which the weights and the bias can take.
+struct Combination {
+  const char* line;
+  int folds;
+};
+
+void PrintTo(const Combination& c, std::ostream* out) {
+  *out << c.line;
+}
+
+class FoldsACombination : public ::testing::TestWithParam<Combination> {};
+
+TEST_P(FoldsACombination, OnlyWhereItIsOneNumberAChannel) {
+  Graph g = convolution_then(std::string(R"(input %r : float32[1x4x5x5]
+    %channels = constant float32[4x1x1] {1, 2, 3, 4}
+    %wide = constant float32[1x4x1x1] {1, 2, 3, 4}
+    %rows = constant float32[5x1] {1, 2, 3, 4, 5}
+    %one = constant float32[] {3}
+    %deep = constant float32[1x1x1x1x1] {3}
+    %plane = constant float32[4x5x5] random(5)
+    %zeros = constant float32[4x1x1] {1, 0, 2, 3}
+    %y = )") + GetParam().line +
+                             "\n output %y");
+  EXPECT_EQ(run(fold_batch_norm, g), GetParam().folds);
+  EXPECT_EQ(count<Binary>(g), 1 - GetParam().folds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    FoldBatchNorm, FoldsACombination,
+    ::testing::Values(Combination{"binary(%c, %channels) kind=mul", 1},
+                      Combination{"binary(%channels, %c) kind=mul", 1},
+                      Combination{"binary(%c, %wide) kind=add", 1},
+                      Combination{"binary(%c, %channels) kind=sub", 1},
+                      Combination{"binary(%c, %channels) kind=div", 1},
+                      Combination{"binary(%c, %one) kind=mul", 1},
+                      Combination{"binary(%c, %zeros) kind=mul", 1},
+                      Combination{"binary(%channels, %c) kind=sub", 0},  // c - x
+                      Combination{"binary(%channels, %c) kind=div", 0},  // c / x
+                      Combination{"binary(%c, %channels) kind=max", 0},
+                      Combination{"binary(%c, %rows) kind=mul", 0},   // along another axis
+                      Combination{"binary(%c, %plane) kind=mul", 0},  // every element its own
+                      Combination{"binary(%c, %deep) kind=mul", 0},   // raises the rank
+                      Combination{"binary(%c, %r) kind=mul", 0},      // not a constant
+                      Combination{"binary(%c, %c) kind=mul", 0}));    // read twice
+
+// Infinite weights would make NaN of every zero that they meet.
+TEST(FoldBatchNorm, LeavesADivisionByZero) {
+  Graph g = convolution_then(
+      "%s = constant float32[4x1x1] {1, 0, 2, 3}\n %y = binary(%c, %s) kind=div\n output %y");
+  const auto changed = fold_batch_norm(g);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(*changed, 0);
+}
+
+// As many rows as channels: one number a row is still not one a channel.
+TEST(FoldBatchNorm, LeavesAScaleAlongAnotherAxisOfTheSameSize) {
   Graph g = parse(
       "input %x : float32[1x4x4x4]\n %w = constant float32[4x4x3x3] random(1)\n"
       "%s = constant float32[4x1] {1, 2, 3, 4}\n %c = conv(%x, %w) " +
@@ -80,11 +135,56 @@ TEST(FoldBatchNorm, LeavesAScaleAlongAnotherAxis) {
   EXPECT_EQ(run(fold_batch_norm, g), 0);
 }
 
-TEST(FoldBatchNorm, LeavesAConstantMinusTheResult) {
+TEST(FoldBatchNorm, LeavesWeightsAndBiasesThatAreNoConstants) {
+  for (const std::string inputs : {"%x, %v", "%x, %w, %b"}) {
+    Graph g = parse(
+        "input %x : float32[1x4x5x5]\n input %v : float32[4x4x3x3]\n input %b : float32[4]\n"
+        "%w = constant float32[4x4x3x3] random(1)\n %s = constant float32[4x1x1] random(2)\n"
+        "%c = conv(" +
+        inputs + ") " + kConv + "\n %y = binary(%c, %s) kind=mul\n output %y");
+    EXPECT_EQ(run(fold_batch_norm, g), 0) << inputs;
+  }
+}
+
+TEST(FoldBatchNorm, GivesAnotherReaderOfTheWeightsTheOldOnes) {
+  Graph g = convolution_then(
+      "%d = conv(%x, %w) " + kConv +
+      "\n %s = constant float32[4x1x1] {1, 2, 3, 4}\n %y = binary(%c, %s) kind=mul\n output %y\n "
+      "output %d");
+  EXPECT_EQ(run(fold_batch_norm, g), 1);
+}
+
+TEST(FoldBatchNorm, FoldsAScaleAfterAShift) {
+  Graph g = convolution_then(
+      "%t = constant float32[4x1x1] {1, -2, 3, 4}\n %s = constant float32[4x1x1] {2, 3, -1, 0.5}\n"
+      "%a = binary(%c, %t) kind=add\n %y = binary(%a, %s) kind=mul\n output %y");
+  EXPECT_EQ(run(fold_batch_norm, g), 2);
+  EXPECT_EQ(g.live_node_count(), 1);
+}
+
+// A matrix product has no bias: vertical fusion takes the addition.
+TEST(FoldBatchNorm, LeavesAShiftOfAMatrixProduct) {
+  for (const auto& [kind, folds] : {std::pair{"mul", 1}, {"add", 0}}) {
+    Graph g = parse(
+        "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %s = constant float32[4] "
+        "{1, 2, 3, 4}\n %c = matmul(%x, %w)\n %y = binary(%c, %s) kind=" +
+        std::string(kind) + "\n output %y");
+    EXPECT_EQ(run(fold_batch_norm, g), folds) << kind;
+  }
+}
+
+TEST(FoldBatchNorm, ScalesTheTransposedWeightsOfAGemm) {
   Graph g = parse(
-      "input %x : float32[1x4x4x4]\n %w = constant float32[4x4x3x3] random(1)\n"
-      "%s = constant float32[4x1x1] {1, 2, 3, 4}\n %c = conv(%x, %w) " +
-      kConv + "\n %y = binary(%s, %c) kind=sub\n output %y");
+      "input %x : float32[2x3]\n %w = constant float32[3x3] random(1)\n %s = constant float32[3] "
+      "{1, 2, 3}\n %c = gemm(%x, %w) transpose_b=true\n %y = binary(%c, %s) kind=mul\n output %y");
+  EXPECT_EQ(run(fold_batch_norm, g), 1);
+}
+
+// alpha scales the product and not what is added to it.
+TEST(FoldBatchNorm, LeavesAGemmThatHasAFactor) {
+  Graph g = parse(
+      "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %s = constant float32[4] "
+      "{1, 2, 3, 4}\n %c = gemm(%x, %w) alpha=2\n %y = binary(%c, %s) kind=add\n output %y");
   EXPECT_EQ(run(fold_batch_norm, g), 0);
 }
 

@@ -33,5 +33,57 @@ TEST(FoldConstants, KeepsAnOutputThatBecomesConstant) {
   EXPECT_TRUE(g.constant(g.outputs()[0]));
 }
 
+TEST(FoldConstants, LeavesAResultTooLargeToStore) {
+  Graph g = parse(R"(%s = constant int64[2] {4097, 4096}
+    %y = fill(%s) type=float32 value=1
+    output %y)");
+  const auto changed = fold_constants(g);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(*changed, 0) << "4097 x 4096 floats are more than 64 MiB";
+}
+
+TEST(FoldConstants, LeavesAShapeThatIsKnownAtRunTimeOnly) {
+  Graph g = parse("input %x : float32[?x3]\n %s = shape(%x)\n output %s");
+  const auto changed = fold_constants(g);
+  ASSERT_TRUE(changed.ok());
+  EXPECT_EQ(*changed, 0);
+}
+
+TEST(FoldConstants, TakesAPartOfAShape) {
+  Graph g = parse("input %x : float32[2x3x4]\n %s = shape(%x) start=-2 end=100\n output %s");
+  EXPECT_EQ(run(fold_constants, g), 1);
+  EXPECT_EQ(to_int64s(*g.constant(g.outputs()[0])), (std::vector<int64_t>{3, 4}));
+}
+
+TEST(FoldConstants, MakesSizesKnownThatDependOnAFoldedShape) {
+  Graph g = parse(R"(input %x : float32[2x3]
+    %s = shape(%x)
+    %y = expand(%x, %s)
+    output %y)");
+  EXPECT_EQ(run(fold_constants, g), 1);
+  EXPECT_EQ(g.value(g.outputs()[0]).type.dims, (Dims{2, 3}));
+}
+
+TEST(FoldConstants, NamesTheNodeWhoseConstantsContradict) {
+  Graph g = parse(R"(%a = constant int64[1] {1}
+    %zero = constant int64[1] {0}
+    %q = binary(%a, %zero) kind=div
+    output %q)");
+  const auto changed = fold_constants(g);
+  ASSERT_FALSE(changed.ok());
+  EXPECT_EQ(changed.error().message, "node 'q': binary: an integer is divided by zero");
+}
+
+TEST(FoldConstants, FoldsEveryOutputOfANode) {
+  Graph g = parse(R"(input %x : float32[2]
+    %c = constant float32[3] {1, 2, 3}
+    %a, %b = split(%c) axis=0 sizes=[1,2]
+    %p = binary(%x, %a) kind=mul
+    %y = binary(%p, %b) kind=add
+    output %y)");
+  EXPECT_EQ(run(fold_constants, g), 1);
+  EXPECT_EQ(g.live_node_count(), 2);
+}
+
 }  // namespace
 }  // namespace enginery

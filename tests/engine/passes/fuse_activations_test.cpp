@@ -63,5 +63,74 @@ TEST(FuseActivations, LeavesAPieceThatSomethingElseReads) {
   EXPECT_EQ(run(fuse_activations, g), 0);
 }
 
+// Everything that is almost one of the patterns stays as it is.
+TEST(FuseActivations, LeavesWhatOnlyLooksLikeASwish) {
+  for (const std::string body : {
+           "%g = act(%z) kind=sigmoid\n %y = binary(%x, %g) kind=mul",  // the gate of another value
+           "%g = act(%x) kind=sigmoid\n %y = binary(%x, %g) kind=add",
+           "%g = act(%x) kind=tanh\n %y = binary(%x, %g) kind=mul",
+           "%g = act(%x) kind=hard_sigmoid alpha=0.2 beta=0.5\n %y = binary(%x, %g) kind=mul",
+       }) {
+    Graph g = parse("input %x : float32[8]\n input %z : float32[8]\n" + body + "\n output %y");
+    EXPECT_EQ(run(fuse_activations, g), 0) << body;
+  }
+}
+
+TEST(FuseActivations, TakesTheGateOnEitherSide) {
+  for (const std::string operands : {"%x, %g", "%g, %x"}) {
+    Graph g = parse("input %x : float32[8]\n %g = act(%x) kind=sigmoid\n %y = binary(" + operands +
+                    ") kind=mul\n output %y");
+    EXPECT_EQ(run(fuse_activations, g), 1) << operands;
+    EXPECT_EQ(count<Activation>(g), 2) << "the gate is left to remove_dead";
+  }
+}
+
+TEST(FuseActivations, TakesAHardSwishOfAHardSigmoid) {
+  Graph g = parse(R"(input %x : float32[8]
+    %g = act(%x) kind=hard_sigmoid alpha=0.16666667 beta=0.5
+    %y = binary(%x, %g) kind=mul
+    output %y)");
+  EXPECT_EQ(run(fuse_activations, g), 1);
+}
+
+// A constant of rank 2 makes a matrix of a vector: an activation would not.
+TEST(FuseActivations, LeavesAConstantThatRaisesTheRank) {
+  Graph g = parse(R"(input %x : float32[8]
+    %three = constant float32[1x1] {3}
+    %six = constant float32[] {6}
+    %a = binary(%x, %three) kind=add
+    %b = act(%a) kind=clip alpha=0 beta=6
+    %y = binary(%b, %six) kind=div
+    output %y)");
+  EXPECT_EQ(run(fuse_activations, g), 0);
+}
+
+TEST(FuseActivations, LeavesSixDividedByTheClip) {
+  Graph g = parse(R"(input %x : float32[8]
+    %three = constant float32[] {3}
+    %six = constant float32[] {6}
+    %a = binary(%x, %three) kind=add
+    %b = act(%a) kind=clip alpha=0.5 beta=6
+    %y = binary(%six, %b) kind=div
+    output %y)");
+  EXPECT_EQ(run(fuse_activations, g), 0);
+}
+
+TEST(FuseActivations, TakesAGeluWhoseHalfIsOnTheInput) {
+  Graph g = parse(R"(input %x : float32[8]
+    %root = constant float32[] {0.70710678}
+    %one = constant float32[] {1}
+    %half = constant float32[] {0.5}
+    %h = binary(%half, %x) kind=mul
+    %s = binary(%x, %root) kind=mul
+    %e = unary(%s) kind=erf
+    %p = binary(%one, %e) kind=add
+    %y = binary(%h, %p) kind=mul
+    output %y)");
+  EXPECT_EQ(run(fuse_activations, g), 1);
+  run(remove_dead, g);
+  EXPECT_EQ(g.live_node_count(), 1);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -51,19 +51,59 @@ TEST(FuseVertical, LeavesAnAdditionThatWidens) {
 }
 
 TEST(FuseVertical, LeavesAValueThatTwoNodesRead) {
-  Graph g = parse(
-      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, "
-      "%w) " +
-      kConv + "\n %r = act(%c) kind=relu\n %t = act(%c) kind=tanh\n output %r\n output %t");
+  Graph g =
+      convolution_then("%r = act(%c) kind=relu\n %t = act(%c) kind=tanh\n output %r\n output %t");
   EXPECT_EQ(run(fuse_vertical, g), 0);
 }
 
 TEST(FuseVertical, LeavesAValueThatIsAnOutput) {
-  Graph g = parse(
-      "input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, "
-      "%w) " +
-      kConv + "\n %r = act(%c) kind=relu\n output %c\n output %r");
+  Graph g = convolution_then("%r = act(%c) kind=relu\n output %c\n output %r");
   EXPECT_EQ(run(fuse_vertical, g), 0);
+}
+
+TEST(FuseVertical, LeavesAConvolutionAddedToItself) {
+  Graph g = convolution_then("%a = binary(%c, %c) kind=add\n output %a");
+  EXPECT_EQ(run(fuse_vertical, g), 0);
+}
+
+TEST(FuseVertical, TakesNoOtherCombinationThanAnAddition) {
+  for (const std::string kind : {"sub", "mul", "max"}) {
+    Graph g = convolution_then("%a = binary(%c, %x) kind=" + kind + "\n output %a");
+    EXPECT_EQ(run(fuse_vertical, g), 0) << kind;
+  }
+}
+
+// An epilogue holds two activations and two additions at most; what follows stays for itself.
+TEST(FuseVertical, StopsAtTheThirdActivationAndTheThirdAddition) {
+  Graph acts = convolution_then(
+      "%a = act(%c) kind=relu\n %b = act(%a) kind=tanh\n %d = act(%b) kind=sigmoid\n output %d");
+  EXPECT_EQ(run(fuse_vertical, acts), 1);
+  EXPECT_EQ(layer_count(acts), 2);
+  EXPECT_EQ(node_named(acts, "d").group, kNoGroup);
+  Graph additions = convolution_then(
+      "%a = binary(%c, %x) kind=add\n %b = binary(%a, %x) kind=add\n %d = binary(%b, %x) "
+      "kind=add\n output %d");
+  run(fuse_vertical, additions);
+  EXPECT_EQ(node_named(additions, "c").group, node_named(additions, "b").group);
+  EXPECT_NE(node_named(additions, "c").group, node_named(additions, "d").group);
+}
+
+TEST(FuseVertical, AnchorsAnElementWiseGroupOnlyWhereNothingElseTakesTheActivation) {
+  Graph g = convolution_then(
+      "%s = binary(%x, %x) kind=mul\n %t = act(%s) kind=tanh\n %a = binary(%c, %t) kind=add\n "
+      "%r = act(%a) kind=relu\n output %r");
+  EXPECT_EQ(run(fuse_vertical, g), 2);
+  EXPECT_EQ(node_named(g, "s").group, node_named(g, "t").group);
+  EXPECT_EQ(node_named(g, "c").group, node_named(g, "r").group);
+  EXPECT_EQ(test::group_problem(g), "");
+}
+
+TEST(FuseVertical, LeavesIntegers) {
+  Graph g = parse(
+      "input %x : int64[4]\n %s = binary(%x, %x) kind=add\n %r = act(%s) kind=relu\n output %r");
+  const auto groups = fuse_vertical(g);
+  ASSERT_TRUE(groups.ok());
+  EXPECT_EQ(*groups, 0);
 }
 
 }  // namespace

@@ -57,5 +57,71 @@ TEST(MergeCommon, KeepsNodesWithOtherAttributes) {
   EXPECT_EQ(run(merge_common, g), 0);
 }
 
+TEST(MergeCommon, MergesChainsFromTheFrontOn) {
+  Graph g = parse(R"(input %x : float32[4]
+    %a1 = act(%x) kind=relu
+    %a2 = act(%x) kind=relu
+    %b1 = act(%a1) kind=tanh
+    %b2 = act(%a2) kind=tanh
+    %y = binary(%b1, %b2) kind=add
+    output %y)");
+  EXPECT_EQ(run(merge_common, g), 2);
+  EXPECT_EQ(g.live_node_count(), 3);
+}
+
+TEST(MergeCommon, MergesEveryOutputOfANode) {
+  Graph g = parse(R"(input %x : float32[4]
+    %a, %b = split(%x) axis=0 sizes=[2,2]
+    %c, %d = split(%x) axis=0 sizes=[2,2]
+    %p = binary(%a, %d) kind=sub
+    %q = binary(%c, %b) kind=mul
+    %y = binary(%p, %q) kind=add
+    output %y)");
+  EXPECT_EQ(run(merge_common, g), 1);
+  EXPECT_EQ(count<Split>(g), 1);
+}
+
+TEST(MergeCommon, KeepsTheOrderOfOperands) {
+  Graph g = parse(R"(input %x : float32[4]
+    input %z : float32[4]
+    %p = binary(%x, %z) kind=sub
+    %q = binary(%z, %x) kind=sub
+    %y = binary(%p, %q) kind=mul
+    output %y)");
+  EXPECT_EQ(run(merge_common, g), 0);
+}
+
+TEST(MergeCommon, KeepsTwoOutputsOfOneComputation) {
+  Graph g = parse(
+      "input %x : float32[4]\n %p = act(%x) kind=relu\n %q = act(%x) kind=relu\n output %p\n "
+      "output %q");
+  EXPECT_EQ(run(merge_common, g), 0);
+  EXPECT_NE(g.outputs()[0], g.outputs()[1]);
+}
+
+TEST(MergeCommon, TellsAnAbsentInputFromAConstant) {
+  Graph g = parse(R"(input %x : float32[4]
+    %zero = constant int64[2] {0, 0}
+    %v = constant float32[] {7}
+    %p = pad(%x, %zero)
+    %q = pad(%x, %zero, %v)
+    %y = binary(%p, %q) kind=add
+    output %y)");
+  EXPECT_EQ(run(merge_common, g), 0);
+}
+
+TEST(MergeCommon, DoesNotCompareLargeConstants) {
+  // 4 KiB and one element: the bytes are not looked at, and two loads of one file stay two.
+  const auto graph = [](const std::string& size) {
+    return parse("input %x : float32[" + size + "]\n %a = constant float32[" + size +
+                 "] fill(2)\n %b = constant float32[" + size +
+                 "] fill(2)\n %p = binary(%x, %a) kind=mul\n %q = binary(%x, %b) kind=mul\n %y = "
+                 "binary(%p, %q) kind=add\n output %y");
+  };
+  Graph small = graph("1024"), large = graph("1025");
+  EXPECT_EQ(run(merge_common, small), 1);
+  EXPECT_EQ(run(merge_common, large), 0);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -20,5 +20,52 @@ TEST(Passes, LogAndSkipByName) {
             ErrorCode::usage);
 }
 
+const Pass kBreaks{"breaks", [](Graph& graph) -> Result<int> {
+                     graph.value(graph.outputs()[0]).type.dims = {99};
+                     return 1;
+                   }};
+const Pass kFails{"fails", [](Graph&) -> Result<int> {
+                    return Error{ErrorCode::unsupported, "no reason"};
+                  }};
+
+constexpr char kRelu[] = "input %x : float32[2]\n %y = act(%x) kind=relu\n output %y";
+
+TEST(Passes, NameThePassThatBreaksTheGraph) {
+  Graph g = parse(kRelu);
+  const Status status = run_passes(g, {.skip = {}, .dump = {}, .log = {}, .list = {&kBreaks, 1}});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::internal);
+  EXPECT_TRUE(status.error().message.starts_with("pass breaks broke the graph: "))
+      << status.error().message;
+}
+
+TEST(Passes, PassAnErrorOnWithTheirName) {
+  Graph g = parse(kRelu);
+  const Status status = run_passes(g, {.skip = {}, .dump = {}, .log = {}, .list = {&kFails, 1}});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::unsupported);
+  EXPECT_EQ(status.error().message, "pass fails: no reason");
+}
+
+TEST(Passes, DumpTheGraphAfterEachInTheirOrder) {
+  Graph g = parse(kRelu);
+  std::vector<std::string> dumped, listed;
+  PassOptions options;
+  options.dump = [&](std::string_view pass, const Graph&) { dumped.emplace_back(pass); };
+  ASSERT_TRUE(run_passes(g, options).ok());
+  for (const Pass& pass : pass_list()) listed.emplace_back(pass.name);
+  EXPECT_EQ(dumped, listed);
+}
+
+TEST(LayerCount, CountsAGroupOnceAndErasedNodesNever) {
+  Graph g = convolution_then("%r = act(%c) kind=relu group=0\n %t = act(%r) kind=tanh\n output %t");
+  EXPECT_EQ(layer_count(g), 3);
+  g.node(0).group = 0;
+  EXPECT_EQ(layer_count(g), 2);
+  g.replace_uses(g.node(2).outputs[0], g.node(1).outputs[0]);
+  g.erase_node(2);
+  EXPECT_EQ(layer_count(g), 1);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -23,6 +23,13 @@ inline Graph parse(const std::string& body) {
 inline const std::string kConv =
     "strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1";
 
+// A convolution %c of the input %x by the constants %w, four channels of 5 x 5 both ways, and what
+// `rest` makes of it: what the tests of fusing and folding begin with.
+inline Graph convolution_then(const std::string& rest, const std::string& inputs = "%x, %w") {
+  return parse("input %x : float32[1x4x5x5]\n %w = constant float32[4x4x3x3] random(1)\n" +
+               std::string("%c = conv(") + inputs + ") " + kConv + "\n" + rest);
+}
+
 // Uniform floats in [-2, 2] for every input.
 inline std::map<std::string, Tensor> uniform_inputs(const Graph& graph, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -57,6 +64,15 @@ inline int run(Result<int> (*pass)(Graph&), Graph& graph) {
   EXPECT_TRUE(changed) << (changed ? "" : changed.error().message);
   expect_same_results(before, graph);
   return changed ? *changed : -1;
+}
+
+// The node of that name; one that is not there fails the test.
+inline const Node& node_named(const Graph& graph, const std::string& name) {
+  for (NodeId id : graph.topological_order()) {
+    if (graph.node(id).name == name) return graph.node(id);
+  }
+  ADD_FAILURE() << "no node is called " << name;
+  return graph.node(0);
 }
 
 template <typename T>
