@@ -64,25 +64,26 @@ Result<Bytes> read_file(const std::filesystem::path& file, uint64_t max_bytes) {
   if (S_ISDIR(info.st_mode))
     return Error{ErrorCode::invalid_argument, "read " + file.string() + ": it is a folder"};
   const uint64_t size = static_cast<uint64_t>(info.st_size);
-  if (size > max_bytes) {
-    return Error{ErrorCode::invalid_argument, "read " + file.string() + ": " +
-                                                  std::to_string(size) + " bytes, at most " +
-                                                  std::to_string(max_bytes) + " are allowed"};
-  }
+  const auto too_large = [&](const std::string& found) {
+    return Error{ErrorCode::invalid_argument, "read " + file.string() + ": " + found +
+                                                  " bytes, at most " + std::to_string(max_bytes) +
+                                                  " are allowed"};
+  };
+  if (size > max_bytes) return too_large(std::to_string(size));
   Bytes out;
   out.resize(size);
   size_t done = 0;
   while (true) {
     if (done == out.size()) {  // pipes and /proc files have no size: grow until the end
-      if (out.size() >= max_bytes) break;
       if (done == size && size > 0) break;
-      out.resize(std::min<uint64_t>(max_bytes, out.size() + 65536));
+      out.resize(out.size() + 65536);
     }
     const ssize_t n = read(d.fd, out.data() + done, out.size() - done);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("read " + file.string(), errno);
     if (n == 0) break;
     done += static_cast<size_t>(n);
+    if (done > max_bytes) return too_large("more than " + std::to_string(max_bytes));
   }
   out.resize(done);
   return out;
