@@ -98,6 +98,30 @@ Plane plane_of_dims(const Dims& dims);
 // Errors: unsupported where the first input is not float32 of rank 3 or 4.
 Status require_plane(const Problem& problem, const std::string& what);
 
+// What depthwise convolution and pooling have in common: fills the fields `n` to `pad_w` of the
+// kernel's arguments from the images and from the operator's strides, dilations and paddings.
+// Requires require_plane.
+template <typename O, typename KernelArguments>
+void set_windows(const Problem& problem, const O& op, const Plane& kernel, KernelArguments& a) {
+  const Plane in = plane_of_dims(input_dims(problem, 0)), out = plane_of_dims(output_dims(problem));
+  const Plane stride = plane_of(op.strides, 1), dilation = plane_of(op.dilations, 1),
+              pad = plane_of(op.pads_begin, 0);
+  a.n = input_dims(problem, 0)[0];
+  a.channels = input_dims(problem, 0)[1];
+  a.in_h = in.h;
+  a.in_w = in.w;
+  a.out_h = out.h;
+  a.out_w = out.w;
+  a.kernel_h = kernel.h;
+  a.kernel_w = kernel.w;
+  a.stride_h = stride.h;
+  a.stride_w = stride.w;
+  a.dilation_h = dilation.h;
+  a.dilation_w = dilation.w;
+  a.pad_h = pad.h;
+  a.pad_w = pad.w;
+}
+
 // A linear tensor as [outer, size, inner] around dimensions [first, last].
 struct AxisExtents {
   int64_t outer = 1, size = 1, inner = 1;

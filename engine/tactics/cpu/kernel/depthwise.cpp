@@ -35,25 +35,9 @@ CpuKernelCandidates offer_cpu_depthwise(const CpuKernelContext& context, const P
   int bias = own_bias ? 2 : bounds->bias;
   if (bias >= 0 && !p.inputs[static_cast<size_t>(bias)].constant)
     return no_cpu_kernel("depthwise convolution with a run-time bias");
-  Plane in = plane_of_dims(input_dims(p, 0)), out = plane_of_dims(output_dims(p));
-  Plane kernel = plane_of_dims(input_dims(p, 1)), stride = plane_of(op.strides, 1),
-        dilation = plane_of(op.dilations, 1);
-  Plane pad = plane_of(op.pads_begin, 0);
+  const Plane kernel = plane_of_dims(input_dims(p, 1));
   DepthwiseArguments a{};
-  a.n = input_dims(p, 0)[0];
-  a.channels = channels;
-  a.in_h = in.h;
-  a.in_w = in.w;
-  a.out_h = out.h;
-  a.out_w = out.w;
-  a.kernel_h = kernel.h;
-  a.kernel_w = kernel.w;
-  a.stride_h = stride.h;
-  a.stride_w = stride.w;
-  a.dilation_h = dilation.h;
-  a.dilation_w = dilation.w;
-  a.pad_h = pad.h;
-  a.pad_w = pad.w;
+  set_windows(p, op, kernel, a);
   a.low = bounds->low;
   a.high = bounds->high;
   Tactic tactic = cpu_kernel_tactic(p, "depthwise");
