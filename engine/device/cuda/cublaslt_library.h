@@ -1,4 +1,8 @@
 // cuBLASLt as a table of functions, and its statuses as Errors.
+//
+// Where: opened once a device (CudaDevice::cublaslt), used by the source `cublaslt` alone. Why a
+// table: the binary starts on machines without the library, and headers of either version build it.
+// Source: NVIDIA, cuBLAS Library, "Using the cuBLASLt API".
 #pragma once
 
 #include <cublasLt.h>
@@ -49,6 +53,8 @@ struct CublasLt {
   // libcublasLt.so.13, then .12; the older alone where the card is older than 7.5. Errors:
   // unavailable.
   static Result<CublasLt> open(int compute_capability);
+  // `call` begins the message. Errors: unsupported (the library has no such algorithm),
+  // out_of_memory, internal for every other status.
   Status check(cublasStatus_t status, const char* call) const;
 };
 

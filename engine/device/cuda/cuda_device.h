@@ -1,6 +1,7 @@
 // CudaDevice: one GPU behind the Device interface, over the driver API; what the CUDA tactic
 // sources ask of it beyond that.
 //
+// Where: open_device() makes it for a GPU's SKU; everything in engine/tactics/cuda is given one.
 // Threads: as Device. Every entry makes the device's primary context current on the calling thread.
 #pragma once
 
@@ -45,7 +46,7 @@ class CudaDevice final : public Device {
   // Opens GPU `options.index`. Errors: unavailable (no driver, no such GPU), incompatible (another
   // SKU), internal.
   static Result<std::unique_ptr<Device>> open(const SkuRow& row, const DeviceOptions& options);
-  // For open() alone.
+  // For open() alone: a device that is not connected to a driver.
   CudaDevice(MakeKey, DeviceInfo info) : info_(std::move(info)) {}
   ~CudaDevice() override;
 
@@ -60,19 +61,27 @@ class CudaDevice final : public Device {
   // False for a device that is only compiled for: then there is no driver, and nothing can be
   // prepared or run.
   bool present() const { return driver_ != nullptr; }
+  // Requires present().
   const Driver& driver() const { return *driver_; }
+  // Whoever calls the driver calls this before, on the same thread. Errors: incompatible (the card
+  // is not here), device_lost (an earlier launch faulted: only a new process helps).
   Status make_current() const;
   // New memory with these bytes, or with those of other memory, once they are there. From many
   // threads they take turns on one stream: a stream and its pinned staging for each upload cost
   // more than the copy.
   Result<DeviceMemory> upload(std::string_view bytes);
   Result<DeviceMemory> duplicate(const DeviceMemory& memory);
+  // Libraries, opened when first asked for; they live as long as the device, a failure as well.
+  // Errors: unavailable, with what was tried.
   Result<const Nvrtc*> nvrtc();
   Result<const Cudnn*> cudnn();
   Result<const CublasLt*> cublaslt();
 
  private:
+  // Takes the driver over and holds the card's primary context until the device goes.
   Status connect(const DeviceOptions& options, std::unique_ptr<Driver> driver);
+  // DeviceInfo::software, a part of timing keys: the versions of what timings depend on, "none"
+  // where there is none.
   void add_software_facts(const std::string& driver_text);
   Result<DeviceMemory> allocate_filled(const void* from, size_t bytes, CopyKind kind);
 

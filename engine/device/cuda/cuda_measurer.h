@@ -1,7 +1,9 @@
 // The GPU as a measuring instrument: CUDA events around a recorded command list, and the state that
 // NVML reports with each sample.
 //
-// Belongs to one thread at a time, as every Measurer does.
+// A list is enqueued behind a kernel that waits 40 us, so that its launches are there before the
+// first event is reached and no gap of the host is timed. Belongs to one thread at a time, as every
+// Measurer does.
 #pragma once
 
 #include "engine/device/cuda/cuda_device.h"
@@ -22,10 +24,12 @@ class CudaMeasurer final : public Measurer {
   CudaMeasurer(MakeKey, CudaDevice& device) : device_(device) {}
   ~CudaMeasurer() override;
   Result<double> time_us(Stream& stream, CommandList& list) override;
+  // Events resolve half a microsecond: a part in 400.
   double min_resolvable_us() const override { return 200; }
   // Addresses decide which slices of the L2 cache serve a kernel: single kernels of cuDNN vary by
   // 14 %.
   int placements() const override { return 16; }
+  // As NVML reads it now; zeros where it cannot. "Nothing runs" counts as no throttling.
   DeviceState state() override;
 
  private:

@@ -1,5 +1,9 @@
 // CudaStream and CudaCommandList: a driver stream with pinned staging for host copies, and a
 // recorded CUDA graph.
+//
+// Where: what CudaDevice gives as Stream, Event and CommandList; sources ask cuda_stream() for the
+// driver's handle. Threads: a stream belongs to one thread at a time; a list may be launched from
+// any stream of its device, one launch at a time. The device outlives them all.
 #pragma once
 
 #include <vector>
@@ -8,6 +12,7 @@
 
 namespace enginery {
 
+// One event of the driver, without a time of its own; destroyed with it.
 class CudaEvent final : public Event {
  public:
   CudaEvent(const CudaDevice& device, CUevent event) : device_(device), event_(event) {}
@@ -27,15 +32,20 @@ class CudaStream final : public Stream {
   };
 
  public:
+  // A stream that does not wait for the default one. Errors: incompatible (the card is not here),
+  // those of the driver.
   static Result<std::unique_ptr<Stream>> create(const CudaDevice& device);
   // For create() alone.
   CudaStream(MakeKey, const CudaDevice& device) : device_(device) {}
   ~CudaStream() override;
+  // Also brings every staged download to the caller's memory, in the order of the copies.
   Status synchronize() override;
   Result<std::unique_ptr<Event>> mark() override;
   Status wait(const Event& event) override;
 
   CUstream handle() const { return handle_; }
+  // Staged up to 8 MiB at a time; a larger copy, or one that is being recorded, is enqueued from
+  // the caller's memory itself. Synchronises where the pinned buffer is full.
   Status copy(void* to, const void* from, size_t bytes, CopyKind kind);
 
  private:
@@ -43,6 +53,7 @@ class CudaStream final : public Stream {
   // is recording.
   Result<std::byte*> stage(size_t bytes);
 
+  // What synchronize() still has to bring from the pinned buffer to the caller.
   struct Download {
     void* to;
     const std::byte* from;
@@ -60,6 +71,8 @@ class CudaStream final : public Stream {
 // `enqueue` may own.
 class CudaCommandList final : public CommandList {
  public:
+  // Errors: those of `enqueue` first; else the driver's, of the capture or of the graph. The stream
+  // is no longer recording afterwards, whatever happened.
   static Result<std::unique_ptr<CommandList>> record(const CudaDevice& device, Stream& stream,
                                                      const Enqueue& enqueue);
   // Takes over the graph; record() makes it.

@@ -1,4 +1,7 @@
 // cuDNN 9's backend API as a table of functions, and its statuses as Errors.
+//
+// Where: opened once a device (CudaDevice::cudnn), used by the source `cudnn` alone. Versions
+// before 9 number their statuses otherwise and are not opened. Source: NVIDIA cuDNN, "Backend API".
 #pragma once
 
 #include <cudnn_graph.h>
@@ -30,8 +33,10 @@ struct Cudnn {
   const char* (*cudnnGetErrorString)(cudnnStatus_t) = nullptr;
   void (*cudnnGetLastErrorString)(char*, size_t) = nullptr;
 
-  // Errors: unavailable.
+  // libcudnn.so.9. Errors: unavailable (it is not here, or lacks one of the calls).
   static Result<Cudnn> open();
+  // `call` begins the message, the library's last error ends it. Errors: unsupported (statuses of
+  // 3000 to 3999), out_of_memory, internal for every other status.
   Status check(cudnnStatus_t status, const char* call) const;
 };
 

@@ -1,4 +1,8 @@
 // The CUDA driver API as a table of functions out of libcuda.so.1, and its statuses as Errors.
+//
+// Where: CudaDevice opens it; streams, measurer and the sources of engine/tactics/cuda call through
+// it. Why a table: the same binary starts where there is no driver. Source: NVIDIA, CUDA Driver
+// API.
 #pragma once
 
 #include <cuda.h>
@@ -64,7 +68,10 @@ struct Driver {
 
   // Opens libcuda.so.1 and initialises it. Errors: unavailable (no driver, no device, too old).
   static Result<Driver> open();
-  // `call` is the call's text: "cuMemAlloc_v2(bytes)".
+  // `call` is the call's text: "cuMemAlloc_v2(bytes)". Errors: out_of_memory; unavailable (no
+  // device); incompatible and corrupt_data (code that this driver or GPU does not take);
+  // unsupported; device_lost for what stays with the context, so that every later call fails as
+  // well; internal for every other status.
   Status check(CUresult status, const char* call) const;
 };
 

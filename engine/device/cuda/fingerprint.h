@@ -1,5 +1,8 @@
 // What a GPU is, read from the driver and NVML: the facts of timing keys, and the SKU that they
 // resolve to.
+//
+// Where: read when a device is opened or GPUs are listed; for a card that is elsewhere the data
+// sheet stands in (gpu_specs.h). Threads: values and pure functions.
 #pragma once
 
 #include "engine/device/cuda/driver.h"
@@ -9,7 +12,7 @@
 
 namespace enginery {
 
-// A visible GPU's structure.
+// A visible GPU's structure. Clocks are the highest ones; the bus is that of its memory.
 struct CardStructure {
   int compute_capability = 0, sm_count = 0, memory_mib = 0, l2_kib = 0, clock_mhz = 0,
       memory_clock_mhz = 0, bus_bits = 0;

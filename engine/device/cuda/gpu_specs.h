@@ -1,5 +1,8 @@
 // What data sheets say of GPUs: for the roofline of cards that are here, and for cards that engines
 // are built for elsewhere.
+//
+// Where: fingerprint.h makes a DeviceInfo of them; kernel families ask for the limits of an SM.
+// Threads: constant tables and pure functions.
 #pragma once
 
 #include <string>
@@ -32,7 +35,8 @@ struct GpuSpecs {
 // capability.
 GpuSpecs gpu_specs(const SkuRow& row);
 
-// Fills the roofline of `info` from its compute capability, units and the clock.
+// Fills the roofline of `info`, in operations a second and 0 where the SM has no such units, from
+// its compute capability, units and the clock.
 void set_peaks(DeviceInfo& info, double clock_mhz);
 
 }  // namespace enginery

@@ -1,5 +1,7 @@
 // SharedLibrary: one dlopened library. Why: the same binary must start on machines that have none
 // of CUDA's.
+//
+// Where: below the tables of driver.h, nvml.h, nvrtc.h, cudnn_library.h and cublaslt_library.h.
 #pragma once
 
 #include <string>

@@ -23,7 +23,8 @@ using NvmlHandle = void*;
   CALL(nvmlDeviceGetMigMode, (NvmlHandle, unsigned*, unsigned*))
 
 // The table. Immutable, thread-safe. A call's status 0 is success; what cannot be read stays
-// unread.
+// unread. Clocks are in MHz, temperatures in degrees Celsius, power in milliwatts; throttling is a
+// mask of reasons, of which bit 0 says that nothing runs. Source: NVIDIA, NVML API reference.
 struct Nvml {
 #define ENGINERY_DECLARE(name, parameters) int(*name) parameters = nullptr;
   ENGINERY_NVML_CALLS(ENGINERY_DECLARE)

@@ -1,4 +1,7 @@
 // NVRTC, the run-time compiler for kernel text: a table of functions and one call that compiles.
+//
+// Where: KernelCompiler (engine/kernels/cuda/compiler.h) calls it for the source `kernel`; cuDNN
+// finds the same library loaded when it compiles a plan. Source: NVIDIA, NVRTC user guide.
 #pragma once
 
 #include <nvrtc.h>
@@ -26,6 +29,7 @@
 
 namespace enginery {
 
+// cubin: machine code for one SM. ptx: what a driver translates for its own.
 enum class CodeKind { cubin, ptx };
 
 // Needs no GPU and no driver. Immutable, thread-safe: programs compile in parallel.
@@ -39,9 +43,11 @@ class Nvrtc {
     Bytes code;
     std::string log;  // ptxas's registers and spills
   };
-  // Errors: internal with the compiler's log (our own text must compile).
+  // `text` in C++17 with the entries extern "C"; `options` after our own. Errors: internal with the
+  // compiler's log (our own text must compile), out_of_memory.
   Result<Output> compile(const std::string& text, int compute_capability, CodeKind kind,
                          const std::vector<std::string>& options) const;
+  // "12.9".
   std::string version() const { return std::to_string(major_) + "." + std::to_string(minor_); }
   int major() const { return major_; }
 

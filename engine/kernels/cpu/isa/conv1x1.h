@@ -8,8 +8,10 @@
 
 namespace enginery {
 
-// 1x1 convolution. Groups of pixels (images, or rows where the output has a border) are contiguous
-// on the output side.
+// 1x1 convolution: out[p, n] = clip(bias[n] + residual[p, n] + sum over c of in[p, c] * w[c, n])
+// for all pixels p. Groups of pixels (images, or rows where the output has a border) are contiguous
+// on the output side. `residual` may be `out` itself, nothing else may overlap; each thread of the
+// team has `scratch_floats` of `scratch` for itself.
 struct Conv1x1Arguments {
   const float *in, *weights, *bias, *residual;  // weights [panel][channels_in][2 * width], bias
                                                 // padded alike; residual may be null

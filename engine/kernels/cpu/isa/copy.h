@@ -10,7 +10,9 @@ namespace enginery {
 constexpr int kMaxCopyLoops = 10;
 
 // out[sum(i * out_stride)] = in[sum(i * in_stride)] over all loops, outermost first; strides in
-// elements, of any sign.
+// elements, of any sign, so that `in` and `out` are the elements of index 0, not the lowest
+// addresses. The storages do not overlap. Fastest where the innermost loop runs along the output
+// and some loop along the input, both in steps of one.
 struct CopyLoop {
   int64_t extent, in_stride, out_stride;
 };

@@ -8,7 +8,10 @@
 
 namespace enginery {
 
-// Depthwise convolution of a channels-last image, then a clip. Needs channels >= the table's width.
+// Depthwise convolution of `n` channels-last images, then a clip: out[y, x, c] = clip(bias[c] + sum
+// over (r, s) of in[y * stride_h + r * dilation_h - pad_h, ..., c] * weights[r, s, c]), taps
+// outside of the image left out. Needs channels >= the table's width: the last vector overlaps the
+// one before it, so `in` and `out` are different storages.
 struct DepthwiseArguments {
   // Weights [kernel_h, kernel_w, channels]; bias [channels] or null.
   const float *in, *weights, *bias;

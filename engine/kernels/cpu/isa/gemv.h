@@ -7,7 +7,9 @@
 
 namespace enginery {
 
-// y[m, n] = clip(x[m, k] * w[n, k] + bias[n]) for few rows m: the weights are read once.
+// y[m, n] = clip(x[m, k] * w[n, k] + bias[n]) for few rows m: the weights are read once from
+// memory, four rows of them at a time, and from cache for every further row of x. All row-major,
+// without gaps between rows.
 struct GemvArguments {
   const float *x, *w, *bias;  // bias may be null
   float* y;

@@ -45,7 +45,8 @@ struct PointwiseStep {
 constexpr int kMaxPointwiseOperands = 6, kMaxPointwiseSteps = 8, kMaxPointwiseLoops = 6;
 
 // out = steps(operand 0), over all loops, the innermost last; operand_stride is 0 where an operand
-// is broadcast.
+// is broadcast. Strides in elements; the output's are those of its storage, so that blocked layouts
+// are one loop more. `out` may be the storage of an operand with the same strides.
 struct PointwiseArguments {
   float* out;
   const float* operand[kMaxPointwiseOperands];

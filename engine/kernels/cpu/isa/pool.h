@@ -7,7 +7,9 @@
 
 namespace enginery {
 
-// Pooling of a channels-last image, two spatial dimensions.
+// Pooling of `n` channels-last images, two spatial dimensions (one: height 1). An average divides
+// by the window's places inside the image, or with count_padding inside its stated padding too; a
+// maximum takes the places inside. `in` and `out` are different storages.
 struct PoolArguments {
   const float* in;
   float* out;

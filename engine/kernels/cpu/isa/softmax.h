@@ -8,7 +8,8 @@
 
 namespace enginery {
 
-// out[o, s, i] = exp(in[o, s, i]) / sum over s, of tensors [outer, size, inner].
+// out[o, s, i] = exp(in[o, s, i]) / sum over s, of tensors [outer, size, inner], shifted by the
+// largest value of each row, so that no input is too large. `in` and `out` are different storages.
 struct SoftmaxArguments {
   const float* in;
   float* out;
