@@ -75,6 +75,20 @@ def part_errors(o):
     rows_to(os.path.join(o.out, "errors.csv"), ["case", "exit", "seconds", "message"], rows)
 
 
+def part_faults(o):
+    """Builds among tactics that hang or fault (tests/worker/programs/gpu_faults.cpp)."""
+    log = os.path.join(o.out, "faults.log")
+    rows = []
+    for fault in ("fault", "hang"):
+        started = time.time()
+        status, text = run([program("gpu_faults"), fault, o.precisions], log, 280)
+        said = [line for line in text.splitlines() if "planted" in line] or text.splitlines()[-1:] or [""]
+        rows.append([fault, status, f"{time.time() - started:.1f}", said[-1][:300]])
+        print(f"{fault}: exit {status}: {said[-1][:300]}", flush=True)
+    rows_to(os.path.join(o.out, "faults.csv"), ["planted", "exit", "seconds", "said"], rows)
+    return max(row[1] for row in rows)
+
+
 def part_farm(o):
     log = os.path.join(o.out, "farm.log")
     enginery = program("enginery")
