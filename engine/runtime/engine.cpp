@@ -15,17 +15,23 @@ std::string describe(const Plan& plan, int tensor) {
   return t.name + " " + to_string(t.type) + " " + to_string(t.format.layout);
 }
 
-// Inputs, weights and outputs once, each in the type in which the tactic reads or writes it.
+// Inputs, weights and outputs once, each in the type in which the tactic reads or writes it; of a
+// strided convolution's input what it reads.
 double bytes_in_formats(const PlanStep& step) {
   const double weight_bytes =
       step.tactic.compute == Precision::fp16 || step.tactic.compute == Precision::bf16 ? 2 : 4;
+  const auto read_of = [&](size_t input) {
+    const bool linear = step.tactic.inputs[input].layout.kind == LayoutKind::linear;
+    return input == 0 ? share_read(step.problem, linear) : 1.0;
+  };
   double bytes = 0;
   for (size_t i = 0; i < step.problem.inputs.size(); ++i) {
     const TensorDesc& desc = step.problem.inputs[i];
     if (!desc.present || desc.value) continue;
     bytes += desc.constant
                  ? weight_bytes * static_cast<double>(volume(desc.type.dims))
-                 : static_cast<double>(physical_bytes(desc.type.dims, step.tactic.inputs[i]));
+                 : read_of(i) *
+                       static_cast<double>(physical_bytes(desc.type.dims, step.tactic.inputs[i]));
   }
   for (size_t i = 0; i < step.problem.outputs.size(); ++i) {
     bytes += static_cast<double>(

@@ -1,5 +1,7 @@
 #include "engine/tactics/problem.h"
 
+#include <algorithm>
+
 #include "engine/base/digest.h"
 
 namespace enginery {
@@ -129,6 +131,31 @@ double least_bytes(const Problem& p) {
     }
   }
   return bytes;
+}
+
+double share_read(const Problem& p, bool whole_rows) {
+  std::vector<int64_t> kernel, strides, dilations;
+  if (const auto* conv = std::get_if<Convolution>(&p.op)) {
+    const Dims& w = input_dims(p, 1);
+    kernel.assign(w.begin() + 2, w.end());
+    strides = conv->strides;
+    dilations = conv->dilations;
+  } else if (const auto* pool = std::get_if<Pooling>(&p.op)) {
+    kernel = pool->kernel;
+    strides = pool->strides;
+    dilations = pool->dilations;
+  } else {
+    return 1;
+  }
+  const Dims &x = input_dims(p, 0), &y = p.outputs[0].type.dims;
+  double share = 1;
+  for (size_t d = 0; d + (whole_rows ? 1 : 0) < kernel.size(); ++d) {
+    const bool side_by_side = kernel[d] == 1 || dilations[d] == 1;
+    if (!side_by_side || kernel[d] >= strides[d]) continue;
+    share *=
+        std::min(1.0, static_cast<double>(y[d + 2] * kernel[d]) / static_cast<double>(x[d + 2]));
+  }
+  return share;
 }
 
 }  // namespace enginery

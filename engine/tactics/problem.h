@@ -69,5 +69,10 @@ bool is_reformat(const Problem& problem);
 // The reading of a problem in floating-point operations and in bytes that must move at least once.
 double flop_count(const Problem& problem);
 double least_bytes(const Problem& problem);
+// The share of the first input's elements that a convolution or pooling reads: below 1 where its
+// strides pass over elements, as those of a strided 1x1 convolution do. `whole_rows`: the last
+// dimension counts as read throughout, since its elements share memory transactions (they do where
+// the layout is linear). 1 for every other operator.
+double share_read(const Problem& problem, bool whole_rows);
 
 }  // namespace enginery

@@ -80,13 +80,13 @@ class Build:
         start = time.monotonic()
         path.write_text(original.replace(row["pattern"], row["replacement"]))
         try:
-            done = subprocess.run(["ninja", "-C", self.build, *self.programs(row["tests"])], capture_output=True, text=True)
+            done = subprocess.run(["ninja", "-C", self.build, *self.programs(row["tests"])], capture_output=True, text=True, errors="replace")
             if done.returncode:
                 return "does not compile", time.monotonic() - start
             environment = dict(os.environ, GTEST_FILTER=row.get("filter") or "*")
             try:
                 tested = subprocess.run(["ctest", "--test-dir", self.build, "--output-on-failure", "-R", row["tests"]],
-                                        capture_output=True, text=True, env=environment, timeout=900)
+                                        capture_output=True, text=True, errors="replace", env=environment, timeout=900)
             except subprocess.TimeoutExpired:
                 return "caught", time.monotonic() - start
             if "No tests were found" in tested.stdout + tested.stderr:

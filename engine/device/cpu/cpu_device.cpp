@@ -97,7 +97,7 @@ DeviceInfo describe(const SkuRow& row, int threads, size_t cores) {
                    {"threads", std::to_string(threads)},
                    {"l2_bytes", std::to_string(id.l2_bytes)},
                    {"l3_bytes", std::to_string(id.l3_bytes)}};
-  info.software = cpu_library_properties();
+  info.software = cpu_software_properties();
   info.threads = threads;
   info.compute_units = static_cast<int>(cores);
   info.memory_bytes = id.memory_bytes;

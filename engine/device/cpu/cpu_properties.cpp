@@ -136,4 +136,10 @@ Properties cpu_library_properties() {
   return {{"onednn", version}, {"onednn_threads", runtime}};
 }
 
+Properties cpu_software_properties() {
+  Properties software = cpu_library_properties();
+  software.emplace_back("kernels", ENGINERY_KERNELS_HASH " " ENGINERY_COMPILER);
+  return software;
+}
+
 }  // namespace enginery

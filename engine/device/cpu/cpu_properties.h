@@ -21,7 +21,12 @@ CpuIdentity read_cpu_identity();
 // One for all processes of this host, containers included, until it reboots.
 std::string cpu_physical_id();
 
-// oneDNN's version and how it makes threads.
+// oneDNN's version and how it makes threads: what an engine's key says of a CPU's libraries.
 Properties cpu_library_properties();
+
+// What a timing's key says: the libraries and, as "kernels", the identity of our CPU kernels with
+// the code that packs and calls them (cmake/kernel_identity.cmake, scope cpu) and the compiler with
+// its version, which decides how fast they are.
+Properties cpu_software_properties();
 
 }  // namespace enginery

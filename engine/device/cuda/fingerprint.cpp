@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "engine/base/file.h"
 #include "engine/device/cuda/gpu_specs.h"
 
 namespace enginery {
@@ -85,6 +86,10 @@ Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int inde
     card.driver_text = nvml->driver_version();
     if (nvml->nvmlDeviceGetHandleByPciBusId_v2(card.pci_bus.c_str(), &handle) != 0)
       handle = nullptr;
+  }
+  if (card.driver_text.empty()) {
+    const auto module = read_file("/proc/driver/nvidia/version", 4096);
+    if (module.ok()) card.driver_text = kernel_module_version(*module);
   }
   card.mig = card.integrated ? "no" : read_mig(nvml, handle);
   return card;

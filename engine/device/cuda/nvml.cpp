@@ -1,5 +1,7 @@
 #include "engine/device/cuda/nvml.h"
 
+#include <sstream>
+
 namespace enginery {
 
 Result<Nvml> Nvml::open() {
@@ -17,6 +19,15 @@ Result<Nvml> Nvml::open() {
 std::string Nvml::driver_version() const {
   char text[96] = "";
   return nvmlSystemGetDriverVersion(text, sizeof text) == 0 ? text : "";
+}
+
+std::string kernel_module_version(std::string_view proc_text) {
+  std::istringstream words(std::string(proc_text.substr(0, proc_text.find('\n'))));
+  for (std::string word; words >> word;) {
+    const bool is_version = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_version && word.find('.') != std::string::npos) return word;
+  }
+  return "";
 }
 
 }  // namespace enginery

@@ -34,4 +34,8 @@ struct Nvml {
   std::string driver_version() const;  // "580.159.04"; empty where it cannot be read
 };
 
+// The version in the first line of /proc/driver/nvidia/version, "580.159.04"; empty where the text
+// has none. For machines and containers without NVML, whose timings would else outlive a driver.
+std::string kernel_module_version(std::string_view proc_text);
+
 }  // namespace enginery

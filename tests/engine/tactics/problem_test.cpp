@@ -146,5 +146,26 @@ TEST(ReferenceEpilogue, AppliesItsStepsInOrder) {
   EXPECT_EQ(std::vector<float>(values.begin(), values.end()), (std::vector<float>{2, 9, 10, 0}));
 }
 
+// The roofline of a strided layer counts what it reads: a projection of stride 2 reads a quarter of
+// its pixels.
+TEST(ShareRead, IsWhatStridesLeave) {
+  const auto share = [](const std::string& kernel, int stride, const std::string& dims,
+                        bool whole_rows) {
+    const std::string s = std::to_string(stride);
+    return share_read(parsed("conv strides=[" + s + "," + s +
+                             "] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[" + dims +
+                             "] w:float32[8x8x" + kernel + "]"),
+                      whole_rows);
+  };
+  EXPECT_DOUBLE_EQ(share("1x1", 1, "1x8x56x56", false), 1);
+  EXPECT_DOUBLE_EQ(share("1x1", 2, "1x8x56x56", false), 0.25);
+  EXPECT_DOUBLE_EQ(share("1x1", 2, "1x8x56x56", true),
+                   0.5);  // rows are skipped, pixels of a row are not
+  EXPECT_DOUBLE_EQ(share("1x1", 2, "1x8x7x7", false), 16.0 / 49);
+  EXPECT_DOUBLE_EQ(share("3x3", 2, "1x8x57x57", false), 1);
+  EXPECT_DOUBLE_EQ(share("2x2", 4, "1x8x16x16", false), 0.25);
+  EXPECT_DOUBLE_EQ(share_read(parsed("act kind=relu | float32[1x8x5x5]"), false), 1);
+}
+
 }  // namespace
 }  // namespace enginery
