@@ -112,12 +112,13 @@ TEST(Agent, LosesNoTimingWhenItIsKilled) {
   EXPECT_GE(view->targets[0].timings_reused, stored);
 }
 
-// A long log travels in pieces: none is lost, repeated or out of order.
+// A long log travels in pieces: none is lost, repeated or out of order. What is said after a pause
+// travels by itself, behind pieces of any size.
 TEST(Agent, BringsALongLogInOrder) {
   constexpr int kLines = 6000;
   const SmallFarm farm;
   const AgentThread agent(farm, kSku, ENGINERY_TEST_RUNNER);
-  SubmitSpec loud = slow_tuning(1, 1);
+  SubmitSpec loud = slow_tuning(2, 300);
   loud.model += " " + std::to_string(kLines);
   const JobView job = submit_and_wait(farm, loud);
   expect_done(job);
@@ -137,6 +138,8 @@ TEST(Agent, BringsALongLogInOrder) {
     ++at;
   }
   EXPECT_EQ(log.find("loud line", at), std::string::npos) << "a line came twice";
+  EXPECT_NE(log.find("measured problem 0", at), std::string::npos) << "said after a pause";
+  EXPECT_NE(log.find("measured problem 1", at), std::string::npos) << "said after another";
 }
 
 TEST(Agent, GoesOnAcrossARestartOfTheCoordinator) {
