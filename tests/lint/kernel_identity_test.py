@@ -14,7 +14,7 @@ class Identity(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = pathlib.Path(self.folder.name)
-        self.write("engine/kernels/identity.txt", "# comment\nsources 0 00aa -\ngpu 0 00bb -\n")
+        self.write("engine/kernels/identity.txt", "# comment\nsources 0 00aa -\ncpu 0 00cc -\ngpu 0 00bb -\n")
         self.write("engine/tactics/cuda/kernel/a.cpp", CODE)
         self.write("engine/kernels/cpu/b.cpp", "int other = 1;\n")
 
@@ -47,6 +47,18 @@ class Identity(unittest.TestCase):
         self.write("engine/kernels/cpu/b.cpp", "int other = 2;\n")
         self.assertNotEqual(self.hash_of("sources"), sources)
         self.assertEqual(self.hash_of("gpu"), gpu)
+
+    def test_timings_depend_on_what_packs_and_launches(self):
+        self.write("engine/tactics/shapes/c.cpp", "int c = 1;\n")
+        self.write("engine/tactics/cuda/cudnn/d.cpp", "int d = 1;\n")
+        cpu, gpu = self.hash_of("cpu"), self.hash_of("gpu")
+        self.write("engine/tactics/cuda/cudnn/d.cpp", "int d = 2;\n")
+        self.assertEqual(self.hash_of("cpu"), cpu)
+        self.assertNotEqual(self.hash_of("gpu"), gpu, "the graphs of cuDNN")
+        gpu = self.hash_of("gpu")
+        self.write("engine/tactics/shapes/c.cpp", "int c = 2;\n")
+        self.assertNotEqual(self.hash_of("cpu"), cpu)
+        self.assertNotEqual(self.hash_of("gpu"), gpu)
 
     def test_same_keeps_the_identity_and_new_replaces_it(self):
         self.assertEqual(self.run_script().returncode, 1, "undeclared sources pass")
