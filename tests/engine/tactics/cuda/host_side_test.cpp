@@ -166,6 +166,8 @@ TEST(MmaVariants, HaveNamesOfTheirOwnAndFitTheirSm) {
       EXPECT_GE(shared_bytes_of(v), v.bm * (v.bn + 8) * 4) << name_of(v);
     }
   }
+  // Of few stages the tile of sums decides: a cluster's blocks read one another's, so all of it.
+  EXPECT_EQ(shared_bytes_of({64, 256, 64, 1, 32, 64, 2, 1, 90}), 64 * (256 + 8) * 4);
   EXPECT_EQ(name_of({128, 128, 64, 4, 64, 32, 1, 1, 80}), "128x128x64b_s4_w8");
   EXPECT_EQ(name_of({64, 64, 128, 4, 32, 32, 4, 1, 90}), "64x64x128b_s4_c4");
   EXPECT_EQ(name_of({32, 64, 128, 4, 16, 32, 1, 8, 80}), "32x64x128b_s4_k8");
