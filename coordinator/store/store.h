@@ -2,8 +2,8 @@
 //
 // Where: the queue driver writes the core's row changes here and answers its lookups from here. The
 // server uses the SQLite store (make_sqlite_store), the simulator one in memory;
-// tests/coordinator/store_test.cpp holds both to the same promises. Knows rows only, not the core.
-// Threads: one thread at a time.
+// tests/coordinator/store/store_test.cpp holds both to the same promises. Knows rows only, not the
+// core. Threads: one thread at a time.
 #pragma once
 
 #include <memory>

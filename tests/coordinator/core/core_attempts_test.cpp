@@ -1,7 +1,7 @@
 // Leases and how they end: epochs, lost workers, retries, back-off, quarantine.
 #include <chrono>
 
-#include "tests/coordinator/core_harness.h"
+#include "tests/coordinator/core/core_harness.h"
 
 namespace enginery {
 namespace {

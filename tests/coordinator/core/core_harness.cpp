@@ -1,4 +1,4 @@
-#include "tests/coordinator/core_harness.h"
+#include "tests/coordinator/core/core_harness.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include "tests/coordinator/core_harness.h"
+#include "tests/coordinator/core/core_harness.h"
 
 namespace enginery {
 namespace {
