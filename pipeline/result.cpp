@@ -121,8 +121,10 @@ void read_outcome_json(const std::string& text, StepResult& result) {
       if (value.is_string()) result.facts.push_back({name, value.get<std::string>()});
   const auto fault = in.find("fault");
   if (fault == in.end() || !fault->is_object()) return;
-  result.fault.code = code_named(fault->value("code", "internal"));
-  result.fault.message = fault->value("message", "");
+  if (const auto code = fault->find("code"); code != fault->end() && code->is_string())
+    result.fault.code = code_named(code->get<std::string>());
+  if (const auto message = fault->find("message"); message != fault->end() && message->is_string())
+    result.fault.message = message->get<std::string>();
 }
 
 std::string fields_json(const std::vector<NamedText>& fields) {

@@ -42,6 +42,13 @@ TEST(StepResult, ReadsWhatItCanOfAnyText) {
     read_outcome_json(text, result);
     EXPECT_EQ(result, StepResult()) << text;
   }
+  // A fault whose parts have another shape is a fault all the same.
+  for (const char* text : {R"({"fault":{"code":3,"message":["x"]}})", R"({"fault":{"code":null}})",
+                           R"({"fault":{}})", R"({"fault":{"code":"of a newer program"}})"}) {
+    StepResult result;
+    read_outcome_json(text, result);
+    EXPECT_EQ(result.fault, (Fault{ErrorCode::internal, ""})) << text;
+  }
   StepResult result;
   read_outcome_json(R"({"metrics":{"a":"text","b":2},"facts":{"c":1,"d":"e"}})", result);
   EXPECT_EQ(result.metrics, (std::vector<NamedNumber>{{"b", 2}}));
@@ -80,6 +87,44 @@ TEST(OutcomeKinds, OnlyFaultsOfTheInputAreDeterministic) {
   const Outcome outcome = failed_outcome({ErrorCode::timed_out, "busy"});
   EXPECT_EQ(outcome.kind, OutcomeKind::back_pressure);
   EXPECT_EQ(outcome.fault.message, "busy");
+}
+
+TEST(StepResult, KeepsEveryErrorCodeByItsName) {
+  for (int i = 0; i <= static_cast<int>(kLastErrorCode); ++i) {
+    StepResult failure;
+    failure.success = false;
+    failure.fault = {static_cast<ErrorCode>(i), "m"};
+    StepResult back;
+    read_outcome_json(outcome_json(failure), back);
+    EXPECT_EQ(back.fault, failure.fault) << to_string(failure.fault.code);
+  }
+}
+
+TEST(StepResult, ANumberThatJsonLacksIsLeftOut) {
+  StepResult result;
+  result.metrics = {{"nan", std::numeric_limits<double>::quiet_NaN()},
+                    {"inf", std::numeric_limits<double>::infinity()},
+                    {"right", 1e-300}};
+  StepResult back;
+  read_outcome_json(outcome_json(result), back);
+  EXPECT_EQ(back.metrics, (std::vector<NamedNumber>{{"right", 1e-300}}));
+}
+
+TEST(StepResult, ANameThatIsThereTwiceHasItsLastValue) {
+  StepResult result, back;
+  result.facts = {{"n", "first"}, {"n", "last"}};
+  read_outcome_json(outcome_json(result), back);
+  EXPECT_EQ(back.facts, (std::vector<NamedText>{{"n", "last"}}));
+  EXPECT_EQ(fields_json(result.facts), R"({"n":"last"})");
+}
+
+TEST(StepResult, NamesAreDataAndNeverStructure) {
+  StepResult result, back;
+  result.facts = {{"\"},\"x\":{", "a \"quoted\" value\n"}, {"", "nameless"}};
+  read_outcome_json(outcome_json(result), back);
+  ASSERT_EQ(back.facts.size(), 2u);
+  EXPECT_EQ(text_named(back.facts, "\"},\"x\":{"), "a \"quoted\" value\n");
+  EXPECT_EQ(text_named(back.facts, ""), "nameless");
 }
 
 }  // namespace
