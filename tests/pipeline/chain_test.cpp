@@ -148,5 +148,50 @@ TEST(Chain, TakesAStepThatATestAdds) {
             step_key(table[1], of_target, {}).digest());
 }
 
+TEST(Chain, EndsBehindItsLastStep) {
+  EXPECT_EQ(next_step(StepKind::sign, false), nullptr);
+  EXPECT_EQ(next_step(StepKind::sign, true), nullptr);
+  EXPECT_EQ(last_step().kind, StepKind::sign);
+}
+
+// A target that became provisional goes on behind a step that its chain lacks.
+TEST(Chain, GoesOnBehindAStepThatTheChainLacks) {
+  const Step* next = next_step(StepKind::tune, true);
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->kind, StepKind::assemble);
+}
+
+TEST(Chain, KnowsNothingBehindAStepThatTheTableLacks) {
+  EXPECT_EQ(next_step(static_cast<StepKind>(77), false), nullptr);
+}
+
+TEST(Chain, TheBlobThatAnswersDependsOnTheSortOfBuild) {
+  const Step& assemble = step_of(StepKind::assemble);
+  const StepResult content = result_with({{"content", sha256("c"), 1}});
+  const StepResult unsigned_engine = result_with({{"unsigned", sha256("u"), 1}});
+  EXPECT_TRUE(answers(content, assemble, false));
+  EXPECT_FALSE(answers(content, assemble, true));
+  EXPECT_TRUE(answers(unsigned_engine, assemble, true));
+  EXPECT_FALSE(answers(unsigned_engine, assemble, false));
+}
+
+TEST(Chain, ALaterStepsValueReplacesAnEarlierOnes) {
+  Gathered gathered;
+  absorb(gathered, result_with({}, {{"latency_ms", 9}}, {{"precision", "fp32"}}));
+  absorb(gathered, result_with({}, {{"latency_ms", 2}}, {{"precision", "fp16"}}));
+  EXPECT_EQ(gathered.metrics, (std::vector<NamedNumber>{{"latency_ms", 2}}));
+  EXPECT_EQ(gathered.facts, (std::vector<NamedText>{{"precision", "fp16"}}));
+}
+
+TEST(Chain, AProvisionalTargetHasNoLatency) {
+  Gathered gathered;
+  absorb(gathered, result_with({{"engine", sha256("e"), 1}}));
+  const auto target = finished_target(gathered, {});
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->latency_ms, 0);
+  EXPECT_EQ(target->timings_measured + target->timings_reused, 0u);
+  EXPECT_FALSE(target->content_digest);
+}
+
 }  // namespace
 }  // namespace enginery

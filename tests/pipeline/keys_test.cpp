@@ -120,5 +120,50 @@ TEST(TimingKeys, TakeAnyLine) {
   EXPECT_EQ(*key.find("odd"), "");
 }
 
+TEST(ActionKeys, AnotherTrustDomainIsAnotherKeyThroughout) {
+  const std::vector<NamedText> fields = {{"a", "b"}};
+  const KeyFields of_target{fields, fields, fields};
+  for (const Step& step : steps())
+    EXPECT_NE(step_key(step, of_target, {}, "local").digest(),
+              step_key(step, of_target, {}, "other").digest())
+        << step.name;
+}
+
+TEST(ActionKeys, TheStepsOfOneTargetHaveKeysOfTheirOwn) {
+  const std::vector<NamedText> fields = {{"a", "b"}};
+  const KeyDigests keys = key_digests({fields, fields, fields});
+  std::vector<Digest> all;
+  for (const Step& step : steps()) all.push_back(step_key_digest(step, keys, {}));
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+}
+
+TEST(ActionKeys, AChainedKeyFollowsFromTheEngineAndTheBlobsNotFromTheirSizes) {
+  const NamedBlob small{"choices", sha256("a"), 1}, large{"choices", sha256("a"), 999};
+  EXPECT_EQ(chained_key("verify", sha256("e"), {small}),
+            chained_key("verify", sha256("e"), {large}));
+  EXPECT_FALSE(chained_key("verify", sha256("e"), {small}) ==
+               chained_key("verify", sha256("another"), {small}));
+  EXPECT_FALSE(chained_key("verify", sha256("e"), {small}) ==
+               chained_key("profile", sha256("e"), {small}));
+}
+
+TEST(ActionKeys, TakeAnyToolchainsText) {
+  KeySubject odd = subject();
+  odd.toolchain = ";;A B=1;a_b=2;=empty;alone;x=1=2;";
+  const std::vector<NamedText> fields = engine_key(odd);
+  EXPECT_EQ(field(fields, "toolchain.a_b"), "1");  // the first of two that read the same
+  EXPECT_EQ(field(fields, "toolchain.alone"), "");
+  EXPECT_EQ(field(fields, "toolchain.x"), "1=2");
+  action_key("engine", fields);  // every name is valid and there once, or it aborts
+}
+
+TEST(TimingKeys, AreNamedByWhatIsInThem) {
+  EXPECT_EQ(timing_device_key("").fields().size(), 2u);  // kind and trust domain only
+  EXPECT_EQ(*timing_device_key("kind=x\n").find("kind"), "timing-device");
+  EXPECT_EQ(*timing_device_key("kind=x\n").find("kind.2"), "x");
+  EXPECT_EQ(*timing_problem_key("a\nb").find("problem"), "a\nb");
+}
+
 }  // namespace
 }  // namespace enginery

@@ -46,5 +46,43 @@ TEST_F(Signature, SaysThatTheUnsignedEngineIsGone) {
   EXPECT_EQ(engine.error().code, ErrorCode::not_found);
 }
 
+TEST_F(Signature, IsTrustedByWhoHoldsTheKeyAndByNobodyElse) {
+  const auto stored = blobs_->put(as_bytes("content"));
+  const auto engine = sign_engine(*blobs_, *key_, *stored);
+  ASSERT_TRUE(engine.ok());
+  const Bytes file = *blobs_->get(engine->digest);
+  const auto trust = TrustStore::load(folder_);
+  ASSERT_TRUE(trust.ok()) << trust.error().message;
+  const auto checked = check_signature(as_bytes(file), *trust);
+  ASSERT_TRUE(checked.ok()) << checked.error().message;
+  EXPECT_EQ(as_text(checked->body), "content");
+  const std::string elsewhere = folder_ + "/other";
+  ASSERT_TRUE(SigningKey::load_or_create(std::filesystem::path(elsewhere) / "signing.key").ok());
+  const auto others = TrustStore::load(elsewhere);
+  ASSERT_TRUE(others.ok());
+  const auto refused = check_signature(as_bytes(file), *others);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::untrusted);
+}
+
+// A signature that was asked for twice is one engine: the second result is the first one's.
+TEST_F(Signature, OfTheSameBytesIsTheSameEngine) {
+  const auto stored = blobs_->put(as_bytes("content"));
+  const auto first = sign_engine(*blobs_, *key_, *stored);
+  const auto second = sign_engine(*blobs_, *key_, *stored);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->digest, second->digest);
+  EXPECT_EQ(blobs_->list()->size(), 2u);
+}
+
+TEST_F(Signature, IsNotPutUnderDamagedBytes) {
+  MemoryBlobStore damaged;
+  const auto stored = damaged.put(as_bytes("content"));
+  damaged.damage(*stored);
+  const auto engine = sign_engine(damaged, *key_, *stored);
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.error().code, ErrorCode::corrupt_data);
+}
+
 }  // namespace
 }  // namespace enginery

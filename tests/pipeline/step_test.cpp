@@ -70,5 +70,18 @@ TEST(Steps, AreNamedForPeople) {
   EXPECT_EQ(doing("something new"), "something new");
 }
 
+// Whoever sends a step to another process must know which ones may take it down.
+TEST(Steps, ThatRunUntriedCodeMayCrash) {
+  Names crashing;
+  for (const Step& step : steps())
+    if (step.crashes == Crashes::may) crashing.push_back(step.name);
+  EXPECT_EQ(crashing, Names{"tune"});
+}
+
+TEST(Steps, OnlyTheSignatureIsTheCoordinatorsOwn) {
+  for (const Step& step : steps())
+    EXPECT_EQ(step.needs == Needs::signing_key, step.kind == StepKind::sign) << step.name;
+}
+
 }  // namespace
 }  // namespace enginery
