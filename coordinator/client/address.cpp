@@ -1,4 +1,5 @@
 // Addresses: the defaults, and which ones are allowed before keys exist.
+#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -25,8 +26,11 @@ Result<std::string> ipc_address(const char* name) {
   return "ipc://" + path;
 }
 
-bool is_loopback_host(std::string_view host) {
-  return host == "localhost" || host == "[::1]" || host == "::1" || host.starts_with("127.");
+// A name such as 127.example.com is not one: only its numbers say where an address leads.
+bool is_loopback_host(const std::string& host) {
+  in_addr number{};
+  if (inet_pton(AF_INET, host.c_str(), &number) == 1) return ntohl(number.s_addr) >> 24 == 127;
+  return host == "localhost" || host == "[::1]" || host == "::1";
 }
 
 }  // namespace
@@ -65,6 +69,10 @@ Status check_address(const std::string& address) {
 }
 
 Status check_listening(const std::string& path) {
+  if (path.size() > kMaxSocketPath)
+    return Error{
+        ErrorCode::unavailable,
+        "coordinator at ipc://" + path + " does not answer (the path is too long for a socket)"};
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
