@@ -59,7 +59,8 @@ void EventHandler::query(Request& request, Turn& turn) {
 void EventHandler::cancel(const Request& request, const std::string& id, Turn& turn) {
   const LiveJob* job = jobs_.find(id);
   if (job == nullptr)
-    return turn.refuse(request.to, ErrorCode::not_found, "cancel: no job '" + id + "'");
+    return turn.refuse(request.to, ErrorCode::not_found,
+                       "cancel: no job '" + id.substr(0, 80) + "'");
   if (!is_end(job->state)) {
     turn.record(job->number, "cancel", {});
     const size_t count = targets_.build(job->number).targets.size();
@@ -76,7 +77,8 @@ void EventHandler::cancel(const Request& request, const std::string& id, Turn& t
 void EventHandler::drain(const Request& request, const DrainWorker& asked, Turn& turn) {
   const std::optional<WorkerNo> worker = queue_.worker_named(asked.worker);
   if (!worker)
-    return turn.refuse(request.to, ErrorCode::not_found, "drain: no worker '" + asked.worker + "'");
+    return turn.refuse(request.to, ErrorCode::not_found,
+                       "drain: no worker '" + asked.worker.substr(0, 80) + "'");
   queue_.drain(*worker, asked, turn);
   release(*worker, turn);
   turn.reply(request.to, Done{});
