@@ -1,7 +1,7 @@
 #include "coordinator/core/submit_check.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <set>
 
 #include "coordinator/core/queue.h"
@@ -13,6 +13,8 @@ constexpr size_t kMaxTargets = 256;
 constexpr size_t kMaxKeyFields = 200;
 constexpr size_t kMaxKeyBytes = 128 * 1024;
 constexpr size_t kMaxOptionsBytes = 256 * 1024;
+constexpr size_t kMaxTags = 100;
+constexpr int32_t kMaxPriority = 1000;  // of both signs
 
 Error bad(std::string message) {
   return {ErrorCode::usage, "submit: " + std::move(message)};
@@ -91,6 +93,10 @@ Status check_submit(const SubmitRequest& submit, const std::vector<Digest>& miss
     CHECK_OK(check_target(target));
     if (!seen.insert(target.sku).second) return bad("target '" + target.sku + "' is there twice");
   }
+  // Both come back in every view of the job, which has to fit a message.
+  if (submit.client.size() > kMaxNameBytes) return bad("the client's name is too long");
+  if (submit.tags.size() > kMaxTags)
+    return bad(std::to_string(submit.tags.size()) + " tags; 100 are allowed");
   for (const std::string& tag : submit.tags)
     if (!is_plain_name(tag, kMaxNameBytes))
       return bad("the tag '" + tag.substr(0, 80) + "' is not a name");
@@ -98,7 +104,8 @@ Status check_submit(const SubmitRequest& submit, const std::vector<Digest>& miss
   if (submit.options.size() > kMaxOptionsBytes || submit.inputs.size() > 1000 ||
       submit.model_name.size() > 4096)
     return bad("the options, inputs or model name are too long");
-  if (std::abs(submit.priority) > 1000) return bad("the priority must lie between -1000 and 1000");
+  if (submit.priority < -kMaxPriority || submit.priority > kMaxPriority)
+    return bad("the priority must lie between -1000 and 1000");
   if (!missing.empty() && !submit.dry_run)
     return Error{ErrorCode::not_found, "submit: blob " + missing.front().text() +
                                            " is not in the catalog; upload it first"};

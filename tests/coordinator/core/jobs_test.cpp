@@ -2,59 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "coordinator/core/submit_check.h"
 #include "tests/coordinator/farm_fixture.h"
 
 namespace enginery {
 namespace {
 
 using std::chrono::seconds;
-
-const std::map<std::string, SeenSku> kSkus = {{"x", {"x", "cpu", "tool 1", 0}}};
-
-Status checked(const std::function<void(SubmitRequest&)>& change,
-               const std::vector<Digest>& missing = {}) {
-  SubmitRequest request = make_submit("m", {"x"});
-  change(request);
-  return check_submit(request, missing, kSkus);
-}
-
-ErrorCode refused(const std::function<void(SubmitRequest&)>& change) {
-  const Status status = checked(change);
-  EXPECT_FALSE(status.ok());
-  return status.ok() ? ErrorCode::internal : status.error().code;
-}
-
-TEST(CheckSubmit, TakesAPlainRequest) {
-  EXPECT_TRUE(checked([](SubmitRequest&) {}).ok());
-}
-
-TEST(CheckSubmit, RefusesWhatWouldAbortOrGrowWithoutBound) {
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.name = "a/b"; }), ErrorCode::usage);
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.priority = 1001; }), ErrorCode::usage);
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.tags = {"two words"}; }), ErrorCode::usage);
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.targets[0].tune_key.clear(); }), ErrorCode::usage);
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.options.assign(300 * 1024, ' '); }), ErrorCode::usage);
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.targets.assign(257, r.targets[0]); }),
-            ErrorCode::usage);
-}
-
-TEST(CheckSubmit, RefusesASkuThatNoWorkerHasOffered) {
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.targets[0].sku = "y"; }), ErrorCode::usage);
-  EXPECT_EQ(refused([](SubmitRequest& r) { r.targets[0].toolchain = "tool 2"; }), ErrorCode::usage);
-  const auto waiting = [](SubmitRequest& r) {
-    r.targets[0].sku = "y";
-    r.wait_for_workers = true;
-  };
-  EXPECT_TRUE(checked(waiting).ok());
-}
-
-TEST(CheckSubmit, NamesTheBlobThatIsMissing) {
-  const Status status = checked([](SubmitRequest&) {}, {sha256("gone")});
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, ErrorCode::not_found);
-  EXPECT_NE(status.error().message.find(sha256("gone").text()), std::string::npos);
-}
 
 // Jobs over its targets and a queue without workers; nobody answers the lookups.
 struct JobsTest : testing::Test {
@@ -144,6 +97,154 @@ TEST_F(JobsTest, NamesThatAreNoJobsAreNotFound) {
   EXPECT_EQ(jobs.find("j2"), nullptr);
   EXPECT_EQ(jobs.find("1"), nullptr);
   EXPECT_EQ(jobs.find("j1x"), nullptr);
+}
+
+TEST_F(JobsTest, ANameIsTheNumberBehindAJ) {
+  EXPECT_EQ(job_id(17), "j17");
+  EXPECT_EQ(job_number("j17"), 17u);
+  EXPECT_EQ(job_number("j18446744073709551615"), UINT64_MAX);
+  for (const char* name :
+       {"", "j", "17", "J17", "j-1", "j+1", "j 1", "j1 ", "j1.0", "jj1", "j18446744073709551616"})
+    EXPECT_FALSE(job_number(name)) << name;
+}
+
+// What a job's state is when its targets have these.
+struct Outcomes {
+  std::vector<TargetState> targets;
+  JobState job;
+};
+
+TEST_F(JobsTest, AJobsStateFollowsFromItsTargets) {
+  using T = TargetState;
+  const Outcomes table[] = {
+      {{T::queued, T::queued}, JobState::queued},
+      {{T::running, T::queued}, JobState::running},
+      {{T::done, T::queued}, JobState::running},
+      {{T::cancelled, T::queued}, JobState::running},
+      {{T::done, T::done}, JobState::done},
+      {{T::done, T::failed}, JobState::failed},
+      {{T::failed, T::cancelled}, JobState::cancelled},
+      {{T::done, T::cancelled}, JobState::cancelled},
+  };
+  uint64_t number = 0;
+  for (const Outcomes& wanted : table) {
+    JobRow row;
+    row.number = ++number;
+    row.request_id = {1, number};
+    row.state = JobState::running;
+    row.request = make_submit("m", {"x", "y"});
+    for (const TargetState state : wanted.targets) row.targets.push_back({state});
+    // Loaded as it is; the update works the state out.
+    jobs.load({{number, row}});
+    Effects effects;
+    Turn turn(now, effects);
+    jobs.update(number, turn);
+    EXPECT_EQ(jobs.find(job_id(number))->state, wanted.job) << number;
+    EXPECT_EQ(effects.ended_jobs.size(), is_end(wanted.job) ? 1u : 0u) << number;
+  }
+}
+
+TEST_F(JobsTest, NumbersGoOnBehindTheStoredOnesAndKnownRequestsAreNotNew) {
+  JobRow row;
+  row.number = 41;
+  row.request_id = {0, 7};
+  row.state = JobState::done;
+  row.request = make_submit("m", {"x"});
+  row.targets.resize(1);
+  row.targets[0].state = TargetState::done;
+  jobs.load({{41, row}});
+  const std::vector<Reply> known = submit(7);
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(std::get<JobReply>(known[0].body).job.id, "j41");
+  submit(8);
+  EXPECT_NE(jobs.find("j42"), nullptr);
+}
+
+TEST_F(JobsTest, ARepeatedSubmitTakesTheAnswerWithIt) {
+  submit(1);
+  SubmitRequest again = make_submit("m", {"x"});
+  again.wait_for_workers = true;
+  Request request{{"another route", {0, 1}}, "client", again, {}};
+  EXPECT_TRUE(replies([&](Turn& turn) { jobs.submit(request, turn); }).empty());
+  const std::vector<Reply> answered = replies([&](Turn& turn) {
+    targets.cancel({1, 0}, turn);
+    jobs.update(1, turn);
+  });
+  ASSERT_EQ(answered.size(), 1u);  // one answer, where the client is now
+  EXPECT_EQ(answered[0].to.route, "another route");
+}
+
+TEST_F(JobsTest, AJobWithoutAClientsNameCountsForWhoeverSaidHello) {
+  submit(1);
+  EXPECT_EQ(jobs.view(*jobs.find("j1"), Jobs::Detail::targets, now).client, "client");
+}
+
+TEST_F(JobsTest, AWaitIsHeldForHalfAMinuteAtMost) {
+  submit(1);
+  const uint64_t revision = jobs.find("j1")->revision;
+  EXPECT_TRUE(wait({"j1", revision, UINT32_MAX, false}).empty());
+  EXPECT_EQ(polls.next_timer(), now.monotonic + seconds(30));
+  now.monotonic += seconds(29);
+  EXPECT_TRUE(replies([&](Turn& turn) { jobs.end_polls(1, turn); }).empty());
+  now.monotonic += seconds(1);
+  EXPECT_EQ(replies([&](Turn& turn) { jobs.end_polls(1, turn); }).size(), 1u);
+}
+
+TEST_F(JobsTest, TheTimerOfAJobThatIsNotThereMeansNothing) {
+  EXPECT_TRUE(replies([&](Turn& turn) { jobs.end_polls(99, turn); }).empty());
+}
+
+TEST_F(JobsTest, AWaitForTheEndIsNotAnsweredByAChange) {
+  submit(1);
+  EXPECT_TRUE(wait({"j1", 0, 5000, true}).empty());  // though the revision is another one
+  EXPECT_TRUE(replies([&](Turn& turn) { jobs.touch(1, turn); }).empty());
+}
+
+TEST_F(JobsTest, AWaitForAnUnknownJobIsRefusedWithAShortSentence) {
+  const std::vector<Reply> answered = wait({std::string(100'000, 'j'), 0, 5000, false});
+  ASSERT_EQ(answered.size(), 1u);
+  const Fault& fault = std::get<ErrorReply>(answered[0].body).fault;
+  EXPECT_EQ(fault.code, ErrorCode::not_found);
+  EXPECT_LT(fault.message.size(), 200u);
+}
+
+// --- the list
+
+TEST_F(JobsTest, ListsTheNewestFirstInPages) {
+  for (uint64_t id = 1; id <= 5; ++id) submit(id);
+  const auto ids = [&](const ListJobs& request) {
+    std::vector<std::string> out;
+    for (const JobLine& line : jobs.list(request).jobs) out.push_back(line.id);
+    return out;
+  };
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(ids({2, ""}), (Ids{"j5", "j4"}));
+  EXPECT_EQ(ids({2, "j4"}), (Ids{"j3", "j2"}));
+  EXPECT_EQ(ids({2, "j1"}), Ids{});
+  EXPECT_EQ(ids({0, ""}).size(), 5u);  // no limit of its own: the usual page
+}
+
+TEST_F(JobsTest, AListedJobCountsItsEndedTargets) {
+  submit(1);
+  EXPECT_EQ(jobs.list({}).jobs.at(0).done, 0u);
+  EXPECT_EQ(jobs.list({}).jobs.at(0).total, 1u);
+  replies([&](Turn& turn) {
+    targets.cancel({1, 0}, turn);
+    jobs.update(1, turn);
+  });
+  EXPECT_EQ(jobs.list({}).jobs.at(0).done, 1u);
+  EXPECT_EQ(jobs.list({}).jobs.at(0).state, JobState::cancelled);
+}
+
+TEST_F(JobsTest, AListHasTwoThousandLinesAtMost) {
+  std::map<uint64_t, JobRow> rows;
+  for (uint64_t number = 1; number <= 2001; ++number) {
+    rows[number].request_id = {0, number};
+    rows[number].request = make_submit("m", {"x"});
+  }
+  jobs.load(std::move(rows));
+  EXPECT_EQ(jobs.list({}).jobs.size(), 1000u);
+  EXPECT_EQ(jobs.list({UINT32_MAX, ""}).jobs.size(), 2000u);
 }
 
 }  // namespace
