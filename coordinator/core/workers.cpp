@@ -3,12 +3,17 @@
 // Every reply can be lost and every request repeated: what a worker is told follows from its own
 // words and the leases, never from what it was told before, except to keep `cancel` and `drain`
 // from being repeated in a tight loop.
+#include <algorithm>
+
 #include "coordinator/core/queue.h"
 
 namespace enginery {
 namespace {
 
 constexpr size_t kMaxHealthBytes = 16 * 1024;
+constexpr size_t kMaxSkusCompiled = 1000;
+// Of a fault that a worker reports: 256 targets that failed so fit one message.
+constexpr size_t kMaxFaultBytes = 2000;
 
 }  // namespace
 
@@ -21,6 +26,11 @@ const char* Queue::problem_of(const SyncRequest& sync) {
   if (sync.toolchain.size() > 4096 || sync.host.size() > 1024 || sync.kind.size() > 100)
     return "a worker's text is too long";
   if (sync.health.size() > kMaxHealthBytes) return "a worker's health text is too long";
+  // Each is a pool for good.
+  const auto too_long = [](const std::string& sku) { return sku.size() > kMaxNameBytes; };
+  if (sync.compiles_for.size() > kMaxSkusCompiled ||
+      std::any_of(sync.compiles_for.begin(), sync.compiles_for.end(), too_long))
+    return "a worker compiles for too many SKUs";
   return nullptr;
 }
 
@@ -154,11 +164,11 @@ StepEvent Queue::finished(LiveWorker& worker, const Finished& state,
   const Outcome& outcome = state.outcome;
   if (outcome.kind == OutcomeKind::succeeded) return succeeded(step, outcome, missing, turn);
   end_attempt(step, outcome.kind, outcome.fault.message, turn);
-  if (outcome.kind != OutcomeKind::failed)
-    return retry_or_give_up(step, outcome.kind, outcome.fault, turn);
+  Fault fault{outcome.fault.code, outcome.fault.message.substr(0, kMaxFaultBytes)};
+  if (outcome.kind != OutcomeKind::failed) return retry_or_give_up(step, outcome.kind, fault, turn);
   StepResult result;
   result.success = false;
-  result.fault = outcome.fault;
+  result.fault = std::move(fault);
   return commit(step, std::move(result), turn);
 }
 

@@ -1,69 +1,9 @@
-#include "coordinator/core/queue.h"
-
-#include <gtest/gtest.h>
+#include "tests/coordinator/core/queue_fixture.h"
 
 namespace enginery {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-// The queue by itself: no jobs, no chain, no sockets.
-struct QueueTest : testing::Test {
-  CoreOptions options;
-  Queue queue{options};
-  Nanoseconds now = seconds(100);
-  Effects effects;  // of the latest event
-  std::vector<Timer> timers;
-  uint64_t sequence = 0;
-
-  // Runs one event and checks the rules after it.
-  template <typename Event>
-  auto turn(Event event) {
-    effects = {};
-    Turn turn({now, now}, effects);
-    auto result = event(turn);
-    timers.insert(timers.end(), turn.timers.begin(), turn.timers.end());
-    EXPECT_EQ(queue.check(), "");
-    return result;
-  }
-  uint64_t add(StepKind kind, const std::string& key, const Waiter& waiter,
-               const Share& share = {"client", 0}) {
-    return turn([&](Turn& t) {
-      StepRow row;
-      row.kind = kind;
-      row.job = waiter.job;
-      row.key = sha256(key);
-      row.sku = "x";
-      const uint64_t id = queue.add(row, "key bytes", t);
-      queue.join(id, waiter, share);
-      queue.make_ready(id, t);
-      return id;
-    });
-  }
-  // The worker says its state; nothing is answered yet.
-  StepEvent sync(const std::string& name, WorkerState state, const std::string& device = "") {
-    return turn([&](Turn& t) {
-      SyncRequest request;
-      request.worker = name;
-      request.incarnation = 1;
-      request.sequence = ++sequence;
-      request.sku = "x";
-      request.device = device.empty() ? name : device;
-      request.state = std::move(state);
-      const WorkerNo worker = queue.worker_of(request, t);
-      EXPECT_EQ(queue.receive(worker, request), sequence == 1 || !queue.worker(worker).reported
-                                                    ? Reception::restart
-                                                    : Reception::take);
-      queue.update(worker, request, t);
-      return queue.heed(worker, {}, t);
-    });
-  }
-  std::optional<Lease> lease() {
-    return turn([&](Turn& t) { return queue.lease_next(t); });
-  }
-  StepRef ref_of(uint64_t step) const { return {"j1", step, queue.step(step).row.epoch}; }
-};
 
 TEST_F(QueueTest, GivesAReadyStepToAnIdleWorker) {
   const uint64_t step = add(StepKind::assemble, "a", {1, 0});
