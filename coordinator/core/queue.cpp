@@ -257,8 +257,9 @@ StepEvent Queue::signing_failed(uint64_t id, const Fault& fault, Turn& turn) {
   end_attempt(step, OutcomeKind::storage, fault.message, turn);
   const bool gone = fault.code == ErrorCode::not_found || fault.code == ErrorCode::corrupt_data;
   const RetryRule& rule = retry_rule(OutcomeKind::storage);
-  if (!gone && count_tries(step.row.attempts, OutcomeKind::storage).same < rule.attempts) {
-    step.retry_at = turn.now.monotonic + rule.back_off;
+  const int tries = count_tries(step.row.attempts, OutcomeKind::storage).same;
+  if (!gone && tries < rule.attempts) {
+    step.retry_at = turn.now.monotonic + rule.back_off * tries;
     turn.wake(step.retry_at, TimerKind::sign_again, id);
     return {};
   }
