@@ -89,7 +89,8 @@ std::vector<StepView> Jobs::step_views(uint64_t job) const {
     for (const StepUse& use : build.targets[i].row.uses) {
       // A step that all targets share is shown once.
       if (use.step != 0 && !seen.insert(use.step).second) continue;
-      const bool of_any_sku = queue_.row_of(use.kind).needs == Needs::nothing;
+      const Step* row = queue_.row_of(use.kind);
+      const bool of_any_sku = row != nullptr && row->needs == Needs::nothing;
       StepView view;
       view.sku = of_any_sku ? "" : build.request.targets[i].sku;
       view.name = queue_.name_of(use.kind);

@@ -15,7 +15,18 @@ void Queue::set_idle(LiveWorker& worker) {
   dirty_devices_.insert(worker.sync.device);
 }
 
-// A step that is not known any longer counts as measuring: the careful assumption.
+const Step* Queue::row_of(StepKind kind) const {
+  for (const Step& step : options_.steps)
+    if (step.kind == kind) return &step;
+  return nullptr;
+}
+
+// A step or a kind that is not known counts as measuring: the careful assumption.
+bool Queue::measures(StepKind kind) const {
+  const Step* row = row_of(kind);
+  return row == nullptr || row->needs == Needs::device_alone;
+}
+
 bool Queue::measures_step(uint64_t id) const {
   const LiveStep* step = find(id);
   return step == nullptr || measures(step->row.kind);

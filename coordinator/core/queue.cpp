@@ -13,7 +13,8 @@ std::string provisional_pool(const std::string& sku) {
 }
 
 std::string Queue::pool_of(const StepRow& step) const {
-  if (row_of(step.kind).needs == Needs::nothing) return kAnyPool;
+  const Step* row = row_of(step.kind);
+  if (row != nullptr && row->needs == Needs::nothing) return kAnyPool;
   return step.provisional ? provisional_pool(step.sku) : sku_pool(step.sku, step.toolchain);
 }
 
@@ -143,7 +144,8 @@ void Queue::drop_lease(LiveStep& step) {
 
 StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
                            const std::vector<Digest>& missing, Turn& turn) {
-  const std::string& needed = needed_output(row_of(step.row.kind), step.row.provisional);
+  const Step* row = row_of(step.row.kind);
+  const std::string needed = row == nullptr ? "" : needed_output(*row, step.row.provisional);
   if (const std::string problem = problem_of_report(outcome, needed, missing); !problem.empty()) {
     const Fault fault{ErrorCode::internal, "worker " + step.row.worker + " reported " + problem};
     end_attempt(step, OutcomeKind::internal, fault.message, turn);

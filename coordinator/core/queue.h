@@ -180,10 +180,11 @@ class Queue {
   // The workers that share the device; null where none is known.
   const std::set<WorkerNo>* sharers_of(const std::string& device) const;
   Load load_of(const LiveWorker& worker) const;
-  // The step's row in the table, its name, and whether it needs its device for itself.
-  const Step& row_of(StepKind kind) const { return step_of(kind, options_.steps); }
+  // The step's row in the table (null: a row that a newer program stored), its name, and whether it
+  // needs its device for itself.
+  const Step* row_of(StepKind kind) const;
   const char* name_of(StepKind kind) const { return to_string(kind, options_.steps); }
-  bool measures(StepKind kind) const { return row_of(kind).needs == Needs::device_alone; }
+  bool measures(StepKind kind) const;
   Nanoseconds started() const { return started_; }
   const CoreOptions& options() const { return options_; }
 
