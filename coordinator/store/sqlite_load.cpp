@@ -26,6 +26,21 @@ uint64_t unsigned_column(const Statement& row, int column) {
   return static_cast<uint64_t>(row.integer(column));
 }
 
+Error unreadable(const std::string& what) {
+  return {ErrorCode::corrupt_data, "queue: " + what};
+}
+
+// An enumerator that this program has; `last` is its greatest one. `of` and `number` say whose it
+// is.
+template <typename E>
+Result<E> known(const Statement& row, int column, E last, const char* of, uint64_t number) {
+  const int64_t value = row.integer(column);
+  if (value < 0 || value > static_cast<int64_t>(last))
+    return unreadable(of + std::to_string(number) + " has the number " + std::to_string(value) +
+                      ", which this enginery does not know");
+  return static_cast<E>(value);
+}
+
 Status load_jobs(Database& database, LoadedQueue& queue) {
   TRY(Statement row,
       database.prepare(
@@ -37,14 +52,13 @@ Status load_jobs(Database& database, LoadedQueue& queue) {
     JobRow job;
     job.number = unsigned_column(row, 0);
     job.request_id = {unsigned_column(row, 1), unsigned_column(row, 2)};
-    job.state = static_cast<JobState>(row.integer(3));
+    TRY(job.state, known(row, 3, JobState::cancelled, "the state of j", job.number));
     job.submitted_ns = row.integer(4);
     job.ended_ns = row.integer(5);
     Result<Envelope> envelope = decode(row.blob(6), kMaxStoredRequest);
     if (!envelope.ok()) return envelope.error().within("queue: " + job_id(job.number));
     auto* request = std::get_if<SubmitRequest>(&envelope->body);
-    if (request == nullptr)
-      return Error{ErrorCode::corrupt_data, "queue: " + job_id(job.number) + " is not a submit"};
+    if (request == nullptr) return unreadable(job_id(job.number) + " is not a submit");
     job.request = std::move(*request);
     queue.jobs[job.number] = std::move(job);
   }
@@ -59,9 +73,12 @@ Status load_targets(Database& database, LoadedQueue& queue) {
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return {};
+    const uint64_t number = unsigned_column(row, 0);
+    const auto job = queue.jobs.find(number);
+    if (job == queue.jobs.end()) return unreadable("a target of " + job_id(number) + " has no job");
     TargetRow target;
-    target.state = static_cast<TargetState>(row.integer(2));
-    target.source = static_cast<Source>(row.integer(3));
+    TRY(target.state, known(row, 2, TargetState::cancelled, "the state of a target of j", number));
+    TRY(target.source, known(row, 3, Source::joined, "the source of a target of j", number));
     if (!row.is_null(4)) target.engine = row.digest(4);
     target.latency_ms = row.real(5);
     target.size_bytes = unsigned_column(row, 6);
@@ -69,7 +86,7 @@ Status load_targets(Database& database, LoadedQueue& queue) {
     target.timings_reused = unsigned_column(row, 8);
     if (!row.is_null(9)) target.fault = Fault{static_cast<ErrorCode>(row.integer(9)), row.text(10)};
     TRY(target.uses, decode_uses(row.blob(11)));
-    queue.jobs.at(unsigned_column(row, 0)).targets.push_back(std::move(target));
+    job->second.targets.push_back(std::move(target));
   }
 }
 
@@ -91,7 +108,7 @@ Status load_steps(Database& database, LoadedQueue& queue) {
     step.sku = row.text(5);
     step.toolchain = row.text(6);
     step.provisional = row.integer(7) != 0;
-    step.state = static_cast<StepState>(row.integer(8));
+    TRY(step.state, known(row, 8, StepState::quarantined, "the state of step ", step.id));
     step.epoch = unsigned_column(row, 9);
     step.worker = row.text(10);
     step.incarnation = unsigned_column(row, 11);
@@ -117,9 +134,15 @@ Status load_attempts(Database& database, LoadedQueue& queue) {
     attempt.incarnation = unsigned_column(row, 3);
     attempt.started_ns = row.integer(4);
     attempt.ended_ns = row.integer(5);
-    if (!row.is_null(6)) attempt.outcome = static_cast<OutcomeKind>(row.integer(6));
+    if (!row.is_null(6)) {
+      TRY(attempt.outcome,
+          known(row, 6, OutcomeKind::internal, "an attempt at step ", attempt.step));
+    }
     attempt.message = row.text(7);
-    queue.steps.at(attempt.step).attempts.push_back(std::move(attempt));
+    const auto step = queue.steps.find(attempt.step);
+    if (step == queue.steps.end())
+      return unreadable("an attempt at step " + std::to_string(attempt.step) + " has no step");
+    step->second.attempts.push_back(std::move(attempt));
   }
 }
 
@@ -147,13 +170,13 @@ Bytes encode_uses(const std::vector<StepUse>& uses) {
 }
 
 Result<std::vector<StepUse>> decode_uses(ByteSpan bytes) {
-  if (bytes.size() % kUseBytes != 0)
-    return Error{ErrorCode::corrupt_data, "queue: a target's uses are cut"};
+  if (bytes.size() % kUseBytes != 0) return unreadable("a target's uses are cut");
   std::vector<StepUse> uses;
   while (!bytes.empty()) {
     StepUse use;
     use.kind = static_cast<StepKind>(take<uint16_t>(bytes));
     use.source = static_cast<Source>(take<uint16_t>(bytes));
+    if (use.source > Source::joined) return unreadable("a target's use has an unknown source");
     use.generation = static_cast<int64_t>(take<uint64_t>(bytes));
     use.step = take<uint64_t>(bytes);
     std::memcpy(use.key.bytes.data(), bytes.data(), use.key.bytes.size());

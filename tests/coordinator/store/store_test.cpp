@@ -202,5 +202,97 @@ TEST(QueueStore, UsesOfATargetAreOneValueThatIsCheckedForItsLength) {
   EXPECT_EQ(cut.error().code, ErrorCode::corrupt_data);
 }
 
+TEST(QueueStore, KeepsNumbersAtTheEndsOfTheirTypes) {
+  for (const auto& subject : subjects()) {
+    QueueStore& store = subject->store();
+    JobRow job = some_job();
+    job.request_id = {~0ull, ~0ull};
+    job.submitted_ns = INT64_MIN;
+    job.ended_ns = INT64_MAX;
+    job.targets[0].size_bytes = job.targets[0].timings_measured = ~0ull;
+    job.targets[0].latency_ms = 1e-300;
+    StepRow step = some_step(kKey.digest());
+    step.epoch = step.commits = ~0ull;
+    step.generation = INT64_MAX;
+    ASSERT_TRUE(write(store, {InsertJob{job}, RecordAction{kKey.bytes()}, SaveStep{step}}).ok());
+    const LoadedQueue queue = *store.load();
+    EXPECT_TRUE(queue.jobs.at(7) == job);
+    EXPECT_TRUE(queue.steps.at(11) == step);
+  }
+}
+
+TEST(QueueStore, KeepsTextsWithAnyBytes) {
+  for (const auto& subject : subjects()) {
+    QueueStore& store = subject->store();
+    const std::string odd("zero \0, \xff and \n", 15);
+    JobRow job = some_job();
+    job.request.model_name = odd;
+    job.targets[0].fault = Fault{ErrorCode::internal, odd};
+    const AttemptRow attempt{11, 4, "w", 8, 100, 200, OutcomeKind::failed, odd};
+    ASSERT_TRUE(write(store, {InsertJob{job}, RecordAction{kKey.bytes()},
+                              SaveStep{some_step(kKey.digest())}, SaveAttempt{attempt}})
+                    .ok());
+    const LoadedQueue queue = *store.load();
+    EXPECT_EQ(queue.jobs.at(7).request.model_name, odd);
+    EXPECT_EQ(queue.jobs.at(7).targets[0].fault->message, odd);
+    EXPECT_EQ(queue.steps.at(11).attempts.at(0).message, odd);
+  }
+}
+
+TEST(QueueStore, AttemptsComeBackInTheOrderOfTheirEpochs) {
+  for (const auto& subject : subjects()) {
+    QueueStore& store = subject->store();
+    ASSERT_TRUE(
+        write(store, {RecordAction{kKey.bytes()}, SaveStep{some_step(kKey.digest())}}).ok());
+    for (uint64_t epoch = 1; epoch <= 12; ++epoch)
+      ASSERT_TRUE(write(store, {SaveAttempt{{11, epoch, "w", 1, 0, 0, std::nullopt, ""}}}).ok());
+    const std::vector<AttemptRow> attempts = store.load()->steps.at(11).attempts;
+    ASSERT_EQ(attempts.size(), 12u);
+    for (uint64_t i = 0; i < 12; ++i) EXPECT_EQ(attempts[i].epoch, i + 1);
+  }
+}
+
+TEST(QueueStore, TheNewestGenerationAnswers) {
+  for (const auto& subject : subjects()) {
+    QueueStore& store = subject->store();
+    ASSERT_TRUE(write(store, some_rows(kKey)).ok());
+    for (int64_t generation : {1, 2}) {
+      StepResult result;
+      result.generation = generation;
+      result.facts = {{"of", std::to_string(generation)}};
+      StepRow step = some_step(kKey.digest());
+      step.id = 20 + static_cast<uint64_t>(generation);
+      ASSERT_TRUE(write(store, {SaveStep{step}}).ok());
+      ASSERT_TRUE(write(store, {CommitResult{kKey.digest(), step.id, 4, result}}).ok());
+    }
+    const StoredAnswer answer = *store.look_up(kKey.digest());
+    EXPECT_EQ(answer.next_generation, 3);
+    ASSERT_TRUE(answer.result);
+    EXPECT_EQ(answer.result->facts.at(0).value, "2");
+  }
+}
+
+TEST(QueueStore, AKeyThatNobodyAskedForHasAFirstGeneration) {
+  for (const auto& subject : subjects()) {
+    const StoredAnswer answer = *subject->store().look_up(sha256("never"));
+    EXPECT_FALSE(answer.result);
+    EXPECT_EQ(answer.next_generation, 1);
+  }
+}
+
+TEST(QueueStore, RefusesAnEngineWithoutItsFile) {
+  for (const auto& subject : subjects()) {
+    QueueStore& store = subject->store();
+    EngineView engine;
+    engine.name = "net";
+    engine.engine = sha256("never stored");
+    const Status status = write(store, {AddEngine{engine, {"prod"}}});
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::not_found);
+    engine.engine = subject->blob;
+    EXPECT_TRUE(write(store, {AddEngine{engine, {"prod"}}}).ok());
+  }
+}
+
 }  // namespace
 }  // namespace enginery
