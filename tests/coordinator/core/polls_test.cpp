@@ -82,5 +82,53 @@ TEST(Polls, ARepeatedWaitIsHeldOnce) {
   EXPECT_TRUE(polls.take_expired(1, seconds(9)).empty());
 }
 
+TEST(Polls, TimersOfOneInstantComeByKindAndNumber) {
+  Polls polls;
+  const Nanoseconds at = seconds(1);
+  polls.arm({{at, TimerKind::sign_again, 1},
+             {at, TimerKind::worker_lost, 2},
+             {at, TimerKind::worker_poll, 9},
+             {at, TimerKind::worker_poll, 3}});
+  std::vector<uint64_t> order;
+  while (const auto timer = polls.take_due(at)) order.push_back(timer->id);
+  EXPECT_EQ(order, (std::vector<uint64_t>{3, 9, 2, 1}));  // a Sync is answered before it is lost
+}
+
+TEST(Polls, AReplyThatWasTakenLeavesATimerThatMeansNothing) {
+  Polls polls;
+  polls.hold_sync(1, reply_to("w"), seconds(5));
+  polls.keep_sync(1);
+  polls.take_sync(1);
+  EXPECT_EQ(polls.next_timer(), seconds(5));
+  ASSERT_TRUE(polls.take_due(seconds(5)));
+  EXPECT_FALSE(polls.sync_deadline(1));
+  EXPECT_EQ(polls.check(), "");
+}
+
+TEST(Polls, ASyncHeldAnewNeedsATimerOfItsOwn) {
+  Polls polls;
+  polls.hold_sync(1, reply_to("w"), seconds(5));
+  polls.keep_sync(1);
+  polls.hold_sync(1, reply_to("w"), seconds(6));
+  EXPECT_NE(polls.check(), "");  // the armed one is for another instant
+  polls.keep_sync(1);
+  EXPECT_EQ(polls.check(), "");
+}
+
+TEST(Polls, OnlyTheWaitsWhoseTimeHasComeExpire) {
+  Polls polls;
+  for (uint64_t i = 1; i <= 4; ++i)
+    polls.hold_job(1, {"c" + std::to_string(i), {0, i}}, PollFor::the_end, seconds(i));
+  EXPECT_EQ(routes(polls.take_expired(1, seconds(2))), (std::vector<std::string>{"c1", "c2"}));
+  EXPECT_EQ(routes(polls.take_job(1, PollFor::the_end)), (std::vector<std::string>{"c3", "c4"}));
+}
+
+TEST(Polls, TwoRequestsOfOneClientAreHeldBoth) {
+  Polls polls;
+  polls.hold_job(1, {"c", {0, 1}}, PollFor::any_change, seconds(5));
+  polls.hold_job(1, {"c", {0, 2}}, PollFor::any_change, seconds(5));
+  EXPECT_EQ(polls.take_job(1, PollFor::any_change).size(), 2u);
+}
+
 }  // namespace
 }  // namespace enginery
