@@ -1,0 +1,192 @@
+// Engines by name, tag, digest and job, and why a key was a miss, asked of a catalog in memory.
+#include "coordinator/server/catalog_questions.h"
+
+#include <gtest/gtest.h>
+
+#include "cache/memory_blob_store.h"
+#include "tests/coordinator/farm_fixture.h"
+#include "tests/coordinator/still_clock.h"
+
+namespace enginery {
+namespace {
+
+struct CatalogQuestionsTest : testing::Test {
+  StillClock clock;
+  MemoryBlobStore blobs;
+  std::unique_ptr<Catalog> catalog = must(Catalog::open_in_memory(blobs, clock));
+  LoadedQueue queue;
+
+  Digest add_engine(const std::string& name, const std::string& sku, const std::string& content) {
+    EngineRow row;
+    row.digest = must(blobs.put(as_bytes(content)));
+    row.name = name;
+    row.sku = sku;
+    row.key = sha256("key of " + content);
+    row.precision = "fp32";
+    EXPECT_TRUE(catalog->engines().add(row).ok());
+    return row.digest;
+  }
+  void add_tag(const std::string& name, const std::string& tag, const std::string& sku,
+               const Digest& engine) {
+    EXPECT_TRUE(catalog->engines().set_tag({name, tag, sku, engine, 0}).ok());
+  }
+  // Job 1 with a target for each SKU; the first ones have these engines.
+  void add_job(const std::vector<std::string>& skus, const std::vector<Digest>& engines) {
+    JobRow& job = queue.jobs[1];
+    job.number = 1;
+    job.state = JobState::done;
+    job.request = make_submit("m", skus);
+    job.request.name = "submitted";
+    job.targets.resize(skus.size());
+    for (size_t i = 0; i < skus.size(); ++i) {
+      job.targets[i].state = i < engines.size() ? TargetState::done : TargetState::failed;
+      if (i < engines.size()) job.targets[i].engine = engines[i];
+    }
+  }
+  Result<EngineList> find(const FindEngines& request) {
+    Core core({}, queue);
+    core.start({});
+    return find_engines(*catalog, core, request);
+  }
+  std::vector<Digest> found(const FindEngines& request) {
+    std::vector<Digest> digests;
+    for (const EngineView& engine : must(find(request)).engines) digests.push_back(engine.engine);
+    return digests;
+  }
+  ErrorCode refused(const FindEngines& request) {
+    const Result<EngineList> list = find(request);
+    EXPECT_FALSE(list.ok()) << request.name;
+    return list.ok() ? ErrorCode::internal : list.error().code;
+  }
+  Result<WhyMissReply> why(const std::string& subject) {
+    Core core({}, queue);
+    core.start({});
+    return why_miss(*catalog, core, {subject});
+  }
+};
+
+using Digests = std::vector<Digest>;
+
+TEST_F(CatalogQuestionsTest, ANameHasItsNewestEngineFirst) {
+  const Digest old = add_engine("net", "x", "1"), other = add_engine("other", "x", "2");
+  const Digest newest = add_engine("net", "y", "3");
+  EXPECT_EQ(found({"net", "", "", 10}), (Digests{newest, old}));
+  EXPECT_EQ(found({"net", "", "x", 10}), Digests{old});
+  EXPECT_EQ(found({"net", "", "", 1}), Digests{newest});
+  EXPECT_EQ(found({"", "", "", 10}), (Digests{newest, other, old}));  // everything
+}
+
+TEST_F(CatalogQuestionsTest, ALimitOfNothingIsOne) {
+  add_engine("net", "x", "1");
+  add_engine("net", "y", "2");
+  EXPECT_EQ(found({"net", "", "", 0}).size(), 1u);
+}
+
+TEST_F(CatalogQuestionsTest, ADigestIsFoundByItsBeginningWhateverItsName) {
+  const Digest engine = add_engine("net", "x", "1");
+  EXPECT_EQ(found({engine.text(), "", "", 10}), Digests{engine});
+  EXPECT_EQ(found({"sha256:" + engine.hex().substr(0, 8), "", "", 10}), Digests{engine});
+  EXPECT_TRUE(found({engine.text(), "", "y", 10}).empty());  // of another SKU
+  EXPECT_EQ(refused({sha256("none").text()}), ErrorCode::not_found);
+  EXPECT_EQ(refused({"sha256:1234567"}), ErrorCode::invalid_argument);
+}
+
+TEST_F(CatalogQuestionsTest, ATagHasAnEngineForEachSku) {
+  const Digest x = add_engine("net", "x", "1"), y = add_engine("net", "y", "2");
+  add_engine("net", "x", "newer and not tagged");
+  add_tag("net", "prod", "x", x);
+  add_tag("net", "prod", "y", y);
+  EXPECT_EQ(found({"net", "prod", "", 10}), (Digests{x, y}));
+  EXPECT_EQ(found({"net", "prod", "y", 10}), Digests{y});
+  EXPECT_EQ(refused({"net", "test", "", 10}), ErrorCode::not_found);
+  EXPECT_EQ(refused({"net", "prod", "z", 10}), ErrorCode::not_found);
+  EXPECT_EQ(refused({"other", "prod", "", 10}), ErrorCode::not_found);
+}
+
+TEST_F(CatalogQuestionsTest, ATaggedEngineWhoseFileIsGoneIsLeftOut) {
+  const Digest x = add_engine("net", "x", "1"), y = add_engine("net", "y", "2");
+  add_tag("net", "prod", "x", x);
+  add_tag("net", "prod", "y", y);
+  EXPECT_TRUE(blobs.remove(x).ok());
+  EXPECT_EQ(found({"net", "prod", "", 10}), Digests{y});
+}
+
+TEST_F(CatalogQuestionsTest, AJobHasTheEnginesOfItsFinishedTargetsUnderItsOwnName) {
+  const Digest x = add_engine("somebody else's", "x", "1");
+  add_job({"x", "y"}, {x});
+  const EngineList list = must(find({"j1", "", "", 10}));
+  ASSERT_EQ(list.engines.size(), 1u);
+  EXPECT_EQ(list.engines[0].engine, x);
+  EXPECT_EQ(list.engines[0].name, "submitted");
+  EXPECT_EQ(list.engines[0].job, "j1");
+  EXPECT_TRUE(found({"j1", "", "y", 10}).empty());
+}
+
+TEST_F(CatalogQuestionsTest, AnUnknownNameIsNotFoundWithAShortSentence) {
+  EXPECT_EQ(refused({"nothing"}), ErrorCode::not_found);
+  EXPECT_LT(find({std::string(100'000, 'n')}).error().message.size(), 200u);
+}
+
+// --- why a key was a miss
+
+ActionKey engine_key_of(const std::string& model, const std::string& sku) {
+  return ActionKey("engine", "local").add("model", sha256(model).text()).add("sku", sku);
+}
+
+TEST_F(CatalogQuestionsTest, AMissNamesTheNearestKeyAndTheFieldsThatDiffer) {
+  const ActionKey had = engine_key_of("old", "x"), wanted = engine_key_of("new", "x");
+  ActionResult result;
+  result.key = had.digest();
+  result.outcome = "{}";
+  ASSERT_TRUE(catalog->results().commit(had, result).ok());
+  ASSERT_TRUE(catalog->results().record_action(wanted).ok());
+  const WhyMissReply reply = must(why(wanted.digest().text()));
+  ASSERT_EQ(reply.misses.size(), 1u);
+  const MissView& miss = reply.misses[0];
+  EXPECT_FALSE(miss.present);
+  EXPECT_EQ(miss.nearest, had.digest());
+  EXPECT_EQ(miss.sku, "x");
+  ASSERT_EQ(miss.differs.size(), 1u);
+  EXPECT_EQ(miss.differs[0].field, "model");
+}
+
+TEST_F(CatalogQuestionsTest, AKeyWithAResultIsNoMiss) {
+  const ActionKey key = engine_key_of("m", "x");
+  ActionResult result;
+  result.key = key.digest();
+  result.outcome = "{}";
+  ASSERT_TRUE(catalog->results().commit(key, result).ok());
+  EXPECT_TRUE(must(why(key.digest().hex())).misses.at(0).present);
+}
+
+TEST_F(CatalogQuestionsTest, TheFirstMissOfACatalogHasNoNearestKey) {
+  const ActionKey key = engine_key_of("m", "x");
+  ASSERT_TRUE(catalog->results().record_action(key).ok());
+  const MissView miss = must(why(key.digest().hex())).misses.at(0);
+  EXPECT_FALSE(miss.nearest);
+  EXPECT_TRUE(miss.differs.empty());
+}
+
+TEST_F(CatalogQuestionsTest, AJobHasAMissForEachTarget) {
+  add_job({"x", "y"}, {});
+  Core core({}, queue);
+  for (const Digest& key : core.engine_keys("j1"))
+    EXPECT_FALSE(catalog->results().find_action(key).ok());  // not recorded yet
+  EXPECT_FALSE(why("j1").ok());
+  for (const TargetRequest& target : queue.jobs[1].request.targets) {
+    ActionKey key("engine", "local");
+    for (const NamedText& field : target.engine_key) key.add(field.name, field.value);
+    ASSERT_TRUE(catalog->results().record_action(key).ok());
+  }
+  const WhyMissReply reply = must(why("j1"));
+  ASSERT_EQ(reply.misses.size(), 2u);
+  EXPECT_EQ(reply.misses[0].sku, "x");
+  EXPECT_EQ(reply.misses[1].sku, "y");
+}
+
+TEST_F(CatalogQuestionsTest, WhatIsNeitherAJobNorAKeyIsRefused) {
+  for (const char* subject : {"j99", "", "not hex", "sha256:12"}) EXPECT_FALSE(why(subject).ok());
+}
+
+}  // namespace
+}  // namespace enginery
