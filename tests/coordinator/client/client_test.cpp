@@ -1,94 +1,11 @@
-// The client over a wire that loses what it is told to lose, on a clock that the wire moves.
-#include "coordinator/client/client.h"
-
-#include <gtest/gtest.h>
-
-#include <deque>
+// How a client connects, repeats itself and gives up, over a wire that loses messages.
+#include "tests/coordinator/client/client_fixture.h"
 
 namespace enginery {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-struct FakeWire final : Clock {
-  Nanoseconds now = seconds(1000);
-  std::vector<Message> sent;
-  std::vector<Nanoseconds> sent_at;
-  std::deque<Message> replies;
-  // What the coordinator answers to a request; nothing: the request or its reply is lost.
-  std::function<std::optional<Message>(const Message&)> answer;
-  int refused_sends = 0;  // so many more sends find nobody connected
-
-  Nanoseconds monotonic() const override { return now; }
-  Nanoseconds wall_time() const override { return now; }
-};
-
-class FakeLink final : public Link {
- public:
-  explicit FakeLink(FakeWire& wire) : wire_(wire) {}
-
-  Status send(const Message& message) override {
-    if (wire_.refused_sends > 0) {
-      --wire_.refused_sends;
-      return Error{ErrorCode::unavailable, "nobody is connected"};
-    }
-    wire_.sent.push_back(message);
-    wire_.sent_at.push_back(wire_.now);
-    std::optional<Message> reply;
-    if (std::holds_alternative<Hello>(message.envelope.body))
-      reply = body(Welcome{});
-    else if (wire_.answer)
-      reply = wire_.answer(message);
-    if (!reply) return {};
-    if (reply->envelope.request == RequestId{}) reply->envelope.request = message.envelope.request;
-    wire_.replies.push_back(std::move(*reply));
-    return {};
-  }
-
-  Result<std::optional<Message>> receive(milliseconds timeout, int) override {
-    if (wire_.replies.empty()) {
-      wire_.now += std::max(timeout, milliseconds(1));
-      return std::optional<Message>();
-    }
-    std::optional<Message> reply = std::move(wire_.replies.front());
-    wire_.replies.pop_front();
-    return reply;
-  }
-
-  static Message body(Body body, Bytes chunk = {}) {
-    Message message;
-    message.envelope.body = std::move(body);
-    message.chunk = std::move(chunk);
-    return message;
-  }
-
- private:
-  FakeWire& wire_;
-};
-
-class ClientTest : public testing::Test {
- protected:
-  void SetUp() override {
-    ClientOptions options;
-    options.address = "ipc:///tmp/nowhere.sock";
-    options.name = "tester";
-    options.clock = &wire_;
-    auto client = Client::connect(options, [this](const std::string&, size_t) {
-      return Result<std::unique_ptr<Link>>(std::make_unique<FakeLink>(wire_));
-    });
-    ASSERT_TRUE(client.ok()) << client.error().message;
-    client_ = std::move(*client);
-    wire_.sent.clear();
-    wire_.sent_at.clear();
-  }
-  milliseconds sent_after(size_t number) const {
-    return std::chrono::duration_cast<milliseconds>(wire_.sent_at.at(number) - seconds(1000));
-  }
-
-  FakeWire wire_;
-  std::unique_ptr<Client> client_;
-};
 
 TEST_F(ClientTest, RepeatsARequestWithTheSameIdUntilItIsAnswered) {
   wire_.answer = [&](const Message&) -> std::optional<Message> {
@@ -157,33 +74,136 @@ TEST_F(ClientTest, AnAnswerOfAnotherKindIsAnInternalError) {
   EXPECT_EQ(job.error().code, ErrorCode::internal);
 }
 
-TEST_F(ClientTest, AnUploadGoesOnWhereAnEarlierOneStopped) {
-  const Bytes bytes(kChunkBytes + 1000, 'x');
-  wire_.answer = [&](const Message& request) {
-    if (std::holds_alternative<HasBlobs>(request.envelope.body))
-      return FakeLink::body(BlobStates{{{sha256(bytes), false, 5000, 0}}});
-    const auto& put = std::get<PutBlob>(request.envelope.body);
-    const uint64_t end = put.offset + request.chunk.size();
-    return FakeLink::body(PutReply{end, end == bytes.size()});
+// --- connecting
+
+struct ConnectTest : testing::Test {
+  FakeWire wire;
+  ClientOptions options;
+  // Answers Hello itself, unlike FakeLink.
+  std::function<std::optional<Message>(const Message&)> hello;
+
+  class HelloLink final : public Link {
+   public:
+    explicit HelloLink(ConnectTest& test) : test_(test) {}
+    Status send(const Message& message) override {
+      test_.wire.sent.push_back(message);
+      if (test_.hello) reply_ = test_.hello(message);
+      if (reply_) reply_->envelope.request = message.envelope.request;
+      return {};
+    }
+    Result<std::optional<Message>> receive(milliseconds timeout, int) override {
+      if (!reply_) test_.wire.now += std::max(timeout, milliseconds(1));
+      return std::exchange(reply_, std::nullopt);
+    }
+
+   private:
+    ConnectTest& test_;
+    std::optional<Message> reply_;
   };
-  const auto stored = client_->put_blob(as_bytes(bytes));
-  ASSERT_TRUE(stored.ok()) << stored.error().message;
-  ASSERT_EQ(wire_.sent.size(), 2u);
-  EXPECT_EQ(std::get<PutBlob>(wire_.sent[1].envelope.body).offset, 5000u);
-  EXPECT_EQ(wire_.sent[1].chunk.size(), bytes.size() - 5000);
+
+  Result<std::unique_ptr<Client>> connect() {
+    options.address = "ipc:///tmp/nowhere.sock";
+    options.clock = &wire;
+    return Client::connect(options, [this](const std::string&, size_t) {
+      return Result<std::unique_ptr<Link>>(std::make_unique<HelloLink>(*this));
+    });
+  }
+};
+
+TEST_F(ConnectTest, SaysWhoItIsAndWhichVersionsItSpeaks) {
+  hello = [](const Message&) { return FakeLink::body(Welcome{}); };
+  options.name = "me@here";
+  options.role = "worker";
+  ASSERT_TRUE(connect().ok());
+  const auto& said = std::get<Hello>(wire.sent.at(0).envelope.body);
+  EXPECT_EQ(said.name, "me@here");
+  EXPECT_EQ(said.role, "worker");
+  EXPECT_EQ(said.least_version, kMinProtocolVersion);
+  EXPECT_EQ(said.greatest_version, kProtocolVersion);
 }
 
-TEST_F(ClientTest, RefusesADownloadWhoseChunkOrWholeIsDamaged) {
-  const Bytes right(1000, 'x'), wrong(1000, 'y');
-  const auto download = [&](const Bytes& sent, const Digest& chunk) {
-    wire_.answer = [&, chunk](const Message&) {
-      return FakeLink::body(BlobChunk{sha256(right), 0, sent.size(), chunk}, sent);
-    };
-    return client_->get_blob(sha256(right));
+TEST_F(ConnectTest, HasTheNameOfItsUserWhereNoneIsGiven) {
+  hello = [](const Message&) { return FakeLink::body(Welcome{}); };
+  ASSERT_TRUE(connect().ok());
+  EXPECT_NE(std::get<Hello>(wire.sent.at(0).envelope.body).name.find('@'), std::string::npos);
+}
+
+TEST_F(ConnectTest, GivesUpAfterItsOwnTime) {
+  options.connect_timeout = seconds(3);
+  const auto client = connect();
+  ASSERT_FALSE(client.ok());
+  EXPECT_EQ(client.error().code, ErrorCode::unavailable);
+  EXPECT_NE(client.error().message.find("within 3 s"), std::string::npos);
+  EXPECT_EQ(wire.sent.size(), 2u);  // at once and after two seconds
+}
+
+TEST_F(ConnectTest, HandsUpTheRefusalOfItsVersion) {
+  hello = [](const Message&) {
+    return FakeLink::body(ErrorReply{{ErrorCode::unsupported, "update the older of the two"}});
   };
-  EXPECT_TRUE(download(right, sha256(right)).ok());
-  EXPECT_FALSE(download(right, sha256(wrong)).ok());  // damaged on the way
-  EXPECT_FALSE(download(wrong, sha256(wrong)).ok());  // another blob altogether
+  const auto client = connect();
+  ASSERT_FALSE(client.ok());
+  EXPECT_EQ(client.error().code, ErrorCode::unsupported);
+}
+
+TEST_F(ConnectTest, AnAddressThatCannotBeDialledIsTheDialsError) {
+  options.address = "http://here";
+  const auto client = Client::connect(options, [](const std::string&, size_t) {
+    return Result<std::unique_ptr<Link>>(Error{ErrorCode::usage, "no such address"});
+  });
+  ASSERT_FALSE(client.ok());
+  EXPECT_EQ(client.error().code, ErrorCode::usage);
+}
+
+// --- requests
+
+TEST_F(ClientTest, EveryRequestHasItsOwnIdAndTheSessionsName) {
+  wire_.answer = [](const Message&) { return FakeLink::body(SkuList{}); };
+  ASSERT_TRUE(client_->skus().ok());
+  ASSERT_TRUE(client_->skus().ok());
+  ASSERT_EQ(wire_.sent.size(), 2u);
+  const Envelope &first = wire_.sent[0].envelope, &second = wire_.sent[1].envelope;
+  EXPECT_NE(first.request, second.request);
+  EXPECT_EQ(first.session, second.session);
+  EXPECT_LT(first.sequence, second.sequence);
+}
+
+TEST_F(ClientTest, ASubmitKeepsTheGivenIdAndNamesItsClient) {
+  wire_.answer = [](const Message&) { return FakeLink::body(JobReply{}); };
+  SubmitRequest request;
+  ASSERT_TRUE(client_->submit(request, {7, 8}).ok());
+  EXPECT_EQ(wire_.sent.at(0).envelope.request, (RequestId{7, 8}));
+  EXPECT_EQ(std::get<SubmitRequest>(wire_.sent[0].envelope.body).client, "tester");
+  request.client = "on behalf of";
+  ASSERT_TRUE(client_->submit(request, {7, 9}).ok());
+  EXPECT_EQ(std::get<SubmitRequest>(wire_.sent.at(1).envelope.body).client, "on behalf of");
+}
+
+// What a call does with an error that comes instead of each kind of answer.
+TEST_F(ClientTest, EveryCallHandsUpTheCoordinatorsError) {
+  wire_.answer = [](const Message&) {
+    return FakeLink::body(ErrorReply{{ErrorCode::storage, "the disk is full"}});
+  };
+  const auto storage = [](const auto& result) {
+    return !result.ok() && result.error().code == ErrorCode::storage;
+  };
+  EXPECT_TRUE(storage(client_->submit({}, {1, 1})));
+  EXPECT_TRUE(storage(client_->jobs(1)));
+  EXPECT_TRUE(storage(client_->wait("j1", 0, seconds(1), true)));
+  EXPECT_TRUE(storage(client_->cancel("j1")));
+  EXPECT_TRUE(storage(client_->explain("j1")));
+  EXPECT_TRUE(storage(client_->find_engines({})));
+  EXPECT_TRUE(storage(client_->why_miss("j1")));
+  EXPECT_TRUE(storage(client_->workers()));
+  EXPECT_TRUE(storage(client_->drain("w", true)));
+  EXPECT_TRUE(storage(client_->sync({})));
+  EXPECT_TRUE(storage(client_->has_blobs({sha256("x")})));
+  EXPECT_TRUE(storage(client_->put_blob(as_bytes("x"))));
+  EXPECT_TRUE(storage(client_->get_blob(sha256("x"))));
+  EXPECT_TRUE(storage(client_->append_log({}, 0, "x")));
+  EXPECT_TRUE(storage(client_->read_log("j1", 0, false, {})));
+  EXPECT_TRUE(storage(client_->get_timings({}, {})));
+  EXPECT_TRUE(storage(client_->put_timings({}, {})));
 }
 
 }  // namespace
