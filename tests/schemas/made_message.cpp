@@ -1,5 +1,7 @@
 #include "tests/schemas/made_message.h"
 
+#include <limits>
+
 #include "tests/schemas/fields.h"
 
 namespace enginery {
@@ -56,6 +58,48 @@ struct FixedChoice {
   size_t alternative(size_t alternatives) { return choice % alternatives; }
   uint64_t enumerator(uint64_t enumerators) { return enumerators - 1; }
   std::string text() { return "text " + std::to_string(++count); }
+};
+
+struct ExtremeChoice {
+  size_t choice = 0;
+  Extreme extreme = Extreme::empty;
+
+  // The half of 32 bits is at its end, too.
+  uint64_t number() const {
+    switch (extreme) {
+      case Extreme::least:
+        return 0x8000'0000'8000'0000;
+      case Extreme::greatest:
+        return 0x7fff'ffff'7fff'ffff;
+      case Extreme::all_ones:
+        return ~0ull;
+      case Extreme::empty:
+        break;
+    }
+    return 0;
+  }
+  double real() const {
+    using Limits = std::numeric_limits<double>;
+    switch (extreme) {
+      case Extreme::least:
+        return Limits::lowest();
+      case Extreme::greatest:
+        return Limits::max();
+      case Extreme::all_ones:
+        return Limits::denorm_min();
+      case Extreme::empty:
+        break;
+    }
+    return 0;
+  }
+  bool full() const { return extreme != Extreme::empty; }
+  bool coin() const { return full(); }
+  size_t list_size() const { return full() ? 3 : 0; }
+  size_t alternative(size_t alternatives) const { return choice % alternatives; }
+  uint64_t enumerator(uint64_t enumerators) const {
+    return extreme == Extreme::greatest ? enumerators - 1 : 0;
+  }
+  std::string text() const { return full() ? std::string(700, '\xff') : ""; }
 };
 
 template <typename Choice>
@@ -126,6 +170,10 @@ Envelope make_envelope(Choice choice, size_t index) {
 
 Envelope RandomMessages::envelope(size_t index) {
   return make_envelope(RandomChoice{*this}, index);
+}
+
+Envelope extreme_envelope(size_t index, size_t choice, Extreme extreme) {
+  return make_envelope(ExtremeChoice{choice, extreme}, index);
 }
 
 Envelope fixed_envelope(size_t index, size_t choice) {

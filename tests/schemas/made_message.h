@@ -1,5 +1,6 @@
 // Messages for tests, made from the structs' own fields: random ones (every field filled, every
-// optional and list sometimes empty) and one fixed instance of each for the golden frames.
+// optional and list sometimes empty), fields at the ends of their types, and one fixed instance of
+// each for the golden frames.
 #pragma once
 
 #include <random>
@@ -26,5 +27,10 @@ class RandomMessages {
 // The same value for ever: numbers count up, lists have two elements, optionals are there, a
 // variant inside of the message has its alternative `choice` (modulo their number).
 Envelope fixed_envelope(size_t index, size_t choice);
+
+// What every field is: the least or the greatest number of its type (64 and 32 bits, with a sign),
+// all bits set, or nothing at all (0, no text, no element, no optional).
+enum class Extreme : uint8_t { least, greatest, all_ones, empty };
+Envelope extreme_envelope(size_t index, size_t choice, Extreme extreme);
 
 }  // namespace enginery
