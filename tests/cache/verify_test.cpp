@@ -160,5 +160,65 @@ TEST_F(VerifyTest, HealsRandomDamageByRebuilding) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+TEST_F(VerifyTest, FindsACalibrationAndAnEngineWithoutTheirBlobs) {
+  commit(0);
+  EngineRow engine;
+  engine.digest = large(0);
+  engine.name = "net";
+  engine.sku = "x";
+  EXPECT_OK(catalog_->engines().add(engine));
+  EXPECT_OK(catalog_->database().execute(
+      "INSERT INTO calibration(key, bytes, histograms, created_ns) VALUES(?1, ?2, ?1, 0)", small(0),
+      ByteSpan()));
+  EXPECT_EQ(kinds(), Kinds{});
+  EXPECT_OK(catalog_->blobs().remove(large(0)));
+  EXPECT_OK(catalog_->blobs().remove(small(0)));
+  // The result's two outputs, the engine's file and the calibration's histograms.
+  EXPECT_EQ(kinds(), (Kinds{"missing_blob", "missing_blob", "missing_blob", "missing_blob"}));
+  VerifyOptions options;
+  options.repair = true;
+  EXPECT_EQ(VALUE(verify(*catalog_, options)).repaired, 2);  // two blobs
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(VerifyTest, FindsAResultThatNoCommitMade) {
+  const ActionKey key = commit(0);
+  EXPECT_OK(catalog_->database().execute("DELETE FROM commit_log"));
+  EXPECT_EQ(kinds(), Kinds{"double_commit"});
+  EXPECT_EQ(VALUE(verify(*catalog_)).problems.at(0).subject, key.digest().text());
+}
+
+TEST_F(VerifyTest, FindsATimingKeyWithOtherBytes) {
+  EXPECT_OK(catalog_->timings().record_key(key_of(1)));
+  EXPECT_OK(
+      catalog_->database().execute("UPDATE timing_key SET bytes=?1", as_bytes(key_of(2).bytes())));
+  EXPECT_EQ(kinds(), Kinds{"bad_key"});
+}
+
+// Each seed begins elsewhere, so that examinations of a part come round to every blob.
+TEST_F(VerifyTest, SamplesOfDifferentSeedsFindEveryDamage) {
+  for (int i = 0; i < 5; ++i) commit(i);
+  test::flip_byte(catalog_->local_blobs()->path_of(large(3)), 11);
+  int found = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    VerifyOptions options;
+    options.rehash_at_most = 2;
+    options.seed = seed;
+    found += !VALUE(verify(*catalog_, options)).clean();
+  }
+  EXPECT_GT(found, 0);
+  EXPECT_LT(found, 40);
+}
+
+TEST_F(VerifyTest, HashesNothingWhenAskedForNothing) {
+  commit(0);
+  test::flip_byte(catalog_->local_blobs()->path_of(large(0)), 11);
+  VerifyOptions options;
+  options.rehash_at_most = 0;
+  const VerifyReport report = VALUE(verify(*catalog_, options));
+  EXPECT_TRUE(report.clean());
+  EXPECT_EQ(report.blobs_hashed, 0);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -1,11 +1,13 @@
-// Engines with their tags and pins, timings, events.
+// Engines by name and digest, with their tags and pins.
+#include "cache/engines.h"
+
 #include "cache/memory_blob_store.h"
 #include "tests/cache/support.h"
 
 namespace enginery {
 namespace {
 
-class TablesTest : public testing::Test {
+class EnginesTest : public testing::Test {
  protected:
   EngineRow engine(const std::string& bytes, const std::string& name, const std::string& sku) {
     EngineRow row;
@@ -26,10 +28,6 @@ class TablesTest : public testing::Test {
   std::unique_ptr<Catalog> catalog_ = VALUE(Catalog::open_in_memory(store_, clock_));
   Engines& engines_ = catalog_->engines();
 };
-
-using EnginesTest = TablesTest;
-using TimingsTest = TablesTest;
-using EventsTest = TablesTest;
 
 TEST_F(EnginesTest, FindsTheNewestOfANameForASku) {
   EXPECT_OK(engines_.add(engine("a", "net", "p4")));
@@ -118,74 +116,38 @@ TEST_F(EnginesTest, PinsAndUnpins) {
   EXPECT_ERROR(ErrorCode::not_found, engines_.pin(sha256("nowhere"), ""));
 }
 
-ActionKey device_key(const std::string& driver) {
-  ActionKey key("device", "local");
-  key.add("sku", "p4").add("driver", driver);
-  return key;
-}
-ActionKey problem_key(int channels) {
-  ActionKey key("problem", "local");
-  key.add("op", "Conv").add("channels", channels);
-  return key;
+TEST_F(EnginesTest, AnEngineKeepsTheTimeAtWhichItWasMade) {
+  EngineRow given = engine("a", "net", "p4");
+  given.created_ns = 77;
+  EXPECT_OK(engines_.add(given));
+  clock_.now += std::chrono::hours(1);
+  EXPECT_OK(engines_.add(engine("a", "net", "p4")));
+  EXPECT_EQ(VALUE(engines_.newest("net", "p4")).created_ns, 77);
 }
 
-TEST_F(TimingsTest, KeepsTheLatestMeasurementOfEachTactic) {
-  Timings& timings = catalog_->timings();
-  Digest device = device_key("550").digest(), problem = problem_key(64).digest();
-  EXPECT_OK(timings.record_key(device_key("550")));
-  EXPECT_OK(timings.record_key(problem_key(64)));
-  std::vector<TimingRow> rows{{device, problem, "a", "{1}", 10}, {device, problem, "b", "{2}", 10}};
-  EXPECT_EQ(VALUE(timings.put(rows)), 2);
-  EXPECT_EQ(VALUE(timings.put(rows)), 0);  // repeated
-  rows = {{device, problem, "a", "{3}", 11}, {device, problem, "b", "{4}", 9}};
-  EXPECT_EQ(VALUE(timings.put(rows)), 1);
-  auto stored = VALUE(timings.of_device(device));
-  ASSERT_EQ(stored.size(), 2u);
-  EXPECT_EQ(stored[0].entry, "{3}");
-  EXPECT_EQ(stored[1].entry, "{2}");
-  EXPECT_EQ(VALUE(timings.of_problem(device, problem)).size(), 2u);
-  EXPECT_TRUE(VALUE(timings.of_problem(device, sha256("x"))).empty());
-  ASSERT_EQ(VALUE(timings.devices()).size(), 1u);
-  EXPECT_EQ(VALUE(timings.devices())[0].second, 2);
+TEST_F(EnginesTest, ATagsNameIsTheAnswersThoughTheEngineHasAnother) {
+  EXPECT_OK(engines_.add(engine("a", "net", "p4")));
+  EXPECT_OK(engines_.set_tag({"release", "v1", "p4", sha256("a")}));
+  EXPECT_EQ(VALUE(engines_.tagged("release", "v1", "p4")).name, "release");
 }
 
-TEST_F(TimingsTest, RefusesABatchWhoseKeyWasNotRecordedAsAWhole) {
-  Timings& timings = catalog_->timings();
-  EXPECT_OK(timings.record_key(device_key("550")));
-  EXPECT_OK(timings.record_key(problem_key(64)));
-  Digest device = device_key("550").digest();
-  std::vector<TimingRow> rows{{device, problem_key(64).digest(), "a", "{}", 1},
-                              {device, sha256("x"), "a", "{}", 1}};
-  EXPECT_ERROR(ErrorCode::not_found, timings.put(rows));
-  EXPECT_TRUE(VALUE(timings.of_device(device)).empty());
+TEST_F(EnginesTest, ListsTheNewestFirstUpToTheLimit) {
+  for (const char* bytes : {"a", "b", "c"}) EXPECT_OK(engines_.add(engine(bytes, "net", "p4")));
+  EXPECT_OK(engines_.add(engine("d", "other", "p4")));
+  const auto two = VALUE(engines_.list("net", 2));
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].digest, sha256("c"));
+  EXPECT_EQ(two[1].digest, sha256("b"));
+  EXPECT_EQ(VALUE(engines_.list("", 100)).at(0).digest, sha256("d"));
+  EXPECT_TRUE(VALUE(engines_.list("nothing", 100)).empty());
 }
 
-TEST_F(TimingsTest, SaysInWhatTheNearestKeyDiffers) {
-  Timings& timings = catalog_->timings();
-  EXPECT_OK(timings.record_key(device_key("550")));
-  EXPECT_OK(timings.record_key(problem_key(64)));
-  auto nearest = VALUE(timings.nearest(device_key("555")));
-  ASSERT_TRUE(nearest);
-  ASSERT_EQ(nearest->differs.size(), 1u);
-  EXPECT_EQ(nearest->differs[0].field, "driver");
-  EXPECT_EQ(VALUE(timings.find_key(nearest->digest)), device_key("550"));
-  EXPECT_FALSE(VALUE(timings.nearest(ActionKey("unknown", "local"))));
-}
-
-TEST_F(EventsTest, ComeInOrderAndGoOnFromAnywhere) {
-  Events& events = catalog_->events();
-  int64_t first = VALUE(events.append({0, "j1", 5, "submitted", "{}"}));
-  EXPECT_OK(events.append({0, "j2", 6, "submitted", "{}"}));
-  int64_t third = VALUE(events.append({0, "j1", 4, "queued", R"({"x":1})"}));
-  EXPECT_LT(first, third);
-  auto all = VALUE(events.list("", 0, 10));
-  ASSERT_EQ(all.size(), 3u);
-  auto mine = VALUE(events.list("j1", first, 10));
-  ASSERT_EQ(mine.size(), 1u);
-  EXPECT_EQ(mine[0].sequence, third);
-  EXPECT_EQ(mine[0].kind, "queued");
-  EXPECT_EQ(mine[0].json, R"({"x":1})");
-  EXPECT_EQ(VALUE(events.list("", 0, 2)).size(), 2u);
+TEST_F(EnginesTest, APinThatIsSetAgainHasTheNewReason) {
+  const Digest blob = VALUE(store_.put(as_bytes(std::string_view("a"))));
+  EXPECT_OK(engines_.pin(blob, "release"));
+  EXPECT_OK(engines_.pin(blob, "legal"));
+  EXPECT_EQ(VALUE(catalog_->database().find_integer("SELECT count(*) FROM pin")), 1);
+  EXPECT_EQ(VALUE(catalog_->database().find_integer("SELECT reason='legal' FROM pin")), 1);
 }
 
 }  // namespace
