@@ -200,6 +200,13 @@ ExecutionContext& ExecutionContext::operator=(ExecutionContext&&) noexcept = def
 ExecutionContext::~ExecutionContext() = default;
 
 Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const EngineInfo& info = state_->engine->info;
+  if (inputs.size() != info.inputs.size() || outputs.size() != info.outputs.size()) {
+    return Error{ErrorCode::invalid_argument,
+                 "run " + info.name + ": expected " + std::to_string(info.inputs.size()) +
+                     " input and " + std::to_string(info.outputs.size()) + " output buffers, got " +
+                     std::to_string(inputs.size()) + " and " + std::to_string(outputs.size())};
+  }
   return state_->execution->run(inputs, outputs);
 }
 Result<double> ExecutionContext::time_us() {
