@@ -175,5 +175,64 @@ TEST(PlanMemory, NeverLetsTwoStepsOfRandomPlansDisturbEachOther) {
   }
 }
 
+TEST(AssignStreams, KeepsALongPlanOnOneStream) {
+  std::vector<std::pair<std::vector<int>, int>> steps(kMaxStepsSideBySide + 1, {{0}, 1});
+  for (size_t i = 0; i < steps.size(); ++i) steps[i].second = 1 + static_cast<int>(i % 2);
+  Plan plan = plan_of(3, steps);
+  assign_streams(plan, 4);
+  EXPECT_EQ(stream_count(plan), 1);
+}
+
+TEST(AssignStreams, NamesNoMoreThanThereAre) {
+  Plan plan = plan_of(13, {{{0}, 1},
+                           {{0}, 2},
+                           {{0}, 3},
+                           {{0}, 4},
+                           {{0}, 5},
+                           {{0}, 6},
+                           {{0}, 7},
+                           {{0}, 8},
+                           {{0}, 9},
+                           {{0}, 10},
+                           {{0}, 11},
+                           {{0}, 12}});
+  assign_streams(plan, 100);
+  EXPECT_EQ(stream_count(plan), kMaxStreams);
+}
+
+TEST(AssignStreams, ForgetsWhatStoodThereBefore) {
+  Plan plan = plan_of(3, {{{0}, 1}, {{1}, 2}});
+  plan.steps[0].stream = 5;
+  assign_streams(plan, 2);
+  EXPECT_EQ(streams_of(plan), (std::vector<int>{0, 0}));
+}
+
+TEST(StepOrder, AWaitCoversAllThatTheOtherStreamDidBefore) {
+  // 0 and 1 on stream 0, 2 on stream 1 reads what 1 wrote, 3 reads what 0 and 2 wrote.
+  Plan plan = plan_of(5, {{{0}, 1}, {{0}, 2}, {{2}, 3}, {{1, 3}, 4}});
+  plan.steps[2].stream = plan.steps[3].stream = 1;
+  const StepOrder order(plan);
+  EXPECT_EQ(order.waits(2), std::vector<int>{1});
+  EXPECT_TRUE(order.waits(3).empty()) << "0 ended before 1, which was waited for";
+  EXPECT_TRUE(order.before(0, 3));
+  EXPECT_TRUE(order.is_awaited(1));
+  EXPECT_FALSE(order.is_awaited(0));
+}
+
+TEST(StepOrder, TwoWritersOfOneStorageFollowEachOther) {
+  Plan plan = plan_of(3, {{{0}, 2}, {{1}, 2}});
+  plan.steps[1].stream = 1;
+  EXPECT_EQ(StepOrder(plan).waits(1), std::vector<int>{0});
+}
+
+TEST(StepOrder, AWorkspaceIsWritten) {
+  Plan plan = plan_of(5, {{{0}, 1}, {{0}, 2}});
+  plan.steps[0].workspace = plan.steps[1].workspace = 4;
+  plan.steps[1].stream = 1;
+  EXPECT_EQ(StepOrder(plan).waits(1), std::vector<int>{0});
+  EXPECT_EQ(storages_written(plan, plan.steps[0]), (std::set<size_t>{1, 4}));
+  EXPECT_EQ(storages_read(plan, plan.steps[0]), std::set<size_t>{0});
+}
+
 }  // namespace
 }  // namespace enginery
