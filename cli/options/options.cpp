@@ -223,7 +223,7 @@ Result<Parsed> Options::parse(const std::vector<std::string>& arguments,
 
 Status Options::check_leftovers(const std::vector<std::string>& leftovers) const {
   for (const std::string& leftover : leftovers) {
-    if (!leftover.starts_with("-") || leftover.size() == 1) continue;
+    if (!leftover.starts_with("-") || leftover.size() == 1 || leftover == "--") continue;
     const std::string name = leftover.substr(0, leftover.find('='));
     return usage("unknown option " + name + did_you_mean(name, names()));
   }

@@ -125,5 +125,83 @@ TEST(Options, ABadConfiguredValueIsAsBadAsAGivenOne) {
   EXPECT_EQ(parsed.error().code, ErrorCode::usage);
 }
 
+TEST(Options, TheLastOfARepeatedOptionWins) {
+  Declared d;
+  ASSERT_TRUE(
+      d.options.parse({"m.onnx", "--threads=2", "-o", "a", "--threads", "3", "--output=b"}).ok());
+  EXPECT_EQ(d.threads, 3);
+  EXPECT_EQ(d.output, "b");
+}
+
+TEST(Options, AFlagTakesTrueOrFalseAndNothingElse) {
+  const std::pair<const char*, bool> rows[] = {
+      {"--json", true}, {"--json=true", true}, {"--json=false", false}};
+  for (const auto& [argument, expected] : rows) {
+    Declared d;
+    ASSERT_TRUE(d.options.parse({"m.onnx", argument}).ok()) << argument;
+    EXPECT_EQ(d.json, expected) << argument;
+  }
+  Declared d;
+  const Error error = d.error({"m.onnx", "--json=maybe"});
+  EXPECT_EQ(error.code, ErrorCode::usage);
+  EXPECT_NE(error.message.find("--json"), std::string::npos) << error.message;
+}
+
+TEST(Options, BehindTwoDashesEverythingIsAnArgument) {
+  Declared d;
+  ASSERT_TRUE(d.options.parse({"--", "--strange-name.onnx", "--json"}).ok());
+  EXPECT_EQ(d.model, "--strange-name.onnx");
+  EXPECT_EQ(d.rest, std::vector<std::string>{"--json"});
+  EXPECT_FALSE(d.json);
+}
+
+TEST(Options, AListLeavesEmptyPartsOut) {
+  Declared d;
+  ASSERT_TRUE(d.options.parse({"m.onnx", "--target=,a,,b,", "--target", "c"}).ok());
+  EXPECT_EQ(d.targets, (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST(Options, AConfiguredListIsSplitAsAGivenOneAndReplacedByIt) {
+  const ConfiguredValue configured = [](std::string_view name) -> std::optional<std::string> {
+    return name == "target" ? std::optional<std::string>("a,b") : std::nullopt;
+  };
+  Declared d;
+  ASSERT_TRUE(d.options.parse({"m.onnx"}, configured).ok());
+  EXPECT_EQ(d.targets, (std::vector<std::string>{"a", "b"}));
+  Declared given;
+  ASSERT_TRUE(given.options.parse({"m.onnx", "--target=c"}, configured).ok());
+  EXPECT_EQ(given.targets, std::vector<std::string>{"c"}) << "not added to the configured ones";
+}
+
+TEST(Options, AConfiguredFlagMustBeOne) {
+  Declared d;
+  const auto parsed =
+      d.options.parse({"m.onnx"}, [](std::string_view name) -> std::optional<std::string> {
+        return name == "json" ? std::optional<std::string>("yes") : std::nullopt;
+      });
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_NE(parsed.error().message.find("not 'yes'"), std::string::npos) << parsed.error().message;
+}
+
+TEST(Options, HelpWinsOverEverythingThatIsWrongButNotBehindTwoDashes) {
+  Declared d;
+  EXPECT_EQ(*d.options.parse({"--nonsense", "-h"}), Parsed::help);
+  Declared behind;
+  const auto parsed = behind.options.parse({"--", "--help"});
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(*parsed, Parsed::run);
+  EXPECT_EQ(behind.model, "--help");
+}
+
+TEST(Options, EveryRefusalSaysWhereTheOptionsAreListed) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {}, {"m.onnx", "--nonsense"}, {"m.onnx", "--threads=x"}, {"m.onnx", "--threads"}}) {
+    Declared d;
+    EXPECT_NE(d.error(arguments).message.find("(enginery build --help lists the options)"),
+              std::string::npos)
+        << d.error(arguments).message;
+  }
+}
+
 }  // namespace
 }  // namespace enginery
