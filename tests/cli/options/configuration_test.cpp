@@ -69,5 +69,80 @@ TEST_F(Precedence, BrokenTomlAndTablesAreUsage) {
   }
 }
 
+TEST_F(Precedence, AnEmptyVariableIsNone) {
+  ASSERT_TRUE(write_file(files_.user, "threads = 2\n").ok());
+  setenv("ENGINERY_THREADS", "", 1);
+  EXPECT_EQ(value_of("threads"), "2 from user file " + files_.user.string());
+}
+
+TEST_F(Precedence, AFileLeavesTheOthersSettingsAlone) {
+  ASSERT_TRUE(write_file(files_.system, "threads = 1\nlevel = 1\n").ok());
+  ASSERT_TRUE(write_file(files_.project, "level = 5\n").ok());
+  EXPECT_EQ(value_of("threads"), "1 from system file " + files_.system.string());
+  EXPECT_EQ(value_of("level"), "5 from project file " + files_.project.string());
+}
+
+TEST_F(Precedence, ScalarsAreTheTextThatTheOptionWouldGet) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"'p4,h200'", "p4,h200"}, {"7", "7"},       {"1_000", "1000"}, {"0x10", "16"},
+      {"1.5", "1.5"},           {"true", "true"}, {"false", "false"}};
+  for (const auto& [toml, text] : rows) {
+    ASSERT_TRUE(write_file(files_.user, std::string("skus = ") + toml + "\n").ok());
+    EXPECT_EQ(value_of("skus"), text + (" from user file " + files_.user.string())) << toml;
+  }
+}
+
+TEST(EnvironmentName, IsTheSettingsInCapitals) {
+  EXPECT_EQ(environment_name("coordinator"), "ENGINERY_COORDINATOR");
+  EXPECT_EQ(environment_name("bulk-listen"), "ENGINERY_BULK_LISTEN");
+}
+
+// The folders of this process while a test has others.
+class Places : public testing::Test {
+ protected:
+  Places() : working_(fs::current_path()) {
+    for (const char* name : kNames) {
+      const char* value = std::getenv(name);
+      before_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
+      unsetenv(name);
+    }
+    fs::create_directories(folder_ / "a/b/c");
+    fs::current_path(folder_ / "a/b/c");
+  }
+  ~Places() override {
+    fs::current_path(working_);
+    fs::remove_all(folder_);
+    for (const auto& [name, value] : before_)
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+  }
+
+  static constexpr const char* kNames[] = {"ENGINERY_HOME", "XDG_CONFIG_HOME", "HOME"};
+  const fs::path working_;
+  const fs::path folder_ =
+      fs::canonical(testing::TempDir()) / ("places." + std::to_string(getpid()));
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
+
+TEST_F(Places, TheUsersFileIsInTheHomeElseXdgElseDotConfig) {
+  EXPECT_EQ(ConfigurationFiles::of_this_process().user, "");
+  setenv("HOME", "/home/u", 1);
+  EXPECT_EQ(ConfigurationFiles::of_this_process().user, "/home/u/.config/enginery/config.toml");
+  setenv("XDG_CONFIG_HOME", "/xdg", 1);
+  EXPECT_EQ(ConfigurationFiles::of_this_process().user, "/xdg/enginery/config.toml");
+  setenv("ENGINERY_HOME", "/e", 1);
+  EXPECT_EQ(ConfigurationFiles::of_this_process().user, "/e/config.toml");
+  EXPECT_EQ(ConfigurationFiles::of_this_process().system, "/etc/enginery/config.toml");
+}
+
+TEST_F(Places, TheProjectsFileIsTheNearestAbove) {
+  EXPECT_EQ(ConfigurationFiles::of_this_process().project, "");
+  ASSERT_TRUE(write_file(folder_ / "enginery.toml", "").ok());
+  EXPECT_EQ(ConfigurationFiles::of_this_process().project, folder_ / "enginery.toml");
+  ASSERT_TRUE(write_file(folder_ / "a/b/enginery.toml", "").ok());
+  EXPECT_EQ(ConfigurationFiles::of_this_process().project, folder_ / "a/b/enginery.toml");
+  ASSERT_TRUE(write_file(folder_ / "a/b/c/enginery.toml", "").ok());
+  EXPECT_EQ(ConfigurationFiles::of_this_process().project, folder_ / "a/b/c/enginery.toml");
+}
+
 }  // namespace
 }  // namespace enginery

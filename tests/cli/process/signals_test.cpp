@@ -7,28 +7,10 @@
 #include <atomic>
 #include <csignal>
 
+#include "tests/cli/signals_of_process.h"
+
 namespace enginery {
 namespace {
-
-// The signal mask and the handlers as they were before the test.
-class SignalsOfTheProcess {
- public:
-  SignalsOfTheProcess() {
-    pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
-    interrupt_ = std::signal(SIGINT, SIG_DFL);
-    terminate_ = std::signal(SIGTERM, SIG_DFL);
-  }
-  ~SignalsOfTheProcess() {
-    std::signal(SIGINT, interrupt_);
-    std::signal(SIGTERM, terminate_);
-    pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
-  }
-
- private:
-  sigset_t mask_{};
-  void (*interrupt_)(int) = nullptr;
-  void (*terminate_)(int) = nullptr;
-};
 
 TEST(Interrupt, TurnsTheFirstSignalIntoAnAnswer) {
   const SignalsOfTheProcess restore;

@@ -1,33 +1,12 @@
 // The verbs that talk to a coordinator, against a real one in this process: no worker, so a job
 // stays queued until it is cancelled.
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
-#include "cli/command_line.h"
-#include "cli/output/json_output.h"
 #include "coordinator/server/server.h"
-#include "engine/base/file.h"
-#include "tests/cli/fake_console.h"
-#include "tests/cli/temporary_home.h"
+#include "tests/cli/verbs/example_engine.h"
 
 namespace enginery {
 namespace {
-
-const std::string kFarmModel =
-    std::string(ENGINERY_SOURCE_DIR) + "/deploy/examples/shapes/shapes.onnx";
-
-struct Answer {
-  ExitCode code = ExitCode::ok;
-  std::string out, err;
-  Json json() const { return Json::parse(out); }
-};
-
-Answer ask(const std::vector<std::string>& words) {
-  FakeConsole fake;
-  const ExitCode code = run_command_line(words, fake.console());
-  return {code, fake.out(), fake.err()};
-}
 
 class FarmVerbs : public testing::Test {
  protected:
@@ -46,8 +25,8 @@ class FarmVerbs : public testing::Test {
 
   // A job for a device that no worker offers; its id.
   static std::string queued_job(const std::string& name) {
-    const Answer job = ask({"submit", kFarmModel, "--target", "p4", "--name", name, "--level", "2",
-                            "--threads", "1", "--wait-for-workers", "--tag", "prod"});
+    const Printed job = ask({"submit", kExampleModel, "--target", "p4", "--name", name, "--level",
+                             "2", "--threads", "1", "--wait-for-workers", "--tag", "prod"});
     EXPECT_EQ(job.code, ExitCode::ok) << job.err;
     EXPECT_NE(job.err.find("follow it with: enginery wait"), std::string::npos) << job.err;
     return job.out.substr(0, job.out.find('\n'));
@@ -61,8 +40,8 @@ std::unique_ptr<TemporaryHome> FarmVerbs::home_;
 std::unique_ptr<Coordinator> FarmVerbs::coordinator_;
 
 TEST_F(FarmVerbs, ADryRunSaysWhatWouldBeBuiltAndLeavesNoJob) {
-  const Answer dry = ask({"submit", kFarmModel, "--target", "p4", "--name", "dry", "--dry-run",
-                          "--wait-for-workers", "--json"});
+  const Printed dry = ask({"submit", kExampleModel, "--target", "p4", "--name", "dry", "--dry-run",
+                           "--wait-for-workers", "--json"});
   ASSERT_EQ(dry.code, ExitCode::ok) << dry.err;
   EXPECT_TRUE(dry.json()["job"].is_null());
   EXPECT_EQ(dry.json()["targets"][0]["sku"], "p4");
@@ -71,7 +50,7 @@ TEST_F(FarmVerbs, ADryRunSaysWhatWouldBeBuiltAndLeavesNoJob) {
 }
 
 TEST_F(FarmVerbs, ATargetThatNoWorkerOffersIsRefusedUnlessItMayWait) {
-  const Answer refused = ask({"submit", kFarmModel, "--target", "p4"});
+  const Printed refused = ask({"submit", kExampleModel, "--target", "p4"});
   EXPECT_EQ(refused.code, ExitCode::usage);
   EXPECT_NE(refused.err.find("--wait-for-workers"), std::string::npos) << refused.err;
 }
@@ -92,7 +71,7 @@ TEST_F(FarmVerbs, AJobIsListedShownAndExplained) {
   EXPECT_TRUE(shown.contains("steps"));
   EXPECT_NE(ask({"show", id}).out.find("p4"), std::string::npos);
 
-  const Answer explained = ask({"explain", id, "--json"});
+  const Printed explained = ask({"explain", id, "--json"});
   ASSERT_EQ(explained.code, ExitCode::ok) << explained.err;
   EXPECT_EQ(explained.json()["targets"][0]["sku"], "p4");
   EXPECT_FALSE(ask({"explain", id}).out.empty());
@@ -100,15 +79,15 @@ TEST_F(FarmVerbs, AJobIsListedShownAndExplained) {
 
 TEST_F(FarmVerbs, WaitTimesOutAndTheJobGoesOnUntilItIsCancelled) {
   const std::string id = queued_job("waited");
-  const Answer timed = ask({"wait", id, "--timeout", "1"});
+  const Printed timed = ask({"wait", id, "--timeout", "1"});
   EXPECT_EQ(timed.code, ExitCode::timed_out);
   EXPECT_NE(timed.err.find("enginery wait " + id), std::string::npos) << timed.err;
   EXPECT_EQ(ask({"retry", id}).code, ExitCode::usage) << "it has not ended";
 
-  const Answer cancelled = ask({"cancel", id, "--json"});
+  const Printed cancelled = ask({"cancel", id, "--json"});
   ASSERT_EQ(cancelled.code, ExitCode::ok) << cancelled.err;
   EXPECT_EQ(cancelled.json()["state"], "cancelled");
-  const Answer ended = ask({"wait", id});
+  const Printed ended = ask({"wait", id});
   EXPECT_EQ(ended.code, ExitCode::timed_out);
   EXPECT_NE(ended.err.find("1 cancelled"), std::string::npos) << ended.err;
   EXPECT_EQ(ask({"logs", id}).code, ExitCode::ok);
@@ -117,7 +96,7 @@ TEST_F(FarmVerbs, WaitTimesOutAndTheJobGoesOnUntilItIsCancelled) {
 TEST_F(FarmVerbs, RetrySubmitsTheUnfinishedTargetsAgain) {
   const std::string id = queued_job("again");
   ASSERT_EQ(ask({"cancel", id}).code, ExitCode::ok);
-  const Answer again = ask({"retry", id, "--json"});
+  const Printed again = ask({"retry", id, "--json"});
   ASSERT_EQ(again.code, ExitCode::ok) << again.err;
   EXPECT_NE(again.json()["job"], id);
   EXPECT_EQ(again.json()["model"]["name"], "again");
@@ -127,7 +106,7 @@ TEST_F(FarmVerbs, RetrySubmitsTheUnfinishedTargetsAgain) {
 
 TEST_F(FarmVerbs, WhyMissOfAJobNamesItsKey) {
   const std::string id = queued_job("missed");
-  const Answer miss =
+  const Printed miss =
       ask({"why-miss", id, "--coordinator", coordinator_->control_address(), "--json"});
   ASSERT_EQ(miss.code, ExitCode::ok) << miss.err;
   EXPECT_EQ(miss.json()["schema"], "enginery.why-miss/1");
