@@ -26,8 +26,8 @@ struct PlanSections {
 };
 // Each device code once; each constant at a multiple of kSectionAlignment.
 PlanSections encode_plan(const Plan& plan);
-// Constants borrow from `weights`, which `keep_alive` owns. Errors: untrusted (an index, size or
-// offset out of range, storages that overlap while both live).
+// Constants borrow from `weights`, which `keep_alive` owns. Errors: untrusted (what plan_check.h
+// refuses).
 Result<Plan> decode_plan(ByteSpan plan, ByteSpan code, ByteSpan weights,
                          const std::shared_ptr<const void>& keep_alive);
 

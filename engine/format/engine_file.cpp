@@ -3,6 +3,7 @@
 #include <future>
 
 #include "engine/format/codec.h"
+#include "engine/format/plan_check.h"
 #include "engine/format/sections.h"
 
 namespace enginery {
@@ -28,6 +29,9 @@ Result<EngineFile> parse_body(ByteSpan body, const Sections& sections,
   TRY(ByteSpan weights, require(sections, SectionKind::weights));
   TRY(out.manifest, decode_manifest(manifest));
   TRY(out.plan, decode_plan(plan, optional(sections, SectionKind::code), weights, file));
+  if (out.manifest.kind != sections.target)
+    return Error{ErrorCode::untrusted, "engine file: its header and its manifest name two devices"};
+  CHECK_OK(check_manifest(out.manifest, out.plan));
   if (auto provenance = sections.payloads.find(SectionKind::provenance);
       provenance != sections.payloads.end()) {
     TRY(out.provenance, decode_provenance(provenance->second));
@@ -82,6 +86,11 @@ Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
   out.file_digest = whole.get();
   out.file_bytes = static_cast<int64_t>(file->size());
   return out;
+}
+
+Status check_unsigned_engine(std::shared_ptr<const Bytes> file) {
+  const auto engine = read_unsigned_engine(std::move(file));
+  return engine.ok() ? Status() : Status(engine.error());
 }
 
 Result<Manifest> read_manifest(ByteSpan file, const TrustStore& trust) {

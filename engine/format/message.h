@@ -38,7 +38,13 @@ auto read_message(ByteSpan bytes, const char* what, F&& read)
     options.nestingLimit = 16;
     capnp::FlatArrayMessageReader reader(
         kj::ArrayPtr<const capnp::word>(words.data(), words.size()), options);
-    return read(reader.getRoot<Root>());
+    auto out = read(reader.getRoot<Root>());
+    // A word or number that a parser refuses is damage here, not somebody's argument.
+    const bool damaged = !out.ok() && (out.error().code == ErrorCode::invalid_argument ||
+                                       out.error().code == ErrorCode::unsupported ||
+                                       out.error().code == ErrorCode::usage);
+    if (damaged) return Error{ErrorCode::untrusted, std::string(what) + ": " + out.error().message};
+    return out;
   } catch (const kj::Exception& e) {
     return Error{ErrorCode::untrusted, std::string(what) + ": " + e.getDescription().cStr()};
   }

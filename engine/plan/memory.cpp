@@ -1,7 +1,9 @@
 #include "engine/plan/memory.h"
 
 #include <algorithm>
+#include <array>
 #include <climits>
+#include <map>
 #include <optional>
 
 #include "engine/plan/streams.h"
@@ -11,10 +13,6 @@ namespace {
 
 int64_t align(int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-}
-
-bool overlap(const Storage& a, const Storage& b) {
-  return a.first_step <= b.last_step && b.first_step <= a.last_step;
 }
 
 std::set<size_t> storages_touched(const Plan& plan, const PlanStep& step) {
@@ -29,51 +27,70 @@ class Lifetimes {
   explicit Lifetimes(const Plan& plan) : storages_(plan.storages) {
     if (stream_count(plan) == 1) return;
     order_.emplace(plan);
-    steps_.resize(plan.storages.size());
+    uses_.resize(plan.storages.size());
     for (size_t i = 0; i < plan.steps.size(); ++i) {
-      if (plan.steps[i].tactic.view_of >= 0) continue;
-      for (size_t storage : storages_touched(plan, plan.steps[i]))
-        steps_[storage].push_back(static_cast<int>(i));
+      const PlanStep& step = plan.steps[i];
+      if (step.tactic.view_of >= 0) continue;
+      for (size_t storage : storages_touched(plan, step)) {
+        Use& use = uses_[storage];
+        if (use.first < 0) use.first = static_cast<int>(i);
+        use.last[static_cast<size_t>(step.stream)] = static_cast<int>(i);
+      }
     }
   }
 
-  bool together(size_t a, size_t b) const {
-    if (overlap(storages_[a], storages_[b])) return true;
-    return order_ && !ends_before(a, b) && !ends_before(b, a);
+  bool together(size_t a, size_t b) const { return !ends_before(a, b) && !ends_before(b, a); }
+
+  // Whether all steps that touch storage `a` have ended when the first begins that touches `b`.
+  bool ends_before(size_t a, size_t b) const {
+    if (storages_[a].last_step >= storages_[b].first_step) return false;
+    if (!order_) return true;
+    const int first = uses_[b].first;
+    return first >= 0 && std::all_of(uses_[a].last.begin(), uses_[a].last.end(), [&](int step) {
+             return step < 0 || order_->before(step, first);
+           });
   }
 
  private:
-  bool ends_before(size_t a, size_t b) const {
-    if (storages_[a].last_step >= storages_[b].first_step || steps_[b].empty()) return false;
-    int first = steps_[b].front();
-    return std::all_of(steps_[a].begin(), steps_[a].end(),
-                       [&](int step) { return order_->before(step, first); });
-  }
+  // The steps that touch a storage: the first, and the last of each stream; -1: none.
+  struct Use {
+    Use() { last.fill(-1); }
+    int first = -1;
+    std::array<int, kMaxStreams> last;
+  };
 
   const std::vector<Storage>& storages_;
-  std::optional<StepOrder> order_;       // null: one stream, the plan's order
-  std::vector<std::vector<int>> steps_;  // that touch each storage, ascending
+  std::optional<StepOrder> order_;  // null: one stream, the plan's order
+  std::vector<Use> uses_;           // of each storage, where there is an order
 };
 
-void find_lifetimes(Plan& plan) {
-  for (Storage& s : plan.storages) {
-    s.first_step = INT_MAX;
-    s.last_step = -1;
+// Which storage had each byte of the arena last.
+class Occupants {
+ public:
+  // Gives [begin, end) to `storage`; false where `may_follow` refuses one of those that had it.
+  template <typename F>
+  bool take(int64_t begin, int64_t end, size_t storage, F&& may_follow) {
+    auto at = intervals_.upper_bound(begin);
+    if (at != intervals_.begin() && std::prev(at)->second.end > begin) --at;
+    while (at != intervals_.end() && at->first < end) {
+      const int64_t former_begin = at->first;
+      const Interval former = at->second;
+      if (!may_follow(former.storage)) return false;
+      at = intervals_.erase(at);
+      if (former_begin < begin) intervals_.emplace(former_begin, Interval{begin, former.storage});
+      if (former.end > end) intervals_.emplace(end, former);
+    }
+    intervals_.emplace(begin, Interval{end, storage});
+    return true;
   }
-  auto touch = [&](size_t storage, int step) {
-    Storage& s = plan.storages[storage];
-    s.first_step = std::min(s.first_step, step);
-    s.last_step = std::max(s.last_step, step);
+
+ private:
+  struct Interval {
+    int64_t end;
+    size_t storage;
   };
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    for (size_t storage : storages_touched(plan, plan.steps[i]))
-      touch(storage, static_cast<int>(i));
-  }
-  // Outputs are read after the last step.
-  for (int t : plan.outputs)
-    touch(static_cast<size_t>(plan.tensors[static_cast<size_t>(t)].storage),
-          static_cast<int>(plan.steps.size()));
-}
+  std::map<int64_t, Interval> intervals_;  // by their begin; disjoint
+};
 
 // The lowest gap that holds the wanted storage between the placed ones that live at the same time.
 int64_t lowest_gap(const Plan& plan, const Lifetimes& lifetimes, const std::vector<size_t>& placed,
@@ -94,6 +111,26 @@ int64_t lowest_gap(const Plan& plan, const Lifetimes& lifetimes, const std::vect
 }
 
 }  // namespace
+
+void find_lifetimes(Plan& plan) {
+  for (Storage& s : plan.storages) {
+    s.first_step = INT_MAX;
+    s.last_step = -1;
+  }
+  auto touch = [&](size_t storage, int step) {
+    Storage& s = plan.storages[storage];
+    s.first_step = std::min(s.first_step, step);
+    s.last_step = std::max(s.last_step, step);
+  };
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    for (size_t storage : storages_touched(plan, plan.steps[i]))
+      touch(storage, static_cast<int>(i));
+  }
+  // Outputs are read after the last step.
+  for (int t : plan.outputs)
+    touch(static_cast<size_t>(plan.tensors[static_cast<size_t>(t)].storage),
+          static_cast<int>(plan.steps.size()));
+}
 
 void plan_memory(Plan& plan) {
   find_lifetimes(plan);
@@ -120,26 +157,24 @@ Status check_memory(const Plan& plan) {
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     const Storage& s = plan.storages[i];
     if (s.kind != StorageKind::arena || s.last_step < 0) continue;
-    if (s.offset < 0 || s.bytes < 0 || s.offset + s.bytes > plan.arena_bytes) {
+    if (s.offset < 0 || s.bytes < 0 || s.bytes > plan.arena_bytes ||
+        s.offset > plan.arena_bytes - s.bytes) {
       return Error{ErrorCode::internal, "memory plan: a storage lies outside the arena"};
     }
-    arena.push_back(i);
+    if (s.bytes > 0) arena.push_back(i);
   }
-  std::sort(arena.begin(), arena.end(), [&](size_t a, size_t b) {
+  std::stable_sort(arena.begin(), arena.end(), [&](size_t a, size_t b) {
     return plan.storages[a].first_step < plan.storages[b].first_step;
   });
+  // A byte belongs to one storage after the other. It is enough to look at the last one: those
+  // before it had ended when it began.
   const Lifetimes lifetimes(plan);
-  const bool in_order = stream_count(plan) == 1;
-  for (size_t i = 0; i < arena.size(); ++i) {
-    const Storage& a = plan.storages[arena[i]];
-    for (size_t j = i + 1; j < arena.size(); ++j) {
-      const Storage& b = plan.storages[arena[j]];
-      if (in_order && b.first_step > a.last_step) break;
-      if (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes &&
-          lifetimes.together(arena[i], arena[j])) {
-        return Error{ErrorCode::internal, "memory plan: two live storages overlap"};
-      }
-    }
+  Occupants occupants;
+  for (size_t i : arena) {
+    const Storage& s = plan.storages[i];
+    const auto may_follow = [&](size_t former) { return lifetimes.ends_before(former, i); };
+    if (!occupants.take(s.offset, s.offset + s.bytes, i, may_follow))
+      return Error{ErrorCode::internal, "memory plan: two live storages overlap"};
   }
   return {};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/tactics/bias_axis.h"
+
 namespace enginery {
 namespace {
 
@@ -27,8 +29,7 @@ TensorDesc describe(const Graph& graph, ValueId v) {
 bool is_bias(const Graph& graph, const Op& anchor, ValueId operand, const Dims& dims) {
   const Tensor* t = graph.constant(operand);
   if (!t || dims.empty()) return false;
-  bool matrix = std::holds_alternative<MatMul>(anchor) || std::holds_alternative<Gemm>(anchor);
-  size_t axis = matrix ? dims.size() - 1 : 1;
+  const size_t axis = bias_axis(anchor, dims.size());
   if (axis >= dims.size() || t->size() != dims[axis] || t->dims().size() > dims.size() ||
       t->dims().empty())
     return false;

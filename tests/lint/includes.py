@@ -44,7 +44,7 @@ ENGINE = {
     "engine/tactics/cuda/cublaslt": ["engine/tactics/cuda/launch"],
     "engine/tactics/cuda/host_step": ["engine/tactics/cpu/reference", "engine/device/cuda"],
     "engine/plan": ["engine/tactics", "engine/graph"],
-    "engine/format": ["engine/plan"],
+    "engine/format": ["engine/plan", "engine/tactics/shapes"],
     "engine/runtime": ["engine/format"],
     "engine/compile": ["engine/runtime", "engine/import", "engine/passes", "engine/options"],
 }
@@ -67,7 +67,7 @@ FARM = {
                      "worker/runner", "worker/timing"],
     "worker/steps": ["engine/base", "engine/device", "engine/compile", "engine/options", "schemas", "pipeline", "tuner", "tuner/timing",
                      "worker/runner", "worker/timing"],
-    "worker": ["engine/base", "engine/device", "engine/options", "cache", "schemas", "pipeline", "coordinator/core", "coordinator/store",
+    "worker": ["engine/base", "engine/device", "engine/format", "engine/options", "cache", "schemas", "pipeline", "coordinator/core", "coordinator/store",
                "tuner/timing", "worker/runner", "worker/steps", "worker/timing"],
     "cli/output": ["engine/base", "schemas"],
     "cli/process": ["engine/base", "cli/output"],

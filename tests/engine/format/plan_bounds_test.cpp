@@ -89,6 +89,69 @@ const BrokenPlan kBrokenPlans[] = {
     {"arena_negative", [](Plan& p) { p.arena_bytes = -1; }, "an arena of impossible size"},
     {"arena_huge", [](Plan& p) { p.arena_bytes = (int64_t{1} << 42) + 1; },
      "an arena of impossible size"},
+    {"storage_unaligned", [](Plan& p) { p.storages[3].offset = 520; }, "a storage is not aligned"},
+    {"storage_said_to_be_dead",
+     [](Plan& p) {
+       p.storages[1].last_step = -1;
+       p.storages[1].offset = int64_t{1} << 44;
+     },
+     "a storage lies outside the arena"},
+    {"storage_end_overflows", [](Plan& p) { p.storages[1].offset = INT64_MAX - 4095; },
+     "a storage lies outside the arena"},
+    {"storage_of_no_step",
+     [](Plan& p) {
+       p.storages.push_back({StorageKind::arena, 64, 0, 0, 0});
+     },
+     "a storage that no step uses"},
+    {"workspace_in_an_output", [](Plan& p) { p.steps[0].workspace = 2; },
+     "has its workspace in the caller's memory"},
+    {"workspace_of_what_is_written",
+     [](Plan& p) {
+       p.steps[0].workspace = 1;
+       p.storages.pop_back();
+     },
+     "writes two things to one storage"},
+    {"input_in_the_arena", [](Plan& p) { p.storages[0].kind = StorageKind::arena; },
+     "an input lies in memory that is not the caller's"},
+    {"writes_an_input", [](Plan& p) { p.tensors[1].storage = 0; },
+     "writes to an input of the caller"},
+    {"writes_what_it_reads", [](Plan& p) { p.tensors[2].storage = 1; },
+     "writes to a storage that it reads"},
+    {"reads_too_early", [](Plan& p) { std::swap(p.steps[0], p.steps[1]); },
+     "reads what no step has written"},
+    {"output_of_no_step",
+     [](Plan& p) {
+       p.storages.push_back({StorageKind::output, 400, 1, 0, 0});
+       p.tensors.push_back({"z", p.tensors[2].type, {}, 4});
+       p.outputs.push_back(3);
+     },
+     "an output that no step writes"},
+    {"output_smaller_than_what_is_written",
+     [](Plan& p) {
+       p.tensors.push_back({"z", {DataType::float32, {1}}, {}, 2});
+       p.outputs[0] = 3;
+     },
+     "a storage of the caller is not its input's or output's"},
+    {"output_larger_than_its_storage",
+     [](Plan& p) {
+       p.tensors.push_back({"z", {DataType::float32, {101}}, {}, 2});
+       p.outputs[0] = 3;
+     },
+     "an input or output does not lie as the caller has it"},
+    {"output_in_another_layout", [](Plan& p) { p.outputs[0] = 1; },
+     "an input or output does not lie as the caller has it"},
+    {"two_inputs_in_one_storage", [](Plan& p) { p.inputs.push_back(0); },
+     "an input lies in memory that is not the caller's"},
+    {"read_in_another_format", [](Plan& p) { p.steps[1].tactic.inputs[0] = {}; },
+     "reads a tensor in another format"},
+    {"written_in_another_format", [](Plan& p) { p.steps[0].tactic.outputs[0] = {}; },
+     "writes a tensor in another format"},
+    {"a_view_that_moves",
+     [](Plan& p) {
+       p.steps[1].tactic.view_of = 0;
+       p.tensors[2].storage = 1;
+     },
+     "is called a view and is none"},
     {"live_storages_overlap", [](Plan& p) { p.storages[3].offset = 256; },
      "two live storages overlap"},
 };

@@ -56,6 +56,56 @@ inline Plan small_plan() {
   return plan;
 }
 
+// One step of the reference over inputs and outputs that are all the caller's, as the writer would
+// put it; whether it keeps the operator's rules is the test's.
+inline Plan one_step_plan(const Op& op, const std::vector<TensorType>& inputs,
+                          const std::vector<TensorType>& outputs) {
+  Plan plan;
+  PlanStep step;
+  step.name = "step";
+  step.problem.op = op;
+  step.problem.anchor_inputs = static_cast<int>(inputs.size());
+  step.tactic.source = "reference";
+  step.tactic.id = "host";
+  const auto add = [&](const TensorType& type, StorageKind kind, std::vector<int>& callers) {
+    const int index = static_cast<int>(plan.tensors.size());
+    plan.storages.push_back({kind, bytes_of(type), static_cast<int64_t>(callers.size()), 0, 0});
+    plan.tensors.push_back({"t" + std::to_string(index), type, {type.type, {}}, index});
+    callers.push_back(index);
+    return index;
+  };
+  for (const TensorType& type : inputs) {
+    step.inputs.push_back(add(type, StorageKind::input, plan.inputs));
+    step.constants.push_back(-1);
+    step.problem.inputs.push_back({type});
+    step.tactic.inputs.push_back({type.type, {}});
+  }
+  for (const TensorType& type : outputs) {
+    step.outputs.push_back(add(type, StorageKind::output, plan.outputs));
+    step.problem.outputs.push_back({type});
+    step.tactic.outputs.push_back({type.type, {}});
+  }
+  plan.steps.push_back(std::move(step));
+  return plan;
+}
+
+// The manifest of a plan: what the caller is told of it.
+inline Manifest manifest_of(const Plan& plan, const std::string& sku) {
+  Manifest m;
+  m.name = "small";
+  m.sku = sku;
+  m.precisions = {"fp32"};
+  const auto describe = [&](const std::vector<int>& tensors, std::vector<NamedType>& out) {
+    for (const int t : tensors) {
+      const PlanTensor& tensor = plan.tensors[static_cast<size_t>(t)];
+      out.push_back({tensor.name, tensor.type});
+    }
+  };
+  describe(plan.inputs, m.inputs);
+  describe(plan.outputs, m.outputs);
+  return m;
+}
+
 inline Manifest small_manifest() {
   Manifest m;
   m.name = "small";
@@ -76,8 +126,9 @@ inline Provenance small_provenance(double median_us = 5) {
 }
 
 // All sections, without a signature.
-inline Bytes unsigned_engine(const Plan& plan = small_plan()) {
-  return *write_content(small_manifest(), plan) + *write_provenance(small_provenance());
+inline Bytes unsigned_engine(const Plan& plan = small_plan(),
+                             const Manifest& manifest = small_manifest()) {
+  return *write_content(manifest, plan) + *write_provenance(small_provenance());
 }
 
 }  // namespace enginery::test

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/device/format_convert.h"
+#include "engine/tactics/bias_axis.h"
 
 namespace enginery {
 namespace {
@@ -32,12 +33,6 @@ Tensor broadcast_operand(const Tensor& operand, const Dims& to, int64_t axis) {
   return out;
 }
 
-// The dimension that a bias runs along: the last of a matrix product, else the channels.
-int64_t bias_axis(const Op& op, const Dims& dims) {
-  bool product = std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op);
-  return product ? static_cast<int64_t>(dims.size()) - 1 : 1;
-}
-
 void apply_step(const Problem& p, const EpilogueStep& step, std::span<const Tensor* const> inputs,
                 Tensor& v) {
   auto values = v.mutable_data<float>();
@@ -45,7 +40,8 @@ void apply_step(const Problem& p, const EpilogueStep& step, std::span<const Tens
     for (float& x : values) x = activate(step.activation, x);
     return;
   }
-  int64_t axis = step.kind == EpilogueKind::bias ? bias_axis(p.op, v.dims()) : -1;
+  const int64_t axis =
+      step.kind == EpilogueKind::bias ? static_cast<int64_t>(bias_axis(p.op, v.dims().size())) : -1;
   Tensor operand = broadcast_operand(*inputs[static_cast<size_t>(step.operand)], v.dims(), axis);
   auto other = operand.data<float>();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -112,6 +108,7 @@ class ReferenceSource final : public TacticSource {
     if (tactic.id != "host") {
       return Error{ErrorCode::incompatible, "reference: no tactic is called '" + tactic.id + "'"};
     }
+    CHECK_OK(require_reference_formats(problem, tactic));
     return std::shared_ptr<const PreparedTactic>(
         std::make_shared<PreparedReference>(problem, tactic, weights));
   }
@@ -138,6 +135,13 @@ Result<Tactic> reference_tactic(const Problem& problem, std::string id) {
   CHECK_OK(add_formats(problem.outputs, tactic.outputs));
   tactic.estimated_us = (flop_count(problem) + least_bytes(problem)) * 1e-3;
   return tactic;
+}
+
+Status require_reference_formats(const Problem& problem, const Tactic& tactic) {
+  TRY(const Tactic offered, reference_tactic(problem, tactic.id));
+  if (offered.inputs == tactic.inputs && offered.outputs == tactic.outputs) return {};
+  return Error{ErrorCode::incompatible,
+               "prepare " + tactic_key(tactic) + ": the reference reads linear tensors"};
 }
 
 Result<std::vector<Tensor>> run_problem_reference(const Problem& p,

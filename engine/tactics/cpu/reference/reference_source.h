@@ -13,6 +13,8 @@ Result<std::unique_ptr<TacticSource>> make_reference_source(const DeviceInfo& in
 // come from: formats as pinned, else linear; estimated at about one operation a nanosecond on one
 // thread. Errors: unsupported (run-time sizes).
 Result<Tactic> reference_tactic(const Problem& problem, std::string id);
+// Whether the tactic's formats are those of reference_tactic. Errors: incompatible.
+Status require_reference_formats(const Problem& problem, const Tactic& tactic);
 
 // The problem computed on the host: anchor by its reference, then the epilogue in float32, rounded
 // to the outputs' types at the end. `inputs` as in the problem, null where absent. Also the oracle

@@ -147,6 +147,7 @@ class HostStepSource final : public TacticSource {
                                                         Weights weights) const override {
     if (tactic.id != "host_step")
       return Error{ErrorCode::incompatible, "reference: no tactic is called '" + tactic.id + "'"};
+    CHECK_OK(require_reference_formats(problem, tactic));
     CHECK_OK(device_.make_current());
     return std::shared_ptr<const PreparedTactic>(
         std::make_shared<PreparedHostStep>(device_, problem, tactic, weights));
