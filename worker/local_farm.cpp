@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "engine/base/file.h"
+#include "engine/format/engine_file.h"
 #include "engine/options/toolchain.h"
 #include "pipeline/chain.h"
 #include "pipeline/signature.h"
@@ -154,7 +155,7 @@ class LocalFarm {
     const std::filesystem::path keys =
         request_.keys.empty() ? data_folder() / "keys" : request_.keys;
     TRY(const SigningKey key, SigningKey::load_or_create(keys / "signing.key"));
-    return sign_engine(catalog_.blobs(), key, unsigned_engine);
+    return sign_engine(catalog_.blobs(), key, check_unsigned_engine, unsigned_engine);
   }
 
   // The deterministic failure that ended the job, met just now or found in the catalog: the same

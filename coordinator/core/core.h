@@ -64,8 +64,8 @@ struct LookupAnswer {
 struct SignAnswer {
   uint64_t step = 0, epoch = 0;
   std::optional<NamedBlob> engine;
-  // Where there is no engine. not_found and corrupt_data mean that the unsigned engine is gone, so
-  // that it is built again; anything else is tried again.
+  // Where there is no engine. not_found, corrupt_data: the unsigned one is gone and is built again;
+  // untrusted, incompatible: a worker left no engine, the step ends; all else is tried again.
   Fault fault;
 };
 

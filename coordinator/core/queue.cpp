@@ -256,7 +256,10 @@ StepEvent Queue::commit_signature(uint64_t id, StepResult result, Turn& turn) {
 StepEvent Queue::signing_failed(uint64_t id, const Fault& fault, Turn& turn) {
   LiveStep& step = steps_.at(id);
   step.signing = false;
-  end_attempt(step, OutcomeKind::storage, fault.message, turn);
+  // What the engine's reader refuses it refuses for ever.
+  const bool refused = fault.code == ErrorCode::untrusted || fault.code == ErrorCode::incompatible;
+  end_attempt(step, refused ? OutcomeKind::failed : OutcomeKind::storage, fault.message, turn);
+  if (refused) return give_up(step, StepState::failed, fault, turn);
   const bool gone = fault.code == ErrorCode::not_found || fault.code == ErrorCode::corrupt_data;
   const RetryRule& rule = retry_rule(OutcomeKind::storage);
   const int tries = count_tries(step.row.attempts, OutcomeKind::storage).same;

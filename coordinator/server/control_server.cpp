@@ -19,8 +19,8 @@ constexpr size_t kMaxSessions = 20000;
 }  // namespace
 
 ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store,
-                             LogStore& logs, const SigningKey& key, std::string bulk_address,
-                             std::function<void()> changed)
+                             LogStore& logs, const SigningKey& key, EngineCheck check,
+                             std::string bulk_address, std::function<void()> changed)
     : socket_(socket),
       catalog_(catalog),
       store_(store),
@@ -29,7 +29,7 @@ ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore&
       bulk_address_(std::move(bulk_address)),
       changed_(std::move(changed)),
       incarnation_(static_cast<uint64_t>(catalog.clock().wall_time().count())),
-      signer_(catalog.blobs(), key, [this] { wake_.ring(); }) {}
+      signer_(catalog.blobs(), key, std::move(check), [this] { wake_.ring(); }) {}
 
 Status ControlServer::open(const CoreOptions& options) {
   TRY(driver_, QueueDriver::open(store_, catalog_.clock(), options));

@@ -20,9 +20,11 @@ namespace enginery {
 
 class ControlServer {
  public:
-  // Everything given outlives it. `changed` is called when a job's log state changed.
+  // Everything given outlives it. `check` says what may be signed; `changed` is called when a job's
+  // log state changed.
   ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store, LogStore& logs,
-                const SigningKey& key, std::string bulk_address, std::function<void()> changed);
+                const SigningKey& key, EngineCheck check, std::string bulk_address,
+                std::function<void()> changed);
 
   // Loads the queue and goes on with it. storage, corrupt_data: it cannot be read.
   Status open(const CoreOptions& options);

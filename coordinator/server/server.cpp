@@ -75,7 +75,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
                                              *parts->logs);
   parts->control = std::make_unique<ControlServer>(
       *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, key,
-      parts->bulk_socket->address(), [bulk = parts->bulk.get()] { bulk->wake(); });
+      options.check_engine, parts->bulk_socket->address(),
+      [bulk = parts->bulk.get()] { bulk->wake(); });
   CoreOptions core;
   core.sync_hold = options.sync_hold;
   CHECK_OK(parts->control->open(core));

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "engine/base/result.h"
+#include "pipeline/signature.h"
 
 namespace enginery {
 
@@ -21,6 +22,8 @@ struct CoordinatorOptions {
   std::string bulk_listen;     // "" means default_bulk_address()
   // How long a worker's Sync is held while nothing changes.
   std::chrono::milliseconds sync_hold{5000};
+  // What it signs: required, and engine/format's reader but in tests.
+  EngineCheck check_engine = {};
 };
 
 class Coordinator {

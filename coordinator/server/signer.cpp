@@ -1,12 +1,11 @@
 #include "coordinator/server/signer.h"
 
-#include "pipeline/signature.h"
-
 namespace enginery {
 
-SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const SignTask& task) {
+SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const EngineCheck& check,
+                       const SignTask& task) {
   SignAnswer answer{task.step, task.epoch, std::nullopt, {}};
-  const Result<NamedBlob> engine = sign_engine(blobs, key, task.unsigned_engine);
+  const Result<NamedBlob> engine = sign_engine(blobs, key, check, task.unsigned_engine);
   if (engine.ok())
     answer.engine = *engine;
   else
@@ -14,8 +13,14 @@ SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const SignTask& 
   return answer;
 }
 
-Signer::Signer(BlobStore& blobs, SigningKey key, std::function<void()> done)
-    : blobs_(blobs), key_(std::move(key)), done_(std::move(done)), thread_([this] { run(); }) {}
+Signer::Signer(BlobStore& blobs, SigningKey key, EngineCheck check, std::function<void()> done)
+    : blobs_(blobs),
+      key_(std::move(key)),
+      check_(std::move(check)),
+      done_(std::move(done)),
+      thread_([this] { run(); }) {
+  ENSURE(check_, "a signer needs a reader of engines");
+}
 
 Signer::~Signer() {
   {
@@ -49,7 +54,7 @@ void Signer::run() {
       task = tasks_.front();
       tasks_.pop_front();
     }
-    SignAnswer answer = sign_engine(blobs_, key_, task);
+    SignAnswer answer = sign_engine(blobs_, key_, check_, task);
     {
       const std::lock_guard lock(mutex_);
       answers_.push_back(std::move(answer));

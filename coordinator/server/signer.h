@@ -2,8 +2,9 @@
 // queue.
 //
 // Where: ControlServer posts what the core asks for and feeds the answers back. Workers have no
-// key: only the coordinator vouches for an engine. Errors: in SignAnswer::fault (storage,
-// not_found, corrupt_data); the core asks again. Threads: post and take from any thread.
+// key: only the coordinator vouches for an engine, and only for what the engine's reader accepts.
+// Errors: in SignAnswer::fault (storage, not_found, corrupt_data: the core asks again; untrusted,
+// incompatible: it is no engine). Threads: post and take from any thread.
 #pragma once
 
 #include <condition_variable>
@@ -16,13 +17,14 @@
 #include "cache/blob_store.h"
 #include "coordinator/core/core.h"
 #include "engine/base/sign.h"
+#include "pipeline/signature.h"
 
 namespace enginery {
 
 class Signer {
  public:
-  // `blobs` outlives it; `done` is called from its thread whenever an answer waits.
-  Signer(BlobStore& blobs, SigningKey key, std::function<void()> done);
+  // `blobs` outlives it; `check` and `done`, whenever an answer waits, are called from its thread.
+  Signer(BlobStore& blobs, SigningKey key, EngineCheck check, std::function<void()> done);
   ~Signer();  // finishes the task in hand and drops the others
 
   void post(SignTask task);        // in order; returns at once
@@ -33,6 +35,7 @@ class Signer {
 
   BlobStore& blobs_;
   SigningKey key_;
+  EngineCheck check_;
   std::function<void()> done_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -42,7 +45,8 @@ class Signer {
   std::thread thread_;
 };
 
-// One task: reads the blob, appends the trailer, stores the file.
-SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const SignTask& task);
+// One task: reads the blob and checks it, appends the trailer, stores the file.
+SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const EngineCheck& check,
+                       const SignTask& task);
 
 }  // namespace enginery

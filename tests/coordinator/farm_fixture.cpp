@@ -17,9 +17,13 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path);
 }
 
+Status accept_engine(const std::shared_ptr<const Bytes>&) {
+  return {};
+}
+
 CoordinatorOptions Farm::options() const {
   return {folder_.path / "data", "ipc://" + (folder_.path / "c.sock").string(),
-          "ipc://" + (folder_.path / "b.sock").string(), milliseconds(200)};
+          "ipc://" + (folder_.path / "b.sock").string(), milliseconds(200), check_};
 }
 
 void Farm::start() {

@@ -22,6 +22,9 @@ class Signature : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
+  // Takes everything for an engine.
+  static Status accept(const std::shared_ptr<const Bytes>&) { return {}; }
+
   std::string folder_;
   std::optional<SigningKey> key_;
   std::unique_ptr<BlobStore> blobs_ = std::make_unique<MemoryBlobStore>();
@@ -31,7 +34,7 @@ TEST_F(Signature, IsTheTrailerBehindTheUnsignedBytes) {
   const Bytes unsigned_bytes = "content and provenance";
   const auto stored = blobs_->put(as_bytes(unsigned_bytes));
   ASSERT_TRUE(stored.ok());
-  const auto engine = sign_engine(*blobs_, *key_, *stored);
+  const auto engine = sign_engine(*blobs_, *key_, accept, *stored);
   ASSERT_TRUE(engine.ok()) << engine.error().message;
   EXPECT_EQ(engine->name, "engine");
   EXPECT_EQ(engine->size_bytes, unsigned_bytes.size() + kSignatureTrailerBytes);
@@ -41,14 +44,14 @@ TEST_F(Signature, IsTheTrailerBehindTheUnsignedBytes) {
 }
 
 TEST_F(Signature, SaysThatTheUnsignedEngineIsGone) {
-  const auto engine = sign_engine(*blobs_, *key_, sha256("never stored"));
+  const auto engine = sign_engine(*blobs_, *key_, accept, sha256("never stored"));
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.error().code, ErrorCode::not_found);
 }
 
 TEST_F(Signature, IsTrustedByWhoHoldsTheKeyAndByNobodyElse) {
   const auto stored = blobs_->put(as_bytes("content"));
-  const auto engine = sign_engine(*blobs_, *key_, *stored);
+  const auto engine = sign_engine(*blobs_, *key_, accept, *stored);
   ASSERT_TRUE(engine.ok());
   const Bytes file = *blobs_->get(engine->digest);
   const auto trust = TrustStore::load(folder_);
@@ -68,8 +71,8 @@ TEST_F(Signature, IsTrustedByWhoHoldsTheKeyAndByNobodyElse) {
 // A signature that was asked for twice is one engine: the second result is the first one's.
 TEST_F(Signature, OfTheSameBytesIsTheSameEngine) {
   const auto stored = blobs_->put(as_bytes("content"));
-  const auto first = sign_engine(*blobs_, *key_, *stored);
-  const auto second = sign_engine(*blobs_, *key_, *stored);
+  const auto first = sign_engine(*blobs_, *key_, accept, *stored);
+  const auto second = sign_engine(*blobs_, *key_, accept, *stored);
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->digest, second->digest);
   EXPECT_EQ(blobs_->list()->size(), 2u);
@@ -79,9 +82,25 @@ TEST_F(Signature, IsNotPutUnderDamagedBytes) {
   MemoryBlobStore damaged;
   const auto stored = damaged.put(as_bytes("content"));
   damaged.damage(*stored);
-  const auto engine = sign_engine(damaged, *key_, *stored);
+  const auto engine = sign_engine(damaged, *key_, accept, *stored);
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.error().code, ErrorCode::corrupt_data);
+}
+
+TEST_F(Signature, IsNotGivenToWhatTheReaderRefuses) {
+  const Bytes no_engine = "a worker's word";
+  const auto stored = blobs_->put(as_bytes(no_engine));
+  ASSERT_TRUE(stored.ok());
+  Bytes seen;
+  const auto refuse = [&](const std::shared_ptr<const Bytes>& file) -> Status {
+    seen = *file;
+    return Error{ErrorCode::untrusted, "engine file: this is not an engine"};
+  };
+  const auto engine = sign_engine(*blobs_, *key_, refuse, *stored);
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.error().code, ErrorCode::untrusted);
+  EXPECT_EQ(engine.error().message, "engine file: this is not an engine");
+  EXPECT_EQ(seen, no_engine);
 }
 
 }  // namespace

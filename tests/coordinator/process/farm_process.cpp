@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
   using namespace enginery;
   if (argc != 5) return 2;
   if (std::string(argv[1]) == "coordinator") {
-    const auto started =
-        Coordinator::start({argv[2], argv[3], argv[4], std::chrono::milliseconds(300)});
+    const auto started = Coordinator::start(
+        {argv[2], argv[3], argv[4], std::chrono::milliseconds(300), accept_engine});
     if (!started.ok()) {
       std::fprintf(stderr, "%s\n", started.error().message.c_str());
       return 10;

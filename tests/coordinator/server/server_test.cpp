@@ -67,6 +67,30 @@ TEST(Server, BuildsSignsAndServesAnEngineForEachTarget) {
   EXPECT_EQ(found->at(0).precision, "fp32");
 }
 
+// A worker is no authority: what it left is read before the coordinator puts its name to it.
+TEST(Server, SignsNothingThatTheEnginesReaderRefuses) {
+  std::atomic<int> asked = 0;
+  const Farm farm([&](const std::shared_ptr<const Bytes>& file) -> Status {
+    ++asked;
+    return Error{ErrorCode::untrusted, "this is not an engine: " + *file};
+  });
+  const FakeWorker worker(farm, "a", "cpu-avx2");
+  const auto client = farm.client();
+  wait_for_sku(*client, 1);
+  const JobView job = submit(*client, "model 1", make_submit("model 1", {"cpu-avx2"}));
+  const Result<JobView> end = wait_for_end(*client, job.id);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->state, JobState::failed);
+  EXPECT_EQ(asked, 1) << "what is no engine will not become one";
+  const Result<JobView> shown = client->show(job.id);
+  ASSERT_TRUE(shown.ok());
+  const StepView& sign = shown->steps.back();
+  ASSERT_FALSE(sign.attempts.empty());
+  EXPECT_EQ(sign.attempts.back().message.find("sign: this is not an engine: unsigned of "), 0u)
+      << sign.attempts.back().message;
+  EXPECT_FALSE(shown->targets.at(0).engine);
+}
+
 TEST(Server, AnswersFinishedWorkWithoutAnyWorker) {
   Farm farm;
   {

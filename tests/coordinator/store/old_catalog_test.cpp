@@ -56,6 +56,7 @@ TEST_F(OldFarmTest, TheSameSubmitIsAnsweredWithoutAnyStep) {
   options.data = data();
   options.listen = "ipc://" + (folder_.path / "c.sock").string();
   options.bulk_listen = "ipc://" + (folder_.path / "b.sock").string();
+  options.check_engine = accept_engine;
   const auto coordinator = Coordinator::start(options);
   ASSERT_TRUE(coordinator.ok()) << coordinator.error().message;
   const auto client = connect_to(options.listen, "tester@here");
