@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace enginery {
@@ -27,13 +30,27 @@ int allowed_core_count() {
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& work) {
   std::atomic<int64_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr thrown;
   const auto take = [&] {
-    for (int64_t i = next++; i < count; i = next++) work(i);
+    try {
+      for (int64_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!thrown) thrown = std::current_exception();
+    }
   };
-  const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const int64_t threads = std::min<int64_t>(allowed_core_count(), count);
   std::vector<std::jthread> helpers;
-  for (int64_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(take);
+  try {
+    for (int64_t i = 1; i < threads; ++i) helpers.emplace_back(take);
+  } catch (const std::system_error&) {
+    // Those that could be started do it.
+  }
   take();
+  helpers.clear();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void parallel_ranges(int64_t count, int64_t piece,

@@ -13,8 +13,8 @@ std::vector<int> allowed_cores();
 // How many these are: the default of every `--threads`.
 int allowed_core_count();
 
-// Calls work(0) .. work(count - 1), each once, from as many threads as there are cores, and returns
-// when all are done. `work` must not throw.
+// Calls work(0) .. work(count - 1), each once, from at most as many threads as this process has
+// cores. Where one throws, the rest is left out and the caller gets the exception.
 void parallel_for(int64_t count, const std::function<void(int64_t)>& work);
 
 // Divides [0, count) into ranges of `piece` (the last may be shorter) and calls work(begin, end)

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "engine/base/file.h"
+#include "engine/base/log.h"
 
 namespace enginery {
 namespace {
@@ -124,8 +125,11 @@ Result<TrustStore> TrustStore::load(const std::filesystem::path& keys_folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(keys_folder / "trusted", ignored)) {
     if (entry.path().extension() != ".pub") continue;
-    TRY(PublicKey key, read_public_key(entry.path()));
-    store.keys.push_back(key);
+    const auto key = read_public_key(entry.path());
+    if (key)
+      store.keys.push_back(*key);
+    else
+      log_warning(key.error().message + "; what it signed is not trusted");
   }
   return store;
 }

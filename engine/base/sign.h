@@ -52,7 +52,7 @@ struct TrustStore {
   std::vector<PublicKey> keys;
   bool trusts(const PublicKey& key) const;
   // `keys_folder` is $XDG_DATA_HOME/enginery/keys; what is missing there is simply not trusted.
-  // Errors: a key file that is there but cannot be read or is damaged.
+  // A damaged trusted key is warned of and left out. Errors: the own key is there and damaged.
   static Result<TrustStore> load(const std::filesystem::path& keys_folder);
 };
 

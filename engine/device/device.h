@@ -112,7 +112,7 @@ class Device {
   virtual Status copy(Stream& stream, void* to, const void* from, size_t bytes, CopyKind kind) = 0;
   // Enqueues setting every byte.
   virtual Status fill(Stream& stream, void* to, uint8_t byte, size_t bytes) = 0;
-  // Calls `enqueue` once and records what it enqueues, which must not synchronise.
+  // Records what `enqueue` enqueues, which must not synchronise; nothing runs before a launch.
   virtual Result<std::unique_ptr<CommandList>> record(Stream& stream, const Enqueue& enqueue) = 0;
   // The measuring instrument; null for a device that was opened only to compile for.
   virtual Measurer* measurer() = 0;

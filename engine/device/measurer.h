@@ -1,8 +1,8 @@
 // Measurer: the instrument that times work on a device, and LaunchBatch: enough launches in a row
 // for it to resolve.
 //
-// Where: the tuner times tactics with it, the runtime whole engines and their layers. Threads: one
-// at a time; whoever measures holds the device's lock (device_lock.h).
+// Where: the tuner times tactics with it, the runtime whole engines and their layers. Threads: any
+// may ask for the state; one at a time measures, and holds the device's lock (device_lock.h).
 #pragma once
 
 #include "engine/device/device.h"

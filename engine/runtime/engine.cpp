@@ -1,6 +1,9 @@
 #include "enginery/engine.h"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include "engine/base/file.h"
 #include "engine/device/measurer.h"
@@ -104,6 +107,25 @@ EngineInfo engine_info(const EngineFile& file) {
   return out;
 }
 
+// The value of f; what the standard library throws inside becomes an error, so that a program that
+// loads engines never sees an exception.
+template <typename F>
+auto without_exceptions(const std::string& what, F&& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::out_of_memory, what + ": out of memory"};
+  } catch (const std::length_error&) {
+    return Error{ErrorCode::out_of_memory, what + ": larger than memory can be"};
+  } catch (const std::system_error& e) {
+    return Error{ErrorCode::out_of_memory, what + ": " + e.what()};
+  }
+}
+
+Error moved_from(const std::string& what) {
+  return {ErrorCode::invalid_argument, what + ": the object was moved from"};
+}
+
 Result<EngineFile> read_file_of(const std::string& file, const LoadOptions& options) {
   TRY(Bytes bytes, enginery::read_file(file));
   std::filesystem::path keys = options.keys_folder.empty()
@@ -132,11 +154,17 @@ struct ExecutionContext::State {
 Engine::Engine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Result<EngineInfo> Engine::inspect(const std::string& file, const LoadOptions& options) {
-  TRY(EngineFile engine, read_file_of(file, options));
-  return engine_info(engine);
+  return without_exceptions("inspect " + file, [&]() -> Result<EngineInfo> {
+    TRY(EngineFile engine, read_file_of(file, options));
+    return engine_info(engine);
+  });
 }
 
 Result<Engine> Engine::load(const std::string& file, const LoadOptions& options) {
+  return without_exceptions("load " + file, [&] { return open(file, options); });
+}
+
+Result<Engine> Engine::open(const std::string& file, const LoadOptions& options) {
   TRY(EngineFile engine, read_file_of(file, options));
   auto state = std::make_shared<State>();
   state->info = engine_info(engine);
@@ -166,17 +194,18 @@ Result<Engine> Engine::load(const std::string& file, const LoadOptions& options)
 }
 
 const EngineInfo& Engine::info() const {
-  return state_->info;
+  static const EngineInfo kNone;
+  return state_ ? state_->info : kNone;
 }
 int Engine::threads() const {
-  return state_->device->info().threads;
+  return state_ ? state_->device->info().threads : 0;
 }
 int64_t Engine::packed_weight_bytes() const {
-  return state_->program->packed_weight_bytes();
+  return state_ ? state_->program->packed_weight_bytes() : 0;
 }
 
 std::vector<std::pair<std::string, double>> Engine::device_state() const {
-  Measurer* measurer = state_->device->measurer();
+  Measurer* measurer = state_ ? state_->device->measurer() : nullptr;
   if (!measurer) return {};
   DeviceState s = measurer->state();
   return {{"clock_mhz", s.clock_mhz},
@@ -188,10 +217,14 @@ std::vector<std::pair<std::string, double>> Engine::device_state() const {
 }
 
 Result<ExecutionContext> Engine::create_context() const {
-  auto state = std::make_unique<ExecutionContext::State>();
-  state->engine = state_;
-  TRY(state->execution, Execution::make(state_->program));
-  return ExecutionContext(std::move(state));
+  const std::string what = "create a context";
+  if (!state_) return moved_from(what);
+  return without_exceptions(what, [&]() -> Result<ExecutionContext> {
+    auto state = std::make_unique<ExecutionContext::State>();
+    state->engine = state_;
+    TRY(state->execution, Execution::make(state_->program));
+    return ExecutionContext(std::move(state));
+  });
 }
 
 ExecutionContext::ExecutionContext(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -200,20 +233,16 @@ ExecutionContext& ExecutionContext::operator=(ExecutionContext&&) noexcept = def
 ExecutionContext::~ExecutionContext() = default;
 
 Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
-  const EngineInfo& info = state_->engine->info;
-  if (inputs.size() != info.inputs.size() || outputs.size() != info.outputs.size()) {
-    return Error{ErrorCode::invalid_argument,
-                 "run " + info.name + ": expected " + std::to_string(info.inputs.size()) +
-                     " input and " + std::to_string(info.outputs.size()) + " output buffers, got " +
-                     std::to_string(inputs.size()) + " and " + std::to_string(outputs.size())};
-  }
-  return state_->execution->run(inputs, outputs);
+  if (!state_) return moved_from("run");
+  return without_exceptions("run", [&] { return state_->execution->run(inputs, outputs); });
 }
 Result<double> ExecutionContext::time_us() {
-  return state_->execution->time_us();
+  if (!state_) return moved_from("time");
+  return without_exceptions("time", [&] { return state_->execution->time_us(); });
 }
 Result<std::vector<double>> ExecutionContext::profile(int rounds) {
-  return state_->execution->profile(rounds);
+  if (!state_) return moved_from("profile");
+  return without_exceptions("profile", [&] { return state_->execution->profile(rounds); });
 }
 
 }  // namespace enginery

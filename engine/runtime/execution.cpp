@@ -129,10 +129,46 @@ Status Execution::enqueue_all(Stream& stream) {
   return {};
 }
 
-Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void* const> outputs) {
+Status Execution::check_buffer(const char* role, size_t index, int tensor,
+                               const void* buffer) const {
+  const PlanTensor& t = program_->plan().tensors[static_cast<size_t>(tensor)];
+  const auto wrong = [&](const std::string& reason) {
+    return Error{ErrorCode::invalid_argument, std::string(role) + " " + std::to_string(index) +
+                                                  " ('" + t.name + "'): " + reason};
+  };
+  if (bytes_of(t.type) > 0 && !buffer) return wrong("the buffer is null");
+  const auto alignment = static_cast<uintptr_t>(element_bytes(t.type.type));
+  if (reinterpret_cast<uintptr_t>(buffer) % alignment != 0)
+    return wrong("the buffer is not aligned to the " + std::to_string(alignment) +
+                 " bytes of its elements");
+  return {};
+}
+
+Status Execution::check_buffers(std::span<const void* const> inputs,
+                                std::span<void* const> outputs) const {
   const Plan& plan = program_->plan();
-  ENSURE(inputs.size() == plan.inputs.size() && outputs.size() == plan.outputs.size(),
-         "wrong number of buffers");
+  if (inputs.size() != plan.inputs.size() || outputs.size() != plan.outputs.size()) {
+    return Error{ErrorCode::invalid_argument,
+                 "expected buffers for " + std::to_string(plan.inputs.size()) + " inputs and " +
+                     std::to_string(plan.outputs.size()) + " outputs, got " +
+                     std::to_string(inputs.size()) + " and " + std::to_string(outputs.size())};
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    CHECK_OK(check_buffer("input", i, plan.inputs[i], inputs[i]));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    CHECK_OK(check_buffer("output", i, plan.outputs[i], outputs[i]));
+  return {};
+}
+
+Status Execution::require_inputs_set() const {
+  if (inputs_set_) return {};
+  return Error{ErrorCode::invalid_argument, "there are no inputs yet: run it once first"};
+}
+
+Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  CHECK_OK(check_buffers(inputs, outputs));
+  inputs_set_ = true;
+  const Plan& plan = program_->plan();
   Device& device = program_->device();
   if (!device.info().shares_host_memory()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -158,6 +194,7 @@ Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void
 }
 
 Status Execution::launch() {
+  CHECK_OK(require_inputs_set());
   if (!list_) {
     TRY(list_, program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
   }
@@ -193,6 +230,8 @@ Result<double> Execution::time_us() {
 }
 
 Result<std::vector<double>> Execution::profile(int rounds) {
+  CHECK_OK(require_inputs_set());
+  if (rounds < 1) return Error{ErrorCode::invalid_argument, "expected at least one round"};
   Measurer* measurer = program_->device().measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};
   // Of one step in a row: alone, a short one would show what its start costs.

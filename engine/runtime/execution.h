@@ -28,11 +28,13 @@ class Execution {
   Execution(MakeKey, std::shared_ptr<const Program> program) : program_(std::move(program)) {}
 
   // Copies in, launches, copies out, waits. Buffers are dense and linear, in the order and sizes of
-  // Plan::inputs and Plan::outputs. Errors: those of a launch; device_lost.
+  // Plan::inputs and Plan::outputs. Errors: invalid_argument (another number of buffers, a null or
+  // misaligned one), those of a launch; device_lost.
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
   // The parts of run, for benchmarks: binding (and on a device copying) the inputs, the launch
-  // alone, the outputs.
+  // alone, the outputs. Errors: as of run; invalid_argument where no inputs were set before a
+  // launch.
   Status set_inputs(std::span<const void* const> inputs, std::span<void* const> outputs);
   Status launch();
   Status wait() { return stream_->synchronize(); }
@@ -41,7 +43,8 @@ class Execution {
   // Device time of the whole plan in microseconds, by the device's instrument. Errors: unsupported
   // (the device cannot measure), those of a launch.
   Result<double> time_us();
-  // The same for each step alone, parallel to Plan::steps: the median of `rounds`; 0 for views.
+  // The same for each step alone, parallel to Plan::steps: the median of `rounds`, at least 1; 0
+  // for views.
   Result<std::vector<double>> profile(int rounds);
 
   Stream& stream() { return *stream_; }
@@ -50,6 +53,9 @@ class Execution {
  private:
   Status set_up();
   Status set_up_staging();
+  Status check_buffers(std::span<const void* const> inputs, std::span<void* const> outputs) const;
+  Status check_buffer(const char* role, size_t index, int tensor, const void* buffer) const;
+  Status require_inputs_set() const;
   bool outgrows_plan(size_t step) const;
   void bind_storages();
   Status enqueue_step(Stream& stream, size_t index);
@@ -70,6 +76,7 @@ class Execution {
     size_t input, output;  // where the step's slots begin
   };
   std::vector<StepSlots> slots_;
+  bool inputs_set_ = false;
   std::unique_ptr<CommandList> list_;      // recorded by the first launch
   std::vector<LaunchBatch> step_batches_;  // recorded by the first profile(); empty for views
 };

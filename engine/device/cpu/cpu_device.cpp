@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <latch>
+#include <system_error>
+#include <thread>
 
 #include "engine/base/parallel.h"
 #include "engine/device/cpu/cpu_measurer.h"
@@ -30,6 +33,25 @@ class CpuSequence final : public CommandList {
   const Enqueue enqueue_;
 };
 
+// Whether as many threads can be started as a team has: OpenMP ends the process where it finds that
+// they cannot. Errors: out_of_memory.
+Status require_threads(int threads) {
+  std::latch all_tried(1);
+  std::vector<std::jthread> helpers;
+  Status status;
+  for (int i = 1; i < threads && status.ok(); ++i) {
+    try {
+      helpers.emplace_back([&] { all_tried.wait(); });
+    } catch (const std::system_error&) {
+      status =
+          Error{ErrorCode::out_of_memory, "start " + std::to_string(threads) + " threads: only " +
+                                              std::to_string(i) + " can be started here"};
+    }
+  }
+  all_tried.count_down();
+  return status;
+}
+
 class CpuDevice final : public Device {
  public:
   CpuDevice(DeviceInfo info, std::vector<int> cores)
@@ -54,6 +76,7 @@ class CpuDevice final : public Device {
   }
 
   Result<std::unique_ptr<Stream>> create_stream() override {
+    CHECK_OK(require_threads(info_.threads));
     return std::unique_ptr<Stream>(std::make_unique<CpuStream>(teams_));
   }
 
@@ -67,9 +90,8 @@ class CpuDevice final : public Device {
     return {};
   }
 
-  Result<std::unique_ptr<CommandList>> record(Stream& stream, const Enqueue& enqueue) override {
-    ComputeScope scope(stream);
-    CHECK_OK(enqueue(stream));
+  // The calls are the record: nothing runs before the first launch.
+  Result<std::unique_ptr<CommandList>> record(Stream&, const Enqueue& enqueue) override {
     return std::unique_ptr<CommandList>(std::make_unique<CpuSequence>(enqueue));
   }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <sstream>
 
 #include "engine/base/file.h"
@@ -78,6 +79,7 @@ class CpuMeasurer final : public Measurer {
   double min_resolvable_us() const override { return kMinResolvableUs; }
 
   DeviceState state() override {
+    const std::lock_guard lock(mutex_);
     double elapsed = now_seconds() - at_s_;
     if (elapsed >= kShortestInterval_s) {
       double before_busy = busy_s_, before_own = own_s_;
@@ -100,6 +102,7 @@ class CpuMeasurer final : public Measurer {
   }
 
   const std::vector<int> cores_;
+  std::mutex mutex_;  // over what is remembered
   double at_s_ = 0, busy_s_ = 0, own_s_ = 0, foreign_load_ = 0;
 };
 

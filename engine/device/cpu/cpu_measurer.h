@@ -1,7 +1,7 @@
 // The CPU's measuring instrument: the steady clock around a command list, and how much of the
 // machine other processes use.
 //
-// Belongs to one thread at a time, as every Measurer does.
+// Threads: as every Measurer.
 #pragma once
 
 #include "engine/device/measurer.h"

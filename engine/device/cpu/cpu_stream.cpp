@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
+
 namespace enginery {
 namespace {
 
@@ -33,52 +35,82 @@ CpuTeams::CpuTeams(int threads, std::vector<int> cores)
       bound_(threads <= static_cast<int>(cores_.size()) &&
              omp_get_proc_bind() == omp_proc_bind_false) {}
 
-std::vector<int> CpuTeams::cores_of_this_thread() {
-  size_t ordinal = 0;
-  {
-    std::lock_guard lock(mutex_);
-    ordinal = ordinals_.try_emplace(std::this_thread::get_id(), ordinals_.size()).first->second;
-  }
+CpuTeams::Seat CpuTeams::seat_of_this_thread() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(seats_, [](const auto& seat) { return seat.second.expired(); });
+  std::weak_ptr<const size_t>& own = seats_[std::this_thread::get_id()];
+  if (Seat taken = own.lock()) return taken;
+  size_t free = 0;
+  const auto is_taken = [&](const auto& seat) {
+    const Seat taken = seat.second.lock();
+    return taken && *taken == free;
+  };
+  while (std::any_of(seats_.begin(), seats_.end(), is_taken)) ++free;
+  Seat seat = std::make_shared<const size_t>(free);
+  own = seat;
+  return seat;
+}
+
+std::vector<int> CpuTeams::cores_of(size_t seat) const {
   // Teams side by side take neighbouring cores and wrap around.
   std::vector<int> cores;
-  size_t first = ordinal * static_cast<size_t>(threads_);
+  const size_t first = seat * static_cast<size_t>(threads_);
   for (size_t i = 0; i < static_cast<size_t>(threads_); ++i)
     cores.push_back(cores_[(first + i) % cores_.size()]);
   return cores;
 }
 
-void CpuStream::enter() {
-  if (owner_ != std::this_thread::get_id() || omp_get_max_threads() != teams_->threads())
-    prepare_team();
-  if (home_ >= 0 && sched_getcpu() != home_) move_this_thread(home_);
+void CpuStream::take_seat() {
+  owner_ = std::this_thread::get_id();
+  workers_.resize(static_cast<size_t>(teams_->threads()));
+  if (!teams_->bound()) return;
+  seat_ = teams_->seat_of_this_thread();
+  cores_ = teams_->cores_of(*seat_);
 }
 
-void CpuStream::prepare_team() {
-  int threads = teams_->threads();
+void CpuStream::enter() {
+  if (depth_++ > 0) return;
+  if (owner_ != std::this_thread::get_id()) take_seat();
+  mode_found_ = _mm_getcsr();
+  threads_found_ = omp_get_max_threads();
+  const int threads = teams_->threads();
   omp_set_num_threads(threads);
-  std::vector<int> cores;
-  if (teams_->bound()) cores = teams_->cores_of_this_thread();
+  if (!cores_.empty() && sched_getcpu() != cores_[0]) move_this_thread(cores_[0]);
+  if (threads > 1) {
 #pragma omp parallel num_threads(threads)
-  {
-    int i = omp_get_thread_num();
-    if (i > 0) {
-      _mm_setcsr(_mm_getcsr() | kFlushToZero | kDenormalsAreZero);
-      if (!cores.empty()) bind_this_thread(cores[static_cast<size_t>(i)]);
+    if (const auto i = static_cast<size_t>(omp_get_thread_num()); i > 0) {
+      Worker& worker = workers_[i];
+      worker.mode = _mm_getcsr();
+      _mm_setcsr(worker.mode | kFlushToZero | kDenormalsAreZero);
+      worker.bound =
+          !cores_.empty() && sched_getaffinity(0, sizeof worker.cores, &worker.cores) == 0;
+      if (worker.bound) bind_this_thread(cores_[i]);
     }
   }
-  home_ = cores.empty() ? -1 : cores[0];
-  owner_ = std::this_thread::get_id();
+  _mm_setcsr(mode_found_ | kFlushToZero | kDenormalsAreZero);
 }
 
-ComputeScope::ComputeScope(Stream& stream) : saved_(_mm_getcsr()) {
-  auto& cpu = static_cast<CpuStream&>(stream);
-  threads_ = cpu.threads();
-  cpu.enter();
-  _mm_setcsr(saved_ | kFlushToZero | kDenormalsAreZero);
+void CpuStream::leave() {
+  if (--depth_ > 0) return;
+  const int threads = teams_->threads();
+  if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+    if (const auto i = static_cast<size_t>(omp_get_thread_num()); i > 0) {
+      const Worker& worker = workers_[i];
+      if (worker.bound) sched_setaffinity(0, sizeof worker.cores, &worker.cores);
+      _mm_setcsr(worker.mode);
+    }
+  }
+  omp_set_num_threads(threads_found_);
+  _mm_setcsr(mode_found_);
+}
+
+ComputeScope::ComputeScope(Stream& stream) : stream_(static_cast<CpuStream&>(stream)) {
+  stream_.enter();
 }
 
 ComputeScope::~ComputeScope() {
-  _mm_setcsr(saved_);
+  stream_.leave();
 }
 
 }  // namespace enginery

@@ -6,6 +6,10 @@
 //
 // An Engine is shared: any number of threads may use it and make contexts. A context belongs to one
 // thread at a time. No type of a device library appears here.
+//
+// Nothing here throws, aborts or takes a wrong argument for granted: every failure is an Error,
+// also where memory runs out or an object was moved from. OpenMP's settings, the threads' cores and
+// the floating-point mode of the calling program are after each call as they were before it.
 #pragma once
 
 #include <memory>
@@ -65,14 +69,15 @@ class ExecutionContext {
 
   // Runs once and waits. Host buffers, one for each input and each output in the order of
   // EngineInfo, each of its tensor's size; on a CPU they are used in place and must be aligned to
-  // their element type. Errors: invalid_argument (another number of buffers), unavailable (the
-  // device is lost).
+  // their element type. Errors: invalid_argument (another number of buffers, a null or misaligned
+  // one), out_of_memory, unavailable (the device is lost).
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
   // The launch alone, on the inputs of the last run: device time in microseconds. For benchmarks
-  // without transfers.
+  // without transfers. Errors: those of a run; invalid_argument before the first one.
   Result<double> time_us();
-  // Medians of each layer's device time over `rounds`, parallel to EngineInfo::layers.
+  // Medians of each layer's device time over `rounds`, at least 1, parallel to EngineInfo::layers.
+  // Errors: as of time_us.
   Result<std::vector<double>> profile(int rounds);
 
  private:
@@ -92,7 +97,7 @@ class Engine {
   // What the file says, without a device: for inspection. Errors: not_found, untrusted.
   static Result<EngineInfo> inspect(const std::string& file, const LoadOptions& options = {});
 
-  // Lives as long as the engine.
+  // Lives as long as the engine; empty where this one was moved from.
   const EngineInfo& info() const;
   // The device's state as "name", value pairs (clock_mhz, temperature_c, foreign_load, ...), and
   // its threads.
@@ -110,6 +115,7 @@ class Engine {
   friend class ExecutionContext;
   struct State;
   explicit Engine(std::shared_ptr<const State> state);
+  static Result<Engine> open(const std::string& file, const LoadOptions& options);
   std::shared_ptr<const State> state_;
 };
 

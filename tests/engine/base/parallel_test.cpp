@@ -33,5 +33,16 @@ TEST(ParallelRanges, CoverEveryIndexOnce) {
   }
 }
 
+// Out of memory in a helper thread must reach whoever can say so.
+TEST(ParallelFor, GivesTheCallerWhatAnyThreadThrows) {
+  for (const int64_t failing : {0, 1, 63}) {
+    EXPECT_THROW(parallel_for(64,
+                              [&](int64_t i) {
+                                if (i == failing) throw std::bad_alloc();
+                              }),
+                 std::bad_alloc);
+  }
+}
+
 }  // namespace
 }  // namespace enginery

@@ -155,6 +155,19 @@ TEST(TrustStore, HoldsTheOwnKeyAndTheTrustedOnes) {
   EXPECT_FALSE(store.trusts(stranger.public_key()));
 }
 
+// One file that somebody broke must not make every engine unloadable.
+TEST(TrustStore, LeavesOutADamagedKeyAndKeepsTheOthers) {
+  Folder folder;
+  const SigningKey other = SigningKey::generate();
+  const fs::path trusted = folder.path / "trusted";
+  ASSERT_TRUE(write_public_key(trusted / "b.pub", other.public_key()));
+  ASSERT_TRUE(write_file(trusted / "a.pub", "not a key"));
+  ASSERT_TRUE(write_file(trusted / "c.pub", ""));
+  const auto store = TrustStore::load(folder.path);
+  ASSERT_TRUE(store.ok()) << store.error().message;
+  EXPECT_EQ(store->keys, (std::vector<PublicKey>{other.public_key()}));
+}
+
 TEST(WriteFile, ReplacesAtomicallyAndReportsAMissingFolder) {
   Folder folder;
   ASSERT_TRUE(write_file(folder.path / "a", "one"));

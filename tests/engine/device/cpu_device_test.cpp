@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <xmmintrin.h>
 
+#include <atomic>
 #include <thread>
 
 #include "engine/device/cpu/cpu_properties.h"
@@ -18,6 +19,12 @@ std::unique_ptr<Device> lowest_device(int threads = 0) {
   DeviceOptions options;
   options.threads = threads;
   return open_device("cpu-sse41", options).value();
+}
+
+// Records what `enqueue` does and launches it.
+Status run_once(Device& device, Stream& stream, const Enqueue& enqueue) {
+  TRY(auto list, device.record(stream, enqueue));
+  return list->launch(stream);
 }
 
 TEST(OpenDevice, NamesWhatWasMeantForAnUnknownSku) {
@@ -72,15 +79,15 @@ TEST(CpuDevice, MemoryIsAlignedAndAnImpossibleSizeIsAnError) {
   EXPECT_EQ(huge.error().code, ErrorCode::out_of_memory);
 }
 
-TEST(CpuDevice, RecordRunsOnceAndEachLaunchOnceMore) {
+TEST(CpuDevice, RecordRunsNothingAndEachLaunchOnce) {
   auto device = lowest_device(1);
   auto stream = device->create_stream().value();
   int runs = 0;
   auto sequence = device->record(*stream, [&](Stream&) { return ++runs, Status(); }).value();
-  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(runs, 0);
   ASSERT_TRUE(sequence->launch(*stream).ok());
   ASSERT_TRUE(sequence->launch(*stream).ok());
-  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(runs, 2);
 }
 
 TEST(CpuDevice, ComputesWithoutDenormalsInEveryThreadAndRestoresTheCallers) {
@@ -96,20 +103,51 @@ TEST(CpuDevice, ComputesWithoutDenormalsInEveryThreadAndRestoresTheCallers) {
     }
     return {};
   };
-  ASSERT_TRUE(device->record(*stream, count).ok());
+  ASSERT_TRUE(run_once(*device, *stream, count).ok());
   EXPECT_EQ(threads, 2);
   EXPECT_EQ(flushing, 2);
   EXPECT_EQ(_mm_getcsr(), before);
 }
 
-TEST(CpuDevice, LeavesTheCallingThreadAsFreeAsItWas) {
-  cpu_set_t before, after;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  auto device = lowest_device();
-  auto stream = device->create_stream().value();
-  ASSERT_TRUE(device->record(*stream, [](Stream&) { return Status(); }).ok());
-  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
-  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+constexpr unsigned kControlBits = 0xffc0;  // of MXCSR: without what earlier arithmetic left in it
+
+// What a program with parallel loops of its own can see of its threads.
+struct HostThreads {
+  explicit HostThreads(int threads) : modes(static_cast<size_t>(threads)), cores(modes.size()) {
+    region_size = omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+    {
+      const auto i = static_cast<size_t>(omp_get_thread_num());
+      modes[i] = _mm_getcsr() & kControlBits;
+      cpu_set_t set;
+      sched_getaffinity(0, sizeof set, &set);
+      cores[i] = CPU_COUNT(&set);
+    }
+  }
+  bool operator==(const HostThreads&) const = default;
+  int region_size = 0;
+  std::vector<unsigned> modes;
+  std::vector<int> cores;  // how many each may run on
+};
+
+TEST(CpuDevice, LeavesItsHostsThreadsAsTheyWere) {
+  const int was = omp_get_max_threads();
+  for (const int host_threads : {1, 2, 3}) {
+    omp_set_num_threads(host_threads);
+    const HostThreads before(2);
+    auto device = lowest_device(2);
+    auto stream = device->create_stream().value();
+    ASSERT_TRUE(run_once(*device, *stream, [](Stream&) { return Status(); }).ok());
+    EXPECT_TRUE(HostThreads(2) == before) << host_threads << " threads";
+    // Also where a launch fails, and where one stream computes inside another's turn.
+    auto inner = device->create_stream().value();
+    EXPECT_FALSE(run_once(*device, *stream, [&](Stream&) -> Status {
+                   CHECK_OK(run_once(*device, *inner, [](Stream&) { return Status(); }));
+                   return Error{ErrorCode::internal, "planted"};
+                 }).ok());
+    EXPECT_TRUE(HostThreads(2) == before) << host_threads << " threads";
+  }
+  omp_set_num_threads(was);
 }
 
 TEST(CpuDevice, StreamMayMoveToAnotherThread) {
@@ -121,22 +159,30 @@ TEST(CpuDevice, StreamMayMoveToAnotherThread) {
     ++threads;
     return {};
   };
-  ASSERT_TRUE(device->record(*stream, count).ok());
-  std::thread other([&] { ASSERT_TRUE(device->record(*stream, count).ok()); });
+  ASSERT_TRUE(run_once(*device, *stream, count).ok());
+  std::thread other([&] { ASSERT_TRUE(run_once(*device, *stream, count).ok()); });
   other.join();
   EXPECT_EQ(threads, 4);
 }
 
 TEST(CpuTeams, NeighbouringTeamsTakeNeighbouringCores) {
   if (omp_get_proc_bind() != omp_proc_bind_false) GTEST_SKIP() << "OMP_PROC_BIND is set";
-  CpuTeams teams(2, {4, 5, 6, 7});
+  const CpuTeams teams(2, {4, 5, 6, 7});
   EXPECT_TRUE(teams.bound());
-  EXPECT_EQ(teams.cores_of_this_thread(), (std::vector<int>{4, 5}));
-  std::vector<int> others;
-  std::thread([&] { others = teams.cores_of_this_thread(); }).join();
-  EXPECT_EQ(others, (std::vector<int>{6, 7}));
-  EXPECT_EQ(teams.cores_of_this_thread(), (std::vector<int>{4, 5}));
+  EXPECT_EQ(teams.cores_of(0), (std::vector<int>{4, 5}));
+  EXPECT_EQ(teams.cores_of(1), (std::vector<int>{6, 7}));
+  EXPECT_EQ(teams.cores_of(2), (std::vector<int>{4, 5}));
   EXPECT_FALSE(CpuTeams(8, {0, 1}).bound());
+}
+
+// A program that starts a thread for each request must not use up the seats.
+TEST(CpuTeams, AThreadsSeatIsFreeAgainWhenNobodyHoldsIt) {
+  CpuTeams teams(1, {0, 1});
+  const CpuTeams::Seat own = teams.seat_of_this_thread();
+  EXPECT_EQ(*own, 0u);
+  EXPECT_EQ(teams.seat_of_this_thread(), own);
+  for (int i = 0; i < 3; ++i)
+    std::thread([&] { EXPECT_EQ(*teams.seat_of_this_thread(), 1u); }).join();
 }
 
 TEST(CpuMeasurer, TimesASleep) {
@@ -153,6 +199,24 @@ TEST(CpuMeasurer, TimesASleep) {
   ASSERT_TRUE(time.ok());
   EXPECT_GE(*time, 2000);
   EXPECT_LT(*time, 2e6);
+}
+
+TEST(CpuMeasurer, TellsItsStateToManyThreadsAtOnce) {
+  auto device = lowest_device(1);
+  // Longer than the interval over which a load is measured, so that it is measured again meanwhile.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(250);
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      while (std::chrono::steady_clock::now() < end) {
+        const double load = device->measurer()->state().foreign_load;
+        if (!(load >= 0 && load <= 1)) ++wrong;
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(CpuMeasurer, SeesTheLoadOfOthersAsAShare) {
