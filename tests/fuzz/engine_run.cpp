@@ -1,0 +1,89 @@
+#include "tests/fuzz/engine_run.h"
+
+#include "engine/format/engine_file.h"
+#include "engine/runtime/execution.h"
+
+namespace enginery::test {
+namespace {
+
+// Beyond this a run says nothing new and takes long.
+constexpr int64_t kMaxBytes = 16 << 20;
+constexpr double kMaxFlops = 1e8;
+
+// The device and its sources, opened once.
+struct Machine {
+  Machine() : device(open_device("cpu-sse41", one_thread()).value()) {
+    sources = make_tactic_sources(*device).value();
+  }
+  static DeviceOptions one_thread() {
+    DeviceOptions options;
+    options.threads = 1;
+    return options;
+  }
+  std::unique_ptr<Device> device;
+  TacticSources sources;
+  const SigningKey key = SigningKey::generate();
+};
+
+Machine& machine() {
+  static Machine only;
+  return only;
+}
+
+bool is_small(const Plan& plan) {
+  int64_t bytes = plan.arena_bytes;
+  for (const Storage& s : plan.storages) {
+    if (s.bytes > kMaxBytes) return false;
+    if (s.kind != StorageKind::arena) bytes += s.bytes;
+  }
+  double flops = 0;
+  for (const PlanStep& step : plan.steps) flops += flop_count(step.problem);
+  return bytes <= kMaxBytes && flops <= kMaxFlops;
+}
+
+// The caller's buffers, each in an allocation of exactly its size, so that the address sanitizer
+// sees every byte beyond.
+class Buffers {
+ public:
+  void* add(int64_t bytes) {
+    const auto size = static_cast<size_t>(bytes);
+    blocks_.push_back(std::make_unique<std::byte[]>(size));
+    for (size_t i = 0; i < size; ++i) blocks_.back()[i] = static_cast<std::byte>(i % 64);
+    return blocks_.back().get();
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+};
+
+Fate run(Plan plan) {
+  if (!is_small(plan)) return Fate::too_large_to_run;
+  Machine& here = machine();
+  auto program = Program::make(std::move(plan), *here.device, here.sources);
+  if (!program.ok()) return Fate::not_prepared;
+  auto execution = Execution::make(*program);
+  if (!execution.ok()) return Fate::not_prepared;
+  const Plan& made = (*program)->plan();
+  Buffers buffers;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  const auto bytes = [&](int t) { return bytes_of(made.tensors[static_cast<size_t>(t)].type); };
+  for (const int t : made.inputs) inputs.push_back(buffers.add(bytes(t)));
+  for (const int t : made.outputs) outputs.push_back(buffers.add(bytes(t)));
+  return (*execution)->run(inputs, outputs).ok() ? Fate::ran : Fate::run_failed;
+}
+
+}  // namespace
+
+Fate sign_load_and_run(const Bytes& body) {
+  const SigningKey& key = machine().key;
+  auto file = std::make_shared<Bytes>(body);
+  *file += signature_trailer(sha256(body), key);
+  auto engine = read_engine(std::move(file), TrustStore{{key.public_key()}});
+  if (engine.ok()) return run(std::move(engine->plan));
+  const ErrorCode code = engine.error().code;
+  ENSURE(code == ErrorCode::untrusted || code == ErrorCode::incompatible, engine.error().message);
+  return Fate::refused;
+}
+
+}  // namespace enginery::test
