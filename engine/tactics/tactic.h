@@ -25,6 +25,10 @@ enum class Trust {
   may_fault,     // its launch may also end the process, so it is tuned in one that can be lost
 };
 
+// How a tactic adds up products. What is not added up directly rounds a whole tile's or plane's
+// elements together, so that the error of one element follows from the largest of them.
+enum class Algorithm { direct, winograd, fft };
+
 // One concrete way to run one problem: a library algorithm or a kernel variant with its parameters.
 struct Tactic {
   std::string source;  // "onednn", "kernel", "cudnn", "cublaslt", "reference"
@@ -37,6 +41,7 @@ struct Tactic {
   int in_place_operand =
       -1;            // the epilogue operand whose storage the output should take over, or -1
   int view_of = -1;  // the output is this input's storage under other dims: nothing runs
+  Algorithm algorithm = Algorithm::direct;  // decides how it is checked. Not kept in engine files
   Trust trust = Trust::may_fault;  // its source's; `offer_all` sets it. Not kept in engine files
   double estimated_us = 0;         // analytic model; orders candidates where nothing is measured
   std::shared_ptr<const Bytes>
@@ -81,6 +86,8 @@ struct SourceTraits {
   // Whether `compile_ahead` leaves the device and its libraries alone, so that other tactics may be
   // timed meanwhile.
   bool compiles_beside_timing = true;
+  // Whether `prepare` takes as long again for the same tactic of a problem of other sizes.
+  bool compiles_by_shape = false;
 };
 
 class TacticSource {

@@ -162,6 +162,7 @@ OnednnRecipes convolution_recipes(const OnednnLibrary& library, const Problem& p
     recipes.push_back(recipe);
     if (!suits_winograd(library, p, op, pair)) continue;
     recipe.prefix = "wino:";
+    recipe.algorithm = Algorithm::winograd;
     recipe.speedup = 1.8;
     recipe.implementations = describe<Forward>(library, p, op, recipe, post,
                                                dnnl::algorithm::convolution_winograd, shape);

@@ -161,6 +161,7 @@ class OnednnSource final : public TacticSource {
     tactic.workspace_bytes =
         static_cast<int64_t>(implementation.descriptor.scratchpad_desc().get_size());
     tactic.in_place_operand = recipe.in_place_operand;
+    tactic.algorithm = recipe.algorithm;
     tactic.estimated_us = estimate_us(*library_, problem, recipe, implementation.name);
     return tactic;
   }

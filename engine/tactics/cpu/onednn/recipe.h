@@ -46,7 +46,8 @@ struct OnednnRecipe {
   std::vector<ConstantArgument> constants;
   std::function<std::vector<OnednnImplementation>()> implementations;  // throws dnnl::error
   int in_place_operand = -1;
-  std::string avoid;   // implementations with this in their name are not offered; empty: none
+  std::string avoid;  // implementations with this in their name are not offered; empty: none
+  Algorithm algorithm = Algorithm::direct;
   double speedup = 1;  // of its arithmetic over the direct algorithm; for estimates
 };
 

@@ -26,6 +26,12 @@ Result<CudnnConfig> read_config(const CudnnDescriptor& descriptor) {
   TRY(config.tensor_cores, has_note(engines[0], CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
   TRY(config.down_converts, has_note(engines[0], CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
   config.deterministic = !varies;
+  TRY(config.narrow_sums, has_note(engines[0], CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION));
+  TRY(config.large_tiles, has_note(engines[0], CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13));
+  TRY(const bool winograd, has_note(engines[0], CUDNN_NUMERICAL_NOTE_WINOGRAD));
+  TRY(const bool fourier, has_note(engines[0], CUDNN_NUMERICAL_NOTE_FFT));
+  if (winograd || config.large_tiles) config.algorithm = Algorithm::winograd;
+  if (fourier) config.algorithm = Algorithm::fft;
   if (auto bytes = descriptor.get_int64(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE); bytes.ok())
     config.workspace_bytes = *bytes;
   TRY(auto choices, descriptor.read_descriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
@@ -78,6 +84,14 @@ std::optional<CudnnConfig> CudnnConfig::parse(const std::string& name) {
     config.knobs.emplace_back(type, value);
   }
   return config;
+}
+
+bool keeps_promise(const CudnnConfig& config, Precision precision) {
+  if (config.narrow_sums || config.large_tiles) return false;
+  const bool transforms = config.algorithm != Algorithm::direct;
+  if (precision == Precision::fp32) return !config.tensor_cores && !config.down_converts;
+  if (precision == Precision::tf32) return config.tensor_cores && !transforms;
+  return !transforms;
 }
 
 Result<std::vector<CudnnConfig>> propose_configs(const Cudnn& cudnn, const ConvGraph& graph) {

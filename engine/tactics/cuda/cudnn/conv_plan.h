@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/tactics/cuda/cudnn/conv_graph.h"
+#include "engine/tactics/tactic.h"
 
 namespace enginery {
 
@@ -12,12 +13,19 @@ struct CudnnConfig {
   int64_t engine = 0;
   std::vector<std::pair<int64_t, int64_t>> knobs;  // type, value; in ascending order
   bool deterministic = true, tensor_cores = false, down_converts = false;
+  bool narrow_sums = false;  // added up in less than the compute type
+  Algorithm algorithm = Algorithm::direct;
+  bool large_tiles = false;  // Winograd's transforms of 13x13, which lose several digits
   std::optional<int64_t>
       workspace_bytes;  // as the library says before it compiles; empty in versions that do not say
 
   std::string name() const;
   static std::optional<CudnnConfig> parse(const std::string& name);
 };
+
+// Whether the engine, by its numerical notes, keeps what the precision promises: fp32 full factors,
+// every precision sums in float32, and transforms only where they round in float32.
+bool keeps_promise(const CudnnConfig& config, Precision precision);
 
 // What heuristics A, B and the fallback list propose for the graph, in that order, each once.
 Result<std::vector<CudnnConfig>> propose_configs(const Cudnn& cudnn, const ConvGraph& graph);

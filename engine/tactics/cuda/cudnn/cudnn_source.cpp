@@ -146,7 +146,10 @@ class CudnnSource final : public TacticSource {
   CudnnSource(CudaDevice& device, std::shared_ptr<CudnnHandle> handle)
       : device_(device), handle_(std::move(handle)) {}
   SourceTraits traits() const override {
-    return {.name = "cudnn", .trust = Trust::may_fault, .compiles_beside_timing = false};
+    return {.name = "cudnn",
+            .trust = Trust::may_fault,
+            .compiles_beside_timing = false,
+            .compiles_by_shape = true};
   }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
@@ -304,13 +307,14 @@ class CudnnSource final : public TacticSource {
     std::vector<Tactic> tactics;
     for (const CudnnConfig& config : configs) {
       if (tactics.size() == kMaxPlans) break;
-      if (!fits(config, precision)) continue;
+      if (!keeps_promise(config, precision)) continue;
       std::string id = std::string(to_string(precision)) + "/" + config.name();
       auto workspace_bytes = workspace_of(problem, shape, epilogue, id, config);
       if (!workspace_bytes.ok() || *workspace_bytes > kMaxWorkspaceBytes) continue;
       Tactic tactic = make_conv_tactic(problem, shape, epilogue, "cudnn", id);
       tactic.compute = precision;
       tactic.deterministic = config.deterministic;
+      tactic.algorithm = config.algorithm;
       tactic.workspace_bytes = *workspace_bytes;
       tactic.estimated_us = estimate_us(shape, precision, type, tactics.size());
       tactics.push_back(std::move(tactic));
@@ -318,13 +322,6 @@ class CudnnSource final : public TacticSource {
     if (tactics.empty())
       return refusal("no plan of cuDNN's serves in " + std::string(to_string(precision)));
     return tactics;
-  }
-
-  // fp32 promises full precision; tf32 and fp16 are for tensor cores.
-  static bool fits(const CudnnConfig& config, Precision precision) {
-    if (precision == Precision::fp32) return !config.tensor_cores && !config.down_converts;
-    if (precision == Precision::tf32) return config.tensor_cores;
-    return true;
   }
 
   // Whether padded channels, where convolution and bias give zero, are zero after the activations

@@ -1,0 +1,39 @@
+// Which of cuDNN's engines keep what a precision promises, by their numerical notes.
+#include <gtest/gtest.h>
+
+#include "engine/tactics/cuda/cudnn/conv_plan.h"
+
+namespace enginery {
+namespace {
+
+struct Case {
+  const char* name;
+  CudnnConfig config;
+  std::set<Precision> kept;
+};
+
+CudnnConfig noted(const std::function<void(CudnnConfig&)>& note) {
+  CudnnConfig config;
+  note(config);
+  return config;
+}
+
+TEST(CudnnNotes, DecideWhatIsOffered) {
+  using enum Precision;
+  const Case cases[] = {
+      {"plain", noted([](CudnnConfig&) {}), {fp32, fp16}},
+      {"tensor cores", noted([](CudnnConfig& c) { c.tensor_cores = true; }), {tf32, fp16}},
+      {"narrow inputs", noted([](CudnnConfig& c) { c.down_converts = true; }), {fp16}},
+      {"narrow sums", noted([](CudnnConfig& c) { c.narrow_sums = true; }), {}},
+      {"Winograd", noted([](CudnnConfig& c) { c.algorithm = Algorithm::winograd; }), {fp32}},
+      {"Fourier", noted([](CudnnConfig& c) { c.algorithm = Algorithm::fft; }), {fp32}},
+      {"Winograd, large tiles", noted([](CudnnConfig& c) { c.large_tiles = true; }), {}},
+  };
+  for (const Case& c : cases) {
+    for (const Precision p : {fp32, tf32, fp16})
+      EXPECT_EQ(keeps_promise(c.config, p), c.kept.contains(p)) << c.name << " " << to_string(p);
+  }
+}
+
+}  // namespace
+}  // namespace enginery
