@@ -1,6 +1,5 @@
 // MeasurementFixture: one problem set up on a device with random data, where its tactics are
-// checked and timed: inputs in every format, outputs and workspaces between red zones, several
-// placements of small buffers.
+// checked (gate/probe.h) and timed, in several placements of small buffers.
 //
 // Where: ProblemTuner makes one for each problem, and more where close tactics race again, because
 // every fixture's buffers lie elsewhere. Belongs to one thread, but for `prepare`. Deterministic
@@ -10,7 +9,7 @@
 #include <memory>
 
 #include "engine/device/device.h"
-#include "engine/plan/network.h"
+#include "tuner/gate/probe.h"
 #include "tuner/race.h"
 
 namespace enginery {
@@ -20,13 +19,6 @@ namespace enginery {
 struct PreparedCandidate {
   const Tactic* tactic = nullptr;
   std::vector<std::shared_ptr<const PreparedTactic>> copies;
-};
-
-// How one launch compares with the reference.
-struct CheckedResult {
-  double relative_error = 0;  // max|y - r| / max|r| over the checked elements
-  std::string rejected;       // why the result is refused, with the numbers; empty when it is right
-  FailureKind kind = FailureKind::unknown;  // wrong_result or red_zone, when it is refused
 };
 
 class MeasurementFixture {
@@ -47,8 +39,8 @@ class MeasurementFixture {
   // parallel. Errors: those of TacticSource::prepare.
   Result<PreparedCandidate> prepare(const TacticSource& source, const Tactic& tactic) const;
 
-  // Runs it once on poisoned outputs between red zones and compares with the reference. Errors:
-  // only those of running it (out_of_memory, device_lost, internal).
+  // Whether one launch of it is right on this fixture's data (Probe::check). Errors: only those of
+  // running it (out_of_memory, device_lost, internal).
   Result<CheckedResult> check(const PreparedCandidate& prepared);
 
   // A candidate that times it, in batches long enough for the device's instrument. Borrows from the
@@ -61,8 +53,5 @@ class MeasurementFixture {
  private:
   std::unique_ptr<State> state_;
 };
-
-// What a right result of one layer may differ by: max|y - r| / max|r|.
-double error_bar(Precision compute);
 
 }  // namespace enginery

@@ -1,5 +1,7 @@
 #include "tuner/measuring_context.h"
 
+#include <random>
+
 namespace enginery {
 namespace {
 
@@ -18,6 +20,11 @@ Problem probe_problem() {
   return p;
 }
 
+// 32 bits: a number of JSON holds them exactly, with what is added to it.
+uint64_t fresh_seed() {
+  return std::random_device()();
+}
+
 }  // namespace
 
 MeasuringContext::MeasuringContext(Device& device, const TacticSources& sources, TimingStore& store,
@@ -28,7 +35,8 @@ MeasuringContext::MeasuringContext(Device& device, const TacticSources& sources,
       options_(options),
       counts_(counts),
       clock_(options.clock ? *options.clock : system_clock_),
-      device_key_(enginery::device_key(device.info())) {}
+      device_key_(enginery::device_key(device.info())),
+      seed_(options.seed ? *options.seed : fresh_seed()) {}
 
 Result<std::vector<Timing>> MeasuringContext::find(const std::string& key) const {
   return store_.find(device_key_, key);
@@ -47,6 +55,7 @@ Status MeasuringContext::store(const std::string& key, std::vector<Timing> timin
     t.worker = options_.worker;
     t.unix_seconds = to_seconds(clock_.wall_time());
     t.state = state;
+    t.seed = seed_;
     ++counts_.timings_measured;
     if (!t.failure.empty()) ++counts_.rejected[t.failure_kind];
     CHECK_OK(store_.put(device_key_, key, t));

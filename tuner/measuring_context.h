@@ -34,6 +34,9 @@ class MeasuringContext {
   TunerCounts& counts() const { return counts_; }
   const Clock& clock() const { return clock_; }
   const std::string& device_key() const { return device_key_; }
+  // Of all random data of this tuning, which adds small numbers to it: TunerOptions::seed or,
+  // without one, drawn when the tuning began.
+  uint64_t seed() const { return seed_; }
 
   // The timings that the store has under `key`: a problem's key or a network's. Errors: storage.
   Result<std::vector<Timing>> find(const std::string& key) const;
@@ -74,6 +77,7 @@ class MeasuringContext {
   const SystemClock system_clock_;
   const Clock& clock_;
   const std::string device_key_;
+  const uint64_t seed_;
   std::unique_ptr<MeasurementFixture> probe_fixture_;
   std::vector<Tactic> probe_tactics_;
   std::optional<Candidate> probe_;

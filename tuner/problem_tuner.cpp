@@ -1,10 +1,8 @@
 #include "tuner/problem_tuner.h"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 
-#include "engine/base/parallel.h"
 #include "engine/base/statistics.h"
 
 namespace enginery {
@@ -92,7 +90,7 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
   context_.counts().timings_reused += static_cast<int>(wanted.size() - missing.size());
   if (!missing.empty() && context_.options().level >= 2) {
     CHECK_OK(context_.admit_miss(key, tactic_key(*missing[0])));
-    CHECK_OK(measure({problem, key, missing, {}, {}}));
+    CHECK_OK(measure({problem, key, missing, {}, {}, {}}));
     TRY(out.timings, context_.find(key));
   }
   for (size_t i = 0; i < tactics.size(); ++i)
@@ -102,69 +100,57 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
 
 Result<std::vector<PreparedCandidate>> ProblemTuner::prepare(const MeasurementFixture& fixture,
                                                              const Indices& which, Job& job) {
-  std::vector<PreparedCandidate> out;
-  for (const size_t i : which) out.push_back({job.tactics[i], {}});
-  std::mutex mutex;
-  std::optional<Error> lost;
-  auto prepare_one = [&](int64_t index) {
-    PreparedCandidate& candidate = out[static_cast<size_t>(index)];
-    const Tactic& tactic = *candidate.tactic;
-    if (context_.options().cancelled()) return;
-    Timing& result = job.results[which[static_cast<size_t>(index)]];
-    const Status prepared =
-        context_.attempt(job.key, tactic, FailureKind::compile, result, [&]() -> Status {
-          const TacticSource& source = *find_source(context_.sources(), tactic.source);
-          TRY(candidate, fixture.prepare(source, tactic));
-          return {};
-        });
-    const std::lock_guard lock(mutex);
-    if (!prepared.ok() && !lost) lost = prepared.error();
-  };
-  const bool one_by_one = context_.options().one_by_one;
-  const auto count = static_cast<int64_t>(which.size());
-  if (one_by_one) {
-    for (int64_t i = 0; i < count && !lost; ++i) prepare_one(i);
-  } else {
-    parallel_for(count, prepare_one);
-  }
-  if (!lost) return out;
-  // Any of those that were prepared in parallel may have done it: no one is to blame yet.
-  if (!one_by_one && count > 1) return *lost;
-  return context_.give_up(job.key, job.results, *lost);
+  const TimedScope timed(context_.counts().preparing_s, context_.clock());
+  std::vector<PreparedCandidate> out(which.size());
+  CHECK_OK(ProblemGate(context_, job).prepare(which, [&](size_t k) -> Status {
+    const Tactic& tactic = *job.tactics[which[k]];
+    TRY(out[k], fixture.prepare(*find_source(context_.sources(), tactic.source), tactic));
+    return {};
+  }));
+  return out;
 }
 
-Status ProblemTuner::enter_one(MeasurementFixture& fixture, size_t index,
-                               const PreparedCandidate& prepared, std::vector<Entry>& entries,
-                               Job& job) {
-  Timing& result = job.results[index];
-  return context_.attempt(job.key, *prepared.tactic, FailureKind::launch, result, [&]() -> Status {
-    TRY(const CheckedResult checked, fixture.check(prepared));
-    if (!checked.rejected.empty()) {
-      result.failure_kind = checked.kind;
-      return Error{ErrorCode::internal, checked.rejected};
-    }
-    result.error = checked.relative_error;
-    TRY(Candidate candidate, fixture.candidate(prepared));
-    entries.push_back({index, std::move(candidate)});
-    return {};
-  });
+Status ProblemTuner::check(MeasurementFixture& fixture,
+                           const std::vector<PreparedCandidate>& prepared, const Indices& which,
+                           Job& job) {
+  const TimedScope timed(context_.counts().checking_s, context_.clock());
+  ProblemGate gate(context_, job);
+  for (size_t k = 0; k < which.size(); ++k) {
+    if (context_.options().cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
+    if (!prepared[k].copies.empty())
+      CHECK_OK(gate.check(which[k], [&] { return fixture.check(prepared[k]); }));
+    else
+      job.out_of_room[which[k]] = true;
+  }
+  return {};
+}
+
+Result<std::vector<ProblemTuner::Entry>> ProblemTuner::candidates(
+    MeasurementFixture& fixture, const std::vector<PreparedCandidate>& prepared,
+    const Indices& which, Job& job) {
+  const TimedScope timed(context_.counts().preparing_s, context_.clock());
+  std::vector<Entry> out;
+  for (size_t k = 0; k < which.size(); ++k) {
+    if (job.is_out(which[k])) continue;
+    Timing& result = job.results[which[k]];
+    const Status made = context_.attempt(job.key, *prepared[k].tactic, FailureKind::launch, result,
+                                         [&]() -> Status {
+                                           TRY(Candidate candidate, fixture.candidate(prepared[k]));
+                                           out.push_back({which[k], std::move(candidate)});
+                                           return {};
+                                         });
+    if (!made.ok()) return context_.give_up(job.key, job.results, made.error());
+  }
+  return out;
 }
 
 Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(MeasurementFixture& fixture,
-                                                             const Indices& which, Job& job) {
-  const TimedScope timed(context_.counts().preparing_s, context_.clock());
+                                                             const Indices& which, Gate gate,
+                                                             Job& job) {
   TRY(const std::vector<PreparedCandidate> prepared, prepare(fixture, which, job));
-  std::vector<Entry> out;
-  for (size_t k = 0; k < which.size(); ++k) {
-    if (context_.options().cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
-    if (prepared[k].copies.empty()) continue;
-    const Status tried = enter_one(fixture, which[k], prepared[k], out, job);
-    const Timing& result = job.results[which[k]];
-    if (!result.failure.empty())
-      context_.options().log(result.tactic + " is rejected: " + result.failure);
-    if (!tried.ok()) return context_.give_up(job.key, job.results, tried.error());
-  }
-  return out;
+  CHECK_OK(check(fixture, prepared, which, job));
+  if (gate == Gate::whole) CHECK_OK(ProblemGate(context_, job).pass_probes(which));
+  return candidates(fixture, prepared, which, job);
 }
 
 Result<std::vector<CandidateResult>> ProblemTuner::race_entries(const std::vector<Entry>& entries,
@@ -177,8 +163,10 @@ Result<std::vector<CandidateResult>> ProblemTuner::race_entries(const std::vecto
   TRY(auto raced, race(candidates, probe, rules));
   for (size_t i = 0; i < raced.size(); ++i) {
     Timing& t = job.results[entries[i].index];
-    t.failure = raced[i].failure;
-    t.failure_kind = raced[i].failure_kind;
+    if (!raced[i].failure.empty()) {
+      t.failure = raced[i].failure;
+      t.failure_kind = raced[i].failure_kind;
+    }
     t.probe_ratio = std::max(t.probe_ratio, raced[i].probe_ratio);
     if (raced[i].lost_device()) {
       return context_.give_up(job.key, job.results,
@@ -192,34 +180,37 @@ Status ProblemTuner::measure(Job job) {
   context_.forget_out_of_memory();
   CHECK_OK(context_.probe());  // before the memory is full
   Device& device = context_.device();
-  const uint64_t seed = context_.options().seed;
   std::vector<std::unique_ptr<MeasurementFixture>> fixtures(1);
-  TRY(fixtures[0], MeasurementFixture::make(job.problem, device, seed));
+  TRY(fixtures[0], MeasurementFixture::make(job.problem, device, context_.seed()));
   job.results.resize(job.tactics.size());
   job.samples.resize(job.tactics.size());
+  job.out_of_room.resize(job.tactics.size());
   for (size_t i = 0; i < job.tactics.size(); ++i)
     job.results[i].tactic = tactic_key(*job.tactics[i]);
   Indices all(job.tactics.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  TRY(const std::vector<Entry> entries, enter(*fixtures[0], all, job));
+  TRY(const std::vector<Entry> entries, enter(*fixtures[0], all, Gate::whole, job));
   if (entries.empty() && context_.out_of_memory()) return *context_.out_of_memory();
   TRY(auto raced, race_entries(entries, {}, job));
   for (size_t i = 0; i < raced.size(); ++i)
     job.samples[entries[i].index] = std::move(raced[i].samples_us);
-  const Indices close = fixtures[0]->placements() > 1 ? finalists(job.samples) : Indices();
+  Indices close = fixtures[0]->placements() > 1 ? finalists(job.samples) : Indices();
   while (close.size() > 1 && fixtures.size() < kFixtures) {
+    const uint64_t seed = context_.seed() + fixtures.size();
     TRY(fixtures.emplace_back(), MeasurementFixture::make(job.problem, device, seed));
     CHECK_OK(race_again(*fixtures.back(), close, job));
+    // What was wrong once is out for good.
+    std::erase_if(close, [&](size_t i) { return !job.results[i].failure.empty(); });
   }
+  CHECK_OK(ProblemGate(context_, job).confirm_winners());
   for (size_t i = 0; i < job.results.size(); ++i) {
-    Timing& result = job.results[i];
-    if (result.failure.empty()) result.statistics = summarize(job.samples[i]);
+    if (!job.is_out(i)) job.results[i].statistics = summarize(job.samples[i]);
   }
   return context_.store(job.key, std::move(job.results));
 }
 
 Status ProblemTuner::race_again(MeasurementFixture& fixture, const Indices& close, Job& job) {
-  TRY(const std::vector<Entry> entries, enter(fixture, close, job));
+  TRY(const std::vector<Entry> entries, enter(fixture, close, Gate::one_probe, job));
   // No memory for all of them, or one is wrong here: there is nothing to compare.
   if (entries.size() < close.size()) return {};
   RaceRules to_the_end;

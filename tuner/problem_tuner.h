@@ -1,12 +1,12 @@
 // ProblemTuner: times the tactics of one problem, or takes them from the store. The inner half of
 // the tuner.
 //
-// Flow: what the store lacks is prepared in parallel, checked against the reference and raced;
-// close ones race again in further fixtures, because where buffers lie decides, too. Belongs to the
-// tuner's thread.
+// Flow: what the store lacks is prepared in parallel, passes the gate (problem_gate.h) and is
+// raced; close ones race again in further fixtures, because where buffers lie decides, too; what
+// may win is checked once more. Belongs to the tuner's thread.
 #pragma once
 
-#include "tuner/measuring_context.h"
+#include "tuner/problem_gate.h"
 
 namespace enginery {
 
@@ -31,16 +31,9 @@ class ProblemTuner {
                                                 const std::vector<Tactic>& tactics) const;
 
  private:
-  // Some of a problem's tactics by their indices; results are parallel to the tactics.
-  using Indices = std::vector<size_t>;
-  // What one call of `time` measures, and what became of it.
-  struct Job {
-    const Problem& problem;
-    std::string key;
-    std::vector<const Tactic*> tactics;
-    std::vector<Timing> results;               // parallel to the tactics, as is `samples`
-    std::vector<std::vector<double>> samples;  // microseconds
-  };
+  using Indices = TacticIndices;
+  using Job = ProblemJob;
+  enum class Gate { whole, one_probe };
   // A tactic that was right in a fixture and is ready to race there.
   struct Entry {
     size_t index;  // of the tactic
@@ -48,13 +41,17 @@ class ProblemTuner {
   };
   std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics) const;
   Status measure(Job job);
-  // Prepares and checks. The entries lack those that fail or find no memory.
-  Result<std::vector<Entry>> enter(MeasurementFixture& fixture, const Indices& which, Job& job);
-  Status enter_one(MeasurementFixture& fixture, size_t index, const PreparedCandidate& prepared,
-                   std::vector<Entry>& entries, Job& job);
-  // Parallel to `which`; without copies where one failed.
+  // Prepares and checks, on the fixture's data alone or at the whole gate. The entries lack those
+  // that fail or find no memory.
+  Result<std::vector<Entry>> enter(MeasurementFixture& fixture, const Indices& which, Gate gate,
+                                   Job& job);
   Result<std::vector<PreparedCandidate>> prepare(const MeasurementFixture& fixture,
                                                  const Indices& which, Job& job);
+  Status check(MeasurementFixture& fixture, const std::vector<PreparedCandidate>& prepared,
+               const Indices& which, Job& job);
+  Result<std::vector<Entry>> candidates(MeasurementFixture& fixture,
+                                        const std::vector<PreparedCandidate>& prepared,
+                                        const Indices& which, Job& job);
   // Parallel to the entries; failures are noted in the job's results.
   Result<std::vector<CandidateResult>> race_entries(const std::vector<Entry>& entries,
                                                     RaceRules rules, Job& job);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "engine/base/clock.h"
 #include "engine/plan/tactic_selection.h"
@@ -33,7 +34,8 @@ struct InFlightTactic {
 struct TunerOptions {
   int level = kDefaultLevel;
   std::set<Precision> allowed = {Precision::fp32};
-  uint64_t seed = 1;     // of the random data that tactics run on
+  // Of the random data that tactics run on; empty: another one each time, kept in the timings.
+  std::optional<uint64_t> seed;
   int aux_streams = -1;  // at most, besides the main one; -1: as many as the device gains by
   // Prepares candidates one after another, so that one that takes the device down is known.
   bool one_by_one = false;
@@ -49,8 +51,8 @@ struct TunerOptions {
 struct TunerCounts {
   int timings_measured = 0, timings_reused = 0;
   int problems = 0;  // distinct ones
-  // Compiling, packing and checking tactics; timing them; timing whole networks.
-  double preparing_s = 0, racing_s = 0, networks_s = 0;
+  // Compiling and packing tactics; checking them (problem_gate.h); timing them; timing networks.
+  double preparing_s = 0, checking_s = 0, racing_s = 0, networks_s = 0;
   std::map<FailureKind, int> rejected;  // tactics and networks that failed in this tuning
 };
 

@@ -52,7 +52,8 @@ ENGINE = {
 # The farm's rooms: each may include what its row names, and nothing else.
 FARM = {
     "tuner/timing": ["engine/base", "engine/device"],
-    "tuner": ["tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/plan", "engine/runtime"],
+    "tuner/gate": ["engine/base", "engine/device", "engine/ops", "engine/tactics", "engine/tensor"],
+    "tuner": ["tuner/gate", "tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/plan", "engine/runtime"],
     "cache": ["engine/base"],
     "schemas": ["engine/base"],
     "pipeline": ["engine/base", "engine/options", "cache", "schemas"],

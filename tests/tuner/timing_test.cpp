@@ -68,7 +68,7 @@ TEST(Timing, HasTheseFields) {
       to_json(t),
       R"({"clock_mhz":0.0,"deviation_us":0.0,"error":0.0,"foreign_load":0.0,"guard_ratio":1.0,)"
       R"("high_us":2.0,"least_us":2.0,"low_us":2.0,"mean_us":2.0,"median_us":2.0,)"
-      R"("memory_clock_mhz":0.0,"p95_us":2.0,"power_w":0.0,"samples":1,"tactic":"a",)"
+      R"("memory_clock_mhz":0.0,"p95_us":2.0,"power_w":0.0,"samples":1,"seed":0,"tactic":"a",)"
       R"("temperature_c":0.0,"throttle_bits":0,"unix_seconds":0.0,"worker":""})");
 }
 

@@ -54,7 +54,8 @@ std::string to_json(const Timing& t) {
                          {"temperature_c", t.state.temperature_c},
                          {"power_w", t.state.power_w},
                          {"throttle_bits", t.state.throttle_bits},
-                         {"foreign_load", t.state.foreign_load}};
+                         {"foreign_load", t.state.foreign_load},
+                         {"seed", t.seed}};
   if (!t.failure.empty()) {
     json["failure"] = t.failure;
     json["failure_kind"] = to_string(t.failure_kind);
@@ -97,6 +98,7 @@ Result<Timing> parse_timing(std::string_view text) {
              number("foreign_load")};
   t.worker = word("worker");
   t.unix_seconds = number("unix_seconds");
+  t.seed = static_cast<uint64_t>(std::max(0.0, number("seed")));
   return t;
 }
 

@@ -39,6 +39,7 @@ struct Timing {
   std::string worker;                               // who measured
   double unix_seconds = 0;                          // when
   FailureKind failure_kind = FailureKind::unknown;  // meaningful with a failure only
+  uint64_t seed = 0;  // of the numbers that it was checked on; 0 in entries older than this field
 };
 
 // The tactic's timing among those of one problem; null where there is none.

@@ -54,14 +54,17 @@ Result<StepOutputs> tune_step(const StepContext& step) {
   const auto start = steady_clock::now();
   Tuner tuner(*target->device, target->sources, *step.tuning.timings, tuner_options(step));
   TRY(const TacticSelection selection, tuner.select(*network));
+  const double tuning_s = seconds_since(start);
   const TunerCounts& counts = tuner.counts();
   StepOutputs out;
   out.blobs["choices"] = to_json(to_record(*network, selection, tuner.node_us()));
   out.metrics = {{"timings_measured", static_cast<double>(counts.timings_measured)},
                  {"timings_reused", static_cast<double>(counts.timings_reused)},
                  {"problems", static_cast<double>(counts.problems)},
-                 {"tuning_s", seconds_since(start)},
+                 {"tuning_s", tuning_s},
                  {"tune_preparing_s", counts.preparing_s},
+                 {"tune_checking_s", counts.checking_s},
+                 {"tune_checking_share", tuning_s > 0 ? counts.checking_s / tuning_s : 0},
                  {"tune_racing_s", counts.racing_s},
                  {"tune_networks_s", counts.networks_s}};
   step.hooks.log("tuned " + std::to_string(counts.problems) +

@@ -1,0 +1,94 @@
+// The error bound: sums in float32 lie within, those in a narrower type outside, at any length.
+#include "tuner/gate/bound.h"
+
+#include <cmath>
+
+#include "tests/tuner/gate/gate_support.h"
+#include "tuner/gate/comparison.h"
+
+namespace enginery {
+namespace {
+
+using test::problem_of;
+
+float as_is(float v) {
+  return v;
+}
+float half(float v) {
+  return half_to_float(float_to_half(v));
+}
+// What tensor cores keep of a float32 factor that nobody rounded.
+float tf32(float v) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, v) & 0xffffe000u);
+}
+
+struct Sums {
+  float (*factor)(float);
+  float (*partial)(float);
+};
+
+// A product [8 x k] x [k x 8], summed one term after another.
+std::string error_of(int64_t k, ProbeKind kind, Precision promised, Sums how) {
+  const std::string terms = std::to_string(k);
+  const Problem problem = problem_of("matmul | float32[8x" + terms + "] float32[" + terms + "x8]");
+  Tactic tactic;
+  tactic.compute = promised;
+  tactic.inputs = {{}, {}};
+  const Resolution resolution = resolution_of(problem, tactic);
+  const ProbeData data(problem, {kind, 11});
+  const auto expected = expected_outputs(problem, data, resolution, {});
+  const auto a = data.inputs(resolution)[0].data<float>(),
+             b = data.inputs(resolution)[1].data<float>();
+  Tensor y(DataType::float32, {8 * 8});
+  for (size_t i = 0; i < 64; ++i) {
+    float sum = 0;
+    for (size_t j = 0; j < static_cast<size_t>(k); ++j)
+      sum = how.partial(sum + how.factor(a[i / 8 * static_cast<size_t>(k) + j]) *
+                                  how.factor(b[j * 8 + i % 8]));
+    y.mutable_data<float>()[i] = sum;
+  }
+  return compare(y, expected->at(0), arithmetic_of(problem), tactic).wrong;
+}
+
+constexpr int64_t kLengths[] = {1, 27, 576, 4608, 9216, 25088};
+
+TEST(ErrorBound, HoldsForSumsInFloat) {
+  for (const int64_t k : kLengths) {
+    for (const ProbeKind kind : {ProbeKind::symmetric, ProbeKind::wide, ProbeKind::integers}) {
+      for (const Precision promised : {Precision::fp32, Precision::tf32, Precision::fp16})
+        EXPECT_EQ(error_of(k, kind, promised, {as_is, as_is}), "") << k << " " << to_string(kind);
+    }
+  }
+}
+
+TEST(ErrorBound, ExcludesSumsInHalf) {
+  for (const int64_t k : {27, 576, 4608, 9216, 25088})
+    EXPECT_NE(error_of(k, ProbeKind::wide, Precision::fp16, {as_is, half}), "") << k;
+}
+
+TEST(ErrorBound, ExcludesTf32WhereFloatIsPromised) {
+  for (const int64_t k : kLengths)
+    EXPECT_NE(error_of(k, ProbeKind::wide, Precision::fp32, {tf32, as_is}), "") << k;
+}
+
+// The bar itself, so that nobody widens it unseen.
+TEST(ErrorBound, IsThis) {
+  Tactic direct, transformed, tensor_cores;
+  transformed.algorithm = Algorithm::winograd;
+  tensor_cores.compute = Precision::fp16;
+  const Arithmetic sum{100, false}, functions{1, true};
+  const auto growth = [](const Arithmetic& a, const Tactic& t) {
+    return error_bound(a, t, DataType::float32).growth / 0x1p-24;
+  };
+  EXPECT_EQ(growth(sum, direct), 84);
+  EXPECT_EQ(growth(sum, tensor_cores), 184);
+  EXPECT_EQ(growth(sum, transformed), 84 * 32);
+  EXPECT_EQ(growth(functions, direct), 76);
+  EXPECT_TRUE(error_bound(sum, transformed, DataType::float32).of_largest);
+  EXPECT_EQ(error_bound(sum, direct, DataType::float32).rounding, 0x1p-23);
+  EXPECT_EQ(error_bound(sum, tensor_cores, DataType::float16).rounding, 0x1p-10);
+  EXPECT_EQ(error_bound(sum, tensor_cores, DataType::bfloat16).rounding, 0x1p-7);
+}
+
+}  // namespace
+}  // namespace enginery

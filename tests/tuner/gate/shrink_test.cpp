@@ -1,0 +1,47 @@
+// The smaller problem: what is left over behind whole tiles stays what it was.
+#include "tuner/gate/shrink.h"
+
+#include "tests/tuner/gate/gate_support.h"
+
+namespace enginery {
+namespace {
+
+using test::problem_of;
+
+struct Case {
+  const char* problem;
+  const char* smaller;  // its key; empty: none
+};
+
+class Shrink : public testing::TestWithParam<Case> {};
+
+TEST_P(Shrink, KeepsRemainders) {
+  const auto smaller = shrink(problem_of(GetParam().problem));
+  const std::string key = GetParam().smaller;
+  ASSERT_EQ(smaller.has_value(), !key.empty());
+  if (smaller) {
+    EXPECT_EQ(smaller->key(), problem_of(key).key());
+  }
+}
+
+const Case kCases[] = {
+    // 56 x 56 rows at stride 1: 8 rows are a multiple of a tile's remainder. 700 = 2 * 256 + 188.
+    {"conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x200x56x56] "
+     "w:float32[700x200x3x3] w:float32[700] | add float32[1x700x56x56]",
+     "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x200x24x56] "
+     "w:float32[444x200x3x3] w:float32[444] | add float32[1x444x24x56]"},
+    {"gemm | float32[1000x600] float32[600x300] w:float32[300]",
+     "gemm | float32[488x216] float32[216x300] w:float32[300]"},
+    {"matmul | float32[12x64x1000] float32[12x1000x64]",
+     "matmul | float32[2x64x232] float32[2x232x64]"},
+    {"pool kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
+     "float32[32x16x32x32]",
+     "pool kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
+     "float32[2x16x32x32]"},
+    {"gemm | float32[8x600] float32[600x30]", ""},  // compared in full as it is
+};
+
+INSTANTIATE_TEST_SUITE_P(Problems, Shrink, testing::ValuesIn(kCases));
+
+}  // namespace
+}  // namespace enginery

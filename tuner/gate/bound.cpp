@@ -1,0 +1,82 @@
+#include "tuner/gate/bound.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/gate/domain.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kUnit = 0x1p-24;        // float32's unit roundoff
+constexpr double kConfidence = 8;        // lambda of the random walk
+constexpr double kFunctionUnits = 64;    // of approximations: erf by polynomials, exp by a table
+constexpr double kPlainUnits = 4;        // a few steps without sums
+constexpr double kTransformGrowth = 32;  // F(4x4, 3x3), measured at up to 10 on random data
+
+struct Storage {
+  double last_place, least;
+};
+
+Storage storage_of(DataType type) {
+  switch (type) {
+    case DataType::float16:
+      return {0x1p-10, 0x1p-24};
+    case DataType::bfloat16:
+      return {0x1p-7, 0x1p-133};
+    default:  // the references round to float32, whatever they are asked for
+      return {0x1p-23, 0x1p-149};
+  }
+}
+
+bool bends(ActivationKind kind) {
+  switch (kind) {
+    case ActivationKind::relu:
+    case ActivationKind::clip:
+    case ActivationKind::leaky_relu:
+    case ActivationKind::hard_sigmoid:
+    case ActivationKind::hard_swish:
+    case ActivationKind::thresholded_relu:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool evaluates_functions(const Problem& problem) {
+  if (const auto* activation = std::get_if<Activation>(&problem.op)) return bends(activation->kind);
+  if (const auto* binary = std::get_if<Binary>(&problem.op))
+    return binary->kind == BinaryKind::div || binary->kind == BinaryKind::pow;
+  return is_one_of<Unary, BatchNorm, Lrn, InstanceNorm, LayerNorm, Softmax, Reduce, Resize>(
+      problem);
+}
+
+}  // namespace
+
+Arithmetic arithmetic_of(const Problem& problem) {
+  Arithmetic out{terms_of(problem), evaluates_functions(problem)};
+  for (const EpilogueStep& step : problem.epilogue)
+    out.functions |= step.kind == EpilogueKind::activation && bends(step.activation.kind);
+  return out;
+}
+
+double ErrorBound::at(double value, double magnitude) const {
+  return growth * magnitude + rounding * std::abs(value) + least;
+}
+
+ErrorBound error_bound(const Arithmetic& arithmetic, const Tactic& tactic, DataType stored) {
+  const auto terms = static_cast<double>(arithmetic.terms);
+  double units = kPlainUnits + kConfidence * std::sqrt(terms);
+  if (tactic.compute != Precision::fp32) units += terms;
+  ErrorBound out;
+  out.of_largest = tactic.algorithm != Algorithm::direct;
+  if (out.of_largest) units *= kTransformGrowth;
+  if (arithmetic.functions) units += kFunctionUnits;
+  out.growth = units * kUnit;
+  const Storage storage = storage_of(stored);
+  out.rounding = storage.last_place;
+  out.least = storage.least;
+  return out;
+}
+
+}  // namespace enginery

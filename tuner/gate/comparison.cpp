@@ -1,0 +1,95 @@
+#include "tuner/gate/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/ops/attributes.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kLessThanHalf = 0.45;  // a whole number that is off by one shows
+
+std::string number(double v) {
+  return float_text(static_cast<float>(v));
+}
+
+std::string wrong_element(const ExpectedOutput& expected, size_t i, const std::string& found,
+                          const std::string& wanted, const std::string& within) {
+  return "element " + std::to_string(expected.elements[i]) + " is " + found + ", expected " +
+         wanted + within;
+}
+
+// Integers and booleans: every byte, so that a boolean of another value than 0 and 1 is wrong.
+ComparedOutput compare_bytes(const Tensor& stored, const ExpectedOutput& expected) {
+  const Tensor wanted = convert(expected.values, stored.type());
+  const auto size = static_cast<size_t>(element_bytes(stored.type()));
+  const auto *y = static_cast<const uint8_t*>(stored.raw()),
+             *r = static_cast<const uint8_t*>(wanted.raw());
+  for (size_t i = 0; i < expected.elements.size(); ++i) {
+    if (std::memcmp(y + i * size, r + i * size, size) == 0) continue;
+    return {0, wrong_element(expected, i, std::to_string(to_int64s(stored)[i]),
+                             std::to_string(to_int64s(wanted)[i]), "")};
+  }
+  return {};
+}
+
+// By how much each element may differ.
+class Allowance {
+ public:
+  Allowance(const ExpectedOutput& expected, const Arithmetic& arithmetic, const Tactic& tactic,
+            DataType stored)
+      : expected_(expected), bound_(error_bound(arithmetic, tactic, stored)) {
+    for (const double m : expected.magnitudes) {
+      if (std::isfinite(m)) largest_ = std::max(largest_, m);
+    }
+  }
+  double at(size_t i, double value) const {
+    if (expected_.closeness == Closeness::equal) return 0;
+    if (expected_.closeness == Closeness::whole && !bound_.of_largest) return 0;
+    const double own = expected_.magnitudes[i];
+    const double magnitude = bound_.of_largest && std::isfinite(own) ? largest_ : own;
+    const double allowed = bound_.at(value, magnitude);
+    return expected_.closeness == Closeness::whole ? std::min(allowed, kLessThanHalf) : allowed;
+  }
+
+ private:
+  const ExpectedOutput& expected_;
+  const ErrorBound bound_;
+  double largest_ = 0;
+};
+
+// Whether the type in which the result is stored rounds `value` to infinity, or an error within
+// the bound would.
+bool overflows(double y, double value, double allowed, DataType stored) {
+  const double most = stored == DataType::float16 ? 65504 : 3.3e38;
+  return std::isinf(y) && (y > 0) == (value > 0) && std::abs(value) + allowed >= most;
+}
+
+}  // namespace
+
+ComparedOutput compare(const Tensor& stored, const ExpectedOutput& expected,
+                       const Arithmetic& arithmetic, const Tactic& tactic) {
+  if (expected.values.type() != DataType::float64) return compare_bytes(stored, expected);
+  const Allowance allowance(expected, arithmetic, tactic, stored.type());
+  const Tensor wide = convert(stored, DataType::float64);
+  const auto y = wide.data<double>(), r = expected.values.data<double>();
+  // What does not round is stored as the nearest value of its type.
+  const Tensor nearest = convert(convert(expected.values, stored.type()), DataType::float64);
+  const auto n = nearest.data<double>();
+  double difference = 0, largest = 0;
+  for (size_t i = 0; i < r.size(); ++i) {
+    if (std::isfinite(r[i])) largest = std::max(largest, std::abs(r[i]));
+    if (y[i] == n[i] || (std::isnan(y[i]) && std::isnan(r[i]))) continue;
+    const double allowed = allowance.at(i, r[i]), d = std::abs(y[i] - r[i]);
+    if (std::isinf(allowed) || overflows(y[i], r[i], allowed, stored.type())) continue;
+    if (!(d <= allowed))
+      return {0,
+              wrong_element(expected, i, number(y[i]), number(r[i]), " within " + number(allowed))};
+    difference = std::max(difference, d);
+  }
+  return {largest > 0 ? difference / largest : difference, ""};
+}
+
+}  // namespace enginery

@@ -1,0 +1,189 @@
+#include "tuner/gate/expectation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tuner/gate/domain.h"
+#include "tuner/gate/magnitude.h"
+#include "tuner/gate/sampled_reference.h"
+
+namespace enginery {
+namespace {
+
+// Float32 holds whole numbers up to 2^24; no product of the integers probe is above 64.
+constexpr int64_t kMaxExactTerms = (1 << 24) / 64;
+
+bool moves(const Op& op) {
+  return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
+}
+
+bool steps_at_whole_numbers(UnaryKind kind) {
+  switch (kind) {
+    case UnaryKind::abs:
+    case UnaryKind::neg:
+    case UnaryKind::floor:
+    case UnaryKind::ceil:
+    case UnaryKind::round:
+    case UnaryKind::sign:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Activations that give one of their numbers, unrounded.
+bool selects(const Activation& a) {
+  return a.kind == ActivationKind::relu || a.kind == ActivationKind::clip;
+}
+
+// Operators whose result is one of their inputs' numbers, or one of a few.
+bool selects(const Op& op) {
+  if (const auto* a = std::get_if<Activation>(&op)) return selects(*a);
+  if (const auto* unary = std::get_if<Unary>(&op)) return steps_at_whole_numbers(unary->kind);
+  if (const auto* pool = std::get_if<Pooling>(&op)) return pool->kind == PoolKind::max;
+  if (const auto* pool = std::get_if<GlobalPooling>(&op)) return pool->kind == PoolKind::max;
+  if (const auto* binary = std::get_if<Binary>(&op))
+    return binary->kind == BinaryKind::min || binary->kind == BinaryKind::max;
+  if (const auto* reduce = std::get_if<Reduce>(&op))
+    return reduce->kind == ReduceKind::min || reduce->kind == ReduceKind::max;
+  const auto* resize = std::get_if<Resize>(&op);
+  return moves(op) || std::holds_alternative<TopK>(op) ||
+         (resize && resize->mode == ResizeMode::nearest);
+}
+
+// Operators that add and multiply, nothing else.
+bool adds_and_multiplies(const Op& op) {
+  if (const auto* gemm = std::get_if<Gemm>(&op))
+    return gemm->alpha == std::round(gemm->alpha) && gemm->beta == std::round(gemm->beta);
+  if (const auto* binary = std::get_if<Binary>(&op))
+    return binary->kind == BinaryKind::add || binary->kind == BinaryKind::sub ||
+           binary->kind == BinaryKind::mul;
+  if (const auto* reduce = std::get_if<Reduce>(&op))
+    return reduce->kind == ReduceKind::sum || reduce->kind == ReduceKind::l1 ||
+           reduce->kind == ReduceKind::sum_square;
+  return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
+         std::holds_alternative<MatMul>(op) || std::holds_alternative<Einsum>(op);
+}
+
+// With an epilogue that only selects, or any where nothing of the problem rounds.
+bool epilogue_selects(const Problem& p) {
+  return std::all_of(p.epilogue.begin(), p.epilogue.end(), [](const EpilogueStep& step) {
+    return step.kind == EpilogueKind::activation && selects(step.activation);
+  });
+}
+
+bool epilogue_is_exact_on_integers(const Problem& p) {
+  return std::all_of(p.epilogue.begin(), p.epilogue.end(), [](const EpilogueStep& step) {
+    return step.kind != EpilogueKind::activation || selects(step.activation);
+  });
+}
+
+Closeness closeness_of(const Problem& p, size_t output, ProbeKind kind) {
+  if (!is_floating(p.outputs[output].type.type)) return Closeness::equal;
+  if (selects(p.op) && epilogue_selects(p)) return Closeness::equal;
+  if (kind == ProbeKind::integers && is_exact_on_integers(p)) return Closeness::whole;
+  return Closeness::bounded;
+}
+
+// The elements of a tensor, in its own type or, where it is floating, as float64.
+Tensor pick(const Tensor& t, const std::vector<int64_t>& elements) {
+  Tensor out(t.type(), {static_cast<int64_t>(elements.size())});
+  const auto size = static_cast<size_t>(element_bytes(t.type()));
+  auto* to = static_cast<uint8_t*>(out.mutable_bytes());
+  const auto* from = static_cast<const uint8_t*>(t.raw());
+  for (const int64_t e : elements) {
+    std::memcpy(to, from + static_cast<size_t>(e) * size, size);
+    to += size;
+  }
+  return is_floating(t.type()) ? convert(out, DataType::float64) : out;
+}
+
+void set_values(const std::vector<SampledValue>& sampled, ExpectedOutput& out) {
+  out.values = Tensor(DataType::float64, {static_cast<int64_t>(sampled.size())});
+  auto values = out.values.mutable_data<double>();
+  for (size_t i = 0; i < sampled.size(); ++i) {
+    values[i] = sampled[i].value;
+    out.magnitudes.push_back(sampled[i].magnitude);
+  }
+}
+
+// Floats of every type as float32, in which references compute.
+struct Widened {
+  std::vector<Tensor> tensors;
+  std::vector<const Tensor*> inputs;
+  explicit Widened(const std::vector<const Tensor*>& from) : tensors(from.size()) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      const bool widens = from[i] && is_floating(from[i]->type());
+      if (widens) tensors[i] = convert(*from[i], DataType::float32);
+      inputs.push_back(widens ? &tensors[i] : from[i]);
+    }
+  }
+};
+
+// The whole reference; then the epilogue element by element.
+Status set_in_full(const Problem& p, const std::vector<const Tensor*>& inputs,
+                   std::vector<ExpectedOutput>& out) {
+  // Moves keep every bit of every type; what an epilogue follows is not rounded before it.
+  const bool as_they_are = moves(p.op) && p.epilogue.empty();
+  const Widened wide(inputs);
+  const std::span<const Tensor* const> anchor(as_they_are ? inputs.data() : wide.inputs.data(),
+                                              static_cast<size_t>(p.anchor_inputs));
+  TRY(const auto results, run_reference(p.op, anchor));
+  for (size_t k = 0; k < out.size(); ++k) {
+    ExpectedOutput& o = out[k];
+    o.values = pick(results[k], o.elements);
+    if (o.values.type() != DataType::float64) continue;
+    Magnitudes magnitudes;
+    if (k == 0 && o.closeness == Closeness::bounded) {
+      TRY(magnitudes, magnitudes_of(p, anchor, results[k]));
+    }
+    std::vector<SampledValue> sampled;
+    const auto values = o.values.data<double>();
+    for (size_t i = 0; i < o.elements.size(); ++i) {
+      const SampledValue v{values[i], magnitudes.at(static_cast<size_t>(o.elements[i]), values[i])};
+      const bool fused = k == 0 && !p.epilogue.empty();
+      sampled.push_back(fused
+                            ? sampled_epilogue(p, wide.inputs,
+                                               coordinates_of(o.elements[i], results[k].dims()), v)
+                            : v);
+    }
+    set_values(sampled, o);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_sampled(const Problem& problem) {
+  return is_product_sum(problem) && is_floating(problem.outputs[0].type.type);
+}
+
+bool is_exact_on_integers(const Problem& p) {
+  const bool exact = adds_and_multiplies(p.op) || selects(p.op);
+  return exact && terms_of(p) <= kMaxExactTerms && epilogue_is_exact_on_integers(p);
+}
+
+Result<std::vector<ExpectedOutput>> expected_outputs(const Problem& problem, const ProbeData& data,
+                                                     Resolution resolution, Coverage coverage) {
+  const auto count = std::max(coverage.elements, coverage.terms / terms_of(problem));
+  std::vector<ExpectedOutput> out(problem.outputs.size());
+  for (size_t k = 0; k < out.size(); ++k) {
+    out[k].elements = sample_elements(problem.outputs[k].type.dims, count, data.spec().seed);
+    out[k].closeness = closeness_of(problem, k, data.spec().kind);
+  }
+  const std::vector<const Tensor*> inputs = data.values(resolution);
+  if (is_sampled(problem)) {
+    set_values(sampled_products(problem, Widened(inputs).inputs, out[0].elements), out[0]);
+  } else {
+    CHECK_OK(set_in_full(problem, inputs, out));
+  }
+  for (ExpectedOutput& o : out) {
+    if (o.values.type() != DataType::float64) continue;
+    const auto values = o.values.data<double>();
+    o.nans = std::count_if(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+  }
+  return out;
+}
+
+}  // namespace enginery

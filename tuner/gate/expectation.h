@@ -1,0 +1,48 @@
+// Expectation: what right outputs of a problem are on some inputs, element by element, and how far
+// from it a right result may be.
+//
+// Where: a probe makes one for each resolution of its numbers and compares every tactic's outputs
+// with it (comparison.h). Immutable; thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "engine/tactics/problem.h"
+#include "tuner/gate/probe_data.h"
+
+namespace enginery {
+
+// How results are compared.
+enum class Closeness {
+  bounded,  // within the element's error bound
+  whole,    // sums of small whole numbers: equal; through transforms within less than half
+  equal,    // no arithmetic that rounds: equal to the expected value as the tactic stores it
+};
+
+struct ExpectedOutput {
+  std::vector<int64_t> elements;   // row-major numbers of those that are compared, ascending
+  Tensor values;                   // of these; float64 where the output is floating, else its type
+  std::vector<double> magnitudes;  // parallel, for floating outputs
+  Closeness closeness = Closeness::bounded;
+  int64_t nans = 0;  // among the values
+};
+
+// How much of each output is computed and compared.
+struct Coverage {
+  int64_t elements = 4096;  // at least, where there are so many
+  int64_t terms = 0;        // or as many as this many multiplications reach
+};
+
+// Parallel to the problem's outputs. Errors: those of the reference.
+Result<std::vector<ExpectedOutput>> expected_outputs(const Problem& problem, const ProbeData& data,
+                                                     Resolution resolution, Coverage coverage);
+
+// Whether the reference computes single elements, so that large shapes cost no more than small
+// ones.
+bool is_sampled(const Problem& problem);
+
+// Whether every output of the problem is whole numbers that any order of summing gives exactly,
+// when its inputs are those of the integers probe.
+bool is_exact_on_integers(const Problem& problem);
+
+}  // namespace enginery
