@@ -19,6 +19,7 @@
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/tactic_harness.h"
+#include "tuner/gate/probe.h"
 
 namespace enginery {
 namespace {
@@ -181,6 +182,32 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
   // A part of the variants is in the folder; a problem of which none is there was not tested.
   if (b->not_in_folder > 0 && b->run == 0)
     GTEST_SKIP() << "the folder has code of none of its " << b->not_in_folder << " tactics";
+}
+
+// The tuner's gate must let through whatever is right: its bounds are derived, and no tactic of
+// ours or of a library may need wider ones.
+TEST_P(Tactics, PassTheGate) {
+  Bench* b = bench();
+  if (!b) GTEST_SKIP() << "this machine lacks the SKU";
+  if (!test_variable("ENGINERY_TEST_PTX", "").empty()) GTEST_SKIP() << "checked already";
+  const auto p = parse_problem(GetParam().text);
+  ASSERT_TRUE(p.ok()) << p.error().message;
+  for (const ProbeKind kind : {ProbeKind::symmetric, ProbeKind::wide, ProbeKind::integers}) {
+    const auto probe = Probe::make(*p, *b->device, {kind, test_seed() % 1000}, {}, 1);
+    ASSERT_TRUE(probe.ok()) << probe.error().message;
+    for (const auto& source : b->sources) {
+      const auto tactics = source->offer(*p, precisions_of(*b->device));
+      for (size_t i = 0; tactics.ok() && i < tactics->size(); ++i) {
+        const Tactic& tactic = (*tactics)[i];
+        if (tactic.view_of >= 0) continue;
+        const auto prepared = (*probe)->prepare(*source, tactic);
+        ASSERT_TRUE(prepared.ok()) << prepared.error().message;
+        const auto checked = (*probe)->check(tactic, **prepared, 2);
+        ASSERT_TRUE(checked.ok()) << checked.error().message;
+        EXPECT_EQ(checked->rejected, "") << tactic_key(tactic);
+      }
+    }
+  }
 }
 
 // Ids of oneDNN's implementations are kept in engine files: a recipe or a filter that changes must
