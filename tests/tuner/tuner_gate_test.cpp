@@ -136,8 +136,8 @@ TEST(Gate, HoldsTransformsToTheLargestElementAndToWholeNumbers) {
     PlantedProblem tuning(conv, {{"other", 1, off_by(difference), Precision::fp32, algorithm}});
     return tuning.winner();
   };
-  EXPECT_EQ(winner(2e-3, Algorithm::winograd), "other");
-  EXPECT_EQ(winner(2e-3, Algorithm::direct), "right");
+  EXPECT_EQ(winner(3e-4, Algorithm::winograd), "other");
+  EXPECT_EQ(winner(3e-4, Algorithm::direct), "right");
   EXPECT_EQ(winner(1, Algorithm::winograd), "right");
 }
 

@@ -8,7 +8,7 @@
 //             2 exp(-lambda^2 / 2) (N. Higham, T. Mary, "A new approach to probabilistic rounding
 //             error analysis", SIAM J. Sci. Comput. 41, 2019, theorem 3.1; lambda = 8: 2.5e-14).
 //             Tensor cores cut off where others round: n u more. Winograd's and Fourier's
-//             transforms mix a tile's elements: 32 times as much, of the largest magnitude of all.
+//             transforms mix a tile's elements: 4 times as much, of the largest magnitude of all.
 //             Functions such as exp: 64 u.
 //   rounding  one unit in the last place of the type in which the result is stored.
 //   least     the smallest difference that this type holds (subnormal numbers).

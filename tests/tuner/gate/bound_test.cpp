@@ -82,7 +82,7 @@ TEST(ErrorBound, IsThis) {
   };
   EXPECT_EQ(growth(sum, direct), 84);
   EXPECT_EQ(growth(sum, tensor_cores), 184);
-  EXPECT_EQ(growth(sum, transformed), 84 * 32);
+  EXPECT_EQ(growth(sum, transformed), 84 * 4);
   EXPECT_EQ(growth(functions, direct), 76);
   EXPECT_TRUE(error_bound(sum, transformed, DataType::float32).of_largest);
   EXPECT_EQ(error_bound(sum, direct, DataType::float32).rounding, 0x1p-23);
