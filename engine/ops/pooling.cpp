@@ -93,7 +93,7 @@ constexpr T smallest() {
 
 template <typename T>
 T larger(T a, T b) {
-  return a < b || b != b ? b : a;  // NaN wins, as in ONNX Runtime
+  return a < b || b != b ? b : a;  // NaN wins; in ONNX Runtime only where it is read last
 }
 
 float average(double sum, int64_t count) {

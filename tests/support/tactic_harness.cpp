@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "engine/device/format_convert.h"
 
@@ -71,6 +72,16 @@ void fill_random(const Problem& p, std::mt19937_64& random, ProblemData& data) {
     data.inputs.push_back(p.inputs[i].present ? &data.tensors[i] : nullptr);
     data.weights.push_back(p.inputs[i].present && p.inputs[i].constant ? &data.tensors[i]
                                                                        : nullptr);
+  }
+}
+
+void plant_nan(const Problem& p, ProblemData& data) {
+  for (size_t i = 0; i < data.tensors.size(); ++i) {
+    Tensor& t = data.tensors[i];
+    if (!p.inputs[i].present || p.inputs[i].constant || t.type() != DataType::float32 || !t.size())
+      continue;
+    const size_t at = (i == 0 ? 1 : 3) * static_cast<size_t>(t.size()) / 4;
+    t.mutable_data<float>()[at] = std::numeric_limits<float>::quiet_NaN();
   }
 }
 

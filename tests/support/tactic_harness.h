@@ -18,6 +18,9 @@ struct ProblemData {
 // Not copyable in effect: `inputs` and `weights` point into `tensors`. Fills `data`.
 void fill_random(const Problem& problem, std::mt19937_64& random, ProblemData& data);
 
+// Puts a NaN into every float input that is no weight, each at another place.
+void plant_nan(const Problem& problem, ProblemData& data);
+
 // Device memory between two red zones.
 struct GuardedMemory {
   DeviceMemory memory;

@@ -46,6 +46,11 @@ class Emulation {
     fill_random(problem_, random, data_);
     expected_ = run_problem_reference(problem_, data_.inputs).value();
   }
+  // From here on the inputs have NaN in them.
+  void with_nan() {
+    plant_nan(problem_, data_);
+    expected_ = run_problem_reference(problem_, data_.inputs).value();
+  }
   Result<std::vector<Tactic>> offer() const {
     return source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16});
   }
@@ -115,6 +120,31 @@ std::string name_of_case(const testing::TestParamInfo<FixedCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Emulated, FixedList, testing::ValuesIn(fixed_cases()), name_of_case);
+
+// An overflow upstream must show: fmaxf and fminf would turn its NaN into a number.
+TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
+  constexpr FixedCase kCases[] = {
+      {"binary kind=max | float32[3x37] float32[3x37] | act kind=relu", 61, "pointwise/flat("},
+      {"binary kind=min | float32[3x37] float32[3x37] | act kind=clip alpha=0 beta=6", 61,
+       "pointwise/flat("},
+      {"act kind=hard_sigmoid alpha=0.2 beta=0.5 | float32[3x37]", 61, "pointwise/flat("},
+      {"act kind=hard_swish | float32[3x37]", 61, "pointwise/flat("},
+      {"reduce_max_first", 61, "reduce/threads("},
+      {"reduce_min_middle", 61, "reduce/threads("},
+      {"max_pool_3x3_s2", 61, "pool/window(float32"},
+      {"global_max", 61, "pool/global(float32"},
+  };
+  for (const FixedCase& c : kCases) {
+    SCOPED_TRACE(c.problem);
+    Emulation emulation(problem_text(c.problem), c.compute_capability, 1);
+    emulation.with_nan();
+    const auto tactics = emulation.offer();
+    ASSERT_TRUE(tactics.ok()) << tactics.error().message;
+    const Tactic* tactic = find_tactic(*tactics, c.tactic);
+    ASSERT_TRUE(tactic) << c.tactic;
+    emulation.expect_right(*tactic);
+  }
+}
 
 // "conv_mma SPLIT_K=1": which side of its branches a plan's text takes. Sizes that only scale a
 // loop are no branches.

@@ -47,8 +47,7 @@ void store_lanes(const Conv1x1Arguments& a, const float* values, const float* re
                  int lanes) {
   for (int i = 0; i < lanes; ++i) {
     float x = values[i] + (residual ? residual[i] : 0.0f);
-    x = x > a.low ? x : a.low;
-    out[i] = x < a.high ? x : a.high;
+    out[i] = clip(x, a.low, a.high);
   }
 }
 

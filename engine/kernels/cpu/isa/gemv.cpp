@@ -29,8 +29,7 @@ inline void dot_rows(const GemvArguments& a, const float* x, int64_t n, float* y
     float total = sum_of(acc[r][0] + acc[r][1]);
     for (int64_t i = k; i < a.k; ++i) total += w[r * a.k + i] * x[i];
     if (a.bias) total += a.bias[n + r];
-    total = total > a.low ? total : a.low;
-    y[n + r] = total < a.high ? total : a.high;
+    y[n + r] = clip(total, a.low, a.high);
   }
 }
 

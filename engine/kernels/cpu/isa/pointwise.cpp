@@ -1,5 +1,5 @@
 // Chains of pointwise steps with broadcast operands, in pieces that stay in L1: every operand is
-// read once from memory, the result written once.
+// read once from memory, the result written once. NaN goes through every step but thresholded_relu.
 #include "engine/kernels/cpu/isa/pointwise.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
@@ -23,11 +23,6 @@ inline float erf_of(float v) {
             t;
   float y = 1.0f - p * fast_exp(-x * x);
   return v < 0 ? -y : y;
-}
-
-inline float between(float v, float low, float high) {
-  v = v > low ? v : low;
-  return v < high ? v : high;
 }
 
 // The functions that are the C library's, one value at a time.
@@ -65,9 +60,9 @@ void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
   float alpha = s.alpha, beta = s.beta;
   switch (s.function) {
     case PointwiseFunction::relu:
-      ENGINERY_EACH(v > 0 ? v : 0.0f)
+      ENGINERY_EACH(0.0f > v ? 0.0f : v)
     case PointwiseFunction::clip:
-      ENGINERY_EACH(between(v, alpha, beta))
+      ENGINERY_EACH(clip(v, alpha, beta))
     case PointwiseFunction::leaky_relu:
       ENGINERY_EACH(v < 0 ? alpha * v : v)
     case PointwiseFunction::elu:
@@ -79,9 +74,9 @@ void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     case PointwiseFunction::sigmoid:
       ENGINERY_EACH(sigmoid_of(v))
     case PointwiseFunction::hard_sigmoid:
-      ENGINERY_EACH(between(alpha * v + beta, 0, 1))
+      ENGINERY_EACH(clip(alpha * v + beta, 0, 1))
     case PointwiseFunction::hard_swish:
-      ENGINERY_EACH(v * between(v * (1.0f / 6) + 0.5f, 0, 1))
+      ENGINERY_EACH(v * clip(v * (1.0f / 6) + 0.5f, 0, 1))
     case PointwiseFunction::swish:
       ENGINERY_EACH(v * sigmoid_of(v))
     case PointwiseFunction::tanh:
@@ -105,7 +100,7 @@ void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     case PointwiseFunction::reciprocal:
       ENGINERY_EACH(1.0f / v)
     case PointwiseFunction::sign:
-      ENGINERY_EACH(v > 0 ? 1.0f : v < 0 ? -1.0f : 0.0f)
+      ENGINERY_EACH(v > 0 ? 1.0f : v < 0 ? -1.0f : v)
     case PointwiseFunction::erf:
       ENGINERY_EACH(erf_of(v))
     case PointwiseFunction::floor:
@@ -143,9 +138,9 @@ inline void combine_with(PointwiseFunction f, float* __restrict values,
     case PointwiseFunction::reverse_div:
       ENGINERY_EACH(x / v)
     case PointwiseFunction::min:
-      ENGINERY_EACH(v < x ? v : x)
+      ENGINERY_EACH(smaller(v, x))
     case PointwiseFunction::max:
-      ENGINERY_EACH(v > x ? v : x)
+      ENGINERY_EACH(larger(v, x))
     case PointwiseFunction::prelu:
       ENGINERY_EACH(v < 0 ? x * v : v)
     default:

@@ -56,12 +56,11 @@ void pool_scalar(const PoolArguments& a, const float* image, const Span& y, cons
     for (int64_t kx = x.begin; kx < x.end; ++kx) {
       float value = image[((y.origin + ky * a.dilation_h) * a.in_w + x.origin + kx * a.dilation_w) *
                           a.channels];
-      acc = kAverage ? acc + value : acc > value ? acc : value;
+      acc = kAverage ? acc + value : larger(acc, value);
     }
   }
   if (kAverage) acc *= factor;
-  acc = acc > a.low ? acc : a.low;
-  *out = acc < a.high ? acc : a.high;
+  *out = clip(acc, a.low, a.high);
 }
 
 template <bool kAverage>

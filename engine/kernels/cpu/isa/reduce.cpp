@@ -9,8 +9,8 @@ namespace {
 
 template <CpuReduction kKind>
 inline float joined(float acc, float x) {
-  if (kKind == CpuReduction::max) return acc > x ? acc : x;
-  if (kKind == CpuReduction::min) return acc < x ? acc : x;
+  if (kKind == CpuReduction::max) return larger(acc, x);
+  if (kKind == CpuReduction::min) return smaller(acc, x);
   if (kKind == CpuReduction::sum_square) return acc + x * x;
   return acc + x;
 }

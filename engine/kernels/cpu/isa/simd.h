@@ -33,14 +33,24 @@ inline void store(float* p, Vector v) {
 inline Vector broadcast(float x) {
   return x - Vector{};
 }
-inline Vector larger(Vector a, Vector b) {
-  return a > b ? a : b;
+// The larger, or the one that is NaN. The type decides: a float or a Vector.
+inline float larger(float a, float b) {
+  return a > b || a != a ? a : b;
 }
-inline Vector smaller(Vector a, Vector b) {
-  return a < b ? a : b;
+inline Vector larger(Vector a, Vector b) {
+  return (a > b) | (a != a) ? a : b;
+}
+inline float smaller(float a, float b) {
+  return a < b || a != a ? a : b;
+}
+// Written so that NaN stays: no comparison with it holds, and v is what is left.
+inline float clip(float v, float low, float high) {
+  v = low > v ? low : v;
+  return high < v ? high : v;
 }
 inline Vector clip(Vector v, float low, float high) {
-  return smaller(larger(v, broadcast(low)), broadcast(high));
+  v = broadcast(low) > v ? broadcast(low) : v;
+  return broadcast(high) < v ? broadcast(high) : v;
 }
 
 inline int64_t least(int64_t a, int64_t b) {

@@ -37,9 +37,9 @@ std::string binary_text(BinaryKind kind) {
     case BinaryKind::pow:
       return "powf(u0, u1)";
     case BinaryKind::min:
-      return "fminf(u0, u1)";
+      return "smaller(u0, u1)";
     case BinaryKind::max:
-      return "fmaxf(u0, u1)";
+      return "larger(u0, u1)";
     default:
       return {};
   }

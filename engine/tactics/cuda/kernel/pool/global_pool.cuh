@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const WindowArgs a) {
       load_vector<WIDTH>(
           static_cast<const TX*>(a.x) + (static_cast<long long>(n) * pixels + i) * a.c + c, u);
 #pragma unroll
-      for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? fmaxf(v[k], u[k]) : v[k] + u[k];
+      for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? larger(v[k], u[k]) : v[k] + u[k];
     }
   }
 #pragma unroll
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const WindowArgs a) {
       for (int k = 0; k < WIDTH; ++k) {
         float other = parts[line + half][lane * WIDTH + k];
         float& mine = parts[line][lane * WIDTH + k];
-        mine = MAXIMUM ? fmaxf(mine, other) : mine + other;
+        mine = MAXIMUM ? larger(mine, other) : mine + other;
       }
     }
   }

@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
                              ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c + c,
                          u);
 #pragma unroll
-      for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? fmaxf(v[k], u[k]) : v[k] + u[k];
+      for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? larger(v[k], u[k]) : v[k] + u[k];
     }
   }
   if (!MAXIMUM) {

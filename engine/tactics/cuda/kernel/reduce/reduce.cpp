@@ -31,9 +31,9 @@ std::optional<ReduceText> text_of(ReduceKind kind) {
     case ReduceKind::mean:
       return ReduceText{"0.0f", "x", "p + q", "p / n"};
     case ReduceKind::max:
-      return ReduceText{"-INFINITY", "x", "fmaxf(p, q)", "p"};
+      return ReduceText{"-INFINITY", "x", "larger(p, q)", "p"};
     case ReduceKind::min:
-      return ReduceText{"INFINITY", "x", "fminf(p, q)", "p"};
+      return ReduceText{"INFINITY", "x", "smaller(p, q)", "p"};
     case ReduceKind::prod:
       return ReduceText{"1.0f", "x", "p * q", "p"};
     case ReduceKind::sum_square:

@@ -5,6 +5,18 @@
 #define INFINITY __int_as_float(0x7f800000)
 #endif
 
+// fmaxf and fminf would lose NaN: an overflow upstream must show in the result.
+__device__ __forceinline__ float larger(float a, float b) {
+  return a > b || a != a ? a : b;
+}
+__device__ __forceinline__ float smaller(float a, float b) {
+  return a < b || a != a ? a : b;
+}
+__device__ __forceinline__ float clip(float x, float low, float high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+
 struct half_t {
   unsigned short bits;
 };

@@ -114,9 +114,9 @@ std::string activation_text(const Activation& op, const std::string& x) {
   std::string a = literal(op.alpha), b = literal(op.beta);
   switch (op.kind) {
     case ActivationKind::relu:
-      return "fmaxf(" + x + ", 0.0f)";
+      return x + " < 0 ? 0.0f : " + x;
     case ActivationKind::clip:
-      return "fminf(fmaxf(" + x + ", " + a + "), " + b + ")";
+      return "clip(" + x + ", " + a + ", " + b + ")";
     case ActivationKind::leaky_relu:
       return x + " < 0 ? " + a + " * " + x + " : " + x;
     case ActivationKind::elu:
@@ -128,9 +128,9 @@ std::string activation_text(const Activation& op, const std::string& x) {
     case ActivationKind::sigmoid:
       return "1.0f / (1.0f + expf(-(" + x + ")))";
     case ActivationKind::hard_sigmoid:
-      return "fmaxf(0.0f, fminf(1.0f, " + a + " * " + x + " + " + b + "))";
+      return "clip(" + a + " * " + x + " + " + b + ", 0.0f, 1.0f)";
     case ActivationKind::hard_swish:
-      return x + " * fmaxf(0.0f, fminf(1.0f, " + x + " / 6.0f + 0.5f))";
+      return x + " * clip(" + x + " / 6.0f + 0.5f, 0.0f, 1.0f)";
     case ActivationKind::swish: {
       std::string slope = op.alpha == 0 || op.alpha == 1 ? x : a + " * " + x;
       return x + " / (1.0f + expf(-(" + slope + ")))";
