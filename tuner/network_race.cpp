@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/runtime/execution.h"
+#include "engine/runtime/sample_inputs.h"
 
 namespace enginery {
 namespace {
@@ -51,14 +52,15 @@ struct NetworkCandidate {
   Status add(const std::shared_ptr<const Program>& program) {
     TRY(auto made, Execution::make(program));
     Execution& execution = *copies.emplace_back(std::move(made));
+    const Plan& plan = program->plan();
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
-    auto buffer = [&](int tensor) {
-      const TensorType& type = program->plan().tensors[static_cast<size_t>(tensor)].type;
-      return host.emplace_back(sample_input(type)).mutable_bytes();
-    };
-    for (const int t : program->plan().inputs) inputs.push_back(buffer(t));
-    for (const int t : program->plan().outputs) outputs.push_back(buffer(t));
+    for (Tensor& input : sample_inputs(plan))
+      inputs.push_back(host.emplace_back(std::move(input)).raw());
+    for (const int t : plan.outputs) {
+      const TensorType& type = plan.tensors[static_cast<size_t>(t)].type;
+      outputs.push_back(host.emplace_back(type.type, type.dims).mutable_bytes());
+    }
     return execution.run(inputs, outputs);
   }
 

@@ -61,17 +61,30 @@ Result<Bytes> assemble(const LoadedModel& model, const Network& network,
                        const TacticSelection& selection, const Target& target,
                        const BuildOptions& options);
 
-// How an engine's outputs compare with the reference's on the same seeded random input.
+// What an engine is verified with.
+struct VerifyOptions {
+  // Parallel to the model's inputs; none: made up (made_up_inputs.h).
+  std::vector<Tensor> inputs;
+  // Above this some rows of the batch are compared, one at least: the reference computes a few
+  // GFLOP a second.
+  double max_reference_flops = 3e11;
+};
+
+// How an engine's outputs compare with the reference's on the same input.
 struct Accuracy {
-  double worst_error = 0;  // relative_error, over the outputs; infinite where shapes differ
-  double bar = 0;          // accuracy_bar: what it may be
-  std::string skipped;     // why nothing was compared (the network is too large), else empty
+  double worst_error = 0;          // Comparison::error, over the outputs; infinite: shapes differ
+  double bar = 0;                  // accuracy_bar of the precisions that its tactics use
+  std::string wrong;               // what is wrong, and where it begins; "" for a right engine
+  std::string skipped;             // why nothing was compared (made-up data that an operator
+                                   // refuses); else ""
+  std::vector<std::string> notes;  // for the user: what was not compared
 };
 // Runs `content` and, operator by operator, the model as it was imported, so that an error of a
-// pass shows as well as one of a kernel. Errors: untrusted (damaged content), those of preparing
-// and running it; a wrong result is none: the caller compares error and bar.
+// pass shows as well as one of a kernel; compare_outputs.h says what counts as right. Errors:
+// untrusted (damaged content), invalid_argument (given inputs that do not fit or that an operator
+// refuses), those of preparing and running it; a wrong result is none.
 Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
-                                const Target& target, const BuildOptions& options);
+                                const Target& target, const VerifyOptions& options = {});
 // What a right engine's outputs may differ by, relatively, for the least exact of the precisions.
 double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind);
 
@@ -80,6 +93,7 @@ struct Profile {
   double median_us = 0;         // host buffers in, host buffers out
   double device_median_us = 0;  // the launches alone
   std::vector<double> step_us;  // parallel to Plan::steps; 0 for views
+  std::string skipped;          // why nothing was measured (VerifyOptions); else ""
 };
 // `clock` times the runs and ends them: they stop when enough were made or the time is up. Errors:
 // untrusted, unsupported (the device cannot measure), those of preparing and running.

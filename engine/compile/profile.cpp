@@ -4,6 +4,7 @@
 #include "engine/base/statistics.h"
 #include "engine/compile/compile.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/sample_inputs.h"
 
 namespace enginery {
 namespace {
@@ -40,22 +41,22 @@ Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Targ
   TRY(EngineFile engine, read_unsigned_engine(std::move(content)));
   TRY(auto program, Program::make(std::move(engine.plan), *target.device, target.sources));
   TRY(auto execution, Execution::make(program));
-  std::vector<Tensor> tensors;
-  for (const auto* list : {&program->plan().inputs, &program->plan().outputs}) {
-    for (const int t : *list) {
-      const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
-      tensors.push_back(sample_input(type));
-    }
-  }
+  const std::vector<Tensor> samples = sample_inputs(program->plan());
+  std::vector<Tensor> results;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (i < program->plan().inputs.size())
-      inputs.push_back(tensors[i].raw());
-    else
-      outputs.push_back(tensors[i].mutable_bytes());
+  for (const Tensor& t : samples) inputs.push_back(t.raw());
+  for (const int t : program->plan().outputs) {
+    const TensorType& type = program->plan().tensors[static_cast<size_t>(t)].type;
+    outputs.push_back(results.emplace_back(type.type, type.dims).mutable_bytes());
   }
   Profile out;
+  // Made-up data that an operator refuses says nothing about the engine.
+  if (const Status once = execution->run(inputs, outputs); !once.ok()) {
+    if (once.error().code != ErrorCode::invalid_argument) return once.error();
+    out.skipped = "made-up inputs do not fit the model (" + once.error().message + ")";
+    return out;
+  }
   TRY(out.median_us, median_of_runs(clock, [&]() -> Result<double> {
         const double start = now_us(clock);
         CHECK_OK(execution->run(inputs, outputs));

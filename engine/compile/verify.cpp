@@ -1,63 +1,166 @@
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <random>
 
+#include "engine/compile/compare_outputs.h"
 #include "engine/compile/compile.h"
-#include "engine/graph/run_graph.h"
+#include "engine/compile/first_divergence.h"
+#include "engine/graph/made_up_inputs.h"
 #include "engine/runtime/execution.h"
 
 namespace enginery {
 namespace {
 
-// The reference computes a few GFLOP a second: beyond this it would take minutes.
-constexpr double kMaxReferenceFlops = 3e11;
 constexpr uint64_t kSeed = 20261121;
 
-double total_flops(const Plan& plan) {
+// What the reference has to compute, worlds included.
+double reference_flops(const Plan& plan, const Graph& imported) {
   double sum = 0;
   for (const PlanStep& step : plan.steps) sum += flop_count(step.problem);
-  return sum;
+  return decides_before_products(imported) ? kWorlds * sum : sum;
 }
 
-// Smooth values in [-1, 1] with structure at several scales.
-Tensor test_input(const TensorType& type, float integer, std::mt19937_64& random) {
-  Tensor out(DataType::float32, type.dims);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  float slow = 0, fast = 0;
-  for (float& v : out.mutable_data<float>()) {
-    slow += 0.02f * (uniform(random) - slow);
-    fast += 0.5f * (uniform(random) - fast);
-    v = is_floating(type.type) ? 4 * slow + fast : integer;
+// What the chosen tactics compute and store in.
+std::set<Precision> precisions_of(const Plan& plan) {
+  std::set<Precision> out{Precision::fp32};
+  for (const PlanStep& step : plan.steps) out.insert(step.tactic.compute);
+  for (const PlanTensor& tensor : plan.tensors) {
+    if (tensor.format.type == DataType::float16) out.insert(Precision::fp16);
+    if (tensor.format.type == DataType::bfloat16) out.insert(Precision::bf16);
   }
-  return convert(out, type.type);
-}
-
-// Tensors in the order of the model's inputs and outputs. By position, not by name: a pass that
-// removes an identity between an input and an output gives one value both roles.
-struct Sample {
-  std::vector<Tensor> inputs, expected;
-};
-
-Result<Sample> sample_of(const Graph& graph, float integer) {
-  Sample out;
-  std::map<std::string, Tensor> by_name;
-  std::mt19937_64 random(kSeed);
-  for (const ValueId v : graph.inputs()) {
-    const Value& value = graph.value(v);
-    out.inputs.push_back(test_input(value.type, integer, random));
-    by_name.emplace(value.name, out.inputs.back());
-  }
-  TRY(const auto results, run_graph(graph, by_name));
-  for (const ValueId v : graph.outputs()) out.expected.push_back(results.at(graph.value(v).name));
   return out;
 }
 
-// Integers are ones: masks that hide nothing (what they hide has no precision in float16) and
-// positions that most tables have; zeros where the reference finds no such position.
-Result<Sample> sample_of(const Graph& graph) {
-  auto ones = sample_of(graph, 1);
-  return ones.ok() ? std::move(ones) : sample_of(graph, 0);
+// The size of the first dimension of every input and output, where they have one in common.
+int64_t common_rows(const Graph& graph) {
+  int64_t rows = -1;
+  for (const auto* list : {&graph.inputs(), &graph.outputs()}) {
+    for (const ValueId v : *list) {
+      const Dims& dims = graph.value(v).type.dims;
+      if (dims.empty() || (rows >= 0 && dims[0] != rows)) return 1;
+      rows = dims[0];
+    }
+  }
+  return std::max<int64_t>(rows, 1);
+}
+
+// The graph on fewer rows; nothing where it does not let itself be cut (a Reshape to whole sizes).
+std::optional<Graph> with_rows(const Graph& graph, int64_t rows) {
+  std::map<std::string, Dims> shapes;
+  for (const ValueId v : graph.inputs()) {
+    Dims dims = graph.value(v).type.dims;
+    dims[0] = rows;
+    shapes[graph.value(v).name] = std::move(dims);
+  }
+  auto cut = specialize(graph, shapes);
+  if (!cut) return std::nullopt;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Dims dims = graph.value(graph.outputs()[i]).type.dims;
+    dims[0] = rows;
+    if (cut->graph.value(cut->graph.outputs()[i]).type.dims != dims) return std::nullopt;
+  }
+  return std::move(cut->graph);
+}
+
+// Row i of the result is row i modulo the tensor's rows: a model that mixes its rows gives the same
+// for repeated ones, or is refused.
+Tensor repeated(const Tensor& t, int64_t rows) {
+  if (t.rank() == 0 || t.dims()[0] == rows || t.dims()[0] == 0) return t;
+  Dims dims = t.dims();
+  dims[0] = rows;
+  Tensor out(t.type(), dims);
+  const auto row = static_cast<size_t>(t.bytes() / t.dims()[0]);
+  auto* to = static_cast<std::byte*>(out.mutable_bytes());
+  for (int64_t i = 0; i < rows; ++i) {
+    std::memcpy(to + static_cast<size_t>(i) * row,
+                static_cast<const std::byte*>(t.raw()) + static_cast<size_t>(i % t.dims()[0]) * row,
+                row);
+  }
+  return out;
+}
+
+// What the engine is held against: the reference on `graph`, which is the model or its first rows.
+struct Expectation {
+  Graph graph;
+  int64_t rows = 1, compared_rows = 1;
+  std::vector<Tensor> inputs;  // of `graph`
+  std::vector<DecidedValue> outputs;
+};
+
+DecidedValue repeated(DecidedValue value, const Expectation& expected) {
+  if (expected.compared_rows == expected.rows) return value;
+  for (Tensor& world : value.worlds) world = repeated(world, expected.rows);
+  if (!value.choice) return value;
+  Choice choice = *value.choice;
+  const bool along_rows = choice.size * choice.inner == choice.scores.size();
+  choice.scores = repeated(choice.scores, expected.rows);
+  value.choice = along_rows ? nullptr : std::make_shared<const Choice>(std::move(choice));
+  return value;
+}
+
+Expectation cut_to_budget(const Graph& imported, double flops, double most) {
+  Expectation out{imported, common_rows(imported), 1, {}, {}};
+  out.compared_rows = out.rows;
+  if (flops <= most || out.rows == 1) return out;
+  int64_t rows = static_cast<int64_t>(most / (flops / static_cast<double>(out.rows)));
+  // An odd number: then neighbouring tiles of a kernel never hold the same rows.
+  rows = std::clamp<int64_t>(rows - (rows % 2 == 0), 1, out.rows);
+  if (auto cut = with_rows(imported, rows)) {
+    out.graph = std::move(*cut);
+    out.compared_rows = rows;
+  }
+  return out;
+}
+
+// Made-up values within what the graph asks for; where that does not do, ones and then zeros for
+// integers.
+std::vector<std::vector<Tensor>> made_up(const Graph& graph) {
+  std::vector<std::vector<Tensor>> out{made_up_inputs(graph, kSeed)};
+  for (const double integer : {1.0, 0.0}) {
+    std::vector<Tensor> inputs = out[0];
+    for (Tensor& t : inputs) {
+      if (!is_floating(t.type())) t = made_up_input(t.tensor_type(), {integer, integer}, kSeed);
+    }
+    out.push_back(std::move(inputs));
+  }
+  return out;
+}
+
+// Fills in inputs and outputs. Errors: invalid_argument where an operator refuses the data.
+Status compute(Expectation& expected, const std::vector<std::vector<Tensor>>& candidates,
+               double bar) {
+  Status first;
+  for (const std::vector<Tensor>& inputs : candidates) {
+    auto outputs = run_decided(expected.graph, inputs, bar);
+    if (outputs) {
+      expected.inputs = inputs;
+      expected.outputs = std::move(*outputs);
+      return {};
+    }
+    if (outputs.error().code != ErrorCode::invalid_argument) return outputs.error();
+    if (first.ok()) first = outputs.error();
+  }
+  return first;
+}
+
+Status check_given(const Graph& graph, const std::vector<Tensor>& given) {
+  bool fits = given.size() == graph.inputs().size();
+  for (size_t i = 0; fits && i < given.size(); ++i)
+    fits = given[i].tensor_type() == graph.value(graph.inputs()[i]).type;
+  if (fits) return {};
+  return Error{ErrorCode::invalid_argument, "the given inputs are not those of the model"};
+}
+
+// The first rows of what was given.
+std::vector<Tensor> first_rows(const std::vector<Tensor>& given, const Graph& graph) {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const TensorType& type = graph.value(graph.inputs()[i]).type;
+    Tensor t(type.type, type.dims);
+    if (t.bytes() > 0)
+      std::memcpy(t.mutable_bytes(), given[i].raw(), static_cast<size_t>(t.bytes()));
+    out.push_back(std::move(t));
+  }
+  return out;
 }
 
 Result<std::vector<Tensor>> run_engine(Plan plan, const Target& target,
@@ -78,14 +181,39 @@ Result<std::vector<Tensor>> run_engine(Plan plan, const Target& target,
 }
 
 // Whether the engine takes and gives what the model does, in the same order.
-bool has_signature_of(const Plan& plan, const Sample& sample) {
-  auto same = [&](const std::vector<int>& tensors, const std::vector<Tensor>& expected) {
-    return std::equal(tensors.begin(), tensors.end(), expected.begin(), expected.end(),
-                      [&](int t, const Tensor& tensor) {
-                        return plan.tensors[static_cast<size_t>(t)].type == tensor.tensor_type();
+bool has_signature_of(const Plan& plan, const Graph& graph) {
+  const auto same = [&](const std::vector<int>& tensors, const std::vector<ValueId>& values) {
+    return std::equal(tensors.begin(), tensors.end(), values.begin(), values.end(),
+                      [&](int t, ValueId v) {
+                        return plan.tensors[static_cast<size_t>(t)].type == graph.value(v).type;
                       });
   };
-  return same(plan.inputs, sample.inputs) && same(plan.outputs, sample.expected);
+  return same(plan.inputs, graph.inputs()) && same(plan.outputs, graph.outputs());
+}
+
+void compare(const std::vector<Tensor>& outputs, const Expectation& expected,
+             const ComparisonBars& bars, Accuracy& out) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const DecidedValue value = repeated(expected.outputs[i], expected);
+    const Comparison one = compare_output(outputs[i], value, bars);
+    out.worst_error = std::max(out.worst_error, one.error);
+    const std::string name =
+        "output '" + expected.graph.value(expected.graph.outputs()[i]).name + "'";
+    if (!one.wrong.empty() && out.wrong.empty()) out.wrong = name + " " + one.wrong;
+    if (!one.note.empty()) out.notes.push_back(name + ": " + one.note);
+  }
+}
+
+// Which layer's, if a pass made it.
+void name_layer(const LoadedModel& model, const Expectation& expected, Accuracy& out) {
+  if (out.wrong.empty()) return;
+  std::optional<Graph> optimised = model.graph;
+  if (expected.compared_rows < expected.rows)
+    optimised = with_rows(model.graph, expected.compared_rows);
+  if (!optimised) return;
+  const auto first = first_divergence(expected.graph, *optimised, expected.inputs, out.bar);
+  if (first && !first->empty())
+    out.wrong += "; a pass changed the model: the first layer that diverges is " + *first;
 }
 
 }  // namespace
@@ -97,23 +225,36 @@ double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind) {
 }
 
 Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
-                                const Target& target, const BuildOptions& options) {
+                                const Target& target, const VerifyOptions& options) {
   Accuracy out;
-  out.bar = accuracy_bar(options.precisions, target.device->info().kind);
   TRY(EngineFile engine, read_unsigned_engine(std::move(content)));
-  if (double flops = total_flops(engine.plan); flops > kMaxReferenceFlops) {
-    out.skipped =
-        "the reference would need " + std::to_string(static_cast<int64_t>(flops / 1e9)) + " GFLOP";
-    return out;
-  }
-  TRY(const Sample sample, sample_of(model.imported));
-  if (!has_signature_of(engine.plan, sample)) {
+  const std::set<Precision> precisions = precisions_of(engine.plan);
+  out.bar = accuracy_bar(precisions, target.device->info().kind);
+  if (!has_signature_of(engine.plan, model.imported)) {
     out.worst_error = std::numeric_limits<double>::infinity();
+    out.wrong = "the engine's inputs and outputs are not the model's";
     return out;
   }
-  TRY(const std::vector<Tensor> outputs, run_engine(std::move(engine.plan), target, sample.inputs));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    out.worst_error = std::max(out.worst_error, relative_error(outputs[i], sample.expected[i]));
+  Expectation expected = cut_to_budget(model.imported, reference_flops(engine.plan, model.imported),
+                                       options.max_reference_flops);
+  if (!options.inputs.empty()) {
+    CHECK_OK(check_given(model.imported, options.inputs));
+    CHECK_OK(compute(expected, {first_rows(options.inputs, expected.graph)}, out.bar));
+  } else if (const Status made = compute(expected, made_up(expected.graph), out.bar); !made.ok()) {
+    if (made.error().code != ErrorCode::invalid_argument) return made.error();
+    out.skipped = "made-up inputs do not fit the model (" + made.error().message +
+                  "); --input gives real ones";
+    return out;
+  }
+  if (expected.compared_rows < expected.rows) {
+    out.notes.push_back("compared with the reference on " + std::to_string(expected.compared_rows) +
+                        " rows, repeated over the batch of " + std::to_string(expected.rows));
+  }
+  std::vector<Tensor> inputs;
+  for (const Tensor& t : expected.inputs) inputs.push_back(repeated(t, expected.rows));
+  TRY(const std::vector<Tensor> outputs, run_engine(std::move(engine.plan), target, inputs));
+  compare(outputs, expected, {out.bar, precisions.contains(Precision::fp16)}, out);
+  name_layer(model, expected, out);
   return out;
 }
 

@@ -3,7 +3,8 @@
 namespace enginery {
 
 Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
-                                                const std::map<std::string, Tensor>& inputs) {
+                                                const std::map<std::string, Tensor>& inputs,
+                                                const ValueMade& made) {
   std::vector<std::optional<Tensor>> values(static_cast<size_t>(graph.value_count()));
   for (ValueId v = 0; v < graph.value_count(); ++v)
     values[static_cast<size_t>(v)] = graph.value(v).constant;
@@ -25,8 +26,10 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
     const auto out = run_reference(node.op, in);
     if (!out)
       return out.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) + ")");
-    for (size_t i = 0; i < node.outputs.size(); ++i)
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (made) made(node.outputs[i], (*out)[i]);
       values[static_cast<size_t>(node.outputs[i])] = std::move((*out)[i]);
+    }
     for (const ValueId v : node.inputs) {
       if (v != kNoValue && --readers_left[static_cast<size_t>(v)] == 0 && !graph.is_output(v))
         values[static_cast<size_t>(v)].reset();

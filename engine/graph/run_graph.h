@@ -2,6 +2,7 @@
 // importers are checked against. Slow; thread-safe.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -9,9 +10,13 @@
 
 namespace enginery {
 
+// Called with what each node has made.
+using ValueMade = std::function<void(ValueId, const Tensor&)>;
+
 // `inputs` by name, one for each of the graph's inputs; symbolic sizes come from them. Gives the
 // graph's outputs by name. Errors: those of the references, with the node's name.
 Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
-                                                const std::map<std::string, Tensor>& inputs);
+                                                const std::map<std::string, Tensor>& inputs,
+                                                const ValueMade& made = {});
 
 }  // namespace enginery

@@ -260,14 +260,4 @@ Result<std::vector<double>> Execution::profile(int rounds) {
   return medians;
 }
 
-Tensor sample_input(const TensorType& type) {
-  // A prime: no power-of-two stride meets the same value again and again.
-  constexpr size_t kPeriod = 251;
-  Tensor out(DataType::float32, type.dims);
-  auto values = out.mutable_data<float>();
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = is_floating(type.type) ? static_cast<float>(i % kPeriod) / 125 - 1 : 0;
-  return convert(out, type.type);
-}
-
 }  // namespace enginery

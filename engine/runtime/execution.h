@@ -81,8 +81,4 @@ class Execution {
   std::vector<LaunchBatch> step_batches_;  // recorded by the first profile(); empty for views
 };
 
-// An input to time a network with where none is given, never to judge its results: varied floats in
-// [-1, 1]; zeros for integers, which may be positions.
-Tensor sample_input(const TensorType& type);
-
 }  // namespace enginery

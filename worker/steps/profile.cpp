@@ -9,6 +9,7 @@ Result<StepOutputs> profile_step(const StepContext& step) {
   TRY(const Target* target, step.session.target());
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
   TRY(const Profile profile, profile_content(content, *target));
+  if (!profile.skipped.empty()) step.hooks.log("not timed: " + profile.skipped);
   TRY(const Bytes provenance, write_provenance(make_provenance(step, sha256(*content), profile)));
   StepOutputs out;
   out.blobs["unsigned"] = *content + provenance;

@@ -52,6 +52,8 @@ struct StepContext {
   std::string worker = {};  // who runs it; recorded in timings and provenance
   StepHooks hooks = {};
   TuneSettings tuning = {};
+  // What verify runs the model on, parallel to its inputs; none: made up.
+  std::vector<Tensor> verify_inputs = {};
 };
 
 // The named blob of an earlier step. internal: it was not handed over.

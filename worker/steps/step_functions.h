@@ -28,8 +28,9 @@ Result<StepOutputs> tune_step(const StepContext& step);
 // and leaves `unsigned` as well. incompatible: choices of another network.
 Result<StepOutputs> assemble_step(const StepContext& step);
 
-// Compares the content's outputs with the reference's. Metrics: error, bar; fact: verify_skipped
-// where it was not possible. Above the bar: `rejected`.
+// Compares the content's outputs with the reference's, on the context's inputs or made-up ones.
+// Metrics: error, bar; facts: verify_skipped where it was not possible, verify_notes (lines). A
+// wrong output: `rejected`.
 Result<StepOutputs> verify_step(const StepContext& step);
 
 // Times the content. Blob: unsigned (content and provenance); metrics: latency_ms,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/compile/compile.h"
+#include "engine/graph/text.h"
 #include "tests/engine/import/model_builder.h"
 #include "tuner/analytic_choice.h"
 
@@ -23,10 +24,22 @@ inline ModelBuilder two_outputs() {
   return model;
 }
 
+// A graph's text as a model that is imported and has gone through the passes.
+inline LoadedModel loaded_from(const std::string& text, const PassOptions& passes) {
+  LoadedModel out;
+  out.imported = parse_graph("graph t {\n" + text + "\n}").value();
+  out.graph = out.imported;
+  const Status run = run_passes(out.graph, passes);
+  EXPECT_TRUE(run.ok()) << run.error().message;
+  return out;
+}
+
 // One model with the device that it is built for.
 struct Build {
   explicit Build(const ModelBuilder& source, const PassOptions& passes = {})
-      : model(load_model(source.source(), "net", one_thread(), passes).value()),
+      : Build(load_model(source.source(), "net", one_thread(), passes).value()) {}
+  explicit Build(LoadedModel loaded)
+      : model(std::move(loaded)),
         target(open_target("cpu-sse41", one_thread()).value()),
         network(lower_model(model, target, one_thread()).value()),
         selection(analytic_choice(network, target.sources).value()) {}
@@ -36,7 +49,7 @@ struct Build {
     EXPECT_TRUE(bytes.ok()) << bytes.error().message;
     return std::make_shared<const Bytes>(bytes.ok() ? std::move(*bytes) : Bytes());
   }
-  Result<Accuracy> verify() const { return verify_content(model, content(), target, one_thread()); }
+  Result<Accuracy> verify() const { return verify_content(model, content(), target); }
 
   LoadedModel model;
   Target target;
