@@ -16,7 +16,8 @@ namespace {
 
 ReadResults reads_of(const LocalBuildRequest& request) {
   if (request.rebuild) return ReadResults::none;
-  return request.timing_cache.empty() ? ReadResults::all : ReadResults::of_model;
+  if (!request.timing_cache.empty()) return ReadResults::of_model;
+  return request.verify_inputs ? ReadResults::built : ReadResults::all;
 }
 
 CoreOptions core_options(const LocalBuildRequest& request) {

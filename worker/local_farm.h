@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ struct LocalBuildRequest {
   // "" tunes again and reads no result that depends on timings.
   std::string timing_cache;
   bool error_on_miss = false;  // not_found instead of measuring
+  // What to verify on instead of made-up inputs: called once with the model as imported, gives one
+  // tensor for each of its inputs. With it the engine is verified even if the catalog has it.
+  std::function<Result<std::vector<Tensor>>(const Graph& model)> verify_inputs;
   std::vector<std::string>
       runner;  // program and arguments (runner.h) that measures; empty: this process does
   std::chrono::milliseconds max_trial = kMaxTrial;  // of a tactic in a runner

@@ -75,6 +75,8 @@ const StepResult* LocalQueue::result_of(const Digest& key) const {
 }
 
 bool LocalQueue::may_read(StepKind kind) const {
+  if (reads_ == ReadResults::built)
+    return kind == StepKind::validate || kind == StepKind::tune || kind == StepKind::assemble;
   if (reads_ == ReadResults::of_model) return step_of(kind, steps_).key == KeyRule::of_model;
   return reads_ == ReadResults::all;
 }

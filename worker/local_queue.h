@@ -18,6 +18,7 @@ namespace enginery {
 enum class ReadResults : uint8_t {
   all,
   of_model,  // only those that no timing can change: the timings come from elsewhere
+  built,     // all up to the content: it is verified again, on other inputs
   none,      // a rebuild
 };
 

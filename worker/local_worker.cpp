@@ -59,6 +59,7 @@ Result<Outcome> LocalWorker::run(const RunStep& run) {
     return Error{ErrorCode::cancelled, "build " + subject_.name + ": cancelled"};
   const Step* step = find_step(run.kind, request_.steps);
   ENSURE(step != nullptr, "the core leased a step that its table lacks");
+  if (step->kind == StepKind::verify && request_.verify_inputs) CHECK_OK(read_verify_inputs());
   const Nanoseconds start = catalog_.clock().monotonic();
   auto done = execute(run, *step);
   phases_.emplace_back(run.kind, seconds_between(start, catalog_.clock().monotonic()));
@@ -67,6 +68,13 @@ Result<Outcome> LocalWorker::run(const RunStep& run) {
   if (!done->rejected.empty())
     return failed_outcome(OutcomeKind::failed, {ErrorCode::internal, done->rejected});
   return store(std::move(*done));
+}
+
+// Before the step begins: a file that does not fit is no answer about the engine, and is not kept.
+Status LocalWorker::read_verify_inputs() {
+  TRY(const LoadedModel* model, session_->model());
+  TRY(verify_inputs_, request_.verify_inputs(model->imported));
+  return {};
 }
 
 Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step) {
@@ -87,6 +95,7 @@ Result<StepOutputs> LocalWorker::execute(const RunStep& run, const Step& step) {
   ReadOnlyTimingStore known(*timings_);
   StepContext context{*session_, {}, kWorkerName, hooks_, {}};
   TRY(context.inputs, inputs_for(run, step));
+  context.verify_inputs = verify_inputs_;
   context.tuning.timings = apart || request_.error_on_miss ? &known : timings_.get();
   auto done = run_step(run.kind, context, request_.functions, request_.steps);
   const bool miss = !done.ok() && done.error().code == ErrorCode::not_found;

@@ -43,6 +43,7 @@ class LocalWorker {
 
  private:
   Status open_timings();
+  Status read_verify_inputs();
   Result<StepInputs> inputs_for(const RunStep& run, const Step& step);
   Result<StepOutputs> execute(const RunStep& run, const Step& step);
   Result<Outcome> store(StepOutputs done);
@@ -54,6 +55,7 @@ class LocalWorker {
   std::optional<BuildSession> session_;
   std::unique_ptr<TimingStore> timings_;
   FileTimingStore* timing_file_ = nullptr;  // of timings_, where it is one
+  std::vector<Tensor> verify_inputs_;
   std::vector<std::pair<std::string, double>> phases_;
 };
 

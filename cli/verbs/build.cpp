@@ -14,6 +14,7 @@
 #include "cli/verbs/verbs.h"
 #include "engine/base/log.h"
 #include "engine/base/signed_file.h"
+#include "engine/data/input_set.h"
 #include "engine/device/sku_table.h"
 #include "worker/local_farm.h"
 
@@ -31,6 +32,10 @@ class BuildCommand final : public Command {
         "--name", name_, "NAME",
         "what the engine is called in the catalog (default: the file's name without extension)");
     flags_.declare(options);
+    options.texts("--input", inputs_, "[NAME=]PATH",
+                  "verify on these instead of made-up inputs, given as for run; repeatable");
+    options.text("--preprocess", preprocess_, "FILE",
+                 "TOML file that says how images become the input");
     options.flag("--rebuild", rebuild_, "build even if the catalog has the engine");
     options.flag("--provisional", provisional_,
                  "untuned: choices from the analytic model, no device needed");
@@ -62,6 +67,17 @@ class BuildCommand final : public Command {
     request.timing_cache = timing_cache_;
     request.error_on_miss = error_on_miss_;
     request.keys = keys_folder();
+    if (!inputs_.empty()) {
+      if (provisional_)
+        return Error{ErrorCode::usage, "--input: an untuned engine is not verified"};
+      PreprocessTable table;
+      if (!preprocess_.empty()) {
+        TRY(table, read_preprocess(preprocess_));
+      }
+      request.verify_inputs = [this, table](const Graph& model) {
+        return first_batch(model, inputs_, table);
+      };
+    }
     // A tactic that faults on a GPU ends the process that runs it.
     if (is_gpu(request.sku)) request.runner = {"/proc/self/exe", "runner"};
     TRY(const auto catalog, open_catalog(place_));
@@ -74,6 +90,20 @@ class BuildCommand final : public Command {
     LocalBuildReport report;
     Bytes bytes;
   };
+
+  // Further rows than the model takes at once are not looked at.
+  static Result<std::vector<Tensor>> first_batch(const Graph& model,
+                                                 const std::vector<std::string>& arguments,
+                                                 const PreprocessTable& table) {
+    std::vector<InputDescription> wanted;
+    for (const ValueId v : model.inputs())
+      wanted.push_back({model.value(v).name, model.value(v).type});
+    TRY(InputSet set, InputSet::open(arguments, wanted, table));
+    TRY(InputBatch batch, set.batch(0));
+    std::vector<Tensor> out;
+    for (const InputDescription& input : wanted) out.push_back(batch.tensors.at(input.name));
+    return out;
+  }
 
   // A stored engine that this user would not run (another key signed it) is built again.
   static Result<BuiltEngine> build(Catalog& catalog, LocalBuildRequest request, Console& console) {
@@ -162,7 +192,8 @@ class BuildCommand final : public Command {
 
   BuildFlags flags_;
   CatalogPlace place_;
-  std::string model_, output_, target_, name_, timing_cache_;
+  std::vector<std::string> inputs_;
+  std::string model_, output_, target_, name_, timing_cache_, preprocess_;
   bool rebuild_ = false, provisional_ = false, error_on_miss_ = false, json_ = false;
 };
 
