@@ -11,11 +11,20 @@ namespace {
 constexpr int kMaxSweeps = 20;
 constexpr double kImprovement = 1e-9;
 
-// A value as the search sees it: who makes it, who reads it, and whether the caller has it linear.
+// A value as the search sees it: who makes it, and whether the caller has it linear.
 struct Edge {
-  int producer = -1, output = 0;             // -1: a graph input
-  std::vector<std::pair<int, int>> readers;  // (node, input)
+  int producer = -1, output = 0;  // -1: a graph input
   bool is_graph_output = false;
+};
+
+// How many readers want a value in each format; the caller is one. A value may have thousands of
+// readers, and few formats.
+using Wanted = std::map<Format, int>;
+
+// A tactic for each node, and what follows from them for each value.
+struct Choices {
+  std::vector<size_t> tactics;
+  std::map<ValueId, Wanted> wanted;
 };
 
 class Search {
@@ -30,8 +39,7 @@ class Search {
         e.output = static_cast<int>(i);
       }
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (node.inputs[i] == kNoValue || node.problem.inputs[i].constant) continue;
-        edges_[node.inputs[i]].readers.emplace_back(static_cast<int>(n), static_cast<int>(i));
+        if (flows(node, i)) edges_[node.inputs[i]];
       }
     }
     for (ValueId v : network.graph.outputs()) edges_[v].is_graph_output = true;
@@ -74,80 +82,108 @@ class Search {
     return choice;
   }
 
-  Solution descend(std::vector<size_t> choice) const {
+  Solution descend(std::vector<size_t> tactics) const {
+    const size_t count = tactics.size();
+    Choices choices = choices_of(std::move(tactics));
     for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool changed = false;
-      for (size_t n = 0; n < choice.size(); ++n) changed |= improve(choice, n);
-      for (size_t n = choice.size(); n-- > 0;) changed |= improve(choice, n);
+      for (size_t n = 0; n < count; ++n) changed |= improve(choices, n);
+      for (size_t n = count; n-- > 0;) changed |= improve(choices, n);
       if (!changed) break;
     }
-    return {choice, total(choice)};
+    const double us = total(choices);
+    return {std::move(choices.tactics), us};
   }
 
  private:
+  static bool flows(const NetworkNode& node, size_t input) {
+    return node.inputs[input] != kNoValue && !node.problem.inputs[input].constant;
+  }
+
   static bool works_in(const NetworkNode& node, const Tactic& tactic, const Format& format) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      bool flows = node.inputs[i] != kNoValue && !node.problem.inputs[i].constant;
-      if (flows && tactic.inputs[i] != format) return false;
+      if (flows(node, i) && tactic.inputs[i] != format) return false;
     }
     return std::all_of(tactic.outputs.begin(), tactic.outputs.end(),
                        [&](const Format& f) { return f == format; });
   }
 
-  // Microseconds of the reformats of one value under `choice`.
-  double edge_cost(ValueId v, const std::vector<size_t>& choice) const {
+  Choices choices_of(std::vector<size_t> tactics) const {
+    Choices out{std::move(tactics), {}};
+    for (const auto& [v, edge] : edges_) {
+      Wanted& wanted = out.wanted[v];
+      if (edge.is_graph_output) wanted[boundary_format(network_.graph.value(v))] = 1;
+    }
+    for (size_t n = 0; n < out.tactics.size(); ++n) count_wishes(out, n, 1);
+    return out;
+  }
+
+  void count_wishes(Choices& choices, size_t n, int by) const {
+    const NetworkNode& node = network_.nodes[n];
+    const Tactic& tactic = node.tactics[choices.tactics[n]];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!flows(node, i)) continue;
+      Wanted& wanted = choices.wanted[node.inputs[i]];
+      int& count = wanted[tactic.inputs[i]];
+      count += by;
+      if (count == 0) wanted.erase(tactic.inputs[i]);
+    }
+  }
+
+  void choose(Choices& choices, size_t n, size_t tactic) const {
+    count_wishes(choices, n, -1);
+    choices.tactics[n] = tactic;
+    count_wishes(choices, n, 1);
+  }
+
+  // Microseconds of the reformats of one value.
+  double edge_cost(ValueId v, const Choices& choices) const {
     const Edge& e = edges_.at(v);
     const Value& value = network_.graph.value(v);
     Format made = boundary_format(value);
     if (e.producer >= 0) {
-      size_t n = static_cast<size_t>(e.producer);
-      made = network_.nodes[n].tactics[choice[n]].outputs[static_cast<size_t>(e.output)];
+      const size_t n = static_cast<size_t>(e.producer);
+      made = network_.nodes[n].tactics[choices.tactics[n]].outputs[static_cast<size_t>(e.output)];
     }
-    std::set<Format> wanted;
-    for (auto [reader, input] : e.readers) {
-      size_t n = static_cast<size_t>(reader);
-      wanted.insert(network_.nodes[n].tactics[choice[n]].inputs[static_cast<size_t>(input)]);
-    }
-    if (e.is_graph_output) wanted.insert(boundary_format(value));
     double sum = 0;
-    for (const Format& f : wanted) {
+    for (const auto& [f, count] : choices.wanted.at(v)) {
       if (!same_placement(value.type.dims, made, f)) sum += reformat_({v, made, f});
     }
     return sum;
   }
 
-  double local_cost(const std::vector<size_t>& choice, size_t n) const {
-    const NetworkNode& node = network_.nodes[n];
-    double sum = costs_[n][choice[n]];
-    std::set<ValueId> touched(node.outputs.begin(), node.outputs.end());
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant)
-        touched.insert(node.inputs[i]);
-    }
-    for (ValueId v : touched) sum += edge_cost(v, choice);
+  double local_cost(const Choices& choices, size_t n, const std::set<ValueId>& touched) const {
+    double sum = costs_[n][choices.tactics[n]];
+    for (const ValueId v : touched) sum += edge_cost(v, choices);
     return sum;
   }
 
-  bool improve(std::vector<size_t>& choice, size_t n) const {
-    size_t before = choice[n], best = before;
-    double least = local_cost(choice, n);
+  bool improve(Choices& choices, size_t n) const {
+    const NetworkNode& node = network_.nodes[n];
+    std::set<ValueId> touched(node.outputs.begin(), node.outputs.end());
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (flows(node, i)) touched.insert(node.inputs[i]);
+    }
+    const size_t before = choices.tactics[n];
+    size_t best = before;
+    double least = local_cost(choices, n, touched);
     for (size_t t = 0; t < costs_[n].size(); ++t) {
       if (t == before || costs_[n][t] == std::numeric_limits<double>::infinity()) continue;
-      choice[n] = t;
-      double cost = local_cost(choice, n);
+      choose(choices, n, t);
+      const double cost = local_cost(choices, n, touched);
       if (cost < least - kImprovement) {
         least = cost;
         best = t;
       }
     }
-    choice[n] = best;
+    if (choices.tactics[n] != best) choose(choices, n, best);
     return best != before;
   }
 
-  double total(const std::vector<size_t>& choice) const {
+  double total(const Choices& choices) const {
     double sum = 0;
-    for (size_t n = 0; n < choice.size(); ++n) sum += costs_[n][choice[n]];
-    for (const auto& [v, edge] : edges_) sum += edge_cost(v, choice);
+    for (size_t n = 0; n < choices.tactics.size(); ++n) sum += costs_[n][choices.tactics[n]];
+    for (const auto& [v, edge] : edges_) sum += edge_cost(v, choices);
     return sum;
   }
 

@@ -92,6 +92,9 @@ void BuildFlags::declare(Options& options) {
   options.list("--tactic-sources", tactic_sources, "=+X,-Y",
                "exclude libraries, e.g. --tactic-sources=-cudnn,-cublaslt");
   options.list("--skip-pass", skip_passes, "LIST", "graph passes to skip");
+  options.list("--limit", limits, "NAME=VALUE,...",
+               "what the build may cost: value_mib (of one value), arena_mib (of all that live at "
+               "the same time), folded_mib and folded_gflop (of constants made at build time)");
   options.text("--calib", calib, "FILE", "calibration table for int8");
   options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES", "memory limits");
   options.text("--profiling-verbosity", profiling_verbosity, "WORD",
@@ -107,6 +110,7 @@ Result<BuildOptions> BuildFlags::resolve() const {
   options.level = static_cast<int>(level.value_or(options.level));
   options.aux_streams = static_cast<int>(max_aux_streams.value_or(options.aux_streams));
   CHECK_OK(check_supported(*this));
+  TRY(options.limits, parse_limits(joined(limits, ",")));
   TRY(const std::string shapes_text, fixed_shapes(*this));
   TRY(options.shapes, parse_shapes(shapes_text));
   return options;

@@ -16,7 +16,7 @@ namespace enginery {
 
 // The options as given.
 struct BuildFlags {
-  std::vector<std::string> precisions, tactic_sources, skip_passes;
+  std::vector<std::string> precisions, tactic_sources, skip_passes, limits;
   std::string shapes, min_shapes, opt_shapes, max_shapes, calib, mem_pool_size, profiling_verbosity;
   std::optional<int64_t> threads, level, max_aux_streams;
 

@@ -44,6 +44,26 @@ Status compile_code(Plan& plan, const TacticSources& sources) {
   return {};
 }
 
+// No value is larger than the limit.
+Status check_values(const Graph& graph) {
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.erased) continue;
+    for (const ValueId v : node.outputs) {
+      const TensorType& type = graph.value(v).type;
+      if (!is_static(type.dims)) continue;
+      const int64_t mib = bytes_of(type) >> 20;
+      if (mib <= graph.limits.value_mib) continue;
+      return Error{ErrorCode::unsupported,
+                   "node '" + node.name + "' (" + std::string(op_name(node.op)) + "): its result " +
+                       to_string(type) + " takes " + std::to_string(mib) + " MiB, more than " +
+                       std::to_string(graph.limits.value_mib) +
+                       limit_advice(&Limits::value_mib, mib + 1)};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
@@ -60,6 +80,8 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   // a symbol a size.
   TRY(SpecializedGraph special, specialize(imported.graph, options.shapes));
   out.imported = std::move(special.graph);
+  out.imported.limits = options.limits;
+  CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
   out.graph = out.imported;
   PassOptions with_skips = passes;

@@ -126,6 +126,16 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   for (Node& n : nodes_) {
     if (!n.erased) std::replace(n.inputs.begin(), n.inputs.end(), from, to);
   }
+  replace_outputs(from, to);
+}
+
+void Graph::replace_uses(ValueId from, ValueId to, const std::vector<NodeId>& readers) {
+  for (const NodeId id : readers)
+    std::replace(node(id).inputs.begin(), node(id).inputs.end(), from, to);
+  replace_outputs(from, to);
+}
+
+void Graph::replace_outputs(ValueId from, ValueId to) {
   if (is_output(from)) {
     std::replace(outputs_.begin(), outputs_.end(), from, to);
     std::swap(value(from).name, value(to).name);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/ops/op.h"
+#include "engine/tensor/limits.h"
 
 namespace enginery {
 
@@ -45,6 +46,7 @@ class Graph {
  public:
   std::string name;
   std::vector<std::string> symbols;  // symbols[i] is the name of the run-time size -2 - i
+  Limits limits;                     // what passes and planner may spend on it
 
   // Building. Names are made unique by a suffix where they collide.
   // Any of these may move the tables: references to values and nodes do not survive them.
@@ -80,15 +82,18 @@ class Graph {
   const Tensor* constant(ValueId id) const;  // null when absent or not a constant
 
   // Editing, for passes.
-  void replace_uses(ValueId from,
-                    ValueId to);  // in every node and in the outputs; an output keeps its name
-  void erase_node(NodeId id);     // its outputs must be unused
-  void erase_input(ValueId id);   // an input that nothing uses (an importer's initialiser)
+  // In every node and in the outputs; an output keeps its name. Walks the graph: a pass that
+  // replaces many values names the nodes that read `from`.
+  void replace_uses(ValueId from, ValueId to);
+  void replace_uses(ValueId from, ValueId to, const std::vector<NodeId>& readers);
+  void erase_node(NodeId id);    // its outputs must be unused
+  void erase_input(ValueId id);  // an input that nothing uses (an importer's initialiser)
   // A node's inputs as shape rules see them; they point into this graph.
   std::vector<Operand> operands(const Node& node) const;
 
  private:
   std::string unique_name(std::string wanted);
+  void replace_outputs(ValueId from, ValueId to);
 
   std::vector<Value> values_;
   std::vector<Node> nodes_;

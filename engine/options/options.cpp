@@ -52,6 +52,8 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     options.without_sources = to_set(split(value, ','));
   } else if (name == "skip_passes") {
     options.skip_passes = to_set(split(value, ','));
+  } else if (name == "limits") {
+    TRY(options.limits, parse_limits(value));
   } else if (name == "provisional") {
     options.provisional = value == "true";
   } else {
@@ -95,13 +97,15 @@ std::string to_text(const BuildOptions& options) {
   std::string shapes;
   for (const auto& [name, dims] : options.shapes)
     shapes += (shapes.empty() ? "" : ",") + name + ":" + to_string(dims);
+  const std::string limits = to_text(options.limits);
   return "precisions=" + to_text(options.precisions) + "\nshapes=" + shapes +
          "\nthreads=" + std::to_string(options.threads) +
          "\nlevel=" + std::to_string(options.level) +
          "\nwithout_sources=" + join(options.without_sources) +
          "\nskip_passes=" + join(options.skip_passes) +
          "\nprovisional=" + (options.provisional ? "true" : "false") +
-         "\naux_streams=" + std::to_string(options.aux_streams) + "\n";
+         "\naux_streams=" + std::to_string(options.aux_streams) + "\n" +
+         (limits.empty() ? "" : "limits=" + limits + "\n");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

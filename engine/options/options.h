@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "engine/tensor/limits.h"
 #include "enginery/types.h"
 
 namespace enginery {
@@ -26,10 +27,11 @@ struct BuildOptions {
   std::set<std::string> without_sources;  // --tactic-sources=-cudnn
   std::set<std::string> skip_passes;      // --skip-pass
   bool provisional = false;               // no device: choices by the analytic model
+  Limits limits;                          // --limit value_mib=8192
 };
 
-// One line a field, in a fixed order, every field present: equal options give equal text. What the
-// wire, the keys and the manifest carry.
+// One line a field, in a fixed order, every field present but the limits where they are the
+// defaults: equal options give equal text. What the wire, the keys and the manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
 Result<BuildOptions> parse_options(std::string_view text);

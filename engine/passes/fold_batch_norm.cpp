@@ -1,5 +1,6 @@
 #include "engine/passes/fold_batch_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace enginery {
@@ -186,8 +187,9 @@ bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) 
     if (axis >= graph.value(x).type.dims.size()) continue;
     const auto affine = as_affine(graph, node, x, axis);
     if (!affine || !fold_into(graph, producer, *where, *affine)) continue;
-    users[static_cast<size_t>(x)] = users[static_cast<size_t>(node.outputs[0])];
-    graph.replace_uses(node.outputs[0], x);
+    const std::vector<NodeId> readers = users[static_cast<size_t>(node.outputs[0])];
+    graph.replace_uses(node.outputs[0], x, readers);
+    users[static_cast<size_t>(x)] = readers;
     graph.erase_node(id);
     return true;
   }
@@ -195,7 +197,7 @@ bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) 
 }
 
 // A batch norm that nothing takes in: x * s + t, which element-wise kernels know.
-bool decompose(Graph& graph, NodeId id) {
+bool decompose(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) {
   Node node = graph.node(id);
   const auto affine = batch_norm_affine(graph, node);
   const TensorType& type = graph.value(node.inputs[0]).type;
@@ -213,8 +215,16 @@ bool decompose(Graph& graph, NodeId id) {
   auto shifted =
       graph.add_node(node.name + ".shifted", Binary{BinaryKind::add}, {(*scaled)[0], shift});
   ENSURE(shifted.ok(), "a scaled tensor takes a shift of the same dims");
-  graph.replace_uses(node.outputs[0], (*shifted)[0]);
+  const std::vector<NodeId> readers = users[static_cast<size_t>(node.outputs[0])];
+  graph.replace_uses(node.outputs[0], (*shifted)[0], readers);
   graph.erase_node(id);
+  const NodeId scaling = graph.value((*scaled)[0]).producer;
+  const NodeId shifting = graph.value((*shifted)[0]).producer;
+  std::ranges::replace(users[static_cast<size_t>(node.inputs[0])], id, scaling);
+  users.resize(static_cast<size_t>(graph.value_count()));
+  users[static_cast<size_t>(scale)] = {scaling};
+  users[static_cast<size_t>((*scaled)[0])] = users[static_cast<size_t>(shift)] = {shifting};
+  users[static_cast<size_t>((*shifted)[0])] = readers;
   return true;
 }
 
@@ -222,14 +232,13 @@ bool decompose(Graph& graph, NodeId id) {
 
 Result<int> fold_batch_norm(Graph& graph) {
   int changed = 0;
-  auto users = graph.users();
+  auto users = graph.users();  // kept up to date but for new constants, which nobody asks for
   for (const NodeId id : graph.topological_order()) {
     const Op& op = graph.node(id).op;
     if (!std::holds_alternative<BatchNorm>(op) && !std::holds_alternative<Binary>(op)) continue;
     if (fold_one(graph, id, users)) {
       ++changed;
-    } else if (std::holds_alternative<BatchNorm>(op) && decompose(graph, id)) {
-      users = graph.users();
+    } else if (std::holds_alternative<BatchNorm>(op) && decompose(graph, id, users)) {
       ++changed;
     }
   }

@@ -1,5 +1,6 @@
 #include "engine/passes/fuse_activations.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace enginery {
@@ -37,6 +38,15 @@ class Matcher {
     const bool commutes = kind == BinaryKind::add || kind == BinaryKind::mul;
     if (auto s = scalar(node->inputs[0]); s && commutes) return WithScalar{node->inputs[1], *s};
     return std::nullopt;
+  }
+  // Node `id` reads `now` alone, and no longer what it read `before`.
+  void rewired(NodeId id, const std::vector<ValueId>& before, ValueId now) {
+    for (const ValueId v : before) {
+      if (v == kNoValue) continue;
+      auto& readers = users_[static_cast<size_t>(v)];
+      readers.erase(std::find(readers.begin(), readers.end(), id));
+    }
+    users_[static_cast<size_t>(now)].push_back(id);
   }
   const Activation* activation(const Node* node, ActivationKind kind) const {
     const Activation* a = node ? std::get_if<Activation>(&node->op) : nullptr;
@@ -131,19 +141,17 @@ Result<int> fuse_activations(Graph& graph) {
   int changed = 0;
   // Hard sigmoids first: a hard swish is made of one.
   for (const auto pattern : {&hard_sigmoid, &gated, &gelu}) {
-    std::optional<Matcher>
-        matcher;  // made again only after a change: it holds every value's readers
+    Matcher matcher(graph);
     for (const NodeId id : graph.topological_order()) {
       if (!std::holds_alternative<Binary>(graph.node(id).op)) continue;
-      if (!matcher) matcher.emplace(graph);
-      const auto match = pattern(*matcher, graph.node(id));
+      const auto match = pattern(matcher, graph.node(id));
       if (!match ||
           !(graph.value(match->input).type == graph.value(graph.node(id).outputs[0]).type))
         continue;
       Node& node = graph.node(id);
+      matcher.rewired(id, node.inputs, match->input);
       node.op = match->activation;
       node.inputs = {match->input};
-      matcher.reset();
       ++changed;
     }
   }

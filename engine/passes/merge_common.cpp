@@ -23,10 +23,20 @@ std::vector<ValueId> representatives(const Graph& graph) {
   return out;
 }
 
+// One sweep for all merged values: none of them is an output.
+void read_instead(Graph& graph, const std::map<ValueId, ValueId>& merged) {
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    for (ValueId& v : graph.node(id).inputs) {
+      if (const auto found = merged.find(v); found != merged.end()) v = found->second;
+    }
+  }
+}
+
 }  // namespace
 
 Result<int> merge_common(Graph& graph) {
   std::vector<ValueId> same = representatives(graph);
+  std::map<ValueId, ValueId> merged;
   std::map<std::string, NodeId> seen;
   int changed = 0;
   for (const NodeId id : graph.topological_order()) {
@@ -42,12 +52,13 @@ Result<int> merge_common(Graph& graph) {
     if (names_an_output) continue;
     const std::vector<ValueId> from = node.outputs, to = first.outputs;
     for (size_t i = 0; i < from.size(); ++i) {
-      graph.replace_uses(from[i], to[i]);
+      merged[from[i]] = to[i];
       same[static_cast<size_t>(from[i])] = to[i];
     }
     graph.erase_node(id);
     ++changed;
   }
+  read_instead(graph, merged);
   return changed;
 }
 

@@ -49,6 +49,7 @@ bool returns_its_input(const Graph& graph, const Node& node) {
 
 Result<int> remove_no_ops(Graph& graph) {
   int changed = 0;
+  std::vector<std::vector<NodeId>> users = graph.users();
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs.size() != 1) continue;
@@ -57,7 +58,10 @@ Result<int> remove_no_ops(Graph& graph) {
     // An output must not become an input or a constant, nor take the name of another output.
     const bool plain = graph.value(to).producer != kNoNode && !graph.is_output(to);
     if (graph.is_output(from) && !plain) continue;
-    graph.replace_uses(from, to);
+    const std::vector<NodeId> readers = std::move(users[static_cast<size_t>(from)]);
+    graph.replace_uses(from, to, readers);
+    auto& moved_to = users[static_cast<size_t>(to)];
+    moved_to.insert(moved_to.end(), readers.begin(), readers.end());
     graph.erase_node(id);
     ++changed;
   }

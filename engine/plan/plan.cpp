@@ -23,6 +23,7 @@ class Planner {
     for (ValueId v : network_.graph.outputs()) CHECK_OK(add_output(v));
     assign_streams(plan_, selection_.streams);
     plan_memory(plan_);
+    CHECK_OK(check_arena());
     CHECK_OK(check_memory(plan_));
     return std::move(plan_);
   }
@@ -53,6 +54,9 @@ class Planner {
     plan_.tensors.push_back({value(v).name, value(v).type, format, storage});
     int index = static_cast<int>(plan_.tensors.size()) - 1;
     places_[{v, format}] = index;
+    if (static_cast<size_t>(storage) >= values_in_.size())
+      values_in_.resize(static_cast<size_t>(storage) + 1);
+    values_in_[static_cast<size_t>(storage)].push_back(v);
     return index;
   }
 
@@ -108,13 +112,36 @@ class Planner {
     int storage = plan_.tensors[static_cast<size_t>(tensor)].storage;
     if (plan_.storages[static_cast<size_t>(storage)].kind != StorageKind::arena) return false;
     // Views of other values share the storage: they must be dead too.
-    for (const auto& [place, other] : places_) {
-      bool shares =
-          plan_.tensors[static_cast<size_t>(other)].storage == storage && place.value != operand;
-      if (shares && (network_.graph.is_output(place.value) || last_reader_[place.value] >= reader))
-        return false;
+    for (const ValueId other : values_in_[static_cast<size_t>(storage)]) {
+      if (other == operand) continue;
+      if (network_.graph.is_output(other) || last_reader_[other] >= reader) return false;
     }
     return true;
+  }
+
+  // The limit on the arena; the message names the layer at which most is live.
+  Status check_arena() const {
+    const int64_t mib = plan_.arena_bytes >> 20, most = network_.graph.limits.arena_mib;
+    if (mib <= most) return {};
+    std::vector<int64_t> change(plan_.steps.size() + 2, 0);
+    for (const Storage& s : plan_.storages) {
+      if (s.kind != StorageKind::arena || s.last_step < 0) continue;
+      change[static_cast<size_t>(s.first_step)] += s.bytes;
+      change[static_cast<size_t>(s.last_step) + 1] -= s.bytes;
+    }
+    int64_t live = 0, largest = -1;
+    size_t at = 0;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      live += change[i];
+      if (live <= largest) continue;
+      largest = live;
+      at = i;
+    }
+    return Error{ErrorCode::unsupported, "layer '" + plan_.steps[at].name +
+                                             "': the values that live at the same time take " +
+                                             std::to_string(mib) + " MiB, more than " +
+                                             std::to_string(most) +
+                                             limit_advice(&Limits::arena_mib, mib + 1)};
   }
 
   Status add_node(const NetworkNode& node, const Tactic& tactic) {
@@ -188,6 +215,7 @@ class Planner {
   const TacticSelection& selection_;
   Plan plan_;
   std::map<Place, int> places_;
+  std::vector<std::vector<ValueId>> values_in_;  // by storage
   std::map<ValueId, Format> made_;
   std::map<ValueId, int> constants_;
   std::map<ValueId, size_t> last_reader_;

@@ -85,5 +85,46 @@ TEST(FoldConstants, FoldsEveryOutputOfANode) {
   EXPECT_EQ(g.live_node_count(), 2);
 }
 
+TEST(FoldConstants, LeavesWhatNoOutputNeeds) {
+  Graph g = parse(
+      "input %x : float32[2]\n %c = constant float32[2] {1, -2}\n %d = act(%c) kind=relu\n %y = "
+      "act(%x) kind=relu\n output %y");
+  EXPECT_EQ(run(fold_constants, g), 0);
+}
+
+// %a and %b hold 512 KiB each.
+TEST(FoldConstants, StopsAtTheLimitOnBytes) {
+  Graph g = parse(R"(input %x : float32[131072]
+    %s = constant int64[1] {131072}
+    %a = fill(%s) value=1
+    %b = fill(%s) value=2
+    %c = fill(%s) value=3
+    %p = binary(%x, %a) kind=add
+    %q = binary(%p, %b) kind=add
+    %y = binary(%q, %c) kind=add
+    output %y)");
+  g.limits.folded_mib = 1;
+  EXPECT_EQ(run(fold_constants, g), 2);
+}
+
+TEST(FoldConstants, RefusesWorkAboveTheLimitAndNamesIt) {
+  Graph g = parse(R"(input %x : float32[1]
+    %s = constant int64[2] {1000, 1000}
+    %a = fill(%s) value=1
+    %m = matmul(%a, %a)
+    %r = reduce(%m) kind=sum axes=[0,1] keep_dims=false
+    %y = binary(%x, %r) kind=add
+    output %y)");
+  g.limits.folded_gflop = 1;
+  const auto folded = fold_constants(g);
+  ASSERT_FALSE(folded.ok());
+  EXPECT_EQ(folded.error().code, ErrorCode::unsupported);
+  const std::string& message = folded.error().message;
+  EXPECT_NE(message.find("node 'm' (matmul)"), std::string::npos) << message;
+  EXPECT_NE(message.find("--limit folded_gflop=7 allows it"), std::string::npos) << message;
+  g.limits.folded_gflop = 7;
+  EXPECT_TRUE(fold_constants(g).ok());
+}
+
 }  // namespace
 }  // namespace enginery
