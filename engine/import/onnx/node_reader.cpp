@@ -5,10 +5,10 @@
 namespace enginery {
 namespace {
 
-// Bounds of folding during import: shapes, axes, anchors. Larger results are the constant folding
-// pass's business.
-constexpr int64_t kMaxFoldedInput = int64_t{1} << 20;
-constexpr int64_t kMaxFoldedOutput = int64_t{1} << 16;
+// Bounds of folding during import: shapes, axes, anchors, and the masks whose places exporters list
+// (NonZero of a constant). Larger results are the constant folding pass's business.
+constexpr int64_t kMaxFoldedInput = int64_t{1} << 22;
+constexpr int64_t kMaxFoldedOutput = int64_t{1} << 21;
 
 // The input's dims [start, end), negative bounds from the end, both clamped.
 Tensor shape_tensor(const Shape& op, const Dims& dims) {

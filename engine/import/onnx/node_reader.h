@@ -20,7 +20,7 @@ namespace enginery {
 // What folding during import may still cost, in elements computed; hostile models run out, real
 // ones do not.
 struct FoldBudget {
-  int64_t elements = int64_t{1} << 26;
+  int64_t elements = int64_t{1} << 25;
 };
 
 class NodeReader {

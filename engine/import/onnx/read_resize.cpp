@@ -136,10 +136,25 @@ Resize read_attributes(NodeReader& node) {
   return op;
 }
 
+// Before operator set 11 the nearest element is the one below where a dimension grows, and the one
+// above where it shrinks. (ONNX Runtime; ONNX's own test resize_downsample_nearest of set 10)
+ResizeRounding old_rounding(NodeReader& node, ValueId scales) {
+  const Tensor* constant = node.constant(scales);
+  if (!constant || !is_floating(constant->type())) return ResizeRounding::floor;
+  const Tensor values = convert(*constant, DataType::float32);
+  const auto shrinks = [](float s) { return s < 1; };
+  const auto grows = [](float s) { return s > 1; };
+  if (!std::ranges::any_of(values.data<float>(), shrinks)) return ResizeRounding::floor;
+  if (std::ranges::any_of(values.data<float>(), grows))
+    node.refuse("a resize that makes one dimension larger and another one smaller");
+  return ResizeRounding::ceil;
+}
+
 void read_resize(NodeReader& node) {
   const ValueId x = node.input(0);
   if (node.opset() < 11) {
     Resize op{read_mode(node), ResizeCoordinates::asymmetric, ResizeRounding::floor};
+    if (op.mode == ResizeMode::nearest) op.rounding = old_rounding(node, node.input(1));
     return node.result(op, {x, node.input(1)});
   }
   Resize op = read_attributes(node);

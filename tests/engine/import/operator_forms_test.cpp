@@ -141,6 +141,28 @@ TEST(OperatorForms, UpsampleByAttributeInputOrResize) {
             (Floats{1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 3, 3, 3, 4, 4, 4}));
 }
 
+// ONNX's own test of set 10: resize_downsample_nearest.
+TEST(OperatorForms, ResizeOfSetTenReadsTheElementAboveWhereItShrinks) {
+  ModelBuilder m = of(10, {1, 1, 2, 4});
+  m.weights("s", {4}, {1, 1, 0.6f, 0.6f}).node("Resize", {"x", "s"}, {"y"});
+  EXPECT_EQ(floats_of(run(m, counting({1, 1, 2, 4}))), (Floats{1, 3}));
+  ModelBuilder both = of(10, {1, 1, 2, 4});
+  both.weights("s", {4}, {1, 1, 2, 0.6f}).node("Resize", {"x", "s"}, {"y"});
+  EXPECT_FALSE(both.import().ok());
+}
+
+// Exporters list the places of a mask that they know.
+TEST(OperatorForms, NonZeroOfALargeConstantIsKnown) {
+  ModelBuilder m(14);
+  m.output("y").ints("shape", {300, 300});
+  m.node("ConstantOfShape", {"shape"}, {"zeros"}).node("Cos", {"zeros"}, {"ones"});
+  m.node("Trilu", {"ones"}, {"mask"}, {{"upper", 0}}).node("NonZero", {"mask"}, {"y"});
+  const auto imported = m.import();
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  const Graph& graph = imported->graph;
+  EXPECT_EQ(graph.value(graph.outputs()[0]).type.dims, (Dims{2, 45150}));
+}
+
 TEST(OperatorForms, SoftmaxBeforeThirteenSeesAMatrix) {
   ModelBuilder old = of(11, {2, 2, 2}), written_out = of(13, {2, 2, 2}), last = of(13, {2, 2, 2});
   old.node("Softmax", {"x"}, {"y"}, {{"axis", 1}});
