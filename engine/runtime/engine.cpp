@@ -119,6 +119,8 @@ auto without_exceptions(const std::string& what, F&& f) -> decltype(f()) {
     return Error{ErrorCode::out_of_memory, what + ": larger than memory can be"};
   } catch (const std::system_error& e) {
     return Error{ErrorCode::out_of_memory, what + ": " + e.what()};
+  } catch (const std::exception& e) {
+    return Error{ErrorCode::internal, what + ": " + e.what()};
   }
 }
 
@@ -241,8 +243,9 @@ Result<double> ExecutionContext::time_us() {
   return without_exceptions("time", [&] { return state_->execution->time_us(); });
 }
 Result<std::vector<double>> ExecutionContext::profile(int rounds) {
-  if (!state_) return moved_from("profile");
-  return without_exceptions("profile", [&] { return state_->execution->profile(rounds); });
+  if (!state_) return moved_from("profile the layers");
+  return without_exceptions("profile the layers",
+                            [&] { return state_->execution->profile(rounds); });
 }
 
 }  // namespace enginery

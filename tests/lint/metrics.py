@@ -15,7 +15,7 @@ import tree
 # Folders that hold one pair of files for each operator or kernel family may be larger.
 FAMILY_FOLDERS = {"engine/ops": 45, "engine/import/onnx": 45}
 MAX_FOLDER_FILES = 35
-MIN_TESTS = 0.46  # what there is: it may only rise
+MIN_TESTS = 0.6
 
 
 def header_shares(root, paths):
@@ -68,7 +68,7 @@ def measure(root):
     share = comments / max(1, header_lines)
     ratio = test_lines / max(1, sum(lines.values()))
     rows.append(("comment lines of header lines, %", round(100 * share, 1), ">= 25", share >= 0.25))
-    rows.append(("test lines to source lines (the aim is 0.6)", round(ratio, 2), f">= {MIN_TESTS}", ratio >= MIN_TESTS))
+    rows.append(("test lines to source lines", round(ratio, 2), f">= {MIN_TESTS}", ratio >= MIN_TESTS))
     details = {"raw new and delete": raw, "folders with too many files": crowded,
                "header comments by folder, %": {f: round(100 * a / b) for f, (a, b) in sorted(by_folder.items())},
                "functions above 60 lines": [f"{n} {where}" for n, where in sorted(functions, reverse=True) if n > 60]}

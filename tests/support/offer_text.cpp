@@ -17,7 +17,9 @@ std::string tactic_text(const Tactic& tactic) {
   std::snprintf(estimate, sizeof estimate, " %.4gus", tactic.estimated_us);
   const std::string key = tactic_key(tactic);
   std::string out = key.substr(key.find(':') + 1) + estimate;
-  if (tactic.workspace_bytes > 0) out += " " + std::to_string(tactic.workspace_bytes) + "B";
+  // A library sizes its workspace by the caches of the machine that it runs on.
+  if (tactic.workspace_bytes > 0 && tactic.source != "onednn")
+    out += " " + std::to_string(tactic.workspace_bytes) + "B";
   if (tactic.in_place_operand >= 0) out += " in_place=" + std::to_string(tactic.in_place_operand);
   if (tactic.view_of >= 0) out += " view_of=" + std::to_string(tactic.view_of);
   return out;

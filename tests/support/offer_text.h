@@ -10,7 +10,8 @@ namespace enginery {
 
 // One line a problem: "NAME: TACTIC; TACTIC..." in the order of the offer, or "NAME: -" where the
 // source offers nothing. TACTIC: its key without the source, its estimate in microseconds, and
-// where they say something its workspace, the operand in place and the input that it is a view of.
+// where they say something its workspace (not oneDNN's), the operand in place and the input that it
+// is a view of.
 std::string offer_text(const TacticSource& source);
 
 // Compares `text` with the file, line by line, as a test's expectations; the file's path is

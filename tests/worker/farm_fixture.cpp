@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "engine/base/file.h"
-#include "engine/format/engine_file.h"
 #include "engine/options/target_options.h"
 #include "engine/options/toolchain.h"
 #include "pipeline/keys.h"
@@ -20,7 +19,7 @@ using std::chrono::steady_clock;
 
 void SmallFarm::start() {
   CoordinatorOptions options{catalog(), address(), "ipc://" + (folder_.path / "b.sock").string(),
-                             milliseconds(500), check_unsigned_engine};
+                             milliseconds(500), check_};
   auto started = Coordinator::start(options);
   ASSERT_TRUE(started.ok()) << started.error().message;
   coordinator_ = std::move(*started);

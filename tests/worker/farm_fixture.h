@@ -14,7 +14,12 @@ namespace enginery::test {
 
 class SmallFarm {
  public:
-  SmallFarm() { start(); }
+  // Signs what `check` accepts: everything, since what a fake runner leaves is no engine.
+  explicit SmallFarm(EngineCheck check =
+                         [](const std::shared_ptr<const Bytes>&) { return Status(); })
+      : check_(std::move(check)) {
+    start();
+  }
   void start();
   void stop() { coordinator_.reset(); }
   std::string address() const { return "ipc://" + (folder_.path / "c.sock").string(); }
@@ -24,6 +29,7 @@ class SmallFarm {
 
  private:
   Folder folder_;
+  EngineCheck check_;
   std::unique_ptr<Coordinator> coordinator_;
 };
 

@@ -269,8 +269,8 @@ TEST(Server, KeepsTimingsByDeviceAndProblem) {
 
 TEST(Server, RefusesAddressesBeyondThisMachine) {
   const TemporaryFolder folder;
-  const Result<std::unique_ptr<Coordinator>> started =
-      Coordinator::start({folder.path, "tcp://0.0.0.0:7700", "tcp://127.0.0.1:*", {}});
+  const Result<std::unique_ptr<Coordinator>> started = Coordinator::start(
+      {folder.path, "tcp://0.0.0.0:7700", "tcp://127.0.0.1:*", {}, accept_engine});
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().code, ErrorCode::usage);
   EXPECT_NE(started.error().message.find("keys"), std::string::npos);
@@ -288,8 +288,8 @@ TEST(Server, TwoNeverShareADataFolder) {
 
 TEST(Server, ServesLoopbackTcp) {
   const TemporaryFolder folder;
-  const Result<std::unique_ptr<Coordinator>> started =
-      Coordinator::start({folder.path, "tcp://127.0.0.1:*", "tcp://127.0.0.1:*", {}});
+  const Result<std::unique_ptr<Coordinator>> started = Coordinator::start(
+      {folder.path, "tcp://127.0.0.1:*", "tcp://127.0.0.1:*", {}, accept_engine});
   ASSERT_TRUE(started.ok()) << started.error().message;
   ClientOptions options;
   options.address = (*started)->control_address();

@@ -52,9 +52,9 @@ class SignedEngine {
 
 // Two layers over two inputs, large enough that kernels divide them among threads.
 inline const std::string kTwoLayers =
-    "input %x : float32[1x32x40x40] input %z : float32[1x32x40x40] "
-    "%w = constant float32[32x32x3x3] random(1) "
-    "%c = conv(%x, %w) strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1 "
-    "%s = binary(%c, %z) kind=add %y = act(%s) kind=tanh output %y";
+    "input %x : float32[1x32x40x40]\n input %z : float32[1x32x40x40]\n "
+    "%w = constant float32[32x32x3x3] random(1)\n "
+    "%c = conv(%x, %w) strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1\n "
+    "%s = binary(%c, %z) kind=add\n %y = act(%s) kind=tanh\n output %y";
 
 }  // namespace enginery::test
