@@ -10,8 +10,9 @@
 namespace enginery {
 namespace {
 
-// Beyond it the reference of an operator that runs in full takes too long to run several times.
-constexpr int64_t kMaxElementsInFull = 1 << 20;
+// Beyond them a problem takes long to compute in full, or to copy to and from a device, several
+// times for each tactic.
+constexpr int64_t kMaxElementsInFull = 1 << 20, kMaxElementsCopied = 1 << 22;
 constexpr double kMayWin = 1.02;  // what ties with the fastest may be chosen in its place
 // A race between threads shows on some launches only: as many as take little time.
 constexpr int64_t kMinLaunches = 2, kMaxLaunches = 8, kConfirmedBytes = 64 << 20;
@@ -25,9 +26,8 @@ int64_t elements_of(const Problem& problem) {
   return out;
 }
 
-// Where checking it costs little, whatever it is checked on.
 bool is_cheap(const Problem& problem) {
-  return is_sampled(problem) || elements_of(problem) <= kMaxElementsInFull;
+  return elements_of(problem) <= (is_sampled(problem) ? kMaxElementsCopied : kMaxElementsInFull);
 }
 
 }  // namespace
@@ -112,29 +112,35 @@ bool ProblemGate::repeats_cheaply(const Tactic& tactic) const {
   return !find_source(context_.sources(), tactic.source)->traits().compiles_by_shape;
 }
 
+Status ProblemGate::pass_on(const Problem& problem, const std::vector<ProbeKind>& kinds,
+                            Coverage coverage, const TacticIndices& which) {
+  for (const ProbeKind kind : kinds) {
+    const TacticIndices rest = sound(which);
+    if (rest.empty()) return {};
+    TRY(const auto probe,
+        Probe::make(problem, context_.device(), {kind, context_.seed()}, coverage, 1));
+    CHECK_OK(pass(*probe, rest, 1));
+  }
+  return {};
+}
+
 Status ProblemGate::pass_probes(const TacticIndices& which) {
   const TimedScope timed(context_.counts().checking_s, context_.clock());
   const Problem& problem = job_.problem;
-  Device& device = context_.device();
   std::vector<ProbeKind> kinds{ProbeKind::wide};
   if (is_exact_on_integers(problem)) kinds.push_back(ProbeKind::integers);
-  if (is_cheap(problem)) {
-    for (const ProbeKind kind : kinds) {
-      TRY(const auto probe, Probe::make(problem, device, {kind, context_.seed()}, {}, 1));
-      CHECK_OK(pass(*probe, sound(which), 1));
-    }
-    kinds.erase(kinds.begin(), kinds.end() - 1);  // one says of the smaller problem what is to say
-  }
   const std::optional<Problem> smaller = shrink(problem);
-  if (!smaller) return {};
-  TacticIndices cheap = which;
-  std::erase_if(cheap, [&](size_t i) { return !repeats_cheaply(*job_.tactics[i]); });
-  for (const ProbeKind kind : kinds) {
-    TRY(const auto probe,
-        Probe::make(*smaller, device, {kind, context_.seed()}, full_coverage(), 1));
-    CHECK_OK(pass(*probe, sound(cheap), 1));
+  TacticIndices on_smaller, on_problem;
+  for (const size_t i : which) {
+    const bool shrinks = smaller && repeats_cheaply(*job_.tactics[i]);
+    if (shrinks) on_smaller.push_back(i);
+    if (is_cheap(problem) || (is_sampled(problem) && !shrinks)) on_problem.push_back(i);
   }
-  return {};
+  CHECK_OK(pass_on(problem, kinds, {}, on_problem));
+  if (!smaller) return {};
+  // Where all ran on the problem, one says of the smaller one what there is to say.
+  if (is_cheap(problem)) kinds.erase(kinds.begin(), kinds.end() - 1);
+  return pass_on(*smaller, kinds, full_coverage(), on_smaller);
 }
 
 TacticIndices ProblemGate::possible_winners() const {

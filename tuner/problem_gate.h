@@ -49,6 +49,8 @@ class ProblemGate {
   Status confirm_winners();
 
  private:
+  Status pass_on(const Problem& problem, const std::vector<ProbeKind>& kinds, Coverage coverage,
+                 const TacticIndices& which);
   Status pass(Probe& probe, const TacticIndices& which, int launches);
   TacticIndices possible_winners() const;
   TacticIndices sound(const TacticIndices& which) const;

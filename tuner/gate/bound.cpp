@@ -8,10 +8,11 @@
 namespace enginery {
 namespace {
 
-constexpr double kUnit = 0x1p-24;       // float32's unit roundoff
-constexpr double kConfidence = 8;       // lambda of the random walk
-constexpr double kFunctionUnits = 64;   // of approximations: erf by polynomials, exp by a table
-constexpr double kPlainUnits = 4;       // a few steps without sums
+constexpr double kUnit = 0x1p-24;      // float32's unit roundoff
+constexpr double kConfidence = 8;      // lambda of the random walk
+constexpr double kFunctionUnits = 64;  // of approximations: erf by polynomials, exp by a table
+constexpr double kNarrowFunctionUnits = 4096;  // of those that a GPU has in hardware
+constexpr double kPlainUnits = 4;              // a few steps without sums
 constexpr double kTransformGrowth = 4;  // F(4x4, 3x3) in float32 reaches 0.5 on the three probes
 
 struct Storage {
@@ -71,7 +72,8 @@ ErrorBound error_bound(const Arithmetic& arithmetic, const Tactic& tactic, DataT
   ErrorBound out;
   out.of_largest = tactic.algorithm != Algorithm::direct;
   if (out.of_largest) units *= kTransformGrowth;
-  if (arithmetic.functions) units += kFunctionUnits;
+  const bool narrow = tactic.compute != Precision::fp32;
+  if (arithmetic.functions) units += narrow ? kNarrowFunctionUnits : kFunctionUnits;
   out.growth = units * kUnit;
   const Storage storage = storage_of(stored);
   out.rounding = storage.last_place;

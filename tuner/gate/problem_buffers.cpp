@@ -14,6 +14,9 @@ constexpr uint8_t kWorkspacePoison = 0xff;  // NaN
 // How much further into its allocation each placement puts a buffer. Not a multiple of a page,
 // since allocations begin at pages.
 constexpr int64_t kPlacementStep = 37 * 256;
+// Of a large input this many chunks are looked at, evenly spread: copying all of it after every
+// launch would take longer than all else.
+constexpr int64_t kMaxChunks = 32, kChunkBytes = 1 << 20;
 constexpr int64_t kMaxPlacedWorkspace = 1 << 20;  // larger ones have one placement
 
 // A checksum that any change of a few bytes changes: words times odd constants, eight sums.
@@ -86,13 +89,27 @@ ProblemBuffers::InputKey ProblemBuffers::key_of(const Tactic& tactic, size_t ind
   return {index, tactic.inputs[index], resolution_of(problem_, tactic), placement};
 }
 
+Result<uint64_t> ProblemBuffers::stored_checksum(const Placed& placed) {
+  const int64_t chunks = std::min(kMaxChunks, (placed.bytes + kChunkBytes - 1) / kChunkBytes);
+  const int64_t last = std::max<int64_t>(placed.bytes - kChunkBytes, 0);
+  uint64_t sum = 0;
+  for (int64_t i = 0; i < chunks; ++i) {
+    const int64_t at = chunks > 1 ? last * i / (chunks - 1) : 0;
+    const int64_t end = std::min(placed.bytes, at + kChunkBytes);
+    TRY(const auto bytes, download(static_cast<const char*>(placed.data()) + at, end - at));
+    sum = sum * 31 + checksum(bytes);
+  }
+  return sum;
+}
+
 Status ProblemBuffers::fill_input(const InputKey& key, Placed& placed) {
   const auto& [index, format, resolution, placement] = key;
   std::vector<uint8_t> host(static_cast<size_t>(placed.bytes));
   to_physical(data_.inputs(resolution)[index], format, host.data());
-  placed.checksum = checksum(host);
   CHECK_OK(device_.copy(*stream_, placed.data(), host.data(), host.size(), CopyKind::to_device));
-  return stream_->synchronize();
+  CHECK_OK(stream_->synchronize());
+  TRY(placed.checksum, stored_checksum(placed));
+  return {};
 }
 
 Result<const ProblemBuffers::Placed*> ProblemBuffers::input(size_t index, const Format& format,
@@ -217,8 +234,8 @@ Result<int> ProblemBuffers::changed_input(const Tactic& tactic, int placement) {
     const auto found = inputs_.find(key_of(tactic, i, placement));
     if (found == inputs_.end()) continue;
     Placed& placed = found->second;
-    TRY(const auto bytes, download(placed.data(), placed.bytes));
-    if (checksum(bytes) == placed.checksum) continue;
+    TRY(const uint64_t found_sum, stored_checksum(placed));
+    if (found_sum == placed.checksum) continue;
     changed = changed < 0 ? static_cast<int>(i) : changed;
     CHECK_OK(fill_input(found->first, placed));
   }

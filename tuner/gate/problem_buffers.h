@@ -70,6 +70,7 @@ class ProblemBuffers {
 
   Result<const Placed*> input(size_t index, const Format& format, Resolution resolution,
                               int placement);
+  Result<uint64_t> stored_checksum(const Placed& placed);
   Status fill_input(const InputKey& key, Placed& placed);
   InputKey key_of(const Tactic& tactic, size_t index, int placement) const;
   bool is_fed(size_t index) const;
