@@ -64,6 +64,9 @@ Result<Outcome> LocalWorker::run(const RunStep& run) {
   auto done = execute(run, *step);
   phases_.emplace_back(run.kind, seconds_between(start, catalog_.clock().monotonic()));
   if (timing_file_) CHECK_OK(timing_file_->save());
+  // Data that an operator refuses is no answer about the engine either.
+  if (!done.ok() && step->kind == StepKind::verify && !verify_inputs_.empty())
+    return done.error().within("build " + subject_.name + ": --input");
   if (!done.ok()) return failed_outcome(done.error());
   if (!done->rejected.empty())
     return failed_outcome(OutcomeKind::failed, {ErrorCode::internal, done->rejected});
