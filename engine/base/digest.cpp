@@ -2,6 +2,8 @@
 
 #include <openssl/evp.h>
 
+#include <new>
+
 namespace enginery {
 namespace {
 
@@ -20,8 +22,9 @@ struct Sha256::State {
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  ENSURE(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1,
-         "SHA-256 is not available");
+  // Its only reason to refuse is that there is no memory.
+  if (!state_->context || EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) != 1)
+    throw std::bad_alloc();
 }
 Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;

@@ -21,13 +21,12 @@ Key private_key(const std::array<uint8_t, 32>& seed) {
           EVP_PKEY_free};
 }
 
-PublicKey public_of(const std::array<uint8_t, 32>& seed) {
+Result<PublicKey> public_of(const std::array<uint8_t, 32>& seed) {
   Key key = private_key(seed);
   PublicKey out{};
   size_t size = out.size();
-  ENSURE(key && EVP_PKEY_get_raw_public_key(key.get(), out.data(), &size) == 1,
-         "Ed25519 is not available");
-  return out;
+  if (key && EVP_PKEY_get_raw_public_key(key.get(), out.data(), &size) == 1) return out;
+  return Error{ErrorCode::out_of_memory, "OpenSSL has no room for an Ed25519 key, or knows none"};
 }
 
 // The 32 bytes of a file that holds one line of 64 hex digits.
@@ -54,7 +53,9 @@ std::string key_id(const PublicKey& key) {
 SigningKey SigningKey::generate() {
   SigningKey key;
   ENSURE(RAND_bytes(key.seed_.data(), static_cast<int>(key.seed_.size())) == 1, "no random bytes");
-  key.public_ = public_of(key.seed_);
+  auto own = public_of(key.seed_);
+  ENSURE(own.ok(), "Ed25519 is not available");
+  key.public_ = *own;
   return key;
 }
 
@@ -68,7 +69,7 @@ Result<SigningKey> SigningKey::load(const std::filesystem::path& file) {
   TRY(const auto seed, read_key_file(file));
   SigningKey key;
   key.seed_ = seed;
-  key.public_ = public_of(seed);
+  TRY(key.public_, public_of(seed));
   return key;
 }
 
