@@ -38,7 +38,7 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
   const bool tuned = std::any_of(phases.begin(), phases.end(),
                                  [](const auto& phase) { return phase.first == "tune"; });
   if (tuned) {
-    for (const char* part : {"tune_preparing", "tune_racing", "tune_networks"})
+    for (const char* part : {"tune_preparing", "tune_checking", "tune_racing", "tune_networks"})
       out.phases.emplace_back(part, number_named(result.metrics, std::string(part) + "_s"));
   }
   out.notes = lines_of(text_named(result.facts, "notes"));
