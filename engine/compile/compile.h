@@ -62,7 +62,7 @@ Result<Bytes> assemble(const LoadedModel& model, const Network& network,
                        const BuildOptions& options);
 
 // What an engine is verified with.
-struct VerifyOptions {
+struct VerificationOptions {
   // Parallel to the model's inputs; none: made up (made_up_inputs.h).
   std::vector<Tensor> inputs;
   // Above this some rows of the batch are compared, one at least: the reference computes a few
@@ -84,7 +84,7 @@ struct Accuracy {
 // untrusted (damaged content), invalid_argument (given inputs that do not fit or that an operator
 // refuses), those of preparing and running it; a wrong result is none.
 Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
-                                const Target& target, const VerifyOptions& options = {});
+                                const Target& target, const VerificationOptions& options = {});
 // What a right engine's outputs may differ by, relatively, for the least exact of the precisions.
 double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind);
 
@@ -93,7 +93,7 @@ struct Profile {
   double median_us = 0;         // host buffers in, host buffers out
   double device_median_us = 0;  // the launches alone
   std::vector<double> step_us;  // parallel to Plan::steps; 0 for views
-  std::string skipped;          // why nothing was measured (VerifyOptions); else ""
+  std::string skipped;          // why nothing was measured (VerificationOptions); else ""
 };
 // `clock` times the runs and ends them: they stop when enough were made or the time is up. Errors:
 // untrusted, unsupported (the device cannot measure), those of preparing and running.

@@ -225,7 +225,7 @@ double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind) {
 }
 
 Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
-                                const Target& target, const VerifyOptions& options) {
+                                const Target& target, const VerificationOptions& options) {
   Accuracy out;
   TRY(EngineFile engine, read_unsigned_engine(std::move(content)));
   const std::set<Precision> precisions = precisions_of(engine.plan);

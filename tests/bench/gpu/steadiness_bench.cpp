@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "engine/plan/network.h"
 #include "engine/base/statistics.h"
 #include "tests/bench/gpu/gpu.h"
 #include "tests/support/gpu_sources.h"
