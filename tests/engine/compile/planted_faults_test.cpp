@@ -77,7 +77,7 @@ Result<int> shift_channels(Graph& graph) {
   });
 }
 
-std::vector<float> noise(size_t count) {
+std::vector<float> weights_of(size_t count) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal(0, 0.3f);
   std::vector<float> out(count);
@@ -114,8 +114,8 @@ TEST(PlantedFaults, ConstantsOfOtherTypesMerged) {
 TEST(PlantedFaults, AScaleOffByOneChannel) {
   ModelBuilder model;
   const std::vector<int64_t> same{1, 1, 1, 1};
-  model.input("x", {1, 8, 12, 12}).weights("w1", {8, 8, 3, 3}, noise(576));
-  model.weights("w2", {8, 8, 1, 1}, noise(64));
+  model.input("x", {1, 8, 12, 12}).weights("w1", {8, 8, 3, 3}, weights_of(576));
+  model.weights("w2", {8, 8, 1, 1}, weights_of(64));
   model.node("Conv", {"x", "w1"}, {"a"}, {{"pads", same}}).node("Relu", {"a"}, {"b"});
   model.node("Conv", {"b", "w2"}, {"c"}).node("Add", {"c", "x"}, {"y"}).output("y");
   const auto second_only = [](Graph& graph) -> Result<int> {
@@ -136,7 +136,7 @@ TEST(PlantedFaults, AScaleOffByOneChannel) {
 // A pass that is right renames values and makes new ones: none of them is accused.
 TEST(PlantedFaults, NamesNoPassWhereNoneIsAtFault) {
   ModelBuilder model;
-  model.input("x", {1, 4, 8, 8}).weights("w", {4, 4, 1, 1}, noise(16));
+  model.input("x", {1, 4, 8, 8}).weights("w", {4, 4, 1, 1}, weights_of(16));
   model.weights("s", {4}, {1, 2, 3, 4}).weights("v", {4}, {1, 1, 2, 2});
   model.node("Conv", {"x", "w"}, {"a"});
   model.node("BatchNormalization", {"a", "s", "s", "s", "v"}, {"b"}).node("Relu", {"b"}, {"y"});

@@ -126,11 +126,14 @@ TEST(LaunchLimits, NothingIsOfferedThatWantsMoreSharedMemoryThanTheSmHas) {
         info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
     const auto tactics = offer_kernels(problem, context, true);
     ASSERT_TRUE(tactics.ok()) << sm;
-    for (const Tactic& tactic : *tactics)
-      for (const KernelLaunch& launch : plan_kernel(problem, tactic, context)->launches)
+    for (const Tactic& tactic : *tactics) {
+      const auto plan = plan_kernel(problem, tactic, context);
+      ASSERT_TRUE(plan.ok()) << tactic.id;
+      for (const KernelLaunch& launch : plan->launches)
         EXPECT_LE(launch.shared_bytes,
                   1024u * static_cast<unsigned>(sm_limits(sm).shared_kib_per_block))
             << sm << " " << tactic.id;
+    }
   }
 }
 
