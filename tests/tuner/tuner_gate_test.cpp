@@ -102,7 +102,7 @@ const Fault kFaults[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Gate, PlantedFault, testing::ValuesIn(kFaults),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 // A racy kernel that is wrong in one fixture and right in all others stays out.
 TEST(Gate, NeverClearsAFailure) {

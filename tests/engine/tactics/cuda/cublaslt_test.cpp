@@ -96,10 +96,10 @@ class FakeLt {
   FakeLt() {
     current_ = this;
     table.cublasLtGetStatusString = [](cublasStatus_t) { return "SOME_STATUS"; };
-    table.cublasLtMatmulDescCreate = [](cublasLtMatmulDesc_t* out, cublasComputeType_t compute,
-                                        cudaDataType_t scale) {
-      current_->compute = compute;
-      current_->scale = scale;
+    table.cublasLtMatmulDescCreate = [](cublasLtMatmulDesc_t* out, cublasComputeType_t computed_in,
+                                        cudaDataType_t scaled_by) {
+      current_->compute = computed_in;
+      current_->scale = scaled_by;
       ++current_->alive;
       *out = reinterpret_cast<cublasLtMatmulDesc_t>(current_);
       return CUBLAS_STATUS_SUCCESS;
