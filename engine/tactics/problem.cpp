@@ -108,6 +108,16 @@ Status require_elements(const Problem& p) {
   return {};
 }
 
+Status require_run_time_data(const Problem& p) {
+  const auto is_known = [&](size_t input) {
+    return p.inputs[input].constant || p.inputs[input].value.has_value();
+  };
+  if (p.inputs.empty() || !is_known(0)) return {};
+  const bool has_second = std::holds_alternative<Binary>(p.op) && p.inputs.size() > 1;
+  if (has_second && !is_known(1)) return {};
+  return Error{ErrorCode::unsupported, "constants alone"};
+}
+
 double flop_count(const Problem& p) {
   if (p.outputs.empty()) return 0;
   double elements = static_cast<double>(volume(p.outputs[0].type.dims));

@@ -62,6 +62,12 @@ bool is_one_of(const Problem& problem) {
 // output, as tactic sources of a CPU require. Errors: unsupported.
 Status require_elements(const Problem& problem);
 
+// Whether there is something to read at run time: the first input is no constant and no known
+// value, or of a binary operator at least one is not. Constants are packed with a tactic and have
+// no address when it runs, and passes fold what has nothing but constants; beyond the limits of
+// folding such a problem is the reference's. Errors: unsupported.
+Status require_run_time_data(const Problem& problem);
+
 // A problem that changes the format of one tensor: Identity with pinned input and output.
 Problem reformat_problem(const TensorType& type, const Format& from, const Format& to);
 bool is_reformat(const Problem& problem);

@@ -51,6 +51,7 @@ Result<ConvShape> from_gemm(const Problem& problem, bool transposed) {
 
 Result<ConvShape> conv_shape(const Problem& problem) {
   CHECK_OK(require_static(problem));
+  CHECK_OK(require_run_time_data(problem));
   if (problem.outputs.size() != 1 || problem.inputs.size() < 2)
     return refusal("no convolution and no matrix product");
   if (!is_floating(problem.inputs[0].type.type)) return refusal("integers");
@@ -73,6 +74,7 @@ Result<ConvShape> deconv_shape(const Problem& problem) {
   const auto* op = std::get_if<Deconvolution>(&problem.op);
   if (!op) return refusal("no transposed convolution");
   CHECK_OK(require_static(problem));
+  CHECK_OK(require_run_time_data(problem));
   const Dims &x = problem.inputs[0].type.dims, &w = problem.inputs[1].type.dims,
              &y = problem.outputs[0].type.dims;
   if (x.size() < 3 || x.size() > 4) return refusal("a transposed convolution over " + to_string(x));

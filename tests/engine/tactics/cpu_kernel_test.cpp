@@ -138,7 +138,7 @@ TEST(CpuKernels, ReverseTheDimensionsWithoutAPermutation) {
 
 TEST(CpuKernels, SayWhyTheyRefuse) {
   EXPECT_EQ(offer("cast to=int32 | float32[3x7]").refusal, "kernel: cast has no kernel");
-  EXPECT_EQ(offer("identity | w:float32[3x7]").refusal, "kernel: identity has no kernel");
+  EXPECT_EQ(offer("identity | w:float32[3x7]").refusal, "kernel: constants alone");
   EXPECT_NE(offer("act kind=relu | float32[0x7]").refusal.find("empty"), std::string::npos);
   EXPECT_NE(offer("binary kind=add | int64[3] int64[3]").refusal.find("int64"), std::string::npos);
   EXPECT_NE(offer("reduce kind=mean axes=[0,2] keep_dims=true | float32[2x3x4]").refusal, "")

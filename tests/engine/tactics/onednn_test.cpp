@@ -134,5 +134,21 @@ TEST(OnednnOffers, RefuseWhatTheLibraryDoesWrongOrNotAtAll) {
             std::string::npos);
 }
 
+// Constants are packed with the tactic and have no address at run time: a source that reads one
+// there would read nothing, and took the process with it.
+TEST(OnednnOffers, PackAConstantFirstOperandOfAProduct) {
+  const auto tactics = offered("matmul | w:float32[4x8] float32[8x16]");
+  ASSERT_FALSE(tactics.empty());
+  for (const Tactic& t : tactics) EXPECT_TRUE(t.id.starts_with("matmul:")) << t.id;
+}
+
+TEST(OnednnOffers, RefuseConstantsAlone) {
+  EXPECT_NE(refusal("softmax axis=1 | w:float32[4x8]"), "");
+  EXPECT_NE(refusal("act kind=relu | w:float32[4x8]"), "");
+  EXPECT_NE(refusal("pool kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] "
+                    "pads_end=[0,0] | w:float32[1x8x4x4]"),
+            "");
+}
+
 }  // namespace
 }  // namespace enginery

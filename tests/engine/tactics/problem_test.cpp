@@ -167,5 +167,16 @@ TEST(ShareRead, IsWhatStridesLeave) {
   EXPECT_DOUBLE_EQ(share_read(parsed("act kind=relu | float32[1x8x5x5]"), false), 1);
 }
 
+TEST(RequireRunTimeData, RefusesConstantsAlone) {
+  const auto served = [](const std::string& text) {
+    return require_run_time_data(parsed(text)).ok();
+  };
+  EXPECT_TRUE(served("act kind=relu | float32[1x8x5x5]"));
+  EXPECT_FALSE(served("act kind=relu | w:float32[1x8x5x5]"));
+  EXPECT_FALSE(served("matmul | w:float32[4x8] w:float32[8x4]"));
+  EXPECT_TRUE(served("binary kind=sub | w:float32[4] float32[4]"));
+  EXPECT_FALSE(served("binary kind=sub | w:float32[4] w:float32[4]"));
+}
+
 }  // namespace
 }  // namespace enginery

@@ -29,6 +29,8 @@ constexpr CpuKernelFamily kCpuKernelFamilies[] = {
 CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem& p) {
   const Status sizes = require_elements(p);
   if (!sizes.ok()) return no_cpu_kernel(sizes.error().message);
+  const Status data = require_run_time_data(p);
+  if (!data.ok()) return no_cpu_kernel(data.error().message);
   const auto* family =
       std::ranges::find_if(kCpuKernelFamilies, [&](const auto& f) { return f.serves(p); });
   if (family == std::end(kCpuKernelFamilies))

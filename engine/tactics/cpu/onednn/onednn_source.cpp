@@ -39,7 +39,16 @@ OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p) {
       std::ranges::find_if(kOnednnFamilies, [&](const auto& f) { return f.serves(p); });
   if (family == std::end(kOnednnFamilies))
     return no_primitive(std::string(op_name(p.op)) + " is not one of its operators");
-  return family->offer(library, p);
+  OnednnRecipes recipes = family->offer(library, p);
+  if (!recipes.ok()) return recipes;
+  // A constant has no address at run time; recipes that do not pack it cannot serve it.
+  std::erase_if(*recipes, [&](const OnednnRecipe& recipe) {
+    return std::ranges::any_of(recipe.arguments, [&](const RuntimeArgument& a) {
+      return !a.output && (p.inputs[a.index].constant || p.inputs[a.index].value);
+    });
+  });
+  if (recipes->empty()) return no_primitive("a constant where it reads run-time data");
+  return recipes;
 }
 
 // The library's own last resort: a thousand times slower than its others.

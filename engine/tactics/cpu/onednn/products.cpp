@@ -82,7 +82,7 @@ struct MatmulForm {
   bool transpose_a = false, transpose_b = false;
 };
 
-// a times b, both at run time or b constant.
+// a times b, of which one may be constant.
 Result<OnednnRecipe> matmul_recipe(const OnednnLibrary& library, const Problem& p,
                                    const MatmulForm& product) {
   size_t rank = output_dims(p).size();
@@ -98,7 +98,10 @@ Result<OnednnRecipe> matmul_recipe(const OnednnLibrary& library, const Problem& 
   MemoryDesc source = operand_descriptor(a, rank, product.transpose_a);
   MemoryDesc stored = operand_descriptor(b, rank, product.transpose_b);
   MemoryDesc destination = memory_desc(output_dims(p), format);
-  recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
+  if (p.inputs[0].constant)
+    recipe.constants.push_back({DNNL_ARG_SRC, source, weight_of(0), dnnl::query::undef, 0});
+  else
+    recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, destination});
   MemoryDesc weights = stored, bias;
   if (p.inputs[1].constant) {

@@ -18,6 +18,7 @@ std::string id_of(const LrnVariant& v) {
 Status require_lrn(const Problem& problem) {
   if (!std::holds_alternative<Lrn>(problem.op)) return refusal("no local response normalisation");
   CHECK_OK(require_static(problem));
+  CHECK_OK(require_run_time_data(problem));
   if (!problem.epilogue.empty()) return refusal("a fused chain");
   const TensorType& x = problem.inputs[0].type;
   if (!is_floating(x.type) || volume(x.dims) == 0) return refusal("no floats");

@@ -28,6 +28,7 @@ struct PoolShape {
 
 Result<PoolShape> pool_shape(const Problem& problem) {
   CHECK_OK(require_static(problem));
+  CHECK_OK(require_run_time_data(problem));
   const auto* pooling = std::get_if<Pooling>(&problem.op);
   const auto* global = std::get_if<GlobalPooling>(&problem.op);
   if ((!pooling && !global) || problem.outputs.size() != 1) return refusal("no pooling");

@@ -18,6 +18,7 @@ std::string id_of(const SoftmaxVariant& v) {
 Status require_softmax(const Problem& problem) {
   if (!std::holds_alternative<Softmax>(problem.op)) return refusal("no softmax");
   CHECK_OK(require_static(problem));
+  CHECK_OK(require_run_time_data(problem));
   if (!problem.epilogue.empty()) return refusal("a fused chain");
   if (!is_floating(problem.inputs[0].type.type) || volume(problem.inputs[0].type.dims) == 0)
     return refusal("no floats");
