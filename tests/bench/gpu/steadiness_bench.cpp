@@ -10,8 +10,8 @@
 #include <fstream>
 #include <thread>
 
-#include "engine/plan/network.h"
 #include "engine/base/statistics.h"
+#include "engine/plan/network.h"
 #include "tests/bench/gpu/gpu.h"
 #include "tests/support/gpu_sources.h"
 #include "tests/support/problem_text.h"
