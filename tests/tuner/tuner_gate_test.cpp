@@ -86,7 +86,7 @@ const Fault kFaults[] = {
      [](PlantedLaunch& l) { add_to_last(l.outputs[1], 1e-6); }, "output 1: element 23 is"},
     {"DropsATermOf9216", "matmul | float32[4x9216] float32[9216x8]", drop_one_term, "expected"},
     {"DropsATermOf9216InHalf", "matmul | float32[4x9216] float32[9216x8]", drop_one_term,
-     "(integers inputs", Precision::fp16},
+     "expected", Precision::fp16},
     {"WritesItsInput", "act kind=tanh | float32[1x4x8x8]", write_input, "it changed its input 0"},
     {"WritesNothingOnAcosh", "unary kind=acosh | float32[64]", write_nothing, "expected"},
     {"WritesNothingOnIsNan", "unary kind=is_nan | float32[64]", write_nothing, "expected"},
