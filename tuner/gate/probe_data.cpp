@@ -50,13 +50,16 @@ Draw wide(const Domain& domain) {
   };
 }
 
-Draw whole(const Domain& domain, double largest) {
+// `factor`: never 0, which would hide a product that is left out.
+Draw whole(const Domain& domain, double largest, bool factor) {
   const double low = std::ceil(std::max(domain.low, -largest)),
                high = std::floor(std::min(domain.high, largest));
   if (high - low < 1) return symmetric(domain, 1);
   return [=](std::mt19937_64& random) {
-    return away_from_zero(domain, std::round(std::uniform_real_distribution<double>(
-                                      low - 0.499, high + 0.499)(random)));
+    const double drawn =
+        std::round(std::uniform_real_distribution<double>(low - 0.499, high + 0.499)(random));
+    if (factor && drawn == 0) return high >= 1 && (low > -1 || random() % 2 == 0) ? 1.0f : -1.0f;
+    return away_from_zero(domain, drawn);
   };
 }
 
@@ -72,7 +75,7 @@ Draw draw_of(const Problem& problem, size_t index, ProbeKind kind) {
       // An operator of one narrow domain has few whole numbers: the others take what they can.
       Domain room = domain;
       if (domain.low == -1 && domain.high == 1) room = {-kLargestAlone, kLargestAlone};
-      return whole(room, factor ? kLargestWhole : kLargestAlone);
+      return whole(room, factor ? kLargestWhole : kLargestAlone, factor);
     }
   }
   return symmetric(domain, 1);

@@ -69,11 +69,14 @@ TEST(ProbeData, IsNotNegativeAndWideInTheWideProbe) {
   EXPECT_GT(*std::max_element(values.begin(), values.end()), 0.9f);
 }
 
+// None is 0, which would hide a product that is left out.
 TEST(ProbeData, IsWholeNumbersInTheIntegersProbe) {
   for (const size_t input : {0, 1}) {
     for (const float x :
-         drawn("matmul | float32[4x900] float32[900x4]", input, ProbeKind::integers))
+         drawn("matmul | float32[4x900] float32[900x4]", input, ProbeKind::integers)) {
       EXPECT_EQ(x, std::round(x));
+      EXPECT_NE(x, 0);
+    }
   }
 }
 
