@@ -12,20 +12,9 @@
 #include "cache/catalog.h"
 #include "cache/local_blob_store.h"
 #include "engine/base/clock.h"
+#include "tests/support/temporary_folder.h"
 
 namespace enginery::test {
-
-struct TemporaryFolder {
-  std::filesystem::path path;
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "enginery-cache-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path, error);
-  }
-};
 
 struct FakeClock final : Clock {
   Nanoseconds now{1'700'000'000'000'000'000};

@@ -7,7 +7,7 @@
 
 #include "coordinator/client/client.h"
 #include "coordinator/server/server.h"
-#include "tests/worker/folder.h"
+#include "tests/support/temporary_folder.h"
 #include "worker/agent/agent.h"
 
 namespace enginery::test {
@@ -28,7 +28,7 @@ class SmallFarm {
   std::unique_ptr<Client> client() const;
 
  private:
-  Folder folder_;
+  TemporaryFolder folder_;
   EngineCheck check_;
   std::unique_ptr<Coordinator> coordinator_;
 };

@@ -39,7 +39,7 @@ std::string best_cpu_sku() {
 }
 
 // These tests must not wait for a farm that measures on this host, nor disturb it.
-static const Folder kLocks;
+static const TemporaryFolder kLocks;
 [[maybe_unused]] static const int kIsolated = setenv("ENGINERY_LOCKS", kLocks.path.c_str(), 1);
 
 }  // namespace enginery::test

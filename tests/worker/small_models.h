@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engine/base/digest.h"
-#include "tests/worker/folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace enginery::test {
 

@@ -1,10 +1,26 @@
 // What a dry run says: what each target would come from, without making anything.
 #include "coordinator/core/dry_runs.h"
 
+#include <span>
+
 #include "tests/coordinator/core/core_harness.h"
 
 namespace enginery {
 namespace {
+
+StepResult with_blob(const std::string& name, uint64_t size_bytes = 9) {
+  StepResult result;
+  result.outputs = {{name, sha256(name), size_bytes}};
+  return result;
+}
+
+// What the catalog and the queue have, and what is said of the target.
+struct Found {
+  const char* what;
+  bool engine, tuning, engine_in_flight, tuning_in_flight, rebuild;
+  Source source;
+  const char* note;
+};
 
 struct DryRunTest : testing::Test {
   CoreOptions options;
@@ -42,13 +58,24 @@ struct DryRunTest : testing::Test {
     const auto* reply = std::get_if<JobReply>(&effects.replies[0].body);
     return reply == nullptr ? TargetView{} : target_of(reply->job, index);
   }
+  // A dry run for each row, of which the target is said.
+  void expect_found(std::span<const Found> table) {
+    uint64_t id = 0;
+    for (const Found& found : table) {
+      SubmitRequest submit = make_submit(found.what, {"x"}, found.what);
+      submit.rebuild = found.rebuild;
+      begin(submit, ++id);
+      const std::vector<Lookup> lookups = effects.lookups;
+      ASSERT_EQ(lookups.size(), 2u);
+      if (found.engine_in_flight) run(lookups[0].key);
+      if (found.tuning_in_flight) run(lookups[1].key);
+      answer(lookups[0], found.engine ? std::optional(with_blob("engine")) : std::nullopt);
+      answer(lookups[1], found.tuning ? std::optional(with_blob("choices")) : std::nullopt);
+      EXPECT_EQ(target().source, found.source) << found.what;
+      EXPECT_EQ(target().note, found.note) << found.what;
+    }
+  }
 };
-
-StepResult with_blob(const std::string& name, uint64_t size_bytes = 9) {
-  StepResult result;
-  result.outputs = {{name, sha256(name), size_bytes}};
-  return result;
-}
 
 TEST_F(DryRunTest, AsksForTheEngineAndTheTuningOfEachTarget) {
   begin(make_submit("m", {"x", "y"}));
@@ -63,14 +90,6 @@ TEST_F(DryRunTest, AsksForTheEngineAndTheTuningOfEachTarget) {
   EXPECT_EQ(effects.replies.size(), 1u);
 }
 
-// What the catalog and the queue have, and what is said of the target.
-struct Found {
-  const char* what;
-  bool engine, tuning, engine_in_flight, tuning_in_flight, rebuild;
-  Source source;
-  const char* note;
-};
-
 TEST_F(DryRunTest, SaysWhereEachTargetWouldComeFrom) {
   const Found table[] = {
       {"nothing", false, false, false, false, false, Source::built,
@@ -81,19 +100,7 @@ TEST_F(DryRunTest, SaysWhereEachTargetWouldComeFrom) {
       {"the engine in flight", false, false, true, false, false, Source::joined,
        "no worker has ever offered this SKU"},
   };
-  uint64_t id = 0;
-  for (const Found& found : table) {
-    SubmitRequest submit = make_submit(found.what, {"x"}, found.what);
-    submit.rebuild = found.rebuild;
-    begin(submit, ++id);
-    const std::vector<Lookup> lookups = effects.lookups;
-    ASSERT_EQ(lookups.size(), 2u);
-    if (found.engine_in_flight) run(lookups[0].key);
-    answer(lookups[0], found.engine ? std::optional(with_blob("engine")) : std::nullopt);
-    answer(lookups[1], found.tuning ? std::optional(with_blob("choices")) : std::nullopt);
-    EXPECT_EQ(target().source, found.source) << found.what;
-    EXPECT_EQ(target().note, found.note) << found.what;
-  }
+  expect_found(table);
 }
 
 TEST_F(DryRunTest, SaysWhatWouldBeTunedForASkuThatIsThere) {
@@ -107,19 +114,7 @@ TEST_F(DryRunTest, SaysWhatWouldBeTunedForASkuThatIsThere) {
       {"the tuning in flight", false, false, false, true, false, Source::built,
        "would join a tuning that runs now"},
   };
-  uint64_t id = 0;
-  for (const Found& found : table) {
-    SubmitRequest submit = make_submit(found.what, {"x"}, found.what);
-    submit.rebuild = found.rebuild;
-    begin(submit, ++id);
-    const std::vector<Lookup> lookups = effects.lookups;
-    ASSERT_EQ(lookups.size(), 2u);
-    if (found.tuning_in_flight) run(lookups[1].key);
-    answer(lookups[0]);
-    answer(lookups[1], found.tuning ? std::optional(with_blob("choices")) : std::nullopt);
-    EXPECT_EQ(target().note, found.note) << found.what;
-    EXPECT_EQ(target().source, found.source) << found.what;
-  }
+  expect_found(table);
 }
 
 TEST_F(DryRunTest, AnEngineThatIsThereComesWithItsDigestAndSize) {

@@ -17,9 +17,7 @@ struct SignerTest : testing::Test {
   std::mutex mutex;
   std::condition_variable changed;
   int done = 0;
-  // Takes everything for an engine; what may be signed is tested with the reader itself.
-  static Status accept(const std::shared_ptr<const Bytes>&) { return {}; }
-  Signer signer{blobs, key, accept, [this] {
+  Signer signer{blobs, key, accept_engine, [this] {
                   {
                     const std::lock_guard lock(mutex);
                     ++done;
@@ -75,7 +73,7 @@ TEST_F(SignerTest, SaysWhetherTheUnsignedEngineIsGoneOrDamaged) {
 }
 
 TEST_F(SignerTest, EndsWithTasksThatNobodyTakes) {
-  Signer other(blobs, key, accept, [] {});
+  Signer other(blobs, key, accept_engine, [] {});
   for (uint64_t step = 1; step <= 100; ++step) other.post({step, 1, sha256("x")});
   // The destructor returns: what waits is dropped.
 }

@@ -7,7 +7,7 @@
 #include "engine/options/options.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_coordinator.h"
-#include "tests/worker/folder.h"
+#include "tests/support/temporary_folder.h"
 #include "worker/agent/agent.h"
 
 namespace enginery {
@@ -97,7 +97,7 @@ class AgentProtocol : public testing::Test {
   }
   Status run(Answers answers) { return run(std::move(answers), options()); }
 
-  const test::Folder folder_;
+  const test::TemporaryFolder folder_;
   test::FakeClock clock_;
   std::vector<HeardSync> heard_;
   bool cut_ = false;   // the next receive fails

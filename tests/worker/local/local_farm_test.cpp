@@ -42,7 +42,7 @@ class LocalBuild : public testing::Test {
     return report.ok() ? *report : LocalBuildReport{};
   }
 
-  test::Folder folder_;
+  test::TemporaryFolder folder_;
   std::unique_ptr<Catalog> catalog_;
   LocalBuildRequest request_;
 };

@@ -111,7 +111,7 @@ Result<bool> blames_the_planted(const std::filesystem::path& timings) {
 }
 
 Result<bool> build_among_faults(const std::string& program, const std::string& precisions) {
-  const test::Folder folder;
+  const test::TemporaryFolder folder;
   LocalBuildRequest request;
   TRY(request.sku, gpu_sku());
   TRY(request.options.precisions, parse_precisions(precisions));

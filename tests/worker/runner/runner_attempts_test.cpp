@@ -4,7 +4,7 @@
 
 #include "engine/base/file.h"
 #include "tests/support/fake_clock.h"
-#include "tests/worker/folder.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/worker/runner/shell_runner.h"
 
 namespace enginery {
@@ -30,7 +30,7 @@ std::string failed(const std::string& tactic) {
 
 // Runs shell scripts as runners; `n` is the number of the attempt, `request` what it was asked.
 struct Runs {
-  test::Folder folder;
+  test::TemporaryFolder folder;
   MemoryTimingStore store;
   std::vector<std::string> log;
   test::FakeClock clock;

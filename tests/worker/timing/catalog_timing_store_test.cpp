@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/keys.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/timing_of.h"
-#include "tests/worker/folder.h"
 
 namespace enginery {
 namespace {
@@ -14,7 +14,7 @@ using test::timing_of;
 
 class InACatalog : public testing::Test {
  protected:
-  const test::Folder folder_;
+  const test::TemporaryFolder folder_;
   const std::unique_ptr<Catalog> catalog_ = Catalog::open(folder_.path).value();
   CatalogTimingStore store_{*catalog_};
 };

@@ -7,8 +7,8 @@
 
 #include "engine/base/file.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/timing_of.h"
-#include "tests/worker/folder.h"
 
 namespace enginery {
 namespace {
@@ -34,7 +34,7 @@ class TimingFile : public testing::Test {
     }));
   }
 
-  const test::Folder folder_;
+  const test::TemporaryFolder folder_;
   const std::filesystem::path file_ = folder_.path / "timings.json";
   test::FakeClock clock_;
 };

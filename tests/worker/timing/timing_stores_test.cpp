@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include "pipeline/keys.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/timing_store_suite.h"
-#include "tests/worker/folder.h"
 #include "worker/timing/catalog_timing_store.h"
 #include "worker/timing/farm_timing_store.h"
 #include "worker/timing/pipe_timing_store.h"
@@ -17,7 +17,7 @@ class InFile final : public TimingStoreUnderTest {
   TimingStore& store() override { return *store_; }
 
  private:
-  const Folder folder_;
+  const TemporaryFolder folder_;
   const SystemClock clock_;
   const std::unique_ptr<FileTimingStore> store_ =
       FileTimingStore::open(folder_.path / "timings.json", clock_).value();
@@ -28,7 +28,7 @@ class InCatalog final : public TimingStoreUnderTest {
   TimingStore& store() override { return store_; }
 
  private:
-  const Folder folder_;
+  const TemporaryFolder folder_;
   const std::unique_ptr<Catalog> catalog_ = Catalog::open(folder_.path).value();
   CatalogTimingStore store_{*catalog_};
 };

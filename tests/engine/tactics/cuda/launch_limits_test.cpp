@@ -6,24 +6,15 @@
 
 #include <algorithm>
 
-#include "engine/device/cuda/fingerprint.h"
-#include "engine/tactics/cuda/kernel/kernel_source.h"
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/cuda/card.h"
 
 namespace enginery {
 namespace {
 
-// The ids that are offered to a card of that compute capability; the reasons where there are none.
-std::string offered(const std::string& problem_text, int compute_capability = 90) {
-  SkuRow row;
-  row.kind = DeviceKind::cuda;
-  row.compute_capability = compute_capability;
-  row.sm_count = 132;
-  row.memory_gib = 80;
-  const DeviceInfo info = device_info(row);
-  const KernelContext context{
-      info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
-  const auto tactics = offer_kernels(parse_problem(problem_text).value(), context, true);
+// The ids that are offered to a card; the reasons where there are none.
+std::string offered(const std::string& problem_text) {
+  const test::Card card;
+  const auto tactics = offer_kernels(test::problem_of(problem_text), card.context, true);
   if (!tactics.ok()) return "refused: " + tactics.error().message;
   std::string ids;
   for (const Tactic& tactic : *tactics) ids += tactic.id + " ";
@@ -76,7 +67,7 @@ TEST(LaunchLimits, PartialSumsHaveAWorkspaceOfAtMost256MiB) {
 }
 
 TEST(LaunchLimits, APlanBeyondThemIsRefusedWhateverOfferedIt) {
-  const Problem problem = parse_problem("act kind=relu | float32[1x32x6x6]").value();
+  const Problem problem = test::problem_of("act kind=relu | float32[1x32x6x6]");
   const Tactic tactic = make_kernel_tactic(problem, "planned/one");
   const auto refused = [&](unsigned x, unsigned y, unsigned z, unsigned threads,
                            int64_t workspace) {
@@ -110,24 +101,15 @@ TEST(SmLimits, OfANewerGenerationAreNoMoreThanEverySmHas) {
 
 // Shared memory that a launch asks for: of every tactic offered to a card, at most what its SM has.
 TEST(LaunchLimits, NothingIsOfferedThatWantsMoreSharedMemoryThanTheSmHas) {
-  const Problem problem =
-      parse_problem(
-          "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "
-          "float32[1x256x14x14] w:float32[256x256x3x3]")
-          .value();
+  const Problem problem = test::problem_of(
+      "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "
+      "float32[1x256x14x14] w:float32[256x256x3x3]");
   for (int sm : {75, 86, 90, 120, 130}) {
-    SkuRow row;
-    row.kind = DeviceKind::cuda;
-    row.compute_capability = sm;
-    row.sm_count = 132;
-    row.memory_gib = 80;
-    const DeviceInfo info = device_info(row);
-    const KernelContext context{
-        info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
-    const auto tactics = offer_kernels(problem, context, true);
-    ASSERT_TRUE(tactics.ok()) << sm;
-    for (const Tactic& tactic : *tactics) {
-      const auto plan = plan_kernel(problem, tactic, context);
+    const test::Card card(sm);
+    const std::vector<Tactic> tactics = card.offers(problem);
+    ASSERT_FALSE(tactics.empty()) << sm;
+    for (const Tactic& tactic : tactics) {
+      const auto plan = plan_kernel(problem, tactic, card.context);
       ASSERT_TRUE(plan.ok()) << tactic.id;
       for (const KernelLaunch& launch : plan->launches)
         EXPECT_LE(launch.shared_bytes,
