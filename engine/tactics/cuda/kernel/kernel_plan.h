@@ -59,7 +59,7 @@ Bytes argument_bytes(const Args& args) {
   return bytes;
 }
 
-// Sizes are checked by require_static: kernels count in 32 bits.
+// Kernels count in 32 bits: require_static and launch_limits.h refuse what does not fit.
 inline int to_int(int64_t value) {
   return static_cast<int>(value);
 }

@@ -29,7 +29,8 @@ Result<std::unique_ptr<TacticSource>> make_kernel_source(CudaDevice& device,
 Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelContext& context,
                                           bool every_variant);
 
-// The plan of a tactic that offer_kernels gave. Errors: incompatible (no such tactic).
+// The plan of a tactic that offer_kernels gave. Errors: incompatible (no such tactic), unsupported
+// (a launch beyond launch_limits.h).
 Result<KernelPlan> plan_kernel(const Problem& problem, const Tactic& tactic,
                                const KernelContext& context);
 
