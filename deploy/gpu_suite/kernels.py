@@ -1,6 +1,7 @@
 """Single tactics: conformance natively and as PTX of other SMs, compute-sanitizer, layers timed alone; what the machine has."""
 import concurrent.futures
 import csv
+import itertools
 import os
 import re
 import statistics
@@ -68,12 +69,14 @@ def part_sanitize(o):
     own = dict(every, ENGINERY_TEST_SOURCE="kernel")
     env = {"memcheck": every, "racecheck": own, "synccheck": own, "initcheck": own}
     problems = conformance_problems(every) if o.filter == "*" else o.filter.split(",")
+    gpus = itertools.cycle(o.gpus.split(","))
 
     def check(case):
-        tool, problem = case
+        tool, problem, gpu = case
         started = time.time()
+        on_gpu = dict(env[tool], CUDA_VISIBLE_DEVICES=gpu) if gpu else env[tool]
         status, text = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program("tactics_conformance"), f"--gtest_filter=*/{problem}"],
-                           os.path.join(o.out, f"sanitize_{tool}_{problem}.log"), o.limit, env=env[tool])
+                           os.path.join(o.out, f"sanitize_{tool}_{problem}.log"), o.limit, env=on_gpu)
         summary = (re.findall(r"ERROR SUMMARY.*|RACECHECK SUMMARY.*", text) or ["none"])[-1]
         passed = len(re.findall(r"\[ +OK +\]", text))
         rows_to(os.path.join(o.out, "sanitize.csv"), ["tool", "problem", "status", "tests_passed", "summary", "seconds"],
@@ -81,7 +84,7 @@ def part_sanitize(o):
         print(f"{tool} {problem}: status {status}, {passed} passed, {summary} ({time.time() - started:.0f} s)", flush=True)
         return status
 
-    cases = [(tool, problem) for tool in o.tools.split(",") for problem in problems]
+    cases = [(tool, problem, next(gpus)) for tool in o.tools.split(",") for problem in problems]
     with concurrent.futures.ThreadPoolExecutor(o.shards) as pool:
         return max(pool.map(check, cases))
 

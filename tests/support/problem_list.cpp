@@ -62,6 +62,9 @@ std::vector<ProblemRow> conformance_problems() {
       {"conv_stem_3x3_no_padding", "O/K",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x3x32x32] "
        "w:float32[16x3x3x3] w:float32[16] | act kind=relu"},
+      {"conv_patch_16x16", "O/K",
+       "conv strides=[16,16] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[2x3x32x32] "
+       "w:float32[96x3x16x16] w:float32[96]"},
       {"conv_odd_channels", "O/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x5x9x9] "
        "w:float32[7x5x3x3] w:float32[7] | act kind=leaky_relu alpha=0.1"},

@@ -94,6 +94,12 @@ bool keeps_promise(const CudnnConfig& config, Precision precision) {
   return !transforms;
 }
 
+bool known_wrong(const CudnnConfig& config, const ConvShape& shape) {
+  constexpr int64_t kTiledByHardware = 4, kLongestStride = 8;
+  return config.engine == kTiledByHardware &&
+         std::max(shape.stride_h, shape.stride_w) > kLongestStride;
+}
+
 Result<std::vector<CudnnConfig>> propose_configs(const Cudnn& cudnn, const ConvGraph& graph) {
   std::vector<CudnnConfig> out;
   std::string reason;

@@ -27,6 +27,11 @@ struct CudnnConfig {
 // every precision sums in float32, and transforms only where they round in float32.
 bool keeps_promise(const CudnnConfig& config, Precision precision);
 
+// Whether the engine is known to be wrong for the convolution. Engine 4 (9.14 and 9.19, Hopper)
+// reads pixels through the tensor memory accelerator, whose element strides end at 8 (CUDA driver
+// API, cuTensorMapEncodeIm2col), and asks for longer ones as well: patch embeddings come out wrong.
+bool known_wrong(const CudnnConfig& config, const ConvShape& shape);
+
 // What heuristics A, B and the fallback list propose for the graph, in that order, each once.
 Result<std::vector<CudnnConfig>> propose_configs(const Cudnn& cudnn, const ConvGraph& graph);
 

@@ -307,7 +307,7 @@ class CudnnSource final : public TacticSource {
     std::vector<Tactic> tactics;
     for (const CudnnConfig& config : configs) {
       if (tactics.size() == kMaxPlans) break;
-      if (!keeps_promise(config, precision)) continue;
+      if (!keeps_promise(config, precision) || known_wrong(config, shape)) continue;
       std::string id = std::string(to_string(precision)) + "/" + config.name();
       auto workspace_bytes = workspace_of(problem, shape, epilogue, id, config);
       if (!workspace_bytes.ok() || *workspace_bytes > kMaxWorkspaceBytes) continue;

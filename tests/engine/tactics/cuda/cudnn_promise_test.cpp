@@ -1,4 +1,5 @@
-// Which of cuDNN's engines keep what a precision promises, by their numerical notes.
+// Which of cuDNN's engines are offered: those that keep what a precision promises, by their
+// numerical notes, and are not known to be wrong.
 #include <gtest/gtest.h>
 
 #include "engine/tactics/cuda/cudnn/conv_plan.h"
@@ -33,6 +34,21 @@ TEST(CudnnNotes, DecideWhatIsOffered) {
     for (const Precision p : {fp32, tf32, fp16})
       EXPECT_EQ(keeps_promise(c.config, p), c.kept.contains(p)) << c.name << " " << to_string(p);
   }
+}
+
+// Seen on an H200: strides of 8 right, of 14 and 16 wrong, whatever the filter and the knobs.
+TEST(CudnnNotes, Engine4IsNotAskedForStridesAbove8) {
+  const auto offered = [](const char* name, int64_t stride_h, int64_t stride_w) {
+    ConvShape shape;
+    shape.stride_h = stride_h;
+    shape.stride_w = stride_w;
+    return !known_wrong(CudnnConfig::parse(name).value(), shape);
+  };
+  EXPECT_TRUE(offered("eng4_k24=39", 8, 8));
+  EXPECT_FALSE(offered("eng4_k24=39", 9, 9));
+  EXPECT_FALSE(offered("eng4", 16, 1));
+  EXPECT_FALSE(offered("eng4", 1, 16));
+  EXPECT_TRUE(offered("eng1", 16, 16));
 }
 
 }  // namespace
