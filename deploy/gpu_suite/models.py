@@ -1,12 +1,13 @@
 """Whole models: their files and inputs, accuracy beside ONNX Runtime, speed beside PyTorch."""
 import argparse
 import concurrent.futures
+import itertools
 import os
 import re
 import sys
 import time
 
-from .common import BUNDLE, build_command, program, report_of, rows_to, run
+from .common import BUNDLE, build_command, home_environment, program, report_of, rows_to, run
 
 HEADER = ["model", "batch", "precision", "sources", "level", "build_s", "timings_measured", "error", "spread", "median_ms", "layers_sum_us", "state"]
 
@@ -80,16 +81,16 @@ class Case:
         self.shapes = f"--shapes={self.input_name}:{'x'.join(map(str, x.shape))}"
         self.expected = reference_outputs(self.path, self.input_name, x)
 
-    def build_and_run(self, o, precision, log):
+    def build_and_run(self, o, precision, log, env=None):
         """The engine's file, what the build reports (None when it failed), seconds, error and spread."""
         engine = f"{self.folder}/{precision}{o.level}{o.sources}.engine"
         started = time.time()
-        status, text = run(build_command(self.path, engine, o, precision, [self.shapes, "--rebuild"]), log, o.limit)
+        status, text = run(build_command(self.path, engine, o, precision, [self.shapes, "--rebuild"]), log, o.limit, env=env)
         seconds = time.time() - started
         if status != 0:
             print(f"{self.name} {self.batch} {precision} {o.sources}: build failed ({status}): {text[-1500:]}", flush=True)
             return engine, None, seconds, 0, 0
-        run([program("enginery"), "run", engine, "--input", self.folder + "/x.npy", "--output", engine + ".y"], log, 120, True)
+        run([program("enginery"), "run", engine, "--input", self.folder + "/x.npy", "--output", engine + ".y"], log, 120, True, env)
         return engine, report_of(text), seconds, *distance(engine + ".y", self.expected)
 
 
@@ -118,8 +119,8 @@ BARS = {"fp32": 1e-4, "tf32": 1e-2, "fp16": 1e-2}  # performance.md section 5, o
 
 
 def part_parity(o):
-    """Every model, precision and batch, with the libraries and without, untuned: is the error within the bar? Nothing is timed, so
-    they run side by side."""
+    """Every model, precision and batch, with the libraries and without: is the error within the bar? Untuned (level 0) they run side by
+    side; tuned, the cells of one model and batch follow one another on one GPU and share its timings."""
     log = os.path.join(o.out, "parity.log")
     cells = []
     for name in ("squeezenet", "rfb320", "mobilenetv2", "resnet50"):
@@ -128,19 +129,23 @@ def part_parity(o):
                 cells += [(name, batch, precision, sources) for sources in ("", "-cudnn,-cublaslt")]
     cells = [c for c in cells if re.search("" if o.filter == "*" else o.filter, "-".join(map(str, c)))]
     cases = {key: Case(*key) for key in dict.fromkeys(c[:2] for c in cells)}
+    gpus = itertools.cycle(o.gpus.split(","))
+    environments = {key: home_environment(f"/tmp/parity-{gpu}", gpu) for key, gpu in zip(cases, gpus)}
 
     def check(cell):
         name, batch, precision, sources = cell
-        _, built, seconds, error, spread = cases[name, batch].build_and_run(argparse.Namespace(level=0, sources=sources, limit=o.limit), precision, log)
+        asked = argparse.Namespace(level=o.level, sources=sources, limit=o.limit)
+        _, built, seconds, error, spread = cases[name, batch].build_and_run(asked, precision, log, environments[name, batch])
         within = bool(built) and error <= BARS[precision] and spread <= 10 * BARS[precision]
-        rows_to(os.path.join(o.out, "parity.csv"), ["model", "batch", "precision", "sources", "build_s", "error", "spread", "within_bar"],
-                [[name, batch, precision, sources, f"{seconds:.1f}", f"{error:.3e}", f"{spread:.3e}", "yes" if within else "no"]])
+        rows_to(os.path.join(o.out, "parity.csv"), ["level", "model", "batch", "precision", "sources", "build_s", "error", "spread", "within_bar"],
+                [[o.level, name, batch, precision, sources, f"{seconds:.1f}", f"{error:.3e}", f"{spread:.3e}", "yes" if within else "no"]])
         return within
 
+    groups = [[c] for c in cells] if o.level == 0 else [[c for c in cells if c[:2] == key] for key in cases]
     with concurrent.futures.ThreadPoolExecutor(o.shards) as pool:
-        within = list(pool.map(check, cells))
-    print(f"parity: {sum(within)} of {len(cells)} within the bar; not: {[c for c, w in zip(cells, within) if not w]}", flush=True)
-    return 0 if all(within) else 1
+        within = dict(w for done in pool.map(lambda group: [(c, check(c)) for c in group], groups) for w in done)
+    print(f"parity: {sum(within.values())} of {len(cells)} within the bar; not: {[c for c in cells if not within[c]]}", flush=True)
+    return 0 if all(within.values()) else 1
 
 
 def part_peers(o):

@@ -180,12 +180,18 @@ def field(number, value):
 
 
 def attribute(name, value):
+    if isinstance(value, float):
+        return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     number, kind = {int: (3, 2), list: (8, 7)}[type(value)]
     return field(1, name) + field(number, value) + field(20, kind)
 
 
 def tensor(name, dims, values):
     return field(1, list(dims)) + field(2, 1) + field(8, name) + field(9, struct.pack(f"<{len(values)}f", *values))
+
+
+def int64_tensor(name, dims, values):
+    return field(1, list(dims)) + field(2, 7) + field(8, name) + field(9, struct.pack(f"<{len(values)}q", *values))
 
 
 def external_tensor(name, dims, location):
@@ -203,9 +209,9 @@ def node(kind, inputs, outputs, **attributes):
             field(5, [attribute(k, v) for k, v in attributes.items()]))
 
 
-def model(nodes, inputs, outputs, weights=()):
+def model(nodes, inputs, outputs, weights=(), opset=13):
     graph = field(1, list(nodes)) + field(2, "graph") + field(5, list(weights)) + field(11, list(inputs)) + field(12, list(outputs))
-    return field(1, 8) + field(2, "enginery e2e") + field(7, graph) + field(8, field(1, "") + field(2, 13))
+    return field(1, 8) + field(2, "enginery e2e") + field(7, graph) + field(8, field(1, "") + field(2, opset))
 
 
 def small_model(seed=0, batch="N", channels=8, layers=2):
