@@ -26,13 +26,14 @@ def environment():
     return env
 
 
+def on_gpu(env, gpu):
+    """The environment on that GPU, "" for those that are visible."""
+    return dict(env, CUDA_VISIBLE_DEVICES=gpu) if gpu else env
+
+
 def home_environment(folder, gpu=""):
-    """With a data folder of its own; on that GPU, "" for the one that is visible."""
-    env = environment()
-    if gpu:
-        env["CUDA_VISIBLE_DEVICES"] = gpu
-    env["ENGINERY_HOME"] = folder
-    return env
+    """With a data folder of its own, on that GPU."""
+    return dict(on_gpu(environment(), gpu), ENGINERY_HOME=folder)
 
 
 def run(command, log=None, limit=590, check=False, env=None):

@@ -8,7 +8,7 @@ import statistics
 import sys
 import time
 
-from .common import BUNDLE, environment, program, rows_to, run
+from .common import BUNDLE, environment, on_gpu, program, rows_to, run
 
 
 def part_probe(o):
@@ -25,10 +25,11 @@ def gtest(o, name, extra_env, label):
     """Runs a GoogleTest program in shards side by side; most of a conformance test is compiling and the reference."""
     env = environment()
     env.update(extra_env, GTEST_TOTAL_SHARDS=str(o.shards))
+    gpus = o.gpus.split(",")
 
     def shard(index):
         log = os.path.join(o.out, f"{label}-{index}.log")
-        return run([program(name), f"--gtest_filter={o.filter}"], log, o.limit, env=dict(env, GTEST_SHARD_INDEX=str(index)))
+        return run([program(name), f"--gtest_filter={o.filter}"], log, o.limit, env=on_gpu(dict(env, GTEST_SHARD_INDEX=str(index)), gpus[index % len(gpus)]))
 
     with concurrent.futures.ThreadPoolExecutor(o.shards) as pool:
         done = list(pool.map(shard, range(o.shards)))
@@ -74,9 +75,8 @@ def part_sanitize(o):
     def check(case):
         tool, problem, gpu = case
         started = time.time()
-        on_gpu = dict(env[tool], CUDA_VISIBLE_DEVICES=gpu) if gpu else env[tool]
         status, text = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", program("tactics_conformance"), f"--gtest_filter=*/{problem}"],
-                           os.path.join(o.out, f"sanitize_{tool}_{problem}.log"), o.limit, env=on_gpu)
+                           os.path.join(o.out, f"sanitize_{tool}_{problem}.log"), o.limit, env=on_gpu(env[tool], gpu))
         summary = (re.findall(r"ERROR SUMMARY.*|RACECHECK SUMMARY.*", text) or ["none"])[-1]
         passed = len(re.findall(r"\[ +OK +\]", text))
         rows_to(os.path.join(o.out, "sanitize.csv"), ["tool", "problem", "status", "tests_passed", "summary", "seconds"],
