@@ -220,6 +220,9 @@ std::span<const std::string_view> enum_names(UnaryKind) {
 float activate(const Activation& op, float x) {
   return static_cast<float>(activate_wide(op, x));
 }
+double activate(const Activation& op, double x) {
+  return activate_wide(op, x);
+}
 
 InferredTypes infer(const Activation& op, Operands in) {
   CHECK_OK(require_inputs(Activation::kName, in, 1, 1));

@@ -39,6 +39,7 @@ struct Activation {
 
 // The scalar function that every implementation is checked against.
 float activate(const Activation& op, float x);
+double activate(const Activation& op, double x);
 
 // The words of enum_names are stored in engines and keys: add at the end.
 enum class UnaryKind {

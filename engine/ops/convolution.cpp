@@ -62,16 +62,16 @@ Range outputs_of_tap(const Sizes& s, size_t dim, int64_t k) {
 }
 
 // One row (or tile of it) of `Block` neighbouring output channels.
-template <int Block>
+template <int Block, typename T>
 struct RowJob {
-  const float* x;   // the group's first input plane
-  const float* w;   // the first channel's weights
+  const T* x;       // the group's first input plane
+  const T* w;       // the first channel's weights
   int64_t w_pitch;  // weights of one output channel
   int64_t oz, oy, first, last;
 };
 
-template <int Block>
-void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<Range>& taps,
+template <int Block, typename T>
+void accumulate_row(const Sizes& s, const RowJob<Block, T>& job, const std::vector<Range>& taps,
                     double (&sum)[Block][kTile]) {
   int64_t plane = volume_of(s.in), channels = s.channels_in / s.groups, tap = 0;
   for (int64_t c = 0; c < channels; ++c) {
@@ -80,7 +80,7 @@ void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<
       for (int64_t ky = 0; ky < s.kernel[1]; ++ky, tap += s.kernel[2]) {
         const int64_t iy = job.oy * s.stride[1] - s.pad[1] + ky * s.dilation[1];
         if (iz < 0 || iz >= s.in[0] || iy < 0 || iy >= s.in[1]) continue;
-        const float* row = job.x + c * plane + (iz * s.in[1] + iy) * s.in[2];
+        const T* row = job.x + c * plane + (iz * s.in[1] + iy) * s.in[2];
         for (int64_t kx = 0; kx < s.kernel[2]; ++kx) {
           const int64_t from = std::max(job.first, taps[kx].first),
                         to = std::min(job.last, taps[kx].last);
@@ -88,7 +88,7 @@ void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<
           double w[Block];
           for (int b = 0; b < Block; ++b) w[b] = job.w[b * job.w_pitch + tap + kx];
           const int64_t stride = s.stride[2], n = to - from, at = from - job.first;
-          const float* in = row + from * stride - s.pad[2] + kx * s.dilation[2];
+          const T* in = row + from * stride - s.pad[2] + kx * s.dilation[2];
           for (int64_t i = 0; i < n; ++i) {
             const double v = in[i * stride];
             for (int b = 0; b < Block; ++b) sum[b][at + i] += w[b] * v;
@@ -99,33 +99,34 @@ void accumulate_row(const Sizes& s, const RowJob<Block>& job, const std::vector<
   }
 }
 
+template <typename T>
 struct ConvolutionData {
-  const float *x, *w, *bias;  // bias may be null
-  float* y;
+  const T *x, *w, *bias;  // bias may be null
+  T* y;
 };
 
 // Output channels [k, k + Block) of picture n.
-template <int Block>
-void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vector<Range>& taps,
+template <int Block, typename T>
+void convolve_channels(const Sizes& s, const ConvolutionData<T>& d, const std::vector<Range>& taps,
                        int64_t n, int64_t k) {
   const int64_t channels = s.channels_in / s.groups, group = k / (s.channels_out / s.groups);
-  RowJob<Block> job;
+  RowJob<Block, T> job;
   job.x = d.x + (n * s.channels_in + group * channels) * volume_of(s.in);
   job.w_pitch = channels * volume_of(s.kernel);
   job.w = d.w + k * job.w_pitch;
-  float* y = d.y + (n * s.channels_out + k) * volume_of(s.out);
+  T* y = d.y + (n * s.channels_out + k) * volume_of(s.out);
   double sum[Block][kTile];
   for (job.oz = 0; job.oz < s.out[0]; ++job.oz) {
     for (job.oy = 0; job.oy < s.out[1]; ++job.oy) {
       for (job.first = 0; job.first < s.out[2]; job.first = job.last) {
         job.last = std::min(job.first + kTile, s.out[2]);
         const int64_t size = job.last - job.first;
-        for (int b = 0; b < Block; ++b) std::fill_n(sum[b], size, d.bias ? d.bias[k + b] : 0.0);
+        for (int b = 0; b < Block; ++b)
+          std::fill_n(sum[b], size, d.bias ? static_cast<double>(d.bias[k + b]) : 0.0);
         accumulate_row(s, job, taps, sum);
         for (int b = 0; b < Block; ++b) {
-          float* row =
-              y + b * volume_of(s.out) + (job.oz * s.out[1] + job.oy) * s.out[2] + job.first;
-          for (int64_t i = 0; i < size; ++i) row[i] = static_cast<float>(sum[b][i]);
+          T* row = y + b * volume_of(s.out) + (job.oz * s.out[1] + job.oy) * s.out[2] + job.first;
+          for (int64_t i = 0; i < size; ++i) row[i] = static_cast<T>(sum[b][i]);
         }
       }
     }
@@ -133,11 +134,12 @@ void convolve_channels(const Sizes& s, const ConvolutionData& d, const std::vect
 }
 
 // One input plane times one kernel, scattered into `sum`, the output plane of one channel.
-void scatter_plane(const Sizes& s, const float* x, const float* w, const std::vector<Range>& taps,
+template <typename T>
+void scatter_plane(const Sizes& s, const T* x, const T* w, const std::vector<Range>& taps,
                    double* sum) {
   for (int64_t iz = 0; iz < s.in[0]; ++iz) {
     for (int64_t iy = 0; iy < s.in[1]; ++iy) {
-      const float* row = x + (iz * s.in[1] + iy) * s.in[2];
+      const T* row = x + (iz * s.in[1] + iy) * s.in[2];
       for (int64_t kz = 0; kz < s.kernel[0]; ++kz) {
         for (int64_t ky = 0; ky < s.kernel[1]; ++ky) {
           const int64_t oz = iz * s.stride[0] - s.pad[0] + kz * s.dilation[0];
@@ -148,7 +150,7 @@ void scatter_plane(const Sizes& s, const float* x, const float* w, const std::ve
             const double weight = w[(kz * s.kernel[1] + ky) * s.kernel[2] + kx];
             const int64_t shift = kx * s.dilation[2] - s.pad[2];
             for (int64_t ix = taps[kx].first; ix < taps[kx].last; ++ix) {
-              to[ix * s.stride[2] + shift] += weight * row[ix];
+              to[ix * s.stride[2] + shift] += weight * static_cast<double>(row[ix]);
             }
           }
         }
@@ -165,6 +167,63 @@ std::vector<Range> inputs_of_taps(const Sizes& s) {
   for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
     taps.push_back(outputs_of_tap(mirrored, 2, k));
   return taps;
+}
+
+template <typename T>
+void convolve(const Convolution& op, ReferenceInputs in, Tensor& out) {
+  const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
+  const std::vector<int64_t> none;
+  Sizes s = sizes_of(x->dims(), w->dims(), out.dims(), op.groups,
+                     {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
+  flatten_pointwise(s);
+  std::vector<Range> taps;
+  // With no input channels a kernel has any size and no elements: nothing may be allocated by its
+  // size.
+  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
+    taps.push_back(outputs_of_tap(s, 2, k));
+  const ConvolutionData<T> d{elements<T>(*x), elements<T>(*w), bias ? elements<T>(*bias) : nullptr,
+                             elements<T>(out)};
+  // Blocks of output channels within one group, for every picture; the last block of a group may be
+  // short.
+  const int64_t per_group = s.channels_out / s.groups, blocks = (per_group + kBlock - 1) / kBlock;
+  const auto convolve_block = [&](int64_t index) {
+    const int64_t n = index / (s.groups * blocks), group = index / blocks % s.groups;
+    const int64_t end = (group + 1) * per_group;
+    int64_t k = group * per_group + index % blocks * kBlock;
+    if (k + kBlock <= end) return convolve_channels<kBlock>(s, d, taps, n, k);
+    for (; k < end; ++k) convolve_channels<1>(s, d, taps, n, k);
+  };
+  const int64_t count = s.batch * s.groups * blocks;
+  const double products = static_cast<double>(out.size()) *
+                          static_cast<double>(s.channels_in / s.groups * volume_of(s.kernel));
+  if (products >= kWorthThreads) {
+    parallel_for(count, convolve_block);
+  } else {
+    for (int64_t i = 0; i < count; ++i) convolve_block(i);
+  }
+}
+
+template <typename T>
+void deconvolve(const Deconvolution& op, ReferenceInputs in, Tensor& out) {
+  const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
+  const std::vector<int64_t> none;
+  const Sizes s = sizes_of(x->dims(), w->dims(), out.dims(), op.groups,
+                           {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
+  const std::vector<Range> taps = inputs_of_taps(s);
+  const int64_t channels = s.channels_in / s.groups, per_group = s.channels_out / s.groups;
+  const int64_t plane = volume_of(s.in), kernel = volume_of(s.kernel);
+  std::vector<double> sum(static_cast<size_t>(volume_of(s.out)));
+  T* y = elements<T>(out);
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t k = 0; k < s.channels_out; ++k) {
+      std::fill(sum.begin(), sum.end(), bias ? static_cast<double>(elements<T>(*bias)[k]) : 0.0);
+      for (int64_t c = k / per_group * channels; c < (k / per_group + 1) * channels; ++c) {
+        scatter_plane(s, elements<T>(*x) + (n * s.channels_in + c) * plane,
+                      elements<T>(*w) + (c * per_group + k % per_group) * kernel, taps, sum.data());
+      }
+      for (const double v : sum) *y++ = static_cast<T>(v);
+    }
+  }
 }
 
 Status require_groups(std::string_view op, int64_t groups, int64_t channels,
@@ -232,38 +291,11 @@ InferredTypes infer(const Convolution& op, Operands in) {
 }
 
 Status reference(const Convolution& op, ReferenceInputs in, ReferenceOutputs out) {
-  const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
   if (out[0].size() == 0) return {};
-  const std::vector<int64_t> none;
-  Sizes s = sizes_of(x->dims(), w->dims(), out[0].dims(), op.groups,
-                     {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
-  flatten_pointwise(s);
-  std::vector<Range> taps;
-  // With no input channels a kernel has any size and no elements: nothing may be allocated by its
-  // size.
-  for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
-    taps.push_back(outputs_of_tap(s, 2, k));
-  ConvolutionData d{elements<float>(*x), elements<float>(*w),
-                    bias ? elements<float>(*bias) : nullptr, elements<float>(out[0])};
-  // Blocks of output channels within one group, for every picture; the last block of a group may be
-  // short.
-  const int64_t per_group = s.channels_out / s.groups, blocks = (per_group + kBlock - 1) / kBlock;
-  const auto convolve_block = [&](int64_t index) {
-    const int64_t n = index / (s.groups * blocks), group = index / blocks % s.groups;
-    const int64_t end = (group + 1) * per_group;
-    int64_t k = group * per_group + index % blocks * kBlock;
-    if (k + kBlock <= end) return convolve_channels<kBlock>(s, d, taps, n, k);
-    for (; k < end; ++k) convolve_channels<1>(s, d, taps, n, k);
-  };
-  const int64_t count = s.batch * s.groups * blocks;
-  const double products = static_cast<double>(out[0].size()) *
-                          static_cast<double>(s.channels_in / s.groups * volume_of(s.kernel));
-  if (products >= kWorthThreads) {
-    parallel_for(count, convolve_block);
-  } else {
-    for (int64_t i = 0; i < count; ++i) convolve_block(i);
-  }
-  return {};
+  return with_floating_type(in[0]->type(), [&](auto type) {
+    convolve<decltype(type)>(op, in, out[0]);
+    return Status();
+  });
 }
 
 InferredTypes infer(const Deconvolution& op, Operands in) {
@@ -300,28 +332,11 @@ InferredTypes infer(const Deconvolution& op, Operands in) {
 }
 
 Status reference(const Deconvolution& op, ReferenceInputs in, ReferenceOutputs out) {
-  const Tensor *x = in[0], *w = in[1], *bias = given(in, 2);
   if (out[0].size() == 0) return {};
-  const std::vector<int64_t> none;
-  const Sizes s = sizes_of(x->dims(), w->dims(), out[0].dims(), op.groups,
-                           {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
-  const std::vector<Range> taps = inputs_of_taps(s);
-  const int64_t channels = s.channels_in / s.groups, per_group = s.channels_out / s.groups;
-  const int64_t plane = volume_of(s.in), kernel = volume_of(s.kernel);
-  std::vector<double> sum(static_cast<size_t>(volume_of(s.out)));
-  float* y = elements<float>(out[0]);
-  for (int64_t n = 0; n < s.batch; ++n) {
-    for (int64_t k = 0; k < s.channels_out; ++k) {
-      std::fill(sum.begin(), sum.end(), bias ? elements<float>(*bias)[k] : 0.0);
-      for (int64_t c = k / per_group * channels; c < (k / per_group + 1) * channels; ++c) {
-        scatter_plane(s, elements<float>(*x) + (n * s.channels_in + c) * plane,
-                      elements<float>(*w) + (c * per_group + k % per_group) * kernel, taps,
-                      sum.data());
-      }
-      for (const double v : sum) *y++ = static_cast<float>(v);
-    }
-  }
-  return {};
+  return with_floating_type(in[0]->type(), [&](auto type) {
+    deconvolve<decltype(type)>(op, in, out[0]);
+    return Status();
+  });
 }
 
 }  // namespace enginery

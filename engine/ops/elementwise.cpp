@@ -55,7 +55,8 @@ bool compare(BinaryKind kind, T a, T b) {
   }
 }
 
-float combine_floats(BinaryKind kind, float a, float b) {
+template <typename T>
+T combine_floats(BinaryKind kind, T a, T b) {
   switch (kind) {
     case BinaryKind::add:
       return a + b;
@@ -72,7 +73,7 @@ float combine_floats(BinaryKind kind, float a, float b) {
     case BinaryKind::fmod:
       return std::fmod(a, b);
     case BinaryKind::mod: {
-      const float rest = std::fmod(a, b);
+      const T rest = std::fmod(a, b);
       return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     }
     default:

@@ -125,7 +125,8 @@ Result<int64_t> range_size(const Tensor& start, const Tensor& limit, const Tenso
   if (step == T{}) return rule_error(Range::kName, "expected a delta other than 0");
   double n = 0;
   if constexpr (std::is_floating_point_v<T>) {
-    n = std::ceil((static_cast<double>(last) - first) / step);
+    n = std::ceil((static_cast<double>(last) - static_cast<double>(first)) /
+                  static_cast<double>(step));
   } else {
     const __int128 distance = static_cast<__int128>(last) - first, wide = step;
     __int128 count =
@@ -142,9 +143,10 @@ bool takes_range(DataType t) {
   return is_floating(t) || t == DataType::int16 || t == DataType::int32 || t == DataType::int64;
 }
 
-// 16-bit and 64-bit floats through the type that references see.
+// 16-bit floats through the type that references see.
 Tensor widened(const Tensor& t) {
-  return is_floating(t.type()) ? convert(t, DataType::float32) : t;
+  const bool narrow = t.type() == DataType::float16 || t.type() == DataType::bfloat16;
+  return narrow ? convert(t, DataType::float32) : t;
 }
 
 }  // namespace
@@ -293,7 +295,8 @@ Status reference(const Range&, ReferenceInputs in, ReferenceOutputs out) {
     T* y = elements<T>(out[0]);
     for (int64_t i = 0; i < out[0].size(); ++i) {
       if constexpr (std::is_floating_point_v<T>)
-        y[i] = static_cast<T>(first + static_cast<double>(i) * step);
+        y[i] = static_cast<T>(static_cast<double>(first) +
+                              static_cast<double>(i) * static_cast<double>(step));
       else
         y[i] = static_cast<T>(static_cast<uint64_t>(first) +
                               static_cast<uint64_t>(i) * static_cast<uint64_t>(step));

@@ -27,7 +27,8 @@ struct Moments {
   double mean = 0, variance = 0;
 };
 
-Moments moments_of(const float* x, int64_t n) {
+template <typename T>
+Moments moments_of(const T* x, int64_t n) {
   Moments m;
   for (int64_t i = 0; i < n; ++i) m.mean += x[i];
   m.mean /= static_cast<double>(n);
@@ -51,20 +52,23 @@ InferredTypes infer(const BatchNorm& op, Operands in) {
 }
 
 Status reference(const BatchNorm& op, ReferenceInputs in, ReferenceOutputs out) {
-  const AxisView v = channels_of(in[0]->dims());
-  const float* x = elements<float>(*in[0]);
-  float* y = elements<float>(out[0]);
-  const auto value = [&](size_t input, int64_t c) {
-    return static_cast<double>(elements<float>(*in[input])[c]);
-  };
-  for (int64_t n = 0; n < v.outer; ++n) {
-    for (int64_t c = 0; c < v.size; ++c) {
-      const double factor = value(1, c) / std::sqrt(value(4, c) + op.epsilon);
-      for (int64_t i = 0; i < v.inner; ++i)
-        *y++ = static_cast<float>((*x++ - value(3, c)) * factor + value(2, c));
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    const AxisView v = channels_of(in[0]->dims());
+    const T* x = elements<T>(*in[0]);
+    T* y = elements<T>(out[0]);
+    const auto value = [&](size_t input, int64_t c) {
+      return static_cast<double>(elements<T>(*in[input])[c]);
+    };
+    for (int64_t n = 0; n < v.outer; ++n) {
+      for (int64_t c = 0; c < v.size; ++c) {
+        const double factor = value(1, c) / std::sqrt(value(4, c) + op.epsilon);
+        for (int64_t i = 0; i < v.inner; ++i)
+          *y++ = static_cast<T>((*x++ - value(3, c)) * factor + value(2, c));
+      }
     }
-  }
-  return {};
+    return {};
+  });
 }
 
 InferredTypes infer(const Lrn& op, Operands in) {
@@ -78,27 +82,31 @@ InferredTypes infer(const Lrn& op, Operands in) {
 }
 
 Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
-  const AxisView v = channels_of(in[0]->dims());
-  const float* x = elements<float>(*in[0]);
-  float* y = elements<float>(out[0]);
-  const int64_t before = std::min((op.size - 1) / 2, v.size), after = std::min(op.size / 2, v.size);
-  for (int64_t n = 0; n < v.outer; ++n) {
-    const float* picture = x + n * v.size * v.inner;
-    for (int64_t c = 0; c < v.size; ++c) {
-      for (int64_t i = 0; i < v.inner; ++i) {
-        double squares = 0;
-        for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after);
-             ++k) {
-          const double value = picture[k * v.inner + i];
-          squares += value * value;
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    const AxisView v = channels_of(in[0]->dims());
+    const T* x = elements<T>(*in[0]);
+    T* y = elements<T>(out[0]);
+    const int64_t before = std::min((op.size - 1) / 2, v.size),
+                  after = std::min(op.size / 2, v.size);
+    for (int64_t n = 0; n < v.outer; ++n) {
+      const T* picture = x + n * v.size * v.inner;
+      for (int64_t c = 0; c < v.size; ++c) {
+        for (int64_t i = 0; i < v.inner; ++i) {
+          double squares = 0;
+          for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after);
+               ++k) {
+            const double value = picture[k * v.inner + i];
+            squares += value * value;
+          }
+          const double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
+          *y++ = static_cast<T>(picture[c * v.inner + i] /
+                                std::pow(base, static_cast<double>(op.beta)));
         }
-        const double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
-        *y++ = static_cast<float>(picture[c * v.inner + i] /
-                                  std::pow(base, static_cast<double>(op.beta)));
       }
     }
-  }
-  return {};
+    return {};
+  });
 }
 
 InferredTypes infer(const InstanceNorm& op, Operands in) {
@@ -114,19 +122,22 @@ InferredTypes infer(const InstanceNorm& op, Operands in) {
 }
 
 Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs out) {
-  const AxisView v = channels_of(in[0]->dims());
-  const float* x = elements<float>(*in[0]);
-  float* y = elements<float>(out[0]);
-  for (int64_t n = 0; n < v.outer; ++n) {
-    for (int64_t c = 0; c < v.size; ++c, x += v.inner) {
-      Moments m = moments_of(x, v.inner);
-      const double factor = elements<float>(*in[1])[c] / std::sqrt(m.variance + op.epsilon);
-      const double bias = elements<float>(*in[2])[c];
-      for (int64_t i = 0; i < v.inner; ++i)
-        *y++ = static_cast<float>((x[i] - m.mean) * factor + bias);
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    const AxisView v = channels_of(in[0]->dims());
+    const T* x = elements<T>(*in[0]);
+    T* y = elements<T>(out[0]);
+    for (int64_t n = 0; n < v.outer; ++n) {
+      for (int64_t c = 0; c < v.size; ++c, x += v.inner) {
+        Moments m = moments_of(x, v.inner);
+        const double factor = elements<T>(*in[1])[c] / std::sqrt(m.variance + op.epsilon);
+        const double bias = elements<T>(*in[2])[c];
+        for (int64_t i = 0; i < v.inner; ++i)
+          *y++ = static_cast<T>((x[i] - m.mean) * factor + bias);
+      }
     }
-  }
-  return {};
+    return {};
+  });
 }
 
 InferredTypes infer(const LayerNorm& op, Operands in) {
@@ -153,25 +164,28 @@ InferredTypes infer(const LayerNorm& op, Operands in) {
 }
 
 Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) {
-  if (out[0].size() == 0) return {};
-  const Dims& dims = in[0]->dims();
-  TRY(const int64_t axis, normalize_axis(LayerNorm::kName, op.axis, in[0]->rank()));
-  const Dims row(dims.begin() + axis, dims.end());
-  const int64_t n = volume(row), rows = out[0].size() / n;
-  Tensor scales = broadcast_to(*in[1], row);
-  const Tensor* given_bias = given(in, 2);
-  Tensor biases = given_bias ? broadcast_to(*given_bias, row) : Tensor();
-  const float *x = elements<float>(*in[0]), *scale = elements<float>(scales);
-  const float* bias = given_bias ? elements<float>(biases) : nullptr;
-  float* y = elements<float>(out[0]);
-  for (int64_t r = 0; r < rows; ++r, x += n) {
-    Moments m = moments_of(x, n);
-    const double factor = 1 / std::sqrt(m.variance + op.epsilon);
-    for (int64_t i = 0; i < n; ++i) {
-      *y++ = static_cast<float>((x[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    if (out[0].size() == 0) return {};
+    const Dims& dims = in[0]->dims();
+    TRY(const int64_t axis, normalize_axis(LayerNorm::kName, op.axis, in[0]->rank()));
+    const Dims row(dims.begin() + axis, dims.end());
+    const int64_t n = volume(row), rows = out[0].size() / n;
+    Tensor scales = broadcast_to(*in[1], row);
+    const Tensor* given_bias = given(in, 2);
+    Tensor biases = given_bias ? broadcast_to(*given_bias, row) : Tensor();
+    const T *x = elements<T>(*in[0]), *scale = elements<T>(scales);
+    const T* bias = given_bias ? elements<T>(biases) : nullptr;
+    T* y = elements<T>(out[0]);
+    for (int64_t r = 0; r < rows; ++r, x += n) {
+      Moments m = moments_of(x, n);
+      const double factor = 1 / std::sqrt(m.variance + op.epsilon);
+      for (int64_t i = 0; i < n; ++i) {
+        *y++ = static_cast<T>((x[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
+      }
     }
-  }
-  return {};
+    return {};
+  });
 }
 
 InferredTypes infer(const Softmax& op, Operands in) {
@@ -184,23 +198,26 @@ InferredTypes infer(const Softmax& op, Operands in) {
 }
 
 Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
-  if (out[0].size() == 0) return {};
-  TRY(const int64_t axis, normalize_axis(Softmax::kName, op.axis, in[0]->rank()));
-  const AxisView v = view_axis(in[0]->dims(), axis);
-  const float* x = elements<float>(*in[0]);
-  float* y = elements<float>(out[0]);
-  for (int64_t lane = 0; lane < v.outer * v.inner; ++lane) {
-    const int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner,
-                  last = first + v.size * v.inner;
-    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (int64_t i = first; i < last; i += v.inner) largest = std::max<double>(largest, x[i]);
-    for (int64_t i = first; i < last; i += v.inner) sum += std::exp(x[i] - largest);
-    for (int64_t i = first; i < last; i += v.inner) {
-      const double shifted = x[i] - largest;
-      y[i] = static_cast<float>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    if (out[0].size() == 0) return {};
+    TRY(const int64_t axis, normalize_axis(Softmax::kName, op.axis, in[0]->rank()));
+    const AxisView v = view_axis(in[0]->dims(), axis);
+    const T* x = elements<T>(*in[0]);
+    T* y = elements<T>(out[0]);
+    for (int64_t lane = 0; lane < v.outer * v.inner; ++lane) {
+      const int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner,
+                    last = first + v.size * v.inner;
+      double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (int64_t i = first; i < last; i += v.inner) largest = std::max<double>(largest, x[i]);
+      for (int64_t i = first; i < last; i += v.inner) sum += std::exp(x[i] - largest);
+      for (int64_t i = first; i < last; i += v.inner) {
+        const double shifted = x[i] - largest;
+        y[i] = static_cast<T>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
+      }
     }
-  }
-  return {};
+    return {};
+  });
 }
 
 }  // namespace enginery

@@ -17,7 +17,7 @@ Result<Op> make_op(std::string_view name) {
 }
 
 bool goes_through_float32(DataType type) {
-  return type == DataType::float16 || type == DataType::bfloat16 || type == DataType::float64;
+  return type == DataType::float16 || type == DataType::bfloat16;
 }
 
 bool moves_elements(const Op& op) {

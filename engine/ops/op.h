@@ -56,8 +56,9 @@ Result<Op> parse_op(std::string_view name, const std::map<std::string, std::stri
 InferredTypes infer_types(const Op& op, Operands in);
 
 // Computes the outputs on the CPU with the operator's reference, the oracle of every other
-// implementation. float16, bfloat16 and float64 go through float32 and are rounded once at the end,
-// except in operators that only move elements (kMovesElements), which keep every bit of every type.
+// implementation. float64 is computed in double; float16 and bfloat16 go through float32 and are
+// rounded once at the end, except in operators that only move elements (kMovesElements), which keep
+// every bit of every type.
 // `in` holds null for absent inputs. Errors: those of infer_types; unsupported where an output's
 // shape depends on data; invalid_argument for data that the operator refuses.
 Result<std::vector<Tensor>> run_reference(const Op& op, ReferenceInputs in);

@@ -28,8 +28,8 @@ struct Operand {
 using Operands = std::span<const Operand>;
 using InferredTypes = Result<std::vector<TensorType>>;
 
-// Inputs of a reference: null where an optional input is absent. Floats come as float32, shapes as
-// int64.
+// Inputs of a reference: null where an optional input is absent. Floats come as float32 or
+// float64, shapes as int64.
 using ReferenceInputs = std::span<const Tensor* const>;
 // Outputs arrive allocated with the inferred types; a reference writes every element.
 using ReferenceOutputs = std::span<Tensor>;

@@ -96,8 +96,8 @@ T larger(T a, T b) {
   return a < b || b != b ? b : a;  // NaN wins; in ONNX Runtime only where it is read last
 }
 
-float average(double sum, int64_t count) {
-  return count > 0 ? static_cast<float>(sum / static_cast<double>(count)) : 0;
+double average(double sum, int64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 
 }  // namespace

@@ -73,6 +73,8 @@ InferredTypes infer(const Quantize& op, Operands in) {
   const std::string_view name = Quantize::kName;
   CHECK_OK(require_inputs(name, in, 2, 3));
   const TensorType &x = in[0].type, &scale = in[1].type;
+  CHECK_OK(refuse_double(name, in, 0, "the input"));
+  CHECK_OK(refuse_double(name, in, 1, "the scale"));
   const bool takes = is_floating(x.type) || x.type == DataType::int32;
   if (!takes || !is_floating(scale.type) || !is_small_integer(op.to)) {
     return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " to " +
@@ -107,6 +109,7 @@ InferredTypes infer(const Dequantize& op, Operands in) {
   const std::string_view name = Dequantize::kName;
   CHECK_OK(require_inputs(name, in, 2, 3));
   const TensorType &x = in[0].type, &scale = in[1].type;
+  CHECK_OK(refuse_double(name, in, 1, "the scale"));
   if ((!is_small_integer(x.type) && x.type != DataType::int32) || !is_floating(scale.type)) {
     return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " is not defined");
   }

@@ -203,6 +203,8 @@ InferredTypes infer(const Resize& op, Operands in) {
     CHECK_OK(require_int_vector(name, in, 2, "the sizes"));
   else if (!is_floating(in[1].type.type))
     return rule_error(name, "expected floating scales, got " + to_string(in[1].type));
+  CHECK_OK(refuse_double(name, in, 1, "scales"));
+  CHECK_OK(refuse_double(name, in, 3, "a region"));
   if (op.coordinates == ResizeCoordinates::crop) {
     CHECK_OK(require_vector(name, in, 3, 2 * static_cast<int64_t>(x.size()), "the region"));
     if (!has(in, 3) || !is_floating(in[3].type.type))

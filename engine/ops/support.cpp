@@ -63,6 +63,13 @@ Status require_rank(std::string_view op, const Dims& dims, size_t least, size_t 
                             " (" + to_string(dims) + ")");
 }
 
+Status refuse_double(std::string_view op, Operands in, size_t i, std::string_view what) {
+  if (!has(in, i) || in[i].type.type != DataType::float64) return {};
+  return Error{ErrorCode::unsupported, std::string(op) + ": " + std::string(what) +
+                                           " of float64 would be rounded to float32; cast it to "
+                                           "float32 in the model"};
+}
+
 Status require_index_type(std::string_view op, const TensorType& t) {
   if (t.type == DataType::int32 || t.type == DataType::int64) return {};
   return rule_error(op, "expected int32 or int64 indices, got " + to_string(t));

@@ -38,6 +38,9 @@ Status require_vector(std::string_view op, Operands in, size_t i, int64_t size,
                       std::string_view what);
 // The rank lies in [least, most].
 Status require_rank(std::string_view op, const Dims& dims, size_t least, size_t most = SIZE_MAX);
+// Input i, where present, is not float64: the operator's numbers are float32 by definition, and
+// rounding to them would go unnoticed. Errors: unsupported.
+Status refuse_double(std::string_view op, Operands in, size_t i, std::string_view what);
 // Indices are int32 or int64.
 Status require_index_type(std::string_view op, const TensorType& indices);
 // index in [-size, size) -> [0, size). Errors: invalid_argument.
@@ -72,12 +75,15 @@ T* elements(Tensor& t) {
   return static_cast<T*>(t.mutable_bytes());
 }
 
-// f(T{}) with the type in which references see `type`: float, an integer type, uint8_t for boolean.
+// f(T{}) with the type in which references see `type`: float, double, an integer type, uint8_t for
+// boolean.
 template <typename F>
 Status with_number_type(DataType type, F&& f) {
   switch (type) {
     case DataType::float32:
       return f(float{});
+    case DataType::float64:
+      return f(double{});
     case DataType::int8:
       return f(int8_t{});
     case DataType::boolean:
@@ -99,6 +105,13 @@ Status with_number_type(DataType type, F&& f) {
       return Error{ErrorCode::internal,
                    std::string(to_string(type)) + " was not widened for a reference"};
   }
+}
+
+// The same for operators that take floats alone.
+template <typename F>
+Status with_floating_type(DataType type, F&& f) {
+  if (type == DataType::float64) return f(double{});
+  return f(float{});
 }
 
 // f(T{}) with an unsigned type as wide as one element: for operators that only move elements.

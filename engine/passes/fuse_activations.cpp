@@ -23,7 +23,9 @@ class Matcher {
   }
   std::optional<float> scalar(ValueId v) const {
     const Tensor* t = graph_.constant(v);
-    if (!t || t->size() != 1 || !is_floating(t->type())) return std::nullopt;
+    // A number of a float64 graph is not what float32 makes of it.
+    const bool fits = t && is_floating(t->type()) && t->type() != DataType::float64;
+    if (!fits || t->size() != 1) return std::nullopt;
     return convert(*t, DataType::float32).data<float>()[0];
   }
   // v = other (kind) scalar, in any order for commutative kinds.

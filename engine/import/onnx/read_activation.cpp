@@ -71,7 +71,9 @@ void read_clip(NodeReader& node) {
   }
   const ValueId low = node.optional_input(1), high = node.optional_input(2);
   const auto known = [&](ValueId v) { return v == kNoValue || node.constant(v); };
-  if (is_floating(node.type(x)) && known(low) && known(high)) {
+  // An activation's bounds are float32.
+  const bool holds_bounds = is_floating(node.type(x)) && node.type(x) != DataType::float64;
+  if (holds_bounds && known(low) && known(high)) {
     const float least = low == kNoValue ? -kInfinity : node.number(low, "min");
     const float most = high == kNoValue ? kInfinity : node.number(high, "max");
     return result_activation(node, {ActivationKind::clip, least, most});

@@ -46,11 +46,11 @@ void read_constant_of_shape(NodeReader& node) {
     if (!value || value->size() != 1)
       return node.reject("attribute value is not a tensor of one element");
     op = {value->type(), convert(*value, DataType::float32).data<float>()[0]};
-    // ConstantOfShape holds a float: an integer that it cannot hold would come out rounded.
+    // ConstantOfShape holds a float: what that cannot hold would come out rounded.
     const Tensor back = convert(Tensor::scalar(op.value), value->type());
-    if (!is_floating(value->type()) && to_int64s(back) != to_int64s(*value)) {
-      return node.refuse("the value " + std::to_string(to_int64s(*value)[0]) +
-                         " has more than 24 bits");
+    if (!std::ranges::equal(back.byte_span(), value->byte_span())) {
+      const ValueId element = node.constant(value->reshaped({1}));
+      return node.result(Expand{}, {element, as_int64(node, node.input(0))});
     }
   }
   node.result(op, {as_int64(node, node.input(0))});

@@ -11,6 +11,7 @@ namespace {
 
 // Strides that walk `from`, placed in `to` with its dimension 0 on `to`'s dimension `axis` (bias),
 // else broadcast.
+template <typename T>
 Tensor broadcast_operand(const Tensor& operand, const Dims& to, int64_t axis) {
   Dims from = operand.dims();
   if (axis >= 0) {
@@ -18,12 +19,12 @@ Tensor broadcast_operand(const Tensor& operand, const Dims& to, int64_t axis) {
     from[static_cast<size_t>(axis)] = operand.size();
   }
   from.insert(from.begin(), to.size() - std::min(to.size(), from.size()), 1);
-  Tensor source = convert(operand, DataType::float32).reshaped(from);
+  Tensor source = convert(operand, data_type_of<T>()).reshaped(from);
   if (from == to) return source;
-  Tensor out(DataType::float32, to);
+  Tensor out(data_type_of<T>(), to);
   Dims strides = strides_of(from);
-  auto values = source.data<float>();
-  auto result = out.mutable_data<float>();
+  auto values = source.data<T>();
+  auto result = out.mutable_data<T>();
   for (int64_t i = 0; i < out.size(); ++i) {
     int64_t rest = i, at = 0;
     for (size_t d = to.size(); d-- > 0; rest /= to[d])
@@ -33,17 +34,18 @@ Tensor broadcast_operand(const Tensor& operand, const Dims& to, int64_t axis) {
   return out;
 }
 
+template <typename T>
 void apply_step(const Problem& p, const EpilogueStep& step, std::span<const Tensor* const> inputs,
                 Tensor& v) {
-  auto values = v.mutable_data<float>();
+  auto values = v.mutable_data<T>();
   if (step.kind == EpilogueKind::activation) {
-    for (float& x : values) x = activate(step.activation, x);
+    for (T& x : values) x = activate(step.activation, x);
     return;
   }
   const int64_t axis =
       step.kind == EpilogueKind::bias ? static_cast<int64_t>(bias_axis(p.op, v.dims().size())) : -1;
-  Tensor operand = broadcast_operand(*inputs[static_cast<size_t>(step.operand)], v.dims(), axis);
-  auto other = operand.data<float>();
+  Tensor operand = broadcast_operand<T>(*inputs[static_cast<size_t>(step.operand)], v.dims(), axis);
+  auto other = operand.data<T>();
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = step.kind == EpilogueKind::multiply ? values[i] * other[i] : values[i] + other[i];
   }
@@ -146,13 +148,14 @@ Status require_reference_formats(const Problem& problem, const Tactic& tactic) {
 
 Result<std::vector<Tensor>> run_problem_reference(const Problem& p,
                                                   std::span<const Tensor* const> inputs) {
+  const bool is_double = !p.outputs.empty() && p.outputs[0].type.type == DataType::float64;
+  const DataType wide = is_double ? DataType::float64 : DataType::float32;
   std::vector<Tensor> widened(inputs.size());
   std::vector<const Tensor*> anchor;
   for (size_t i = 0; i < static_cast<size_t>(p.anchor_inputs); ++i) {
-    // With an epilogue the anchor's result must not be rounded: floats go through float32 from the
-    // start.
+    // With an epilogue the anchor's result must not be rounded: floats are wide from the start.
     bool widen = inputs[i] && !p.epilogue.empty() && is_floating(inputs[i]->type());
-    if (widen) widened[i] = convert(*inputs[i], DataType::float32);
+    if (widen) widened[i] = convert(*inputs[i], wide);
     anchor.push_back(widen ? &widened[i] : inputs[i]);
   }
   TRY(auto outputs, run_reference(p.op, anchor));
@@ -162,8 +165,13 @@ Result<std::vector<Tensor>> run_problem_reference(const Problem& p,
                                           std::to_string(p.outputs.size())};
   }
   if (!p.epilogue.empty()) {
-    Tensor v = convert(outputs[0], DataType::float32);
-    for (const EpilogueStep& step : p.epilogue) apply_step(p, step, inputs, v);
+    Tensor v = convert(outputs[0], wide);
+    for (const EpilogueStep& step : p.epilogue) {
+      if (is_double)
+        apply_step<double>(p, step, inputs, v);
+      else
+        apply_step<float>(p, step, inputs, v);
+    }
     outputs[0] = v;
   }
   for (size_t i = 0; i < outputs.size(); ++i)
