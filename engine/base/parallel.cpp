@@ -5,11 +5,28 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
 namespace enginery {
+namespace {
+
+// Of the calling thread.
+int& parallel_limit() {
+  thread_local int limit = std::numeric_limits<int>::max();
+  return limit;
+}
+
+}  // namespace
+
+ParallelLimit::ParallelLimit(int threads) : found_(parallel_limit()) {
+  parallel_limit() = std::min(found_, std::max(threads, 1));
+}
+ParallelLimit::~ParallelLimit() {
+  parallel_limit() = found_;
+}
 
 std::vector<int> allowed_cores() {
   std::vector<int> cores;
@@ -41,7 +58,7 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& work) {
       if (!thrown) thrown = std::current_exception();
     }
   };
-  const int64_t threads = std::min<int64_t>(allowed_core_count(), count);
+  const int64_t threads = std::min<int64_t>({allowed_core_count(), parallel_limit(), count});
   std::vector<std::jthread> helpers;
   try {
     for (int64_t i = 1; i < threads; ++i) helpers.emplace_back(take);

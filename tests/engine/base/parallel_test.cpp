@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <barrier>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
 namespace enginery {
@@ -20,6 +24,30 @@ TEST(ParallelFor, ReturnsWhenAllIsDone) {
   std::vector<int64_t> squares(64, -1);
   parallel_for(64, [&](int64_t i) { squares[static_cast<size_t>(i)] = i * i; });
   for (int64_t i = 0; i < 64; ++i) EXPECT_EQ(squares[static_cast<size_t>(i)], i * i);
+}
+
+TEST(ParallelLimit, KeepsWorkOnAsManyThreadsAsItSays) {
+  const auto threads_used = [] {
+    std::mutex mutex;
+    std::set<std::thread::id> seen;
+    parallel_for(64, [&](int64_t) {
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+    return seen;
+  };
+  const ParallelLimit one(1);
+  EXPECT_EQ(threads_used(), std::set{std::this_thread::get_id()});
+  const ParallelLimit three(3);
+  EXPECT_EQ(threads_used().size(), 1u) << "the least of those that nest";
+}
+
+// Two indices that wait for each other need two threads: only where the limit has gone.
+TEST(ParallelLimit, EndsWithItsScope) {
+  if (allowed_core_count() < 2) GTEST_SKIP() << "one core";
+  { const ParallelLimit one(1); }
+  std::barrier both(2);
+  parallel_for(2, [&](int64_t) { both.arrive_and_wait(); });
 }
 
 TEST(ParallelRanges, CoverEveryIndexOnce) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/parallel.h"
 #include "engine/device/format_convert.h"
 #include "engine/tactics/bias_axis.h"
 
@@ -53,12 +54,13 @@ void apply_step(const Problem& p, const EpilogueStep& step, std::span<const Tens
 
 class PreparedReference final : public PreparedTactic {
  public:
-  PreparedReference(Problem problem, Tactic tactic, Weights weights)
-      : problem_(std::move(problem)), tactic_(std::move(tactic)) {
+  PreparedReference(Problem problem, Tactic tactic, Weights weights, int threads)
+      : problem_(std::move(problem)), tactic_(std::move(tactic)), threads_(threads) {
     for (const Tensor* w : weights) weights_.push_back(w ? *w : Tensor());
   }
 
   Status enqueue(Stream&, const Arguments& arguments) const override {
+    const ParallelLimit limit(threads_);
     std::vector<Tensor> held(problem_.inputs.size());
     std::vector<const Tensor*> inputs;
     for (size_t i = 0; i < held.size(); ++i) {
@@ -89,11 +91,13 @@ class PreparedReference final : public PreparedTactic {
  private:
   const Problem problem_;
   const Tactic tactic_;
+  const int threads_;
   std::vector<Tensor> weights_;
 };
 
 class ReferenceSource final : public TacticSource {
  public:
+  explicit ReferenceSource(int threads) : threads_(threads) {}
   SourceTraits traits() const override { return {.name = "reference", .trust = Trust::reference}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
@@ -112,8 +116,11 @@ class ReferenceSource final : public TacticSource {
     }
     CHECK_OK(require_reference_formats(problem, tactic));
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<PreparedReference>(problem, tactic, weights));
+        std::make_shared<PreparedReference>(problem, tactic, weights, threads_));
   }
+
+ private:
+  const int threads_;
 };
 
 }  // namespace
@@ -183,7 +190,7 @@ Result<std::unique_ptr<TacticSource>> make_reference_source(const DeviceInfo& in
   if (info.kind != DeviceKind::cpu) {
     return Error{ErrorCode::unsupported, "the host cannot read the memory of " + info.sku};
   }
-  return std::unique_ptr<TacticSource>(std::make_unique<ReferenceSource>());
+  return std::unique_ptr<TacticSource>(std::make_unique<ReferenceSource>(info.threads));
 }
 
 }  // namespace enginery
