@@ -78,7 +78,7 @@ void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     case PointwiseFunction::hard_swish:
       ENGINERY_EACH(v * clip(v * (1.0f / 6) + 0.5f, 0, 1))
     case PointwiseFunction::swish:
-      ENGINERY_EACH(v * sigmoid_of(v))
+      ENGINERY_EACH(v * (v < -87.3f ? 0.0f : sigmoid_of(v)))
     case PointwiseFunction::tanh:
       ENGINERY_EACH(tanh_of(v))
     case PointwiseFunction::softsign:
@@ -94,7 +94,7 @@ void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     case PointwiseFunction::neg:
       ENGINERY_EACH(-v)
     case PointwiseFunction::exp:
-      ENGINERY_EACH(v > 88.72f ? __builtin_inff() : v < -87.3f ? 0.0f : fast_exp(v))
+      ENGINERY_EACH(v > 88.72f ? __builtin_inff() : fast_exp_or_zero(v))
     case PointwiseFunction::sqrt:
       ENGINERY_EACH(__builtin_sqrtf(v))
     case PointwiseFunction::reciprocal:

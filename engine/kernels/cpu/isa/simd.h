@@ -80,6 +80,11 @@ inline float fast_exp(float x) {
          __builtin_bit_cast(float, (rest + 127) << 23);
 }
 
+// The same, and 0 below: what softmax makes of -infinity.
+inline float fast_exp_or_zero(float x) {
+  return x < -87.3f ? 0.0f : fast_exp(x);
+}
+
 // Work below this many element operations is not worth waking other threads for.
 constexpr int64_t kMinParallelWork = 16384;
 

@@ -9,7 +9,7 @@ namespace {
 void softmax_pairs(const float* __restrict in, float* __restrict out, int64_t rows) {
 #pragma omp simd
   for (int64_t r = 0; r < rows; ++r) {
-    float e = fast_exp(-__builtin_fabsf(in[2 * r] - in[2 * r + 1]));
+    float e = fast_exp_or_zero(-__builtin_fabsf(in[2 * r] - in[2 * r + 1]));
     float larger = 1.0f / (1.0f + e), smaller = e * larger;
     bool first = in[2 * r] > in[2 * r + 1];
     out[2 * r] = first ? larger : smaller;
@@ -23,7 +23,7 @@ void softmax_row(const float* __restrict in, float* __restrict out, int64_t size
   for (int64_t i = 0; i < size; ++i) peak = in[i] > peak ? in[i] : peak;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < size; ++i) {
-    float e = fast_exp(in[i] - peak);
+    float e = fast_exp_or_zero(in[i] - peak);
     out[i] = e;
     sum += e;
   }
@@ -49,7 +49,7 @@ void softmax_columns(const float* in, float* out, int64_t size, int64_t inner, i
   for (int64_t s = 0; s < size; ++s) {
 #pragma omp simd
     for (int64_t i = 0; i < width; ++i) {
-      float e = fast_exp(in[s * inner + i] - peak[i]);
+      float e = fast_exp_or_zero(in[s * inner + i] - peak[i]);
       out[s * inner + i] = e;
       sum[i] += e;
     }

@@ -1,0 +1,68 @@
+// Numbers at the ends of float32, which random data never reaches: every CPU tactic gives what the
+// reference gives, not what its approximation ends with.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/device/sku_table.h"
+#include "engine/tactics/cpu/reference/reference_source.h"
+#include "tests/support/problem_text.h"
+#include "tests/support/tactic_harness.h"
+
+namespace enginery {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct ExtremeCase {
+  const char* problem;
+  std::vector<float> input, expected;
+};
+
+// Of every tactic of the source for the problem.
+void expect_outputs(const std::string& sku, const std::string& source, const ExtremeCase& c) {
+  SCOPED_TRACE(sku + " " + source + ", " + c.problem);
+  const auto device = open_device(sku, {});
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  const auto stream = (*device)->create_stream().value();
+  const TacticSources sources = make_tactic_sources(**device, {{}, {source}}).value();
+  const Problem problem = parse_problem(c.problem).value();
+  ProblemData data;
+  data.tensors = {Tensor::of<float>(problem.inputs[0].type.dims, std::span<const float>(c.input))};
+  data.inputs = {&data.tensors[0]};
+  data.weights = {nullptr};
+  const auto tactics = sources.front()->offer(problem, {Precision::fp32});
+  ASSERT_TRUE(tactics.ok()) << tactics.error().message;
+  for (const Tactic& tactic : *tactics) {
+    SCOPED_TRACE(tactic_key(tactic));
+    TacticRun run(**device, *stream);
+    ASSERT_TRUE(run.prepare(*sources.front(), problem, tactic, data, OperandPlace::separate).ok());
+    ASSERT_TRUE(run.launch().ok());
+    const auto outputs = run.collect();
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+    const auto y = (*outputs)[0].data<float>();
+    for (size_t i = 0; i < c.expected.size(); ++i)
+      EXPECT_NEAR(y[i], c.expected[i], 1e-6f * std::abs(c.expected[i])) << "element " << i;
+  }
+}
+
+// A masked score has no share at all: 1e-38 would show in a logarithm.
+const ExtremeCase kMaskedSoftmax = {
+    "softmax axis=1 | float32[1x4]", {0, -kInfinity, 0, -kInfinity}, {0.5f, 0, 0.5f, 0}};
+const ExtremeCase kMaskedPair = {"softmax axis=1 | float32[1x2]", {1, -kInfinity}, {1, 0}};
+const ExtremeCase kMaskedColumns = {"softmax axis=1 | float32[1x2x3]",
+                                    {0, 0, -kInfinity, -kInfinity, 0, 1},
+                                    {1, 0.5f, 0, 0, 0.5f, 1}};
+const ExtremeCase kSwish = {
+    "act kind=swish | float32[4]", {-3e38f, -100, 100, 3e38f}, {0, 0, 100, 3e38f}};
+
+TEST(CpuExtremes, OfOurKernels) {
+  for (const LocalSku& sku : local_skus()) {
+    if (sku.kind != DeviceKind::cpu) continue;
+    for (const ExtremeCase& c : {kMaskedSoftmax, kMaskedPair, kMaskedColumns, kSwish})
+      expect_outputs(sku.name, "kernel", c);
+  }
+}
+
+}  // namespace
+}  // namespace enginery
