@@ -101,14 +101,20 @@ Status check_buffers(const Plan& plan, const PlanStep& step) {
   return {};
 }
 
+// Whether the output's elements are the input's bytes, as both lie.
+bool shows_its_input(const Problem& problem, const Format& from, const Format& to) {
+  if (from.type != to.type) return false;
+  const bool is_cast = is_widening_cast(problem) && from == to && from.type == DataType::float32;
+  return is_cast || is_view(problem, from.layout, to.layout);
+}
+
 // A view launches nothing, so it must be one: the same bytes under other dims.
 Status check_view(const Plan& plan, const PlanStep& step) {
   const Tactic& tactic = step.tactic;
   const bool is_one =
       tactic.view_of == 0 && step.outputs.size() == 1 && step.inputs[0] >= 0 &&
-      tactic.inputs[0].type == tactic.outputs[0].type &&
       tensor_of(plan, step.inputs[0]).storage == tensor_of(plan, step.outputs[0]).storage &&
-      is_view(step.problem, tactic.inputs[0].layout, tactic.outputs[0].layout);
+      shows_its_input(step.problem, tactic.inputs[0], tactic.outputs[0]);
   return is_one ? Status() : damaged_step(step, "is called a view and is none");
 }
 

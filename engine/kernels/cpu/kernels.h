@@ -5,7 +5,7 @@
 // each instruction set. They include plain headers only (isa/*.h, this one): an inline function of
 // the standard library compiled there could replace, at link time, the copy that every machine can
 // run. Kernels run in the calling thread and its OpenMP team, have no state, check nothing and may
-// run from several threads at once. All tensors are float32 but for copies.
+// run from several threads at once. All tensors are float32 but for copies and conversions.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 // One row a kernel: its name, as of its files in isa/, and its arguments.
 #define ENGINERY_CPU_KERNELS(KERNEL)    \
   KERNEL(copy, CopyArguments)           \
+  KERNEL(convert, ConvertArguments)     \
   KERNEL(pool, PoolArguments)           \
   KERNEL(reduce, ReduceArguments)       \
   KERNEL(softmax, SoftmaxArguments)     \

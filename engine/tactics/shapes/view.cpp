@@ -49,6 +49,15 @@ bool is_view(const Problem& p, const Layout& from, const Layout& to) {
   return linear || (in == out && from == to);
 }
 
+bool is_widening_cast(const Problem& p) {
+  if (!std::holds_alternative<Cast>(p.op) || p.inputs.size() != 1 || p.outputs.size() != 1)
+    return false;
+  const DataType from = p.inputs[0].type.type;
+  const bool is_narrow = from == DataType::float16 || from == DataType::bfloat16;
+  return is_narrow && !p.inputs[0].constant && p.epilogue.empty() &&
+         p.outputs[0].type.type == DataType::float32;
+}
+
 std::vector<size_t> transposed_axes(const Transpose& op, size_t rank) {
   std::vector<size_t> axes;
   for (size_t d = 0; d < rank; ++d) {

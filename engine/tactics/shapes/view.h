@@ -12,6 +12,10 @@ namespace enginery {
 // same dims and the same layout. False where the problem has an epilogue or its input is a weight.
 bool is_view(const Problem& problem, const Layout& from, const Layout& to);
 
+// Whether the problem is a Cast of float16 or bfloat16 to float32: nothing is left to do where the
+// input lies in float32 already, in the output's layout.
+bool is_widening_cast(const Problem& problem);
+
 // The input's dimension that becomes dimension i of the output; an empty permutation reverses them.
 // (ONNX Transpose-13)
 std::vector<size_t> transposed_axes(const Transpose& op, size_t rank);

@@ -103,14 +103,19 @@ CpuKernelCandidates offer_cpu_reformat(const CpuKernelContext& context, const Pr
     tactic.view_of = 0;
     return std::vector<CpuKernelCandidate>{{std::move(tactic), {}}};
   }
-  if (from.type != to.type) return no_cpu_kernel("a change of element type");
   const bool two_blocks = from.layout.kind == LayoutKind::blocked &&
                           to.layout.kind == LayoutKind::blocked &&
                           from.layout.block != to.layout.block;
-  const int64_t plain_bytes = physical_bytes(dims, {from.type, {}});
-  const bool padded =
-      physical_bytes(dims, from) != plain_bytes || physical_bytes(dims, to) != plain_bytes;
+  const auto is_padded = [&](const Format& format) {
+    return physical_bytes(dims, format) != physical_bytes(dims, {format.type, {}});
+  };
+  const bool padded = is_padded(from) || is_padded(to);
   if (padded || two_blocks) return no_cpu_kernel("padded layouts");
+  if (from.type != to.type) {
+    tactic.id = "convert";
+    TRY(auto conversion, convert_candidate(context, p, std::move(tactic)));
+    return std::vector{std::move(conversion)};
+  }
   TRY(auto candidate,
       copy_candidate(context, p, std::move(tactic), {reformat_copy(dims, from.layout, to.layout)}));
   return std::vector{std::move(candidate)};

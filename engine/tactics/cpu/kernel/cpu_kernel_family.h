@@ -128,6 +128,11 @@ struct AxisExtents {
 };
 AxisExtents linear_extents(const Dims& dims, size_t first, size_t last);
 
+// The copy from the tactic's input format to its output's, which differ in the element type.
+// Errors: unsupported (types that no kernel converts, high rank).
+Result<CpuKernelCandidate> convert_candidate(const CpuKernelContext& context,
+                                             const Problem& problem, Tactic tactic);
+
 // The tactics of views in unblocked layouts; empty where the problem moves elements.
 std::vector<CpuKernelCandidate> view_candidates(const Problem& problem);
 
