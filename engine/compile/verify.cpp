@@ -4,6 +4,7 @@
 #include "engine/compile/compare_outputs.h"
 #include "engine/compile/compile.h"
 #include "engine/compile/first_divergence.h"
+#include "engine/compile/first_overflow.h"
 #include "engine/graph/made_up_inputs.h"
 #include "engine/runtime/execution.h"
 
@@ -204,8 +205,18 @@ void compare(const std::vector<Tensor>& outputs, const Expectation& expected,
   }
 }
 
-// Which layer's, if a pass made it.
-void name_layer(const LoadedModel& model, const Expectation& expected, Accuracy& out) {
+// The values that the engine stores in float16, by name.
+std::set<std::string> stored_in_float16(const Plan& plan) {
+  std::set<std::string> out;
+  for (const PlanTensor& tensor : plan.tensors) {
+    if (tensor.format.type == DataType::float16) out.insert(tensor.name);
+  }
+  return out;
+}
+
+// Which layer's, if a pass made it or float16 does not hold its values.
+void name_layer(const LoadedModel& model, const Expectation& expected,
+                const std::set<std::string>& in_float16, Accuracy& out) {
   if (out.wrong.empty()) return;
   std::optional<Graph> optimised = model.graph;
   if (expected.compared_rows < expected.rows)
@@ -214,6 +225,9 @@ void name_layer(const LoadedModel& model, const Expectation& expected, Accuracy&
   const auto first = first_divergence(expected.graph, *optimised, expected.inputs, out.bar);
   if (first && !first->empty())
     out.wrong += "; a pass changed the model: the first layer that diverges is " + *first;
+  if (in_float16.empty()) return;
+  const auto overflow = first_overflow(*optimised, expected.inputs, in_float16);
+  if (overflow && !overflow->empty()) out.wrong += "; " + *overflow;
 }
 
 }  // namespace
@@ -252,9 +266,10 @@ Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const 
   }
   std::vector<Tensor> inputs;
   for (const Tensor& t : expected.inputs) inputs.push_back(repeated(t, expected.rows));
+  const std::set<std::string> in_float16 = stored_in_float16(engine.plan);
   TRY(const std::vector<Tensor> outputs, run_engine(std::move(engine.plan), target, inputs));
   compare(outputs, expected, {out.bar, precisions.contains(Precision::fp16)}, out);
-  name_layer(model, expected, out);
+  name_layer(model, expected, in_float16, out);
   return out;
 }
 
