@@ -2,6 +2,7 @@
 #include "engine/tactics/cpu/kernel/cpu_kernel_source.h"
 #include "engine/tactics/cpu/onednn/onednn_source.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
+#include "engine/tactics/cpu/widening/widening_source.h"
 #include "engine/tactics/tactic.h"
 #ifdef ENGINERY_HAVE_CUDA
 #include "engine/kernels/cuda/kernel_cache.h"
@@ -24,10 +25,12 @@ struct SourceRow {
 };
 
 Result<std::unique_ptr<TacticSource>> make_onednn(Device& device) {
-  return make_onednn_source(device.info());
+  TRY(auto source, make_onednn_source(device.info()));
+  return widen_narrow_floats(std::move(source));
 }
 Result<std::unique_ptr<TacticSource>> make_cpu_kernel(Device& device) {
-  return make_cpu_kernel_source(device.info());
+  TRY(auto source, make_cpu_kernel_source(device.info()));
+  return widen_narrow_floats(std::move(source));
 }
 Result<std::unique_ptr<TacticSource>> make_reference(Device& device) {
   return make_reference_source(device.info());

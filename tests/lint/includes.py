@@ -33,6 +33,7 @@ ENGINE = {
     "engine/tactics/cpu/kernel": ["engine/tactics/shapes", "engine/kernels/cpu", "engine/kernels/cpu/isa"],
     "engine/tactics/cpu/onednn": ["engine/tactics/shapes", "engine/device/cpu"],
     "engine/tactics/cpu/reference": ["engine/tactics"],
+    "engine/tactics/cpu/widening": ["engine/tactics"],
     "engine/tactics/cuda/launch": ["engine/tactics/shapes", "engine/device/cuda"],
     "engine/tactics/cuda/kernel/text": ["engine/tactics/shapes"],
     "engine/tactics/cuda/kernel": ["engine/tactics/cuda/launch", "engine/kernels/cuda", "engine/tactics/cuda/kernel/text"],
@@ -89,7 +90,7 @@ WIRING = {
     "engine/device/cpu/cpu_device.cpp": [],
     "engine/import/importer.cpp": ["engine/import/onnx"],
     "engine/tactics/sources.cpp": ["engine/kernels/cuda", "engine/tactics/cpu/kernel", "engine/tactics/cpu/onednn",
-                                   "engine/tactics/cpu/reference", "engine/tactics/cuda/kernel", "engine/tactics/cuda/cudnn",
+                                   "engine/tactics/cpu/reference", "engine/tactics/cpu/widening", "engine/tactics/cuda/kernel", "engine/tactics/cuda/cudnn",
                                    "engine/tactics/cuda/cublaslt", "engine/tactics/cuda/host_step"],
 }
 BELOW = {**ENGINE, **FARM}
