@@ -73,6 +73,17 @@ bool only_reference(const std::vector<Tactic>& tactics) {
                      [](const Tactic& t) { return t.trust == Trust::reference; });
 }
 
+// Whether a float64 value would lie in a format of another type: it would be rounded unseen.
+bool narrows_float64(const std::vector<TensorDesc>& descs, const std::vector<Format>& formats) {
+  for (size_t i = 0; i < descs.size() && i < formats.size(); ++i) {
+    const bool lies_somewhere = descs[i].present && !descs[i].constant;
+    if (lies_somewhere && descs[i].type.type == DataType::float64 &&
+        formats[i].type != DataType::float64)
+      return true;
+  }
+  return false;
+}
+
 class Lowering {
  public:
   Lowering(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed)
@@ -180,6 +191,13 @@ Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Proble
       if (offered.error().code != ErrorCode::unsupported) return offered.error();
       continue;
     }
+    std::erase_if(*offered, [&](const Tactic& tactic) {
+      return narrows_float64(problem.inputs, tactic.inputs) ||
+             narrows_float64(problem.outputs, tactic.outputs);
+    });
+    if (offered->empty())
+      reasons += (reasons.empty() ? "" : "; ") + std::string(source->name()) +
+                 ": float64 would be rounded to float32";
     for (Tactic& tactic : *offered) tactic.trust = source->traits().trust;
     out.insert(out.end(), std::make_move_iterator(offered->begin()),
                std::make_move_iterator(offered->end()));

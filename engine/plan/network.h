@@ -38,7 +38,8 @@ struct Network {
 Result<Network> lower(Graph graph, const TacticSources& sources,
                       const std::set<Precision>& allowed);
 
-// All tactics for a problem over all sources in order, each with its source's trust. Errors:
+// All tactics for a problem over all sources in order, each with its source's trust; without those
+// that keep float64 values in another type, which no precision setting allows. Errors:
 // unsupported with every source's reason.
 Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Problem& problem,
                                       const std::set<Precision>& allowed);

@@ -49,6 +49,20 @@ TEST(OfferAll, GivesEachTacticItsSourcesTrust) {
   }
 }
 
+// The test's source keeps everything in float32: narrow types gain digits, float64 would lose them.
+TEST(OfferAll, KeepsNoFloat64InANarrowerFormat) {
+  Fixture f;
+  const auto lowered = [&](const std::string& type) {
+    return f.lower_text("input %x : " + type + "[2x3]\n %y = act(%x) kind=relu\n output %y");
+  };
+  EXPECT_TRUE(lowered("float16").ok());
+  const auto wide = lowered("float64");
+  ASSERT_FALSE(wide);
+  EXPECT_EQ(wide.error().message,
+            "node 'y' (act): no tactic source can run it (test: float64 would be rounded to "
+            "float32)");
+}
+
 TEST(Lower, NamesTheNodeThatNothingRuns) {
   Fixture f;
   f.source->refuses = [](const Problem& p) { return std::holds_alternative<Convolution>(p.op); };
