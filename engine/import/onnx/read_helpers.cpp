@@ -37,6 +37,12 @@ ValueId counting(NodeReader& node, int64_t n) {
   return node.ints_constant(values);
 }
 
+ValueId or_where_zero(NodeReader& node, ValueId v, double number) {
+  const DataType type = node.type(v);
+  const ValueId is_zero = node.add(Binary{BinaryKind::equal}, {v, node.number_constant(0, type)});
+  return node.add(Where{}, {is_zero, node.number_constant(number, type), v});
+}
+
 ValueId as_int64(NodeReader& node, ValueId v) {
   return v == kNoValue || node.type(v) == DataType::int64 ? v
                                                           : node.add(Cast{DataType::int64}, {v});

@@ -20,6 +20,9 @@ ValueId counting(NodeReader& node, int64_t n);
 // The value as int64, cast where it is of another type.
 ValueId as_int64(NodeReader& node, ValueId v);
 
+// v, with `number` in the place of zeros: a divisor.
+ValueId or_where_zero(NodeReader& node, ValueId v, double number);
+
 // What used to be attribute `name` and is now input `index`: that input, or a constant of the
 // attribute, or kNoValue.
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name);

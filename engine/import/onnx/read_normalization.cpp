@@ -3,6 +3,7 @@
 // Softmax-13, LogSoftmax-13, Hardmax-13.
 #include <algorithm>
 
+#include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
@@ -49,8 +50,12 @@ Normalized normalize(NodeReader& node, ValueId x, const std::vector<int64_t>& ax
   return {node.add(Binary{BinaryKind::mul}, {centred, inverse}), mean, inverse};
 }
 
+// The mean and 1 / standard deviation have the type `stash_type`, in which they are computed;
+// float64's stay float64.
 void read_layer_norm(NodeReader& node) {
-  node.ignore({"stash_type"});  // the precision of the sums; references use float32 at least
+  const auto stash = onnx_type(node.integer("stash_type", 1));
+  if (!stash || !is_floating(*stash))
+    return node.reject("attribute stash_type is no floating type");
   const ValueId x = node.input(0), scale = node.input(1), bias = node.optional_input(2);
   const int64_t axis = node.axis(node.integer("axis", -1), node.rank(x));
   const float epsilon = node.real("epsilon", 1e-5f);
@@ -58,12 +63,18 @@ void read_layer_norm(NodeReader& node) {
     return node.result(LayerNorm{axis, epsilon}, {x, scale, bias});
   std::vector<int64_t> axes;
   for (int64_t i = axis; i < node.rank(x); ++i) axes.push_back(i);
-  Normalized n = normalize(node, x, axes, epsilon);
-  ValueId y = node.add(Binary{BinaryKind::mul}, {n.y, scale});
+  const DataType type = node.type(x);
+  const auto as = [&](DataType to, ValueId v) {
+    return node.type(v) == to ? v : node.add(Cast{to}, {v});
+  };
+  const bool is_narrow = is_floating(type) && element_bytes(type) < 4;
+  const Normalized n = normalize(node, is_narrow ? as(DataType::float32, x) : x, axes, epsilon);
+  ValueId y = node.add(Binary{BinaryKind::mul}, {as(type, n.y), scale});
   if (bias != kNoValue) y = node.add(Binary{BinaryKind::add}, {y, bias});
+  const DataType statistics = type == DataType::float64 ? type : *stash;
   node.result(y, 0);
-  node.result(n.mean, 1);
-  node.result(n.inverse_deviation, 2);
+  node.result(as(statistics, n.mean), 1);
+  node.result(as(statistics, n.inverse_deviation), 2);
 }
 
 // An instance normalisation whose channels are the groups; since operator set 21 scale and bias
@@ -113,7 +124,8 @@ void read_lp_norm(NodeReader& node) {
     return node.refuse("attribute p=" + std::to_string(p) + " is not supported");
   Reduce length{p == 1 ? ReduceKind::l1 : ReduceKind::l2,
                 {node.axis(node.integer("axis", -1), node.rank(x))}};
-  node.result(Binary{BinaryKind::div}, {x, node.add(length, {x})});
+  // Zeros stay zeros, as in ONNX Runtime.
+  node.result(Binary{BinaryKind::div}, {x, or_where_zero(node, node.add(length, {x}), 1)});
 }
 
 // Before operator set 13 softmax and its kin saw a matrix: the dimensions before `axis` by those

@@ -1,6 +1,7 @@
 // Quantisation and its inverse. ONNX QuantizeLinear-21, DequantizeLinear-21,
 // DynamicQuantizeLinear-11.
 #include "engine/import/onnx/onnx_types.h"
+#include "engine/import/onnx/read_helpers.h"
 #include "engine/import/onnx/readers.h"
 
 namespace enginery {
@@ -25,6 +26,7 @@ void read_dequantize(NodeReader& node) {
 }
 
 // The standard's function body: uint8 over the tensor's own range, which always includes zero.
+// Zeros alone have a scale of 1, as in ONNX Runtime.
 void read_dynamic_quantize(NodeReader& node) {
   const ValueId x = node.input(0);
   Reduce least{ReduceKind::min}, most{ReduceKind::max};
@@ -33,8 +35,8 @@ void read_dynamic_quantize(NodeReader& node) {
                 steps = node.number_constant(255, node.type(x));
   const ValueId low = node.add(Binary{BinaryKind::min}, {node.add(least, {x}), zero});
   const ValueId high = node.add(Binary{BinaryKind::max}, {node.add(most, {x}), zero});
-  ValueId scale =
-      node.add(Binary{BinaryKind::div}, {node.add(Binary{BinaryKind::sub}, {high, low}), steps});
+  const ValueId range = node.add(Binary{BinaryKind::sub}, {high, low});
+  const ValueId scale = node.add(Binary{BinaryKind::div}, {or_where_zero(node, range, 255), steps});
   ValueId shift =
       node.add(Unary{UnaryKind::neg}, {node.add(Binary{BinaryKind::div}, {low, scale})});
   const ValueId inside = node.add(Activation{ActivationKind::clip, 0, 255}, {shift});
