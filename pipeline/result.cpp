@@ -10,6 +10,8 @@ using nlohmann::json;
 
 constexpr double kMaxCount = 1e18;
 
+const std::string kWorkerOf = "worker.";  // and the step's name: who ran it
+
 // A worker's text may be any bytes; JSON's must be UTF-8.
 std::string dump_utf8(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -44,6 +46,14 @@ ErrorCode code_named(const std::string& name) {
 
 }  // namespace
 
+bool is_output_name(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+                  c == '-';
+         });
+}
+
 void absorb(Gathered& gathered, const StepResult& result) {
   merge_named(gathered.outputs, result.outputs);
   merge_named(gathered.metrics, result.metrics);
@@ -67,6 +77,15 @@ uint64_t count_named(const std::vector<NamedNumber>& numbers, std::string_view n
 std::string text_named(const std::vector<NamedText>& texts, std::string_view name) {
   const NamedText* found = find_named(texts, name);
   return found ? found->value : "";
+}
+
+void state_worker(std::vector<NamedText>& facts, std::string_view step, const std::string& worker) {
+  std::erase_if(facts, [](const NamedText& fact) { return fact.name.starts_with(kWorkerOf); });
+  facts.push_back({kWorkerOf + std::string(step), worker});
+}
+
+std::string worker_of_step(const Gathered& gathered, std::string_view step) {
+  return text_named(gathered.facts, kWorkerOf + std::string(step));
 }
 
 OutcomeKind outcome_kind(ErrorCode code) {

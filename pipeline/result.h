@@ -46,6 +46,9 @@ struct Gathered {
   std::vector<NamedText> facts;
   bool operator==(const Gathered&) const = default;
 };
+// Whether a step may leave a blob of this name: lower-case letters, digits and _ . - that no file
+// system reads as another folder.
+bool is_output_name(std::string_view name);
 // Adds a successful result. The order in which results come in does not show: later keys are made
 // of this.
 void absorb(Gathered& gathered, const StepResult& result);
@@ -56,6 +59,11 @@ const NamedBlob* blob_named(const std::vector<NamedBlob>& blobs, std::string_vie
 double number_named(const std::vector<NamedNumber>& numbers, std::string_view name);
 uint64_t count_named(const std::vector<NamedNumber>& numbers, std::string_view name);
 std::string text_named(const std::vector<NamedText>& texts, std::string_view name);
+
+// Which worker ran the step, as a fact of its result: the coordinator's word, which replaces what
+// the worker may have said of that itself. worker_of_step: "" where an earlier program kept none.
+void state_worker(std::vector<NamedText>& facts, std::string_view step, const std::string& worker);
+std::string worker_of_step(const Gathered& gathered, std::string_view step);
 
 // How an attempt that ended with this error counts: `failed` only where the same input always meets
 // the same error.

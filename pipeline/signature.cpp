@@ -5,11 +5,14 @@
 namespace enginery {
 
 Result<NamedBlob> sign_engine(BlobStore& blobs, const SigningKey& key, const EngineCheck& check,
-                              const Digest& unsigned_engine) {
-  TRY(Bytes bytes, blobs.get(unsigned_engine));
+                              const UnsignedEngine& engine) {
+  TRY(Bytes bytes, blobs.get(engine.blob));
   const auto file = std::make_shared<Bytes>(std::move(bytes));
-  CHECK_OK(check(file));
-  *file += signature_trailer(unsigned_engine, key);  // a blob's name is the digest of its bytes
+  TRY(const EngineToSign accepted, check(file, engine));
+  ENSURE(accepted.content_bytes <= file->size(), "an engine with more content than bytes");
+  file->resize(accepted.content_bytes);
+  *file += accepted.provenance;
+  *file += signature_trailer(sha256(*file), key);
   TRY(const Digest stored, blobs.put(as_bytes(*file)));
   return NamedBlob{"engine", stored, file->size()};
 }

@@ -1,5 +1,5 @@
 // The signature of an engine: the unsigned blob (content and provenance) becomes the engine file by
-// appending the trailer.
+// stating its provenance again and appending the trailer.
 //
 // Where: the `sign` step, which only the holder of the signing key runs: the coordinator on a
 // thread of its own (coordinator/server/signer.h), a local build in place. Threads: thread-safe as
@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "cache/blob_store.h"
 #include "engine/base/sign.h"
@@ -15,15 +16,35 @@
 
 namespace enginery {
 
-// Whether the bytes are an unsigned engine, by the reader that will load them: who signs vouches
-// for what is in it, and a worker's word is not enough. Given by whoever wires the program, because
-// this half knows no engine format. Errors: untrusted or incompatible (no engine), out_of_memory.
-using EngineCheck = std::function<Status(std::shared_ptr<const Bytes>)>;
+// An engine that waits for its signature, and what is known of it without the word of the worker
+// that left it.
+struct UnsignedEngine {
+  Digest blob;         // content and provenance, as the worker left them
+  Digest content;      // as the build's steps left it: all of the engine but its provenance
+  Digest model, key;   // what was submitted, and the engine's key
+  std::string sku;     // the target's
+  std::string worker;  // who ran the step that left the blob; "": not known
+  bool operator==(const UnsignedEngine&) const = default;
+};
 
-// Reads the unsigned engine, appends the signature over its digest where `check` accepts it, and
-// stores the file; the blob "engine". Errors: not_found or corrupt_data (the unsigned blob is gone
-// or damaged), storage; those of `check`.
+// The bytes to sign: the first `content_bytes` of the unsigned blob, and a provenance section that
+// is written anew.
+struct EngineToSign {
+  uint64_t content_bytes = 0;
+  Bytes provenance;
+};
+
+// Whether the blob's bytes are the engine that was asked for, by the reader that will load them:
+// who signs vouches for what is in it, and a worker's word is not enough. Given by whoever wires
+// the program, because this half knows no engine format. Errors: untrusted or incompatible (no
+// engine, or another one), out_of_memory.
+using EngineCheck =
+    std::function<Result<EngineToSign>(std::shared_ptr<const Bytes>, const UnsignedEngine&)>;
+
+// Reads the unsigned engine, signs what `check` makes of it, and stores the file; the blob
+// "engine". Errors: not_found or corrupt_data (the unsigned blob is gone or damaged), storage;
+// those of `check`.
 Result<NamedBlob> sign_engine(BlobStore& blobs, const SigningKey& key, const EngineCheck& check,
-                              const Digest& unsigned_engine);
+                              const UnsignedEngine& engine);
 
 }  // namespace enginery

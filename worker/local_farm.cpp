@@ -3,10 +3,9 @@
 #include <deque>
 
 #include "engine/base/file.h"
-#include "engine/format/engine_file.h"
 #include "engine/options/toolchain.h"
 #include "pipeline/chain.h"
-#include "pipeline/signature.h"
+#include "worker/engine_check.h"
 #include "worker/local_queue.h"
 #include "worker/local_report.h"
 #include "worker/local_worker.h"
@@ -134,7 +133,7 @@ class LocalFarm {
         events.push_back(std::move(answer));
       }
       for (const SignTask& task : effects.signing) {
-        TRY(NamedBlob engine, sign(task.unsigned_engine));
+        TRY(NamedBlob engine, sign(task.engine));
         events.push_back(SignAnswer{task.step, task.epoch, std::move(engine), {}});
       }
       for (const Reply& reply : effects.replies) CHECK_OK(take(reply.body));
@@ -152,11 +151,11 @@ class LocalFarm {
     return {};
   }
 
-  Result<NamedBlob> sign(const Digest& unsigned_engine) {
+  Result<NamedBlob> sign(const UnsignedEngine& engine) {
     const std::filesystem::path keys =
         request_.keys.empty() ? data_folder() / "keys" : request_.keys;
     TRY(const SigningKey key, SigningKey::load_or_create(keys / "signing.key"));
-    return sign_engine(catalog_.blobs(), key, check_unsigned_engine, unsigned_engine);
+    return sign_engine(catalog_.blobs(), key, check_engine, engine);
   }
 
   // The deterministic failure that ended the job, met just now or found in the catalog: the same

@@ -5,7 +5,7 @@
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/server/server.h"
-#include "engine/format/engine_file.h"
+#include "worker/engine_check.h"
 
 namespace enginery {
 namespace {
@@ -28,7 +28,7 @@ class CoordinatorCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     block_termination_signals();
     options_.data = place_.folder();
-    options_.check_engine = check_unsigned_engine;
+    options_.check_engine = check_engine;
     TRY(const auto coordinator, Coordinator::start(options_));
     const Termination termination([&] { coordinator->stop(); });
     session.console.print_line("listening on " + coordinator->control_address());

@@ -14,6 +14,7 @@
 
 #include "coordinator/store/queue_rows.h"
 #include "engine/base/clock.h"
+#include "pipeline/signature.h"
 
 namespace enginery {
 
@@ -65,7 +66,8 @@ struct SignAnswer {
   uint64_t step = 0, epoch = 0;
   std::optional<NamedBlob> engine;
   // Where there is no engine. not_found, corrupt_data: the unsigned one is gone and is built again;
-  // untrusted, incompatible: a worker left no engine, the step ends; all else is tried again.
+  // untrusted, incompatible: a worker left no engine, or another one, the step ends; all else is
+  // tried again.
   Fault fault;
 };
 
@@ -82,10 +84,10 @@ struct Lookup {
   Digest key;
 };
 
-// Read the unsigned engine, append the signature, store the result; answer with a SignAnswer.
+// Read the unsigned engine, check and sign it, store the result; answer with a SignAnswer.
 struct SignTask {
   uint64_t step = 0, epoch = 0;
-  Digest unsigned_engine;
+  UnsignedEngine engine;
 };
 
 struct Reply {

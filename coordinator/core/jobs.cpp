@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/core/submit_check.h"
+#include "pipeline/claims.h"
 
 namespace enginery {
 namespace {
@@ -58,8 +59,9 @@ void Jobs::submit(Request& request, Turn& turn) {
       turn.reply(request.to, JobReply{view(job, Detail::targets, turn.now)});
     return;
   }
-  if (const Status status = check_submit(submit, request.missing, queue_.skus()); !status.ok())
-    return turn.refuse(request.to, status.error().code, status.error().message);
+  Status status = check_submit(submit, request.missing, queue_.skus());
+  if (status.ok()) status = check_claims(submit);
+  if (!status.ok()) return turn.refuse(request.to, status.error().code, status.error().message);
   if (submit.client.empty()) submit.client = request.client;
   if (submit.dry_run) return dry_runs_.begin(request, submit, turn);
   make_job(request, std::move(submit), turn);

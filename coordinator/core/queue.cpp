@@ -146,7 +146,10 @@ StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
                            const std::vector<Digest>& missing, Turn& turn) {
   const Step* row = row_of(step.row.kind);
   const std::string needed = row == nullptr ? "" : needed_output(*row, step.row.provisional);
-  if (const std::string problem = problem_of_report(outcome, needed, missing); !problem.empty()) {
+  const std::string worker = step.row.worker;
+  std::string problem = problem_of_report(outcome, needed, missing);
+  if (problem.empty()) problem = forged_output(outcome, options_.steps);
+  if (!problem.empty()) {
     const Fault fault{ErrorCode::internal, "worker " + step.row.worker + " reported " + problem};
     end_attempt(step, OutcomeKind::internal, fault.message, turn);
     return retry_or_give_up(step, OutcomeKind::internal, fault, turn);
@@ -156,6 +159,7 @@ StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
   result.outputs = outcome.outputs;
   result.metrics = outcome.metrics;
   result.facts = outcome.facts;
+  state_worker(result.facts, name_of(step.row.kind), worker);
   return commit(step, std::move(result), turn);
 }
 
@@ -226,7 +230,7 @@ std::optional<WorkerNo> Queue::cancel(uint64_t id, Turn& turn) {
 
 // --- the coordinator's own step
 
-void Queue::ask_for_signature(uint64_t id, const Digest& unsigned_engine, Turn& turn) {
+void Queue::ask_for_signature(uint64_t id, UnsignedEngine engine, Turn& turn) {
   LiveStep& step = steps_.at(id);
   if (step.signing || step.retry_at > turn.now.monotonic) return;
   // An attempt that is still open was cut off by a restart.
@@ -237,7 +241,7 @@ void Queue::ask_for_signature(uint64_t id, const Digest& unsigned_engine, Turn& 
       {id, step.row.epoch, "coordinator", 0, turn.now.wall.count(), 0, std::nullopt, ""});
   turn.save(SaveStep{step.row});
   turn.save(SaveAttempt{step.row.attempts.back()});
-  turn.out.signing.push_back({id, step.row.epoch, unsigned_engine});
+  turn.out.signing.push_back({id, step.row.epoch, std::move(engine)});
 }
 
 bool Queue::awaits_signature(uint64_t id, uint64_t epoch) const {

@@ -165,7 +165,7 @@ class Queue {
   // --- the coordinator's own step, sign: it has no lease, its epoch counts the attempts
 
   // Asks for the signature, unless that is under way or backed off.
-  void ask_for_signature(uint64_t step, const Digest& unsigned_engine, Turn& turn);
+  void ask_for_signature(uint64_t step, UnsignedEngine engine, Turn& turn);
   bool awaits_signature(uint64_t step, uint64_t epoch) const;
   StepEvent commit_signature(uint64_t step, StepResult result, Turn& turn);
   // Asks again later, or gives up.

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "pipeline/result.h"
+
 namespace enginery {
 namespace {
 
 constexpr size_t kMaxOutputs = 64;
 constexpr size_t kMaxFactBytes = 64 * 1024;
-
-bool is_output_name(std::string_view name) {
-  return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
-  });
-}
 
 }  // namespace
 
@@ -61,6 +57,16 @@ std::string problem_of_report(const Outcome& outcome, const std::string& needed,
              " it did not upload";
   }
   if (!needed.empty() && !names.count(needed)) return "no output '" + needed + "'";
+  return "";
+}
+
+std::string forged_output(const Outcome& outcome, StepTable table) {
+  for (const Step& step : table) {
+    if (step.needs != Needs::signing_key) continue;
+    for (const NamedBlob& output : outcome.outputs)
+      if (output.name == step.leaves)
+        return "the output '" + output.name + "', which only the coordinator leaves";
+  }
   return "";
 }
 

@@ -33,4 +33,7 @@ Tries count_tries(const std::vector<AttemptRow>& attempts, OutcomeKind kind);
 std::string problem_of_report(const Outcome& outcome, const std::string& needed,
                               const std::vector<Digest>& missing);
 
+// The same for an output that only the coordinator's own step leaves: the signed engine.
+std::string forged_output(const Outcome& outcome, StepTable table);
+
 }  // namespace enginery

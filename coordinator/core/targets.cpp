@@ -1,6 +1,7 @@
 #include "coordinator/core/targets.h"
 
 #include "coordinator/core/explain.h"
+#include "pipeline/claims.h"
 
 namespace enginery {
 namespace {
@@ -95,11 +96,24 @@ Change Targets::advance(const Waiter& waiter, Turn& turn) {
   LiveTarget& target = at(waiter);
   const Step* next = next_step(target.stage, request_of(waiter).provisional, options_.steps);
   ENSURE(next != nullptr, "a target goes on after its last step");
+  if (const std::string problem = false_claim(waiter, *next); !problem.empty())
+    return fail(waiter, {ErrorCode::invalid_argument, problem}, TargetState::failed, turn);
   target.stage = next->kind;
   target.step = 0;
   if (const auto running = queue_.in_flight(key_of(target, *next)))
     return attach(waiter, *running, turn);
   return look_up(waiter, turn);
+}
+
+// The result would be kept as the answer to the key, for every model of that structure.
+std::string Targets::false_claim(const Waiter& waiter, const Step& next) const {
+  if (next.key != KeyRule::of_structure) return "";
+  const std::string claimed = field_of(request_of(waiter).tune_key, "structure"),
+                    found = text_named(target(waiter).gathered.facts, "structure");
+  if (claimed == found) return "";
+  return "the key of the tuning for " + request_of(waiter).sku + " claims structure '" +
+         claimed.substr(0, 200) + "', but validation found '" + found.substr(0, 200) +
+         "'; submit again with the enginery that the farm's workers run";
 }
 
 Change Targets::look_up(const Waiter& waiter, Turn& turn) {
@@ -301,10 +315,24 @@ RunStep Targets::run_message(const LiveStep& step) const {
 
 void Targets::ask_for_signature(uint64_t id, Turn& turn) {
   const LiveStep& step = queue_.step(id);
-  const LiveTarget& target = this->target(*step.waiters.begin());
+  const Waiter& waiter = *step.waiters.begin();
+  const LiveTarget& target = this->target(waiter);
   const std::string& input = step_of(step.row.kind, options_.steps).reads.front();
-  const NamedBlob* blob = blob_named(target.gathered.outputs, input);
-  queue_.ask_for_signature(id, blob == nullptr ? Digest{} : blob->digest, turn);
+  const auto digest_of = [&](std::string_view name) {
+    const NamedBlob* blob = blob_named(target.gathered.outputs, name);
+    return blob == nullptr ? Digest{} : blob->digest;
+  };
+  UnsignedEngine engine;
+  engine.blob = digest_of(input);
+  engine.content = digest_of("content");
+  engine.model = builds_.at(waiter.job).request.model;
+  engine.key = target.keys.engine;
+  engine.sku = request_of(waiter).sku;
+  for (const Step& row : options_.steps)
+    if (is_in_chain(row, request_of(waiter).provisional) &&
+        needed_output(row, request_of(waiter).provisional) == input)
+      engine.worker = worker_of_step(target.gathered, row.name);
+  queue_.ask_for_signature(id, std::move(engine), turn);
 }
 
 StepResult Targets::signed_result_of(const LiveStep& step, const NamedBlob& engine) const {

@@ -88,6 +88,9 @@ class Targets {
   Digest key_of(const LiveTarget& target, const Step& step) const;
 
   Change advance(const Waiter& at, Turn& turn);
+  // Why the target may not go on to the step: its keys claim another structure than the model's. ""
+  // when it may.
+  std::string false_claim(const Waiter& at, const Step& next) const;
   Change look_up(const Waiter& at, Turn& turn);
   bool usable(const Waiter& at, const Step& step, const LookupAnswer& answer) const;
   Change use_result(const Waiter& at, const StepUse& use, const StepResult& result, Turn& turn);

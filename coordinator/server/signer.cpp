@@ -5,7 +5,7 @@ namespace enginery {
 SignAnswer sign_engine(BlobStore& blobs, const SigningKey& key, const EngineCheck& check,
                        const SignTask& task) {
   SignAnswer answer{task.step, task.epoch, std::nullopt, {}};
-  const Result<NamedBlob> engine = sign_engine(blobs, key, check, task.unsigned_engine);
+  const Result<NamedBlob> engine = sign_engine(blobs, key, check, task.engine);
   if (engine.ok())
     answer.engine = *engine;
   else
@@ -34,7 +34,7 @@ Signer::~Signer() {
 void Signer::post(SignTask task) {
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(task);
+    tasks_.push_back(std::move(task));
   }
   changed_.notify_all();
 }
@@ -51,7 +51,7 @@ void Signer::run() {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
       if (stop_) return;
-      task = tasks_.front();
+      task = std::move(tasks_.front());
       tasks_.pop_front();
     }
     SignAnswer answer = sign_engine(blobs_, key_, check_, task);

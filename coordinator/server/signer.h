@@ -2,7 +2,8 @@
 // queue.
 //
 // Where: ControlServer posts what the core asks for and feeds the answers back. Workers have no
-// key: only the coordinator vouches for an engine, and only for what the engine's reader accepts.
+// key: only the coordinator vouches for an engine, and only for the one that the
+// build left, with a provenance that it states itself (pipeline/signature.h).
 // Errors: in SignAnswer::fault (storage, not_found, corrupt_data: the core asks again; untrusted,
 // incompatible: it is no engine). Threads: post and take from any thread.
 #pragma once

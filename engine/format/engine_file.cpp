@@ -88,11 +88,6 @@ Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
   return out;
 }
 
-Status check_unsigned_engine(std::shared_ptr<const Bytes> file) {
-  const auto engine = read_unsigned_engine(std::move(file));
-  return engine.ok() ? Status() : Status(engine.error());
-}
-
 Result<Manifest> read_manifest(ByteSpan file, const TrustStore& trust) {
   TRY(SignedParts parts, check_signature(file, trust));
   TRY(Sections sections, parse_sections(parts.body, HashCheck::skip));

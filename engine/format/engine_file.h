@@ -62,8 +62,6 @@ Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustSto
 // The same for the file's bytes without a signature, within a build; checks every section's hash.
 // Errors: untrusted, incompatible.
 Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file);
-// Whether read_unsigned_engine reads it: what is asked of a file before it is signed.
-Status check_unsigned_engine(std::shared_ptr<const Bytes> file);
 // Only the manifest of a signed file, after its signature was checked.
 Result<Manifest> read_manifest(ByteSpan file, const TrustStore& trust);
 

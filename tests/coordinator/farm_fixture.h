@@ -20,7 +20,8 @@ struct TemporaryFolder {
 };
 
 // What a coordinator signs here: whatever a pretended step has left.
-Status accept_engine(const std::shared_ptr<const Bytes>& file);
+Result<EngineToSign> accept_engine(const std::shared_ptr<const Bytes>& file,
+                                   const UnsignedEngine& engine);
 
 class Farm {
  public:
@@ -45,10 +46,12 @@ uint64_t from_environment(const char* name, uint64_t otherwise);
 std::unique_ptr<Client> connect_to(const std::string& address, const std::string& name);
 
 // A submit of a model (its bytes are the text) for some SKUs, with keys as the command line makes
-// them.
+// them. Its file is named after the structure, which a pretended worker finds there.
 SubmitRequest make_submit(const std::string& model, const std::vector<std::string>& skus,
                           const std::string& structure = "net");
 
+// What validating the model finds out.
+NamedText structure_fact(const RunStep& run);
 // What a pretended step leaves: outputs whose content follows from the step's key.
 Result<Outcome> pretend(Client& client, const RunStep& run);
 

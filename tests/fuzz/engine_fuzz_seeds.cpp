@@ -98,7 +98,7 @@ class Seeds {
     if (!plan.ok()) return {};
     TRY(Bytes body, write_content(manifest_of(*plan), *plan));
     if (static_cast<int64_t>(body.size()) > kMaxSeedBytes) return {};
-    const Status read = check_unsigned_engine(std::make_shared<const Bytes>(body));
+    const auto read = read_unsigned_engine(std::make_shared<const Bytes>(body));
     if (!read.ok()) return read.error().within(name);
     ++count;
     return write_file(folder_ + "/" + name + ".engine", body);

@@ -23,7 +23,10 @@ class Signature : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // Takes everything for an engine.
-  static Status accept(const std::shared_ptr<const Bytes>&) { return {}; }
+  static Result<EngineToSign> accept(const std::shared_ptr<const Bytes>& file,
+                                     const UnsignedEngine&) {
+    return EngineToSign{file->size(), {}};
+  }
 
   std::string folder_;
   std::optional<SigningKey> key_;
@@ -34,7 +37,7 @@ TEST_F(Signature, IsTheTrailerBehindTheUnsignedBytes) {
   const Bytes unsigned_bytes = "content and provenance";
   const auto stored = blobs_->put(as_bytes(unsigned_bytes));
   ASSERT_TRUE(stored.ok());
-  const auto engine = sign_engine(*blobs_, *key_, accept, *stored);
+  const auto engine = sign_engine(*blobs_, *key_, accept, {*stored});
   ASSERT_TRUE(engine.ok()) << engine.error().message;
   EXPECT_EQ(engine->name, "engine");
   EXPECT_EQ(engine->size_bytes, unsigned_bytes.size() + kSignatureTrailerBytes);
@@ -44,14 +47,14 @@ TEST_F(Signature, IsTheTrailerBehindTheUnsignedBytes) {
 }
 
 TEST_F(Signature, SaysThatTheUnsignedEngineIsGone) {
-  const auto engine = sign_engine(*blobs_, *key_, accept, sha256("never stored"));
+  const auto engine = sign_engine(*blobs_, *key_, accept, {sha256("never stored")});
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.error().code, ErrorCode::not_found);
 }
 
 TEST_F(Signature, IsTrustedByWhoHoldsTheKeyAndByNobodyElse) {
   const auto stored = blobs_->put(as_bytes("content"));
-  const auto engine = sign_engine(*blobs_, *key_, accept, *stored);
+  const auto engine = sign_engine(*blobs_, *key_, accept, {*stored});
   ASSERT_TRUE(engine.ok());
   const Bytes file = *blobs_->get(engine->digest);
   const auto trust = TrustStore::load(folder_);
@@ -71,8 +74,8 @@ TEST_F(Signature, IsTrustedByWhoHoldsTheKeyAndByNobodyElse) {
 // A signature that was asked for twice is one engine: the second result is the first one's.
 TEST_F(Signature, OfTheSameBytesIsTheSameEngine) {
   const auto stored = blobs_->put(as_bytes("content"));
-  const auto first = sign_engine(*blobs_, *key_, accept, *stored);
-  const auto second = sign_engine(*blobs_, *key_, accept, *stored);
+  const auto first = sign_engine(*blobs_, *key_, accept, {*stored});
+  const auto second = sign_engine(*blobs_, *key_, accept, {*stored});
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->digest, second->digest);
   EXPECT_EQ(blobs_->list()->size(), 2u);
@@ -82,9 +85,28 @@ TEST_F(Signature, IsNotPutUnderDamagedBytes) {
   MemoryBlobStore damaged;
   const auto stored = damaged.put(as_bytes("content"));
   damaged.damage(*stored);
-  const auto engine = sign_engine(damaged, *key_, accept, *stored);
+  const auto engine = sign_engine(damaged, *key_, accept, {*stored});
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.error().code, ErrorCode::corrupt_data);
+}
+
+// What a worker wrote behind the content is replaced before the signature covers it.
+TEST_F(Signature, CoversTheContentAndTheProvenanceThatTheReaderStates) {
+  const auto stored = blobs_->put(as_bytes("content, built by me"));
+  ASSERT_TRUE(stored.ok());
+  const UnsignedEngine known{*stored,       sha256("content"), sha256("model"),
+                             sha256("key"), "a sku",           "a worker"};
+  UnsignedEngine told;
+  const auto restate = [&](const std::shared_ptr<const Bytes>&,
+                           const UnsignedEngine& engine) -> Result<EngineToSign> {
+    told = engine;
+    return EngineToSign{7, ", built by a worker"};
+  };
+  const auto engine = sign_engine(*blobs_, *key_, restate, known);
+  ASSERT_TRUE(engine.ok()) << engine.error().message;
+  EXPECT_EQ(told, known);
+  const Bytes body = "content, built by a worker";
+  EXPECT_EQ(*blobs_->get(engine->digest), body + signature_trailer(sha256(body), *key_));
 }
 
 TEST_F(Signature, IsNotGivenToWhatTheReaderRefuses) {
@@ -92,11 +114,12 @@ TEST_F(Signature, IsNotGivenToWhatTheReaderRefuses) {
   const auto stored = blobs_->put(as_bytes(no_engine));
   ASSERT_TRUE(stored.ok());
   Bytes seen;
-  const auto refuse = [&](const std::shared_ptr<const Bytes>& file) -> Status {
+  const auto refuse = [&](const std::shared_ptr<const Bytes>& file,
+                          const UnsignedEngine&) -> Result<EngineToSign> {
     seen = *file;
     return Error{ErrorCode::untrusted, "engine file: this is not an engine"};
   };
-  const auto engine = sign_engine(*blobs_, *key_, refuse, *stored);
+  const auto engine = sign_engine(*blobs_, *key_, refuse, {*stored});
   ASSERT_FALSE(engine.ok());
   EXPECT_EQ(engine.error().code, ErrorCode::untrusted);
   EXPECT_EQ(engine.error().message, "engine file: this is not an engine");

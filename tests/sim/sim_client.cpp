@@ -20,7 +20,6 @@ SubmitRequest SimClient::make_request() {
   submit.name = "net" + std::to_string(world_.below(3));
   submit.model = sha256("model " + std::to_string(world_.below(4)));
   world_.store().add_blob(submit.model, 0, 0);
-  submit.options = "{}";
   submit.priority = static_cast<int32_t>(world_.below(3)) * 100 - 100;
   submit.rebuild = world_.coin(0.15);
   submit.wait_for_workers = true;
@@ -32,8 +31,7 @@ SubmitRequest SimClient::make_request() {
     target.sku = "sku" + std::to_string((first + i) % static_cast<uint64_t>(skus_));
     target.toolchain = "t";
     target.engine_key = {{"model", submit.model.text()}, {"sku", target.sku}};
-    target.tune_key = {{"structure", std::to_string(submit.model.bytes[0] % 2)},
-                       {"sku", target.sku}};
+    target.tune_key = {{"structure", structure_of(submit.model)}, {"sku", target.sku}};
     submit.targets.push_back(target);
   }
   return submit;

@@ -162,6 +162,7 @@ Outcome SimWorker::outcome() {
   };
   const std::string& left = needed_output(*find_step(step_.kind), step_.provisional);
   if (!left.empty()) add(left);
+  if (step_.kind == "validate") outcome.facts = {{"structure", structure_of(step_.model)}};
   outcome.metrics = {{"timings_measured", 3}};
   return outcome;
 }

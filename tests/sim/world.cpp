@@ -166,8 +166,8 @@ void World::deliver(const Reply& reply) {
 void World::sign(SignTask task, uint64_t life) {
   if (driver_ == nullptr || life != life_) return;
   SignAnswer answer{task.step, task.epoch, std::nullopt, {}};
-  if (store_.has_blob(task.unsigned_engine)) {
-    const Digest engine = sha256("signed " + task.unsigned_engine.hex());
+  if (store_.has_blob(task.engine.blob)) {
+    const Digest engine = sha256("signed " + task.engine.blob.hex());
     store_.add_blob(engine, 0, 0);
     answer.engine = NamedBlob{"engine", engine, 100};
   } else {

@@ -55,6 +55,11 @@ struct WorldReport {
   double end_s = 0;
 };
 
+// A model of the simulation has one of two structures.
+inline std::string structure_of(const Digest& model) {
+  return std::to_string(model.bytes[0] % 2);
+}
+
 class World final : public Clock {
  public:
   explicit World(WorldOptions options);

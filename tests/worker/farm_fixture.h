@@ -16,7 +16,9 @@ class SmallFarm {
  public:
   // Signs what `check` accepts: everything, since what a fake runner leaves is no engine.
   explicit SmallFarm(EngineCheck check =
-                         [](const std::shared_ptr<const Bytes>&) { return Status(); })
+                         [](const std::shared_ptr<const Bytes>& file, const UnsignedEngine&) {
+                           return Result<EngineToSign>({file->size(), {}});
+                         })
       : check_(std::move(check)) {
     start();
   }

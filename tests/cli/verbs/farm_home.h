@@ -6,8 +6,8 @@
 
 #include "coordinator/client/client.h"
 #include "coordinator/server/server.h"
-#include "engine/format/engine_file.h"
 #include "tests/cli/verbs/example_engine.h"
+#include "worker/engine_check.h"
 
 namespace enginery {
 
@@ -76,7 +76,7 @@ class FarmHomeTest : public testing::Test {
     home_ = std::make_unique<ExampleHome>();
     CoordinatorOptions options;
     options.data = data_folder();
-    options.check_engine = check_unsigned_engine;
+    options.check_engine = check_engine;
     options.sync_hold = std::chrono::milliseconds(100);
     auto started = Coordinator::start(options);
     ASSERT_TRUE(started.ok()) << started.error().message;

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/server/server.h"
-#include "engine/format/engine_file.h"
 #include "tests/cli/verbs/example_engine.h"
+#include "worker/engine_check.h"
 
 namespace enginery {
 namespace {
@@ -15,7 +15,7 @@ class FarmVerbs : public testing::Test {
     home_ = std::make_unique<TemporaryHome>();
     CoordinatorOptions options;
     options.data = data_folder();
-    options.check_engine = check_unsigned_engine;
+    options.check_engine = check_engine;
     auto started = Coordinator::start(options);
     ASSERT_TRUE(started.ok()) << started.error().message;
     coordinator_ = std::move(*started);

@@ -100,7 +100,7 @@ std::optional<SyncReply> CoreHarness::finish(const std::string& worker, const st
 
 void CoreHarness::sign() {
   for (const SignTask& task : std::exchange(signing_, {})) {
-    const Digest engine = sha256("signed " + task.unsigned_engine.hex());
+    const Digest engine = sha256("signed " + task.engine.blob.hex());
     store.add_blob(engine, 0, 0);
     driver_->feed(SignAnswer{task.step, task.epoch, NamedBlob{"engine", engine, 10}, {}});
     flush();
@@ -149,6 +149,7 @@ Outcome outcome_of(MemoryStore& store, const RunStep& run, StepTable table) {
     ADD_FAILURE() << "no step is named '" << run.kind << "'";
     return outcome;
   }
+  if (step->kind == StepKind::validate) outcome.facts = {structure_fact(run)};
   const std::string& name = needed_output(*step, run.provisional);
   if (name.empty()) return outcome;
   const std::string content = name + run.key.hex();

@@ -45,6 +45,7 @@ class CoreHarness final : public Clock {
   bool answered(const std::string& who);
   // Signs what waits for a signature.
   void sign();
+  const std::vector<SignTask>& to_sign() const { return signing_; }
 
   MemoryStore store;
   const Core& core() const { return driver_->core(); }

@@ -247,8 +247,8 @@ TEST(Core, ADryRunSaysWhatWouldHappenAndQueuesNothing) {
   farm.submit(make_submit("m", {"x"}));
   work_off(farm, "w", "x");
   EXPECT_EQ(target_of(body_of<JobReply>(farm.ask(request)).job).source, Source::cache);
-  request.model = sha256("other weights");
-  request.targets[0].engine_key[0].value = "other weights";
+  request = make_submit("other weights", {"x"});
+  request.dry_run = true;
   view = body_of<JobReply>(farm.ask(request)).job;
   EXPECT_EQ(target_of(view).note, "would be built without measuring: its tuning is in the catalog");
   EXPECT_EQ(farm.core().job_ids(false).size() + farm.core().job_ids(true).size(), 1u);

@@ -229,7 +229,7 @@ struct SignatureTest : QueueAttemptsTest {
   }
   void ask(uint64_t step) {
     turn([&](Turn& t) {
-      queue.ask_for_signature(step, sha256("unsigned"), t);
+      queue.ask_for_signature(step, {sha256("unsigned")}, t);
       return 0;
     });
   }
@@ -244,7 +244,7 @@ TEST_F(SignatureTest, IsAskedForOnceAndNeverLeased) {
   EXPECT_FALSE(lease());
   ask(step);
   ASSERT_EQ(effects.signing.size(), 1u);
-  EXPECT_EQ(effects.signing[0].unsigned_engine, sha256("unsigned"));
+  EXPECT_EQ(effects.signing[0].engine.blob, sha256("unsigned"));
   EXPECT_EQ(effects.signing[0].epoch, 1u);
   ask(step);
   EXPECT_TRUE(effects.signing.empty());

@@ -85,6 +85,12 @@ TEST(ProblemOfReport, NamesTheBlobThatWasNotUploaded) {
   EXPECT_EQ(problem_of_report(outcome, "", {sha256("of another report")}), "");
 }
 
+TEST(ForgedOutput, IsWhatOnlyTheCoordinatorLeaves) {
+  EXPECT_EQ(forged_output(with_outputs({"content", "engine"}), steps()),
+            "the output 'engine', which only the coordinator leaves");
+  EXPECT_EQ(forged_output(with_outputs({"choices", "content", "unsigned", "notes"}), steps()), "");
+}
+
 TEST(ProblemOfReport, BoundsTheFactsByTheirBytes) {
   Outcome outcome;
   outcome.facts = {{"n", std::string(64 * 1024 - 1, 'v')}};

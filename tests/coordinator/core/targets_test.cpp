@@ -46,6 +46,7 @@ struct TargetsTest : testing::Test {
 StepResult leaves(const std::string& name) {
   StepResult result;
   if (!name.empty()) result.outputs = {{name, sha256(name), 1}};
+  result.facts = {{"structure", "net"}};
   return result;
 }
 
@@ -229,6 +230,7 @@ TEST_F(WaitingTargetTest, ACancelledTargetIsCancelledOnce) {
 TEST_F(WaitingTargetTest, AWorkerGetsEverythingThatTheStepNeeds) {
   SubmitRequest request = make_submit("m", {"x"});
   request.inputs = {{"weights", sha256("w"), 7}};
+  request.options = "level=4\n";
   begin(1, request);
   answer(asked());
   answer(asked(), leaves(""));  // validated before
@@ -240,7 +242,7 @@ TEST_F(WaitingTargetTest, AWorkerGetsEverythingThatTheStepNeeds) {
   EXPECT_EQ(run.key, queue.step(step).row.key);
   EXPECT_EQ(run.model, request.model);
   EXPECT_EQ(run.engine_key, target(1).keys.engine);
-  EXPECT_EQ(run.options, "{}");
+  EXPECT_EQ(run.options, "level=4\n");
   ASSERT_EQ(run.inputs.size(), 1u);
   EXPECT_EQ(run.inputs[0].name, "weights");
   EXPECT_EQ(text_named(run.facts, "key.sku"), "x");

@@ -70,10 +70,11 @@ TEST(Server, BuildsSignsAndServesAnEngineForEachTarget) {
 // A worker is no authority: what it left is read before the coordinator puts its name to it.
 TEST(Server, SignsNothingThatTheEnginesReaderRefuses) {
   std::atomic<int> asked = 0;
-  const Farm farm([&](const std::shared_ptr<const Bytes>& file) -> Status {
-    ++asked;
-    return Error{ErrorCode::untrusted, "this is not an engine: " + *file};
-  });
+  const Farm farm(
+      [&](const std::shared_ptr<const Bytes>& file, const UnsignedEngine&) -> Result<EngineToSign> {
+        ++asked;
+        return Error{ErrorCode::untrusted, "this is not an engine: " + *file};
+      });
   const FakeWorker worker(farm, "a", "cpu-avx2");
   const auto client = farm.client();
   wait_for_sku(*client, 1);

@@ -36,7 +36,7 @@ struct SignerTest : testing::Test {
 
 TEST_F(SignerTest, AnswersEveryTaskInItsOrder) {
   for (uint64_t step = 1; step <= 20; ++step)
-    signer.post({step, step + 100, store("engine " + std::to_string(step))});
+    signer.post({step, step + 100, {store("engine " + std::to_string(step))}});
   const std::vector<SignAnswer> answers = wait_for(20);
   ASSERT_EQ(answers.size(), 20u);
   for (uint64_t i = 0; i < 20; ++i) {
@@ -49,7 +49,7 @@ TEST_F(SignerTest, AnswersEveryTaskInItsOrder) {
 
 TEST_F(SignerTest, ASignedEngineIsTheUnsignedOneWithItsTrailer) {
   const Digest unsigned_engine = store("content");
-  signer.post({1, 1, unsigned_engine});
+  signer.post({1, 1, {unsigned_engine}});
   const std::vector<SignAnswer> answers = wait_for(1);
   ASSERT_TRUE(answers.at(0).engine);
   EXPECT_EQ(answers[0].engine->name, "engine");
@@ -60,9 +60,9 @@ TEST_F(SignerTest, ASignedEngineIsTheUnsignedOneWithItsTrailer) {
 TEST_F(SignerTest, SaysWhetherTheUnsignedEngineIsGoneOrDamaged) {
   const Digest damaged = store("damaged");
   blobs.damage(damaged);
-  signer.post({1, 1, sha256("never stored")});
-  signer.post({2, 1, damaged});
-  signer.post({3, 1, store("right")});
+  signer.post({1, 1, {sha256("never stored")}});
+  signer.post({2, 1, {damaged}});
+  signer.post({3, 1, {store("right")}});
   const std::vector<SignAnswer> answers = wait_for(3);
   ASSERT_EQ(answers.size(), 3u);
   EXPECT_EQ(answers[0].fault.code, ErrorCode::not_found);
@@ -74,7 +74,7 @@ TEST_F(SignerTest, SaysWhetherTheUnsignedEngineIsGoneOrDamaged) {
 
 TEST_F(SignerTest, EndsWithTasksThatNobodyTakes) {
   Signer other(blobs, key, accept_engine, [] {});
-  for (uint64_t step = 1; step <= 100; ++step) other.post({step, 1, sha256("x")});
+  for (uint64_t step = 1; step <= 100; ++step) other.post({step, 1, {sha256("x")}});
   // The destructor returns: what waits is dropped.
 }
 

@@ -93,7 +93,7 @@ TEST(Agent, LosesNoTimingWhenItIsKilled) {
           "worker-1", ENGINERY_TEST_RUNNER, nullptr);
     _exit(127);
   }
-  const Digest device = timing_device_key("sku=fake\n").digest();
+  const Digest device = timing_device_key(std::string("sku=") + kSku + "\n").digest();
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   size_t stored = 0;
   while (stored == 0 && std::chrono::steady_clock::now() < end) {

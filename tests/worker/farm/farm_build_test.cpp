@@ -5,9 +5,9 @@
 
 #include "engine/base/signed_file.h"
 #include "engine/compile/compile.h"
-#include "engine/format/engine_file.h"
 #include "tests/worker/farm_fixture.h"
 #include "tests/worker/small_models.h"
+#include "worker/engine_check.h"
 
 namespace enginery {
 namespace {
@@ -26,7 +26,7 @@ SubmitSpec network(int layers, int seed, int level = 2) {
 }
 
 TEST(FarmBuild, BuildsASignedEngineThatIsThenAnsweredFromTheCatalog) {
-  const SmallFarm farm(check_unsigned_engine);
+  const SmallFarm farm(check_engine);
   AgentThread agent(farm, best_cpu_sku(), ENGINERY_TEST_RUNNER);
   const SubmitSpec model = network(2, 1);
   const JobView first = submit_and_wait(farm, model);
@@ -62,7 +62,7 @@ TEST(FarmBuild, BuildsASignedEngineThatIsThenAnsweredFromTheCatalog) {
 }
 
 TEST(FarmBuild, FailsAJobWhoseModelIsBrokenOnceAndForAll) {
-  const SmallFarm farm(check_unsigned_engine);
+  const SmallFarm farm(check_engine);
   const AgentThread agent(farm, best_cpu_sku(), ENGINERY_TEST_RUNNER);
   auto client = farm.client();
   SubmitRequest submit = make_submit(*client, network(1, 1));
@@ -83,7 +83,7 @@ TEST(FarmBuild, FailsAJobWhoseModelIsBrokenOnceAndForAll) {
 }
 
 TEST(FarmBuild, ResumesTheTuningOfAKilledRunner) {
-  const SmallFarm farm(check_unsigned_engine);
+  const SmallFarm farm(check_engine);
   const AgentThread agent(farm, best_cpu_sku(), ENGINERY_TEST_RUNNER);
   expect_tuning_resumes_after_a_kill(farm, network(40, 1, 4));
 }
@@ -92,7 +92,7 @@ TEST(FarmBuild, ResumesTheTuningOfAKilledRunner) {
 TEST(FarmBuild, TunesWithoutTheTacticsThatTakeTheirRunnerDown) {
   for (const char* fault : {"segv", "lost", "prepare"}) {
     setenv("ENGINERY_TEST_FAULT", fault, 1);
-    const SmallFarm farm(check_unsigned_engine);
+    const SmallFarm farm(check_engine);
     AgentThread agent(farm, best_cpu_sku(), ENGINERY_FAULTY_RUNNER);
     const JobView job = submit_and_wait(farm, network(2, 1));
     expect_done(job);
@@ -110,7 +110,7 @@ TEST(FarmBuild, TunesWithoutTheTacticsThatTakeTheirRunnerDown) {
 }
 
 TEST(FarmBuild, RefusesASkuThatIsNotHere) {
-  const SmallFarm farm(check_unsigned_engine);
+  const SmallFarm farm(check_engine);
   AgentOptions options;
   options.coordinator = farm.address();
   options.sku = "h200";

@@ -22,8 +22,6 @@ namespace {
 
 volatile std::sig_atomic_t cancelled = 0;
 
-constexpr char kDevice[] = "sku=fake\n";
-
 RunnerEnd failed(OutcomeKind kind, ErrorCode code, const std::string& message) {
   RunnerEnd out;
   out.kind = kind;
@@ -64,8 +62,9 @@ class FakeRunner {
       if (inputs_["model"].starts_with("broken"))
         return failed(OutcomeKind::failed, ErrorCode::invalid_argument, "broken model");
       end.metrics = {{"layers", 1}};
+      end.facts = {{"structure", structure().text()}};
     } else if (request.step == "tune") {
-      return tune();
+      return tune("sku=" + request.sku + "\n");
     } else if (request.step == "assemble") {
       outputs_["content"] = inputs_["model"] + inputs_["choices"];
       end.facts = {{"content_digest", sha256(outputs_["content"]).text()}, {"precision", "fp32"}};
@@ -76,7 +75,14 @@ class FakeRunner {
     return end;
   }
 
-  RunnerEnd tune() {
+  // The model without its weights.
+  Digest structure() {
+    int problems = 0, pause_ms = 0;
+    std::sscanf(inputs_["model"].c_str(), "tune %d %d", &problems, &pause_ms);
+    return sha256("tune " + std::to_string(problems) + " " + std::to_string(pause_ms));
+  }
+
+  RunnerEnd tune(const std::string& device) {
     int problems = 0, pause_ms = 0, weights = 0, loud = 0;
     std::sscanf(inputs_["model"].c_str(), "tune %d %d %d %d", &problems, &pause_ms, &weights,
                 &loud);
@@ -87,7 +93,7 @@ class FakeRunner {
     for (int i = 0; i < problems; ++i) {
       const std::string problem = "problem " + std::to_string(i);
       say(Progress{doing("tune"), static_cast<uint64_t>(i), static_cast<uint64_t>(problems)});
-      auto known = timings_.find(kDevice, problem);
+      auto known = timings_.find(device, problem);
       if (!known.ok())
         return failed(OutcomeKind::internal, known.error().code, known.error().message);
       if (!known->empty()) continue;
@@ -95,7 +101,7 @@ class FakeRunner {
       if (cancelled) return failed(OutcomeKind::cancelled, ErrorCode::cancelled, "cancelled");
       Timing timing;
       timing.tactic = "a tactic";
-      (void)timings_.put(kDevice, problem, timing);
+      (void)timings_.put(device, problem, timing);
       say(RunnerLog{"measured " + problem});
       ++measured;
     }
