@@ -4,8 +4,8 @@
 
 #include "cache/folder_lock.h"
 #include "cache/local_blob_store.h"
+#include "cache/private_folder.h"
 #include "cache/schema.h"
-#include "engine/base/file.h"
 
 namespace enginery {
 namespace {
@@ -27,13 +27,16 @@ Catalog::~Catalog() = default;
 Result<std::unique_ptr<Catalog>> Catalog::open(const std::filesystem::path& folder,
                                                const CatalogOptions& options) {
   std::string verb = "open catalog " + folder.string();
-  if (Status made = make_folder(folder); !made.ok()) return made.error().within(verb);
+  if (Status made = make_private_folder(folder); !made.ok()) return made.error().within(verb);
   auto catalog = std::make_unique<Catalog>(Opened());
   catalog->folder_ = folder;
   if (options.clock) catalog->clock_ = options.clock;
   auto database = open_database(folder, options.database);
   if (!database.ok()) return database.error().within(verb);
   catalog->database_ = std::move(*database);
+  for (const char* file : {"catalog.db", "catalog.db-wal", "catalog.db-shm"})
+    if (Status tight = make_private_file(folder / file); !tight.ok())
+      return tight.error().within(verb);
   Durability& durability =
       options.durability != nullptr ? *options.durability : catalog->system_durability_;
   auto blobs = LocalBlobStore::open(folder, *catalog->database_, *catalog->clock_, durability);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "cache/file_ops.h"
+#include "cache/private_folder.h"
 #include "engine/base/file.h"
 
 namespace enginery {
@@ -43,7 +44,8 @@ int64_t nanoseconds(const timespec& t) {
 Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& folder,
                                                              Database& database, const Clock& clock,
                                                              Durability& durability) {
-  for (const char* name : {"sha256", "tmp", "quarantine"}) CHECK_OK(make_folder(folder / name));
+  for (const char* name : {"sha256", "tmp", "quarantine"})
+    CHECK_OK(make_private_folder(folder / name));
   remove_dead_temporaries(folder / "tmp", clock.wall_time());
   return std::make_unique<LocalBlobStore>(Opened(), folder, database, clock, durability);
 }
