@@ -1,6 +1,7 @@
 #include "coordinator/server/bulk_server.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/base/log.h"
 
@@ -43,7 +44,9 @@ struct BulkServer::Dispatch {
   Result<Answer> operator()(const PutBlob& request) { return server.put(request, message.chunk); }
   Result<Answer> operator()(const GetBlob& request) { return server.get(request); }
   Result<Answer> operator()(const GetTimings& request) { return server.get_timings(request); }
-  Result<Answer> operator()(const PutTimings& request) { return server.put_timings(request); }
+  Result<Answer> operator()(const PutTimings& request) {
+    return server.put_timings(request, message.envelope.session);
+  }
   Result<Answer> operator()(const AppendLog& request) {
     TRY(const uint64_t offset, server.logs_.append(request.ref, request.offset, request.text));
     return Answer{AppendReply{offset}, {}};
@@ -165,11 +168,29 @@ Result<BulkServer::Answer> BulkServer::get_timings(const GetTimings& request) {
   return Answer{std::move(list), {}};
 }
 
-Result<BulkServer::Answer> BulkServer::put_timings(const PutTimings& request) {
+// A timing is the conclusion of every later build on that device: who does not have it is not
+// believed.
+Status BulkServer::check_devices(const PutTimings& request, const std::string& session) {
+  TRY(const std::string sku, peers_.sku_of(session));
+  std::set<Digest> devices;
+  for (const TimingEntry& entry : request.entries) devices.insert(entry.device);
+  for (const Digest& digest : devices) {
+    TRY(const ActionKey device, catalog_.timings().find_key(digest));
+    const std::string* of = device.find("sku");
+    if (of != nullptr && *of == sku) continue;
+    return Error{ErrorCode::untrusted, "worker '" + peers_.name_of(session) + "' offers '" + sku +
+                                           "' and sent timings of '" + (of ? *of : "?") + "'"};
+  }
+  return {};
+}
+
+Result<BulkServer::Answer> BulkServer::put_timings(const PutTimings& request,
+                                                   const std::string& session) {
   for (const Bytes& key : request.keys) {
     TRY(const ActionKey parsed, ActionKey::parse(key));
     CHECK_OK(catalog_.timings().record_key(parsed));
   }
+  CHECK_OK(check_devices(request, session));
   std::vector<TimingRow> rows;
   for (const TimingEntry& entry : request.entries)
     rows.push_back({entry.device, entry.problem, entry.tactic, entry.entry, entry.measured_ns});

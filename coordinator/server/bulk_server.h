@@ -12,6 +12,7 @@
 #include "cache/blob_writer.h"
 #include "cache/catalog.h"
 #include "coordinator/server/log_store.h"
+#include "coordinator/server/peers.h"
 #include "coordinator/server/server_socket.h"
 
 namespace enginery {
@@ -19,8 +20,9 @@ namespace enginery {
 class BulkServer {
  public:
   // Everything given outlives it.
-  BulkServer(ServerSocket& socket, Catalog& catalog, BlobWriter& writer, LogStore& logs)
-      : socket_(socket), catalog_(catalog), writer_(writer), logs_(logs) {}
+  BulkServer(ServerSocket& socket, Catalog& catalog, BlobWriter& writer, LogStore& logs,
+             const Peers& peers)
+      : socket_(socket), catalog_(catalog), writer_(writer), logs_(logs), peers_(peers) {}
 
   void run();  // returns after stop()
   void stop();
@@ -44,7 +46,9 @@ class BulkServer {
   Result<Answer> put(const PutBlob& request, const Bytes& chunk);
   Result<Answer> get(const GetBlob& request);
   Result<Answer> get_timings(const GetTimings& request);
-  Result<Answer> put_timings(const PutTimings& request);
+  Result<Answer> put_timings(const PutTimings& request, const std::string& session);
+  // Whether the timings are of the device that the session's worker offers.
+  Status check_devices(const PutTimings& request, const std::string& session);
   // Answers when there is something to say, or at the last chance; whether it did.
   bool follow(const Follower& follower, bool last_chance);
   void serve_followers();
@@ -54,6 +58,7 @@ class BulkServer {
   Catalog& catalog_;
   BlobWriter& writer_;
   LogStore& logs_;
+  const Peers& peers_;
   std::list<Follower> followers_;
   Wake wake_;
   std::atomic<bool> stop_ = false;

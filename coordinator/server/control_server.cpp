@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "coordinator/core/queue.h"
 #include "coordinator/server/catalog_questions.h"
 #include "engine/base/log.h"
 
@@ -14,17 +15,17 @@ using std::chrono::milliseconds;
 
 constexpr int kMaxBatch = 256;  // requests of one transaction
 constexpr milliseconds kMaxSleep{1000};
-constexpr size_t kMaxSessions = 20000;
 
 }  // namespace
 
 ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store,
-                             LogStore& logs, const SigningKey& key, EngineCheck check,
+                             LogStore& logs, Peers& peers, const SigningKey& key, EngineCheck check,
                              std::string bulk_address, std::function<void()> changed)
     : socket_(socket),
       catalog_(catalog),
       store_(store),
       logs_(logs),
+      peers_(peers),
       public_key_(key.public_key()),
       bulk_address_(std::move(bulk_address)),
       changed_(std::move(changed)),
@@ -110,9 +111,7 @@ void ControlServer::hello(const Incoming& in, const Hello& hello) {
                                      std::to_string(hello.least_version) + " to " +
                                      std::to_string(hello.greatest_version) +
                                      "; update the older of the two"}});
-  if (clients_.size() >= kMaxSessions)
-    clients_.clear();  // only the name for the fair share is lost
-  clients_[in.message.envelope.session] = hello.name.substr(0, 200);
+  peers_.said_hello(in.message.envelope.session, hello.name);
   Welcome welcome;
   welcome.version = std::min(hello.greatest_version, kProtocolVersion);
   welcome.bulk_address = bulk_address_;
@@ -126,8 +125,10 @@ void ControlServer::hello(const Incoming& in, const Hello& hello) {
 void ControlServer::feed_request(Incoming in) {
   Request request;
   request.to = {std::move(in.route), in.message.envelope.request};
-  const auto client = clients_.find(in.message.envelope.session);
-  request.client = client == clients_.end() ? "unknown" : client->second;
+  request.client = peers_.name_of(in.message.envelope.session);
+  if (const auto* sync = std::get_if<SyncRequest>(&in.message.envelope.body);
+      sync != nullptr && Queue::problem_of(*sync) == nullptr)
+    peers_.synced(sync->worker, sync->sku);
   request.missing = missing_blobs(in.message.envelope.body);
   request.body = std::move(in.message.envelope.body);
   driver_->feed(std::move(request));

@@ -8,10 +8,10 @@
 #pragma once
 
 #include <atomic>
-#include <unordered_map>
 
 #include "cache/catalog.h"
 #include "coordinator/server/log_store.h"
+#include "coordinator/server/peers.h"
 #include "coordinator/server/queue_driver.h"
 #include "coordinator/server/server_socket.h"
 #include "coordinator/server/signer.h"
@@ -23,7 +23,7 @@ class ControlServer {
   // Everything given outlives it. `check` says what may be signed; `changed` is called when a job's
   // log state changed.
   ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store, LogStore& logs,
-                const SigningKey& key, EngineCheck check, std::string bulk_address,
+                Peers& peers, const SigningKey& key, EngineCheck check, std::string bulk_address,
                 std::function<void()> changed);
 
   // Loads the queue and goes on with it. storage, corrupt_data: it cannot be read.
@@ -48,11 +48,11 @@ class ControlServer {
   Catalog& catalog_;
   QueueStore& store_;
   LogStore& logs_;
+  Peers& peers_;
   PublicKey public_key_;
   std::string bulk_address_;
   std::function<void()> changed_;
   uint64_t incarnation_;
-  std::unordered_map<std::string, std::string> clients_;  // session -> Hello's name
   std::unique_ptr<QueueDriver> driver_;
   Wake wake_;
   std::atomic<bool> stop_ = false;

@@ -3,11 +3,11 @@
 #include <thread>
 
 #include "cache/folder_lock.h"
+#include "cache/private_folder.h"
 #include "coordinator/client/link.h"
 #include "coordinator/client/zmq_socket.h"
 #include "coordinator/server/bulk_server.h"
 #include "coordinator/server/control_server.h"
-#include "engine/base/file.h"
 
 namespace enginery {
 
@@ -18,6 +18,7 @@ struct Coordinator::Parts {
   std::unique_ptr<BlobWriter> writer;
   std::unique_ptr<QueueStore> store;
   std::unique_ptr<LogStore> logs;
+  Peers peers;
   std::unique_ptr<ServerSocket> control_socket, bulk_socket;
   std::unique_ptr<BulkServer> bulk;
   std::unique_ptr<ControlServer> control;
@@ -58,7 +59,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   CHECK_OK(check_address(listen));
   CHECK_OK(check_address(bulk_listen));
   auto parts = std::make_unique<Parts>();
-  CHECK_OK(make_folder(options.data));
+  CHECK_OK(make_private_folder(options.data));
   Result<FolderLock> lock = FolderLock::acquire(options.data, "coordinator");
   if (!lock.ok()) return lock.error().within("coordinator");
   parts->lock.emplace(std::move(*lock));
@@ -66,15 +67,15 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   TRY(parts->writer, BlobWriter::open(*parts->catalog->local_blobs()));
   TRY(parts->store, make_sqlite_store(*parts->catalog));
   TRY(const SigningKey key, load_key(options.data));
-  CHECK_OK(make_folder(options.data / "logs"));
+  CHECK_OK(make_private_folder(options.data / "logs"));
   parts->logs = std::make_unique<LogStore>(options.data / "logs");
   const std::shared_ptr<void> context = make_zmq_context();
   TRY(parts->control_socket, ServerSocket::bind(context, listen, kMaxControlBytes));
   TRY(parts->bulk_socket, ServerSocket::bind(context, bulk_listen, kMaxBulkBytes));
   parts->bulk = std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->writer,
-                                             *parts->logs);
+                                             *parts->logs, parts->peers);
   parts->control = std::make_unique<ControlServer>(
-      *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, key,
+      *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, parts->peers, key,
       options.check_engine, parts->bulk_socket->address(),
       [bulk = parts->bulk.get()] { bulk->wake(); });
   CoreOptions core;

@@ -254,9 +254,44 @@ TEST(Server, KeepsAndFollowsLogs) {
   EXPECT_EQ(client->read_log("j77", 0, false, {}).error().code, ErrorCode::not_found);
 }
 
+// A client that is the worker of the SKU.
+std::unique_ptr<Client> worker_client(const Farm& farm, const std::string& name,
+                                      const std::string& sku) {
+  auto client = farm.client(name);
+  SyncRequest sync;
+  sync.worker = name;
+  sync.incarnation = sync.sequence = 1;
+  sync.sku = sku;
+  sync.device = "host-cpu";
+  EXPECT_TRUE(client->sync(sync).ok());
+  return client;
+}
+
+// The conclusions of every later build on a device are drawn from its timings.
+TEST(Server, TakesTimingsOnlyFromAWorkerOfTheDevice) {
+  const Farm farm;
+  const auto stranger = farm.client("stranger");
+  const auto other = worker_client(farm, "other", "cpu-sse41");
+  const auto own = worker_client(farm, "own", "cpu-avx2");
+  const ActionKey device = ActionKey("device", "local").add("sku", "cpu-avx2");
+  const ActionKey nameless = ActionKey("device", "local").add("model", "any");
+  const ActionKey problem = ActionKey("problem", "local").add("op", "conv");
+  const auto put = [&](Client& client, const ActionKey& of) {
+    return client.put_timings({of.bytes(), problem.bytes()},
+                              {{of.digest(), problem.digest(), "bad", "{\"us\":0}", 5}});
+  };
+  EXPECT_EQ(put(*other, device).error().code, ErrorCode::untrusted);
+  EXPECT_NE(put(*other, device).error().message.find("worker 'other' offers 'cpu-sse41'"),
+            std::string::npos);
+  EXPECT_EQ(put(*own, nameless).error().code, ErrorCode::untrusted);
+  EXPECT_EQ(put(*stranger, device).error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(own->get_timings(device.digest(), {})->empty());
+  EXPECT_TRUE(put(*own, device).ok());
+}
+
 TEST(Server, KeepsTimingsByDeviceAndProblem) {
   Farm farm;
-  const auto client = farm.client();
+  const auto client = worker_client(farm, "w", "cpu-avx2");
   const ActionKey device = ActionKey("device", "local").add("sku", "cpu-avx2");
   const ActionKey problem = ActionKey("problem", "local").add("op", "conv");
   const TimingEntry entry{device.digest(), problem.digest(), "onednn:jit", "{\"us\":3}", 5};
