@@ -7,6 +7,7 @@
 #include "engine/base/file.h"
 #include "worker/runner/runner_attempts.h"
 #include "worker/runner/runner_environment.h"
+#include "worker/runner/runner_output.h"
 
 namespace enginery {
 namespace {
@@ -57,7 +58,7 @@ Result<StepOutputs> run_apart(const LocalRunner& runner, const std::string& step
   if (end.kind != OutcomeKind::succeeded) return Error{end.fault.code, end.fault.message};
   StepOutputs out{{}, std::move(end.metrics), std::move(end.facts), ""};
   for (const NamedBlob& output : end.outputs) {
-    TRY(out.blobs[output.name], read_file(folder.path() / output.name));
+    TRY(out.blobs[output.name], read_output(folder.path(), output));
   }
   return out;
 }
