@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include "engine/base/file.h"
@@ -107,20 +108,38 @@ EngineInfo engine_info(const EngineFile& file) {
   return out;
 }
 
-// The value of f; what the standard library throws inside becomes an error, so that a program that
-// loads engines never sees an exception.
+Error out_of_memory(std::string_view verb, const std::string& object, const char* reason) {
+  return {ErrorCode::out_of_memory, std::string(verb) + object + ": " + reason};
+}
+
+// The error of what the standard library has thrown. Where not even its message finds room, a text
+// that needs no memory.
+Error thrown_error(std::string_view verb, const std::string& object) {
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc&) {
+      return out_of_memory(verb, object, "out of memory");
+    } catch (const std::length_error&) {
+      return out_of_memory(verb, object, "larger than memory can be");
+    } catch (const std::system_error& e) {
+      return out_of_memory(verb, object, e.what());
+    } catch (const std::exception& e) {
+      return {ErrorCode::internal, std::string(verb) + object + ": " + e.what()};
+    }
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::out_of_memory, "out of memory"};
+  }
+}
+
+// The value of f; what the standard library throws inside becomes an error ("VERB OBJECT: ..."), so
+// that a program that loads engines never sees an exception.
 template <typename F>
-auto without_exceptions(const std::string& what, F&& f) -> decltype(f()) {
+auto without_exceptions(std::string_view verb, const std::string& object, F&& f) -> decltype(f()) {
   try {
     return f();
-  } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::out_of_memory, what + ": out of memory"};
-  } catch (const std::length_error&) {
-    return Error{ErrorCode::out_of_memory, what + ": larger than memory can be"};
-  } catch (const std::system_error& e) {
-    return Error{ErrorCode::out_of_memory, what + ": " + e.what()};
-  } catch (const std::exception& e) {
-    return Error{ErrorCode::internal, what + ": " + e.what()};
+  } catch (...) {
+    return thrown_error(verb, object);
   }
 }
 
@@ -156,14 +175,14 @@ struct ExecutionContext::State {
 Engine::Engine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Result<EngineInfo> Engine::inspect(const std::string& file, const LoadOptions& options) {
-  return without_exceptions("inspect " + file, [&]() -> Result<EngineInfo> {
+  return without_exceptions("inspect ", file, [&]() -> Result<EngineInfo> {
     TRY(EngineFile engine, read_file_of(file, options));
     return engine_info(engine);
   });
 }
 
 Result<Engine> Engine::load(const std::string& file, const LoadOptions& options) {
-  return without_exceptions("load " + file, [&] { return open(file, options); });
+  return without_exceptions("load ", file, [&] { return open(file, options); });
 }
 
 Result<Engine> Engine::open(const std::string& file, const LoadOptions& options) {
@@ -219,9 +238,8 @@ std::vector<std::pair<std::string, double>> Engine::device_state() const {
 }
 
 Result<ExecutionContext> Engine::create_context() const {
-  const std::string what = "create a context";
-  if (!state_) return moved_from(what);
-  return without_exceptions(what, [&]() -> Result<ExecutionContext> {
+  if (!state_) return moved_from("create a context");
+  return without_exceptions("create a context", {}, [&]() -> Result<ExecutionContext> {
     auto state = std::make_unique<ExecutionContext::State>();
     state->engine = state_;
     TRY(state->execution, Execution::make(state_->program));
@@ -236,15 +254,15 @@ ExecutionContext::~ExecutionContext() = default;
 
 Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
   if (!state_) return moved_from("run");
-  return without_exceptions("run", [&] { return state_->execution->run(inputs, outputs); });
+  return without_exceptions("run", {}, [&] { return state_->execution->run(inputs, outputs); });
 }
 Result<double> ExecutionContext::time_us() {
   if (!state_) return moved_from("time");
-  return without_exceptions("time", [&] { return state_->execution->time_us(); });
+  return without_exceptions("time", {}, [&] { return state_->execution->time_us(); });
 }
 Result<std::vector<double>> ExecutionContext::profile(int rounds) {
   if (!state_) return moved_from("profile the layers");
-  return without_exceptions("profile the layers",
+  return without_exceptions("profile the layers", {},
                             [&] { return state_->execution->profile(rounds); });
 }
 
