@@ -15,9 +15,9 @@ std::string Queue::check() const {
   for (const auto& [id, step] : steps_) {
     const std::string rule = check_step(step);
     if (!rule.empty()) return "step " + std::to_string(id) + " " + rule;
-    ready += step.queued.has_value();
+    ready += pools_.holds(id);
   }
-  if (ready != pools_.ready_count()) return "a pool holds a step that is not queued in it";
+  if (ready != pools_.ready_count()) return "a pool holds a step that is no more";
   std::map<std::string, int> measuring, working;
   for (const LiveWorker& worker : workers_)
     if (worker.lease != 0)
@@ -37,11 +37,10 @@ std::string Queue::check_step(const LiveStep& step) const {
   const bool held = row.state == StepState::leased || row.state == StepState::running;
   if (held != !row.worker.empty())
     return "is " + std::string(to_string(row.state)) + " with worker '" + row.worker + "'";
-  if (step.queued) {
+  if (pools_.holds(row.id)) {
     if (row.state != StepState::queued)
       return "is in a pool and " + std::string(to_string(row.state));
     if (step.waiters.empty()) return "is in a pool and nobody waits for it";
-    if (!pools_.holds(step.pool, *step.queued)) return "is not where it is queued";
   }
   if (is_end(row.state) && !step.waiters.empty()) return "has ended and is waited for";
   if (!is_end(row.state) && !in_flight_.count(row.key)) return "is not in flight";

@@ -75,8 +75,8 @@ std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep
   if (queue.load_of(worker) != Load::none)
     return "is stopping a step that it should not run any longer";
   if (const std::string reason = device_reason(queue, worker, step); !reason.empty()) return reason;
-  const std::optional<QueueKey> best = queue.pools().first_of(worker.pools);
-  if (best && best->step != row.id) return "takes " + job_id(best->job) + " first";
+  const std::optional<Head> best = queue.next_for(worker);
+  if (best && best->place.step != row.id) return "takes " + job_id(best->place.job) + " first";
   return worker.listening ? "is about to take it" : "has not asked for work again yet";
 }
 

@@ -2,17 +2,36 @@
 #include "coordinator/core/queue.h"
 
 namespace enginery {
+namespace {
 
-bool Queue::available(const LiveWorker& worker) const {
-  return worker.listening && worker.lease == 0 && !worker.lost && !worker.drain &&
-         !worker.sync.prefer_idle && !std::holds_alternative<Running>(worker.sync.state);
+constexpr double kFirstGuess = 1;  // seconds: of a step of which none has ended in its pool
+
+}  // namespace
+
+// Whether it takes work, now or when it has done what it does.
+bool Queue::serves(const LiveWorker& worker) const {
+  return worker.reported && !worker.lost && !worker.drain && !worker.sync.prefer_idle;
 }
 
-// Keeps the pools' idle workers right after anything about the worker changed.
-void Queue::set_idle(LiveWorker& worker) {
+bool Queue::available(const LiveWorker& worker) const {
+  return serves(worker) && worker.listening && worker.lease == 0 &&
+         !std::holds_alternative<Running>(worker.sync.state);
+}
+
+// Keeps the pools' workers right after anything about the worker changed.
+void Queue::place_worker(LiveWorker& worker) {
+  if (serves(worker)) {
+    pools_.add_serving(worker.pools, worker.number);
+  } else {
+    pools_.remove_serving(worker.pools, worker.number);
+  }
   if (!available(worker)) return pools_.remove_idle(worker.pools, worker.number);
   pools_.add_idle(worker.pools, worker.number);
   dirty_devices_.insert(worker.sync.device);
+}
+
+std::optional<Head> Queue::next_for(const LiveWorker& worker) const {
+  return pools_.first_of(worker.pools, [](uint64_t) { return true; });
 }
 
 const Step* Queue::row_of(StepKind kind) const {
@@ -79,29 +98,32 @@ std::optional<Lease> Queue::lease_on(const std::string& device, Turn& turn) {
   if (found == devices_.end()) return std::nullopt;
   bool busy = false, measured = false;
   LiveWorker* next = nullptr;
-  std::optional<QueueKey> first;
+  std::optional<Head> first;
   for (const WorkerNo number : found->second) {
     LiveWorker& worker = workers_[number];
     const Load load = load_of(worker);
     busy = busy || load != Load::none;
     measured = measured || load == Load::measuring;
     if (!available(worker)) continue;
-    const std::optional<QueueKey> best = pools_.first_of(worker.pools);
+    const std::optional<Head> best = next_for(worker);
     if (best && (!first || *best < *first)) {
       first = best;
       next = &worker;
     }
   }
   if (next == nullptr) return std::nullopt;
-  LiveStep& step = steps_.at(first->step);
+  const LiveStep& step = steps_.at(first->place.step);
   if (measured || (busy && measures(step.row.kind))) return std::nullopt;
-  return lease(*next, step, turn);
+  return lease(*next, first->place, turn);
 }
 
-Lease Queue::lease(LiveWorker& worker, LiveStep& step, Turn& turn) {
-  pools_.lease(step.pool, *step.queued);
-  step.queued.reset();
+Lease Queue::lease(LiveWorker& worker, const Place& place, Turn& turn) {
+  LiveStep& step = steps_.at(place.step);
   StepRow& row = step.row;
+  const auto usual = usual_seconds_.find({step.pool, row.kind});
+  step.charge = pools_.lease(place, usual == usual_seconds_.end() ? kFirstGuess : usual->second,
+                             turn.now.monotonic);
+  step.leased_at = turn.now.monotonic;
   row.state = StepState::leased;
   ++row.epoch;
   row.worker = worker.sync.worker;

@@ -4,6 +4,11 @@
 #include "coordinator/core/retry.h"
 
 namespace enginery {
+namespace {
+
+constexpr double kNewestShare = 0.3;  // of the newest time in what a step usually takes
+
+}  // namespace
 
 std::string sku_pool(const std::string& sku, const std::string& toolchain) {
   return "sku " + sku + " " + toolchain;
@@ -42,7 +47,7 @@ void Queue::start(Turn& turn) {
     worker.sync = last;
     worker.lease = id;
     devices_[last.device].insert(worker.number);
-    step.progress_at = turn.now.monotonic;
+    step.progress_at = step.leased_at = turn.now.monotonic;
   }
 }
 
@@ -79,9 +84,11 @@ void Queue::join(uint64_t step, const Waiter& waiter, const Share& share) {
 bool Queue::leave(uint64_t id, const Waiter& waiter) {
   LiveStep& step = steps_.at(id);
   step.waiters.erase(waiter);
-  if (!step.waiters.empty()) return false;
-  dequeue(step);
-  return true;
+  const bool ready = pools_.holds(id);
+  pools_.remove(id);
+  if (step.waiters.empty()) return true;
+  if (ready) pools_.add(step.pool, id, step.waiters);
+  return false;
 }
 
 void Queue::make_ready(uint64_t id, Turn& turn) {
@@ -92,22 +99,9 @@ void Queue::make_ready(uint64_t id, Turn& turn) {
 void Queue::enqueue(LiveStep& step, Turn& turn) {
   if (step.waiters.empty() || step.retry_at > turn.now.monotonic) return;
   step.pool = pool_of(step.row);
-  std::optional<QueueKey> place = step.queued;
-  for (const Waiter& waiter : step.waiters) {
-    const QueueKey key{pools_.start_of(waiter.job, step.pool), waiter.job, step.row.id};
-    if (!place || key < *place) place = key;
-  }
-  if (step.queued == place) return;
-  dequeue(step);
-  step.queued = place;
-  pools_.add(step.pool, *place);
+  pools_.remove(step.row.id);
+  pools_.add(step.pool, step.row.id, step.waiters);
   dirty_pools_.insert(step.pool);
-}
-
-void Queue::dequeue(LiveStep& step) {
-  if (!step.queued) return;
-  pools_.remove(step.pool, *step.queued);
-  step.queued.reset();
 }
 
 // Closes the lease. What becomes of the step is the caller's business.
@@ -122,8 +116,21 @@ void Queue::end_attempt(LiveStep& step, OutcomeKind kind, const std::string& mes
                 {{"step", std::to_string(step.row.id)},
                  {"worker", attempt.worker},
                  {"outcome", to_string(kind)}});
+    settle(step, kind, turn);
   }
   drop_lease(step);
+}
+
+// The client pays for the time that the attempt took, and later guesses go by it.
+void Queue::settle(LiveStep& step, OutcomeKind kind, Turn& turn) {
+  if (step.charge.client.empty()) return;
+  const double seconds = to_seconds(turn.now.monotonic - step.leased_at);
+  pools_.charge(step.charge, seconds, turn.now.monotonic);
+  pools_.end(step.charge);
+  step.charge = {};
+  if (kind != OutcomeKind::succeeded) return;
+  double& usual = usual_seconds_.try_emplace({step.pool, step.row.kind}, seconds).first->second;
+  usual += (seconds - usual) * kNewestShare;
 }
 
 // The worker does not hold the step any longer; whether it still runs it shows in what it says.
@@ -134,7 +141,7 @@ void Queue::drop_lease(LiveStep& step) {
     if (worker.lease == step.row.id) {
       worker.lease = 0;
       dirty_devices_.insert(worker.sync.device);
-      set_idle(worker);
+      place_worker(worker);
     }
   }
   step.row.worker.clear();
@@ -165,7 +172,7 @@ StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
 
 StepEvent Queue::commit(LiveStep& step, StepResult result, Turn& turn) {
   StepRow& row = step.row;
-  dequeue(step);
+  pools_.remove(row.id);
   result.generation = row.generation;
   row.state = result.success ? StepState::done : StepState::failed;
   row.fault = result.fault;
@@ -209,7 +216,7 @@ StepEvent Queue::retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault&
 
 // The end without a result: nothing is kept as an answer for later jobs.
 StepGaveUp Queue::give_up(LiveStep& step, StepState state, const Fault& fault, Turn& turn) {
-  dequeue(step);
+  pools_.remove(step.row.id);
   step.row.state = state;
   step.row.fault = fault;
   in_flight_.erase(step.row.key);

@@ -23,11 +23,12 @@ inline constexpr size_t kMaxNameBytes = 200;
 struct LiveStep {
   StepRow row;
   std::set<Waiter> waiters;
-  std::string pool;                // "" until it was ready once
-  std::optional<QueueKey> queued;  // its place, while it is in its pool
-  Nanoseconds retry_at{};          // back-off after a failed attempt, monotonic
-  Nanoseconds progress_at{};       // when the progress last changed, monotonic
+  std::string pool;           // "" until it was ready once
+  Nanoseconds retry_at{};     // back-off after a failed attempt, monotonic
+  Nanoseconds leased_at{};    // the latest lease, or the start of the coordinator, monotonic
+  Nanoseconds progress_at{};  // when the progress last changed, monotonic
   Progress progress;
+  Charge charge;         // of the latest lease
   bool signing = false;  // sign: a SignTask is out
 };
 
@@ -120,7 +121,7 @@ class Queue {
   void join(uint64_t step, const Waiter& waiter, const Share& share);
   // The target waits no longer. True when nobody is left: then the step is to be cancelled.
   bool leave(uint64_t step, const Waiter& waiter);
-  // Puts a queued step where the earliest of its waiters belongs. Without a waiter, or during its
+  // Puts a queued step in the lines of its waiters' clients. Without a waiter, or during its
   // back-off, it stays outside.
   void make_ready(uint64_t step, Turn& turn);
   // The job has ended: its share is not needed any longer.
@@ -135,6 +136,8 @@ class Queue {
   std::optional<Lease> lease_next(Turn& turn);
   // Whether the worker holds the lease under exactly this epoch.
   bool owns(WorkerNo worker, const StepRef& ref) const;
+  // What the worker takes next of what is ready now.
+  std::optional<Head> next_for(const LiveWorker& worker) const;
 
   // --- workers; a number from worker_of is valid for good
 
@@ -195,7 +198,6 @@ class Queue {
   // queue.cpp: steps and how their attempts end
   std::string pool_of(const StepRow& step) const;
   void enqueue(LiveStep& step, Turn& turn);
-  void dequeue(LiveStep& step);
   void end_attempt(LiveStep& step, OutcomeKind kind, const std::string& message, Turn& turn);
   StepEvent succeeded(LiveStep& step, const Outcome& outcome, const std::vector<Digest>& missing,
                       Turn& turn);
@@ -203,14 +205,16 @@ class Queue {
   StepEvent retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault& fault, Turn& turn);
   StepGaveUp give_up(LiveStep& step, StepState state, const Fault& fault, Turn& turn);
   void drop_lease(LiveStep& step);
+  void settle(LiveStep& step, OutcomeKind kind, Turn& turn);
 
   // lease.cpp
   bool available(const LiveWorker& worker) const;
-  void set_idle(LiveWorker& worker);
+  bool serves(const LiveWorker& worker) const;
+  void place_worker(LiveWorker& worker);
   bool measures_step(uint64_t step) const;
   bool next_device();
   std::optional<Lease> lease_on(const std::string& device, Turn& turn);
-  Lease lease(LiveWorker& worker, LiveStep& step, Turn& turn);
+  Lease lease(LiveWorker& worker, const Place& place, Turn& turn);
 
   // workers.cpp
   void see_sku(const SyncRequest& sync, Turn& turn);
@@ -231,6 +235,8 @@ class Queue {
   std::map<std::string, WorkerNo> worker_by_name_;
   std::map<std::string, std::set<WorkerNo>> devices_;
   std::map<std::string, SeenSku> skus_;
+  // What the latest steps of a kind took in a pool, in seconds.
+  std::map<std::pair<std::string, StepKind>, double> usual_seconds_;
   // Where something may be leased now, and how far lease_next has come: the idle worker of the
   // first pool that is next, and the device that may have more to lease.
   std::set<std::string> dirty_pools_, dirty_devices_;

@@ -85,6 +85,7 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   if (fresh || worker.sync.sku != sync.sku || worker.sync.toolchain != sync.toolchain ||
       worker.sync.compiles_for != sync.compiles_for) {
     pools_.remove_idle(worker.pools, number);
+    pools_.remove_serving(worker.pools, number);
     worker.pools = {kAnyPool, sku_pool(sync.sku, sync.toolchain)};
     if (!sync.toolchain.empty()) worker.pools.push_back(sku_pool(sync.sku, ""));
     for (const std::string& sku : sync.compiles_for) worker.pools.push_back(provisional_pool(sku));
@@ -120,7 +121,7 @@ StepEvent Queue::heed(WorkerNo number, const std::vector<Digest>& missing, Turn&
     end_attempt(step, OutcomeKind::internal, fault.message, turn);
     event = retry_or_give_up(step, OutcomeKind::internal, fault, turn);
   }
-  set_idle(worker);
+  place_worker(worker);
   dirty_devices_.insert(worker.sync.device);  // it may have stopped something
   return event;
 }
@@ -128,6 +129,8 @@ StepEvent Queue::heed(WorkerNo number, const std::vector<Digest>& missing, Turn&
 StepEvent Queue::running(LiveWorker& worker, const Running& state, Turn& turn) {
   if (!owns(worker.number, state.ref)) return {};  // order_for tells it to stop
   LiveStep& step = steps_.at(worker.lease);
+  const double seconds = to_seconds(turn.now.monotonic - step.leased_at);
+  if (seconds > step.charge.seconds) pools_.charge(step.charge, seconds, turn.now.monotonic);
   const bool moved = !(step.progress == state.progress);
   if (moved) {
     step.progress = state.progress;
@@ -192,7 +195,7 @@ Order Queue::order_for(WorkerNo number) {
 
 void Queue::stop_listening(WorkerNo number) {
   workers_[number].listening = false;
-  set_idle(workers_[number]);
+  place_worker(workers_[number]);
 }
 
 Desired Queue::parting_word(WorkerNo number) const {
@@ -232,7 +235,7 @@ void Queue::drain(WorkerNo number, const DrainWorker& request, Turn& turn) {
   LiveWorker& worker = workers_[number];
   worker.drain = true;
   worker.exit = worker.exit || request.exit;
-  set_idle(worker);
+  place_worker(worker);
   turn.record(0, "drain", {{"worker", worker.sync.worker}});
 }
 

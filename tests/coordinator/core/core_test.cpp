@@ -152,6 +152,7 @@ TEST(Core, PriorityIsAShareNotAnOrder) {
   RunStep run = run_of(farm.sync("w", "x", Idle{}));
   for (int i = 0; i < 30; ++i) {
     (farm.show(run.ref.job).client == "high" ? high : low)++;
+    farm.pass(seconds(1));
     run = run_of(farm.finish("w", "x", run));
   }
   EXPECT_GT(high, 14);
