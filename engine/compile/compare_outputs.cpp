@@ -36,12 +36,6 @@ std::string share_text(int64_t count, int64_t of, const std::string& rule) {
   return std::to_string(count) + " of " + std::to_string(of) + " elements differ, " + rule;
 }
 
-std::string number(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", v);
-  return text;
-}
-
 // One output's elements as doubles, in all worlds.
 struct Elements {
   std::vector<Tensor> wide;  // the engine's, then the worlds'
@@ -71,8 +65,8 @@ Comparison compare_plain(const Elements& e, double bar, double allowed, double l
   out.error = largest > 0 ? worst / largest : worst;
   if (differing == 0) return out;
   if (!e.floats) out.error = std::max(out.error, 1.0);  // off by one in a million is as wrong
-  out.wrong = e.floats ? "differs by " + number(out.error) + " of its largest element, " +
-                             number(bar) + " may"
+  out.wrong = e.floats ? "differs by " + three_digits(out.error) + " of its largest element, " +
+                             three_digits(bar) + " may"
                        : share_text(differing, std::ssize(y), "none may");
   return out;
 }
@@ -173,8 +167,8 @@ Comparison compare_often(const Elements& e, bool positions, double allowed) {
     out.wrong = share_text(engine.differing, std::ssize(y),
                            std::to_string(most) + " may after decisions at ties");
   } else if (engine.largest > most_difference) {
-    out.wrong = "differs by " + number(engine.largest) + ", " + number(most_difference) +
-                " may after decisions at ties";
+    out.wrong = "differs by " + three_digits(engine.largest) + ", " +
+                three_digits(most_difference) + " may after decisions at ties";
   }
   if (!out.wrong.empty())
     out.error = std::max(1.0, largest > 0 ? engine.largest / largest : engine.largest);
@@ -208,6 +202,12 @@ Comparison compare_output(const Tensor& actual, const DecidedValue& expected,
   if (rounds && out.wrong.empty() && largest > 0 && largest <= kLeastFloat16)
     out.note = "all elements are below 6e-8, which float16 cannot hold, and were not compared";
   return out;
+}
+
+std::string three_digits(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", v);
+  return text;
 }
 
 }  // namespace enginery

@@ -29,4 +29,7 @@ struct ComparisonBars {
 Comparison compare_output(const Tensor& actual, const DecidedValue& expected,
                           const ComparisonBars& bars);
 
+// A number as messages say it: "0.0123", "1.2e+05".
+std::string three_digits(double v);
+
 }  // namespace enginery

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compile/compare_outputs.h"
 #include "engine/graph/run_graph.h"
 
 namespace enginery {
@@ -18,12 +19,6 @@ double largest_of(const Tensor& tensor) {
   return largest;
 }
 
-std::string number(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", v);
-  return text;
-}
-
 std::string overflow_text(const Graph& graph, ValueId v, double largest) {
   const Node& node = graph.node(graph.value(v).producer);
   const std::string layer = "layer '" + node.name + "' (" + std::string(op_name(node.op)) + ")";
@@ -31,7 +26,7 @@ std::string overflow_text(const Graph& graph, ValueId v, double largest) {
     return layer +
            " overflows float16, its type in the model, which holds 65504 at most; make the "
            "model float32 or bfloat16";
-  return layer + " gives " + number(largest) +
+  return layer + " gives " + three_digits(largest) +
          ", more than the 65504 that float16 holds; build with "
          "--precision fp32 or bf16";
 }

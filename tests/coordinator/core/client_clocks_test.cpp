@@ -11,11 +11,11 @@ using std::chrono::minutes;
 constexpr Nanoseconds kNow = hours(1);
 
 // The client has run something for that long, alone.
-void use(ClientClocks& clocks, const std::string& client, double seconds, Nanoseconds now = kNow) {
+void use(ClientClocks& clocks, const std::string& client, double took_s, Nanoseconds now = kNow) {
   clocks.step_ready(client);
   clocks.step_left(client);
   clocks.step_begins(client);
-  clocks.charge(client, seconds, now);
+  clocks.charge(client, took_s, now);
   clocks.step_ends(client);
 }
 

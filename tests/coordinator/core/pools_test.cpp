@@ -20,11 +20,11 @@ void add(Pools& pools, uint64_t job, const Share& share, const std::string& pool
 }
 
 // Runs the first step of the pools for that long, on the only worker; 0 when there is none.
-uint64_t run_first(Pools& pools, double seconds, const std::vector<std::string>& from = kOnly) {
+uint64_t run_first(Pools& pools, double took_s, const std::vector<std::string>& from = kOnly) {
   const auto head = pools.first_of(from, any);
   if (!head) return 0;
   Charge charge = pools.lease(head->place, 1, kNow);
-  pools.charge(charge, seconds, kNow);
+  pools.charge(charge, took_s, kNow);
   pools.end(charge);
   return head->place.step;
 }

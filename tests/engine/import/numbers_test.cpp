@@ -13,7 +13,7 @@ constexpr int kFloat16 = 10, kDouble = 11;  // TensorProto.DataType
 
 using Outputs = std::map<std::string, Tensor>;
 
-Outputs run(const ModelBuilder& model, const Tensor& x) {
+Outputs outputs_of(const ModelBuilder& model, const Tensor& x) {
   auto imported = model.import();
   if (!imported.ok()) {
     ADD_FAILURE() << imported.error().message;
@@ -44,7 +44,7 @@ TEST(ImportedNumbers, NormalisingZerosGivesZeros) {
     ModelBuilder m;
     m.input("x", {2, 2}).output("y");
     m.node("LpNormalization", {"x"}, {"y"}, {{"p", p}, {"axis", 1}});
-    const Tensor y = run(m, Tensor::of<float>({2, 2}, {0, 0, 0, 5})).at("y");
+    const Tensor y = outputs_of(m, Tensor::of<float>({2, 2}, {0, 0, 0, 5})).at("y");
     EXPECT_EQ(doubles_of(y), (std::vector<double>{0, 0, 0, 1})) << p;
   }
 }
@@ -53,11 +53,11 @@ TEST(ImportedNumbers, QuantisingZerosHasAScaleOfOne) {
   ModelBuilder m;
   m.input("x", {2}).output("y").output("scale").output("zero");
   m.node("DynamicQuantizeLinear", {"x"}, {"y", "scale", "zero"});
-  const Outputs zeros = run(m, Tensor::of<float>({2}, {0, 0}));
+  const Outputs zeros = outputs_of(m, Tensor::of<float>({2}, {0, 0}));
   EXPECT_EQ(doubles_of(zeros.at("scale")), (std::vector<double>{1}));
   EXPECT_EQ(doubles_of(zeros.at("y")), (std::vector<double>{0, 0}));
   EXPECT_EQ(doubles_of(zeros.at("zero")), (std::vector<double>{0}));
-  const Outputs others = run(m, Tensor::of<float>({2}, {0, 255}));
+  const Outputs others = outputs_of(m, Tensor::of<float>({2}, {0, 255}));
   EXPECT_EQ(doubles_of(others.at("scale")), (std::vector<double>{1}));
   EXPECT_EQ(doubles_of(others.at("y")), (std::vector<double>{0, 255}));
 }
@@ -73,15 +73,15 @@ ModelBuilder layer_norm(int type, const std::vector<Attr>& attributes) {
 TEST(ImportedNumbers, LayerNormalisationStatisticsHaveTheStashType) {
   // Their mean, 2049, is no float16.
   const Tensor x = convert(Tensor::of<float>({1, 2}, {2048, 2050}), DataType::float16);
-  const Outputs wide = run(layer_norm(kFloat16, {}), x);
+  const Outputs wide = outputs_of(layer_norm(kFloat16, {}), x);
   EXPECT_EQ(wide.at("y").type(), DataType::float16);
   EXPECT_EQ(wide.at("mean").type(), DataType::float32);
   EXPECT_EQ(wide.at("inv").type(), DataType::float32);
   EXPECT_EQ(doubles_of(wide.at("mean")), (std::vector<double>{2049}));
-  const Outputs narrow = run(layer_norm(kFloat16, {{"stash_type", kFloat16}}), x);
+  const Outputs narrow = outputs_of(layer_norm(kFloat16, {{"stash_type", kFloat16}}), x);
   EXPECT_EQ(narrow.at("mean").type(), DataType::float16);
   const Tensor d = Tensor::of<double>({1, 2}, {1, 1 + 0x1p-39});
-  EXPECT_EQ(doubles_of(run(layer_norm(kDouble, {}), d).at("mean")),
+  EXPECT_EQ(doubles_of(outputs_of(layer_norm(kDouble, {}), d).at("mean")),
             (std::vector<double>{1 + 0x1p-40}));
 }
 
@@ -91,7 +91,7 @@ TEST(ImportedNumbers, BoundsOfADoubleClipAreDoubles) {
   add_double(m, "low", 0.1);
   add_double(m, "high", 0.3);
   m.node("Clip", {"x", "low", "high"}, {"y"});
-  const Tensor y = run(m, Tensor::of<double>({2}, {0, 1})).at("y");
+  const Tensor y = outputs_of(m, Tensor::of<double>({2}, {0, 1})).at("y");
   EXPECT_EQ(doubles_of(y), (std::vector<double>{0.1, 0.3}));
 }
 
@@ -102,7 +102,7 @@ TEST(ImportedNumbers, RangesOfDoublesHaveTheirOwnLength) {
   add_double(m, "limit", 0.3);
   add_double(m, "delta", 0.1);
   m.node("Range", {"start", "limit", "delta"}, {"r"}).node("Add", {"x", "r"}, {"y"});
-  const Tensor y = run(m, Tensor::of<double>({3}, {0, 0, 0})).at("y");
+  const Tensor y = outputs_of(m, Tensor::of<double>({3}, {0, 0, 0})).at("y");
   EXPECT_EQ(doubles_of(y), (std::vector<double>{0, 0.1, 0.2}));
 }
 
@@ -115,7 +115,7 @@ TEST(ImportedNumbers, FilledTensorsHoldEveryNumberOfTheirType) {
   value.add_double_data(0.1);
   m.node("ConstantOfShape", {"shape"}, {"c"}, {{"value", value}});
   m.node("Add", {"x", "c"}, {"y"});
-  const Tensor y = run(m, Tensor::of<double>({2}, {0, 0})).at("y");
+  const Tensor y = outputs_of(m, Tensor::of<double>({2}, {0, 0})).at("y");
   EXPECT_EQ(doubles_of(y), (std::vector<double>{0.1, 0.1}));
 }
 
