@@ -17,15 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kForgottenAfter{24};
-
-void remove_forgotten(const fs::path& folder, Nanoseconds now) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    struct stat info {};
-    if (stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (age_of(info, now) > kForgottenAfter) (void)unlink(entry.path().c_str());
-  }
-}
+constexpr size_t kMaxRunning = 32;  // uploads that are hashed while they arrive
 
 Result<uint64_t> length(int fd, const fs::path& file) {
   struct stat info {};
@@ -39,8 +31,22 @@ Result<uint64_t> length(int fd, const fs::path& file) {
 Result<std::unique_ptr<BlobWriter>> BlobWriter::open(LocalBlobStore& store) {
   fs::path folder = store.folder() / "partial";
   CHECK_OK(make_folder(folder));
-  remove_forgotten(folder, store.clock().wall_time());
-  return std::make_unique<BlobWriter>(Opened(), store, folder);
+  auto writer = std::make_unique<BlobWriter>(Opened(), store, folder);
+  writer->remove_forgotten();
+  return writer;
+}
+
+void BlobWriter::remove_forgotten() {
+  const Nanoseconds now = store_.clock().wall_time();
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+    struct stat info {};
+    if (stat(entry.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (age_of(info, now) <= kForgottenAfter) continue;
+    if (const auto digest = Digest::parse(entry.path().filename().string()); digest.ok())
+      (void)take_hash(*digest);
+    (void)unlink(entry.path().c_str());
+  }
 }
 
 Result<uint64_t> BlobWriter::offset(const Digest& digest) {
@@ -52,7 +58,8 @@ Result<uint64_t> BlobWriter::offset(const Digest& digest) {
                "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
 }
 
-Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan chunk) {
+Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan chunk,
+                                    uint64_t size_bytes) {
   std::lock_guard lock(mutex_of(digest));
   fs::path file = path_of(digest);
   TRY(Descriptor descriptor, open_file(file, O_WRONLY | O_CREAT | O_APPEND, 0600));
@@ -64,17 +71,44 @@ Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan 
   }
   uint64_t known = have - at;
   if (chunk.size() <= known) return have;
-  Status status = write_all(descriptor.get(), chunk.subspan(known), file);
+  Status status = have == 0 ? reserve_room(descriptor.get(), size_bytes, file) : Status();
+  if (status.ok()) status = write_all(descriptor.get(), chunk.subspan(known), file);
   if (!status.ok()) {
     (void)!ftruncate(descriptor.get(), static_cast<off_t>(have));
     return status.error();
   }
+  hash_on(digest, have, chunk.subspan(known));
   return at + chunk.size();
+}
+
+// An upload that was not heard from its begin (a restart) is hashed when it is complete.
+void BlobWriter::hash_on(const Digest& digest, uint64_t at, ByteSpan bytes) {
+  const std::lock_guard lock(running_mutex_);
+  auto running = running_.find(digest);
+  if (running == running_.end() && at == 0 && running_.size() < kMaxRunning)
+    running = running_.emplace(digest, std::make_unique<Running>()).first;
+  if (running == running_.end()) return;
+  if (running->second->bytes != at) {
+    running_.erase(running);
+    return;
+  }
+  running->second->hash.update(Bytes(as_text(bytes)));
+  running->second->bytes += bytes.size();
+}
+
+std::unique_ptr<BlobWriter::Running> BlobWriter::take_hash(const Digest& digest) {
+  const std::lock_guard lock(running_mutex_);
+  const auto running = running_.find(digest);
+  if (running == running_.end()) return nullptr;
+  std::unique_ptr<Running> taken = std::move(running->second);
+  running_.erase(running);
+  return taken;
 }
 
 Status BlobWriter::finish(const Digest& digest) {
   std::lock_guard lock(mutex_of(digest));
   fs::path file = path_of(digest);
+  const std::unique_ptr<Running> running = take_hash(digest);
   TRY(bool there, has_blob(store_, digest));
   if (there) {
     (void)unlink(file.c_str());
@@ -86,7 +120,10 @@ Status BlobWriter::finish(const Digest& digest) {
     Result<Digest> stored = store_.put({});
     return stored.ok() ? Status() : Status(stored.error());
   }
-  Status status = store_.adopt(file, digest);
+  std::error_code ignored;
+  std::optional<Digest> written;
+  if (running && running->bytes == fs::file_size(file, ignored)) written = running->hash.finish();
+  Status status = store_.adopt(file, digest, written);
   if (status.ok()) return {};
   if (status.error().code == ErrorCode::corrupt_data) (void)unlink(file.c_str());
   return status.error().within("finish upload");
@@ -94,6 +131,7 @@ Status BlobWriter::finish(const Digest& digest) {
 
 Status BlobWriter::abandon(const Digest& digest) {
   std::lock_guard lock(mutex_of(digest));
+  (void)take_hash(digest);
   if (unlink(path_of(digest).c_str()) == 0 || errno == ENOENT) return {};
   return Error{ErrorCode::storage,
                "remove " + path_of(digest).string() + ": " + std::strerror(errno)};

@@ -8,9 +8,11 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <mutex>
 
 #include "cache/local_blob_store.h"
+#include "engine/base/side_hash.h"
 
 namespace enginery {
 
@@ -20,20 +22,25 @@ class BlobWriter {
   };
 
  public:
-  // Removes uploads without a write in 24 h, by the store's clock. `store` outlives the writer.
+  // Removes the forgotten uploads. `store` outlives the writer.
   static Result<std::unique_ptr<BlobWriter>> open(LocalBlobStore& store);
 
   // How many bytes of `digest` have arrived: where the sender goes on. 0 for an unknown upload.
   Result<uint64_t> offset(const Digest& digest);
 
   // Adds a chunk at `at`; says the new offset. Bytes that are there already are skipped, so a
-  // repeated chunk is ok; a gap is invalid_argument naming the offset to go on from. storage: full
-  // (the upload stays as it was).
-  Result<uint64_t> append(const Digest& digest, uint64_t at, ByteSpan chunk);
+  // repeated chunk is ok; a gap is invalid_argument naming the offset to go on from. The first
+  // chunk reserves the room of the whole blob, `size_bytes` (0: not known). storage: full (the
+  // upload stays as it was).
+  Result<uint64_t> append(const Digest& digest, uint64_t at, ByteSpan chunk,
+                          uint64_t size_bytes = 0);
 
   // Checks the hash and makes the upload a blob; ok when the blob is there already. corrupt_data:
   // other bytes arrived, the upload is dropped and starts over. not_found: nothing was uploaded.
   Status finish(const Digest& digest);
+
+  // Removes uploads without a write in 24 h, by the store's clock.
+  void remove_forgotten();
 
   // Drops an upload.
   Status abandon(const Digest& digest);
@@ -46,9 +53,19 @@ class BlobWriter {
   std::filesystem::path path_of(const Digest& digest) const { return folder_ / digest.hex(); }
   std::mutex& mutex_of(const Digest& digest) { return mutexes_[digest.bytes[0] % mutexes_.size()]; }
 
+  // The hash of an upload that is being received, beside the receiving.
+  struct Running {
+    SideHash hash;
+    uint64_t bytes = 0;
+  };
+  void hash_on(const Digest& digest, uint64_t at, ByteSpan bytes);
+  std::unique_ptr<Running> take_hash(const Digest& digest);
+
   LocalBlobStore& store_;
   std::filesystem::path folder_;
   std::array<std::mutex, 16> mutexes_;  // one upload waits only for those that share its mutex
+  std::mutex running_mutex_;
+  std::map<Digest, std::unique_ptr<Running>> running_;
 };
 
 }  // namespace enginery

@@ -23,6 +23,8 @@ class LocalBlobStore;
 
 struct CatalogOptions {
   DatabaseOptions database;
+  // The whole database is examined at an open (quick_check) when that was last done so long ago.
+  std::chrono::hours check_every{24};
   const Clock* clock = nullptr;      // null: the machine's; otherwise outlives the catalog
   Durability* durability = nullptr;  // null: the system's; otherwise outlives the catalog
 };
@@ -38,6 +40,10 @@ class Catalog {
   // corrupt_data: the database is damaged.
   static Result<std::unique_ptr<Catalog>> open(const std::filesystem::path& folder,
                                                const CatalogOptions& options = {});
+
+  // The catalog of a folder that this process has open, over a connection of its own for reading:
+  // long questions to it hold up nobody. What writes fails (internal, storage).
+  static Result<std::unique_ptr<Catalog>> open_reader(const Catalog& catalog);
 
   // A catalog in memory over the given blobs (the simulator's disk), which outlive it.
   static Result<std::unique_ptr<Catalog>> open_in_memory(BlobStore& blobs, const Clock& clock);

@@ -2,12 +2,10 @@
 
 namespace enginery {
 
-Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& blobs,
-                                               const Clock& clock, const Digest& digest) {
-  Result<uint64_t> size = blobs.size(digest);
+Result<std::optional<uint64_t>> size_if_there(BlobStore& blobs, const Digest& digest) {
+  const Result<uint64_t> size = blobs.size(digest);
   if (size.ok()) return std::optional<uint64_t>(*size);
   if (size.error().code != ErrorCode::not_found) return size.error();
-  CHECK_OK(forget_blob(database, blobs, clock, digest));
   return std::optional<uint64_t>();
 }
 

@@ -1,5 +1,7 @@
-// The promise that the catalog never answers with something whose blobs are gone: ask for a blob,
-// and when it is missing, everything that needs it stops being an answer.
+// The promise that the catalog never answers with something whose blobs are gone. A question looks
+// and writes nothing, because a blob that is missing now may come back; who repairs (a commit of a
+// newer generation, `verify --repair`) marks what needs a lost blob, and a blob that is stored
+// again takes the marks back (the trigger `blob_returns`, schema.cpp).
 #pragma once
 
 #include <optional>
@@ -10,9 +12,9 @@
 
 namespace enginery {
 
-// The blob's size; nothing when it is missing, after forget_blob.
-Result<std::optional<uint64_t>> size_or_forget(Database& database, BlobStore& blobs,
-                                               const Clock& clock, const Digest& digest);
+// The blob's size; nothing when it is missing. storage: the store cannot say, for example because
+// its folder is away.
+Result<std::optional<uint64_t>> size_if_there(BlobStore& blobs, const Digest& digest);
 
 // Marks every result, engine and calibration that needs the missing blob as gone, and drops what
 // the store still knows of it.

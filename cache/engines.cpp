@@ -57,24 +57,14 @@ Status Engines::add(const EngineRow& engine) {
   return transaction.commit();
 }
 
-// The first row whose file is there. One without is marked gone, which takes it out of the next
-// round's rows.
-Result<std::optional<EngineRow>> Engines::first_present(
-    const std::function<Result<Statement>()>& select) {
-  std::optional<Digest> before;
+// The first row whose file is there.
+Result<std::optional<EngineRow>> Engines::first_present(Result<Statement> rows) {
+  if (!rows.ok()) return rows.error();
   while (true) {
-    EngineRow engine;
-    {
-      TRY(Statement row, select());
-      TRY(bool found, row.step());
-      if (!found) return std::optional<EngineRow>();
-      engine = read_engine(row);
-    }
-    if (before == engine.digest)
-      return Error{ErrorCode::internal,
-                   "engine " + engine.digest.text() + ": its file is gone and it still answers"};
-    before = engine.digest;
-    TRY(auto size_bytes, size_or_forget(database_, blobs_, clock_, engine.digest));
+    TRY(const bool found, rows->step());
+    if (!found) return std::optional<EngineRow>();
+    EngineRow engine = read_engine(*rows);
+    TRY(const auto size_bytes, size_if_there(blobs_, engine.digest));
     if (size_bytes) return std::optional<EngineRow>(std::move(engine));
   }
 }
@@ -93,8 +83,8 @@ Result<EngineRow> Engines::find(std::string_view prefix) {
   std::string sql =
       select_engines("engine_name",
                      "engine JOIN engine_name USING(digest) WHERE digest BETWEEN ?1 AND ?2 "
-                     "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 1");
-  TRY(auto engine, first_present([&] { return database_.prepare(sql, range.first, range.last); }));
+                     "AND gone_ns IS NULL ORDER BY sequence DESC");
+  TRY(auto engine, first_present(database_.prepare(sql, range.first, range.last)));
   if (!engine) return no_engine(std::string(prefix));
   return *engine;
 }
@@ -102,22 +92,26 @@ Result<EngineRow> Engines::find(std::string_view prefix) {
 Result<EngineRow> Engines::newest(std::string_view name, std::string_view sku) {
   std::string sql = select_engines("engine_name",
                                    "engine_name JOIN engine USING(digest) WHERE name=?1 AND sku=?2 "
-                                   "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 1");
-  TRY(auto engine, first_present([&] { return database_.prepare(sql, name, sku); }));
+                                   "AND gone_ns IS NULL ORDER BY sequence DESC");
+  TRY(auto engine, first_present(database_.prepare(sql, name, sku)));
   if (!engine) return no_engine("'" + std::string(name) + "' for " + std::string(sku));
   return *engine;
 }
 
-Result<std::vector<EngineRow>> Engines::list(std::string_view name, int64_t limit) {
+Result<std::vector<EngineRow>> Engines::list(std::string_view name, int64_t limit,
+                                             std::string_view sku) {
   std::vector<EngineRow> out;
   std::string sql = select_engines("engine_name",
                                    "engine_name JOIN engine USING(digest) WHERE (?1='' OR name=?1) "
-                                   "AND gone_ns IS NULL ORDER BY sequence DESC LIMIT ?2");
-  TRY(Statement rows, database_.prepare(sql, name, limit));
+                                   "AND (?3='' OR sku=?3) AND gone_ns IS NULL "
+                                   "ORDER BY sequence DESC LIMIT ?2");
+  TRY(Statement rows, database_.prepare(sql, name, limit, sku));
   while (true) {
     TRY(bool found, rows.step());
     if (!found) return out;
-    out.push_back(read_engine(rows));
+    EngineRow engine = read_engine(rows);
+    TRY(const auto size_bytes, size_if_there(blobs_, engine.digest));
+    if (size_bytes) out.push_back(std::move(engine));
   }
 }
 
@@ -141,11 +135,28 @@ Result<EngineRow> Engines::tagged(std::string_view name, std::string_view tag,
       select_engines("tag",
                      "tag JOIN engine ON engine.digest=tag.engine "
                      "WHERE tag.name=?1 AND tag=?2 AND tag.sku=?3 AND gone_ns IS NULL");
-  TRY(auto engine, first_present([&] { return database_.prepare(sql, name, tag, sku); }));
+  TRY(auto engine, first_present(database_.prepare(sql, name, tag, sku)));
   if (!engine)
     return no_engine("'" + std::string(name) + "@" + std::string(tag) + "' for " +
                      std::string(sku));
   return *engine;
+}
+
+Result<std::vector<EngineRow>> Engines::of_tag(std::string_view name, std::string_view tag,
+                                               std::string_view sku) {
+  std::vector<EngineRow> out;
+  std::string sql = select_engines("tag",
+                                   "tag JOIN engine ON engine.digest=tag.engine WHERE tag.name=?1 "
+                                   "AND tag=?2 AND (?3='' OR tag.sku=?3) AND gone_ns IS NULL "
+                                   "ORDER BY tag.sku");
+  TRY(Statement rows, database_.prepare(sql, name, tag, sku));
+  while (true) {
+    TRY(const bool found, rows.step());
+    if (!found) return out;
+    EngineRow engine = read_engine(rows);
+    TRY(const auto size_bytes, size_if_there(blobs_, engine.digest));
+    if (size_bytes) out.push_back(std::move(engine));
+  }
 }
 
 Result<std::vector<TagRow>> Engines::tags() {

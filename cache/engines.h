@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,20 +50,24 @@ class Engines {
   Result<EngineRow> find(std::string_view digest_prefix);
   // The newest engine of that name for the SKU whose file is there.
   Result<EngineRow> newest(std::string_view name, std::string_view sku);
-  // Newest first; an empty name means all. `limit` rows at most.
-  Result<std::vector<EngineRow>> list(std::string_view name, int64_t limit);
+  // Newest first, those whose file is there of `limit` rows; an empty name or SKU means all.
+  Result<std::vector<EngineRow>> list(std::string_view name, int64_t limit,
+                                      std::string_view sku = {});
 
   // Moves or makes the tag of a name for one SKU.
   Status set_tag(const TagRow& tag);
   Result<EngineRow> tagged(std::string_view name, std::string_view tag, std::string_view sku);
   Result<std::vector<TagRow>> tags();
+  // The engines of a tag, one for each SKU (or of one SKU), those whose file is there.
+  Result<std::vector<EngineRow>> of_tag(std::string_view name, std::string_view tag,
+                                        std::string_view sku);
 
   // A pinned blob is a root of the collection.
   Status pin(const Digest& blob, std::string_view reason);
   Status unpin(const Digest& blob);
 
  private:
-  Result<std::optional<EngineRow>> first_present(const std::function<Result<Statement>()>& select);
+  Result<std::optional<EngineRow>> first_present(Result<Statement> rows);
 
   Database& database_;
   BlobStore& blobs_;

@@ -56,6 +56,16 @@ Status write_all(int fd, ByteSpan bytes, const fs::path& file) {
   return {};
 }
 
+Status reserve_room(int fd, uint64_t size_bytes, const fs::path& file) {
+  if (size_bytes == 0) return {};
+  int result = 0;
+  do {
+    result = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size_bytes));
+  } while (result != 0 && errno == EINTR);
+  if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
+  return storage_error("reserve " + std::to_string(size_bytes) + " bytes for", file, errno);
+}
+
 Result<Bytes> read_at(int fd, uint64_t offset, uint64_t size, const fs::path& file) {
   Bytes out(size, '\0');
   size_t done = 0;

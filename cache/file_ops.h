@@ -56,6 +56,10 @@ Result<Descriptor> open_file(const std::filesystem::path& file, int flags, unsig
 // Writes everything at the descriptor's position; a failure is a storage error that names `file`.
 Status write_all(int fd, ByteSpan bytes, const std::filesystem::path& file);
 
+// Takes the room of a file of so many bytes without changing its length; ok where the file system
+// cannot. storage: the disk is full.
+Status reserve_room(int fd, uint64_t size_bytes, const std::filesystem::path& file);
+
 // At most `size` bytes from `offset`; fewer at the end of the file.
 Result<Bytes> read_at(int fd, uint64_t offset, uint64_t size, const std::filesystem::path& file);
 

@@ -19,27 +19,19 @@ namespace fs = std::filesystem;
 
 constexpr size_t kRememberedFiles = 65536;
 
-Error missing(const Digest& digest, const std::string& why) {
-  return {ErrorCode::not_found, "blob " + digest.text() + ": " + why};
-}
-
-Error damaged(const Digest& digest, const std::string& why) {
-  return {ErrorCode::corrupt_data, "blob " + digest.text() + ": " + why};
-}
-
-// The digest that a file's place sha256/ab/cdef... spells; nothing for a foreign name.
-std::optional<Digest> digest_of(const fs::path& file) {
-  std::string hex = file.parent_path().filename().string() + file.filename().string();
-  Result<Digest> digest = Digest::parse(hex);
-  if (!digest.ok() || digest->hex() != hex) return std::nullopt;
-  return *digest;
-}
-
 int64_t nanoseconds(const timespec& t) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
 }  // namespace
+
+Error LocalBlobStore::missing(const Digest& digest, const std::string& why) {
+  return {ErrorCode::not_found, "blob " + digest.text() + ": " + why};
+}
+
+Error LocalBlobStore::damaged(const Digest& digest, const std::string& why) {
+  return {ErrorCode::corrupt_data, "blob " + digest.text() + ": " + why};
+}
 
 Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& folder,
                                                              Database& database, const Clock& clock,
@@ -47,12 +39,14 @@ Result<std::unique_ptr<LocalBlobStore>> LocalBlobStore::open(const fs::path& fol
   for (const char* name : {"sha256", "tmp", "quarantine"})
     CHECK_OK(make_private_folder(folder / name));
   remove_dead_temporaries(folder / "tmp", clock.wall_time());
-  return std::make_unique<LocalBlobStore>(Opened(), folder, database, clock, durability);
+  auto store = std::make_unique<LocalBlobStore>(Opened(), folder, database, clock, durability);
+  CHECK_OK(store->mark_known_folder());
+  return store;
 }
 
-fs::path LocalBlobStore::path_of(const Digest& digest) const {
-  std::string hex = digest.hex();
-  return folder_ / "sha256" / hex.substr(0, 2) / hex.substr(2);
+std::unique_ptr<LocalBlobStore> LocalBlobStore::over(const fs::path& folder, Database& database,
+                                                     const Clock& clock, Durability& durability) {
+  return std::make_unique<LocalBlobStore>(Opened(), folder, database, clock, durability);
 }
 
 // ---- writing
@@ -72,9 +66,14 @@ Result<Digest> LocalBlobStore::put(ByteSpan bytes) {
   return digest;
 }
 
-Status LocalBlobStore::adopt(const fs::path& file, const Digest& expected) {
+Status LocalBlobStore::adopt(const fs::path& file, const Digest& expected,
+                             const std::optional<Digest>& written) {
   TRY(Descriptor descriptor, open_file(file, O_RDONLY));
-  TRY(HashedFile found, hash_file(descriptor.get(), file));
+  TRY(const Seen seen, look_at(descriptor.get(), file));
+  HashedFile found{written.value_or(Digest{}), seen.size_bytes};
+  if (!written) {
+    TRY(found, hash_file(descriptor.get(), file));
+  }
   if (found.digest != expected) {
     return damaged(expected, "the bytes that arrived have the hash " + found.digest.text());
   }
@@ -104,6 +103,7 @@ Status LocalBlobStore::publish(const fs::path& file, int fd, const Digest& diges
 }
 
 Status LocalBlobStore::move_in(const fs::path& file, const Digest& digest) {
+  CHECK_OK(check_folder());
   fs::path target = path_of(digest);
   std::error_code error;
   if (!fs::exists(target.parent_path(), error)) {
@@ -157,7 +157,7 @@ Result<uint64_t> LocalBlobStore::size(const Digest& digest) {
   if (blob.place == BlobPlace::database) return blob.info.size_bytes;
   struct stat info {};
   if (stat(path_of(digest).c_str(), &info) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return missing(digest, "its file is gone");
+    if (errno == ENOENT || errno == ENOTDIR) return absent(digest);
     return Error{ErrorCode::storage,
                  "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
   }
@@ -198,8 +198,7 @@ Result<Bytes> LocalBlobStore::checked_file(const LocalBlob& blob) {
   const Digest& digest = blob.info.digest;
   fs::path file = path_of(digest);
   Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
-    return missing(digest, "its file is gone");
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
   if (!descriptor.ok()) return descriptor.error();
   TRY(Seen seen, look_at(descriptor->get(), file));
   if (seen.size_bytes != blob.info.size_bytes)
@@ -225,10 +224,20 @@ Result<Bytes> LocalBlobStore::read_range(const Digest& digest, uint64_t offset, 
   }
   fs::path file = path_of(digest);
   Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
-    return missing(digest, "its file is gone");
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
   if (!descriptor.ok()) return descriptor.error();
   CHECK_OK(check_file(blob, descriptor->get()));
+  if (offset >= blob.info.size_bytes) return Bytes();
+  return read_at(descriptor->get(), offset, std::min(size, blob.info.size_bytes - offset), file);
+}
+
+Result<Bytes> LocalBlobStore::read_unchecked(const Digest& digest, uint64_t offset, uint64_t size) {
+  TRY(LocalBlob blob, find(digest));
+  if (blob.place == BlobPlace::database) return read_range(digest, offset, size);
+  const fs::path file = path_of(digest);
+  const Result<Descriptor> descriptor = open_file(file, O_RDONLY);
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
+  if (!descriptor.ok()) return descriptor.error();
   if (offset >= blob.info.size_bytes) return Bytes();
   return read_at(descriptor->get(), offset, std::min(size, blob.info.size_bytes - offset), file);
 }
@@ -271,84 +280,6 @@ Error LocalBlobStore::set_aside_as(const Digest& digest, const std::string& why)
   return damaged(
       digest,
       status.ok() ? why : why + " (and could not be set aside: " + status.error().message + ")");
-}
-
-Status LocalBlobStore::move_to_quarantine(const fs::path& file) {
-  std::string name = file.parent_path().filename().string() + file.filename().string();
-  std::string target =
-      (folder_ / "quarantine" / (name + "." + std::to_string(clock_.wall_time().count()))).string();
-  if (rename(file.c_str(), target.c_str()) == 0 || errno == ENOENT) return {};
-  return Error{ErrorCode::storage,
-               "move " + file.string() + " to quarantine: " + std::strerror(errno)};
-}
-
-Result<std::vector<LocalBlob>> LocalBlobStore::rows() {
-  std::vector<LocalBlob> out;
-  TRY(Statement row,
-      database_.prepare("SELECT digest, size_bytes, place FROM blob ORDER BY digest"));
-  while (true) {
-    TRY(bool found, row.step());
-    if (!found) return out;
-    out.push_back({{row.digest(0), static_cast<uint64_t>(row.integer(1))},
-                   static_cast<BlobPlace>(row.integer(2))});
-  }
-}
-
-Result<std::vector<BlobInfo>> LocalBlobStore::list() {
-  TRY(std::vector<LocalBlob> blobs, rows());
-  std::vector<BlobInfo> out;
-  for (const LocalBlob& blob : blobs) out.push_back(blob.info);
-  return out;
-}
-
-Result<std::vector<fs::path>> LocalBlobStore::orphans() {
-  std::vector<fs::path> out;
-  std::error_code error;
-  for (const fs::directory_entry& entry :
-       fs::recursive_directory_iterator(folder_ / "sha256", error)) {
-    if (entry.is_directory(error)) continue;
-    std::optional<Digest> digest = digest_of(entry.path());
-    Result<LocalBlob> row =
-        digest ? find(*digest) : Result<LocalBlob>(Error{ErrorCode::not_found, ""});
-    if (!row.ok() && row.error().code != ErrorCode::not_found) return row.error();
-    if (!row.ok() || row->place == BlobPlace::database) out.push_back(entry.path());
-  }
-  if (error)
-    return Error{ErrorCode::storage,
-                 "list " + (folder_ / "sha256").string() + ": " + error.message()};
-  std::ranges::sort(out);
-  return out;
-}
-
-Result<uint64_t> LocalBlobStore::rehash(const Digest& digest) {
-  TRY(LocalBlob blob, find(digest));
-  if (blob.place == BlobPlace::database) {
-    TRY(Bytes bytes, inline_bytes(digest));
-    if (sha256(bytes) != digest)
-      return damaged(digest, "its bytes in the database have another hash");
-    return static_cast<uint64_t>(bytes.size());
-  }
-  fs::path file = path_of(digest);
-  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found)
-    return missing(digest, "its file is gone");
-  if (!descriptor.ok()) return descriptor.error();
-  TRY(HashedFile found, hash_file(descriptor->get(), file));
-  if (found.digest != digest) return damaged(digest, "its file has another hash");
-  return found.size_bytes;
-}
-
-Status LocalBlobStore::take_up(const fs::path& orphan) {
-  std::optional<Digest> digest = digest_of(orphan);
-  if (!digest) return move_to_quarantine(orphan);
-  TRY(Descriptor descriptor, open_file(orphan, O_RDONLY));
-  TRY(HashedFile found, hash_file(descriptor.get(), orphan));
-  if (found.digest != *digest) return move_to_quarantine(orphan);
-  TRY(bool there, intact(*digest));
-  if (there)
-    return unlink(orphan.c_str()) == 0 ? Status()
-                                       : Status(errno_error("remove " + orphan.string(), errno));
-  return add_row(*digest, found.size_bytes, BlobPlace::file);
 }
 
 // ---- files known to be right

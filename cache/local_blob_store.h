@@ -36,10 +36,17 @@ class LocalBlobStore final : public BlobStore {
 
  public:
   // `database` has the catalog's schema. It, `clock` and `durability` outlive the store. Makes the
-  // folders, removes stale temporaries. storage: the folder is read-only or full.
+  // folders, removes stale temporaries. A new store marks sha256/ with a file; without that mark
+  // the folder counts as away (a volume that is not mounted), and then no blob is taken for lost.
+  // storage: the folder is read-only or full.
   static Result<std::unique_ptr<LocalBlobStore>> open(const std::filesystem::path& folder,
                                                       Database& database, const Clock& clock,
                                                       Durability& durability);
+
+  // The store of a folder that another one of this process has opened, over its own connection.
+  static std::unique_ptr<LocalBlobStore> over(const std::filesystem::path& folder,
+                                              Database& database, const Clock& clock,
+                                              Durability& durability);
 
   Result<Digest> put(ByteSpan bytes) override;
   Result<Bytes> get(const Digest& digest) override;
@@ -48,9 +55,14 @@ class LocalBlobStore final : public BlobStore {
   Status remove(const Digest& digest) override;
   Result<std::vector<BlobInfo>> list() override;
 
-  // Takes over a complete file of the same filesystem (it disappears from where it was).
-  // corrupt_data when its hash is not `expected`; the file then stays.
-  Status adopt(const std::filesystem::path& file, const Digest& expected);
+  // Takes over a complete file of the same filesystem (it disappears from where it was). With the
+  // hash that its bytes had when they were written the file is not read again. corrupt_data when
+  // its hash is not `expected`; the file then stays.
+  Status adopt(const std::filesystem::path& file, const Digest& expected,
+               const std::optional<Digest>& written = std::nullopt);
+
+  // read_range for a receiver that hashes the whole itself: the content of a file is not checked.
+  Result<Bytes> read_unchecked(const Digest& digest, uint64_t offset, uint64_t size);
 
   // For verify: every row, every file that has no row, and whether a blob's content hashes to its
   // name (nothing is set aside). not_found and corrupt_data as get.
@@ -61,8 +73,16 @@ class LocalBlobStore final : public BlobStore {
   // Gives an orphan whose content is right its row, and sets aside one whose content is wrong.
   Status take_up(const std::filesystem::path& orphan);
 
+  // ok when sha256/ has its mark; storage otherwise, with what to do about it.
+  Status check_folder() const;
+  // For `verify --repair`: marks sha256/ as it is, so that what it lacks counts as lost.
+  Status accept_folder() const;
+
   // Moves a damaged blob to quarantine/ (or drops its bytes from SQLite) and forgets its row.
   Status set_aside(const Digest& digest);
+
+  // Drops evidence of 30 days and more, and all but the newest 1000 files of it.
+  void prune_quarantine();
 
   std::filesystem::path path_of(const Digest& digest) const;
   const std::filesystem::path& folder() const { return folder_; }
@@ -81,7 +101,12 @@ class LocalBlobStore final : public BlobStore {
     bool operator==(const Seen&) const = default;
   };
 
+  static Error missing(const Digest& digest, const std::string& why);
+  static Error damaged(const Digest& digest, const std::string& why);
   Result<LocalBlob> find(const Digest& digest);
+  Status mark_known_folder();
+  // What it means that the blob's file is not there.
+  Error absent(const Digest& digest) const;
   Result<bool> intact(const Digest& digest);
   Status put_inline(const Digest& digest, ByteSpan bytes);
   Status publish(const std::filesystem::path& file, int fd, const Digest& digest,

@@ -86,9 +86,24 @@ Result<Commit> Results::commit(const ActionResult& result) {
                                              " is not in the store"};
     }
   }
+  CHECK_OK(forget_lost(result.key));
   CHECK_OK(insert_result(result));
   CHECK_OK(transaction.commit());
   return Commit::committed;
+}
+
+// Earlier generations of the key were built again because something of them is lost: what needs
+// the same blobs is lost as well.
+Status Results::forget_lost(const Digest& key) {
+  TRY(const std::vector<int64_t> generations, generations_of(key));
+  for (const int64_t generation : generations) {
+    TRY(const auto earlier, read(key, generation));
+    for (const ResultOutput& output : earlier ? earlier->outputs : std::vector<ResultOutput>()) {
+      TRY(const auto size_bytes, size_if_there(blobs_, output.digest));
+      if (!size_bytes) CHECK_OK(forget_blob(database_, blobs_, clock_, output.digest));
+    }
+  }
+  return {};
 }
 
 Status Results::insert_result(const ActionResult& result) {
@@ -109,19 +124,23 @@ Status Results::insert_result(const ActionResult& result) {
 }
 
 Result<std::optional<ActionResult>> Results::lookup(const Digest& key) {
-  int64_t before = INT64_MAX;
-  while (true) {
-    TRY(const auto generation,
-        database_.find_integer(
-            "SELECT max(generation) FROM result WHERE key=?1 AND gone_ns IS NULL", key));
-    if (!generation) return std::optional<ActionResult>();
-    // Each incomplete result is marked gone, so that the next round sees an older one.
-    if (*generation >= before)
-      return Error{ErrorCode::internal,
-                   "result of " + key.text() + ": it is incomplete and still answers"};
-    before = *generation;
-    TRY(auto result, lookup(key, *generation));
+  TRY(const std::vector<int64_t> generations, generations_of(key));
+  for (const int64_t generation : generations) {
+    TRY(auto result, lookup(key, generation));
     if (result) return result;
+  }
+  return std::optional<ActionResult>();
+}
+
+Result<std::vector<int64_t>> Results::generations_of(const Digest& key) {
+  std::vector<int64_t> out;
+  TRY(Statement row, database_.prepare("SELECT generation FROM result WHERE key=?1 AND "
+                                       "gone_ns IS NULL ORDER BY generation DESC",
+                                       key));
+  while (true) {
+    TRY(const bool found, row.step());
+    if (!found) return out;
+    out.push_back(row.integer(0));
   }
 }
 
@@ -152,9 +171,9 @@ Result<std::optional<ActionResult>> Results::read(const Digest& key, int64_t gen
   }
 }
 
-Result<bool> Results::complete(ActionResult& result) {
+Result<bool> Results::complete(ActionResult& result) const {
   for (ResultOutput& output : result.outputs) {
-    TRY(auto size_bytes, size_or_forget(database_, blobs_, clock_, output.digest));
+    TRY(auto size_bytes, size_if_there(blobs_, output.digest));
     if (!size_bytes) return false;
     output.size_bytes = *size_bytes;
   }
@@ -181,20 +200,33 @@ size_t distance(const std::vector<KeyDifference>& differs) {
 }  // namespace
 
 Result<std::optional<NearestAction>> Results::nearest(const ActionKey& key) {
-  std::optional<NearestAction> best;
+  TRY(std::vector<std::optional<NearestAction>> one, nearest(std::span(&key, 1)));
+  return std::move(one.front());
+}
+
+Result<std::vector<std::optional<NearestAction>>> Results::nearest(
+    std::span<const ActionKey> keys) {
+  std::vector<std::optional<NearestAction>> best(keys.size());
+  if (keys.empty()) return best;
+  std::vector<Digest> own;
+  for (const ActionKey& key : keys) own.push_back(key.digest());
   TRY(Statement row,
-      database_.prepare("SELECT key, bytes FROM action WHERE kind=?1 AND key<>?2 AND EXISTS "
+      database_.prepare("SELECT key, bytes FROM action WHERE kind=?1 AND EXISTS "
                         "(SELECT 1 FROM result WHERE result.key=action.key AND gone_ns IS NULL) "
-                        "ORDER BY created_ns DESC, rowid DESC LIMIT ?3",
-                        key.kind(), key.digest(), kNearestCandidates));
+                        "ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
+                        keys.front().kind(), kNearestCandidates));
   while (true) {
-    TRY(bool found, row.step());
+    TRY(const bool found, row.step());
     if (!found) return best;
-    Result<ActionKey> fields = ActionKey::parse(as_text(row.blob(1)));
+    const Result<ActionKey> fields = ActionKey::parse(as_text(row.blob(1)));
     if (!fields.ok()) continue;  // verify reports it
-    std::vector<KeyDifference> differs = difference(key, *fields);
-    if (best && distance(differs) >= distance(best->differs)) continue;
-    best = NearestAction{row.digest(0), std::move(*fields), std::move(differs)};
+    const Digest candidate = row.digest(0);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (own[i] == candidate || keys[i].kind() != fields->kind()) continue;
+      std::vector<KeyDifference> differs = difference(keys[i], *fields);
+      if (best[i] && distance(differs) >= distance(best[i]->differs)) continue;
+      best[i] = NearestAction{candidate, *fields, std::move(differs)};
+    }
   }
 }
 

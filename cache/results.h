@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,12 +82,18 @@ class Results {
   // (newest wins a tie); looks at the newest 10,000. Nothing when there is no other action of that
   // kind.
   Result<std::optional<NearestAction>> nearest(const ActionKey& key);
+  // The same for several keys, which reads the stored ones once. Keys of another kind than the
+  // first's have none.
+  Result<std::vector<std::optional<NearestAction>>> nearest(std::span<const ActionKey> keys);
 
  private:
   Status insert_action(const Digest& digest, const ActionKey& key);
   Status insert_result(const ActionResult& result);
   Result<std::optional<ActionResult>> read(const Digest& key, int64_t generation);
-  Result<bool> complete(ActionResult& result);
+  Result<bool> complete(ActionResult& result) const;
+  // Of the results that are not marked gone, newest first.
+  Result<std::vector<int64_t>> generations_of(const Digest& key);
+  Status forget_lost(const Digest& key);
 
   Database& database_;
   BlobStore& blobs_;

@@ -143,8 +143,24 @@ CREATE TABLE event(
 CREATE INDEX event_by_job ON event(job, sequence);
 )sql";
 
+// A blob that is stored again gives back to what needed it: engines and calibrations at once,
+// results when it was the last that they lacked.
+constexpr const char* kVersion2 = R"sql(
+CREATE TRIGGER blob_returns AFTER INSERT ON blob BEGIN
+  UPDATE engine SET gone_ns=NULL WHERE digest=NEW.digest AND gone_ns IS NOT NULL;
+  UPDATE calibration SET gone_ns=NULL WHERE histograms=NEW.digest AND gone_ns IS NOT NULL;
+  UPDATE result SET gone_ns=NULL WHERE gone_ns IS NOT NULL AND (key, generation) IN
+    (SELECT key, generation FROM result_output WHERE digest=NEW.digest)
+    AND NOT EXISTS (SELECT 1 FROM result_output o WHERE o.key=result.key AND
+      o.generation=result.generation AND NOT EXISTS
+        (SELECT 1 FROM blob b WHERE b.digest=o.digest));
+END;
+CREATE INDEX calibration_by_blob ON calibration(histograms);
+)sql";
+
 constexpr Migration kMigrations[] = {
     {1, kVersion1},
+    {2, kVersion2},
 };
 
 }  // namespace

@@ -136,6 +136,17 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& fi
   return database;
 }
 
+Result<std::unique_ptr<Database>> Database::open_reader(const std::filesystem::path& file,
+                                                        std::chrono::milliseconds busy_timeout) {
+  auto database = std::make_unique<Database>(Opened(), file.string());
+  DatabaseOptions options;
+  options.busy_timeout = busy_timeout;
+  CHECK_OK(database->connect(file.string(), options));
+  CHECK_OK(database->check_owner());
+  CHECK_OK(database->script("PRAGMA query_only=ON;"));
+  return database;
+}
+
 Result<std::unique_ptr<Database>> Database::open_in_memory() {
   auto database = std::make_unique<Database>(Opened(), "(memory)");
   CHECK_OK(database->connect(":memory:", {}));

@@ -105,6 +105,11 @@ class Database {
   // Opens or creates the file: WAL, 8 KiB pages, foreign keys on, application_id "engi".
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file,
                                                 const DatabaseOptions& options = {});
+  // A second connection to a database that another one of this process keeps open: for reading
+  // only, which waits for no writer and holds none up.
+  static Result<std::unique_ptr<Database>> open_reader(
+      const std::filesystem::path& file,
+      std::chrono::milliseconds busy_timeout = std::chrono::milliseconds(5000));
   // A database that lives in memory and dies with this object.
   static Result<std::unique_ptr<Database>> open_in_memory();
   ~Database();

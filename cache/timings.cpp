@@ -1,14 +1,20 @@
 #include "cache/timings.h"
 
+#include <algorithm>
+
 namespace enginery {
 namespace {
+
+TimingRow read_row(const Statement& row) {
+  return {row.digest(0), row.digest(1), row.text(2), row.text(3), row.integer(4)};
+}
 
 Result<std::vector<TimingRow>> read_rows(Statement row) {
   std::vector<TimingRow> out;
   while (true) {
     TRY(bool found, row.step());
     if (!found) return out;
-    out.push_back({row.digest(0), row.digest(1), row.text(2), row.text(3), row.integer(4)});
+    out.push_back(read_row(row));
   }
 }
 
@@ -34,6 +40,7 @@ Result<ActionKey> Timings::find_key(const Digest& digest) {
 }
 
 Result<int64_t> Timings::put(std::span<const TimingRow> rows) {
+  const int64_t now = clock_.wall_time().count();
   TRY(Transaction transaction, Transaction::begin(database_));
   int64_t changed = 0;
   for (const TimingRow& row : rows) {
@@ -51,8 +58,9 @@ Result<int64_t> Timings::put(std::span<const TimingRow> rows) {
             "INSERT INTO timing(device, problem, tactic, entry, measured_ns) VALUES(?1, ?2, ?3, "
             "?4, ?5) "
             "ON CONFLICT(device, problem, tactic) DO UPDATE SET entry=excluded.entry, "
-            "measured_ns=excluded.measured_ns WHERE excluded.measured_ns > timing.measured_ns",
-            row.device, row.problem, row.tactic, row.entry, row.measured_ns));
+            "measured_ns=excluded.measured_ns WHERE excluded.measured_ns > timing.measured_ns "
+            "OR timing.measured_ns > ?6",
+            row.device, row.problem, row.tactic, row.entry, std::min(row.measured_ns, now), now));
     changed += count;
   }
   CHECK_OK(transaction.commit());
@@ -74,6 +82,18 @@ Result<std::vector<TimingRow>> Timings::of_problem(const Digest& device, const D
                         "WHERE device=?1 AND problem=?2 ORDER BY tactic",
                         device, problem));
   return read_rows(std::move(rows));
+}
+
+Status Timings::from_problem(const Digest& device, const Digest& first,
+                             const std::function<bool(TimingRow)>& take) {
+  TRY(Statement row,
+      database_.prepare("SELECT device, problem, tactic, entry, measured_ns FROM timing "
+                        "WHERE device=?1 AND problem>=?2 ORDER BY problem, tactic",
+                        device, first));
+  while (true) {
+    TRY(const bool found, row.step());
+    if (!found || !take(read_row(row))) return {};
+  }
 }
 
 Result<std::vector<std::pair<Digest, int64_t>>> Timings::devices() {

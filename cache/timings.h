@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "cache/action_key.h"
 #include "cache/sqlite.h"
+#include "engine/base/clock.h"
 
 namespace enginery {
 
@@ -33,19 +35,24 @@ struct NearestTimingKey {
 
 class Timings {
  public:
-  explicit Timings(Database& database) : database_(database) {}
+  Timings(Database& database, const Clock& clock) : database_(database), clock_(clock) {}
 
   // Keeps a key's bytes; needed before rows that name it. Repeatable.
   Status record_key(const ActionKey& key);
   Result<ActionKey> find_key(const Digest& digest);
 
   // Adds rows in one transaction; of two for the same device, problem and tactic the later measured
-  // one stays. Says how many rows it added or replaced. not_found: a key was not recorded.
+  // one stays. Nothing counts as measured after now: a worker whose clock is ahead would win for
+  // ever. Says how many rows it added or replaced. not_found: a key was not recorded.
   Result<int64_t> put(std::span<const TimingRow> rows);
 
   // All rows of a device, in problem and tactic order; those of one problem.
   Result<std::vector<TimingRow>> of_device(const Digest& device);
   Result<std::vector<TimingRow>> of_problem(const Digest& device, const Digest& problem);
+  // Hands out the rows of the device, of `first` and the problems behind it, in problem and tactic
+  // order, until `take` returns false; costs these rows only.
+  Status from_problem(const Digest& device, const Digest& first,
+                      const std::function<bool(TimingRow)>& take);
 
   // The devices that have rows, with their number.
   Result<std::vector<std::pair<Digest, int64_t>>> devices();
@@ -56,6 +63,7 @@ class Timings {
 
  private:
   Database& database_;
+  const Clock& clock_;
 };
 
 }  // namespace enginery

@@ -23,6 +23,8 @@ class Examination {
     CHECK_OK(check_database());
     if (!report_.clean())
       return report_;  // what a broken database says about the rest means nothing
+    if (catalog_.local_blobs()) CHECK_OK(check_folder());
+    if (!report_.clean() && !options_.repair) return report_;  // every blob would count as lost
     CHECK_OK(check_blobs());
     if (catalog_.local_blobs()) CHECK_OK(check_orphans());
     CHECK_OK(check_references());
@@ -42,6 +44,14 @@ class Examination {
     for (std::string& problem : problems)
       found("database", catalog_.database().name(), std::move(problem));
     return {};
+  }
+
+  Status check_folder() {
+    const LocalBlobStore& blobs = *catalog_.local_blobs();
+    const Status here = blobs.check_folder();
+    if (here.ok()) return {};
+    found("folder_away", (blobs.folder() / "sha256").string(), here.error().message);
+    return options_.repair ? blobs.accept_folder() : Status();
   }
 
   Status check_blobs() {

@@ -18,8 +18,8 @@ struct VerifyOptions {
 };
 
 struct VerifyProblem {
-  std::string kind;     // database, corrupt_blob, missing_blob, corrupt_orphan, double_commit,
-                        // bad_key, unreadable_blob
+  std::string kind;     // database, folder_away, corrupt_blob, missing_blob, corrupt_orphan,
+                        // double_commit, bad_key, unreadable_blob
   std::string subject;  // digest, key or file
   std::string detail;
 };

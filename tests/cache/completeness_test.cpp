@@ -47,12 +47,22 @@ TEST_F(CompletenessTest, ForgettingABlobTakesItsResultItsEngineAndItsCalibration
   EXPECT_TRUE(VALUE(has_blob(store_, other_)));
 }
 
-TEST_F(CompletenessTest, AsksForTheSizeAndForgetsWhatIsMissing) {
-  EXPECT_EQ(VALUE(size_or_forget(catalog_->database(), store_, clock_, blob_)), 6u);
-  EXPECT_EQ(gone("engine"), 0);
+TEST_F(CompletenessTest, AQuestionWritesNothing) {
+  EXPECT_EQ(VALUE(size_if_there(store_, blob_)), 6u);
   EXPECT_OK(store_.remove(blob_));
-  EXPECT_EQ(VALUE(size_or_forget(catalog_->database(), store_, clock_, blob_)), std::nullopt);
+  EXPECT_EQ(VALUE(size_if_there(store_, blob_)), std::nullopt);
+  EXPECT_FALSE(VALUE(catalog_->results().lookup(key_of(1).digest())));
+  EXPECT_ERROR(ErrorCode::not_found, catalog_->engines().find(blob_.text()));
+  for (const char* table : {"result", "engine", "calibration"}) EXPECT_EQ(gone(table), 0) << table;
+  EXPECT_OK(store_.put(as_bytes(std::string_view("engine"))));
+  EXPECT_TRUE(VALUE(catalog_->results().lookup(key_of(1).digest())));
+}
+
+TEST_F(CompletenessTest, AResultThatIsMadeAgainTakesTheLostOneAway) {
+  EXPECT_OK(store_.remove(blob_));
+  EXPECT_OK(catalog_->results().commit(key_of(1), result_of(key_of(1), {{"engine", other_}}, 2)));
   for (const char* table : {"result", "engine", "calibration"}) EXPECT_EQ(gone(table), 1) << table;
+  EXPECT_EQ(VALUE(catalog_->results().lookup(key_of(1).digest()))->outputs.at(0).digest, other_);
 }
 
 TEST_F(CompletenessTest, AnEngineWithoutItsFileGivesWayToTheOneBefore) {

@@ -245,6 +245,9 @@ TEST(FullDisk, RefusesTypedKeepsWhatItHasAndRecovers) {
   EXPECT_OK(commit_one(*catalog, 2000));
   for (int i = 4; i < stored; ++i)
     EXPECT_TRUE(VALUE(catalog->results().lookup(key_of(i).digest()))) << i;
+  VerifyOptions repair;
+  repair.repair = true;
+  EXPECT_EQ(VALUE(verify(*catalog, repair)).repaired, 4);
   expect_clean(*catalog);
 }
 

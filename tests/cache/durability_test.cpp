@@ -68,6 +68,8 @@ class DurabilityTest : public testing::Test {
     CatalogOptions options = test::quick();
     options.durability = &recorder_;
     catalog_ = VALUE(Catalog::open(folder_.path, options));
+    EXPECT_EQ(recorder_.calls, (Calls{"sync file in sha256", "sync folder sha256"}));  // the mark
+    recorder_.calls.clear();
     recorder_.is_known = [this] {
       return catalog_->database()
           .find_integer("SELECT 1 FROM blob WHERE digest=?1", digest_)

@@ -190,5 +190,54 @@ TEST_F(BlobWriterTest, ForgetsUploadsAfterADay) {
   EXPECT_EQ(VALUE(writer->offset(recent)), 3u);
 }
 
+TEST_F(BlobWriterTest, ReservesTheRoomOfTheWholeBlobWithItsFirstChunk) {
+  const auto writer = VALUE(BlobWriter::open(blobs_));
+  const Digest digest = sha256("promised");
+  EXPECT_OK(writer->append(digest, 0, as_bytes(std::string_view("abc")), 3'000'000));
+  struct stat info {};
+  ASSERT_EQ(stat((folder_.path / "partial" / digest.hex()).c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, 3);
+  EXPECT_GE(info.st_blocks * 512, 3'000'000);
+  const Digest huge = sha256("more than any disk");
+  EXPECT_ERROR(ErrorCode::storage,
+               writer->append(huge, 0, as_bytes(std::string_view("abc")), uint64_t{1} << 60));
+  EXPECT_EQ(VALUE(writer->offset(huge)), 0u);
+}
+
+TEST_F(BlobWriterTest, AnUploadHeardFromItsBeginIsNotReadAgain) {
+  const auto writer = VALUE(BlobWriter::open(blobs_));
+  const Bytes bytes = pattern(300'000, 1);
+  const Digest digest = sha256(bytes);
+  for (size_t at = 0; at < bytes.size(); at += 100'000)
+    EXPECT_OK(writer->append(digest, at, as_bytes(bytes.substr(at, 100'000)), bytes.size()));
+  EXPECT_OK(writer->append(digest, 100'000, as_bytes(bytes.substr(100'000, 100'000))));  // repeated
+  EXPECT_OK(writer->finish(digest));
+  EXPECT_EQ(VALUE(blobs_.get(digest)), bytes);
+}
+
+TEST_F(LocalFilesTest, AnUncheckedReadGivesWhatIsThere) {
+  const Bytes bytes = pattern(200'000, 1);
+  const Digest digest = VALUE(blobs_.put(as_bytes(bytes)));
+  test::flip_byte(blobs_.path_of(digest), 5);
+  EXPECT_EQ(VALUE(blobs_.read_unchecked(digest, 100, 1000)), bytes.substr(100, 1000));
+  EXPECT_EQ(VALUE(blobs_.read_unchecked(digest, 199'990, 1000)), bytes.substr(199'990));
+  EXPECT_EQ(VALUE(blobs_.read_unchecked(digest, 200'000, 1000)), "");
+  EXPECT_ERROR(ErrorCode::corrupt_data, blobs_.read_range(digest, 100, 1000));
+  EXPECT_ERROR(ErrorCode::not_found, blobs_.read_unchecked(digest, 0, 10));
+}
+
+TEST_F(LocalFilesTest, OldEvidenceOfDamageGoes) {
+  const int64_t now = catalog_->clock().wall_time().count();
+  const int64_t day = 24ll * 3600 * 1'000'000'000;
+  for (const int64_t days : {1, 29, 31, 400})
+    std::ofstream(folder_.path / "quarantine" / ("x." + std::to_string(now - days * day))) << "x";
+  blobs_.prune_quarantine();
+  EXPECT_EQ(files_in("quarantine"), 2);
+  for (int i = 0; i < 1100; ++i)
+    std::ofstream(folder_.path / "quarantine" / ("y." + std::to_string(now - i))) << "y";
+  blobs_.prune_quarantine();
+  EXPECT_EQ(files_in("quarantine"), 1000);
+}
+
 }  // namespace
 }  // namespace enginery

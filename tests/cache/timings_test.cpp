@@ -142,5 +142,24 @@ TEST_F(TimingsTest, ADamagedKeyIsPassedOver) {
   EXPECT_ERROR(ErrorCode::corrupt_data, timings.find_key(device_key("551").digest()));
 }
 
+// A worker whose clock is a year ahead measured now; whoever measures later replaces it.
+TEST_F(TimingsTest, NothingCountsAsMeasuredInTheFuture) {
+  Timings& timings = catalog_->timings();
+  const Digest device = device_key("550").digest(), problem = problem_key(64).digest();
+  EXPECT_OK(timings.record_key(device_key("550")));
+  EXPECT_OK(timings.record_key(problem_key(64)));
+  const int64_t ahead = (clock_.now + std::chrono::hours(24 * 365)).count();
+  EXPECT_EQ(VALUE(timings.put(std::vector<TimingRow>{{device, problem, "a", "{1}", ahead}})), 1);
+  EXPECT_EQ(VALUE(timings.of_device(device)).at(0).measured_ns, clock_.now.count());
+  clock_.now += std::chrono::seconds(1);
+  EXPECT_EQ(
+      VALUE(timings.put(std::vector<TimingRow>{{device, problem, "a", "{2}", clock_.now.count()}})),
+      1);
+  // One from before this rule.
+  EXPECT_OK(catalog_->database().execute("UPDATE timing SET measured_ns=?1", ahead));
+  EXPECT_EQ(VALUE(timings.put(std::vector<TimingRow>{{device, problem, "a", "{3}", 5}})), 1);
+  EXPECT_EQ(VALUE(timings.of_device(device)).at(0).entry, "{3}");
+}
+
 }  // namespace
 }  // namespace enginery
