@@ -92,5 +92,38 @@ TEST(Catalog, RefusesTheTablesOfANewerEnginery) {
   EXPECT_EQ(catalog.error().code, ErrorCode::incompatible);
 }
 
+// A large database takes long to read: once a day is enough.
+TEST(Catalog, ExaminesTheWholeDatabaseOnceADay) {
+  test::TemporaryFolder folder;
+  CatalogOptions options = test::quick();
+  options.database.quick_check = true;
+  const std::filesystem::path checked = folder.path / "checked";
+  const auto opened_after = [&](std::chrono::hours age) {
+    const auto before = std::filesystem::file_time_type::clock::now() - age;
+    std::filesystem::last_write_time(checked, before);
+    EXPECT_OK(Catalog::open(folder.path, options));
+    return std::filesystem::last_write_time(checked) != before;
+  };
+  EXPECT_OK(Catalog::open(folder.path, options));
+  ASSERT_TRUE(std::filesystem::exists(checked));
+  EXPECT_FALSE(opened_after(std::chrono::hours(23)));
+  EXPECT_TRUE(opened_after(std::chrono::hours(25)));
+  EXPECT_TRUE(opened_after(std::chrono::hours(-5)));  // from the future
+  options.check_every = std::chrono::hours(0);
+  EXPECT_TRUE(opened_after(std::chrono::hours(1)));
+}
+
+TEST(Catalog, AReaderSeesWhatIsCommittedAndWaitsForNobody) {
+  test::TemporaryFolder folder;
+  const auto catalog = test::open_catalog(folder.path);
+  const auto reader = VALUE(Catalog::open_reader(*catalog));
+  const Digest before = VALUE(catalog->blobs().put(as_bytes(test::pattern(200'000, 1))));
+  const Transaction writing = VALUE(Transaction::begin(catalog->database()));
+  const Digest during = VALUE(catalog->blobs().put(as_bytes(test::pattern(100, 2))));
+  EXPECT_EQ(VALUE(reader->blobs().get(before)), test::pattern(200'000, 1));
+  EXPECT_FALSE(VALUE(has_blob(reader->blobs(), during)));
+  EXPECT_FALSE(reader->timings().record_key(test::key_of(1)).ok());
+}
+
 }  // namespace
 }  // namespace enginery
