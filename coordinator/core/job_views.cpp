@@ -23,13 +23,36 @@ AttemptView view_of(const AttemptRow& attempt) {
           attempt.message.substr(0, kMaxMessageBytes)};
 }
 
-void add_attempts(StepView& view, const StepRow& row) {
+// What is left of the bytes that a message of many parts may have for those that can be left out.
+struct Room {
+  size_t bytes = 400'000;
+  bool take(size_t part) {
+    if (part > bytes) return false;
+    bytes -= part;
+    return true;
+  }
+};
+
+void add_attempts(StepView& view, const StepRow& row, Room& room) {
   view.state = row.state;
   view.epoch = row.epoch;
   view.commits = row.commits;
-  const size_t count = row.attempts.size();
-  for (size_t a = count > kMaxAttemptsShown ? count - kMaxAttemptsShown : 0; a < count; ++a)
-    view.attempts.push_back(view_of(row.attempts[a]));
+  for (auto a = row.attempts.rbegin();
+       a != row.attempts.rend() && view.attempts.size() < kMaxAttemptsShown; ++a) {
+    AttemptView attempt = view_of(*a);
+    if (!room.take(100 + attempt.worker.size() + attempt.message.size())) break;
+    view.attempts.push_back(std::move(attempt));
+  }
+  std::reverse(view.attempts.begin(), view.attempts.end());  // oldest first
+}
+
+// A job of many targets has room for the beginnings of their messages.
+void shorten_faults(std::vector<TargetView>& targets) {
+  const size_t longest = std::max<size_t>(200, Room().bytes / std::max<size_t>(1, targets.size()));
+  for (TargetView& target : targets) {
+    if (target.fault && target.fault->message.size() > longest)
+      target.fault->message.resize(longest);
+  }
 }
 
 }  // namespace
@@ -77,6 +100,7 @@ JobView Jobs::view(const LiveJob& job, Detail detail, Now now) const {
   view.revision = job.revision;
   for (uint32_t i = 0; i < build.targets.size(); ++i)
     view.targets.push_back(this->view({job.number, i}, now));
+  shorten_faults(view.targets);
   if (detail == Detail::steps) view.steps = step_views(job.number);
   return view;
 }
@@ -85,6 +109,7 @@ std::vector<StepView> Jobs::step_views(uint64_t job) const {
   const Build& build = targets_.build(job);
   std::vector<StepView> views;
   std::set<uint64_t> seen;
+  Room room;
   for (uint32_t i = 0; i < build.targets.size(); ++i) {
     for (const StepUse& use : build.targets[i].row.uses) {
       // A step that all targets share is shown once.
@@ -98,7 +123,7 @@ std::vector<StepView> Jobs::step_views(uint64_t job) const {
       view.step = use.step;
       view.source = use.source;
       view.state = StepState::done;
-      if (const LiveStep* step = queue_.find(use.step)) add_attempts(view, step->row);
+      if (const LiveStep* step = queue_.find(use.step)) add_attempts(view, step->row, room);
       views.push_back(std::move(view));
     }
   }
@@ -124,6 +149,7 @@ JobList Jobs::list(const ListJobs& request) const {
 ExplainReply Jobs::explain(const LiveJob& job, Now now) const {
   const Build& build = targets_.build(job.number);
   ExplainReply reply;
+  Room room;
   for (uint32_t i = 0; i < build.targets.size(); ++i) {
     const LiveTarget& target = build.targets[i];
     ExplainView view{build.request.targets[i].sku, "", targets_.why_waiting(target, now), {}};
@@ -133,8 +159,11 @@ ExplainReply Jobs::explain(const LiveJob& job, Now now) const {
       const LiveStep& step = queue_.step(target.step);
       view.step = queue_.name_of(step.row.kind);
       for (const auto& [name, number] : queue_.workers_by_name()) {
-        if (view.candidates.size() == kMaxCandidates) break;
-        view.candidates.push_back({name, why_not(queue_, queue_.worker(number), step)});
+        std::string reason = why_not(queue_, queue_.worker(number), step);
+        if (view.candidates.size() == kMaxCandidates ||
+            !room.take(50 + name.size() + reason.size()))
+          break;
+        view.candidates.push_back({name, std::move(reason)});
       }
     }
     reply.targets.push_back(std::move(view));

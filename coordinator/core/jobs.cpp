@@ -33,6 +33,7 @@ void Jobs::load(std::map<uint64_t, JobRow> jobs) {
     by_request_[row.request_id] = number;
     jobs_[number] = {number, row.state, row.submitted_ns, row.ended_ns, 1, std::nullopt};
     targets_.add(number, std::move(row.request), std::move(row.targets));
+    if (is_end(row.state)) targets_.forget_details(number);
   }
 }
 
