@@ -28,7 +28,8 @@ struct PutBlob {
   Digest digest;
   uint64_t size_bytes = 0;  // of the whole blob
   uint64_t offset = 0;
-  Digest chunk;  // of the raw frame: another one is refused (corrupt_data)
+  // Of the raw frame: another one is refused (corrupt_data). All zero: only the whole is hashed.
+  Digest chunk;
   bool operator==(const PutBlob&) const = default;
 };
 // Also the answer to a chunk behind a gap: go on from `offset`.
@@ -37,7 +38,11 @@ struct PutReply {
   bool complete = false;  // the blob is hashed and durable
   bool operator==(const PutReply&) const = default;
 };
-// not_found; corrupt_data: the store's copy is damaged and was set aside.
+// GetBlob::length of a receiver that hashes the whole blob itself: kChunkBytes that the coordinator
+// does not hash; BlobChunk::chunk is all zero then.
+inline constexpr uint64_t kUncheckedBytes = UINT64_MAX;
+// Above kChunkBytes means kChunkBytes. not_found; corrupt_data (not of kUncheckedBytes): the
+// store's copy is damaged and was set aside.
 struct GetBlob {
   Digest digest;
   uint64_t offset = 0, length = kChunkBytes;
@@ -80,7 +85,8 @@ struct LogChunk {
   bool operator==(const LogChunk&) const = default;
 };
 
-// Rows of a device (of some problems only, when there are any), in pages.
+// Rows of a device (of some problems only, when there are any), in pages. from_row is 0, then what
+// the page before gave as next_row; it means nothing to the asker.
 struct GetTimings {
   Digest device;
   std::vector<Digest> problems;

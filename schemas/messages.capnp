@@ -322,7 +322,7 @@ struct GetTimings {
 
 struct TimingList {
   entries @0 :List(V.TimingEntry); # 1000 rows or 1 MiB at most
-  nextRow @1 :UInt64;              # where the next page begins
+  nextRow @1 :UInt64;              # where the next page begins: a place, not a count
   complete @2 :Bool;               # there is no next page
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSendAgainAfter{50};  // while the link cannot send
+constexpr milliseconds kSendAgainAfter{50};  // while the link cannot send and says no more
 
 std::string own_name() {
   const passwd* user = getpwuid(getuid());
@@ -60,11 +60,14 @@ Result<Message> Client::exchange(Link& link, Message request, milliseconds timeo
   request.envelope.sequence = ++sequence_;
   const Nanoseconds end = clock().monotonic() + timeout;
   Nanoseconds send_at = clock().monotonic();
+  bool refused = false;
   while (true) {
-    if (clock().monotonic() >= send_at) {
+    // A link that refused comes back from receive when it can send.
+    if (refused || clock().monotonic() >= send_at) {
       const Status sent = link.send(request);
       if (!sent.ok() && sent.error().code != ErrorCode::unavailable) return sent.error();
-      send_at = clock().monotonic() + (sent.ok() ? options_.repeat_after : kSendAgainAfter);
+      refused = !sent.ok();
+      send_at = clock().monotonic() + (refused ? kSendAgainAfter : options_.repeat_after);
     }
     const Nanoseconds left = std::min(end, send_at + milliseconds(1)) - clock().monotonic();
     const auto wait = std::chrono::duration_cast<milliseconds>(left);
@@ -182,7 +185,7 @@ Result<SyncReply> Client::sync(const SyncRequest& request) {
   return call(request, kMaxHold);
 }
 
-// ---- bulk: blobs in checked chunks that resume, logs, timings
+// ---- bulk: logs and timings; blobs are in client_transfers.cpp
 
 Result<std::vector<BlobState>> Client::has_blobs(const std::vector<Digest>& digests) {
   std::vector<BlobState> states;
@@ -197,44 +200,9 @@ Result<std::vector<BlobState>> Client::has_blobs(const std::vector<Digest>& dige
   return states;
 }
 
-Result<Digest> Client::put_blob(ByteSpan bytes, const TransferProgress& progress) {
-  const Digest digest = sha256(bytes);
-  TRY(const std::vector<BlobState> states, has_blobs({digest}));
-  if (states[0].present) return digest;
-  uint64_t offset = std::min<uint64_t>(states[0].received_bytes, bytes.size());
-  while (true) {
-    const ByteSpan part =
-        bytes.subspan(offset, std::min<size_t>(kChunkBytes, bytes.size() - offset));
-    const PutBlob put{digest, bytes.size(), offset, sha256(part)};
-    Bytes chunk(as_text(part));
-    const Result<PutReply> reply = call_bulk(put, chunk, {});
-    if (!reply.ok()) return reply.error().within("upload " + digest.text());
-    if (progress) progress(std::min<uint64_t>(reply->offset, bytes.size()), bytes.size());
-    if (reply->complete) return digest;
-    if (reply->offset > bytes.size())
-      return Error{ErrorCode::internal, "upload " + digest.text() + ": an offset behind the end"};
-    offset = reply->offset;
-  }
-}
-
-Result<Bytes> Client::get_blob(const Digest& digest, const TransferProgress& progress) {
-  Bytes bytes;
-  while (true) {
-    Bytes part;
-    TRY(const BlobChunk chunk, call_bulk(GetBlob{digest, bytes.size(), kChunkBytes}, part, {}));
-    if (chunk.offset != bytes.size() || sha256(part) != chunk.chunk)
-      return Error{ErrorCode::corrupt_data,
-                   "download " + digest.text() + ": a chunk arrived damaged"};
-    bytes += part;
-    if (progress) progress(bytes.size(), chunk.size_bytes);
-    if (bytes.size() >= chunk.size_bytes) break;
-    if (part.empty())
-      return Error{ErrorCode::corrupt_data, "download " + digest.text() + ": it ends early"};
-  }
-  if (sha256(bytes) != digest)
-    return Error{ErrorCode::corrupt_data,
-                 "download " + digest.text() + ": the bytes have another digest"};
-  return bytes;
+Status Client::ask_to_check(const Digest& digest) {
+  TRY([[maybe_unused]] const BlobChunk chunk, call_bulk(GetBlob{digest, 0, 1}));
+  return {};
 }
 
 Result<uint64_t> Client::append_log(const StepRef& ref, uint64_t offset, const std::string& text) {

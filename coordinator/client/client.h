@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/client/link.h"
+#include "coordinator/client/chunk_window.h"
 #include "engine/base/clock.h"
 
 namespace enginery {
@@ -28,6 +28,11 @@ struct ClientOptions {
 
 // Says how far a transfer is; called after every chunk.
 using TransferProgress = std::function<void(uint64_t done_bytes, uint64_t total_bytes)>;
+
+// Takes the next bytes of a download; gives `size` bytes of an upload from `offset` on. An error
+// ends the transfer.
+using ChunkSink = std::function<Status(Bytes part)>;
+using ChunkSource = std::function<Result<Bytes>(uint64_t offset, size_t size)>;
 
 class Client {
   struct Connecting {
@@ -67,6 +72,16 @@ class Client {
   Result<Digest> put_blob(ByteSpan bytes, const TransferProgress& progress = {});
   // Downloads and checks a blob. not_found; corrupt_data: the server's copy is damaged.
   Result<Bytes> get_blob(const Digest& digest, const TransferProgress& progress = {});
+  // The same without the whole blob in memory: eight chunks are on their way at most. A download
+  // begins at `from` and is not checked: the caller hashes what it has, and asks wrong_bytes when
+  // it is not the blob. An upload's bytes are checked by the coordinator.
+  Status get_chunks(const Digest& digest, uint64_t from, const ChunkSink& sink,
+                    const TransferProgress& progress = {});
+  Status put_chunks(const Digest& digest, uint64_t size, const ChunkSource& source,
+                    const TransferProgress& progress = {});
+  // Why a download had another digest: the coordinator's copy is damaged (which it then sets
+  // aside), or the way was. corrupt_data or not_found.
+  Error wrong_bytes(const Digest& digest);
 
   // `text` begins at `offset` of this lease's log; returns where to go on.
   Result<uint64_t> append_log(const StepRef& ref, uint64_t offset, const std::string& text);
@@ -101,6 +116,10 @@ class Client {
   template <BulkRequest Request>
   Result<ReplyOf<Request>> call_bulk(Request request, Bytes& chunk, std::chrono::milliseconds hold);
   Result<Link*> bulk();
+  Result<ChunkWindow> window();
+  Status ask_to_check(const Digest& digest);
+  Status upload(const Digest& digest, uint64_t size, uint64_t offset, const ChunkSource& source,
+                const TransferProgress& progress);
 
   ClientOptions options_;
   SystemClock system_clock_;

@@ -23,9 +23,10 @@ class Link {
   // takes (never sent); unavailable: nobody is connected or the queue is full; send again later.
   virtual Status send(const Message& message) = 0;
 
-  // The next message. Nothing after `timeout`, or as soon as the file descriptor `wake` (unless -1)
-  // can be read: that is how one thread waits for the coordinator and for its runner. Frames that
-  // do not decode are dropped with a log line.
+  // The next message. Nothing after `timeout`, as soon as the file descriptor `wake` (unless -1)
+  // can be read, which is how one thread waits for the coordinator and for its runner, or as soon
+  // as what the last send refused as unavailable can go out. Frames that do not decode are dropped
+  // with a log line.
   virtual Result<std::optional<Message>> receive(std::chrono::milliseconds timeout, int wake) = 0;
 };
 

@@ -29,17 +29,20 @@ class ZmqLink final : public Link {
       return Error{ErrorCode::invalid_argument,
                    "message: a chunk of " + std::to_string(message.chunk.size()) + " bytes"};
     const bool two = !message.chunk.empty();
-    if (zmq_send(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT | (two ? ZMQ_SNDMORE : 0)) < 0)
-      return zmq_error("send");
+    refused_ =
+        zmq_send(socket_, frame.data(), frame.size(), ZMQ_DONTWAIT | (two ? ZMQ_SNDMORE : 0)) < 0;
+    if (refused_) return zmq_error("send");
     if (two && zmq_send(socket_, message.chunk.data(), message.chunk.size(), ZMQ_DONTWAIT) < 0)
       return zmq_error("send");
     return {};
   }
 
   Result<std::optional<Message>> receive(milliseconds timeout, int wake) override {
-    zmq_pollitem_t items[] = {{socket_, 0, ZMQ_POLLIN, 0}, {nullptr, wake, ZMQ_POLLIN, 0}};
+    const short events = static_cast<short>(ZMQ_POLLIN | (refused_ ? ZMQ_POLLOUT : 0));
+    zmq_pollitem_t items[] = {{socket_, 0, events, 0}, {nullptr, wake, ZMQ_POLLIN, 0}};
     const int ready = zmq_poll(items, wake >= 0 ? 2 : 1, std::max<long>(0, timeout.count()));
     if (ready < 0 && zmq_errno() != EINTR) return zmq_error("receive");
+    if ((items[0].revents & ZMQ_POLLOUT) != 0) refused_ = false;
     if (ready <= 0 || (items[0].revents & ZMQ_POLLIN) == 0) return std::optional<Message>();
     return take();
   }
@@ -65,6 +68,7 @@ class ZmqLink final : public Link {
   std::shared_ptr<void> context_;
   void* socket_;
   size_t max_bytes_;
+  bool refused_ = false;  // by the last send: nobody is connected yet, or the queue is full
 };
 
 Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const std::string& address,

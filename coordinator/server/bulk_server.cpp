@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "coordinator/server/timing_pages.h"
 #include "engine/base/log.h"
 
 namespace enginery {
@@ -11,9 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMaxPause{500};
+constexpr std::chrono::minutes kTidyEvery{10};
 constexpr uint64_t kMaxBlobBytes = 64ull << 30;
-constexpr size_t kTimingPage = 1000;  // rows of one answer
-constexpr size_t kTimingPageBytes = 1 << 20;
 
 }  // namespace
 
@@ -32,7 +32,18 @@ void BulkServer::run() {
       handle(std::move(*in));
     }
     serve_followers();
+    tidy();
   }
+}
+
+// What nobody will ask for again goes now and then, not only at the next start.
+void BulkServer::tidy() {
+  if (catalog_.clock().monotonic() < tidy_at_) return;
+  tidy_at_ = catalog_.clock().monotonic() + kTidyEvery;
+  const Nanoseconds now = catalog_.clock().wall_time();
+  logs_.prune(now);
+  writer_.remove_forgotten();
+  catalog_.local_blobs()->prune_quarantine();
 }
 
 // One overload for each request of the bulk socket: one that is missing does not compile.
@@ -94,7 +105,7 @@ Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {
   for (const Digest& digest : request.digests) {
     BlobState state;
     state.digest = digest;
-    const Result<uint64_t> size = catalog_.blobs().size(digest);
+    const Result<uint64_t> size = reader_.blobs().size(digest);
     if (!size.ok() && size.error().code != ErrorCode::not_found) return size.error();
     state.present = size.ok();
     if (size.ok()) {
@@ -107,13 +118,14 @@ Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {
   return Answer{std::move(states), {}};
 }
 
-// The chunk is checked before it is kept, the whole blob before it gets its name.
+// A chunk is checked before it is kept where it has a digest of its own, the whole blob before it
+// gets its name.
 Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, const Bytes& chunk) {
   if (request.size_bytes > kMaxBlobBytes || request.offset > request.size_bytes ||
       chunk.size() > std::min<uint64_t>(kChunkBytes, request.size_bytes - request.offset))
     return Error{ErrorCode::invalid_argument,
                  "blob " + request.digest.text() + ": a chunk beyond its end"};
-  if (sha256(chunk) != request.chunk)
+  if (request.chunk != Digest{} && sha256(chunk) != request.chunk)
     return Error{ErrorCode::corrupt_data, "blob " + request.digest.text() + ": the chunk at " +
                                               std::to_string(request.offset) +
                                               " arrived damaged; send it again"};
@@ -126,7 +138,8 @@ Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, const Bytes& 
     (void)stored;
     return Answer{PutReply{0, true}, {}};
   }
-  const Result<uint64_t> offset = writer_.append(request.digest, request.offset, as_bytes(chunk));
+  const Result<uint64_t> offset =
+      writer_.append(request.digest, request.offset, as_bytes(chunk), request.size_bytes);
   if (!offset.ok() &&
       offset.error().code == ErrorCode::invalid_argument) {  // a gap: the client goes on from here
     TRY(const uint64_t from, writer_.offset(request.digest));
@@ -139,6 +152,7 @@ Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, const Bytes& 
 }
 
 Result<BulkServer::Answer> BulkServer::get(const GetBlob& request) {
+  if (request.length == kUncheckedBytes) return get_unchecked(request);
   TRY(const uint64_t size, catalog_.blobs().size(request.digest));
   TRY(Bytes bytes, catalog_.blobs().read_range(request.digest, request.offset,
                                                std::min<uint64_t>(request.length, kChunkBytes)));
@@ -146,26 +160,21 @@ Result<BulkServer::Answer> BulkServer::get(const GetBlob& request) {
   return Answer{BlobChunk{request.digest, request.offset, size, digest}, std::move(bytes)};
 }
 
+// The receiver hashes the whole, so that no byte is hashed twice. It reads over the reader's
+// connection, which waits for no transaction of the queue.
+Result<BulkServer::Answer> BulkServer::get_unchecked(const GetBlob& request) {
+  TRY(const uint64_t size, reader_.blobs().size(request.digest));
+  Result<Bytes> bytes =
+      reader_.local_blobs()->read_unchecked(request.digest, request.offset, kChunkBytes);
+  if (!bytes.ok() && bytes.error().code == ErrorCode::corrupt_data)  // a small blob, set aside so
+    bytes = catalog_.blobs().read_range(request.digest, request.offset, kChunkBytes);
+  if (!bytes.ok()) return bytes.error();
+  return Answer{BlobChunk{request.digest, request.offset, size, Digest{}}, std::move(*bytes)};
+}
+
 Result<BulkServer::Answer> BulkServer::get_timings(const GetTimings& request) {
-  std::vector<TimingRow> rows;
-  if (request.problems.empty()) {
-    TRY(rows, catalog_.timings().of_device(request.device));
-  }
-  for (const Digest& problem : request.problems) {
-    TRY(std::vector<TimingRow> some, catalog_.timings().of_problem(request.device, problem));
-    std::move(some.begin(), some.end(), std::back_inserter(rows));
-  }
-  TimingList list;
-  size_t bytes = 0;
-  uint64_t at = std::min<uint64_t>(request.from_row, rows.size());
-  for (; at < rows.size() && list.entries.size() < kTimingPage && bytes < kTimingPageBytes; ++at) {
-    const TimingRow& row = rows[at];
-    bytes += row.tactic.size() + row.entry.size() + 100;
-    list.entries.push_back({row.device, row.problem, row.tactic, row.entry, row.measured_ns});
-  }
-  list.next_row = at;
-  list.complete = at == rows.size();
-  return Answer{std::move(list), {}};
+  TRY(TimingList page, timing_page(reader_.timings(), request));
+  return Answer{std::move(page), {}};
 }
 
 // A timing is the conclusion of every later build on that device: who does not have it is not

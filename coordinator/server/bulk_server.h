@@ -1,4 +1,4 @@
-// The bulk socket's thread: blobs in checked chunks, logs, timings. It never touches the queue, so
+// The bulk socket's thread: blobs in chunks, logs, timings. It never touches the queue, so
 // a long transfer delays no decision.
 //
 // Where: next to ControlServer, over the same catalog and log store; its requests are the `bulk`
@@ -19,10 +19,15 @@ namespace enginery {
 
 class BulkServer {
  public:
-  // Everything given outlives it.
-  BulkServer(ServerSocket& socket, Catalog& catalog, BlobWriter& writer, LogStore& logs,
-             const Peers& peers)
-      : socket_(socket), catalog_(catalog), writer_(writer), logs_(logs), peers_(peers) {}
+  // Everything given outlives it. `reader` is the catalog over a connection of its own.
+  BulkServer(ServerSocket& socket, Catalog& catalog, Catalog& reader, BlobWriter& writer,
+             LogStore& logs, const Peers& peers)
+      : socket_(socket),
+        catalog_(catalog),
+        reader_(reader),
+        writer_(writer),
+        logs_(logs),
+        peers_(peers) {}
 
   void run();  // returns after stop()
   void stop();
@@ -45,6 +50,7 @@ class BulkServer {
   Result<Answer> has(const HasBlobs& request);
   Result<Answer> put(const PutBlob& request, const Bytes& chunk);
   Result<Answer> get(const GetBlob& request);
+  Result<Answer> get_unchecked(const GetBlob& request);
   Result<Answer> get_timings(const GetTimings& request);
   Result<Answer> put_timings(const PutTimings& request, const std::string& session);
   // Whether the timings are of the device that the session's worker offers.
@@ -52,14 +58,17 @@ class BulkServer {
   // Answers when there is something to say, or at the last chance; whether it did.
   bool follow(const Follower& follower, bool last_chance);
   void serve_followers();
+  void tidy();
   void reply(const Bytes& route, RequestId request, Result<Answer> answer);
 
   ServerSocket& socket_;
   Catalog& catalog_;
+  Catalog& reader_;
   BlobWriter& writer_;
   LogStore& logs_;
   const Peers& peers_;
   std::list<Follower> followers_;
+  Nanoseconds tidy_at_{};
   Wake wake_;
   std::atomic<bool> stop_ = false;
 };

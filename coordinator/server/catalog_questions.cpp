@@ -15,10 +15,6 @@ EngineView view_of(const EngineRow& row) {
   return view;
 }
 
-bool wanted(const EngineRow& row, const FindEngines& request) {
-  return request.sku.empty() || row.sku == request.sku;
-}
-
 // A job's engines; a target that is not done is left out.
 Result<EngineList> of_job(Catalog& catalog, const JobView& job, const FindEngines& request) {
   EngineList list;
@@ -35,72 +31,90 @@ Result<EngineList> of_job(Catalog& catalog, const JobView& job, const FindEngine
 
 Result<EngineList> tagged(Catalog& catalog, const FindEngines& request) {
   EngineList list;
-  TRY(const std::vector<TagRow> tags, catalog.engines().tags());
-  for (const TagRow& tag : tags) {
-    if (tag.name != request.name || tag.tag != request.tag ||
-        (!request.sku.empty() && tag.sku != request.sku))
-      continue;
-    Result<EngineRow> row = catalog.engines().tagged(tag.name, tag.tag, tag.sku);
-    if (row.ok()) list.engines.push_back(view_of(*row));
-  }
+  TRY(const std::vector<EngineRow> rows,
+      catalog.engines().of_tag(request.name, request.tag, request.sku));
+  for (const EngineRow& row : rows) list.engines.push_back(view_of(row));
   if (list.engines.empty())
     return Error{ErrorCode::not_found, "no engine '" + request.name + "@" + request.tag + "'" +
                                            (request.sku.empty() ? "" : " for " + request.sku)};
   return list;
 }
 
-Result<MissView> miss_of(Catalog& catalog, const Digest& key) {
-  MissView miss;
-  miss.key = key;
-  TRY(const auto result, catalog.results().lookup(key));
-  miss.present = result.has_value();
-  TRY(const ActionKey fields, catalog.results().find_action(key));
-  if (const std::string* sku = fields.find("sku")) miss.sku = *sku;
-  TRY(const auto nearest, catalog.results().nearest(fields));
-  if (!nearest) return miss;
-  miss.nearest = nearest->key;
-  for (const KeyDifference& d : nearest->differs)
-    miss.differs.push_back({d.field, d.wanted, d.had});
-  return miss;
-}
-
-}  // namespace
-
-Result<EngineList> find_engines(Catalog& catalog, const Core& core, const FindEngines& request) {
+Result<EngineList> named(Catalog& catalog, const FindEngines& request) {
   const auto limit = static_cast<int64_t>(std::clamp<uint32_t>(request.limit, 1, 1000));
-  if (request.name.starts_with("sha256:")) {
-    TRY(const EngineRow row, catalog.engines().find(request.name));
-    EngineList list;
-    if (wanted(row, request)) list.engines.push_back(view_of(row));
-    return list;
-  }
-  if (!request.tag.empty()) return tagged(catalog, request);
-  if (const auto job = core.view(request.name)) return of_job(catalog, *job, request);
-  TRY(const std::vector<EngineRow> rows, catalog.engines().list(request.name, limit));
+  TRY(std::vector<EngineRow> rows, catalog.engines().list(request.name, limit, request.sku));
   EngineList list;
-  for (const EngineRow& row : rows)
-    if (wanted(row, request)) list.engines.push_back(view_of(row));
+  for (const EngineRow& row : rows) list.engines.push_back(view_of(row));
+  if (rows.empty() && !request.sku.empty()) {
+    TRY(rows, catalog.engines().list(request.name, 1));
+  }
   if (rows.empty() && !request.name.empty())
     return Error{ErrorCode::not_found,
                  "no engine or job is named '" + request.name.substr(0, 80) + "'"};
   return list;
 }
 
-Result<WhyMissReply> why_miss(Catalog& catalog, const Core& core, const WhyMiss& request) {
+// What is there of a key; `nearest` is filled in later, for all keys at once.
+struct Wanted {
+  MissView view;
+  ActionKey key;
+};
+
+Result<Wanted> wanted_of(Catalog& catalog, const Digest& key) {
+  TRY(ActionKey fields, catalog.results().find_action(key));
+  Wanted wanted{{}, std::move(fields)};
+  wanted.view.key = key;
+  TRY(const auto result, catalog.results().lookup(key));
+  wanted.view.present = result.has_value();
+  if (const std::string* sku = wanted.key.find("sku")) wanted.view.sku = *sku;
+  return wanted;
+}
+
+Result<WhyMissReply> explained(Catalog& catalog, std::vector<Wanted> wanted) {
+  std::vector<ActionKey> keys;
+  for (const Wanted& w : wanted) keys.push_back(w.key);
+  TRY(const auto nearest, catalog.results().nearest(keys));
   WhyMissReply reply;
-  const auto job = core.view(request.subject);
-  if (!job) {
-    TRY(const Digest key, catalog.results().find_key(request.subject));
-    TRY(MissView miss, miss_of(catalog, key));
-    reply.misses.push_back(std::move(miss));
-    return reply;
-  }
-  for (const TargetView& target : job->targets) {
-    TRY(MissView miss, miss_of(catalog, target.key));
-    miss.sku = target.sku;
-    reply.misses.push_back(std::move(miss));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    MissView& view = wanted[i].view;
+    if (nearest[i]) {
+      view.nearest = nearest[i]->key;
+      for (const KeyDifference& d : nearest[i]->differs)
+        view.differs.push_back({d.field, d.wanted, d.had});
+    }
+    reply.misses.push_back(std::move(view));
   }
   return reply;
+}
+
+}  // namespace
+
+Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
+                                const FindEngines& request) {
+  if (request.name.starts_with("sha256:")) {
+    TRY(const EngineRow row, catalog.engines().find(request.name));
+    EngineList list;
+    if (request.sku.empty() || row.sku == request.sku) list.engines.push_back(view_of(row));
+    return list;
+  }
+  if (!request.tag.empty()) return tagged(catalog, request);
+  return job ? of_job(catalog, *job, request) : named(catalog, request);
+}
+
+Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
+                              const WhyMiss& request) {
+  std::vector<Wanted> wanted;
+  if (!job) {
+    TRY(const Digest key, catalog.results().find_key(request.subject));
+    TRY(Wanted one, wanted_of(catalog, key));
+    wanted.push_back(std::move(one));
+  }
+  for (const TargetView& target : job ? job->targets : std::vector<TargetView>()) {
+    TRY(Wanted one, wanted_of(catalog, target.key));
+    one.view.sku = target.sku;
+    wanted.push_back(std::move(one));
+  }
+  return explained(catalog, std::move(wanted));
 }
 
 }  // namespace enginery

@@ -1,17 +1,19 @@
 // What the catalog itself answers: which engines there are, and why a key was a miss.
-// Threads: free functions; the catalog is thread-safe, the core belongs to the caller's thread.
+// Threads: free functions; the catalog is thread-safe.
 #pragma once
 
 #include "cache/catalog.h"
-#include "coordinator/core/core.h"
+#include "schemas/messages.h"
 
 namespace enginery {
 
-// By submitted name, job id, or "sha256:" and at least 8 hex digits; newest first. not_found says
-// what was looked for.
-Result<EngineList> find_engines(Catalog& catalog, const Core& core, const FindEngines& request);
+// Engines by submitted name, job (which the caller has looked up), or "sha256:" and at least 8 hex
+// digits; newest first. not_found says what was looked for.
+Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
+                                const FindEngines& request);
 
-// For a key, or for each target of a job: the nearest stored action and the fields that differ.
-Result<WhyMissReply> why_miss(Catalog& catalog, const Core& core, const WhyMiss& request);
+// For a key, or for each target of the job: the nearest stored action and the fields that differ.
+Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
+                              const WhyMiss& request);
 
 }  // namespace enginery

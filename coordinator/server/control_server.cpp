@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "coordinator/core/queue.h"
-#include "coordinator/server/catalog_questions.h"
 #include "engine/base/log.h"
 
 namespace enginery {
@@ -34,6 +33,8 @@ ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore&
 
 Status ControlServer::open(const CoreOptions& options) {
   TRY(driver_, QueueDriver::open(store_, catalog_.clock(), options));
+  TRY(auto reader, Catalog::open_reader(catalog_));
+  questions_ = std::make_unique<CatalogReader>(std::move(reader), [this] { wake_.ring(); });
   for (const std::string& job : driver_->core().job_ids(false)) logs_.open_job(job);
   for (const std::string& job : driver_->core().job_ids(true)) logs_.end_job(job);
   deliver(driver_->flush());
@@ -46,7 +47,7 @@ void ControlServer::stop() {
 }
 
 milliseconds ControlServer::longest_wait() const {
-  const auto next = driver_->core().next_timer();
+  const auto next = driver_->next_timer();
   if (!next) return kMaxSleep;
   const auto left = std::chrono::ceil<milliseconds>(*next - catalog_.clock().monotonic());
   return std::clamp(left, milliseconds(0), kMaxSleep);
@@ -57,12 +58,13 @@ void ControlServer::run() {
     socket_.wait(longest_wait(), wake_);
     wake_.clear();
     for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
+    for (Reply& answer : questions_->take()) reply(answer.to, std::move(answer.body));
     for (int taken = 0; taken < kMaxBatch; ++taken) {
       std::optional<Incoming> in = socket_.receive();
       if (!in) break;
       handle(std::move(*in));
     }
-    const auto timer = driver_->core().next_timer();
+    const auto timer = driver_->next_timer();
     if (timer && *timer <= catalog_.clock().monotonic()) driver_->feed(TimerFired{});
     deliver(driver_->flush());
   }
@@ -75,25 +77,19 @@ struct ControlServer::Dispatch {
   Incoming& in;
 
   void operator()(const Hello& hello) { server.hello(in, hello); }
-  void operator()(const FindEngines& find) {
-    answer(find_engines(server.catalog_, server.driver_->core(), find));
-  }
-  void operator()(const WhyMiss& why) {
-    answer(why_miss(server.catalog_, server.driver_->core(), why));
-  }
+  void operator()(const FindEngines& find) { ask(find, find.name); }
+  void operator()(const WhyMiss& why) { ask(why, why.subject); }
   template <typename Other>
   void operator()(const Other&) {
     server.feed_request(std::move(in));
   }
 
  private:
-  template <typename Reply>
-  void answer(Result<Reply> result) {
+  template <typename Question>
+  void ask(const Question& question, const std::string& job) {
     const ReplyTo to{in.route, in.message.envelope.request};
-    if (result.ok())
-      server.reply(to, std::move(*result));
-    else
-      server.reply(to, ErrorReply{{result.error().code, result.error().message}});
+    if (!server.questions_->post({to, question, server.driver_->core().view(job)}))
+      log_debug("a question to the catalog was dropped: too many wait");
   }
 };
 
@@ -129,23 +125,33 @@ void ControlServer::feed_request(Incoming in) {
   if (const auto* sync = std::get_if<SyncRequest>(&in.message.envelope.body);
       sync != nullptr && Queue::problem_of(*sync) == nullptr)
     peers_.synced(sync->worker, sync->sku);
-  request.missing = missing_blobs(in.message.envelope.body);
+  Result<std::vector<Digest>> missing = missing_blobs(in.message.envelope.body);
+  if (!missing.ok()) return cannot_say(request.to, in.message.envelope.body, missing.error());
+  request.missing = std::move(*missing);
   request.body = std::move(in.message.envelope.body);
   driver_->feed(std::move(request));
 }
 
-std::vector<Digest> ControlServer::missing_blobs(const Body& body) {
-  std::vector<Digest> missing;
-  const auto check = [&](const Digest& digest) {
-    const Result<bool> there = has_blob(catalog_.blobs(), digest);
-    if (!there.ok() || !*there) missing.push_back(digest);
-  };
+// A disk that fails for a moment must not throw a finished step away: the worker hears nothing and
+// says the same again.
+void ControlServer::cannot_say(const ReplyTo& to, const Body& body, const Error& error) {
+  log_warning("blobs: " + error.message);
+  if (!std::holds_alternative<SyncRequest>(body))
+    reply(to, ErrorReply{{error.code, "blobs: " + error.message}});
+}
+
+Result<std::vector<Digest>> ControlServer::missing_blobs(const Body& body) {
+  std::vector<Digest> named, missing;
   if (const auto* submit = std::get_if<SubmitRequest>(&body)) {
-    check(submit->model);
-    for (const NamedBlob& input : submit->inputs) check(input.digest);
+    named.push_back(submit->model);
+    for (const NamedBlob& input : submit->inputs) named.push_back(input.digest);
   } else if (const auto* sync = std::get_if<SyncRequest>(&body)) {
     if (const auto* finished = std::get_if<Finished>(&sync->state))
-      for (const NamedBlob& output : finished->outcome.outputs) check(output.digest);
+      for (const NamedBlob& output : finished->outcome.outputs) named.push_back(output.digest);
+  }
+  for (const Digest& digest : named) {
+    TRY(const bool there, has_blob(catalog_.blobs(), digest));
+    if (!there) missing.push_back(digest);
   }
   return missing;
 }
@@ -154,6 +160,10 @@ void ControlServer::deliver(Outbox outbox) {
   for (const std::string& note : outbox.notes) log_info(note);
   for (const std::string& job : outbox.new_jobs) logs_.open_job(job);
   for (const RouteLog& route : outbox.log_routes) logs_.route(route.step, route.job, route.prefix);
+  for (const LeaseNote& lease : outbox.leases) {
+    logs_.lease(lease.step, lease.epoch);
+    if (lease.ended) logs_.end_step(lease.step);
+  }
   for (const std::string& job : outbox.ended_jobs) logs_.end_job(job);
   if (!outbox.ended_jobs.empty()) changed_();
   for (const SignTask& task : outbox.signing) signer_.post(task);

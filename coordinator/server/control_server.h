@@ -2,14 +2,15 @@
 //
 // Where: between ServerSocket and QueueDriver. It takes up to 256 waiting requests as one batch,
 // feeds them to the core, makes the batch durable as one transaction, and only then sends the
-// replies. What the catalog alone can answer (FindEngines, WhyMiss) it answers itself. Errors: a
-// request that the core refuses and a storage failure are ErrorReplies. Threads: run() is the
-// thread; stop() and the signer's answers come from others.
+// replies. What the catalog alone can answer (FindEngines, WhyMiss) a CatalogReader answers.
+// Errors: a request that the core refuses and a storage failure are ErrorReplies. Threads: run() is
+// the thread; stop() and the signer's answers come from others.
 #pragma once
 
 #include <atomic>
 
 #include "cache/catalog.h"
+#include "coordinator/server/catalog_reader.h"
 #include "coordinator/server/log_store.h"
 #include "coordinator/server/peers.h"
 #include "coordinator/server/queue_driver.h"
@@ -36,8 +37,10 @@ class ControlServer {
   void handle(Incoming in);
   void hello(const Incoming& in, const Hello& hello);
   void feed_request(Incoming in);
-  // Which of the blobs that a submit or a finished step names are not in the store.
-  std::vector<Digest> missing_blobs(const Body& body);
+  // Which of the blobs that a submit or a finished step names are not in the store. storage: the
+  // store cannot say.
+  Result<std::vector<Digest>> missing_blobs(const Body& body);
+  void cannot_say(const ReplyTo& to, const Body& body, const Error& error);
   // Carries out what follows from a durable batch.
   void deliver(Outbox outbox);
   void reply(const ReplyTo& to, Body body);
@@ -56,7 +59,8 @@ class ControlServer {
   std::unique_ptr<QueueDriver> driver_;
   Wake wake_;
   std::atomic<bool> stop_ = false;
-  Signer signer_;  // last: its thread rings the wake
+  std::unique_ptr<CatalogReader> questions_;
+  Signer signer_;  // after the wake, as questions_: their threads ring it
 };
 
 }  // namespace enginery

@@ -45,6 +45,24 @@ void LogStore::route(uint64_t step, const std::string& job, const std::string& p
   routes_[step].emplace(job, prefix);
 }
 
+void LogStore::lease(uint64_t step, uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  Lease& lease = leases_[step];
+  lease.last_epoch = std::max(lease.last_epoch, epoch);
+}
+
+void LogStore::end_step(uint64_t step) {
+  const std::lock_guard lock(mutex_);
+  if (const auto lease = leases_.find(step);
+      lease != leases_.end() && lease->second.prunes_since_end < 0)
+    lease->second.prunes_since_end = 0;
+}
+
+bool LogStore::has_lease(const StepRef& ref) const {
+  const auto lease = leases_.find(ref.step);
+  return lease != leases_.end() && ref.epoch >= 1 && ref.epoch <= lease->second.last_epoch;
+}
+
 // Which segments are there, after a restart.
 void LogStore::measure(const std::string& name, Job& job) {
   if (std::exchange(job.measured, true)) return;
@@ -101,6 +119,10 @@ Result<uint64_t> LogStore::append(const StepRef& ref, uint64_t offset, std::stri
   if (routes == routes_.end())
     return Error{ErrorCode::not_found,
                  "log of step " + std::to_string(ref.step) + ": nobody waits for this step"};
+  if (!has_lease(ref))
+    return Error{ErrorCode::not_found, "log of step " + std::to_string(ref.step) +
+                                           ": nobody was given the lease with epoch " +
+                                           std::to_string(ref.epoch)};
   TRY(const uint64_t have, received(ref));
   if (offset > have)
     return Error{ErrorCode::invalid_argument, "log of step " + std::to_string(ref.step) +

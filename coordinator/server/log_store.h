@@ -3,17 +3,27 @@
 // Where: workers append by lease over the bulk socket; people read by job and offset. On disk:
 // logs/<job>.0, .1, ... of 16 MiB each; of more than four the first and the newest three stay, so a
 // huge log keeps its head and tail. logs/leases/<step>-<epoch> holds how much of a lease's own text
-// has arrived, so that an append may be repeated. Threads: thread-safe.
+// has arrived, so that an append may be repeated. Only who was given a lease may append; prune()
+// drops what is old. Threads: thread-safe.
 #pragma once
+
+#include <chrono>
 
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
 
+#include "engine/base/clock.h"
 #include "schemas/messages.h"
 
 namespace enginery {
+
+// How long the logs of ended jobs stay: both limits count.
+struct LogRetention {
+  std::chrono::hours age{30 * 24};
+  size_t jobs = 10'000;
+};
 
 class LogStore {
  public:
@@ -28,15 +38,29 @@ class LogStore {
   // The step's lines are the job's too, each with the prefix.
   void route(uint64_t step, const std::string& job, const std::string& prefix);
 
+  // The step's leases up to `epoch` were given to workers; with the step's end the last lines may
+  // still come, until the second prune() after it.
+  void lease(uint64_t step, uint64_t epoch);
+  void end_step(uint64_t step);
+
   // Takes what is new of a lease's text that begins at `offset`; says where to go on.
-  // invalid_argument: a gap; not_found: no job waits for the step; storage: the disk is full.
+  // invalid_argument: a gap; not_found: no job waits for the step, or nobody was given this lease;
+  // storage: the disk is full.
   Result<uint64_t> append(const StepRef& ref, uint64_t offset, std::string_view text);
 
   // At most `length` bytes from offset on (later, where that part was dropped). not_found: no such
   // job.
   Result<LogChunk> read(const std::string& job, uint64_t offset, uint32_t length);
 
+  // Drops the logs of ended jobs beyond the limits (read() then has nothing to give) and what is
+  // kept of leases whose step has ended. `now` is wall time.
+  void prune(Nanoseconds now, const LogRetention& keep = {});
+
  private:
+  struct Lease {
+    uint64_t last_epoch = 0;
+    int prunes_since_end = -1;  // -1: the step goes on
+  };
   struct Job {
     bool ended = false;
     bool measured = false;                  // segments are known
@@ -46,12 +70,16 @@ class LogStore {
   void measure(const std::string& name, Job& job);
   std::filesystem::path segment_path(const std::string& job, uint64_t number) const;
   Result<uint64_t> received(const StepRef& ref);
+  bool has_lease(const StepRef& ref) const;
+  void forget_ended_leases();
+  void drop_logs(Nanoseconds now, const LogRetention& keep);
 
   std::filesystem::path folder_;
   uint64_t segment_bytes_;
   std::mutex mutex_;
   std::map<std::string, Job> jobs_;
   std::map<uint64_t, std::map<std::string, std::string>> routes_;  // step -> job -> prefix
+  std::map<uint64_t, Lease> leases_;                               // by step
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> received_;     // lease -> bytes
 };
 

@@ -1,7 +1,16 @@
 #include "coordinator/server/queue_driver.h"
 
+#include <algorithm>
+
 namespace enginery {
 namespace {
+
+constexpr Nanoseconds kFirstPause = std::chrono::milliseconds(100);
+constexpr Nanoseconds kLongestPause = std::chrono::seconds(5);
+
+LeaseNote note_of(const StepRow& step) {
+  return {step.id, step.epoch, step.state >= StepState::done};
+}
 
 template <typename T>
 void append(std::vector<T>& to, std::vector<T>& from) {
@@ -19,10 +28,17 @@ Result<std::unique_ptr<QueueDriver>> QueueDriver::open(QueueStore& store, const 
 
 Status QueueDriver::restart() {
   TRY(LoadedQueue queue, store_.load());
+  for (const auto& [id, step] : queue.steps)
+    if (!note_of(step).ended) outbox_.leases.push_back(note_of(step));
   core_ = std::make_unique<Core>(options_, std::move(queue));
   broken_ = false;
   take(core_->start(now()));
   return failure_;
+}
+
+Status QueueDriver::start_again() {
+  if (clock_.monotonic() >= start_at_) return restart();
+  return Error{ErrorCode::storage, "the last write failed; the next try comes in a moment"};
 }
 
 void QueueDriver::feed(CoreEvent event) {
@@ -30,7 +46,7 @@ void QueueDriver::feed(CoreEvent event) {
   if (const auto* request = std::get_if<Request>(&event);
       request != nullptr && !std::holds_alternative<SyncRequest>(request->body))
     pending_.push_back(request->to);
-  if (broken_ && failure_.ok()) failure_ = restart();
+  if (broken_ && failure_.ok()) failure_ = start_again();
   if (!failure_.ok()) return;
   take(core_->step(std::move(event), now()));
 }
@@ -69,6 +85,8 @@ Status QueueDriver::apply(const Effects& effects) {
     CHECK_OK(store_.apply(row));
     if (const auto* insert = std::get_if<InsertJob>(&row))
       outbox_.new_jobs.push_back(job_id(insert->job.number));
+    if (const auto* save = std::get_if<SaveStep>(&row))
+      outbox_.leases.push_back(note_of(save->step));
   }
   return {};
 }
@@ -76,12 +94,13 @@ Status QueueDriver::apply(const Effects& effects) {
 Outbox QueueDriver::flush() {
   if (failure_.ok() && begun_) failure_ = store_.commit();
   if (!failure_.ok()) return fail(failure_.error());
+  if (begun_) pause_ = {};  // the disk takes what is written
   begun_ = false;
   pending_.clear();
   return std::exchange(outbox_, {});
 }
 
-Outbox QueueDriver::fail(const Error& error) {
+Outbox QueueDriver::fail(Error error) {
   if (begun_) store_.roll_back();
   begun_ = false;
   broken_ = true;
@@ -89,7 +108,11 @@ Outbox QueueDriver::fail(const Error& error) {
   lookups_.clear();
   outbox_ = {};
   Outbox out;
-  out.notes.push_back("queue: " + error.message + "; starting again from what is stored");
+  if (clock_.monotonic() >= start_at_) {
+    out.notes.push_back("queue: " + error.message + "; starting again from what is stored");
+    start_at_ = clock_.monotonic() + pause_;
+    pause_ = std::clamp(pause_ * 2, kFirstPause, kLongestPause);
+  }
   for (const ReplyTo& to : pending_)
     out.replies.push_back({to, ErrorReply{{ErrorCode::storage, "queue: " + error.message}}});
   pending_.clear();

@@ -1,6 +1,7 @@
 // Carries out the core's effects against a store: all row changes of a batch of events are one
 // transaction, and only when it is durable do the replies leave. A storage failure throws the core
-// away and starts it again from the rows.
+// away and starts it again from the rows: at once, and while the failures go on after pauses that
+// double up to five seconds, because a full disk stays full and a queue takes long to load.
 //
 // Where: between the control socket's loop (control_server.cpp) and Core; the simulator has its own
 // driver, which crashes between any two effects. Threads: one thread at a time.
@@ -13,11 +14,18 @@
 
 namespace enginery {
 
+// What became of a step's lease, for the log store: only who holds one may append.
+struct LeaseNote {
+  uint64_t step = 0, epoch = 0;
+  bool ended = false;  // the step, and with it all its leases
+};
+
 // What is left to do once the batch is durable.
 struct Outbox {
   std::vector<Reply> replies;  // to requests of this batch, and to long polls that it ended
   std::vector<SignTask> signing;
   std::vector<RouteLog> log_routes;
+  std::vector<LeaseNote> leases;  // of steps, as the batch changed them
   std::vector<std::string> new_jobs, ended_jobs, notes;
 };
 
@@ -39,6 +47,10 @@ class QueueDriver {
   Outbox flush();
 
   const Core& core() const { return *core_; }
+  // When an event is due although nobody asks: a timer of the core, or the next try to start it.
+  std::optional<Nanoseconds> next_timer() const {
+    return broken_ ? std::optional(start_at_) : core_->next_timer();
+  }
 
   // For open(), which alone can make the key.
   QueueDriver(Opened, QueueStore& store, const Clock& clock, CoreOptions options)
@@ -47,10 +59,11 @@ class QueueDriver {
  private:
   Now now() const { return {clock_.monotonic(), clock_.wall_time()}; }
   Status restart();
+  Status start_again();
   void take(Effects effects);
   void collect(Effects effects);
   Status apply(const Effects& effects);
-  Outbox fail(const Error& error);
+  Outbox fail(Error error);  // by value: the failure is forgotten in it
 
   QueueStore& store_;
   const Clock& clock_;
@@ -59,6 +72,8 @@ class QueueDriver {
   bool begun_ = false;
   Status failure_;                // of this batch
   bool broken_ = false;           // the core does not match the rows: it must be started again
+  Nanoseconds start_at_{};        // not before this time
+  Nanoseconds pause_{};           // before the try after the next one
   std::vector<ReplyTo> pending_;  // requests of this batch, without Syncs
   std::deque<Lookup> lookups_;
   Outbox outbox_;

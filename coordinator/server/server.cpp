@@ -15,6 +15,7 @@ namespace enginery {
 struct Coordinator::Parts {
   std::optional<FolderLock> lock;
   std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<Catalog> reader;
   std::unique_ptr<BlobWriter> writer;
   std::unique_ptr<QueueStore> store;
   std::unique_ptr<LogStore> logs;
@@ -64,6 +65,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   if (!lock.ok()) return lock.error().within("coordinator");
   parts->lock.emplace(std::move(*lock));
   TRY(parts->catalog, Catalog::open(options.data));
+  TRY(parts->reader, Catalog::open_reader(*parts->catalog));
   TRY(parts->writer, BlobWriter::open(*parts->catalog->local_blobs()));
   TRY(parts->store, make_sqlite_store(*parts->catalog));
   TRY(const SigningKey key, load_key(options.data));
@@ -72,8 +74,9 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   const std::shared_ptr<void> context = make_zmq_context();
   TRY(parts->control_socket, ServerSocket::bind(context, listen, kMaxControlBytes));
   TRY(parts->bulk_socket, ServerSocket::bind(context, bulk_listen, kMaxBulkBytes));
-  parts->bulk = std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->writer,
-                                             *parts->logs, parts->peers);
+  parts->bulk =
+      std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->reader,
+                                   *parts->writer, *parts->logs, parts->peers);
   parts->control = std::make_unique<ControlServer>(
       *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, parts->peers, key,
       options.check_engine, parts->bulk_socket->address(),

@@ -177,7 +177,7 @@ void World::sign(SignTask task, uint64_t life) {
 }
 
 void World::arm_timer() {
-  const std::optional<Nanoseconds> next = driver_->core().next_timer();
+  const std::optional<Nanoseconds> next = driver_->next_timer();
   if (!next || (timer_at_ && *timer_at_ <= *next && *timer_at_ > now_)) return;
   timer_at_ = next;
   at(std::max(Nanoseconds(0), *next - now_) + Nanoseconds(1000),

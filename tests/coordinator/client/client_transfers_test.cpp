@@ -20,17 +20,77 @@ TEST_F(ClientTest, AnUploadGoesOnWhereAnEarlierOneStopped) {
   EXPECT_EQ(wire_.sent[1].chunk.size(), bytes.size() - 5000);
 }
 
-TEST_F(ClientTest, RefusesADownloadWhoseChunkOrWholeIsDamaged) {
+// The receiver hashes the whole; a coordinator that gave out damage is made to look at its copy.
+TEST_F(ClientTest, ADamagedDownloadIsRefusedAndTheCopyIsChecked) {
   const Bytes right(1000, 'x'), wrong(1000, 'y');
-  const auto download = [&](const Bytes& sent, const Digest& chunk) {
-    wire_.answer = [&, chunk](const Message&) {
-      return FakeLink::body(BlobChunk{sha256(right), 0, sent.size(), chunk}, sent);
+  std::vector<uint64_t> lengths;
+  const auto download = [&](const Bytes& sent, const Body& when_checked) {
+    lengths.clear();
+    wire_.answer = [&](const Message& request) {
+      lengths.push_back(std::get<GetBlob>(request.envelope.body).length);
+      if (lengths.back() != kUncheckedBytes) return FakeLink::body(when_checked);
+      return FakeLink::body(BlobChunk{sha256(right), 0, sent.size(), {}}, sent);
     };
     return client_->get_blob(sha256(right));
   };
-  EXPECT_TRUE(download(right, sha256(right)).ok());
-  EXPECT_FALSE(download(right, sha256(wrong)).ok());  // damaged on the way
-  EXPECT_FALSE(download(wrong, sha256(wrong)).ok());  // another blob altogether
+  EXPECT_EQ(*download(right, {}), right);
+  EXPECT_EQ(lengths, std::vector<uint64_t>{kUncheckedBytes});
+  const auto on_the_way = download(wrong, BlobChunk{});
+  ASSERT_FALSE(on_the_way.ok());
+  EXPECT_EQ(on_the_way.error().code, ErrorCode::corrupt_data);
+  EXPECT_EQ(lengths.size(), 2u);
+  const auto stored = download(wrong, ErrorReply{{ErrorCode::not_found, "was set aside"}});
+  ASSERT_FALSE(stored.ok());
+  EXPECT_EQ(stored.error().code, ErrorCode::not_found);
+}
+
+TEST_F(ClientTest, APartOfAnotherPlaceIsRefused) {
+  wire_.answer = [](const Message&) {
+    return FakeLink::body(BlobChunk{sha256("x"), 7, 8, {}}, Bytes(8, 'x'));
+  };
+  EXPECT_EQ(client_->get_blob(sha256("x")).error().code, ErrorCode::corrupt_data);
+  EXPECT_EQ(wire_.sent.size(), 1u);
+}
+
+TEST_F(ClientTest, SeveralChunksAreOnTheirWayAndMayArriveInAnyOrder) {
+  Bytes blob;
+  for (int i = 0; i < 20; ++i) blob += Bytes(kChunkBytes, static_cast<char>('a' + i));
+  blob += "end";
+  std::vector<Message> held;
+  size_t most = 0;
+  wire_.answer = [&](const Message& request) -> std::optional<Message> {
+    const auto& get = std::get<GetBlob>(request.envelope.body);
+    Message reply = FakeLink::body(BlobChunk{sha256(blob), get.offset, blob.size(), {}},
+                                   blob.substr(get.offset, kChunkBytes));
+    reply.envelope.request = request.envelope.request;
+    if (get.offset == 0) return reply;
+    held.push_back(std::move(reply));
+    most = std::max(most, held.size());
+    if (held.size() < 4 && get.offset + kChunkBytes < blob.size()) return std::nullopt;
+    for (auto late = held.rbegin(); late != held.rend(); ++late) wire_.replies.push_back(*late);
+    held.clear();
+    return std::nullopt;
+  };
+  EXPECT_EQ(*client_->get_blob(sha256(blob)), blob);
+  EXPECT_EQ(most, 4u);
+  EXPECT_EQ(wire_.sent.size(), 21u);
+}
+
+TEST_F(ClientTest, ALostChunkOfAnUploadIsSentAgainAndThoseBehindItToo) {
+  const Bytes blob(12 * kChunkBytes, 'x');
+  uint64_t have = 0;
+  bool lost = false;
+  wire_.answer = [&](const Message& request) -> std::optional<Message> {
+    if (std::holds_alternative<HasBlobs>(request.envelope.body))
+      return FakeLink::body(BlobStates{{{sha256(blob), false, 0, 0}}});
+    const auto& put = std::get<PutBlob>(request.envelope.body);
+    if (put.offset == 3 * kChunkBytes && !std::exchange(lost, true)) return std::nullopt;
+    if (put.offset == have) have += request.chunk.size();
+    return FakeLink::body(PutReply{have, have == blob.size()});
+  };
+  ASSERT_TRUE(client_->put_blob(as_bytes(blob)).ok());
+  EXPECT_EQ(have, blob.size());
+  EXPECT_LE(wire_.sent.size(), 30u);
 }
 
 TEST_F(ClientTest, AsksForManyBlobsInPages) {

@@ -115,6 +115,24 @@ TEST_F(ZmqLinkTest, IsUnavailableWhereNobodyListens) {
   EXPECT_EQ(beyond.error().code, ErrorCode::usage);
 }
 
+// A connection takes a millisecond; nobody sleeps a fixed time for it.
+TEST_F(ZmqLinkTest, AWaitEndsWhenWhatWasRefusedCanGoOut) {
+  std::vector<std::unique_ptr<Link>> links;
+  int refused = 0;
+  for (int i = 0; i < 10; ++i) {
+    links.push_back(must(make_zmq_dial()(address, kLimit)));
+    if (links.back()->send(message_of(ListJobs{})).ok()) continue;
+    ++refused;
+    const auto begin = steady_clock::now();
+    const auto nothing = links.back()->receive(milliseconds(20'000), -1);
+    ASSERT_TRUE(nothing.ok());
+    EXPECT_FALSE(*nothing);
+    EXPECT_LT(steady_clock::now() - begin, milliseconds(10'000));
+    EXPECT_TRUE(links.back()->send(message_of(ListJobs{})).ok());
+  }
+  EXPECT_GT(refused, 0) << "every connection was there at once";
+}
+
 // A tcp port is only found to be dead by asking it: sending says so at once.
 TEST_F(ZmqLinkTest, ASendWithoutAConnectionIsRefusedAtOnce) {
   const auto dead = make_zmq_dial()("tcp://127.0.0.1:1", kLimit);

@@ -24,7 +24,7 @@ void CoreHarness::flush() {
 void CoreHarness::pass(Nanoseconds time) {
   const Nanoseconds end = now_ + time;
   while (true) {
-    const std::optional<Nanoseconds> next = driver_->core().next_timer();
+    const std::optional<Nanoseconds> next = driver_->next_timer();
     if (!next || *next > end) break;
     now_ = std::max(now_, *next);
     driver_->feed(TimerFired{});

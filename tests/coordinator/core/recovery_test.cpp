@@ -68,6 +68,8 @@ TEST(Recovery, AFullDiskCostsTimeOnly) {
       if (happened % 5 == 0 && happened < 60) farm.store.fail_next(failures);
     });
     farm.store.fail_next(0);
+    farm.pass(seconds(6));  // the longest pause between two tries
+    walk(farm, [](int) {});
     const JobView end = farm.show(job);
     EXPECT_EQ(end.state, JobState::done) << failures;
     for (const StepView& step : end.steps) EXPECT_EQ(step.commits, 1u) << step.name;

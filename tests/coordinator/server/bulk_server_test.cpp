@@ -4,6 +4,8 @@
 #include <zmq.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "schemas/codec.h"
@@ -116,6 +118,21 @@ TEST(Bulk, RefusesABlobWhoseBytesHaveAnotherDigest) {
   const PutBlob beyond{sha256("x"), 10, 5, sha256(other)};
   EXPECT_EQ(std::get<ErrorReply>(exchange(*link, beyond, other)).fault.code,
             ErrorCode::invalid_argument);
+}
+
+TEST(Bulk, ADamagedCopyIsFoundByItsReceiverAndSetAside) {
+  Farm farm;
+  const auto client = farm.client();
+  const Bytes blob = large_blob(3'000'000);
+  const Digest digest = must(client->put_blob(as_bytes(blob)));
+  const auto file =
+      farm.options().data / "sha256" / digest.hex().substr(0, 2) / digest.hex().substr(2);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(2'000'000).put('?');
+  EXPECT_EQ(client->get_blob(digest).error().code, ErrorCode::corrupt_data);
+  EXPECT_EQ(client->get_blob(digest).error().code, ErrorCode::not_found);
+  EXPECT_EQ(must(client->put_blob(as_bytes(blob))), digest);
+  EXPECT_EQ(must(client->get_blob(digest)), blob);
 }
 
 TEST(Bulk, AnswersARequestOfTheOtherSocketWithAnError) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cache/memory_blob_store.h"
+#include "coordinator/core/core.h"
 #include "tests/coordinator/farm_fixture.h"
 #include "tests/coordinator/still_clock.h"
 
@@ -46,7 +47,7 @@ struct CatalogQuestionsTest : testing::Test {
   Result<EngineList> find(const FindEngines& request) {
     Core core({}, queue);
     core.start({});
-    return find_engines(*catalog, core, request);
+    return find_engines(*catalog, core.view(request.name), request);
   }
   std::vector<Digest> found(const FindEngines& request) {
     std::vector<Digest> digests;
@@ -61,7 +62,7 @@ struct CatalogQuestionsTest : testing::Test {
   Result<WhyMissReply> why(const std::string& subject) {
     Core core({}, queue);
     core.start({});
-    return why_miss(*catalog, core, {subject});
+    return why_miss(*catalog, core.view(subject), {subject});
   }
 };
 
@@ -74,6 +75,15 @@ TEST_F(CatalogQuestionsTest, ANameHasItsNewestEngineFirst) {
   EXPECT_EQ(found({"net", "", "x", 10}), Digests{old});
   EXPECT_EQ(found({"net", "", "", 1}), Digests{newest});
   EXPECT_EQ(found({"", "", "", 10}), (Digests{newest, other, old}));  // everything
+}
+
+// The newest 1000 of a name are not all that there is: a SKU that is rarely built has its own.
+TEST_F(CatalogQuestionsTest, ASkuThatIsRarelyBuiltIsFoundBehindManyOthers) {
+  const Digest rare = add_engine("net", "rare", "1");
+  for (int i = 0; i < 20; ++i) add_engine("net", "often", "often " + std::to_string(i));
+  EXPECT_EQ(found({"net", "", "rare", 10}), Digests{rare});
+  EXPECT_TRUE(found({"net", "", "never", 10}).empty());
+  EXPECT_EQ(refused({"unknown", "", "rare", 10}), ErrorCode::not_found);
 }
 
 TEST_F(CatalogQuestionsTest, ALimitOfNothingIsOne) {

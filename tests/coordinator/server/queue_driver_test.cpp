@@ -65,6 +65,7 @@ TEST_F(QueueDriverTest, AFullDiskRefusesEveryRequestOfTheBatchButSyncs) {
   std::vector<uint64_t> refused;
   for (const Reply& reply : outbox.replies) {
     EXPECT_EQ(std::get<ErrorReply>(reply.body).fault.code, ErrorCode::storage);
+    EXPECT_NE(std::get<ErrorReply>(reply.body).fault.message.find("no space"), std::string::npos);
     refused.push_back(reply.to.request.low);
   }
   EXPECT_EQ(refused, (std::vector<uint64_t>{1, 3}));
@@ -91,10 +92,48 @@ TEST_F(QueueDriverTest, GoesOnWhenTheDiskHasRoomAgain) {
   for (uint64_t id = 1; id <= 3; ++id) {
     submit(id);
     EXPECT_TRUE(std::holds_alternative<ErrorReply>(driver->flush().replies.at(0).body)) << id;
+    clock.now = std::max(clock.now, driver->next_timer().value());
   }
   submit(4);
   EXPECT_TRUE(std::holds_alternative<JobReply>(driver->flush().replies.at(0).body));
   EXPECT_EQ(store.violation(), "");
+}
+
+// A queue of many jobs takes long to load, and a disk that is full stays full.
+TEST_F(QueueDriverTest, WhileTheDiskStaysFullTheQueueIsLoadedNowAndThenOnly) {
+  constexpr int kFailures = 1000;
+  store.fail_next(kFailures);
+  int notes = 0;
+  for (uint64_t id = 1; id <= 600; ++id) {  // a minute, ten requests a second
+    submit(id);
+    const Outbox outbox = driver->flush();
+    EXPECT_TRUE(std::holds_alternative<ErrorReply>(outbox.replies.at(0).body)) << id;
+    notes += static_cast<int>(outbox.notes.size());
+    clock.now += std::chrono::milliseconds(100);
+  }
+  EXPECT_LE(notes, 20);
+  EXPECT_GE(notes, 10);
+  store.fail_next(0);
+  clock.now = driver->next_timer().value();
+  submit(1000);
+  EXPECT_TRUE(std::holds_alternative<JobReply>(driver->flush().replies.at(0).body));
+}
+
+TEST_F(QueueDriverTest, SaysWhoHoldsALeaseAndWhenAStepEnds) {
+  submit(1);
+  const Outbox made = driver->flush();
+  ASSERT_EQ(made.leases.size(), 1u);
+  EXPECT_EQ(made.leases[0].epoch, 0u);
+  EXPECT_FALSE(made.leases[0].ended);
+  sync(2);
+  const Outbox given = driver->flush();
+  ASSERT_FALSE(given.leases.empty());
+  EXPECT_EQ(given.leases.back().step, made.leases[0].step);
+  EXPECT_EQ(given.leases.back().epoch, 1u);
+  feed(CancelJob{"j1"}, 3);
+  const Outbox ended = driver->flush();
+  ASSERT_FALSE(ended.leases.empty());
+  EXPECT_TRUE(ended.leases.back().ended);
 }
 
 TEST_F(QueueDriverTest, AnEmptyFlushSaysNothing) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+
 #include "cache/catalog.h"
 #include "cache/verify.h"
 #include "engine/base/signed_file.h"
@@ -342,6 +346,50 @@ TEST(Server, IsUnavailableAtOnceWhereNobodyListens) {
   ASSERT_FALSE(client.ok());
   EXPECT_EQ(client.error().code, ErrorCode::unavailable);
   EXPECT_NE(client.error().message.find("enginery up"), std::string::npos);
+}
+
+// The blob folder fails (here: it is away) at the moment at which a step is reported as finished.
+TEST(Server, AStoreThatCannotSayLosesNoFinishedStep) {
+  namespace fs = std::filesystem;
+  Farm farm;
+  const fs::path folder = farm.options().data / "sha256", away = farm.options().data / "away";
+  std::atomic<int> finished = 0;
+  const FakeWorker worker(farm, "w", "x", [&](Client& client, const RunStep& run) {
+    Result<Outcome> outcome = pretend(client, run);
+    if (outcome.ok() && run.kind == "tune") {
+      const Bytes large(200'000, 't');  // a file, as a plan is one
+      outcome->outputs.front().digest = must(client.put_blob(as_bytes(large)));
+      outcome->outputs.front().size_bytes = large.size();
+      if (finished++ == 0) fs::rename(folder, away);
+    }
+    return outcome;
+  });
+  const auto client = farm.client();
+  wait_for_sku(*client, 1);
+  const JobView job = submit(*client, "model", make_submit("model", {"x"}));
+  while (finished == 0) std::this_thread::sleep_for(milliseconds(10));
+  std::this_thread::sleep_for(milliseconds(300));
+  fs::rename(away, folder);
+  const Result<JobView> end = wait_for_end(*client, job.id);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->state, JobState::done);
+  EXPECT_EQ(finished, 1) << "the step was thrown away and run again";
+}
+
+// A command connects and asks; nothing on that way sleeps a fixed time.
+TEST(Server, ConnectingAndAskingTakesMilliseconds) {
+  Farm farm;
+  std::vector<std::chrono::steady_clock::duration> times;
+  for (int i = 0; i < 9; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto client = farm.client();
+    ASSERT_NE(client, nullptr);
+    ASSERT_TRUE(client->skus().ok());
+    ASSERT_TRUE(client->has_blobs({sha256("x")}).ok());  // the other socket
+    times.push_back(std::chrono::steady_clock::now() - begin);
+  }
+  std::sort(times.begin(), times.end());
+  EXPECT_LT(times[4], milliseconds(40)) << "two sleeps of 50 ms were on this way";
 }
 
 }  // namespace
