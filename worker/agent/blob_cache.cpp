@@ -1,8 +1,12 @@
 #include "worker/agent/blob_cache.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 
+#include "cache/file_ops.h"
 #include "engine/base/file.h"
+#include "worker/agent/file_transfer.h"
 
 namespace enginery {
 
@@ -13,10 +17,8 @@ Result<fs::path> BlobCache::fetch(FarmConnection& farm, const Digest& digest,
   const fs::path file = folder_ / digest.hex();
   TRY(bool here, has(file, digest));
   if (!here) {
-    TRY(const Bytes bytes,
-        farm.call([&](Client& client) { return client.get_blob(digest, progress); }));
     CHECK_OK(make_folder(folder_));
-    CHECK_OK(write_file(file, bytes, 0444));
+    CHECK_OK(download_file(farm, digest, file, progress));
   }
   std::error_code ignored;  // only the order of removal depends on it
   fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);
@@ -27,10 +29,12 @@ Result<fs::path> BlobCache::fetch(FarmConnection& farm, const Digest& digest,
 
 // A damaged copy is dropped and fetched again.
 Result<bool> BlobCache::has(const fs::path& file, const Digest& digest) const {
-  auto bytes = read_file(file);
-  if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) return false;
-  if (!bytes.ok()) return bytes.error().within("blob cache");
-  if (sha256(*bytes) == digest) return true;
+  const Result<Descriptor> descriptor = open_file(file, O_RDONLY);
+  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return false;
+  if (!descriptor.ok()) return descriptor.error().within("blob cache");
+  const Result<HashedFile> found = hash_file(descriptor->get(), file);
+  if (!found.ok()) return found.error().within("blob cache");
+  if (found->digest == digest) return true;
   std::error_code ignored;
   fs::remove(file, ignored);
   return false;

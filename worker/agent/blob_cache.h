@@ -17,7 +17,7 @@ class BlobCache {
   // What is fetched from now on stays until the next call of this.
   void begin_step() { in_use_.clear(); }
 
-  // The blob's file, checked against its digest; downloaded in checked chunks where it is not here.
+  // The blob's file, checked against its digest; downloaded where it is not here.
   // Errors: not_found, corrupt_data (the farm's copy), storage, cancelled.
   Result<std::filesystem::path> fetch(FarmConnection& farm, const Digest& digest,
                                       const TransferProgress& progress);

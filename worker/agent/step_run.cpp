@@ -5,6 +5,8 @@
 #include "engine/options/target_options.h"
 #include "pipeline/result.h"
 #include "pipeline/step.h"
+#include "worker/agent/file_transfer.h"
+#include "worker/agent/step_questions.h"
 #include "worker/agent/step_uploads.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/timing/farm_timing_store.h"
@@ -84,7 +86,7 @@ Outcome StepRun::execute() {
   FarmConnection farm(settings_.farm, [this] { return cancelled(); });
   auto request = prepare(farm);
   if (!request.ok()) return failed_transfer(request.error());
-  auto outcome = run_runners(farm, *request);
+  auto outcome = run_runners(*request);
   if (!outcome.ok()) return failed_outcome(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
     if (const Status sent = upload(farm, *outcome); !sent.ok())
@@ -137,19 +139,15 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   return request;
 }
 
-std::vector<TimingEntry> StepRun::known_timings(FarmConnection& farm, const Digest& device) {
-  auto entries = farm.call([&](Client& client) { return client.get_timings(device, {}); });
-  if (entries.ok()) return std::move(*entries);
-  log_warning("the farm's timings could not be read, all will be measured: " +
-              entries.error().message);
-  return {};
-}
-
-Result<Outcome> StepRun::run_runners(FarmConnection& farm, const RunnerRequest& request) {
+Result<Outcome> StepRun::run_runners(const RunnerRequest& request) {
   TRY(const BuildOptions options, parse_options(request.options));
   StepUploads uploads(settings_.farm, run_.ref, [this] { return cancelled(); });
-  FarmTimingStore timings([&](const Digest& device) { return known_timings(farm, device); },
-                          [&](const RunnerTiming& timing) { uploads.timing(timing); });
+  StepQuestions questions(settings_.farm, [this] { return cancelled(); });
+  FarmTimingStore timings(
+      [&](const Digest& device, const Digest& problem) {
+        return questions.known_timings(device, problem);
+      },
+      [&](const RunnerTiming& timing) { uploads.timing(timing); });
   const RunnerCommand command{
       settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
   set_progress({doing(run_.kind, settings_.steps), 0, 0});
@@ -169,15 +167,14 @@ Result<Outcome> StepRun::run_runners(FarmConnection& farm, const RunnerRequest& 
 
 Status StepRun::upload(FarmConnection& farm, const Outcome& outcome) {
   for (const NamedBlob& output : outcome.outputs) {
-    TRY(const Bytes bytes, read_file(settings_.folder / output.name));
     const auto transfer = [&](uint64_t done, uint64_t total) {
       set_progress({"uploading", done, total});
     };
-    TRY(const Digest digest,
-        farm.call([&](Client& client) { return client.put_blob(as_bytes(bytes), transfer); }));
-    if (digest != output.digest)
+    const Status sent = upload_file(farm, output.digest, settings_.folder / output.name, transfer);
+    if (!sent.ok() && sent.error().code == ErrorCode::corrupt_data)
       return Error{ErrorCode::storage,
                    "the output '" + output.name + "' changed on this worker's disk"};
+    if (!sent.ok()) return sent.error();
   }
   return {};
 }

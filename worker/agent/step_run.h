@@ -50,9 +50,8 @@ class StepRun {
   void work();
   Outcome execute();
   Result<RunnerRequest> prepare(FarmConnection& farm);
-  Result<Outcome> run_runners(FarmConnection& farm, const RunnerRequest& request);
+  Result<Outcome> run_runners(const RunnerRequest& request);
   Status upload(FarmConnection& farm, const Outcome& outcome);
-  std::vector<TimingEntry> known_timings(FarmConnection& farm, const Digest& device);
   bool cancelled() const { return cancel_as_ != OutcomeKind::succeeded; }
   void set_progress(Progress progress);
 

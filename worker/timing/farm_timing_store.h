@@ -1,6 +1,6 @@
-// The agent's TimingStore for one step: asks the farm once for the timings of the device, and hands
-// each new one on at once, so that a runner that dies has lost nothing and the next one knows what
-// it measured, coordinator or not. Thread-safe.
+// The agent's TimingStore for one step: asks the farm for the timings of each problem when the
+// tuner first comes to it, and hands each new one on at once, so that a runner that dies has lost
+// nothing and the next one knows what it measured, coordinator or not. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -13,22 +13,24 @@ namespace enginery {
 
 class FarmTimingStore final : public TimingStore {
  public:
-  using Fetch = std::function<std::vector<TimingEntry>(const Digest& device)>;
+  using Fetch =
+      std::function<std::vector<TimingEntry>(const Digest& device, const Digest& problem)>;
   using Send = std::function<void(const RunnerTiming&)>;
-  // `fetch` reads what the farm knows of a device, once; `send` hands on what is measured.
+  // `fetch` reads what the farm knows of a problem on a device, once; `send` hands on what is
+  // measured.
   FarmTimingStore(Fetch fetch, Send send) : fetch_(std::move(fetch)), send_(std::move(send)) {}
 
   Result<std::vector<Timing>> find(const std::string& device, const std::string& problem) override;
   Status put(const std::string& device, const std::string& problem, const Timing& timing) override;
 
  private:
-  using Problems = std::map<Digest, std::map<std::string, Timing>>;  // by problem, then tactic
-  Problems& device_locked(const std::string& device);
+  using Tactics = std::map<std::string, Timing>;  // by tactic
+  Tactics& problem_locked(const std::string& device, const std::string& problem);
 
   const Fetch fetch_;
   const Send send_;
   std::mutex mutex_;
-  std::map<std::string, Problems> devices_;
+  std::map<std::pair<std::string, std::string>, Tactics> known_;  // by device and problem
 };
 
 }  // namespace enginery

@@ -39,7 +39,7 @@ class OnFarm final : public TimingStoreUnderTest {
   TimingStore& store() override { return store_; }
 
  private:
-  FarmTimingStore store_{[](const Digest&) { return std::vector<TimingEntry>(); },
+  FarmTimingStore store_{[](const Digest&, const Digest&) { return std::vector<TimingEntry>(); },
                          [](const RunnerTiming&) {}};
 };
 
