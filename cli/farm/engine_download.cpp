@@ -51,6 +51,23 @@ EngineQuery parse_engine_query(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1), {}};
 }
 
+Result<std::vector<EngineView>> find_candidates(Client& client, const EngineQuery& query) {
+  constexpr uint32_t kMost = 1000;
+  std::vector<EngineView> candidates;
+  for (const std::string& sku : query.skus) {
+    auto of_sku = client.find_engines({query.name, query.tag, sku, kMost});
+    if (!of_sku.ok() && of_sku.error().code != ErrorCode::not_found) return of_sku.error();
+    if (of_sku.ok()) candidates.insert(candidates.end(), of_sku->begin(), of_sku->end());
+  }
+  auto others = client.find_engines({query.name, query.tag, "", kMost});
+  if (!others.ok() && candidates.empty()) return others.error();
+  for (EngineView& engine : others.ok() ? *others : std::vector<EngineView>()) {
+    if (std::find(query.skus.begin(), query.skus.end(), engine.sku) == query.skus.end())
+      candidates.push_back(std::move(engine));
+  }
+  return candidates;
+}
+
 Result<EngineChoice> choose_engine(const EngineQuery& query,
                                    const std::vector<EngineView>& candidates) {
   const std::string name = query.name + (query.tag.empty() ? "" : "@" + query.tag);

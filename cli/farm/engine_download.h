@@ -20,6 +20,11 @@ struct EngineQuery {
 // Splits NAME[@TAG]; `skus` stays empty. A digest has no tag.
 EngineQuery parse_engine_query(const std::string& text);
 
+// What the farm has for the query: the engines of each of its SKUs, asked for by SKU because the
+// newest of a name may all be of another one, then those of others. Errors: of the client;
+// not_found: no such name.
+Result<std::vector<EngineView>> find_candidates(Client& client, const EngineQuery& query);
+
 struct EngineChoice {
   EngineView engine;
   std::vector<std::string> reasons;  // one sentence for every candidate, the chosen one first

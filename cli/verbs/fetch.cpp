@@ -66,7 +66,7 @@ class FetchCommand final : public Command {
   }
 
   Result<EngineChoice> choose(Client& client, const EngineQuery& query) const {
-    TRY(const auto candidates, client.find_engines({query.name, query.tag, "", 1000}));
+    TRY(const auto candidates, find_candidates(client, query));
     return choose_engine(query, candidates);
   }
 
@@ -80,8 +80,8 @@ class FetchCommand final : public Command {
     if (!path) return ExitCode::ok;
     if (engine.provisional)
       console.note(
-          "this engine is untuned (provisional); it is replaced once a worker of that device "
-          "joins");
+          "this engine is untuned (provisional); once a worker of that device is there, submit "
+          "the model again for a tuned one");
     if (json_) {
       print_json(console, {{"schema", "enginery.fetch/1"},
                            {"name", valid_utf8(engine.name)},

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/fake_coordinator.h"
+
 namespace enginery {
 namespace {
 
@@ -62,6 +64,23 @@ TEST(ChooseEngine, SaysWhyEachOtherCandidateWasNotTaken) {
   EXPECT_TRUE(choice->reasons[1].ends_with("for cpu-avx2 is older"));
   EXPECT_TRUE(choice->reasons[2].ends_with("runs here too, but cpu-avx2 comes first"));
   EXPECT_TRUE(choice->reasons[3].ends_with("for h200 is for another device"));
+}
+
+// A farm whose newest engines of the name are all of another SKU.
+TEST(FindCandidates, AsksForEachSkuThatTheMachineRuns) {
+  std::vector<std::string> asked;
+  const auto client = client_of([&](const Body& request) -> Body {
+    const auto& find = std::get<FindEngines>(request);
+    asked.push_back(find.sku);
+    if (find.sku == "cpu-avx2") return EngineList{{engine("net", "cpu-avx2")}};
+    if (find.sku.empty()) return EngineList{{engine("net", "p4"), engine("net", "h200")}};
+    return ErrorReply{{ErrorCode::not_found, "no engine 'net' for " + find.sku}};
+  });
+  const auto found = find_candidates(*client, {"net", "", {"cpu-avx512", "cpu-avx2"}});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->size(), 3u);
+  EXPECT_EQ(found->front().sku, "cpu-avx2");
+  EXPECT_EQ(asked, (std::vector<std::string>{"cpu-avx512", "cpu-avx2", ""}));
 }
 
 }  // namespace
