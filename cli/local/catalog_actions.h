@@ -21,6 +21,9 @@ struct CatalogArguments {
   std::optional<int64_t> limit;    // ls: most engines listed
   std::optional<int64_t> rehash;   // verify: most blobs hashed again; nothing: all
   bool repair = false, json = false;
+  std::optional<int64_t> keep,
+      grace_hours;       // gc: engines of a kind that stay; no younger blob goes
+  bool dry_run = false;  // gc: only say what would go
 };
 
 // Each prints what it did and returns the exit code. Errors: usage (too many or too few words),
@@ -40,5 +43,8 @@ Result<ExitCode> catalog_unpin(Catalog& catalog, const CatalogArguments& argumen
                                Console& console);
 // ENGINE TAG: `fetch NAME@TAG` finds it.
 Result<ExitCode> catalog_tag(Catalog& catalog, const CatalogArguments& arguments, Console& console);
+
+// Removes what nobody needs: cache/gc.h.
+Result<ExitCode> catalog_gc(Catalog& catalog, const CatalogArguments& arguments, Console& console);
 
 }  // namespace enginery

@@ -14,13 +14,14 @@ struct Action {
 
 std::vector<Action> actions() {
   return {{"ls", catalog_ls},   {"show", catalog_show},   {"verify", catalog_verify},
-          {"pin", catalog_pin}, {"unpin", catalog_unpin}, {"tag", catalog_tag}};
+          {"pin", catalog_pin}, {"unpin", catalog_unpin}, {"tag", catalog_tag},
+          {"gc", catalog_gc}};
 }
 
 class CatalogCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("ACTION", action_, "ls, show, verify, pin, unpin or tag");
+    options.positional("ACTION", action_, "ls, show, verify, pin, unpin, tag or gc");
     options.positionals("ARGUMENT", arguments_.words, "what the action works on",
                         Presence::optional);
     options.text(
@@ -33,6 +34,11 @@ class CatalogCommand final : public Command {
     options.flag("--repair", arguments_.repair,
                  "verify: move damaged blobs aside and forget the results that need them");
     options.text("--reason", arguments_.reason, "TEXT", "pin: why");
+    options.flag("--dry-run", arguments_.dry_run, "gc: only say what would go");
+    options.number("--keep", arguments_.keep, {0, 1'000'000}, "N",
+                   "gc: engines of each model, SKU and toolchain that stay (default: 3)");
+    options.number("--grace", arguments_.grace_hours, {0, 1'000'000}, "HOURS",
+                   "gc: nothing younger goes (default: 24)");
     options.flag("--json", arguments_.json, "print JSON (enginery.catalog/1 and others)");
     place_.declare(options);
     options.about(
@@ -43,7 +49,10 @@ class CatalogCommand final : public Command {
         "exit code 1 when something is wrong\n"
         "  catalog pin|unpin ENGINE     protect an engine from garbage collection\n"
         "  catalog tag ENGINE TAG       ENGINE is a name or sha256: and at least 8 hex digits; "
-        "fetch finds it as NAME@TAG");
+        "fetch finds it as NAME@TAG\n"
+        "  catalog gc [--dry-run]       remove what is neither pinned, tagged, among the newest "
+        "nor "
+        "needed by a running job; says what would have to be made again");
   }
 
   Result<ExitCode> run(Session& session) override {

@@ -148,5 +148,29 @@ TEST_F(CatalogActions, TheWrongNumberOfWordsIsUsage) {
   EXPECT_EQ(error(catalog_tag, {{"a"}}), ErrorCode::usage);
 }
 
+TEST_F(CatalogActions, GcSaysWhatItWouldFreeAndThenFreesIt) {
+  CatalogArguments arguments;
+  arguments.keep = 0;
+  arguments.grace_hours = 0;
+  arguments.dry_run = true;
+  const Json nothing = json(catalog_gc, arguments);  // small and young
+  EXPECT_EQ(nothing["schema"], "enginery.catalog.gc/1");
+  EXPECT_EQ(nothing["blobs"], 2);
+  EXPECT_TRUE(nothing["dropped"].empty());
+  const Bytes large(200'000, 'x');
+  EXPECT_TRUE(catalog_->blobs().put(as_bytes(large)).ok());
+  const Json planned = json(catalog_gc, arguments);
+  EXPECT_EQ(planned["dry_run"], true);
+  EXPECT_EQ(planned["bytes_freed"], 200'000);
+  ASSERT_EQ(planned["dropped"].size(), 1u);
+  EXPECT_EQ(planned["dropped"][0]["blob"], sha256(large).text());
+  EXPECT_EQ(printed(catalog_gc, arguments).substr(0, 10), "would free");
+  arguments.dry_run = false;
+  EXPECT_EQ(printed(catalog_gc, arguments).substr(0, 5), "freed");
+  EXPECT_FALSE(*has_blob(catalog_->blobs(), sha256(large)));
+  arguments.words = {"net"};
+  EXPECT_EQ(error(catalog_gc, arguments), ErrorCode::usage);
+}
+
 }  // namespace
 }  // namespace enginery
