@@ -10,9 +10,9 @@ namespace enginery {
 namespace {
 
 // A run takes microseconds or a second: kEnoughRuns at least, unless they would pass kMaxUs; then
-// fewer, but kMinRuns.
-constexpr int kWarmUp = 5, kMinRuns = 5, kEnoughRuns = 20, kMaxRuns = 300;
-constexpr double kBudgetUs = 0.7e6, kMaxUs = 2e6;
+// fewer, but kMinRuns. The same holds for the rounds over all layers. Warming up ends at kWarmUpUs.
+constexpr int kWarmUp = 5, kMinRuns = 3, kEnoughRuns = 20, kMaxRuns = 300;
+constexpr double kWarmUpUs = 0.3e6, kBudgetUs = 0.7e6, kMaxUs = 2e6;
 
 double now_us(const Clock& clock) {
   return std::chrono::duration<double, std::micro>(clock.monotonic()).count();
@@ -26,12 +26,22 @@ Result<double> median_of_runs(const Clock& clock, F&& once) {
   const double start = now_us(clock);
   for (int i = 0; i < kMaxRuns + kWarmUp; ++i) {
     TRY(const double us, once());
-    if (i >= kWarmUp) samples.push_back(us);
     const double spent = now_us(clock) - start;
+    if (i >= kWarmUp || spent > kWarmUpUs) samples.push_back(us);
     if (samples.size() >= kEnoughRuns && spent > kBudgetUs) break;
     if (samples.size() >= kMinRuns && spent > kMaxUs) break;
   }
   return median(std::move(samples));
+}
+
+// How often every layer is measured. Short layers are repeated up to what the instrument resolves,
+// so a round takes longer than a run where there are many of them.
+int layer_rounds(const Program& program, double run_us) {
+  const Measurer* measurer = program.device().measurer();
+  const double shortest_us = measurer ? measurer->min_resolvable_us() : 0;
+  const double layers = static_cast<double>(program.plan().steps.size());
+  const double round_us = std::max({run_us, layers * shortest_us, 1.0});
+  return std::clamp(static_cast<int>(kMaxUs / round_us), kMinRuns, kEnoughRuns);
 }
 
 }  // namespace
@@ -63,8 +73,7 @@ Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Targ
         return now_us(clock) - start;
       }));
   TRY(out.device_median_us, median_of_runs(clock, [&] { return execution->time_us(); }));
-  const int rounds = static_cast<int>(kMaxUs / std::max(out.device_median_us, 1.0));
-  TRY(out.step_us, execution->profile(std::clamp(rounds, kMinRuns, kEnoughRuns)));
+  TRY(out.step_us, execution->profile(layer_rounds(*program, out.device_median_us)));
   return out;
 }
 
