@@ -5,6 +5,8 @@
 #include <optional>
 #include <random>
 
+#include "engine/graph/run_graph.h"
+
 namespace enginery {
 namespace {
 
@@ -136,22 +138,22 @@ class DecidedRun {
       : graph_(graph),
         bar_(bar),
         varies_(varying(graph)),
-        values_(static_cast<size_t>(graph.value_count())) {
-    for (const auto& readers : graph.users()) readers_left_.push_back(readers.size());
-  }
+        values_(static_cast<size_t>(graph.value_count())),
+        order_(graph.needed_order()),
+        readers_left_(reader_counts(graph, order_)) {}
 
   Result<std::vector<DecidedValue>> run(const std::vector<Tensor>& inputs) {
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
       if (const Tensor* t = graph_.constant(v)) of(v).worlds = {*t};
     }
     for (size_t i = 0; i < inputs.size(); ++i) of(graph_.inputs()[i]).worlds = {inputs[i]};
-    for (const NodeId id : graph_.topological_order()) {
+    for (const NodeId id : order_) {
       const Node& node = graph_.node(id);
       if (Status done = run_node(node, id); !done.ok()) {
         return done.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) +
                                    ")");
       }
-      drop_inputs(node);
+      drop_read(node);
     }
     std::vector<DecidedValue> out;
     for (const ValueId v : graph_.outputs()) out.push_back(of(v));
@@ -161,11 +163,14 @@ class DecidedRun {
  private:
   DecidedValue& of(ValueId v) { return values_[static_cast<size_t>(v)]; }
 
-  // A value goes after its last reader, so that large models fit.
-  void drop_inputs(const Node& node) {
+  // A value goes after its last reader, so that large models fit; one without readers at once.
+  void drop_read(const Node& node) {
     for (const ValueId v : node.inputs) {
       if (v != kNoValue && --readers_left_[static_cast<size_t>(v)] == 0 && !graph_.is_output(v))
         of(v) = {};
+    }
+    for (const ValueId v : node.outputs) {
+      if (readers_left_[static_cast<size_t>(v)] == 0 && !graph_.is_output(v)) of(v) = {};
     }
   }
 
@@ -286,6 +291,7 @@ class DecidedRun {
   const double bar_;
   const std::vector<bool> varies_;
   std::vector<DecidedValue> values_;
+  const std::vector<NodeId> order_;
   std::vector<size_t> readers_left_;
 };
 

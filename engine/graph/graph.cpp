@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/graph/late_constants.h"
+
 namespace enginery {
 
 std::string Graph::unique_name(std::string wanted) {
@@ -80,6 +82,28 @@ int32_t Graph::live_node_count() const {
 }
 
 std::vector<NodeId> Graph::topological_order() const {
+  return late_constants(*this, breadth_first_order());
+}
+
+std::vector<NodeId> Graph::needed_order() const {
+  std::vector<bool> needed(values_.size(), false);
+  for (const ValueId v : outputs_) needed[static_cast<size_t>(v)] = true;
+  std::vector<NodeId> order = topological_order(), out;
+  for (size_t i = order.size(); i-- > 0;) {
+    const Node& n = node(order[i]);
+    if (std::none_of(n.outputs.begin(), n.outputs.end(),
+                     [&](ValueId v) { return needed[static_cast<size_t>(v)]; }))
+      continue;
+    for (const ValueId v : n.inputs) {
+      if (v != kNoValue) needed[static_cast<size_t>(v)] = true;
+    }
+    out.push_back(order[i]);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::vector<NodeId> Graph::breadth_first_order() const {
   // Kahn's algorithm with a cursor: passes may add a producer behind its consumer, so table order
   // is not enough.
   std::vector<int32_t> missing(nodes_.size(), 0);

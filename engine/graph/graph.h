@@ -74,8 +74,11 @@ class Graph {
   int32_t node_count() const { return static_cast<int32_t>(nodes_.size()); }  // holes included
   int32_t live_node_count() const;
 
-  // Live nodes, producers before consumers.
+  // Live nodes, producers before consumers. What hangs on no input of the graph stands right before
+  // its first reader, so that its values live no longer than they must.
   std::vector<NodeId> topological_order() const;
+  // Of these, the nodes that an output hangs on.
+  std::vector<NodeId> needed_order() const;
   // For each value the live nodes that read it (once for each use), index = ValueId.
   std::vector<std::vector<NodeId>> users() const;
   bool is_output(ValueId id) const;
@@ -93,6 +96,7 @@ class Graph {
 
  private:
   std::string unique_name(std::string wanted);
+  std::vector<NodeId> breadth_first_order() const;
   void replace_outputs(ValueId from, ValueId to);
 
   std::vector<Value> values_;

@@ -2,6 +2,16 @@
 
 namespace enginery {
 
+std::vector<size_t> reader_counts(const Graph& graph, const std::vector<NodeId>& order) {
+  std::vector<size_t> out(static_cast<size_t>(graph.value_count()), 0);
+  for (const NodeId id : order) {
+    for (const ValueId v : graph.node(id).inputs) {
+      if (v != kNoValue) ++out[static_cast<size_t>(v)];
+    }
+  }
+  return out;
+}
+
 Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
                                                 const std::map<std::string, Tensor>& inputs,
                                                 const ValueMade& made) {
@@ -15,10 +25,9 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
     values[static_cast<size_t>(v)] = given->second;
   }
   // A value is dropped after its last reader, so that large models fit.
-  std::vector<std::vector<NodeId>> users = graph.users();
-  std::vector<size_t> readers_left;
-  for (const auto& readers : users) readers_left.push_back(readers.size());
-  for (const NodeId id : graph.topological_order()) {
+  const std::vector<NodeId> order = graph.needed_order();
+  std::vector<size_t> readers_left = reader_counts(graph, order);
+  for (const NodeId id : order) {
     const Node& node = graph.node(id);
     std::vector<const Tensor*> in;
     for (const ValueId v : node.inputs)
@@ -28,7 +37,9 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
       return out.error().within("node '" + node.name + "' (" + std::string(op_name(node.op)) + ")");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (made) made(node.outputs[i], (*out)[i]);
-      values[static_cast<size_t>(node.outputs[i])] = std::move((*out)[i]);
+      const ValueId v = node.outputs[i];
+      if (readers_left[static_cast<size_t>(v)] > 0 || graph.is_output(v))
+        values[static_cast<size_t>(v)] = std::move((*out)[i]);
     }
     for (const ValueId v : node.inputs) {
       if (v != kNoValue && --readers_left[static_cast<size_t>(v)] == 0 && !graph.is_output(v))

@@ -13,8 +13,12 @@ namespace enginery {
 // Called with what each node has made.
 using ValueMade = std::function<void(ValueId, const Tensor&)>;
 
-// `inputs` by name, one for each of the graph's inputs; symbolic sizes come from them. Gives the
-// graph's outputs by name. Errors: those of the references, with the node's name.
+// How often the nodes of `order` read each value; for dropping values after their last reader.
+std::vector<size_t> reader_counts(const Graph& graph, const std::vector<NodeId>& order);
+
+// Nodes that no output hangs on are left out. `inputs` by name, one for each of the graph's inputs;
+// symbolic sizes come from them. Gives the graph's outputs by name. Errors: those of the
+// references, with the node's name.
 Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
                                                 const std::map<std::string, Tensor>& inputs,
                                                 const ValueMade& made = {});

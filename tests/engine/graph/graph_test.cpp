@@ -65,6 +65,55 @@ TEST(Graph, OrdersAProducerThatWasAddedBehindItsReader) {
   EXPECT_TRUE(verify(g).ok());
 }
 
+std::vector<std::string> names_in_order(const Graph& g) {
+  std::vector<std::string> out;
+  for (const NodeId id : g.topological_order()) out.push_back(g.node(id).name);
+  return out;
+}
+
+// A sum of n constants has three of them alive at a time, whichever operand the chain is.
+TEST(Graph, ComputesAConstantRightBeforeItsReader) {
+  const Graph g = parse(R"(graph g {
+    input %x : float32[2]
+    %s = constant int64[1] {2}
+    %a = fill(%s) value=1
+    %b = fill(%s) value=2
+    %c = fill(%s) value=3
+    %r = act(%x) kind=relu
+    %p = binary(%a, %b) kind=add
+    %q = binary(%c, %p) kind=add
+    %y = binary(%r, %q) kind=add
+    output %y })");
+  EXPECT_EQ(names_in_order(g), (std::vector<std::string>{"r", "a", "b", "p", "c", "q", "y"}));
+}
+
+TEST(Graph, OrdersConstantsThatNothingButAnOutputReads) {
+  const Graph g = parse(R"(graph g {
+    input %x : float32[2]
+    %s = constant int64[1] {2}
+    %a = fill(%s) value=1
+    %unread = fill(%s) value=2
+    %y = act(%x) kind=relu
+    %z = act(%a) kind=relu
+    output %y
+    output %z })");
+  EXPECT_EQ(names_in_order(g), (std::vector<std::string>{"y", "unread", "a", "z"}));
+}
+
+TEST(Graph, AConstantThatManyReadStandsBeforeTheFirst) {
+  const Graph g = parse(R"(graph g {
+    input %x : float32[2]
+    %s = constant int64[1] {2}
+    %a = fill(%s) value=1
+    %p = binary(%x, %a) kind=add
+    %b = act(%a) kind=relu
+    %q = binary(%p, %b) kind=add
+    %y = binary(%q, %a) kind=add
+    output %y })");
+  EXPECT_EQ(names_in_order(g), (std::vector<std::string>{"a", "p", "b", "q", "y"}));
+  EXPECT_TRUE(verify(g).ok());
+}
+
 TEST(Graph, ListsAReaderOnceForEachUse) {
   Graph g = parse("graph g { input %x : float32[2]\n %y = binary(%x, %x) kind=mul\n output %y }");
   EXPECT_EQ(g.users()[static_cast<size_t>(g.inputs()[0])], (std::vector<NodeId>{0, 0}));

@@ -35,6 +35,19 @@ TEST(RunGraph, GivesOutputsThatAreInputsConstantsOrReadAgain) {
   EXPECT_EQ(value("b"), 8);
 }
 
+TEST(RunGraph, RunsNothingThatNoOutputNeeds) {
+  const Graph g = parse(R"(graph g {
+    input %x : float32[2]
+    %dead = act(%x) kind=tanh
+    %y = act(%x) kind=relu
+    output %y })");
+  std::vector<ValueId> made;
+  ASSERT_TRUE(run_graph(g, {{"x", Tensor::of<float>({2}, {-1, 2})}}, [&](ValueId v, const Tensor&) {
+                made.push_back(v);
+              }).ok());
+  EXPECT_EQ(made, g.outputs());
+}
+
 TEST(RunGraph, TakesRunTimeSizesFromTheInputs) {
   const Graph g = parse("graph g { input %x : float32[N]\n %y = act(%x) kind=relu\n output %y }");
   for (const int64_t n : {0, 1, 5}) {
