@@ -59,10 +59,24 @@ Result<std::vector<ValueId>> Graph::add_node(std::string node_name, Op op,
 Status Graph::mark_output(ValueId id, std::string output_name) {
   if (id < 0 || id >= value_count())
     return Error{ErrorCode::invalid_argument, "output of an unknown value"};
-  if (!output_name.empty() && value(id).name != output_name)
+  if (!output_name.empty() && value(id).name != output_name) {
+    give_up_name(output_name);
     value(id).name = unique_name(std::move(output_name));
+  }
   outputs_.push_back(id);
   return {};
+}
+
+// An inner value that took an output's name first gets another one.
+void Graph::give_up_name(const std::string& wanted) {
+  if (!names_.contains(wanted)) return;
+  const auto holder = std::find_if(values_.begin(), values_.end(),
+                                   [&](const Value& v) { return v.name == wanted; });
+  if (holder == values_.end()) return;
+  const auto id = static_cast<ValueId>(holder - values_.begin());
+  if (is_output(id) || std::find(inputs_.begin(), inputs_.end(), id) != inputs_.end()) return;
+  holder->name = unique_name(wanted);
+  names_.erase(wanted);
 }
 
 void Graph::set_output(size_t index, ValueId id) {

@@ -56,6 +56,7 @@ class Graph {
   // unchanged. The error does not name the node: callers know more about it than the graph does.
   Result<std::vector<ValueId>> add_node(std::string name, Op op, std::vector<ValueId> inputs,
                                         const std::vector<std::string>& output_names = {});
+  // An inner value that has the name already gives it up; an input or another output keeps it.
   // Errors: invalid_argument for an id that is none. An empty name keeps the value's own.
   Status mark_output(ValueId value, std::string name = "");
   // Output `index` becomes `value`, under the name that the output has.
@@ -96,6 +97,7 @@ class Graph {
 
  private:
   std::string unique_name(std::string wanted);
+  void give_up_name(const std::string& wanted);
   std::vector<NodeId> breadth_first_order() const;
   void replace_outputs(ValueId from, ValueId to);
 

@@ -147,6 +147,21 @@ TEST(Graph, MarkOutputRefusesAnUnknownValue) {
   EXPECT_EQ(g.value(g.inputs()[0]).name, "given");
 }
 
+// A reader's inner value may have been called like a later output of the file.
+TEST(Graph, AnInnerValueGivesItsNameUpToAnOutput) {
+  Graph g = parse(kChain);
+  const ValueId a = g.node(0).outputs[0], b = g.node(1).outputs[0];
+  g.value(b).name = "a.1";  // wanted "a", which was taken
+  ASSERT_TRUE(g.mark_output(b, "a").ok());
+  EXPECT_EQ(g.value(b).name, "a");
+  EXPECT_NE(g.value(a).name, "a");
+  EXPECT_NE(g.value(a).name, "a.1");
+  const ValueId c = (*g.add_node("c", Activation{}, {b}))[0];
+  ASSERT_TRUE(g.mark_output(c, "x").ok());
+  EXPECT_EQ(g.value(g.inputs()[0]).name, "x") << "inputs keep theirs";
+  EXPECT_NE(g.value(c).name, "x");
+}
+
 TEST(Graph, ACopyIsEditedAlone) {
   const Graph g = parse(kChain);
   Graph copy = g;
