@@ -1,116 +1,53 @@
 #include "engine/passes/fold_constants.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+
+#include "engine/passes/folding_work.h"
+#include "engine/passes/remove_dead.h"
 
 namespace enginery {
 namespace {
 
-constexpr int64_t kMaxFoldedBytes = 64 << 20;
+constexpr int64_t kMaxKeptBytes = 64 << 20;  // of one value
+// Sizes, axes and the like: what reads them needs them as constants, so they are kept at no cost.
+constexpr int64_t kSmallBytes = 4096;
 // Weights that are transposed, or multiplied with each other, grow with the model.
 constexpr double kBytesAByte = 2, kOperationsAByte = 4096;
-
-bool all_constant(const Graph& graph, const Node& node) {
-  for (const ValueId v : node.inputs) {
-    if (v != kNoValue && !graph.constant(v)) return false;
-  }
-  return true;
-}
+// What is computed may take so many times the bytes that may be kept while it is computed.
+constexpr double kHeldToKept = 4;
 
 // What is left of the graph's limits.
 struct FoldBudget {
-  double bytes, operations;
+  double kept_bytes, held_bytes, operations;
+  double own_operations = 0;  // those that the model's own constants allow
 
   explicit FoldBudget(const Graph& graph) {
     double own = 0;
     for (ValueId v = 0; v < graph.value_count(); ++v) {
       if (const Tensor* t = graph.constant(v)) own += static_cast<double>(t->bytes());
     }
-    bytes = static_cast<double>(graph.limits.folded_mib) * (1 << 20) + kBytesAByte * own;
-    operations = static_cast<double>(graph.limits.folded_gflop) * 1e9 + kOperationsAByte * own;
+    const double limit = static_cast<double>(graph.limits.folded_mib) * (1 << 20);
+    kept_bytes = limit + kBytesAByte * own;
+    held_bytes = kHeldToKept * limit + kBytesAByte * own;
+    own_operations = kOperationsAByte * own;
+    operations = static_cast<double>(graph.limits.folded_gflop) * 1e9 + own_operations;
   }
 };
 
-double size_of(const Graph& graph, ValueId v) {
-  return v == kNoValue ? 0 : static_cast<double>(volume(graph.value(v).type.dims));
+bool all_constant(const Graph& graph, const Node& node) {
+  return std::ranges::all_of(
+      node.inputs, [&](ValueId v) { return v == kNoValue || graph.constant(v) != nullptr; });
 }
 
-// Multiplications and additions, about: an output element takes as many as its operator reduces
-// over, which is no more than the second operand has.
-double operations_of(const Graph& graph, const Node& node) {
-  double in = 0, out = 0;
-  for (const ValueId v : node.inputs) in += size_of(graph, v);
-  for (const ValueId v : node.outputs) out += size_of(graph, v);
-  const auto size = [&](size_t input, size_t from_right) {
-    const Dims& dims = graph.value(node.inputs[input]).type.dims;
-    return dims.size() < from_right ? 1.0 : static_cast<double>(dims[dims.size() - from_right]);
-  };
-  if (std::holds_alternative<MatMul>(node.op)) return 2 * out * size(0, 1);
-  if (const auto* gemm = std::get_if<Gemm>(&node.op))
-    return 2 * out * size(0, gemm->transpose_a ? 2 : 1);
-  if (std::holds_alternative<Convolution>(node.op)) {
-    const double channels = static_cast<double>(graph.value(node.inputs[1]).type.dims[0]);
-    return 2 * out * size_of(graph, node.inputs[1]) / std::max(channels, 1.0);
-  }
-  if (std::holds_alternative<Deconvolution>(node.op))
-    return 2 * size_of(graph, node.inputs[0]) * size_of(graph, node.inputs[1]);
-  if (std::holds_alternative<Einsum>(node.op)) {
-    double product = 1;
-    for (const ValueId v : node.inputs) product *= std::max(size_of(graph, v), 1.0);
-    return 2 * std::max(out, std::sqrt(product * std::max(out, 1.0)));
-  }
-  if (const auto* pool = std::get_if<Pooling>(&node.op)) {
-    double window = 1;
-    for (const int64_t k : pool->kernel) window *= static_cast<double>(k);
-    return out * window;
-  }
-  if (const auto* lrn = std::get_if<Lrn>(&node.op)) return out * static_cast<double>(lrn->size);
-  return in + out;
+bool has_static_inputs(const Graph& graph, const Node& node) {
+  return std::ranges::all_of(
+      node.inputs, [&](ValueId v) { return v == kNoValue || is_static(graph.value(v).type.dims); });
 }
 
-// Whether the node may be folded; takes its cost out of the budget. Errors: unsupported.
-Result<bool> spend(const Graph& graph, const Node& node, FoldBudget& budget) {
-  double bytes = 0;
-  for (const ValueId v : node.outputs) bytes += static_cast<double>(bytes_of(graph.value(v).type));
-  if (bytes > budget.bytes) return false;
-  const double operations = operations_of(graph, node);
-  if (operations > budget.operations) {
-    const auto gflop = static_cast<int64_t>(operations / 1e9) + 1;
-    return Error{ErrorCode::unsupported,
-                 "node '" + node.name + "' (" + std::string(op_name(node.op)) +
-                     "): computing constants takes more than " +
-                     std::to_string(graph.limits.folded_gflop) + " GFLOP, this node alone " +
-                     std::to_string(gflop) +
-                     limit_advice(&Limits::folded_gflop, graph.limits.folded_gflop + 2 * gflop)};
-  }
-  budget.bytes -= bytes;
-  budget.operations -= operations;
-  return true;
-}
-
-// Whether an output hangs on the value.
-std::vector<bool> needed_values(const Graph& graph) {
-  std::vector<bool> needed(static_cast<size_t>(graph.value_count()), false);
-  for (const ValueId v : graph.outputs()) needed[static_cast<size_t>(v)] = true;
-  const std::vector<NodeId> order = graph.topological_order();
-  for (size_t i = order.size(); i-- > 0;) {
-    const Node& node = graph.node(order[i]);
-    if (!std::ranges::any_of(node.outputs,
-                             [&](ValueId v) { return needed[static_cast<size_t>(v)]; }))
-      continue;
-    for (const ValueId v : node.inputs) {
-      if (v != kNoValue) needed[static_cast<size_t>(v)] = true;
-    }
-  }
-  return needed;
-}
-
-bool small_and_static(const Graph& graph, const Node& node) {
-  for (const ValueId v : node.outputs) {
-    const TensorType& type = graph.value(v).type;
-    if (!is_static(type.dims) || bytes_of(type) > kMaxFoldedBytes) return false;
-  }
-  return true;
+bool has_static_outputs(const Graph& graph, const Node& node) {
+  return std::ranges::all_of(node.outputs,
+                             [&](ValueId v) { return is_static(graph.value(v).type.dims); });
 }
 
 // The shape of a value is known at build time even where the value is not.
@@ -152,38 +89,181 @@ Status infer_again(Graph& graph, const Node& node) {
   return {};
 }
 
+class Folding {
+ public:
+  explicit Folding(Graph& graph)
+      : graph_(graph),
+        budget_(graph),
+        order_(graph.topological_order()),
+        varies_(static_cast<size_t>(graph.value_count()), false),
+        readers_left_(varies_.size(), 0),
+        leaves_constants_(varies_.size(), false) {
+    count_readers();
+  }
+
+  Result<int> run() {
+    for (const NodeId id : order_) {
+      CHECK_OK(infer_again(graph_, graph_.node(id)));
+      CHECK_OK(visit(id));
+    }
+    return settle();
+  }
+
+ private:
+  int32_t& readers_left(ValueId v) { return readers_left_[static_cast<size_t>(v)]; }
+  double bytes(ValueId v) const { return static_cast<double>(bytes_of(graph_.value(v).type)); }
+
+  // An output counts as a reader that never comes; so does, in effect, a node that stays.
+  void count_readers() {
+    for (const ValueId v : graph_.inputs()) varies_[static_cast<size_t>(v)] = true;
+    for (const ValueId v : graph_.outputs()) {
+      ++readers_left(v);
+      leaves_constants_[static_cast<size_t>(v)] = true;
+    }
+    for (const NodeId id : order_) {
+      const Node& node = graph_.node(id);
+      const bool varying =
+          !is_known_shape(graph_, node) && std::ranges::any_of(node.inputs, [&](ValueId v) {
+            return v != kNoValue && varies_[static_cast<size_t>(v)];
+          });
+      for (const ValueId v : node.outputs) varies_[static_cast<size_t>(v)] = varying;
+      for (const ValueId v : node.inputs) {
+        if (v == kNoValue) continue;
+        ++readers_left(v);
+        if (varying) leaves_constants_[static_cast<size_t>(v)] = true;
+      }
+    }
+  }
+
+  // Computes the node, if it can be.
+  Status visit(NodeId id) {
+    const Node& node = graph_.node(id);
+    const bool known = all_constant(graph_, node) || is_known_shape(graph_, node);
+    if (!known && varies_[static_cast<size_t>(node.outputs[0])]) return {};
+    if (!has_static_inputs(graph_, node) || !has_static_outputs(graph_, node)) return {};
+    CHECK_OK(spend_work(node));
+    if (!known || !has_room(node)) return {};
+    auto results = evaluate(graph_, node);
+    if (!results) {
+      if (results.error().code == ErrorCode::unsupported) return {};
+      return results.error().within("node '" + node.name + "'");
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      graph_.value(node.outputs[i]).constant = std::move((*results)[i]);
+      budget_.held_bytes -= bytes(node.outputs[i]);
+    }
+    computed_.push_back(id);
+    release_inputs(node);
+    return {};
+  }
+
+  Status spend_work(const Node& node) {
+    const double operations = folding_work(graph_, node);
+    if (operations > budget_.operations) {
+      const int64_t all = gflop_of_all();
+      return Error{ErrorCode::unsupported,
+                   "node '" + node.name + "' (" + std::string(op_name(node.op)) +
+                       "): computing constants takes " + std::to_string(all) +
+                       " GFLOP, more than " + std::to_string(graph_.limits.folded_gflop) +
+                       limit_advice(&Limits::folded_gflop, all)};
+    }
+    budget_.operations -= operations;
+    return {};
+  }
+
+  // The limit that would be enough; work that the model's own bytes allow is not counted, nor what
+  // has no size yet.
+  int64_t gflop_of_all() const {
+    double sum = 0;
+    for (const NodeId id : order_) {
+      const Node& node = graph_.node(id);
+      const bool varies = varies_[static_cast<size_t>(node.outputs[0])];
+      if (!varies && has_static_inputs(graph_, node) && has_static_outputs(graph_, node))
+        sum += folding_work(graph_, node);
+    }
+    const double beyond = sum - budget_.own_operations;
+    return std::max(graph_.limits.folded_gflop, static_cast<int64_t>(beyond / 1e9)) + 1;
+  }
+
+  // Whether the results may be held, and kept where something reads them that is computed in every
+  // run. What is kept is taken out of the budget.
+  bool has_room(const Node& node) {
+    double made = 0, kept = 0;
+    for (const ValueId v : node.outputs) {
+      made += bytes(v);
+      if (leaves_constants_[static_cast<size_t>(v)]) kept += cost_of_keeping(v);
+    }
+    if (made > budget_.held_bytes || kept > budget_.kept_bytes) return false;
+    budget_.kept_bytes -= kept;
+    return true;
+  }
+
+  double cost_of_keeping(ValueId v) const {
+    if (bytes(v) <= kSmallBytes) return 0;
+    return bytes(v) <= kMaxKeptBytes ? bytes(v) : std::numeric_limits<double>::infinity();
+  }
+
+  // Drops what this pass has computed once its last reader is computed, too.
+  void release_inputs(const Node& node) {
+    for (const ValueId v : node.inputs) {
+      if (v == kNoValue || --readers_left(v) > 0 || !is_computed(v) || bytes(v) <= kSmallBytes)
+        continue;
+      graph_.value(v).constant.reset();
+      budget_.held_bytes += bytes(v);
+    }
+  }
+  bool is_computed(ValueId v) const {
+    return graph_.value(v).producer != kNoNode && graph_.constant(v);
+  }
+
+  // Readers first: nodes whose results are kept, or that no reader needs any more, go; the others
+  // stay, and so does what they read. The nodes' own output values become the constants, so names
+  // of outputs stay.
+  int settle() {
+    int changed = 0;
+    for (size_t i = computed_.size(); i-- > 0;) {
+      const NodeId id = computed_[i];
+      if (can_keep(graph_.node(id))) {
+        graph_.erase_node(id);
+        ++changed;
+        continue;
+      }
+      const Node& node = graph_.node(id);
+      for (const ValueId v : node.outputs) graph_.value(v).constant.reset();
+      for (const ValueId v : node.inputs) {
+        if (v != kNoValue) ++readers_left(v);
+      }
+    }
+    return changed;
+  }
+
+  bool can_keep(const Node& node) {
+    double kept = 0;
+    for (const ValueId v : node.outputs) {
+      if (readers_left(v) == 0) continue;
+      if (!graph_.constant(v)) return false;  // dropped for a reader that stays after all
+      if (!leaves_constants_[static_cast<size_t>(v)]) kept += cost_of_keeping(v);
+    }
+    if (kept > budget_.kept_bytes) return false;
+    budget_.kept_bytes -= kept;
+    return true;
+  }
+
+  Graph& graph_;
+  FoldBudget budget_;
+  const std::vector<NodeId> order_;
+  std::vector<bool> varies_;            // by value: hangs on an input of the graph
+  std::vector<int32_t> readers_left_;   // by value: nodes that are not computed, and outputs
+  std::vector<bool> leaves_constants_;  // by value: an output, or read by what hangs on an input
+  std::vector<NodeId> computed_;        // in order; in the graph until settle()
+};
+
 }  // namespace
 
 Result<int> fold_constants(Graph& graph) {
-  int changed = 0;
-  FoldBudget budget(graph);
-  const std::vector<bool> needed = needed_values(graph);
-  const auto is_dead = [&](const Node& node) {
-    return std::ranges::none_of(node.outputs,
-                                [&](ValueId v) { return needed[static_cast<size_t>(v)]; });
-  };
-  for (const NodeId id : graph.topological_order()) {
-    Node& node = graph.node(id);
-    CHECK_OK(infer_again(graph, node));
-    if (is_dead(node)) continue;
-    bool foldable =
-        (all_constant(graph, node) || is_known_shape(graph, node)) && small_and_static(graph, node);
-    if (!foldable) continue;
-    TRY(const bool affordable, spend(graph, node, budget));
-    if (!affordable) continue;
-    const auto results = evaluate(graph, node);
-    if (!results) {
-      if (results.error().code == ErrorCode::unsupported) continue;
-      return results.error().within("node '" + node.name + "'");
-    }
-    // The node's own output values become the constants, so names of outputs stay.
-    const std::vector<ValueId> outputs = node.outputs;
-    graph.erase_node(id);
-    for (size_t i = 0; i < outputs.size(); ++i)
-      graph.value(outputs[i]).constant = std::move((*results)[i]);
-    ++changed;
-  }
-  return changed;
+  TRY(const int dead, remove_dead(graph));
+  TRY(const int folded, Folding(graph).run());
+  return dead + folded;
 }
 
 }  // namespace enginery

@@ -85,11 +85,17 @@ TEST(FoldConstants, FoldsEveryOutputOfANode) {
   EXPECT_EQ(g.live_node_count(), 2);
 }
 
-TEST(FoldConstants, LeavesWhatNoOutputNeeds) {
-  Graph g = parse(
-      "input %x : float32[2]\n %c = constant float32[2] {1, -2}\n %d = act(%c) kind=relu\n %y = "
-      "act(%x) kind=relu\n output %y");
-  EXPECT_EQ(run(fold_constants, g), 0);
+// %m would take 2 GFLOP.
+TEST(FoldConstants, ComputesNothingThatNoOutputNeeds) {
+  Graph g = parse(R"(input %x : float32[2]
+    %s = constant int64[2] {1000, 1000}
+    %a = fill(%s) value=1
+    %m = matmul(%a, %a)
+    %y = act(%x) kind=relu
+    output %y)");
+  g.limits.folded_gflop = 1;
+  EXPECT_EQ(run(fold_constants, g), 2);
+  EXPECT_EQ(g.live_node_count(), 1);
 }
 
 // %a and %b hold 512 KiB each.
@@ -107,6 +113,89 @@ TEST(FoldConstants, StopsAtTheLimitOnBytes) {
   EXPECT_EQ(run(fold_constants, g), 2);
 }
 
+// 1 GiB, which nobody reads to know its size.
+TEST(FoldConstants, TheSizeOfALargeValueIsNoWork) {
+  Graph g = parse(R"(input %x : float32[16384x16384]
+    %n = shape(%x)
+    %c = cast(%n) to=float32
+    output %c)");
+  g.limits.folded_gflop = 1;
+  const auto folded = fold_constants(g);
+  ASSERT_TRUE(folded.ok()) << folded.error().message;
+  EXPECT_EQ(*folded, 2);
+}
+
+// Each of %a to %d holds 512 KiB; the sums on the way need not be kept, their end is small.
+TEST(FoldConstants, KeepsOnlyWhatOthersThanConstantsRead) {
+  Graph g = parse(R"(input %x : float32[1]
+    %s = constant int64[1] {131072}
+    %a = fill(%s) value=1
+    %b = fill(%s) value=2
+    %c = fill(%s) value=3
+    %d = fill(%s) value=4
+    %p = binary(%a, %b) kind=add
+    %q = binary(%p, %c) kind=add
+    %r = binary(%q, %d) kind=add
+    %t = reduce(%r) kind=sum axes=[0] keep_dims=true
+    %y = binary(%x, %t) kind=add
+    output %y)");
+  g.limits.folded_mib = 1;
+  EXPECT_EQ(run(fold_constants, g), 8);
+  ASSERT_EQ(g.live_node_count(), 1);
+  EXPECT_FLOAT_EQ(g.constant(g.node(g.topological_order()[0]).inputs[1])->data<float>()[0],
+                  10 * 131072);
+  int64_t held = 0;
+  for (ValueId v = 0; v < g.value_count(); ++v) held += g.constant(v) ? g.constant(v)->bytes() : 0;
+  EXPECT_LT(held, 64) << "what only constants read is dropped";
+}
+
+// %a was for %w alone, which may be held but not kept: both stay, although %a was dropped.
+TEST(FoldConstants, ComputesInTheEngineWhatItMayNotKeep) {
+  Graph g = parse(R"(input %x : float32[524288]
+    %s = constant int64[1] {131072}
+    %a = fill(%s) value=1
+    %w = concat(%a, %a, %a, %a) axis=0
+    %z = act(%w) kind=relu
+    %y = binary(%x, %z) kind=add
+    output %y)");
+  g.limits.folded_mib = 1;
+  EXPECT_EQ(run(fold_constants, g), 0);
+  EXPECT_EQ(g.live_node_count(), 4);
+  for (ValueId v = 0; v < g.value_count(); ++v) {
+    if (g.value(v).producer != kNoNode) EXPECT_FALSE(g.constant(v)) << g.value(v).name;
+  }
+}
+
+// The sizes are small and cost nothing: shape rules need them, however full the budget is.
+TEST(FoldConstants, KeepsSizesWhenNothingElseMayBeKept) {
+  Graph g = parse(R"(input %x : float32[131072x2]
+    %s = constant int64[2] {131072, 2}
+    %a = fill(%s) value=1
+    %n = shape(%x)
+    %one = constant int64[2] {1, 1}
+    %m = binary(%n, %one) kind=mul
+    %r = reshape(%x, %m)
+    %p = binary(%r, %a) kind=add
+    %b = fill(%s) value=2
+    %y = binary(%p, %b) kind=add
+    output %y)");
+  g.limits.folded_mib = 1;
+  EXPECT_EQ(run(fold_constants, g), 3) << "%a fills the budget; %n and %m are small; %b stays";
+}
+
+// Its result could not be kept, but the engine would do the work in every run.
+TEST(FoldConstants, RefusesWorkThatItWouldLeaveToTheEngine) {
+  Graph g = parse(R"(%s = constant int64[2] {1100, 1100}
+    %a = fill(%s) value=1
+    %y = matmul(%a, %a)
+    output %y)");
+  g.limits.folded_mib = 1;
+  g.limits.folded_gflop = 1;
+  const auto folded = fold_constants(g);
+  ASSERT_FALSE(folded.ok());
+  EXPECT_NE(folded.error().message.find("node 'y' (matmul)"), std::string::npos);
+}
+
 TEST(FoldConstants, RefusesWorkAboveTheLimitAndNamesIt) {
   Graph g = parse(R"(input %x : float32[1]
     %s = constant int64[2] {1000, 1000}
@@ -121,8 +210,10 @@ TEST(FoldConstants, RefusesWorkAboveTheLimitAndNamesIt) {
   EXPECT_EQ(folded.error().code, ErrorCode::unsupported);
   const std::string& message = folded.error().message;
   EXPECT_NE(message.find("node 'm' (matmul)"), std::string::npos) << message;
-  EXPECT_NE(message.find("--limit folded_gflop=7 allows it"), std::string::npos) << message;
-  g.limits.folded_gflop = 7;
+  EXPECT_NE(message.find("takes 3 GFLOP, more than 1; --limit folded_gflop=3 allows it"),
+            std::string::npos)
+      << message;
+  g.limits.folded_gflop = 3;
   EXPECT_TRUE(fold_constants(g).ok());
 }
 
