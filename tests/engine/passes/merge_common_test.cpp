@@ -110,17 +110,37 @@ TEST(MergeCommon, TellsAnAbsentInputFromAConstant) {
   EXPECT_EQ(run(merge_common, g), 0);
 }
 
-TEST(MergeCommon, DoesNotCompareLargeConstants) {
-  // 4 KiB and one element: the bytes are not looked at, and two loads of one file stay two.
-  const auto graph = [](const std::string& size) {
-    return parse("input %x : float32[" + size + "]\n %a = constant float32[" + size +
-                 "] fill(2)\n %b = constant float32[" + size +
-                 "] fill(2)\n %p = binary(%x, %a) kind=mul\n %q = binary(%x, %b) kind=mul\n %y = "
-                 "binary(%p, %q) kind=add\n output %y");
-  };
-  Graph small = graph("1024"), large = graph("1025");
-  EXPECT_EQ(run(merge_common, small), 1);
-  EXPECT_EQ(run(merge_common, large), 0);
+// Two of 1025 floats, which is more than 4 KiB, and %x times each of them.
+Graph products_with_large(const std::string& first, const std::string& second) {
+  return parse("input %x : float32[1025]\n %a = constant float32[1025] " + first +
+               "\n %b = constant float32[1025] " + second +
+               "\n %p = binary(%x, %a) kind=mul\n %q = binary(%x, %b) kind=sub\n %y = "
+               "binary(%p, %q) kind=add\n output %y");
+}
+
+// Tied weights that an exporter wrote twice: the engine holds what nodes read, once.
+TEST(MergeCommon, StoresALargeConstantOnce) {
+  Graph g = products_with_large("random(3)", "random(3)");
+  EXPECT_EQ(run(merge_common, g), 1);
+  EXPECT_EQ(g.node(0).inputs[1], g.node(1).inputs[1]);
+  EXPECT_EQ(g.live_node_count(), 3);
+}
+
+TEST(MergeCommon, KeepsLargeConstantsOfOtherContent) {
+  Graph g = products_with_large("random(3)", "random(4)");
+  EXPECT_EQ(run(merge_common, g), 0);
+}
+
+TEST(MergeCommon, MergesNodesThatReadEqualLargeConstants) {
+  Graph g = parse(R"(input %x : float32[1025]
+    %a = constant float32[1025] fill(2)
+    %b = constant float32[1025] fill(2)
+    %p = binary(%x, %a) kind=mul
+    %q = binary(%x, %b) kind=mul
+    %y = binary(%p, %q) kind=add
+    output %y)");
+  EXPECT_EQ(run(merge_common, g), 2) << "the constant and the node";
+  EXPECT_EQ(g.live_node_count(), 2);
 }
 
 }  // namespace
