@@ -92,20 +92,21 @@ class Occupants {
   std::map<int64_t, Interval> intervals_;  // by their begin; disjoint
 };
 
-// The lowest gap that holds the wanted storage between the placed ones that live at the same time.
-int64_t lowest_gap(const Plan& plan, const Lifetimes& lifetimes, const std::vector<size_t>& placed,
-                   size_t wanted) {
-  std::vector<std::pair<int64_t, int64_t>> taken;
-  for (size_t p : placed) {
-    const Storage& s = plan.storages[p];
-    if (lifetimes.together(p, wanted)) taken.emplace_back(s.offset, s.offset + align(s.bytes));
-  }
-  const int64_t bytes = align(plan.storages[wanted].bytes);
-  std::sort(taken.begin(), taken.end());
+// A storage that has its place.
+struct Placed {
+  int64_t begin, end;
+  size_t storage;
+};
+
+// The lowest gap that holds the wanted storage between the placed ones, which are sorted by their
+// begin, that live at the same time.
+int64_t lowest_gap(const Lifetimes& lifetimes, const std::vector<Placed>& placed, size_t wanted,
+                   int64_t bytes) {
   int64_t at = 0;
-  for (auto [begin, end] : taken) {
-    if (begin - at >= bytes) break;
-    at = std::max(at, end);
+  for (const Placed& p : placed) {
+    if (p.end <= at || !lifetimes.together(p.storage, wanted)) continue;
+    if (p.begin - at >= bytes) break;
+    at = p.end;
   }
   return at;
 }
@@ -135,7 +136,8 @@ void find_lifetimes(Plan& plan) {
 void plan_memory(Plan& plan) {
   find_lifetimes(plan);
   const Lifetimes lifetimes(plan);
-  std::vector<size_t> arena, placed;
+  std::vector<size_t> arena;
+  std::vector<Placed> placed;
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     if (plan.storages[i].kind == StorageKind::arena && plan.storages[i].last_step >= 0)
       arena.push_back(i);
@@ -146,9 +148,12 @@ void plan_memory(Plan& plan) {
   plan.arena_bytes = 0;
   for (size_t i : arena) {
     Storage& s = plan.storages[i];
-    s.offset = lowest_gap(plan, lifetimes, placed, i);
-    plan.arena_bytes = std::max(plan.arena_bytes, s.offset + align(s.bytes));
-    placed.push_back(i);
+    const int64_t bytes = align(s.bytes);
+    s.offset = lowest_gap(lifetimes, placed, i, bytes);
+    plan.arena_bytes = std::max(plan.arena_bytes, s.offset + bytes);
+    const auto behind = std::upper_bound(placed.begin(), placed.end(), s.offset,
+                                         [](int64_t at, const Placed& p) { return at < p.begin; });
+    placed.insert(behind, {s.offset, s.offset + bytes, i});
   }
 }
 
