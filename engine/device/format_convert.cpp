@@ -24,6 +24,13 @@ void with_element(DataType type, F&& f) {
   }
 }
 
+// Whether elements lie as in a tensor: in order, without gaps.
+bool is_dense(const Dims& dims, const Format& format) {
+  const int64_t volume_bytes = volume(dims) * element_bytes(format.type);
+  return (format.layout.kind == LayoutKind::linear || dims.size() < 3) &&
+         physical_bytes(dims, format) == volume_bytes;
+}
+
 }  // namespace
 
 Placement::Placement(const Dims& dims, const Layout& layout) {
@@ -61,6 +68,10 @@ void to_physical(const Tensor& tensor, const Format& format, void* storage) {
   Tensor typed = convert(tensor, format.type);
   size_t bytes = static_cast<size_t>(physical_bytes(tensor.dims(), format));
   if (bytes == 0) return;
+  if (is_dense(tensor.dims(), format)) {
+    std::memcpy(storage, typed.raw(), bytes);
+    return;
+  }
   std::memset(storage, 0, bytes);
   Placement placement(tensor.dims(), format.layout);
   with_element(format.type, [&](auto element) {
@@ -75,6 +86,11 @@ void to_physical(const Tensor& tensor, const Format& format, void* storage) {
 
 Tensor from_physical(const void* storage, const Dims& dims, const Format& format) {
   Tensor out(format.type, dims);
+  if (is_dense(dims, format)) {
+    if (out.bytes() > 0)
+      std::memcpy(out.mutable_bytes(), storage, static_cast<size_t>(out.bytes()));
+    return out;
+  }
   Placement placement(dims, format.layout);
   with_element(format.type, [&](auto element) {
     using T = decltype(element);
