@@ -5,6 +5,8 @@
 #include <random>
 #include <sstream>
 
+#include "engine/graph/text_words.h"
+
 namespace enginery {
 namespace {
 
@@ -41,89 +43,18 @@ std::string constant_text(const Tensor& tensor) {
   return "{" + out + "}";
 }
 
+std::string value_text(const Graph& graph, ValueId id) {
+  return "%" + name_text(graph.value(id).name);
+}
+
 std::string values_text(const Graph& graph, const std::vector<ValueId>& ids) {
   std::string out;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (i) out += ", ";
-    out += ids[i] == kNoValue ? "_" : "%" + graph.value(ids[i]).name;
+    out += ids[i] == kNoValue ? "_" : value_text(graph, ids[i]);
   }
   return out;
 }
-
-// Cuts the text form into words; remembers the line for messages.
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  std::string_view peek() {
-    if (word_.empty()) word_ = read();
-    return word_;
-  }
-  std::string_view next() {
-    std::string_view word = peek();
-    word_ = {};
-    line_ = read_line_;
-    return word;
-  }
-  bool accept(std::string_view wanted) {
-    if (peek() != wanted) return false;
-    next();
-    return true;
-  }
-  Status expect(std::string_view wanted) {
-    if (accept(wanted)) return {};
-    return error("expected '" + std::string(wanted) + "', found '" + std::string(peek()) + "'");
-  }
-  Error error(const std::string& reason) const {
-    return {ErrorCode::invalid_argument,
-            "graph text, line " + std::to_string(line_) + ": " + reason};
-  }
-  // The rest up to `end`, raw; for data in braces.
-  std::string_view until(char end) {
-    const size_t stop = std::min(text_.find(end), text_.size());
-    std::string_view out = text_.substr(0, stop);
-    text_.remove_prefix(std::min(stop + 1, text_.size()));
-    read_line_ += static_cast<int>(std::count(out.begin(), out.end(), '\n'));
-    line_ = read_line_;
-    return out;
-  }
-
- private:
-  static bool punctuation(char c) {
-    return c == ',' || c == '(' || c == ')' || c == '=' || c == ':' || c == '{' || c == '}';
-  }
-  std::string_view read() {
-    while (!text_.empty()) {
-      const char c = text_.front();
-      if (c == '#') {
-        text_.remove_prefix(std::min(text_.find('\n'), text_.size()));
-        continue;
-      }
-      if (!isspace(static_cast<unsigned char>(c))) break;
-      read_line_ += c == '\n';
-      text_.remove_prefix(1);
-    }
-    if (text_.empty()) return {};
-    size_t n = 1;
-    const bool bracket = text_[0] == '[';
-    if (!punctuation(text_[0])) {
-      while (n < text_.size() && !isspace(static_cast<unsigned char>(text_[n])) &&
-             (bracket ? text_[n - 1] != ']' : !punctuation(text_[n]) || inside_brackets(n)))
-        ++n;
-    }
-    std::string_view word = text_.substr(0, n);
-    text_.remove_prefix(n);
-    return word;
-  }
-  bool inside_brackets(size_t n) const {
-    const size_t open = text_.substr(0, n).rfind('['), close = text_.substr(0, n).rfind(']');
-    return open != std::string_view::npos && (close == std::string_view::npos || close < open);
-  }
-
-  std::string_view text_, word_;
-  int line_ = 1;       // of the last word taken, for messages
-  int read_line_ = 1;  // of the last word read: the next one may stand further down
-};
 
 class Parser {
  public:
@@ -131,7 +62,9 @@ class Parser {
 
   Result<Graph> parse() {
     CHECK_OK(lexer_.expect("graph"));
-    if (lexer_.peek() != "{") graph_.name = std::string(lexer_.next());
+    if (lexer_.peek() != "{") {
+      TRY(graph_.name, lexer_.name_of(lexer_.next()));
+    }
     CHECK_OK(lexer_.expect("{"));
     while (!lexer_.accept("}")) {
       if (lexer_.peek().empty()) return lexer_.error("'}' is missing");
@@ -166,7 +99,7 @@ class Parser {
     const std::string_view word = lexer_.next();
     if (word.size() < 2 || word[0] != '%')
       return lexer_.error("expected a %value, found '" + std::string(word) + "'");
-    return std::string(word.substr(1));
+    return lexer_.name_of(word.substr(1));
   }
 
   Result<ValueId> known_value() {
@@ -205,6 +138,8 @@ class Parser {
     TRY(const int64_t count, checked_volume(type.dims, 8));
     Tensor out(is_floating(type.type) ? DataType::float64 : DataType::int64, {count});
     const std::string kind(lexer_.next());
+    if (kind.starts_with("sha256"))
+      return lexer_.error("the constant is given by its digest alone, not by its data");
     if (kind != "{" && (kind != "fill" && kind != "random"))
       return lexer_.error("constant data expected");
     if (kind == "{") {
@@ -323,16 +258,16 @@ std::string canonical_text(const Graph& graph, bool with_weights) {
 }  // namespace
 
 std::string to_text(const Graph& graph) {
-  std::string out = "graph " + graph.name + " {\n";
+  std::string out = "graph " + (graph.name.empty() ? "" : name_text(graph.name)) + " {\n";
   for (const ValueId v : graph.inputs()) {
-    out += "  input %" + graph.value(v).name + " : " + type_text(graph, graph.value(v).type) + "\n";
+    out += "  input " + value_text(graph, v) + " : " + type_text(graph, graph.value(v).type) + "\n";
   }
   std::vector<bool> printed(static_cast<size_t>(graph.value_count()), false);
   const auto constant = [&](ValueId v) {
     if (v == kNoValue || !graph.constant(v) || printed[static_cast<size_t>(v)]) return;
     printed[static_cast<size_t>(v)] = true;
     const Value& value = graph.value(v);
-    out += "  %" + value.name + " = constant " + type_text(graph, value.type) + " " +
+    out += "  " + value_text(graph, v) + " = constant " + type_text(graph, value.type) + " " +
            constant_text(*value.constant) + "\n";
   };
   for (const NodeId id : graph.topological_order()) {
@@ -346,7 +281,7 @@ std::string to_text(const Graph& graph) {
   }
   for (const ValueId v : graph.outputs()) {
     constant(v);
-    out += "  output %" + graph.value(v).name + "\n";
+    out += "  output " + value_text(graph, v) + "\n";
   }
   return out + "}\n";
 }

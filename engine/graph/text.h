@@ -10,8 +10,10 @@
 //   64 hex digits (printing only) VALUE   = "%" name | "_" for an absent input          names: any
 //   character but white space , ( ) = :
 //
-// "#" begins a comment. `group=N` on a node is its fusion group. Printing writes data of at most 16
-// elements in full.
+// "#" begins a comment. `group=N` on a node is its fusion group. A name that holds what ends a word
+// stands in quotes, with a backslash before a quote or a backslash in it: %"onnx::Conv_7". Printing
+// writes data of at most 16 elements in full, and of larger constants the digest: a text with one
+// of those is not read back.
 #pragma once
 
 #include "engine/graph/graph.h"

@@ -19,6 +19,30 @@ TEST(GraphText, RoundTripsThroughItsOwnPrinting) {
   EXPECT_NE(once.find("float32[Nx4]"), std::string::npos);
 }
 
+// Torch calls values "onnx::Conv_7"; other exporters take whatever a layer was called.
+TEST(GraphText, ReadsBackAnyName) {
+  Graph g;
+  g.name = "my graph";
+  for (const char* name : {"onnx::Conv_7", "a b", "f(x), y = {2}", "[0]", "#1", "say \"hi\"",
+                           "back\\slash", "plain/name.2", "\\\"", "_"}) {
+    const ValueId x = g.add_input(name, {DataType::float32, {2}});
+    ASSERT_TRUE(g.add_node("", Activation{}, {x}, {std::string(name) + "'"}).ok());
+    ASSERT_TRUE(g.mark_output(g.node(g.node_count() - 1).outputs[0]).ok());
+  }
+  const std::string text = to_text(g);
+  const auto again = parse_graph(text);
+  ASSERT_TRUE(again.ok()) << again.error().message << "\n" << text;
+  EXPECT_EQ(again->name, "my graph");
+  ASSERT_EQ(again->inputs().size(), g.inputs().size());
+  for (size_t i = 0; i < g.inputs().size(); ++i) {
+    EXPECT_EQ(again->value(again->inputs()[i]).name, g.value(g.inputs()[i]).name);
+    EXPECT_EQ(again->value(again->outputs()[i]).name, g.value(g.outputs()[i]).name);
+  }
+  EXPECT_EQ(to_text(*again), text);
+  EXPECT_NE(text.find("%plain/name.2 "), std::string::npos)
+      << "without quotes where none are needed";
+}
+
 TEST(GraphText, NamesTheLineOfAMistake) {
   auto bad = parse_graph("graph g {\n  input %x : float32[2]\n  %y = act(%nope) kind=relu\n}");
   ASSERT_FALSE(bad);
@@ -45,6 +69,9 @@ TEST(GraphText, SaysWhatIsWrongWithALine) {
   EXPECT_EQ(mistake("input %y float32[2]"), at + "expected ':', found 'float32[2]'");
   EXPECT_EQ(mistake("input %y : float32"), at + "'float32' is not a type");
   EXPECT_EQ(mistake("%c = constant float32[2] zeros"), at + "constant data expected");
+  EXPECT_EQ(mistake("%c = constant float32[2] sha256:00"),
+            at + "the constant is given by its digest alone, not by its data");
+  EXPECT_EQ(mistake("%\"y = act(%x)"), at + "the name \"y has no closing quote");
 }
 
 TEST(GraphText, HoldsConstantsToTheirNumberOfElements) {
