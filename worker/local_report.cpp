@@ -48,6 +48,8 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
   out.bar = number_named(result.metrics, "bar");
   out.verify_skipped = out.provisional ? "an untuned engine is not run where it is built"
                                        : text_named(result.facts, "verify_skipped");
+  if (!out.provisional && !out.verify_skipped.empty())
+    out.notes.push_back("not compared with the reference: " + out.verify_skipped);
   return out;
 }
 

@@ -14,5 +14,9 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
 // The name with every character replaced by '_' that is neither an ASCII letter or digit nor one of
 // `also_safe`. What names of engines and of output files are made with.
 std::string with_safe_characters(std::string name, std::string_view also_safe);
+// One file name, without extension, for each of different names, in order: safe characters and
+// "._-" alone, no two the same. A name that is safe already stays; of others that would meet, later
+// ones get ".2", ".3" and so on.
+std::vector<std::string> file_names_for(const std::vector<std::string>& names);
 
 }  // namespace enginery

@@ -67,6 +67,8 @@ class BuildCommand final : public Command {
     request.timing_cache = timing_cache_;
     request.error_on_miss = error_on_miss_;
     request.keys = keys_folder();
+    if (inputs_.empty() && !preprocess_.empty())
+      return Error{ErrorCode::usage, "--preprocess: there is no --input to prepare"};
     if (!inputs_.empty()) {
       if (provisional_)
         return Error{ErrorCode::usage, "--input: an untuned engine is not verified"};
@@ -99,6 +101,8 @@ class BuildCommand final : public Command {
     for (const ValueId v : model.inputs())
       wanted.push_back({model.value(v).name, model.value(v).type});
     TRY(InputSet set, InputSet::open(arguments, wanted, table));
+    if (set.batches() == 0)
+      return Error{ErrorCode::invalid_argument, arguments[0] + " holds no rows to verify on"};
     TRY(InputBatch batch, set.batch(0));
     std::vector<Tensor> out;
     for (const InputDescription& input : wanted) out.push_back(batch.tensors.at(input.name));

@@ -40,6 +40,11 @@ Result<Results> run_all(const Engine& engine, InputSet& inputs, Console& console
   ProgressDisplay display(console, clock);
   Buffers buffers(info);
   RowJoin join;
+  if (inputs.batches() == 0) {
+    std::map<std::string, TensorType> types;
+    for (const TensorInfo& output : info.outputs) types[output.name] = output.type;
+    CHECK_OK(join.add_none(types, batch_of(info)));
+  }
   for (int64_t i = 0; i < inputs.batches(); ++i) {
     if (console.err_is_terminal()) {
       display.show({{"", "running", static_cast<uint64_t>(i),
@@ -149,9 +154,12 @@ class RunCommand final : public Command {
                                               const Results& results) const {
     std::vector<fs::path> files;
     if (output_.empty()) return files;
-    for (const TensorInfo& output : info.outputs) {
-      files.push_back(fs::path(output_) / (with_safe_characters(output.name, "._-") + ".npy"));
-      CHECK_OK(write_npy(files.back(), as_written(results.outputs.at(output.name))));
+    std::vector<std::string> names;
+    for (const TensorInfo& output : info.outputs) names.push_back(output.name);
+    const std::vector<std::string> file_names = file_names_for(names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      files.push_back(fs::path(output_) / (file_names[i] + ".npy"));
+      CHECK_OK(write_npy(files.back(), as_written(results.outputs.at(names[i]))));
     }
     std::string list;
     for (const std::string& label : results.labels) list += label + "\n";

@@ -81,6 +81,8 @@ Result<InputSet> InputSet::open(const std::vector<std::string>& arguments,
                                 const std::vector<InputDescription>& inputs,
                                 const PreprocessTable& table) {
   CHECK_OK(check_table(table, inputs));
+  if (inputs.empty() && !arguments.empty())
+    return Error{ErrorCode::usage, "--input " + arguments[0] + ": the model has no inputs"};
   InputSet set;
   for (const InputDescription& input : inputs) {
     ENSURE(is_static(input.type.dims), "InputSet::open: an input with dynamic dims");
@@ -128,7 +130,11 @@ Status InputSet::settle() {
     }
   }
   if (!leader && !bindings_.empty()) leader = &bindings_.front();
-  if (!leader) return Error{ErrorCode::usage, "the model has no inputs"};
+  if (!leader) {  // a model of constants alone
+    rows_ = 1;
+    labels_ = {"-"};
+    return {};
+  }
   rows_ = leader->rows;
   batch_rows_ = batch_of(leader->input);
   for (const auto& source : leader->sources) {
@@ -168,6 +174,20 @@ Result<Tensor> InputSet::assemble(Binding& binding, int64_t first, int64_t valid
   for (; done < slots; ++done)
     std::memcpy(to + done * row_bytes, to + (done - 1) * row_bytes, static_cast<size_t>(row_bytes));
   return out;
+}
+
+Status RowJoin::add_none(const std::map<std::string, TensorType>& outputs, int64_t batch_rows) {
+  for (const auto& [name, type] : outputs) {
+    if (type.dims.empty() || type.dims[0] != batch_rows) {
+      return Error{ErrorCode::unsupported, "output '" + name + "' (" + to_string(type) +
+                                               ") has no batch dimension, so it is not empty "
+                                               "when the inputs have no rows"};
+    }
+    Part part{type, {}, false};
+    part.type.dims[0] = 0;
+    parts_.try_emplace(name, std::move(part));
+  }
+  return {};
 }
 
 Status RowJoin::add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows,

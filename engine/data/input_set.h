@@ -60,7 +60,8 @@ class InputSet {
   Result<InputBatch> batch(int64_t index);
 
   // One label a row, in order: a picture's name (within its folder, or the path as given), or
-  // FILE.npy[i] where an array has several rows. This is what inputs.txt holds.
+  // FILE.npy[i] where an array has several rows; "-" for a model without inputs, which runs once.
+  // This is what inputs.txt holds.
   const std::vector<std::string>& labels() const { return labels_; }
 
  private:
@@ -85,6 +86,10 @@ class RowJoin {
   // count. A tensor whose first dimension is not `batch_rows` is kept whole, and an error when a
   // second batch follows.
   Status add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows, int64_t valid_rows);
+
+  // What no batch at all gives: every output with no rows. Errors: unsupported for one that has no
+  // batch dimension.
+  Status add_none(const std::map<std::string, TensorType>& outputs, int64_t batch_rows);
 
   // The joined tensors by name; ends its use.
   std::map<std::string, Tensor> finish();

@@ -43,7 +43,6 @@ class NpySource final : public RowSource {
         (!scalar && row_dims(has) != row_dims(input.type))) {
       return misfit(input, path.string() + " holds " + to_string(has));
     }
-    if (!scalar && has.dims[0] == 0) return misfit(input, path.string() + " holds no rows");
     const bool to_floating = is_floating(input.type.type);
     if (!to_floating && has.type != input.type.type &&
         !(is_integer(has.type) && is_integer(input.type.type))) {

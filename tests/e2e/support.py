@@ -136,11 +136,12 @@ def kill(pid, number=signal.SIGKILL):
 # --- .npy ------------------------------------------------------------------------------------------------------------
 
 
-def write_npy(path, dims, values):
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''}), }}"
+def write_npy(path, dims, values, kind="f"):
+    descr = {"f": "<f4", "q": "<i8"}[kind]
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''}), }}"
     header = header.encode() + b" " * (63 - (10 + len(header)) % 64) + b"\n"
     with open(path, "wb") as f:
-        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}f", *values))
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}{kind}", *values))
 
 
 def read_npy(path):
@@ -182,7 +183,7 @@ def field(number, value):
 def attribute(name, value):
     if isinstance(value, float):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
-    number, kind = {int: (3, 2), list: (8, 7)}[type(value)]
+    number, kind = {int: (3, 2), list: (8, 7), bytes: (5, 4)}[type(value)]  # bytes: a tensor
     return field(1, name) + field(number, value) + field(20, kind)
 
 
@@ -190,7 +191,7 @@ def tensor(name, dims, values):
     return field(1, list(dims)) + field(2, 1) + field(8, name) + field(9, struct.pack(f"<{len(values)}f", *values))
 
 
-def int64_tensor(name, dims, values):
+def int_tensor(name, dims, values):
     return field(1, list(dims)) + field(2, 7) + field(8, name) + field(9, struct.pack(f"<{len(values)}q", *values))
 
 
@@ -199,9 +200,9 @@ def external_tensor(name, dims, location):
     return field(1, list(dims)) + field(2, 1) + field(8, name) + field(13, entry) + field(14, 1)
 
 
-def value_info(name, dims):
+def value_info(name, dims, kind=1):
     shape = b"".join(field(1, field(2 if isinstance(d, str) else 1, d)) for d in dims)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+    return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
 
 
 def node(kind, inputs, outputs, **attributes):

@@ -32,7 +32,7 @@ class Writer:
         return self.floats((), [value])
 
     def integers(self, *values):
-        self.weights.append(int64_tensor(f"w{len(self.weights)}", (len(values),), values))
+        self.weights.append(int_tensor(f"w{len(self.weights)}", (len(values),), values))
         return f"w{len(self.weights) - 1}"
 
     def node(self, kind, inputs, outputs=None, **attributes):

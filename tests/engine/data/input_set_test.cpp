@@ -134,8 +134,6 @@ TEST_F(InputSetTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(failure({write("b.npy", counting({2, 3, 5, 4}))}, {kPixels}),
             ErrorCode::invalid_argument);
   EXPECT_EQ(failure({write("c.npy", counting({3, 4, 5}))}, {kPixels}), ErrorCode::invalid_argument);
-  EXPECT_EQ(failure({write("d.npy", counting({0, 3, 4, 5}))}, {kPixels}),
-            ErrorCode::invalid_argument);
   EXPECT_EQ(failure({write("e.png", encode_png(test_picture(4, 5)).substr(0, 60))}, {kPixels}),
             ErrorCode::invalid_argument);
   EXPECT_TRUE(make_folder(folder.path / "empty"));
@@ -145,8 +143,42 @@ TEST_F(InputSetTest, RefusesWhatDoesNotFit) {
             ErrorCode::invalid_argument);
 }
 
+TEST_F(InputSetTest, AnArrayWithoutRowsIsNoBatch) {
+  auto set = InputSet::open({write("none.npy", counting({0, 3, 4, 5}))}, {kPixels}, {});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->batches(), 0);
+  EXPECT_TRUE(set->labels().empty());
+  set = InputSet::open(
+      {write("none.npy", counting({0, 3, 4, 5})), write("two.npy", counting({2, 3, 4, 5}))},
+      {kPixels}, {});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->rows(), 2);
+}
+
+TEST_F(InputSetTest, AModelWithoutInputsRunsOnce) {
+  auto set = InputSet::open({}, {}, {});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->batches(), 1);
+  EXPECT_EQ(set->labels(), std::vector<std::string>{"-"});
+  auto batch = set->batch(0);
+  ASSERT_TRUE(batch.ok()) << batch.error().message;
+  EXPECT_TRUE(batch->tensors.empty());
+  EXPECT_EQ(batch->valid_rows, 1);
+  EXPECT_EQ(InputSet::open({"x=a.npy"}, {}, {}).error().message,
+            "--input x=a.npy: the model has no inputs");
+}
+
 TEST_F(InputSetTest, AcceptsAPathThatHoldsAnEqualsSign) {
   EXPECT_TRUE(InputSet::open({write("a=b.npy", counting({2, 3, 4, 5}))}, {kPixels}, {}).ok());
+}
+
+TEST(RowJoin, GivesEmptyOutputsForNoRows) {
+  RowJoin join;
+  ASSERT_TRUE(join.add_none({{"p", {DataType::float32, {2, 3}}}}, 2).ok());
+  EXPECT_EQ(join.finish().at("p").dims(), (Dims{0, 3}));
+  const Status table = join.add_none({{"table", {DataType::float32, {7, 2}}}}, 2);
+  EXPECT_EQ(table.error().code, ErrorCode::unsupported);
+  EXPECT_NE(table.error().message.find("'table'"), std::string::npos);
 }
 
 TEST(RowJoin, JoinsTheValidRowsAndKeepsWhatHasNone) {
