@@ -150,16 +150,19 @@ TEST(Graph, MarkOutputRefusesAnUnknownValue) {
 // A reader's inner value may have been called like a later output of the file.
 TEST(Graph, AnInnerValueGivesItsNameUpToAnOutput) {
   Graph g = parse(kChain);
-  const ValueId a = g.node(0).outputs[0], b = g.node(1).outputs[0];
-  g.value(b).name = "a.1";  // wanted "a", which was taken
-  ASSERT_TRUE(g.mark_output(b, "a").ok());
-  EXPECT_EQ(g.value(b).name, "a");
+  const ValueId x = g.inputs()[0], a = g.node(0).outputs[0];
+  const ValueId wanted = (*g.add_node("", Activation{}, {x}, {"a"}))[0];
+  ASSERT_NE(g.value(wanted).name, "a");
+  ASSERT_TRUE(g.mark_output(wanted, "a").ok());
+  EXPECT_EQ(g.value(wanted).name, "a");
   EXPECT_NE(g.value(a).name, "a");
-  EXPECT_NE(g.value(a).name, "a.1");
-  const ValueId c = (*g.add_node("c", Activation{}, {b}))[0];
+  const ValueId c = (*g.add_node("c", Activation{}, {wanted}))[0];
   ASSERT_TRUE(g.mark_output(c, "x").ok());
-  EXPECT_EQ(g.value(g.inputs()[0]).name, "x") << "inputs keep theirs";
+  EXPECT_EQ(g.value(x).name, "x") << "inputs keep theirs";
   EXPECT_NE(g.value(c).name, "x");
+  const ValueId d = (*g.add_node("d", Activation{}, {wanted}))[0];
+  ASSERT_TRUE(g.mark_output(d, "a").ok());
+  EXPECT_EQ(g.value(wanted).name, "a") << "so do other outputs";
 }
 
 TEST(Graph, ACopyIsEditedAlone) {
