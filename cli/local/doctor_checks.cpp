@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <sstream>
 
 #include "cli/farm/farm.h"
 #include "cli/local/user_keys.h"
@@ -15,6 +14,7 @@
 #include "engine/base/file.h"
 #include "engine/device/device.h"
 #include "engine/device/sku_table.h"
+#include "worker/runner/sandbox.h"
 
 namespace enginery {
 namespace {
@@ -150,28 +150,13 @@ std::vector<Finding> check_gpu() {
   return findings;
 }
 
-bool is_on_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
+// What workers do by themselves: --sandbox=prefer is their default.
 std::vector<Finding> check_sandbox() {
-  if (!is_on_path("bwrap")) {
-    return {{"sandbox", Health::warn,
-             "bubblewrap is missing: workers run their steps as plain child processes",
-             "apt-get install bubblewrap"}};
-  }
-  const bool works =
-      std::system("bwrap --unshare-user --unshare-net --ro-bind / / true >/dev/null 2>&1") == 0;
-  if (!works) {
-    return {{"sandbox", Health::warn, "bubblewrap is there but user namespaces are not allowed",
-             "sysctl -w kernel.unprivileged_userns_clone=1"}};
-  }
-  return {{"sandbox", Health::ok, "bubblewrap with user and network namespaces", ""}};
+  const SandboxState state = probe_sandbox();
+  if (state.in_force)
+    return {{"sandbox", Health::ok, "each step of a worker runs in " + state.text, ""}};
+  return {{"sandbox", Health::warn,
+           state.text + ": workers run their steps as plain child processes", state.fix}};
 }
 
 std::vector<Finding> check_coordinator() {

@@ -19,6 +19,7 @@
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "engine/device/sku_table.h"
+#include "worker/runner/sandbox.h"
 
 namespace enginery {
 namespace {
@@ -41,6 +42,8 @@ class UpCommand final : public Command {
     options.text("--bulk-listen", bulk_listen_, "URL", "bulk address");
     options.text("--data", data_, "DIR",
                  "the farm's catalog (default: enginery's data folder, shared with `build`)");
+    options.text("--sandbox", sandbox_, "MODE",
+                 "bubblewrap around each step: require, prefer (default: where it works) or off");
     options.flag("--json", json_, "print JSON once it is ready (enginery.up/1)");
     options.about(
         "Prints each child's pid and `ready`, then stays in the foreground. A child that dies is "
@@ -51,6 +54,11 @@ class UpCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     TRY(const auto devices, worker_devices());
     CHECK_OK(resolve_address());
+    TRY(const SandboxMode mode, parse_sandbox_mode(sandbox_));
+    if (mode == SandboxMode::require) {
+      TRY(const SandboxState sandbox, settle_sandbox(mode));
+      (void)sandbox;  // each worker settles it again
+    }
     TRY(const UpLock lock, UpLock::acquire());
     if (!detach_) return serve(devices, session.console);
     TRY(Detached detached, Detached::start(up_log_file()));
@@ -120,7 +128,8 @@ class UpCommand final : public Command {
     const std::string index = device.index > 0 ? "-" + std::to_string(device.index) : "";
     const std::string folder = (state_folder() / "workers" / (device.name + index)).string();
     ChildSpec spec{"worker " + device.name + index,
-                   {"worker", "--sku", device.name, "--coordinator", listen_, "--data", folder}};
+                   {"worker", "--sku", device.name, "--coordinator", listen_, "--data", folder,
+                    "--sandbox", sandbox_}};
     if (device.kind == DeviceKind::cuda)
       spec.arguments.insert(spec.arguments.end(), {"--device", std::to_string(device.index)});
     if (threads_)
@@ -216,7 +225,7 @@ class UpCommand final : public Command {
   }
 
   std::vector<std::string> skus_;
-  std::string listen_, bulk_listen_, data_;
+  std::string listen_, bulk_listen_, data_, sandbox_ = "prefer";
   std::optional<int64_t> threads_;
   bool detach_ = false, json_ = false;
 };

@@ -26,6 +26,10 @@ class WorkerCommand final : public Command {
     options.number("--device", device_, {0, 255}, "N",
                    "GPU: which of the visible ones (default: 0)");
     options.text("--name", name_, "NAME", "what it is called (default: HOST/SKU)");
+    options.text("--sandbox", sandbox_, "MODE",
+                 "bubblewrap around each step: require, prefer (default: where it works) or off");
+    options.number("--runner-memory", memory_mib_, {64, int64_t{1} << 24}, "MIB",
+                   "limit on the data of a step's process (default: none)");
     farm_.declare(options);
     options.about(
         "Runs in the foreground and survives restarts of the coordinator. On SIGTERM or Ctrl-C a "
@@ -45,6 +49,8 @@ class WorkerCommand final : public Command {
     options.threads = static_cast<int>(threads_.value_or(0));
     options.device_index = static_cast<int>(device_.value_or(0));
     options.name = name_;
+    options.runner_memory_bytes = static_cast<uint64_t>(memory_mib_.value_or(0)) << 20;
+    TRY(options.sandbox, parse_sandbox_mode(sandbox_));
     block_termination_signals();
     std::atomic<bool> stopping = false;
     const Termination termination([&] { stopping = true; });
@@ -54,8 +60,8 @@ class WorkerCommand final : public Command {
 
  private:
   FarmOptions farm_;
-  std::string sku_, data_, name_;
-  std::optional<int64_t> threads_, device_;
+  std::string sku_, data_, name_, sandbox_ = "prefer";
+  std::optional<int64_t> threads_, device_, memory_mib_;
 };
 
 class RunnerCommand final : public Command {

@@ -32,6 +32,11 @@ class DeviceLock {
   static Result<DeviceLock> acquire(const std::string& physical_id,
                                     const DeviceLockOptions& options = {});
 
+  // Stands for a lock that another process holds for this one.
+  static DeviceLock held_elsewhere() { return DeviceLock(-1); }
+  // The locked file, to be handed on to a child: the lock lasts until both have let go of it.
+  int descriptor() const { return descriptor_; }
+
   DeviceLock(DeviceLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   DeviceLock& operator=(DeviceLock&& other) noexcept;
   ~DeviceLock();

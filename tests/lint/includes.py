@@ -76,11 +76,11 @@ FARM = {
     "cli/options": ["engine/base", "engine/device", "engine/options", "engine/tactics", "cli/output"],
     "cli/farm": ["engine/base", "engine/device", "engine/options", "engine/compile", "schemas", "pipeline", "coordinator/client", "cli/output",
                  "cli/process", "cli/options"],
-    "cli/local": ["engine/base", "engine/tensor", "engine/device", "engine/runtime", "cache", "coordinator/store", "cli/output",
+    "cli/local": ["engine/base", "engine/tensor", "engine/device", "engine/runtime", "cache", "coordinator/store", "worker/runner", "cli/output",
                   "cli/options", "cli/farm"],
     "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/options",
-                  "engine/compile", "coordinator/client", "coordinator/server", "worker", "worker/agent", "worker/steps",
-                  "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local"],
+                  "engine/compile", "coordinator/client", "coordinator/server", "worker", "worker/agent", "worker/runner",
+                  "worker/steps", "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local"],
     "cli": ["engine/base", "cli/output", "cli/options", "cli/verbs"],
 }
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "cache/folder_lock.h"
+#include "cache/private_folder.h"
 #include "coordinator/client/client.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -32,9 +33,11 @@ std::string host_name() {
 }
 
 // Asks a runner what the device is: the agent itself never opens one.
-Result<DeviceDescription> describe(const AgentOptions& options) {
-  RunnerCommand command{options.runner,
-                        runner_environment(options.sku, options.threads, options.device_index)};
+Result<DeviceDescription> describe(const AgentOptions& options, const SandboxState& sandbox) {
+  const std::filesystem::path home = options.data / "runner";
+  RunnerCommand command{
+      options.runner, runner_environment(options.sku, options.threads, options.device_index, home)};
+  if (sandbox.in_force) command.sandbox = SandboxView{{}, {home}, device_nodes(options.sku)};
   TRY(auto process, RunnerProcess::start(command));
   RunnerRequest request;
   request.step = "describe";
@@ -52,15 +55,24 @@ Result<DeviceDescription> describe(const AgentOptions& options) {
                "worker for " + options.sku + ": the runner did not describe its device"};
 }
 
+// The same in the sandbox, which is given up where it is only preferred and hides the device.
+Result<DeviceDescription> describe_within(const AgentOptions& options, SandboxState& sandbox) {
+  auto device = describe(options, sandbox);
+  if (device.ok() || !sandbox.in_force || options.sandbox != SandboxMode::prefer) return device;
+  auto plain = describe(options, {});
+  if (plain.ok()) sandbox = {false, "bubblewrap hides the device: " + device.error().message, ""};
+  return plain;
+}
+
 class Agent {
  public:
-  Agent(const AgentOptions& options, const DeviceDescription& device,
+  Agent(const AgentOptions& options, const DeviceDescription& device, SandboxState sandbox,
         const std::function<bool()>& stop)
       : options_(options),
         stop_(stop),
         clock_(options.clock ? *options.clock : machine_clock_),
         blobs_(options.data / "blobs", options.blob_cache_bytes),
-        state_(self(options, device, clock_)),
+        state_(self(options, device, sandbox, clock_)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     settings_.farm = {options.coordinator, state_.latest().worker, options.dial};
     settings_.runner = options.runner;
@@ -69,6 +81,9 @@ class Agent {
     settings_.device_index = options.device_index;
     settings_.memory_bytes = options.runner_memory_bytes;
     settings_.folder = options.data / "outputs";
+    settings_.home = options.data / "runner";
+    settings_.device = device.physical_id;
+    settings_.sandbox = std::move(sandbox);
     settings_.steps = options.steps;
   }
 
@@ -89,7 +104,7 @@ class Agent {
 
  private:
   static SyncRequest self(const AgentOptions& options, const DeviceDescription& device,
-                          const Clock& clock) {
+                          const SandboxState& sandbox, const Clock& clock) {
     SyncRequest out;
     const std::string index =
         options.device_index > 0 ? "-" + std::to_string(options.device_index) : "";
@@ -101,7 +116,7 @@ class Agent {
     out.device = device.physical_id;
     out.host = host_name();
     out.pid = getpid();
-    out.health = device.name;
+    out.health = device.name + "; sandbox: " + sandbox.text;
     out.compiles_for = device.compiles_for;
     return out;
   }
@@ -266,10 +281,16 @@ Status run_agent(const AgentOptions& options, const std::function<bool()>& stop)
   AgentOptions wired = options;
   if (!wired.dial) wired.dial = make_zmq_dial();
   if (!wired.coordinator.empty()) CHECK_OK(check_address(wired.coordinator));
-  CHECK_OK(make_folder(wired.data));
+  CHECK_OK(make_private_folder(wired.data));
   TRY(const FolderLock lock, FolderLock::acquire(wired.data, "worker"));
-  TRY(const DeviceDescription device, describe(wired));
-  return Agent(wired, device, stop).run();
+  for (const char* folder : {"blobs", "outputs", "runner"})
+    CHECK_OK(make_private_folder(wired.data / folder));
+  // The runners see these folders in their sandbox by the same names.
+  wired.data = std::filesystem::canonical(wired.data);
+  TRY(SandboxState sandbox, settle_sandbox(wired.sandbox));
+  TRY(const DeviceDescription device, describe_within(wired, sandbox));
+  if (!sandbox.in_force) log_warning("steps run without a sandbox: " + sandbox.text);
+  return Agent(wired, device, std::move(sandbox), stop).run();
 }
 
 }  // namespace enginery

@@ -15,6 +15,7 @@
 #include "coordinator/client/link.h"
 #include "engine/base/clock.h"
 #include "pipeline/step.h"
+#include "worker/runner/sandbox.h"
 
 namespace enginery {
 
@@ -28,7 +29,8 @@ struct AgentOptions {
   std::string name;      // "" means host/sku, with the index behind it when that is not 0
   std::vector<std::string> runner = {"/proc/self/exe", "runner"};  // program and arguments
   uint64_t blob_cache_bytes = uint64_t{4} << 30;
-  uint64_t runner_memory_bytes = 0;     // a runner's limit on its data; 0: none
+  uint64_t runner_memory_bytes = 0;  // a runner's limit on its data; 0: none
+  SandboxMode sandbox = SandboxMode::prefer;
   Dial dial;                            // empty: make_zmq_dial()
   StepTable steps = enginery::steps();  // the chain; tests add a row
   // When a Sync is repeated, progress is said, a stop gives up. Null: the machine's; otherwise it
@@ -37,8 +39,9 @@ struct AgentOptions {
 };
 
 // Serves until `stop` says so (a running step is given up, to be resumed elsewhere) or the
-// coordinator says exit. Errors: usage, storage (the folder is in use, read-only, full), and the
-// device's: not_found, incompatible, unavailable.
+// coordinator says exit. Errors: usage, storage (the folder is in use, read-only, full),
+// unavailable (a sandbox is required and there is none), and the device's: not_found, incompatible,
+// unavailable.
 Status run_agent(const AgentOptions& options, const std::function<bool()>& stop);
 
 }  // namespace enginery

@@ -1,14 +1,17 @@
 #include "worker/agent/step_run.h"
 
-#include "engine/base/file.h"
+#include "cache/private_folder.h"
 #include "engine/base/log.h"
 #include "engine/options/target_options.h"
+#include "pipeline/claims.h"
 #include "pipeline/result.h"
 #include "pipeline/step.h"
 #include "worker/agent/file_transfer.h"
 #include "worker/agent/step_questions.h"
 #include "worker/agent/step_uploads.h"
+#include "worker/runner/device_wait.h"
 #include "worker/runner/runner_environment.h"
+#include "worker/runner/runner_output.h"
 #include "worker/timing/farm_timing_store.h"
 
 namespace enginery {
@@ -83,10 +86,16 @@ void StepRun::work() {
 }
 
 Outcome StepRun::execute() {
+  // No answer to the key: that would keep the failure for whoever the key belongs to.
+  if (const Status claims = check_claims(run_); !claims.ok())
+    return failed_outcome(OutcomeKind::internal, claims.error());
   FarmConnection farm(settings_.farm, [this] { return cancelled(); });
   auto request = prepare(farm);
   if (!request.ok()) return failed_transfer(request.error());
-  auto outcome = run_runners(*request);
+  const auto lock = lock_device();
+  if (!lock.ok()) return failed_outcome(lock.error());
+  request->device_locked = lock->descriptor() >= 0;
+  auto outcome = run_runners(*request, lock->descriptor());
   if (!outcome.ok()) return failed_outcome(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
     if (const Status sent = upload(farm, *outcome); !sent.ok())
@@ -135,11 +144,29 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   }
   std::error_code ignored;
   std::filesystem::remove_all(settings_.folder, ignored);
-  CHECK_OK(make_folder(settings_.folder));
+  CHECK_OK(make_private_folder(settings_.folder));
   return request;
 }
 
-Result<Outcome> StepRun::run_runners(const RunnerRequest& request) {
+// The device for this step alone, where it needs it: who measures is not asked to take the lock.
+Result<DeviceLock> StepRun::lock_device() {
+  const Step* step = find_step(run_.kind, settings_.steps);
+  const bool needed = step != nullptr && !run_.provisional && !settings_.device.empty() &&
+                      (step->needs == Needs::device || step->needs == Needs::device_alone);
+  if (!needed) return DeviceLock::held_elsewhere();
+  return wait_for_device(settings_.device, {[this](const Progress& p) { set_progress(p); },
+                                            [this] { return cancelled(); }});
+}
+
+SandboxView StepRun::view_of(const RunnerRequest& request) const {
+  SandboxView view;
+  for (const auto& [name, path] : request.inputs) view.read_only.emplace_back(path);
+  view.writable = {request.output_folder, settings_.home};
+  view.devices = device_nodes(run_.sku);
+  return view;
+}
+
+Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lock) {
   TRY(const BuildOptions options, parse_options(request.options));
   StepUploads uploads(settings_.farm, run_.ref, [this] { return cancelled(); });
   StepQuestions questions(settings_.farm, [this] { return cancelled(); });
@@ -148,14 +175,19 @@ Result<Outcome> StepRun::run_runners(const RunnerRequest& request) {
         return questions.known_timings(device, problem);
       },
       [&](const RunnerTiming& timing) { uploads.timing(timing); });
-  const RunnerCommand command{
-      settings_.runner, runner_environment(run_.sku, options.threads, settings_.device_index)};
+  RunnerCommand command{
+      settings_.runner,
+      runner_environment(run_.sku, options.threads, settings_.device_index, settings_.home)};
+  command.memory_bytes = settings_.memory_bytes;
+  command.device_lock = device_lock;
+  if (settings_.sandbox.in_force) command.sandbox = view_of(request);
   set_progress({doing(run_.kind, settings_.steps), 0, 0});
   AttemptEvents events;
   events.progress = [&](const Progress& progress) { set_progress(progress); };
   events.log = [&](const std::string& line) { uploads.log(line); };
   events.cancelled = [this] { return cancelled(); };
   events.steps = settings_.steps;
+  uploads.log("sandbox of the runner: " + settings_.sandbox.text);
   auto outcome = run_attempts(command, request, timings, events);
   if (outcome.ok() && outcome->kind != OutcomeKind::succeeded) {
     uploads.log(doing(run_.kind, settings_.steps) + " ended: " + to_string(outcome->kind) + ": " +

@@ -12,6 +12,7 @@
 
 #include "schemas/messages.h"
 #include "worker/agent/blob_cache.h"
+#include "worker/runner/device_wait.h"
 #include "worker/runner/runner_attempts.h"
 
 namespace enginery {
@@ -24,6 +25,9 @@ struct StepSettings {
   int threads = 0, device_index = 0;
   uint64_t memory_bytes = 0;
   std::filesystem::path folder;  // for the runner's outputs; emptied
+  std::filesystem::path home;    // the runners' own: compiled kernels stay there
+  std::string device;            // its physical id: a step that needs the device locks it; "": none
+  SandboxState sandbox = {};
   StepTable steps = enginery::steps();
 };
 
@@ -50,7 +54,9 @@ class StepRun {
   void work();
   Outcome execute();
   Result<RunnerRequest> prepare(FarmConnection& farm);
-  Result<Outcome> run_runners(const RunnerRequest& request);
+  Result<DeviceLock> lock_device();
+  SandboxView view_of(const RunnerRequest& request) const;
+  Result<Outcome> run_runners(const RunnerRequest& request, int device_lock);
   Status upload(FarmConnection& farm, const Outcome& outcome);
   bool cancelled() const { return cancel_as_ != OutcomeKind::succeeded; }
   void set_progress(Progress progress);

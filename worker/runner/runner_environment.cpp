@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/base/file.h"
 #include "engine/device/sku_table.h"
 
 extern char** environ;
@@ -14,10 +15,21 @@ namespace enginery {
 namespace {
 
 // Kept from the agent's own environment; a name that ends with '*' is a prefix.
-constexpr std::string_view kKept[] = {
-    "PATH",        "HOME",         "TMPDIR",          "LANG",         "TZ",
-    "XDG_*",       "ENGINERY_*",   "LD_LIBRARY_PATH", "CUDA_*",       "NVIDIA_*",
-    "VIRTUAL_ENV", "ASAN_OPTIONS", "UBSAN_OPTIONS",   "TSAN_OPTIONS", "LSAN_OPTIONS"};
+constexpr std::string_view kKept[] = {"PATH",
+                                      "TMPDIR",
+                                      "LANG",
+                                      "TZ",
+                                      "CUDA_*",
+                                      "NVIDIA_*",
+                                      "VIRTUAL_ENV",
+                                      "LD_LIBRARY_PATH",
+                                      "ENGINERY_LOCKS",
+                                      "ENGINERY_CUDA_LIBRARIES",
+                                      "ENGINERY_TEST_*",
+                                      "ASAN_OPTIONS",
+                                      "UBSAN_OPTIONS",
+                                      "TSAN_OPTIONS",
+                                      "LSAN_OPTIONS"};
 
 bool is_kept(std::string_view name) {
   return std::any_of(std::begin(kKept), std::end(kKept), [&](std::string_view kept) {
@@ -43,6 +55,14 @@ const char* library_cap(CpuIsa isa) {
   return "SSE41";
 }
 
+// The variable from which a runner finds its kernels where `home` or data_folder() says.
+std::string home_variable(const std::filesystem::path& home) {
+  if (!home.empty()) return "ENGINERY_HOME=" + home.string();
+  const std::filesystem::path data = data_folder();
+  const bool own = data.filename() == "data";  // the others end with enginery's name
+  return (own ? "ENGINERY_HOME=" : "XDG_DATA_HOME=") + data.parent_path().string();
+}
+
 // The device's name in the agent's own list of visible ones, where that is narrowed already.
 std::string visible_device(const std::string& list, int index) {
   size_t from = 0;
@@ -56,8 +76,9 @@ std::string visible_device(const std::string& list, int index) {
 
 }  // namespace
 
-std::vector<std::string> runner_environment(const std::string& sku, int threads, int device_index) {
-  std::vector<std::string> out;
+std::vector<std::string> runner_environment(const std::string& sku, int threads, int device_index,
+                                            const std::filesystem::path& home) {
+  std::vector<std::string> out = {home_variable(home)};
   std::string visible;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;

@@ -154,7 +154,8 @@ std::string to_line(const RunnerRequest& r) {
                   {"inputs", r.inputs},
                   {"output_folder", r.output_folder},
                   {"memory_bytes", r.memory_bytes},
-                  {"one_by_one", r.one_by_one}});
+                  {"one_by_one", r.one_by_one},
+                  {"device_locked", r.device_locked}});
 }
 
 std::string to_line(const RunnerReport& report) {
@@ -179,6 +180,7 @@ Result<RunnerRequest> parse_request(std::string_view line) {
     r.output_folder = in.at("output_folder").get<std::string>();
     r.memory_bytes = in.at("memory_bytes").get<uint64_t>();
     r.one_by_one = in.at("one_by_one").get<bool>();
+    r.device_locked = in.at("device_locked").get<bool>();
     return r;
   });
 }

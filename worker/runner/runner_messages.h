@@ -15,6 +15,7 @@ namespace enginery {
 // The runner's file descriptors.
 inline constexpr int kRunnerRequestFd = 0;
 inline constexpr int kRunnerReportFd = 3;
+inline constexpr int kRunnerLockFd = 4;  // keeps the device locked; nothing is read or written
 
 // What a runner is asked to do; the first line that it reads.
 struct RunnerRequest {
@@ -25,6 +26,7 @@ struct RunnerRequest {
   std::string output_folder;                  // each output becomes a file of its name there
   uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
   bool one_by_one = false;                    // tune: TuneSettings
+  bool device_locked = false;                 // who started the runner holds the device for it
   bool operator==(const RunnerRequest&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,10 +47,23 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
+// The pipes' ends that a child gets; -1: none.
+struct ChildFds {
+  int request, output, report, lock, info;
+};
+
+constexpr int kInfoFd = 5;  // where bubblewrap names the process in the sandbox
+
+// Of whatever runs there: what a runner is asked to do itself, a hostile one need not.
+bool limit_memory(uint64_t bytes) {
+  const rlimit none{0, 0}, limit{bytes, bytes};
+  return setrlimit(RLIMIT_CORE, &none) == 0 && (bytes == 0 || setrlimit(RLIMIT_DATA, &limit) == 0);
+}
+
 // In the child between fork and exec: only calls that are safe there. The pipes' ends lie above the
 // three standard ones, but one of them may be the report's number.
-[[noreturn]] void become_runner(char* const* arguments, char* const* environment, int request,
-                                int output, int report, pid_t parent) {
+[[noreturn]] void become_runner(char* const* arguments, char* const* environment,
+                                const ChildFds& fds, uint64_t memory_bytes, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
   sigset_t none;
@@ -57,12 +71,16 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
   signal(SIGINT, SIG_IGN);
-  const int high_request = fcntl(request, F_DUPFD_CLOEXEC, 10),
-            high_output = fcntl(output, F_DUPFD_CLOEXEC, 10),
-            high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+  const int high_request = fcntl(fds.request, F_DUPFD_CLOEXEC, 10),
+            high_output = fcntl(fds.output, F_DUPFD_CLOEXEC, 10),
+            high_report = fcntl(fds.report, F_DUPFD_CLOEXEC, 10),
+            high_lock = fds.lock < 0 ? -1 : fcntl(fds.lock, F_DUPFD_CLOEXEC, 10),
+            high_info = fds.info < 0 ? -1 : fcntl(fds.info, F_DUPFD_CLOEXEC, 10);
   const bool ok = dup2(high_request, kRunnerRequestFd) >= 0 &&
                   dup2(high_output, STDOUT_FILENO) >= 0 && dup2(high_output, STDERR_FILENO) >= 0 &&
-                  dup2(high_report, kRunnerReportFd) >= 0;
+                  dup2(high_report, kRunnerReportFd) >= 0 &&
+                  (high_lock < 0 || dup2(high_lock, kRunnerLockFd) >= 0) &&
+                  (high_info < 0 || dup2(high_info, kInfoFd) >= 0) && limit_memory(memory_bytes);
   if (ok) execve(arguments[0], arguments, environment);
   _exit(127);
 }
@@ -93,25 +111,61 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   TRY(Pipe request, make_request_pipe());
   TRY(Pipe report, make_pipe());
   TRY(Pipe output, make_pipe());
+  Pipe info;
+  if (command.sandbox) {
+    TRY(info, make_pipe());
+  }
   auto process = std::make_unique<RunnerProcess>(Started(), command.clock);
   process->kill_after_ = command.kill_after;
   process->kills_before_ = kernel_memory_kills();
-  const std::vector<char*> arguments = pointers(command.program),
+  const std::vector<std::string> program =
+      command.sandbox ? sandboxed(command.program, *command.sandbox, kInfoFd, command.memory_bytes)
+                      : command.program;
+  const std::vector<char*> arguments = pointers(program),
                            environment = pointers(command.environment);
+  const ChildFds fds{request.read.get(), output.write.get(), report.write.get(),
+                     command.device_lock, info.write.get()};
   const pid_t parent = getpid();
   process->pid_ = fork();
   if (process->pid_ < 0)
     return Error{ErrorCode::internal, std::string("start a runner: ") + std::strerror(errno)};
   if (process->pid_ == 0) {
-    become_runner(arguments.data(), environment.data(), request.read.get(), output.write.get(),
-                  report.write.get(), parent);
+    become_runner(arguments.data(), environment.data(), fds, command.memory_bytes, parent);
   }
   process->request_ = std::move(request.write);
   process->report_ = std::move(report.read);
   process->output_ = std::move(output.read);
   fcntl(process->report_.get(), F_SETFL, O_NONBLOCK);
   fcntl(process->output_.get(), F_SETFL, O_NONBLOCK);
+  process->in_sandbox_ = command.sandbox.has_value();
+  info.write.reset();
+  if (process->in_sandbox_) process->find_inside(info.read.get());
   return process;
+}
+
+// Bubblewrap hands no signal on: the runner inside is told by itself. It is known as soon as the
+// namespaces are made; where they are not, bubblewrap's words go to the log and it ends.
+void RunnerProcess::find_inside(int info) {
+  std::string text;
+  char bytes[512];
+  while (text.find('}') == std::string::npos) {
+    const ssize_t n = read(info, bytes, sizeof bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    text.append(bytes, static_cast<size_t>(n));
+  }
+  const size_t at = text.find("\"child-pid\":");
+  if (at == std::string::npos) return;
+  first_inside_ = static_cast<pid_t>(std::strtol(text.c_str() + at + 12, nullptr, 10));
+}
+
+// The program is the only child of the namespace's first process. Where it is not found the sandbox
+// ends, and the program with it.
+void RunnerProcess::ask_to_stop() const {
+  const std::string first = std::to_string(first_inside_);
+  const auto children = read_file("/proc/" + first + "/task/" + first + "/children");
+  const long inside = children.ok() ? std::strtol(children->c_str(), nullptr, 10) : 0;
+  kill(inside > 0 ? static_cast<pid_t>(inside) : pid_, SIGTERM);
 }
 
 RunnerProcess::~RunnerProcess() {
@@ -184,7 +238,7 @@ void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
     if (!events.cancelled()) return;
     cancelled_ = true;
     kill_at_ = clock_.monotonic() + kill_after_;
-    kill(pid_, SIGTERM);
+    ask_to_stop();
   } else if (clock_.monotonic() >= kill_at_) {
     kill(pid_, SIGKILL);
   }
@@ -210,12 +264,14 @@ RunnerReport RunnerProcess::collect() {
     out.fault.code = ErrorCode::cancelled;
     return out;
   }
-  if (WIFEXITED(status)) {
+  // Bubblewrap passes the signal on that ended the runner as a shell does.
+  const bool passed_on = in_sandbox_ && WIFEXITED(status) && WEXITSTATUS(status) > 128;
+  if (WIFEXITED(status) && !passed_on) {
     crashed_ = true;
     return ended(OutcomeKind::internal, "the runner ended without a report, exit status " +
                                             std::to_string(WEXITSTATUS(status)));
   }
-  const int signal = WTERMSIG(status);
+  const int signal = passed_on ? WEXITSTATUS(status) - 128 : WTERMSIG(status);
   const std::string message = std::string("the runner died of signal ") + std::to_string(signal) +
                               " (" + strsignal(signal) + ")";
   if (signal == SIGKILL && kernel_memory_kills() > kills_before_) {

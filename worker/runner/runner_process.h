@@ -19,6 +19,7 @@
 #include "engine/base/clock.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
+#include "worker/runner/sandbox.h"
 
 namespace enginery {
 
@@ -45,6 +46,9 @@ struct RunnerCommand {
   std::vector<std::string> program;            // path and arguments
   std::vector<std::string> environment;        // all of it
   std::chrono::milliseconds kill_after{8000};  // of a cancelled runner that does not end
+  std::optional<SandboxView> sandbox = {};     // nothing: a plain child process
+  uint64_t memory_bytes = 0;                   // limit on its data; 0: none
+  int device_lock = -1;  // a locked file that the runner keeps open; -1: none. Borrowed
   // For kill_after, and for one that lingers after its report. Null: the machine's; otherwise it
   // outlives the process.
   const Clock* clock = nullptr;
@@ -75,6 +79,7 @@ class RunnerProcess {
   RunnerProcess(Started, const Clock* clock) : clock_(clock ? *clock : machine_clock_) {}
   ~RunnerProcess();  // kills what still runs
 
+  // Of the process that was started: the runner, or the sandbox around it.
   pid_t pid() const { return pid_; }
   // Sends the request and listens until the process has ended. The end that it reported, or what
   // became of it: killed by a signal is worker_lost or out_of_memory for SIGKILL, internal for a
@@ -88,12 +93,16 @@ class RunnerProcess {
   bool drain(int fd, LineBuffer& buffer, const std::function<void(const std::string&)>& line);
   void handle(const std::string& line, const RunnerEvents& events);
   void enforce_cancel(const RunnerEvents& events);
+  void find_inside(int info);
+  void ask_to_stop() const;
   RunnerReport collect();
 
   const SystemClock machine_clock_;
   const Clock& clock_;
   pid_t pid_ = -1;
   OwnedFd request_, report_, output_;
+  bool in_sandbox_ = false;
+  pid_t first_inside_ = -1;  // of the sandbox's namespace
   std::chrono::milliseconds kill_after_{};
   bool cancelled_ = false, crashed_ = false;
   std::string hung_;  // why it was killed

@@ -179,6 +179,7 @@ class Runner {
     StepContext context{session, std::move(inputs), request.worker, hooks(), {}};
     context.tuning.timings = &timings;
     context.tuning.one_by_one = request.one_by_one;
+    context.device_locked = request.device_locked;
     context.tuning.trial = [this](const InFlightTactic& t) {
       send(RunnerTrial{t.device, t.problem, t.tactic, t.over});
     };

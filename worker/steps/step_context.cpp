@@ -1,16 +1,13 @@
 #include "worker/steps/step_context.h"
 
-#include <cstdlib>
 #include <ctime>
 
 #include "engine/base/clock.h"
 #include "engine/options/toolchain.h"
+#include "worker/runner/device_wait.h"
 
 namespace enginery {
 namespace {
-
-// Below the coordinator's limit on a step without progress.
-constexpr std::chrono::minutes kMaxDeviceWait{25};
 
 std::string utc_now() {
   const std::time_t now = static_cast<std::time_t>(to_seconds(SystemClock().wall_time()));
@@ -33,12 +30,9 @@ Result<std::shared_ptr<const Bytes>> input_named(const StepContext& step, const 
 
 Result<DeviceLock> lock_device(const StepContext& step, const DeviceInfo& info,
                                const Progress& phase) {
-  DeviceLockOptions options;
-  options.timeout = kMaxDeviceWait;
-  if (const char* folder = std::getenv("ENGINERY_LOCKS")) options.folder = folder;
-  options.cancelled = step.hooks.cancelled;
-  options.waiting = [&] { step.hooks.progress({"waiting for the device", 0, 0}); };
-  TRY(DeviceLock lock, DeviceLock::acquire(info.physical_id, options));
+  if (step.device_locked) return DeviceLock::held_elsewhere();
+  TRY(DeviceLock lock,
+      wait_for_device(info.physical_id, {step.hooks.progress, step.hooks.cancelled}));
   step.hooks.progress(phase);
   return lock;
 }

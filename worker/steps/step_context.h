@@ -52,6 +52,8 @@ struct StepContext {
   std::string worker = {};  // who runs it; recorded in timings and provenance
   StepHooks hooks = {};
   TuneSettings tuning = {};
+  // Who started this process holds the device's measuring lock for it.
+  bool device_locked = false;
   // What verify runs the model on, parallel to its inputs; none: made up.
   std::vector<Tensor> verify_inputs = {};
 };
@@ -59,8 +61,8 @@ struct StepContext {
 // The named blob of an earlier step. internal: it was not handed over.
 Result<std::shared_ptr<const Bytes>> input_named(const StepContext& step, const std::string& name);
 
-// Waits for the device's measuring lock and says `phase` before and after. timed_out (the device
-// stays busy), cancelled.
+// Waits for the device's measuring lock, unless it is held already, and says `phase` afterwards.
+// timed_out (the device stays busy), cancelled.
 Result<DeviceLock> lock_device(const StepContext& step, const DeviceInfo& info,
                                const Progress& phase);
 

@@ -7,6 +7,7 @@
 
 #include "engine/base/file.h"
 #include "tests/cli/temporary_home.h"
+#include "worker/runner/sandbox.h"
 
 namespace enginery {
 namespace {
@@ -33,6 +34,16 @@ TEST(DoctorChecks, EachHasItsNameAndEveryWarningSaysSomething) {
       EXPECT_TRUE(finding.health == Health::warn || finding.fix.empty()) << finding.subject;
     }
   }
+}
+
+// It tries what a worker does, and says no more than that.
+TEST(DoctorChecks, TheSandboxIsTheOneThatWorkersUse) {
+  const auto findings = look("sandbox");
+  ASSERT_EQ(findings.size(), 1u);
+  const SandboxState state = probe_sandbox();
+  EXPECT_EQ(findings[0].health == Health::ok, state.in_force) << findings[0].detail;
+  EXPECT_NE(findings[0].detail.find(state.text), std::string::npos) << findings[0].detail;
+  EXPECT_EQ(findings[0].fix, state.fix);
 }
 
 TEST(DoctorChecks, AFolderIsMadeAndLeftEmpty) {

@@ -23,6 +23,21 @@ SubmitSpec slow_tuning(int problems, int weights) {
   return {structure + " " + std::to_string(weights), sha256(structure), kSku};
 }
 
+// Both for people and for whoever asks later what a result was made in.
+TEST(Agent, SaysWhatSandboxItsStepsRunIn) {
+  const SmallFarm farm;
+  const AgentThread agent(farm, kSku, ENGINERY_TEST_RUNNER);
+  const JobView job = submit_and_wait(farm, slow_tuning(1, 1));
+  expect_done(job);
+  const std::string state = probe_sandbox().text;
+  const auto workers = farm.client()->workers();
+  ASSERT_TRUE(workers.ok());
+  EXPECT_EQ(workers->at(0).health, "a fake device; sandbox: " + state);
+  const auto log = farm.client()->read_log(job.id, 0, false, milliseconds(0));
+  ASSERT_TRUE(log.ok());
+  EXPECT_NE(log->text.find("sandbox of the runner: " + state), std::string::npos) << log->text;
+}
+
 TEST(Agent, BuildsASignedEngineThatIsThenAnsweredFromTheCatalog) {
   const SmallFarm farm;
   AgentThread agent(farm, kSku, ENGINERY_TEST_RUNNER);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/file.h"
 #include "engine/options/options.h"
 #include "tests/worker/farm_fixture.h"
 
@@ -13,9 +14,21 @@ using std::chrono::steady_clock;
 
 class StepRunTest : public testing::Test {
  protected:
-  // A step of fake_runner.cpp's model: a tuning of so many problems, 10 ms each.
+  // The farm takes timings from the worker of the SKU.
+  void SetUp() override {
+    SyncRequest sync;
+    sync.worker = "tester";
+    sync.incarnation = sync.sequence = 1;
+    sync.sku = "cpu-sse41";
+    sync.device = "none";
+    ASSERT_TRUE(farm_.client()->sync(sync).ok());
+    std::filesystem::create_directory(farm_.folder() / "home");
+  }
+  // A step of fake_runner.cpp's model: a tuning of so many problems, 10 ms each. `device`: which is
+  // locked for it.
   std::unique_ptr<StepRun> tuning(int problems, std::function<void()> changed,
-                                  std::vector<std::string> runner = {ENGINERY_TEST_RUNNER}) {
+                                  std::vector<std::string> runner = {ENGINERY_TEST_RUNNER},
+                                  const std::string& device = "") {
     const Bytes model = "tune " + std::to_string(problems) + " 10 1";
     auto digest = farm_.client()->put_blob(as_bytes(model));
     EXPECT_TRUE(digest.ok());
@@ -32,6 +45,9 @@ class StepRunTest : public testing::Test {
     settings.runner = std::move(runner);
     settings.worker = "tester";
     settings.folder = farm_.folder() / "outputs";
+    settings.home = farm_.folder() / "home";
+    settings.device = device;
+    settings.sandbox = sandbox_;
     return std::make_unique<StepRun>(std::move(run), std::move(settings), blobs_,
                                      std::move(changed));
   }
@@ -48,6 +64,7 @@ class StepRunTest : public testing::Test {
   }
 
   test::SmallFarm farm_;
+  SandboxState sandbox_;
   BlobCache blobs_{farm_.folder() / "blobs", uint64_t{1} << 30};
 };
 
@@ -89,6 +106,93 @@ TEST_F(StepRunTest, RefusesAnOutputThatChangedAfterItWasReported) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, OutcomeKind::storage) << outcome->fault.message;
   EXPECT_NE(outcome->fault.message.find("'choices' changed"), std::string::npos)
+      << outcome->fault.message;
+}
+
+// What a link or a name with a folder in it reaches is not handed out, whatever digest is said of
+// it.
+TEST_F(StepRunTest, UploadsNothingButTheRunnersOwnFiles) {
+  const std::string secret = (farm_.folder() / "secret").string();
+  ASSERT_TRUE(write_file(secret, "the signing key").ok());
+  const std::string outputs = (farm_.folder() / "outputs").string();
+  for (const std::string& name : {std::string("choices"), std::string("../secret"), secret}) {
+    const std::string script = "read request; ln -s " + secret + " " + outputs +
+                               R"(/choices; echo '{"end":{"kind":"succeeded","outputs":[[")" +
+                               name + "\",\"" + sha256("the signing key").hex() +
+                               R"(",15]],"metrics":[],"facts":[]}}' >&3)";
+    const auto step = tuning(1, [] {}, {"/bin/sh", "-c", script});
+    const auto outcome = wait_for(*step);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->kind, OutcomeKind::internal) << outcome->fault.message;
+    const auto states = farm_.client()->has_blobs({sha256("the signing key")});
+    ASSERT_TRUE(states.ok());
+    EXPECT_FALSE(states->at(0).present) << name;
+  }
+}
+
+// Whoever measures does so alone on the device, and is not asked to see to it.
+TEST_F(StepRunTest, HoldsTheDeviceWhileItsRunnerLives) {
+  setenv("ENGINERY_LOCKS", farm_.folder().c_str(), 1);
+  DeviceLockOptions locks;
+  locks.folder = farm_.folder();
+  locks.timeout = milliseconds(0);
+  std::optional<DeviceLock> mine(*DeviceLock::acquire("a device", locks));
+  const auto step = tuning(
+      100, [] {}, {ENGINERY_TEST_RUNNER}, "a device");
+  const auto reaches = [&](const std::string& phase) {
+    const auto end = steady_clock::now() + std::chrono::seconds(20);
+    while (step->progress().phase != phase && steady_clock::now() < end)
+      std::this_thread::sleep_for(milliseconds(5));
+    return step->progress().phase;
+  };
+  EXPECT_EQ(reaches("waiting for the device"), "waiting for the device");
+  mine.reset();
+  EXPECT_EQ(reaches("tuning"), "tuning");
+  EXPECT_FALSE(DeviceLock::acquire("a device", locks).ok());
+  const auto outcome = wait_for(*step);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, OutcomeKind::succeeded) << outcome->fault.message;
+  locks.timeout = std::chrono::seconds(5);
+  EXPECT_TRUE(DeviceLock::acquire("a device", locks).ok());
+  unsetenv("ENGINERY_LOCKS");
+}
+
+// A runner that was taken over by its model looks around in the worker's and the farm's folders.
+TEST_F(StepRunTest, ShowsAHostileRunnerItsModelAndNothingElse) {
+  sandbox_ = probe_sandbox();
+  if (!sandbox_.in_force) GTEST_SKIP() << "no sandbox here: " << sandbox_.text;
+  const std::string farm = farm_.folder().string(), found = farm + "/outputs/choices";
+  std::filesystem::create_directory(farm + "/blobs");
+  ASSERT_TRUE(write_file(farm + "/blobs/another", "another model").ok());
+  ASSERT_TRUE(std::filesystem::exists(farm + "/data/keys/signing.key"));
+  const std::string script =
+      "read request; (cat " + farm + "/data/keys/* " + farm + "/data/catalog.db " + farm +
+      "/blobs/another /etc/passwd; ls " + farm + "; cat " + farm + "/blobs/*) > " + found +
+      " 2>/dev/null; echo \"{\\\"end\\\":{\\\"kind\\\":\\\"succeeded\\\",\\\"outputs\\\":"
+      "[[\\\"choices\\\",\\\"$(sha256sum < " +
+      found + " | cut -c1-64)\\\",$(stat -c %s " + found +
+      ")]],\\\"metrics\\\":[],\\\"facts\\\":[]}}\" >&3";
+  const auto step = tuning(1, [] {}, {"/bin/sh", "-c", script});
+  const auto outcome = wait_for(*step);
+  ASSERT_TRUE(outcome);
+  ASSERT_EQ(outcome->kind, OutcomeKind::succeeded) << outcome->fault.message;
+  const auto seen = farm_.client()->get_blob(outcome->outputs.at(0).digest);
+  ASSERT_TRUE(seen.ok());
+  EXPECT_EQ(*seen, "blobs\nhome\noutputs\ntune 1 10 1");
+}
+
+TEST_F(StepRunTest, RunsNoStepUnderTheKeyOfAnother) {
+  RunStep run;
+  run.kind = "tune";
+  run.sku = "cpu-sse41";
+  run.name = "net";
+  run.options = to_text(BuildOptions());
+  run.facts = {{"key.sku", "cpu-avx512"}};
+  const StepRun step(run, {}, blobs_, [] {});
+  const auto outcome = wait_for(step);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, OutcomeKind::internal) << "no answer to that key either";
+  EXPECT_NE(outcome->fault.message.find("says sku 'cpu-avx512'"), std::string::npos)
       << outcome->fault.message;
 }
 

@@ -36,16 +36,32 @@ class Variable {
   std::string before_;
 };
 
-TEST(RunnerEnvironment, KeepsSearchPathsAndFoldersAndNothingElse) {
+TEST(RunnerEnvironment, KeepsSearchPathsAndNothingElse) {
   const Variable secret("SECRET_TOKEN", "x"), home("HOME", "/home/worker"),
+      config("XDG_CONFIG_HOME", "/home/worker/.config"), key("ENGINERY_KEY", "/home/worker/key"),
+      coordinator("ENGINERY_COORDINATOR", "ipc:///run/farm.sock"),
       libraries("LD_LIBRARY_PATH", "/opt/lib"), own("ENGINERY_LOCKS", "/locks"),
       preload("LD_PRELOAD", ""), isa("DNNL_MAX_CPU_ISA", "SSE41"), gomp("GOMP_CPU_AFFINITY", "0");
   const auto environment = runner_environment("cpu-avx2", 0, 0);
-  for (const char* kept :
-       {"HOME=/home/worker", "LD_LIBRARY_PATH=/opt/lib", "ENGINERY_LOCKS=/locks"})
+  for (const char* kept : {"LD_LIBRARY_PATH=/opt/lib", "ENGINERY_LOCKS=/locks"})
     EXPECT_TRUE(has(environment, kept)) << kept;
-  for (const char* dropped : {"SECRET_TOKEN", "LD_PRELOAD", "GOMP_CPU_AFFINITY"})
+  for (const char* dropped : {"SECRET_TOKEN", "LD_PRELOAD", "GOMP_CPU_AFFINITY", "HOME",
+                              "XDG_CONFIG_HOME", "ENGINERY_KEY", "ENGINERY_COORDINATOR"})
     EXPECT_FALSE(names(environment, dropped)) << dropped;
+}
+
+// The kernels of a local build's runner are those of the build; a worker's runners have their own.
+TEST(RunnerEnvironment, SaysWhereCompiledKernelsAreKept) {
+  const Variable none("ENGINERY_HOME", nullptr), no_xdg("XDG_DATA_HOME", nullptr),
+      home("HOME", "/home/user");
+  EXPECT_TRUE(has(runner_environment("p4", 0, 0), "XDG_DATA_HOME=/home/user/.local/share"));
+  const Variable xdg("XDG_DATA_HOME", "/srv/data");
+  EXPECT_TRUE(has(runner_environment("p4", 0, 0), "XDG_DATA_HOME=/srv/data"));
+  const Variable own("ENGINERY_HOME", "/srv/farm");
+  EXPECT_TRUE(has(runner_environment("p4", 0, 0), "ENGINERY_HOME=/srv/farm"));
+  const auto of_worker = runner_environment("p4", 0, 0, "/srv/worker/home");
+  EXPECT_TRUE(has(of_worker, "ENGINERY_HOME=/srv/worker/home"));
+  EXPECT_FALSE(names(of_worker, "XDG_DATA_HOME"));
 }
 
 TEST(RunnerEnvironment, SetsTheCapOfItsInstructionSet) {

@@ -1,0 +1,22 @@
+#include "worker/runner/device_wait.h"
+
+#include <cstdlib>
+
+namespace enginery {
+namespace {
+
+// Below the coordinator's limit on a step without progress.
+constexpr std::chrono::minutes kMaxDeviceWait{25};
+
+}  // namespace
+
+Result<DeviceLock> wait_for_device(const std::string& physical_id, const DeviceWait& wait) {
+  DeviceLockOptions options;
+  options.timeout = kMaxDeviceWait;
+  if (const char* folder = std::getenv("ENGINERY_LOCKS")) options.folder = folder;
+  options.cancelled = wait.cancelled;
+  options.waiting = [&] { wait.progress({"waiting for the device", 0, 0}); };
+  return DeviceLock::acquire(physical_id, options);
+}
+
+}  // namespace enginery
