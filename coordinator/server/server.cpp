@@ -74,9 +74,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   const std::shared_ptr<void> context = make_zmq_context();
   TRY(parts->control_socket, ServerSocket::bind(context, listen, kMaxControlBytes));
   TRY(parts->bulk_socket, ServerSocket::bind(context, bulk_listen, kMaxBulkBytes));
-  parts->bulk =
-      std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->reader,
-                                   *parts->writer, *parts->logs, parts->peers);
+  parts->bulk = std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->reader,
+                                             *parts->writer, *parts->logs, parts->peers);
   parts->control = std::make_unique<ControlServer>(
       *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, parts->peers, key,
       options.check_engine, parts->bulk_socket->address(),
