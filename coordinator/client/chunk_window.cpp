@@ -8,7 +8,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kWindow = 8;
-constexpr milliseconds kSendAgainAfter{50};  // while the link cannot send and says no more
 
 }  // namespace
 

@@ -14,6 +14,9 @@
 
 namespace enginery {
 
+// When a link that took nothing, and does not say that it would now, is tried again.
+inline constexpr std::chrono::milliseconds kSendAgainAfter{50};
+
 struct WindowOptions {
   std::string session, address;
   std::chrono::milliseconds repeat_after{2000};

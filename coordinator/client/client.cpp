@@ -10,8 +10,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kSendAgainAfter{50};  // while the link cannot send and says no more
-
 std::string own_name() {
   const passwd* user = getpwuid(getuid());
   char host[256] = "";

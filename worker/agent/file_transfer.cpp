@@ -9,6 +9,7 @@
 #include "cache/file_ops.h"
 #include "engine/base/file.h"
 #include "engine/base/side_hash.h"
+#include "worker/runner/runner_output.h"
 
 namespace enginery {
 namespace {
@@ -61,16 +62,14 @@ Status download_file(FarmConnection& farm, const Digest& digest, const fs::path&
   return done.ok() ? done : Status(done.error().within("download " + digest.text()));
 }
 
-Status upload_file(FarmConnection& farm, const Digest& digest, const fs::path& file,
-                   const TransferProgress& progress) {
-  TRY(const Descriptor descriptor, open_file(file, O_RDONLY));
-  struct stat info {};
-  if (fstat(descriptor.get(), &info) != 0) return errno_error("stat " + file.string(), errno);
+Status upload_output(FarmConnection& farm, const fs::path& folder, const NamedBlob& output,
+                     const TransferProgress& progress) {
+  TRY(const OwnedFd file, open_output(folder, output));
   const ChunkSource source = [&](uint64_t offset, size_t size) {
-    return read_at(descriptor.get(), offset, size, file);
+    return read_at(file.get(), offset, size, folder / output.name);
   };
   return farm.call([&](Client& client) {
-    return client.put_chunks(digest, static_cast<uint64_t>(info.st_size), source, progress);
+    return client.put_chunks(output.digest, output.size_bytes, source, progress);
   });
 }
 

@@ -15,9 +15,9 @@ namespace enginery {
 Status download_file(FarmConnection& farm, const Digest& digest, const std::filesystem::path& file,
                      const TransferProgress& progress);
 
-// Uploads the file's bytes, which must be those of `digest`: corrupt_data otherwise. storage,
-// cancelled.
-Status upload_file(FarmConnection& farm, const Digest& digest, const std::filesystem::path& file,
-                   const TransferProgress& progress);
+// Uploads an output that a runner has left in the folder; the coordinator hashes it. Errors of
+// open_output; corrupt_data: other bytes than reported; storage, cancelled.
+Status upload_output(FarmConnection& farm, const std::filesystem::path& folder,
+                     const NamedBlob& output, const TransferProgress& progress);
 
 }  // namespace enginery

@@ -202,7 +202,7 @@ Status StepRun::upload(FarmConnection& farm, const Outcome& outcome) {
     const auto transfer = [&](uint64_t done, uint64_t total) {
       set_progress({"uploading", done, total});
     };
-    const Status sent = upload_file(farm, output.digest, settings_.folder / output.name, transfer);
+    const Status sent = upload_output(farm, settings_.folder, output, transfer);
     if (!sent.ok() && sent.error().code == ErrorCode::corrupt_data)
       return Error{ErrorCode::storage,
                    "the output '" + output.name + "' changed on this worker's disk"};

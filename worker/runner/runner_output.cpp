@@ -8,7 +8,6 @@
 
 #include "engine/base/file.h"
 #include "pipeline/result.h"
-#include "worker/runner/runner_process.h"
 
 namespace enginery {
 namespace {
@@ -23,7 +22,7 @@ Error changed(const NamedBlob& output, const std::string& how) {
 }
 
 // A link or a pipe in the file's place is not followed and not waited for.
-Result<OwnedFd> open_output(const std::filesystem::path& folder, const NamedBlob& output) {
+Result<OwnedFd> open_plain(const std::filesystem::path& folder, const NamedBlob& output) {
   OwnedFd at(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (at.get() < 0) return errno_error("open " + folder.string(), errno);
   OwnedFd file(
@@ -47,11 +46,16 @@ Status check_file(int file, const NamedBlob& output) {
 
 }  // namespace
 
-Result<Bytes> read_output(const std::filesystem::path& folder, const NamedBlob& output) {
+Result<OwnedFd> open_output(const std::filesystem::path& folder, const NamedBlob& output) {
   if (!is_output_name(output.name)) return refused(output, "has a bad name");
   if (output.size_bytes > kMaxOutputBytes) return refused(output, "is too large");
-  TRY(const OwnedFd file, open_output(folder, output));
+  TRY(OwnedFd file, open_plain(folder, output));
   CHECK_OK(check_file(file.get(), output));
+  return file;
+}
+
+Result<Bytes> read_output(const std::filesystem::path& folder, const NamedBlob& output) {
+  TRY(const OwnedFd file, open_output(folder, output));
   Bytes bytes(output.size_bytes, '\0');
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = read(file.get(), bytes.data() + done, bytes.size() - done);

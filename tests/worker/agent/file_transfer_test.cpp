@@ -43,14 +43,24 @@ TEST_F(FileTransferTest, WhatAnEarlierTryLeftWrongIsDroppedAndFetchedAgain) {
   }
 }
 
-TEST_F(FileTransferTest, AnUploadMustHaveThePromisedBytes) {
-  ASSERT_TRUE(write_file(file("c"), bytes_ + "more").ok());
-  const Digest right = sha256(bytes_ + "more");
-  const Status wrong = upload_file(connection_, sha256("other"), file("c"), {});
-  ASSERT_FALSE(wrong.ok());
-  EXPECT_EQ(wrong.error().code, ErrorCode::corrupt_data);
-  ASSERT_TRUE(upload_file(connection_, right, file("c"), {}).ok());
-  EXPECT_EQ(*farm_.client()->get_blob(right), bytes_ + "more");
+TEST_F(FileTransferTest, AnUploadMustHaveTheReportedBytes) {
+  const Bytes bytes = bytes_ + "more";
+  ASSERT_TRUE(write_file(file("c"), bytes).ok());
+  const auto upload = [&](const NamedBlob& output) {
+    return upload_output(connection_, farm_.folder(), output, {});
+  };
+  const auto refused = [&](const NamedBlob& output) {
+    const Status sent = upload(output);
+    EXPECT_FALSE(sent.ok());
+    return sent.ok() ? ErrorCode::cancelled : sent.error().code;
+  };
+  EXPECT_EQ(refused({"c", sha256("other"), bytes.size()}), ErrorCode::corrupt_data);
+  EXPECT_EQ(refused({"c", sha256(bytes), bytes.size() - 1}), ErrorCode::corrupt_data);
+  EXPECT_EQ(refused({"../c", sha256(bytes), bytes.size()}), ErrorCode::internal);
+  std::filesystem::create_symlink(file("c"), file("link"));
+  EXPECT_EQ(refused({"link", sha256(bytes), bytes.size()}), ErrorCode::internal);
+  ASSERT_TRUE(upload({"c", sha256(bytes), bytes.size()}).ok());
+  EXPECT_EQ(*farm_.client()->get_blob(sha256(bytes)), bytes);
 }
 
 }  // namespace
