@@ -10,6 +10,7 @@
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
 #include "cli/output/table.h"
+#include "cli/output/tuning_summary.h"
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/log.h"
@@ -161,6 +162,8 @@ class BuildCommand final : public Command {
       print_json(console, report_json(report, *path));
       return ExitCode::ok;
     }
+    if (const std::string tuned = tuning_summary(report.phases); !tuned.empty())
+      console.note(tuned);
     const bool cached = report.source == Source::cache;
     console.note(
         (cached ? "from the catalog, " : "built, ") + human_bytes(report.size_bytes) +
