@@ -47,6 +47,11 @@ class MeasurementFixture {
   // fixture. Errors: unsupported (the device cannot measure); those of the launches.
   Result<Candidate> candidate(const PreparedCandidate& prepared);
 
+  // The same with its weights and its code out of the caches, as they are behind other layers, and
+  // its inputs in them where they fit, as if a layer before had just written them. `us` says
+  // roughly how long a launch takes. Errors: as candidate; out_of_memory.
+  Result<Candidate> cold_candidate(const PreparedCandidate& prepared, double us);
+
   // For make() alone.
   explicit MeasurementFixture(std::unique_ptr<State> state);
 

@@ -1,6 +1,10 @@
 #include "tuner/measuring_context.h"
 
+#include <algorithm>
 #include <random>
+
+#include "tuner/race_watch.h"
+#include "tuner/timing/expiry.h"
 
 namespace enginery {
 namespace {
@@ -27,6 +31,18 @@ uint64_t fresh_seed() {
 
 }  // namespace
 
+void note_race(const CandidateResult& result, Timing& timing) {
+  if (!result.failure.empty()) {
+    timing.failure = result.failure;
+    timing.failure_kind = result.failure_kind;
+  }
+  timing.probe_ratio = std::max(timing.probe_ratio, result.probe_ratio);
+  timing.disturbed_samples += result.disturbed_samples;
+  timing.state.throttle_bits |= result.throttle_bits;
+  // Samples of later races are related to those of the first.
+  if (timing.probe.us == 0) timing.probe.us = result.probe_us;
+}
+
 MeasuringContext::MeasuringContext(Device& device, const TacticSources& sources, TimingStore& store,
                                    const TunerOptions& options, TunerCounts& counts)
     : device_(device),
@@ -39,7 +55,12 @@ MeasuringContext::MeasuringContext(Device& device, const TacticSources& sources,
       seed_(options.seed ? *options.seed : fresh_seed()) {}
 
 Result<std::vector<Timing>> MeasuringContext::find(const std::string& key) const {
-  return store_.find(device_key_, key);
+  TRY(std::vector<Timing> timings, store_.find(device_key_, key));
+  const double now = to_seconds(clock_.wall_time());
+  std::erase_if(timings, [&](const Timing& t) {
+    return is_due_again(t, now) && admit_miss(key, t.tactic).ok();
+  });
+  return timings;
 }
 
 Status MeasuringContext::admit_miss(const std::string& key, const std::string& tactic) const {
@@ -54,10 +75,17 @@ Status MeasuringContext::store(const std::string& key, std::vector<Timing> timin
     if (t.failure.empty() && t.statistics.samples == 0) continue;
     t.worker = options_.worker;
     t.unix_seconds = to_seconds(clock_.wall_time());
+    const uint64_t throttled_in_race = t.state.throttle_bits;
     t.state = state;
+    t.state.throttle_bits |= throttled_in_race;
     t.seed = seed_;
+    if (t.probe.us > 0 && t.probe.tactic.empty()) t.probe.tactic = probe_tactic_;
     ++counts_.timings_measured;
-    if (!t.failure.empty()) ++counts_.rejected[t.failure_kind];
+    if (!t.failure.empty()) {
+      ++counts_.rejected[t.failure_kind];
+      TRY(const std::vector<Timing> known, store_.find(device_key_, key));
+      t.attempts = failures_of(known, t.tactic) + 1;
+    }
     CHECK_OK(store_.put(device_key_, key, t));
   }
   return {};
@@ -130,11 +158,37 @@ Result<Candidate> MeasuringContext::probe() {
       return {};
     });
     if (!tried.ok()) return give_up(key, results, tried.error());
-    if (probe_) return *probe_;
+    if (probe_) {
+      probe_tactic_ = results[0].tactic;
+      return *probe_;
+    }
     failures += "; " + results[0].tactic + ": " + results[0].failure;
   }
   if (out_of_memory_) return *out_of_memory_;
   return Error{ErrorCode::internal, "no tactic of the probe's problem runs" + failures};
+}
+
+Result<std::vector<CandidateResult>> MeasuringContext::race_beside_probe(
+    const std::string& what, const std::vector<Candidate>& candidates, RaceRules rules) {
+  TRY(const Candidate control, probe());
+  RaceWatch watch(device_.measurer());
+  rules.cancelled = options_.cancelled;
+  rules.throttling = [&] { return watch.since_last_time(); };
+  rules.rest = [&] { watch.rest(); };
+  TRY(auto raced, race(candidates, control, rules));
+  int disturbed = 0;
+  uint64_t bits = 0;
+  for (const CandidateResult& r : raced) {
+    disturbed = std::max(disturbed, r.disturbed_samples);
+    bits |= r.throttle_bits;
+  }
+  if (disturbed > 0) {
+    options_.log(what + ": " + std::to_string(disturbed) +
+                 " rounds were timed while the device was "
+                 "throttled (" +
+                 throttle_text(bits) + "): their times are marked as disturbed");
+  }
+  return raced;
 }
 
 }  // namespace enginery

@@ -7,7 +7,6 @@
 // several at a time, because candidates are prepared in parallel.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,12 +14,13 @@
 
 #include "tuner/measurement_fixture.h"
 #include "tuner/race.h"
+#include "tuner/timing/comparable.h"
 #include "tuner/tuner.h"
 
 namespace enginery {
 
-// The time of what is unknown or failed.
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Takes over into `timing` all that a race says of its candidate but for the samples.
+void note_race(const CandidateResult& result, Timing& timing);
 
 class MeasuringContext {
  public:
@@ -38,12 +38,14 @@ class MeasuringContext {
   // without one, drawn when the tuning began.
   uint64_t seed() const { return seed_; }
 
-  // The timings that the store has under `key`: a problem's key or a network's. Errors: storage.
+  // The timings that the store has under `key`: a problem's key or a network's; without the
+  // failures that are due again (expiry.h), where measuring is allowed. Errors: storage.
   Result<std::vector<Timing>> find(const std::string& key) const;
   // Asked before something is measured. Errors: not_found, from a store that only reads.
   Status admit_miss(const std::string& key, const std::string& tactic) const;
-  // Completes the timings with worker, date and the device's state, and stores them. Leaves out
-  // those that neither ran nor failed: they found no memory. Errors: storage.
+  // Completes the timings with worker, date, the device's state and the count of failures, and
+  // stores them. Leaves out those that neither ran nor failed: they found no memory. Errors:
+  // storage.
   Status store(const std::string& key, std::vector<Timing> timings);
   // Stores the failures among `timings`; returns `error`, or the error of storing them.
   Error give_up(const std::string& key, const std::vector<Timing>& timings, const Error& error);
@@ -68,6 +70,12 @@ class MeasuringContext {
   // device_lost, storage.
   Result<Candidate> probe();
 
+  // A race beside the probe, with an eye on the device (race_watch.h). `what` names it in the log.
+  // Errors: those of race() and probe().
+  Result<std::vector<CandidateResult>> race_beside_probe(const std::string& what,
+                                                         const std::vector<Candidate>& candidates,
+                                                         RaceRules rules);
+
  private:
   Device& device_;
   const TacticSources& sources_;
@@ -81,6 +89,7 @@ class MeasuringContext {
   std::unique_ptr<MeasurementFixture> probe_fixture_;
   std::vector<Tactic> probe_tactics_;
   std::optional<Candidate> probe_;
+  std::string probe_tactic_;  // by its key
   std::optional<Error> out_of_memory_;
   std::mutex out_of_memory_mutex_;
 };

@@ -1,7 +1,6 @@
 #include "tuner/network_race.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -108,7 +107,7 @@ struct NetworkRace::Field {
   // As for tactics: a lack of memory is not the network's fault, and is not kept.
   std::optional<Error> out_of_memory;
   std::set<std::string> without_memory;
-  std::map<std::string, FailureKind> failed_before;  // as the store has it
+  std::set<std::string> failed_before;  // the store has why
 };
 
 Result<size_t> NetworkRace::fastest(const Network& network,
@@ -148,7 +147,7 @@ Status NetworkRace::enter(const Network& network, const TacticSelection& selecti
   context_.in_flight(key, name, [&] {
     if (before && !before->failure.empty()) {
       made = Error{ErrorCode::internal, before->failure};
-      field.failed_before[name] = before->failure_kind;
+      field.failed_before.insert(name);
     } else {
       made = prepare_network(network, selection, context_);
     }
@@ -159,7 +158,8 @@ Status NetworkRace::enter(const Network& network, const TacticSelection& selecti
     return {};
   }
   if (context_.lost_device(made.error())) {
-    CHECK_OK(store_one(key, name, {{}, made.error().message, FailureKind::fault}));
+    CHECK_OK(store_one(key, name,
+                       {.failure = made.error().message, .failure_kind = FailureKind::fault}));
     return Error{ErrorCode::device_lost, made.error().message};
   }
   if (made.error().code == ErrorCode::out_of_memory) {
@@ -176,14 +176,13 @@ Status NetworkRace::measure(const Network& network, const std::vector<TacticSele
   const TunerOptions& options = context_.options();
   const auto count = static_cast<int>(selections.size());
   options.progress({"network", 0, count});
-  TRY(const Candidate probe, context_.probe());
+  CHECK_OK(context_.probe());  // before the memory is full
   Field field;
   for (const TacticSelection& s : selections) CHECK_OK(enter(network, s, key, past, field));
   RaceRules rules;
   rules.max_extra_rounds = kMaxExtraRounds;
   rules.max_extra_us = kMaxExtraUs;
-  rules.cancelled = options.cancelled;
-  TRY(const auto raced, race(field.candidates, probe, rules));
+  TRY(const auto raced, context_.race_beside_probe("network", field.candidates, rules));
   CHECK_OK(store(key, field, raced));
   const bool none_ran = std::none_of(raced.begin(), raced.end(),
                                      [](const CandidateResult& r) { return r.failure.empty(); });
@@ -199,12 +198,10 @@ Status NetworkRace::store(const std::string& key, const Field& field,
                                  [](const CandidateResult& r) { return r.lost_device(); });
   for (size_t i = 0; i < raced.size(); ++i) {
     const bool complete = lost == raced.end() || raced[i].lost_device();
-    if (!complete || field.without_memory.contains(field.names[i])) continue;
-    CandidateResult result = raced[i];
-    if (const auto before = field.failed_before.find(field.names[i]);
-        before != field.failed_before.end())
-      result.failure_kind = before->second;
-    CHECK_OK(store_one(key, field.names[i], result));
+    const std::string& name = field.names[i];
+    const bool is_news =
+        !field.without_memory.contains(name) && !field.failed_before.contains(name);
+    if (complete && is_news) CHECK_OK(store_one(key, name, raced[i]));
   }
   if (lost != raced.end()) return Error{ErrorCode::device_lost, lost->failure};
   return {};
@@ -214,10 +211,8 @@ Status NetworkRace::store_one(const std::string& key, const std::string& name,
                               const CandidateResult& result) {
   Timing t;
   t.tactic = name;
-  t.failure = result.failure;
-  t.failure_kind = result.failure_kind;
   t.statistics = summarize(result.samples_us);
-  t.probe_ratio = result.probe_ratio;
+  note_race(result, t);
   return context_.store(key, {std::move(t)});
 }
 

@@ -144,11 +144,12 @@ Status ProblemGate::pass_probes(const TacticIndices& which) {
 }
 
 TacticIndices ProblemGate::possible_winners() const {
-  std::vector<double> us;
+  std::vector<double> warm;
   for (size_t i = 0; i < job_.tactics.size(); ++i) {
     const bool timed = !job_.is_out(i) && !job_.samples[i].empty();
-    us.push_back(timed ? median(job_.samples[i]) : kInfinity);
+    warm.push_back(timed ? median(job_.samples[i]) : kInfinity);
   }
+  const std::vector<double> us = deciding_us(warm, job_.cold_us);
   TacticIndices out;
   for (size_t i = 0; i < us.size(); ++i) {
     double fastest = us[i];

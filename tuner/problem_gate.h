@@ -16,9 +16,11 @@ struct ProblemJob {
   const Problem& problem;
   std::string key;
   std::vector<const Tactic*> tactics;
-  std::vector<Timing> results;               // parallel to the tactics, as are the next two
-  std::vector<std::vector<double>> samples;  // microseconds
-  std::vector<bool> out_of_room;             // no memory for it: neither timed nor held against it
+  std::vector<const Timing*> known = {};  // parallel, as all below: of anchors (anchors.h); or null
+  std::vector<Timing> results = {};
+  std::vector<std::vector<double>> samples = {};  // microseconds
+  std::vector<double> cold_us = {};               // medians in cold caches; 0: not measured
+  std::vector<bool> out_of_room = {};  // no memory for it: neither timed nor held against it
 
   // Whether the tactic failed or found no memory: it takes no further part.
   bool is_out(size_t i) const { return !results[i].failure.empty() || out_of_room[i]; }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/base/statistics.h"
+#include "tuner/anchors.h"
 
 namespace enginery {
 namespace {
@@ -15,26 +16,44 @@ constexpr double kHopeless = 8;  // estimates are rough: only what is far off is
 // between fixtures, by where buffers lie.
 constexpr size_t kFixtures = 4;
 constexpr double kClose = 1.05;
-constexpr size_t kMaxFinalists = 6;
+constexpr size_t kMaxFinalists = 6, kMaxColdFinalists = 4;
+
+RaceRules without_drops() {
+  RaceRules out;
+  out.first_drop = out.second_drop = kInfinity;
+  return out;
+}
+
+// Few: a cold launch takes a sweep of the caches besides.
+RaceRules cold_rules() {
+  RaceRules out = without_drops();
+  out.first_samples = out.second_samples = out.final_samples = 4;
+  out.max_extra_rounds = 24;
+  return out;
+}
 
 // What a race in one fixture cannot tell apart, the fastest first.
-std::vector<size_t> finalists(const std::vector<std::vector<double>>& samples) {
+TacticIndices finalists(const ProblemJob& job) {
   std::vector<std::pair<double, size_t>> order;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    if (!samples[i].empty()) order.emplace_back(median(samples[i]), i);
+  for (size_t i = 0; i < job.samples.size(); ++i) {
+    if (!job.is_out(i) && !job.samples[i].empty()) order.emplace_back(median(job.samples[i]), i);
   }
   std::sort(order.begin(), order.end());
-  std::vector<size_t> out;
+  TacticIndices out;
   for (const auto& [us, i] : order) {
     if (us <= kClose * order[0].first && out.size() < kMaxFinalists) out.push_back(i);
   }
   return out;
 }
 
+// Those without a timing that can be compared with others'.
 std::vector<const Tactic*> without_timing(std::vector<const Tactic*> tactics,
                                           const std::vector<Timing>& timings) {
-  std::erase_if(tactics,
-                [&](const Tactic* t) { return find_timing(timings, tactic_key(*t)) != nullptr; });
+  const ProbeTime probe = common_probe(timings);
+  std::erase_if(tactics, [&](const Tactic* t) {
+    const Timing* timing = find_timing(timings, tactic_key(*t));
+    return timing && !is_unrelated(*timing, probe);
+  });
   return tactics;
 }
 
@@ -42,7 +61,7 @@ std::vector<const Tactic*> without_timing(std::vector<const Tactic*> tactics,
 
 double ProblemTimes::of(const std::string& tactic) const {
   const Timing* t = find_timing(timings, tactic);
-  return t && t->failure.empty() ? t->statistics.median_us : kInfinity;
+  return t ? comparable_us(timings)[static_cast<size_t>(t - timings.data())] : kInfinity;
 }
 
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level) {
@@ -74,9 +93,37 @@ Result<std::vector<const Tactic*>> ProblemTuner::to_measure(
   if (context_.options().level < 2) return std::vector<const Tactic*>();
   const std::string key = problem.key();
   TRY(const std::vector<Timing> timings, context_.find(key));
-  std::vector<const Tactic*> missing = without_timing(worth_timing(tactics), timings);
-  if (!missing.empty()) CHECK_OK(context_.admit_miss(key, tactic_key(*missing[0])));
+  const std::vector<const Tactic*> wanted = worth_timing(tactics);
+  std::vector<const Tactic*> missing = without_timing(wanted, timings);
+  if (missing.empty()) return missing;
+  CHECK_OK(context_.admit_miss(key, tactic_key(*missing[0])));
+  for (const Tactic* anchor : anchors_among(wanted, timings)) missing.push_back(anchor);
   return missing;
+}
+
+Status ProblemTuner::measure_missing(const Problem& problem, const std::string& key,
+                                     const std::vector<const Tactic*>& wanted,
+                                     const std::vector<Timing>& known) {
+  ProblemJob job{problem, key, without_timing(wanted, known)};
+  CHECK_OK(context_.admit_miss(key, tactic_key(*job.tactics[0])));
+  job.known.resize(job.tactics.size());
+  for (const Tactic* anchor : anchors_among(wanted, known)) {
+    job.tactics.push_back(anchor);
+    job.known.push_back(find_timing(known, tactic_key(*anchor)));
+  }
+  TRY(const bool related, measure(std::move(job)));
+  if (related) return {};
+  // Nothing relates what is known to the device as it is: it is measured anew.
+  TRY(const std::vector<Timing> now_known, context_.find(key));
+  ProblemJob all{problem, key, wanted};
+  std::erase_if(all.tactics, [&](const Tactic* t) {
+    const Timing* timing = find_timing(now_known, tactic_key(*t));
+    return timing && !timing->failure.empty();
+  });
+  if (all.tactics.empty()) return {};
+  all.known.resize(all.tactics.size());
+  TRY([[maybe_unused]] const bool stored, measure(std::move(all)));
+  return {};
 }
 
 Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
@@ -89,8 +136,7 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
   const std::vector<const Tactic*> missing = without_timing(wanted, out.timings);
   context_.counts().timings_reused += static_cast<int>(wanted.size() - missing.size());
   if (!missing.empty() && context_.options().level >= 2) {
-    CHECK_OK(context_.admit_miss(key, tactic_key(*missing[0])));
-    CHECK_OK(measure({problem, key, missing, {}, {}, {}}));
+    CHECK_OK(measure_missing(problem, key, wanted, out.timings));
     TRY(out.timings, context_.find(key));
   }
   for (size_t i = 0; i < tactics.size(); ++i)
@@ -126,19 +172,19 @@ Status ProblemTuner::check(MeasurementFixture& fixture,
 }
 
 Result<std::vector<ProblemTuner::Entry>> ProblemTuner::candidates(
-    MeasurementFixture& fixture, const std::vector<PreparedCandidate>& prepared,
-    const Indices& which, Job& job) {
+    MeasurementFixture& fixture, std::vector<PreparedCandidate> prepared, const Indices& which,
+    Job& job) {
   const TimedScope timed(context_.counts().preparing_s, context_.clock());
   std::vector<Entry> out;
   for (size_t k = 0; k < which.size(); ++k) {
     if (job.is_out(which[k])) continue;
     Timing& result = job.results[which[k]];
-    const Status made = context_.attempt(job.key, *prepared[k].tactic, FailureKind::launch, result,
-                                         [&]() -> Status {
-                                           TRY(Candidate candidate, fixture.candidate(prepared[k]));
-                                           out.push_back({which[k], std::move(candidate)});
-                                           return {};
-                                         });
+    const Status made = context_.attempt(
+        job.key, *prepared[k].tactic, FailureKind::launch, result, [&]() -> Status {
+          TRY(Candidate candidate, fixture.candidate(prepared[k]));
+          out.push_back({which[k], std::move(prepared[k]), std::move(candidate)});
+          return {};
+        });
     if (!made.ok()) return context_.give_up(job.key, job.results, made.error());
   }
   return out;
@@ -147,27 +193,21 @@ Result<std::vector<ProblemTuner::Entry>> ProblemTuner::candidates(
 Result<std::vector<ProblemTuner::Entry>> ProblemTuner::enter(MeasurementFixture& fixture,
                                                              const Indices& which, Gate gate,
                                                              Job& job) {
-  TRY(const std::vector<PreparedCandidate> prepared, prepare(fixture, which, job));
+  TRY(std::vector<PreparedCandidate> prepared, prepare(fixture, which, job));
   CHECK_OK(check(fixture, prepared, which, job));
   if (gate == Gate::whole) CHECK_OK(ProblemGate(context_, job).pass_probes(which));
-  return candidates(fixture, prepared, which, job);
+  return candidates(fixture, std::move(prepared), which, job);
 }
 
 Result<std::vector<CandidateResult>> ProblemTuner::race_entries(const std::vector<Entry>& entries,
                                                                 RaceRules rules, Job& job) {
   const TimedScope timed(context_.counts().racing_s, context_.clock());
-  TRY(const Candidate probe, context_.probe());
   std::vector<Candidate> candidates;
   for (const Entry& e : entries) candidates.push_back(e.candidate);
-  rules.cancelled = context_.options().cancelled;
-  TRY(auto raced, race(candidates, probe, rules));
+  TRY(auto raced, context_.race_beside_probe(job.key, candidates, std::move(rules)));
   for (size_t i = 0; i < raced.size(); ++i) {
     Timing& t = job.results[entries[i].index];
-    if (!raced[i].failure.empty()) {
-      t.failure = raced[i].failure;
-      t.failure_kind = raced[i].failure_kind;
-    }
-    t.probe_ratio = std::max(t.probe_ratio, raced[i].probe_ratio);
+    note_race(raced[i], t);
     if (raced[i].lost_device()) {
       return context_.give_up(job.key, job.results,
                               {ErrorCode::device_lost, t.tactic + ": " + t.failure});
@@ -176,46 +216,77 @@ Result<std::vector<CandidateResult>> ProblemTuner::race_entries(const std::vecto
   return raced;
 }
 
-Status ProblemTuner::measure(Job job) {
+Result<bool> ProblemTuner::measure(Job job) {
   context_.forget_out_of_memory();
   CHECK_OK(context_.probe());  // before the memory is full
-  Device& device = context_.device();
-  std::vector<std::unique_ptr<MeasurementFixture>> fixtures(1);
-  TRY(fixtures[0], MeasurementFixture::make(job.problem, device, context_.seed()));
+  TRY(const auto fixture,
+      MeasurementFixture::make(job.problem, context_.device(), context_.seed()));
   job.results.resize(job.tactics.size());
   job.samples.resize(job.tactics.size());
+  job.cold_us.resize(job.tactics.size());
   job.out_of_room.resize(job.tactics.size());
   for (size_t i = 0; i < job.tactics.size(); ++i)
     job.results[i].tactic = tactic_key(*job.tactics[i]);
   Indices all(job.tactics.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  TRY(const std::vector<Entry> entries, enter(*fixtures[0], all, Gate::whole, job));
+  TRY(const std::vector<Entry> entries, enter(*fixture, all, Gate::whole, job));
   if (entries.empty() && context_.out_of_memory()) return *context_.out_of_memory();
+  CHECK_OK(time_entries(entries, *fixture, job));
+  CHECK_OK(ProblemGate(context_, job).confirm_winners());
+  const bool related = summarize_on_known_scale(job);
+  CHECK_OK(context_.store(job.key, std::move(job.results)));
+  return related;
+}
+
+Status ProblemTuner::time_entries(const std::vector<Entry>& entries, MeasurementFixture& fixture,
+                                  Job& job) {
   TRY(auto raced, race_entries(entries, {}, job));
   for (size_t i = 0; i < raced.size(); ++i)
     job.samples[entries[i].index] = std::move(raced[i].samples_us);
-  Indices close = fixtures[0]->placements() > 1 ? finalists(job.samples) : Indices();
-  while (close.size() > 1 && fixtures.size() < kFixtures) {
-    const uint64_t seed = context_.seed() + fixtures.size();
-    TRY(fixtures.emplace_back(), MeasurementFixture::make(job.problem, device, seed));
-    CHECK_OK(race_again(*fixtures.back(), close, job));
+  Indices close = fixture.placements() > 1 ? finalists(job) : Indices();
+  std::vector<std::unique_ptr<MeasurementFixture>> further;
+  while (close.size() > 1 && further.size() + 1 < kFixtures) {
+    const uint64_t seed = context_.seed() + further.size() + 1;
+    TRY(further.emplace_back(), MeasurementFixture::make(job.problem, context_.device(), seed));
+    CHECK_OK(race_again(*further.back(), close, job));
     // What was wrong once is out for good.
     std::erase_if(close, [&](size_t i) { return !job.results[i].failure.empty(); });
   }
-  CHECK_OK(ProblemGate(context_, job).confirm_winners());
-  for (size_t i = 0; i < job.results.size(); ++i) {
-    if (!job.is_out(i)) job.results[i].statistics = summarize(job.samples[i]);
+  return race_cold(entries, fixture, job);
+}
+
+Status ProblemTuner::race_cold(const std::vector<Entry>& entries, MeasurementFixture& fixture,
+                               Job& job) {
+  Indices close = finalists(job);
+  if (close.size() < 2 || context_.device().measurer()->sweep_bytes() == 0) return {};
+  close.resize(std::min(close.size(), kMaxColdFinalists));
+  std::vector<Entry> cold;
+  for (const Entry& entry : entries) {
+    if (std::find(close.begin(), close.end(), entry.index) == close.end()) continue;
+    const Tactic& tactic = *entry.prepared.tactic;
+    const Status made = context_.attempt(
+        job.key, tactic, FailureKind::launch, job.results[entry.index], [&]() -> Status {
+          TRY(Candidate candidate,
+              fixture.cold_candidate(entry.prepared, median(job.samples[entry.index])));
+          cold.push_back({entry.index, entry.prepared, std::move(candidate)});
+          return {};
+        });
+    if (!made.ok()) return context_.give_up(job.key, job.results, made.error());
   }
-  return context_.store(job.key, std::move(job.results));
+  // No memory for all of them: there is nothing to compare.
+  if (cold.size() < close.size()) return {};
+  TRY(const auto raced, race_entries(cold, cold_rules(), job));
+  for (size_t k = 0; k < raced.size(); ++k) {
+    if (raced[k].failure.empty()) job.cold_us[cold[k].index] = median(raced[k].samples_us);
+  }
+  return {};
 }
 
 Status ProblemTuner::race_again(MeasurementFixture& fixture, const Indices& close, Job& job) {
   TRY(const std::vector<Entry> entries, enter(fixture, close, Gate::one_probe, job));
   // No memory for all of them, or one is wrong here: there is nothing to compare.
   if (entries.size() < close.size()) return {};
-  RaceRules to_the_end;
-  to_the_end.first_drop = to_the_end.second_drop = kInfinity;
-  TRY(auto raced, race_entries(entries, to_the_end, job));
+  TRY(auto raced, race_entries(entries, without_drops(), job));
   if (std::any_of(raced.begin(), raced.end(),
                   [](const CandidateResult& r) { return !r.failure.empty(); }))
     return {};

@@ -24,45 +24,70 @@ class Race {
       CHECK_OK(rounds(rules_.second_samples));
     }
     relate_to_fastest();
+    for (CandidateResult& result : results_) result.probe_us = best_probe_;
     return std::move(results_);
   }
 
  private:
   Status rounds(int count) {
-    for (int r = 0; r < count && !running_.empty(); ++r) CHECK_OK(round());
+    wanted_ += static_cast<size_t>(count);
+    while (accepted_ < wanted_ && !running_.empty()) CHECK_OK(round());
     return {};
   }
 
-  // One turn of every running candidate between two probes; repeated when the probe shows that the
-  // machine was disturbed.
+  // One turn of every running candidate between two probes. Not accepted, and so to be repeated,
+  // when the probe or the device's own word shows that the machine was disturbed.
   Status round() {
-    while (true) {
-      if (rules_.cancelled()) return Error{ErrorCode::cancelled, "measuring was cancelled"};
-      TRY(double before, probe_.time_us());
-      std::vector<double> times;
-      for (const size_t index : running_) {
-        auto us = candidates_[index].time_us();
-        if (!us && us.error().code == ErrorCode::device_lost) {
-          fail(index, us.error());
-          running_.clear();
-          return {};
-        }
-        if (!us) fail(index, us.error());
-        times.push_back(us ? *us : 0);
+    if (rules_.cancelled()) return Error{ErrorCode::cancelled, "measuring was cancelled"};
+    TRY(double before, probe_.time_us());
+    std::vector<double> times;
+    for (const size_t index : running_) {
+      auto us = candidates_[index].time_us();
+      if (!us && us.error().code == ErrorCode::device_lost) {
+        fail(index, us.error());
+        running_.clear();
+        return {};
       }
-      TRY(double after, probe_.time_us());
-      double level = std::max(before, after);
-      best_probe_ =
-          best_probe_ == 0 ? std::min(before, after) : std::min({best_probe_, before, after});
-      bool disturbed = level > rules_.probe_limit * best_probe_;
-      if (disturbed && repeats_ < rules_.max_repeats) {
-        ++repeats_;
-        remove_failed();
-        continue;
-      }
-      accept(times, (before + after) / 2 / best_probe_);
+      if (!us) fail(index, us.error());
+      times.push_back(us ? *us : 0);
+    }
+    TRY(double after, probe_.time_us());
+    const Throttling throttling = rules_.throttling();
+    const bool may_repeat = repeats_ < rules_.max_repeats;
+    if (throttling.bits != 0 && may_repeat) {
+      ++repeats_;
+      forget_unconfirmed();
+      rules_.rest();
       return {};
     }
+    double level = std::max(before, after);
+    best_probe_ =
+        best_probe_ == 0 ? std::min(before, after) : std::min({best_probe_, before, after});
+    if (level > rules_.probe_limit * best_probe_ && may_repeat) {
+      ++repeats_;
+      remove_failed();
+      return {};
+    }
+    accept(times, (before + after) / 2 / best_probe_, throttling.bits);
+    if (throttling.looked) confirmed_ = accepted_;
+    return {};
+  }
+
+  // The rounds since the device was last seen to be itself, and who left in them is back.
+  void forget_unconfirmed() {
+    std::vector<size_t> back;
+    for (size_t i = 0; i < results_.size(); ++i) {
+      std::vector<double>& samples = results_[i].samples_us;
+      const bool took_part = samples.size() > confirmed_ || is_running(i);
+      if (took_part && results_[i].failure.empty()) back.push_back(i);
+      samples.resize(std::min(samples.size(), confirmed_));
+    }
+    running_ = std::move(back);
+    accepted_ = confirmed_;
+  }
+
+  bool is_running(size_t index) const {
+    return std::find(running_.begin(), running_.end(), index) != running_.end();
   }
 
   void fail(size_t index, const Error& error) {
@@ -70,13 +95,16 @@ class Race {
     results_[index].failure_kind = failure_kind(error, FailureKind::launch);
   }
 
-  void accept(const std::vector<double>& times, double drift) {
+  void accept(const std::vector<double>& times, double drift, uint64_t throttle_bits) {
+    ++accepted_;
     for (double us : times) launched_us_ += us;
     for (size_t i = 0; i < running_.size(); ++i) {
       CandidateResult& result = results_[running_[i]];
       if (!result.failure.empty()) continue;
       result.samples_us.push_back(times[i] / drift);
       result.probe_ratio = std::max(result.probe_ratio, drift);
+      result.disturbed_samples += throttle_bits != 0 ? 1 : 0;
+      result.throttle_bits |= throttle_bits;
     }
     remove_failed();
   }
@@ -133,6 +161,8 @@ class Race {
   std::vector<size_t> running_;
   double best_probe_ = 0;
   int repeats_ = 0;
+  size_t wanted_ = 0, accepted_ = 0;  // rounds
+  size_t confirmed_ = 0;    // of the accepted: up to which the device was seen to be itself
   double launched_us_ = 0;  // in accepted rounds, one launch of each candidate
 };
 

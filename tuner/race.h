@@ -22,6 +22,13 @@ struct Candidate {
   std::function<Result<double>()> time_us;
 };
 
+// What is known of the device since it was last asked about.
+struct Throttling {
+  uint64_t bits =
+      0;  // why it was throttled at any time, as DeviceState::throttle_bits; 0: it was not
+  bool looked = true;  // whether anything was looked at since
+};
+
 struct RaceRules {
   // Rounds before the first drop, between the drops, and after the second.
   int first_samples = 3, second_samples = 8, final_samples = 24;
@@ -37,6 +44,11 @@ struct RaceRules {
   int max_extra_rounds = 80;     // ... or they have run this many rounds more,
   double max_extra_us = 60'000;  // or launches have taken this long.
   std::function<bool()> cancelled = [] { return false; };
+  // Asked after each round. What was measured since the device was last seen unthrottled is
+  // forgotten and repeated, as often as max_repeats allows ...
+  std::function<Throttling()> throttling = [] { return Throttling(); };
+  // ... after a rest, which may last until the device is itself again.
+  std::function<void()> rest = [] {};
 };
 
 struct CandidateResult {
@@ -45,7 +57,10 @@ struct CandidateResult {
   std::vector<double> samples_us;
   std::string failure;  // empty: none
   FailureKind failure_kind = FailureKind::unknown;
-  double probe_ratio = 1;  // the probe's time over its best; the worst over the accepted samples
+  double probe_ratio = 1;     // the probe's time over its best; the worst over the accepted samples
+  double probe_us = 0;        // the probe's best, the scale of the samples
+  int disturbed_samples = 0;  // taken while the device was throttled, after all repeats
+  uint64_t throttle_bits = 0;  // why
 
   // Whether it took the device with it; no candidate was timed after it.
   bool lost_device() const { return failure_kind == FailureKind::fault; }

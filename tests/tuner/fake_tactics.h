@@ -60,7 +60,11 @@ class TestDevice final : public Device, public Measurer {
   std::map<const float*, float> timed_inputs;  // of activations: what was read at each address
   bool is_timing = false;                      // not what the gate launches
   bool races_networks = false;                 // not single tactics
-  double wait_us = 0;  // what it costs, or gains, when a stream waits for another
+  double wait_us = 0;   // what it costs, or gains, when a stream waits for another
+  double slowness = 1;  // of the state that the device is in: all takes so many times as long
+  int64_t sweep = 0;    // Measurer::sweep_bytes
+  double sweep_us = 30;
+  bool is_swept = false;  // nothing ran since the caches were swept
 
   TestDevice() { device_info.sku = "test"; }
   const DeviceInfo& info() const override { return device_info; }
@@ -77,6 +81,10 @@ class TestDevice final : public Device, public Measurer {
   }
   Status fill(Stream&, void* to, uint8_t byte, size_t bytes) override {
     std::memset(to, byte, bytes);
+    if (sweep > 0 && bytes >= static_cast<size_t>(sweep)) {
+      is_swept = true;
+      elapsed_us += sweep_us;
+    }
     return {};
   }
   Result<std::unique_ptr<CommandList>> record(Stream&, const Enqueue& enqueue) override {
@@ -87,13 +95,15 @@ class TestDevice final : public Device, public Measurer {
   Result<double> time_us(Stream& stream, CommandList& list) override {
     ++timed;
     elapsed_us = 0;
+    is_swept = false;
     last_source.clear();
     is_timing = true;
     const Status launched = list.launch(stream);
     is_timing = false;
     CHECK_OK(launched);
-    return elapsed_us;
+    return elapsed_us * slowness;
   }
+  int64_t sweep_bytes() const override { return sweep; }
   double min_resolvable_us() const override { return 100; }
   DeviceState state() override { return {}; }
 };

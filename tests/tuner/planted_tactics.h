@@ -29,6 +29,8 @@ struct Planted {
   std::function<void(PlantedLaunch&)> fault = [](PlantedLaunch&) {};
   Precision compute = Precision::fp32;  // fp16: it reads and writes float16
   Algorithm algorithm = Algorithm::direct;
+  double cold_us = 0;                                          // behind a sweep; 0: as ever
+  std::function<Status()> launched = [] { return Status(); };  // what a launch ends with
 };
 
 class PreparedPlanted final : public PreparedTactic {
@@ -44,7 +46,9 @@ class PreparedPlanted final : public PreparedTactic {
   }
 
   Status enqueue(Stream&, const Arguments& arguments) const override {
-    device_.elapsed_us += planted_.us;
+    device_.elapsed_us += device_.is_swept && planted_.cold_us > 0 ? planted_.cold_us : planted_.us;
+    device_.is_swept = false;
+    CHECK_OK(planted_.launched());
     if (device_.is_timing) return {};
     PlantedLaunch launch{problem_, ++launches_, ++own_launches_, {}, {}, arguments};
     std::vector<const Tensor*> inputs;
@@ -127,10 +131,15 @@ struct PlantedProblem {
 
   PlantedProblem(const std::string& text, std::vector<Planted> planted) {
     planted.push_back({"right", 10});
-    sources.push_back(std::make_unique<PlantedSource>(device, std::move(planted)));
+    offer(std::move(planted));
     const auto parsed = parse_problem(text);
     EXPECT_TRUE(parsed.ok()) << text << ": " << parsed.error().message;
     if (parsed.ok()) problem = *parsed;
+  }
+  // From now on these are offered, as after an upgrade that knows more.
+  void offer(std::vector<Planted> planted) {
+    sources.clear();
+    sources.push_back(std::make_unique<PlantedSource>(device, std::move(planted)));
   }
   // The fastest tactic's id.
   std::string winner(TunerOptions options = {}) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
 #include "tuner/timing/timing.h"
 
@@ -112,6 +113,70 @@ TEST(Race, TellsCloseCandidatesApartInADeviceOfTwoStates) {
                second = summarize((*results)[1].samples_us).median_us;
   EXPECT_NEAR(second / first, 1.01, 1e-9);
   EXPECT_NEAR(summarize((*results)[1].samples_us).deviation_us, 0, 1e-9);
+}
+
+// A device that says when it is throttled, but is looked at every third round only.
+struct ThrottledMachine : Machine {
+  std::vector<uint64_t> bits;  // by round; 0 beyond
+  size_t rounds = 0;
+  uint64_t since = 0;
+  int rests = 0, looks_every = 3;
+  RaceRules rules() {
+    RaceRules out;
+    out.throttling = [this]() -> Throttling {
+      since |= rounds < bits.size() ? bits[rounds] : 0;
+      slowness = ++rounds < bits.size() && bits[rounds] != 0 ? 1.2 : 1;  // below the probe's limit
+      if (rounds % static_cast<size_t>(looks_every) != 0) return {0, false};
+      return {std::exchange(since, 0), true};
+    };
+    out.rest = [this] { ++rests; };
+    return out;
+  }
+};
+
+TEST(Race, ForgetsWhatItTimedWhileTheDeviceWasThrottled) {
+  ThrottledMachine m;
+  m.bits = {0, 0, 0, 0, 8, 8};
+  // Slow where the device is throttled, at least as it is seen by this candidate.
+  Candidate touchy{[&]() -> Result<double> { return m.slowness > 1 ? 300 : 100; }};
+  const auto results = race({touchy, m.candidate(101)}, m.candidate(50), m.rules());
+  ASSERT_TRUE(results);
+  EXPECT_EQ(m.rests, 1);
+  for (const CandidateResult& r : *results) {
+    EXPECT_EQ(r.samples_us.size(), 35u) << "forgotten rounds are repeated, also the clean one";
+    EXPECT_EQ(r.disturbed_samples, 0);
+    EXPECT_EQ(r.throttle_bits, 0u);
+  }
+  EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).p95_us, 100);
+}
+
+// What left the race on the word of a throttled device is back in it.
+TEST(Race, TakesBackWhoLeftWhileTheDeviceWasThrottled) {
+  ThrottledMachine m;
+  m.bits = {8, 8, 8, 8, 8};
+  m.looks_every = 5;  // the drop after three rounds comes before the first look
+  m.slowness = 1.2;
+  Candidate touchy{[&]() -> Result<double> { return m.slowness > 1 ? 300 : 100; }};
+  const auto results = race({touchy, m.candidate(101)}, m.candidate(50), m.rules());
+  ASSERT_TRUE(results);
+  EXPECT_EQ((*results)[0].samples_us.size(), 35u);
+  EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
+}
+
+TEST(Race, MarksWhatItTimedOnADeviceThatStaysThrottled) {
+  ThrottledMachine m;
+  m.bits.assign(1000, 0x40);
+  const auto results = race({m.candidate(100)}, m.candidate(50), m.rules());
+  ASSERT_TRUE(results);
+  EXPECT_EQ(m.rests, RaceRules().max_repeats) << "there is an end to it";
+  EXPECT_EQ((*results)[0].samples_us.size(), 35u);
+  EXPECT_GT((*results)[0].disturbed_samples, 0);
+  EXPECT_EQ((*results)[0].throttle_bits, 0x40u);
+}
+
+TEST(Race, SaysWhatItsProbeTook) {
+  Machine m;
+  EXPECT_DOUBLE_EQ((*race({m.candidate(100)}, m.candidate(50), {}))[0].probe_us, 50);
 }
 
 TEST(Race, EndsOnAMachineThatStaysBusy) {

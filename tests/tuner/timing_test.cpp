@@ -24,12 +24,21 @@ TEST(Timing, RoundTripsThroughJson) {
   t.failure = "because \"quoted\" \xff";
   t.statistics = summarize({1, 2, 3});
   t.worker = "w1";
+  t.probe = {"kernel:probe", 50};
+  t.cold_us = 3;
+  t.disturbed_samples = 4;
+  t.attempts = 2;
   auto back = parse_timing(to_json(t));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->tactic, t.tactic);
   EXPECT_EQ(back->statistics.median_us, 2);
   EXPECT_FALSE(back->failure.empty());
   EXPECT_EQ(back->worker, "w1");
+  EXPECT_EQ(back->probe.us, 50);
+  EXPECT_EQ(back->probe.tactic, "kernel:probe");
+  EXPECT_EQ(back->cold_us, 3);
+  EXPECT_EQ(back->disturbed_samples, 4);
+  EXPECT_EQ(back->attempts, 2);
   EXPECT_FALSE(parse_timing("[]"));
   EXPECT_FALSE(parse_timing("{\"tactic\": 7}"));
 }
@@ -66,8 +75,8 @@ TEST(Timing, HasTheseFields) {
   t.statistics = summarize({2});
   EXPECT_EQ(
       to_json(t),
-      R"({"clock_mhz":0.0,"deviation_us":0.0,"error":0.0,"foreign_load":0.0,"guard_ratio":1.0,)"
-      R"("high_us":2.0,"least_us":2.0,"low_us":2.0,"mean_us":2.0,"median_us":2.0,)"
+      R"({"clock_mhz":0.0,"cold_us":0.0,"deviation_us":0.0,"disturbed_samples":0,"error":0.0,)"
+      R"("foreign_load":0.0,"guard":"","guard_ratio":1.0,"guard_us":0.0,"high_us":2.0,"least_us":2.0,"low_us":2.0,"mean_us":2.0,"median_us":2.0,)"
       R"("memory_clock_mhz":0.0,"p95_us":2.0,"power_w":0.0,"samples":1,"seed":0,"tactic":"a",)"
       R"("temperature_c":0.0,"throttle_bits":0,"unix_seconds":0.0,"worker":""})");
 }

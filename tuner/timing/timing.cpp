@@ -35,6 +35,12 @@ const Timing* find_timing(const std::vector<Timing>& timings, const std::string&
   return found == timings.end() ? nullptr : &*found;
 }
 
+int failures_of(const std::vector<Timing>& timings, const std::string& tactic) {
+  const Timing* found = find_timing(timings, tactic);
+  // Entries older than the count failed once.
+  return found && !found->failure.empty() ? std::max(found->attempts, 1) : 0;
+}
+
 std::string to_json(const Timing& t) {
   nlohmann::json json = {{"tactic", t.tactic},
                          {"samples", t.statistics.samples},
@@ -55,10 +61,15 @@ std::string to_json(const Timing& t) {
                          {"power_w", t.state.power_w},
                          {"throttle_bits", t.state.throttle_bits},
                          {"foreign_load", t.state.foreign_load},
-                         {"seed", t.seed}};
+                         {"seed", t.seed},
+                         {"guard", t.probe.tactic},
+                         {"guard_us", t.probe.us},
+                         {"cold_us", t.cold_us},
+                         {"disturbed_samples", t.disturbed_samples}};
   if (!t.failure.empty()) {
     json["failure"] = t.failure;
     json["failure_kind"] = to_string(t.failure_kind);
+    json["attempts"] = t.attempts;
   }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -99,6 +110,10 @@ Result<Timing> parse_timing(std::string_view text) {
   t.worker = word("worker");
   t.unix_seconds = number("unix_seconds");
   t.seed = static_cast<uint64_t>(std::max(0.0, number("seed")));
+  t.probe = {word("guard"), number("guard_us")};
+  t.cold_us = number("cold_us");
+  t.disturbed_samples = static_cast<int>(number("disturbed_samples"));
+  t.attempts = static_cast<int>(number("attempts"));
   return t;
 }
 

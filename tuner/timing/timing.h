@@ -26,6 +26,13 @@ struct TimingStatistics {
 // All zeros for no samples.
 TimingStatistics summarize(std::vector<double> samples_us);
 
+// The probe's tactic, and its time on the scale of a race's samples; "guard" and "guard_us" in
+// JSON. Empty and 0 in entries older than these fields.
+struct ProbeTime {
+  std::string tactic;
+  double us = 0;
+};
+
 // One tactic's result on one problem: its statistics or why it failed. Its JSON has a field for
 // each member; fields are never renamed, new ones are added and older entries lack them.
 struct Timing {
@@ -40,10 +47,18 @@ struct Timing {
   double unix_seconds = 0;                          // when
   FailureKind failure_kind = FailureKind::unknown;  // meaningful with a failure only
   uint64_t seed = 0;  // of the numbers that it was checked on; 0 in entries older than this field
+  ProbeTime probe;    // what relates the samples to those of another race
+  // The median with weights and code out of the caches, as behind other layers; 0: not measured.
+  double cold_us = 0;
+  int disturbed_samples = 0;  // taken while the device was throttled, for want of better ones
+  int attempts = 0;           // how often it failed so far; meaningful with a failure only
 };
 
 // The tactic's timing among those of one problem; null where there is none.
 const Timing* find_timing(const std::vector<Timing>& timings, const std::string& tactic);
+
+// How often the tactic has failed so far, by its timing among those of one problem.
+int failures_of(const std::vector<Timing>& timings, const std::string& tactic);
 
 std::string to_json(const Timing& timing);
 // Numbers and words that are missing count as 0 and empty. Errors: corrupt_data (no tactic in it).

@@ -108,6 +108,8 @@ class Attempt {
     timing.failure_kind = kind_;
     timing.worker = request_.worker;
     timing.unix_seconds = to_seconds(clock_.wall_time());
+    TRY(const std::vector<Timing> known, timings_.find(device, problem));
+    timing.attempts = failures_of(known, tactic) + 1;
     ++failed_tactics_;
     events_.log(tactic + " is rejected: " + timing.failure);
     return timings_.put(device, problem, timing);
@@ -122,7 +124,7 @@ class Attempt {
   std::map<Trial, Nanoseconds> in_flight_;                          // since when
   std::optional<Error> storage_;  // why the store failed; ends the attempt
   int failed_tactics_ = 0;
-  FailureKind kind_ = FailureKind::fault;  // of a tactic that takes this runner down
+  FailureKind kind_ = FailureKind::crash;  // of a tactic that takes this runner down
   bool faulted_ = false;
 };
 

@@ -85,7 +85,7 @@ TEST(RunnerAttempts, BlameACrashOnTheTacticOnTrialAndGoOn) {
   EXPECT_EQ(runs.attempts(), 2);
   EXPECT_NE(runs.failure("bad").find("signal 11"), std::string::npos) << runs.failure("bad");
   EXPECT_EQ(runs.failure("good"), "none");
-  EXPECT_EQ(runs.timing("bad").failure_kind, FailureKind::fault);
+  EXPECT_EQ(runs.timing("bad").failure_kind, FailureKind::crash);
   EXPECT_EQ(runs.timing("bad").worker, "w1");
   EXPECT_EQ(runs.timing("bad").unix_seconds, to_seconds(runs.clock.wall_time()));
 }
