@@ -12,7 +12,7 @@
 namespace enginery {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInf = std::numeric_limits<float>::infinity();
 
 struct ExtremeCase {
   const char* problem;
@@ -48,10 +48,10 @@ void expect_outputs(const std::string& sku, const std::string& source, const Ext
 
 // A masked score has no share at all: 1e-38 would show in a logarithm.
 const ExtremeCase kMaskedSoftmax = {
-    "softmax axis=1 | float32[1x4]", {0, -kInfinity, 0, -kInfinity}, {0.5f, 0, 0.5f, 0}};
-const ExtremeCase kMaskedPair = {"softmax axis=1 | float32[1x2]", {1, -kInfinity}, {1, 0}};
+    "softmax axis=1 | float32[1x4]", {0, -kInf, 0, -kInf}, {0.5f, 0, 0.5f, 0}};
+const ExtremeCase kMaskedPair = {"softmax axis=1 | float32[1x2]", {1, -kInf}, {1, 0}};
 const ExtremeCase kMaskedColumns = {"softmax axis=1 | float32[1x2x3]",
-                                    {0, 0, -kInfinity, -kInfinity, 0, 1},
+                                    {0, 0, -kInf, -kInf, 0, 1},
                                     {1, 0.5f, 0, 0, 0.5f, 1}};
 const ExtremeCase kSwish = {
     "act kind=swish | float32[4]", {-3e38f, -100, 100, 3e38f}, {0, 0, 100, 3e38f}};

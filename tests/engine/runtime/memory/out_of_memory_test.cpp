@@ -140,7 +140,7 @@ TEST_P(OutOfMemory, AllAllocationsFromSomePointOnFailing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sources, OutOfMemory, testing::Values("kernel", "onednn", "reference"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& source) { return std::string(source.param); });
 
 }  // namespace
 }  // namespace enginery
