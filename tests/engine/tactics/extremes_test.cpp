@@ -50,9 +50,8 @@ void expect_outputs(const std::string& sku, const std::string& source, const Ext
 const ExtremeCase kMaskedSoftmax = {
     "softmax axis=1 | float32[1x4]", {0, -kInf, 0, -kInf}, {0.5f, 0, 0.5f, 0}};
 const ExtremeCase kMaskedPair = {"softmax axis=1 | float32[1x2]", {1, -kInf}, {1, 0}};
-const ExtremeCase kMaskedColumns = {"softmax axis=1 | float32[1x2x3]",
-                                    {0, 0, -kInf, -kInf, 0, 1},
-                                    {1, 0.5f, 0, 0, 0.5f, 1}};
+const ExtremeCase kMaskedColumns = {
+    "softmax axis=1 | float32[1x2x3]", {0, 0, -kInf, -kInf, 0, 1}, {1, 0.5f, 0, 0, 0.5f, 1}};
 const ExtremeCase kSwish = {
     "act kind=swish | float32[4]", {-3e38f, -100, 100, 3e38f}, {0, 0, 100, 3e38f}};
 
