@@ -6,9 +6,9 @@
 namespace enginery {
 namespace {
 
-constexpr std::array<std::string_view, 8> kWords{"unknown",      "compile",  "launch",
+constexpr std::array<std::string_view, 9> kWords{"unknown",      "compile",  "launch",
                                                  "wrong_result", "red_zone", "out_of_memory",
-                                                 "timed_out",    "fault"};
+                                                 "timed_out",    "fault",    "crash"};
 
 }  // namespace
 

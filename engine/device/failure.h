@@ -21,7 +21,8 @@ enum class FailureKind {
   red_zone,       // it wrote outside its output or its workspace
   out_of_memory,  // no room for it now: never kept, since there may be room another time
   timed_out,      // it did not end in time
-  fault,          // the process or the device was lost while it ran
+  fault,          // the device was lost while it ran
+  crash,          // the process ended while it ran
 };
 
 std::string_view to_string(FailureKind kind);

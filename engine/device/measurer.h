@@ -5,6 +5,8 @@
 // may ask for the state; one at a time measures, and holds the device's lock (device_lock.h).
 #pragma once
 
+#include <optional>
+
 #include "engine/device/device.h"
 
 namespace enginery {
@@ -28,6 +30,13 @@ class Measurer {
   // Over how many placements of small buffers a time must be averaged; more than 1 where kernels'
   // speed depends on addresses.
   virtual int placements() const { return 1; }
+  // Writing so many bytes leaves nothing in the caches of what was there before; 0 where that would
+  // take longer than what is measured.
+  virtual int64_t sweep_bytes() const { return 0; }
+  // Why the device runs slower than it could right now, as DeviceState::throttle_bits; cheap enough
+  // to be asked beside a measurement, from another thread. Empty: asking would disturb one, or
+  // nobody knows.
+  virtual std::optional<uint64_t> throttle_bits() { return std::nullopt; }
   virtual DeviceState state() = 0;
 };
 

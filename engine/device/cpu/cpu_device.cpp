@@ -103,7 +103,7 @@ class CpuDevice final : public Device {
   const std::unique_ptr<Measurer> measurer_;
 };
 
-DeviceInfo describe(const SkuRow& row, int threads, size_t cores) {
+DeviceInfo describe(const SkuRow& row, int threads, const std::vector<int>& cores) {
   CpuIdentity id = read_cpu_identity();
   DeviceInfo info;
   info.kind = DeviceKind::cpu;
@@ -118,10 +118,12 @@ DeviceInfo describe(const SkuRow& row, int threads, size_t cores) {
                    {"instruction_set", std::string(to_string(row.isa))},
                    {"threads", std::to_string(threads)},
                    {"l2_bytes", std::to_string(id.l2_bytes)},
-                   {"l3_bytes", std::to_string(id.l3_bytes)}};
+                   {"l3_bytes", std::to_string(id.l3_bytes)},
+                   {"cores", std::to_string(cores.size())},
+                   {"physical_cores", std::to_string(physical_cores(cores))}};
   info.software = cpu_software_properties();
   info.threads = threads;
-  info.compute_units = static_cast<int>(cores);
+  info.compute_units = static_cast<int>(cores.size());
   info.memory_bytes = id.memory_bytes;
   info.cache_bytes = std::max(id.l3_bytes, id.l2_bytes);
   return info;
@@ -146,7 +148,7 @@ Result<std::unique_ptr<Device>> open_cpu_device(const SkuRow& row, const DeviceO
   std::vector<int> cores = allowed_cores();
   int threads = options.threads > 0 ? options.threads : static_cast<int>(cores.size());
   return std::unique_ptr<Device>(
-      std::make_unique<CpuDevice>(describe(row, threads, cores.size()), std::move(cores)));
+      std::make_unique<CpuDevice>(describe(row, threads, cores), std::move(cores)));
 }
 
 CpuIsa cpu_isa_of(const DeviceInfo& info) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <set>
 
 #include "engine/base/file.h"
 
@@ -115,6 +116,18 @@ CpuIdentity read_cpu_identity() {
   id.l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE);
   id.memory_bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   return id;
+}
+
+int physical_cores(const std::vector<int>& cores) {
+  std::set<std::string> groups;
+  for (const int core : cores) {
+    const auto siblings = read_file(
+        "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list",
+        256);
+    if (!siblings.ok()) return static_cast<int>(std::set<int>(cores.begin(), cores.end()).size());
+    groups.insert(*siblings);
+  }
+  return static_cast<int>(groups.size());
 }
 
 std::string cpu_physical_id() {

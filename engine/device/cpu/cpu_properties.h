@@ -18,6 +18,10 @@ struct CpuIdentity {
 };
 CpuIdentity read_cpu_identity();
 
+// How many physical cores these numbers of logical ones belong to: fewer where some of them share
+// one. As many as there are numbers where the system does not tell.
+int physical_cores(const std::vector<int>& cores);
+
 // One for all processes of this host, containers included, until it reboots.
 std::string cpu_physical_id();
 

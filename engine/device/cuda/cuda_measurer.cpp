@@ -1,5 +1,7 @@
 #include "engine/device/cuda/cuda_measurer.h"
 
+#include "engine/device/cuda/cuda_stream.h"
+
 namespace enginery {
 namespace {
 
@@ -23,7 +25,8 @@ again:
   ret;
 }
 )";
-constexpr uint64_t kHeadStartNanoseconds = 40000;
+// A launch takes the host some microseconds, and a graph of several streams more with its nodes.
+constexpr uint64_t kHeadStartNanoseconds = 40000, kHeadStartANode = 100;
 
 enum NvmlKinds { kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0 };
 
@@ -58,7 +61,8 @@ Result<double> CudaMeasurer::time_us(Stream& stream, CommandList& list) {
   CHECK_OK(device_.make_current());
   const Driver& driver = device_.driver();
   CUstream handle = cuda_stream(stream);
-  uint64_t nanoseconds = kHeadStartNanoseconds;
+  const uint64_t nodes = static_cast<const CudaCommandList&>(list).nodes();
+  uint64_t nanoseconds = kHeadStartNanoseconds + nodes * kHeadStartANode;
   void* parameters[] = {&nanoseconds};
   CUDA_OK(driver, cuLaunchKernel(wait_, 1, 1, 1, 1, 1, 1, 0, handle, parameters, nullptr));
   CUDA_OK(driver, cuEventRecord(begin_, handle));
@@ -80,11 +84,17 @@ DeviceState CudaMeasurer::state() {
   if (nvml_->nvmlDeviceGetTemperature(handle_, kTemperatureGpu, &value) == 0)
     state.temperature_c = value;
   if (nvml_->nvmlDeviceGetPowerUsage(handle_, &value) == 0) state.power_w = value / 1e3;
+  state.throttle_bits = throttle_bits().value_or(0);
+  state.foreign_load = nvml_->foreign_load(handle_);
+  return state;
+}
+
+std::optional<uint64_t> CudaMeasurer::throttle_bits() {
+  if (!handle_) return std::nullopt;
   unsigned long long bits = 0;
   constexpr unsigned long long kIdle = 1;  // "nothing runs" is no throttling
-  if (nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(handle_, &bits) == 0)
-    state.throttle_bits = bits & ~kIdle;
-  return state;
+  if (nvml_->nvmlDeviceGetCurrentClocksThrottleReasons(handle_, &bits) != 0) return std::nullopt;
+  return bits & ~kIdle;
 }
 
 }  // namespace enginery

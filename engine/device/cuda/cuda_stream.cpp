@@ -117,11 +117,14 @@ Result<std::unique_ptr<CommandList>> CudaCommandList::record(const CudaDevice& d
     instantiated = driver.check(driver.cuGraphInstantiateWithFlags(&exec, graph, 0),
                                 "cuGraphInstantiateWithFlags(&exec, graph, 0)");
   }
+  size_t nodes = 0;
+  if (graph && driver.cuGraphGetNodes(graph, nullptr, &nodes) != CUDA_SUCCESS) nodes = 0;
   if (graph) driver.cuGraphDestroy(graph);
   CHECK_OK(enqueued);
   CHECK_OK(ended);
   CHECK_OK(instantiated);
-  return std::unique_ptr<CommandList>(std::make_unique<CudaCommandList>(device, exec, enqueue));
+  return std::unique_ptr<CommandList>(
+      std::make_unique<CudaCommandList>(device, exec, nodes, enqueue));
 }
 
 CudaCommandList::~CudaCommandList() {

@@ -76,14 +76,16 @@ class CudaCommandList final : public CommandList {
   static Result<std::unique_ptr<CommandList>> record(const CudaDevice& device, Stream& stream,
                                                      const Enqueue& enqueue);
   // Takes over the graph; record() makes it.
-  CudaCommandList(const CudaDevice& device, CUgraphExec exec, Enqueue enqueue)
-      : device_(device), exec_(exec), enqueue_(std::move(enqueue)) {}
+  CudaCommandList(const CudaDevice& device, CUgraphExec exec, size_t nodes, Enqueue enqueue)
+      : device_(device), exec_(exec), nodes_(nodes), enqueue_(std::move(enqueue)) {}
   ~CudaCommandList() override;
   Status launch(Stream& stream) override;
+  size_t nodes() const { return nodes_; }  // kernels, copies and fills
 
  private:
   const CudaDevice& device_;
   CUgraphExec exec_ = nullptr;
+  const size_t nodes_;
   const Enqueue enqueue_;
 };
 

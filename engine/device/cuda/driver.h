@@ -40,6 +40,7 @@
   CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode))                                \
   CALL(cuStreamEndCapture, (CUstream, CUgraph*))                                                \
   CALL(cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                \
+  CALL(cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                       \
   CALL(cuGraphDestroy, (CUgraph))                                                               \
   CALL(cuGraphExecDestroy, (CUgraphExec))                                                       \
   CALL(cuGraphLaunch, (CUgraphExec, CUstream))                                                  \

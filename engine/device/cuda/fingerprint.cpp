@@ -45,7 +45,9 @@ void add_hardware_facts(DeviceInfo& info, const CardStructure& card) {
                    {"clock_mhz", std::to_string(card.clock_mhz)},
                    {"memory_clock_mhz", std::to_string(card.memory_clock_mhz)},
                    {"ecc", card.ecc ? "yes" : "no"},
-                   {"mig", card.mig}};
+                   {"mig", card.mig},
+                   {"power_limit_w", card.power_limit_w},
+                   {"application_clock_mhz", card.application_clock_mhz}};
 }
 
 }  // namespace
@@ -86,6 +88,8 @@ Result<CardStructure> read_card(const Driver& driver, const Nvml* nvml, int inde
     card.driver_text = nvml->driver_version();
     if (nvml->nvmlDeviceGetHandleByPciBusId_v2(card.pci_bus.c_str(), &handle) != 0)
       handle = nullptr;
+    card.power_limit_w = nvml->power_limit_w(handle);
+    card.application_clock_mhz = nvml->application_clock_mhz(handle);
   }
   if (card.driver_text.empty()) {
     const auto module = read_file("/proc/driver/nvidia/version", 4096);

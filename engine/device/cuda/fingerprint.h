@@ -19,6 +19,8 @@ struct CardStructure {
   int pci_device_id = 0;  // 0 where it cannot be read
   bool ecc = false, integrated = false;
   std::string mig = "no";  // "no", "yes", "unknown"
+  // As an administrator has set them; two cards of one kind that differ here differ in speed.
+  std::string power_limit_w = "unknown", application_clock_mhz = "unknown";
   std::string name, pci_bus, driver_text;
 };
 

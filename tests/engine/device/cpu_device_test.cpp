@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/base/parallel.h"
 #include "engine/device/cpu/cpu_properties.h"
 #include "engine/device/cpu/cpu_stream.h"
 #include "engine/device/measurer.h"
@@ -58,12 +59,20 @@ TEST(CpuDevice, FingerprintHasEveryFactOfTheTimingKey) {
     names.push_back(name);
     EXPECT_FALSE(value.empty()) << name;
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"vendor", "family", "model", "stepping", "name",
-                                      "instruction_set", "threads", "l2_bytes", "l3_bytes"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"vendor", "family", "model", "stepping", "name",
+                                             "instruction_set", "threads", "l2_bytes", "l3_bytes",
+                                             "cores", "physical_cores"}));
   EXPECT_EQ(device->info().software.at(0).first, "onednn");
   EXPECT_EQ(device->info().threads, 1);
   EXPECT_FALSE(device->info().physical_id.empty());
+}
+
+TEST(PhysicalCores, AreAtMostTheLogicalOnesAndAtLeastOne) {
+  const std::vector<int> all = allowed_cores();
+  EXPECT_GE(physical_cores(all), 1);
+  EXPECT_LE(physical_cores(all), static_cast<int>(all.size()));
+  EXPECT_EQ(physical_cores({all[0], all[0]}), 1) << "a core is its own sibling";
+  EXPECT_EQ(physical_cores({100'000, 100'001}), 2) << "of which the system does not tell";
 }
 
 TEST(CpuDevice, MemoryIsAlignedAndAnImpossibleSizeIsAnError) {

@@ -6,7 +6,7 @@ namespace enginery {
 namespace {
 
 TEST(FailureKind, IsReadBackFromItsWord) {
-  for (int i = 0; i <= static_cast<int>(FailureKind::fault); ++i) {
+  for (int i = 0; i <= static_cast<int>(FailureKind::crash); ++i) {
     const auto kind = static_cast<FailureKind>(i);
     EXPECT_EQ(parse_failure_kind(to_string(kind)), kind) << to_string(kind);
   }

@@ -90,7 +90,8 @@ TEST(DeviceInfoOfACard, HasTheFactsOfTheTimingKeyInTheirOrder) {
   }
   EXPECT_EQ(names,
             (std::vector<std::string>{"name", "pci_id", "compute_capability", "units", "memory_mib",
-                                      "l2_kib", "clock_mhz", "memory_clock_mhz", "ecc", "mig"}));
+                                      "l2_kib", "clock_mhz", "memory_clock_mhz", "ecc", "mig",
+                                      "power_limit_w", "application_clock_mhz"}));
   EXPECT_EQ(facts["pci_id"], "2335");
   EXPECT_EQ(facts["ecc"], "no");
   CardStructure orin = h200();
@@ -263,6 +264,24 @@ TEST_F(ReadCard, TellsMigFromNoMigFromUnknown) {
   EXPECT_EQ(read_card(driver_, nullptr, 0)->mig, "unknown");
   card_.attributes[CU_DEVICE_ATTRIBUTE_INTEGRATED] = 1;
   EXPECT_EQ(read_card(driver_, nullptr, 0)->mig, "no") << "an integrated GPU has none";
+}
+
+// Two cards of one kind that are capped differently have times of their own.
+TEST_F(ReadCard, HasTheLimitsThatAnAdministratorSet) {
+  EXPECT_EQ(read_card(driver_, &nvml_, 0)->power_limit_w, "unknown") << "an older NVML";
+  Nvml nvml = nvml_;
+  nvml.nvmlDeviceGetEnforcedPowerLimit = [](NvmlHandle, unsigned* milliwatts) {
+    *milliwatts = 150'000;
+    return 0;
+  };
+  nvml.nvmlDeviceGetApplicationsClock = [](NvmlHandle, int clock, unsigned* mhz) {
+    *mhz = clock == 1 ? 885 : 0;  // that of the SMs
+    return 0;
+  };
+  EXPECT_EQ(read_card(driver_, &nvml, 0)->power_limit_w, "150");
+  EXPECT_EQ(read_card(driver_, &nvml, 0)->application_clock_mhz, "885");
+  nvml.nvmlDeviceGetEnforcedPowerLimit = [](NvmlHandle, unsigned*) { return 3; };
+  EXPECT_EQ(read_card(driver_, &nvml, 0)->power_limit_w, "unknown");
 }
 
 TEST_F(ReadCard, GivesTheDriversError) {
