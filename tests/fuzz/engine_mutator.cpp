@@ -2,7 +2,7 @@
 
 #include <capnp/dynamic.h>
 
-#include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "engine/format/message.h"
@@ -10,18 +10,6 @@
 
 namespace enginery::test {
 namespace {
-
-using Random = std::mt19937_64;
-
-// Numbers at which sums, products, shifts and narrowings go wrong, and those that plans are full
-// of.
-constexpr int64_t kNumbers[] = {
-    -2,        -1,        0,         1,         2,         3,
-    4,         5,         7,         8,         15,        16,
-    17,        63,        64,        65,        127,       128,
-    255,       256,       257,       1023,      1024,      4096,
-    65535,     65536,     INT32_MAX, INT32_MIN, 1ll << 31, 1ll << 32,
-    1ll << 40, 1ll << 44, 1ll << 62, INT64_MAX, INT64_MIN, INT64_MAX - 4095};
 
 // Words of plans and manifests; any other text of the file may be put in place of a text, too.
 constexpr const char* kWords[] = {"",
@@ -98,11 +86,6 @@ constexpr const char* kWords[] = {"",
                                   "pointwise",
                                   "cuda"};
 
-template <typename T, size_t N>
-T any_of(const T (&values)[N], Random& random) {
-  return values[random() % N];
-}
-
 // A field of a struct or an element of a list, somewhere in a message.
 struct Place {
   std::optional<capnp::DynamicStruct::Builder> parent;
@@ -111,6 +94,10 @@ struct Place {
   unsigned index = 0;
 
   capnp::DynamicValue::Builder get() { return list ? (*list)[index] : parent->get(field); }
+  // The schema's other integers have 32 bits.
+  bool has_64_bits() const {
+    return (list ? list->getSchema().getElementType() : field.getType()).isInt64();
+  }
   void set(const capnp::DynamicValue::Reader& value) {
     if (list)
       list->set(index, value);
@@ -152,30 +139,6 @@ class Places {
   }
 };
 
-int64_t edited_number(int64_t number, Random& random) {
-  switch (random() % 5) {
-    case 0:
-      return number + 1;
-    case 1:
-      return number - 1;
-    case 2:
-      return static_cast<int64_t>(static_cast<uint64_t>(number) ^ (uint64_t{1} << random() % 64));
-    default:
-      return any_of(kNumbers, random);
-  }
-}
-
-// Another word, another text of the file, or the same with one of its numbers changed.
-std::string edited_text(std::string text, const Places& places, Random& random) {
-  const auto digit = text.find_first_of("0123456789", text.empty() ? 0 : random() % text.size());
-  if (digit != std::string::npos && random() % 2) {
-    const size_t end = std::min(text.find_first_not_of("0123456789", digit), text.size());
-    return text.replace(digit, end - digit, std::to_string(any_of(kNumbers, random)));
-  }
-  if (random() % 2) return any_of(kWords, random);
-  return places.texts[random() % places.texts.size()];
-}
-
 // The list with an element left out, repeated or in another's place.
 void edit_list(Place& place, Random& random) {
   if (place.list) return;
@@ -203,15 +166,17 @@ void edit(Place& place, const Places& places, Random& random) {
   switch (value.getType()) {
     case capnp::DynamicValue::BOOL:
       return place.set(!value.as<bool>());
-    case capnp::DynamicValue::INT:
-      return place.set(edited_number(value.as<int64_t>(), random));
+    case capnp::DynamicValue::INT: {
+      const int64_t number = edited_number(value.as<int64_t>(), random);
+      return place.set(place.has_64_bits() ? number : static_cast<int32_t>(number));
+    }
     case capnp::DynamicValue::UINT:
       return place.set(static_cast<uint64_t>(random() % 2 ? random() % 9 : random() % 256));
     case capnp::DynamicValue::FLOAT:
       return place.set(random() % 2 ? 1e308 : -1.0);
     case capnp::DynamicValue::TEXT:
-      return place.set(
-          capnp::Text::Reader(edited_text(value.as<capnp::Text>().cStr(), places, random).c_str()));
+      return place.set(capnp::Text::Reader(
+          edited_text(value.as<capnp::Text>().cStr(), kWords, places.texts, random).c_str()));
     case capnp::DynamicValue::LIST:
       return edit_list(place, random);
     default:
@@ -234,13 +199,6 @@ Bytes edited_message(ByteSpan payload, Random& random) {
   return message_bytes(builder);
 }
 
-Bytes edited_bytes(ByteSpan payload, Random& random) {
-  Bytes out(as_text(payload));
-  for (auto edits = random() % 4 + 1; edits > 0 && !out.empty(); --edits)
-    out[random() % out.size()] = static_cast<char>(random());
-  return out;
-}
-
 Bytes edited_section(SectionKind kind, ByteSpan payload, Random& random) {
   try {
     if (kind == SectionKind::plan) return edited_message<file::Plan>(payload, random);
@@ -248,7 +206,7 @@ Bytes edited_section(SectionKind kind, ByteSpan payload, Random& random) {
   } catch (const kj::Exception&) {
     // An earlier change of its bytes broke the message.
   }
-  return edited_bytes(payload, random);
+  return with_other_bytes(Bytes(as_text(payload)), random);
 }
 
 }  // namespace
@@ -268,7 +226,7 @@ Bytes edited_engine(const Bytes& body, Random& random) {
   Bytes out = file_header(sections->target);
   for (const auto& [kind, payload] : sections->payloads) {
     const Bytes section = kind != chosen->first ? Bytes(as_text(payload))
-                          : bytes               ? edited_bytes(payload, random)
+                          : bytes               ? with_other_bytes(Bytes(as_text(payload)), random)
                                                 : edited_section(kind, payload, random);
     append_section(out, kind, as_bytes(section));
   }

@@ -3,15 +3,13 @@
 // list of the plan.
 #pragma once
 
-#include <random>
-
-#include "engine/base/digest.h"
+#include "tests/fuzz/edits.h"
 
 namespace enginery::test {
 
 // One to four edits of `body` (the sections without a signature): mostly one field of the plan or
 // of the manifest, found by walking the message; sometimes bytes of a section. The frame is made
 // anew, so that its sizes and hashes are right. `body` itself where it has no frame.
-Bytes edited_engine(const Bytes& body, std::mt19937_64& random);
+Bytes edited_engine(const Bytes& body, Random& random);
 
 }  // namespace enginery::test

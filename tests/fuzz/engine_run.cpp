@@ -45,10 +45,16 @@ bool is_small(const Plan& plan) {
 // sees every byte beyond.
 class Buffers {
  public:
-  void* add(int64_t bytes) {
-    const auto size = static_cast<size_t>(bytes);
+  // Integers are 1 and 2, so that they may be indices and divisors; booleans are valid ones.
+  void* add(const TensorType& type) {
+    const auto size = static_cast<size_t>(bytes_of(type));
+    const auto element = static_cast<size_t>(element_bytes(type.type));
     blocks_.push_back(std::make_unique<std::byte[]>(size));
-    for (size_t i = 0; i < size; ++i) blocks_.back()[i] = static_cast<std::byte>(i % 64);
+    for (size_t i = 0; i < size; ++i) {
+      const size_t number = i % element ? 0 : 1 + i / element % 2;
+      const size_t byte = is_floating(type.type) ? i % 64 : is_integer(type.type) ? number : i % 2;
+      blocks_.back()[i] = static_cast<std::byte>(byte);
+    }
     return blocks_.back().get();
   }
 
@@ -67,9 +73,9 @@ Fate run(Plan plan) {
   Buffers buffers;
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
-  const auto bytes = [&](int t) { return bytes_of(made.tensors[static_cast<size_t>(t)].type); };
-  for (const int t : made.inputs) inputs.push_back(buffers.add(bytes(t)));
-  for (const int t : made.outputs) outputs.push_back(buffers.add(bytes(t)));
+  const auto type = [&](int t) { return made.tensors[static_cast<size_t>(t)].type; };
+  for (const int t : made.inputs) inputs.push_back(buffers.add(type(t)));
+  for (const int t : made.outputs) outputs.push_back(buffers.add(type(t)));
   return (*execution)->run(inputs, outputs).ok() ? Fate::ran : Fate::run_failed;
 }
 

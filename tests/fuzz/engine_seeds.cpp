@@ -1,39 +1,21 @@
-// Writes engines to begin with into the folder named on the command line: random small graphs, each
-// step by one of its tactics, and one engine for each problem of the conformance suite and source
-// that serves it. For the lowest instruction set; without a signature.
-#include <cstdio>
+#include "tests/fuzz/engine_seeds.h"
 
-#include "engine/base/file.h"
-#include "engine/format/engine_file.h"
+#include <cstring>
+
+#include "tests/engine/format/small_engine.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/random_graph.h"
 
-namespace enginery {
+namespace enginery::test {
 namespace {
 
 constexpr char kSku[] = "cpu-sse41";
 constexpr uint64_t kGraphs = 60;
 constexpr int64_t kMaxSeedBytes = 256 << 10;
 
-// The manifest of a plan: what the caller is told of it.
-Manifest manifest_of(const Plan& plan) {
-  Manifest m;
-  m.name = "seed";
-  m.sku = kSku;
-  m.precisions = {"fp32"};
-  const auto describe = [&](const std::vector<int>& tensors, std::vector<NamedType>& out) {
-    for (const int t : tensors)
-      out.push_back(
-          {plan.tensors[static_cast<size_t>(t)].name, plan.tensors[static_cast<size_t>(t)].type});
-  };
-  describe(plan.inputs, m.inputs);
-  describe(plan.outputs, m.outputs);
-  return m;
-}
-
 // The graph with each node's tactic drawn from all that are offered.
-Result<Plan> plan_of(Graph graph, const TacticSources& sources, std::mt19937_64& random) {
+Result<Plan> plan_of(Graph graph, const TacticSources& sources, Random& random) {
   TRY(Network network, lower(std::move(graph), sources, {Precision::fp32}));
   TacticSelection selection;
   for (const NetworkNode& node : network.nodes)
@@ -44,7 +26,7 @@ Result<Plan> plan_of(Graph graph, const TacticSources& sources, std::mt19937_64&
 }
 
 // One node of the problem's operator; what the problem has for weights are constants.
-Result<Plan> plan_of(const Problem& problem, const TacticSource& source, std::mt19937_64& random) {
+Result<Plan> plan_of(const Problem& problem, const TacticSource& source, Random& random) {
   TRY(auto tactics, source.offer(problem, {Precision::fp32}));
   Plan plan;
   PlanStep step;
@@ -89,55 +71,43 @@ Result<Plan> plan_of(const Problem& problem, const TacticSource& source, std::mt
   return plan;
 }
 
+// Takes the engines that are small; one that the reader refuses is an error.
 class Seeds {
  public:
-  explicit Seeds(std::string folder) : folder_(std::move(folder)) {}
-
-  // An engine that is small and that the reader takes; others are passed over.
-  Status write(const std::string& name, const Result<Plan>& plan) {
+  Status add(const std::string& name, const Result<Plan>& plan) {
     if (!plan.ok()) return {};
-    TRY(Bytes body, write_content(manifest_of(*plan), *plan));
+    TRY(Bytes body, write_content(manifest_of(*plan, kSku), *plan));
     if (static_cast<int64_t>(body.size()) > kMaxSeedBytes) return {};
     const auto read = read_unsigned_engine(std::make_shared<const Bytes>(body));
     if (!read.ok()) return read.error().within(name);
-    ++count;
-    return write_file(folder_ + "/" + name + ".engine", body);
+    taken.push_back({name, std::move(body)});
+    return {};
   }
 
-  int count = 0;
-
- private:
-  const std::string folder_;
+  std::vector<FuzzSeed> taken;
 };
 
-Result<int> write_seeds(const std::string& folder) {
-  CHECK_OK(make_folder(folder));
+}  // namespace
+
+Result<std::vector<FuzzSeed>> engine_seeds() {
   DeviceOptions one_thread;
   one_thread.threads = 1;
   TRY(const auto device, open_device(kSku, one_thread));
   TRY(const auto sources, make_tactic_sources(*device));
-  Seeds seeds(folder);
-  std::mt19937_64 random(1);
+  Seeds seeds;
+  Random random(1);
   for (uint64_t seed = 1; seed <= kGraphs; ++seed) {
     const int nodes = 2 + static_cast<int>(seed % 8);
-    CHECK_OK(seeds.write("graph" + std::to_string(seed),
-                         plan_of(test::random_graph(seed, nodes).graph, sources, random)));
+    CHECK_OK(seeds.add("graph" + std::to_string(seed),
+                       plan_of(random_graph(seed, nodes).graph, sources, random)));
   }
   for (const ProblemRow& row : conformance_problems()) {
     TRY(const Problem problem, parse_problem(row.text));
     for (const auto& source : sources)
-      CHECK_OK(seeds.write(std::string(row.name) + "-" + std::string(source->name()),
-                           plan_of(problem, *source, random)));
+      CHECK_OK(seeds.add(std::string(row.name) + "-" + std::string(source->name()),
+                         plan_of(problem, *source, random)));
   }
-  return seeds.count;
+  return std::move(seeds.taken);
 }
 
-}  // namespace
-}  // namespace enginery
-
-int main(int argc, char** argv) {
-  if (argc != 2) return std::fprintf(stderr, "usage: engine_fuzz_seeds FOLDER\n"), 2;
-  const auto written = enginery::write_seeds(argv[1]);
-  if (!written.ok()) return std::fprintf(stderr, "%s\n", written.error().message.c_str()), 1;
-  return std::printf("%d engines\n", *written), 0;
-}
+}  // namespace enginery::test

@@ -1,4 +1,4 @@
-// Small valid ONNX models that between them use most readers: the seeds of mutation and fuzz tests.
+// Small valid ONNX models that between them use most readers: the seeds of tests/fuzz.
 #pragma once
 
 #include <vector>
