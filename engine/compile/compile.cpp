@@ -33,12 +33,17 @@ Manifest make_manifest(const LoadedModel& model, const Plan& plan, const Target&
   return m;
 }
 
-Status compile_code(Plan& plan, const TacticSources& sources) {
+Status compile_code(Plan& plan, const TacticSources& sources, const StepWatch& watch) {
   for (PlanStep& step : plan.steps) {
     const TacticSource* source = find_source(sources, step.tactic.source);
     if (!source || step.tactic.view_of >= 0) continue;
+    watch.in_flight(step, false);
     auto code = source->compile(step.problem, step.tactic);
-    if (!code) return code.error().within("layer '" + step.name + "'");
+    watch.in_flight(step, true);
+    if (!code) {
+      watch.failed(step, FailureKind::compile, code.error());
+      return code.error().within("layer '" + step.name + "'");
+    }
     if (!code->empty()) step.tactic.code = std::make_shared<const Bytes>(std::move(*code));
   }
   return {};
@@ -108,9 +113,9 @@ Result<Network> lower_model(const LoadedModel& model, const Target& target,
 
 Result<Bytes> assemble(const LoadedModel& model, const Network& network,
                        const TacticSelection& selection, const Target& target,
-                       const BuildOptions& options) {
+                       const BuildOptions& options, const StepWatch& watch) {
   TRY(Plan plan, make_plan(network, selection));
-  CHECK_OK(compile_code(plan, target.sources));
+  CHECK_OK(compile_code(plan, target.sources, watch));
   return write_content(make_manifest(model, plan, target, options), plan);
 }
 

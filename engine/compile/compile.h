@@ -23,6 +23,7 @@
 #include "engine/options/options.h"
 #include "engine/options/toolchain.h"
 #include "engine/passes/pass.h"
+#include "engine/runtime/program.h"
 
 namespace enginery {
 
@@ -55,16 +56,26 @@ Result<Target> open_target(const std::string& sku, const BuildOptions& options);
 Result<Network> lower_model(const LoadedModel& model, const Target& target,
                             const BuildOptions& options);
 
-// The engine file's sections up to provenance. Compiles device code where tactics have any. Errors:
-// those of make_plan and TacticSource::compile, with the layer's name.
+// The engine file's sections up to provenance. Compiles device code where tactics have any; `watch`
+// is told of each. Errors: those of make_plan and TacticSource::compile, with the layer's name.
 Result<Bytes> assemble(const LoadedModel& model, const Network& network,
                        const TacticSelection& selection, const Target& target,
-                       const BuildOptions& options);
+                       const BuildOptions& options, const StepWatch& watch = {});
+
+// Who wants to know what an engine does while it is tried: any of its tactics may end the process,
+// or never come back.
+struct EngineWatch {
+  StepWatch steps = {};
+  // Before a run of the whole engine, and after it: hundreds of times.
+  std::function<void(bool over)> run = [](bool) {};
+};
 
 // What an engine is verified with.
 struct VerificationOptions {
   // Parallel to the model's inputs; none: made up (made_up_inputs.h).
-  std::vector<Tensor> inputs;
+  std::vector<Tensor> inputs = {};
+  // Told of every step: the engine runs step by step first.
+  EngineWatch watch = {};
   // Above this some rows of the batch are compared, one at least: the reference computes a few
   // GFLOP a second.
   double max_reference_flops = 3e11;
@@ -78,6 +89,8 @@ struct Accuracy {
   std::string skipped;             // why nothing was compared (made-up data that an operator
                                    // refuses); else ""
   std::vector<std::string> notes;  // for the user: what was not compared
+  bool pass_at_fault = false;      // the model was wrong before any tactic ran
+  std::vector<Tensor> inputs;      // what it ran on
 };
 // Runs `content` and, operator by operator, the model as it was imported, so that an error of a
 // pass shows as well as one of a kernel; compare_outputs.h says what counts as right. Errors:
@@ -97,7 +110,8 @@ struct Profile {
 };
 // `clock` times the runs and ends them: they stop when enough were made or the time is up. Errors:
 // untrusted, unsupported (the device cannot measure), those of preparing and running.
+// Watched one by one it first runs step by step, about as often as it is then timed.
 Result<Profile> profile_content(std::shared_ptr<const Bytes> content, const Target& target,
-                                const Clock& clock = SystemClock());
+                                const Clock& clock = SystemClock(), const EngineWatch& watch = {});
 
 }  // namespace enginery

@@ -5,8 +5,8 @@
 #include "engine/compile/compile.h"
 #include "engine/compile/first_divergence.h"
 #include "engine/compile/first_overflow.h"
+#include "engine/compile/watched_run.h"
 #include "engine/graph/made_up_inputs.h"
-#include "engine/runtime/execution.h"
 
 namespace enginery {
 namespace {
@@ -164,9 +164,11 @@ std::vector<Tensor> first_rows(const std::vector<Tensor>& given, const Graph& gr
   return out;
 }
 
+// Step by step, so that a tactic that does not come back is known; then as a whole, which counts.
 Result<std::vector<Tensor>> run_engine(Plan plan, const Target& target,
-                                       const std::vector<Tensor>& inputs) {
-  TRY(auto program, Program::make(std::move(plan), *target.device, target.sources));
+                                       const std::vector<Tensor>& inputs,
+                                       const EngineWatch& watch) {
+  TRY(auto program, Program::make(std::move(plan), *target.device, target.sources, watch.steps));
   TRY(auto execution, Execution::make(program));
   std::vector<const void*> in;
   for (const Tensor& t : inputs) in.push_back(t.raw());
@@ -177,7 +179,8 @@ Result<std::vector<Tensor>> run_engine(Plan plan, const Target& target,
   }
   std::vector<void*> addresses;
   for (Tensor& t : outputs) addresses.push_back(t.mutable_bytes());
-  CHECK_OK(execution->run(in, addresses));
+  CHECK_OK(run_watched(*execution, in, addresses, watch));
+  CHECK_OK(run_whole(*execution, in, addresses, watch));
   return outputs;
 }
 
@@ -223,7 +226,8 @@ void name_layer(const LoadedModel& model, const Expectation& expected,
     optimised = with_rows(model.graph, expected.compared_rows);
   if (!optimised) return;
   const auto first = first_divergence(expected.graph, *optimised, expected.inputs, out.bar);
-  if (first && !first->empty())
+  out.pass_at_fault = first && !first->empty();
+  if (out.pass_at_fault)
     out.wrong += "; a pass changed the model: the first layer that diverges is " + *first;
   if (in_float16.empty()) return;
   const auto overflow = first_overflow(*optimised, expected.inputs, in_float16);
@@ -264,10 +268,10 @@ Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const 
     out.notes.push_back("compared with the reference on " + std::to_string(expected.compared_rows) +
                         " rows, repeated over the batch of " + std::to_string(expected.rows));
   }
-  std::vector<Tensor> inputs;
-  for (const Tensor& t : expected.inputs) inputs.push_back(repeated(t, expected.rows));
+  for (const Tensor& t : expected.inputs) out.inputs.push_back(repeated(t, expected.rows));
   const std::set<std::string> in_float16 = stored_in_float16(engine.plan);
-  TRY(const std::vector<Tensor> outputs, run_engine(std::move(engine.plan), target, inputs));
+  TRY(const std::vector<Tensor> outputs,
+      run_engine(std::move(engine.plan), target, out.inputs, options.watch));
   compare(outputs, expected, {out.bar, precisions.contains(Precision::fp16)}, out);
   name_layer(model, expected, in_float16, out);
   return out;

@@ -88,17 +88,19 @@ bool Execution::outgrows_plan(size_t step) const {
          prepared->workspace_bytes() > program_->plan().steps[step].tactic.workspace_bytes;
 }
 
-Status Execution::enqueue_step(Stream& stream, size_t index) {
-  const PreparedTactic* prepared = program_->step(index);
-  if (!prepared) return {};
+Arguments Execution::arguments_of(size_t index) {
   const PlanStep& step = program_->plan().steps[index];
   void* workspace = outgrows_plan(index) ? wide_workspaces_[static_cast<size_t>(step.stream)].data()
                     : step.workspace < 0 ? nullptr
                                          : storage_addresses_[static_cast<size_t>(step.workspace)];
-  Arguments arguments{{input_slots_.data() + slots_[index].input, step.inputs.size()},
-                      {output_slots_.data() + slots_[index].output, step.outputs.size()},
-                      workspace};
-  return prepared->enqueue(stream, arguments);
+  return {{input_slots_.data() + slots_[index].input, step.inputs.size()},
+          {output_slots_.data() + slots_[index].output, step.outputs.size()},
+          workspace};
+}
+
+Status Execution::enqueue_step(Stream& stream, size_t index) {
+  const PreparedTactic* prepared = program_->step(index);
+  return prepared ? prepared->enqueue(stream, arguments_of(index)) : Status();
 }
 
 // The side streams fork from `stream`, which is stream 0, and all join it again.
@@ -217,6 +219,22 @@ Status Execution::get_outputs(std::span<void* const> outputs) {
 Status Execution::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
   CHECK_OK(set_inputs(inputs, outputs));
   CHECK_OK(launch());
+  CHECK_OK(get_outputs(outputs));
+  return wait();
+}
+
+Status Execution::run_step_by_step(std::span<const void* const> inputs,
+                                   std::span<void* const> outputs, const AroundStep& around) {
+  CHECK_OK(set_inputs(inputs, outputs));
+  CHECK_OK(wait());
+  for (size_t i = 0; i < program_->plan().steps.size(); ++i) {
+    if (!program_->step(i)) continue;
+    CHECK_OK(around(i, arguments_of(i), [&] {
+      const Status enqueued = enqueue_step(*stream_, i);
+      const Status ended = wait();
+      return enqueued.ok() ? ended : enqueued;
+    }));
+  }
   CHECK_OK(get_outputs(outputs));
   return wait();
 }

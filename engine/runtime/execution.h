@@ -6,6 +6,7 @@
 // host memory the caller's buffers are used in place; on the others inputs and outputs are staged.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,6 +33,13 @@ class Execution {
   // misaligned one), those of a launch; device_lost.
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
+  // The same, slowly, one step after another on one stream. `around` is called for each step that
+  // launches anything, and calls `launch` once, which waits for its end.
+  using AroundStep = std::function<Status(size_t step, const Arguments& arguments,
+                                          const std::function<Status()>& launch)>;
+  Status run_step_by_step(std::span<const void* const> inputs, std::span<void* const> outputs,
+                          const AroundStep& around);
+
   // The parts of run, for benchmarks: binding (and on a device copying) the inputs, the launch
   // alone, the outputs. Errors: as of run; invalid_argument where no inputs were set before a
   // launch.
@@ -48,6 +56,7 @@ class Execution {
   Result<std::vector<double>> profile(int rounds);
 
   Stream& stream() { return *stream_; }
+  const Plan& plan() const { return program_->plan(); }
   int64_t arena_bytes() const { return program_->plan().arena_bytes; }
 
  private:
@@ -58,6 +67,7 @@ class Execution {
   Status require_inputs_set() const;
   bool outgrows_plan(size_t step) const;
   void bind_storages();
+  Arguments arguments_of(size_t index);
   Status enqueue_step(Stream& stream, size_t index);
   Status enqueue_all(Stream& stream);
   Status enqueue_side_by_side(Stream& stream);

@@ -24,26 +24,39 @@ Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
   return prepared;
 }
 
-// In parallel: libraries compile, weights are packed.
-Status Program::prepare(const TacticSources& sources) {
+// In parallel, unless it is watched: libraries compile, weights are packed.
+Status Program::prepare(const TacticSources& sources, const StepWatch& watch) {
   prepared_.resize(plan_.steps.size());
   std::vector<Status> states(plan_.steps.size());
-  parallel_for(static_cast<int64_t>(plan_.steps.size()), [&](int64_t index) {
+  const auto prepare_one = [&](int64_t index) {
     const auto i = static_cast<size_t>(index);
-    auto prepared = prepare_step(plan_.steps[i], sources);
-    if (prepared.ok())
+    const PlanStep& step = plan_.steps[i];
+    const bool runs = step.tactic.view_of < 0;
+    if (runs) watch.in_flight(step, false);
+    auto prepared = prepare_step(step, sources);
+    if (runs) watch.in_flight(step, true);
+    if (prepared.ok()) {
       prepared_[i] = std::move(*prepared);
-    else
+    } else {
+      watch.failed(step, FailureKind::compile, prepared.error());
       states[i] = prepared.error();
-  });
+    }
+  };
+  const auto count = static_cast<int64_t>(plan_.steps.size());
+  if (watch.one_by_one) {
+    for (int64_t i = 0; i < count; ++i) prepare_one(i);
+  } else {
+    parallel_for(count, prepare_one);
+  }
   for (const Status& state : states) CHECK_OK(state);
   return {};
 }
 
 Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device,
-                                                     const TacticSources& sources) {
+                                                     const TacticSources& sources,
+                                                     const StepWatch& watch) {
   auto program = std::make_shared<Program>(MakeKey{}, std::move(plan), device);
-  CHECK_OK(program->prepare(sources));
+  CHECK_OK(program->prepare(sources, watch));
   if (stream_count(program->plan_) > 1) program->order_.emplace(program->plan_);
   return std::shared_ptr<const Program>(std::move(program));
 }

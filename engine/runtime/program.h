@@ -9,9 +9,21 @@
 #include <memory>
 #include <optional>
 
+#include "engine/device/failure.h"
 #include "engine/plan/streams.h"
 
 namespace enginery {
+
+// Who wants to know what a plan's tactics do: any of them may end the process, or never come back.
+// Its functions are called from any thread.
+struct StepWatch {
+  bool one_by_one = false;  // tactics are prepared one after another, so that one is known
+  // Before a step's tactic is prepared or runs alone, and after it.
+  std::function<void(const PlanStep& step, bool over)> in_flight = [](const PlanStep&, bool) {};
+  // Where that fails. `stage`: compile or launch.
+  std::function<void(const PlanStep& step, FailureKind stage, const Error& error)> failed =
+      [](const PlanStep&, FailureKind, const Error&) {};
+};
 
 class Program {
   struct MakeKey {
@@ -23,7 +35,8 @@ class Program {
   // holds every source that the plan names. Errors, with the layer's name: incompatible (a tactic
   // that is no longer offered), unavailable (a source that is not here), out_of_memory.
   static Result<std::shared_ptr<const Program>> make(Plan plan, Device& device,
-                                                     const TacticSources& sources);
+                                                     const TacticSources& sources,
+                                                     const StepWatch& watch = {});
   // For make() alone.
   Program(MakeKey, Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
 
@@ -37,7 +50,7 @@ class Program {
   int64_t packed_weight_bytes() const;
 
  private:
-  Status prepare(const TacticSources& sources);
+  Status prepare(const TacticSources& sources, const StepWatch& watch);
   Result<std::shared_ptr<const PreparedTactic>> prepare_step(const PlanStep& step,
                                                              const TacticSources& sources) const;
 

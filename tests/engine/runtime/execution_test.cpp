@@ -38,7 +38,13 @@ Graph pointwise_convolution() {
   return graph;
 }
 
-std::vector<float> run(const Plan& plan, const Target& target) {
+using Run = std::function<Status(Execution&, std::span<const void* const>, std::span<void* const>)>;
+
+std::vector<float> run(
+    const Plan& plan, const Target& target,
+    const Run& with = [](Execution& e, auto inputs, auto outputs) {
+      return e.run(inputs, outputs);
+    }) {
   auto program = Program::make(plan, *target.device, target.sources);
   EXPECT_TRUE(program.ok());
   auto execution = Execution::make(*program);
@@ -47,7 +53,20 @@ std::vector<float> run(const Plan& plan, const Target& target) {
   for (size_t i = 0; i < in.size(); ++i) in[i] = std::cos(static_cast<float>(i));
   const void* inputs[] = {in.data()};
   void* outputs[] = {out.data()};
-  EXPECT_TRUE((*execution)->run(inputs, outputs).ok());
+  EXPECT_TRUE(with(**execution, inputs, outputs).ok());
+  return out;
+}
+
+std::vector<float> run_step_by_step(const Plan& plan, const Target& target) {
+  std::vector<size_t> steps;
+  auto out = run(plan, target, [&](Execution& e, auto inputs, auto outputs) {
+    return e.run_step_by_step(inputs, outputs, [&](size_t step, const Arguments&, auto& launch) {
+      steps.push_back(step);
+      return launch();
+    });
+  });
+  EXPECT_EQ(steps.size(), plan.steps.size()) << "none of these is a view";
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
   return out;
 }
 
@@ -128,6 +147,7 @@ TEST(Execution, RunsBranchesOnSideStreams) {
   ASSERT_TRUE(one.ok() && three.ok());
   EXPECT_EQ(stream_count(*three), 3);
   EXPECT_EQ(run(*one, *target), run(*three, *target));
+  EXPECT_EQ(run(*three, *target), run_step_by_step(*three, *target));
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ TEST(TacticSources, OrderIsOursThenOnednnThenReference) {
 TEST(TacticSources, SayHowFarTheirTacticsMayBeTrusted) {
   auto device = best_device();
   auto sources = make_tactic_sources(*device).value();
-  EXPECT_EQ(source_of(sources, "kernel").traits().trust, Trust::may_be_wrong);
-  EXPECT_EQ(source_of(sources, "onednn").traits().trust, Trust::may_be_wrong);
+  EXPECT_EQ(source_of(sources, "kernel").traits().trust, Trust::may_fault);
+  EXPECT_EQ(source_of(sources, "onednn").traits().trust, Trust::may_fault);
   EXPECT_EQ(source_of(sources, "reference").traits().trust, Trust::reference);
 }
 

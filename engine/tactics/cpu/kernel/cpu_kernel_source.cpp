@@ -67,7 +67,7 @@ class CpuKernelSource final : public TacticSource {
  public:
   explicit CpuKernelSource(const DeviceInfo& info)
       : isa_(cpu_isa_of(info)), context_{cpu_kernels_for(isa_), isa_, info.threads} {}
-  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_be_wrong}; }
+  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

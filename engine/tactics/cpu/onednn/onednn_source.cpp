@@ -114,7 +114,7 @@ class OnednnSource final : public TacticSource {
  public:
   explicit OnednnSource(std::shared_ptr<const OnednnLibrary> library)
       : library_(std::move(library)) {}
-  SourceTraits traits() const override { return {.name = "onednn", .trust = Trust::may_be_wrong}; }
+  SourceTraits traits() const override { return {.name = "onednn", .trust = Trust::may_fault}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
