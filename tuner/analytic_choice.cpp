@@ -2,50 +2,99 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "tuner/layout_search.h"
 
 namespace enginery {
 namespace {
 
-// The first that is offered, as complete_reformats takes; asked for often and always the same, so
-// it is remembered.
-class ReformatEstimates {
- public:
-  ReformatEstimates(const Network& network, const TacticSources& sources)
-      : network_(network), sources_(sources) {}
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  double operator()(const ReformatKey& key) {
-    const auto [place, first] = known_.try_emplace(key, std::numeric_limits<double>::infinity());
-    if (!first) return place->second;
-    auto tactic = offer_reformat_tactic(network_, sources_, key);
-    if (tactic.ok()) place->second = tactic->estimated_us;
-    return place->second;
+// Of reformats: their formats are given.
+const std::set<Precision> kAny{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16,
+                               Precision::int8};
+
+Result<std::string> failure_of(const Problem& problem, const Tactic& tactic,
+                               KnownFailures* failures) {
+  if (!failures || tactic.view_of >= 0) return std::string();
+  return failures->of(problem.key(), tactic_key(tactic));
+}
+
+// The estimates of a layer's tactics; infinite for those that failed.
+Result<std::vector<double>> estimates_of(const NetworkNode& node, KnownFailures* failures) {
+  std::vector<double> out;
+  std::string reasons;
+  bool any = false;
+  for (const Tactic& tactic : node.tactics) {
+    TRY(const std::string failure, failure_of(node.problem, tactic, failures));
+    out.push_back(failure.empty() ? tactic.estimated_us : kNever);
+    any = any || failure.empty();
+    if (!failure.empty()) reasons += "; " + tactic_key(tactic) + ": " + failure;
+  }
+  if (any) return out;
+  return Error{ErrorCode::unsupported, "layer '" + node.name + "': every tactic failed" + reasons};
+}
+
+// The first that is offered and has not failed; asked for often and always the same, so it is
+// remembered.
+class Reformats {
+ public:
+  Reformats(const Network& network, const TacticSources& sources, KnownFailures* failures)
+      : network_(network), sources_(sources), failures_(failures) {}
+
+  const Result<Tactic>& best(const ReformatKey& key) {
+    auto known = known_.find(key);
+    if (known == known_.end()) known = known_.emplace(key, choose(key)).first;
+    return known->second;
+  }
+  double estimate(const ReformatKey& key) {
+    const Result<Tactic>& tactic = best(key);
+    return tactic.ok() ? tactic->estimated_us : kNever;
   }
 
  private:
+  Result<Tactic> choose(const ReformatKey& key) const {
+    TRY(Tactic first, offer_reformat_tactic(network_, sources_, key));
+    const Value& value = network_.graph.value(key.value);
+    const Problem problem = reformat_problem(value.type, key.from, key.to);
+    TRY(std::string failure, failure_of(problem, first, failures_));
+    if (failure.empty()) return first;
+    TRY(const auto offered, offer_all(sources_, problem, kAny));
+    for (const Tactic& tactic : offered) {
+      TRY(failure, failure_of(problem, tactic, failures_));
+      if (failure.empty()) return tactic;
+    }
+    return Error{ErrorCode::unsupported, "reformat of '" + value.name + "': every tactic failed; " +
+                                             tactic_key(first) + ": " + failure};
+  }
+
   const Network& network_;
   const TacticSources& sources_;
-  std::map<ReformatKey, double> known_;
+  KnownFailures* failures_;
+  std::map<ReformatKey, Result<Tactic>> known_;
 };
 
 }  // namespace
 
-Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources) {
+Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources,
+                                        KnownFailures* failures) {
   TacticCosts costs;
   for (const NetworkNode& node : network.nodes) {
-    auto& row = costs.emplace_back();
-    for (const Tactic& tactic : node.tactics) row.push_back(tactic.estimated_us);
+    TRY(costs.emplace_back(), estimates_of(node, failures));
   }
-  ReformatEstimates reformats(network, sources);
+  Reformats reformats(network, sources, failures);
   const auto solutions = search_layouts(
-      network, costs, [&](const ReformatKey& key) { return reformats(key); }, 1);
+      network, costs, [&](const ReformatKey& key) { return reformats.estimate(key); }, 1);
   if (solutions.empty() || !std::isfinite(solutions[0].total_us)) {
     return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
   }
   TacticSelection out;
   out.tactics = chosen_tactics(network, solutions[0]);
-  CHECK_OK(complete_reformats(network, sources, out));
+  for (const ReformatKey& key : needed_reformats(network, out.tactics)) {
+    TRY(Tactic tactic, reformats.best(key));
+    out.reformats.emplace(key, std::move(tactic));
+  }
   return out;
 }
 

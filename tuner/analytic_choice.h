@@ -6,11 +6,14 @@
 #pragma once
 
 #include "engine/plan/tactic_selection.h"
+#include "tuner/known_failures.h"
 
 namespace enginery {
 
-// The selection is complete. Errors: unsupported (no way through the network, or a reformat that no
-// source has).
-Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources);
+// The selection is complete, and has no tactic that is known to have failed. Errors: unsupported
+// (every tactic of a layer failed, with the reasons; no way through the network; a reformat that no
+// source has); those of the store.
+Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources,
+                                        KnownFailures* failures = nullptr);
 
 }  // namespace enginery

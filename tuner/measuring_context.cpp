@@ -108,6 +108,17 @@ void MeasuringContext::in_flight(const std::string& key, const std::string& tact
   options_.in_flight({device_key_, key, tactic, true});
 }
 
+std::function<void(std::optional<size_t>, bool)> MeasuringContext::turns_in_flight(
+    const std::string& key, std::vector<std::string> names) const {
+  return [this, key, names = std::move(names)](std::optional<size_t> candidate, bool over) {
+    if (candidate.has_value() != options_.one_by_one) return;
+    if (candidate)
+      options_.in_flight({device_key_, key, names[*candidate], over});
+    else
+      options_.in_flight({device_key_, "", "", over});
+  };
+}
+
 Status MeasuringContext::attempt(const std::string& key, const Tactic& tactic, FailureKind stage,
                                  Timing& result, const std::function<Status()>& steps) {
   Status done;

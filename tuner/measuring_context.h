@@ -34,6 +34,7 @@ class MeasuringContext {
   TunerCounts& counts() const { return counts_; }
   const Clock& clock() const { return clock_; }
   const std::string& device_key() const { return device_key_; }
+  TimingStore& timings() const { return store_; }
   // Of all random data of this tuning, which adds small numbers to it: TunerOptions::seed or,
   // without one, drawn when the tuning began.
   uint64_t seed() const { return seed_; }
@@ -58,6 +59,10 @@ class MeasuringContext {
   // Reports a tactic or network as in flight (TunerOptions::in_flight) as long as `steps` runs.
   void in_flight(const std::string& key, const std::string& tactic,
                  const std::function<void()>& steps) const;
+  // The same for a race of what `names` gives: the turns where candidates are tried one by one,
+  // else whole rounds, which name nobody.
+  std::function<void(std::optional<size_t>, bool)> turns_in_flight(
+      const std::string& key, std::vector<std::string> names) const;
   // The last lack of memory that `attempt` met since it was forgotten.
   const std::optional<Error>& out_of_memory() const { return out_of_memory_; }
   void forget_out_of_memory() { out_of_memory_.reset(); }

@@ -182,6 +182,7 @@ Status NetworkRace::measure(const Network& network, const std::vector<TacticSele
   RaceRules rules;
   rules.max_extra_rounds = kMaxExtraRounds;
   rules.max_extra_us = kMaxExtraUs;
+  rules.in_flight = context_.turns_in_flight(key, field.names);
   TRY(const auto raced, context_.race_beside_probe("network", field.candidates, rules));
   CHECK_OK(store(key, field, raced));
   const bool none_ran = std::none_of(raced.begin(), raced.end(),

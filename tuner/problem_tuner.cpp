@@ -57,6 +57,17 @@ std::vector<const Tactic*> without_timing(std::vector<const Tactic*> tactics,
   return tactics;
 }
 
+// The rest of the tactics; views are no way around others.
+std::vector<const Tactic*> without(const std::vector<Tactic>& tactics,
+                                   const std::vector<const Tactic*>& left_out) {
+  std::vector<const Tactic*> out;
+  for (const Tactic& t : tactics) {
+    const bool left = std::find(left_out.begin(), left_out.end(), &t) != left_out.end();
+    if (!left && t.view_of < 0) out.push_back(&t);
+  }
+  return out;
+}
+
 }  // namespace
 
 double ProblemTimes::of(const std::string& tactic) const {
@@ -133,15 +144,26 @@ Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
   const std::string key = problem.key();
   TRY(out.timings, context_.find(key));
   const std::vector<const Tactic*> wanted = worth_timing(tactics);
-  const std::vector<const Tactic*> missing = without_timing(wanted, out.timings);
-  context_.counts().timings_reused += static_cast<int>(wanted.size() - missing.size());
-  if (!missing.empty() && context_.options().level >= 2) {
-    CHECK_OK(measure_missing(problem, key, wanted, out.timings));
-    TRY(out.timings, context_.find(key));
-  }
+  CHECK_OK(time_missing(problem, key, wanted, out.timings));
+  const bool all_failed = std::all_of(wanted.begin(), wanted.end(), [&](const Tactic* t) {
+    const Timing* timing = find_timing(out.timings, tactic_key(*t));
+    return timing && !timing->failure.empty();
+  });
+  if (all_failed) CHECK_OK(time_missing(problem, key, without(tactics, wanted), out.timings));
   for (size_t i = 0; i < tactics.size(); ++i)
     out.us[i] = tactics[i].view_of >= 0 ? 0 : out.of(tactic_key(tactics[i]));
   return out;
+}
+
+Status ProblemTuner::time_missing(const Problem& problem, const std::string& key,
+                                  const std::vector<const Tactic*>& wanted,
+                                  std::vector<Timing>& timings) {
+  const std::vector<const Tactic*> missing = without_timing(wanted, timings);
+  context_.counts().timings_reused += static_cast<int>(wanted.size() - missing.size());
+  if (missing.empty() || context_.options().level < 2) return {};
+  CHECK_OK(measure_missing(problem, key, wanted, timings));
+  TRY(timings, context_.find(key));
+  return {};
 }
 
 Result<std::vector<PreparedCandidate>> ProblemTuner::prepare(const MeasurementFixture& fixture,
@@ -203,7 +225,12 @@ Result<std::vector<CandidateResult>> ProblemTuner::race_entries(const std::vecto
                                                                 RaceRules rules, Job& job) {
   const TimedScope timed(context_.counts().racing_s, context_.clock());
   std::vector<Candidate> candidates;
-  for (const Entry& e : entries) candidates.push_back(e.candidate);
+  std::vector<std::string> names;
+  for (const Entry& e : entries) {
+    candidates.push_back(e.candidate);
+    names.push_back(tactic_key(*job.tactics[e.index]));
+  }
+  rules.in_flight = context_.turns_in_flight(job.key, std::move(names));
   TRY(auto raced, context_.race_beside_probe(job.key, candidates, std::move(rules)));
   for (size_t i = 0; i < raced.size(); ++i) {
     Timing& t = job.results[entries[i].index];

@@ -25,8 +25,9 @@ class ProblemTuner {
   // `context` outlives the tuner.
   explicit ProblemTuner(MeasuringContext& context) : context_(context) {}
 
-  // The times of all `tactics`, measured where the store lacks them. Errors: cancelled, not_found
-  // (a store that only reads), storage, out_of_memory (for every tactic), device_lost (tuner.h).
+  // The times of all `tactics` that are worth it, measured where the store lacks them; of the
+  // others only where all of those fail. Errors: cancelled, not_found (a store that only reads),
+  // storage, out_of_memory (for every tactic), device_lost (tuner.h).
   Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
   // The tactics that `time` would run: worth it, and not known, or anchors of those. Errors:
   // not_found, storage.
@@ -44,6 +45,9 @@ class ProblemTuner {
     Candidate candidate;
   };
   std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics) const;
+  // Measures those of `wanted` that have no timing, and reads `timings` again.
+  Status time_missing(const Problem& problem, const std::string& key,
+                      const std::vector<const Tactic*>& wanted, std::vector<Timing>& timings);
   // Measures what is missing of `wanted` so that it can be compared with what is known.
   Status measure_missing(const Problem& problem, const std::string& key,
                          const std::vector<const Tactic*>& wanted,

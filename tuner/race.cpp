@@ -5,6 +5,21 @@
 namespace enginery {
 namespace {
 
+// Says that a turn or a round is in flight as long as it lives.
+class TurnInFlight {
+ public:
+  TurnInFlight(const RaceRules& rules, std::optional<size_t> candidate)
+      : rules_(rules), candidate_(candidate) {
+    rules_.in_flight(candidate_, false);
+  }
+  ~TurnInFlight() { rules_.in_flight(candidate_, true); }
+  TurnInFlight(const TurnInFlight&) = delete;
+
+ private:
+  const RaceRules& rules_;
+  const std::optional<size_t> candidate_;
+};
+
 class Race {
  public:
   Race(const std::vector<Candidate>& candidates, const Candidate& probe, const RaceRules& rules)
@@ -39,10 +54,11 @@ class Race {
   // when the probe or the device's own word shows that the machine was disturbed.
   Status round() {
     if (rules_.cancelled()) return Error{ErrorCode::cancelled, "measuring was cancelled"};
+    const TurnInFlight whole(rules_, std::nullopt);
     TRY(double before, probe_.time_us());
     std::vector<double> times;
     for (const size_t index : running_) {
-      auto us = candidates_[index].time_us();
+      auto us = turn_of(index);
       if (!us && us.error().code == ErrorCode::device_lost) {
         fail(index, us.error());
         running_.clear();
@@ -88,6 +104,11 @@ class Race {
 
   bool is_running(size_t index) const {
     return std::find(running_.begin(), running_.end(), index) != running_.end();
+  }
+
+  Result<double> turn_of(size_t index) {
+    const TurnInFlight turn(rules_, index);
+    return candidates_[index].time_us();
   }
 
   void fail(size_t index, const Error& error) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct RaceRules {
   std::function<Throttling()> throttling = [] { return Throttling(); };
   // ... after a rest, which may last until the device is itself again.
   std::function<void()> rest = [] {};
+  // Told before and after each round, and in it before and after each candidate's turn: either may
+  // end the process, or never come back.
+  std::function<void(std::optional<size_t> candidate, bool over)> in_flight =
+      [](std::optional<size_t>, bool) {};
 };
 
 struct CandidateResult {

@@ -117,7 +117,10 @@ struct Tuner::State {
       us[i] *= node.tactics[i].source == favoured ? 1 : kOtherSource;
     const bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
     if (!any && options.level == 1) {  // cache only: the analytic model where nothing is known
-      for (size_t i = 0; i < us.size(); ++i) us[i] = node.tactics[i].estimated_us;
+      for (size_t i = 0; i < us.size(); ++i) {
+        if (!find_timing(times.timings, tactic_key(node.tactics[i])))
+          us[i] = node.tactics[i].estimated_us;
+      }
       return us;
     }
     if (!any) {
@@ -315,7 +318,10 @@ struct Tuner::State {
   }
 
   Result<TacticSelection> select(const Network& network) {
-    if (options.level == 0) return analytic_choice(network, context.sources());
+    if (options.level == 0) {
+      KnownFailures failures(context.timings(), context.device_key());
+      return analytic_choice(network, context.sources(), &failures);
+    }
     CHECK_OK(time_nodes(network));
     TRY(std::vector<TacticSelection> selections, find_layouts(network));
     TRY(TacticSelection chosen, fastest_network(network, std::move(selections)));

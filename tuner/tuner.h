@@ -26,6 +26,7 @@ struct TunerProgress {
 
 // A tactic's first steps on the device (preparation, first runs), which may end this process.
 // Reported before and after them: what is in flight when a process dies is what may have killed it.
+// A round of a race has no names: anything of it may be at fault (`one_by_one` finds out).
 struct InFlightTactic {
   std::string device, problem, tactic;  // the timing store's keys
   bool over = false;

@@ -54,7 +54,7 @@ ENGINE = {
 FARM = {
     "tuner/timing": ["engine/base", "engine/device"],
     "tuner/gate": ["engine/base", "engine/device", "engine/ops", "engine/tactics", "engine/tensor"],
-    "tuner": ["tuner/gate", "tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/plan", "engine/runtime"],
+    "tuner": ["tuner/gate", "tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/tactics/cpu/reference", "engine/plan", "engine/runtime"],
     "cache": ["engine/base"],
     "schemas": ["engine/base"],
     "pipeline": ["engine/base", "engine/options", "cache", "schemas"],

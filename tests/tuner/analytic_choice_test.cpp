@@ -49,18 +49,30 @@ class Estimates final : public TacticSource {
 
 // How many of three activations in a row work in the other layout, and how many reformats there
 // are.
-std::pair<int, size_t> choice_with(std::optional<double> reformat_us) {
+struct Activations {
   TacticSources sources;
-  sources.push_back(std::make_unique<Estimates>(reformat_us));
+  Network network;
+};
+
+Activations activations(std::optional<double> reformat_us) {
+  Activations out;
+  out.sources.push_back(std::make_unique<Estimates>(reformat_us));
   Graph graph = *parse_graph(R"(graph c { input %a : float32[1x8x4x4]
     %b = act(%a) kind=relu
     %c = act(%b) kind=relu
     %d = act(%c) kind=relu
     output %d
   })");
-  auto network = lower(std::move(graph), sources, {Precision::fp32});
+  auto network = lower(std::move(graph), out.sources, {Precision::fp32});
   EXPECT_TRUE(network.ok());
-  auto choice = analytic_choice(*network, sources);
+  if (network.ok()) out.network = std::move(*network);
+  return out;
+}
+
+std::pair<int, size_t> choice_with(std::optional<double> reformat_us,
+                                   KnownFailures* failures = nullptr) {
+  const Activations a = activations(reformat_us);
+  auto choice = analytic_choice(a.network, a.sources, failures);
   if (!choice.ok()) {
     ADD_FAILURE() << choice.error().message;
     return {-1, 0};
@@ -73,6 +85,41 @@ std::pair<int, size_t> choice_with(std::optional<double> reformat_us) {
 TEST(AnalyticChoice, WeighsReformatsAgainstWhatTheyGain) {
   EXPECT_EQ(choice_with(2.0), (std::pair{3, size_t{2}}));  // gains 6 us for 4
   EXPECT_EQ(choice_with(4.0), (std::pair{0, size_t{0}}));  // would pay 8 us for 6
+}
+
+// "other" of the activations' one problem, and what is not known of "ordinary".
+TEST(AnalyticChoice, LeavesAloneWhatIsKnownToFail) {
+  const Activations a = activations(2.0);
+  MemoryTimingStore store;
+  const NetworkNode& node = a.network.nodes[0];
+  for (const Tactic& tactic : node.tactics) {
+    if (tactic.id != "other") continue;
+    Timing failed;
+    failed.tactic = tactic_key(tactic);
+    failed.failure = "wrong";
+    ASSERT_TRUE(store.put("device", node.problem.key(), failed).ok());
+  }
+  KnownFailures failures(store, "device"), of_another_device(store, "other device");
+  EXPECT_EQ(choice_with(2.0, &failures), (std::pair{0, size_t{0}}));
+  EXPECT_EQ(choice_with(2.0, &of_another_device), (std::pair{3, size_t{2}}));
+}
+
+TEST(AnalyticChoice, NamesALayerOfWhichEveryTacticFailed) {
+  const Activations a = activations(2.0);
+  MemoryTimingStore store;
+  for (const Tactic& tactic : a.network.nodes[0].tactics) {
+    Timing failed;
+    failed.tactic = tactic_key(tactic);
+    failed.failure = "it hangs";
+    ASSERT_TRUE(store.put("device", a.network.nodes[0].problem.key(), failed).ok());
+  }
+  KnownFailures failures(store, "device");
+  const auto choice = analytic_choice(a.network, a.sources, &failures);
+  ASSERT_FALSE(choice.ok());
+  EXPECT_EQ(choice.error().code, ErrorCode::unsupported);
+  EXPECT_TRUE(choice.error().message.starts_with("layer '" + a.network.nodes[0].name +
+                                                 "': every tactic failed; estimates:"))
+      << choice.error().message;
 }
 
 TEST(AnalyticChoice, TakesNoWayThatNeedsAMissingReformat) {

@@ -35,6 +35,24 @@ TEST(Race, DropsSlowCandidatesEarlyAndTimesFinalistsMost) {
   EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
 }
 
+// What was said to be in flight last, and was not over, may have ended the process.
+TEST(Race, SaysWhoseTurnItIsWithinEachRound) {
+  Machine m;
+  RaceRules rules;
+  std::string said;
+  rules.in_flight = [&](std::optional<size_t> candidate, bool over) {
+    said += (over ? ")" : "(") + (candidate ? std::to_string(*candidate) : std::string());
+  };
+  rules.first_samples = 1, rules.second_samples = rules.final_samples = 0;
+  rules.max_extra_rounds = 0;
+  Candidate watched{[&]() -> Result<double> {
+    EXPECT_TRUE(said.ends_with("(1")) << said;
+    return 10;
+  }};
+  ASSERT_TRUE(race({m.candidate(10), watched}, m.candidate(5), rules));
+  EXPECT_EQ(said, "((0)0(1)1)");
+}
+
 // Samples scatter by 20 %: 35 of them leave the medians uncertain, more of them less so; there is
 // an end to it.
 TEST(Race, RunsOnWhereSamplesScatter) {
