@@ -7,7 +7,7 @@
 namespace enginery {
 
 StepTable steps() {
-  // kind, name, doing, reads, leaves, needs, key, in [, leaves_untuned, crashes]
+  // kind, name, doing, reads, leaves, needs, key, in [, leaves_untuned]
   static const std::vector<Step> table = {
       {StepKind::validate,
        "validate",
@@ -24,9 +24,7 @@ StepTable steps() {
        "choices",
        Needs::device_alone,
        KeyRule::of_structure,
-       InChain::tuned_only,
-       "",
-       Crashes::may},
+       InChain::tuned_only},
       // The provisional engine is never run where it is built: its content gets its provenance at
       // once.
       {StepKind::assemble,
@@ -46,10 +44,11 @@ StepTable steps() {
        Needs::device,
        KeyRule::chained,
        InChain::tuned_only},
+      // The model: for the engine without a tactic that fails only here.
       {StepKind::profile,
        "profile",
        "profiling",
-       {"choices", "content"},
+       {"model", "choices", "content"},
        "unsigned",
        Needs::device_alone,
        KeyRule::chained,
@@ -87,6 +86,10 @@ const char* to_string(StepKind kind, StepTable table) {
 std::string doing(std::string_view name, StepTable table) {
   const Step* step = find_step(name, table);
   return step ? step->doing : std::string(name);
+}
+
+bool may_crash(const Step& step) {
+  return step.needs == Needs::device || step.needs == Needs::device_alone;
 }
 
 bool is_measuring(StepKind kind, StepTable table) {

@@ -40,10 +40,6 @@ enum class KeyRule : uint8_t {
 // Which builds have the step. A provisional target has no device to tune, verify or profile on.
 enum class InChain : uint8_t { every_build, tuned_only };
 
-// Whether the step's code may end its own process: a tactic that is tried for the first time can
-// fault or hang.
-enum class Crashes : uint8_t { never, may };
-
 struct Step {
   StepKind kind;
   std::string name;   // on the wire and in keys: "tune"
@@ -55,9 +51,7 @@ struct Step {
   Needs needs = Needs::nothing;
   KeyRule key = KeyRule::chained;
   InChain in = InChain::every_build;
-  std::string leaves_untuned = {};   // the same for a provisional target, where it differs
-  Crashes crashes = Crashes::never;  // `may`: run apart from the caller, and again where a tactic
-                                     // took the process down
+  std::string leaves_untuned = {};  // the same for a provisional target, where it differs
 };
 
 using StepTable = std::span<const Step>;
@@ -75,6 +69,10 @@ const Step* find_step(std::string_view name, StepTable table = steps());
 const char* to_string(StepKind kind, StepTable table = steps());
 // "tuning" for "tune"; a name that the table lacks is given back as it is.
 std::string doing(std::string_view name, StepTable table = steps());
+// Whether the step's code may end its own process: what needs a device runs tactics on it, and any
+// of them may fault or hang. Such a step is run apart from the caller, and again where a tactic
+// took the process down.
+bool may_crash(const Step& step);
 // Whether the step needs the device for itself.
 bool is_measuring(StepKind kind, StepTable table = steps());
 

@@ -4,7 +4,7 @@
 // memory, and is its one worker: the chain, the keys, what counts as a deterministic failure and
 // what answers from the catalog are the farm's. So a coordinator over the same folder finds what a
 // local build made, and the other way round. Only the rest differs: nothing is retried, because
-// there is no other worker, and tactics that may fault are measured in runner processes. A process
+// there is no other worker; tactics run in runner processes all the same. A process
 // has one CPU instruction-set cap: build for one CPU SKU in each process. Threads: one build at a
 // time; the hooks are called on the caller's thread.
 #pragma once
@@ -36,11 +36,12 @@ struct LocalBuildRequest {
   // What to verify on instead of made-up inputs: called once with the model as imported, gives one
   // tensor for each of its inputs. With it the engine is verified even if the catalog has it.
   std::function<Result<std::vector<Tensor>>(const Graph& model)> verify_inputs;
-  std::vector<std::string>
-      runner;  // program and arguments (runner.h) that measures; empty: this process does
+  // Program and arguments (runner.h) of the process in which tactics run; empty: this one.
+  std::vector<std::string> runner;
   std::chrono::milliseconds max_trial = kMaxTrial;  // of a tactic in a runner
   std::filesystem::path
       keys;  // folder of signing.key, made when missing; empty: data_folder()/keys
+  OpenTarget open = open_target;  // in this process; tests add tactic sources of their own
   // The chain and what runs it; tests add a step.
   StepTable steps = enginery::steps();
   StepFunctions functions = step_functions();

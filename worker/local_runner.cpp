@@ -1,64 +1,85 @@
 #include "worker/local_runner.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 
 #include "engine/base/file.h"
-#include "worker/runner/runner_attempts.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/runner/runner_output.h"
 
 namespace enginery {
 namespace {
 
-// A folder for the files between this process and its runners; removed with its owner.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> make() {
-    std::error_code ignored;
-    const std::filesystem::path base = std::filesystem::temp_directory_path(ignored);
-    std::string name = ((base.empty() ? "/tmp" : base) / "enginery-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) return errno_error("make the folder " + name, errno);
-    return TemporaryFolder(std::move(name));
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
+std::string_view bytes_of_tensor(const Tensor& tensor) {
+  return {static_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes())};
+}
 
 }  // namespace
 
-Result<StepOutputs> run_apart(const LocalRunner& runner, const std::string& step,
-                              const BuildSessionSpec& spec, TimingStore& timings,
-                              const StepHooks& hooks) {
-  TRY(const TemporaryFolder folder, TemporaryFolder::make());
+LocalRunner::Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Status LocalRunner::make_folder() {
+  if (folder_) return {};
+  std::error_code ignored;
+  const std::filesystem::path base = std::filesystem::temp_directory_path(ignored);
+  std::string name = ((base.empty() ? "/tmp" : base) / "enginery-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) return errno_error("make the folder " + name, errno);
+  folder_.emplace(name);
+  return {};
+}
+
+Result<RunnerRequest> LocalRunner::request_for(const Step& step, const StepContext& context) {
+  CHECK_OK(make_folder());
+  const BuildSessionSpec& spec = context.session.spec();
   RunnerRequest request;
-  request.step = step;
+  request.step = step.name;
   request.name = spec.name;
   request.model_file = spec.model_file;
   request.model = spec.model_digest;
   request.sku = spec.sku;
   request.options = to_text(spec.options);
-  request.worker = runner.worker;
-  request.inputs["model"] = (folder.path() / "model").string();
-  request.output_folder = folder.path().string();
-  CHECK_OK(write_file(request.inputs["model"], *spec.model));
-  const RunnerCommand command{runner.program,
+  request.worker = options_.worker;
+  request.output_folder = (folder_->path() / "outputs").string();
+  CHECK_OK(enginery::make_folder(request.output_folder));
+  const auto give = [&](const std::string& name, std::string_view bytes) -> Status {
+    const std::filesystem::path file = folder_->path() / name;
+    request.inputs[name] = file.string();
+    return write_file(file, bytes);
+  };
+  if (std::find(step.reads.begin(), step.reads.end(), "model") != step.reads.end()) {
+    request.inputs["model"] = (folder_->path() / "model").string();
+    if (!has_model_) CHECK_OK(give("model", *spec.model));
+    has_model_ = true;
+  }
+  for (const auto& [name, bytes] : context.inputs) CHECK_OK(give(name, *bytes));
+  for (size_t i = 0; i < context.verify_inputs.size(); ++i)
+    CHECK_OK(give(kGivenInput + std::to_string(i), bytes_of_tensor(context.verify_inputs[i])));
+  return request;
+}
+
+Result<StepOutputs> LocalRunner::run(const Step& step, const StepContext& context) {
+  TRY(const RunnerRequest request, request_for(step, context));
+  const BuildSessionSpec& spec = context.session.spec();
+  const RunnerCommand command{options_.program,
                               runner_environment(spec.sku, spec.options.threads, 0)};
-  TRY(Outcome end, run_attempts(command, request, timings,
-                                {hooks.progress, hooks.log, hooks.cancelled, runner.max_trial}));
-  if (end.kind != OutcomeKind::succeeded) return Error{end.fault.code, end.fault.message};
+  AttemptEvents events{context.hooks.progress, context.hooks.log, context.hooks.cancelled,
+                       options_.max_trial};
+  events.steps = options_.steps;
+  TRY(Outcome end, run_attempts(command, request, *context.tuning.timings, events));
+  // A wrong engine is an answer; every other failure is told by its code.
+  const bool rejected = end.kind == OutcomeKind::failed && end.fault.code == ErrorCode::internal;
+  if (end.kind != OutcomeKind::succeeded && !rejected)
+    return Error{end.fault.code, end.fault.message};
   StepOutputs out{{}, std::move(end.metrics), std::move(end.facts), ""};
+  if (rejected) out.rejected = end.fault.message;
   for (const NamedBlob& output : end.outputs) {
-    TRY(out.blobs[output.name], read_output(folder.path(), output));
+    TRY(out.blobs[output.name], read_output(request.output_folder, output));
+    std::error_code ignored;
+    std::filesystem::remove(std::filesystem::path(request.output_folder) / output.name, ignored);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// A step of a local build in runner processes, from the session's bytes to bytes: a tactic that
+// The steps of a local build in runner processes, from the session's bytes to bytes: a tactic that
 // faults takes its process down, and that must not be this one.
 //
 // Where: between LocalWorker and run_attempts, with files in a temporary folder in between.
@@ -6,23 +6,50 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "worker/runner/runner_attempts.h"
 #include "worker/steps/step_context.h"
 
 namespace enginery {
 
-struct LocalRunner {
+struct LocalRunnerOptions {
   std::vector<std::string> program;     // and arguments (worker/steps/runner.h)
   std::chrono::milliseconds max_trial;  // of one tactic
   std::string worker;                   // who measures
+  StepTable steps;
 };
 
-// Runs a step that reads only the model. Errors: the step's, with the code that the runner
-// reported; internal: it crashed.
-Result<StepOutputs> run_apart(const LocalRunner& runner, const std::string& step,
-                              const BuildSessionSpec& spec, TimingStore& timings,
-                              const StepHooks& hooks);
+class LocalRunner {
+ public:
+  explicit LocalRunner(LocalRunnerOptions options) : options_(std::move(options)) {}
+
+  // Runs the step on the context's inputs and, where it reads the model, on the session's. Errors:
+  // the step's, with the code that the runner reported; internal: it crashed.
+  Result<StepOutputs> run(const Step& step, const StepContext& context);
+
+ private:
+  // A folder for the files between this process and its runners; removed with its owner.
+  class Folder {
+   public:
+    explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
+    Folder(const Folder&) = delete;
+    ~Folder();
+    const std::filesystem::path& path() const { return path_; }
+
+   private:
+    const std::filesystem::path path_;
+  };
+
+  Status make_folder();
+  Result<RunnerRequest> request_for(const Step& step, const StepContext& context);
+
+  const LocalRunnerOptions options_;
+  std::optional<Folder> folder_;
+  bool has_model_ = false;  // in the folder: it is the same for all steps of a build
+};
 
 }  // namespace enginery

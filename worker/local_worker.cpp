@@ -3,13 +3,10 @@
 #include "engine/base/clock.h"
 #include "engine/options/target_options.h"
 #include "engine/options/toolchain.h"
-#include "worker/local_runner.h"
 #include "worker/timing/catalog_timing_store.h"
 
 namespace enginery {
 namespace {
-
-constexpr char kWorkerName[] = "local build";  // who measures, as timings and provenance say
 
 double seconds_between(Nanoseconds start, Nanoseconds end) {
   return to_seconds(end - start);
@@ -27,7 +24,7 @@ Status LocalWorker::open() {
   subject_.sku = request_.sku;
   subject_.options = options_for(request_.sku, request_.options);
   session_.emplace(BuildSessionSpec{subject_.name, request_.model.string(), model, subject_.model,
-                                    subject_.sku, subject_.options});
+                                    subject_.sku, subject_.options, request_.open});
   TRY(const Target* target, session_->target());
   const DeviceInfo& device = target->device->info();
   subject_.cpu = device.kind == DeviceKind::cpu;
@@ -91,21 +88,24 @@ Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step)
   return inputs;
 }
 
-// A step that may take its process down is first tried over the timings that there are: where
+// A tuning that may take its process down is first tried over the timings that there are: where
 // nothing has to be measured no tactic runs, none can fault, and no process is started.
 Result<StepOutputs> LocalWorker::execute(const RunStep& run, const Step& step) {
-  const bool apart = step.crashes == Crashes::may && !request_.runner.empty();
+  const bool apart = may_crash(step) && !request_.runner.empty();
+  const bool may_need_none = step.kind == StepKind::tune;
   ReadOnlyTimingStore known(*timings_);
   StepContext context{*session_, {}, kWorkerName, hooks_, {}};
   TRY(context.inputs, inputs_for(run, step));
   context.verify_inputs = verify_inputs_;
-  context.tuning.timings = apart || request_.error_on_miss ? &known : timings_.get();
-  auto done = run_step(run.kind, context, request_.functions, request_.steps);
-  const bool miss = !done.ok() && done.error().code == ErrorCode::not_found;
-  if (!apart || !miss || request_.error_on_miss) return done;
-  session_->close_target();
-  return run_apart({request_.runner, request_.max_trial, kWorkerName}, run.kind, session_->spec(),
-                   *timings_, hooks_);
+  if (!apart || may_need_none) {
+    context.tuning.timings = apart || request_.error_on_miss ? &known : timings_.get();
+    auto done = run_step(run.kind, context, request_.functions, request_.steps);
+    const bool miss = !done.ok() && done.error().code == ErrorCode::not_found;
+    if (!apart || !miss || request_.error_on_miss) return done;
+  }
+  session_->close();
+  context.tuning.timings = request_.error_on_miss ? &known : timings_.get();
+  return runner_.run(step, context);
 }
 
 Result<Outcome> LocalWorker::store(StepOutputs done) {

@@ -1,9 +1,9 @@
-// The worker of a farm of one: executes leased steps in this process, over one session that keeps
-// the model, the device and the network from step to step.
+// The worker of a farm of one: executes leased steps over one session that keeps the model, the
+// device and the network from step to step.
 //
 // Where: local_farm.cpp leases steps to it. A step that may take its process down runs in runner
-// processes (local_runner.h) where the request names a runner. Threads: one; the hooks are called
-// on the caller's thread.
+// processes (local_runner.h) where the request names a runner, each other one in this process.
+// Threads: one; the hooks are called on the caller's thread.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,21 @@
 #include "schemas/messages.h"
 #include "tuner/timing/read_only_store.h"
 #include "worker/local_farm.h"
+#include "worker/local_runner.h"
 #include "worker/timing/timing_file.h"
 
 namespace enginery {
 
 class LocalWorker {
+  static constexpr char kWorkerName[] = "local build";  // as timings and provenance say
+
  public:
   // Everything outlives it.
   LocalWorker(Catalog& catalog, const LocalBuildRequest& request, const StepHooks& hooks)
-      : catalog_(catalog), request_(request), hooks_(hooks) {}
+      : catalog_(catalog),
+        request_(request),
+        hooks_(hooks),
+        runner_({request.runner, request.max_trial, kWorkerName, request.steps}) {}
 
   // Opens the timings, reads the model and opens the device. Errors: theirs.
   Status open();
@@ -51,6 +57,7 @@ class LocalWorker {
   Catalog& catalog_;
   const LocalBuildRequest& request_;
   const StepHooks& hooks_;
+  LocalRunner runner_;
   KeySubject subject_;
   std::optional<BuildSession> session_;
   std::unique_ptr<TimingStore> timings_;

@@ -81,8 +81,8 @@ class BuildCommand final : public Command {
         return first_batch(model, inputs_, table);
       };
     }
-    // A tactic that faults on a GPU ends the process that runs it.
-    if (is_gpu(request.sku)) request.runner = {"/proc/self/exe", "runner"};
+    // A tactic that faults ends the process that runs it.
+    request.runner = {"/proc/self/exe", "runner"};
     TRY(const auto catalog, open_catalog(place_));
     TRY(const BuiltEngine built, build(*catalog, request, console));
     return deliver(console, built);

@@ -8,10 +8,27 @@
 
 namespace enginery::test {
 
+namespace {
+
+std::minstd_rand random_of(int seed) {
+  return std::minstd_rand(static_cast<unsigned>(seed + 1));
+}
+
+std::uniform_real_distribution<float> weight_values() {
+  return std::uniform_real_distribution<float>(-0.3f, 0.3f);
+}
+
+}  // namespace
+
+float first_weight(int seed) {
+  std::minstd_rand random = random_of(seed);
+  return weight_values()(random);
+}
+
 Bytes convolutions(int layers, int seed) {
   ModelBuilder model;
-  std::minstd_rand random(static_cast<unsigned>(seed + 1));
-  std::uniform_real_distribution<float> values(-0.3f, 0.3f);
+  std::minstd_rand random = random_of(seed);
+  std::uniform_real_distribution<float> values = weight_values();
   int64_t width = 4;
   model.input("x", {Size(1), Size(width), Size(12), Size(12)});
   std::string value = "x";

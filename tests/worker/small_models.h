@@ -12,6 +12,9 @@ namespace enginery::test {
 // problem of its own. Another seed: other weights, the same structure.
 Bytes convolutions(int layers, int seed);
 
+// The first weight of the first layer of such a network.
+float first_weight(int seed);
+
 // The highest CPU SKU of this host; one for all tests of a process.
 std::string best_cpu_sku();
 

@@ -10,6 +10,8 @@
 namespace enginery {
 namespace {
 
+using Trial = std::tuple<std::string, std::string, std::string>;  // device, problem, tactic
+
 class Attempt {
  public:
   Attempt(const RunnerRequest& request, TimingStore& timings, const AttemptEvents& events)
@@ -83,23 +85,30 @@ class Attempt {
       in_flight_.emplace(key, clock_.monotonic());
   }
 
+  // A run of many tactics, none of which is named.
+  static bool is_unnamed(const Trial& trial) { return std::get<2>(trial).empty(); }
+
   // Tactics that were in flight next to one that hangs may have waited for it: only those that are
   // overdue stay.
   std::string overdue() {
-    const auto begun_by = clock_.monotonic() - events_.max_trial;
-    const bool hangs = std::any_of(in_flight_.begin(), in_flight_.end(),
-                                   [&](const auto& trial) { return trial.second < begun_by; });
-    if (!hangs) return "";
+    const auto in_time = [&](const auto& trial) {
+      const int times = is_unnamed(trial.first) ? kMaxTrialsInARun : 1;
+      return trial.second >= clock_.monotonic() - times * events_.max_trial;
+    };
+    if (std::all_of(in_flight_.begin(), in_flight_.end(), in_time)) return "";
     kind_ = FailureKind::timed_out;
-    std::erase_if(in_flight_, [&](const auto& trial) { return trial.second >= begun_by; });
-    const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(events_.max_trial).count();
-    return "a tactic did not end its first steps within " + std::to_string(seconds) + " s";
+    std::erase_if(in_flight_, in_time);
+    const bool named = !is_unnamed(in_flight_.rbegin()->first);
+    const auto limit = (named ? 1 : kMaxTrialsInARun) * events_.max_trial;
+    return (named ? "a tactic did not end its first steps within "
+                  : "a run of many tactics did not end within ") +
+           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limit).count()) + " s";
   }
 
   // Stores the tactic that took the runner down as failed. Of several in flight any one may have
   // done it.
   Status attribute(const std::string& death) {
+    std::erase_if(in_flight_, [](const auto& trial) { return is_unnamed(trial.first); });
     if (in_flight_.size() != 1) return {};
     const auto& [device, problem, tactic] = in_flight_.begin()->first;
     Timing timing;
@@ -110,9 +119,11 @@ class Attempt {
     timing.unix_seconds = to_seconds(clock_.wall_time());
     TRY(const std::vector<Timing> known, timings_.find(device, problem));
     timing.attempts = failures_of(known, tactic) + 1;
-    ++failed_tactics_;
     events_.log(tactic + " is rejected: " + timing.failure);
-    return timings_.put(device, problem, timing);
+    const Status stored = timings_.put(device, problem, timing);
+    if (!stored.ok() && stored.error().code == ErrorCode::not_found) return {};  // it only reads
+    ++failed_tactics_;
+    return stored;
   }
 
   const RunnerRequest& request_;
@@ -120,9 +131,8 @@ class Attempt {
   const AttemptEvents& events_;
   const SystemClock machine_clock_;
   const Clock& clock_;
-  using Trial = std::tuple<std::string, std::string, std::string>;  // device, problem, tactic
-  std::map<Trial, Nanoseconds> in_flight_;                          // since when
-  std::optional<Error> storage_;  // why the store failed; ends the attempt
+  std::map<Trial, Nanoseconds> in_flight_;  // since when
+  std::optional<Error> storage_;            // why the store failed; ends the attempt
   int failed_tactics_ = 0;
   FailureKind kind_ = FailureKind::crash;  // of a tactic that takes this runner down
   bool faulted_ = false;
@@ -133,12 +143,12 @@ class Attempt {
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,
                              TimingStore& timings, const AttemptEvents& events) {
   const Step* step = find_step(request.step, events.steps);
-  const bool may_crash = step != nullptr && step->crashes == Crashes::may;
+  const bool again = step != nullptr && may_crash(*step);
   for (int n = 1;; ++n) {
     Attempt attempt(request, timings, events);
     TRY(Outcome end, attempt.run(command));
     const bool hopeless = !attempt.has_failed_tactics() && request.one_by_one;
-    if (!may_crash || !attempt.faulted() || hopeless || n == kMaxAttempts || events.cancelled())
+    if (!again || !attempt.faulted() || hopeless || n == kMaxAttempts || events.cancelled())
       return end;
     request.one_by_one = request.one_by_one || !attempt.has_failed_tactics();
     events.log(doing(request.step, events.steps) +

@@ -1,9 +1,9 @@
 // Attempts: one step in a runner process, and in another one when a tactic took the first one down.
 //
-// Where: between RunnerProcess and who wants the step done: a worker's StepRun, a local build for
-// its tuning. A fault on a GPU ends everything that its process has there; the next process finds
-// the tactic among the failed ones and leaves it alone. Threads: as RunnerProcess; everything is
-// called from the caller's thread.
+// Where: between RunnerProcess and who wants the step done: a worker's StepRun, a local build. A
+// fault on a GPU ends everything that its process has there; the next process finds the tactic
+// among the failed ones and leaves it alone. Threads: as RunnerProcess; everything is called from
+// the caller's thread.
 #pragma once
 
 #include "engine/base/clock.h"
@@ -16,6 +16,8 @@ namespace enginery {
 // How long a tactic may take for its first steps (compilation, the first runs) before it counts as
 // one that hangs.
 inline constexpr std::chrono::minutes kMaxTrial{3};
+// A run of many tactics (a whole engine, a round of a race) may take this many times as long.
+inline constexpr int kMaxTrialsInARun = 5;
 
 struct AttemptEvents {
   std::function<void(const Progress&)> progress;
@@ -30,11 +32,11 @@ struct AttemptEvents {
 
 inline constexpr int kMaxAttempts = 20;
 
-// The end of the step, as the last runner reported it or died. A step that may crash (its row says
-// so) is tried again at once, `kMaxAttempts` times in all, when its runner crashed, hung or lost
-// the device, as long as the attempt before has left a new failed tactic. A tactic that was in
-// flight when the runner crashed, or for longer than `max_trial`, is such a tactic; where several
-// were in flight, any of them may have done it, and the next attempt prepares them one by one.
+// The end of the step, as the last runner reported it or died. A step that may crash is tried again
+// at once, `kMaxAttempts` times in all, when its runner crashed, hung or lost the device, as long
+// as the attempt before has left a new failed tactic. A tactic that was in flight when the runner
+// crashed, or for longer than `max_trial`, is such a tactic; where several were in flight, or a run
+// that names none, any of them may have done it, and the next attempt tries them one by one.
 // `timings` serves the runner's questions and takes what it measures. Errors: internal (no process
 // could be made), and those of `timings`.
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,

@@ -17,6 +17,10 @@ inline constexpr int kRunnerRequestFd = 0;
 inline constexpr int kRunnerReportFd = 3;
 inline constexpr int kRunnerLockFd = 4;  // keeps the device locked; nothing is read or written
 
+// Inputs of these names, followed by 0, 1, ..., are what verify runs the model on: the bytes of its
+// inputs, in their order and of their types.
+inline constexpr char kGivenInput[] = "given.";
+
 // What a runner is asked to do; the first line that it reads.
 struct RunnerRequest {
   std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
@@ -25,7 +29,7 @@ struct RunnerRequest {
   std::map<std::string, std::string> inputs;  // "model" and earlier steps' blobs: paths
   std::string output_folder;                  // each output becomes a file of its name there
   uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
-  bool one_by_one = false;                    // tune: TuneSettings
+  bool one_by_one = false;                    // TuneSettings
   bool device_locked = false;                 // who started the runner holds the device for it
   bool operator==(const RunnerRequest&) const = default;
 };
@@ -50,7 +54,7 @@ struct RunnerTiming {
 };
 // A tactic's first steps begin, or are over: between the two it may take the runner down.
 struct RunnerTrial {
-  std::string device, problem, tactic;  // the tuner's texts
+  std::string device, problem, tactic;  // the tuner's texts; a run of many tactics names none
   bool over = false;
   bool operator==(const RunnerTrial&) const = default;
 };

@@ -1,15 +1,22 @@
 #include "tuner/analytic_choice.h"
-#include "worker/steps/step_functions.h"
+#include "worker/steps/sound_engine.h"
 
 namespace enginery {
 namespace {
 
-Result<TacticSelection> choose(const StepContext& step, const Network& network,
-                               const Target& target) {
-  if (step.session.spec().options.provisional) return analytic_choice(network, target.sources);
+// For a device that is not here: no tactic runs, and nothing is known of any.
+Result<DraftEngine> untuned_engine(const StepContext& step, const LoadedModel& model,
+                                   const Network& network, const Target& target) {
+  TRY(const TacticSelection selection, analytic_choice(network, target.sources));
+  TRY(Bytes content, assemble(model, network, selection, target, step.session.spec().options));
+  return DraftEngine{std::make_shared<const Bytes>(std::move(content)), "", false};
+}
+
+Result<DraftEngine> tuned_engine(const StepContext& step) {
   TRY(const auto text, input_named(step, "choices"));
   TRY(const SelectionRecord record, parse_selection(*text));
-  return follow(network, target.sources, record);
+  TRY(Choice choice, sound_choice(step, record));
+  return assemble_and_mend(step, std::move(choice));
 }
 
 }  // namespace
@@ -22,19 +29,20 @@ Result<StepOutputs> assemble_step(const StepContext& step) {
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
   TRY(const Network* network, step.session.network());
   const BuildOptions& options = step.session.spec().options;
-  TRY(const TacticSelection selection, choose(step, *network, *target));
-  TRY(Bytes content, assemble(*model, *network, selection, *target, options));
-  const Digest digest = sha256(content);
+  TRY(const DraftEngine engine,
+      options.provisional ? untuned_engine(step, *model, *network, *target) : tuned_engine(step));
+  const Digest digest = sha256(*engine.content);
   StepOutputs out;
   out.facts = {{"content_digest", digest.text()}, {"precision", to_text(options.precisions)}};
-  out.metrics = {{"content_bytes", static_cast<double>(content.size())}};
+  out.metrics = {{"content_bytes", static_cast<double>(engine.content->size())}};
   if (options.provisional) {
     StepContext unnamed = step;
     unnamed.worker.clear();
     TRY(const Bytes provenance, write_provenance(make_provenance(unnamed, digest, {})));
-    out.blobs["unsigned"] = content + provenance;
+    out.blobs["unsigned"] = *engine.content + provenance;
   }
-  out.blobs["content"] = std::move(content);
+  if (engine.anew) out.blobs["choices"] = engine.choices;
+  out.blobs["content"] = *engine.content;
   return out;
 }
 

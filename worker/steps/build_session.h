@@ -38,9 +38,13 @@ class BuildSession {
   Result<const LoadedModel*> model();
   Result<const Target*> target();
   Result<const Network*> network();
-  // Closes the device until it is wanted again: its memory, or all of it, is then free for
-  // another process.
-  void close_target() { target_.reset(); }
+  // Closes the device and drops the model and the network until they are wanted again: their
+  // memory is then free for another process.
+  void close() {
+    network_.reset();
+    target_.reset();
+    model_.reset();
+  }
 
  private:
   BuildSessionSpec spec_;

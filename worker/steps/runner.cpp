@@ -4,9 +4,11 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <new>
 #include <thread>
 
@@ -173,10 +175,12 @@ class Runner {
       TRY(Bytes bytes, read_file(path));
       inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
     }
+    const std::vector<StepInputs::mapped_type> given = take_given(inputs);
     if (const auto model = inputs.find("model"); model != inputs.end()) spec.model = model->second;
     BuildSession session(std::move(spec));
     PipeTimingStore timings(in_fd_, lines_, out_);
     StepContext context{session, std::move(inputs), request.worker, hooks(), {}};
+    TRY(context.verify_inputs, given_tensors(session, given));
     context.tuning.timings = &timings;
     context.tuning.one_by_one = request.one_by_one;
     context.device_locked = request.device_locked;
@@ -184,6 +188,33 @@ class Runner {
       send(RunnerTrial{t.device, t.problem, t.tactic, t.over});
     };
     return run_step(request.step, context, setup_.functions, setup_.steps);
+  }
+
+  static std::vector<StepInputs::mapped_type> take_given(StepInputs& inputs) {
+    std::vector<StepInputs::mapped_type> out;
+    while (true) {
+      auto found = inputs.extract(kGivenInput + std::to_string(out.size()));
+      if (found.empty()) return out;
+      out.push_back(std::move(found.mapped()));
+    }
+  }
+
+  static Result<std::vector<Tensor>> given_tensors(
+      BuildSession& session, const std::vector<StepInputs::mapped_type>& given) {
+    std::vector<Tensor> out;
+    if (given.empty()) return out;
+    TRY(const LoadedModel* model, session.model());
+    const std::vector<ValueId>& wanted = model->imported.inputs();
+    for (size_t i = 0; i < std::min(given.size(), wanted.size()); ++i) {
+      const TensorType& type = model->imported.value(wanted[i]).type;
+      Tensor& tensor = out.emplace_back(type.type, type.dims);
+      if (static_cast<size_t>(tensor.bytes()) != given[i]->size())
+        return Error{ErrorCode::invalid_argument,
+                     "the given inputs are not of the sizes of the model's"};
+      if (tensor.bytes() > 0)
+        std::memcpy(tensor.mutable_bytes(), given[i]->data(), given[i]->size());
+    }
+    return out;
   }
 
   static Result<Outcome> write_outputs(const RunnerRequest& request, const StepOutputs& done) {

@@ -1,32 +1,18 @@
-#include "worker/steps/step_functions.h"
+#include "worker/steps/sound_engine.h"
 
 namespace enginery {
 
 Result<StepOutputs> verify_step(const StepContext& step) {
   const Progress begun{doing("verify"), 0, 1};
   step.hooks.progress(begun);
-  TRY(const auto content, input_named(step, "content"));
-  TRY(const LoadedModel* model, step.session.model());
   TRY(const Target* target, step.session.target());
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
-  TRY(const Accuracy accuracy,
-      verify_content(*model, content, *target, {.inputs = step.verify_inputs}));
+  TRY(DraftEngine engine, sound_engine(step));
+  TRY(const VerifiedEngine verified, verify_and_mend(step, std::move(engine)));
   StepOutputs out;
-  std::string notes;
-  for (const std::string& note : accuracy.notes) notes += note + "\n";
-  if (!notes.empty()) out.facts.push_back({"verify_notes", notes});
-  out.metrics = {{"error", accuracy.worst_error}, {"bar", accuracy.bar}};
-  if (!accuracy.skipped.empty()) {
-    out.facts.push_back({"verify_skipped", accuracy.skipped});
-    step.hooks.log("not compared with the reference: " + accuracy.skipped);
-    return out;
-  }
-  step.hooks.log("relative error against the reference " + std::to_string(accuracy.worst_error) +
-                 ", allowed " + std::to_string(accuracy.bar));
-  if (!accuracy.wrong.empty()) {
-    out.rejected = "verify on " + step.session.spec().sku +
-                   ": the engine's outputs differ from the reference's: " + accuracy.wrong;
-  }
+  leave_accuracy(step, verified, out);
+  out.rejected = verified.rejected;
+  if (out.rejected.empty()) leave_engine(verified.engine, out);
   return out;
 }
 

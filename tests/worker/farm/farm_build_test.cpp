@@ -109,6 +109,34 @@ TEST(FarmBuild, TunesWithoutTheTacticsThatTakeTheirRunnerDown) {
   unsetenv("ENGINERY_TEST_FAULT");
 }
 
+// Nothing was measured: the tactic is met where the engine is verified, by number or by crash.
+TEST(FarmBuild, ReplacesATacticThatFailsInTheWholeEngine) {
+  const std::pair<const char*, const char*> faults[] = {{"wrong", "is off by"},
+                                                        {"segv", "signal 11"}};
+  for (const auto& [fault, reason] : faults) {
+    setenv("ENGINERY_TEST_FAULT", fault, 1);
+    const SmallFarm farm(check_engine);
+    AgentThread agent(farm, best_cpu_sku(), ENGINERY_FAULTY_RUNNER);
+    const JobView job = submit_and_wait(farm, network(2, 1, 0));
+    expect_done(job);
+    ASSERT_EQ(job.state, JobState::done) << fault;
+    EXPECT_EQ(step_named(job, "verify")->attempts.size(), 1u) << fault;
+    auto log = farm.client()->read_log(job.id, 0, false, milliseconds(0));
+    ASSERT_TRUE(log.ok());
+    EXPECT_NE(log->text.find("faulty:bad"), std::string::npos) << log->text;
+    EXPECT_NE(log->text.find(reason), std::string::npos) << log->text;
+    // The farm's timings have it: the next model of the structure is right at once.
+    const JobView again = submit_and_wait(farm, network(2, 2, 0));
+    expect_done(again);
+    log = farm.client()->read_log(again.id, 0, false, milliseconds(0));
+    ASSERT_TRUE(log.ok());
+    EXPECT_NE(log->text.find("chosen again"), std::string::npos) << log->text;
+    EXPECT_EQ(log->text.find("is rejected"), std::string::npos) << log->text;
+    EXPECT_TRUE(agent.end().ok());
+  }
+  unsetenv("ENGINERY_TEST_FAULT");
+}
+
 TEST(FarmBuild, RefusesASkuThatIsNotHere) {
   const SmallFarm farm(check_engine);
   AgentOptions options;

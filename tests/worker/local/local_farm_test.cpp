@@ -1,7 +1,6 @@
 #include "worker/local_farm.h"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <atomic>
 
 #include "engine/base/file.h"
@@ -10,42 +9,14 @@
 #include "engine/options/toolchain.h"
 #include "pipeline/keys.h"
 #include "tests/engine/import/model_builder.h"
-#include "tests/worker/small_models.h"
+#include "tests/worker/local/local_build.h"
 #include "worker/timing/timing_file.h"
 
 namespace enginery {
 namespace {
 
 using test::convolutions;
-
-class LocalBuild : public testing::Test {
- protected:
-  void SetUp() override {
-    auto opened = Catalog::open(folder_.path / "catalog");
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    catalog_ = std::move(*opened);
-    request_.model = folder_.path / "net.onnx";
-    request_.sku = test::best_cpu_sku();
-    request_.keys = folder_.path / "keys";
-    request_.options.threads = 1;
-    request_.options.level = 2;
-    write_model(1);
-  }
-
-  void write_model(int seed) {
-    ASSERT_TRUE(write_file(request_.model, convolutions(2, seed)).ok());
-  }
-
-  LocalBuildReport build() {
-    auto report = build_local(*catalog_, request_);
-    EXPECT_TRUE(report.ok()) << report.error().message;
-    return report.ok() ? *report : LocalBuildReport{};
-  }
-
-  test::TemporaryFolder folder_;
-  std::unique_ptr<Catalog> catalog_;
-  LocalBuildRequest request_;
-};
+using test::LocalBuild;
 
 TEST_F(LocalBuild, MakesASignedEngineAndAnswersTheNextOneFromTheCatalog) {
   const LocalBuildReport first = build();
@@ -293,18 +264,20 @@ TEST_F(LocalBuild, TunesInAProcessOfItsOwnAsInThisOne) {
   EXPECT_EQ(report.error().code, ErrorCode::not_found) << report.error().message;
 }
 
-TEST_F(LocalBuild, StartsNoProcessWhereNothingHasToBeMeasured) {
+TEST_F(LocalBuild, StartsNoProcessWhereTheCatalogAnswers) {
   const LocalBuildReport first = build();
   request_.runner = {"/no/such/program"};
-  request_.rebuild = true;
   const LocalBuildReport again = build();
+  EXPECT_EQ(again.source, Source::cache);
   EXPECT_EQ(again.content_digest, first.content_digest);
-  EXPECT_EQ(again.timings_measured, 0u);
-  ASSERT_FALSE(again.phases.empty());
-  EXPECT_EQ(again.phases[0].first, "validate");
-  write_model(3);
-  request_.timing_cache = "none";
-  EXPECT_FALSE(build_local(*catalog_, request_).ok());
+  // The timings are there, so the tuning needs none; the engine's tactics run, and do.
+  std::vector<std::string> begun;
+  StepHooks hooks;
+  hooks.progress = [&](const Progress& p) { begun.push_back(p.phase); };
+  request_.rebuild = true;
+  EXPECT_FALSE(build_local(*catalog_, request_, hooks).ok());
+  EXPECT_TRUE(std::count(begun.begin(), begun.end(), "tuning"));
+  EXPECT_FALSE(std::count(begun.begin(), begun.end(), "assembling"));
 }
 
 TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
@@ -320,36 +293,6 @@ TEST_F(LocalBuild, StopsItsRunnerWhenAsked) {
   auto stopped = build_local(*catalog_, request_, hooks);
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.error().code, ErrorCode::cancelled) << stopped.error().message;
-}
-
-TEST_F(LocalBuild, GoesOnWithoutTheTacticsThatTakeTheirRunnerDown) {
-  request_.runner = {ENGINERY_FAULTY_RUNNER};
-  request_.max_trial = std::chrono::seconds(2);
-  for (const char* fault : {"segv", "lost", "prepare", "hang"}) {
-    setenv("ENGINERY_TEST_FAULT", fault, 1);
-    request_.timing_cache = (folder_.path / fault).string();
-    build();
-    int blamed = 0;
-    auto file = read_file(request_.timing_cache);
-    ASSERT_TRUE(file.ok());
-    const auto entries = parse_timings(*file);
-    ASSERT_TRUE(entries.ok());
-    for (const TimingEntryText& entry : *entries) {
-      if (entry.timing.tactic.starts_with("faulty:bad")) {
-        ++blamed;
-        EXPECT_NE(
-            entry.timing.failure.find(std::string(fault) == "lost" ? "is lost" : "was running"),
-            std::string::npos)
-            << fault;
-      } else if (entry.timing.tactic.starts_with("faulty:harmless")) {
-        EXPECT_EQ(entry.timing.failure, "cannot be prepared") << fault;
-      } else {
-        EXPECT_EQ(entry.timing.failure, "") << entry.timing.tactic;
-      }
-    }
-    EXPECT_GE(blamed, 2) << fault;
-  }
-  unsetenv("ENGINERY_TEST_FAULT");
 }
 
 }  // namespace

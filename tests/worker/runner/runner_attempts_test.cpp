@@ -6,6 +6,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/worker/runner/shell_runner.h"
+#include "tuner/timing/read_only_store.h"
 
 namespace enginery {
 namespace {
@@ -112,6 +113,21 @@ TEST(RunnerAttempts, PrepareOneByOneWhereSeveralWereOnTrial) {
   EXPECT_NE(runs.failure("b"), "none");
 }
 
+// A whole engine runs, or a round of a race: its parts are tried one by one in the next runner.
+TEST(RunnerAttempts, BlameNobodyForARunOfMany) {
+  Runs runs;
+  const std::string ask = "case $request in *'\"one_by_one\":true'*) " + trial("bad") + ";; *) " +
+                          trial("") + ";; esac\n";
+  EXPECT_EQ(
+      runs.run("[ $n = 3 ] && { " + std::string(kSucceed) + "; exit; }\n" + ask + "kill -SEGV $$",
+               "profile")
+          .kind,
+      OutcomeKind::succeeded);
+  EXPECT_EQ(runs.attempts(), 3);
+  EXPECT_EQ(runs.failure(""), "none");
+  EXPECT_NE(runs.failure("bad"), "none");
+}
+
 TEST(RunnerAttempts, StopWhereNoTacticIsToBlame) {
   Runs runs;
   EXPECT_EQ(runs.run("kill -SEGV $$").kind, OutcomeKind::internal);
@@ -134,7 +150,7 @@ TEST(RunnerAttempts, LeaveAloneWhatIsNoFaultOfATactic) {
   EXPECT_EQ(killed.attempts(), 1);
   EXPECT_EQ(killed.failure("good"), "none");
   Runs other;
-  EXPECT_EQ(other.run("kill -SEGV $$", "verify").kind, OutcomeKind::internal);
+  EXPECT_EQ(other.run("kill -SEGV $$", "validate").kind, OutcomeKind::internal);
   EXPECT_EQ(other.attempts(), 1);
   Runs ended;
   EXPECT_EQ(
@@ -206,6 +222,32 @@ TEST(RunnerAttempts, TakeNoDescriptionForTheEndOfAStep) {
       runs.store);
   ASSERT_FALSE(end.ok());
   EXPECT_EQ(end.error().code, ErrorCode::internal);
+}
+
+TEST(RunnerAttempts, LetARunOfManyTakeLongerThanATacticButNotForEver) {
+  Runs runs;
+  runs.heard = [&](const std::string& text) {
+    if (text == "an hour") runs.clock.advance(std::chrono::hours(1));
+    if (text == "a while") runs.clock.advance(std::chrono::minutes(kMaxTrialsInARun) / 2);
+  };
+  const std::string a_while = "echo '{\"progress\":[\"a while\",0,0,0]}' >&3\n";
+  const Outcome end = runs.run("[ $n = 1 ] && { " + trial("") + a_while + "sleep 0.5\n" +
+                                   trial("", true) + "exec true; }\n[ $n = 2 ] && { " + trial("") +
+                                   kAnHourPasses + "exec sleep 60; }\n" + kSucceed,
+                               "verify");
+  EXPECT_EQ(end.kind, OutcomeKind::internal);
+  EXPECT_EQ(runs.attempts(), 2) << "two runners, and no tactic is to blame";
+  EXPECT_EQ(end.fault.message, "a run of many tactics did not end within 300 s");
+}
+
+// `--error-on-timing-cache-miss`: the store keeps nothing, and the death itself is the answer.
+TEST(RunnerAttempts, EndWithTheDeathWhereTheStoreOnlyReads) {
+  Runs runs;
+  ReadOnlyTimingStore reads(runs.store);
+  auto end = runs.run(trial("bad") + "kill -SEGV $$", reads, "verify");
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_NE(end->fault.message.find("signal 11"), std::string::npos) << end->fault.message;
+  EXPECT_EQ(runs.attempts(), 2);
 }
 
 // A disk without room, or one that cannot be read.

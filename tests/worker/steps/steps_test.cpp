@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/result.h"
 #include "tests/engine/import/model_builder.h"
+#include "tests/worker/faulty_source.h"
 #include "tests/worker/small_models.h"
 
 namespace enginery {
@@ -106,6 +108,104 @@ TEST(VerifyStep, FeedsIntegersThatTheModelHas) {
     SCOPED_TRACE(rows);
     expect_content_of_one_training(lookup(rows, 5), lookup(rows, 6));
   }
+}
+
+// A build at level 0 with planted tactics, step by step in this process.
+struct FaultyBuild {
+  FaultyBuild(const char* fault, int seed) {
+    setenv("ENGINERY_TEST_FAULT", fault, 1);
+    BuildSessionSpec spec = spec_of(test::convolutions(2, seed));
+    spec.open = test::open_with_faults;
+    session.emplace(std::move(spec));
+  }
+  ~FaultyBuild() { unsetenv("ENGINERY_TEST_FAULT"); }
+
+  Result<StepOutputs> run(Result<StepOutputs> (*step)(const StepContext&), StepInputs inputs) {
+    StepContext context = step_in(*session, std::move(inputs));
+    context.tuning.timings = &store;
+    context.hooks.log = [this](const std::string& line) { log += line + "\n"; };
+    return step(context);
+  }
+  // The content as assembled from the analytic choice.
+  StepInputs assembled() {
+    auto tuned = run(tune_step, {});
+    EXPECT_TRUE(tuned.ok()) << tuned.error().message;
+    StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
+    auto content = run(assemble_step, inputs);
+    EXPECT_TRUE(content.ok()) << content.error().message;
+    inputs["content"] = shared(content->blobs["content"]);
+    return inputs;
+  }
+  static int planted_in(const Bytes& content) {
+    auto file = read_unsigned_engine(shared(content));
+    EXPECT_TRUE(file.ok()) << file.error().message;
+    return static_cast<int>(
+        std::count_if(file->plan.steps.begin(), file->plan.steps.end(), [](const PlanStep& s) {
+          return s.tactic.source == "faulty" && s.tactic.id.starts_with("bad");
+        }));
+  }
+
+  MemoryTimingStore store;
+  std::optional<BuildSession> session;
+  std::string log;
+};
+
+TEST(VerifyStep, ReplacesTheTacticOfALayerThatIsWrong) {
+  FaultyBuild build("wrong", 1);
+  const StepInputs inputs = build.assembled();
+  EXPECT_EQ(FaultyBuild::planted_in(*inputs.at("content")), 2);
+  auto verified = build.run(verify_step, inputs);
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_EQ(verified->rejected, "");
+  ASSERT_TRUE(verified->blobs.count("content") && verified->blobs.count("choices"));
+  EXPECT_EQ(FaultyBuild::planted_in(verified->blobs["content"]), 1) << "the other one is right";
+  const std::string said = text_named(verified->facts, "verify_notes");
+  EXPECT_NE(said.find("faulty:bad"), std::string::npos) << said;
+  EXPECT_NE(said.find("layer '"), std::string::npos) << said;
+  EXPECT_EQ(text_named(verified->facts, "content_digest"),
+            sha256(verified->blobs["content"]).text());
+  EXPECT_LE(number_named(verified->metrics, "error"), number_named(verified->metrics, "bar"));
+
+  // Every later step and build leaves it alone, whatever the earlier choices were.
+  auto again = build.run(assemble_step, {{"choices", inputs.at("choices")}});
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->blobs["content"], verified->blobs["content"]);
+  auto profiled = build.run(profile_step, inputs);
+  ASSERT_TRUE(profiled.ok()) << profiled.error().message;
+  EXPECT_EQ(profiled->blobs["content"], verified->blobs["content"]);
+  EXPECT_TRUE(profiled->blobs["unsigned"].starts_with(verified->blobs["content"]));
+  EXPECT_EQ(FaultyBuild::planted_in(*build.assembled().at("content")), 1);
+}
+
+TEST(VerifyStep, NamesLayerAndTacticWhereItGivesUp) {
+  FaultyBuild build("hopeless", 1);
+  const auto verified = build.run(verify_step, build.assembled());
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_NE(verified->rejected.find("at fault: layer '"), std::string::npos) << verified->rejected;
+  EXPECT_NE(verified->rejected.find("faulty:bad7"), std::string::npos) << verified->rejected;
+  EXPECT_NE(verified->rejected.find("so were 7 other choices"), std::string::npos)
+      << verified->rejected;
+  EXPECT_TRUE(verified->blobs.empty());
+}
+
+// It says that it fails: no process is needed to find that out.
+TEST(VerifyStep, ReplacesATacticThatFails) {
+  FaultyBuild build("error", 1);
+  const auto verified = build.run(verify_step, build.assembled());
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_EQ(verified->rejected, "");
+  EXPECT_EQ(FaultyBuild::planted_in(verified->blobs.at("content")), 0);
+  EXPECT_NE(build.log.find("this one does not run"), std::string::npos) << build.log;
+}
+
+// Without a store nothing may be kept against a tactic: the answer is what it always was.
+TEST(VerifyStep, RejectsAWrongEngineWhereNothingIsKept) {
+  FaultyBuild build("wrong", 1);
+  const StepInputs inputs = build.assembled();
+  const auto verified = verify_step(step_in(*build.session, inputs));
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_NE(verified->rejected.find("differ from the reference's"), std::string::npos);
+  EXPECT_NE(verified->rejected.find("faulty:bad"), std::string::npos) << verified->rejected;
 }
 
 TEST(Steps, MissAnInputWithItsName) {

@@ -1,0 +1,20 @@
+// Tactics chosen for a network by a step's rules: what the tuning does, and every later step that
+// has to choose again. Free functions without state.
+#pragma once
+
+#include "worker/steps/step_context.h"
+
+namespace enginery {
+
+struct TunedNetwork {
+  TacticSelection selection;
+  Bytes choices;  // the selection's record (selection_record.h)
+  TunerCounts counts;
+};
+
+// What the store has as failed is not chosen. The step has a store and holds the device's lock.
+// Errors: the tuner's.
+Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& network,
+                                    const Target& target);
+
+}  // namespace enginery
