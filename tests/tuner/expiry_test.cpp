@@ -13,7 +13,7 @@ using test::Planted;
 using test::PlantedProblem;
 
 constexpr double kDay = 24 * 60 * 60;
-const char* kRelu = "act kind=relu | float32[1x4x8x8]";
+const char* kTried = "act kind=relu | float32[1x4x8x8]";
 
 struct SetClock final : Clock {
   double days = 100;
@@ -63,7 +63,7 @@ struct Failing {
   SetClock clock;
   bool is_mended = false;
   int wrong_launches = 0;
-  PlantedProblem problem{kRelu, {}};
+  PlantedProblem problem{kTried, {}};
   Failing() {
     Planted busy{"busy", 5};
     busy.launched = [this]() -> Status {
