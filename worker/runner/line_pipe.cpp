@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace enginery {
 
@@ -18,6 +19,11 @@ std::optional<std::string> LineBuffer::next() {
   bytes_.erase(0, end + 1);
   searched_ = 0;
   return line;
+}
+
+std::string LineBuffer::rest() {
+  searched_ = 0;
+  return std::exchange(bytes_, {});
 }
 
 Result<std::string> read_line(int fd, LineBuffer& buffer) {

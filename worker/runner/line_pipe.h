@@ -15,7 +15,8 @@ class LineBuffer {
  public:
   void append(std::string_view bytes) { bytes_.append(bytes); }
   std::optional<std::string> next();  // without its newline
-  std::string rest() { return std::move(bytes_); }
+  size_t waiting_bytes() const { return bytes_.size(); }
+  std::string rest();  // what waits for its newline, as a line
 
  private:
   std::string bytes_;

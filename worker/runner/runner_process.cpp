@@ -20,6 +20,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr size_t kMaxLineBytes = size_t{16} << 20;  // a longer one is cut, and is no report
+
 struct Pipe {
   OwnedFd read, write;
 };
@@ -207,6 +209,7 @@ bool RunnerProcess::drain(int fd, LineBuffer& buffer,
     const ssize_t n = read(fd, bytes, sizeof bytes);
     if (n > 0) buffer.append({bytes, static_cast<size_t>(n)});
     while (auto next = buffer.next()) line(*next);
+    if (buffer.waiting_bytes() > kMaxLineBytes) line(buffer.rest());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return n < 0 && errno == EAGAIN;
   }

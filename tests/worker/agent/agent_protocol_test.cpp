@@ -116,7 +116,7 @@ TEST_F(AgentProtocol, TheFirstSyncSaysWhoItIsAndWhatItsRunnerFound) {
   EXPECT_EQ(self.kind, "cpu");
   EXPECT_EQ(self.toolchain, "t=1");
   EXPECT_EQ(self.device, "cpu-0");
-  EXPECT_EQ(self.health, "a CPU");
+  EXPECT_EQ(self.health, "a CPU; sandbox: " + probe_sandbox().text);
   EXPECT_EQ(self.compiles_for, std::vector<std::string>{"p4"});
   EXPECT_EQ(self.pid, getpid());
   EXPECT_EQ(self.incarnation, static_cast<uint64_t>(clock_.wall_time().count()))

@@ -62,6 +62,16 @@ TEST(RunnerProcess, CancelsPolitelyAndThenForGood) {
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+// A line without an end is no way to fill the memory of whoever listens.
+TEST(RunnerProcess, CutsALineThatDoesNotEnd) {
+  const std::string endless = "head -c 60000000 /dev/zero | tr '\\0' x ";
+  const Heard heard = run(endless + ">&3; echo >&3; " + endless + "; echo; " + test::kSucceed);
+  EXPECT_EQ(heard.end.kind, OutcomeKind::succeeded) << heard.end.fault.message;
+  EXPECT_TRUE(heard.printed("runner: not a report: xxx"));
+  EXPECT_GE(heard.output.size(), 6u);
+  for (const std::string& line : heard.output) EXPECT_LT(line.size(), size_t{17} << 20);
+}
+
 TEST(RunnerProcess, IsNotEndedByTheTerminal) {
   EXPECT_EQ(
       run("kill -INT $$; echo "
