@@ -45,6 +45,11 @@ class BlobStore {
 };
 
 // True when the store holds the blob (by name and size; content is checked when it is read).
-Result<bool> has_blob(BlobStore& store, const Digest& digest);
+inline Result<bool> has_blob(BlobStore& store, const Digest& digest) {
+  const Result<uint64_t> size = store.size(digest);
+  if (size.ok()) return true;
+  if (size.error().code == ErrorCode::not_found) return false;
+  return size.error();
+}
 
 }  // namespace enginery

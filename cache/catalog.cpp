@@ -7,7 +7,6 @@
 #include "cache/folder_lock.h"
 #include "cache/local_blob_store.h"
 #include "cache/private_folder.h"
-#include "cache/schema.h"
 #include "engine/base/file.h"
 
 namespace enginery {

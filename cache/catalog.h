@@ -21,6 +21,11 @@ namespace enginery {
 
 class LocalBlobStore;
 
+// Applied at an open under the module's name: the tables as a history of migrations (schema.cpp).
+// Add at the end, never edit what was released.
+inline constexpr std::string_view kCacheModule = "cache";
+std::span<const Migration> cache_migrations();
+
 struct CatalogOptions {
   DatabaseOptions database;
   // The whole database is examined at an open (quick_check) when that was last done so long ago.

@@ -1,4 +1,5 @@
-#include "cache/schema.h"
+// The tables as a history of migrations; cache/README.md says what each table is for.
+#include "cache/catalog.h"
 
 namespace enginery {
 namespace {
