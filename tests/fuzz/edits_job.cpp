@@ -71,12 +71,12 @@ struct EditsJob::Shared {
     const size_t first_accepted = pool.size();
     Random random(options.seed);
     while (executions < options.executions) {
-      Bytes input = target.edited(any_of(pool, random).bytes, random);
-      if (input.size() > kMaxInput || run(input) != accepted) continue;
+      Bytes changed = target.edited(any_of(pool, random).bytes, random);
+      if (changed.size() > kMaxInput || run(changed) != accepted) continue;
       if (pool.size() < first_accepted + kMaxAccepted)
-        pool.push_back({"accepted", std::move(input)});
+        pool.push_back({"accepted", std::move(changed)});
       else
-        pool[first_accepted + random() % kMaxAccepted].bytes = std::move(input);
+        pool[first_accepted + random() % kMaxAccepted].bytes = std::move(changed);
     }
     return {};
   }

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Resumed{"a_slower_device_has_the_faster_tactic", 1, 1.06, 10, 9.6, "new"},
                     Resumed{"a_faster_device_has_the_slower_tactic", 1.06, 1, 10, 10.4, "known"},
                     Resumed{"the_same_state", 1, 1, 10, 9.6, "new"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& state) { return std::string(state.param.name); });
 
 // Entries of before the field: their tactics race again as anchors.
 TEST(ResumedTuning, RelatesNewTimesToEntriesWithoutTheProbesTime) {

@@ -105,31 +105,6 @@ TEST(RunnerMessages, StayOneLineOfTextWhateverALibraryPrints) {
   EXPECT_TRUE(std::get<RunnerLog>(*back).text.starts_with("caf\xEF\xBF\xBD"));
 }
 
-TEST(FarmTimingStore, AsksOncePerDeviceAndSaysEachNewTiming) {
-  int asked = 0;
-  std::vector<RunnerTiming> said;
-  Timing known;
-  known.tactic = "a";
-  FarmTimingStore store(
-      [&](const Digest& device) {
-        ++asked;
-        const Digest problem = timing_problem_key("p").digest();
-        return std::vector<TimingEntry>{{device, problem, "a", to_json(known), 1},
-                                        {device, sha256("q"), "b", "not json", 1}};
-      },
-      [&](const RunnerTiming& timing) { said.push_back(timing); });
-  EXPECT_EQ(store.find("d", "p")->size(), 1u);
-  Timing fresh;
-  fresh.tactic = "b";
-  ASSERT_TRUE(store.put("d", "p", fresh).ok());
-  EXPECT_EQ(store.find("d", "p")->size(), 2u);
-  EXPECT_TRUE(store.find("d", "other")->empty());
-  EXPECT_EQ(asked, 1);
-  ASSERT_EQ(said.size(), 1u);
-  EXPECT_EQ(said[0].problem, "p");
-  EXPECT_EQ(said[0].tactic, "b");
-}
-
 TEST(PipeTimingStore, AsksForAProblemAndSaysEachNewTiming) {
   int question[2], answer[2];
   ASSERT_EQ(pipe(question), 0);

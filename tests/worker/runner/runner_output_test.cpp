@@ -30,7 +30,7 @@ struct RunnerOutput : testing::Test {
 };
 
 TEST_F(RunnerOutput, IsARegularFileOfAPlainNameInTheFolder) {
-  for (const Bytes bytes : {Bytes(), Bytes("choices"), Bytes(1 << 20, 'x')}) {
+  for (const Bytes& bytes : {Bytes(), Bytes("choices"), Bytes(1 << 20, 'x')}) {
     ASSERT_TRUE(write_file(folder / "choices-1.txt", bytes).ok());
     const auto read = read_output(folder, named("choices-1.txt", bytes));
     ASSERT_TRUE(read.ok()) << read.error().message;
