@@ -46,7 +46,8 @@ TEST_F(LocalBuild, GoesOnWithoutTheTacticsThatTakeTheirRunnerDown) {
         EXPECT_EQ(entry.timing.failure, "") << entry.timing.tactic;
       }
     }
-    EXPECT_GE(blamed, 2) << fault;
+    // Of the two layers' tactics only one has the launch that is too many.
+    EXPECT_GE(blamed, std::string(fault) == "late" ? 1 : 2) << fault;
   }
   unsetenv("ENGINERY_TEST_FAULT");
 }
