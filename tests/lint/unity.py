@@ -18,7 +18,7 @@ NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.M)
 ALIAS = re.compile(r"^using (\w+) = ([^;]+);", re.M)
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?!;)", re.M)
 CONSTANT = re.compile(r"^(?:constexpr|const|static|thread_local)\b[^;({=]*?\b(\w+)(?:\[\w*\])*(?: =|\{)", re.M)
-FUNCTION = re.compile(r"^(?!using|return|static_assert|struct|class|enum|TEST|INSTANTIATE)[A-Za-z][\w:<>,&* ]*[ &*](\w+)\(", re.M)
+FUNCTION = re.compile(r"^(?!using|typedef|return|static_assert|struct|class|enum|TEST|INSTANTIATE)[A-Za-z][\w:<>,&* ]*[ &*](\w+)\(", re.M)
 
 
 def parameters(text, start):

@@ -7,7 +7,7 @@ namespace {
 
 const std::string kPool = "sku x";
 const std::vector<std::string> kOnly = {kPool};
-constexpr Nanoseconds kNow = std::chrono::seconds(100);
+constexpr Nanoseconds kPresent = std::chrono::seconds(100);
 
 bool any(uint64_t) {
   return true;
@@ -23,8 +23,8 @@ void add(Pools& pools, uint64_t job, const Share& share, const std::string& pool
 uint64_t run_first(Pools& pools, double took_s, const std::vector<std::string>& from = kOnly) {
   const auto head = pools.first_of(from, any);
   if (!head) return 0;
-  Charge charge = pools.lease(head->place, 1, kNow);
-  pools.charge(charge, took_s, kNow);
+  Charge charge = pools.lease(head->place, 1, kPresent);
+  pools.charge(charge, took_s, kPresent);
   pools.end(charge);
   return head->place.step;
 }
@@ -59,8 +59,8 @@ TEST(Pools, AHundredOfPriorityHalvesWhatASecondCosts) {
   Pools pools;
   add(pools, 1, {"high", 100});
   add(pools, 2, {"low", -100});
-  EXPECT_EQ(pools.lease({1, 1}, 1, kNow).weight, 0.5);
-  EXPECT_EQ(pools.lease({2, 2}, 1, kNow).weight, 2);
+  EXPECT_EQ(pools.lease({1, 1}, 1, kPresent).weight, 0.5);
+  EXPECT_EQ(pools.lease({2, 2}, 1, kPresent).weight, 2);
 }
 
 // What a client uses in one pool counts in all others: the clocks of pools are never compared.
@@ -127,11 +127,11 @@ TEST(Pools, AGuessIsChargedUntilTheTimeIsKnown) {
   Pools pools;
   for (uint64_t job = 1; job <= 2; ++job) add(pools, job, {"a", 0});
   for (uint64_t job = 11; job <= 12; ++job) add(pools, job, {"b", 0});
-  Charge charge = pools.lease(pools.first_of(kOnly, any)->place, 100, kNow);
+  Charge charge = pools.lease(pools.first_of(kOnly, any)->place, 100, kPresent);
   EXPECT_EQ(charge.client, "a");
   EXPECT_EQ(run_first(pools, 50), 11u);  // b has used 50, a is thought to have used 100
   EXPECT_EQ(pools.first_of(kOnly, any)->place.step, 12u);
-  pools.charge(charge, 1, kNow);
+  pools.charge(charge, 1, kPresent);
   EXPECT_EQ(pools.first_of(kOnly, any)->place.step, 2u);
 }
 

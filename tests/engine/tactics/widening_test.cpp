@@ -14,11 +14,11 @@
 namespace enginery {
 namespace {
 
-struct Cpu {
+struct WideningCpu {
   std::unique_ptr<Device> device;
   std::unique_ptr<Stream> stream;
   TacticSources sources;  // those that widen
-  Cpu()
+  WideningCpu()
       : device(open_device(local_skus().front().name, {}).value()),
         stream(device->create_stream().value()),
         sources(make_tactic_sources(*device, {{"reference"}, {}}).value()) {}
@@ -46,7 +46,8 @@ bool is_wide(const Tactic& tactic) {
 }
 
 // Every tactic of the source with its values in float32; how many there were.
-int expect_right(Cpu& cpu, const TacticSource& source, const Problem& problem, DataType type) {
+int expect_right(WideningCpu& cpu, const TacticSource& source, const Problem& problem,
+                 DataType type) {
   const auto tactics = source.offer(problem, {Precision::fp32});
   if (!tactics.ok()) return 0;
   std::mt19937_64 random(3);
@@ -71,7 +72,7 @@ int expect_right(Cpu& cpu, const TacticSource& source, const Problem& problem, D
 }
 
 TEST(Widening, TacticsOfNarrowProblemsGiveWhatTheReferenceGives) {
-  Cpu cpu;
+  WideningCpu cpu;
   for (const char* name :
        {"conv_3x3_relu", "conv_3x3_residual_relu", "conv_1x1_residual", "conv_stem_7x7", "cast",
         "mul_first_broadcast", "matmul_broadcast_batch"}) {
@@ -86,7 +87,7 @@ TEST(Widening, TacticsOfNarrowProblemsGiveWhatTheReferenceGives) {
 }
 
 TEST(Widening, ACastToANarrowTypeIsNotWidened) {
-  Cpu cpu;
+  WideningCpu cpu;
   const Problem cast = parse_problem("cast to=float16 | float32[3x7]").value();
   for (const auto& source : cpu.sources) {
     const auto tactics = source->offer(cast, {Precision::fp32});
@@ -110,7 +111,7 @@ TEST(Widening, KnowsTheCastsThatChangeNothingInFloat32) {
 
 // Moves stay possible in the narrow type: half the bytes.
 TEST(Widening, OffersTheNarrowTacticsFirst) {
-  Cpu cpu;
+  WideningCpu cpu;
   const Problem p = parse_problem("concat axis=1 | float16[1x8x3x3] float16[1x8x3x3]").value();
   const auto tactics = cpu.sources.front()->offer(p, {Precision::fp32});
   ASSERT_TRUE(tactics.ok()) << tactics.error().message;
@@ -119,7 +120,7 @@ TEST(Widening, OffersTheNarrowTacticsFirst) {
 }
 
 TEST(Widening, LeavesOtherProblemsAsTheyAre) {
-  Cpu cpu;
+  WideningCpu cpu;
   for (const char* text : {"act kind=relu | float64[3x7]", "binary kind=add | int64[3] int64[3]"}) {
     for (const auto& source : cpu.sources) {
       const auto tactics = source->offer(parse_problem(text).value(), {Precision::fp32});

@@ -8,7 +8,7 @@
 namespace enginery {
 namespace {
 
-constexpr int64_t kPiece = 512;
+constexpr int64_t kStretch = 512;
 constexpr int64_t kTileRows = 16, kTileColumns = 64;
 
 struct Half {
@@ -257,12 +257,12 @@ inline int64_t starts(const ConvertArguments& a, int left_out) {
 template <typename Wide>
 void convert_rows(const ConvertArguments& a) {
   const CopyLoop& row = a.loop[a.loops - 1];
-  const int64_t pieces = (row.extent + kPiece - 1) / kPiece, tasks = starts(a, -1) * pieces;
+  const int64_t pieces = (row.extent + kStretch - 1) / kStretch, tasks = starts(a, -1) * pieces;
 #pragma omp parallel for schedule(static) if (tasks / pieces * row.extent > kMinParallelWork)
   for (int64_t task = 0; task < tasks; ++task) {
     const Start at = start_of(a, -1, task / pieces);
-    const int64_t begin = task % pieces * kPiece, n = least(kPiece, row.extent - begin);
-    Wide values[kPiece];
+    const int64_t begin = task % pieces * kStretch, n = least(kStretch, row.extent - begin);
+    Wide values[kStretch];
     read(a, at.in + begin * row.in_stride, row.in_stride, values, n);
     write(a, values, at.out + begin * row.out_stride, row.out_stride, n);
   }
