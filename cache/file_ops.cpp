@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -81,11 +82,12 @@ Result<Bytes> read_at(int fd, uint64_t offset, uint64_t size, const fs::path& fi
 }
 
 Result<uint64_t> read_chunks(int fd, const fs::path& file,
-                             const std::function<Status(ByteSpan)>& take) {
+                             const std::function<Status(ByteSpan)>& take, uint64_t limit) {
   Bytes buffer(kChunkBytes, '\0');
   uint64_t total = 0;
   while (true) {
-    ssize_t n = pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(total));
+    const size_t wanted = std::min<uint64_t>(buffer.size(), limit - total);
+    ssize_t n = pread(fd, buffer.data(), wanted, static_cast<off_t>(total));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return storage_error("read", file, errno);
     if (n == 0) return total;
@@ -94,12 +96,13 @@ Result<uint64_t> read_chunks(int fd, const fs::path& file,
   }
 }
 
-Result<HashedFile> hash_file(int fd, const fs::path& file) {
+Result<HashedFile> hash_file(int fd, const fs::path& file, uint64_t limit) {
   Sha256 hash;
-  TRY(uint64_t size_bytes, read_chunks(fd, file, [&](ByteSpan chunk) {
-        hash.update(chunk);
-        return Status();
-      }));
+  const auto take = [&](ByteSpan chunk) {
+    hash.update(chunk);
+    return Status();
+  };
+  TRY(uint64_t size_bytes, read_chunks(fd, file, take, limit));
   return HashedFile{hash.finish(), size_bytes};
 }
 

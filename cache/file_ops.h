@@ -63,17 +63,20 @@ Status reserve_room(int fd, uint64_t size_bytes, const std::filesystem::path& fi
 // At most `size` bytes from `offset`; fewer at the end of the file.
 Result<Bytes> read_at(int fd, uint64_t offset, uint64_t size, const std::filesystem::path& file);
 
-// Calls `take` with the file's content, chunk by chunk, from its begin to its end; says how many
-// bytes there were.
+// Calls `take` with the file's content, chunk by chunk, from its begin to its end or `limit`; says
+// how many bytes there were.
 Result<uint64_t> read_chunks(int fd, const std::filesystem::path& file,
-                             const std::function<Status(ByteSpan)>& take);
+                             const std::function<Status(ByteSpan)>& take,
+                             uint64_t limit = UINT64_MAX);
 
 struct HashedFile {
   Digest digest;            // SHA-256 of the content
   uint64_t size_bytes = 0;  // that was read
 };
-// Hashes the file from its begin, whatever the descriptor's position. storage: it cannot be read.
-Result<HashedFile> hash_file(int fd, const std::filesystem::path& file);
+// Hashes the file from its begin, `limit` bytes at most, whatever the descriptor's position.
+// storage: it cannot be read.
+Result<HashedFile> hash_file(int fd, const std::filesystem::path& file,
+                             uint64_t limit = UINT64_MAX);
 
 // Makes the file's content durable. storage: `file` names it in the message.
 Status sync_file(Durability& durability, int fd, const std::filesystem::path& file);

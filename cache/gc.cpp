@@ -5,14 +5,16 @@
 
 #include "cache/completeness.h"
 #include "cache/local_blob_store.h"
+#include "engine/base/signed_file.h"
 
 namespace enginery {
 namespace {
 
 struct StoredBlob {
   Digest digest;
-  uint64_t size_bytes = 0;
+  uint64_t size_bytes = 0;  // that it takes: a part of another blob takes none
   int64_t created_ns = 0;
+  bool is_part = false;
 };
 
 class Collection {
@@ -28,24 +30,48 @@ class Collection {
     CHECK_OK(keep("SELECT digest FROM blob_lease WHERE until_ns>" + std::to_string(now)));
     CHECK_OK(keep_newest_engines());
     CHECK_OK(keep_results_of_engines());
+    CHECK_OK(keep_wholes());
     TRY(const std::vector<StoredBlob> blobs, oldest_first());
     GcReport report;
     for (const StoredBlob& blob : blobs) {
       ++report.blobs;
       report.bytes += blob.size_bytes;
       if (report.bytes_freed >= options_.bytes_to_free || !may_go(blob, now)) continue;
-      TRY(GcDropped dropped, describe(blob));
+      TRY(GcDropped dropped, drop(blob));
       report.bytes_freed += blob.size_bytes;
       report.dropped.push_back(std::move(dropped));
-      if (!options_.dry_run)
-        CHECK_OK(forget_blob(catalog_.database(), catalog_.blobs(), catalog_.clock(), blob.digest));
     }
     return report;
   }
 
  private:
+  // With the blobs that are its beginning.
+  Result<GcDropped> drop(const StoredBlob& blob) {
+    GcDropped dropped{blob.digest, blob.size_bytes, {}};
+    TRY(std::vector<Digest> going, parts_of(blob.digest));
+    going.insert(going.begin(), blob.digest);
+    for (const Digest& digest : going) {
+      CHECK_OK(describe(digest, dropped.rebuilds));
+      if (!options_.dry_run)
+        CHECK_OK(forget_blob(catalog_.database(), catalog_.blobs(), catalog_.clock(), digest));
+    }
+    return dropped;
+  }
+
+  Result<std::vector<Digest>> parts_of(const Digest& whole) {
+    std::vector<Digest> out;
+    TRY(Statement row,
+        catalog_.database().prepare("SELECT digest FROM blob_part WHERE whole=?1", whole));
+    while (true) {
+      TRY(const bool more, row.step());
+      if (!more) return out;
+      out.push_back(row.digest(0));
+    }
+  }
+
+  // A part goes with its whole.
   bool may_go(const StoredBlob& blob, int64_t now) const {
-    if (keep_.count(blob.digest) != 0) return false;
+    if (keep_.count(blob.digest) != 0 || blob.is_part) return false;
     const std::chrono::hours grace =
         blob.size_bytes < kInlineBlobBytes ? options_.small_grace : options_.grace;
     return now - blob.created_ns >= Nanoseconds(grace).count();
@@ -96,41 +122,55 @@ class Collection {
     return {};
   }
 
-  Result<std::vector<StoredBlob>> oldest_first() {
-    std::vector<StoredBlob> out;
-    TRY(Statement row, catalog_.database().prepare(
-                           "SELECT digest, size_bytes, created_ns FROM blob ORDER BY created_ns"));
+  // A blob that stays may be the beginning of one that nobody needs.
+  Status keep_wholes() {
+    TRY(Statement row, catalog_.database().prepare("SELECT digest, whole FROM blob_part"));
     while (true) {
       TRY(const bool more, row.step());
-      if (!more) return out;
-      out.push_back({row.digest(0), static_cast<uint64_t>(row.integer(1)), row.integer(2)});
+      if (!more) return {};
+      if (keep_.count(row.digest(0)) != 0) keep_.insert(row.digest(1));
     }
   }
 
-  Result<GcDropped> describe(const StoredBlob& blob) {
-    GcDropped dropped{blob.digest, blob.size_bytes, {}};
+  Result<std::vector<StoredBlob>> oldest_first() {
+    std::vector<StoredBlob> out;
+    TRY(Statement row,
+        catalog_.database().prepare("SELECT digest, size_bytes, created_ns, whole FROM blob "
+                                    "LEFT JOIN blob_part USING(digest) ORDER BY created_ns"));
+    while (true) {
+      TRY(const bool more, row.step());
+      if (!more) return out;
+      out.push_back({row.digest(0), static_cast<uint64_t>(row.integer(1)), row.integer(2), {}});
+      if (row.is_null(3)) continue;
+      out.back().is_part = true;
+      out.back().size_bytes = 0;
+    }
+  }
+
+  // What would have to be made again without the blob.
+  Status describe(const Digest& blob, std::vector<std::string>& rebuilds) {
     TRY(Statement engine, catalog_.database().prepare(
                               "SELECT name, sku FROM engine JOIN engine_name USING(digest) WHERE "
                               "digest=?1 AND gone_ns IS NULL ORDER BY sequence DESC LIMIT 3",
-                              blob.digest));
+                              blob));
     while (true) {
       TRY(const bool more, engine.step());
       if (!more) break;
-      dropped.rebuilds.push_back("engine " + engine.text(0) + " for " + engine.text(1));
+      rebuilds.push_back("engine " + engine.text(0) + " for " + engine.text(1));
     }
     TRY(Statement result,
         catalog_.database().prepare(
             "SELECT DISTINCT action.bytes FROM result_output o JOIN result r ON r.key=o.key AND "
             "r.generation=o.generation JOIN action ON action.key=o.key WHERE o.digest=?1 AND "
             "r.gone_ns IS NULL LIMIT 3",
-            blob.digest));
+            blob));
     while (true) {
       TRY(const bool more, result.step());
-      if (!more) return dropped;
+      if (!more) return {};
       const auto key = ActionKey::parse(as_text(result.blob(0)));
       if (!key.ok()) continue;
       const std::string* sku = key->find("sku");
-      dropped.rebuilds.push_back(key->kind() + (sku != nullptr ? " for " + *sku : ""));
+      rebuilds.push_back(key->kind() + (sku != nullptr ? " for " + *sku : ""));
     }
   }
 
@@ -140,6 +180,35 @@ class Collection {
 };
 
 }  // namespace
+
+Result<int64_t> share_engine_files(Catalog& catalog) {
+  if (catalog.local_blobs() == nullptr) return 0;
+  // An unsigned engine is as long as the engine without the signature; the hash decides.
+  std::vector<std::pair<Digest, Digest>> candidates;
+  {
+    TRY(Statement row,
+        catalog.database().prepare(
+            "SELECT c.digest, w.digest FROM engine e JOIN blob w ON w.digest=e.digest AND "
+            "w.place=1 "
+            "JOIN blob c ON c.digest=e.content_digest AND c.place=1 UNION "
+            "SELECT u.digest, w.digest FROM result_output o JOIN blob u ON u.digest=o.digest AND "
+            "u.place=1 JOIN blob w ON w.size_bytes=u.size_bytes+?1 AND w.place=1 "
+            "JOIN engine e ON e.digest=w.digest WHERE o.name='unsigned'",
+            static_cast<int64_t>(kSignatureTrailerBytes)));
+    while (true) {
+      TRY(const bool more, row.step());
+      if (!more) break;
+      candidates.emplace_back(row.digest(0), row.digest(1));
+    }
+  }
+  int64_t shared = 0;
+  for (const auto& [part, whole] : candidates) {
+    const Result<bool> done = catalog.local_blobs()->share(part, whole);
+    if (!done.ok() && done.error().code == ErrorCode::storage) return done.error();
+    shared += done.ok() && *done;
+  }
+  return shared;
+}
 
 Result<GcReport> collect_garbage(Catalog& catalog, const GcOptions& options) {
   Result<GcReport> report = Collection(catalog, options).run();
@@ -154,6 +223,28 @@ uint64_t bytes_above_watermark(uint64_t used, uint64_t free, const Watermarks& m
     return static_cast<uint64_t>(static_cast<double>(limit) * share);
   };
   return used <= part(marks.high) ? 0 : used - part(marks.low);
+}
+
+Result<int64_t> prune_history(Catalog& catalog, int64_t before_ns) {
+  Database& database = catalog.database();
+  TRY(Transaction transaction, Transaction::begin(database));
+  constexpr const char* kStatements[] = {
+      "DELETE FROM event WHERE time_ns<?1",
+      "DELETE FROM commit_log WHERE EXISTS (SELECT 1 FROM result r WHERE r.key=commit_log.key AND "
+      "r.generation=commit_log.generation AND r.gone_ns<?1 AND EXISTS (SELECT 1 FROM result n "
+      "WHERE n.key=r.key AND n.generation>r.generation))",
+      "DELETE FROM result WHERE gone_ns<?1 AND EXISTS (SELECT 1 FROM result n WHERE "
+      "n.key=result.key AND n.generation>result.generation)",
+      "DELETE FROM engine WHERE gone_ns<?1 AND digest NOT IN (SELECT engine FROM tag) AND digest "
+      "NOT IN (SELECT engine FROM engine_set)",
+  };
+  int64_t gone = 0;
+  for (const char* sql : kStatements) {
+    TRY(const int64_t rows, database.execute(sql, before_ns));
+    gone += rows;
+  }
+  CHECK_OK(transaction.commit());
+  return gone;
 }
 
 }  // namespace enginery

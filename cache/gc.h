@@ -38,6 +38,10 @@ struct GcReport {
   std::vector<GcDropped> dropped;
 };
 
+// Lets the engines' contents and unsigned forms, which are their beginnings, share the engines'
+// files; says how many files went. storage.
+Result<int64_t> share_engine_files(Catalog& catalog);
+
 // storage: the catalog cannot be read, or a blob cannot be removed (what went before stays gone).
 Result<GcReport> collect_garbage(Catalog& catalog, const GcOptions& options = {});
 
@@ -48,5 +52,10 @@ struct Watermarks {
 };
 // How much should go, of `used` bytes with `free` bytes left on the disk; 0 when there is room.
 uint64_t bytes_above_watermark(uint64_t used, uint64_t free, const Watermarks& marks);
+
+// Drops events, and results and engines that have been marked gone, from before `before_ns` (wall
+// time). A key's newest generation stays, so that its number is not used again, and so does what a
+// tag names. Says how many rows went. storage.
+Result<int64_t> prune_history(Catalog& catalog, int64_t before_ns);
 
 }  // namespace enginery

@@ -75,6 +75,30 @@ fs::path LocalBlobStore::path_of(const Digest& digest) const {
   return folder_ / "sha256" / hex.substr(0, 2) / hex.substr(2);
 }
 
+// ---- blobs that are the beginning of others
+
+Result<bool> LocalBlobStore::share(const Digest& part, const Digest& whole) {
+  TRY(const LocalBlob small, find(part));
+  TRY(LocalBlob large, find(whole));
+  if (small.place != BlobPlace::file || large.place != BlobPlace::file ||
+      small.info.size_bytes >= large.info.size_bytes)
+    return false;
+  TRY(const Descriptor file, open_content(large));
+  TRY(const HashedFile begin, hash_file(file.get(), path_of(whole), small.info.size_bytes));
+  if (begin.digest != part) return false;
+  TRY(Transaction transaction, Transaction::begin(database_));
+  CHECK_OK(database_.execute("UPDATE blob SET place=?2 WHERE digest=?1", part,
+                             static_cast<int>(BlobPlace::part)));
+  CHECK_OK(database_.execute("INSERT OR REPLACE INTO blob_part(digest, whole) VALUES(?1, ?2)", part,
+                             whole));
+  CHECK_OK(transaction.commit());
+  forget(part);
+  // Only now, when the rows are durable; a crash before leaves an orphan, which verify takes up.
+  if (unlink(path_of(part).c_str()) != 0 && errno != ENOENT)
+    return errno_error("remove " + path_of(part).string(), errno);
+  return true;
+}
+
 // ---- damaged files, and files without a row
 
 Status LocalBlobStore::move_to_quarantine(const fs::path& file) {
@@ -115,7 +139,7 @@ Result<std::vector<fs::path>> LocalBlobStore::orphans() {
     Result<LocalBlob> row =
         digest ? find(*digest) : Result<LocalBlob>(Error{ErrorCode::not_found, ""});
     if (!row.ok() && row.error().code != ErrorCode::not_found) return row.error();
-    if (!row.ok() || row->place == BlobPlace::database) out.push_back(entry.path());
+    if (!row.ok() || row->place != BlobPlace::file) out.push_back(entry.path());
   }
   if (error)
     return Error{ErrorCode::storage,
@@ -132,11 +156,8 @@ Result<uint64_t> LocalBlobStore::rehash(const Digest& digest) {
       return damaged(digest, "its bytes in the database have another hash");
     return static_cast<uint64_t>(bytes.size());
   }
-  fs::path file = path_of(digest);
-  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
-  if (!descriptor.ok()) return descriptor.error();
-  TRY(HashedFile found, hash_file(descriptor->get(), file));
+  TRY(const Descriptor descriptor, open_content(blob));
+  TRY(HashedFile found, hash_file(descriptor.get(), path_of(blob.file), blob.info.size_bytes));
   if (found.digest != digest) return damaged(digest, "its file has another hash");
   return found.size_bytes;
 }

@@ -138,6 +138,7 @@ Status LocalBlobStore::add_row(const Digest& digest, uint64_t size_bytes, BlobPl
       "INSERT INTO blob(digest, size_bytes, place, created_ns) VALUES(?1, ?2, ?3, ?4) "
       "ON CONFLICT(digest) DO UPDATE SET size_bytes=excluded.size_bytes, place=excluded.place",
       digest, size_bytes, static_cast<int>(place), clock_.wall_time().count()));
+  CHECK_OK(database_.execute("DELETE FROM blob_part WHERE digest=?1", digest));
   return {};
 }
 
@@ -145,25 +146,51 @@ Status LocalBlobStore::add_row(const Digest& digest, uint64_t size_bytes, BlobPl
 
 Result<LocalBlob> LocalBlobStore::find(const Digest& digest) {
   TRY(Statement row,
-      database_.prepare("SELECT size_bytes, place FROM blob WHERE digest=?1", digest));
+      database_.prepare("SELECT b.size_bytes, b.place, w.digest, w.size_bytes FROM blob b "
+                        "LEFT JOIN blob_part p ON p.digest=b.digest "
+                        "LEFT JOIN blob w ON w.digest=p.whole AND w.place=?2 WHERE b.digest=?1",
+                        digest, static_cast<int>(BlobPlace::file)));
   TRY(bool found, row.step());
   if (!found) return missing(digest, "not in the store");
-  return LocalBlob{{digest, static_cast<uint64_t>(row.integer(0))},
-                   static_cast<BlobPlace>(row.integer(1))};
+  const auto size_bytes = static_cast<uint64_t>(row.integer(0));
+  LocalBlob blob{{digest, size_bytes}, static_cast<BlobPlace>(row.integer(1)), digest, size_bytes};
+  if (blob.place != BlobPlace::part) return blob;
+  if (row.is_null(2)) return missing(digest, "the blob that it is the beginning of is gone");
+  blob.file = row.digest(2);
+  blob.file_bytes = static_cast<uint64_t>(row.integer(3));
+  return blob;
+}
+
+// It may have become a part since it was found.
+Result<Descriptor> LocalBlobStore::open_content(LocalBlob& blob) {
+  Result<Descriptor> opened = open_file(path_of(blob.file), O_RDONLY);
+  if (!opened.ok() && opened.error().code == ErrorCode::not_found) {
+    const Digest before = blob.file;
+    TRY(blob, find(blob.info.digest));
+    if (blob.file != before) opened = open_file(path_of(blob.file), O_RDONLY);
+  }
+  if (!opened.ok() && opened.error().code == ErrorCode::not_found) return absent(blob.info.digest);
+  return opened;
 }
 
 Result<uint64_t> LocalBlobStore::size(const Digest& digest) {
   TRY(LocalBlob blob, find(digest));
   if (blob.place == BlobPlace::database) return blob.info.size_bytes;
   struct stat info {};
-  if (stat(path_of(digest).c_str(), &info) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return absent(digest);
-    return Error{ErrorCode::storage,
-                 "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
+  const auto look = [&] { return stat(path_of(blob.file).c_str(), &info) == 0 ? 0 : errno; };
+  int failed = look();
+  if (failed == ENOENT || failed == ENOTDIR) {
+    const Digest before = blob.file;
+    TRY(blob, find(digest));  // it may have become a part since
+    failed = blob.file == before ? failed : look();
   }
-  if (static_cast<uint64_t>(info.st_size) != blob.info.size_bytes) {
+  if (failed == ENOENT || failed == ENOTDIR) return absent(digest);
+  if (failed != 0)
+    return Error{ErrorCode::storage,
+                 "stat " + path_of(blob.file).string() + ": " + std::strerror(failed)};
+  if (static_cast<uint64_t>(info.st_size) != blob.file_bytes) {
     return missing(digest, "its file has " + std::to_string(info.st_size) + " bytes instead of " +
-                               std::to_string(blob.info.size_bytes));
+                               std::to_string(blob.file_bytes));
   }
   return blob.info.size_bytes;
 }
@@ -194,23 +221,21 @@ Result<Bytes> LocalBlobStore::checked_inline(const Digest& digest) {
   return bytes;
 }
 
-Result<Bytes> LocalBlobStore::checked_file(const LocalBlob& blob) {
-  const Digest& digest = blob.info.digest;
-  fs::path file = path_of(digest);
-  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
-  if (!descriptor.ok()) return descriptor.error();
-  TRY(Seen seen, look_at(descriptor->get(), file));
-  if (seen.size_bytes != blob.info.size_bytes)
-    return set_aside_as(digest, "its file has another size");
+Result<Bytes> LocalBlobStore::checked_file(LocalBlob blob) {
+  const Digest digest = blob.info.digest;
+  TRY(const Descriptor descriptor, open_content(blob));
+  const fs::path file = path_of(blob.file);
+  TRY(Seen seen, look_at(descriptor.get(), file));
+  if (seen.size_bytes != blob.file_bytes) return set_aside_as(digest, "its file has another size");
   Bytes out;
-  out.reserve(seen.size_bytes);
+  out.reserve(blob.info.size_bytes);
   Sha256 hash;
-  CHECK_OK(read_chunks(descriptor->get(), file, [&](ByteSpan chunk) {
+  const auto take = [&](ByteSpan chunk) {
     hash.update(chunk);
     out += as_text(chunk);
     return Status();
-  }));
+  };
+  CHECK_OK(read_chunks(descriptor.get(), file, take, blob.info.size_bytes));
   if (hash.finish() != digest) return set_aside_as(digest, "its file has another hash");
   remember(digest, seen);
   return out;
@@ -222,33 +247,31 @@ Result<Bytes> LocalBlobStore::read_range(const Digest& digest, uint64_t offset, 
     TRY(Bytes bytes, checked_inline(digest));
     return offset < bytes.size() ? bytes.substr(offset, size) : Bytes();
   }
-  fs::path file = path_of(digest);
-  Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
-  if (!descriptor.ok()) return descriptor.error();
-  CHECK_OK(check_file(blob, descriptor->get()));
-  if (offset >= blob.info.size_bytes) return Bytes();
-  return read_at(descriptor->get(), offset, std::min(size, blob.info.size_bytes - offset), file);
+  TRY(const Descriptor descriptor, open_content(blob));
+  CHECK_OK(check_file(blob, descriptor.get()));
+  return read_content(blob, descriptor.get(), offset, size);
 }
 
 Result<Bytes> LocalBlobStore::read_unchecked(const Digest& digest, uint64_t offset, uint64_t size) {
   TRY(LocalBlob blob, find(digest));
   if (blob.place == BlobPlace::database) return read_range(digest, offset, size);
-  const fs::path file = path_of(digest);
-  const Result<Descriptor> descriptor = open_file(file, O_RDONLY);
-  if (!descriptor.ok() && descriptor.error().code == ErrorCode::not_found) return absent(digest);
-  if (!descriptor.ok()) return descriptor.error();
+  TRY(const Descriptor descriptor, open_content(blob));
+  return read_content(blob, descriptor.get(), offset, size);
+}
+
+Result<Bytes> LocalBlobStore::read_content(const LocalBlob& blob, int fd, uint64_t offset,
+                                           uint64_t size) const {
   if (offset >= blob.info.size_bytes) return Bytes();
-  return read_at(descriptor->get(), offset, std::min(size, blob.info.size_bytes - offset), file);
+  return read_at(fd, offset, std::min(size, blob.info.size_bytes - offset), path_of(blob.file));
 }
 
 // Hashes the file unless it is the very one that was right before.
 Status LocalBlobStore::check_file(const LocalBlob& blob, int fd) {
   const Digest& digest = blob.info.digest;
-  fs::path file = path_of(digest);
+  const fs::path file = path_of(blob.file);
   TRY(Seen seen, look_at(fd, file));
   if (seen_right(digest, seen)) return {};
-  TRY(HashedFile found, hash_file(fd, file));
+  TRY(HashedFile found, hash_file(fd, file, blob.info.size_bytes));
   if (found.digest != digest) return set_aside_as(digest, "its file has another hash");
   remember(digest, seen);
   return {};
@@ -256,10 +279,18 @@ Status LocalBlobStore::check_file(const LocalBlob& blob, int fd) {
 
 // ---- care
 
+// Its bytes go with the row (cascade), and so do the blobs that are its beginning.
+Status LocalBlobStore::delete_rows(const Digest& digest) {
+  TRY(Transaction transaction, Transaction::begin(database_));
+  CHECK_OK(database_.execute(
+      "DELETE FROM blob WHERE digest IN (SELECT digest FROM blob_part WHERE whole=?1)", digest));
+  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1", digest));
+  return transaction.commit();
+}
+
 Status LocalBlobStore::remove(const Digest& digest) {
   forget(digest);
-  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1",
-                             digest));  // its bytes go with it (cascade)
+  CHECK_OK(delete_rows(digest));
   if (unlink(path_of(digest).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
     return Error{ErrorCode::storage,
                  "remove " + path_of(digest).string() + ": " + std::strerror(errno)};
@@ -269,7 +300,9 @@ Status LocalBlobStore::remove(const Digest& digest) {
 
 Status LocalBlobStore::set_aside(const Digest& digest) {
   forget(digest);
-  CHECK_OK(database_.execute("DELETE FROM blob WHERE digest=?1", digest));
+  const Result<LocalBlob> blob = find(digest);
+  if (blob.ok() && blob->place == BlobPlace::part) CHECK_OK(set_aside(blob->file));
+  CHECK_OK(delete_rows(digest));
   std::error_code error;
   if (!fs::exists(path_of(digest), error)) return {};
   return move_to_quarantine(path_of(digest));

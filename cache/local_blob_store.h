@@ -21,12 +21,14 @@ namespace enginery {
 
 inline constexpr uint64_t kInlineBlobBytes = 100 * 1000;  // below this a blob lives in SQLite
 
-// Where a stored blob's content is.
-enum class BlobPlace : int { database = 0, file = 1 };
+// Where a stored blob's content is; a part is the beginning of another blob's file.
+enum class BlobPlace : int { database = 0, file = 1, part = 2 };
 
 struct LocalBlob {
   BlobInfo info;
   BlobPlace place = BlobPlace::database;
+  Digest file = {};         // whose file holds its bytes, unless they are in the database
+  uint64_t file_bytes = 0;  // of that file
 };
 
 class LocalBlobStore final : public BlobStore {
@@ -60,6 +62,11 @@ class LocalBlobStore final : public BlobStore {
   // its hash is not `expected`; the file then stays.
   Status adopt(const std::filesystem::path& file, const Digest& expected,
                const std::optional<Digest>& written = std::nullopt);
+
+  // Keeps `part` as the beginning of `whole`, so that its own file can go: an engine's content and
+  // its unsigned form are beginnings of the engine. False when it is none, or when one of the two
+  // has no file of its own. storage.
+  Result<bool> share(const Digest& part, const Digest& whole);
 
   // read_range for a receiver that hashes the whole itself: the content of a file is not checked.
   Result<Bytes> read_unchecked(const Digest& digest, uint64_t offset, uint64_t size);
@@ -104,10 +111,12 @@ class LocalBlobStore final : public BlobStore {
   static Error missing(const Digest& digest, const std::string& why);
   static Error damaged(const Digest& digest, const std::string& why);
   Result<LocalBlob> find(const Digest& digest);
+  Result<Descriptor> open_content(LocalBlob& blob);
   Status mark_known_folder();
   // What it means that the blob's file is not there.
   Error absent(const Digest& digest) const;
   Result<bool> intact(const Digest& digest);
+  Status delete_rows(const Digest& digest);
   Status put_inline(const Digest& digest, ByteSpan bytes);
   Status publish(const std::filesystem::path& file, int fd, const Digest& digest,
                  uint64_t size_bytes);
@@ -115,7 +124,8 @@ class LocalBlobStore final : public BlobStore {
   Status add_row(const Digest& digest, uint64_t size_bytes, BlobPlace place);
   Result<Bytes> inline_bytes(const Digest& digest);
   Result<Bytes> checked_inline(const Digest& digest);
-  Result<Bytes> checked_file(const LocalBlob& blob);
+  Result<Bytes> checked_file(LocalBlob blob);
+  Result<Bytes> read_content(const LocalBlob& blob, int fd, uint64_t offset, uint64_t size) const;
   Status check_file(const LocalBlob& blob, int fd);
   Status move_to_quarantine(const std::filesystem::path& file);
   Error set_aside_as(const Digest& digest, const std::string& why);

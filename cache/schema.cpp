@@ -159,9 +159,19 @@ END;
 CREATE INDEX calibration_by_blob ON calibration(histograms);
 )sql";
 
+// place 2: the blob is the beginning of another one's file.
+constexpr const char* kVersion3 = R"sql(
+CREATE TABLE blob_part(
+  digest BLOB PRIMARY KEY REFERENCES blob(digest) ON DELETE CASCADE,
+  whole BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX blob_part_by_whole ON blob_part(whole);
+)sql";
+
 constexpr Migration kMigrations[] = {
     {1, kVersion1},
     {2, kVersion2},
+    {3, kVersion3},
 };
 
 }  // namespace

@@ -58,11 +58,18 @@ Result<ExitCode> catalog_gc(Catalog& catalog, const CatalogArguments& arguments,
     options.small_grace = std::max(options.grace, options.small_grace);
   }
   TRY(options.in_use, blobs_of_running_jobs(catalog));
+  int64_t shared = 0;
+  if (!options.dry_run) {
+    TRY(shared, share_engine_files(catalog));
+  }
   TRY(const GcReport report, collect_garbage(catalog, options));
   if (arguments.json)
     print_json(console, gc_json(report, options.dry_run));
   else
-    console.print(gc_text(report, options.dry_run));
+    console.print(gc_text(report, options.dry_run) +
+                  (shared > 0
+                       ? fmt::format("{} files of engines' parts now share the engines'\n", shared)
+                       : ""));
   return ExitCode::ok;
 }
 

@@ -1,5 +1,6 @@
 // coordinator: the farm's queue and catalog as a service in the foreground.
 #include <memory>
+#include <optional>
 
 #include "cli/local/local_catalog.h"
 #include "cli/process/signals.h"
@@ -16,6 +17,9 @@ class CoordinatorCommand final : public Command {
     options.text("--listen", options_.listen, "URL",
                  "control address (default: a socket in the runtime folder)");
     options.text("--bulk-listen", options_.bulk_listen, "URL", "bulk address, for blobs and logs");
+    options.number(
+        "--quota", quota_gb_, {1, 1'000'000}, "GB",
+        "most that the catalog may take; near it what nobody needs goes (default: the disk)");
     place_.declare(options);
     options.about(
         "One coordinator per data folder: a second one is refused (exit code 10). It ends on "
@@ -29,6 +33,7 @@ class CoordinatorCommand final : public Command {
     block_termination_signals();
     options_.data = place_.folder();
     options_.check_engine = check_engine;
+    options_.quota_bytes = static_cast<uint64_t>(quota_gb_.value_or(0)) * 1'000'000'000;
     TRY(const auto coordinator, Coordinator::start(options_));
     const Termination termination([&] { coordinator->stop(); });
     session.console.print_line("listening on " + coordinator->control_address());
@@ -39,6 +44,7 @@ class CoordinatorCommand final : public Command {
 
  private:
   CoordinatorOptions options_;
+  std::optional<int64_t> quota_gb_;
   CatalogPlace place_;
 };
 

@@ -12,7 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMaxPause{500};
-constexpr std::chrono::minutes kTidyEvery{10};
 constexpr uint64_t kMaxBlobBytes = 64ull << 30;
 
 }  // namespace
@@ -32,18 +31,7 @@ void BulkServer::run() {
       handle(std::move(*in));
     }
     serve_followers();
-    tidy();
   }
-}
-
-// What nobody will ask for again goes now and then, not only at the next start.
-void BulkServer::tidy() {
-  if (catalog_.clock().monotonic() < tidy_at_) return;
-  tidy_at_ = catalog_.clock().monotonic() + kTidyEvery;
-  const Nanoseconds now = catalog_.clock().wall_time();
-  logs_.prune(now);
-  writer_.remove_forgotten();
-  catalog_.local_blobs()->prune_quarantine();
 }
 
 // One overload for each request of the bulk socket: one that is missing does not compile.

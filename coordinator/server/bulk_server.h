@@ -58,7 +58,6 @@ class BulkServer {
   // Answers when there is something to say, or at the last chance; whether it did.
   bool follow(const Follower& follower, bool last_chance);
   void serve_followers();
-  void tidy();
   void reply(const Bytes& route, RequestId request, Result<Answer> answer);
 
   ServerSocket& socket_;
@@ -68,7 +67,6 @@ class BulkServer {
   LogStore& logs_;
   const Peers& peers_;
   std::list<Follower> followers_;
-  Nanoseconds tidy_at_{};
   Wake wake_;
   std::atomic<bool> stop_ = false;
 };

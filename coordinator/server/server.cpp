@@ -3,11 +3,14 @@
 #include <thread>
 
 #include "cache/folder_lock.h"
+#include "cache/gc.h"
 #include "cache/private_folder.h"
 #include "coordinator/client/link.h"
 #include "coordinator/client/zmq_socket.h"
 #include "coordinator/server/bulk_server.h"
 #include "coordinator/server/control_server.h"
+#include "coordinator/server/housekeeper.h"
+#include "coordinator/store/queue_history.h"
 
 namespace enginery {
 
@@ -23,6 +26,7 @@ struct Coordinator::Parts {
   std::unique_ptr<ServerSocket> control_socket, bulk_socket;
   std::unique_ptr<BulkServer> bulk;
   std::unique_ptr<ControlServer> control;
+  std::unique_ptr<Housekeeper> housekeeper;
   std::thread bulk_thread, control_thread;
   std::mutex joining;
 
@@ -43,6 +47,16 @@ Result<SigningKey> load_key(const std::filesystem::path& data) {
   Result<SigningKey> key = SigningKey::load_or_create(data / "keys" / "signing.key");
   if (!key.ok()) return key.error().within("signing key");
   return key;
+}
+
+// What is long past goes before the queue is loaded.
+Status prune(Catalog& catalog) {
+  constexpr std::chrono::hours kKept{30 * 24};
+  const int64_t before_ns = (catalog.clock().wall_time() - kKept).count();
+  TRY([[maybe_unused]] const int64_t jobs,
+      prune_queue_history(catalog.database(), {.ended_before_ns = before_ns}));
+  TRY([[maybe_unused]] const int64_t rows, prune_history(catalog, before_ns));
+  return {};
 }
 
 }  // namespace
@@ -68,6 +82,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   TRY(parts->reader, Catalog::open_reader(*parts->catalog));
   TRY(parts->writer, BlobWriter::open(*parts->catalog->local_blobs()));
   TRY(parts->store, make_sqlite_store(*parts->catalog));
+  CHECK_OK(prune(*parts->catalog));
   TRY(const SigningKey key, load_key(options.data));
   CHECK_OK(make_private_folder(options.data / "logs"));
   parts->logs = std::make_unique<LogStore>(options.data / "logs");
@@ -83,6 +98,10 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   CoreOptions core;
   core.sync_hold = options.sync_hold;
   CHECK_OK(parts->control->open(core));
+  Housekeeping rules;
+  rules.watermarks.quota_bytes = options.quota_bytes;
+  parts->housekeeper = std::make_unique<Housekeeper>(*parts->catalog, *parts->reader,
+                                                     *parts->writer, *parts->logs, rules);
   Parts* running = parts.get();
   parts->bulk_thread = std::thread([running] { running->bulk->run(); });
   parts->control_thread = std::thread([running] { running->control->run(); });

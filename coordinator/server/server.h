@@ -24,6 +24,9 @@ struct CoordinatorOptions {
   std::chrono::milliseconds sync_hold{5000};
   // What it signs: required, and engine/format's reader but in tests.
   EngineCheck check_engine = {};
+  // What its blobs may take; 0: as much as the disk has. Above nine tenths of it, or of the disk,
+  // what nobody needs is collected (cache/gc.h).
+  uint64_t quota_bytes = 0;
 };
 
 class Coordinator {

@@ -2,6 +2,7 @@
 #include "cache/gc.h"
 
 #include "cache/verify.h"
+#include "engine/base/signed_file.h"
 #include "tests/cache/support.h"
 
 namespace enginery {
@@ -124,6 +125,51 @@ TEST_F(GcTest, StopsWhenEnoughIsFreeAndTakesTheOldestFirst) {
   EXPECT_EQ(collect(options).bytes_freed, 2 * kSize);
   EXPECT_FALSE(there(first) || there(second));
   EXPECT_TRUE(there(third));
+}
+
+// An engine is stored once: its content and its unsigned form are its beginning.
+TEST_F(GcTest, AnEnginesPartsShareItsFile) {
+  const Bytes engine = pattern(kSize + 1000 + kSignatureTrailerBytes, 5);
+  const Bytes content = engine.substr(0, kSize), unsigned_engine = engine.substr(0, kSize + 1000);
+  std::vector<ResultOutput> outputs;
+  for (const auto& [name, bytes] : std::vector<std::pair<std::string, Bytes>>{
+           {"content", content}, {"unsigned", unsigned_engine}, {"engine", engine}})
+    outputs.push_back({name, VALUE(catalog_->blobs().put(as_bytes(bytes)))});
+  const ActionKey key = test::key_of(1);
+  EXPECT_OK(catalog_->results().commit(key, test::result_of(key, outputs)));
+  EngineRow row;
+  row.digest = sha256(engine);
+  row.content_digest = sha256(content);
+  row.name = "net";
+  row.sku = "p4";
+  row.key = key.digest();
+  EXPECT_OK(catalog_->engines().add(row));
+  EXPECT_EQ(VALUE(share_engine_files(*catalog_)), 2);
+  EXPECT_EQ(VALUE(share_engine_files(*catalog_)), 0);
+  EXPECT_EQ(VALUE(catalog_->blobs().get(sha256(content))), content);
+  EXPECT_EQ(VALUE(catalog_->blobs().get(sha256(unsigned_engine))), unsigned_engine);
+  pass(std::chrono::hours(48));
+  const GcReport report = collect();
+  EXPECT_EQ(report.bytes, engine.size());
+  EXPECT_TRUE(report.dropped.empty());
+  GcOptions all;
+  all.newest = 0;
+  EXPECT_EQ(collect(all).bytes_freed, engine.size());
+  EXPECT_TRUE(VALUE(verify(*catalog_)).clean());
+}
+
+// The engine itself is nobody's, but what somebody needs is its beginning.
+TEST_F(GcTest, AWholeStaysForAPartThatIsNeeded) {
+  const Digest engine = add(1);
+  const Digest content =
+      VALUE(catalog_->blobs().put(as_bytes(pattern(kSize, 1).substr(0, kSize - 8))));
+  EXPECT_TRUE(VALUE(catalog_->local_blobs()->share(content, engine)));
+  pass(std::chrono::hours(48));
+  GcOptions options;
+  options.newest = 0;
+  options.in_use = {content};
+  EXPECT_TRUE(collect(options).dropped.empty());
+  EXPECT_TRUE(there(content));
 }
 
 TEST_F(GcTest, CollectsNothingWhileTheFolderIsAway) {

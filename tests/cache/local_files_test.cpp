@@ -239,5 +239,73 @@ TEST_F(LocalFilesTest, OldEvidenceOfDamageGoes) {
   EXPECT_EQ(files_in("quarantine"), 1000);
 }
 
+class SharedFileTest : public LocalFilesTest {
+ protected:
+  Bytes whole_ = pattern(400'000, 1);
+  Bytes part_ = whole_.substr(0, 300'000);
+  Digest large_ = VALUE(blobs_.put(as_bytes(whole_)));
+  Digest small_ = VALUE(blobs_.put(as_bytes(part_)));
+};
+
+TEST_F(SharedFileTest, ABeginningNeedsNoFileOfItsOwn) {
+  EXPECT_TRUE(VALUE(blobs_.share(small_, large_)));
+  EXPECT_FALSE(fs::exists(blobs_.path_of(small_)));
+  EXPECT_EQ(VALUE(blobs_.size(small_)), part_.size());
+  EXPECT_EQ(VALUE(blobs_.get(small_)), part_);
+  EXPECT_EQ(VALUE(blobs_.read_range(small_, 299'990, 100)), part_.substr(299'990));
+  EXPECT_EQ(VALUE(blobs_.read_unchecked(small_, 299'990, 100)), part_.substr(299'990));
+  EXPECT_EQ(VALUE(blobs_.get(large_)), whole_);
+  EXPECT_TRUE(VALUE(verify(*catalog_)).clean());
+  EXPECT_FALSE(VALUE(blobs_.share(small_, large_))) << "it is shared already";
+  EXPECT_EQ(VALUE(blobs_.put(as_bytes(part_))), small_);
+  EXPECT_FALSE(fs::exists(blobs_.path_of(small_))) << "it was there";
+}
+
+TEST_F(SharedFileTest, WhatIsNoBeginningIsNotShared) {
+  const Digest other = VALUE(blobs_.put(as_bytes(pattern(300'000, 2))));
+  const Digest tiny = VALUE(blobs_.put(as_bytes(whole_.substr(0, 100))));
+  EXPECT_FALSE(VALUE(blobs_.share(other, large_)));
+  EXPECT_FALSE(VALUE(blobs_.share(large_, small_)));
+  EXPECT_FALSE(VALUE(blobs_.share(tiny, large_)));  // it has no file anyway
+  EXPECT_EQ(VALUE(blobs_.get(other)), pattern(300'000, 2));
+}
+
+TEST_F(SharedFileTest, WithoutTheWholeItIsMissingAndMayBeStoredAgain) {
+  EXPECT_TRUE(VALUE(blobs_.share(small_, large_)));
+  EXPECT_OK(blobs_.remove(large_));
+  EXPECT_ERROR(ErrorCode::not_found, blobs_.size(small_));
+  EXPECT_ERROR(ErrorCode::not_found, blobs_.get(small_));
+  EXPECT_OK(blobs_.put(as_bytes(part_)));
+  EXPECT_EQ(VALUE(blobs_.get(small_)), part_);
+  EXPECT_TRUE(fs::exists(blobs_.path_of(small_)));
+}
+
+TEST_F(SharedFileTest, DamageOfTheBeginningSetsBothAside) {
+  EXPECT_TRUE(VALUE(blobs_.share(small_, large_)));
+  test::flip_byte(blobs_.path_of(large_), 5);
+  EXPECT_ERROR(ErrorCode::corrupt_data, blobs_.get(small_));
+  EXPECT_FALSE(VALUE(has_blob(blobs_, small_)));
+  EXPECT_FALSE(VALUE(has_blob(blobs_, large_)));
+}
+
+TEST_F(SharedFileTest, DamageBehindItDoesNotConcernIt) {
+  EXPECT_TRUE(VALUE(blobs_.share(small_, large_)));
+  test::flip_byte(blobs_.path_of(large_), 399'999);
+  EXPECT_EQ(VALUE(blobs_.get(small_)), part_);
+  EXPECT_ERROR(ErrorCode::corrupt_data, blobs_.get(large_));
+}
+
+// A crash between the rows and the removal leaves the file.
+TEST_F(SharedFileTest, AFileThatIsLeftIsTakenAway) {
+  EXPECT_TRUE(VALUE(blobs_.share(small_, large_)));
+  fs::create_directories(blobs_.path_of(small_).parent_path());
+  std::ofstream(blobs_.path_of(small_), std::ios::binary) << part_;
+  VerifyOptions repair;
+  repair.repair = true;
+  EXPECT_EQ(VALUE(verify(*catalog_, repair)).orphans, 1);
+  EXPECT_FALSE(fs::exists(blobs_.path_of(small_)));
+  EXPECT_EQ(VALUE(blobs_.get(small_)), part_);
+}
+
 }  // namespace
 }  // namespace enginery
