@@ -69,7 +69,8 @@ Result<StepOutputs> LocalRunner::run(const Step& step, const StepContext& contex
   AttemptEvents events{context.hooks.progress, context.hooks.log, context.hooks.cancelled,
                        options_.max_trial};
   events.steps = options_.steps;
-  TRY(Outcome end, run_attempts(command, request, *context.tuning.timings, events));
+  TRY(Outcome end, run_attempts(command, request, *context.tuning.timings, events,
+                                step.kind == StepKind::tune ? nullptr : &kept_));
   // A wrong engine is an answer; every other failure is told by its code.
   const bool rejected = end.kind == OutcomeKind::failed && end.fault.code == ErrorCode::internal;
   if (end.kind != OutcomeKind::succeeded && !rejected)

@@ -1,12 +1,15 @@
 // The steps of a local build in runner processes, from the session's bytes to bytes: a tactic that
 // faults takes its process down, and that must not be this one.
 //
-// Where: between LocalWorker and run_attempts, with files in a temporary folder in between.
+// Where: between LocalWorker and run_attempts, with files in a temporary folder in between. The
+// steps after the tuning share a process, which opens the device and reads the model once; the
+// tuning has its own, since tactics that nobody had checked ran there.
 // Threads: as run_attempts.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +53,7 @@ class LocalRunner {
   const LocalRunnerOptions options_;
   std::optional<Folder> folder_;
   bool has_model_ = false;  // in the folder: it is the same for all steps of a build
+  std::unique_ptr<RunnerProcess> kept_;
 };
 
 }  // namespace enginery

@@ -20,8 +20,11 @@ class Attempt {
         events_(events),
         clock_(events.clock ? *events.clock : machine_clock_) {}
 
-  Result<Outcome> run(const RunnerCommand& command) {
-    TRY(const auto process, RunnerProcess::start(command));
+  Result<Outcome> run(const RunnerCommand& command, std::unique_ptr<RunnerProcess>* kept) {
+    std::unique_ptr<RunnerProcess> process = kept ? std::move(*kept) : nullptr;
+    if (!process || !process->waits()) {
+      TRY(process, RunnerProcess::start(command));
+    }
     events_.log(doing(request_.step, events_.steps) +
                 (request_.sku.empty() ? "" : " for " + request_.sku) + " on " + request_.worker +
                 ", runner " + std::to_string(process->pid()));
@@ -38,6 +41,7 @@ class Attempt {
       return Error{ErrorCode::internal, "the runner answered something else than was asked"};
     if (process->crashed()) CHECK_OK(attribute(end->fault.message));
     faulted_ = process->crashed() || end->fault.code == ErrorCode::device_lost;
+    if (process->waits() && !faulted_ && !has_failed_tactics()) *kept = std::move(process);
     return std::move(*end);
   }
 
@@ -141,12 +145,14 @@ class Attempt {
 }  // namespace
 
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,
-                             TimingStore& timings, const AttemptEvents& events) {
+                             TimingStore& timings, const AttemptEvents& events,
+                             std::unique_ptr<RunnerProcess>* kept) {
+  request.stays = kept != nullptr;
   const Step* step = find_step(request.step, events.steps);
   const bool again = step != nullptr && may_crash(*step);
   for (int n = 1;; ++n) {
     Attempt attempt(request, timings, events);
-    TRY(Outcome end, attempt.run(command));
+    TRY(Outcome end, attempt.run(command, kept));
     const bool hopeless = !attempt.has_failed_tactics() && request.one_by_one;
     if (!again || !attempt.faulted() || hopeless || n == kMaxAttempts || events.cancelled())
       return end;

@@ -39,7 +39,12 @@ inline constexpr int kMaxAttempts = 20;
 // that names none, any of them may have done it, and the next attempt tries them one by one.
 // `timings` serves the runner's questions and takes what it measures. Errors: internal (no process
 // could be made), and those of `timings`.
+//
+// `kept`: a runner of the same command that waits for a request, or null where one is to be
+// started. Afterwards the one that did the step, unless it ended or a tactic failed in it. Nullptr:
+// every runner ends with its step.
 Result<Outcome> run_attempts(const RunnerCommand& command, RunnerRequest request,
-                             TimingStore& timings, const AttemptEvents& events);
+                             TimingStore& timings, const AttemptEvents& events,
+                             std::unique_ptr<RunnerProcess>* kept = nullptr);
 
 }  // namespace enginery

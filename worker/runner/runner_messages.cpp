@@ -155,7 +155,8 @@ std::string to_line(const RunnerRequest& r) {
                   {"output_folder", r.output_folder},
                   {"memory_bytes", r.memory_bytes},
                   {"one_by_one", r.one_by_one},
-                  {"device_locked", r.device_locked}});
+                  {"device_locked", r.device_locked},
+                  {"stays", r.stays}});
 }
 
 std::string to_line(const RunnerReport& report) {
@@ -181,6 +182,7 @@ Result<RunnerRequest> parse_request(std::string_view line) {
     r.memory_bytes = in.at("memory_bytes").get<uint64_t>();
     r.one_by_one = in.at("one_by_one").get<bool>();
     r.device_locked = in.at("device_locked").get<bool>();
+    r.stays = in.at("stays").get<bool>();
     return r;
   });
 }

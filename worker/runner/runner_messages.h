@@ -21,7 +21,8 @@ inline constexpr int kRunnerLockFd = 4;  // keeps the device locked; nothing is 
 // inputs, in their order and of their types.
 inline constexpr char kGivenInput[] = "given.";
 
-// What a runner is asked to do; the first line that it reads.
+// What a runner is asked to do; the first line that it reads, and each one after an end that it
+// stayed for.
 struct RunnerRequest {
   std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
   std::string name, model_file, sku, options, worker;
@@ -31,6 +32,7 @@ struct RunnerRequest {
   uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
   bool one_by_one = false;                    // TuneSettings
   bool device_locked = false;                 // who started the runner holds the device for it
+  bool stays = false;                         // after the end the runner waits for a next request
   bool operator==(const RunnerRequest&) const = default;
 };
 

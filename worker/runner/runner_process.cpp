@@ -178,27 +178,34 @@ RunnerProcess::~RunnerProcess() {
 
 RunnerReport RunnerProcess::run(const RunnerRequest& request, const RunnerEvents& events) {
   // A runner that is gone already shows in its exit status.
+  end_.reset();
   (void)LineWriter(request_.get()).write(to_line(request));
-  listen(events);
-  return collect();
+  listen(events, request.stays);
+  const bool stayed = request.stays && end_ && !cancelled_ && hung_.empty();
+  return stayed ? std::move(*end_) : collect();
 }
 
-void RunnerProcess::listen(const RunnerEvents& events) {
-  LineBuffer reports, outputs;
+bool RunnerProcess::waits() {
+  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = -1;
+  return pid_ > 0;
+}
+
+void RunnerProcess::listen(const RunnerEvents& events, bool stays) {
   bool reports_open = true, outputs_open = true;
-  while (reports_open) {
+  while (reports_open && !(stays && end_ && !cancelled_)) {
     enforce_cancel(events);
     pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}};
     if (poll(fds, 2, cancelled_ ? 100 : 200) <= 0)
       continue;  // a signal may have come with a wish to cancel
-    if (fds[1].revents != 0) outputs_open = drain(output_.get(), outputs, events.output);
+    if (fds[1].revents != 0) outputs_open = drain(output_.get(), outputs_, events.output);
     if (fds[0].revents != 0) {
       reports_open =
-          drain(report_.get(), reports, [&](const std::string& line) { handle(line, events); });
+          drain(report_.get(), reports_, [&](const std::string& line) { handle(line, events); });
     }
   }
-  drain(output_.get(), outputs, events.output);
-  if (const std::string rest = outputs.rest(); !rest.empty()) events.output(rest);
+  drain(output_.get(), outputs_, events.output);
+  if (reports_open) return;
+  if (const std::string rest = outputs_.rest(); !rest.empty()) events.output(rest);
 }
 
 // Reads what there is; false when the other end is closed.

@@ -81,15 +81,17 @@ class RunnerProcess {
 
   // Of the process that was started: the runner, or the sandbox around it.
   pid_t pid() const { return pid_; }
-  // Sends the request and listens until the process has ended. The end that it reported, or what
-  // became of it: killed by a signal is worker_lost or out_of_memory for SIGKILL, internal for a
-  // crash.
+  // Sends the request and listens until the process has ended or, where the request says that it
+  // stays, has reported the end. The end that it reported, or what became of it: killed by a signal
+  // is worker_lost or out_of_memory for SIGKILL, internal for a crash.
   RunnerReport run(const RunnerRequest& request, const RunnerEvents& events);
   // After run: the process died of its own doing, with no end reported, or hung.
   bool crashed() const { return crashed_; }
+  // After run: it has stayed, and takes another request.
+  bool waits();
 
  private:
-  void listen(const RunnerEvents& events);
+  void listen(const RunnerEvents& events, bool stays);
   bool drain(int fd, LineBuffer& buffer, const std::function<void(const std::string&)>& line);
   void handle(const std::string& line, const RunnerEvents& events);
   void enforce_cancel(const RunnerEvents& events);
@@ -101,6 +103,7 @@ class RunnerProcess {
   const Clock& clock_;
   pid_t pid_ = -1;
   OwnedFd request_, report_, output_;
+  LineBuffer reports_, outputs_;
   bool in_sandbox_ = false;
   pid_t first_inside_ = -1;  // of the sandbox's namespace
   std::chrono::milliseconds kill_after_{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
@@ -262,6 +263,21 @@ TEST_F(LocalBuild, TunesInAProcessOfItsOwnAsInThisOne) {
   auto report = build_local(*catalog_, request_);
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error().code, ErrorCode::not_found) << report.error().message;
+}
+
+TEST_F(LocalBuild, TunesInOneProcessAndDoesTheRestInAnother) {
+  request_.runner = {ENGINERY_TEST_RUNNER};
+  std::map<std::string, std::string> runner_of;  // by the step's words
+  StepHooks hooks;
+  hooks.log = [&](const std::string& line) {
+    if (const size_t at = line.find(", runner "); at != std::string::npos)
+      runner_of[line.substr(0, line.find(' '))] = line.substr(at);
+  };
+  ASSERT_TRUE(build_local(*catalog_, request_, hooks).ok());
+  EXPECT_EQ(runner_of.size(), 4u);
+  EXPECT_NE(runner_of["tuning"], runner_of["assembling"]);
+  EXPECT_EQ(runner_of["verifying"], runner_of["assembling"]);
+  EXPECT_EQ(runner_of["profiling"], runner_of["assembling"]);
 }
 
 TEST_F(LocalBuild, StartsNoProcessWhereTheCatalogAnswers) {

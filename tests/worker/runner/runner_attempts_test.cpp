@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "engine/base/file.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temporary_folder.h"
@@ -38,6 +40,7 @@ struct Runs {
   // Called after each line of the log and each progress, with its text or its phase.
   std::function<void(const std::string&)> heard = [](const std::string&) {};
   std::function<bool()> cancelled = [] { return false; };
+  std::unique_ptr<RunnerProcess>* keeps = nullptr;
 
   Result<Outcome> run(const std::string& script, TimingStore& timings,
                       const std::string& step = "tune") {
@@ -58,7 +61,7 @@ struct Runs {
     events.clock = &clock;
     return run_attempts(
         {{"/bin/sh", "-c", all}, {"PATH=/usr/bin:/bin"}, std::chrono::milliseconds(2000)}, request,
-        timings, events);
+        timings, events, keeps);
   }
   Outcome run(const std::string& script, const std::string& step = "tune") {
     auto end = run(script, store, step);
@@ -136,6 +139,22 @@ TEST(RunnerAttempts, StopWhereNoTacticIsToBlame) {
   const Outcome end = lost.run(kLoseDevice);
   EXPECT_EQ(end.fault.code, ErrorCode::device_lost);
   EXPECT_EQ(lost.attempts(), 2);
+}
+
+TEST(RunnerAttempts, KeepARunnerForTheNextStepUnlessATacticFailedInIt) {
+  std::unique_ptr<RunnerProcess> kept;
+  Runs runs;
+  runs.keeps = &kept;
+  const std::string twice = std::string(kSucceed) + "; read request\n" + kSucceed;
+  EXPECT_EQ(runs.run(twice, "assemble").kind, OutcomeKind::succeeded);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(runs.run(twice, "verify").kind, OutcomeKind::succeeded);
+  EXPECT_EQ(runs.attempts(), 1) << "the same process";
+  // It has ended since: the step after that has another one.
+  while (kept->waits()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(runs.run(failed("bad") + twice, "profile").kind, OutcomeKind::succeeded);
+  EXPECT_EQ(runs.attempts(), 2);
+  EXPECT_FALSE(kept);
 }
 
 TEST(RunnerAttempts, StopAfterSoMany) {

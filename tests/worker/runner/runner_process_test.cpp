@@ -72,6 +72,23 @@ TEST(RunnerProcess, CutsALineThatDoesNotEnd) {
   for (const std::string& line : heard.output) EXPECT_LT(line.size(), size_t{17} << 20);
 }
 
+TEST(RunnerProcess, StaysForTheNextRequestWhereItIsAskedTo) {
+  const auto process = shell("for i in 1 2; do read request; echo did it; " +
+                             std::string(test::kSucceed) + "; done; read request");
+  RunnerRequest request;
+  request.stays = true;
+  const auto nobody_cancels = [] { return false; };
+  for (int i = 0; i < 2; ++i) {
+    const Heard heard = listen(*process, nobody_cancels, request);
+    EXPECT_EQ(heard.end.kind, OutcomeKind::succeeded);
+    EXPECT_TRUE(heard.printed("did it"));
+    EXPECT_TRUE(process->waits());
+  }
+  EXPECT_EQ(listen(*process, nobody_cancels, request).end.kind, OutcomeKind::internal);
+  EXPECT_TRUE(process->crashed());
+  EXPECT_FALSE(process->waits());
+}
+
 TEST(RunnerProcess, IsNotEndedByTheTerminal) {
   EXPECT_EQ(
       run("kill -INT $$; echo "
