@@ -12,7 +12,9 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kMaxPlans = 12;  // of one problem and precision
+// Of one problem and precision: the heuristics put the fast ones first, and each takes a second to
+// compile.
+constexpr size_t kMaxPlans = 8;
 constexpr int64_t kMaxWorkspaceBytes = int64_t{256} << 20;
 
 // Handles and plans are not safe to share between threads: whoever uses one locks its mutex.
