@@ -106,7 +106,10 @@ struct Place {
   }
 };
 
-// Every place of a message, and every text that stands in it.
+// So many places are enough to choose from: edits make lists of millions of empty elements.
+constexpr size_t kMaxPlaces = 100'000;
+
+// The places of a message, and every text that stands in them.
 class Places {
  public:
   explicit Places(capnp::DynamicStruct::Builder root) { walk(root); }
@@ -116,6 +119,7 @@ class Places {
  private:
   void walk(capnp::DynamicStruct::Builder parent) {
     for (auto field : parent.getSchema().getFields()) {
+      if (all.size() >= kMaxPlaces) return;
       Place place;
       place.parent = parent;
       place.field = field;
@@ -129,7 +133,7 @@ class Places {
       texts.emplace_back(value.as<capnp::Text>().cStr());
     if (value.getType() != capnp::DynamicValue::LIST) return;
     auto list = value.as<capnp::DynamicList>();
-    for (unsigned i = 0; i < list.size(); ++i) {
+    for (unsigned i = 0; i < list.size() && all.size() < kMaxPlaces; ++i) {
       Place place;
       place.list = list;
       place.index = i;
