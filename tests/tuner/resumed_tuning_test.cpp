@@ -102,10 +102,18 @@ TEST(ComparableTimes, AreRelatedByTheProbesOfTheirRaces) {
   EXPECT_TRUE(is_unrelated(other, probe)) << "beside another probe";
 }
 
-TEST(DecidingTimes, AreTheColdOnesAndOthersInProportion) {
+TEST(DecidingTimes, AreInProportionWhereSomeAreCold) {
   EXPECT_EQ(deciding_us({10, 11, kInfinity}, {0, 0, 0}), (std::vector<double>{10, 11, kInfinity}));
   EXPECT_EQ(deciding_us({10, 12, 20, kInfinity}, {15, 0, 30, 0}),
             (std::vector<double>{15, 18, 30, kInfinity}));
+}
+
+TEST(DecidingTimes, AreTheWarmOnesWhereTheColdOnesDifferNoMoreThanLabsDo) {
+  const auto near = deciding_us({10, 10.2, 10.4}, {20.6, 20.4, 20.0});
+  EXPECT_EQ(near, (std::vector<double>{20, 20.4, 20.8})) << "twice the warm ones";
+  const auto far = deciding_us({10, 10.2, 10.4}, {23.1, 20.4, 20.8});
+  EXPECT_NEAR(far[0], 22, 1e-9) << "by 5 % less than it was measured";
+  EXPECT_NEAR(far[1], 20.4, 1e-9);
 }
 
 // In warm caches one tactic wins, behind other layers the other one.

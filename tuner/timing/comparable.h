@@ -14,9 +14,14 @@ namespace enginery {
 // The time of what is unknown or failed.
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Cold times come from one lab, and in two labs (memory placed anew) the ratio of two tactics
+// differs by up to so much (tests/bench/results/h200-steadiness.csv).
+inline constexpr double kLabsDiffer = 1.05;
+
 // The times that decide, out of medians in warm caches (infinite: none) and cold ones (0: none),
-// which run parallel: where some were measured cold, the cold times, and of the others their warm
-// times as many times longer as those of the ones that have both.
+// which run parallel: where some were measured cold, all warm times as many times longer as the
+// median one of those that have both; and one that differs from that by more than labs do, longer
+// or shorter by what lies beyond.
 std::vector<double> deciding_us(const std::vector<double>& warm, const std::vector<double>& cold);
 
 // Parallel to one problem's timings; infinite where a tactic failed.
