@@ -175,34 +175,34 @@ std::vector<ProblemRow> conformance_problems() {
        "gemm alpha=0.5 beta=2 transpose_a=true | float32[24x70] float32[24x36] w:float32[36] | act "
        "kind=relu"},
 
-      {"max_pool_3x3_s2", "KO/K",
+      {"max_pool_3x3_s2", "K/K",
        "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "
        "float32[1x32x15x17]"},
-      {"max_pool_2x2", "KO/K",
+      {"max_pool_2x2", "K/K",
        "pool kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
        "float32[2x16x8x8]"},
-      {"max_pool_ceil", "KO/K",
+      {"max_pool_ceil", "K/K",
        "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] "
        "ceil_mode=true | float32[1x64x14x14]"},
-      {"max_pool_odd_channels", "KO/K",
+      {"max_pool_odd_channels", "K/K",
        "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
        "float32[1x19x13x13]"},
-      {"max_pool_remainder", "KO/K",
+      {"max_pool_remainder", "K/K",
        "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
        "float32[1x32x8x10]"},
       {"average_pool_remainder", "KO/K",
        "pool kind=average kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] "
        "pads_end=[0,0] | float32[1x16x7x9]"},
-      {"max_pool_wide_padding_end", "KO/K",
+      {"max_pool_wide_padding_end", "K/K",
        "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[1,1] | "
        "float32[1x16x9x9]"},
       {"max_pool_dilated", "K/K",
        "pool kind=max kernel=[2,2] strides=[1,1] dilations=[2,2] pads_begin=[0,0] pads_end=[0,0] | "
        "float32[1x16x9x9]"},
-      {"max_pool_relu", "KO/K",
+      {"max_pool_relu", "K/K",
        "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "
        "float32[1x16x9x9] | act kind=relu"},
-      {"max_pool_1d", "KO/K",
+      {"max_pool_1d", "K/K",
        "pool kind=max kernel=[3] strides=[2] dilations=[1] pads_begin=[1] pads_end=[1] | "
        "float32[1x16x21]"},
       {"average_pool_3x3", "KO/K",
@@ -219,7 +219,7 @@ std::vector<ProblemRow> conformance_problems() {
        "pads_end=[1,1] ceil_mode=true count_padding=true | float32[1x16x8x8]"},
       {"global_average", "KO/K", "global_pool kind=average | float32[2x48x7x7]"},
       {"global_average_odd", "KO/K", "global_pool kind=average | float32[1x10x13x9]"},
-      {"global_max", "KO/K", "global_pool kind=max | float32[1x33x6x6]"},
+      {"global_max", "K/K", "global_pool kind=max | float32[1x33x6x6]"},
       {"reduce_mean_spatial", "K/K",
        "reduce kind=mean axes=[2,3] keep_dims=false | float32[2x40x5x7]"},
       {"reduce_mean_keep", "K/K", "reduce kind=mean axes=[2,3] keep_dims=true | float32[1x16x7x7]"},
@@ -230,12 +230,12 @@ std::vector<ProblemRow> conformance_problems() {
       {"reduce_l2_all", "-/K", "reduce kind=l2 axes=[] keep_dims=true | float32[3x50x7]"},
       {"reduce_min_middle", "K/K", "reduce kind=min axes=[1] keep_dims=false | float32[5x9x130]"},
 
-      {"softmax_rows", "KO/K", "softmax axis=-1 | float32[37x21]"},
-      {"softmax_two", "KO/K", "softmax axis=2 | float32[1x442x2]"},
-      {"softmax_channels", "KO/K", "softmax axis=1 | float32[1x21x9x9]"},
-      {"softmax_1000", "KO/K", "softmax axis=1 | float32[1x1000]"},
-      {"softmax_1000x1x1", "KO/K", "softmax axis=1 | float32[1x1000x1x1]"},
-      {"log_softmax", "KO/K", "softmax axis=-1 log=true | float32[5x30]"},
+      {"softmax_rows", "K/K", "softmax axis=-1 | float32[37x21]"},
+      {"softmax_two", "K/K", "softmax axis=2 | float32[1x442x2]"},
+      {"softmax_channels", "K/K", "softmax axis=1 | float32[1x21x9x9]"},
+      {"softmax_1000", "K/K", "softmax axis=1 | float32[1x1000]"},
+      {"softmax_1000x1x1", "K/K", "softmax axis=1 | float32[1x1000x1x1]"},
+      {"log_softmax", "K/K", "softmax axis=-1 log=true | float32[5x30]"},
       {"lrn_5", "KO/K", "lrn size=5 alpha=0.5 beta=0.75 bias=1 | float32[1x32x7x7]"},
       {"lrn_3", "KO/-", "lrn size=3 alpha=0.3 beta=0.5 bias=2 | float32[2x20x5x5]"},
       {"batch_norm", "KO/K",
@@ -245,8 +245,8 @@ std::vector<ProblemRow> conformance_problems() {
        "batch_norm epsilon=0.001 | float32[5x24] w:float32[24] w:float32[24] w:float32[24] "
        "w:float32[24]"},
 
-      {"relu", "KO/K", "act kind=relu | float32[2x20x5x5]"},
-      {"clip", "KO/K", "act kind=clip alpha=0 beta=6 | float32[1x16x5x5]"},
+      {"relu", "K/K", "act kind=relu | float32[2x20x5x5]"},
+      {"clip", "K/K", "act kind=clip alpha=0 beta=6 | float32[1x16x5x5]"},
       {"mish", "KO/K", "act kind=mish | float32[3x50]"},
       {"softsign", "K/K", "act kind=softsign | float32[3x50]"},
       {"selu", "K/K", "act kind=selu alpha=1.6733 beta=1.0507 | float32[3x50]"},
@@ -270,7 +270,7 @@ std::vector<ProblemRow> conformance_problems() {
       {"mul_whole_constant", "KO/K", "binary kind=mul | float32[1x442x2] w:float32[1x442x2]"},
       {"add_whole_constant_image", "KO/K",
        "binary kind=add | float32[2x16x5x6] w:float32[2x16x5x6] | act kind=relu"},
-      {"max_same", "KO/K", "binary kind=max | float32[7x9] float32[7x9]"},
+      {"max_same", "K/K", "binary kind=max | float32[7x9] float32[7x9]"},
       {"pow", "KO/K", "binary kind=mul | float32[5x7] float32[7]"},
       {"add_anchors_to_each_row", "KO/K", "binary kind=add | float32[8x442x4] w:float32[1x442x4]"},
       {"add_constant_per_image", "KO/K",

@@ -32,6 +32,21 @@ constexpr OnednnFamily kOnednnFamilies[] = {
     {"binary", is_one_of<Binary>, binary_recipes},
 };
 
+// Operators in which a NaN gets lost, because the library's maximum and minimum ignore it: a
+// softmax makes probabilities of it. Our kernels serve the same problems in the same layouts. It is
+// lost in activations with bounds that are fused into another primitive, too, and in max pooling of
+// three dimensions: there it would cost a pass over memory, or the reference.
+bool loses_nan(const Problem& p) {
+  if (const auto* activation = std::get_if<Activation>(&p.op))
+    return activation->kind == ActivationKind::relu || activation->kind == ActivationKind::clip;
+  if (const auto* binary = std::get_if<Binary>(&p.op))
+    return binary->kind == BinaryKind::min || binary->kind == BinaryKind::max;
+  if (const auto* pool = std::get_if<GlobalPooling>(&p.op)) return pool->kind == PoolKind::max;
+  if (const auto* pool = std::get_if<Pooling>(&p.op))
+    return pool->kind == PoolKind::max && pool->kernel.size() <= 2;
+  return std::holds_alternative<Softmax>(p.op);
+}
+
 OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p) {
   const Status sizes = require_elements(p);
   if (!sizes.ok()) return no_primitive(sizes.error().message);
@@ -39,6 +54,7 @@ OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p) {
       std::ranges::find_if(kOnednnFamilies, [&](const auto& f) { return f.serves(p); });
   if (family == std::end(kOnednnFamilies))
     return no_primitive(std::string(op_name(p.op)) + " is not one of its operators");
+  if (loses_nan(p)) return no_primitive(std::string(op_name(p.op)) + " would lose a NaN");
   OnednnRecipes recipes = family->offer(library, p);
   if (!recipes.ok()) return recipes;
   // A constant has no address at run time; recipes that do not pack it cannot serve it.
