@@ -1,5 +1,5 @@
-// Numbers at the ends of float32, which random data never reaches: every CPU tactic gives what the
-// reference gives, not what its approximation ends with.
+// Numbers at the ends of float32 and near 0, which random data never reaches: every CPU tactic
+// gives what the reference gives, not what its approximation ends with.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,10 +55,16 @@ const ExtremeCase kMaskedColumns = {
 const ExtremeCase kSwish = {
     "act kind=swish | float32[4]", {-3e38f, -100, 100, 3e38f}, {0, 0, 100, 3e38f}};
 
+// To all its digits: what a long chain shrinks stays a number like any other.
+const ExtremeCase kSmallTanh = {
+    "act kind=tanh | float32[1x6]",
+    {1e-20f, -1e-4f, 0.01f, -0.6249f, 0.6251f, 30},
+    {1e-20f, -9.9999999667e-5f, 9.9996666799e-3f, -0.55453048f, 0.55466896f, 1}};
+
 TEST(CpuExtremes, OfOurKernels) {
   for (const LocalSku& sku : local_skus()) {
     if (sku.kind != DeviceKind::cpu) continue;
-    for (const ExtremeCase& c : {kMaskedSoftmax, kMaskedPair, kMaskedColumns, kSwish})
+    for (const ExtremeCase& c : {kMaskedSoftmax, kMaskedPair, kMaskedColumns, kSwish, kSmallTanh})
       expect_outputs(sku.name, "kernel", c);
   }
 }

@@ -11,8 +11,16 @@ constexpr int64_t kPiece = 512;
 inline float sigmoid_of(float v) {
   return 1.0f / (1.0f + fast_exp(-v));
 }
+// Near 0 the difference from 1 would keep few digits of the value. (Cephes tanhf)
 inline float tanh_of(float v) {
-  return 1.0f - 2.0f / (fast_exp(2.0f * v) + 1.0f);
+  const float z = v * v;
+  float p = -5.70498872745e-3f;
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float near = p * z * v + v, far = 1.0f - 2.0f / (fast_exp(2.0f * v) + 1.0f);
+  return z < 0.390625f ? near : far;
 }
 
 // Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: error below 1.5e-7.
