@@ -1,6 +1,7 @@
 // bench: latency percentiles, throughput and the per-layer profile of an engine on random data.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -170,6 +171,17 @@ class BenchCommand final : public Command {
     return us > 0 ? layer.roofline_us / us : 0;
   }
 
+  // Against what the shares are: what was measured where the engine was built, or the data sheet.
+  static bool has_measured_ceilings(const EngineInfo& info) {
+    return std::any_of(info.provenance.begin(), info.provenance.end(),
+                       [](const auto& fact) { return fact.first.starts_with("ceiling."); });
+  }
+
+  static std::string ceilings_text(const EngineInfo& info) {
+    return has_measured_ceilings(info) ? "the ceilings measured where the engine was built"
+                                       : "the data sheet's peaks: no ceilings were measured";
+  }
+
   static Json layers_json(const EngineInfo& info, const std::vector<double>& layer_us) {
     const double sum = std::max(std::accumulate(layer_us.begin(), layer_us.end(), 0.0), 1e-9);
     Json layers = Json::array();
@@ -214,6 +226,7 @@ class BenchCommand final : public Command {
               {"device_state", state}};
     if (profile_) {
       json["layers"] = layers_json(info, layer_us);
+      json["roofline"] = has_measured_ceilings(info) ? "measured" : "data sheet";
       json["layers_sum_us"] = std::accumulate(layer_us.begin(), layer_us.end(), 0.0);
     }
     return json;
@@ -248,7 +261,7 @@ class BenchCommand final : public Command {
                  info.layers[i].tactic});
     }
     table.add({"sum", "", fmt::format("{:.2f}", sum)});
-    return text + "\n" + table.text();
+    return text + "\n" + table.text() + "ROOFLINE is the share of " + ceilings_text(info) + "\n";
   }
 
   std::string engine_, shapes_, export_times_;

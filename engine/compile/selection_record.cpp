@@ -38,6 +38,7 @@ std::string to_json(const SelectionRecord& record) {
                          {"reformats", record.reformats},
                          {"node_us", record.node_us},
                          {"streams", record.streams}};
+  if (!record.ceilings.empty()) json["ceilings"] = record.ceilings;
   return json.dump();
 }
 
@@ -49,7 +50,8 @@ Result<SelectionRecord> parse_selection(std::string_view text) {
   try {
     return SelectionRecord{json.at("tactics").get<std::vector<std::string>>(),
                            json.at("reformats").get<std::vector<std::string>>(),
-                           json.at("node_us").get<std::vector<double>>(), json.value("streams", 1)};
+                           json.at("node_us").get<std::vector<double>>(), json.value("streams", 1),
+                           json.value("ceilings", std::map<std::string, double>())};
   } catch (const nlohmann::json::exception&) {
     return broken;
   }

@@ -6,6 +6,7 @@
 // free functions, no thread rule.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct SelectionRecord {
   std::vector<double> node_us;  // measured medians in microseconds, parallel to tactics; empty when
                                 // nothing was measured
   int streams = 1;              // TacticSelection::streams
+  // What the device was measured to do at most, by name (tuner/ceilings.h); empty where it was not.
+  std::map<std::string, double> ceilings = {};
 };
 
 // `selection` must have every reformat that its tactics need.

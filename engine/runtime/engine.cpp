@@ -10,6 +10,7 @@
 #include "engine/device/measurer.h"
 #include "engine/format/engine_file.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/roofline.h"
 
 namespace enginery {
 namespace {
@@ -42,15 +43,6 @@ double bytes_in_formats(const PlanStep& step) {
         physical_bytes(step.problem.outputs[i].type.dims, step.tactic.outputs[i]));
   }
   return bytes;
-}
-
-double roofline_us(const LayerInfo& layer, Precision compute, const DeviceInfo& device) {
-  const double peak = compute == Precision::fp16   ? device.float16_flops
-                      : compute == Precision::tf32 ? device.tf32_flops
-                      : compute == Precision::fp32 ? device.float32_flops
-                                                   : 0;
-  if (peak <= 0 || device.bytes_per_second <= 0) return 0;
-  return 1e6 * std::max(layer.flops / peak, layer.bytes / device.bytes_per_second);
 }
 
 LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenance) {
@@ -200,11 +192,12 @@ Result<Engine> Engine::open(const std::string& file, const LoadOptions& options)
     return error;
   }
   state->device = std::move(*opened);
-  const DeviceInfo& found = state->device->info();
+  const Ceilings ceilings = ceilings_of(state->device->info(), engine.provenance.facts);
   SourceFilter needed;
   for (size_t i = 0; i < engine.plan.steps.size(); ++i) {
     const Tactic& tactic = engine.plan.steps[i].tactic;
-    state->info.layers[i].roofline_us = roofline_us(state->info.layers[i], tactic.compute, found);
+    LayerInfo& layer = state->info.layers[i];
+    layer.roofline_us = roofline_us(layer.flops, layer.bytes, tactic.compute, ceilings);
     needed.only.insert(tactic.source);
   }
   TRY(state->sources, make_tactic_sources(*state->device, needed));

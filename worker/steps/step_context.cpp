@@ -1,8 +1,10 @@
 #include "worker/steps/step_context.h"
 
+#include <cstdio>
 #include <ctime>
 
 #include "engine/base/clock.h"
+#include "engine/compile/selection_record.h"
 #include "engine/options/toolchain.h"
 #include "worker/runner/device_wait.h"
 
@@ -16,6 +18,16 @@ std::string utc_now() {
   char text[32];
   const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return std::string(text, size);
+}
+
+void add_ceilings(const Bytes& choices, Properties& facts) {
+  const auto record = parse_selection(choices);
+  if (!record.ok()) return;
+  for (const auto& [name, value] : record->ceilings) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", value);
+    facts.emplace_back("ceiling." + name, text);
+  }
 }
 
 }  // namespace
@@ -44,6 +56,7 @@ Provenance make_provenance(const StepContext& step, const Digest& content, const
                {"model", step.session.spec().model_digest.text()}};
   if (const auto choices = step.inputs.find("choices"); choices != step.inputs.end()) {
     out.facts.emplace_back("choices", sha256(*choices->second).text());
+    add_ceilings(*choices->second, out.facts);
   }
   if (!step.worker.empty()) out.facts.emplace_back("worker", step.worker);
   out.facts.emplace_back("built", utc_now());

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "pipeline/step.h"
+#include "tuner/ceilings.h"
 
 namespace enginery {
 namespace {
@@ -49,7 +50,12 @@ Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& netw
                                     const Target& target) {
   Tuner tuner(*target.device, target.sources, *step.tuning.timings, tuner_options(step));
   TRY(TacticSelection selection, tuner.select(network));
-  Bytes choices = to_json(to_record(network, selection, tuner.node_us()));
+  SelectionRecord record = to_record(network, selection, tuner.node_us());
+  if (step.session.spec().options.level >= 2) {
+    TRY(record.ceilings, measured_ceilings(*target.device, target.sources, *step.tuning.timings,
+                                           tuner_options(step)));
+  }
+  Bytes choices = to_json(record);
   return TunedNetwork{std::move(selection), std::move(choices), tuner.counts()};
 }
 

@@ -37,6 +37,12 @@ TEST(SelectionRecord, HasOneJson) {
   EXPECT_EQ(back->streams, 2);
 }
 
+TEST(SelectionRecord, KeepsTheMeasuredCeilings) {
+  SelectionRecord record;
+  record.ceilings = {{"bytes_per_second", 4.3e12}};
+  EXPECT_EQ(parse_selection(to_json(record))->ceilings, record.ceilings);
+}
+
 // Records from before streams existed.
 TEST(SelectionRecord, HasOneStreamWhereItNamesNone) {
   const auto record = parse_selection(
