@@ -13,7 +13,7 @@
 namespace enginery::test {
 namespace {
 
-constexpr int kLate = 60, kMany = 20;
+constexpr int kLate = 100, kMany = 20;
 constexpr std::chrono::microseconds kSlower{500};
 
 std::string fault() {

@@ -5,7 +5,7 @@
 //   hang     a launch never returns
 //   prepare  of two prepared side by side the second raises SIGSEGV; the first is harmless, but
 //            cannot be prepared either
-//   late     the 60th launch of them in a process raises SIGSEGV; until then they are right
+//   late     the 100th launch of them in a process raises SIGSEGV; until then they are right
 //   error    a launch fails, and nothing else happens
 //   wrong    right on every number but the weights of convolutions(layers, 1): the first layer is
 //            wrong in a whole engine; `good` is right and slower
