@@ -63,15 +63,17 @@ std::string home_variable(const std::filesystem::path& home) {
   return (own ? "ENGINERY_HOME=" : "XDG_DATA_HOME=") + data.parent_path().string();
 }
 
-// The device's name in the agent's own list of visible ones, where that is narrowed already.
-std::string visible_device(const std::string& list, int index) {
+// The device's name in the agent's own list of visible ones, where there is one. Beyond its end
+// there is no device: "" shows none.
+std::string visible_device(const std::optional<std::string>& list, int index) {
+  if (!list) return std::to_string(index);
   size_t from = 0;
-  for (int i = 0; from <= list.size(); ++i) {
-    const size_t end = std::min(list.find(',', from), list.size());
-    if (i == index && end > from) return list.substr(from, end - from);
+  for (int i = 0; from <= list->size(); ++i) {
+    const size_t end = std::min(list->find(',', from), list->size());
+    if (i == index) return list->substr(from, end - from);
     from = end + 1;
   }
-  return std::to_string(index);
+  return "";
 }
 
 }  // namespace
@@ -79,12 +81,12 @@ std::string visible_device(const std::string& list, int index) {
 std::vector<std::string> runner_environment(const std::string& sku, int threads, int device_index,
                                             const std::filesystem::path& home) {
   std::vector<std::string> out = {home_variable(home)};
-  std::string visible;
+  std::optional<std::string> visible;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     const std::string_view name = text.substr(0, std::min(text.find('='), text.size()));
     if (name == "CUDA_VISIBLE_DEVICES")
-      visible = text.substr(std::min(name.size() + 1, text.size()));
+      visible = std::string(text.substr(std::min(name.size() + 1, text.size())));
     else if (is_kept(name))
       out.emplace_back(text);
   }

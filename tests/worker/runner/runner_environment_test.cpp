@@ -89,11 +89,8 @@ TEST(RunnerEnvironment, ShowsAGpusRunnerOneDeviceOfThoseThatTheAgentSees) {
     const char* visible;
     int index;
     const char* expected;
-  } rows[] = {{nullptr, 1, "1"},
-              {"4,6", 0, "4"},
-              {"4,6", 1, "6"},
-              {"GPU-abc,7", 0, "GPU-abc"},
-              {"", 0, "0"}};
+  } rows[] = {{nullptr, 1, "1"},           {"4,6", 0, "4"}, {"4,6", 1, "6"},
+              {"GPU-abc,7", 0, "GPU-abc"}, {"4,6", 2, ""},  {"", 0, ""}};
   for (const auto& row : rows) {
     const Variable visible("CUDA_VISIBLE_DEVICES", row.visible);
     const auto environment = runner_environment("h200", 0, row.index);
