@@ -1,8 +1,6 @@
 #include "worker/local_runner.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 
 #include "engine/base/file.h"
 #include "worker/runner/runner_environment.h"
@@ -17,18 +15,11 @@ std::string_view bytes_of_tensor(const Tensor& tensor) {
 
 }  // namespace
 
-LocalRunner::Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Status LocalRunner::make_folder() {
   if (folder_) return {};
   std::error_code ignored;
   const std::filesystem::path base = std::filesystem::temp_directory_path(ignored);
-  std::string name = ((base.empty() ? "/tmp" : base) / "enginery-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) return errno_error("make the folder " + name, errno);
-  folder_.emplace(name);
+  TRY(folder_, ScratchFolder::make(base.empty() ? "/tmp" : base));
   return {};
 }
 

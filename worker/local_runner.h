@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "worker/runner/runner_attempts.h"
+#include "worker/runner/scratch_folder.h"
 #include "worker/steps/step_context.h"
 
 namespace enginery {
@@ -35,23 +36,11 @@ class LocalRunner {
   Result<StepOutputs> run(const Step& step, const StepContext& context);
 
  private:
-  // A folder for the files between this process and its runners; removed with its owner.
-  class Folder {
-   public:
-    explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
-    Folder(const Folder&) = delete;
-    ~Folder();
-    const std::filesystem::path& path() const { return path_; }
-
-   private:
-    const std::filesystem::path path_;
-  };
-
   Status make_folder();
   Result<RunnerRequest> request_for(const Step& step, const StepContext& context);
 
   const LocalRunnerOptions options_;
-  std::optional<Folder> folder_;
+  std::unique_ptr<ScratchFolder> folder_;
   bool has_model_ = false;  // in the folder: it is the same for all steps of a build
   std::unique_ptr<RunnerProcess> kept_;
 };
