@@ -39,6 +39,7 @@ struct LocalBuildRequest {
   // Program and arguments (runner.h) of the process in which tactics run; empty: this one.
   std::vector<std::string> runner;
   std::chrono::milliseconds max_trial = kMaxTrial;  // of a tactic in a runner
+  SandboxMode sandbox = SandboxMode::off;           // of the runners
   std::filesystem::path
       keys;  // folder of signing.key, made when missing; empty: data_folder()/keys
   OpenTarget open = open_target;  // in this process; tests add tactic sources of their own

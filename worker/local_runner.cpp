@@ -52,16 +52,47 @@ Result<RunnerRequest> LocalRunner::request_for(const Step& step, const StepConte
   return request;
 }
 
-Result<StepOutputs> LocalRunner::run(const Step& step, const StepContext& context) {
-  TRY(const RunnerRequest request, request_for(step, context));
+Result<RunnerCommand> LocalRunner::command_for(const RunnerRequest& request,
+                                               const BuildSessionSpec& spec) {
+  if (!sandbox_) {
+    TRY(sandbox_, settle_sandbox(options_.sandbox));
+  }
+  RunnerCommand command{options_.program, runner_environment(spec.sku, spec.options.threads, 0)};
+  if (!sandbox_->in_force) return command;
+  // Beside the build's own files a runner has the kernels that were compiled before, and no key.
+  const std::filesystem::path kernels = data_folder() / "kernels";
+  CHECK_OK(enginery::make_folder(kernels));
+  SandboxView& view = command.sandbox.emplace();
+  view.read_only = {folder_->path()};  // of later steps, too: it may stay for them
+  view.writable = {request.output_folder, kernels};
+  view.devices = device_nodes(spec.sku);
+  return command;
+}
+
+// A runner that stays has the locked file open: who waited for it again would wait for itself.
+Status LocalRunner::lock_device(const Step& step, const StepContext& context,
+                                const std::string& device) {
+  if (lock_ && lock_->descriptor() >= 0) return {};
+  TRY(lock_, wait_for_device_of(step, context.session.spec().options.provisional, device,
+                                {context.hooks.progress, context.hooks.cancelled}));
+  return {};
+}
+
+Result<StepOutputs> LocalRunner::run(const Step& step, const StepContext& context,
+                                     const std::string& device) {
+  TRY(RunnerRequest request, request_for(step, context));
   const BuildSessionSpec& spec = context.session.spec();
-  const RunnerCommand command{options_.program,
-                              runner_environment(spec.sku, spec.options.threads, 0)};
+  TRY(RunnerCommand command, command_for(request, spec));
+  CHECK_OK(lock_device(step, context, device));
+  // In its sandbox a runner's own lock would exclude nobody.
+  request.device_locked = lock_->descriptor() >= 0 || command.sandbox.has_value();
+  command.device_lock = lock_->descriptor();
   AttemptEvents events{context.hooks.progress, context.hooks.log, context.hooks.cancelled,
                        options_.max_trial};
   events.steps = options_.steps;
   TRY(Outcome end, run_attempts(command, request, *context.tuning.timings, events,
                                 step.kind == StepKind::tune ? nullptr : &kept_));
+  if (!kept_) lock_.reset();
   // A wrong engine is an answer; every other failure is told by its code.
   const bool rejected = end.kind == OutcomeKind::failed && end.fault.code == ErrorCode::internal;
   if (end.kind != OutcomeKind::succeeded && !rejected)

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/runner/device_wait.h"
 #include "worker/runner/runner_attempts.h"
 #include "worker/runner/scratch_folder.h"
 #include "worker/steps/step_context.h"
@@ -25,23 +26,31 @@ struct LocalRunnerOptions {
   std::chrono::milliseconds max_trial;  // of one tactic
   std::string worker;                   // who measures
   StepTable steps;
+  SandboxMode sandbox = SandboxMode::off;  // settled when the first runner starts
 };
 
 class LocalRunner {
  public:
   explicit LocalRunner(LocalRunnerOptions options) : options_(std::move(options)) {}
 
-  // Runs the step on the context's inputs and, where it reads the model, on the session's. Errors:
-  // the step's, with the code that the runner reported; internal: it crashed.
-  Result<StepOutputs> run(const Step& step, const StepContext& context);
+  // Runs the step on the context's inputs and, where it reads the model, on the session's, while it
+  // holds the device of this physical id, if it needs it, or as long as its runner stays. Errors:
+  // the step's, with the code that the runner reported; internal: it crashed; those of
+  // wait_for_device and settle_sandbox.
+  Result<StepOutputs> run(const Step& step, const StepContext& context, const std::string& device);
 
  private:
   Status make_folder();
   Result<RunnerRequest> request_for(const Step& step, const StepContext& context);
+  // In the sandbox, where there is one.
+  Result<RunnerCommand> command_for(const RunnerRequest& request, const BuildSessionSpec& spec);
+  Status lock_device(const Step& step, const StepContext& context, const std::string& device);
 
   const LocalRunnerOptions options_;
+  std::optional<SandboxState> sandbox_;
   std::unique_ptr<ScratchFolder> folder_;
-  bool has_model_ = false;  // in the folder: it is the same for all steps of a build
+  bool has_model_ = false;          // in the folder: it is the same for all steps of a build
+  std::optional<DeviceLock> lock_;  // as long as a runner stays, which has it open
   std::unique_ptr<RunnerProcess> kept_;
 };
 

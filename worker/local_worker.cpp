@@ -27,6 +27,7 @@ Status LocalWorker::open() {
                                     subject_.sku, subject_.options, request_.open});
   TRY(const Target* target, session_->target());
   const DeviceInfo& device = target->device->info();
+  device_ = device.physical_id;
   subject_.cpu = device.kind == DeviceKind::cpu;
   subject_.toolchain =
       toolchain_text(device.kind, subject_.options.provisional ? nullptr : &device);
@@ -105,7 +106,7 @@ Result<StepOutputs> LocalWorker::execute(const RunStep& run, const Step& step) {
   }
   session_->close();
   context.tuning.timings = request_.error_on_miss ? &known : timings_.get();
-  return runner_.run(step, context);
+  return runner_.run(step, context, device_);
 }
 
 Result<Outcome> LocalWorker::store(StepOutputs done) {

@@ -31,7 +31,7 @@ class LocalWorker {
       : catalog_(catalog),
         request_(request),
         hooks_(hooks),
-        runner_({request.runner, request.max_trial, kWorkerName, request.steps}) {}
+        runner_({request.runner, request.max_trial, kWorkerName, request.steps, request.sandbox}) {}
 
   // Opens the timings, reads the model and opens the device. Errors: theirs.
   Status open();
@@ -59,6 +59,7 @@ class LocalWorker {
   const StepHooks& hooks_;
   LocalRunner runner_;
   KeySubject subject_;
+  std::string device_;  // its physical id
   std::optional<BuildSession> session_;
   std::unique_ptr<TimingStore> timings_;
   FileTimingStore* timing_file_ = nullptr;  // of timings_, where it is one

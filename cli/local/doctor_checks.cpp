@@ -150,13 +150,14 @@ std::vector<Finding> check_gpu() {
   return findings;
 }
 
-// What workers do by themselves: --sandbox=prefer is their default.
+// What workers and builds do by themselves: --sandbox=prefer is their default.
 std::vector<Finding> check_sandbox() {
   const SandboxState state = probe_sandbox();
   if (state.in_force)
-    return {{"sandbox", Health::ok, "each step of a worker runs in " + state.text, ""}};
+    return {{"sandbox", Health::ok, "steps of workers and of builds run in " + state.text, ""}};
   return {{"sandbox", Health::warn,
-           state.text + ": workers run their steps as plain child processes", state.fix}};
+           state.text + ": workers and builds run their steps as plain child processes",
+           state.fix}};
 }
 
 std::vector<Finding> check_coordinator() {

@@ -44,6 +44,9 @@ class BuildCommand final : public Command {
                  "keep timings in a file, or nowhere (default: in the catalog)");
     options.flag("--error-on-timing-cache-miss", error_on_miss_,
                  "fail instead of measuring anything");
+    options.text(
+        "--sandbox", sandbox_, "MODE",
+        "bubblewrap around what runs tactics: require, prefer (default: where it works) or off");
     options.flag("--json", json_, "print JSON (enginery.build/1)");
     place_.declare(options);
     options.about(
@@ -83,6 +86,7 @@ class BuildCommand final : public Command {
     }
     // A tactic that faults ends the process that runs it.
     request.runner = {"/proc/self/exe", "runner"};
+    TRY(request.sandbox, parse_sandbox_mode(sandbox_));
     TRY(const auto catalog, open_catalog(place_));
     TRY(const BuiltEngine built, build(*catalog, request, console));
     return deliver(console, built);
@@ -200,7 +204,7 @@ class BuildCommand final : public Command {
   BuildFlags flags_;
   CatalogPlace place_;
   std::vector<std::string> inputs_;
-  std::string model_, output_, target_, name_, timing_cache_, preprocess_;
+  std::string model_, output_, target_, name_, timing_cache_, preprocess_, sandbox_ = "prefer";
   bool rebuild_ = false, provisional_ = false, error_on_miss_ = false, json_ = false;
 };
 

@@ -94,7 +94,8 @@ Outcome StepRun::execute() {
   if (!request.ok()) return failed_transfer(request.error());
   const auto lock = lock_device();
   if (!lock.ok()) return failed_outcome(lock.error());
-  request->device_locked = lock->descriptor() >= 0;
+  // In its sandbox a runner's own lock would exclude nobody.
+  request->device_locked = lock->descriptor() >= 0 || settings_.sandbox.in_force;
   auto outcome = run_runners(*request, lock->descriptor());
   if (!outcome.ok()) return failed_outcome(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
@@ -148,14 +149,13 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   return request;
 }
 
-// The device for this step alone, where it needs it: who measures is not asked to take the lock.
+// Who measures is not asked to take the lock.
 Result<DeviceLock> StepRun::lock_device() {
   const Step* step = find_step(run_.kind, settings_.steps);
-  const bool needed = step != nullptr && !run_.provisional && !settings_.device.empty() &&
-                      (step->needs == Needs::device || step->needs == Needs::device_alone);
-  if (!needed) return DeviceLock::held_elsewhere();
-  return wait_for_device(settings_.device, {[this](const Progress& p) { set_progress(p); },
-                                            [this] { return cancelled(); }});
+  ENSURE(step != nullptr, "a step was prepared that the table lacks");
+  return wait_for_device_of(
+      *step, run_.provisional, settings_.device,
+      {[this](const Progress& p) { set_progress(p); }, [this] { return cancelled(); }});
 }
 
 SandboxView StepRun::view_of(const RunnerRequest& request) const {

@@ -19,4 +19,11 @@ Result<DeviceLock> wait_for_device(const std::string& physical_id, const DeviceW
   return DeviceLock::acquire(physical_id, options);
 }
 
+Result<DeviceLock> wait_for_device_of(const Step& step, bool provisional,
+                                      const std::string& physical_id, const DeviceWait& wait) {
+  const bool needed = !provisional && !physical_id.empty() &&
+                      (step.needs == Needs::device || step.needs == Needs::device_alone);
+  return needed ? wait_for_device(physical_id, wait) : DeviceLock::held_elsewhere();
+}
+
 }  // namespace enginery

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "engine/device/device_lock.h"
+#include "pipeline/step.h"
 #include "schemas/values.h"
 
 namespace enginery {
@@ -20,5 +21,10 @@ struct DeviceWait {
 // Waits at most 25 minutes; the lock's file is in /tmp, or in the folder that ENGINERY_LOCKS names.
 // Errors: timed_out (the device stays busy), cancelled, storage.
 Result<DeviceLock> wait_for_device(const std::string& physical_id, const DeviceWait& wait);
+
+// The device for one step, where it needs it: a lock of nothing (descriptor -1) for other steps,
+// for provisional engines and where there is no device. Errors: as wait_for_device.
+Result<DeviceLock> wait_for_device_of(const Step& step, bool provisional,
+                                      const std::string& physical_id, const DeviceWait& wait);
 
 }  // namespace enginery
