@@ -319,7 +319,8 @@ struct Tuner::State {
 
   Result<TacticSelection> select(const Network& network) {
     if (options.level == 0) {
-      KnownFailures failures(context.timings(), context.device_key());
+      KnownFailures failures(context.timings(), context.device_key(),
+                             to_seconds(context.clock().wall_time()));
       return analytic_choice(network, context.sources(), &failures);
     }
     CHECK_OK(time_nodes(network));

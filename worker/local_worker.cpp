@@ -99,7 +99,9 @@ Result<StepOutputs> LocalWorker::execute(const RunStep& run, const Step& step) {
   TRY(context.inputs, inputs_for(run, step));
   context.verify_inputs = verify_inputs_;
   if (!apart || may_need_none) {
-    context.tuning.timings = apart || request_.error_on_miss ? &known : timings_.get();
+    // Level 0 measures nothing: there is no miss to wait for, and what failed may be due again.
+    const bool may_miss = apart && subject_.options.level > 0;
+    context.tuning.timings = may_miss || request_.error_on_miss ? &known : timings_.get();
     auto done = run_step(run.kind, context, request_.functions, request_.steps);
     const bool miss = !done.ok() && done.error().code == ErrorCode::not_found;
     if (!apart || !miss || request_.error_on_miss) return done;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/graph/text.h"
+#include "tuner/timing/read_only_store.h"
 
 namespace enginery {
 namespace {
@@ -87,21 +88,40 @@ TEST(AnalyticChoice, WeighsReformatsAgainstWhatTheyGain) {
   EXPECT_EQ(choice_with(4.0), (std::pair{0, size_t{0}}));  // would pay 8 us for 6
 }
 
-// "other" of the activations' one problem, and what is not known of "ordinary".
-TEST(AnalyticChoice, LeavesAloneWhatIsKnownToFail) {
+// Says that "other" of the activations' one problem failed, at second 0.
+void fail_the_other(TimingStore& store, FailureKind kind) {
   const Activations a = activations(2.0);
-  MemoryTimingStore store;
   const NetworkNode& node = a.network.nodes[0];
   for (const Tactic& tactic : node.tactics) {
     if (tactic.id != "other") continue;
     Timing failed;
     failed.tactic = tactic_key(tactic);
-    failed.failure = "wrong";
+    failed.failure = "it failed";
+    failed.failure_kind = kind;
+    failed.attempts = 1;
     ASSERT_TRUE(store.put("device", node.problem.key(), failed).ok());
   }
-  KnownFailures failures(store, "device"), of_another_device(store, "other device");
+}
+
+TEST(AnalyticChoice, LeavesAloneWhatIsKnownToFail) {
+  MemoryTimingStore store;
+  fail_the_other(store, FailureKind::wrong_result);
+  KnownFailures failures(store, "device", 1e9), of_another_device(store, "other device", 1e9);
   EXPECT_EQ(choice_with(2.0, &failures), (std::pair{0, size_t{0}}));
   EXPECT_EQ(choice_with(2.0, &of_another_device), (std::pair{3, size_t{2}}));
+}
+
+// A launch that failed may have passed by itself a day later (expiry.h).
+TEST(AnalyticChoice, TakesWhatFailedAgainWhereTheFailureIsDueAgain) {
+  constexpr double kDay = 24 * 60 * 60;
+  MemoryTimingStore store;
+  fail_the_other(store, FailureKind::launch);
+  KnownFailures soon(store, "device", 0.9 * kDay), later(store, "device", 1.1 * kDay);
+  EXPECT_EQ(choice_with(2.0, &soon), (std::pair{0, size_t{0}}));
+  EXPECT_EQ(choice_with(2.0, &later), (std::pair{3, size_t{2}}));
+  ReadOnlyTimingStore read_only(store);
+  KnownFailures untried(read_only, "device", 1.1 * kDay);
+  EXPECT_EQ(choice_with(2.0, &untried), (std::pair{0, size_t{0}})) << "nothing may be tried";
 }
 
 TEST(AnalyticChoice, NamesALayerOfWhichEveryTacticFailed) {
@@ -113,7 +133,7 @@ TEST(AnalyticChoice, NamesALayerOfWhichEveryTacticFailed) {
     failed.failure = "it hangs";
     ASSERT_TRUE(store.put("device", a.network.nodes[0].problem.key(), failed).ok());
   }
-  KnownFailures failures(store, "device");
+  KnownFailures failures(store, "device", 0);
   const auto choice = analytic_choice(a.network, a.sources, &failures);
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().code, ErrorCode::unsupported);

@@ -1,5 +1,6 @@
 #include "worker/steps/sound_engine.h"
 
+#include "engine/base/clock.h"
 #include "tuner/faulty_layers.h"
 #include "tuner/known_failures.h"
 #include "worker/steps/engine_trials.h"
@@ -12,7 +13,8 @@ namespace {
 Result<std::string> failure_among(const StepContext& step, const Plan& plan,
                                   const DeviceInfo& info) {
   if (!step.tuning.timings) return std::string();
-  KnownFailures failures(*step.tuning.timings, device_key(info));
+  KnownFailures failures(*step.tuning.timings, device_key(info),
+                         to_seconds(SystemClock().wall_time()));
   for (const PlanStep& s : plan.steps) {
     if (s.tactic.view_of >= 0) continue;
     const std::string tactic = tactic_key(s.tactic);
