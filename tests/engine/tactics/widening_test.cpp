@@ -86,6 +86,21 @@ TEST(Widening, TacticsOfNarrowProblemsGiveWhatTheReferenceGives) {
   }
 }
 
+// A layout changes between two widened layers: all bytes of the float32 values move.
+TEST(Widening, ReformatsMoveWholeFloats) {
+  WideningCpu cpu;
+  const Layout nhwc{LayoutKind::channels_last, 0}, blocked{LayoutKind::blocked, 8};
+  for (const auto& [from, to] : {std::pair{blocked, nhwc}, std::pair{nhwc, blocked},
+                                 std::pair{Layout{}, nhwc}, std::pair{blocked, Layout{}}}) {
+    const Problem problem = reformat_problem({DataType::float16, {1, 16, 15, 15}},
+                                             {DataType::float32, from}, {DataType::float32, to});
+    int run = 0;
+    for (const auto& source : cpu.sources)
+      run += expect_right(cpu, *source, problem, DataType::float16);
+    EXPECT_GT(run, 0) << problem.key();
+  }
+}
+
 TEST(Widening, ACastToANarrowTypeIsNotWidened) {
   WideningCpu cpu;
   const Problem cast = parse_problem("cast to=float16 | float32[3x7]").value();

@@ -44,7 +44,8 @@ Result<std::vector<CopyCall>> calls_of(const std::vector<StridedCopy>& copies, D
 
 Result<CpuKernelCandidate> copy_candidate(const CpuKernelContext& context, const Problem& p,
                                           Tactic tactic, const std::vector<StridedCopy>& copies) {
-  TRY(auto calls, calls_of(copies, p.inputs[0].type.type));
+  // Of the type in which the values lie: that of a widened reformat is not the problem's.
+  TRY(auto calls, calls_of(copies, tactic.inputs[0].type));
   tactic.estimated_us = movement_us(context, p);
   const auto prepare = [kernel = context.kernels.copy, calls](Weights) -> CpuKernelRun {
     return [kernel, calls](const Arguments& a) {
