@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,16 @@ struct GcReport {
 // files; says how many files went. storage.
 Result<int64_t> share_engine_files(Catalog& catalog);
 
-// storage: the catalog cannot be read, or a blob cannot be removed (what went before stays gone).
-Result<GcReport> collect_garbage(Catalog& catalog, const GcOptions& options = {});
+// `reader`: the same catalog over a connection of its own, so that the long questions hold up
+// nobody; null: `catalog` itself. storage: the catalog cannot be read, or a blob cannot be removed
+// (what went before stays gone).
+Result<GcReport> collect_garbage(Catalog& catalog, const GcOptions& options = {},
+                                 Catalog* reader = nullptr);
+
+// Keeps the blobs from being collected for kBlobLease from now on: somebody was told that they are
+// there and is about to name them. One whose lease has half its time left costs no write. storage.
+inline constexpr std::chrono::minutes kBlobLease{15};
+Status lease_blobs(Catalog& catalog, Catalog& reader, std::span<const Digest> blobs);
 
 // When the store is too full: above `high` of what it may have, it is emptied to `low` of it.
 struct Watermarks {
@@ -54,8 +63,9 @@ struct Watermarks {
 uint64_t bytes_above_watermark(uint64_t used, uint64_t free, const Watermarks& marks);
 
 // Drops events, and results and engines that have been marked gone, from before `before_ns` (wall
-// time). A key's newest generation stays, so that its number is not used again, and so does what a
-// tag names. Says how many rows went. storage.
-Result<int64_t> prune_history(Catalog& catalog, int64_t before_ns);
+// time), all but the newest `events_kept` events, and ended leases of blobs. A key's newest
+// generation stays, so that its number is not used again, and so does what a tag names. In short
+// transactions, so that others can write in between. Says how many rows went. storage.
+Result<int64_t> prune_history(Catalog& catalog, int64_t before_ns, int64_t events_kept = INT64_MAX);
 
 }  // namespace enginery

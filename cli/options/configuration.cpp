@@ -104,6 +104,9 @@ const std::vector<Setting>& settings() {
       {"data", "", "data folder of `coordinator` and `worker`"},
       {"listen", "", "control address of `coordinator`"},
       {"bulk-listen", "", "bulk address of `coordinator`"},
+      {"quota", "", "most gigabytes that the catalog of `coordinator` may take"},
+      {"keep-jobs", "", "ended jobs that `coordinator` remembers"},
+      {"keep-days", "", "how many days `coordinator` keeps ended jobs, their logs and events"},
       {"log-level", "warning", "lowest level of log messages: debug, info, warning, error, off"},
   };
   return list;

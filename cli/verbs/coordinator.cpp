@@ -20,6 +20,10 @@ class CoordinatorCommand final : public Command {
     options.number(
         "--quota", quota_gb_, {1, 1'000'000}, "GB",
         "most that the catalog may take; near it what nobody needs goes (default: the disk)");
+    options.number("--keep-jobs", keep_jobs_, {1, 1'000'000}, "N",
+                   "ended jobs that are remembered (default: 20000)");
+    options.number("--keep-days", keep_days_, {1, 100'000}, "DAYS",
+                   "how long ended jobs, their logs and events are kept (default: 30)");
     place_.declare(options);
     options.about(
         "One coordinator per data folder: a second one is refused (exit code 10). It ends on "
@@ -34,6 +38,8 @@ class CoordinatorCommand final : public Command {
     options_.data = place_.folder();
     options_.check_engine = check_engine;
     options_.quota_bytes = static_cast<uint64_t>(quota_gb_.value_or(0)) * 1'000'000'000;
+    if (keep_jobs_) options_.ended_jobs_kept = static_cast<size_t>(*keep_jobs_);
+    if (keep_days_) options_.history = std::chrono::days(*keep_days_);
     TRY(const auto coordinator, Coordinator::start(options_));
     const Termination termination([&] { coordinator->stop(); });
     session.console.print_line("listening on " + coordinator->control_address());
@@ -44,7 +50,7 @@ class CoordinatorCommand final : public Command {
 
  private:
   CoordinatorOptions options_;
-  std::optional<int64_t> quota_gb_;
+  std::optional<int64_t> quota_gb_, keep_jobs_, keep_days_;
   CatalogPlace place_;
 };
 

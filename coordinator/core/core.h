@@ -109,8 +109,9 @@ struct Effects {
   std::vector<SignTask> signing;
   std::vector<Reply> replies;
   std::vector<RouteLog> log_routes;
-  std::vector<std::string> ended_jobs;  // their logs are complete
-  std::vector<std::string> notes;       // for the coordinator's own log
+  std::vector<std::string> ended_jobs;      // their logs are complete
+  std::vector<std::string> forgotten_jobs;  // their logs may go
+  std::vector<std::string> notes;           // for the coordinator's own log
 };
 
 struct CoreOptions {
@@ -122,6 +123,9 @@ struct CoreOptions {
   Nanoseconds cancel_hold = std::chrono::seconds(1);
   // A running step whose progress does not change for this long is tried again.
   Nanoseconds no_progress = std::chrono::minutes(30);
+  // What is remembered of jobs that have ended: so many, for so long; both limits count.
+  size_t ended_jobs_kept = 20'000;
+  Nanoseconds ended_jobs_age = std::chrono::hours(30 * 24);
   // In every key: results of one domain never answer for another.
   std::string trust_domain = "local";
   // The chain of steps; outlives the core.

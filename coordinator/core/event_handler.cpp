@@ -29,6 +29,7 @@ Effects EventHandler::step(CoreEvent event, Now now) {
 }
 
 void EventHandler::finish(Turn& turn) {
+  jobs_.forget_old(turn);
   dispatch(turn);
   polls_.arm(turn.timers);
   now_ = turn.now;

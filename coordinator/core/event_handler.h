@@ -28,7 +28,7 @@ class EventHandler {
 
  private:
   void handle(CoreEvent& event, Turn& turn);
-  // Leases what the event made possible and arms its timers.
+  // Forgets old jobs, leases what the event made possible and arms its timers.
   void finish(Turn& turn);
 
   // query.cpp: requests of clients

@@ -31,7 +31,9 @@ void Jobs::load(std::map<uint64_t, JobRow> jobs) {
   for (auto& [number, row] : jobs) {
     next_job_ = std::max(next_job_, number + 1);
     by_request_[row.request_id] = number;
-    jobs_[number] = {number, row.state, row.submitted_ns, row.ended_ns, 1, std::nullopt};
+    jobs_[number] = {number,       row.state, row.request_id, row.submitted_ns,
+                     row.ended_ns, 1,         std::nullopt};
+    if (is_end(row.state)) ended_.insert({row.ended_ns, number});
     targets_.add(number, std::move(row.request), std::move(row.targets));
     if (is_end(row.state)) targets_.forget_details(number);
   }
@@ -77,7 +79,7 @@ void Jobs::make_job(const Request& request, SubmitRequest submit, Turn& turn) {
   row.targets.resize(row.request.targets.size());
 
   const uint64_t number = row.number;
-  jobs_[number] = {number, row.state, row.submitted_ns, 0, 1, request.to};
+  jobs_[number] = {number, row.state, row.request_id, row.submitted_ns, 0, 1, request.to};
   by_request_[row.request_id] = number;
   const Build& build = targets_.add(number, row.request, row.targets);
   turn.save(InsertJob{std::move(row)});
@@ -131,6 +133,7 @@ void Jobs::update(uint64_t number, Turn& turn) {
     turn.out.ended_jobs.push_back(job_id(number));
     answer_submit(number, turn);
     targets_.forget_details(number);
+    ended_.insert({job.ended_ns, number});
   }
   touch(number, turn);
 }
@@ -141,6 +144,23 @@ void Jobs::touch(uint64_t number, Turn& turn) {
   const PollFor what = is_end(job.state) ? PollFor::the_end : PollFor::any_change;
   for (const ReplyTo& to : polls_.take_job(number, what))
     turn.reply(to, JobReply{view(job, Detail::targets, turn.now)});
+}
+
+void Jobs::forget_old(Turn& turn) {
+  const int64_t oldest = (turn.now.wall - options_.ended_jobs_age).count();
+  for (auto job = ended_.begin(); job != ended_.end();) {
+    const auto [ended_ns, number] = *job;
+    if (ended_.size() <= options_.ended_jobs_kept && ended_ns >= oldest) return;
+    if (number + 1 == next_job_ || !targets_.may_go(number)) {
+      ++job;
+      continue;
+    }
+    job = ended_.erase(job);
+    by_request_.erase(jobs_.at(number).request);
+    jobs_.erase(number);
+    turn.save(ForgetJob{number, targets_.forget(number)});
+    turn.out.forgotten_jobs.push_back(job_id(number));
+  }
 }
 
 void Jobs::end_polls(uint64_t number, Turn& turn) {

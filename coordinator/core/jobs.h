@@ -14,6 +14,7 @@ namespace enginery {
 struct LiveJob {
   uint64_t number = 0;
   JobState state = JobState::submitted;
+  RequestId request;                       // of its submit
   int64_t submitted_ns = 0, ended_ns = 0;  // wall time
   uint64_t revision = 1;                   // grows with every change that a client may see
   std::optional<ReplyTo> submit_reply;     // until the first lookups are answered
@@ -58,6 +59,9 @@ class Jobs {
   void answer_submit(uint64_t job, Turn& turn);
   // The answer to a lookup of a dry run.
   void dry_run_answer(const LookupAnswer& answer, Turn& turn);
+  // Drops the jobs that ended first, beyond what the options keep. The newest number stays, so that
+  // it is not used twice, and so does a job one of whose steps goes on for others.
+  void forget_old(Turn& turn);
   // Answers the polls of the job whose time is over.
   void end_polls(uint64_t job, Turn& turn);
 
@@ -80,6 +84,7 @@ class Jobs {
   DryRuns dry_runs_;
   std::map<uint64_t, LiveJob> jobs_;
   std::map<RequestId, uint64_t> by_request_;
+  std::set<std::pair<int64_t, uint64_t>> ended_;  // when (wall time), and the job
   uint64_t next_job_ = 1;
 };
 

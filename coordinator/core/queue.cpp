@@ -92,8 +92,9 @@ bool Queue::leave(uint64_t id, const Waiter& waiter) {
 }
 
 void Queue::make_ready(uint64_t id, Turn& turn) {
-  LiveStep& step = steps_.at(id);
-  if (step.row.state == StepState::queued) enqueue(step, turn);
+  const auto step = steps_.find(id);  // a back-off may outlive it
+  if (step != steps_.end() && step->second.row.state == StepState::queued)
+    enqueue(step->second, turn);
 }
 
 void Queue::enqueue(LiveStep& step, Turn& turn) {

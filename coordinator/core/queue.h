@@ -126,6 +126,8 @@ class Queue {
   void make_ready(uint64_t step, Turn& turn);
   // The job has ended: its share is not needed any longer.
   void forget_job(uint64_t job) { pools_.forget_job(job); }
+  // Drops a step that has ended.
+  void forget(uint64_t step) { steps_.erase(step); }
   // Ends a step that nobody waits for. Returns the worker that held its lease and has to stop.
   std::optional<WorkerNo> cancel(uint64_t step, Turn& turn);
 

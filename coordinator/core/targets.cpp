@@ -62,6 +62,29 @@ void Targets::forget_details(uint64_t job) {
   queue_.forget_job(job);
 }
 
+bool Targets::may_go(uint64_t job) const {
+  for (const LiveTarget& target : builds_.at(job).targets) {
+    for (const StepUse& use : target.row.uses) {
+      const LiveStep* step = queue_.find(use.step);
+      if (step != nullptr && !is_end(step->row.state)) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<uint64_t> Targets::forget(uint64_t job) {
+  std::set<uint64_t> made;
+  for (const LiveTarget& target : builds_.at(job).targets) {
+    for (const StepUse& use : target.row.uses) {
+      const LiveStep* step = queue_.find(use.step);
+      if (step != nullptr && step->row.job == job) made.insert(use.step);
+    }
+  }
+  for (const uint64_t step : made) queue_.forget(step);
+  builds_.erase(job);
+  return {made.begin(), made.end()};
+}
+
 const LiveTarget& Targets::target(const Waiter& at) const {
   return builds_.at(at.job).targets[at.target];
 }

@@ -50,6 +50,10 @@ class Targets {
   void record_keys(uint64_t job, Turn& turn) const;
   // Drops what only the way to the end needed; the rows on disk keep it.
   void forget_details(uint64_t job);
+  // Whether every step that the ended job used has ended, too.
+  bool may_go(uint64_t job) const;
+  // Drops an ended job with the steps that it made; says which.
+  std::vector<uint64_t> forget(uint64_t job);
 
   const Build& build(uint64_t job) const { return builds_.at(job); }  // which must exist
   const LiveTarget& target(const Waiter& at) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cache/gc.h"
 #include "coordinator/server/timing_pages.h"
 #include "engine/base/log.h"
 
@@ -90,6 +91,7 @@ void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> ans
 
 Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {
   BlobStates states;
+  std::vector<Digest> present;
   for (const Digest& digest : request.digests) {
     BlobState state;
     state.digest = digest;
@@ -102,7 +104,9 @@ Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {
       TRY(state.received_bytes, writer_.offset(digest));
     }
     states.blobs.push_back(state);
+    if (state.present) present.push_back(digest);
   }
+  CHECK_OK(lease_blobs(catalog_, reader_, present));
   return Answer{std::move(states), {}};
 }
 

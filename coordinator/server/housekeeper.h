@@ -1,9 +1,10 @@
 // Keeps the coordinator's folder from growing for ever, in a thread of its own.
 //
 // Where: one for each Coordinator, beside its sockets' threads. Every ten minutes: logs of ended
-// jobs, forgotten uploads and old evidence of damage go; engines' parts share the engines' files;
-// and above the high watermark the collection takes what nobody needs, oldest first. What fails is
-// logged and tried again. Threads: the object owns its thread; everything given is thread-safe.
+// jobs, forgotten uploads, old evidence of damage, old events and lost results go; engines' parts
+// share the engines' files; and above the high watermark the collection takes what nobody needs,
+// oldest first. What fails is logged and tried again. Threads: the object owns its thread;
+// everything given is thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -20,14 +21,16 @@ struct Housekeeping {
   std::chrono::milliseconds every{std::chrono::minutes(10)};
   Watermarks watermarks;
   LogRetention logs;
-  GcOptions collection;  // in_use and bytes_to_free are found out each time
+  std::chrono::hours history{30 * 24};  // of events, and of results that are lost
+  int64_t events = 1'000'000;           // at most
+  GcOptions collection;                 // in_use and bytes_to_free are found out each time
 };
 
 class Housekeeper {
  public:
-  // Everything given outlives it. `reader` is the catalog over a connection of its own, which
-  // nobody else uses at the same time for long.
-  Housekeeper(Catalog& catalog, Catalog& reader, BlobWriter& writer, LogStore& logs,
+  // Everything given by reference outlives it. `reader` is the catalog over a connection of its
+  // own, so that long questions hold up nobody.
+  Housekeeper(Catalog& catalog, std::unique_ptr<Catalog> reader, BlobWriter& writer, LogStore& logs,
               Housekeeping rules);
   ~Housekeeper();  // after the round in hand
 
@@ -39,7 +42,7 @@ class Housekeeper {
   Status collect();
 
   Catalog& catalog_;
-  Catalog& reader_;
+  const std::unique_ptr<Catalog> reader_;
   BlobWriter& writer_;
   LogStore& logs_;
   const Housekeeping rules_;

@@ -36,6 +36,17 @@ void LogStore::prune(Nanoseconds now, const LogRetention& keep) {
   drop_logs(now, keep);
 }
 
+void LogStore::forget_job(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end()) return;
+  measure(job, found->second);
+  std::error_code ignored;
+  for (const auto& [number, bytes] : found->second.segments)
+    fs::remove(segment_path(job, number), ignored);
+  jobs_.erase(found);
+}
+
 void LogStore::forget_ended_leases() {
   for (auto lease = leases_.begin(); lease != leases_.end();) {
     const uint64_t step = lease->first;

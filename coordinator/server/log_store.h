@@ -35,6 +35,8 @@ class LogStore {
   void open_job(const std::string& job);
   // Nothing will be added any more.
   void end_job(const std::string& job);
+  // Nobody will ask for it any more: its files go.
+  void forget_job(const std::string& job);
   // The step's lines are the job's too, each with the prefix.
   void route(uint64_t step, const std::string& job, const std::string& prefix);
 

@@ -73,6 +73,7 @@ void QueueDriver::collect(Effects effects) {
   append(outbox_.signing, effects.signing);
   append(outbox_.log_routes, effects.log_routes);
   append(outbox_.ended_jobs, effects.ended_jobs);
+  append(outbox_.forgotten_jobs, effects.forgotten_jobs);
   append(outbox_.notes, effects.notes);
   lookups_.insert(lookups_.end(), effects.lookups.begin(), effects.lookups.end());
 }

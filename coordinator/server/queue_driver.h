@@ -26,7 +26,7 @@ struct Outbox {
   std::vector<SignTask> signing;
   std::vector<RouteLog> log_routes;
   std::vector<LeaseNote> leases;  // of steps, as the batch changed them
-  std::vector<std::string> new_jobs, ended_jobs, notes;
+  std::vector<std::string> new_jobs, ended_jobs, forgotten_jobs, notes;
 };
 
 class QueueDriver {

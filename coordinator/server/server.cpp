@@ -43,6 +43,8 @@ struct Coordinator::Parts {
 
 namespace {
 
+constexpr int64_t kEventsOfAJob = 50;  // that was built for one target
+
 Result<SigningKey> load_key(const std::filesystem::path& data) {
   Result<SigningKey> key = SigningKey::load_or_create(data / "keys" / "signing.key");
   if (!key.ok()) return key.error().within("signing key");
@@ -50,11 +52,11 @@ Result<SigningKey> load_key(const std::filesystem::path& data) {
 }
 
 // What is long past goes before the queue is loaded.
-Status prune(Catalog& catalog) {
-  constexpr std::chrono::hours kKept{30 * 24};
-  const int64_t before_ns = (catalog.clock().wall_time() - kKept).count();
+Status prune(Catalog& catalog, const CoordinatorOptions& options) {
+  const int64_t before_ns = (catalog.clock().wall_time() - options.history).count();
   TRY([[maybe_unused]] const int64_t jobs,
-      prune_queue_history(catalog.database(), {.ended_before_ns = before_ns}));
+      prune_queue_history(catalog.database(),
+                          {before_ns, static_cast<int64_t>(options.ended_jobs_kept)}));
   TRY([[maybe_unused]] const int64_t rows, prune_history(catalog, before_ns));
   return {};
 }
@@ -82,7 +84,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   TRY(parts->reader, Catalog::open_reader(*parts->catalog));
   TRY(parts->writer, BlobWriter::open(*parts->catalog->local_blobs()));
   TRY(parts->store, make_sqlite_store(*parts->catalog));
-  CHECK_OK(prune(*parts->catalog));
+  CHECK_OK(prune(*parts->catalog, options));
   TRY(const SigningKey key, load_key(options.data));
   CHECK_OK(make_private_folder(options.data / "logs"));
   parts->logs = std::make_unique<LogStore>(options.data / "logs");
@@ -97,10 +99,16 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
       [bulk = parts->bulk.get()] { bulk->wake(); });
   CoreOptions core;
   core.sync_hold = options.sync_hold;
+  core.ended_jobs_kept = options.ended_jobs_kept;
+  core.ended_jobs_age = options.history;
   CHECK_OK(parts->control->open(core));
   Housekeeping rules;
+  rules.every = options.tidy_every;
   rules.watermarks.quota_bytes = options.quota_bytes;
-  parts->housekeeper = std::make_unique<Housekeeper>(*parts->catalog, *parts->reader,
+  rules.logs.age = rules.history = options.history;
+  rules.events = kEventsOfAJob * static_cast<int64_t>(options.ended_jobs_kept);
+  TRY(auto reader, Catalog::open_reader(*parts->catalog));
+  parts->housekeeper = std::make_unique<Housekeeper>(*parts->catalog, std::move(reader),
                                                      *parts->writer, *parts->logs, rules);
   Parts* running = parts.get();
   parts->bulk_thread = std::thread([running] { running->bulk->run(); });

@@ -27,6 +27,11 @@ struct CoordinatorOptions {
   // What its blobs may take; 0: as much as the disk has. Above nine tenths of it, or of the disk,
   // what nobody needs is collected (cache/gc.h).
   uint64_t quota_bytes = 0;
+  // What is remembered of jobs that have ended: so many, and they, their logs and events for so
+  // long.
+  size_t ended_jobs_kept = 20'000;
+  std::chrono::hours history{30 * 24};
+  std::chrono::milliseconds tidy_every{std::chrono::minutes(10)};  // see Housekeeper
 };
 
 class Coordinator {

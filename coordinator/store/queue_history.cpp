@@ -15,6 +15,10 @@ Result<int64_t> prune_queue_history(Database& database, const QueueHistory& keep
       database.execute("DELETE FROM queue_step WHERE state>=?1 AND job NOT IN "
                        "(SELECT number FROM queue_job) AND id<(SELECT max(id) FROM queue_step)",
                        static_cast<int>(StepState::done)));
+  TRY([[maybe_unused]] const int64_t keys,
+      database.execute("DELETE FROM action WHERE created_ns<?1 AND key NOT IN "
+                       "(SELECT key FROM result) AND key NOT IN (SELECT key FROM queue_step)",
+                       keep.ended_before_ns));
   CHECK_OK(transaction.commit());
   return jobs;
 }

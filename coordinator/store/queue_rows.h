@@ -91,6 +91,11 @@ struct UpdateJob {
   JobState state;
   int64_t ended_ns;
 };
+// A job that has ended is forgotten, with its targets and the steps that it made.
+struct ForgetJob {
+  uint64_t number;
+  std::vector<uint64_t> steps;
+};
 struct SaveTarget {
   uint64_t job;
   uint32_t index;  // its place in the job's request
@@ -128,8 +133,8 @@ struct AppendEvent {
   std::vector<NamedText> fields;
 };
 
-using RowChange = std::variant<InsertJob, UpdateJob, SaveTarget, SaveStep, SaveAttempt, SaveSku,
-                               RecordAction, CommitResult, AddEngine, AppendEvent>;
+using RowChange = std::variant<InsertJob, UpdateJob, ForgetJob, SaveTarget, SaveStep, SaveAttempt,
+                               SaveSku, RecordAction, CommitResult, AddEngine, AppendEvent>;
 
 // Everything, as it was committed.
 struct LoadedQueue {

@@ -69,6 +69,15 @@ class SqliteStore final : public QueueStore {
                number(job.state), job.ended_ns);
   }
 
+  // The newest step stays, so that its number is not used twice.
+  Status write(const ForgetJob& job) {
+    CHECK_OK(run("DELETE FROM queue_job WHERE number=?1", job.number));
+    for (const uint64_t step : job.steps)
+      CHECK_OK(
+          run("DELETE FROM queue_step WHERE id=?1 AND id<(SELECT max(id) FROM queue_step)", step));
+    return {};
+  }
+
   Status write(const SaveTarget& save) {
     const TargetRow& t = save.target;
     std::optional<int64_t> code;

@@ -1,6 +1,8 @@
 // Collection: what stays, what goes, and what is said about it.
 #include "cache/gc.h"
 
+#include <array>
+
 #include "cache/verify.h"
 #include "engine/base/signed_file.h"
 #include "tests/cache/support.h"
@@ -170,6 +172,21 @@ TEST_F(GcTest, AWholeStaysForAPartThatIsNeeded) {
   options.in_use = {content};
   EXPECT_TRUE(collect(options).dropped.empty());
   EXPECT_TRUE(there(content));
+}
+
+// What a client was just told to be there is about to be named by its submit.
+TEST_F(GcTest, KeepsWhatSomebodyWasToldToBeThere) {
+  const Digest told = add(1), nobodys = add(2);
+  pass(std::chrono::hours(48));
+  EXPECT_OK(lease_blobs(*catalog_, *catalog_, std::array{told}));
+  GcOptions options;
+  options.newest = 0;
+  EXPECT_EQ(collect(options).dropped.size(), 1u);
+  EXPECT_TRUE(there(told));
+  EXPECT_FALSE(there(nobodys));
+  clock_.now += kBlobLease;
+  EXPECT_EQ(collect(options).dropped.size(), 1u);
+  EXPECT_FALSE(there(told));
 }
 
 TEST_F(GcTest, CollectsNothingWhileTheFolderIsAway) {

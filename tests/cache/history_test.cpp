@@ -1,6 +1,8 @@
 // What of the past goes, and what must stay although it is old.
 #include "cache/gc.h"
 
+#include <array>
+
 #include "cache/completeness.h"
 #include "cache/memory_blob_store.h"
 #include "cache/verify.h"
@@ -40,6 +42,19 @@ TEST_F(HistoryTest, OldEventsGo) {
   EXPECT_EQ(VALUE(prune_history(*catalog_, 3)), 2);
   EXPECT_EQ(VALUE(catalog_->events().list("j1", 0, 10)).at(0).time_ns, 3);
   EXPECT_EQ(VALUE(catalog_->events().append({0, "j1", 5, "made", "{}"})), 5) << "no number twice";
+}
+
+TEST_F(HistoryTest, OfManyEventsTheNewestStay) {
+  for (int i = 0; i < 2500; ++i) EXPECT_OK(catalog_->events().append({0, "j1", 5, "made", "{}"}));
+  EXPECT_EQ(VALUE(prune_history(*catalog_, 0, 100)), 2400);
+  EXPECT_EQ(VALUE(catalog_->events().list("j1", 0, 1000)).size(), 100u);
+}
+
+TEST_F(HistoryTest, EndedLeasesGo) {
+  const Digest told = blob("told");
+  EXPECT_OK(lease_blobs(*catalog_, *catalog_, std::array{told}));
+  EXPECT_EQ(VALUE(prune_history(*catalog_, clock_.now.count())), 0);
+  EXPECT_EQ(VALUE(prune_history(*catalog_, (clock_.now + kBlobLease).count() + 1)), 1);
 }
 
 TEST_F(HistoryTest, LostResultsGoButNotTheNewestGeneration) {

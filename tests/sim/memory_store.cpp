@@ -82,6 +82,20 @@ void MemoryStore::write(const UpdateJob& update) {
   job.ended_ns = update.ended_ns;
 }
 
+void MemoryStore::write(const ForgetJob& forget) {
+  const auto job = committed_.jobs.find(forget.number);
+  if (job == committed_.jobs.end())
+    return broken(job_id(forget.number) + " was forgotten and is not stored");
+  if (!is_end(job->second.state)) broken(job_id(forget.number) + " was forgotten before its end");
+  committed_.jobs.erase(job);
+  for (const uint64_t step : forget.steps) {
+    const auto made = committed_.steps.find(step);
+    if (made != committed_.steps.end() && !is_end(made->second.state))
+      broken("step " + std::to_string(step) + " was forgotten before its end");
+    committed_.steps.erase(step);
+  }
+}
+
 void MemoryStore::write(const SaveTarget& save) {
   if (!committed_.jobs.count(save.job))
     return broken(job_id(save.job) + ": a target of a job that is not stored");

@@ -42,6 +42,7 @@ class MemoryStore final : public QueueStore {
   };
   void write(const InsertJob& insert);
   void write(const UpdateJob& job);
+  void write(const ForgetJob& job);
   void write(const SaveTarget& save);
   void write(const SaveStep& save);
   void write(const SaveAttempt& save);

@@ -92,6 +92,64 @@ TEST_F(JobsTest, AnEndedTargetEndsItsJob) {
   EXPECT_EQ(jobs.ids_of(true), std::vector<std::string>{"j1"});
 }
 
+// Submits and cancels; the time passes.
+struct ForgettingTest : JobsTest {
+  void end(uint64_t id) {
+    submit(id);
+    replies([&](Turn& turn) {
+      targets.cancel({id, 0}, turn);
+      jobs.update(id, turn);
+    });
+    now.wall += seconds(1);
+  }
+  std::vector<RowChange> forgotten() {
+    Effects effects;
+    Turn turn(now, effects);
+    jobs.forget_old(turn);
+    EXPECT_EQ(effects.forgotten_jobs.size(), effects.rows.size());
+    return effects.rows;
+  }
+};
+
+TEST_F(ForgettingTest, OfManyEndedJobsTheNewestAreRemembered) {
+  options.ended_jobs_kept = 2;
+  for (uint64_t id : {1, 2, 3}) end(id);
+  submit(4);  // goes on
+  const std::vector<RowChange> rows = forgotten();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(std::get<ForgetJob>(rows[0]).number, 1u);
+  EXPECT_EQ(jobs.ids_of(true), (std::vector<std::string>{"j2", "j3"}));
+  EXPECT_EQ(jobs.ids_of(false), std::vector<std::string>{"j4"});
+  EXPECT_TRUE(forgotten().empty());
+}
+
+TEST_F(ForgettingTest, OldOnesGoAndTheNewestNumberStays) {
+  options.ended_jobs_age = std::chrono::hours(1);
+  for (uint64_t id : {1, 2, 3}) end(id);
+  now.wall += std::chrono::hours(2);
+  EXPECT_EQ(forgotten().size(), 2u);
+  EXPECT_EQ(jobs.ids_of(true), std::vector<std::string>{"j3"});
+  EXPECT_TRUE(submit(1).empty()) << "a request that is not remembered makes a new job";
+  EXPECT_NE(jobs.find("j4"), nullptr);
+}
+
+TEST_F(ForgettingTest, AJobStaysWhileAStepOfItGoesOn) {
+  options.ended_jobs_kept = 1;
+  submit(1);
+  replies([&](Turn& turn) {
+    const Digest key = targets.target({1, 0}).keys.engine;
+    targets.looked_up({{1, 0, StepKind::sign, 0}, key, std::nullopt, 1}, turn);
+    const Lookup next = turn.out.lookups.back();
+    targets.looked_up({next.token, next.key, std::nullopt, 1}, turn);
+    ASSERT_NE(targets.target({1, 0}).step, 0u);
+    targets.cancel({1, 0}, turn);  // others have joined the step
+    jobs.update(1, turn);
+  });
+  for (uint64_t id : {2, 3}) end(id);
+  EXPECT_EQ(forgotten().size(), 1u);
+  EXPECT_EQ(jobs.ids_of(true), (std::vector<std::string>{"j1", "j3"}));
+}
+
 TEST_F(JobsTest, NamesThatAreNoJobsAreNotFound) {
   submit(1);
   EXPECT_EQ(jobs.find("j2"), nullptr);

@@ -18,22 +18,22 @@ class HousekeeperTest : public testing::Test {
     CatalogOptions options;
     options.clock = &clock_;
     catalog_ = must(Catalog::open(folder_.path / "data", options));
-    reader_ = must(Catalog::open_reader(*catalog_));
     writer_ = must(BlobWriter::open(*catalog_->local_blobs()));
     store_ = must(make_sqlite_store(*catalog_));
   }
   Digest put(char c) { return must(catalog_->blobs().put(as_bytes(Bytes(200'000, c)))); }
   bool there(const Digest& blob) { return must(has_blob(catalog_->blobs(), blob)); }
+  std::unique_ptr<Catalog> reader() { return must(Catalog::open_reader(*catalog_)); }
   Status tidy(uint64_t quota_bytes) {
     Housekeeping rules;
     rules.every = std::chrono::hours(1);  // not by itself
     rules.watermarks.quota_bytes = quota_bytes;
-    return Housekeeper(*catalog_, *reader_, *writer_, logs_, rules).tidy();
+    return Housekeeper(*catalog_, reader(), *writer_, logs_, rules).tidy();
   }
 
   TemporaryFolder folder_;
   StillClock clock_;
-  std::unique_ptr<Catalog> catalog_, reader_;
+  std::unique_ptr<Catalog> catalog_;
   std::unique_ptr<BlobWriter> writer_;
   std::unique_ptr<QueueStore> store_;
   LogStore logs_{folder_.path};
@@ -65,7 +65,7 @@ TEST_F(HousekeeperTest, ForgottenUploadsAndOldEvidenceGo) {
 
 TEST_F(HousekeeperTest, EndsAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
-  { const Housekeeper keeper(*catalog_, *reader_, *writer_, logs_, {}); }
+  { const Housekeeper keeper(*catalog_, reader(), *writer_, logs_, {}); }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 

@@ -120,6 +120,18 @@ TEST(LogStore, AnEndedStepMaySayItsLastLinesAndIsThenForgotten) {
   EXPECT_EQ(read_all(logs, "j1", 100), "[s] one\n[s] two\n");  // the job's own log stays
 }
 
+TEST(LogStore, AForgottenJobsLogGoes) {
+  const TemporaryFolder folder;
+  LogStore logs(folder.path);
+  logs.route(1, "j1", "s");
+  logs.lease(1, 1);
+  ASSERT_TRUE(logs.append({"j1", 1, 1}, 0, "one\n").ok());
+  logs.end_job("j1");
+  logs.forget_job("j1");
+  EXPECT_EQ(logs.read("j1", 0, 100).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(std::filesystem::exists(folder.path / "j1.0"));
+}
+
 TEST(LogStore, LogsOfEndedJobsGoByAgeAndNumber) {
   const TemporaryFolder folder;
   LogStore logs(folder.path);
