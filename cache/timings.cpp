@@ -107,6 +107,16 @@ Result<std::vector<std::pair<Digest, int64_t>>> Timings::devices() {
   }
 }
 
+Result<int64_t> Timings::clear(const Digest& device) {
+  TRY(Transaction transaction, Transaction::begin(database_));
+  TRY(const int64_t rows, database_.execute("DELETE FROM timing WHERE device=?1", device));
+  CHECK_OK(database_.execute(
+      "DELETE FROM timing_key WHERE digest NOT IN (SELECT device FROM timing) AND digest NOT IN "
+      "(SELECT problem FROM timing)"));
+  CHECK_OK(transaction.commit());
+  return rows;
+}
+
 Result<std::optional<NearestTimingKey>> Timings::nearest(const ActionKey& key) {
   std::optional<NearestTimingKey> best;
   TRY(Statement row,

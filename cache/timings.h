@@ -57,6 +57,9 @@ class Timings {
   // The devices that have rows, with their number.
   Result<std::vector<std::pair<Digest, int64_t>>> devices();
 
+  // Drops all rows of the device, and the keys that no row has any more. Says how many rows went.
+  Result<int64_t> clear(const Digest& device);
+
   // The recorded key of the same kind that differs in the fewest fields; nothing when there is
   // none.
   Result<std::optional<NearestTimingKey>> nearest(const ActionKey& key);

@@ -122,6 +122,22 @@ CODEC(ListSkus, ListSkus) {}
 
 CODEC(ListWorkers, ListWorkers) {}
 
+CODEC(AskCatalog, AskCatalog) {
+  FIELD(action, Action);
+  FIELD(words, Words);
+  FIELD(options, Options);
+}
+
+CODEC(OrderCatalog, OrderCatalog) {
+  FIELD(action, Action);
+  FIELD(words, Words);
+  FIELD(options, Options);
+}
+
+CODEC(CatalogAnswer, CatalogAnswer) {
+  FIELD(json, Json);
+}
+
 // ---- the workers' protocol
 
 CODEC(Running, WorkerState::Running) {

@@ -243,4 +243,23 @@ struct SyncReply {
   bool operator==(const SyncReply&) const = default;
 };
 
+// A question to the catalog that changes nothing, and an order that changes it; which ones there
+// are says coordinator/catalog/catalog_actions.h. A long one is answered when it is done.
+struct AskCatalog {
+  std::string action;
+  std::vector<std::string> words;
+  std::string options;  // a JSON object, or ""
+  bool operator==(const AskCatalog&) const = default;
+};
+struct OrderCatalog {
+  std::string action;
+  std::vector<std::string> words;
+  std::string options;
+  bool operator==(const OrderCatalog&) const = default;
+};
+struct CatalogAnswer {
+  std::string json;
+  bool operator==(const CatalogAnswer&) const = default;
+};
+
 }  // namespace enginery

@@ -56,6 +56,9 @@ struct Envelope {
     timingList @43 :TimingList;              # a reply
     putTimings @44 :PutTimings;              # bulk socket; answered by putTimingsReply
     putTimingsReply @45 :PutTimingsReply;    # a reply
+    askCatalog @46 :AskCatalog;              # control socket; answered by catalogAnswer
+    orderCatalog @47 :OrderCatalog;          # control socket; answered by catalogAnswer
+    catalogAnswer @48 :CatalogAnswer;        # a reply
   }
 }
 
@@ -186,6 +189,24 @@ struct WorkerList {
 struct DrainWorker {
   worker @0 :Text;                 # its name
   exit @1 :Bool;                   # and end its process once it is idle
+}
+
+# A question to the catalog that changes nothing.
+struct AskCatalog {
+  action @0 :Text;                 # "ls", "show", "verify", "timing-ls", ...
+  words @1 :List(Text);            # what it is about
+  options @2 :Text;                # a JSON object; "": none
+}
+
+# The same for what changes the catalog: "pin", "tag", "gc", "timing-import", ...
+struct OrderCatalog {
+  action @0 :Text;                 # what to do
+  words @1 :List(Text);            # with what
+  options @2 :Text;                # a JSON object; "": none
+}
+
+struct CatalogAnswer {
+  json @0 :Text;                   # a document with a field "schema"
 }
 
 # What a worker is doing, in its own words.

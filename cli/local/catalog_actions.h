@@ -1,15 +1,14 @@
-// What `enginery catalog ACTION` does, one function for each action.
+// What `enginery catalog ACTION` and `enginery cache ... ACTION` do, one function for each action:
+// asks through the door, and prints the document or a text made of it.
 //
-// Where: between the verb, which opens the catalog, and cache/. Threads: one at a time, as the
-// Catalog.
+// Where: between the verbs and coordinator/catalog. Threads: one at a time.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cache/catalog.h"
-#include "cli/output/console.h"
+#include "cli/local/catalog_door.h"
 #include "cli/output/exit_code.h"
 
 namespace enginery {
@@ -18,7 +17,7 @@ struct CatalogArguments {
   std::vector<std::string> words;  // after the action
   std::string target;              // --target: a SKU or `this`
   std::string reason;              // --reason of a pin
-  std::optional<int64_t> limit;    // ls: most engines listed
+  std::optional<int64_t> limit;    // most engines or timings listed
   std::optional<int64_t> rehash;   // verify: most blobs hashed again; nothing: all
   bool repair = false, json = false;
   std::optional<int64_t> keep,
@@ -27,24 +26,36 @@ struct CatalogArguments {
 };
 
 // Each prints what it did and returns the exit code. Errors: usage (too many or too few words),
-// not_found (no such engine or key).
+// not_found (no such engine or key), and as the door.
+using CatalogVerb = Result<ExitCode>(const CatalogDoor& door, const CatalogArguments& arguments,
+                                     Console& console);
 
 // [NAME]: engines, newest first, and their tags.
-Result<ExitCode> catalog_ls(Catalog& catalog, const CatalogArguments& arguments, Console& console);
+CatalogVerb catalog_ls;
 // ENGINE|KEY: an engine with the fields of its key, or a key with its result.
-Result<ExitCode> catalog_show(Catalog& catalog, const CatalogArguments& arguments,
-                              Console& console);
+CatalogVerb catalog_show;
 // Checks database, references and the bytes of blobs; exit code `failed` where something is wrong.
-Result<ExitCode> catalog_verify(Catalog& catalog, const CatalogArguments& arguments,
-                                Console& console);
+CatalogVerb catalog_verify;
 // ENGINE: keeps it from garbage collection; unpin takes that back.
-Result<ExitCode> catalog_pin(Catalog& catalog, const CatalogArguments& arguments, Console& console);
-Result<ExitCode> catalog_unpin(Catalog& catalog, const CatalogArguments& arguments,
-                               Console& console);
+CatalogVerb catalog_pin, catalog_unpin;
 // ENGINE TAG: `fetch NAME@TAG` finds it.
-Result<ExitCode> catalog_tag(Catalog& catalog, const CatalogArguments& arguments, Console& console);
-
+CatalogVerb catalog_tag;
 // Removes what nobody needs: cache/gc.h.
-Result<ExitCode> catalog_gc(Catalog& catalog, const CatalogArguments& arguments, Console& console);
+CatalogVerb catalog_gc;
+
+// FILE [ENGINE...]: engines with their keys, results and tags as one signed file; FILE: into the
+// catalog again. Errors: untrusted (the file was changed, or its signer is not trusted here).
+CatalogVerb catalog_export, catalog_import;
+
+// Timings: the devices; those of a problem; to a file and from one; away with them.
+CatalogVerb timing_ls, timing_query, timing_export, timing_import, timing_clear;
+
+// The SKUs of which an engine is looked for, as an action's options: the one that is asked for,
+// else those that this machine runs, the best first.
+Result<Json> sku_options(const CatalogArguments& arguments);
+
+// usage, with the shape, when there are fewer or more words.
+Status words_between(const CatalogArguments& arguments, size_t min, size_t max,
+                     std::string_view shape);
 
 }  // namespace enginery

@@ -1,6 +1,5 @@
 // catalog: what was built here, and what is kept of it.
 #include "cli/local/catalog_actions.h"
-#include "cli/local/local_catalog.h"
 #include "cli/options/did_you_mean.h"
 #include "cli/verbs/verbs.h"
 
@@ -9,24 +8,25 @@ namespace {
 
 struct Action {
   std::string name;
-  Result<ExitCode> (*act)(Catalog&, const CatalogArguments&, Console&);
+  CatalogVerb* act;
 };
 
 std::vector<Action> actions() {
-  return {{"ls", catalog_ls},   {"show", catalog_show},   {"verify", catalog_verify},
-          {"pin", catalog_pin}, {"unpin", catalog_unpin}, {"tag", catalog_tag},
-          {"gc", catalog_gc}};
+  return {{"ls", catalog_ls},   {"show", catalog_show},     {"verify", catalog_verify},
+          {"pin", catalog_pin}, {"unpin", catalog_unpin},   {"tag", catalog_tag},
+          {"gc", catalog_gc},   {"export", catalog_export}, {"import", catalog_import}};
 }
 
 class CatalogCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("ACTION", action_, "ls, show, verify, pin, unpin, tag or gc");
+    options.positional("ACTION", action_,
+                       "ls, show, verify, pin, unpin, tag, gc, export or import");
     options.positionals("ARGUMENT", arguments_.words, "what the action works on",
                         Presence::optional);
-    options.text(
-        "--target", arguments_.target, "SKU",
-        "show, pin, unpin, tag: the engine of this SKU (default: the best that this machine runs)");
+    options.text("--target", arguments_.target, "SKU",
+                 "show, pin, unpin, tag, export: the engine of this SKU (default: the best that "
+                 "this machine runs)");
     options.number("-n,--limit", arguments_.limit, {1, 1'000'000}, "N",
                    "ls: list at most N (default: 1000)");
     options.number("--rehash", arguments_.rehash, {0, INT64_MAX}, "N",
@@ -40,7 +40,7 @@ class CatalogCommand final : public Command {
     options.number("--grace", arguments_.grace_hours, {0, 1'000'000}, "HOURS",
                    "gc: nothing younger goes (default: 24)");
     options.flag("--json", arguments_.json, "print JSON (enginery.catalog/1 and others)");
-    place_.declare(options);
+    where_.declare(options);
     options.about(
         "  catalog ls [NAME]            engines, newest first\n"
         "  catalog show ENGINE|KEY      one engine with the fields of its key, or a key with its "
@@ -51,8 +51,15 @@ class CatalogCommand final : public Command {
         "  catalog tag ENGINE TAG       ENGINE is a name or sha256: and at least 8 hex digits; "
         "fetch finds it as NAME@TAG\n"
         "  catalog gc [--dry-run]       remove what is neither pinned, tagged, among the newest "
-        "nor "
-        "needed by a running job; says what would have to be made again");
+        "nor needed by a running job; says what would have to be made again\n"
+        "  catalog export FILE [ENGINE...]  engines (all, or those named) with keys, results and "
+        "tags in one file, signed with the user's key\n"
+        "  catalog import FILE          such a file into this catalog, if its signer is trusted "
+        "here "
+        "(enginery keys trust)\n\n"
+        "With --coordinator (or ENGINERY_COORDINATOR, or the configuration) it is that "
+        "coordinator's "
+        "catalog.");
   }
 
   Result<ExitCode> run(Session& session) override {
@@ -60,15 +67,15 @@ class CatalogCommand final : public Command {
     for (const Action& action : actions()) {
       names.push_back(action.name);
       if (action.name != action_) continue;
-      TRY(const auto catalog, open_existing_catalog(place_));
-      return action.act(*catalog, arguments_, session.console);
+      TRY(const CatalogDoor door, open_door(where_));
+      return action.act(door, arguments_, session.console);
     }
     return Error{ErrorCode::usage, "unknown action '" + action_ + "'" +
                                        did_you_mean(action_, names) + " (enginery catalog --help)"};
   }
 
  private:
-  CatalogPlace place_;
+  CatalogOptionsOfVerb where_;
   CatalogArguments arguments_;
   std::string action_;
 };

@@ -162,6 +162,19 @@ Result<std::vector<MissView>> Client::why_miss(const std::string& subject) {
   return std::move(reply.misses);
 }
 
+// An examination reads every blob, and a collection may remove many.
+constexpr std::chrono::hours kLongestCatalogCall{6};
+
+Result<std::string> Client::ask_catalog(const AskCatalog& question) {
+  TRY(CatalogAnswer answer, call(question, kLongestCatalogCall));
+  return std::move(answer.json);
+}
+
+Result<std::string> Client::order_catalog(const OrderCatalog& order) {
+  TRY(CatalogAnswer answer, call(order, kLongestCatalogCall));
+  return std::move(answer.json);
+}
+
 Result<std::vector<SkuView>> Client::skus() {
   TRY(SkuList list, call(ListSkus{}));
   return std::move(list.skus);

@@ -61,6 +61,10 @@ class Client {
   Result<std::vector<EngineView>> find_engines(const FindEngines& request);
   Result<std::vector<MissView>> why_miss(const std::string& subject);
 
+  // The document that answers; an order may take as long as it needs.
+  Result<std::string> ask_catalog(const AskCatalog& question);
+  Result<std::string> order_catalog(const OrderCatalog& order);
+
   Result<std::vector<SkuView>> skus();
   Result<std::vector<WorkerView>> workers();
   Status drain(const std::string& worker, bool exit);

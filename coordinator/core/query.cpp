@@ -33,6 +33,8 @@ struct EventHandler::RequestDispatch {
   void operator()(const Hello&) { refuse(); }
   void operator()(const FindEngines&) { refuse(); }
   void operator()(const WhyMiss&) { refuse(); }
+  void operator()(const AskCatalog&) { refuse(); }
+  void operator()(const OrderCatalog&) { refuse(); }
 
   template <typename Other>
     requires(!ControlRequest<Other>)

@@ -33,8 +33,11 @@ ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore&
 
 Status ControlServer::open(const CoreOptions& options) {
   TRY(driver_, QueueDriver::open(store_, catalog_.clock(), options));
-  TRY(auto reader, Catalog::open_reader(catalog_));
-  questions_ = std::make_unique<CatalogReader>(std::move(reader), [this] { wake_.ring(); });
+  for (auto* thread : {&questions_, &long_questions_}) {
+    TRY(auto reader, Catalog::open_reader(catalog_));
+    *thread =
+        std::make_unique<CatalogReader>(catalog_, std::move(reader), [this] { wake_.ring(); });
+  }
   for (const std::string& job : driver_->core().job_ids(false)) logs_.open_job(job);
   for (const std::string& job : driver_->core().job_ids(true)) logs_.end_job(job);
   deliver(driver_->flush());
@@ -58,7 +61,8 @@ void ControlServer::run() {
     socket_.wait(longest_wait(), wake_);
     wake_.clear();
     for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
-    for (Reply& answer : questions_->take()) reply(answer.to, std::move(answer.body));
+    for (CatalogReader* thread : {questions_.get(), long_questions_.get()})
+      for (Reply& answer : thread->take()) reply(answer.to, std::move(answer.body));
     for (int taken = 0; taken < kMaxBatch; ++taken) {
       std::optional<Incoming> in = socket_.receive();
       if (!in) break;
@@ -77,8 +81,13 @@ struct ControlServer::Dispatch {
   Incoming& in;
 
   void operator()(const Hello& hello) { server.hello(in, hello); }
-  void operator()(const FindEngines& find) { ask(find, find.name); }
-  void operator()(const WhyMiss& why) { ask(why, why.subject); }
+  void operator()(const FindEngines& find) { ask(*server.questions_, find, find.name); }
+  void operator()(const WhyMiss& why) { ask(*server.questions_, why, why.subject); }
+  void operator()(const AskCatalog& question) {
+    const bool is_short = kind_of_action(question.action) == CatalogActionKind::question;
+    ask(is_short ? *server.questions_ : *server.long_questions_, question, "");
+  }
+  void operator()(const OrderCatalog& order) { ask(*server.long_questions_, order, ""); }
   template <typename Other>
   void operator()(const Other&) {
     server.feed_request(std::move(in));
@@ -86,9 +95,9 @@ struct ControlServer::Dispatch {
 
  private:
   template <typename Question>
-  void ask(const Question& question, const std::string& job) {
+  void ask(CatalogReader& thread, const Question& question, const std::string& job) {
     const ReplyTo to{in.route, in.message.envelope.request};
-    if (!server.questions_->post({to, question, server.driver_->core().view(job)}))
+    if (!thread.post({to, question, server.driver_->core().view(job)}))
       log_debug("a question to the catalog was dropped: too many wait");
   }
 };
@@ -165,6 +174,7 @@ void ControlServer::deliver(Outbox outbox) {
     if (lease.ended) logs_.end_step(lease.step);
   }
   for (const std::string& job : outbox.ended_jobs) logs_.end_job(job);
+  for (const std::string& job : outbox.forgotten_jobs) logs_.forget_job(job);
   if (!outbox.ended_jobs.empty()) changed_();
   for (const SignTask& task : outbox.signing) signer_.post(task);
   for (Reply& answer : outbox.replies) reply(answer.to, std::move(answer.body));

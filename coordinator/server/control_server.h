@@ -59,7 +59,7 @@ class ControlServer {
   std::unique_ptr<QueueDriver> driver_;
   Wake wake_;
   std::atomic<bool> stop_ = false;
-  std::unique_ptr<CatalogReader> questions_;
+  std::unique_ptr<CatalogReader> questions_, long_questions_;
   Signer signer_;  // after the wake, as questions_: their threads ring it
 };
 

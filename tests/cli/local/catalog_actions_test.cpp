@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output/json_output.h"
+#include "engine/base/file.h"
+#include "engine/base/signed_file.h"
 #include "tests/cli/fake_console.h"
 #include "tests/cli/temporary_home.h"
 
@@ -49,10 +51,11 @@ class CatalogActions : public testing::Test {
     return row.digest;
   }
 
-  using Act = Result<ExitCode> (*)(Catalog&, const CatalogArguments&, Console&);
+  using Act = CatalogVerb*;
+  CatalogDoor door() { return door_to(*catalog_, *catalog_); }
   std::string printed(Act act, CatalogArguments arguments) {
     FakeConsole fake;
-    const auto code = act(*catalog_, arguments, fake.console());
+    const auto code = act(door(), arguments, fake.console());
     EXPECT_TRUE(code.ok()) << code.error().message;
     return fake.out();
   }
@@ -62,7 +65,7 @@ class CatalogActions : public testing::Test {
   }
   ErrorCode error(Act act, CatalogArguments arguments) {
     FakeConsole fake;
-    const auto code = act(*catalog_, arguments, fake.console());
+    const auto code = act(door(), arguments, fake.console());
     return code.ok() ? ErrorCode::internal : code.error().code;
   }
 
@@ -128,13 +131,13 @@ TEST_F(CatalogActions, APinIsKeptWithItsReasonUntilItIsTakenBack) {
 
 TEST_F(CatalogActions, VerifyOfADamagedBlobIsAFailureThatNamesIt) {
   FakeConsole clean;
-  EXPECT_EQ(*catalog_verify(*catalog_, {}, clean.console()), ExitCode::ok);
+  EXPECT_EQ(*catalog_verify(door(), {}, clean.console()), ExitCode::ok);
   EXPECT_NE(clean.out().find(": clean\n"), std::string::npos) << clean.out();
   ASSERT_TRUE(catalog_->blobs().remove(h200_).ok());
   FakeConsole broken;
   CatalogArguments arguments;
   arguments.json = true;
-  EXPECT_EQ(*catalog_verify(*catalog_, arguments, broken.console()), ExitCode::failed);
+  EXPECT_EQ(*catalog_verify(door(), arguments, broken.console()), ExitCode::failed);
   EXPECT_EQ(Json::parse(broken.out())["clean"], false);
   EXPECT_NE(broken.out().find(h200_.text().substr(7)), std::string::npos) << broken.out();
 }
@@ -154,14 +157,17 @@ TEST_F(CatalogActions, GcSaysWhatItWouldFreeAndThenFreesIt) {
   arguments.grace_hours = 0;
   arguments.dry_run = true;
   const Json nothing = json(catalog_gc, arguments);  // small and young
-  EXPECT_EQ(nothing["schema"], "enginery.catalog.gc/1");
-  EXPECT_EQ(nothing["blobs"], 2);
+  EXPECT_EQ(nothing["schema"], "enginery.gc/1");
+  EXPECT_EQ(nothing["blobs_before"], 2);
+  EXPECT_EQ(nothing["freed_bytes"], 0);
   EXPECT_TRUE(nothing["dropped"].empty());
   const Bytes large(200'000, 'x');
   EXPECT_TRUE(catalog_->blobs().put(as_bytes(large)).ok());
   const Json planned = json(catalog_gc, arguments);
   EXPECT_EQ(planned["dry_run"], true);
-  EXPECT_EQ(planned["bytes_freed"], 200'000);
+  EXPECT_EQ(planned["freed_bytes"], 200'000);
+  EXPECT_EQ(planned["kept_bytes"], nothing["kept_bytes"]);
+  EXPECT_EQ(planned["blobs"], 1);
   ASSERT_EQ(planned["dropped"].size(), 1u);
   EXPECT_EQ(planned["dropped"][0]["blob"], sha256(large).text());
   EXPECT_EQ(printed(catalog_gc, arguments).substr(0, 10), "would free");
@@ -170,6 +176,84 @@ TEST_F(CatalogActions, GcSaysWhatItWouldFreeAndThenFreesIt) {
   EXPECT_FALSE(*has_blob(catalog_->blobs(), sha256(large)));
   arguments.words = {"net"};
   EXPECT_EQ(error(catalog_gc, arguments), ErrorCode::usage);
+}
+
+TEST_F(CatalogActions, TimingsTravelInAFile) {
+  ActionKey device("timing-device", "local"), problem("timing-problem", "local");
+  device.add("sku", "p4").add("device", "Tesla P4");
+  problem.add("problem", "conv 3x3");
+  for (const ActionKey& key : {device, problem})
+    ASSERT_TRUE(catalog_->timings().record_key(key).ok());
+  const TimingRow row{device.digest(), problem.digest(), "direct", R"({"median_us":12.5})", 7};
+  ASSERT_TRUE(catalog_->timings().put({&row, 1}).ok());
+  EXPECT_NE(printed(timing_ls, {}).find("Tesla P4"), std::string::npos);
+  EXPECT_NE(printed(timing_query, {{"3x3"}}).find("12.50"), std::string::npos);
+  EXPECT_TRUE(json(timing_query, {{"gemm"}})["timings"].empty());
+  const std::string file = (home_.path() / "timings.json").string();
+  EXPECT_EQ(json(timing_export, {{file}})["rows"], 1);
+  EXPECT_EQ(json(timing_clear, {})["removed"], 1);
+  EXPECT_TRUE(json(timing_ls, {})["devices"].empty());
+  EXPECT_EQ(json(timing_import, {{file}})["stored"], 1);
+  EXPECT_EQ(json(timing_import, {{file}})["stored"], 0) << "nothing there is newer";
+  EXPECT_EQ(json(timing_ls, {})["devices"][0]["sku"], "p4");
+  EXPECT_EQ(error(timing_import, {{(home_.path() / "catalog" / "catalog.db").string()}}),
+            ErrorCode::corrupt_data);
+}
+
+// Another site: another catalog, and the same keys, which TemporaryHome gives both.
+class CatalogBundles : public CatalogActions {
+ protected:
+  CatalogBundles() : other_(std::move(*Catalog::open(home_.path() / "other"))) {}
+  ErrorCode import_error() {
+    FakeConsole fake;
+    const auto code = catalog_import(door_to(*other_, *other_), {{file_}}, fake.console());
+    return code.ok() ? ErrorCode::internal : code.error().code;
+  }
+
+  std::unique_ptr<Catalog> other_;
+  const std::string file_ = (home_.path() / "bundle").string();
+};
+
+TEST_F(CatalogBundles, AnEngineArrivesWithItsKeyItsResultAndItsTags) {
+  ASSERT_EQ(json(catalog_tag, {{p4_.text(), "prod"}})["tag"], "prod");
+  EXPECT_EQ(json(catalog_export, {{file_, p4_.text()}})["engines"], 1);
+  for (int again = 0; again < 2; ++again) {
+    FakeConsole fake;
+    const auto code = catalog_import(door_to(*other_, *other_), {{file_}}, fake.console());
+    ASSERT_TRUE(code.ok()) << code.error().message;
+  }
+  const auto found = other_->engines().tagged("net", "prod", "p4");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->digest, p4_);
+  EXPECT_EQ(found->latency_ms, 4.5);
+  const auto result = other_->results().lookup(key_.digest());
+  ASSERT_TRUE(result.ok() && *result);
+  EXPECT_EQ((*result)->generation, 1);
+  EXPECT_EQ((*result)->outputs.at(0).digest, p4_);
+  EXPECT_EQ(*other_->blobs().get(p4_), "engine for p4");
+}
+
+TEST_F(CatalogBundles, AChangedCutOrStrangeFileIsRefusedAndLeavesNothing) {
+  EXPECT_EQ(json(catalog_export, {{file_, p4_.text()}})["engines"], 1);
+  const Bytes whole = *read_file(file_);
+  Bytes changed = whole;
+  changed[whole.size() / 2] ^= 1;
+  for (const Bytes& bytes :
+       {changed, whole.substr(0, whole.size() - 1), whole + "x", Bytes("nothing")}) {
+    ASSERT_TRUE(write_file(file_, bytes).ok());
+    EXPECT_EQ(import_error(), ErrorCode::untrusted);
+  }
+  EXPECT_TRUE(other_->engines().list("", 10)->empty());
+  EXPECT_FALSE(*has_blob(other_->blobs(), p4_));
+}
+
+TEST_F(CatalogBundles, AStrangersFileIsRefused) {
+  EXPECT_EQ(json(catalog_export, {{file_, p4_.text()}})["engines"], 1);
+  const Bytes whole = *read_file(file_);
+  const Bytes body = whole.substr(0, whole.size() - kSignatureTrailerBytes);
+  ASSERT_TRUE(
+      write_file(file_, body + signature_trailer(sha256(body), SigningKey::generate())).ok());
+  EXPECT_EQ(import_error(), ErrorCode::untrusted);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct CatalogReaderTest : testing::Test {
   std::mutex mutex;
   std::condition_variable changed;
   int done = 0;
-  CatalogReader reader{must(Catalog::open_reader(*catalog)), [this] {
+  CatalogReader reader{*catalog, must(Catalog::open_reader(*catalog)), [this] {
                          {
                            const std::lock_guard lock(mutex);
                            ++done;

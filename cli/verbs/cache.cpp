@@ -1,0 +1,74 @@
+// cache: what builds have measured, and carrying it from one catalog to another.
+#include "cli/local/catalog_actions.h"
+#include "cli/options/did_you_mean.h"
+#include "cli/verbs/verbs.h"
+
+namespace enginery {
+namespace {
+
+struct CacheAction {
+  std::string name;
+  CatalogVerb* act;
+};
+
+std::vector<CacheAction> timing_actions() {
+  return {{"ls", timing_ls},
+          {"query", timing_query},
+          {"export", timing_export},
+          {"import", timing_import},
+          {"clear", timing_clear}};
+}
+
+class CacheCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("CACHE", cache_, "timing");
+    options.positional("ACTION", action_, "ls, query, export, import or clear");
+    options.positionals("ARGUMENT", arguments_.words, "what the action works on",
+                        Presence::optional);
+    options.text("--target", arguments_.target, "SKU", "only what was measured on this SKU");
+    options.number("-n,--limit", arguments_.limit, {1, 10'000}, "N",
+                   "query: at most N timings (default: 50)");
+    options.flag("--json", arguments_.json, "print JSON (enginery.cache.timing/1 and others)");
+    where_.declare(options);
+    options.about(
+        "  cache timing ls              the devices that were measured on, with the number of "
+        "timings\n"
+        "  cache timing query TEXT      the timings of problems that contain the text\n"
+        "  cache timing export FILE     all of them into a file, for another catalog\n"
+        "  cache timing import FILE     what is newer there than here\n"
+        "  cache timing clear           away with them: the next build measures anew\n\n"
+        "With --coordinator (or ENGINERY_COORDINATOR, or the configuration) it is that "
+        "coordinator's "
+        "catalog. One build's own file is `build --timing-cache FILE`.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    if (cache_ != "timing")
+      return Error{ErrorCode::usage, "unknown cache '" + cache_ + "'" +
+                                         did_you_mean(cache_, {"timing"}) +
+                                         " (enginery cache --help)"};
+    std::vector<std::string> names;
+    for (const CacheAction& action : timing_actions()) {
+      names.push_back(action.name);
+      if (action.name != action_) continue;
+      TRY(const CatalogDoor door, open_door(where_));
+      return action.act(door, arguments_, session.console);
+    }
+    return Error{ErrorCode::usage, "unknown action '" + action_ + "'" +
+                                       did_you_mean(action_, names) + " (enginery cache --help)"};
+  }
+
+ private:
+  CatalogOptionsOfVerb where_;
+  CatalogArguments arguments_;
+  std::string cache_, action_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_cache() {
+  return std::make_unique<CacheCommand>();
+}
+
+}  // namespace enginery

@@ -1,0 +1,117 @@
+// The actions on engines: ls, show, pin, unpin, tag.
+#include <nlohmann/json.hpp>
+
+#include "coordinator/catalog/catalog_action_list.h"
+
+namespace enginery {
+namespace {
+
+CatalogJson engine_document(const EngineRow& engine) {
+  return {{"engine", engine.digest.text()},
+          {"content_digest", engine.content_digest.text()},
+          {"name", engine.name},
+          {"sku", engine.sku},
+          {"precision", engine.precision},
+          {"model", engine.model.text()},
+          {"key", engine.key.text()},
+          {"size_bytes", engine.size_bytes},
+          {"latency_ms",
+           engine.latency_ms == 0 ? CatalogJson(nullptr) : CatalogJson(engine.latency_ms)},
+          {"provisional", engine.provisional},
+          {"created", engine.created_ns}};
+}
+
+CatalogJson fields_document(const ActionKey& key) {
+  CatalogJson fields = CatalogJson::array();
+  for (const KeyField& field : key.fields())
+    fields.push_back({{"field", field.name}, {"value", field.value}});
+  return fields;
+}
+
+// The engine that the first word names: a digest, or a name for the first of the SKUs that has one.
+Result<EngineRow> find_engine(Catalog& catalog, const CatalogInput& input) {
+  const std::string word = input.word(0);
+  if (word.starts_with("sha256:")) return catalog.engines().find(word);
+  const auto skus = input.texts("skus").value_or(std::vector<std::string>());
+  std::string asked;
+  for (const std::string& sku : skus) {
+    auto found = catalog.engines().newest(word, sku);
+    if (found.ok() || found.error().code != ErrorCode::not_found) return found;
+    asked += (asked.empty() ? "" : ", ") + sku;
+  }
+  return Error{ErrorCode::not_found, "the catalog has no engine called " + word + " for " + asked +
+                                         " (enginery catalog ls lists them)"};
+}
+
+Result<CatalogJson> key_document(Catalog& catalog, const Digest& digest) {
+  TRY(const ActionKey key, catalog.results().find_action(digest));
+  TRY(const auto result, catalog.results().lookup(digest));
+  CatalogJson outputs = CatalogJson::array();
+  for (const ResultOutput& output : result ? result->outputs : std::vector<ResultOutput>())
+    outputs.push_back({{"name", output.name},
+                       {"digest", output.digest.text()},
+                       {"size_bytes", output.size_bytes}});
+  return CatalogJson{{"schema", "enginery.catalog.key/1"},
+                     {"key", digest.text()},
+                     {"fields", fields_document(key)},
+                     {"present", result.has_value()},
+                     {"success", result ? CatalogJson(result->success) : CatalogJson(nullptr)},
+                     {"outcome", result ? result->outcome : ""},
+                     {"outputs", outputs}};
+}
+
+}  // namespace
+
+Result<CatalogJson> list_engines(const CatalogAccess& access, const CatalogInput& input) {
+  const int64_t limit = input.number("limit").value_or(kMaxListed);
+  TRY(const auto engines, access.reader.engines().list(input.word(0), limit));
+  TRY(const auto tags, access.reader.engines().tags());
+  CatalogJson engine_rows = CatalogJson::array(), tag_rows = CatalogJson::array();
+  for (const EngineRow& engine : engines) engine_rows.push_back(engine_document(engine));
+  for (const TagRow& tag : tags)
+    tag_rows.push_back(
+        {{"name", tag.name}, {"tag", tag.tag}, {"sku", tag.sku}, {"engine", tag.engine.text()}});
+  return CatalogJson{
+      {"schema", "enginery.catalog/1"}, {"engines", engine_rows}, {"tags", tag_rows}};
+}
+
+Result<CatalogJson> show_engine(const CatalogAccess& access, const CatalogInput& input) {
+  const auto engine = find_engine(access.reader, input);
+  if (!engine.ok()) {
+    const auto key = access.reader.results().find_key(input.word(0));
+    if (!key.ok()) return engine.error();
+    return key_document(access.reader, *key);
+  }
+  const auto key = access.reader.results().find_action(engine->key);
+  CatalogJson document = {{"schema", "enginery.catalog.engine/1"}};
+  document.update(engine_document(*engine));
+  document["fields"] = key.ok() ? fields_document(*key) : CatalogJson::array();
+  return document;
+}
+
+Result<CatalogJson> pin_engine(const CatalogAccess& access, const CatalogInput& input) {
+  TRY(const EngineRow engine, find_engine(access.catalog, input));
+  CHECK_OK(access.catalog.engines().pin(engine.digest, input.text("reason")));
+  return CatalogJson{
+      {"schema", "enginery.catalog.pin/1"}, {"engine", engine.digest.text()}, {"pinned", true}};
+}
+
+Result<CatalogJson> unpin_engine(const CatalogAccess& access, const CatalogInput& input) {
+  TRY(const EngineRow engine, find_engine(access.catalog, input));
+  CHECK_OK(access.catalog.engines().unpin(engine.digest));
+  return CatalogJson{
+      {"schema", "enginery.catalog.pin/1"}, {"engine", engine.digest.text()}, {"pinned", false}};
+}
+
+Result<CatalogJson> tag_engine(const CatalogAccess& access, const CatalogInput& input) {
+  TRY(const EngineRow engine, find_engine(access.catalog, input));
+  CHECK_OK(
+      access.catalog.engines().set_tag({engine.name, input.word(1), engine.sku, engine.digest}));
+  return CatalogJson{{"schema", "enginery.catalog.tag/1"},
+                     {"name", engine.name},
+                     {"tag", input.word(1)},
+                     {"sku", engine.sku},
+                     {"engine", engine.digest.text()}};
+}
+
+}  // namespace enginery
