@@ -46,6 +46,7 @@ CODEC(SubmitRequest, Submit) {
   FIELD(rebuild, Rebuild);
   FIELD(wait_for_workers, WaitForWorkers);
   FIELD(dry_run, DryRun);
+  FIELD(try_quarantined, TryQuarantined);
 }
 
 CODEC(JobReply, JobReply) {
@@ -114,6 +115,14 @@ CODEC(WorkerList, WorkerList) {
 CODEC(DrainWorker, DrainWorker) {
   FIELD(worker, Worker);
   FIELD(exit, Exit);
+}
+
+CODEC(UndrainWorker, UndrainWorker) {
+  FIELD(worker, Worker);
+}
+
+CODEC(ForgetWorker, ForgetWorker) {
+  FIELD(worker, Worker);
 }
 
 CODEC(Done, Done) {}
@@ -185,6 +194,8 @@ CODEC(SyncRequest, Sync) {
   FIELD(health, Health);
   FIELD(prefer_idle, PreferIdle);
   FIELD(compiles_for, CompilesFor);
+  FIELD(examined, Examined);
+  FIELD(exam_problem, ExamProblem);
 }
 
 CODEC(RunStep, RunStep) {
@@ -212,6 +223,8 @@ struct DesiredWriter {
   void operator()(const Cancel& cancel) { to_wire(cancel.ref, to.initCancel()); }
   void operator()(const Drain&) { to.setDrain(); }
   void operator()(const Exit&) { to.setExit(); }
+  void operator()(const Examine& examine) { to.setExamine(examine.number); }
+  void operator()(const Resume&) { to.setResume(); }
 };
 
 }  // namespace
@@ -236,6 +249,12 @@ void from_wire(v::SyncReply::Desired::Reader from, Desired& to) {
       return;
     case v::SyncReply::Desired::EXIT:
       to = Exit{};
+      return;
+    case v::SyncReply::Desired::EXAMINE:
+      to = Examine{from.getExamine()};
+      return;
+    case v::SyncReply::Desired::RESUME:
+      to = Resume{};
       return;
   }
   to = Keep{};  // what a newer coordinator desires: the safe choice is to go on

@@ -47,7 +47,7 @@ constexpr KnownNumbers<WorkerCondition> known_numbers(WorkerCondition) {
   return {WorkerCondition::quarantined, WorkerCondition::busy};
 }
 constexpr KnownNumbers<OutcomeKind> known_numbers(OutcomeKind) {
-  return {OutcomeKind::internal, OutcomeKind::internal};
+  return {OutcomeKind::input_gone, OutcomeKind::internal};
 }
 
 // ---- single values

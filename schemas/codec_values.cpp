@@ -160,6 +160,13 @@ CODEC(JobLine, JobLine) {
   FIELD(total, Total);
 }
 
+CODEC(ToolchainView, ToolchainView) {
+  FIELD(toolchain, Toolchain);
+  FIELD(workers, Workers);
+  FIELD(idle, Idle);
+  FIELD(queued, Queued);
+}
+
 CODEC(SkuView, SkuView) {
   FIELD(sku, Sku);
   FIELD(kind, Kind);
@@ -167,6 +174,7 @@ CODEC(SkuView, SkuView) {
   FIELD(workers, Workers);
   FIELD(idle, Idle);
   FIELD(queued, Queued);
+  FIELD(toolchains, Toolchains);
 }
 
 CODEC(WorkerView, WorkerView) {
@@ -181,6 +189,7 @@ CODEC(WorkerView, WorkerView) {
   FIELD(last_seen_seconds, LastSeenSeconds);
   FIELD(progress, Progress);
   FIELD(health, Health);
+  FIELD(reason, Reason);
 }
 
 CODEC(EngineView, EngineView) {

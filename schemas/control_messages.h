@@ -71,6 +71,7 @@ struct SubmitRequest {
   bool rebuild = false;           // do not read finished results
   bool wait_for_workers = false;  // queue for SKUs that no worker has offered yet
   bool dry_run = false;           // only say what would happen
+  bool try_quarantined = false;   // try quarantined steps once more
   bool operator==(const SubmitRequest&) const = default;
 };
 // The job as it is when the answer leaves.
@@ -146,7 +147,7 @@ struct SkuList {
   std::vector<SkuView> skus;
   bool operator==(const SkuList&) const = default;
 };
-// Every worker since the coordinator started, lost ones too; 1000 at most.
+// Every worker that is not forgotten, those that are connected first; 1000 at most.
 struct ListWorkers {
   bool operator==(const ListWorkers&) const = default;
 };
@@ -159,6 +160,17 @@ struct DrainWorker {
   std::string worker;
   bool exit = false;  // and end the process once it is idle
   bool operator==(const DrainWorker&) const = default;
+};
+
+// Answer: Done. Ends a drain and a quarantine. not_found: no such worker.
+struct UndrainWorker {
+  std::string worker;
+  bool operator==(const UndrainWorker&) const = default;
+};
+// Answer: Done. not_found: no such worker; usage: it is alive.
+struct ForgetWorker {
+  std::string worker;
+  bool operator==(const ForgetWorker&) const = default;
 };
 
 // What a worker is doing, in its own words.
@@ -193,6 +205,8 @@ struct SyncRequest {
   std::string health;                     // JSON for people; shown cut to 200 bytes
   bool prefer_idle = false;               // draining: it wants no new work
   std::vector<std::string> compiles_for;  // SKUs that it can build provisional engines for
+  uint64_t examined = 0;                  // Examine::number of the latest self-test that ended
+  std::string exam_problem;               // what it found; "": all is well
   bool operator==(const SyncRequest&) const = default;
 };
 
@@ -235,7 +249,16 @@ struct Drain {
 struct Exit {
   bool operator==(const Exit&) const = default;
 };
-using Desired = std::variant<Keep, BeIdle, RunStep, Cancel, Drain, Exit>;
+// Test yourself: device, memory and disk; say in SyncRequest::examined how it went. May come twice.
+struct Examine {
+  uint64_t number = 0;
+  bool operator==(const Examine&) const = default;
+};
+// Take work again: the end of a Drain.
+struct Resume {
+  bool operator==(const Resume&) const = default;
+};
+using Desired = std::variant<Keep, BeIdle, RunStep, Cancel, Drain, Exit, Examine, Resume>;
 
 struct SyncReply {
   uint32_t next_sync_ms = 5000;  // how long the coordinator may hold the next Sync

@@ -59,6 +59,8 @@ struct Envelope {
     askCatalog @46 :AskCatalog;              # control socket; answered by catalogAnswer
     orderCatalog @47 :OrderCatalog;          # control socket; answered by catalogAnswer
     catalogAnswer @48 :CatalogAnswer;        # a reply
+    undrainWorker @49 :UndrainWorker;        # control socket; answered by done
+    forgetWorker @50 :ForgetWorker;          # control socket; answered by done
   }
 }
 
@@ -115,6 +117,7 @@ struct Submit {
   rebuild @10 :Bool;               # do not answer from finished results
   waitForWorkers @11 :Bool;        # queue for SKUs that no worker has offered yet, instead of refusing
   dryRun @12 :Bool;                # change nothing: only say what is cached and what would be built
+  tryQuarantined @13 :Bool;        # try steps that are quarantined once more
 }
 
 struct JobReply {
@@ -209,6 +212,16 @@ struct CatalogAnswer {
   json @0 :Text;                   # a document with a field "schema"
 }
 
+# New work again for a worker that was drained or is quarantined.
+struct UndrainWorker {
+  worker @0 :Text;                 # its name
+}
+
+# Remove a worker that is gone from the lists.
+struct ForgetWorker {
+  worker @0 :Text;                 # its name
+}
+
 # What a worker is doing, in its own words.
 struct WorkerState {
   union {
@@ -240,6 +253,8 @@ struct Sync {
   health @10 :Text;                # JSON for people: temperatures, free disk
   preferIdle @11 :Bool;            # I am draining: give me no new work
   compilesFor @12 :List(Text);     # SKUs for which I can build provisional engines
+  examined @13 :UInt64;            # the number of the latest self-test that I have ended; 0: none
+  examProblem @14 :Text;           # what it found; "" when all is well
 }
 
 # A step as a worker gets it: everything that it needs to know.
@@ -267,6 +282,8 @@ struct SyncReply {
     cancel @4 :V.StepRef;          # stop this, if it is what you run; then report
     drain @5 :Void;                # finish what you run and ask for nothing more
     exit @6 :Void;                 # the same, then end your process
+    examine @7 :UInt64;            # test yourself (device, memory, disk) and say how it went, with this number
+    resume @8 :Void;               # take work again: the drain is over
   }
 }
 

@@ -126,6 +126,12 @@ const char* to_string(OutcomeKind kind) {
       return "storage";
     case OutcomeKind::internal:
       return "internal";
+    case OutcomeKind::partitioned:
+      return "partitioned";
+    case OutcomeKind::crashed:
+      return "crashed";
+    case OutcomeKind::input_gone:
+      return "input_gone";
   }
   return "unknown";
 }

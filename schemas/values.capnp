@@ -130,10 +130,19 @@ struct JobLine {
 struct SkuView {
   sku @0 :Text;               # its name: "h200"
   kind @1 :Text;              # "cuda" or "cpu"
-  toolchain @2 :Text;         # of the worker that offered it last
+  toolchain @2 :Text;         # the one that most of its workers have
   workers @3 :UInt32;         # workers that are connected now
   idle @4 :UInt32;            # of these: without work and willing to take some
   queued @5 :UInt32;          # steps that wait for one of them
+  toolchains @6 :List(ToolchainView); # all that were offered, the one of most workers first
+}
+
+# The workers of a device type that have the same toolchain.
+struct ToolchainView {
+  toolchain @0 :Text;         # as in the keys that they can serve
+  workers @1 :UInt32;         # of these workers as in SkuView
+  idle @2 :UInt32;            # likewise
+  queued @3 :UInt32;          # likewise
 }
 
 # A worker as the coordinator sees it.
@@ -149,6 +158,7 @@ struct WorkerView {
   lastSeenSeconds @8 :Float64;    # since its last sync
   progress @9 :Progress;      # of the step that it runs
   health @10 :Text;           # its own words, JSON, cut to 200 bytes
+  reason @11 :Text;           # why it is quarantined; "" when it is not
 }
 
 # An engine of the catalog.

@@ -84,12 +84,15 @@ enum class OutcomeKind : uint16_t {
   failed,  // deterministic: the same input fails everywhere; never retried, kept as a negative
            // result
   cancelled,
-  worker_lost,    // retried, counted; 3 distinct workers lost quarantine the step
+  worker_lost,    // its process is gone: retried; 3 deaths quarantine the step's key
   preempted,      // drain, walltime: retried, not counted, bounded
   back_pressure,  // retried, not counted, bounded
   out_of_memory,  // retried, counted
   storage,        // the worker's disk: retried after a pause, counted
   internal,       // the worker broke: retried, counted
+  partitioned,    // it fell silent and came back alive: not counted
+  crashed,        // the step took its runner down: counts as a death
+  input_gone,     // a blob that the step reads is gone or damaged: what made it is done again
 };
 const char* to_string(OutcomeKind kind);
 
@@ -188,10 +191,19 @@ struct JobLine {
   bool operator==(const JobLine&) const = default;
 };
 
+// The workers of a SKU that have the same toolchain.
+struct ToolchainView {
+  std::string toolchain;
+  uint32_t workers = 0, idle = 0, queued = 0;
+  bool operator==(const ToolchainView&) const = default;
+};
+
 // A device type: how many workers are connected, how many of them idle, how many steps wait.
 struct SkuView {
-  std::string sku, kind, toolchain;
+  std::string sku, kind;
+  std::string toolchain;  // the one that most workers have: for which a job is best made
   uint32_t workers = 0, idle = 0, queued = 0;
+  std::vector<ToolchainView> toolchains;  // all that were offered, that one first
   bool operator==(const SkuView&) const = default;
 };
 
@@ -205,6 +217,7 @@ struct WorkerView {
   double last_seen_seconds = 0;
   Progress progress;
   std::string health;
+  std::string reason;  // why it is quarantined, or ""
   bool operator==(const WorkerView&) const = default;
 };
 

@@ -61,6 +61,7 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.rebuild = submit.rebuild;
   request.wait_for_workers = submit.wait_for_workers;
   request.dry_run = submit.dry_run;
+  request.try_quarantined = submit.try_quarantined;
   return request;
 }
 

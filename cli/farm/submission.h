@@ -20,6 +20,7 @@ struct SubmitOptions {
   bool wait_for_workers = false;  // queue for SKUs that no worker offers yet
   bool provisional = false;       // untuned engines for SKUs that no worker offers
   bool dry_run = false;
+  bool try_quarantined = false;  // although steps ended the processes that ran them
 };
 
 // The request for the coordinator. A target's keys name the toolchain of its workers where the farm

@@ -24,6 +24,8 @@ class CoordinatorCommand final : public Command {
                    "ended jobs that are remembered (default: 20000)");
     options.number("--keep-days", keep_days_, {1, 100'000}, "DAYS",
                    "how long ended jobs, their logs and events are kept (default: 30)");
+    options.number("--client-jobs", client_jobs_, {1, 10'000'000}, "N",
+                   "how many jobs of one client may wait or run (default: 100000)");
     place_.declare(options);
     options.about(
         "One coordinator per data folder: a second one is refused (exit code 10). It ends on "
@@ -40,6 +42,7 @@ class CoordinatorCommand final : public Command {
     options_.quota_bytes = static_cast<uint64_t>(quota_gb_.value_or(0)) * 1'000'000'000;
     if (keep_jobs_) options_.ended_jobs_kept = static_cast<size_t>(*keep_jobs_);
     if (keep_days_) options_.history = std::chrono::days(*keep_days_);
+    if (client_jobs_) options_.client_jobs = static_cast<size_t>(*client_jobs_);
     TRY(const auto coordinator, Coordinator::start(options_));
     const Termination termination([&] { coordinator->stop(); });
     session.console.print_line("listening on " + coordinator->control_address());
@@ -52,6 +55,7 @@ class CoordinatorCommand final : public Command {
   CoordinatorOptions options_;
   std::optional<int64_t> quota_gb_, keep_jobs_, keep_days_;
   CatalogPlace place_;
+  std::optional<int64_t> client_jobs_;
 };
 
 }  // namespace

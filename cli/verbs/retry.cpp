@@ -17,8 +17,8 @@ class RetryCommand final : public Command {
     farm_.declare(options);
     options.about(
         "Targets that are done are skipped. The others are built again, even where the catalog "
-        "keeps a "
-        "failure as the answer.");
+        "keeps a failure as the answer,\nand where a step is quarantined because it ended the "
+        "processes that ran it.");
   }
 
   Result<ExitCode> run(Session& session) override {
@@ -37,6 +37,7 @@ class RetryCommand final : public Command {
     submit.priority = old.priority;
     submit.rebuild = true;
     submit.wait_for_workers = true;
+    submit.try_quarantined = true;
     TRY(const JobView job, submit_again(*client, old, submit, console));
     const OutputForm form = output_form(json_);
     if (!wait_) {

@@ -16,6 +16,7 @@ struct Row {
   std::string sku, kind;
   bool here = false;
   uint32_t workers = 0, idle = 0;
+  std::vector<ToolchainView> toolchains;
 };
 
 Row& row_of(std::vector<Row>& rows, const std::string& sku, std::string_view kind) {
@@ -69,6 +70,7 @@ class SkusCommand final : public Command {
       Row& row = row_of(rows, sku.sku, sku.kind);
       row.workers = sku.workers;
       row.idle = sku.idle;
+      row.toolchains = sku.toolchains;
     }
     return {};
   }
@@ -81,7 +83,8 @@ class SkusCommand final : public Command {
                         {"kind", row.kind},
                         {"this", row.here},
                         {"workers", row.workers},
-                        {"idle", row.idle}});
+                        {"idle", row.idle},
+                        {"toolchains", toolchains_json(row)}});
       }
       return print_json(console, {{"schema", "enginery.skus/1"}, {"skus", list}});
     }
@@ -91,7 +94,33 @@ class SkusCommand final : public Command {
       table.add({row.sku, row.kind, row.here ? "yes" : "", std::to_string(row.workers),
                  std::to_string(row.idle)});
     }
-    if (!names_) console.print(table.text());
+    if (names_) return;
+    console.print(table.text());
+    for (const Row& row : rows) print_toolchains(console, row);
+  }
+
+  static Json toolchains_json(const Row& row) {
+    Json list = Json::array();
+    for (const ToolchainView& one : row.toolchains) {
+      list.push_back({{"toolchain", one.toolchain},
+                      {"workers", one.workers},
+                      {"idle", one.idle},
+                      {"queued", one.queued}});
+    }
+    return list;
+  }
+
+  // Engines are built for one toolchain: `submit` takes the first. Those that nobody has any longer
+  // are left out.
+  static void print_toolchains(Console& console, const Row& row) {
+    std::vector<std::string> lines;
+    for (const ToolchainView& one : row.toolchains)
+      if (one.workers > 0)
+        lines.push_back("  " + std::to_string(one.workers) + " worker(s)  " + one.toolchain);
+    if (lines.size() < 2) return;
+    console.print_line("");
+    console.print_line("Toolchains of " + row.sku + ", `submit` builds for the first:");
+    for (const std::string& line : lines) console.print_line(line);
   }
 
   FarmOptions farm_;

@@ -1,4 +1,5 @@
-// workers: the farm's workers and what they do; drain: let one finish and take nothing more.
+// workers: the farm's workers and what they do; drain: let one finish and take nothing more;
+// undrain: let it take work again.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -25,18 +26,26 @@ Json worker_json(const WorkerView& worker) {
           {"last_seen_s", worker.last_seen_seconds},
           {"host", worker.host},
           {"device", worker.device},
-          {"health", valid_utf8(worker.health)}};
+          {"health", valid_utf8(worker.health)},
+          {"reason", text_or_null(valid_utf8(worker.reason))}};
 }
 
 class WorkersCommand final : public Command {
  public:
   void declare(Options& options) override {
+    options.text("--forget", forget_, "WORKER",
+                 "remove a worker that is gone from the list, instead of printing the list");
     options.flag("--json", json_, "print JSON (enginery.workers/1)");
     farm_.declare(options);
+    options.about(
+        "A worker on which several steps failed that did not fail elsewhere is quarantined: it "
+        "gets no work until it\nhas passed its self-test, or until `enginery undrain WORKER`. A "
+        "worker that is lost is forgotten after an hour.");
   }
 
   Result<ExitCode> run(Session& session) override {
     TRY(const auto client, connect(farm_));
+    if (!forget_.empty()) return forget(*client, session.console);
     TRY(const auto workers, client->workers());
     if (json_) {
       Json rows = Json::array();
@@ -58,11 +67,21 @@ class WorkersCommand final : public Command {
     if (table.empty())
       session.console.note("no workers; start one with: enginery worker --sku SKU");
     if (!table.empty()) session.console.print(table.text());
+    for (const WorkerView& worker : workers)
+      if (!worker.reason.empty())
+        session.console.note(worker.id + " is quarantined: " + worker.reason);
     return ExitCode::ok;
   }
 
  private:
+  Result<ExitCode> forget(Client& client, Console& console) const {
+    CHECK_OK(client.forget_worker(forget_));
+    if (json_) print_json(console, {{"schema", "enginery.workers/1"}, {"forgotten", forget_}});
+    return ExitCode::ok;
+  }
+
   FarmOptions farm_;
+  std::string forget_;
   bool json_ = false;
 };
 
@@ -90,6 +109,28 @@ class DrainCommand final : public Command {
   bool exit_ = false, json_ = false;
 };
 
+class UndrainCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("WORKER", worker_, "the worker's id (enginery workers lists them)");
+    options.flag("--json", json_, "print JSON (enginery.undrain/1)");
+    farm_.declare(options);
+    options.about("Ends a drain, and the quarantine of a worker that has been repaired.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    TRY(const auto client, connect(farm_));
+    CHECK_OK(client->undrain(worker_));
+    if (json_) print_json(session.console, {{"schema", "enginery.undrain/1"}, {"worker", worker_}});
+    return ExitCode::ok;
+  }
+
+ private:
+  FarmOptions farm_;
+  std::string worker_;
+  bool json_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<Command> make_workers() {
@@ -97,6 +138,9 @@ std::unique_ptr<Command> make_workers() {
 }
 std::unique_ptr<Command> make_drain() {
   return std::make_unique<DrainCommand>();
+}
+std::unique_ptr<Command> make_undrain() {
+  return std::make_unique<UndrainCommand>();
 }
 
 }  // namespace enginery

@@ -191,6 +191,18 @@ Status Client::drain(const std::string& worker, bool exit) {
   return {};
 }
 
+Status Client::undrain(const std::string& worker) {
+  TRY(const Done done, call(UndrainWorker{worker}));
+  (void)done;
+  return {};
+}
+
+Status Client::forget_worker(const std::string& worker) {
+  TRY(const Done done, call(ForgetWorker{worker}));
+  (void)done;
+  return {};
+}
+
 Result<SyncReply> Client::sync(const SyncRequest& request) {
   constexpr milliseconds kMaxHold{5000};
   return call(request, kMaxHold);

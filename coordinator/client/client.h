@@ -68,6 +68,10 @@ class Client {
   Result<std::vector<SkuView>> skus();
   Result<std::vector<WorkerView>> workers();
   Status drain(const std::string& worker, bool exit);
+  // The end of a drain and of a quarantine.
+  Status undrain(const std::string& worker);
+  // usage: the worker is connected.
+  Status forget_worker(const std::string& worker);
 
   // --- bulk
   // -------------------------------------------------------------------------------------------------------

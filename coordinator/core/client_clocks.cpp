@@ -40,8 +40,8 @@ void ClientClocks::step_ends(const std::string& client) {
   --clients_[client].running;
 }
 
-void ClientClocks::charge(const std::string& name, double seconds, Nanoseconds now) {
-  const double units = seconds * unit(now);
+void ClientClocks::charge(const std::string& name, double device_seconds, Nanoseconds now) {
+  const double units = device_seconds * unit(now);
   Client& client = clients_[name];
   client.used = std::max(0.0, client.used + units);
 }

@@ -40,7 +40,7 @@ class ClientClocks {
   void step_begins(const std::string& client);
   void step_ends(const std::string& client);
   // The client has used that many seconds (weighted; less than 0 takes a guess back).
-  void charge(const std::string& client, double seconds, Nanoseconds now);
+  void charge(const std::string& client, double device_seconds, Nanoseconds now);
 
  private:
   struct Client {

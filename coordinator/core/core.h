@@ -119,6 +119,11 @@ struct CoreOptions {
   Nanoseconds sync_hold = std::chrono::seconds(5);
   // A worker that has been silent for this long loses its lease.
   Nanoseconds worker_lost_after = std::chrono::seconds(15);
+  // The coordinator itself stood still for longer than this, where its timers came that late: the
+  // workers get the time that they could not be heard.
+  Nanoseconds noticed_stall = std::chrono::seconds(1);
+  // A worker that has been lost for this long is forgotten.
+  Nanoseconds forget_workers_after = std::chrono::hours(1);
   // How often a worker that goes on with a cancelled step is told `cancel` again.
   Nanoseconds cancel_hold = std::chrono::seconds(1);
   // A running step whose progress does not change for this long is tried again.
@@ -126,6 +131,12 @@ struct CoreOptions {
   // What is remembered of jobs that have ended: so many, for so long; both limits count.
   size_t ended_jobs_kept = 20'000;
   Nanoseconds ended_jobs_age = std::chrono::hours(30 * 24);
+  // How long a key whose steps end processes is not tried again.
+  Nanoseconds key_quarantine = std::chrono::hours(24);
+  // Before the second self-test of a worker that is quarantined again; doubles up to the longest.
+  Nanoseconds examine_again = std::chrono::minutes(1), examine_at_most = std::chrono::hours(1);
+  // Jobs of one client that have not ended.
+  size_t max_open_jobs = 100'000;
   // In every key: results of one domain never answer for another.
   std::string trust_domain = "local";
   // The chain of steps; outlives the core.

@@ -4,6 +4,15 @@
 
 namespace enginery {
 
+namespace {
+
+bool is_known(const std::string& sku, const OfferedSkus& skus) {
+  const auto found = skus.lower_bound({sku, ""});
+  return found != skus.end() && found->first.first == sku;
+}
+
+}  // namespace
+
 void DryRuns::begin(const Request& request, const SubmitRequest& submit, Turn& turn) {
   const uint64_t id = next_++;
   DryRun& run = runs_[id];
@@ -24,7 +33,7 @@ void DryRuns::begin(const Request& request, const SubmitRequest& submit, Turn& t
     view.provisional = target.provisional;
     view.source = Source::built;
     view.key = keys.engine;
-    if (!target.provisional && !queue_.skus().count(target.sku))
+    if (!target.provisional && !is_known(target.sku, queue_.skus()))
       view.note = "no worker has ever offered this SKU";
     if (target.provisional) view.note = "would be untuned: choices from the analytic model";
     run.view.targets.push_back(view);

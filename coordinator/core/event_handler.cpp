@@ -1,14 +1,25 @@
 #include "coordinator/core/event_handler.h"
 
+#include <algorithm>
+
 namespace enginery {
+namespace {
+
+bool is_of_worker(TimerKind kind) {
+  return kind == TimerKind::worker_poll || kind == TimerKind::worker_lost ||
+         kind == TimerKind::examine || kind == TimerKind::forget;
+}
+
+}  // namespace
 
 EventHandler::EventHandler(CoreOptions options, LoadedQueue queue)
     : options_(std::move(options)),
       queue_(options_),
       targets_(queue_, options_),
       jobs_(queue_, targets_, polls_, options_) {
-  queue_.load(std::move(queue.steps), std::move(queue.skus));
-  jobs_.load(std::move(queue.jobs));
+  std::map<uint64_t, JobRow> jobs = std::move(queue.jobs);
+  queue_.load(std::move(queue));
+  jobs_.load(std::move(jobs));
 }
 
 Effects EventHandler::start(Now now) {
@@ -23,6 +34,7 @@ Effects EventHandler::start(Now now) {
 Effects EventHandler::step(CoreEvent event, Now now) {
   Effects effects;
   Turn turn(now, effects);
+  notice_stall(turn);
   handle(event, turn);
   finish(turn);
   return effects;
@@ -33,6 +45,19 @@ void EventHandler::finish(Turn& turn) {
   dispatch(turn);
   polls_.arm(turn.timers);
   now_ = turn.now;
+}
+
+// An event was due and did not come: this process, its disk or its machine stood still. What the
+// workers said meanwhile waits in the socket.
+void EventHandler::notice_stall(Turn& turn) {
+  const std::optional<Nanoseconds> due = polls_.next_timer();
+  if (!due) return;
+  const Nanoseconds stall = turn.now.monotonic - std::max(*due, now_.monotonic);
+  if (stall <= options_.noticed_stall) return;
+  queue_.extend_deadlines(stall);
+  turn.out.notes.push_back("the coordinator stood still for " +
+                           std::to_string(static_cast<int>(to_seconds(stall))) +
+                           " s; its workers get as much time more");
 }
 
 void EventHandler::handle(CoreEvent& event, Turn& turn) {
@@ -81,6 +106,7 @@ void EventHandler::signature(const SignAnswer& answer, Turn& turn) {
 
 void EventHandler::fire(const Timer& timer, Turn& turn) {
   const auto worker = static_cast<WorkerNo>(timer.id);
+  if (is_of_worker(timer.kind) && !queue_.has(worker)) return;
   switch (timer.kind) {
     case TimerKind::worker_poll:
       return end_sync_poll(worker, turn);
@@ -100,6 +126,11 @@ void EventHandler::fire(const Timer& timer, Turn& turn) {
         return;
       return targets_.ask_for_signature(timer.id, turn);
     }
+    case TimerKind::examine:
+      queue_.examine(worker, turn);
+      return release(worker, turn);
+    case TimerKind::forget:
+      return queue_.expire(worker, turn);
   }
 }
 
@@ -107,7 +138,7 @@ std::string EventHandler::check() const {
   for (const std::string& rule :
        {queue_.check(), targets_.check(), jobs_.check(now_), polls_.check()})
     if (!rule.empty()) return rule;
-  for (const LiveWorker& worker : queue_.workers())
+  for (const auto& [number, worker] : queue_.workers())
     if (worker.listening != polls_.sync_deadline(worker.number).has_value())
       return "worker '" + worker.sync.worker + "' " +
              (worker.listening ? "listens and has no held Sync"

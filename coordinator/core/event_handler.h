@@ -27,6 +27,7 @@ class EventHandler {
   std::string check() const;
 
  private:
+  void notice_stall(Turn& turn);
   void handle(CoreEvent& event, Turn& turn);
   // Forgets old jobs, leases what the event made possible and arms its timers.
   void finish(Turn& turn);
@@ -35,7 +36,12 @@ class EventHandler {
   struct RequestDispatch;
   void query(Request& request, Turn& turn);
   void cancel(const Request& request, const std::string& id, Turn& turn);
+  // The worker of that name; nothing, and the request is refused, when there is none.
+  std::optional<WorkerNo> worker_for(const Request& request, const char* verb,
+                                     const std::string& name, Turn& turn);
   void drain(const Request& request, const DrainWorker& asked, Turn& turn);
+  void undrain(const Request& request, const std::string& name, Turn& turn);
+  void forget(const Request& request, const std::string& name, Turn& turn);
 
   // sync.cpp: workers
   void sync(const Request& request, Turn& turn);

@@ -12,7 +12,7 @@ std::string quoted(const std::string& text) {
 // A worker is able to run the step also between two Syncs, and when it has a lease from before a
 // restart and may yet be silent.
 bool is_able(const LiveWorker& worker, const LiveStep& step) {
-  if (worker.lost) return false;
+  if (worker.lost || !worker.quarantine.empty()) return false;
   if (worker.reported)
     return std::find(worker.pools.begin(), worker.pools.end(), step.pool) != worker.pools.end();
   return step.row.sku.empty() || (!step.row.provisional && worker.sync.sku == step.row.sku);
@@ -26,6 +26,16 @@ std::string why_none(const Queue& queue, Now now) {
          std::to_string(static_cast<int>(to_seconds(age))) + " s ago";
 }
 
+// That the workers that could take the step are quarantined; "" when it is something else.
+std::string why_quarantined(const std::map<WorkerNo, LiveWorker>& workers, const LiveStep& step) {
+  for (const auto& [number, worker] : workers)
+    if (!worker.lost && !worker.quarantine.empty() &&
+        std::find(worker.pools.begin(), worker.pools.end(), step.pool) != worker.pools.end())
+      return "worker " + quoted(worker.sync.worker) +
+             ", which could take it, is quarantined: " + worker.quarantine;
+  return "";
+}
+
 // What another worker of the device, or the worker itself, does there that keeps the step away; ""
 // when nothing does.
 std::string device_reason(const Queue& queue, const LiveWorker& worker, const LiveStep& step) {
@@ -36,9 +46,9 @@ std::string device_reason(const Queue& queue, const LiveWorker& worker, const Li
     const Load load = queue.load_of(sharer);
     if (load == Load::measuring)
       return "waits: " + quoted(sharer.sync.worker) + " measures on the same device";
-    if (load == Load::working && queue.measures(step.row.kind))
-      return "waits: measuring needs the device for itself and " + quoted(sharer.sync.worker) +
-             " works on it";
+    if (load == Load::working && queue.is_alone(step))
+      return "waits: " + std::string(queue.measures(step.row.kind) ? "measuring" : "the step") +
+             " needs the device for itself and " + quoted(sharer.sync.worker) + " works on it";
   }
   return "";
 }
@@ -66,6 +76,7 @@ std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep
     return row.state == StepState::leased ? "was given it and starts" : "runs it";
   if (worker.lost) return "fell silent";
   if (!worker.reported) return "has not been heard of since the coordinator started";
+  if (!worker.quarantine.empty()) return "is quarantined: " + worker.quarantine;
   if (worker.drain || worker.sync.prefer_idle) return "is draining";
   if (const std::string reason = misfit(worker, row); !reason.empty()) return reason;
   if (worker.lease != 0) {
@@ -75,6 +86,7 @@ std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep
   if (queue.load_of(worker) != Load::none)
     return "is stopping a step that it should not run any longer";
   if (const std::string reason = device_reason(queue, worker, step); !reason.empty()) return reason;
+  if (queue.avoids(worker, step)) return "has failed on it; another worker can take it";
   const std::optional<Head> best = queue.next_for(worker);
   if (best && best->place.step != row.id) return "takes " + job_id(best->place.job) + " first";
   return worker.listening ? "is about to take it" : "has not asked for work again yet";
@@ -94,15 +106,17 @@ std::string why_step_waits(const Queue& queue, const LiveStep& step, Now now) {
       break;
   }
   if (step.retry_at > now.monotonic) return kind + " backs off after a failed attempt";
-  const std::deque<LiveWorker>& workers = queue.workers();
+  const std::map<WorkerNo, LiveWorker>& workers = queue.workers();
   const auto able = std::count_if(workers.begin(), workers.end(),
-                                  [&](const LiveWorker& worker) { return is_able(worker, step); });
+                                  [&](const auto& worker) { return is_able(worker.second, step); });
   if (able > 0) return kind + " waits for one of " + std::to_string(able) + " worker(s)";
+  if (const std::string reason = why_quarantined(workers, step); !reason.empty())
+    return kind + " waits: " + reason;
   if (row.sku.empty()) return "waits for any worker: " + why_none(queue, now);
   if (row.provisional) return "waits for a worker that compiles for " + quoted(row.sku);
-  const bool other_toolchain = std::any_of(
-      workers.begin(), workers.end(),
-      [&](const LiveWorker& worker) { return !worker.lost && worker.sync.sku == row.sku; });
+  const bool other_toolchain = std::any_of(workers.begin(), workers.end(), [&](const auto& worker) {
+    return !worker.second.lost && worker.second.sync.sku == row.sku;
+  });
   return kind + " waits for a worker of SKU " + quoted(row.sku) + ": " +
          (other_toolchain
               ? "those that are connected have another toolchain than the job was made for"

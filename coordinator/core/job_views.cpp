@@ -3,6 +3,7 @@
 #include <set>
 
 #include "coordinator/core/explain.h"
+#include "coordinator/core/farm_views.h"
 #include "coordinator/core/jobs.h"
 
 namespace enginery {
@@ -158,8 +159,10 @@ ExplainReply Jobs::explain(const LiveJob& job, Now now) const {
     if (!is_end(target.row.state) && target.step != 0) {
       const LiveStep& step = queue_.step(target.step);
       view.step = queue_.name_of(step.row.kind);
-      for (const auto& [name, number] : queue_.workers_by_name()) {
-        std::string reason = why_not(queue_, queue_.worker(number), step);
+      for (const WorkerNo number : living_first(queue_)) {
+        const LiveWorker& worker = queue_.worker(number);
+        const std::string& name = worker.sync.worker;
+        std::string reason = why_not(queue_, worker, step);
         if (view.candidates.size() == kMaxCandidates ||
             !room.take(50 + name.size() + reason.size()))
           break;

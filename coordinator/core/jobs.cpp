@@ -34,6 +34,7 @@ void Jobs::load(std::map<uint64_t, JobRow> jobs) {
     jobs_[number] = {number,       row.state, row.request_id, row.submitted_ns,
                      row.ended_ns, 1,         std::nullopt};
     if (is_end(row.state)) ended_.insert({row.ended_ns, number});
+    if (!is_end(row.state)) ++open_[row.request.client];
     targets_.add(number, std::move(row.request), std::move(row.targets));
     if (is_end(row.state)) targets_.forget_details(number);
   }
@@ -67,7 +68,19 @@ void Jobs::submit(Request& request, Turn& turn) {
   if (!status.ok()) return turn.refuse(request.to, status.error().code, status.error().message);
   if (submit.client.empty()) submit.client = request.client;
   if (submit.dry_run) return dry_runs_.begin(request, submit, turn);
+  if (const Status limit = check_limit(submit); !limit.ok())
+    return turn.refuse(request.to, limit.error().code, limit.error().message);
   make_job(request, std::move(submit), turn);
+}
+
+Status Jobs::check_limit(const SubmitRequest& submit) const {
+  const auto open = open_.find(submit.client);
+  if (open == open_.end() || open->second < options_.max_open_jobs) return {};
+  return Error{ErrorCode::usage, "submit: client '" + submit.client + "' has " +
+                                     std::to_string(open->second) +
+                                     " jobs that have not ended, and a client may have " +
+                                     std::to_string(options_.max_open_jobs) +
+                                     " (coordinator --client-jobs); wait for some, or cancel them"};
 }
 
 void Jobs::make_job(const Request& request, SubmitRequest submit, Turn& turn) {
@@ -81,6 +94,7 @@ void Jobs::make_job(const Request& request, SubmitRequest submit, Turn& turn) {
   const uint64_t number = row.number;
   jobs_[number] = {number, row.state, row.request_id, row.submitted_ns, 0, 1, request.to};
   by_request_[row.request_id] = number;
+  ++open_[row.request.client];
   const Build& build = targets_.add(number, row.request, row.targets);
   turn.save(InsertJob{std::move(row)});
   targets_.record_keys(number, turn);
@@ -94,7 +108,7 @@ void Jobs::answer_submit(uint64_t number, Turn& turn) {
   LiveJob& job = jobs_.at(number);
   if (!job.submit_reply) return;
   for (const LiveTarget& target : targets_.build(number).targets)
-    if (target.looking && !target.stage) return;
+    if (target.looking) return;
   turn.reply(*job.submit_reply, JobReply{view(job, Detail::targets, turn.now)});
   job.submit_reply.reset();
 }
@@ -129,6 +143,8 @@ void Jobs::update(uint64_t number, Turn& turn) {
     turn.save(UpdateJob{number, state, job.ended_ns});
   }
   if (changed && is_end(state)) {
+    const auto open = open_.find(targets_.build(number).request.client);
+    if (--open->second == 0) open_.erase(open);
     turn.record(number, "job_ended", {{"state", to_string(state)}});
     turn.out.ended_jobs.push_back(job_id(number));
     answer_submit(number, turn);

@@ -55,7 +55,8 @@ class Jobs {
   void update(uint64_t job, Turn& turn);
   // The job's view has changed, but not its state.
   void touch(uint64_t job, Turn& turn);
-  // Answers the submit once every target's first lookup is back, so that finished work shows in it.
+  // Answers the submit once no target asks the catalog any longer, so that finished work and what
+  // is quarantined show in it.
   void answer_submit(uint64_t job, Turn& turn);
   // The answer to a lookup of a dry run.
   void dry_run_answer(const LookupAnswer& answer, Turn& turn);
@@ -72,6 +73,8 @@ class Jobs {
   std::string check(Now now) const;
 
  private:
+  // Why the client may not add another job; nothing when it may.
+  Status check_limit(const SubmitRequest& submit) const;
   void make_job(const Request& request, SubmitRequest submit, Turn& turn);
   void begin(uint64_t job, uint32_t target, Turn& turn);
   TargetView view(const Waiter& at, Now now) const;
@@ -85,6 +88,7 @@ class Jobs {
   std::map<uint64_t, LiveJob> jobs_;
   std::map<RequestId, uint64_t> by_request_;
   std::set<std::pair<int64_t, uint64_t>> ended_;  // when (wall time), and the job
+  std::map<std::string, size_t> open_;            // jobs that have not ended, by client
   uint64_t next_job_ = 1;
 };
 

@@ -10,7 +10,8 @@ constexpr double kFirstGuess = 1;  // seconds: of a step of which none has ended
 
 // Whether it takes work, now or when it has done what it does.
 bool Queue::serves(const LiveWorker& worker) const {
-  return worker.reported && !worker.lost && !worker.drain && !worker.sync.prefer_idle;
+  return worker.reported && !worker.lost && !worker.drain && !worker.sync.prefer_idle &&
+         worker.quarantine.empty();
 }
 
 bool Queue::available(const LiveWorker& worker) const {
@@ -18,12 +19,25 @@ bool Queue::available(const LiveWorker& worker) const {
          !std::holds_alternative<Running>(worker.sync.state);
 }
 
+// Keeps the offered SKUs' numbers of workers right.
+void Queue::count_worker(LiveWorker& worker) {
+  std::optional<SkuToolchain> now;
+  if (worker.reported && !worker.lost) now = {worker.sync.sku, worker.sync.toolchain};
+  if (worker.counted_as == now) return;
+  if (worker.counted_as) --skus_[*worker.counted_as].workers;
+  if (now) ++skus_[*now].workers;
+  worker.counted_as = now;
+}
+
 // Keeps the pools' workers right after anything about the worker changed.
 void Queue::place_worker(LiveWorker& worker) {
+  count_worker(worker);
   if (serves(worker)) {
     pools_.add_serving(worker.pools, worker.number);
   } else {
     pools_.remove_serving(worker.pools, worker.number);
+    // What others left to this one they may take now.
+    dirty_pools_.insert(worker.pools.begin(), worker.pools.end());
   }
   if (!available(worker)) return pools_.remove_idle(worker.pools, worker.number);
   pools_.add_idle(worker.pools, worker.number);
@@ -31,7 +45,8 @@ void Queue::place_worker(LiveWorker& worker) {
 }
 
 std::optional<Head> Queue::next_for(const LiveWorker& worker) const {
-  return pools_.first_of(worker.pools, [](uint64_t) { return true; });
+  return pools_.first_of(worker.pools,
+                         [&](uint64_t step) { return !avoids(worker, steps_.at(step)); });
 }
 
 const Step* Queue::row_of(StepKind kind) const {
@@ -46,9 +61,13 @@ bool Queue::measures(StepKind kind) const {
   return row == nullptr || row->needs == Needs::device_alone;
 }
 
-bool Queue::measures_step(uint64_t id) const {
+bool Queue::is_alone(const LiveStep& step) const {
+  return measures(step.row.kind) || troubles_.runs_alone(step.row.key);
+}
+
+bool Queue::is_alone(uint64_t id) const {
   const LiveStep* step = find(id);
-  return step == nullptr || measures(step->row.kind);
+  return step == nullptr || is_alone(*step);
 }
 
 Load Queue::load_of(const LiveWorker& worker) const {
@@ -58,7 +77,7 @@ Load Queue::load_of(const LiveWorker& worker) const {
       step == 0 && running != nullptr)
     step = running->ref.step;
   if (step == 0) return Load::none;
-  return measures_step(step) ? Load::measuring : Load::working;
+  return is_alone(step) ? Load::measuring : Load::working;
 }
 
 std::optional<Lease> Queue::lease_next(Turn& turn) {
@@ -78,7 +97,7 @@ bool Queue::next_device() {
     if (!pools_.empty(pool)) worker = pools_.idle_from(pool, next_idle_);
     if (worker) {
       next_idle_ = *worker + 1;
-      leasing_on_ = workers_[*worker].sync.device;
+      leasing_on_ = workers_.at(*worker).sync.device;
       return true;
     }
     dirty_pools_.erase(dirty_pools_.begin());
@@ -100,7 +119,7 @@ std::optional<Lease> Queue::lease_on(const std::string& device, Turn& turn) {
   LiveWorker* next = nullptr;
   std::optional<Head> first;
   for (const WorkerNo number : found->second) {
-    LiveWorker& worker = workers_[number];
+    LiveWorker& worker = workers_.at(number);
     const Load load = load_of(worker);
     busy = busy || load != Load::none;
     measured = measured || load == Load::measuring;
@@ -113,7 +132,7 @@ std::optional<Lease> Queue::lease_on(const std::string& device, Turn& turn) {
   }
   if (next == nullptr) return std::nullopt;
   const LiveStep& step = steps_.at(first->place.step);
-  if (measured || (busy && measures(step.row.kind))) return std::nullopt;
+  if (measured || (busy && is_alone(step))) return std::nullopt;
   return lease(*next, first->place, turn);
 }
 
@@ -145,11 +164,58 @@ Lease Queue::lease(LiveWorker& worker, const Place& place, Turn& turn) {
 }
 
 bool Queue::owns(WorkerNo number, const StepRef& ref) const {
-  const LiveWorker& worker = workers_[number];
+  const LiveWorker& worker = workers_.at(number);
   if (worker.lease == 0 || worker.lease != ref.step) return false;
   const StepRow& row = steps_.at(ref.step).row;
   if (row.worker != worker.sync.worker || row.incarnation != worker.sync.incarnation) return false;
   return row.epoch == ref.epoch;
+}
+
+// --- the rules of steps, leases, pools and devices that hold between any two events; the simulator
+// asks after each one
+
+std::string Queue::check() const {
+  for (const auto& [key, id] : in_flight_) {
+    const StepRow& row = steps_.at(id).row;
+    if (is_end(row.state))
+      return "step " + std::to_string(id) + " has ended and is still in flight";
+    if (row.key != key) return "step " + std::to_string(id) + " is in flight under another key";
+  }
+  size_t ready = 0;
+  for (const auto& [id, step] : steps_) {
+    const std::string rule = check_step(step);
+    if (!rule.empty()) return "step " + std::to_string(id) + " " + rule;
+    ready += pools_.holds(id);
+  }
+  if (ready != pools_.ready_count()) return "a pool holds a step that is no more";
+  std::map<std::string, int> measuring, working;
+  for (const auto& [number, worker] : workers_)
+    if (worker.lease != 0) ++(is_alone(worker.lease) ? measuring : working)[worker.sync.device];
+  for (const auto& [device, count] : measuring)
+    if (count > 1 || working[device] > 0)
+      return "device '" + device + "' is not alone while it measures";
+  return "";
+}
+
+// As the rest of a sentence that begins with the step's name.
+std::string Queue::check_step(const LiveStep& step) const {
+  const StepRow& row = step.row;
+  if (row.commits > 1) return "was committed " + std::to_string(row.commits) + " times";
+  if (row.commits == 1 && row.state != StepState::done && row.state != StepState::failed)
+    return "was committed and goes on";
+  const bool held = row.state == StepState::leased || row.state == StepState::running;
+  if (held != !row.worker.empty())
+    return "is " + std::string(to_string(row.state)) + " with worker '" + row.worker + "'";
+  if (pools_.holds(row.id)) {
+    if (row.state != StepState::queued)
+      return "is in a pool and " + std::string(to_string(row.state));
+    if (step.waiters.empty()) return "is in a pool and nobody waits for it";
+  }
+  if (is_end(row.state) && !step.waiters.empty()) return "has ended and is waited for";
+  if (!is_end(row.state) && !in_flight_.count(row.key)) return "is not in flight";
+  if (held && workers_.at(worker_by_name_.at(row.worker)).lease != row.id)
+    return "is leased to a worker that does not hold it";
+  return "";
 }
 
 }  // namespace enginery

@@ -42,10 +42,10 @@ Charge Pools::lease(const Place& place, double guess_seconds, Nanoseconds now) {
   return charge;
 }
 
-void Pools::charge(Charge& charge, double seconds, Nanoseconds now) {
+void Pools::charge(Charge& charge, double taken_seconds, Nanoseconds now) {
   if (charge.client.empty()) return;
-  clocks_.charge(charge.client, (seconds - charge.seconds) * charge.weight, now);
-  charge.seconds = seconds;
+  clocks_.charge(charge.client, (taken_seconds - charge.seconds) * charge.weight, now);
+  charge.seconds = taken_seconds;
 }
 
 void Pools::end(const Charge& charge) {

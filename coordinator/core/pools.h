@@ -58,7 +58,7 @@ class Pools {
   // Removes the step because it was leased for the job: its client is charged the guess.
   Charge lease(const Place& place, double guess_seconds, Nanoseconds now);
   // The step has taken that many seconds in all: puts right what was charged.
-  void charge(Charge& charge, double seconds, Nanoseconds now);
+  void charge(Charge& charge, double taken_seconds, Nanoseconds now);
   // It does not run any longer.
   void end(const Charge& charge);
 

@@ -15,6 +15,8 @@ struct EventHandler::RequestDispatch {
   void operator()(const CancelJob& asked) { core.cancel(request, asked.job, turn); }
   void operator()(const WaitJob& asked) { core.jobs_.wait(request, asked, turn); }
   void operator()(const DrainWorker& asked) { core.drain(request, asked, turn); }
+  void operator()(const UndrainWorker& asked) { core.undrain(request, asked.worker, turn); }
+  void operator()(const ForgetWorker& asked) { core.forget(request, asked.worker, turn); }
   void operator()(const ListJobs& asked) { turn.reply(request.to, core.jobs_.list(asked)); }
   void operator()(const ListSkus&) { turn.reply(request.to, sku_list(core.queue_)); }
   void operator()(const ListWorkers&) {
@@ -76,13 +78,39 @@ void EventHandler::cancel(const Request& request, const std::string& id, Turn& t
   turn.reply(request.to, JobReply{jobs_.view(*job, Jobs::Detail::targets, turn.now)});
 }
 
-void EventHandler::drain(const Request& request, const DrainWorker& asked, Turn& turn) {
-  const std::optional<WorkerNo> worker = queue_.worker_named(asked.worker);
+std::optional<WorkerNo> EventHandler::worker_for(const Request& request, const char* verb,
+                                                 const std::string& name, Turn& turn) {
+  const std::optional<WorkerNo> worker = queue_.worker_named(name);
   if (!worker)
-    return turn.refuse(request.to, ErrorCode::not_found,
-                       "drain: no worker '" + asked.worker.substr(0, 80) + "'");
+    turn.refuse(request.to, ErrorCode::not_found,
+                std::string(verb) + ": no worker '" + name.substr(0, 80) + "'");
+  return worker;
+}
+
+void EventHandler::drain(const Request& request, const DrainWorker& asked, Turn& turn) {
+  const auto worker = worker_for(request, "drain", asked.worker, turn);
+  if (!worker) return;
   queue_.drain(*worker, asked, turn);
   release(*worker, turn);
+  turn.reply(request.to, Done{});
+}
+
+void EventHandler::undrain(const Request& request, const std::string& name, Turn& turn) {
+  const auto worker = worker_for(request, "undrain", name, turn);
+  if (!worker) return;
+  queue_.undrain(*worker, turn);
+  release(*worker, turn);
+  turn.reply(request.to, Done{});
+}
+
+void EventHandler::forget(const Request& request, const std::string& name, Turn& turn) {
+  const auto worker = worker_for(request, "forget", name, turn);
+  if (!worker) return;
+  if (!queue_.forget_worker(*worker, turn))
+    return turn.refuse(request.to, ErrorCode::usage,
+                       "forget: worker '" + name +
+                           "' is connected, and would be back at once; end it first, with "
+                           "`enginery drain WORKER --exit`");
   turn.reply(request.to, Done{});
 }
 

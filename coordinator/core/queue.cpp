@@ -23,13 +23,16 @@ std::string Queue::pool_of(const StepRow& step) const {
   return step.provisional ? provisional_pool(step.sku) : sku_pool(step.sku, step.toolchain);
 }
 
-void Queue::load(std::map<uint64_t, StepRow> steps, std::map<std::string, SeenSku> skus) {
-  skus_ = std::move(skus);
-  for (auto& [id, row] : steps) {
+void Queue::load(LoadedQueue rows) {
+  for (auto& [name, row] : rows.skus) skus_[name].row = std::move(row);
+  troubles_.load(std::move(rows.troubles));
+  quarantines_ = std::move(rows.quarantines);
+  for (auto& [id, row] : rows.steps) {
     next_step_ = std::max(next_step_, id + 1);
     LiveStep& step = steps_[id];
     step.row = std::move(row);
     if (!is_end(step.row.state)) in_flight_[step.row.key] = id;
+    remember_attempts(step);
   }
 }
 
@@ -43,7 +46,7 @@ void Queue::start(Turn& turn) {
     last.sku = step.row.sku;
     last.device = step.row.device;
     last.state = Running{{job_id(step.row.job), id, step.row.epoch}, {}};
-    LiveWorker& worker = workers_[worker_of(last, turn)];
+    LiveWorker& worker = workers_.at(worker_of(last, turn));
     worker.sync = last;
     worker.lease = id;
     devices_[last.device].insert(worker.number);
@@ -68,6 +71,8 @@ uint64_t Queue::add(StepRow row, Bytes key_bytes, Turn& turn) {
   row.id = id;
   step.row = std::move(row);
   in_flight_[step.row.key] = id;
+  if (const auto before = failed_before_.extract(step.row.key); !before.empty())
+    step.failed_on = std::move(before.mapped());
   turn.save(RecordAction{std::move(key_bytes)});
   turn.save(SaveStep{step.row});
   turn.record(
@@ -118,6 +123,10 @@ void Queue::end_attempt(LiveStep& step, OutcomeKind kind, const std::string& mes
                  {"worker", attempt.worker},
                  {"outcome", to_string(kind)}});
     settle(step, kind, turn);
+    if (kind == OutcomeKind::succeeded)
+      note_success(step, turn);
+    else
+      blame(step, kind, message, turn);
   }
   drop_lease(step);
 }
@@ -125,20 +134,20 @@ void Queue::end_attempt(LiveStep& step, OutcomeKind kind, const std::string& mes
 // The client pays for the time that the attempt took, and later guesses go by it.
 void Queue::settle(LiveStep& step, OutcomeKind kind, Turn& turn) {
   if (step.charge.client.empty()) return;
-  const double seconds = to_seconds(turn.now.monotonic - step.leased_at);
-  pools_.charge(step.charge, seconds, turn.now.monotonic);
+  const double taken_s = to_seconds(turn.now.monotonic - step.leased_at);
+  pools_.charge(step.charge, taken_s, turn.now.monotonic);
   pools_.end(step.charge);
   step.charge = {};
   if (kind != OutcomeKind::succeeded) return;
-  double& usual = usual_seconds_.try_emplace({step.pool, step.row.kind}, seconds).first->second;
-  usual += (seconds - usual) * kNewestShare;
+  double& usual = usual_seconds_.try_emplace({step.pool, step.row.kind}, taken_s).first->second;
+  usual += (taken_s - usual) * kNewestShare;
 }
 
 // The worker does not hold the step any longer; whether it still runs it shows in what it says.
 void Queue::drop_lease(LiveStep& step) {
   const auto number = worker_by_name_.find(step.row.worker);
   if (number != worker_by_name_.end()) {
-    LiveWorker& worker = workers_[number->second];
+    LiveWorker& worker = workers_.at(number->second);
     if (worker.lease == step.row.id) {
       worker.lease = 0;
       dirty_devices_.insert(worker.sync.device);
@@ -194,21 +203,20 @@ StepEvent Queue::commit(LiveStep& step, StepResult result, Turn& turn) {
 
 StepEvent Queue::retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault& fault,
                                   Turn& turn) {
-  const Tries tries = count_tries(step.row.attempts, kind);
+  const int tries = count_tries(step.row.attempts, kind);
   const RetryRule& rule = retry_rule(kind);
-  if (kind == OutcomeKind::worker_lost && tries.lost_workers >= kQuarantineAfterWorkers)
-    return give_up(step, StepState::quarantined,
-                   {ErrorCode::internal,
-                    "step " + std::string(name_of(step.row.kind)) + " is quarantined: " +
-                        std::to_string(tries.lost_workers) + " workers died while they ran it"},
-                   turn);
-  if (tries.same >= rule.attempts) return give_up(step, StepState::failed, fault, turn);
+  if (is_kill(kind)) {
+    if (const auto quarantine = quarantine_of(step.row.key, step.row.kind, turn.now))
+      return give_up(step, StepState::quarantined, *quarantine, turn);
+  } else if (tries >= rule.attempts) {
+    return give_up(step, StepState::failed, fault, turn);
+  }
   if (step.waiters.empty())
     return give_up(step, StepState::cancelled, {ErrorCode::cancelled, "nobody waits for it"}, turn);
   step.row.state = StepState::queued;
   turn.save(SaveStep{step.row});
   if (rule.back_off > Nanoseconds(0)) {
-    step.retry_at = turn.now.monotonic + rule.back_off * tries.same;
+    step.retry_at = turn.now.monotonic + rule.back_off * tries;
     turn.wake(step.retry_at, TimerKind::back_off, step.row.id);
   }
   enqueue(step, turn);
@@ -225,6 +233,15 @@ StepGaveUp Queue::give_up(LiveStep& step, StepState state, const Fault& fault, T
   turn.record(step.row.job, "gave_up",
               {{"step", std::to_string(step.row.id)}, {"message", fault.message}});
   return StepGaveUp{fault, false, std::exchange(step.waiters, {})};
+}
+
+// Whoever waits walks its way again, and finds what is gone; a step with the same key that follows
+// goes to another worker, in case this one only says so.
+StepGaveUp Queue::inputs_gone(LiveStep& step, const Fault& fault, Turn& turn) {
+  if (!step.failed_on.empty()) failed_before_[step.row.key] = step.failed_on;
+  StepGaveUp event = give_up(step, StepState::failed, fault, turn);
+  event.inputs_gone = true;
+  return event;
 }
 
 std::optional<WorkerNo> Queue::cancel(uint64_t id, Turn& turn) {
@@ -274,15 +291,14 @@ StepEvent Queue::signing_failed(uint64_t id, const Fault& fault, Turn& turn) {
   if (refused) return give_up(step, StepState::failed, fault, turn);
   const bool gone = fault.code == ErrorCode::not_found || fault.code == ErrorCode::corrupt_data;
   const RetryRule& rule = retry_rule(OutcomeKind::storage);
-  const int tries = count_tries(step.row.attempts, OutcomeKind::storage).same;
+  const int tries = count_tries(step.row.attempts, OutcomeKind::storage);
   if (!gone && tries < rule.attempts) {
     step.retry_at = turn.now.monotonic + rule.back_off * tries;
     turn.wake(step.retry_at, TimerKind::sign_again, id);
     return {};
   }
-  StepGaveUp event = give_up(step, StepState::failed, fault, turn);
-  event.inputs_gone = gone;
-  return event;
+  if (gone) return inputs_gone(step, fault, turn);
+  return give_up(step, StepState::failed, fault, turn);
 }
 
 }  // namespace enginery

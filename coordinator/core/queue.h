@@ -10,12 +10,15 @@
 // that the same events give the same effects. Threads: as Core.
 #pragma once
 
-#include <deque>
 #include <unordered_map>
 
+#include "coordinator/core/key_troubles.h"
 #include "coordinator/core/pools.h"
 
 namespace enginery {
+
+// A worker on which this many distinct steps failed, and nowhere else, is quarantined.
+inline constexpr size_t kQuarantineAfterSteps = 3;
 
 // Limit of the names of workers, devices, SKUs and tags.
 inline constexpr size_t kMaxNameBytes = 200;
@@ -28,9 +31,17 @@ struct LiveStep {
   Nanoseconds leased_at{};    // the latest lease, or the start of the coordinator, monotonic
   Nanoseconds progress_at{};  // when the progress last changed, monotonic
   Progress progress;
-  Charge charge;         // of the latest lease
-  bool signing = false;  // sign: a SignTask is out
+  Charge charge;                    // of the latest lease
+  std::set<std::string> failed_on;  // workers that another one is better than (retry.h)
+  bool signing = false;             // sign: a SignTask is out
 };
+
+// A SKU with one of its toolchains, and how many of its workers are connected.
+struct OfferedSku {
+  SeenSku row;
+  size_t workers = 0;
+};
+using OfferedSkus = std::map<SkuToolchain, OfferedSku>;
 
 struct LiveWorker {
   WorkerNo number = 0;
@@ -41,8 +52,18 @@ struct LiveWorker {
   bool listening = false;  // its Sync is held, so that it can be told something
   uint64_t lease = 0;      // the step that it holds, or 0
   bool drain = false, exit = false, drain_told = false;
+  bool resume = false, resume_told = false;  // after a drain that it was told of
   std::optional<StepRef> cancel_told;
-  std::vector<std::string> pools;  // from which it takes work
+  std::vector<std::string> pools;          // from which it takes work
+  std::optional<SkuToolchain> counted_as;  // in the offered SKUs, while it is connected
+  // Its health (health.cpp): the keys of the steps that failed here and nowhere else since the
+  // latest success of their kind; why it gets no work, or ""; the self-test that it is to make, or
+  // 0.
+  std::map<Digest, StepKind> failures;
+  std::string quarantine;
+  uint64_t exam = 0;
+  bool exam_told = false;
+  int quarantines = 0;  // since its latest success
 };
 
 // --- What happened to a step, for those who wait for it.
@@ -92,6 +113,8 @@ enum class Order : uint8_t {
   abandon,      // nothing: nobody waits for its lease's step any longer, so cancel that first
   drain,
   exit,
+  examine,
+  resume,
 };
 
 // What a worker occupies on its device: nothing, or a step that runs (also one that it should have
@@ -101,11 +124,12 @@ enum class Load : uint8_t { none, working, measuring };
 class Queue {
  public:
   // `options` outlives it.
-  explicit Queue(const CoreOptions& options) : options_(options) {}
+  explicit Queue(const CoreOptions& options)
+      : options_(options), troubles_(options.key_quarantine) {}
 
   // --- start
 
-  void load(std::map<uint64_t, StepRow> steps, std::map<std::string, SeenSku> skus);
+  void load(LoadedQueue rows);
   // Workers of the leases before the restart go on running: each has worker_lost_after to sync.
   void start(Turn& turn);
 
@@ -124,6 +148,10 @@ class Queue {
   // Puts a queued step in the lines of its waiters' clients. Without a waiter, or during its
   // back-off, it stays outside.
   void make_ready(uint64_t step, Turn& turn);
+  // Why no step is made for the key, which is a `kind`'s; nothing when one may be.
+  std::optional<Fault> quarantine_of(const Digest& key, StepKind kind, Now now) const;
+  // Somebody wants the key tried again.
+  void forgive(const Digest& key, Turn& turn) { troubles_.clear(key, turn); }
   // The job has ended: its share is not needed any longer.
   void forget_job(uint64_t job) { pools_.forget_job(job); }
   // Drops a step that has ended.
@@ -138,16 +166,20 @@ class Queue {
   std::optional<Lease> lease_next(Turn& turn);
   // Whether the worker holds the lease under exactly this epoch.
   bool owns(WorkerNo worker, const StepRef& ref) const;
+  // Whether the worker leaves the step to another one that lives: it has failed on it.
+  bool avoids(const LiveWorker& worker, const LiveStep& step) const;
   // What the worker takes next of what is ready now.
   std::optional<Head> next_for(const LiveWorker& worker) const;
 
-  // --- workers; a number from worker_of is valid for good
+  // --- workers; a number from worker_of is valid until the worker is forgotten, and never
+  // another's
 
   // Why the Sync is refused; null when it is not.
   static const char* problem_of(const SyncRequest& sync);
   WorkerNo worker_of(const SyncRequest& sync, Turn& turn);
   std::optional<WorkerNo> worker_named(const std::string& name) const;
-  const LiveWorker& worker(WorkerNo number) const { return workers_[number]; }
+  const LiveWorker& worker(WorkerNo number) const { return workers_.at(number); }
+  bool has(WorkerNo number) const { return workers_.count(number) != 0; }
   Reception receive(WorkerNo worker, const SyncRequest& sync) const;
   // Takes what the worker says of itself. True when this Sync repeats the one before.
   bool update(WorkerNo worker, const SyncRequest& sync, Turn& turn);
@@ -164,8 +196,19 @@ class Queue {
   StepEvent lose(WorkerNo worker, const std::string& why, Turn& turn);
   // Its worker_lost timer fired. True when it has just been found lost.
   bool falls_silent(WorkerNo worker, Turn& turn);
+  // For that long nobody could be heard: it counts as no one's silence.
+  void extend_deadlines(Nanoseconds stall);
   // No new work for it; `to` exit: and it should end its process once it is idle.
   void drain(WorkerNo worker, const DrainWorker& request, Turn& turn);
+
+  // The end of a drain and of a quarantine.
+  void undrain(WorkerNo worker, Turn& turn);
+  // Removes a worker that is lost. False: it is not.
+  bool forget_worker(WorkerNo worker, Turn& turn);
+  // Its time to be forgotten has come, unless it has been heard of since.
+  void expire(WorkerNo worker, Turn& turn);
+  // Its time for another self-test has come.
+  void examine(WorkerNo worker, Turn& turn);
 
   // --- the coordinator's own step, sign: it has no lease, its epoch counts the attempts
 
@@ -178,9 +221,9 @@ class Queue {
 
   // --- for views and explanations (explain.h, farm_views.h)
 
-  const std::deque<LiveWorker>& workers() const { return workers_; }  // by number
+  const std::map<WorkerNo, LiveWorker>& workers() const { return workers_; }
   const std::map<std::string, WorkerNo>& workers_by_name() const { return worker_by_name_; }
-  const std::map<std::string, SeenSku>& skus() const { return skus_; }
+  const OfferedSkus& skus() const { return skus_; }
   const Pools& pools() const { return pools_; }
   // The workers that share the device; null where none is known.
   const std::set<WorkerNo>* sharers_of(const std::string& device) const;
@@ -190,6 +233,8 @@ class Queue {
   const Step* row_of(StepKind kind) const;
   const char* name_of(StepKind kind) const { return to_string(kind, options_.steps); }
   bool measures(StepKind kind) const;
+  // Whether nothing else may run on the device beside the step.
+  bool is_alone(const LiveStep& step) const;
   Nanoseconds started() const { return started_; }
   const CoreOptions& options() const { return options_; }
 
@@ -206,17 +251,20 @@ class Queue {
   StepEvent commit(LiveStep& step, StepResult result, Turn& turn);
   StepEvent retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault& fault, Turn& turn);
   StepGaveUp give_up(LiveStep& step, StepState state, const Fault& fault, Turn& turn);
+  StepGaveUp inputs_gone(LiveStep& step, const Fault& fault, Turn& turn);
   void drop_lease(LiveStep& step);
   void settle(LiveStep& step, OutcomeKind kind, Turn& turn);
 
   // lease.cpp
   bool available(const LiveWorker& worker) const;
   bool serves(const LiveWorker& worker) const;
+  void count_worker(LiveWorker& worker);
   void place_worker(LiveWorker& worker);
-  bool measures_step(uint64_t step) const;
+  bool is_alone(uint64_t step) const;
   bool next_device();
   std::optional<Lease> lease_on(const std::string& device, Turn& turn);
   Lease lease(LiveWorker& worker, const Place& place, Turn& turn);
+  std::string check_step(const LiveStep& step) const;
 
   // workers.cpp
   void see_sku(const SyncRequest& sync, Turn& turn);
@@ -224,8 +272,14 @@ class Queue {
   StepEvent finished(LiveWorker& worker, const Finished& state, const std::vector<Digest>& missing,
                      Turn& turn);
 
-  // check.cpp
-  std::string check_step(const LiveStep& step) const;
+  // health.cpp
+  void blame(LiveStep& step, OutcomeKind kind, const std::string& message, Turn& turn);
+  void remember_attempts(LiveStep& step);
+  void note_success(const LiveStep& step, Turn& turn);
+  void absolve(LiveWorker& worker, Turn& turn);
+  void quarantine(LiveWorker& worker, const std::string& reason, Turn& turn);
+  void end_quarantine(LiveWorker& worker, Turn& turn);
+  void take_exam(LiveWorker& worker, Turn& turn);
 
   const CoreOptions& options_;
   Nanoseconds started_{};
@@ -233,10 +287,17 @@ class Queue {
   std::unordered_map<Digest, uint64_t> in_flight_;  // key -> step that has not ended
   uint64_t next_step_ = 1;
   Pools pools_;
-  std::deque<LiveWorker> workers_;  // by number; references stay valid
+  std::map<WorkerNo, LiveWorker> workers_;
+  WorkerNo next_worker_ = 0;
   std::map<std::string, WorkerNo> worker_by_name_;
   std::map<std::string, std::set<WorkerNo>> devices_;
-  std::map<std::string, SeenSku> skus_;
+  OfferedSkus skus_;
+  KeyTroubles troubles_;
+  std::map<std::string, QuarantinedWorker> quarantines_;  // by worker, as in the rows
+  // Leases (step, epoch) lost by silence, by worker and incarnation: it may come back alive.
+  std::map<std::pair<std::string, uint64_t>, std::vector<std::pair<uint64_t, uint64_t>>> silent_;
+  // Workers that could not read the inputs of a key's step: the next step of the key avoids them.
+  std::map<Digest, std::set<std::string>> failed_before_;
   // What the latest steps of a kind took in a pool, in seconds.
   std::map<std::pair<std::string, StepKind>, double> usual_seconds_;
   // Where something may be leased now, and how far lease_next has come: the idle worker of the

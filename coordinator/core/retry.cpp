@@ -16,8 +16,10 @@ constexpr size_t kMaxFactBytes = 64 * 1024;
 const RetryRule& retry_rule(OutcomeKind kind) {
   using std::chrono::milliseconds;
   static const RetryRule rules[] = {
-      // One worker may be killed often; three workers may not.
-      {OutcomeKind::worker_lost, 60, milliseconds(0)},
+      // Those two are counted together, for the key: key_troubles.h.
+      {OutcomeKind::worker_lost, 3, milliseconds(0)},
+      {OutcomeKind::crashed, 3, milliseconds(0)},
+      {OutcomeKind::partitioned, 100, milliseconds(0)},
       {OutcomeKind::preempted, 100, milliseconds(100)},
       // It stopped by itself: as preempted.
       {OutcomeKind::cancelled, 100, milliseconds(100)},
@@ -31,15 +33,23 @@ const RetryRule& retry_rule(OutcomeKind kind) {
   ENSURE(false, "an outcome without a retry rule");
 }
 
-Tries count_tries(const std::vector<AttemptRow>& attempts, OutcomeKind kind) {
-  Tries tries;
-  std::set<std::string_view> lost;
-  for (const AttemptRow& attempt : attempts) {
-    tries.same += attempt.outcome == kind;
-    if (attempt.outcome == OutcomeKind::worker_lost) lost.insert(attempt.worker);
-  }
-  tries.lost_workers = lost.size();
-  return tries;
+bool is_kill(OutcomeKind kind) {
+  return kind == OutcomeKind::worker_lost || kind == OutcomeKind::crashed;
+}
+
+bool is_avoided_after(OutcomeKind kind) {
+  return counts_against_worker(kind) || kind == OutcomeKind::out_of_memory;
+}
+
+bool counts_against_worker(OutcomeKind kind) {
+  return is_kill(kind) || kind == OutcomeKind::storage || kind == OutcomeKind::internal ||
+         kind == OutcomeKind::input_gone;
+}
+
+int count_tries(const std::vector<AttemptRow>& attempts, OutcomeKind kind) {
+  return static_cast<int>(
+      std::count_if(attempts.begin(), attempts.end(),
+                    [&](const AttemptRow& attempt) { return attempt.outcome == kind; }));
 }
 
 std::string problem_of_report(const Outcome& outcome, const std::string& needed,

@@ -8,24 +8,24 @@
 
 namespace enginery {
 
-// A step is quarantined once this many distinct workers have died while they ran it.
-inline constexpr size_t kQuarantineAfterWorkers = 3;
-
 struct RetryRule {
   OutcomeKind kind;
   int attempts;          // that may end so before the step fails
   Nanoseconds back_off;  // before the next attempt; times the number of attempts that ended so
 };
 
-// For every kind but `succeeded` and `failed`, which are never retried.
+// For every kind but `succeeded`, `failed` and `input_gone`, which are never retried.
 const RetryRule& retry_rule(OutcomeKind kind);
 
-// What the attempts so far say about another one.
-struct Tries {
-  int same = 0;             // that ended in the given way
-  size_t lost_workers = 0;  // distinct workers that were lost
-};
-Tries count_tries(const std::vector<AttemptRow>& attempts, OutcomeKind kind);
+// A process ended while it ran the step: counted for the step's key (key_troubles.h).
+bool is_kill(OutcomeKind kind);
+// The step is better tried on another worker.
+bool is_avoided_after(OutcomeKind kind);
+// It says something about the worker's health.
+bool counts_against_worker(OutcomeKind kind);
+
+// How many of the attempts ended in that way.
+int count_tries(const std::vector<AttemptRow>& attempts, OutcomeKind kind);
 
 // What is wrong with a worker's report of success, as the end of "worker W reported ..."; "" when
 // nothing is. `needed`: the output that the step must leave, or "". `missing`: the digests of

@@ -59,30 +59,57 @@ Status check_target(const TargetRequest& target) {
   return check_key("the tuning's key", target.tune_key);
 }
 
-Status check_skus(const SubmitRequest& submit, const std::map<std::string, SeenSku>& skus) {
-  if (submit.wait_for_workers || submit.dry_run) return {};
-  for (const TargetRequest& target : submit.targets) {
-    if (target.provisional) continue;
-    const auto sku = skus.find(target.sku);
-    if (sku == skus.end()) {
-      std::string known;
-      for (const auto& [name, row] : skus) known += (known.empty() ? "" : ", ") + name;
-      return bad("target '" + target.sku + "': no worker has ever offered this SKU (known: " +
-                 (known.empty() ? "none" : known) +
-                 "); --wait-for-workers queues the job until one does");
-    }
-    if (!target.toolchain.empty() && target.toolchain != sku->second.toolchain)
-      return bad("target '" + target.sku + "': its workers run toolchain '" +
-                 sku->second.toolchain + "', the keys were made for '" + target.toolchain +
-                 "'; ask for the SKUs again and submit once more");
+// The SKU's toolchains; none when no worker has ever offered it.
+std::vector<const OfferedSku*> toolchains_of(const std::string& sku, const OfferedSkus& skus) {
+  std::vector<const OfferedSku*> found;
+  for (auto at = skus.lower_bound({sku, ""}); at != skus.end() && at->first.first == sku; ++at)
+    found.push_back(&at->second);
+  return found;
+}
+
+Error unknown_sku(const std::string& sku, const OfferedSkus& skus) {
+  std::set<std::string_view> names;
+  for (const auto& [name, offered] : skus) names.insert(name.first);
+  std::string known;
+  for (const std::string_view name : names)
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  return bad("target '" + sku +
+             "': no worker has ever offered this SKU (known: " + (known.empty() ? "none" : known) +
+             "); --wait-for-workers queues the job until one does");
+}
+
+// All toolchains of a SKU are served at once. One that nobody has any longer, while others are
+// there, would wait for ever.
+Status check_toolchain(const TargetRequest& target, const OfferedSkus& skus) {
+  const std::vector<const OfferedSku*> offered = toolchains_of(target.sku, skus);
+  if (offered.empty()) return unknown_sku(target.sku, skus);
+  if (target.toolchain.empty()) return {};
+  std::string connected;
+  bool known = false;
+  for (const OfferedSku* one : offered) {
+    const bool same = one->row.toolchain == target.toolchain;
+    if (same && one->workers > 0) return {};
+    known = known || same;
+    if (one->workers > 0) connected += (connected.empty() ? "'" : ", '") + one->row.toolchain + "'";
   }
+  if (known && connected.empty()) return {};
+  return bad("target '" + target.sku + "': its workers run toolchain " +
+             (connected.empty() ? "'" + offered.front()->row.toolchain + "'" : connected) +
+             ", the keys were made for '" + target.toolchain +
+             "'; ask for the SKUs again and submit once more");
+}
+
+Status check_skus(const SubmitRequest& submit, const OfferedSkus& skus) {
+  if (submit.wait_for_workers || submit.dry_run) return {};
+  for (const TargetRequest& target : submit.targets)
+    if (!target.provisional) CHECK_OK(check_toolchain(target, skus));
   return {};
 }
 
 }  // namespace
 
 Status check_submit(const SubmitRequest& submit, const std::vector<Digest>& missing,
-                    const std::map<std::string, SeenSku>& skus) {
+                    const OfferedSkus& skus) {
   if (!is_plain_name(submit.name, kMaxNameBytes))
     return bad("the name '" + submit.name.substr(0, 80) +
                "' must be made of letters, digits and . _ + -");

@@ -6,13 +6,13 @@
 
 #include <map>
 
-#include "coordinator/core/core.h"
+#include "coordinator/core/queue.h"
 
 namespace enginery {
 
 // Errors: usage says what is wrong with the request; not_found names the first blob of `missing`
 // (which of the request's blobs are not in the store). `skus`: which workers have ever offered.
 Status check_submit(const SubmitRequest& submit, const std::vector<Digest>& missing,
-                    const std::map<std::string, SeenSku>& skus);
+                    const OfferedSkus& skus);
 
 }  // namespace enginery

@@ -52,6 +52,10 @@ void EventHandler::answer_sync(WorkerNo worker, Turn& turn) {
       return tell(worker, Drain{}, turn);
     case Order::exit:
       return tell(worker, Exit{}, turn);
+    case Order::resume:
+      return tell(worker, Resume{}, turn);
+    case Order::examine:
+      return tell(worker, Examine{queue_.worker(worker).exam}, turn);
     case Order::none:
       break;
   }

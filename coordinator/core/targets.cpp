@@ -163,6 +163,9 @@ std::optional<Change> Targets::looked_up(const LookupAnswer& answer, Turn& turn)
                       *answer.result, turn);
   if (first) return advance(waiter, turn);
   if (const auto running = queue_.in_flight(answer.key)) return attach(waiter, *running, turn);
+  if (builds_.at(waiter.job).request.try_quarantined) queue_.forgive(answer.key, turn);
+  if (const auto quarantine = queue_.quarantine_of(answer.key, step.kind, turn.now))
+    return fail(waiter, *quarantine, TargetState::failed, turn);
   return attach(waiter, make_step(waiter, step, answer, turn), turn);
 }
 
@@ -280,16 +283,19 @@ Change Targets::fail(const Waiter& waiter, const Fault& fault, TargetState end, 
 
 Change Targets::give_up(const Waiter& waiter, const StepGaveUp& event, Turn& turn) {
   at(waiter).step = 0;
-  return event.inputs_gone ? restart(waiter, turn)
+  return event.inputs_gone ? restart(waiter, event.fault, turn)
                            : fail(waiter, event.fault, TargetState::failed, turn);
 }
 
 // An earlier result has lost its blobs: the way begins again, and the lookups, which check them,
-// build what is gone.
-Change Targets::restart(const Waiter& waiter, Turn& turn) {
-  if (++at(waiter).restarts <= kMaxRestarts) return begin(waiter, turn);
+// build what is gone. The model itself nobody here can make again.
+Change Targets::restart(const Waiter& waiter, const Fault& fault, Turn& turn) {
+  LiveTarget& target = at(waiter);
+  if (++target.restarts[target.stage] <= kMaxRestarts) return begin(waiter, turn);
   return fail(waiter,
-              {ErrorCode::corrupt_data, "blobs of earlier steps disappeared again and again"},
+              {ErrorCode::corrupt_data,
+               "what its steps read disappeared again and again: " + fault.message +
+                   "; submitting the model again uploads what is missing"},
               TargetState::failed, turn);
 }
 

@@ -23,7 +23,8 @@ struct LiveTarget {
   bool looking = false;           // a Lookup is out
   uint64_t step = 0;              // the step that it waits for, or 0
   Gathered gathered;              // of the steps before
-  int restarts = 0;               // because the blobs of an earlier result were gone
+  // How often it began again because a stage could not read its inputs.
+  std::map<std::optional<StepKind>, int> restarts;
 };
 
 // A job's request and its targets, in the request's order.
@@ -102,7 +103,7 @@ class Targets {
   Change attach(const Waiter& at, uint64_t step, Turn& turn);
   Change finish(const Waiter& at, Turn& turn);
   Change fail(const Waiter& at, const Fault& fault, TargetState end, Turn& turn);
-  Change restart(const Waiter& at, Turn& turn);
+  Change restart(const Waiter& at, const Fault& fault, Turn& turn);
   void save(const Waiter& at, Turn& turn) const;
   std::string check_target(const Waiter& at) const;
 

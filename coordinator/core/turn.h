@@ -27,6 +27,8 @@ enum class TimerKind : uint8_t {
   job_poll,     // a client's WaitJob must be answered; id: the job's number
   back_off,     // a step may be tried again; id: the step
   sign_again,   // a signature may be asked for again; id: the step
+  examine,      // a quarantined worker tests itself again; id: the worker's number
+  forget,       // a lost worker may be forgotten; id: the worker's number
 };
 
 struct Timer {

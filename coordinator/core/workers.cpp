@@ -25,7 +25,8 @@ const char* Queue::problem_of(const SyncRequest& sync) {
     return "a worker needs a device id";
   if (sync.toolchain.size() > 4096 || sync.host.size() > 1024 || sync.kind.size() > 100)
     return "a worker's text is too long";
-  if (sync.health.size() > kMaxHealthBytes) return "a worker's health text is too long";
+  if (sync.health.size() + sync.exam_problem.size() > kMaxHealthBytes)
+    return "a worker's health text is too long";
   // Each is a pool for good.
   const auto too_long = [](const std::string& sku) { return sku.size() > kMaxNameBytes; };
   if (sync.compiles_for.size() > kMaxSkusCompiled ||
@@ -36,10 +37,14 @@ const char* Queue::problem_of(const SyncRequest& sync) {
 
 WorkerNo Queue::worker_of(const SyncRequest& sync, Turn& turn) {
   if (const auto known = worker_named(sync.worker)) return *known;
-  const auto number = static_cast<WorkerNo>(workers_.size());
+  const WorkerNo number = next_worker_++;
   worker_by_name_[sync.worker] = number;
-  LiveWorker& worker = workers_.emplace_back();
+  LiveWorker& worker = workers_[number];
   worker.number = number;
+  if (const auto held = quarantines_.find(sync.worker); held != quarantines_.end()) {
+    worker.quarantine = held->second.reason;
+    examine(number, turn);
+  }
   worker.seen = turn.now.monotonic;
   turn.wake(turn.now.monotonic + options_.worker_lost_after, TimerKind::worker_lost, number);
   return number;
@@ -57,7 +62,7 @@ const std::set<WorkerNo>* Queue::sharers_of(const std::string& device) const {
 }
 
 Reception Queue::receive(WorkerNo number, const SyncRequest& sync) const {
-  const LiveWorker& worker = workers_[number];
+  const LiveWorker& worker = workers_.at(number);
   // An older incarnation gives way, unless the newer one fell silent: then the clock went back
   // between the two.
   if (sync.incarnation < worker.sync.incarnation && !worker.lost) return Reception::outlived;
@@ -67,13 +72,13 @@ Reception Queue::receive(WorkerNo number, const SyncRequest& sync) const {
 }
 
 bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
-  LiveWorker& worker = workers_[number];
+  LiveWorker& worker = workers_.at(number);
   const bool same = worker.sync.incarnation == sync.incarnation;
   const bool fresh = !same || !worker.reported;
   const bool repeated = !fresh && worker.sync.sequence == sync.sequence;
   const bool progressed = !same || !(sync.state == worker.sync.state);
   if (fresh) {
-    worker.drain = worker.exit = worker.drain_told = false;
+    worker.drain = worker.exit = worker.drain_told = worker.resume = false;
     turn.record(0, "worker",
                 {{"worker", sync.worker}, {"sku", sync.sku}, {"pid", std::to_string(sync.pid)}});
   }
@@ -90,6 +95,7 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
     if (!sync.toolchain.empty()) worker.pools.push_back(sku_pool(sync.sku, ""));
     for (const std::string& sku : sync.compiles_for) worker.pools.push_back(provisional_pool(sku));
   }
+  const bool back = worker.lost || !worker.reported;
   worker.sync = sync;
   worker.seen = turn.now.monotonic;
   worker.reported = true;
@@ -97,19 +103,22 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   if (progressed) worker.cancel_told.reset();
   if (std::exchange(worker.lost, false))
     turn.wake(turn.now.monotonic + options_.worker_lost_after, TimerKind::worker_lost, number);
+  worker.resume = worker.resume && sync.prefer_idle;
+  if (back) absolve(worker, turn);
   see_sku(sync, turn);
+  take_exam(worker, turn);
   return repeated;
 }
 
 void Queue::see_sku(const SyncRequest& sync, Turn& turn) {
-  SeenSku& row = skus_[sync.sku];
-  if (row.sku == sync.sku && row.kind == sync.kind && row.toolchain == sync.toolchain) return;
+  SeenSku& row = skus_[{sync.sku, sync.toolchain}].row;
+  if (row.sku == sync.sku && row.kind == sync.kind) return;
   row = {sync.sku, sync.kind, sync.toolchain, turn.now.wall.count()};
   turn.save(SaveSku{row});
 }
 
 StepEvent Queue::heed(WorkerNo number, const std::vector<Digest>& missing, Turn& turn) {
-  LiveWorker& worker = workers_[number];
+  LiveWorker& worker = workers_.at(number);
   StepEvent event;
   if (const auto* run = std::get_if<Running>(&worker.sync.state)) {
     event = running(worker, *run, turn);
@@ -129,8 +138,8 @@ StepEvent Queue::heed(WorkerNo number, const std::vector<Digest>& missing, Turn&
 StepEvent Queue::running(LiveWorker& worker, const Running& state, Turn& turn) {
   if (!owns(worker.number, state.ref)) return {};  // order_for tells it to stop
   LiveStep& step = steps_.at(worker.lease);
-  const double seconds = to_seconds(turn.now.monotonic - step.leased_at);
-  if (seconds > step.charge.seconds) pools_.charge(step.charge, seconds, turn.now.monotonic);
+  const double taken_s = to_seconds(turn.now.monotonic - step.leased_at);
+  if (taken_s > step.charge.seconds) pools_.charge(step.charge, taken_s, turn.now.monotonic);
   const bool moved = !(step.progress == state.progress);
   if (moved) {
     step.progress = state.progress;
@@ -168,6 +177,7 @@ StepEvent Queue::finished(LiveWorker& worker, const Finished& state,
   if (outcome.kind == OutcomeKind::succeeded) return succeeded(step, outcome, missing, turn);
   end_attempt(step, outcome.kind, outcome.fault.message, turn);
   Fault fault{outcome.fault.code, outcome.fault.message.substr(0, kMaxFaultBytes)};
+  if (outcome.kind == OutcomeKind::input_gone) return inputs_gone(step, fault, turn);
   if (outcome.kind != OutcomeKind::failed) return retry_or_give_up(step, outcome.kind, fault, turn);
   StepResult result;
   result.success = false;
@@ -176,7 +186,7 @@ StepEvent Queue::finished(LiveWorker& worker, const Finished& state,
 }
 
 Order Queue::order_for(WorkerNo number) {
-  LiveWorker& worker = workers_[number];
+  LiveWorker& worker = workers_.at(number);
   if (const auto* run = std::get_if<Running>(&worker.sync.state);
       run != nullptr && !owns(number, run->ref)) {
     if (worker.cancel_told == run->ref) return Order::cancel_told;
@@ -189,27 +199,38 @@ Order Queue::order_for(WorkerNo number) {
     if (step.row.state == StepState::leased)
       return step.waiters.empty() ? Order::abandon : Order::run;
   }
+  if (worker.exam != 0 && worker.lease == 0 && !worker.exam_told &&
+      std::holds_alternative<Idle>(worker.sync.state)) {
+    worker.exam_told = true;
+    return Order::examine;
+  }
+  if (worker.resume && !std::exchange(worker.resume_told, true)) return Order::resume;
   if (worker.drain && !std::exchange(worker.drain_told, true)) return Order::drain;
   return worker.exit && worker.lease == 0 ? Order::exit : Order::none;
 }
 
 void Queue::stop_listening(WorkerNo number) {
-  workers_[number].listening = false;
-  place_worker(workers_[number]);
+  workers_.at(number).listening = false;
+  place_worker(workers_.at(number));
 }
 
 Desired Queue::parting_word(WorkerNo number) const {
-  const WorkerState& state = workers_[number].sync.state;
+  const WorkerState& state = workers_.at(number).sync.state;
   if (std::holds_alternative<Finished>(state)) return BeIdle{};
   const auto* run = std::get_if<Running>(&state);
   if (run != nullptr && !owns(number, run->ref)) return Cancel{run->ref};
+  const uint64_t exam = workers_.at(number).exam;
+  if (exam != 0 && std::holds_alternative<Idle>(state)) return Examine{exam};
+  if (workers_.at(number).resume) return Resume{};
   return Keep{};
 }
 
 StepEvent Queue::lose(WorkerNo number, const std::string& why, Turn& turn) {
-  const LiveWorker& worker = workers_[number];
+  const LiveWorker& worker = workers_.at(number);
   if (worker.lease == 0) return {};
   LiveStep& step = steps_.at(worker.lease);
+  if (worker.lost)
+    silent_[{worker.sync.worker, worker.sync.incarnation}].push_back({step.row.id, step.row.epoch});
   turn.out.notes.push_back("worker " + worker.sync.worker + " lost step " +
                            std::to_string(step.row.id) + ": " + why);
   end_attempt(step, OutcomeKind::worker_lost, why, turn);
@@ -217,7 +238,7 @@ StepEvent Queue::lose(WorkerNo number, const std::string& why, Turn& turn) {
 }
 
 bool Queue::falls_silent(WorkerNo number, Turn& turn) {
-  LiveWorker& worker = workers_[number];
+  LiveWorker& worker = workers_.at(number);
   const Nanoseconds deadline = worker.seen + options_.worker_lost_after;
   if (worker.lost) return false;
   if (deadline > turn.now.monotonic) {
@@ -227,16 +248,60 @@ bool Queue::falls_silent(WorkerNo number, Turn& turn) {
   worker.lost = true;
   stop_listening(number);
   dirty_devices_.insert(worker.sync.device);
+  turn.wake(turn.now.monotonic + options_.forget_workers_after, TimerKind::forget, number);
   turn.record(0, "worker_lost", {{"worker", worker.sync.worker}});
   return true;
 }
 
+void Queue::extend_deadlines(Nanoseconds stall) {
+  for (auto& [number, worker] : workers_) worker.seen += stall;
+  for (auto& [id, step] : steps_) step.progress_at += stall;
+}
+
 void Queue::drain(WorkerNo number, const DrainWorker& request, Turn& turn) {
-  LiveWorker& worker = workers_[number];
+  LiveWorker& worker = workers_.at(number);
   worker.drain = true;
   worker.exit = worker.exit || request.exit;
+  worker.resume = false;
   place_worker(worker);
   turn.record(0, "drain", {{"worker", worker.sync.worker}});
+}
+
+void Queue::undrain(WorkerNo number, Turn& turn) {
+  LiveWorker& worker = workers_.at(number);
+  worker.resume = worker.resume || worker.drain_told;
+  worker.resume_told = false;
+  worker.drain = worker.exit = worker.drain_told = false;
+  worker.failures.clear();
+  worker.quarantines = 0;
+  turn.record(0, "undrain", {{"worker", worker.sync.worker}});
+  end_quarantine(worker, turn);
+  place_worker(worker);
+}
+
+bool Queue::forget_worker(WorkerNo number, Turn& turn) {
+  LiveWorker& worker = workers_.at(number);
+  if (!worker.lost || worker.lease != 0) return false;
+  const std::string name = worker.sync.worker;
+  pools_.remove_idle(worker.pools, number);
+  pools_.remove_serving(worker.pools, number);
+  const auto device = devices_.find(worker.sync.device);
+  if (device != devices_.end()) {
+    device->second.erase(number);
+    if (device->second.empty()) devices_.erase(device);
+  }
+  if (quarantines_.erase(name) > 0) turn.save(SaveQuarantine{{name, "", 0}});
+  silent_.erase(silent_.lower_bound({name, 0}), silent_.upper_bound({name, UINT64_MAX}));
+  worker_by_name_.erase(name);
+  workers_.erase(number);
+  turn.record(0, "worker_forgotten", {{"worker", name}});
+  return true;
+}
+
+void Queue::expire(WorkerNo number, Turn& turn) {
+  const LiveWorker& worker = workers_.at(number);
+  if (worker.lost && turn.now.monotonic - worker.seen >= options_.forget_workers_after)
+    forget_worker(number, turn);
 }
 
 }  // namespace enginery

@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 
 constexpr int kMaxBatch = 256;  // requests of one transaction
 constexpr milliseconds kMaxSleep{1000};
+constexpr Nanoseconds kMaxTimerDelay = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -56,6 +57,10 @@ milliseconds ControlServer::longest_wait() const {
   return std::clamp(left, milliseconds(0), kMaxSleep);
 }
 
+bool ControlServer::may_fire(bool more_wait, Nanoseconds late) {
+  return !more_wait || late > kMaxTimerDelay;
+}
+
 void ControlServer::run() {
   while (!stop_) {
     socket_.wait(longest_wait(), wake_);
@@ -63,13 +68,16 @@ void ControlServer::run() {
     for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
     for (CatalogReader* thread : {questions_.get(), long_questions_.get()})
       for (Reply& answer : thread->take()) reply(answer.to, std::move(answer.body));
-    for (int taken = 0; taken < kMaxBatch; ++taken) {
+    int taken = 0;
+    for (; taken < kMaxBatch; ++taken) {
       std::optional<Incoming> in = socket_.receive();
       if (!in) break;
       handle(std::move(*in));
     }
     const auto timer = driver_->next_timer();
-    if (timer && *timer <= catalog_.clock().monotonic()) driver_->feed(TimerFired{});
+    const Nanoseconds now = catalog_.clock().monotonic();
+    if (timer && *timer <= now && may_fire(taken == kMaxBatch, now - *timer))
+      driver_->feed(TimerFired{});
     deliver(driver_->flush());
   }
 }

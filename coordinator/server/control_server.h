@@ -32,6 +32,10 @@ class ControlServer {
   void run();   // serves; returns after stop()
   void stop();  // from any thread; returns at once
 
+  // Whether timers that are that late are fired although more requests may wait: who seems silent
+  // may have spoken in one of them, but a flood of requests must not stop the clock.
+  static bool may_fire(bool more_wait, Nanoseconds late);
+
  private:
   struct Dispatch;
   void handle(Incoming in);

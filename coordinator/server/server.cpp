@@ -101,6 +101,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   core.sync_hold = options.sync_hold;
   core.ended_jobs_kept = options.ended_jobs_kept;
   core.ended_jobs_age = options.history;
+  core.max_open_jobs = options.client_jobs;
   CHECK_OK(parts->control->open(core));
   Housekeeping rules;
   rules.every = options.tidy_every;

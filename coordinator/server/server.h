@@ -32,6 +32,8 @@ struct CoordinatorOptions {
   size_t ended_jobs_kept = 20'000;
   std::chrono::hours history{30 * 24};
   std::chrono::milliseconds tidy_every{std::chrono::minutes(10)};  // see Housekeeper
+  // How many jobs of one client may wait or run.
+  size_t client_jobs = 100'000;
 };
 
 class Coordinator {

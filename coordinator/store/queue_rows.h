@@ -73,11 +73,31 @@ struct StepRow {
   bool operator==(const StepRow&) const = default;
 };
 
-// A SKU that a worker has offered at some time, with its latest toolchain.
+// A SKU with a toolchain, as a worker has offered it at some time.
 struct SeenSku {
   std::string sku, kind, toolchain;
   int64_t seen_ns = 0;
   bool operator==(const SeenSku&) const = default;
+};
+
+// SKU and toolchain: a worker of a SKU serves the keys that were made for its toolchain.
+using SkuToolchain = std::pair<std::string, std::string>;
+
+// What is known against a step's key: processes that ended while they ran it.
+struct KeyTrouble {
+  Digest key;
+  uint32_t kills = 0;
+  int64_t latest_ns = 0;  // wall time of the latest
+  std::string evidence;   // who died how, for people
+  bool operator==(const KeyTrouble&) const = default;
+};
+
+// A worker that gets no work until it has passed its self-test or somebody says so.
+struct QuarantinedWorker {
+  std::string worker;
+  std::string reason;
+  int64_t since_ns = 0;  // wall time
+  bool operator==(const QuarantinedWorker&) const = default;
 };
 
 // --- Changes; all those of one Effects are one transaction
@@ -111,6 +131,14 @@ struct SaveAttempt {
 struct SaveSku {
   SeenSku sku;
 };
+// Without kills the key has no row.
+struct SaveKeyTrouble {
+  KeyTrouble trouble;
+};
+// Without a reason the worker has no row.
+struct SaveQuarantine {
+  QuarantinedWorker quarantine;
+};
 // The bytes of a key, so that why-miss can explain it field by field.
 struct RecordAction {
   Bytes key_bytes;
@@ -134,13 +162,16 @@ struct AppendEvent {
 };
 
 using RowChange = std::variant<InsertJob, UpdateJob, ForgetJob, SaveTarget, SaveStep, SaveAttempt,
-                               SaveSku, RecordAction, CommitResult, AddEngine, AppendEvent>;
+                               SaveSku, SaveKeyTrouble, SaveQuarantine, RecordAction, CommitResult,
+                               AddEngine, AppendEvent>;
 
 // Everything, as it was committed.
 struct LoadedQueue {
   std::map<uint64_t, JobRow> jobs;
   std::map<uint64_t, StepRow> steps;
-  std::map<std::string, SeenSku> skus;
+  std::map<SkuToolchain, SeenSku> skus;
+  std::map<Digest, KeyTrouble> troubles;
+  std::map<std::string, QuarantinedWorker> quarantines;  // by worker
 };
 
 }  // namespace enginery

@@ -136,7 +136,7 @@ Status load_attempts(Database& database, LoadedQueue& queue) {
     attempt.ended_ns = row.integer(5);
     if (!row.is_null(6)) {
       TRY(attempt.outcome,
-          known(row, 6, OutcomeKind::internal, "an attempt at step ", attempt.step));
+          known(row, 6, OutcomeKind::input_gone, "an attempt at step ", attempt.step));
     }
     attempt.message = row.text(7);
     const auto step = queue.steps.find(attempt.step);
@@ -151,7 +151,28 @@ Status load_skus(Database& database, LoadedQueue& queue) {
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return {};
-    queue.skus[row.text(0)] = {row.text(0), row.text(1), row.text(2), row.integer(3)};
+    queue.skus[{row.text(0), row.text(2)}] = {row.text(0), row.text(1), row.text(2),
+                                              row.integer(3)};
+  }
+}
+
+Status load_troubles(Database& database, LoadedQueue& queue) {
+  TRY(Statement row,
+      database.prepare("SELECT key, kills, latest_ns, evidence FROM queue_key_trouble"));
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return {};
+    queue.troubles[row.digest(0)] = {row.digest(0), static_cast<uint32_t>(row.integer(1)),
+                                     row.integer(2), row.text(3)};
+  }
+}
+
+Status load_quarantines(Database& database, LoadedQueue& queue) {
+  TRY(Statement row, database.prepare("SELECT worker, reason, since_ns FROM queue_quarantine"));
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return {};
+    queue.quarantines[row.text(0)] = {row.text(0), row.text(1), row.integer(2)};
   }
 }
 
@@ -193,6 +214,8 @@ Result<LoadedQueue> load_queue(Database& database) {
   CHECK_OK(load_steps(database, queue));
   CHECK_OK(load_attempts(database, queue));
   CHECK_OK(load_skus(database, queue));
+  CHECK_OK(load_troubles(database, queue));
+  CHECK_OK(load_quarantines(database, queue));
   return queue;
 }
 

@@ -68,7 +68,34 @@ CREATE TABLE queue_sku(
 ) WITHOUT ROWID;
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}};
+// Processes that ended while they ran a key's step, workers that get no work, and every toolchain
+// of a SKU instead of the latest.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE queue_key_trouble(
+  key BLOB PRIMARY KEY CHECK(length(key) = 32),
+  kills INTEGER NOT NULL,
+  latest_ns INTEGER NOT NULL,
+  evidence TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE queue_quarantine(
+  worker TEXT PRIMARY KEY,
+  reason TEXT NOT NULL,
+  since_ns INTEGER NOT NULL
+) WITHOUT ROWID;
+ALTER TABLE queue_sku RENAME TO queue_sku_1;
+CREATE TABLE queue_sku(
+  sku TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  toolchain TEXT NOT NULL,
+  seen_ns INTEGER NOT NULL,
+  PRIMARY KEY(sku, toolchain)
+) WITHOUT ROWID;
+INSERT INTO queue_sku(sku, kind, toolchain, seen_ns)
+  SELECT sku, kind, toolchain, seen_ns FROM queue_sku_1;
+DROP TABLE queue_sku_1;
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}};
 
 }  // namespace
 

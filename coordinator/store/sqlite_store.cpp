@@ -129,6 +129,23 @@ class SqliteStore final : public QueueStore {
         save.sku.sku, save.sku.kind, save.sku.toolchain, save.sku.seen_ns);
   }
 
+  Status write(const SaveKeyTrouble& save) {
+    const KeyTrouble& trouble = save.trouble;
+    if (trouble.kills == 0) return run("DELETE FROM queue_key_trouble WHERE key=?1", trouble.key);
+    return run(
+        "INSERT OR REPLACE INTO queue_key_trouble(key, kills, latest_ns, evidence) "
+        "VALUES(?1,?2,?3,?4)",
+        trouble.key, static_cast<int64_t>(trouble.kills), trouble.latest_ns, trouble.evidence);
+  }
+
+  Status write(const SaveQuarantine& save) {
+    const QuarantinedWorker& held = save.quarantine;
+    if (held.reason.empty())
+      return run("DELETE FROM queue_quarantine WHERE worker=?1", held.worker);
+    return run("INSERT OR REPLACE INTO queue_quarantine(worker, reason, since_ns) VALUES(?1,?2,?3)",
+               held.worker, held.reason, held.since_ns);
+  }
+
   Status write(const RecordAction& record) {
     TRY(const ActionKey key, ActionKey::parse(record.key_bytes));
     return catalog_.results().record_action(key);

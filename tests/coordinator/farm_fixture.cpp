@@ -132,6 +132,7 @@ void FakeWorker::serve(Client& client, SyncRequest& sync) {
   const Result<SyncReply> reply = client.sync(sync);
   if (!reply.ok()) return;
   if (std::holds_alternative<BeIdle>(reply->desired)) sync.state = Idle{};
+  if (const auto* exam = std::get_if<Examine>(&reply->desired)) sync.examined = exam->number;
   const auto* run = std::get_if<RunStep>(&reply->desired);
   if (run == nullptr) return;
   ++steps_;

@@ -27,7 +27,7 @@ constexpr WorkerCondition last(WorkerCondition) {
   return WorkerCondition::quarantined;
 }
 constexpr OutcomeKind last(OutcomeKind) {
-  return OutcomeKind::internal;
+  return OutcomeKind::input_gone;
 }
 
 struct RandomChoice {

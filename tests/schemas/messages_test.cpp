@@ -30,9 +30,10 @@ TEST(Words, OfTheStatesAreWhatPeopleAndScriptsRead) {
                    "cancelled", "quarantined"}));
   EXPECT_EQ(words_up_to(WorkerCondition::quarantined),
             (Words{"idle", "busy", "draining", "lost", "quarantined"}));
-  EXPECT_EQ(words_up_to(OutcomeKind::internal),
-            (Words{"succeeded", "failed", "cancelled", "worker_lost", "preempted", "back_pressure",
-                   "out_of_memory", "storage", "internal"}));
+  EXPECT_EQ(
+      words_up_to(OutcomeKind::input_gone),
+      (Words{"succeeded", "failed", "cancelled", "worker_lost", "preempted", "back_pressure",
+             "out_of_memory", "storage", "internal", "partitioned", "crashed", "input_gone"}));
 }
 
 TEST(Words, OfANumberThatIsNotThereAreUnknown) {
@@ -41,7 +42,7 @@ TEST(Words, OfANumberThatIsNotThereAreUnknown) {
   EXPECT_STREQ(to_string(static_cast<Source>(4)), "unknown");
   EXPECT_STREQ(to_string(static_cast<StepState>(9)), "unknown");
   EXPECT_STREQ(to_string(static_cast<WorkerCondition>(5)), "unknown");
-  EXPECT_STREQ(to_string(static_cast<OutcomeKind>(9)), "unknown");
+  EXPECT_STREQ(to_string(static_cast<OutcomeKind>(12)), "unknown");
 }
 
 TEST(States, AreEndsFromDoneOn) {

@@ -117,10 +117,9 @@ void MemoryStore::write(const SaveStep& save) {
     broken(name + ": commits jumped");
   const bool leased = save.step.state == StepState::leased || save.step.state == StepState::running;
   if (leased && !save.step.device.empty()) {
-    for (const auto& [id, other] : committed_.steps) {
-      if (id == save.step.id || other.device != save.step.device || other.worker.empty() ||
-          is_end(other.state))
-        continue;
+    for (const uint64_t id : held_) {
+      const StepRow& other = committed_.steps.at(id);
+      if (id == save.step.id || other.device != save.step.device) continue;
       if (is_measuring(other.kind) || is_measuring(save.step.kind))
         broken(name + " and step " + std::to_string(id) + " share device " + other.device +
                " while one measures");
@@ -129,16 +128,37 @@ void MemoryStore::write(const SaveStep& save) {
   std::vector<AttemptRow> attempts = std::move(step.attempts);
   step = save.step;
   step.attempts = std::move(attempts);
+  if (step.worker.empty() || is_end(step.state))
+    held_.erase(step.id);
+  else
+    held_.insert(step.id);
 }
 
 void MemoryStore::write(const SaveAttempt& save) {
   if (!committed_.steps.count(save.attempt.step))
     return broken("an attempt at a step that is not stored");
   std::vector<AttemptRow>& attempts = committed_.steps.at(save.attempt.step).attempts;
-  if (!attempts.empty() && attempts.back().epoch == save.attempt.epoch)
-    attempts.back() = save.attempt;
+  const auto known = std::find_if(attempts.begin(), attempts.end(), [&](const AttemptRow& attempt) {
+    return attempt.epoch == save.attempt.epoch;
+  });
+  if (known != attempts.end())
+    *known = save.attempt;
   else
     attempts.push_back(save.attempt);
+}
+
+void MemoryStore::write(const SaveKeyTrouble& save) {
+  if (save.trouble.kills == 0)
+    committed_.troubles.erase(save.trouble.key);
+  else
+    committed_.troubles[save.trouble.key] = save.trouble;
+}
+
+void MemoryStore::write(const SaveQuarantine& save) {
+  if (save.quarantine.reason.empty())
+    committed_.quarantines.erase(save.quarantine.worker);
+  else
+    committed_.quarantines[save.quarantine.worker] = save.quarantine;
 }
 
 void MemoryStore::write(const CommitResult& commit) {

@@ -46,7 +46,11 @@ class MemoryStore final : public QueueStore {
   void write(const SaveTarget& save);
   void write(const SaveStep& save);
   void write(const SaveAttempt& save);
-  void write(const SaveSku& save) { committed_.skus[save.sku.sku] = save.sku; }
+  void write(const SaveSku& save) {
+    committed_.skus[{save.sku.sku, save.sku.toolchain}] = save.sku;
+  }
+  void write(const SaveKeyTrouble& save);
+  void write(const SaveQuarantine& save);
   void write(const RecordAction&) {}
   void write(const CommitResult& commit);
   void write(const AddEngine& add);
@@ -58,6 +62,7 @@ class MemoryStore final : public QueueStore {
   std::vector<RowChange> pending_;
   std::map<Digest, std::map<int64_t, StepResult>> results_;
   std::map<std::pair<Digest, int64_t>, int> commits_;
+  std::set<uint64_t> held_;  // steps that a worker holds
   std::map<RequestId, uint64_t> requests_;
   std::set<Digest> blobs_;
   std::map<Digest, Origin> origins_;

@@ -62,6 +62,7 @@ void SimWorker::transmit(RequestId request) {
   sync.toolchain = "t";
   sync.device = device_;
   sync.state = state_;
+  sync.examined = examined_;
   world_.send_to_coordinator(name_, request, std::move(sync), name_);
   later(seconds(2), [this, request] { transmit(request); });
 }
@@ -95,6 +96,9 @@ void SimWorker::obey(const SyncReply& reply) {
         const auto* running = std::get_if<Running>(&state_);
         if (running != nullptr && running->ref == stop) become_idle();
       });
+  } else if (const auto* exam = std::get_if<Examine>(&reply.desired)) {
+    later(world_.between(milliseconds(10), seconds(2)),
+          [this, number = exam->number] { examined_ = number; });
   } else if (std::holds_alternative<Exit>(reply.desired)) {
     return crash();
   }
@@ -152,7 +156,7 @@ Outcome SimWorker::outcome() {
     return {OutcomeKind::failed, {ErrorCode::unsupported, "no such operator"}, {}, {}, {}};
   for (const NamedBlob& input : step_.inputs)
     if (!world_.store().has_blob(input.digest))
-      return {OutcomeKind::storage, {ErrorCode::not_found, "an input is gone"}, {}, {}, {}};
+      return {OutcomeKind::input_gone, {ErrorCode::not_found, "an input is gone"}, {}, {}, {}};
   const auto add = [&](const std::string& name) {
     const std::string content = name + step_.key.hex() + std::to_string(step_.ref.epoch) + name_;
     const Digest digest = sha256(content);

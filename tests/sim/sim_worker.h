@@ -32,6 +32,7 @@ class SimWorker {
   uint64_t sequence_ = 0;
   bool alive_ = false;
   Nanoseconds frozen_until_{};
+  uint64_t examined_ = 0;  // the number of its latest self-test, which it passed
   WorkerState state_;
   RunStep step_;
   RequestId waiting_for_;

@@ -12,6 +12,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/log.h"
+#include "worker/agent/self_test.h"
 #include "worker/agent/step_run.h"
 #include "worker/agent/sync_state.h"
 #include "worker/runner/runner_environment.h"
@@ -32,13 +33,18 @@ std::string host_name() {
   return host;
 }
 
-// Asks a runner what the device is: the agent itself never opens one.
-Result<DeviceDescription> describe(const AgentOptions& options, const SandboxState& sandbox) {
+// A runner that gets no files of a step.
+RunnerCommand command_without_step(const AgentOptions& options, const SandboxState& sandbox) {
   const std::filesystem::path home = options.data / "runner";
   RunnerCommand command{
       options.runner, runner_environment(options.sku, options.threads, options.device_index, home)};
   if (sandbox.in_force) command.sandbox = SandboxView{{}, {home}, device_nodes(options.sku)};
-  TRY(auto process, RunnerProcess::start(command));
+  return command;
+}
+
+// Asks a runner what the device is: the agent itself never opens one.
+Result<DeviceDescription> describe(const AgentOptions& options, const SandboxState& sandbox) {
+  TRY(auto process, RunnerProcess::start(command_without_step(options, sandbox)));
   RunnerRequest request;
   request.step = "describe";
   request.sku = options.sku;
@@ -93,12 +99,14 @@ class Agent {
     while (!ended_) {
       follow_stop();
       follow_step();
+      follow_test();
       if (link_)
         CHECK_OK(talk());
       else
         CHECK_OK(connect());
     }
     step_.reset();
+    test_.reset();
     return {};
   }
 
@@ -172,6 +180,17 @@ class Agent {
     dirty_ = true;
   }
 
+  // Takes what the self-test found into the next Sync.
+  void follow_test() {
+    if (!test_) return;
+    const auto problem = test_->problem();
+    if (!problem) return;
+    log_info(settings_.worker + ": self-test: " + (problem->empty() ? "all is well" : *problem));
+    state_.examined(test_->number(), *problem);
+    test_.reset();
+    dirty_ = true;
+  }
+
   Status talk() {
     const auto now = clock_.monotonic();
     if (dirty_) {
@@ -228,6 +247,8 @@ class Agent {
       begin(std::move(start->run));
     else if (std::holds_alternative<StopStep>(task) && step_)
       step_->cancel(OutcomeKind::cancelled);
+    else if (const auto* test = std::get_if<TestSelf>(&task))
+      examine(test->number);
     else if (std::holds_alternative<EndAgent>(task))
       ended_ = true;
     return {};
@@ -251,10 +272,25 @@ class Agent {
     state_.start(run.ref);
     dirty_ = true;
     last_sent_ = {};
-    step_ = std::make_unique<StepRun>(std::move(run), settings_, blobs_, [fd = wake_.get()] {
+    step_ = std::make_unique<StepRun>(std::move(run), settings_, blobs_, waker());
+  }
+
+  // One at a time: what is asked for meanwhile is asked for again.
+  void examine(uint64_t number) {
+    if (stopping_ || test_) return;
+    SelfTest::Subject subject;
+    subject.runner = command_without_step(options_, settings_.sandbox);
+    subject.sku = options_.sku;
+    subject.memory_bytes = options_.runner_memory_bytes;
+    subject.data = options_.data;
+    test_ = std::make_unique<SelfTest>(number, std::move(subject), waker());
+  }
+
+  std::function<void()> waker() const {
+    return [fd = wake_.get()] {
       const uint64_t one = 1;
       (void)!write(fd, &one, sizeof one);
-    });
+    };
   }
 
   const AgentOptions& options_;
@@ -273,6 +309,7 @@ class Agent {
   Progress last_sent_;
   std::minstd_rand random_{std::random_device{}()};
   std::unique_ptr<StepRun> step_;
+  std::unique_ptr<SelfTest> test_;
 };
 
 }  // namespace

@@ -22,9 +22,13 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLastUploads{20000};
 constexpr size_t kMaxMessageBytes = 16 * 1024;  // a report must fit a control message
 
-// A blob that is gone or damaged on the farm is the farm's business to repair; this attempt ends
-// and is made again.
-Outcome failed_transfer(const Error& error) {
+// A blob that is gone or damaged on the farm is the farm's business: it makes it again.
+Outcome failed_fetch(const Error& error) {
+  const bool blob = error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt_data;
+  return failed_outcome(blob ? OutcomeKind::input_gone : outcome_kind(error.code), error);
+}
+
+Outcome failed_upload(const Error& error) {
   const bool blob = error.code == ErrorCode::not_found || error.code == ErrorCode::corrupt_data;
   return failed_outcome(blob ? OutcomeKind::storage : outcome_kind(error.code), error);
 }
@@ -91,7 +95,7 @@ Outcome StepRun::execute() {
     return failed_outcome(OutcomeKind::internal, claims.error());
   FarmConnection farm(settings_.farm, [this] { return cancelled(); });
   auto request = prepare(farm);
-  if (!request.ok()) return failed_transfer(request.error());
+  if (!request.ok()) return failed_fetch(request.error());
   const auto lock = lock_device();
   if (!lock.ok()) return failed_outcome(lock.error());
   // In its sandbox a runner's own lock would exclude nobody.
@@ -99,8 +103,7 @@ Outcome StepRun::execute() {
   auto outcome = run_runners(*request, lock->descriptor());
   if (!outcome.ok()) return failed_outcome(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
-    if (const Status sent = upload(farm, *outcome); !sent.ok())
-      return failed_transfer(sent.error());
+    if (const Status sent = upload(farm, *outcome); !sent.ok()) return failed_upload(sent.error());
   }
   return std::move(*outcome);
 }

@@ -24,11 +24,20 @@ void SyncState::finish(Outcome outcome) {
   if (ref) request_.state = Finished{*ref, std::move(outcome)};
 }
 
+void SyncState::examined(uint64_t number, std::string problem) {
+  request_.examined = number;
+  request_.exam_problem = std::move(problem);
+}
+
 AgentTask SyncState::answered(const SyncReply& reply) {
   const StepRef* running = ref_of(request_.state);
   if (std::holds_alternative<Exit>(reply.desired)) return EndAgent{};
   if (std::holds_alternative<Drain>(reply.desired)) {
     request_.prefer_idle = true;
+    return {};
+  }
+  if (std::holds_alternative<Resume>(reply.desired)) {
+    request_.prefer_idle = stopping_;
     return {};
   }
   if (const auto* run = std::get_if<RunStep>(&reply.desired)) {
@@ -45,6 +54,8 @@ AgentTask SyncState::answered(const SyncReply& reply) {
   }
   const bool accepted = !std::holds_alternative<Keep>(reply.desired);
   if (finished() && accepted) request_.state = Idle{};
+  if (const auto* exam = std::get_if<Examine>(&reply.desired))
+    if (exam->number != request_.examined) return TestSelf{exam->number};
   return {};
 }
 

@@ -17,7 +17,10 @@ struct StartStep {
 };
 struct StopStep {};
 struct EndAgent {};
-using AgentTask = std::variant<std::monostate, StartStep, StopStep, EndAgent>;
+struct TestSelf {
+  uint64_t number = 0;
+};
+using AgentTask = std::variant<std::monostate, StartStep, StopStep, EndAgent, TestSelf>;
 
 class SyncState {
  public:
@@ -32,7 +35,10 @@ class SyncState {
   void start(const StepRef& ref) { request_.state = Running{ref, {}}; }
   void progress(const Progress& progress);
   void finish(Outcome outcome);
-  void prefer_idle() { request_.prefer_idle = true; }
+  // It takes no new work from now on, whatever the coordinator says.
+  void prefer_idle() { request_.prefer_idle = stopping_ = true; }
+  // A self-test has ended.
+  void examined(uint64_t number, std::string problem);
   void health(std::string text) { request_.health = std::move(text); }
 
   bool idle() const { return std::holds_alternative<Idle>(request_.state); }
@@ -43,6 +49,7 @@ class SyncState {
 
  private:
   SyncRequest request_;
+  bool stopping_ = false;
 };
 
 }  // namespace enginery

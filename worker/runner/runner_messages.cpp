@@ -8,7 +8,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLastError = static_cast<int>(kLastErrorCode);
-constexpr int kLastOutcome = static_cast<int>(OutcomeKind::internal);
+constexpr int kLastOutcome = static_cast<int>(OutcomeKind::input_gone);
 
 std::string line_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";

@@ -24,7 +24,8 @@ inline constexpr char kGivenInput[] = "given.";
 // What a runner is asked to do; the first line that it reads, and each one after an end that it
 // stayed for.
 struct RunnerRequest {
-  std::string step;  // validate, tune, assemble, verify, profile; or "describe": the device
+  // validate, tune, assemble, verify, profile; or "describe": the device, "examine": a self-test
+  std::string step;
   std::string name, model_file, sku, options, worker;
   Digest model;
   std::map<std::string, std::string> inputs;  // "model" and earlier steps' blobs: paths

@@ -278,8 +278,11 @@ RunnerReport RunnerProcess::collect() {
   const bool passed_on = in_sandbox_ && WIFEXITED(status) && WEXITSTATUS(status) > 128;
   if (WIFEXITED(status) && !passed_on) {
     crashed_ = true;
-    return ended(OutcomeKind::internal, "the runner ended without a report, exit status " +
-                                            std::to_string(WEXITSTATUS(status)));
+    // A program that could not be started says nothing about the step.
+    const bool started = WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127;
+    return ended(
+        started ? OutcomeKind::crashed : OutcomeKind::internal,
+        "the runner ended without a report, exit status " + std::to_string(WEXITSTATUS(status)));
   }
   const int signal = passed_on ? WEXITSTATUS(status) - 128 : WTERMSIG(status);
   const std::string message = std::string("the runner died of signal ") + std::to_string(signal) +
@@ -290,7 +293,7 @@ RunnerReport RunnerProcess::collect() {
   const bool killed =
       signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
   crashed_ = !killed;
-  return ended(killed ? OutcomeKind::worker_lost : OutcomeKind::internal, message);
+  return ended(killed ? OutcomeKind::worker_lost : OutcomeKind::crashed, message);
 }
 
 }  // namespace enginery

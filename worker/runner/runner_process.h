@@ -83,7 +83,7 @@ class RunnerProcess {
   pid_t pid() const { return pid_; }
   // Sends the request and listens until the process has ended or, where the request says that it
   // stays, has reported the end. The end that it reported, or what became of it: killed by a signal
-  // is worker_lost or out_of_memory for SIGKILL, internal for a crash.
+  // is worker_lost or out_of_memory for SIGKILL, crashed for its own doing, internal for a hang.
   RunnerReport run(const RunnerRequest& request, const RunnerEvents& events);
   // After run: the process died of its own doing, with no end reported, or hung.
   bool crashed() const { return crashed_; }

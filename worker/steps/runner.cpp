@@ -19,6 +19,7 @@
 #include "pipeline/result.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
+#include "worker/steps/device_check.h"
 #include "worker/timing/pipe_timing_store.h"
 
 namespace enginery {
@@ -91,6 +92,7 @@ class Runner {
       }
       limit_memory(request->memory_bytes);
       if (request->step == "describe") return send(describe(*request)) ? 0 : 1;
+      if (request->step == "examine") return send(examine(*request)) ? 0 : 1;
       if (!send(execute(*request))) return 1;
       stays = request->stays;
     } while (stays);
@@ -114,6 +116,13 @@ class Runner {
     const DeviceInfo& info = (*device)->info();
     return DeviceDescription{std::string(to_string(info.kind)), info.name, info.physical_id,
                              toolchain_text(info.kind, &info), skus_to_compile_for()};
+  }
+
+  static Outcome examine(const RunnerRequest& request) {
+    auto device = open_device(request.sku, {});
+    if (!device.ok()) return failed_outcome(device.error());
+    const Status status = check_device(**device);
+    return status.ok() ? Outcome() : failed_outcome(OutcomeKind::internal, status.error());
   }
 
   // GPUs' kernels are compiled by NVRTC, which needs no GPU: with it, engines for every GPU of the

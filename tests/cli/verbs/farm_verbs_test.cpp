@@ -134,6 +134,8 @@ TEST_F(FarmVerbs, WhatIsNotThereIsNotFound) {
                                              {"explain", "j-none"},
                                              {"logs", "j-none"},
                                              {"drain", "w-none"},
+                                             {"undrain", "w-none"},
+                                             {"workers", "--forget", "w-none"},
                                              {"fetch", "nothing"}})
     EXPECT_EQ(ask(words).code, ExitCode::not_found) << words[0];
 }

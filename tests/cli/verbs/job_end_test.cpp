@@ -82,7 +82,7 @@ TEST_F(JobEnds, AModelThatAWorkerRefusesFailsTheJobWithItsWords) {
   ASSERT_EQ(running["workers"].size(), 1u);
   const Json& busy = running["workers"][0];
   expect_fields(busy, {"id", "sku", "state", "pid", "job", "step", "last_seen_s", "host", "device",
-                       "health"});
+                       "health", "reason"});
   EXPECT_EQ(busy["id"], "w-refuses");
   EXPECT_EQ(busy["sku"], "cpu-sse41");
   EXPECT_EQ(busy["pid"], 4711);
@@ -123,6 +123,19 @@ TEST_F(JobEnds, ADrainedWorkerIsGivenNothingMore) {
   EXPECT_TRUE(worker.comes<Drain>());
   ASSERT_EQ(ask({"drain", "w-drains", "--exit"}).out, "") << "no news is good news";
   EXPECT_TRUE(worker.comes<Exit>());
+}
+
+TEST_F(JobEnds, ADrainedWorkerIsGivenWorkAgainAndOneThatIsConnectedIsNotForgotten) {
+  ScriptedWorker worker(address(), "w-returns", "cpu-sse41");
+  worker.says(Idle{});
+  ASSERT_EQ(ask({"drain", "w-returns"}).code, ExitCode::ok);
+  EXPECT_TRUE(worker.comes<Drain>());
+  const Printed undrained = ask({"undrain", "w-returns", "--json"});
+  ASSERT_EQ(undrained.code, ExitCode::ok) << undrained.err;
+  EXPECT_EQ(undrained.json(), (Json{{"schema", "enginery.undrain/1"}, {"worker", "w-returns"}}));
+  const Printed forgotten = ask({"workers", "--forget", "w-returns"});
+  EXPECT_EQ(forgotten.code, ExitCode::usage);
+  EXPECT_NE(forgotten.err.find("enginery drain WORKER --exit"), std::string::npos) << forgotten.err;
 }
 
 TEST_F(JobEnds, ARetryOfWhatIsDoneIsRefused) {

@@ -105,7 +105,7 @@ TEST_F(FleetVerbs, SkusAreThisMachinesFirstAndThisIsTheFirstOfThem) {
   EXPECT_EQ(json["schema"], "enginery.skus/1");
   ASSERT_EQ(json["skus"].size(), local_skus().size());
   for (const Json& row : json["skus"]) {
-    expect_fields(row, {"sku", "kind", "this", "workers", "idle"});
+    expect_fields(row, {"sku", "kind", "this", "workers", "idle", "toolchains"});
     EXPECT_EQ(row["this"], true);
   }
   EXPECT_EQ(json["skus"][0]["sku"], local_skus().front().name);
@@ -187,6 +187,7 @@ TEST(NoCoordinator, IsExit4WithTheAddressAndTheNextCommandInEveryVerbOfTheFarm) 
                                                                               {"fetch", "x"},
                                                                               {"workers"},
                                                                               {"drain", "w"},
+                                                                              {"undrain", "w"},
                                                                               {"why-miss", "k"},
                                                                               {"skus"}}) {
     words.insert(words.end(), {"--coordinator", address});

@@ -28,7 +28,7 @@ TEST(Core, AStaleEpochNeverCommits) {
   const JobView view = farm.show(job.id);
   EXPECT_EQ(step_of(view, 0).commits, 1u);
   ASSERT_EQ(step_of(view, 0).attempts.size(), 2u);
-  EXPECT_EQ(step_of(view, 0).attempts[0].outcome, "worker_lost");
+  EXPECT_EQ(step_of(view, 0).attempts[0].outcome, "partitioned");
 }
 
 // The same process of the same worker holds the step again: nothing but the epoch tells the results

@@ -104,7 +104,9 @@ TEST_F(DryRunTest, SaysWhereEachTargetWouldComeFrom) {
 }
 
 TEST_F(DryRunTest, SaysWhatWouldBeTunedForASkuThatIsThere) {
-  queue.load({}, {{"x", {"x", "cpu", "tool 1", 0}}});
+  LoadedQueue rows;
+  rows.skus[{"x", "tool 1"}] = {"x", "cpu", "tool 1", 0};
+  queue.load(std::move(rows));
   const Found table[] = {
       {"nothing", false, false, false, false, false, Source::built, "would be tuned and built"},
       {"the tuning", false, true, false, false, false, Source::built,

@@ -34,16 +34,20 @@ void submit_many(CoreHarness& farm, int count, const std::string& sku, const std
   }
 }
 
-// One SKU has worked off its jobs, and so all of validate's pool, for the clients "a0" to "a9".
+// Several SKUs have worked off their jobs, and so all of validate's pool, for the clients "a0" to
+// "a9".
 void make_history(CoreHarness& farm, int jobs) {
-  for (int i = 0; i < jobs / 10; ++i)
-    for (int client = 0; client < 10; ++client)
-      submit_many(farm, 1, "a", "a" + std::to_string(client));
-  Busy worker{farm, "wa", "a"};
-  worker.turn();
-  while (worker.run) {
+  std::vector<Busy> workers;
+  for (const char* sku : {"a", "c", "d"}) workers.push_back({farm, std::string("w") + sku, sku});
+  for (int i = 0; i < jobs; ++i)
+    submit_many(farm, 1, workers[i % 3].sku, "a" + std::to_string(i % 10));
+  bool busy = true;
+  while (std::exchange(busy, false)) {
+    for (Busy& worker : workers) {
+      worker.turn();
+      busy = busy || worker.run;
+    }
     farm.pass(std::chrono::milliseconds(100));
-    worker.turn();
     farm.sign();
   }
 }
@@ -59,9 +63,11 @@ int steps_before(CoreHarness& farm, Busy& worker, const std::string& job) {
   return 1000;
 }
 
-TEST(Fairness, ASmallClientStartsWithinOneStepAfterAHistoryOnOtherDevices) {
+TEST(Fairness, ASmallClientStartsWithinOneStepAfterTenThousandJobsOnOtherDevices) {
   CoreHarness farm;
-  make_history(farm, 400);
+  farm.stop_checking();
+  make_history(farm, 10'000);
+  ASSERT_EQ(farm.core().job_ids(true).size(), 10'000u) << "they have all been worked off";
   Busy worker{farm, "wb", "b"};
   submit_many(farm, 60, "b", "greedy");
   for (int i = 0; i < 20; ++i) {

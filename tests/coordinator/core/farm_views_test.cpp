@@ -29,8 +29,10 @@ struct FarmViewsTest : QueueTest {
 };
 
 TEST_F(FarmViewsTest, ASkuOfLongAgoIsListedWithoutWorkers) {
-  queue.load({}, {{"old", {"old", "cuda", "tool 0", 5}}});
-  EXPECT_EQ(sku("old"), (SkuView{"old", "cuda", "tool 0", 0, 0, 0}));
+  LoadedQueue rows;
+  rows.skus[{"old", "tool 0"}] = {"old", "cuda", "tool 0", 5};
+  queue.load(std::move(rows));
+  EXPECT_EQ(sku("old"), (SkuView{"old", "cuda", "tool 0", 0, 0, 0, {{"tool 0", 0, 0, 0}}}));
 }
 
 TEST_F(FarmViewsTest, ASkuCountsItsWorkersTheIdleOnesAndWhatWaits) {
@@ -55,7 +57,10 @@ TEST_F(FarmViewsTest, AWorkerFromBeforeARestartIsNotCountedUntilItSpeaks) {
   sync("w", Idle{});
   ASSERT_TRUE(lease());
   Queue fresh(options);
-  fresh.load({{step, row(step)}}, queue.skus());
+  LoadedQueue rows;
+  rows.steps[step] = row(step);
+  for (const auto& [name, offered] : queue.skus()) rows.skus[name] = offered.row;
+  fresh.load(std::move(rows));
   turn([&](Turn& t) {
     fresh.start(t);
     return 0;

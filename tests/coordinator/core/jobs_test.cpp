@@ -46,11 +46,15 @@ TEST_F(JobsTest, ASubmitIsAnsweredOnceTheCatalogHasSpoken) {
   const LiveJob* job = jobs.find("j1");
   ASSERT_NE(job, nullptr);
   EXPECT_TRUE(job->submit_reply);
-  const Digest key = targets.target({1, 0}).keys.engine;
-  const std::vector<Reply> answered = replies([&](Turn& turn) {
-    targets.looked_up({{1, 0, StepKind::sign, 0}, key, std::nullopt, 1}, turn);
-    jobs.answer_submit(1, turn);
-  });
+  const KeyDigests keys = targets.target({1, 0}).keys;
+  const auto looked_up = [&](StepKind kind, const Digest& key) {
+    return replies([&](Turn& turn) {
+      targets.looked_up({{1, 0, kind, 0}, key, std::nullopt, 1}, turn);
+      jobs.answer_submit(1, turn);
+    });
+  };
+  EXPECT_TRUE(looked_up(StepKind::sign, keys.engine).empty()) << "the first step is looked up";
+  const std::vector<Reply> answered = looked_up(StepKind::validate, keys.of_fields.at(0).second);
   ASSERT_EQ(answered.size(), 1u);
   EXPECT_EQ(answered[0].to.route, "client");
 }
@@ -280,6 +284,26 @@ TEST_F(JobsTest, ListsTheNewestFirstInPages) {
   EXPECT_EQ(ids({2, "j4"}), (Ids{"j3", "j2"}));
   EXPECT_EQ(ids({2, "j1"}), Ids{});
   EXPECT_EQ(ids({0, ""}).size(), 5u);  // no limit of its own: the usual page
+}
+
+TEST_F(JobsTest, AClientsOpenJobsAreLimitedAndTheRefusalNamesIt) {
+  options.max_open_jobs = 2;
+  submit(1);
+  submit(2);
+  const std::vector<Reply> refused = submit(3);
+  ASSERT_EQ(refused.size(), 1u);
+  const auto* error = std::get_if<ErrorReply>(&refused[0].body);
+  ASSERT_NE(error, nullptr);
+  for (const char* part : {"'client' has 2 jobs", "may have 2", "--client-jobs"})
+    EXPECT_NE(error->fault.message.find(part), std::string::npos) << error->fault.message;
+  EXPECT_EQ(jobs.find("j3"), nullptr);
+  EXPECT_TRUE(submit(1).empty()) << "a repetition is no new job";
+  replies([&](Turn& turn) {
+    targets.cancel({1, 0}, turn);
+    jobs.update(1, turn);
+  });
+  EXPECT_TRUE(submit(4).empty());
+  EXPECT_NE(jobs.find("j3"), nullptr);
 }
 
 TEST_F(JobsTest, AListedJobCountsItsEndedTargets) {

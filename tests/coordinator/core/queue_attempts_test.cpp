@@ -129,18 +129,66 @@ TEST_F(QueueAttemptsTest, AStaleReportIsWrittenDown) {
   EXPECT_EQ(events[0].kind, "stale");
 }
 
-TEST_F(QueueAttemptsTest, AWorkerMayDieOftenButThreeMayNot) {
-  const uint64_t step = leased(StepKind::verify, "a");
-  for (int deaths = 0; deaths < 10; ++deaths) {
-    EXPECT_TRUE(std::holds_alternative<StepMoved>(lose("a")));
-    lease_again(step, "a");
+TEST_F(QueueAttemptsTest, ThreeDeathsInAllQuarantineTheStepWhereverTheyHappen) {
+  for (const std::vector<std::string>& workers :
+       {std::vector<std::string>{"a", "a", "a"}, {"a", "b", "b"}, {"a", "b", "c"}}) {
+    const uint64_t step = leased(StepKind::verify, workers[0]);
+    EXPECT_TRUE(std::holds_alternative<StepMoved>(lose(workers[0])));
+    lease_again(step, workers[1]);
+    EXPECT_TRUE(std::holds_alternative<StepMoved>(lose(workers[1])));
+    lease_again(step, workers[2]);
+    EXPECT_TRUE(std::holds_alternative<StepGaveUp>(lose(workers[2])));
+    EXPECT_EQ(row(step).state, StepState::quarantined);
+    EXPECT_TRUE(queue.quarantine_of(sha256("key"), StepKind::verify, {now, now}));
+    turn([&](Turn& t) {
+      queue.forgive(sha256("key"), t);
+      return 0;
+    });
   }
-  lose("a");
-  lease_again(step, "b");
-  lose("b");
-  lease_again(step, "c");
-  EXPECT_TRUE(std::holds_alternative<StepGaveUp>(lose("c")));
-  EXPECT_EQ(row(step).state, StepState::quarantined);
+}
+
+TEST_F(QueueAttemptsTest, DeathsAreCountedForTheKeyNotForTheStep) {
+  const uint64_t first = leased();
+  sync("w", ended(ref_of(first), OutcomeKind::crashed));
+  EXPECT_FALSE(queue.is_alone(queue.step(first)));
+  lease_again(first);
+  sync("w", ended(ref_of(first), OutcomeKind::crashed));
+  EXPECT_TRUE(queue.is_alone(queue.step(first))) << "a suspect";
+  cancel(first);
+  const uint64_t second = leased();
+  EXPECT_EQ(queue.load_of(queue.worker(number_of("w"))), Load::measuring);
+  sync("w", ended(ref_of(second), OutcomeKind::crashed));
+  EXPECT_EQ(row(second).state, StepState::quarantined);
+  ASSERT_EQ(rows_of<SaveKeyTrouble>(effects).size(), 1u);
+  EXPECT_EQ(rows_of<SaveKeyTrouble>(effects)[0].trouble.kills, 3u);
+}
+
+TEST_F(QueueAttemptsTest, ASuccessFreesTheKeyOfItsDeaths) {
+  const uint64_t step = leased();
+  sync("w", ended(ref_of(step), OutcomeKind::crashed));
+  lease_again(step);
+  sync("w", Finished{ref_of(step), {}});
+  ASSERT_EQ(rows_of<SaveKeyTrouble>(effects).size(), 1u);
+  EXPECT_EQ(rows_of<SaveKeyTrouble>(effects)[0].trouble.kills, 0u);
+}
+
+TEST_F(QueueAttemptsTest, ASuccessOfTheSameKindEndsAWorkersStreak) {
+  int keys = 0;
+  const auto run = [&](StepKind kind, bool succeeds) {
+    const uint64_t step = add(kind, "key " + std::to_string(++keys), {1, 0});
+    sync("w", Idle{});
+    EXPECT_TRUE(lease());
+    const StepRef ref = ref_of(step);
+    sync("w", succeeds ? Finished{ref, {}} : ended(ref, OutcomeKind::internal));
+  };
+  const auto reason = [&] { return queue.worker(number_of("w")).quarantine; };
+  for (int i = 0; i < 2; ++i) run(StepKind::verify, false);
+  run(StepKind::verify, true);
+  for (int i = 0; i < 2; ++i) run(StepKind::verify, false);
+  run(StepKind::validate, true);  // it says nothing about verify
+  EXPECT_EQ(reason(), "");
+  run(StepKind::verify, false);
+  EXPECT_EQ(reason(), "3 steps failed on it and on no other worker; the latest, verify: why");
 }
 
 TEST_F(QueueAttemptsTest, AWorkerWithoutALeaseLosesNothing) {
@@ -296,9 +344,9 @@ TEST_F(SignatureTest, AnUnsignedEngineThatIsGoneIsNotAskedForAgain) {
 struct RestartTest : QueueAttemptsTest {
   // The queue as it starts from the rows, a while later.
   void restart(Queue& fresh) {
-    std::map<uint64_t, StepRow> rows;
-    for (uint64_t id = 1; const LiveStep* step = queue.find(id); ++id) rows[id] = step->row;
-    fresh.load(std::move(rows), queue.skus());
+    LoadedQueue rows;
+    for (uint64_t id = 1; const LiveStep* step = queue.find(id); ++id) rows.steps[id] = step->row;
+    fresh.load(std::move(rows));
     now += seconds(1);
     timers.clear();
     turn([&](Turn& t) {
@@ -343,7 +391,7 @@ TEST_F(RestartTest, TheAttemptsSoFarStillCount) {
   sync("w", ended(ref_of(step), OutcomeKind::out_of_memory));
   Queue fresh(options);
   restart(fresh);
-  EXPECT_EQ(count_tries(fresh.step(step).row.attempts, OutcomeKind::out_of_memory).same, 1);
+  EXPECT_EQ(count_tries(fresh.step(step).row.attempts, OutcomeKind::out_of_memory), 1);
 }
 
 // A newer enginery left a step of a kind that this one lacks: it is careful with it.
@@ -352,7 +400,9 @@ TEST_F(RestartTest, AStepOfAnUnknownKindCountsAsMeasuringAndEndsAsReported) {
   StepRow newer = row(step);
   newer.kind = static_cast<StepKind>(77);
   Queue fresh(options);
-  fresh.load({{step, newer}}, {});
+  LoadedQueue rows;
+  rows.steps[step] = newer;
+  fresh.load(std::move(rows));
   turn([&](Turn& t) {
     fresh.start(t);
     return 0;

@@ -11,7 +11,9 @@ using std::chrono::milliseconds;
 
 TEST(RetryRules, AreThoseOfTheTable) {
   const RetryRule table[] = {
-      {OutcomeKind::worker_lost, 60, milliseconds(0)},
+      {OutcomeKind::worker_lost, 3, milliseconds(0)},
+      {OutcomeKind::crashed, 3, milliseconds(0)},
+      {OutcomeKind::partitioned, 100, milliseconds(0)},
       {OutcomeKind::preempted, 100, milliseconds(100)},
       {OutcomeKind::cancelled, 100, milliseconds(100)},
       {OutcomeKind::back_pressure, 100, milliseconds(1000)},
@@ -34,19 +36,35 @@ TEST(CountTries, CountsEachWayOfEndingByItself) {
   const std::vector<AttemptRow> attempts = {
       attempt(1, "a", OutcomeKind::internal), attempt(2, "a", OutcomeKind::storage),
       attempt(3, "b", OutcomeKind::internal), attempt(4, "b", std::nullopt)};
-  EXPECT_EQ(count_tries(attempts, OutcomeKind::internal).same, 2);
-  EXPECT_EQ(count_tries(attempts, OutcomeKind::storage).same, 1);
-  EXPECT_EQ(count_tries(attempts, OutcomeKind::preempted).same, 0);
-  EXPECT_EQ(count_tries({}, OutcomeKind::internal).same, 0);
+  EXPECT_EQ(count_tries(attempts, OutcomeKind::internal), 2);
+  EXPECT_EQ(count_tries(attempts, OutcomeKind::storage), 1);
+  EXPECT_EQ(count_tries(attempts, OutcomeKind::preempted), 0);
+  EXPECT_EQ(count_tries({}, OutcomeKind::internal), 0);
 }
 
-TEST(CountTries, CountsAWorkerThatDiedTwiceOnce) {
-  const std::vector<AttemptRow> attempts = {
-      attempt(1, "a", OutcomeKind::worker_lost), attempt(2, "a", OutcomeKind::worker_lost),
-      attempt(3, "b", OutcomeKind::worker_lost), attempt(4, "c", OutcomeKind::preempted)};
-  const Tries tries = count_tries(attempts, OutcomeKind::worker_lost);
-  EXPECT_EQ(tries.same, 3);
-  EXPECT_EQ(tries.lost_workers, 2u);
+TEST(Outcomes, WhatTheySayOfTheStepAndOfTheWorker) {
+  struct Row {
+    OutcomeKind kind;
+    bool kill, avoided, against_worker;
+  };
+  const Row table[] = {
+      {OutcomeKind::worker_lost, true, true, true},
+      {OutcomeKind::crashed, true, true, true},
+      {OutcomeKind::internal, false, true, true},
+      {OutcomeKind::storage, false, true, true},
+      {OutcomeKind::out_of_memory, false, true, false},
+      {OutcomeKind::input_gone, false, true, true},
+      {OutcomeKind::failed, false, false, false},
+      {OutcomeKind::preempted, false, false, false},
+      {OutcomeKind::cancelled, false, false, false},
+      {OutcomeKind::back_pressure, false, false, false},
+      {OutcomeKind::partitioned, false, false, false},
+  };
+  for (const Row& row : table) {
+    EXPECT_EQ(is_kill(row.kind), row.kill) << to_string(row.kind);
+    EXPECT_EQ(is_avoided_after(row.kind), row.avoided) << to_string(row.kind);
+    EXPECT_EQ(counts_against_worker(row.kind), row.against_worker) << to_string(row.kind);
+  }
 }
 
 Outcome with_outputs(const std::vector<std::string>& names) {

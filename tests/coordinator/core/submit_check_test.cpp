@@ -15,7 +15,9 @@ namespace {
 
 using Edit = std::function<void(SubmitRequest&)>;
 
-const std::map<std::string, SeenSku> kSkus = {{"x", {"x", "cpu", "tool 1", 0}}};
+// SKU x with the toolchain of a worker that is connected, and that of one that is gone.
+const OfferedSkus kSkus = {{{"x", "tool 0"}, {{"x", "cpu", "tool 0", 0}, 0}},
+                           {{"x", "tool 1"}, {{"x", "cpu", "tool 1", 0}, 1}}};
 
 Status checked(const Edit& change, const std::vector<Digest>& missing = {}) {
   SubmitRequest request = make_submit("m", {"x"});
@@ -157,8 +159,34 @@ TEST(CheckSubmit, RefusesKeysThatWereMadeForAnotherToolchain) {
   const auto toolchain = [](const char* name) {
     return refusal([&](SubmitRequest& r) { r.targets[0].toolchain = name; });
   };
-  EXPECT_NE(toolchain("tool 2").find("'tool 1'"), std::string::npos);
+  EXPECT_NE(toolchain("tool 2").find("toolchain 'tool 1', the"), std::string::npos);
+  EXPECT_NE(toolchain("tool 0").find("toolchain 'tool 1', the"), std::string::npos);
+  EXPECT_EQ(toolchain("tool 1"), "");
   EXPECT_EQ(toolchain(""), "");  // fits every worker
+}
+
+TEST(CheckSubmit, TakesEveryToolchainThatAConnectedWorkerHas) {
+  SubmitRequest request = make_submit("m", {"x"});
+  OfferedSkus skus = kSkus;
+  skus[{"x", "tool 2"}] = {{"x", "cpu", "tool 2", 0}, 3};
+  for (const char* toolchain : {"tool 1", "tool 2"}) {
+    request.targets[0].toolchain = toolchain;
+    EXPECT_TRUE(check_submit(request, {}, skus).ok()) << toolchain;
+  }
+  request.targets[0].toolchain = "tool 3";
+  const Status status = check_submit(request, {}, skus);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("'tool 1', 'tool 2'"), std::string::npos);
+}
+
+TEST(CheckSubmit, TakesAToolchainThatWasThereWhereNobodyIsConnected) {
+  SubmitRequest request = make_submit("m", {"x"});
+  OfferedSkus skus = kSkus;
+  skus[{"x", "tool 1"}].workers = 0;
+  request.targets[0].toolchain = "tool 0";
+  EXPECT_TRUE(check_submit(request, {}, skus).ok());
+  request.targets[0].toolchain = "tool 7";
+  EXPECT_FALSE(check_submit(request, {}, skus).ok());
 }
 
 TEST(CheckSubmit, NamesTheBlobThatIsMissingUnlessNothingIsRead) {

@@ -185,7 +185,7 @@ TEST_F(SqliteStoreTest, CutUsesAreRefused) {
 TEST_F(SqliteStoreTest, AStateThatThisProgramLacksIsRefused) {
   for (const char* sql : {"UPDATE queue_job SET state=6", "UPDATE queue_target SET state=5",
                           "UPDATE queue_target SET source=4", "UPDATE queue_step SET state=9",
-                          "UPDATE queue_attempt SET outcome=9"}) {
+                          "UPDATE queue_attempt SET outcome=12"}) {
     EXPECT_NE(load_after(sql), "") << sql;
     for (const char* repair :
          {"UPDATE queue_job SET state=0", "UPDATE queue_step SET state=0",
@@ -207,7 +207,7 @@ TEST_F(SqliteStoreTest, RowsWithoutTheirOwnersAreRefused) {
 TEST_F(SqliteStoreTest, OpeningTheTablesAgainKeepsTheirRows) {
   store = must(make_sqlite_store(*catalog));
   EXPECT_EQ(must(store->load()).jobs.size(), 1u);
-  EXPECT_EQ(count("schema_version WHERE module='coordinator' AND version=1"), 1);
+  EXPECT_EQ(count("schema_version WHERE module='coordinator' AND version=2"), 1);
 }
 
 TEST_F(SqliteStoreTest, TablesOfANewerProgramAreRefused) {

@@ -104,7 +104,44 @@ TEST(QueueStore, GivesBackWhatWasCommitted) {
     StepRow step = some_step(kKey.digest());
     step.attempts = {{11, 4, "w", 8, 100, 0, std::nullopt, ""}};
     EXPECT_TRUE(queue->steps.at(11) == step);
-    EXPECT_TRUE(queue->skus.at("x") == (SeenSku{"x", "cpu", "t", 5}));
+    EXPECT_TRUE(queue->skus.at({"x", "t"}) == (SeenSku{"x", "cpu", "t", 5}));
+  }
+}
+
+TEST(QueueStore, KeepsEveryToolchainOfASku) {
+  for (const auto& subject : subjects()) {
+    ASSERT_TRUE(
+        write(subject->store(), {SaveSku{{"x", "cpu", "old", 5}}, SaveSku{{"x", "cpu", "new", 6}},
+                                 SaveSku{{"x", "cpu", "old", 7}}})
+            .ok());
+    const Result<LoadedQueue> queue = subject->store().load();
+    ASSERT_TRUE(queue.ok()) << queue.error().message;
+    ASSERT_EQ(queue->skus.size(), 2u);
+    EXPECT_EQ(queue->skus.at({"x", "old"}).seen_ns, 7);
+    EXPECT_EQ(queue->skus.at({"x", "new"}).seen_ns, 6);
+  }
+}
+
+TEST(QueueStore, KeepsTroublesAndQuarantinesUntilTheyAreTakenBack) {
+  const KeyTrouble trouble{sha256("key"), 2, 77, "w: fell silent"};
+  const QuarantinedWorker held{"w", "its disk is full", 78};
+  for (const auto& subject : subjects()) {
+    KeyTrouble earlier = trouble;
+    earlier.kills = 1;
+    ASSERT_TRUE(write(subject->store(),
+                      {SaveKeyTrouble{earlier}, SaveKeyTrouble{trouble}, SaveQuarantine{held}})
+                    .ok());
+    const Result<LoadedQueue> kept = subject->store().load();
+    ASSERT_TRUE(kept.ok()) << kept.error().message;
+    EXPECT_EQ(kept->troubles, (std::map<Digest, KeyTrouble>{{trouble.key, trouble}}));
+    EXPECT_EQ(kept->quarantines, (std::map<std::string, QuarantinedWorker>{{"w", held}}));
+    ASSERT_TRUE(write(subject->store(),
+                      {SaveKeyTrouble{{trouble.key, 0, 0, ""}}, SaveQuarantine{{"w", "", 0}}})
+                    .ok());
+    const Result<LoadedQueue> gone = subject->store().load();
+    ASSERT_TRUE(gone.ok()) << gone.error().message;
+    EXPECT_TRUE(gone->troubles.empty());
+    EXPECT_TRUE(gone->quarantines.empty());
   }
 }
 

@@ -196,6 +196,22 @@ TEST_F(AgentProtocol, ATroubleOfTheCoordinatorIsWaitedForTwoSeconds) {
   EXPECT_GE(at[1] - at[0], seconds(2));
 }
 
+// Asked for a self-test until it says how it went: the problem that it found.
+TEST_F(AgentProtocol, AWorkerThatIsAskedToTestsItselfAndSaysWhatItFound) {
+  const std::string examines =
+      R"(read request; case "$request" in *describe*) )" + std::string(kDescribes).substr(14) +
+      R"(;; *examine*) echo '{"end":{"kind":"internal","fault":{"code":"internal","message":"its memory forgets"},"outputs":[],"metrics":[],"facts":[]}}' >&3;; esac)";
+  ASSERT_TRUE(run(
+                  [](const HeardSync& heard, size_t) {
+                    return wants(heard.sync.examined == 7 ? Desired(Exit{}) : Desired(Examine{7}));
+                  },
+                  options(examines))
+                  .ok());
+  EXPECT_EQ(heard_.back().sync.examined, 7u);
+  EXPECT_EQ(heard_.back().sync.exam_problem, "its memory forgets");
+  EXPECT_TRUE(std::holds_alternative<Idle>(heard_.back().sync.state));
+}
+
 TEST_F(AgentProtocol, ADrainedWorkerSaysThatItWantsNoMore) {
   ASSERT_TRUE(run([&](const HeardSync&, size_t n) {
                 return wants(n == 1 ? Desired(Drain{}) : Desired(Exit{}));
@@ -249,7 +265,7 @@ TEST_F(AgentProtocol, AModelThatTheFarmLacksIsTheFarmsTrouble) {
                 if (finished) end = finished->outcome;
                 return wants(finished ? Desired(Exit{}) : Desired(Keep{}));
               }).ok());
-  EXPECT_EQ(end.kind, OutcomeKind::storage) << end.fault.message;
+  EXPECT_EQ(end.kind, OutcomeKind::input_gone) << end.fault.message;
   EXPECT_NE(end.fault.message.find("fetch model"), std::string::npos) << end.fault.message;
 }
 

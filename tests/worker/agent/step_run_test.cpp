@@ -28,7 +28,8 @@ class StepRunTest : public testing::Test {
   // locked for it.
   std::unique_ptr<StepRun> tuning(int problems, std::function<void()> changed,
                                   std::vector<std::string> runner = {ENGINERY_TEST_RUNNER},
-                                  const std::string& device = "") {
+                                  const std::string& device = "",
+                                  std::optional<Digest> model_digest = {}) {
     const Bytes model = "tune " + std::to_string(problems) + " 10 1";
     auto digest = farm_.client()->put_blob(as_bytes(model));
     EXPECT_TRUE(digest.ok());
@@ -38,7 +39,7 @@ class StepRunTest : public testing::Test {
     run.sku = "cpu-sse41";
     run.name = "net";
     run.model_name = "net.onnx";
-    run.model = *digest;
+    run.model = model_digest.value_or(*digest);
     run.options = to_text(BuildOptions());
     StepSettings settings;
     settings.farm = {farm_.address(), "tester", make_zmq_dial()};
@@ -92,6 +93,17 @@ TEST_F(StepRunTest, EndsSoonWheneverItIsCancelled) {
     ASSERT_TRUE(outcome) << "after " << delay_ms << " ms";
     ASSERT_EQ(outcome->kind, OutcomeKind::preempted) << outcome->fault.message;
   }
+}
+
+// The farm makes it again: the worker says so, and does not try again itself.
+TEST_F(StepRunTest, SaysThatABlobThatItReadsIsGone) {
+  const auto step = tuning(
+      1, [] {}, {"/bin/sh", "-c", "exit 1"}, "", sha256("nobody has this"));
+  const auto outcome = wait_for(*step);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->kind, OutcomeKind::input_gone) << outcome->fault.message;
+  EXPECT_NE(outcome->fault.message.find("fetch model"), std::string::npos)
+      << outcome->fault.message;
 }
 
 // The worker's disk changed what the runner left: the farm must not take it for the runner's.

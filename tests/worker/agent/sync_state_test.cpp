@@ -38,6 +38,31 @@ TEST(SyncState, StartsWhatItIsGivenAndReportsUntilHeard) {
   EXPECT_TRUE(state.idle());
 }
 
+TEST(SyncState, TestsItselfOnceForEachNumber) {
+  SyncState state({});
+  const AgentTask task = state.answered(says(Examine{7}));
+  ASSERT_TRUE(is<TestSelf>(task));
+  EXPECT_EQ(std::get<TestSelf>(task).number, 7u);
+  state.examined(7, "the disk is full");
+  EXPECT_EQ(state.next().examined, 7u);
+  EXPECT_EQ(state.latest().exam_problem, "the disk is full");
+  EXPECT_TRUE(is<std::monostate>(state.answered(says(Examine{7}))));
+  EXPECT_TRUE(is<TestSelf>(state.answered(says(Examine{8}))));
+  state.start(kOne);
+  EXPECT_TRUE(is<std::monostate>(state.answered(says(Examine{9})))) << "never beside a step";
+}
+
+TEST(SyncState, TakesWorkAgainAfterADrainButNotAfterItsOwnStop) {
+  SyncState state({});
+  state.answered(says(Drain{}));
+  EXPECT_TRUE(state.latest().prefer_idle);
+  state.answered(says(Resume{}));
+  EXPECT_FALSE(state.latest().prefer_idle);
+  state.prefer_idle();
+  state.answered(says(Resume{}));
+  EXPECT_TRUE(state.latest().prefer_idle);
+}
+
 TEST(SyncState, TakesTheNextStepAsTheAnswerToItsEnd) {
   SyncState state({});
   state.start(kOne);

@@ -133,7 +133,7 @@ TEST(RunnerAttempts, BlameNobodyForARunOfMany) {
 
 TEST(RunnerAttempts, StopWhereNoTacticIsToBlame) {
   Runs runs;
-  EXPECT_EQ(runs.run("kill -SEGV $$").kind, OutcomeKind::internal);
+  EXPECT_EQ(runs.run("kill -SEGV $$").kind, OutcomeKind::crashed);
   EXPECT_EQ(runs.attempts(), 2);  // the second one by one
   Runs lost;
   const Outcome end = lost.run(kLoseDevice);
@@ -159,7 +159,7 @@ TEST(RunnerAttempts, KeepARunnerForTheNextStepUnlessATacticFailedInIt) {
 
 TEST(RunnerAttempts, StopAfterSoMany) {
   Runs runs;
-  EXPECT_EQ(runs.run(trial("bad$n") + "kill -SEGV $$").kind, OutcomeKind::internal);
+  EXPECT_EQ(runs.run(trial("bad$n") + "kill -SEGV $$").kind, OutcomeKind::crashed);
   EXPECT_EQ(runs.attempts(), kMaxAttempts);
 }
 
@@ -169,7 +169,7 @@ TEST(RunnerAttempts, LeaveAloneWhatIsNoFaultOfATactic) {
   EXPECT_EQ(killed.attempts(), 1);
   EXPECT_EQ(killed.failure("good"), "none");
   Runs other;
-  EXPECT_EQ(other.run("kill -SEGV $$", "validate").kind, OutcomeKind::internal);
+  EXPECT_EQ(other.run("kill -SEGV $$", "validate").kind, OutcomeKind::crashed);
   EXPECT_EQ(other.attempts(), 1);
   Runs ended;
   EXPECT_EQ(
@@ -219,7 +219,7 @@ TEST(RunnerAttempts, StartNoFurtherRunnerForWhoDoesNotWantItAnyMore) {
     cancelled = cancelled || line.find("is rejected") != std::string::npos;
   };
   runs.cancelled = [&] { return cancelled; };
-  EXPECT_EQ(runs.run(trial("bad") + "kill -SEGV $$").kind, OutcomeKind::internal);
+  EXPECT_EQ(runs.run(trial("bad") + "kill -SEGV $$").kind, OutcomeKind::crashed);
   EXPECT_EQ(runs.attempts(), 1);
   EXPECT_NE(runs.failure("bad"), "none") << "what was found out is kept";
 }

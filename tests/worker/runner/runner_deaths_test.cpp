@@ -43,22 +43,22 @@ TEST_P(RunnerDeath, IsAsItIsInTheTable) {
 INSTANTIATE_TEST_SUITE_P(
     Runners, RunnerDeath,
     testing::Values(
-        Death{"Segv", "kill -SEGV $$", OutcomeKind::internal, true, "signal 11"},
-        Death{"Abrt", "kill -ABRT $$", OutcomeKind::internal, true, "signal 6"},
-        Death{"Bus", "kill -BUS $$", OutcomeKind::internal, true, "signal 7"},
-        Death{"Fpe", "kill -FPE $$", OutcomeKind::internal, true, "signal 8"},
-        Death{"Ill", "kill -ILL $$", OutcomeKind::internal, true, "signal 4"},
-        Death{"Pipe", "kill -PIPE $$", OutcomeKind::internal, true, "signal 13"},
+        Death{"Segv", "kill -SEGV $$", OutcomeKind::crashed, true, "signal 11"},
+        Death{"Abrt", "kill -ABRT $$", OutcomeKind::crashed, true, "signal 6"},
+        Death{"Bus", "kill -BUS $$", OutcomeKind::crashed, true, "signal 7"},
+        Death{"Fpe", "kill -FPE $$", OutcomeKind::crashed, true, "signal 8"},
+        Death{"Ill", "kill -ILL $$", OutcomeKind::crashed, true, "signal 4"},
+        Death{"Pipe", "kill -PIPE $$", OutcomeKind::crashed, true, "signal 13"},
         // Somebody ended it: the machine, an administrator, a container that stops.
         Death{"Kill", "kill -KILL $$", OutcomeKind::worker_lost, false, "signal 9"},
         Death{"Term", "kill -TERM $$", OutcomeKind::worker_lost, false, "signal 15"},
         Death{"Hup", "kill -HUP $$", OutcomeKind::worker_lost, false, "signal 1"},
-        Death{"ExitZero", "exit 0", OutcomeKind::internal, true, "exit status 0"},
-        Death{"ExitThree", "exit 3", OutcomeKind::internal, true, "exit status 3"},
+        Death{"ExitZero", "exit 0", OutcomeKind::crashed, true, "exit status 0"},
+        Death{"ExitThree", "exit 3", OutcomeKind::crashed, true, "exit status 3"},
         Death{"HalfALine",
               R"(printf '{"end":{"kind":"succeeded","outputs":[],"metrics":[],"facts":[]}}' >&3)",
-              OutcomeKind::internal, true, "without a report"},
-        Death{"GarbledEnd", R"(echo '{"end":{"kind":"succeeded"}}' >&3)", OutcomeKind::internal,
+              OutcomeKind::crashed, true, "without a report"},
+        Death{"GarbledEnd", R"(echo '{"end":{"kind":"succeeded"}}' >&3)", OutcomeKind::crashed,
               true, "without a report"}),
     [](const auto& death) { return death.param.name; });
 

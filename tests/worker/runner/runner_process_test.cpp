@@ -84,7 +84,7 @@ TEST(RunnerProcess, StaysForTheNextRequestWhereItIsAskedTo) {
     EXPECT_TRUE(heard.printed("did it"));
     EXPECT_TRUE(process->waits());
   }
-  EXPECT_EQ(listen(*process, nobody_cancels, request).end.kind, OutcomeKind::internal);
+  EXPECT_EQ(listen(*process, nobody_cancels, request).end.kind, OutcomeKind::crashed);
   EXPECT_TRUE(process->crashed());
   EXPECT_FALSE(process->waits());
 }

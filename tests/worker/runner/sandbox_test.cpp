@@ -167,7 +167,7 @@ TEST_F(Sandbox, CancelsAndAttributesAsWithoutIt) {
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(6));
 
   const Heard crashed = run(command("/bin/sh -c 'kill -SEGV $$'; exit 139"));
-  EXPECT_EQ(crashed.end.kind, OutcomeKind::internal);
+  EXPECT_EQ(crashed.end.kind, OutcomeKind::crashed);
   EXPECT_NE(crashed.end.fault.message.find("signal 11"), std::string::npos)
       << crashed.end.fault.message;
   const Heard killed = run(command("exit 137"));
