@@ -8,7 +8,9 @@ Result<NamedBlob> sign_engine(BlobStore& blobs, const SigningKey& key, const Eng
                               const UnsignedEngine& engine) {
   TRY(Bytes bytes, blobs.get(engine.blob));
   const auto file = std::make_shared<Bytes>(std::move(bytes));
-  TRY(const EngineToSign accepted, check(file, engine));
+  UnsignedEngine signed_by = engine;
+  signed_by.signer = key_id(key.public_key());
+  TRY(const EngineToSign accepted, check(file, signed_by));
   ENSURE(accepted.content_bytes <= file->size(), "an engine with more content than bytes");
   file->resize(accepted.content_bytes);
   *file += accepted.provenance;

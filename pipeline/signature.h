@@ -24,6 +24,7 @@ struct UnsignedEngine {
   Digest model, key;   // what was submitted, and the engine's key
   std::string sku;     // the target's
   std::string worker;  // who ran the step that left the blob; "": not known
+  std::string signer;  // the id of the key that will sign it; sign_engine says it
   bool operator==(const UnsignedEngine&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "engine/format/engine_file.h"
 #include "engine/format/sections.h"
+#include "engine/format/statement.h"
 
 namespace enginery {
 namespace {
@@ -34,11 +35,12 @@ Result<EngineToSign> check_engine(std::shared_ptr<const Bytes> file, const Unsig
   if (const std::string problem = difference(*read, engine); !problem.empty())
     return Error{ErrorCode::untrusted, who + " left another engine: " + problem};
   TRY(const Sections sections, parse_sections(as_bytes(*file), HashCheck::skip));
-  Provenance provenance = std::move(read->provenance);
+  Provenance& provenance = read->provenance;
   state(provenance.facts, "content", engine.content.text());
   state(provenance.facts, "model", engine.model.text());
   state(provenance.facts, "key", engine.key.text());
   state(provenance.facts, "worker", engine.worker);
+  provenance.statement = make_statement(*read, engine.signer);
   EngineToSign out{sections.content_bytes, {}};
   TRY(out.provenance, write_provenance(provenance));
   return out;

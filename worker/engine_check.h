@@ -11,7 +11,8 @@ namespace enginery {
 // Reads the unsigned engine as the runtime will, and holds it against what the coordinator knows:
 // its content is the one that the build's steps left, for this model and SKU. Of the
 // provenance what was measured stays the worker's word; which content, model, key and worker it
-// names is stated anew. Errors: untrusted (no engine, or another one; the message names the
+// names is stated anew, and all of it once more as an in-toto statement
+// (engine/format/statement.h). Errors: untrusted (no engine, or another one; the message names the
 // worker), incompatible (a newer format), out_of_memory.
 Result<EngineToSign> check_engine(std::shared_ptr<const Bytes> file, const UnsignedEngine& engine);
 

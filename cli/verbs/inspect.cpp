@@ -4,11 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/local/engine_session.h"
+#include "cli/local/user_keys.h"
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "engine/compile/compile.h"
+#include "engine/format/statement.h"
 #include "engine/graph/text.h"
 
 namespace enginery {
@@ -173,6 +175,8 @@ class InspectCommand final : public Command {
     options.positional("FILE", file_, "a model or an engine");
     options.text("--shapes", shapes_, "NAME:DIMS,...", "model: the dimensions of its inputs");
     options.flag("--optimized", optimized_, "model: after the graph passes, as tuning sees it");
+    options.flag("--provenance", provenance_,
+                 "engine: print its in-toto statement (SLSA v1 provenance) as JSON");
     options.flag("--json", json_, "print JSON (enginery.inspect/1)");
     options.about(
         "A model is printed as its graph in text form. An engine is verified first (exit code 5 "
@@ -186,7 +190,18 @@ class InspectCommand final : public Command {
   }
 
  private:
+  Result<ExitCode> print_statement(Console& console) const {
+    TRY(const TrustStore trust, load_trust());
+    TRY(Bytes bytes, read_file(file_));
+    auto read = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
+    if (!read.ok()) return read.error().within(file_);
+    TRY(const std::string statement, readable_statement(*read));
+    console.print_line(statement);
+    return ExitCode::ok;
+  }
+
   Result<ExitCode> inspect_engine(Console& console) const {
+    if (provenance_) return print_statement(console);
     TRY(const EngineInfo info, Engine::inspect(file_));
     if (json_) {
       print_json(console, engine_json(info));
@@ -197,6 +212,8 @@ class InspectCommand final : public Command {
   }
 
   Result<ExitCode> inspect_model(Console& console) const {
+    if (provenance_)
+      return Error{ErrorCode::usage, "--provenance is of an engine; " + file_ + " is a model"};
     TRY(const ModelSource source, read_model(file_));
     TRY(const auto shapes, parse_shapes(shapes_));
     TRY(const Graph graph, read_graph(source, shapes, console));
@@ -225,7 +242,7 @@ class InspectCommand final : public Command {
   }
 
   std::string file_, shapes_;
-  bool optimized_ = false, json_ = false;
+  bool optimized_ = false, provenance_ = false, json_ = false;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
-#include "engine/format/engine_file.h"
+#include "engine/format/statement.h"
 
 namespace enginery {
 namespace {
@@ -18,6 +18,7 @@ class VerifyCommand final : public Command {
     options.positional("ENGINE", engine_, "the engine file");
     options.flag("--json", json_, "print JSON (enginery.verify/1)");
     options.about(
+        "Its provenance statement (enginery inspect --provenance) must be true of the file.\n"
         "Exit code 5: cut, changed, appended to, or signed by a key that is not trusted here "
         "(enginery keys --help).");
   }
@@ -28,6 +29,8 @@ class VerifyCommand final : public Command {
     auto read = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
     if (!read.ok()) return read.error().within(engine_);
     const EngineFile& file = *read;
+    if (const Status true_statement = check_statement(file); !true_statement.ok())
+      return true_statement.error().within(engine_);
     if (json_) {
       print_json(session.console, {{"schema", "enginery.verify/1"},
                                    {"ok", true},
@@ -35,7 +38,8 @@ class VerifyCommand final : public Command {
                                    {"content_digest", file.content_digest.text()},
                                    {"sku", file.manifest.sku},
                                    {"signer", key_id(file.signer)},
-                                   {"size_bytes", file.file_bytes}});
+                                   {"size_bytes", file.file_bytes},
+                                   {"statement", !file.provenance.statement.empty()}});
     } else {
       session.console.print_line("ok " + file.content_digest.text() + " for " + file.manifest.sku +
                                  ", signed by " + key_id(file.signer));

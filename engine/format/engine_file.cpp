@@ -36,6 +36,7 @@ Result<EngineFile> parse_body(ByteSpan body, const Sections& sections,
       provenance != sections.payloads.end()) {
     TRY(out.provenance, decode_provenance(provenance->second));
   }
+  out.provenance.statement = as_text(optional(sections, SectionKind::statement));
   out.content_digest = sha256(body.first(sections.content_bytes));
   return out;
 }
@@ -61,6 +62,8 @@ Result<Bytes> write_content(const Manifest& manifest, const Plan& plan) {
 Result<Bytes> write_provenance(const Provenance& provenance) {
   Bytes section;
   append_section(section, SectionKind::provenance, as_bytes(encode_provenance(provenance)));
+  if (!provenance.statement.empty())
+    append_section(section, SectionKind::statement, as_bytes(provenance.statement));
   return section;
 }
 

@@ -39,6 +39,7 @@ struct Provenance {
   Properties hardware;          // of the device that measured
   std::vector<double> step_us;  // parallel to Plan::steps; empty when nothing was measured
   double median_us = 0;         // the whole engine
+  std::string statement;        // a section of its own: statement.h; "" in older engines
 };
 
 struct EngineFile {
@@ -53,7 +54,7 @@ struct EngineFile {
 
 // The sections up to provenance. `Tactic::code` of every step goes into the code section.
 Result<Bytes> write_content(const Manifest& manifest, const Plan& plan);
-// The provenance section, to be appended to the content.
+// The provenance section, and the statement's where there is one, to be appended to the content.
 Result<Bytes> write_provenance(const Provenance& provenance);
 
 // Parses a signed engine file; the plan's constants borrow from `file`, which they keep alive.

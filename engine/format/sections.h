@@ -12,7 +12,14 @@
 namespace enginery {
 
 // The numbers are in files: never renumbered, never reused; 5 to 8 are reserved.
-enum class SectionKind : uint32_t { manifest = 1, plan = 2, code = 3, weights = 4, provenance = 9 };
+enum class SectionKind : uint32_t {
+  manifest = 1,
+  plan = 2,
+  code = 3,
+  weights = 4,
+  provenance = 9,
+  statement = 10
+};
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kSectionAlignment = 64;  // of payloads and of weights within theirs

@@ -104,7 +104,9 @@ TEST_F(Signature, CoversTheContentAndTheProvenanceThatTheReaderStates) {
   };
   const auto engine = sign_engine(*blobs_, *key_, restate, known);
   ASSERT_TRUE(engine.ok()) << engine.error().message;
-  EXPECT_EQ(told, known);
+  UnsignedEngine with_signer = known;
+  with_signer.signer = key_id(key_->public_key());
+  EXPECT_EQ(told, with_signer);
   const Bytes body = "content, built by a worker";
   EXPECT_EQ(*blobs_->get(engine->digest), body + signature_trailer(sha256(body), *key_));
 }

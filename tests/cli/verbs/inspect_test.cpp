@@ -43,6 +43,23 @@ TEST_F(InspectVerb, ForPeopleAnEngineIsItsFactsAndATableOfLayers) {
   EXPECT_EQ(shown.out.find("streams"), std::string::npos) << "a CPU's engine has one";
 }
 
+TEST_F(InspectVerb, ProvenanceIsTheStatementAsJson) {
+  const Json statement = ask({"inspect", engine(), "--provenance"}).json();
+  EXPECT_EQ(statement["_type"], "https://in-toto.io/Statement/v1");
+  const Json info = ask({"inspect", engine(), "--json"}).json();
+  EXPECT_EQ("sha256:" + std::string(statement["subject"][0]["digest"]["sha256"]),
+            info["content_digest"]);
+  EXPECT_EQ(statement["predicate"]["runDetails"]["builder"]["id"],
+            "urn:enginery:key:" + std::string(info["provenance"]["signer"]));
+  EXPECT_EQ(statement["predicate"]["buildDefinition"]["internalParameters"]["tactics"].size(),
+            info["layers"].size());
+  EXPECT_EQ(ask({"verify", engine(), "--json"}).json()["statement"], true);
+}
+
+TEST_F(InspectVerb, ProvenanceIsNotOfAModel) {
+  expect_refused({{"inspect", kExampleModel, "--provenance"}, ExitCode::usage, "is a model"});
+}
+
 TEST_F(InspectVerb, AModelIsItsGraphAsText) {
   const Printed shown = ask({"inspect", kExampleModel});
   ASSERT_EQ(shown.code, ExitCode::ok) << shown.err;

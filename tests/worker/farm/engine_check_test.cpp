@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/format/engine_file.h"
+#include "engine/format/statement.h"
 #include "tests/engine/format/small_engine.h"
 #include "tests/worker/farm_fixture.h"
 
@@ -53,6 +53,24 @@ TEST(CheckEngine, StatesTheProvenanceAnewAndKeepsWhatWasMeasured) {
                                                   {"worker", "host/cpu-avx2"}}));
   EXPECT_EQ(engine->provenance.step_us, small_provenance().step_us);
   EXPECT_EQ(engine->provenance.median_us, small_provenance().median_us);
+}
+
+TEST(CheckEngine, StatesWhereTheEngineComesFromInTheNameOfTheKeyThatSigns) {
+  Provenance provenance = small_provenance();
+  provenance.statement = "a worker's own statement";
+  const SigningKey key = SigningKey::generate();
+  UnsignedEngine engine = kKnown;
+  engine.signer = key_id(key.public_key());
+  const auto accepted = check(kContent + *write_provenance(provenance), engine);
+  ASSERT_TRUE(accepted.ok()) << accepted.error().message;
+  const Bytes body = kContent + accepted->provenance;
+  const auto read =
+      read_engine(std::make_shared<const Bytes>(body + signature_trailer(sha256(body), key)),
+                  {{key.public_key()}});
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(check_statement(*read).ok()) << check_statement(*read).error().message;
+  EXPECT_NE(read->provenance.statement.find(engine.signer), std::string::npos);
+  EXPECT_EQ(read->provenance.statement.find("a worker's own"), std::string::npos);
 }
 
 TEST(CheckEngine, NamesNoWorkerWhereNoneIsKnown) {
