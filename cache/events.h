@@ -26,6 +26,10 @@ class Events {
   Result<int64_t> append(const CatalogEvent& event);
   // The events after `after`, oldest first, `limit` at most; an empty job means all of them.
   Result<std::vector<CatalogEvent>> list(std::string_view job, int64_t after, int64_t limit);
+  // Behind which sequence number the newest `count` events of the job (or of all) are, and behind
+  // which those of this time and later.
+  Result<int64_t> before_newest(std::string_view job, int64_t count);
+  Result<int64_t> before_time(int64_t time_ns);
 
  private:
   Database& database_;

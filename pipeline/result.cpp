@@ -152,6 +152,15 @@ std::string fields_json(const std::vector<NamedText>& fields) {
   return dump_utf8(out);
 }
 
+std::vector<NamedText> read_fields_json(const std::string& text) {
+  const json in = json::parse(text, nullptr, false);
+  std::vector<NamedText> fields;
+  if (!in.is_object()) return fields;
+  for (const auto& [name, value] : in.items())
+    if (value.is_string()) fields.push_back({name, value.get<std::string>()});
+  return fields;
+}
+
 ActionResult to_action_result(const Digest& key, const StepResult& result) {
   ActionResult row;
   row.key = key;

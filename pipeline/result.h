@@ -80,6 +80,8 @@ std::string outcome_json(const StepResult& result);
 void read_outcome_json(const std::string& json, StepResult& result);
 // {"name":"value", ...}
 std::string fields_json(const std::vector<NamedText>& fields);
+// And back; what is no object of texts is empty.
+std::vector<NamedText> read_fields_json(const std::string& json);
 
 // The row that the catalog keeps of a result, and back. The lease's epoch is the caller's to set.
 ActionResult to_action_result(const Digest& key, const StepResult& result);

@@ -265,4 +265,27 @@ CODEC(SyncReply, SyncReply) {
   FIELD(desired, Desired);
 }
 
+CODEC(ListEvents, ListEvents) {
+  FIELD(job, Job);
+  FIELD(after, After);
+  FIELD(since_ns, SinceNs);
+  FIELD(limit, Limit);
+  FIELD(hold_ms, HoldMs);
+}
+
+CODEC(EventList, EventList) {
+  FIELD(events, Events);
+  FIELD(next, Next);
+  FIELD(more, More);
+}
+
+CODEC(MakeSet, MakeSet) {
+  FIELD(name, Name);
+  FIELD(tag, Tag);
+}
+
+CODEC(SetReply, SetReply) {
+  FIELD(set, Set);
+}
+
 }  // namespace enginery

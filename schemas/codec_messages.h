@@ -33,6 +33,7 @@ ENGINERY_VALUE(CandidateView, CandidateView)
 ENGINERY_VALUE(ExplainView, ExplainView)
 ENGINERY_VALUE(BlobState, BlobState)
 ENGINERY_VALUE(TimingEntry, TimingEntry)
+ENGINERY_VALUE(EventView, EventView)
 #undef ENGINERY_VALUE
 
 // Every message of the list.

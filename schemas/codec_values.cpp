@@ -207,4 +207,12 @@ CODEC(EngineView, EngineView) {
   FIELD(job, Job);
 }
 
+CODEC(EventView, EventView) {
+  FIELD(sequence, Sequence);
+  FIELD(job, Job);
+  FIELD(time_ns, TimeNs);
+  FIELD(kind, Kind);
+  FIELD(fields, Fields);
+}
+
 }  // namespace enginery

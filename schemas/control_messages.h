@@ -285,4 +285,31 @@ struct CatalogAnswer {
   bool operator==(const CatalogAnswer&) const = default;
 };
 
+// Lines of the event journal, oldest first. `after` 0: from the first one of `since_ns` on, or the
+// newest `limit` where that is 0 too.
+struct ListEvents {
+  std::string job;  // "": of all jobs and of the farm
+  int64_t after = 0, since_ns = 0;
+  uint32_t limit = 0;    // 0 means 1000
+  uint32_t hold_ms = 0;  // a long poll: how long it may wait for a line
+  bool operator==(const ListEvents&) const = default;
+};
+struct EventList {
+  std::vector<EventView> events;
+  int64_t next = 0;   // where the next question goes on: its `after`
+  bool more = false;  // lines beyond the limit are there
+  bool operator==(const EventList&) const = default;
+};
+
+// The signed manifest of a job's engines, or of the newest ones of a name, one for each SKU.
+// Errors: not_found; unavailable: the job has not ended.
+struct MakeSet {
+  std::string name, tag;
+  bool operator==(const MakeSet&) const = default;
+};
+struct SetReply {
+  Bytes set;  // pipeline/engine_set.h
+  bool operator==(const SetReply&) const = default;
+};
+
 }  // namespace enginery

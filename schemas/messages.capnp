@@ -61,6 +61,10 @@ struct Envelope {
     catalogAnswer @48 :CatalogAnswer;        # a reply
     undrainWorker @49 :UndrainWorker;        # control socket; answered by done
     forgetWorker @50 :ForgetWorker;          # control socket; answered by done
+    listEvents @51 :ListEvents;              # control socket; answered by eventList
+    eventList @52 :EventList;                # a reply
+    makeSet @53 :MakeSet;                    # control socket; answered by setReply
+    setReply @54 :SetReply;                  # a reply
   }
 }
 
@@ -372,4 +376,31 @@ struct PutTimings {
 
 struct PutTimingsReply {
   stored @0 :UInt64;               # rows that were added or replaced
+}
+
+# --- control socket, since the first release
+
+# Lines of the event journal, oldest first. With `holdMs` a long poll.
+struct ListEvents {
+  job @0 :Text;                    # only of this job; "": all
+  after @1 :Int64;                 # only lines behind this sequence number; 0: from the newest `limit` lines on
+  sinceNs @2 :Int64;               # with after = 0: from the first line of this time on; 0: see `after`
+  limit @3 :UInt32;                # the largest number of lines; 0 and above 1000 mean 1000
+  holdMs @4 :UInt32;               # how long I am willing to wait for a line; above 30,000 means 30,000
+}
+
+struct EventList {
+  events @0 :List(V.EventView);    # oldest first
+  next @1 :Int64;                  # `after` of the next question: the last line's number
+  more @2 :Bool;                   # there are further lines already
+}
+
+# One signed manifest of the newest engines of a name, a tag or a job, one a SKU.
+struct MakeSet {
+  name @0 :Text;                   # as of findEngines, but no digest
+  tag @1 :Text;                    # only engines with this tag; "": any
+}
+
+struct SetReply {
+  set @0 :Data;                    # the manifest with its signature: pipeline/README.md
 }

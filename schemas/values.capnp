@@ -225,3 +225,12 @@ struct TimingEntry {
   entry @3 :Text;             # samples or failure, and the device's state: the tuner's JSON, opaque to everyone else
   measuredNs @4 :Int64;       # when; of two rows for the same three the later one stays
 }
+
+# A line of the event journal.
+struct EventView {
+  sequence @0 :Int64;         # grows by at least one a line, never reused
+  job @1 :Text;               # its id; "": of the farm itself
+  timeNs @2 :Int64;           # when it was written
+  kind @3 :Text;              # what happened: "submitted", "leased", "attempt_ended", ...
+  fields @4 :List(NamedText); # what else is known of it
+}

@@ -279,4 +279,14 @@ struct TimingEntry {
   bool operator==(const TimingEntry&) const = default;
 };
 
+// A line of the event journal. `job` "": of the farm itself.
+struct EventView {
+  int64_t sequence = 0;
+  std::string job;
+  int64_t time_ns = 0;
+  std::string kind;
+  std::vector<NamedText> fields;
+  bool operator==(const EventView&) const = default;
+};
+
 }  // namespace enginery

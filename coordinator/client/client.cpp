@@ -175,6 +175,15 @@ Result<std::string> Client::order_catalog(const OrderCatalog& order) {
   return std::move(answer.json);
 }
 
+Result<EventList> Client::events(const ListEvents& request) {
+  return call(request, milliseconds(request.hold_ms));
+}
+
+Result<Bytes> Client::make_set(const std::string& name, const std::string& tag) {
+  TRY(SetReply reply, call(MakeSet{name, tag}));
+  return std::move(reply.set);
+}
+
 Result<std::vector<SkuView>> Client::skus() {
   TRY(SkuList list, call(ListSkus{}));
   return std::move(list.skus);

@@ -60,6 +60,10 @@ class Client {
 
   Result<std::vector<EngineView>> find_engines(const FindEngines& request);
   Result<std::vector<MissView>> why_miss(const std::string& subject);
+  // Waits at most request.hold_ms for a line.
+  Result<EventList> events(const ListEvents& request);
+  // The bytes of a signed set (pipeline/engine_set.h): the caller checks them.
+  Result<Bytes> make_set(const std::string& name, const std::string& tag);
 
   // The document that answers; an order may take as long as it needs.
   Result<std::string> ask_catalog(const AskCatalog& question);

@@ -37,6 +37,8 @@ struct EventHandler::RequestDispatch {
   void operator()(const WhyMiss&) { refuse(); }
   void operator()(const AskCatalog&) { refuse(); }
   void operator()(const OrderCatalog&) { refuse(); }
+  void operator()(const ListEvents&) { refuse(); }
+  void operator()(const MakeSet&) { refuse(); }
 
   template <typename Other>
     requires(!ControlRequest<Other>)

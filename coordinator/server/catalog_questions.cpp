@@ -1,6 +1,10 @@
 #include "coordinator/server/catalog_questions.h"
 
 #include <algorithm>
+#include <map>
+
+#include "pipeline/engine_set.h"
+#include "pipeline/result.h"
 
 namespace enginery {
 namespace {
@@ -87,7 +91,75 @@ Result<WhyMissReply> explained(Catalog& catalog, std::vector<Wanted> wanted) {
   return reply;
 }
 
+// The newest engine of each SKU, as long as it is of the newest one's model.
+EngineSet newest_of_each(std::vector<EngineView> engines) {
+  EngineSet set;
+  set.name = engines.front().name;
+  set.model = engines.front().model;
+  std::map<std::string, EngineView> by_sku;
+  for (EngineView& engine : engines)
+    if (engine.model == set.model) by_sku.try_emplace(engine.sku, std::move(engine));
+  for (auto& [sku, engine] : by_sku) set.engines.push_back(std::move(engine));
+  return set;
+}
+
+void add_gaps(EngineSet& set, const JobView& job) {
+  for (const TargetView& target : job.targets) {
+    const bool has = std::any_of(set.engines.begin(), set.engines.end(),
+                                 [&](const EngineView& e) { return e.sku == target.sku; });
+    if (has) continue;
+    const std::string why = target.fault ? ": " + target.fault->message.substr(0, 200) : "";
+    set.missing.push_back({target.sku, to_string(target.state) + why});
+  }
+}
+
+constexpr size_t kMaxEventBytes = 512 << 10;  // of one answer; a frame has 1 MiB
+constexpr int64_t kMaxEvents = 1000;
+
 }  // namespace
+
+Result<EventList> list_events(Catalog& catalog, const ListEvents& request) {
+  Events& events = catalog.events();
+  const int64_t limit =
+      request.limit == 0 ? kMaxEvents : std::min<int64_t>(request.limit, kMaxEvents);
+  EventList list;
+  list.next = request.after;
+  if (request.after <= 0) {
+    TRY(list.next, request.since_ns > 0 ? events.before_time(request.since_ns)
+                                        : events.before_newest(request.job, limit));
+  }
+  TRY(const std::vector<CatalogEvent> rows, events.list(request.job, list.next, limit + 1));
+  size_t bytes = 0;
+  for (const CatalogEvent& row : rows) {
+    bytes += 100 + row.json.size();
+    list.more = std::ssize(list.events) == limit || bytes > kMaxEventBytes;
+    if (list.more) break;
+    list.events.push_back(
+        {row.sequence, row.job, row.time_ns, row.kind, read_fields_json(row.json)});
+    list.next = row.sequence;
+  }
+  return list;
+}
+
+Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
+                          const MakeSet& request, const SigningKey& key) {
+  const std::string what = request.name.substr(0, 80);
+  if (request.name.starts_with("sha256:"))
+    return Error{ErrorCode::usage, "a set is of a job or a name, and " + what + " is one engine"};
+  if (job && !is_end(job->state))
+    return Error{ErrorCode::unavailable, "job " + job->id + " has not ended; enginery wait " +
+                                             job->id + " says when it has"};
+  constexpr uint32_t kMost = 1000;
+  TRY(EngineList found, find_engines(catalog, job, {request.name, request.tag, "", kMost}));
+  if (found.engines.empty())
+    return Error{ErrorCode::not_found, "'" + what + "' has no engine: nothing for a set"};
+  EngineSet set = newest_of_each(std::move(found.engines));
+  if (job) {
+    set.job = job->id;
+    add_gaps(set, *job);
+  }
+  return SetReply{write_set(set, key)};
+}
 
 Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
                                 const FindEngines& request) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cache/catalog.h"
+#include "engine/base/sign.h"
 #include "schemas/messages.h"
 
 namespace enginery {
@@ -15,5 +16,13 @@ Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& 
 // For a key, or for each target of the job: the nearest stored action and the fields that differ.
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
                               const WhyMiss& request);
+
+// The journal's lines that it asks for; does not wait for any.
+Result<EventList> list_events(Catalog& catalog, const ListEvents& request);
+
+// The signed set of the job's engines, or of the newest ones of a name (with a tag), of one model,
+// one for each SKU. not_found: nothing of that name, or no engine; unavailable: the job runs still.
+Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
+                          const MakeSet& request, const SigningKey& key);
 
 }  // namespace enginery

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kMaxQuestions = 64;
 constexpr size_t kMaxDocumentBytes = kMaxControlBytes - 4096;
+constexpr uint32_t kMaxHoldMs = 30000;
 
 template <typename Reply>
 Body body_of(Result<Reply> result) {
@@ -18,10 +19,11 @@ Body body_of(Result<Reply> result) {
 
 }  // namespace
 
-CatalogReader::CatalogReader(Catalog& catalog, std::unique_ptr<Catalog> reader,
+CatalogReader::CatalogReader(Catalog& catalog, std::unique_ptr<Catalog> reader, SigningKey key,
                              std::function<void()> done)
     : catalog_(catalog),
       reader_(std::move(reader)),
+      key_(std::move(key)),
       done_(std::move(done)),
       thread_([this] { run(); }) {}
 
@@ -39,7 +41,9 @@ bool CatalogReader::post(Question question) {
     const std::lock_guard lock(mutex_);
     for (const Question& waiting : questions_)
       if (waiting.to.request == question.to.request) return true;
-    if (questions_.size() >= kMaxQuestions) return false;
+    for (const Held& held : held_)
+      if (held.question.to.request == question.to.request) return true;
+    if (questions_.size() + held_.size() >= kMaxQuestions) return false;
     questions_.push_back(std::move(question));
   }
   changed_.notify_all();
@@ -65,27 +69,86 @@ Body CatalogReader::document(const CatalogCall& call, bool is_order) {
   return CatalogAnswer{std::move(*json)};
 }
 
+void CatalogReader::journal_grew() {
+  {
+    const std::lock_guard lock(mutex_);
+    grew_ = true;
+  }
+  changed_.notify_all();
+}
+
 Body CatalogReader::answer(const Question& question) {
-  if (const auto* find = std::get_if<FindEngines>(&question.what))
-    return body_of(find_engines(*reader_, question.job, *find));
-  if (const auto* why = std::get_if<WhyMiss>(&question.what))
-    return body_of(why_miss(*reader_, question.job, *why));
-  if (const auto* ask = std::get_if<AskCatalog>(&question.what))
-    return document({ask->action, ask->words, ask->options}, false);
-  const auto& order = std::get<OrderCatalog>(question.what);
-  return document({order.action, order.words, order.options}, true);
+  struct Answer {
+    CatalogReader& self;
+    const Question& question;
+    Body operator()(const FindEngines& find) {
+      return body_of(find_engines(*self.reader_, question.job, find));
+    }
+    Body operator()(const WhyMiss& why) {
+      return body_of(why_miss(*self.reader_, question.job, why));
+    }
+    Body operator()(const ListEvents& list) { return body_of(list_events(*self.reader_, list)); }
+    Body operator()(const MakeSet& make) {
+      return body_of(make_set(*self.reader_, question.job, make, self.key_));
+    }
+    Body operator()(const AskCatalog& ask) {
+      return self.document({ask.action, ask.words, ask.options}, false);
+    }
+    Body operator()(const OrderCatalog& order) {
+      return self.document({order.action, order.words, order.options}, true);
+    }
+  };
+  return std::visit(Answer{*this, question}, question.what);
+}
+
+// A question without lines waits for them from where it has read to. Called with the lock held.
+bool CatalogReader::held_back(const Question& question, const Body& body) {
+  const auto* list = std::get_if<ListEvents>(&question.what);
+  const auto* events = std::get_if<EventList>(&body);
+  if (list == nullptr || events == nullptr || !events->events.empty() || list->hold_ms == 0)
+    return false;
+  ListEvents later = *list;
+  later.after = std::max<int64_t>(events->next, 0);
+  later.hold_ms = 0;
+  const auto hold = std::chrono::milliseconds(std::min(list->hold_ms, kMaxHoldMs));
+  held_.push_back({{question.to, later, question.job}, std::chrono::steady_clock::now() + hold});
+  return true;
+}
+
+void CatalogReader::release_held() {
+  const Time now = std::chrono::steady_clock::now();
+  for (Held& held : held_) {
+    auto& list = std::get<ListEvents>(held.question.what);
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(held.until - now).count();
+    if (!grew_ && left > 0) continue;
+    list.hold_ms = static_cast<uint32_t>(std::max<int64_t>(left, 0));
+    questions_.push_back(std::move(held.question));
+    held.until = {};
+  }
+  std::erase_if(held_, [](const Held& held) { return held.until == Time(); });
+  grew_ = false;
+}
+
+CatalogReader::Time CatalogReader::next_wake() const {
+  Time next = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  for (const Held& held : held_) next = std::min(next, held.until);
+  return next;
 }
 
 void CatalogReader::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [&] { return stop_ || !questions_.empty(); });
+    changed_.wait_until(lock, next_wake(), [&] { return stop_ || grew_ || !questions_.empty(); });
     if (stop_) return;
+    release_held();
+    if (questions_.empty()) continue;
     const Question question = questions_.front();
     lock.unlock();
     Body body = answer(question);
     lock.lock();
     questions_.pop_front();
+    if (held_back(question, body)) continue;
     answers_.push_back({question.to, std::move(body)});
     lock.unlock();
     done_();

@@ -26,7 +26,7 @@ ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore&
       store_(store),
       logs_(logs),
       peers_(peers),
-      public_key_(key.public_key()),
+      key_(key),
       bulk_address_(std::move(bulk_address)),
       changed_(std::move(changed)),
       incarnation_(static_cast<uint64_t>(catalog.clock().wall_time().count())),
@@ -36,8 +36,8 @@ Status ControlServer::open(const CoreOptions& options) {
   TRY(driver_, QueueDriver::open(store_, catalog_.clock(), options));
   for (auto* thread : {&questions_, &long_questions_}) {
     TRY(auto reader, Catalog::open_reader(catalog_));
-    *thread =
-        std::make_unique<CatalogReader>(catalog_, std::move(reader), [this] { wake_.ring(); });
+    *thread = std::make_unique<CatalogReader>(catalog_, std::move(reader), key_,
+                                              [this] { wake_.ring(); });
   }
   for (const std::string& job : driver_->core().job_ids(false)) logs_.open_job(job);
   for (const std::string& job : driver_->core().job_ids(true)) logs_.end_job(job);
@@ -91,6 +91,8 @@ struct ControlServer::Dispatch {
   void operator()(const Hello& hello) { server.hello(in, hello); }
   void operator()(const FindEngines& find) { ask(*server.questions_, find, find.name); }
   void operator()(const WhyMiss& why) { ask(*server.questions_, why, why.subject); }
+  void operator()(const ListEvents& list) { ask(*server.questions_, list, ""); }
+  void operator()(const MakeSet& make) { ask(*server.questions_, make, make.name); }
   void operator()(const AskCatalog& question) {
     const bool is_short = kind_of_action(question.action) == CatalogActionKind::question;
     ask(is_short ? *server.questions_ : *server.long_questions_, question, "");
@@ -131,7 +133,7 @@ void ControlServer::hello(const Incoming& in, const Hello& hello) {
   welcome.software = "enginery";
   welcome.pid = getpid();
   welcome.incarnation = incarnation_;
-  welcome.public_key.assign(public_key_.begin(), public_key_.end());
+  welcome.public_key.assign(key_.public_key().begin(), key_.public_key().end());
   reply(to, std::move(welcome));
 }
 
@@ -184,6 +186,7 @@ void ControlServer::deliver(Outbox outbox) {
   for (const std::string& job : outbox.ended_jobs) logs_.end_job(job);
   for (const std::string& job : outbox.forgotten_jobs) logs_.forget_job(job);
   if (!outbox.ended_jobs.empty()) changed_();
+  if (outbox.recorded) questions_->journal_grew();
   for (const SignTask& task : outbox.signing) signer_.post(task);
   for (Reply& answer : outbox.replies) reply(answer.to, std::move(answer.body));
 }

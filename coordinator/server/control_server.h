@@ -2,7 +2,7 @@
 //
 // Where: between ServerSocket and QueueDriver. It takes up to 256 waiting requests as one batch,
 // feeds them to the core, makes the batch durable as one transaction, and only then sends the
-// replies. What the catalog alone can answer (FindEngines, WhyMiss) a CatalogReader answers.
+// replies. What the catalog alone can answer (catalog_reader.h) a CatalogReader answers.
 // Errors: a request that the core refuses and a storage failure are ErrorReplies. Threads: run() is
 // the thread; stop() and the signer's answers come from others.
 #pragma once
@@ -56,7 +56,7 @@ class ControlServer {
   QueueStore& store_;
   LogStore& logs_;
   Peers& peers_;
-  PublicKey public_key_;
+  SigningKey key_;
   std::string bulk_address_;
   std::function<void()> changed_;
   uint64_t incarnation_;

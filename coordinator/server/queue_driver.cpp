@@ -88,6 +88,7 @@ Status QueueDriver::apply(const Effects& effects) {
       outbox_.new_jobs.push_back(job_id(insert->job.number));
     if (const auto* save = std::get_if<SaveStep>(&row))
       outbox_.leases.push_back(note_of(save->step));
+    outbox_.recorded |= std::holds_alternative<AppendEvent>(row);
   }
   return {};
 }

@@ -27,6 +27,7 @@ struct Outbox {
   std::vector<RouteLog> log_routes;
   std::vector<LeaseNote> leases;  // of steps, as the batch changed them
   std::vector<std::string> new_jobs, ended_jobs, forgotten_jobs, notes;
+  bool recorded = false;  // the journal has new lines
 };
 
 class QueueDriver {

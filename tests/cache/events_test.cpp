@@ -30,5 +30,26 @@ TEST_F(EventsTest, ComeInOrderAndGoOnFromAnywhere) {
   EXPECT_EQ(VALUE(events.list("", 0, 2)).size(), 2u);
 }
 
+TEST_F(EventsTest, SaysBehindWhichTheNewestOnesAre) {
+  Events& events = catalog_->events();
+  EXPECT_EQ(VALUE(events.before_newest("", 3)), 0) << "an empty journal";
+  std::vector<int64_t> numbers;
+  for (const char* job : {"j1", "j2", "j1", "j2", "j1"})
+    numbers.push_back(VALUE(events.append({0, job, 0, "k", "{}"})));
+  EXPECT_EQ(VALUE(events.list("", VALUE(events.before_newest("", 2)), 10)).size(), 2u);
+  const auto two = VALUE(events.list("j1", VALUE(events.before_newest("j1", 2)), 10));
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].sequence, numbers[2]);
+  EXPECT_EQ(VALUE(events.before_newest("j1", 3)), 0) << "all of them";
+}
+
+TEST_F(EventsTest, SaysBehindWhichThoseOfATimeAre) {
+  Events& events = catalog_->events();
+  for (const int64_t time : {10, 20, 30}) EXPECT_OK(events.append({0, "j1", time, "k", "{}"}));
+  for (const auto& [time, count] :
+       std::vector<std::pair<int64_t, size_t>>{{5, 3}, {10, 3}, {11, 2}, {30, 1}, {31, 0}})
+    EXPECT_EQ(VALUE(events.list("", VALUE(events.before_time(time)), 10)).size(), count) << time;
+}
+
 }  // namespace
 }  // namespace enginery

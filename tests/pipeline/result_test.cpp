@@ -116,6 +116,10 @@ TEST(StepResult, ANameThatIsThereTwiceHasItsLastValue) {
   read_outcome_json(outcome_json(result), back);
   EXPECT_EQ(back.facts, (std::vector<NamedText>{{"n", "last"}}));
   EXPECT_EQ(fields_json(result.facts), R"({"n":"last"})");
+  EXPECT_EQ(read_fields_json(R"({"n":"last","number":1})"),
+            (std::vector<NamedText>{{"n", "last"}}));
+  EXPECT_TRUE(read_fields_json("[]").empty());
+  EXPECT_TRUE(read_fields_json("no json").empty());
 }
 
 TEST(StepResult, NamesAreDataAndNeverStructure) {

@@ -5,6 +5,7 @@
 
 #include "cache/memory_blob_store.h"
 #include "coordinator/core/core.h"
+#include "pipeline/engine_set.h"
 #include "tests/coordinator/farm_fixture.h"
 #include "tests/coordinator/still_clock.h"
 
@@ -196,6 +197,92 @@ TEST_F(CatalogQuestionsTest, AJobHasAMissForEachTarget) {
 
 TEST_F(CatalogQuestionsTest, WhatIsNeitherAJobNorAKeyIsRefused) {
   for (const char* subject : {"j99", "", "not hex", "sha256:12"}) EXPECT_FALSE(why(subject).ok());
+}
+
+TEST_F(CatalogQuestionsTest, EventsComeFromTheNewestATimeOrAPlace) {
+  for (int64_t i = 1; i <= 5; ++i)
+    must(catalog->events().append({0, i % 2 == 1 ? "j1" : "", i * 10, "k", R"({"n":"x"})"}));
+  const struct {
+    const char* what;
+    ListEvents request;
+    std::vector<int64_t> times;
+    bool more;
+  } rows[] = {
+      {"the newest", {"", 0, 0, 2, 0}, {40, 50}, false},
+      {"of a job", {"j1", 0, 0, 2, 0}, {30, 50}, false},
+      {"since a time", {"", 0, 25, 0, 0}, {30, 40, 50}, false},
+      {"all", {"", 0, 1, 0, 0}, {10, 20, 30, 40, 50}, false},
+      {"a page", {"", 0, 1, 2, 0}, {10, 20}, true},
+      {"behind a place", {"", 3, 0, 0, 0}, {40, 50}, false},
+      {"behind the end", {"", 5, 0, 0, 0}, {}, false},
+  };
+  for (const auto& row : rows) {
+    const EventList list = must(list_events(*catalog, row.request));
+    std::vector<int64_t> times;
+    for (const EventView& event : list.events) times.push_back(event.time_ns);
+    EXPECT_EQ(times, row.times) << row.what;
+    EXPECT_EQ(list.more, row.more) << row.what;
+    EXPECT_EQ(list.next, row.times.empty() ? 5 : row.times.back() / 10) << row.what;
+  }
+}
+
+struct EngineSetTest : CatalogQuestionsTest {
+  SigningKey key = SigningKey::generate();
+  Result<EngineSet> set(const std::string& name) {
+    Core core({}, queue);
+    core.start({});
+    TRY(const SetReply reply, make_set(*catalog, core.view(name), {name, ""}, key));
+    TRY(SignedSet read, read_set(as_bytes(reply.set), {{key.public_key()}}));
+    return std::move(read.set);
+  }
+};
+
+TEST_F(EngineSetTest, OfAJobHasItsEnginesAndSaysWhatIsMissing) {
+  const Digest a = add_engine("submitted", "a", "engine a"),
+               b = add_engine("submitted", "b", "engine b");
+  add_job({"b", "a", "c"}, {b, a});
+  const EngineSet set = must(this->set("j1"));
+  EXPECT_EQ(set.name, "submitted");
+  EXPECT_EQ(set.job, "j1");
+  ASSERT_EQ(set.engines.size(), 2u);
+  EXPECT_EQ(set.engines[0].engine, a) << "in the order of SKUs";
+  EXPECT_EQ(set.engines[1].engine, b);
+  EXPECT_EQ(set.engines[0].key, sha256("key of engine a"));
+  ASSERT_EQ(set.missing.size(), 1u);
+  EXPECT_EQ(set.missing[0].sku, "c");
+  EXPECT_TRUE(set.missing[0].reason.starts_with("failed")) << set.missing[0].reason;
+}
+
+TEST_F(EngineSetTest, OfANameHasTheNewestOfEachSku) {
+  add_engine("net", "a", "old a");
+  const Digest a = add_engine("net", "a", "new a"), b = add_engine("net", "b", "b");
+  const EngineSet set = must(this->set("net"));
+  EXPECT_EQ(set.job, "");
+  ASSERT_EQ(set.engines.size(), 2u);
+  EXPECT_EQ(set.engines[0].engine, a);
+  EXPECT_EQ(set.engines[1].engine, b);
+}
+
+TEST_F(EngineSetTest, MixesNoModels) {
+  EngineRow row;
+  row.digest = must(blobs.put(as_bytes(std::string_view("of another model"))));
+  row.name = "net";
+  row.sku = "b";
+  row.model = sha256("another model");
+  ASSERT_TRUE(catalog->engines().add(row).ok());
+  add_engine("net", "a", "newer");
+  const EngineSet set = must(this->set("net"));
+  ASSERT_EQ(set.engines.size(), 1u);
+  EXPECT_EQ(set.engines[0].sku, "a");
+}
+
+TEST_F(EngineSetTest, IsRefusedForWhatHasNone) {
+  add_job({"a"}, {});
+  queue.jobs[1].state = JobState::running;
+  queue.jobs[1].targets[0].state = TargetState::queued;
+  EXPECT_EQ(set("j1").error().code, ErrorCode::unavailable);
+  EXPECT_EQ(set("nosuch").error().code, ErrorCode::not_found);
+  EXPECT_EQ(set("sha256:0011223344").error().code, ErrorCode::usage);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ struct CatalogReaderTest : testing::Test {
   std::mutex mutex;
   std::condition_variable changed;
   int done = 0;
-  CatalogReader reader{*catalog, must(Catalog::open_reader(*catalog)), [this] {
+  CatalogReader reader{*catalog, must(Catalog::open_reader(*catalog)), SigningKey::generate(),
+                       [this] {
                          {
                            const std::lock_guard lock(mutex);
                            ++done;
@@ -63,6 +64,31 @@ TEST_F(CatalogReaderTest, TooManyQuestionsAreDroppedAndRepetitionsAreOne) {
   EXPECT_LE(taken, 65);
   EXPECT_FALSE(reader.post(question(2000, "a")));
   EXPECT_TRUE(reader.post(question(60, "a")));  // it waits already
+}
+
+TEST_F(CatalogReaderTest, AQuestionForEventsIsHeldUntilTheJournalGrows) {
+  constexpr uint32_t kLong = 20000;
+  ASSERT_TRUE(reader.post({{"client", {0, 1}}, ListEvents{"", 0, 0, 10, kLong}, std::nullopt}));
+  ASSERT_TRUE(reader.post(question(2, "x")));
+  EXPECT_EQ(wait_for(1).at(0).to.request, (RequestId{0, 2})) << "it holds up nobody";
+  EXPECT_TRUE(reader.post({{"client", {0, 1}}, ListEvents{"", 0, 0, 10, kLong}, std::nullopt}))
+      << "a repetition is the same question";
+  const int64_t number = must(catalog->events().append({0, "j1", 5, "leased", R"({"a":"b"})"}));
+  reader.journal_grew();
+  const std::vector<Reply> answers = wait_for(2);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].to.request, (RequestId{0, 1}));
+  const auto& list = std::get<EventList>(answers[0].body);
+  ASSERT_EQ(list.events.size(), 1u);
+  EXPECT_EQ(list.events[0], (EventView{number, "j1", 5, "leased", {{"a", "b"}}}));
+  EXPECT_EQ(list.next, number);
+}
+
+TEST_F(CatalogReaderTest, AHeldQuestionIsAnsweredWhenItsTimeIsOver) {
+  ASSERT_TRUE(reader.post({{"client", {0, 1}}, ListEvents{"", 0, 0, 10, 30}, std::nullopt}));
+  const std::vector<Reply> answers = wait_for(1);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_TRUE(std::get<EventList>(answers[0].body).events.empty());
 }
 
 TEST_F(CatalogReaderTest, WritesNothing) {
