@@ -4,14 +4,18 @@
 
 namespace enginery {
 
-std::filesystem::path default_engine_path(const std::string& name, const std::string& sku) {
-  std::string file = name + "." + sku + ".engine";
+std::string default_file_name(const std::string& name, const std::string& extension) {
+  std::string file = name + "." + extension;
   for (char& c : file) {
     const bool is_separator = c == '/' || c == '\\';
     const bool is_control = static_cast<unsigned char>(c) < 0x20;
     if (is_separator || is_control) c = '_';
   }
-  return std::filesystem::path(".") / file;
+  return file;
+}
+
+std::filesystem::path default_engine_path(const std::string& name, const std::string& sku) {
+  return std::filesystem::path(".") / default_file_name(name, sku + ".engine");
 }
 
 Result<std::optional<std::filesystem::path>> write_engine(const EngineOutput& where,

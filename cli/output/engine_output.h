@@ -17,6 +17,8 @@ struct EngineOutput {
   std::string name, sku;
 };
 
+// NAME.EXTENSION, with slashes, backslashes and control characters replaced by '_'.
+std::string default_file_name(const std::string& name, const std::string& extension);
 // ./NAME.SKU.engine, with slashes, backslashes and control characters replaced by '_'.
 std::filesystem::path default_engine_path(const std::string& name, const std::string& sku);
 

@@ -11,49 +11,6 @@
 namespace enginery {
 namespace {
 
-Json error_json(const std::optional<Fault>& fault) {
-  if (!fault) return nullptr;
-  return {{"code", to_string(fault->code)}, {"message", valid_utf8(fault->message)}};
-}
-
-Json target_json(const TargetView& target) {
-  return {
-      {"sku", target.sku},
-      {"state", to_string(target.state)},
-      {"source", target.source == Source::none ? Json(nullptr) : Json(to_string(target.source))},
-      {"provisional", target.provisional},
-      {"engine", target.engine ? Json(target.engine->text()) : Json(nullptr)},
-      {"latency_ms", json_known(target.latency_ms)},
-      {"size_bytes", target.size_bytes},
-      {"timings_measured", target.timings_measured},
-      {"timings_reused", target.timings_reused},
-      {"error", error_json(target.fault)},
-      {"key", target.key.text()},
-      {"note", valid_utf8(target.note)}};
-}
-
-Json attempt_json(const AttemptView& attempt) {
-  return {{"worker", attempt.worker},
-          {"started", json_time(attempt.started_ns)},
-          {"ended", json_time(attempt.ended_ns)},
-          {"outcome", attempt.outcome.empty() ? Json(nullptr) : Json(attempt.outcome)},
-          {"epoch", attempt.epoch},
-          {"message", valid_utf8(attempt.message)}};
-}
-
-Json step_json(const StepView& step) {
-  Json attempts = Json::array();
-  for (const AttemptView& attempt : step.attempts) attempts.push_back(attempt_json(attempt));
-  return {{"sku", step.sku},
-          {"name", step.name},
-          {"key", step.key.text()},
-          {"epoch", step.epoch},
-          {"attempts", attempts},
-          {"commits", step.commits},
-          {"state", to_string(step.state)},
-          {"source", step.source == Source::none ? Json(nullptr) : Json(to_string(step.source))}};
-}
-
 // The end of a target in a few words: why it failed, or what it waits for.
 std::string remark(const TargetView& target) {
   if (target.fault) return target.fault->message;
@@ -68,30 +25,6 @@ int64_t count(const JobView& job, TargetState state) {
 }
 
 }  // namespace
-
-Json job_json(const JobView& job) {
-  Json targets = Json::array();
-  for (const TargetView& target : job.targets) targets.push_back(target_json(target));
-  return {{"schema", "enginery.job/1"},
-          {"job", job.id.empty() ? Json(nullptr) : Json(job.id)},
-          {"state", to_string(job.state)},
-          {"model",
-           {{"name", valid_utf8(job.name)},
-            {"digest", job.model.text()},
-            {"file", valid_utf8(job.model_name)}}},
-          {"targets", targets},
-          {"submitted", json_time(job.submitted_ns)},
-          {"ended", json_time(job.ended_ns)},
-          {"tags", job.tags}};
-}
-
-Json job_json_with_steps(const JobView& job) {
-  Json json = job_json(job);
-  Json steps = Json::array();
-  for (const StepView& step : job.steps) steps.push_back(step_json(step));
-  json["steps"] = std::move(steps);
-  return json;
-}
 
 std::string target_table(const JobView& job) {
   Table table({{"SKU"},

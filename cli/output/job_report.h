@@ -1,5 +1,5 @@
-// A job for people and for scripts: tables, the JSON of enginery.job/1, and the exit code that its
-// end means.
+// A job for people and for scripts: tables, its JSON (coordinator/views/job_json.h) printed, and
+// the exit code that its end means.
 //
 // Where: every verb that shows a job, and the progress display while one is followed. Threads: free
 // functions without state.
@@ -8,14 +8,10 @@
 #include "cli/output/exit_code.h"
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
+#include "coordinator/views/job_json.h"
 #include "schemas/values.h"
 
 namespace enginery {
-
-// {"schema":"enginery.job/1","job","state","model","targets",...}
-Json job_json(const JobView& job);
-// The same with "steps": what `show` prints.
-Json job_json_with_steps(const JobView& job);
 
 // One line for each target: SKU, state, source, latency, size, engine, note.
 std::string target_table(const JobView& job);

@@ -1,34 +1,11 @@
 #include "cli/output/json_output.h"
 
-#include <fmt/format.h>
-
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 namespace enginery {
 
 void print_json(Console& console, const Json& json) {
-  console.print_line(json.dump(2, ' ', false, Json::error_handler_t::replace));
-}
-
-std::string valid_utf8(std::string_view text) {
-  const std::string quoted =
-      Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(quoted).get<std::string>();
-}
-
-Json json_time(int64_t wall_time_ns) {
-  if (wall_time_ns == 0) return nullptr;
-  const std::time_t seconds = wall_time_ns / 1'000'000'000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-  return fmt::format("{}.{:03}Z", std::string_view(text, size), wall_time_ns / 1'000'000 % 1000);
-}
-
-Json json_known(double number) {
-  return number == 0 ? Json(nullptr) : Json(number);
+  console.print(json_text(json));
 }
 
 }  // namespace enginery

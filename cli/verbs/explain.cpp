@@ -4,20 +4,10 @@
 #include "cli/farm/farm.h"
 #include "cli/output/json_output.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/views/job_json.h"
 
 namespace enginery {
 namespace {
-
-Json target_json(const ExplainView& target) {
-  Json candidates = Json::array();
-  for (const CandidateView& candidate : target.candidates) {
-    candidates.push_back({{"worker", candidate.worker}, {"reason", candidate.reason}});
-  }
-  return {{"sku", target.sku},
-          {"step", target.step},
-          {"reason", target.reason},
-          {"candidates", candidates}};
-}
 
 class ExplainCommand final : public Command {
  public:
@@ -27,10 +17,7 @@ class ExplainCommand final : public Command {
     TRY(const auto client, connect(question_.farm));
     TRY(const auto targets, client->explain(question_.job));
     if (question_.json) {
-      Json rows = Json::array();
-      for (const ExplainView& target : targets) rows.push_back(target_json(target));
-      print_json(session.console,
-                 {{"schema", "enginery.explain/1"}, {"job", question_.job}, {"targets", rows}});
+      print_json(session.console, explain_json(question_.job, targets));
       return ExitCode::ok;
     }
     for (const ExplainView& target : targets) {

@@ -3,6 +3,7 @@
 
 #include "cli/farm/engine_download.h"
 #include "cli/farm/farm.h"
+#include "cli/farm/set_files.h"
 #include "cli/local/user_keys.h"
 #include "cli/options/targets.h"
 #include "cli/output/engine_output.h"
@@ -34,8 +35,10 @@ class FetchCommand final : public Command {
                  "for which device: a SKU or `this` (default: the best that this machine runs)");
     options.text("-o,--output", output_, "FILE",
                  "where to write it; - is stdout (default: ./NAME.SKU.engine)");
+    options.flag("--set", set_,
+                 "the engines of all SKUs, and NAME.set, a signed list of them; -o names a folder");
     options.flag("--explain", explain_, "say why this engine and why not the others");
-    options.flag("--json", json_, "print JSON (enginery.fetch/1)");
+    options.flag("--json", json_, "print JSON (enginery.fetch/1; with --set enginery.fetch.set/1)");
     farm_.declare(options);
     options.about(
         "The engine's signature is checked before it is written; one by an unknown key is exit "
@@ -44,6 +47,7 @@ class FetchCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     EngineQuery query = parse_engine_query(name_);
+    if (set_) return run_set(query, session.console);
     TRY(query.skus, possible_skus());
     TRY(const auto client, connect(farm_));
     TRY(const EngineChoice choice, choose(*client, query));
@@ -57,6 +61,50 @@ class FetchCommand final : public Command {
   }
 
  private:
+  Result<ExitCode> run_set(const EngineQuery& query, Console& console) const {
+    if (!target_.empty() || explain_ || output_ == "-")
+      return Error{
+          ErrorCode::usage,
+          "--set brings the engines of all SKUs into a folder: no --target, --explain, -o -"};
+    TRY(const auto client, connect(farm_));
+    TRY(const Bytes bytes, client->make_set(query.name, query.tag));
+    TRY(const TrustStore trust, load_trust());
+    const Result<SignedSet> set = read_set(as_bytes(bytes), trust);
+    if (!set.ok()) return set.error().within("fetch " + name_);
+    const std::filesystem::path folder = output_.empty() ? "." : output_;
+    CHECK_OK(fetch_set(*client, as_bytes(bytes), set->set, trust, folder));
+    report_set(set->set, folder, console);
+    return set->set.missing.empty() ? ExitCode::ok : ExitCode::partial;
+  }
+
+  void report_set(const EngineSet& set, const std::filesystem::path& folder,
+                  Console& console) const {
+    for (const SetGap& gap : set.missing)
+      console.note("the set has no engine for " + gap.sku + ": " + gap.reason);
+    const std::string manifest = set_path(folder, set).string();
+    if (!json_) {
+      for (const EngineView& engine : set.engines)
+        console.print_line(engine_path(folder, engine).string());
+      return console.print_line(manifest);
+    }
+    Json engines = Json::array(), missing = Json::array();
+    for (const EngineView& engine : set.engines)
+      engines.push_back({{"sku", engine.sku},
+                         {"engine", engine.engine.text()},
+                         {"path", valid_utf8(engine_path(folder, engine).string())},
+                         {"provisional", engine.provisional},
+                         {"latency_ms", json_known(engine.latency_ms)},
+                         {"size_bytes", engine.size_bytes}});
+    for (const SetGap& gap : set.missing)
+      missing.push_back({{"sku", gap.sku}, {"reason", valid_utf8(gap.reason)}});
+    print_json(console, {{"schema", "enginery.fetch.set/1"},
+                         {"name", valid_utf8(set.name)},
+                         {"job", json_text_or_null(set.job)},
+                         {"path", valid_utf8(manifest)},
+                         {"engines", engines},
+                         {"missing", missing}});
+  }
+
   Result<std::vector<std::string>> possible_skus() const {
     if (!target_.empty()) return resolve_targets({target_});
     std::vector<std::string> skus;
@@ -99,7 +147,7 @@ class FetchCommand final : public Command {
 
   FarmOptions farm_;
   std::string name_, target_, output_;
-  bool explain_ = false, json_ = false;
+  bool set_ = false, explain_ = false, json_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/views/job_json.h"
 
 namespace enginery {
 namespace {
@@ -22,7 +23,7 @@ class JobsCommand final : public Command {
     TRY(const auto client, connect(farm_));
     TRY(const auto jobs, client->jobs(static_cast<uint32_t>(limit_.value_or(1000))));
     if (json_) {
-      print_json(session.console, {{"schema", "enginery.jobs/1"}, {"jobs", rows_json(jobs)}});
+      print_json(session.console, jobs_json(jobs));
     } else if (ids_) {
       for (const JobLine& job : jobs) session.console.print_line(job.id);
     } else {
@@ -32,19 +33,6 @@ class JobsCommand final : public Command {
   }
 
  private:
-  static Json rows_json(const std::vector<JobLine>& jobs) {
-    Json rows = Json::array();
-    for (const JobLine& job : jobs) {
-      rows.push_back({{"id", job.id},
-                      {"model", valid_utf8(job.model)},
-                      {"state", to_string(job.state)},
-                      {"submitted", json_time(job.submitted_ns)},
-                      {"done", job.done},
-                      {"total", job.total}});
-    }
-    return rows;
-  }
-
   static void print_table(Console& console, const std::vector<JobLine>& jobs) {
     Table table({{"JOB"}, {"MODEL"}, {"STATE"}, {"DONE", Align::right}, {"SUBMITTED"}});
     for (const JobLine& job : jobs) {

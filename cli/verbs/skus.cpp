@@ -7,17 +7,13 @@
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/views/farm_json.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {
 namespace {
 
-struct Row {
-  std::string sku, kind;
-  bool here = false;
-  uint32_t workers = 0, idle = 0;
-  std::vector<ToolchainView> toolchains;
-};
+using Row = SkuLine;
 
 Row& row_of(std::vector<Row>& rows, const std::string& sku, std::string_view kind) {
   const auto found =
@@ -77,37 +73,17 @@ class SkusCommand final : public Command {
 
   void print(Console& console, const std::vector<Row>& rows) const {
     if (json_) {
-      Json list = Json::array();
-      for (const Row& row : rows) {
-        list.push_back({{"sku", row.sku},
-                        {"kind", row.kind},
-                        {"this", row.here},
-                        {"workers", row.workers},
-                        {"idle", row.idle},
-                        {"toolchains", toolchains_json(row)}});
-      }
-      return print_json(console, {{"schema", "enginery.skus/1"}, {"skus", list}});
+      return print_json(console, skus_json(rows));
     }
     Table table({{"SKU"}, {"KIND"}, {"HERE"}, {"WORKERS", Align::right}, {"IDLE", Align::right}});
     for (const Row& row : rows) {
       if (names_) console.print_line(row.sku);
-      table.add({row.sku, row.kind, row.here ? "yes" : "", std::to_string(row.workers),
+      table.add({row.sku, row.kind, row.here == true ? "yes" : "", std::to_string(row.workers),
                  std::to_string(row.idle)});
     }
     if (names_) return;
     console.print(table.text());
     for (const Row& row : rows) print_toolchains(console, row);
-  }
-
-  static Json toolchains_json(const Row& row) {
-    Json list = Json::array();
-    for (const ToolchainView& one : row.toolchains) {
-      list.push_back({{"toolchain", one.toolchain},
-                      {"workers", one.workers},
-                      {"idle", one.idle},
-                      {"queued", one.queued}});
-    }
-    return list;
   }
 
   // Engines are built for one toolchain: `submit` takes the first. Those that nobody has any longer

@@ -1,7 +1,8 @@
-// verify: an engine's signature and the hash of each of its sections.
+// verify: an engine's signature, hashes and provenance; or a set of engines.
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/farm/set_files.h"
 #include "cli/local/user_keys.h"
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
@@ -15,8 +16,9 @@ namespace {
 class VerifyCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("ENGINE", engine_, "the engine file");
-    options.flag("--json", json_, "print JSON (enginery.verify/1)");
+    options.positional("ENGINE", engine_,
+                       "the engine file, or a NAME.set with its engines beside it");
+    options.flag("--json", json_, "print JSON (enginery.verify/1; of a set enginery.verify.set/1)");
     options.about(
         "Its provenance statement (enginery inspect --provenance) must be true of the file.\n"
         "Exit code 5: cut, changed, appended to, or signed by a key that is not trusted here "
@@ -26,6 +28,7 @@ class VerifyCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     TRY(const TrustStore trust, load_trust());
     TRY(Bytes bytes, read_file(engine_));
+    if (looks_like_set(bytes)) return verify_set(bytes, trust, session.console);
     auto read = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
     if (!read.ok()) return read.error().within(engine_);
     const EngineFile& file = *read;
@@ -48,6 +51,28 @@ class VerifyCommand final : public Command {
   }
 
  private:
+  Result<ExitCode> verify_set(const Bytes& bytes, const TrustStore& trust, Console& console) const {
+    const Result<SignedSet> read = read_set(as_bytes(bytes), trust);
+    if (!read.ok()) return read.error().within(engine_);
+    const auto folder = std::filesystem::path(engine_).parent_path();
+    const Status files = check_set_files(read->set, folder);
+    if (!files.ok()) return files.error().within(engine_);
+    if (json_) {
+      Json skus = Json::array();
+      for (const EngineView& engine : read->set.engines) skus.push_back(engine.sku);
+      print_json(console, {{"schema", "enginery.verify.set/1"},
+                           {"ok", true},
+                           {"name", valid_utf8(read->set.name)},
+                           {"job", json_text_or_null(read->set.job)},
+                           {"skus", skus},
+                           {"signer", key_id(read->signer)}});
+    } else {
+      console.print_line("ok " + std::to_string(read->set.engines.size()) + " engines of " +
+                         read->set.name + ", signed by " + key_id(read->signer));
+    }
+    return ExitCode::ok;
+  }
+
   std::string engine_;
   bool json_ = false;
 };

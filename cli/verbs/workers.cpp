@@ -8,27 +8,10 @@
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/views/farm_json.h"
 
 namespace enginery {
 namespace {
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-Json worker_json(const WorkerView& worker) {
-  return {{"id", worker.id},
-          {"sku", worker.sku},
-          {"state", to_string(worker.state)},
-          {"pid", worker.pid},
-          {"job", text_or_null(worker.job)},
-          {"step", text_or_null(worker.step)},
-          {"last_seen_s", worker.last_seen_seconds},
-          {"host", worker.host},
-          {"device", worker.device},
-          {"health", valid_utf8(worker.health)},
-          {"reason", text_or_null(valid_utf8(worker.reason))}};
-}
 
 class WorkersCommand final : public Command {
  public:
@@ -48,9 +31,7 @@ class WorkersCommand final : public Command {
     if (!forget_.empty()) return forget(*client, session.console);
     TRY(const auto workers, client->workers());
     if (json_) {
-      Json rows = Json::array();
-      for (const WorkerView& worker : workers) rows.push_back(worker_json(worker));
-      print_json(session.console, {{"schema", "enginery.workers/1"}, {"workers", rows}});
+      print_json(session.console, workers_json(workers));
       return ExitCode::ok;
     }
     Table table({{"WORKER"},
