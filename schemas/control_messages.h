@@ -302,7 +302,7 @@ struct EventList {
 };
 
 // The signed manifest of a job's engines, or of the newest ones of a name, one for each SKU.
-// Errors: not_found; unavailable: the job has not ended.
+// Errors: not_found, also while the job has not ended.
 struct MakeSet {
   std::string name, tag;
   bool operator==(const MakeSet&) const = default;

@@ -47,7 +47,7 @@ void write(std::FILE* file, std::string_view text) {
 
 Terminal Terminal::of(std::FILE* out, std::FILE* err) {
   const bool is_out_terminal = isatty(fileno(out)) == 1;
-  return {isatty(fileno(err)) == 1, is_out_terminal && colour_wanted()};
+  return {isatty(fileno(err)) == 1, is_out_terminal && colour_wanted(), is_out_terminal};
 }
 
 Console::Console(std::FILE* out, std::FILE* err, Terminal terminal)
@@ -100,6 +100,12 @@ int Console::columns() const {
   winsize size{};
   const bool known = ioctl(fileno(err_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 80;
+}
+
+int Console::rows() const {
+  winsize size{};
+  const bool known = ioctl(fileno(err_), TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : 24;
 }
 
 std::string Console::styled(Style style, std::string_view text) const {

@@ -19,6 +19,7 @@ enum class Style { bold, faint, good, warning, bad };
 struct Terminal {
   bool is_error_terminal = false;  // progress is drawn only there
   bool has_colour = false;         // of stdout: a terminal, no NO_COLOR, and TERM is not "dumb"
+  bool is_output_terminal = false;
 
   // As the process finds them.
   static Terminal of(std::FILE* out, std::FILE* err);
@@ -53,8 +54,10 @@ class Console {
   bool has_progress() const { return progress_lines_ > 0; }
 
   bool err_is_terminal() const { return terminal_.is_error_terminal; }
-  // Of the terminal at stderr; 80 where it cannot be known.
+  bool out_is_terminal() const { return terminal_.is_output_terminal; }
+  // Of the terminal at stderr; 80 and 24 where it cannot be known.
   int columns() const;
+  int rows() const;
 
   // The text in the style for stdout; unchanged where stdout has no colour.
   std::string styled(Style style, std::string_view text) const;

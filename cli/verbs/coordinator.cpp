@@ -26,6 +26,10 @@ class CoordinatorCommand final : public Command {
                    "how long ended jobs, their logs and events are kept (default: 30)");
     options.number("--client-jobs", client_jobs_, {1, 10'000'000}, "N",
                    "how many jobs of one client may wait or run (default: 100000)");
+    options.text("--http", options_.web.address, "HOST:PORT",
+                 "serve /metrics, /healthz and /api/v1 there (default: nowhere)");
+    options.text("--http-token", token_file_, "FILE",
+                 "a token (mode 0600) that HTTP readers must bring; required beyond 127.0.0.1");
     place_.declare(options);
     options.about(
         "One coordinator per data folder: a second one is refused (exit code 10). It ends on "
@@ -43,9 +47,12 @@ class CoordinatorCommand final : public Command {
     if (keep_jobs_) options_.ended_jobs_kept = static_cast<size_t>(*keep_jobs_);
     if (keep_days_) options_.history = std::chrono::days(*keep_days_);
     if (client_jobs_) options_.client_jobs = static_cast<size_t>(*client_jobs_);
+    options_.web.token_file = token_file_;
     TRY(const auto coordinator, Coordinator::start(options_));
     const Termination termination([&] { coordinator->stop(); });
     session.console.print_line("listening on " + coordinator->control_address());
+    if (!coordinator->web_address().empty())
+      session.console.print_line("http on " + coordinator->web_address());
     CHECK_OK(session.console.flush());
     CHECK_OK(coordinator->wait());
     return ExitCode::ok;
@@ -56,6 +63,7 @@ class CoordinatorCommand final : public Command {
   std::optional<int64_t> quota_gb_, keep_jobs_, keep_days_;
   CatalogPlace place_;
   std::optional<int64_t> client_jobs_;
+  std::string token_file_;
 };
 
 }  // namespace

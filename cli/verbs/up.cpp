@@ -17,6 +17,7 @@
 #include "cli/process/supervisor.h"
 #include "cli/process/up_lock.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/web/web_address.h"
 #include "engine/base/file.h"
 #include "engine/device/sku_table.h"
 #include "worker/runner/sandbox.h"
@@ -40,6 +41,10 @@ class UpCommand final : public Command {
     options.text("--listen", listen_, "URL",
                  "control address (default: a socket in the runtime folder)");
     options.text("--bulk-listen", bulk_listen_, "URL", "bulk address");
+    options.text("--http", web_.address, "HOST:PORT",
+                 "serve /metrics, /healthz and /api/v1 there (default: nowhere)");
+    options.text("--http-token", token_file_, "FILE",
+                 "a token (mode 0600) that HTTP readers must bring; required beyond 127.0.0.1");
     options.text("--data", data_, "DIR",
                  "the farm's catalog (default: enginery's data folder, shared with `build`)");
     options.text("--sandbox", sandbox_, "MODE",
@@ -54,6 +59,10 @@ class UpCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     TRY(const auto devices, worker_devices());
     CHECK_OK(resolve_address());
+    web_.token_file = token_file_;
+    if (!web_.address.empty()) {
+      TRY([[maybe_unused]] const WebAccess access, check_web_options(web_));
+    }
     TRY(const SandboxMode mode, parse_sandbox_mode(sandbox_));
     if (mode == SandboxMode::require) {
       TRY(const SandboxState sandbox, settle_sandbox(mode));
@@ -120,6 +129,10 @@ class UpCommand final : public Command {
     ChildSpec spec{"coordinator", {"coordinator", "--listen", listen_}};
     if (!bulk_listen_.empty())
       spec.arguments.insert(spec.arguments.end(), {"--bulk-listen", bulk_listen_});
+    if (!web_.address.empty())
+      spec.arguments.insert(spec.arguments.end(), {"--http", web_.address});
+    if (!token_file_.empty())
+      spec.arguments.insert(spec.arguments.end(), {"--http-token", token_file_});
     spec.arguments.insert(spec.arguments.end(), {"--data", data()});
     return spec;
   }
@@ -225,7 +238,8 @@ class UpCommand final : public Command {
   }
 
   std::vector<std::string> skus_;
-  std::string listen_, bulk_listen_, data_, sandbox_ = "prefer";
+  std::string listen_, bulk_listen_, data_, token_file_, sandbox_ = "prefer";
+  WebOptions web_;
   std::optional<int64_t> threads_;
   bool detach_ = false, json_ = false;
 };

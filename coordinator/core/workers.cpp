@@ -141,6 +141,10 @@ StepEvent Queue::running(LiveWorker& worker, const Running& state, Turn& turn) {
   const double taken_s = to_seconds(turn.now.monotonic - step.leased_at);
   if (taken_s > step.charge.seconds) pools_.charge(step.charge, taken_s, turn.now.monotonic);
   const bool moved = !(step.progress == state.progress);
+  if (step.progress.phase != state.progress.phase && !state.progress.phase.empty())
+    turn.record(
+        step.row.job, "phase",
+        {{"step", std::to_string(step.row.id)}, {"phase", state.progress.phase.substr(0, 200)}});
   if (moved) {
     step.progress = state.progress;
     step.progress_at = turn.now.monotonic;

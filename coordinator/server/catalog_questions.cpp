@@ -147,8 +147,9 @@ Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
   if (request.name.starts_with("sha256:"))
     return Error{ErrorCode::usage, "a set is of a job or a name, and " + what + " is one engine"};
   if (job && !is_end(job->state))
-    return Error{ErrorCode::unavailable, "job " + job->id + " has not ended; enginery wait " +
-                                             job->id + " says when it has"};
+    return Error{ErrorCode::not_found, "job " + job->id +
+                                           " has not ended, so it has no set yet; enginery wait " +
+                                           job->id + " says when it has"};
   constexpr uint32_t kMost = 1000;
   TRY(EngineList found, find_engines(catalog, job, {request.name, request.tag, "", kMost}));
   if (found.engines.empty())

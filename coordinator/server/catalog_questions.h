@@ -21,7 +21,7 @@ Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& jo
 Result<EventList> list_events(Catalog& catalog, const ListEvents& request);
 
 // The signed set of the job's engines, or of the newest ones of a name (with a tag), of one model,
-// one for each SKU. not_found: nothing of that name, or no engine; unavailable: the job runs still.
+// one for each SKU. not_found: nothing of that name, no engine, or the job runs still.
 Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
                           const MakeSet& request, const SigningKey& key);
 

@@ -30,6 +30,7 @@ ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore&
       bulk_address_(std::move(bulk_address)),
       changed_(std::move(changed)),
       incarnation_(static_cast<uint64_t>(catalog.clock().wall_time().count())),
+      desk_([this] { wake_.ring(); }),
       signer_(catalog.blobs(), key, std::move(check), [this] { wake_.ring(); }) {}
 
 Status ControlServer::open(const CoreOptions& options) {
@@ -68,6 +69,7 @@ void ControlServer::run() {
     for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
     for (CatalogReader* thread : {questions_.get(), long_questions_.get()})
       for (Reply& answer : thread->take()) reply(answer.to, std::move(answer.body));
+    for (Incoming& in : desk_.take()) handle(std::move(in));
     int taken = 0;
     for (; taken < kMaxBatch; ++taken) {
       std::optional<Incoming> in = socket_.receive();
@@ -78,7 +80,9 @@ void ControlServer::run() {
     const Nanoseconds now = catalog_.clock().monotonic();
     if (timer && *timer <= now && may_fire(taken == kMaxBatch, now - *timer))
       driver_->feed(TimerFired{});
-    deliver(driver_->flush());
+    Outbox outbox = driver_->flush();
+    if (!outbox.ticks.empty()) tally_.committed(catalog_.clock().monotonic() - now);
+    deliver(std::move(outbox));
   }
 }
 
@@ -176,6 +180,8 @@ Result<std::vector<Digest>> ControlServer::missing_blobs(const Body& body) {
 }
 
 void ControlServer::deliver(Outbox outbox) {
+  if (outbox.open_jobs) tally_.loaded(*outbox.open_jobs);
+  tally_.count(outbox.ticks, catalog_.clock().monotonic());
   for (const std::string& note : outbox.notes) log_info(note);
   for (const std::string& job : outbox.new_jobs) logs_.open_job(job);
   for (const RouteLog& route : outbox.log_routes) logs_.route(route.step, route.job, route.prefix);
@@ -192,6 +198,7 @@ void ControlServer::deliver(Outbox outbox) {
 }
 
 void ControlServer::reply(const ReplyTo& to, Body body) {
+  if (to.route.empty()) return desk_.answer(to.request, std::move(body));
   Message message;
   message.envelope.request = to.request;
   message.envelope.incarnation = incarnation_;

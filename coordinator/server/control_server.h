@@ -11,11 +11,13 @@
 
 #include "cache/catalog.h"
 #include "coordinator/server/catalog_reader.h"
+#include "coordinator/server/desk.h"
 #include "coordinator/server/log_store.h"
 #include "coordinator/server/peers.h"
 #include "coordinator/server/queue_driver.h"
 #include "coordinator/server/server_socket.h"
 #include "coordinator/server/signer.h"
+#include "coordinator/server/tally.h"
 
 namespace enginery {
 
@@ -35,6 +37,12 @@ class ControlServer {
   // Whether timers that are that late are fired although more requests may wait: who seems silent
   // may have spoken in one of them, but a flood of requests must not stop the clock.
   static bool may_fire(bool more_wait, Nanoseconds late);
+  // A request of this process's own, answered like a client's. Errors: the answer's; unavailable:
+  // none came in time. From any thread but run()'s.
+  Result<Body> ask(Body request, std::chrono::milliseconds timeout) {
+    return desk_.ask(std::move(request), timeout);
+  }
+  const Tally& tally() const { return tally_; }  // from any thread
 
  private:
   struct Dispatch;
@@ -63,6 +71,8 @@ class ControlServer {
   std::unique_ptr<QueueDriver> driver_;
   Wake wake_;
   std::atomic<bool> stop_ = false;
+  Desk desk_;
+  Tally tally_;
   std::unique_ptr<CatalogReader> questions_, long_questions_;
   Signer signer_;  // after the wake, as questions_: their threads ring it
 };

@@ -30,6 +30,9 @@ Status QueueDriver::restart() {
   TRY(LoadedQueue queue, store_.load());
   for (const auto& [id, step] : queue.steps)
     if (!note_of(step).ended) outbox_.leases.push_back(note_of(step));
+  outbox_.open_jobs = static_cast<uint64_t>(
+      std::count_if(queue.jobs.begin(), queue.jobs.end(),
+                    [](const auto& job) { return !is_end(job.second.state); }));
   core_ = std::make_unique<Core>(options_, std::move(queue));
   broken_ = false;
   take(core_->start(now()));
@@ -84,6 +87,7 @@ Status QueueDriver::apply(const Effects& effects) {
   begun_ = true;
   for (const RowChange& row : effects.rows) {
     CHECK_OK(store_.apply(row));
+    append_ticks(row, outbox_.ticks);
     if (const auto* insert = std::get_if<InsertJob>(&row))
       outbox_.new_jobs.push_back(job_id(insert->job.number));
     if (const auto* save = std::get_if<SaveStep>(&row))

@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "coordinator/core/core.h"
+#include "coordinator/server/tally.h"
 #include "coordinator/store/store.h"
 
 namespace enginery {
@@ -28,6 +29,8 @@ struct Outbox {
   std::vector<LeaseNote> leases;  // of steps, as the batch changed them
   std::vector<std::string> new_jobs, ended_jobs, forgotten_jobs, notes;
   bool recorded = false;  // the journal has new lines
+  std::vector<Tick> ticks;
+  std::optional<uint64_t> open_jobs;  // that the queue was loaded with
 };
 
 class QueueDriver {

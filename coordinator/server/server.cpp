@@ -9,6 +9,7 @@
 #include "coordinator/client/zmq_socket.h"
 #include "coordinator/server/bulk_server.h"
 #include "coordinator/server/control_server.h"
+#include "coordinator/server/farm_watch.h"
 #include "coordinator/server/housekeeper.h"
 #include "coordinator/store/queue_history.h"
 
@@ -28,6 +29,8 @@ struct Coordinator::Parts {
   std::unique_ptr<ControlServer> control;
   std::unique_ptr<Housekeeper> housekeeper;
   std::thread bulk_thread, control_thread;
+  std::unique_ptr<FarmWatch> watch;
+  std::unique_ptr<WebServer> web;  // asks the control thread, and so ends before it
   std::mutex joining;
 
   void stop() const {
@@ -75,6 +78,9 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   }
   CHECK_OK(check_address(listen));
   CHECK_OK(check_address(bulk_listen));
+  if (!options.web.address.empty()) {
+    TRY([[maybe_unused]] const WebAccess access, check_web_options(options.web));
+  }
   auto parts = std::make_unique<Parts>();
   CHECK_OK(make_private_folder(options.data));
   Result<FolderLock> lock = FolderLock::acquire(options.data, "coordinator");
@@ -114,11 +120,22 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   Parts* running = parts.get();
   parts->bulk_thread = std::thread([running] { running->bulk->run(); });
   parts->control_thread = std::thread([running] { running->control->run(); });
-  return std::make_unique<Coordinator>(Started(), std::move(parts));
+  auto coordinator = std::make_unique<Coordinator>(Started(), std::move(parts));
+  if (!options.web.address.empty()) CHECK_OK(coordinator->start_web(options.web));
+  return coordinator;
+}
+
+Status Coordinator::start_web(const WebOptions& options) {
+  TRY(auto reader, Catalog::open_reader(*parts_->catalog));
+  parts_->watch =
+      std::make_unique<FarmWatch>(*parts_->control, *parts_->catalog, std::move(reader));
+  TRY(parts_->web, WebServer::start(options, parts_->watch->sources()));
+  return {};
 }
 
 Coordinator::~Coordinator() {
   if (parts_ == nullptr) return;
+  parts_->web.reset();
   parts_->stop();
   parts_->join();
 }
@@ -128,6 +145,10 @@ const std::string& Coordinator::control_address() const {
 }
 const std::string& Coordinator::bulk_address() const {
   return parts_->bulk_socket->address();
+}
+
+std::string Coordinator::web_address() const {
+  return parts_->web ? parts_->web->address() : "";
 }
 
 void Coordinator::stop() {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "coordinator/web/web_address.h"
 #include "engine/base/result.h"
 #include "pipeline/signature.h"
 
@@ -34,6 +35,7 @@ struct CoordinatorOptions {
   std::chrono::milliseconds tidy_every{std::chrono::minutes(10)};  // see Housekeeper
   // How many jobs of one client may wait or run.
   size_t client_jobs = 100'000;
+  WebOptions web = {};  // where it serves HTTP; nowhere by default
 };
 
 class Coordinator {
@@ -53,6 +55,7 @@ class Coordinator {
   // The addresses as bound (a tcp port of * or 0 is resolved).
   const std::string& control_address() const;
   const std::string& bulk_address() const;
+  std::string web_address() const;  // "http://127.0.0.1:9090"; "" without an HTTP server
 
   // Asks it to end; returns at once. Call it from an ordinary thread, not from a signal handler.
   void stop();
@@ -63,6 +66,8 @@ class Coordinator {
   Coordinator(Started, std::unique_ptr<Parts> parts);
 
  private:
+  Status start_web(const WebOptions& options);
+
   std::unique_ptr<Parts> parts_;
 };
 

@@ -27,7 +27,7 @@ TEST(Completion, KnowsEveryVerbAndItsOptions) {
 }
 
 TEST(Completion, OffersJobsToTheVerbsThatTakeOne) {
-  EXPECT_NE(script().find("case $verb in show|logs|wait|explain|cancel|retry|why-miss) "),
+  EXPECT_NE(script().find("case $verb in show|logs|trace|wait|explain|cancel|retry|why-miss) "),
             std::string::npos)
       << script();
 }

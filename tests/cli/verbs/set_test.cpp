@@ -80,7 +80,7 @@ TEST_F(SetVerbs, RefusesWhatIsNoSet) {
   const std::string running = submitted("p4");
   const std::string digest = ExampleHome::report()["engine"];
   const Refusal rows[] = {
-      {{"fetch", running, "--set"}, ExitCode::unreachable, "has not ended"},
+      {{"fetch", running, "--set"}, ExitCode::not_found, "has not ended"},
       {{"fetch", digest, "--set"}, ExitCode::usage, "is one engine"},
       {{"fetch", "nosuch", "--set"}, ExitCode::not_found, "nosuch"},
       {{"fetch", "shapes", "--set", "--target", "p4"}, ExitCode::usage, "no --target"},

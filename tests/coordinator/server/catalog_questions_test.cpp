@@ -280,7 +280,7 @@ TEST_F(EngineSetTest, IsRefusedForWhatHasNone) {
   add_job({"a"}, {});
   queue.jobs[1].state = JobState::running;
   queue.jobs[1].targets[0].state = TargetState::queued;
-  EXPECT_EQ(set("j1").error().code, ErrorCode::unavailable);
+  EXPECT_EQ(set("j1").error().code, ErrorCode::not_found);
   EXPECT_EQ(set("nosuch").error().code, ErrorCode::not_found);
   EXPECT_EQ(set("sha256:0011223344").error().code, ErrorCode::usage);
 }
