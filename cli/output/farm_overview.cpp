@@ -115,7 +115,7 @@ std::string fitted(const std::string& text, int columns, int rows) {
 Json overview_json(const FarmOverview& farm) {
   std::vector<SkuLine> lines;
   for (const SkuView& sku : farm.skus)
-    lines.push_back({sku.sku, sku.kind, std::nullopt, sku.workers, sku.idle});
+    lines.push_back({sku.sku, sku.kind, std::nullopt, sku.workers, sku.idle, sku.toolchains});
   Json skus = skus_json(lines)["skus"];
   for (size_t i = 0; i < farm.skus.size(); ++i) skus[i]["queued"] = farm.skus[i].queued;
   return {{"schema", "enginery.top/1"},

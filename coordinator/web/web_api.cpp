@@ -64,7 +64,7 @@ Result<Json> skus_page(const WebQuery&, const Ask& ask) {
   TRY(const SkuList list, reply_to(ask, ListSkus{}));
   std::vector<SkuLine> lines;
   for (const SkuView& sku : list.skus)
-    lines.push_back({sku.sku, sku.kind, std::nullopt, sku.workers, sku.idle});
+    lines.push_back({sku.sku, sku.kind, std::nullopt, sku.workers, sku.idle, sku.toolchains});
   return skus_json(lines);
 }
 
