@@ -17,9 +17,15 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+// Others may remove files meanwhile.
 size_t entries_of(const fs::path& folder) {
-  return static_cast<size_t>(
-      std::distance(fs::recursive_directory_iterator(folder), fs::recursive_directory_iterator()));
+  size_t count = 0;
+  std::error_code failed;
+  const fs::recursive_directory_iterator end;
+  for (fs::recursive_directory_iterator at(folder, failed); !failed && at != end;
+       at.increment(failed))
+    ++count;
+  return count;
 }
 
 // Sanitizers keep what is freed.
