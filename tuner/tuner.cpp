@@ -6,10 +6,9 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/streams.h"
 #include "tuner/analytic_choice.h"
-#include "tuner/compile_ahead.h"
 #include "tuner/layout_search.h"
+#include "tuner/network_problems.h"
 #include "tuner/network_race.h"
-#include "tuner/problem_tuner.h"
 
 namespace enginery {
 namespace {
@@ -52,53 +51,6 @@ struct Tuner::State {
         context(device, sources, store, options, counts),
         problems(context),
         networks(context) {}
-
-  using Distinct = std::map<std::string, const NetworkNode*>;  // a node of each problem, by its key
-
-  // Compiles nothing ahead where tactics are to be prepared one by one: the one that takes the
-  // process down must be known.
-  Result<std::unique_ptr<CompileAhead>> compile_ahead(const Distinct& distinct) const {
-    std::vector<CompileAhead::Job> jobs;
-    for (const auto& [key, node] : distinct) {
-      if (options.one_by_one) break;
-      auto tactics = problems.to_measure(node->problem, node->tactics);
-      if (!tactics) return tactics.error().within("layer '" + node->name + "'");
-      for (const Tactic* t : *tactics) jobs.push_back({&node->problem, t});
-    }
-    auto in_flight = [this](const CompileAhead::Job& job, bool over) {
-      if (job.tactic->trust != Trust::may_fault) return;
-      options.in_flight({context.device_key(), job.problem->key(), tactic_key(*job.tactic), over});
-    };
-    return std::make_unique<CompileAhead>(context.sources(), std::move(jobs), in_flight);
-  }
-
-  // Waits until it no longer disturbs measurements. False when cancelled.
-  bool wait_for(CompileAhead& ahead) {
-    const TimedScope timed(counts.preparing_s, context.clock());
-    return ahead.wait(
-        [&](int done, int total) {
-          options.progress({"code", done, total});
-        },
-        options.cancelled);
-  }
-
-  Status time_nodes(const Network& network) {
-    Distinct distinct;
-    for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
-    counts.problems = static_cast<int>(distinct.size());
-    TRY(auto ahead, compile_ahead(distinct));
-    if (!wait_for(*ahead)) return Error{ErrorCode::cancelled, "tuning was cancelled"};
-    int done = 0;
-    for (const auto& [key, node] : distinct) {
-      if (options.cancelled()) return Error{ErrorCode::cancelled, "tuning was cancelled"};
-      options.progress({"tune", done++, counts.problems});
-      auto times = problems.time(node->problem, node->tactics);
-      if (!times) return times.error().within("layer '" + node->name + "'");
-      known[key] = std::move(*times);
-    }
-    options.progress({"tune", counts.problems, counts.problems});
-    return {};
-  }
 
   Result<TacticCosts> costs_of(const Network& network, const std::string& favoured) {
     TacticCosts costs;
@@ -323,7 +275,7 @@ struct Tuner::State {
                              to_seconds(context.clock().wall_time()));
       return analytic_choice(network, context.sources(), &failures);
     }
-    CHECK_OK(time_nodes(network));
+    TRY(known, NetworkProblems(context, problems).time_all(network));
     TRY(std::vector<TacticSelection> selections, find_layouts(network));
     TRY(TacticSelection chosen, fastest_network(network, std::move(selections)));
     log_rejections();
@@ -344,6 +296,11 @@ Tuner::~Tuner() = default;
 
 Result<TacticSelection> Tuner::select(const Network& network) {
   return state_->select(network);
+}
+Status Tuner::measure(const Network& network) {
+  CHECK_OK(NetworkProblems(state_->context, state_->problems).measure_lacking(network));
+  state_->log_rejections();
+  return {};
 }
 const TunerCounts& Tuner::counts() const {
   return state_->counts;

@@ -37,6 +37,9 @@ struct TunerOptions {
   std::set<Precision> allowed = {Precision::fp32};
   // Of the random data that tactics run on; empty: another one each time, kept in the timings.
   std::optional<uint64_t> seed;
+  // 0: this tuning chooses. n: it is the n-th that measures for another one, and begins elsewhere
+  // among the problems, so that they rarely want the same one.
+  int assistant = 0;
   int aux_streams = -1;  // at most, besides the main one; -1: as many as the device gains by
   // Prepares candidates one after another, so that one that takes the device down is known.
   bool one_by_one = false;
@@ -68,6 +71,10 @@ class Tuner final : public TacticSelector {
   // alone the tactic that lost the device, because the store has it as failed; unless several were
   // prepared in parallel when it happened (`one_by_one` finds out which).
   Result<TacticSelection> select(const Network& network) override;
+
+  // Measures what the store lacks of the network's problems and nobody else has in hand, and
+  // chooses nothing: the part of a tuning that several share. Errors: as select's.
+  Status measure(const Network& network);
 
   const TunerCounts& counts() const;
   // Median of each node's chosen tactic in microseconds, parallel to the network's nodes; 0 where

@@ -68,6 +68,12 @@ Result<Timing> parse_timing(std::string_view json);
 // software property. A change of any of them is a miss. These bytes are kept in catalogs.
 std::string device_key(const DeviceInfo& info);
 
+// What became of the wish to measure a problem (TimingStore::take).
+struct Taking {
+  bool taken = true;  // false: another tuning measures it just now
+  int sharers = 1;    // how many tunings share the work, this one included
+};
+
 // The timings of device keys, by problem. Implementations are thread-safe; errors: storage and what
 // an implementation's transport fails with.
 class TimingStore {
@@ -86,6 +92,14 @@ class TimingStore {
                             const std::string& tactic) {
     (void)device, (void)problem, (void)tactic;
     return {};
+  }
+  // Asked by the tuner before it measures a problem of which it lacks timings: several tunings of
+  // one network may share the work. Whoever takes a problem has it in hand, and gives back the one
+  // that it had before, whose timings others find from then on. `left`: how many problems this
+  // tuning lacks as yet, with this one.
+  virtual Result<Taking> take(const std::string& device, const std::string& problem, int left) {
+    (void)device, (void)problem, (void)left;
+    return Taking{};
   }
 };
 
