@@ -31,6 +31,7 @@ class Attempt {
     RunnerEvents events;
     events.output = events_.log;
     events.timings = [this](const WantTimings& want) { return find(want); };
+    events.take = [this](const WantProblem& wish) { return take(wish); };
     events.report = [this](const RunnerReport& report) { on_report(report); };
     events.cancelled = [this] { return storage_ || events_.cancelled(); };
     events.hung = [this] { return overdue(); };
@@ -58,6 +59,13 @@ class Attempt {
     }
     for (const Timing& timing : *found) out.entries.push_back(to_json(timing));
     return out;
+  }
+
+  Taking take(const WantProblem& wish) {
+    auto taking = timings_.take(wish.device, wish.problem, wish.left);
+    if (taking.ok()) return *taking;
+    storage_ = taking.error();
+    return {};
   }
 
   void on_report(const RunnerReport& report) {

@@ -86,6 +86,10 @@ Result<RunnerReport> read_report(const json& in) {
     return RunnerReport(
         WantTimings{want->at(0).get<std::string>(), want->at(1).get<std::string>()});
   }
+  if (const auto take = in.find("want_problem"); take != in.end()) {
+    return RunnerReport(WantProblem{take->at(0).get<std::string>(), take->at(1).get<std::string>(),
+                                    take->at(2).get<int>()});
+  }
   if (const auto end = in.find("end"); end != in.end()) {
     TRY(Outcome outcome, read_end(*end));
     return RunnerReport(std::move(outcome));
@@ -130,6 +134,9 @@ struct ReportWriter {
   json operator()(const WantTimings& want) const {
     return {{"want_timings", json::array({want.device, want.problem})}};
   }
+  json operator()(const WantProblem& take) const {
+    return {{"want_problem", json::array({take.device, take.problem, take.left})}};
+  }
   json operator()(const RunnerEnd& end) const { return {{"end", to_json_value(end)}}; }
   json operator()(const DeviceDescription& d) const {
     const json device = {{"kind", d.kind},
@@ -155,6 +162,7 @@ std::string to_line(const RunnerRequest& r) {
                   {"output_folder", r.output_folder},
                   {"memory_bytes", r.memory_bytes},
                   {"one_by_one", r.one_by_one},
+                  {"assistant", r.assistant},
                   {"device_locked", r.device_locked},
                   {"stays", r.stays}});
 }
@@ -165,6 +173,10 @@ std::string to_line(const RunnerReport& report) {
 
 std::string to_line(const KnownTimings& timings) {
   return line_of({{"timings", timings.entries}});
+}
+
+std::string to_line(const Taking& taking) {
+  return line_of({{"taken", taking.taken}, {"sharers", taking.sharers}});
 }
 
 Result<RunnerRequest> parse_request(std::string_view line) {
@@ -181,6 +193,7 @@ Result<RunnerRequest> parse_request(std::string_view line) {
     r.output_folder = in.at("output_folder").get<std::string>();
     r.memory_bytes = in.at("memory_bytes").get<uint64_t>();
     r.one_by_one = in.at("one_by_one").get<bool>();
+    r.assistant = in.at("assistant").get<int>();
     r.device_locked = in.at("device_locked").get<bool>();
     r.stays = in.at("stays").get<bool>();
     return r;
@@ -194,6 +207,12 @@ Result<RunnerReport> parse_report(std::string_view line) {
 Result<KnownTimings> parse_known_timings(std::string_view line) {
   return read_line(line, "timings", [](const json& in) -> Result<KnownTimings> {
     return KnownTimings{in.at("timings").get<std::vector<std::string>>()};
+  });
+}
+
+Result<Taking> parse_taking(std::string_view line) {
+  return read_line(line, "a taking", [](const json& in) -> Result<Taking> {
+    return Taking{in.at("taken").get<bool>(), in.at("sharers").get<int>()};
   });
 }
 

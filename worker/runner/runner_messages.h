@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "schemas/values.h"
+#include "tuner/timing/timing.h"
 
 namespace enginery {
 
@@ -32,6 +33,7 @@ struct RunnerRequest {
   std::string output_folder;                  // each output becomes a file of its name there
   uint64_t memory_bytes = 0;                  // limit on the process's data; 0: none
   bool one_by_one = false;                    // TuneSettings
+  int assistant = 0;                          // TuneSettings
   bool device_locked = false;                 // who started the runner holds the device for it
   bool stays = false;                         // after the end the runner waits for a next request
   bool operator==(const RunnerRequest&) const = default;
@@ -66,10 +68,17 @@ struct WantTimings {
   std::string device, problem;
   bool operator==(const WantTimings&) const = default;
 };
+// The runner waits for Taking: whether it may measure the problem on the device now; `left`: how
+// many it still lacks.
+struct WantProblem {
+  std::string device, problem;
+  int left = 0;
+  bool operator==(const WantProblem&) const = default;
+};
 // The step's end; its outputs are files in the output folder.
 using RunnerEnd = Outcome;
 using RunnerReport = std::variant<Progress, RunnerLog, RunnerTiming, RunnerTrial, WantTimings,
-                                  RunnerEnd, DeviceDescription>;
+                                  WantProblem, RunnerEnd, DeviceDescription>;
 
 // The answer to WantTimings: the tuner's JSON of each.
 struct KnownTimings {
@@ -79,10 +88,12 @@ struct KnownTimings {
 std::string to_line(const RunnerRequest& request);  // all end with a newline
 std::string to_line(const RunnerReport& report);
 std::string to_line(const KnownTimings& timings);
+std::string to_line(const Taking& taking);
 
 // corrupt_data: not such a line.
 Result<RunnerRequest> parse_request(std::string_view line);
 Result<RunnerReport> parse_report(std::string_view line);
 Result<KnownTimings> parse_known_timings(std::string_view line);
+Result<Taking> parse_taking(std::string_view line);
 
 }  // namespace enginery

@@ -232,6 +232,10 @@ void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) 
     (void)LineWriter(request_.get()).write(to_line(events.timings(*want)));
     return;
   }
+  if (const auto* wish = std::get_if<WantProblem>(&*report)) {
+    (void)LineWriter(request_.get()).write(to_line(events.take(*wish)));
+    return;
+  }
   const bool last = std::holds_alternative<RunnerEnd>(*report) ||
                     std::holds_alternative<DeviceDescription>(*report);
   if (last)

@@ -59,6 +59,7 @@ struct RunnerEvents {
   std::function<void(const RunnerReport&)> report;  // progress, log lines, timings, trials
   std::function<void(const std::string&)> output;   // a line of stdout or stderr
   std::function<KnownTimings(const WantTimings&)> timings;
+  std::function<Taking(const WantProblem&)> take = [](const WantProblem&) { return Taking(); };
   // Asked five times a second; once true, the process is asked to stop (SIGTERM), later killed.
   std::function<bool()> cancelled = [] { return false; };
   // Asked as often; once it gives a reason, the process is killed and counts as crashed for that

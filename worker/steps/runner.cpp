@@ -111,7 +111,7 @@ class Runner {
   }
 
   RunnerReport describe(const RunnerRequest& request) {
-    auto device = open_device(request.sku, {});
+    auto device = setup_.describe(request.sku);
     if (!device.ok()) return failed_outcome(device.error());
     const DeviceInfo& info = (*device)->info();
     return DeviceDescription{std::string(to_string(info.kind)), info.name, info.physical_id,
@@ -197,6 +197,7 @@ class Runner {
     TRY(context.verify_inputs, given_tensors(*session_, given));
     context.tuning.timings = &timings;
     context.tuning.one_by_one = request.one_by_one;
+    context.tuning.assistant = request.assistant;
     context.device_locked = request.device_locked;
     context.tuning.trial = [this](const InFlightTactic& t) {
       send(RunnerTrial{t.device, t.problem, t.tactic, t.over});

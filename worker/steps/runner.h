@@ -15,6 +15,9 @@ namespace enginery {
 // What a runner executes with; the product's by default.
 struct RunnerSetup {
   OpenTarget open = open_target;  // tests add tactic sources of their own
+  // The device that is described to the agent: without sources, which take longer to open.
+  std::function<Result<std::unique_ptr<Device>>(const std::string& sku)> describe =
+      [](const std::string& sku) { return open_device(sku, {}); };
   StepTable steps = enginery::steps();
   StepFunctions functions = step_functions();
 };

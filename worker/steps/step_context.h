@@ -43,6 +43,7 @@ using StepInputs = std::map<std::string, std::shared_ptr<const Bytes>>;
 struct TuneSettings {
   TimingStore* timings = nullptr;  // where timings come from and go; a step that tunes has one
   bool one_by_one = false;  // TunerOptions: so that a tactic that takes the process down is known
+  int assistant = 0;        // TunerOptions: 0 chooses, n only measures, as the n-th
   std::function<void(const InFlightTactic&)> trial = [](const InFlightTactic&) {};
 };
 

@@ -19,9 +19,10 @@ namespace enginery {
 // unsupported: the model.
 Result<StepOutputs> validate_step(const StepContext& step);
 
-// Chooses tactics. Blob: choices; metrics: timings_measured, timings_reused, problems, tuning_s and
-// its parts. cancelled, timed_out (the device stays busy), not_found (the store gives no permission
-// to measure), device_lost (tuner.h: a new process goes on).
+// Chooses tactics; an assistant (TuneSettings) measures only and leaves no blob. Blob: choices;
+// metrics: timings_measured, timings_reused, problems, tuning_s and its parts. cancelled, timed_out
+// (the device stays busy), not_found (the store gives no permission to measure), device_lost
+// (tuner.h: a new process goes on).
 Result<StepOutputs> tune_step(const StepContext& step);
 
 // Follows the choices. Blob: content; fact: content_digest. A provisional build needs no choices

@@ -36,6 +36,7 @@ TunerOptions tuner_options(const StepContext& step) {
   options.allowed = asked.precisions;
   options.aux_streams = asked.aux_streams;
   options.one_by_one = step.tuning.one_by_one;
+  options.assistant = step.tuning.assistant;
   options.worker = step.worker;
   options.progress = with_eta(step.hooks);
   options.cancelled = step.hooks.cancelled;
@@ -57,6 +58,13 @@ Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& netw
   }
   Bytes choices = to_json(record);
   return TunedNetwork{std::move(selection), std::move(choices), tuner.counts()};
+}
+
+Result<TunerCounts> measure_problems(const StepContext& step, const Network& network,
+                                     const Target& target) {
+  Tuner tuner(*target.device, target.sources, *step.tuning.timings, tuner_options(step));
+  CHECK_OK(tuner.measure(network));
+  return tuner.counts();
 }
 
 }  // namespace enginery

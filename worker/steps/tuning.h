@@ -17,4 +17,9 @@ struct TunedNetwork {
 Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& network,
                                     const Target& target);
 
+// Measures for a tuning that another worker leads: what the store lacks and nobody has in hand.
+// Chooses nothing. Errors: the tuner's.
+Result<TunerCounts> measure_problems(const StepContext& step, const Network& network,
+                                     const Target& target);
+
 }  // namespace enginery

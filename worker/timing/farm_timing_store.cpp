@@ -7,13 +7,13 @@ namespace enginery {
 FarmTimingStore::Tactics& FarmTimingStore::problem_locked(const std::string& device,
                                                           const std::string& problem) {
   const auto [known, is_new] = known_.try_emplace({device, problem});
-  if (!is_new) return known->second;
+  if (!is_new && !is_shared_) return known->second;
   const Digest name = timing_problem_key(problem).digest();
   for (const TimingEntry& entry : fetch_(timing_device_key(device).digest(), name)) {
     auto timing = parse_timing(entry.entry);
     if (!timing.ok() || entry.problem != name) continue;
     const std::string tactic = timing->tactic;
-    known->second[tactic] = std::move(*timing);
+    known->second.try_emplace(tactic, std::move(*timing));  // what was measured here may be newer
   }
   return known->second;
 }
@@ -33,6 +33,13 @@ Status FarmTimingStore::put(const std::string& device, const std::string& proble
   send_({device, problem, timing.tactic, to_json(timing),
          static_cast<int64_t>(timing.unix_seconds * 1e9)});
   return {};
+}
+
+Result<Taking> FarmTimingStore::take(const std::string&, const std::string& problem, int left) {
+  const std::lock_guard lock(mutex_);
+  const Taking taking = take_(timing_problem_key(problem).digest(), left);
+  is_shared_ = is_shared_ || taking.sharers > 1;
+  return taking;
 }
 
 }  // namespace enginery

@@ -17,6 +17,14 @@ Result<std::vector<Timing>> PipeTimingStore::find(const std::string& device,
   return out;
 }
 
+Result<Taking> PipeTimingStore::take(const std::string& device, const std::string& problem,
+                                     int left) {
+  const std::lock_guard lock(mutex_);
+  CHECK_OK(out_.write(to_line(WantProblem{device, problem, left})));
+  TRY(const std::string line, read_line(in_fd_, lines_));
+  return parse_taking(line);
+}
+
 Status PipeTimingStore::put(const std::string& device, const std::string& problem,
                             const Timing& timing) {
   return out_.write(to_line(RunnerTiming{device, problem, timing.tactic, to_json(timing),

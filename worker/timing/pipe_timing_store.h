@@ -17,6 +17,7 @@ class PipeTimingStore final : public TimingStore {
 
   Result<std::vector<Timing>> find(const std::string& device, const std::string& problem) override;
   Status put(const std::string& device, const std::string& problem, const Timing& timing) override;
+  Result<Taking> take(const std::string& device, const std::string& problem, int left) override;
 
  private:
   const int in_fd_;

@@ -31,6 +31,7 @@ TEST(RunnerMessages, ComeBackAsTheyWere) {
   expect_same(RunnerTiming{"sku=x\n", "conv |", "onednn 1", "{}", 5});
   expect_same(RunnerTrial{"sku=x\n", "conv |", "kernel 1", true});
   expect_same(WantTimings{"sku=x\nname=y\n", "conv |"});
+  expect_same(WantProblem{"sku=x\nname=y\n", "conv |", 7});
   expect_same(DeviceDescription{"cpu", "a CPU", "host-1", "onednn=2", {"h200"}});
   Outcome end;
   end.outputs = {{"choices", sha256("x"), 12}};

@@ -35,5 +35,38 @@ TEST(FarmTimingStore, AsksForEachProblemOnce) {
   EXPECT_EQ(asked, (std::vector<Digest>{conv, timing_problem_key("gemm").digest()}));
 }
 
+// Others measure meanwhile; what was measured here stays.
+TEST(FarmTimingStore, AsksAgainOnceTheWorkIsShared) {
+  int asked = 0;
+  int sharers = 1;
+  FarmTimingStore store(
+      [&](const Digest& device, const Digest& problem) {
+        std::vector<TimingEntry> known;
+        if (++asked > 1) {
+          Timing farms = timing_of("b");
+          farms.failure = "of another worker";
+          for (const Timing& t : {timing_of("a"), farms})
+            known.push_back({device, problem, t.tactic, to_json(t), 1});
+        }
+        return known;
+      },
+      [](const RunnerTiming&) {},
+      [&](const Digest& problem, int left) {
+        EXPECT_EQ(problem, timing_problem_key("conv").digest());
+        EXPECT_EQ(left, 5);
+        return Taking{true, sharers};
+      });
+  EXPECT_TRUE(store.find("p4", "conv")->empty());
+  EXPECT_TRUE(store.take("p4", "conv", 5)->taken);
+  EXPECT_TRUE(store.find("p4", "conv")->empty()) << "nobody shares the work";
+  EXPECT_EQ(asked, 1);
+  ASSERT_TRUE(store.put("p4", "conv", timing_of("b")).ok());
+  sharers = 2;
+  ASSERT_TRUE(store.take("p4", "conv", 5).ok());
+  const auto found = store.find("p4", "conv");
+  ASSERT_EQ(found->size(), 2u);
+  for (const Timing& t : *found) EXPECT_EQ(t.failure, "") << t.tactic;
+}
+
 }  // namespace
 }  // namespace enginery
