@@ -96,6 +96,10 @@ bool is_measuring(StepKind kind, StepTable table) {
   return step_of(kind, table).needs == Needs::device_alone;
 }
 
+bool is_shareable(const Step& step) {
+  return step.needs == Needs::device_alone && step.key == KeyRule::of_structure;
+}
+
 std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table) {
   std::vector<std::string> inputs;
   for (const std::string& name : step.reads) {

@@ -76,6 +76,10 @@ bool may_crash(const Step& step);
 // Whether the step needs the device for itself.
 bool is_measuring(StepKind kind, StepTable table = steps());
 
+// Whether several workers may share the step: it measures, and what it leaves follows from the
+// structure and the timings, whoever took them.
+bool is_shareable(const Step& step);
+
 // The names of the inputs that a worker has to fetch: what the step reads, as far as the chain of
 // such a target leaves it.
 std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table = steps());

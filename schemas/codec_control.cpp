@@ -47,6 +47,7 @@ CODEC(SubmitRequest, Submit) {
   FIELD(wait_for_workers, WaitForWorkers);
   FIELD(dry_run, DryRun);
   FIELD(try_quarantined, TryQuarantined);
+  FIELD(tuning_workers, TuningWorkers);
 }
 
 CODEC(JobReply, JobReply) {
@@ -211,6 +212,20 @@ CODEC(RunStep, RunStep) {
   FIELD(engine_key, EngineKey);
   FIELD(facts, Facts);
   FIELD(provisional, Provisional);
+  FIELD(assistant, Assistant);
+}
+
+CODEC(TakeProblem, TakeProblem) {
+  FIELD(worker, Worker);
+  FIELD(incarnation, Incarnation);
+  FIELD(ref, Ref);
+  FIELD(problem, Problem);
+  FIELD(left, Left);
+}
+
+CODEC(ProblemTaken, ProblemTaken) {
+  FIELD(taken, Taken);
+  FIELD(sharers, Sharers);
 }
 
 namespace {

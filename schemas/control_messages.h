@@ -72,6 +72,7 @@ struct SubmitRequest {
   bool wait_for_workers = false;  // queue for SKUs that no worker has offered yet
   bool dry_run = false;           // only say what would happen
   bool try_quarantined = false;   // try quarantined steps once more
+  uint32_t tuning_workers = 0;    // that may share one tuning; 0: as many as are free
   bool operator==(const SubmitRequest&) const = default;
 };
 // The job as it is when the answer leaves.
@@ -223,7 +224,25 @@ struct RunStep {
   Digest engine_key;
   std::vector<NamedText> facts;  // of earlier steps, and the engine key's fields as "key.<name>"
   bool provisional = false;      // measure nothing
+  uint32_t assistant = 0;        // n: measure for the worker that leads the step, as the n-th
   bool operator==(const RunStep&) const = default;
+};
+
+// A worker is about to measure one of the problems of a step that several may share; it has one in
+// hand at most. A hint that saves work: what two measure all the same is merged. Answer:
+// ProblemTaken.
+struct TakeProblem {
+  std::string worker;
+  uint64_t incarnation = 0;
+  StepRef ref;
+  Digest problem;     // of its key (pipeline/keys.h)
+  uint32_t left = 0;  // problems that it still lacks, with this one
+  bool operator==(const TakeProblem&) const = default;
+};
+struct ProblemTaken {
+  bool taken = false;    // false: another worker measures it, or the lease is over
+  uint32_t sharers = 1;  // workers that share the step, the one that asks included
+  bool operator==(const ProblemTaken&) const = default;
 };
 
 // ---- what the coordinator desires of a worker

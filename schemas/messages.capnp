@@ -65,6 +65,8 @@ struct Envelope {
     eventList @52 :EventList;                # a reply
     makeSet @53 :MakeSet;                    # control socket; answered by setReply
     setReply @54 :SetReply;                  # a reply
+    takeProblem @55 :TakeProblem;            # control socket; answered by problemTaken
+    problemTaken @56 :ProblemTaken;          # a reply
   }
 }
 
@@ -122,6 +124,7 @@ struct Submit {
   waitForWorkers @11 :Bool;        # queue for SKUs that no worker has offered yet, instead of refusing
   dryRun @12 :Bool;                # change nothing: only say what is cached and what would be built
   tryQuarantined @13 :Bool;        # try steps that are quarantined once more
+  tuningWorkers @14 :UInt32;       # how many workers may share one tuning at most; 0: as many as are free
 }
 
 struct JobReply {
@@ -275,6 +278,21 @@ struct RunStep {
   engineKey @9 :Data;              # of the engine that this step belongs to
   facts @10 :List(V.NamedText);    # of the earlier steps; and the engine key's fields as "key.<name>"
   provisional @11 :Bool;           # untuned: measure nothing
+  assistant @12 :UInt32;           # 0: all of it. n: another worker leads it, and you are the n-th that measures for it
+}
+
+# I am about to measure one of the problems of a step that several workers may share.
+struct TakeProblem {
+  worker @0 :Text;                 # my name
+  incarnation @1 :UInt64;          # of my process
+  ref @2 :V.StepRef;               # my lease
+  problem @3 :Data;                # the digest of the problem's key; I give the one that I had before back
+  left @4 :UInt32;                 # how many problems I still lack, with this one
+}
+
+struct ProblemTaken {
+  taken @0 :Bool;                  # false: another worker measures it just now, or the lease is not yours any longer
+  sharers @1 :UInt32;              # how many workers share the step, you included
 }
 
 struct SyncReply {

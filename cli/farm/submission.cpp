@@ -62,6 +62,7 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.wait_for_workers = submit.wait_for_workers;
   request.dry_run = submit.dry_run;
   request.try_quarantined = submit.try_quarantined;
+  request.tuning_workers = submit.tuning_workers;
   return request;
 }
 

@@ -21,6 +21,7 @@ struct SubmitOptions {
   bool provisional = false;       // untuned engines for SKUs that no worker offers
   bool dry_run = false;
   bool try_quarantined = false;  // although steps ended the processes that ran them
+  uint32_t tuning_workers = 0;   // that may share one tuning; 0: as many as are free
 };
 
 // The request for the coordinator. A target's keys name the toolchain of its workers where the farm

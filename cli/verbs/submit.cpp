@@ -32,6 +32,8 @@ class SubmitCommand final : public Command {
     options.list("--tag", tags_, "LIST", "tags for the engines; fetch finds them as NAME@TAG");
     options.number("--priority", priority_, {-1000, 1000}, "N",
                    "100 more doubles the job's share (default: 0)");
+    options.number("--tuning-workers", tuning_workers_, {1, 64}, "N",
+                   "workers that may share one tuning (default: all that are idle)");
     options.flag("--json", json_, "print JSON (enginery.job/1)");
     farm_.declare(options);
     options.about(
@@ -51,6 +53,7 @@ class SubmitCommand final : public Command {
         resolve_targets(targets_.empty() ? std::vector<std::string>{"this"} : targets_));
     submit.tags = tags_;
     submit.priority = static_cast<int32_t>(priority_.value_or(0));
+    submit.tuning_workers = static_cast<uint32_t>(tuning_workers_.value_or(0));
     submit.rebuild = rebuild_;
     submit.wait_for_workers = wait_for_workers_;
     submit.provisional = provisional_;
@@ -85,7 +88,7 @@ class SubmitCommand final : public Command {
   FarmOptions farm_;
   std::string model_, name_;
   std::vector<std::string> targets_, tags_;
-  std::optional<int64_t> timeout_seconds_, priority_;
+  std::optional<int64_t> timeout_seconds_, priority_, tuning_workers_;
   bool wait_ = false, dry_run_ = false, rebuild_ = false, wait_for_workers_ = false,
        provisional_ = false, json_ = false;
 };

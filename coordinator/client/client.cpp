@@ -212,6 +212,10 @@ Status Client::forget_worker(const std::string& worker) {
   return {};
 }
 
+Result<ProblemTaken> Client::take_problem(const TakeProblem& request) {
+  return call(request);
+}
+
 Result<SyncReply> Client::sync(const SyncRequest& request) {
   constexpr milliseconds kMaxHold{5000};
   return call(request, kMaxHold);

@@ -107,6 +107,8 @@ class Client {
   Result<uint64_t> put_timings(const std::vector<Bytes>& keys,
                                const std::vector<TimingEntry>& entries);
 
+  // Whether the worker may measure the problem now.
+  Result<ProblemTaken> take_problem(const TakeProblem& request);
   // One Sync, waiting for its answer. An agent that must react to its runner meanwhile uses a Link
   // of its own.
   Result<SyncReply> sync(const SyncRequest& request);

@@ -137,6 +137,9 @@ struct CoreOptions {
   Nanoseconds examine_again = std::chrono::minutes(1), examine_at_most = std::chrono::hours(1);
   // Jobs of one client that have not ended.
   size_t max_open_jobs = 100'000;
+  // Idle workers that begin to assist a tuning together with its leader, before that knows what it
+  // lacks; others follow when it does (assistants.cpp).
+  size_t early_assistants = 0;
   // In every key: results of one domain never answer for another.
   std::string trust_domain = "local";
   // The chain of steps; outlives the core.

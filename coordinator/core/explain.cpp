@@ -68,12 +68,28 @@ std::string misfit(const LiveWorker& worker, const StepRow& row) {
   return "";
 }
 
+// " (12 problems); it is shared by 'b' (7), 'c' (5); 9 problems left" while others measure for it.
+std::string shared_by(const Queue& queue, const LiveStep& step) {
+  std::string out;
+  for (const uint64_t id : queue.assistants_at_work(step)) {
+    const LiveStep& assistant = queue.step(id);
+    out += (out.empty() ? "" : ", ") + quoted(assistant.row.worker) + " (" +
+           std::to_string(assistant.problems_taken) + ")";
+  }
+  if (out.empty()) return "";
+  return " (" + std::to_string(step.problems_taken) + " problems); it is shared by " + out + "; " +
+         std::to_string(queue.problems_left(step)) + " problems left";
+}
+
 }  // namespace
 
 std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep& step) {
   const StepRow& row = step.row;
   if (worker.lease == row.id)
     return row.state == StepState::leased ? "was given it and starts" : "runs it";
+  if (worker.lease != 0 && queue.step(worker.lease).row.assists == row.id)
+    return "measures for it: " + std::to_string(queue.step(worker.lease).problems_taken) +
+           " problems so far";
   if (worker.lost) return "fell silent";
   if (!worker.reported) return "has not been heard of since the coordinator started";
   if (!worker.quarantine.empty()) return "is quarantined: " + worker.quarantine;
@@ -99,7 +115,7 @@ std::string why_step_waits(const Queue& queue, const LiveStep& step, Now now) {
     case StepState::leased:
       return kind + " was given to " + quoted(row.worker);
     case StepState::running:
-      return kind + " runs on " + quoted(row.worker);
+      return kind + " runs on " + quoted(row.worker) + shared_by(queue, step);
     case StepState::committing:
       return "is being signed";
     default:

@@ -124,8 +124,18 @@ std::vector<StepView> Jobs::step_views(uint64_t job) const {
       view.step = use.step;
       view.source = use.source;
       view.state = StepState::done;
-      if (const LiveStep* step = queue_.find(use.step)) add_attempts(view, step->row, room);
-      views.push_back(std::move(view));
+      const LiveStep* step = queue_.find(use.step);
+      if (step != nullptr) add_attempts(view, step->row, room);
+      views.push_back(view);
+      if (step == nullptr) continue;
+      for (const uint64_t id : step->sharing.assistants) {
+        StepView assistant = view;
+        assistant.name = view.name + " assistant " + std::to_string(queue_.step(id).ordinal);
+        assistant.step = id;
+        assistant.attempts.clear();
+        add_attempts(assistant, queue_.step(id).row, room);
+        views.push_back(std::move(assistant));
+      }
     }
   }
   return views;

@@ -85,7 +85,7 @@ std::optional<Lease> Queue::lease_next(Turn& turn) {
     if (const auto leased = lease_on(*leasing_on_, turn)) return leased;
     leasing_on_.reset();
   }
-  return std::nullopt;
+  return lease_assistant(turn);
 }
 
 // First the devices of idle workers of the pools to which a step was added: more of them than there
@@ -160,6 +160,7 @@ Lease Queue::lease(LiveWorker& worker, const Place& place, Turn& turn) {
                {"epoch", std::to_string(row.epoch)},
                {"worker", row.worker}});
   stop_listening(worker.number);
+  note_leader(step);
   return {row.id, worker.number};
 }
 
@@ -212,10 +213,11 @@ std::string Queue::check_step(const LiveStep& step) const {
     if (step.waiters.empty()) return "is in a pool and nobody waits for it";
   }
   if (is_end(row.state) && !step.waiters.empty()) return "has ended and is waited for";
-  if (!is_end(row.state) && !in_flight_.count(row.key)) return "is not in flight";
+  if (row.assists == 0 && !is_end(row.state) && !in_flight_.count(row.key))
+    return "is not in flight";
   if (held && workers_.at(worker_by_name_.at(row.worker)).lease != row.id)
     return "is leased to a worker that does not hold it";
-  return "";
+  return check_sharing(step);
 }
 
 }  // namespace enginery

@@ -17,6 +17,10 @@ struct EventHandler::RequestDispatch {
   void operator()(const DrainWorker& asked) { core.drain(request, asked, turn); }
   void operator()(const UndrainWorker& asked) { core.undrain(request, asked.worker, turn); }
   void operator()(const ForgetWorker& asked) { core.forget(request, asked.worker, turn); }
+  void operator()(const TakeProblem& asked) {
+    const bool taken = take(asked);
+    turn.reply(request.to, ProblemTaken{taken, core.queue_.sharers(asked.ref.step)});
+  }
   void operator()(const ListJobs& asked) { turn.reply(request.to, core.jobs_.list(asked)); }
   void operator()(const ListSkus&) { turn.reply(request.to, sku_list(core.queue_)); }
   void operator()(const ListWorkers&) {
@@ -47,6 +51,12 @@ struct EventHandler::RequestDispatch {
   }
 
  private:
+  // Idle workers may begin to assist at once: the answer counts them.
+  bool take(const TakeProblem& asked) {
+    const bool taken = core.queue_.take_problem(asked);
+    core.dispatch(turn);
+    return taken;
+  }
   void refuse() {
     turn.refuse(request.to, ErrorCode::unsupported, "this is not a request of the control socket");
   }

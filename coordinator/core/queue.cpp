@@ -31,7 +31,12 @@ void Queue::load(LoadedQueue rows) {
     next_step_ = std::max(next_step_, id + 1);
     LiveStep& step = steps_[id];
     step.row = std::move(row);
-    if (!is_end(step.row.state)) in_flight_[step.row.key] = id;
+    if (step.row.assists != 0) {
+      if (const auto leader = steps_.find(step.row.assists); leader != steps_.end())
+        join_leader(step, leader->second);
+    } else if (!is_end(step.row.state)) {
+      in_flight_[step.row.key] = id;
+    }
     remember_attempts(step);
   }
 }
@@ -51,6 +56,8 @@ void Queue::start(Turn& turn) {
     worker.lease = id;
     devices_[last.device].insert(worker.number);
     step.progress_at = step.leased_at = turn.now.monotonic;
+    step.pool = pool_of(step.row);
+    note_leader(step);
   }
 }
 
@@ -123,11 +130,12 @@ void Queue::end_attempt(LiveStep& step, OutcomeKind kind, const std::string& mes
                  {"worker", attempt.worker},
                  {"outcome", to_string(kind)}});
     settle(step, kind, turn);
-    if (kind == OutcomeKind::succeeded)
-      note_success(step, turn);
-    else
+    if (kind != OutcomeKind::succeeded)
       blame(step, kind, message, turn);
+    else if (step.row.assists == 0)
+      note_success(step, turn);
   }
+  put_back(step, kind);
   drop_lease(step);
 }
 
@@ -138,7 +146,7 @@ void Queue::settle(LiveStep& step, OutcomeKind kind, Turn& turn) {
   pools_.charge(step.charge, taken_s, turn.now.monotonic);
   pools_.end(step.charge);
   step.charge = {};
-  if (kind != OutcomeKind::succeeded) return;
+  if (kind != OutcomeKind::succeeded || step.row.assists != 0) return;
   double& usual = usual_seconds_.try_emplace({step.pool, step.row.kind}, taken_s).first->second;
   usual += (taken_s - usual) * kNewestShare;
 }
@@ -161,6 +169,10 @@ void Queue::drop_lease(LiveStep& step) {
 
 StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
                            const std::vector<Digest>& missing, Turn& turn) {
+  if (step.row.assists != 0) {
+    end_attempt(step, OutcomeKind::succeeded, "", turn);
+    return end_assistant(step, OutcomeKind::succeeded, turn);
+  }
   const Step* row = row_of(step.row.kind);
   const std::string needed = row == nullptr ? "" : needed_output(*row, step.row.provisional);
   const std::string worker = step.row.worker;
@@ -183,6 +195,7 @@ StepEvent Queue::succeeded(LiveStep& step, const Outcome& outcome,
 StepEvent Queue::commit(LiveStep& step, StepResult result, Turn& turn) {
   StepRow& row = step.row;
   pools_.remove(row.id);
+  dismiss_assistants(step, turn);
   result.generation = row.generation;
   row.state = result.success ? StepState::done : StepState::failed;
   row.fault = result.fault;
@@ -203,6 +216,7 @@ StepEvent Queue::commit(LiveStep& step, StepResult result, Turn& turn) {
 
 StepEvent Queue::retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault& fault,
                                   Turn& turn) {
+  if (step.row.assists != 0) return end_assistant(step, kind, turn);
   const int tries = count_tries(step.row.attempts, kind);
   const RetryRule& rule = retry_rule(kind);
   if (is_kill(kind)) {
@@ -226,6 +240,7 @@ StepEvent Queue::retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault&
 // The end without a result: nothing is kept as an answer for later jobs.
 StepGaveUp Queue::give_up(LiveStep& step, StepState state, const Fault& fault, Turn& turn) {
   pools_.remove(step.row.id);
+  dismiss_assistants(step, turn);
   step.row.state = state;
   step.row.fault = fault;
   in_flight_.erase(step.row.key);
@@ -249,6 +264,10 @@ std::optional<WorkerNo> Queue::cancel(uint64_t id, Turn& turn) {
   if (is_end(step.row.state)) return std::nullopt;
   const std::string holder = step.row.worker;
   end_attempt(step, OutcomeKind::cancelled, "nobody wants the step any longer", turn);
+  if (step.row.assists != 0) {
+    end_assistant(step, OutcomeKind::cancelled, turn);
+    return worker_named(holder);
+  }
   give_up(step, StepState::cancelled, {ErrorCode::cancelled, "cancelled"}, turn);
   return worker_named(holder);
 }

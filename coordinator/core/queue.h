@@ -23,6 +23,16 @@ inline constexpr size_t kQuarantineAfterSteps = 3;
 // Limit of the names of workers, devices, SKUs and tags.
 inline constexpr size_t kMaxNameBytes = 200;
 
+// Of a step whose problems several workers may measure: what is known of its assistants.
+struct Sharing {
+  std::vector<uint64_t> assistants;  // all steps that have assisted it, in their order
+  uint32_t most_workers = 0;         // that may share it; 0: as many as are free
+  size_t lacked = 0;                 // problems, when its leader began to take them; 0: not yet
+  std::set<Digest> taken;            // since then, by anybody
+  std::set<std::string> ended_on;    // workers that have assisted since then, and do no longer
+  int lost = 0;                      // assistants that ended badly
+};
+
 struct LiveStep {
   StepRow row;
   std::set<Waiter> waiters;
@@ -34,6 +44,10 @@ struct LiveStep {
   Charge charge;                    // of the latest lease
   std::set<std::string> failed_on;  // workers that another one is better than (retry.h)
   bool signing = false;             // sign: a SignTask is out
+  Sharing sharing;
+  uint32_t ordinal = 0;           // an assistant is its leader's n-th
+  std::optional<Digest> in_hand;  // the problem that its worker measures
+  uint32_t problems_taken = 0;    // by its workers
 };
 
 // A SKU with one of its toolchains, and how many of its workers are connected.
@@ -164,6 +178,8 @@ class Queue {
   // Leases one ready step to one idle worker, in fair order; nothing when there is nothing to
   // lease. The worker's held Sync is to be answered with the step.
   std::optional<Lease> lease_next(Turn& turn);
+  // The same for a worker that assists where nothing is ready for it.
+  std::optional<Lease> lease_assistant(Turn& turn);
   // Whether the worker holds the lease under exactly this epoch.
   bool owns(WorkerNo worker, const StepRef& ref) const;
   // Whether the worker leaves the step to another one that lives: it has failed on it.
@@ -219,6 +235,21 @@ class Queue {
   // Asks again later, or gives up.
   StepEvent signing_failed(uint64_t step, const Fault& fault, Turn& turn);
 
+  // --- assistants: steps that measure for another one
+
+  // Those who wait for the step, or for the one that it assists.
+  const std::set<Waiter>& waiters_of(const LiveStep& step) const { return led_by(step).waiters; }
+  // Whether the worker may measure the problem now; what it had in hand before is put back.
+  bool take_problem(const TakeProblem& wish);
+  // How many workers share the step.
+  uint32_t sharers(uint64_t step) const;
+  // A job that waits for the step allows so many workers to share it; 0: as many as are free.
+  void allow_sharers(uint64_t step, uint32_t most);
+  std::vector<uint64_t> assistants_at_work(const LiveStep& leader) const;
+  size_t problems_left(const LiveStep& leader) const;  // that nobody has taken
+  // Workers whose assisting has ended before they have: they are to be told.
+  std::vector<WorkerNo> take_dismissed() { return std::exchange(dismissed_, {}); }
+
   // --- for views and explanations (explain.h, farm_views.h)
 
   const std::map<WorkerNo, LiveWorker>& workers() const { return workers_; }
@@ -266,6 +297,20 @@ class Queue {
   Lease lease(LiveWorker& worker, const Place& place, Turn& turn);
   std::string check_step(const LiveStep& step) const;
 
+  // assistants.cpp
+  LiveStep& led_by(LiveStep& step);
+  const LiveStep& led_by(const LiveStep& step) const;
+  void put_back(LiveStep& step, OutcomeKind kind);
+  bool wants_assistant(const LiveStep& leader) const;
+  bool has_work_for(const LiveStep& leader, size_t workers) const;
+  void note_leader(const LiveStep& step);
+  LiveWorker* free_worker_for(const LiveStep& leader);
+  uint64_t add_assistant(LiveStep& leader);
+  static void join_leader(LiveStep& assistant, LiveStep& leader);
+  StepEvent end_assistant(LiveStep& step, OutcomeKind kind, Turn& turn);
+  void dismiss_assistants(LiveStep& leader, Turn& turn);
+  std::string check_sharing(const LiveStep& step) const;
+
   // workers.cpp
   void see_sku(const SyncRequest& sync, Turn& turn);
   StepEvent running(LiveWorker& worker, const Running& state, Turn& turn);
@@ -305,6 +350,8 @@ class Queue {
   std::set<std::string> dirty_pools_, dirty_devices_;
   WorkerNo next_idle_ = 0;
   std::optional<std::string> leasing_on_;
+  std::set<uint64_t> shared_;  // steps that several workers may share now
+  std::vector<WorkerNo> dismissed_;
 };
 
 // The pools' names.

@@ -79,8 +79,9 @@ void EventHandler::release(WorkerNo worker, Turn& turn) {
 void EventHandler::dispatch(Turn& turn) {
   while (const std::optional<Lease> lease = queue_.lease_next(turn)) {
     const LiveStep& step = queue_.step(lease->step);
+    if (step.row.assists != 0) targets_.route_log(step, turn);
     tell(lease->worker, targets_.run_message(step), turn);
-    for (const Waiter& waiter : step.waiters) jobs_.update(waiter.job, turn);
+    for (const Waiter& waiter : queue_.waiters_of(step)) jobs_.update(waiter.job, turn);
   }
 }
 

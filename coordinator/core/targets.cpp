@@ -77,7 +77,9 @@ std::vector<uint64_t> Targets::forget(uint64_t job) {
   for (const LiveTarget& target : builds_.at(job).targets) {
     for (const StepUse& use : target.row.uses) {
       const LiveStep* step = queue_.find(use.step);
-      if (step != nullptr && step->row.job == job) made.insert(use.step);
+      if (step == nullptr || step->row.job != job) continue;
+      made.insert(use.step);
+      made.insert(step->sharing.assistants.begin(), step->sharing.assistants.end());
     }
   }
   for (const uint64_t step : made) queue_.forget(step);
@@ -224,16 +226,29 @@ Change Targets::attach(const Waiter& waiter, uint64_t id, Turn& turn) {
   const StepRow& row = queue_.step(id).row;
   const Source source = row.job == waiter.job ? Source::built : Source::joined;
   note_use(target, {row.kind, row.key, row.generation, id, source});
+  queue_.allow_sharers(id, request.tuning_workers);
+  route_log(waiter, queue_.step(id), turn);
+  for (const uint64_t assistant : queue_.assistants_at_work(queue_.step(id)))
+    route_log(waiter, queue_.step(assistant), turn);
   const Step& step = step_of(row.kind, options_.steps);
-  const std::string label =
-      step.needs == Needs::nothing ? step.name : request_of(waiter).sku + " " + step.name;
-  turn.out.log_routes.push_back({id, job_id(waiter.job), label});
   save(waiter, turn);
   if (step.needs == Needs::signing_key)
     ask_for_signature(id, turn);
   else
     queue_.make_ready(id, turn);
   return Change::moved;
+}
+
+void Targets::route_log(const Waiter& waiter, const LiveStep& step, Turn& turn) const {
+  const Step& row = step_of(step.row.kind, options_.steps);
+  std::string label =
+      row.needs == Needs::nothing ? row.name : request_of(waiter).sku + " " + row.name;
+  if (step.ordinal > 0) label += " assistant " + std::to_string(step.ordinal);
+  turn.out.log_routes.push_back({step.row.id, job_id(waiter.job), std::move(label)});
+}
+
+void Targets::route_log(const LiveStep& assistant, Turn& turn) const {
+  for (const Waiter& waiter : queue_.waiters_of(assistant)) route_log(waiter, assistant, turn);
 }
 
 Change Targets::finish(const Waiter& waiter, Turn& turn) {
@@ -318,8 +333,8 @@ void Targets::save(const Waiter& waiter, Turn& turn) const {
 }
 
 RunStep Targets::run_message(const LiveStep& step) const {
-  ENSURE(!step.waiters.empty(), "a step that nobody waits for was leased");
-  const Waiter& waiter = *step.waiters.begin();
+  ENSURE(!queue_.waiters_of(step).empty(), "a step that nobody waits for was leased");
+  const Waiter& waiter = *queue_.waiters_of(step).begin();
   const LiveTarget& target = this->target(waiter);
   const SubmitRequest& request = builds_.at(waiter.job).request;
   RunStep run;
@@ -339,6 +354,7 @@ RunStep Targets::run_message(const LiveStep& step) const {
   for (const NamedText& field : request_of(waiter).engine_key)
     run.facts.push_back({"key." + field.name, field.value});
   run.provisional = step.row.provisional;
+  run.assistant = step.ordinal;
   return run;
 }
 

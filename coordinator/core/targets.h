@@ -73,6 +73,8 @@ class Targets {
 
   // The message that hands the step to a worker, in the words of the first target that waits.
   RunStep run_message(const LiveStep& step) const;
+  // Hands the log of a step that assists to the jobs that wait for the one that it assists.
+  void route_log(const LiveStep& assistant, Turn& turn) const;
   // Asks for the signature of the first waiting target's unsigned engine.
   void ask_for_signature(uint64_t step, Turn& turn);
   // The result of a sign step whose engine has come.
@@ -101,6 +103,7 @@ class Targets {
   Change use_result(const Waiter& at, const StepUse& use, const StepResult& result, Turn& turn);
   uint64_t make_step(const Waiter& at, const Step& step, const LookupAnswer& answer, Turn& turn);
   Change attach(const Waiter& at, uint64_t step, Turn& turn);
+  void route_log(const Waiter& at, const LiveStep& step, Turn& turn) const;
   Change finish(const Waiter& at, Turn& turn);
   Change fail(const Waiter& at, const Fault& fault, TargetState end, Turn& turn);
   Change restart(const Waiter& at, const Fault& fault, Turn& turn);

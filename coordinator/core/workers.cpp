@@ -162,7 +162,7 @@ StepEvent Queue::running(LiveWorker& worker, const Running& state, Turn& turn) {
   } else if (!moved) {
     return {};
   }
-  return StepMoved{step.waiters};
+  return StepMoved{waiters_of(step)};
 }
 
 StepEvent Queue::finished(LiveWorker& worker, const Finished& state,
@@ -181,6 +181,7 @@ StepEvent Queue::finished(LiveWorker& worker, const Finished& state,
   if (outcome.kind == OutcomeKind::succeeded) return succeeded(step, outcome, missing, turn);
   end_attempt(step, outcome.kind, outcome.fault.message, turn);
   Fault fault{outcome.fault.code, outcome.fault.message.substr(0, kMaxFaultBytes)};
+  if (step.row.assists != 0) return end_assistant(step, outcome.kind, turn);
   if (outcome.kind == OutcomeKind::input_gone) return inputs_gone(step, fault, turn);
   if (outcome.kind != OutcomeKind::failed) return retry_or_give_up(step, outcome.kind, fault, turn);
   StepResult result;
@@ -201,7 +202,7 @@ Order Queue::order_for(WorkerNo number) {
     const LiveStep& step = steps_.at(worker.lease);
     // After a restart its targets may have gone another way, because earlier blobs were gone.
     if (step.row.state == StepState::leased)
-      return step.waiters.empty() ? Order::abandon : Order::run;
+      return waiters_of(step).empty() ? Order::abandon : Order::run;
   }
   if (worker.exam != 0 && worker.lease == 0 && !worker.exam_told &&
       std::holds_alternative<Idle>(worker.sync.state)) {

@@ -47,6 +47,9 @@ struct Coordinator::Parts {
 namespace {
 
 constexpr int64_t kEventsOfAJob = 50;  // that was built for one target
+// A tuning is made only where the catalog has none, so it probably measures; an assistant needs
+// some seconds before it does.
+constexpr size_t kEarlyAssistants = 3;
 
 Result<SigningKey> load_key(const std::filesystem::path& data) {
   Result<SigningKey> key = SigningKey::load_or_create(data / "keys" / "signing.key");
@@ -107,6 +110,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   core.sync_hold = options.sync_hold;
   core.ended_jobs_kept = options.ended_jobs_kept;
   core.ended_jobs_age = options.history;
+  core.early_assistants = kEarlyAssistants;
   core.max_open_jobs = options.client_jobs;
   CHECK_OK(parts->control->open(core));
   Housekeeping rules;

@@ -62,6 +62,7 @@ struct StepRow {
   int64_t generation = 1;      // of the key's result that it will be
   std::string sku, toolchain;  // who can run it; "" for any
   bool provisional = false;
+  uint64_t assists = 0;  // the step for which it only measures; 0: it is needed for itself
   StepState state = StepState::queued;
   uint64_t epoch = 0;  // of the latest lease
   std::string worker;  // who holds the lease, or ""

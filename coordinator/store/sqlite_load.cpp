@@ -95,7 +95,8 @@ Status load_steps(Database& database, LoadedQueue& queue) {
       database.prepare(
           "SELECT id, job, kind, key, generation, sku, toolchain, provisional, state, epoch, "
           "worker, "
-          "incarnation, device, commits, fault_code, fault_message FROM queue_step ORDER BY id"));
+          "incarnation, device, commits, fault_code, fault_message, assists FROM queue_step "
+          "ORDER BY id"));
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return {};
@@ -115,6 +116,10 @@ Status load_steps(Database& database, LoadedQueue& queue) {
     step.device = row.text(12);
     step.commits = unsigned_column(row, 13);
     step.fault = {static_cast<ErrorCode>(row.integer(14)), row.text(15)};
+    step.assists = unsigned_column(row, 16);
+    // Of an assistant that has ended the history may have dropped the step that it assisted.
+    if (step.assists != 0 && !is_end(step.state) && !queue.steps.count(step.assists))
+      return unreadable("step " + std::to_string(step.id) + " assists a step that is not there");
     queue.steps[step.id] = std::move(step);
   }
 }

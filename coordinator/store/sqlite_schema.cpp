@@ -95,7 +95,12 @@ INSERT INTO queue_sku(sku, kind, toolchain, seen_ns)
 DROP TABLE queue_sku_1;
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}};
+// Steps that only measure for another one.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE queue_step ADD COLUMN assists INTEGER NOT NULL DEFAULT 0;  -- a step; 0: none
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
 
 }  // namespace
 

@@ -102,14 +102,14 @@ class SqliteStore final : public QueueStore {
     return run(
         "INSERT INTO queue_step(id, job, kind, key, generation, sku, toolchain, provisional, "
         "state, epoch, worker, "
-        "incarnation, device, commits, fault_code, fault_message) "
-        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16) ON CONFLICT(id) DO UPDATE "
-        "SET "
+        "incarnation, device, commits, fault_code, fault_message, assists) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17) ON CONFLICT(id) DO "
+        "UPDATE SET "
         "state=?9, epoch=?10, worker=?11, incarnation=?12, device=?13, commits=?14, "
         "fault_code=?15, fault_message=?16",
         s.id, s.job, number(s.kind), s.key, s.generation, s.sku, s.toolchain, s.provisional,
         number(s.state), s.epoch, s.worker, s.incarnation, s.device, s.commits,
-        number(s.fault.code), s.fault.message);
+        number(s.fault.code), s.fault.message, s.assists);
   }
 
   Status write(const SaveAttempt& save) {

@@ -83,5 +83,10 @@ TEST(Steps, OnlyTheSignatureIsTheCoordinatorsOwn) {
     EXPECT_EQ(step.needs == Needs::signing_key, step.kind == StepKind::sign) << step.name;
 }
 
+TEST(Steps, OnlyTheTuningIsShared) {
+  for (const Step& step : steps())
+    EXPECT_EQ(is_shareable(step), step.kind == StepKind::tune) << step.name;
+}
+
 }  // namespace
 }  // namespace enginery

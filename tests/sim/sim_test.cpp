@@ -13,7 +13,7 @@ namespace {
 
 struct Sum {
   uint64_t seeds = 0, events = 0, coordinator_crashes = 0, worker_crashes = 0, disk_failures = 0;
-  uint64_t done = 0, failed = 0, cancelled = 0, commits = 0;
+  uint64_t done = 0, failed = 0, cancelled = 0, commits = 0, shared_problems = 0;
   void add(const WorldReport& r) {
     ++seeds;
     events += r.events;
@@ -24,6 +24,7 @@ struct Sum {
     failed += r.jobs_failed;
     cancelled += r.jobs_cancelled;
     commits += r.commits;
+    shared_problems += r.shared_problems;
   }
   void print() const {
     std::printf(
@@ -46,6 +47,7 @@ WorldOptions options_of(uint64_t seed) {
   options.faults.crash_before_commit *= 1 + rough;
   options.faults.crash_after_commit *= 1 + rough;
   options.workers = 3 + static_cast<int>(seed % 4);
+  options.core.early_assistants = seed % 3;
   return options;
 }
 
@@ -80,6 +82,7 @@ TEST(Simulator, EveryRuleHoldsUnderFaults) {
   sum.print();
   EXPECT_GT(sum.coordinator_crashes, sum.seeds);  // a run without crashes would prove nothing
   EXPECT_GT(sum.done, sum.failed + sum.cancelled);
+  EXPECT_GT(sum.shared_problems, 0u);  // tunings that several workers share
 }
 
 TEST(Simulator, TheSameSeedIsTheSameRun) {
@@ -97,6 +100,24 @@ TEST(Simulator, ACalmDayEndsEveryJob) {
   EXPECT_EQ(report.violation, "");
   EXPECT_EQ(report.coordinator_crashes, 0u);
   EXPECT_EQ(report.jobs_done + report.jobs_failed + report.jobs_cancelled, 12u);
+}
+
+// Workers take problems so that no two measure the same; one that is cancelled may have begun.
+TEST(Simulator, TuningsAreSharedAndHardlyAnythingIsMeasuredTwice) {
+  uint64_t shared_problems = 0, measured_twice = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    WorldOptions options;
+    options.seed = seed;
+    options.workers = 6;
+    options.faults = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    options.core.early_assistants = 3;
+    const WorldReport report = World(options).run();
+    EXPECT_EQ(report.violation, "") << "seed " << seed;
+    shared_problems += report.shared_problems;
+    measured_twice += report.measured_twice;
+  }
+  EXPECT_GT(shared_problems, 20u);
+  EXPECT_LT(10 * measured_twice, shared_problems);
 }
 
 // The simulator must be able to fail: each broken rule is found within a few seeds.

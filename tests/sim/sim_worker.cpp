@@ -29,6 +29,7 @@ void SimWorker::start() {
   alive_ = true;
   sequence_ = 0;
   frozen_until_ = {};
+  tuning_.reset();
   state_ = Idle{};
   sync();
 }
@@ -69,6 +70,8 @@ void SimWorker::transmit(RequestId request) {
 
 void SimWorker::hear(RequestId request, const Body& body) {
   run_when_thawed(life_, [this, request, body] {
+    if (const auto* answer = std::get_if<ProblemTaken>(&body); answer && tuning_)
+      return tuning_->hear(request, *answer);
     if (answered_ || request != waiting_for_) return;
     if (const auto* reply = std::get_if<SyncReply>(&body)) {
       answered_ = true;
@@ -109,12 +112,14 @@ void SimWorker::obey(const SyncReply& reply) {
 
 void SimWorker::become_idle() {
   world_.unlock_device(device_, name_);
+  tuning_.reset();
   state_ = Idle{};
   sync();
 }
 
 void SimWorker::begin(const RunStep& run) {
   step_ = run;
+  tuning_.reset();
   state_ = Running{run.ref, {}};
   later(milliseconds(1), [this] { work(); });
 }
@@ -126,6 +131,7 @@ void SimWorker::work() {
   const bool measuring = step != nullptr && step->needs == Needs::device_alone;
   if (measuring && !world_.lock_device(device_, name_))
     return later(milliseconds(200), [this] { work(); });
+  if (step_.kind == "tune") return tune();
   const Nanoseconds time = world_.between(milliseconds(20), measuring ? seconds(8) : seconds(2));
   later(time, [this, ref = step_.ref] {
     const auto* now = std::get_if<Running>(&state_);
@@ -140,7 +146,20 @@ void SimWorker::work() {
     });
 }
 
+void SimWorker::tune() {
+  SimTuning::Worker self{
+      name_, life_,
+      [this](Nanoseconds delay, std::function<void()> action) { later(delay, std::move(action)); },
+      [this, ref = step_.ref] {
+        const auto* now = std::get_if<Running>(&state_);
+        if (now != nullptr && now->ref == ref) finish();
+      }};
+  tuning_ = std::make_shared<SimTuning>(world_, step_, std::move(self));
+  tuning_->go_on();
+}
+
 void SimWorker::finish() {
+  tuning_.reset();
   world_.unlock_device(device_, name_);
   if (world_.chance(world_.faults().worker_crash * 5)) return crash();
   state_ = Finished{step_.ref, outcome()};
@@ -164,6 +183,7 @@ Outcome SimWorker::outcome() {
       world_.store().add_blob(digest, step_.ref.epoch, step_.ref.step);
     outcome.outputs.push_back({name, digest, content.size()});
   };
+  if (step_.assistant > 0) return outcome;
   const std::string& left = needed_output(*find_step(step_.kind), step_.provisional);
   if (!left.empty()) add(left);
   if (step_.kind == "validate") outcome.facts = {{"structure", structure_of(step_.model)}};

@@ -1,7 +1,7 @@
 // A worker as a state machine: syncs, takes steps, pretends to build, dies, freezes and lies.
 #pragma once
 
-#include "tests/sim/world.h"
+#include "tests/sim/sim_tuning.h"
 
 namespace enginery {
 
@@ -21,6 +21,7 @@ class SimWorker {
   void obey(const SyncReply& reply);
   void begin(const RunStep& run);
   void work();
+  void tune();
   void finish();
   Outcome outcome();
   void become_idle();
@@ -35,6 +36,7 @@ class SimWorker {
   uint64_t examined_ = 0;  // the number of its latest self-test, which it passed
   WorkerState state_;
   RunStep step_;
+  std::shared_ptr<SimTuning> tuning_;
   RequestId waiting_for_;
   bool answered_ = true;
 };

@@ -50,7 +50,8 @@ struct WorldOptions {
 struct WorldReport {
   std::string violation;  // "" when every rule held
   uint64_t events = 0, coordinator_crashes = 0, worker_crashes = 0, disk_failures = 0;
-  std::string unfinished;  // what had not ended and why, with a violation
+  std::string unfinished;                            // what had not ended and why, with a violation
+  uint64_t shared_problems = 0, measured_twice = 0;  // of tunings (sim_tuning.h)
   uint64_t jobs_done = 0, jobs_failed = 0, jobs_cancelled = 0, commits = 0, stale_finishes = 0;
   double end_s = 0;
 };
@@ -80,6 +81,8 @@ class World final : public Clock {
   bool faulty() const { return now_ < options_.fault_time; }
   MemoryStore& store() { return store_; }
   const Faults& faults() const { return options_.faults; }
+  // The problems of a tuning whose timings the farm has.
+  std::set<uint64_t>& measured(const Digest& tuning) { return measured_[tuning]; }
   WorldReport& report() { return report_; }
   void broken(const std::string& rule);
   // The per-host lock file of real workers: who measures on the device now.
@@ -123,6 +126,7 @@ class World final : public Clock {
   bool flush_due_ = false;
   std::optional<Nanoseconds> timer_at_;
   std::map<std::string, std::string> device_locks_;
+  std::map<Digest, std::set<uint64_t>> measured_;
   std::vector<std::unique_ptr<SimWorker>> workers_;
   std::vector<std::unique_ptr<SimClient>> clients_;
   WorldReport report_;

@@ -83,6 +83,7 @@ class Agent {
     settings_.farm = {options.coordinator, state_.latest().worker, options.dial};
     settings_.runner = options.runner;
     settings_.worker = state_.latest().worker;
+    settings_.incarnation = state_.latest().incarnation;
     settings_.threads = options.threads;
     settings_.device_index = options.device_index;
     settings_.memory_bytes = options.runner_memory_bytes;

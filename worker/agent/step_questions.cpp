@@ -15,15 +15,31 @@ StepQuestions::StepQuestions(const FarmAddress& address, std::function<bool()> c
       clock_(clock != nullptr ? *clock : system_clock_),
       farm_(address, [this] { return cancelled_() || clock_.monotonic() >= deadline_; }) {}
 
-std::vector<TimingEntry> StepQuestions::known_timings(const Digest& device, const Digest& problem) {
-  if (clock_.monotonic() < ask_again_at_) return {};
+// The answer within the patience that a measurement has.
+template <typename Ask>
+auto StepQuestions::ask(Ask question) -> decltype(question(std::declval<Client&>())) {
   deadline_ = clock_.monotonic() + kPatience;
-  auto entries = farm_.call([&](Client& client) { return client.get_timings(device, {problem}); });
+  auto answer = farm_.call(question);
+  if (!answer.ok()) ask_again_at_ = clock_.monotonic() + kLeftAlone;
+  return answer;
+}
+
+std::vector<TimingEntry> StepQuestions::known_timings(const Digest& device, const Digest& problem) {
+  if (is_left_alone()) return {};
+  auto entries = ask([&](Client& client) { return client.get_timings(device, {problem}); });
   if (entries.ok()) return std::move(*entries);
-  ask_again_at_ = clock_.monotonic() + kLeftAlone;
   log_warning("the farm's timings could not be read; what it knows is measured again: " +
               entries.error().message);
   return {};
+}
+
+ProblemTaken StepQuestions::take(const TakeProblem& wish) {
+  if (is_left_alone()) return {true, 1};
+  const auto answer = ask([&](Client& client) { return client.take_problem(wish); });
+  if (answer.ok()) return *answer;
+  log_warning("the farm could not be asked who measures; this worker does: " +
+              answer.error().message);
+  return {true, 1};
 }
 
 }  // namespace enginery

@@ -1,5 +1,7 @@
 #include "worker/agent/step_run.h"
 
+#include <algorithm>
+
 #include "cache/private_folder.h"
 #include "engine/base/log.h"
 #include "engine/options/target_options.h"
@@ -7,8 +9,6 @@
 #include "pipeline/result.h"
 #include "pipeline/step.h"
 #include "worker/agent/file_transfer.h"
-#include "worker/agent/step_questions.h"
-#include "worker/agent/step_uploads.h"
 #include "worker/runner/device_wait.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/runner/runner_output.h"
@@ -19,7 +19,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLastUploads{20000};
+constexpr milliseconds kLastUploads{20000}, kUploadsOfAProblem{2000};
 constexpr size_t kMaxMessageBytes = 16 * 1024;  // a report must fit a control message
 
 // A blob that is gone or damaged on the farm is the farm's business: it makes it again.
@@ -120,6 +120,7 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   request.worker = settings_.worker;
   request.output_folder = settings_.folder.string();
   request.memory_bytes = settings_.memory_bytes;
+  request.assistant = static_cast<int>(run_.assistant);
   auto options = parse_options(run_.options);
   if (!options.ok()) return options.error();
   if (options->threads == 0) options->threads = settings_.threads;
@@ -169,6 +170,14 @@ SandboxView StepRun::view_of(const RunnerRequest& request) const {
   return view;
 }
 
+// What was measured of the problem before must have arrived when the farm gives it to another.
+ProblemTaken StepRun::take(const Digest& problem, int left, StepUploads& uploads,
+                           StepQuestions& questions) const {
+  if (!questions.is_left_alone()) uploads.flush(kUploadsOfAProblem);
+  return questions.take({settings_.worker, settings_.incarnation, run_.ref, problem,
+                         static_cast<uint32_t>(std::max(0, left))});
+}
+
 Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lock) {
   TRY(const BuildOptions options, parse_options(request.options));
   StepUploads uploads(settings_.farm, run_.ref, [this] { return cancelled(); });
@@ -177,7 +186,11 @@ Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lo
       [&](const Digest& device, const Digest& problem) {
         return questions.known_timings(device, problem);
       },
-      [&](const RunnerTiming& timing) { uploads.timing(timing); });
+      [&](const RunnerTiming& timing) { uploads.timing(timing); },
+      [&](const Digest& problem, int left) {
+        const ProblemTaken answer = take(problem, left, uploads, questions);
+        return Taking{answer.taken, static_cast<int>(answer.sharers)};
+      });
   RunnerCommand command{
       settings_.runner,
       runner_environment(run_.sku, options.threads, settings_.device_index, settings_.home)};

@@ -12,6 +12,8 @@
 
 #include "schemas/messages.h"
 #include "worker/agent/blob_cache.h"
+#include "worker/agent/step_questions.h"
+#include "worker/agent/step_uploads.h"
 #include "worker/runner/device_wait.h"
 #include "worker/runner/runner_attempts.h"
 
@@ -22,6 +24,7 @@ struct StepSettings {
   FarmAddress farm;
   std::vector<std::string> runner;  // program and arguments
   std::string worker;               // this worker's name
+  uint64_t incarnation = 0;         // of its process
   int threads = 0, device_index = 0;
   uint64_t memory_bytes = 0;
   std::filesystem::path folder;  // for the runner's outputs; emptied
@@ -56,6 +59,8 @@ class StepRun {
   Result<RunnerRequest> prepare(FarmConnection& farm);
   Result<DeviceLock> lock_device();
   SandboxView view_of(const RunnerRequest& request) const;
+  ProblemTaken take(const Digest& problem, int left, StepUploads& uploads,
+                    StepQuestions& questions) const;
   Result<Outcome> run_runners(const RunnerRequest& request, int device_lock);
   Status upload(FarmConnection& farm, const Outcome& outcome);
   bool cancelled() const { return cancel_as_ != OutcomeKind::succeeded; }

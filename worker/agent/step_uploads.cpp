@@ -56,6 +56,7 @@ void StepUploads::flush(milliseconds timeout) {
   changed_.notify_all();
   changed_.wait_for(lock, timeout,
                     [this] { return !sending_ && log_.empty() && timings_.empty(); });
+  hurry_ = false;
 }
 
 void StepUploads::run() {

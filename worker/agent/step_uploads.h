@@ -23,7 +23,7 @@ class StepUploads {
   void log(const std::string& line);
   // Hands a timing on within a second, so that neither a killed runner nor a killed agent loses it.
   void timing(const RunnerTiming& timing);
-  // Waits until all of it has arrived, `timeout` at most.
+  // Waits until all that was said before has arrived, `timeout` at most.
   void flush(std::chrono::milliseconds timeout);
 
  private:

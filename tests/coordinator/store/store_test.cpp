@@ -71,6 +71,16 @@ StepRow some_step(const Digest& key) {
   return step;
 }
 
+// One that measures for the other one.
+StepRow some_assistant(const StepRow& leader) {
+  StepRow step = leader;
+  step.id = 12;
+  step.assists = leader.id;
+  step.worker = "w2";
+  step.device = "host 2";
+  return step;
+}
+
 Status write(QueueStore& store, const std::vector<RowChange>& rows) {
   CHECK_OK(store.begin());
   for (const RowChange& row : rows) {
@@ -97,6 +107,8 @@ const ActionKey kKey = ActionKey("tune", "local").add("structure", "s");
 TEST(QueueStore, GivesBackWhatWasCommitted) {
   for (const auto& subject : subjects()) {
     ASSERT_TRUE(write(subject->store(), some_rows(kKey)).ok());
+    const StepRow assistant = some_assistant(some_step(kKey.digest()));
+    ASSERT_TRUE(write(subject->store(), {SaveStep{assistant}}).ok());
     const Result<LoadedQueue> queue = subject->store().load();
     ASSERT_TRUE(queue.ok()) << queue.error().message;
     ASSERT_EQ(queue->jobs.size(), 1u);
@@ -104,6 +116,7 @@ TEST(QueueStore, GivesBackWhatWasCommitted) {
     StepRow step = some_step(kKey.digest());
     step.attempts = {{11, 4, "w", 8, 100, 0, std::nullopt, ""}};
     EXPECT_TRUE(queue->steps.at(11) == step);
+    EXPECT_TRUE(queue->steps.at(12) == assistant);
     EXPECT_TRUE(queue->skus.at({"x", "t"}) == (SeenSku{"x", "cpu", "t", 5}));
   }
 }
