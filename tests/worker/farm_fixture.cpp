@@ -36,13 +36,15 @@ std::unique_ptr<Client> SmallFarm::client() const {
 }
 
 AgentThread::AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner,
-                         const std::string& name) {
+                         const std::string& name,
+                         const std::vector<std::string>& runner_arguments) {
   options_.coordinator = farm.address();
   options_.sku = sku;
   options_.data = farm.folder() / name;
   options_.name = name;
   options_.threads = 1;
   options_.runner = {runner};
+  options_.runner.insert(options_.runner.end(), runner_arguments.begin(), runner_arguments.end());
   thread_ = std::thread([this] { result_ = run_agent(options_, [this] { return stop_.load(); }); });
 }
 

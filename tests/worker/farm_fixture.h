@@ -39,7 +39,8 @@ class SmallFarm {
 class AgentThread {
  public:
   AgentThread(const SmallFarm& farm, const std::string& sku, const std::string& runner,
-              const std::string& name = "worker-1");
+              const std::string& name = "worker-1",
+              const std::vector<std::string>& runner_arguments = {});
   ~AgentThread() { (void)end(); }
   Status end();  // asks it to stop and says how it ended
   // The runner that is busy now; 0: none. Kill it as you like.
