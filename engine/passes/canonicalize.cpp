@@ -71,6 +71,20 @@ bool simplify_gemm(Graph& graph, Node& node) {
   return true;
 }
 
+// x^2 = x x, where the exponent is one number that does not raise the rank.
+bool square_by_product(const Graph& graph, Node& node) {
+  if (std::get<Binary>(node.op).kind != BinaryKind::pow) return false;
+  const Tensor* exponent = graph.constant(node.inputs[1]);
+  const TensorType& x = graph.value(node.inputs[0]).type;
+  if (!exponent || exponent->size() != 1 || !is_floating(x.type) ||
+      exponent->dims().size() > x.dims.size() ||
+      convert(*exponent, DataType::float64).data<double>()[0] != 2)
+    return false;
+  node.op = Binary{BinaryKind::mul};
+  node.inputs[1] = node.inputs[0];
+  return true;
+}
+
 // Scales that say no more than the sizes which they give become these: integers, which kernels know
 // when they are chosen.
 bool scales_to_sizes(Graph& graph, Node& node) {
@@ -105,6 +119,7 @@ Result<int> canonicalize(Graph& graph) {
     if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
     if (std::holds_alternative<Gemm>(node.op)) changed += simplify_gemm(graph, node);
     if (std::holds_alternative<Resize>(node.op)) changed += scales_to_sizes(graph, node);
+    if (std::holds_alternative<Binary>(node.op)) changed += square_by_product(graph, node);
     if (auto pooling = as_global_pooling(graph, node)) {
       node.op = *pooling;
       node.inputs.resize(1);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/passes/pattern_matcher.h"
+
 namespace enginery {
 namespace {
 
@@ -15,26 +17,6 @@ std::vector<float> floats(const Tensor& t) {
   const Tensor f = convert(t, DataType::float32);
   const auto data = f.data<float>();
   return {data.begin(), data.end()};
-}
-
-// A constant that is one number a channel of `dims`, or one number for all.
-std::optional<std::vector<float>> per_channel(const Tensor* t, const Dims& dims,
-                                              size_t channel_axis) {
-  if (!t || !is_floating(t->type()) || dims[channel_axis] < 0) return std::nullopt;
-  const size_t channels = static_cast<size_t>(dims[channel_axis]);
-  if (t->size() == 1) {
-    // One number would also raise the rank of a smaller tensor: broadcasting must leave dims as
-    // they are.
-    if (t->dims().size() > dims.size()) return std::nullopt;
-    return std::vector<float>(channels, floats(*t)[0]);
-  }
-  const size_t rank = t->dims().size();
-  if (rank > dims.size() || t->size() != static_cast<int64_t>(channels)) return std::nullopt;
-  for (size_t i = 0; i < rank; ++i) {
-    const size_t axis = dims.size() - rank + i;
-    if (t->dims()[i] != 1 && axis != channel_axis) return std::nullopt;
-  }
-  return floats(*t);
 }
 
 std::optional<Affine> batch_norm_affine(const Graph& graph, const Node& node) {
@@ -69,7 +51,7 @@ std::optional<Affine> as_affine(const Graph& graph, const Node& node, ValueId x,
   const Dims& dims = graph.value(x).type.dims;
   if (graph.value(node.outputs[0]).type.dims != dims) return std::nullopt;
   const bool left = node.inputs[0] == x;
-  auto c = per_channel(graph.constant(node.inputs[left ? 1 : 0]), dims, channel_axis);
+  auto c = constant_per_channel(graph.constant(node.inputs[left ? 1 : 0]), dims, channel_axis);
   if (!c) return std::nullopt;
   const size_t n = c->size();
   switch (binary->kind) {

@@ -1,64 +1,11 @@
 #include "engine/passes/fuse_activations.h"
 
-#include <algorithm>
 #include <cmath>
+
+#include "engine/passes/pattern_matcher.h"
 
 namespace enginery {
 namespace {
-
-// Reading patterns backwards from a value; every look-up says "nothing" instead of failing.
-class Matcher {
- public:
-  explicit Matcher(const Graph& graph) : graph_(graph), users_(graph.users()) {}
-
-  const Node* producer(ValueId v) const {
-    const NodeId id = v == kNoValue ? kNoNode : graph_.value(v).producer;
-    return id == kNoNode ? nullptr : &graph_.node(id);
-  }
-  // The producer, if only one node reads it, so that the pattern may swallow it.
-  const Node* private_producer(ValueId v) const {
-    if (v == kNoValue || users_[static_cast<size_t>(v)].size() != 1 || graph_.is_output(v))
-      return nullptr;
-    return producer(v);
-  }
-  std::optional<float> scalar(ValueId v) const {
-    const Tensor* t = graph_.constant(v);
-    // A number of a float64 graph is not what float32 makes of it.
-    const bool fits = t && is_floating(t->type()) && t->type() != DataType::float64;
-    if (!fits || t->size() != 1) return std::nullopt;
-    return convert(*t, DataType::float32).data<float>()[0];
-  }
-  // v = other (kind) scalar, in any order for commutative kinds.
-  struct WithScalar {
-    ValueId other;
-    float scalar;
-  };
-  std::optional<WithScalar> binary_with_scalar(const Node* node, BinaryKind kind) const {
-    const Binary* binary = node ? std::get_if<Binary>(&node->op) : nullptr;
-    if (!binary || binary->kind != kind) return std::nullopt;
-    if (auto s = scalar(node->inputs[1])) return WithScalar{node->inputs[0], *s};
-    const bool commutes = kind == BinaryKind::add || kind == BinaryKind::mul;
-    if (auto s = scalar(node->inputs[0]); s && commutes) return WithScalar{node->inputs[1], *s};
-    return std::nullopt;
-  }
-  // Node `id` reads `now` alone, and no longer what it read `before`.
-  void rewired(NodeId id, const std::vector<ValueId>& before, ValueId now) {
-    for (const ValueId v : before) {
-      if (v == kNoValue) continue;
-      auto& readers = users_[static_cast<size_t>(v)];
-      readers.erase(std::find(readers.begin(), readers.end(), id));
-    }
-    users_[static_cast<size_t>(now)].push_back(id);
-  }
-  const Activation* activation(const Node* node, ActivationKind kind) const {
-    const Activation* a = node ? std::get_if<Activation>(&node->op) : nullptr;
-    return a && a->kind == kind ? a : nullptr;
-  }
-
- private:
-  const Graph& graph_;
-  std::vector<std::vector<NodeId>> users_;
-};
 
 struct Match {
   Activation activation;
@@ -82,14 +29,21 @@ std::optional<Match> hard_sigmoid(const Matcher& m, const Node& node) {
   return std::nullopt;
 }
 
-// x * f(x) for f = sigmoid (swish) and hard sigmoid with slope 1/6 (hard swish).
+// x * f(x) for f = sigmoid (swish), hard sigmoid with slope 1/6 (hard swish), tanh of softplus
+// (Mish).
 std::optional<Match> gated(const Matcher& m, const Node& node) {
   const Binary* binary = std::get_if<Binary>(&node.op);
   if (!binary || binary->kind != BinaryKind::mul) return std::nullopt;
   for (const size_t side : {0, 1}) {
     const Node* gate = m.private_producer(node.inputs[side]);
     const ValueId x = node.inputs[1 - side];
-    if (!gate || gate->inputs[0] != x) continue;
+    if (!gate) continue;
+    if (m.activation(gate, ActivationKind::tanh)) {
+      const Node* softplus = m.private_producer(gate->inputs[0]);
+      if (m.activation(softplus, ActivationKind::softplus) && softplus->inputs[0] == x)
+        return Match{{ActivationKind::mish, 0, 0}, x};
+    }
+    if (gate->inputs[0] != x) continue;
     if (m.activation(gate, ActivationKind::sigmoid)) return Match{{ActivationKind::swish, 1, 0}, x};
     const Activation* hard = m.activation(gate, ActivationKind::hard_sigmoid);
     if (hard && near(hard->alpha, 1.0f / 6) && near(hard->beta, 0.5f))
@@ -98,41 +52,113 @@ std::optional<Match> gated(const Matcher& m, const Node& node) {
   return std::nullopt;
 }
 
-// x * (1 + erf(x / sqrt 2)) * 0.5 with the factor at either end.
-std::optional<Match> gelu(const Matcher& m, const Node& node) {
-  const Binary* binary = std::get_if<Binary>(&node.op);
+// x * clip(x + 3, 0, 6) / 6, multiplied before it is divided.
+std::optional<Match> hard_swish_of_six(const Matcher& m, const Node& node) {
+  const auto over_six = m.binary_with_scalar(&node, BinaryKind::div);
+  if (!over_six || over_six->scalar != 6) return std::nullopt;
+  const Node* product = m.private_producer(over_six->other);
+  const Binary* binary = product ? std::get_if<Binary>(&product->op) : nullptr;
   if (!binary || binary->kind != BinaryKind::mul) return std::nullopt;
-  const auto gate = [&](ValueId v) -> std::optional<ValueId> {  // v = 1 + erf(x / sqrt 2): x
-    const auto plus_one = m.binary_with_scalar(m.private_producer(v), BinaryKind::add);
-    if (!plus_one || plus_one->scalar != 1) return std::nullopt;
-    const Node* erf = m.private_producer(plus_one->other);
-    const Unary* unary = erf ? std::get_if<Unary>(&erf->op) : nullptr;
-    if (!unary || unary->kind != UnaryKind::erf) return std::nullopt;
-    const Node* scaled = m.private_producer(erf->inputs[0]);
-    if (auto d = m.binary_with_scalar(scaled, BinaryKind::div);
-        d && near(d->scalar, std::sqrt(2.0f)))
-      return d->other;
-    if (auto p = m.binary_with_scalar(scaled, BinaryKind::mul);
-        p && near(p->scalar, std::sqrt(0.5f)))
-      return p->other;
-    return std::nullopt;
-  };
-  const Activation gelu_op{ActivationKind::gelu_erf, 0, 0};
-  if (auto half = m.binary_with_scalar(&node, BinaryKind::mul); half && half->scalar == 0.5f) {
-    const Node* product = m.private_producer(half->other);
-    const Binary* inner = product ? std::get_if<Binary>(&product->op) : nullptr;
-    if (!inner || inner->kind != BinaryKind::mul) return std::nullopt;
-    for (const size_t side : {0, 1}) {
-      const auto x = gate(product->inputs[side]);
-      if (x && *x == product->inputs[1 - side]) return Match{gelu_op, *x};
-    }
-    return std::nullopt;
-  }
   for (const size_t side : {0, 1}) {
-    const auto x = gate(node.inputs[side]);
-    const auto half =
-        m.binary_with_scalar(m.private_producer(node.inputs[1 - side]), BinaryKind::mul);
-    if (x && half && half->scalar == 0.5f && half->other == *x) return Match{gelu_op, *x};
+    const Node* clip = m.private_producer(product->inputs[side]);
+    const Activation* a = m.activation(clip, ActivationKind::clip);
+    if (!a || a->alpha != 0 || a->beta != 6) continue;
+    const auto up = m.binary_with_scalar(m.private_producer(clip->inputs[0]), BinaryKind::add);
+    if (up && up->scalar == 3 && up->other == product->inputs[1 - side])
+      return Match{{ActivationKind::hard_swish, 0, 0}, up->other};
+  }
+  return std::nullopt;
+}
+
+// v = x / sqrt 2: x.
+std::optional<ValueId> over_root_of_two(const Matcher& m, ValueId v) {
+  const Node* scaled = m.private_producer(v);
+  if (auto d = m.binary_with_scalar(scaled, BinaryKind::div); d && near(d->scalar, std::sqrt(2.0f)))
+    return d->other;
+  if (auto p = m.binary_with_scalar(scaled, BinaryKind::mul); p && near(p->scalar, std::sqrt(0.5f)))
+    return p->other;
+  return std::nullopt;
+}
+
+// The factors of the product that `v` is, through products that nothing else reads; v alone where
+// it is none.
+void collect_factors(const Matcher& m, ValueId v, int depth, std::vector<ValueId>& out) {
+  const Node* node = depth > 0 ? m.private_producer(v) : nullptr;
+  const Binary* binary = node ? std::get_if<Binary>(&node->op) : nullptr;
+  if (!binary || binary->kind != BinaryKind::mul) return out.push_back(v);
+  for (const ValueId input : node->inputs) collect_factors(m, input, depth - 1, out);
+}
+
+std::vector<ValueId> factors_of(const Matcher& m, const Node& node) {
+  constexpr int kDepth = 3;
+  std::vector<ValueId> out;
+  const Binary* binary = std::get_if<Binary>(&node.op);
+  if (!binary || binary->kind != BinaryKind::mul) return out;
+  for (const ValueId input : node.inputs) collect_factors(m, input, kDepth, out);
+  return out;
+}
+
+// Takes the scalar near `wanted` out of the factors.
+bool take_scalar(const Matcher& m, float wanted, std::vector<ValueId>& factors) {
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const auto s = m.scalar(factors[i]);
+    if (!s || !near(*s, wanted)) continue;
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+  return false;
+}
+
+constexpr float kCubic = 0.044715f, kRootOfTwoOverPi = 0.7978845608f;
+
+// v = kCubic * x * x * x for the given x, in any order, the power as products or as pow.
+bool is_cubic_term(const Matcher& m, ValueId v, ValueId x) {
+  const Node* node = m.private_producer(v);
+  std::vector<ValueId> factors = node ? factors_of(m, *node) : std::vector<ValueId>();
+  if (!take_scalar(m, kCubic, factors)) return false;
+  const auto cubed = factors.size() == 1 ? m.power(m.private_producer(factors[0])) : std::nullopt;
+  if (cubed) return cubed->scalar == 3 && cubed->other == x;
+  return factors == std::vector<ValueId>{x, x, x};
+}
+
+// v = sqrt(2 / pi) (x + kCubic x^3): x.
+std::optional<ValueId> tanh_argument(const Matcher& m, ValueId v) {
+  const Node* node = m.private_producer(v);
+  std::vector<ValueId> factors = node ? factors_of(m, *node) : std::vector<ValueId>();
+  if (!take_scalar(m, kRootOfTwoOverPi, factors) || factors.size() != 1) return std::nullopt;
+  const Node* sum = m.private_producer(factors[0]);
+  const Binary* binary = sum ? std::get_if<Binary>(&sum->op) : nullptr;
+  if (!binary || binary->kind != BinaryKind::add) return std::nullopt;
+  for (const size_t side : {0, 1}) {
+    const ValueId x = sum->inputs[side];
+    if (is_cubic_term(m, sum->inputs[1 - side], x)) return x;
+  }
+  return std::nullopt;
+}
+
+// v = 1 + erf(x / sqrt 2) or 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)).
+std::optional<Match> gelu_gate(const Matcher& m, ValueId v) {
+  const auto plus_one = m.binary_with_scalar(m.private_producer(v), BinaryKind::add);
+  if (!plus_one || plus_one->scalar != 1) return std::nullopt;
+  const Node* bent = m.private_producer(plus_one->other);
+  const Unary* unary = bent ? std::get_if<Unary>(&bent->op) : nullptr;
+  if (unary && unary->kind == UnaryKind::erf) {
+    const auto x = over_root_of_two(m, bent->inputs[0]);
+    if (x) return Match{{ActivationKind::gelu_erf, 0, 0}, *x};
+  } else if (m.activation(bent, ActivationKind::tanh)) {
+    const auto x = tanh_argument(m, bent->inputs[0]);
+    if (x) return Match{{ActivationKind::gelu_tanh, 0, 0}, *x};
+  }
+  return std::nullopt;
+}
+
+// x * gate(x) * 0.5 in any order (D. Hendrycks, K. Gimpel, "Gaussian error linear units", 2016).
+std::optional<Match> gelu(const Matcher& m, const Node& node) {
+  std::vector<ValueId> factors = factors_of(m, node);
+  if (factors.size() != 3 || !take_scalar(m, 0.5f, factors)) return std::nullopt;
+  for (const size_t side : {0, 1}) {
+    const auto match = gelu_gate(m, factors[side]);
+    if (match && match->input == factors[1 - side]) return match;
   }
   return std::nullopt;
 }
@@ -142,7 +168,7 @@ std::optional<Match> gelu(const Matcher& m, const Node& node) {
 Result<int> fuse_activations(Graph& graph) {
   int changed = 0;
   // Hard sigmoids first: a hard swish is made of one.
-  for (const auto pattern : {&hard_sigmoid, &gated, &gelu}) {
+  for (const auto pattern : {&hard_sigmoid, &hard_swish_of_six, &gated, &gelu}) {
     Matcher matcher(graph);
     for (const NodeId id : graph.topological_order()) {
       if (!std::holds_alternative<Binary>(graph.node(id).op)) continue;
@@ -151,7 +177,7 @@ Result<int> fuse_activations(Graph& graph) {
           !(graph.value(match->input).type == graph.value(graph.node(id).outputs[0]).type))
         continue;
       Node& node = graph.node(id);
-      matcher.rewired(id, node.inputs, match->input);
+      matcher.rewired(id, node.inputs, {match->input});
       node.op = match->activation;
       node.inputs = {match->input};
       ++changed;

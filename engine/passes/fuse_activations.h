@@ -1,5 +1,5 @@
 // Recognises activations that exporters leave in pieces: x * sigmoid(x), hard swish, hard sigmoid,
-// GELU by erf.
+// Mish, GELU by erf and by tanh.
 //
 // Runs after constant folding (their scalars are constants) and before vertical fusion, which then
 // takes them as one step.

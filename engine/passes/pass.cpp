@@ -6,10 +6,12 @@
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fuse_activations.h"
+#include "engine/passes/fuse_normalizations.h"
 #include "engine/passes/fuse_vertical.h"
 #include "engine/passes/merge_common.h"
 #include "engine/passes/remove_dead.h"
 #include "engine/passes/remove_no_ops.h"
+#include "engine/passes/split_einsum.h"
 
 namespace enginery {
 
@@ -18,9 +20,11 @@ const std::vector<Pass>& pass_list() {
       {"fold_constants",
        fold_constants},  // first: what follows wants axes, shapes and weights as constants
       {"remove_no_ops", remove_no_ops},  // identities hide patterns from the passes below
+      {"split_einsum", split_einsum},    // before transposes and products are looked at
       {"canonicalize",
        canonicalize},  // one spelling for each computation (mean over the plane = global pooling)
       {"merge_common", merge_common},  // before fusion, so that shared producers are seen once
+      {"fuse_normalizations", fuse_normalizations},  // layer normalisation from its exported pieces
       {"fuse_activations",
        fuse_activations},  // swish, hard swish and GELU from their exported pieces
       {"fold_batch_norm",

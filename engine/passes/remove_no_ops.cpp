@@ -45,6 +45,29 @@ bool returns_its_input(const Graph& graph, const Node& node) {
   return false;
 }
 
+// Whether every number of `from` is one of `to`.
+bool holds_all(DataType from, DataType to) {
+  if (from == DataType::boolean) return to != DataType::boolean;
+  if (from == DataType::float16 || from == DataType::bfloat16)
+    return to == DataType::float32 || to == DataType::float64;
+  if (from == DataType::float32) return to == DataType::float64;
+  const bool is_byte = from == DataType::int8 || from == DataType::uint8;
+  if (is_byte)
+    return to == DataType::int32 || to == DataType::int64 || to == DataType::float32 ||
+           to == DataType::float64;
+  return from == DataType::int32 && (to == DataType::int64 || to == DataType::float64);
+}
+
+// The value that a chain of two casts begins with, where the first lost nothing; kNoValue.
+ValueId before_a_wider_cast(const Graph& graph, const Node& node) {
+  if (!std::holds_alternative<Cast>(node.op)) return kNoValue;
+  const Value& between = graph.value(node.inputs[0]);
+  if (between.producer == kNoNode || !std::holds_alternative<Cast>(graph.node(between.producer).op))
+    return kNoValue;
+  const ValueId first = graph.node(between.producer).inputs[0];
+  return holds_all(graph.value(first).type.type, between.type.type) ? first : kNoValue;
+}
+
 }  // namespace
 
 Result<int> remove_no_ops(Graph& graph) {
@@ -53,6 +76,12 @@ Result<int> remove_no_ops(Graph& graph) {
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs.size() != 1) continue;
+    if (const ValueId first = before_a_wider_cast(graph, node); first != kNoValue) {
+      std::erase(users[static_cast<size_t>(node.inputs[0])], id);
+      users[static_cast<size_t>(first)].push_back(id);
+      graph.node(id).inputs[0] = first;
+      ++changed;
+    }
     if (!returns_its_input(graph, node)) continue;
     const ValueId from = node.outputs[0], to = node.inputs[0];
     // An output must not become an input or a constant, nor take the name of another output.

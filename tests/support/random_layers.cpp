@@ -182,6 +182,41 @@ void add_scale_or_shift(GraphMaker& make) {
            2 * x->noise + 2 * kRounding * bound);
 }
 
+// Layer or RMS normalisation of the last dimension as exporters leave it. An epsilon of 0.1 bounds
+// what a rounding error may become: the root is at least 0.31.
+void add_norm_in_pieces(GraphMaker& make) {
+  const auto x = make.value_where([](const Drawn& v) {
+    return v.type.type == DataType::float32 && v.rank() >= 2 && v.bound <= 8;
+  });
+  if (!x) return;
+  const double b = x->bound, noise = 2 * x->noise + 2 * kRounding * b, squares = 4 * b * b,
+               of_squares = 4 * b * noise + kRounding * squares;
+  const Reduce average{ReduceKind::mean, {-1}, true};
+  ValueId last = x->id;
+  const auto step = [&](const Op& op, const std::vector<ValueId>& inputs, double bound,
+                        double own_noise) {
+    const auto made = make.add(op, inputs, bound, own_noise);
+    if (made.empty()) return false;
+    last = made[0].id;
+    return true;
+  };
+  if (make.one_in(2)) {
+    if (!step(average, {last}, b, noise)) return;
+    if (!step(Binary{BinaryKind::sub}, {x->id, last}, 2 * b, noise)) return;
+  }
+  const ValueId centred = last, epsilon = make.graph().add_constant(
+                                    "epsilon", Tensor::of<float>({}, std::vector<float>{0.1f}));
+  const bool done =
+      step(Binary{BinaryKind::mul}, {centred, centred}, squares, of_squares) &&
+      step(average, {last}, squares, of_squares) &&
+      step(Binary{BinaryKind::add}, {last, epsilon}, squares + 1, of_squares) &&
+      step(Unary{UnaryKind::sqrt}, {last}, 2 * b + 1, 2 * of_squares) &&
+      step(Binary{BinaryKind::div}, {centred, last}, 7 * b, 4 * noise + 40 * b * of_squares);
+  if (!done || make.one_in(3)) return;
+  const ValueId scale = make.constant(DataType::float32, {x->dims().back()});
+  step(Binary{BinaryKind::mul}, {last, scale}, 7 * b, 4 * noise + 40 * b * of_squares);
+}
+
 void add_softmax(GraphMaker& make) {
   const auto x = make.value_where([](const Drawn& v) { return v.floating() && v.rank() >= 1; });
   if (!x) return;
@@ -231,7 +266,7 @@ constexpr NodeKind kLayers[] = {
     add_convolution,    add_convolution,    add_deconvolution,  add_pooling,        add_pooling,
     add_global_pooling, add_reduction,      add_gemm,           add_matmul,         add_batch_norm,
     add_batch_norm,     add_scale_or_shift, add_scale_or_shift, add_scale_or_shift, add_softmax,
-    add_resize,         add_ordering};
+    add_norm_in_pieces, add_norm_in_pieces, add_resize,         add_ordering};
 
 }  // namespace
 

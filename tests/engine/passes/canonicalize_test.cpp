@@ -117,5 +117,20 @@ TEST(Canonicalize, KeepsTheScalesOfACrop) {
   EXPECT_EQ(run(canonicalize, g), 0);
 }
 
+TEST(Canonicalize, TurnsASquareIntoAProduct) {
+  const auto power = [](const std::string& exponent) {
+    return parse("input %x : float32[2x3]\n %e = constant " + exponent +
+                 "\n %y = binary(%x, %e) kind=pow\n output %y");
+  };
+  for (const std::string two : {"float32[] {2}", "float32[1x1] {2}", "int64[1] {2}"}) {
+    Graph g = power(two);
+    EXPECT_EQ(run(canonicalize, g), 1) << two;
+  }
+  for (const std::string other : {"float32[] {3}", "float32[1x1x1] {2}", "float32[3] {2, 2, 2}"}) {
+    Graph g = power(other);
+    EXPECT_EQ(run(canonicalize, g), 0) << other;
+  }
+}
+
 }  // namespace
 }  // namespace enginery

@@ -132,5 +132,71 @@ TEST(FuseActivations, TakesAGeluWhoseHalfIsOnTheInput) {
   EXPECT_EQ(g.live_node_count(), 1);
 }
 
+// sqrt(2 / pi) (x + 0.044715 x^3) as PyTorch (products), transformers (pow) and others write it.
+TEST(FuseActivations, TakesAGeluByTanhHoweverItsCubeIsWritten) {
+  const auto graph = [](const std::string& cube, const std::string& product) {
+    return parse(R"(input %x : float32[8]
+      %cubic = constant float32[] {0.044715}
+      %root = constant float32[] {0.7978845608}
+      %one = constant float32[] {1}
+      %half = constant float32[] {0.5}
+      %three = constant float32[] {3}
+      )" + cube + R"(
+      %s = binary(%x, %k) kind=add
+      %a = binary(%root, %s) kind=mul
+      %t = act(%a) kind=tanh
+      %p = binary(%one, %t) kind=add
+      )" + product +
+                 R"(
+      output %y)");
+  };
+  const std::string products = R"(%q = binary(%x, %x) kind=mul
+      %c = binary(%x, %q) kind=mul
+      %k = binary(%cubic, %c) kind=mul)";
+  const std::string power = R"(%c = binary(%x, %three) kind=pow
+      %k = binary(%c, %cubic) kind=mul)";
+  const std::string half_last = R"(%g = binary(%x, %p) kind=mul
+      %y = binary(%half, %g) kind=mul)";
+  const std::string half_of_x = R"(%h = binary(%x, %half) kind=mul
+      %y = binary(%h, %p) kind=mul)";
+  const std::string half_of_gate = R"(%h = binary(%half, %p) kind=mul
+      %y = binary(%x, %h) kind=mul)";
+  for (const std::string& cube : {products, power}) {
+    for (const std::string& product : {half_last, half_of_x, half_of_gate}) {
+      Graph g = graph(cube, product);
+      EXPECT_EQ(run(fuse_activations, g), 1) << cube << product;
+      run(remove_dead, g);
+      EXPECT_EQ(g.live_node_count(), 1) << cube << product;
+    }
+  }
+  Graph square = graph(R"(%q = binary(%x, %x) kind=mul
+      %k = binary(%cubic, %q) kind=mul)",
+                       half_last);
+  EXPECT_EQ(run(fuse_activations, square), 0);
+}
+
+TEST(FuseActivations, TakesMishAndAHardSwishThatIsDividedLast) {
+  Graph g = parse(R"(input %x : float32[8]
+    input %z : float32[8]
+    %three = constant float32[] {3}
+    %six = constant float32[] {6}
+    %sp = act(%x) kind=softplus
+    %th = act(%sp) kind=tanh
+    %mish = binary(%th, %x) kind=mul
+    %a = binary(%x, %three) kind=add
+    %c = act(%a) kind=clip alpha=0 beta=6
+    %m = binary(%x, %c) kind=mul
+    %h = binary(%m, %six) kind=div
+    %other = act(%z) kind=softplus
+    %gate = act(%other) kind=tanh
+    %no = binary(%gate, %x) kind=mul
+    output %mish
+    output %h
+    output %no)");
+  EXPECT_EQ(run(fuse_activations, g), 2);
+  run(remove_dead, g);
+  EXPECT_EQ(g.live_node_count(), 5);
+}
+
 }  // namespace
 }  // namespace enginery

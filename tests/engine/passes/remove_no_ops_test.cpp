@@ -114,5 +114,20 @@ TEST(RemoveNoOps, LeavesAReshapeOfRunTimeSizes) {
   EXPECT_EQ(*changed, 0);
 }
 
+TEST(RemoveNoOps, MergesCastsOfWhichTheFirstLosesNothing) {
+  const auto casts = [](const std::string& first, const std::string& second) {
+    return parse(
+        "input %x : float32[6]\n %h = cast(%x) to=float16\n %n = unary(%h) kind=neg\n"
+        "%a = cast(%n) to=" +
+        first + "\n %b = cast(%a) to=" + second + "\n output %b");
+  };
+  Graph there_and_back = casts("float32", "float16");
+  EXPECT_EQ(run(remove_no_ops, there_and_back), 2) << "merged, and then it changes nothing";
+  Graph onwards = casts("float32", "int32");
+  EXPECT_EQ(run(remove_no_ops, onwards), 1);
+  Graph lossy = casts("int32", "float32");
+  EXPECT_EQ(run(remove_no_ops, lossy), 0);
+}
+
 }  // namespace
 }  // namespace enginery

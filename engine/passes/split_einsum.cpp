@@ -1,0 +1,151 @@
+#include "engine/passes/split_einsum.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace enginery {
+namespace {
+
+// The letters of an equation by where they stand.
+struct ProductLetters {
+  std::string a, b, out;                    // as written
+  std::string batch, rows, columns, depth;  // both and the result; a; b; both alone
+};
+
+bool has_letter(const std::string& term, char letter) {
+  return term.find(letter) != std::string::npos;
+}
+
+bool is_plain(const std::string& term) {
+  return std::all_of(term.begin(), term.end(), [&](char c) {
+    return c != '.' && std::count(term.begin(), term.end(), c) == 1;
+  });
+}
+
+// Nothing where the sum is no product of two matrices for each batch.
+std::optional<ProductLetters> product_letters(const std::string& equation) {
+  const size_t comma = equation.find(','), arrow = equation.find("->");
+  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow ||
+      equation.find(',', comma + 1) != std::string::npos)
+    return std::nullopt;
+  ProductLetters l{equation.substr(0, comma),
+                   equation.substr(comma + 1, arrow - comma - 1),
+                   equation.substr(arrow + 2),
+                   {},
+                   {},
+                   {},
+                   {}};
+  if (!is_plain(l.a) || !is_plain(l.b) || !is_plain(l.out)) return std::nullopt;
+  for (const char c : l.out) {
+    const bool in_a = has_letter(l.a, c), in_b = has_letter(l.b, c);
+    (in_a && in_b ? l.batch : in_a ? l.rows : l.columns) += c;
+  }
+  for (const char c : l.a) {
+    if (has_letter(l.out, c)) continue;
+    if (!has_letter(l.b, c)) return std::nullopt;  // a sum over one operand alone
+    l.depth += c;
+  }
+  const auto is_placed = [&](char c) { return has_letter(l.out, c) || has_letter(l.depth, c); };
+  if (l.depth.empty() || !std::all_of(l.b.begin(), l.b.end(), is_placed)) return std::nullopt;
+  return l;
+}
+
+class ProductBuilder {
+ public:
+  ProductBuilder(Graph& graph, const Node& einsum, const ProductLetters& letters)
+      : graph_(graph), name_(einsum.name) {
+    const auto learn = [&](const std::string& term, ValueId v) {
+      for (size_t i = 0; i < term.size(); ++i) sizes_[term[i]] = graph.value(v).type.dims[i];
+    };
+    learn(letters.a, einsum.inputs[0]);
+    learn(letters.b, einsum.inputs[1]);
+  }
+
+  // `v` with dimensions `from` as [batch..., first, second], each of the two joined into one.
+  Result<ValueId> matrices(ValueId v, const std::string& from, const std::string& batch,
+                           const std::string& first, const std::string& second) {
+    TRY(v, transposed(v, from, batch + first + second));
+    Dims dims = dims_of(batch);
+    dims.push_back(volume(dims_of(first)));
+    dims.push_back(volume(dims_of(second)));
+    return reshaped(v, dims);
+  }
+  Result<ValueId> transposed(ValueId v, const std::string& from, const std::string& to) {
+    if (from == to) return v;
+    return add(Transpose{permutation(from, to)}, {v});
+  }
+  Result<ValueId> reshaped(ValueId v, const Dims& dims) {
+    if (graph_.value(v).type.dims == dims) return v;
+    return add(Reshape{}, {v, shape_constant(dims)});
+  }
+  Result<ValueId> add(Op op, std::vector<ValueId> inputs) {
+    TRY(const auto outputs, graph_.add_node(name_ + "/part", std::move(op), std::move(inputs)));
+    return outputs[0];
+  }
+  ValueId shape_constant(const Dims& dims) {
+    return graph_.add_constant(name_ + "/shape",
+                               Tensor::of<int64_t>({std::ssize(dims)}, std::span(dims)));
+  }
+  Dims dims_of(const std::string& letters) const {
+    Dims dims;
+    for (const char c : letters) dims.push_back(sizes_.at(c));
+    return dims;
+  }
+  static std::vector<int64_t> permutation(const std::string& from, const std::string& to) {
+    std::vector<int64_t> out;
+    for (const char c : to) out.push_back(static_cast<int64_t>(from.find(c)));
+    return out;
+  }
+
+ private:
+  Graph& graph_;
+  const std::string name_;
+  std::map<char, int64_t> sizes_;
+};
+
+Status split_node(Graph& graph, NodeId id, const ProductLetters& l) {
+  const Node einsum = graph.node(id);
+  ProductBuilder build(graph, einsum, l);
+  TRY(const ValueId a, build.matrices(einsum.inputs[0], l.a, l.batch, l.rows, l.depth));
+  TRY(const ValueId b, build.matrices(einsum.inputs[1], l.b, l.batch, l.depth, l.columns));
+  const std::string order = l.batch + l.rows + l.columns;
+  const Dims wide = build.dims_of(order);
+  const bool joins = l.rows.size() != 1 || l.columns.size() != 1, moves = order != l.out;
+  std::vector<ValueId> inputs{a, b};
+  Op last = MatMul{};  // the node itself becomes the last step, so that its output stays
+  if (joins || moves) {
+    TRY(const ValueId product, build.add(MatMul{}, inputs));
+    if (moves) {
+      TRY(const ValueId apart, build.reshaped(product, wide));
+      inputs = {apart};
+      last = Transpose{ProductBuilder::permutation(order, l.out)};
+    } else {
+      inputs = {product, build.shape_constant(wide)};
+      last = Reshape{};
+    }
+  }
+  graph.node(id).op = std::move(last);
+  graph.node(id).inputs = std::move(inputs);
+  return {};
+}
+
+}  // namespace
+
+Result<int> split_einsum(Graph& graph) {
+  int changed = 0;
+  for (const NodeId id : graph.topological_order()) {
+    const auto* op = std::get_if<Einsum>(&graph.node(id).op);
+    const auto letters = op ? product_letters(op->equation) : std::nullopt;
+    if (!letters) continue;
+    const auto known = [&](ValueId v) {
+      return is_static(graph.value(v).type.dims) && volume(graph.value(v).type.dims) > 0 &&
+             is_floating(graph.value(v).type.type);
+    };
+    if (!known(graph.node(id).inputs[0]) || !known(graph.node(id).inputs[1])) continue;
+    CHECK_OK(split_node(graph, id, *letters));
+    ++changed;
+  }
+  return changed;
+}
+
+}  // namespace enginery
