@@ -39,8 +39,8 @@ ENGINE = {
     "engine/tactics/cuda/kernel": ["engine/tactics/cuda/launch", "engine/kernels/cuda", "engine/tactics/cuda/kernel/text"],
     # One folder a kernel family: it sees what the families share, and no other family.
     **{f"engine/tactics/cuda/kernel/{family}": ["engine/tactics/cuda/kernel"] for family in (
-        "batched_gemm", "cast", "conv_direct", "conv_mma", "conv_simt", "copy", "deconv", "depthwise", "gather", "gemv", "lrn",
-        "pointwise", "pool", "reduce", "reformat", "resample", "softmax", "view")},
+        "batched_gemm", "cast", "conv_direct", "conv_mma", "conv_simt", "copy", "deconv", "depthwise", "discrete", "gather", "gemv", "lrn",
+        "normalize", "pointwise", "pool", "reduce", "reformat", "resample", "select", "softmax", "view")},
     "engine/tactics/cuda/cudnn": ["engine/tactics/cuda/launch"],
     "engine/tactics/cuda/cublaslt": ["engine/tactics/cuda/launch"],
     "engine/tactics/cuda/host_step": ["engine/tactics/cpu/reference", "engine/device/cuda"],
@@ -53,7 +53,7 @@ ENGINE = {
 # The farm's rooms: each may include what its row names, and nothing else.
 FARM = {
     "tuner/timing": ["engine/base", "engine/device"],
-    "tuner/gate": ["engine/base", "engine/device", "engine/ops", "engine/tactics", "engine/tensor"],
+    "tuner/gate": ["engine/base", "engine/device", "engine/ops", "engine/tactics", "engine/tactics/shapes", "engine/tensor"],
     "tuner": ["tuner/gate", "tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/tactics/cpu/reference", "engine/plan", "engine/runtime"],
     "cache": ["engine/base"],
     "schemas": ["engine/base"],

@@ -3,7 +3,7 @@
 namespace enginery {
 
 std::vector<ProblemRow> conformance_problems() {
-  return {
+  std::vector<ProblemRow> problems = {
       // name, who must offer (on a CPU / on a GPU), problem
       {"conv_3x3", "O/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x9x11] "
@@ -227,7 +227,11 @@ std::vector<ProblemRow> conformance_problems() {
       {"reduce_max_first", "K/K", "reduce kind=max axes=[0] keep_dims=false | float32[6x35]"},
       {"reduce_mean_last_wide", "-/K",
        "reduce kind=mean axes=[-1] keep_dims=true | float32[6x1030] | act kind=relu"},
-      {"reduce_l2_all", "-/K", "reduce kind=l2 axes=[] keep_dims=true | float32[3x50x7]"},
+      {"reduce_l2_all", "K/K", "reduce kind=l2 axes=[] keep_dims=true | float32[3x50x7]"},
+      {"reduce_mean_apart", "K/K",
+       "reduce kind=mean axes=[1,3] keep_dims=true | float32[2x7x5x12]"},
+      {"reduce_l1_apart", "K/K", "reduce kind=l1 axes=[0,2] keep_dims=false | float32[3x5x40]"},
+      {"reduce_prod", "K/K", "reduce kind=prod axes=[1] keep_dims=false | float32[5x6x3]"},
       {"reduce_min_middle", "K/K", "reduce kind=min axes=[1] keep_dims=false | float32[5x9x130]"},
 
       {"softmax_rows", "K/K", "softmax axis=-1 | float32[37x21]"},
@@ -244,6 +248,23 @@ std::vector<ProblemRow> conformance_problems() {
       {"batch_norm_2d", "K/K",
        "batch_norm epsilon=0.001 | float32[5x24] w:float32[24] w:float32[24] w:float32[24] "
        "w:float32[24]"},
+
+      {"layer_norm", "K/K", "layer_norm axis=-1 | float32[2x37x192] w:float32[192] w:float32[192]"},
+      {"layer_norm_short", "K/K",
+       "layer_norm axis=-1 | float32[3x5x7x24] w:float32[24] w:float32[24]"},
+      {"layer_norm_odd", "K/K", "layer_norm axis=-1 | float32[5x77] w:float32[77] w:float32[77]"},
+      {"layer_norm_planes", "K/K",
+       "layer_norm axis=1 | float32[3x6x5x8] w:float32[6x5x8] w:float32[5x1]"},
+      {"layer_norm_wide", "K/K", "layer_norm axis=-1 | float32[3x3072] w:float32[3072]"},
+      {"layer_norm_longest", "K/K",
+       "layer_norm axis=-1 | float32[2x40004] w:float32[40004] w:float32[40004]"},
+      {"layer_norm_run_time", "K/K", "layer_norm axis=-1 | float32[7x64] float32[64] float32[64]"},
+      {"layer_norm_add_relu", "-/K",
+       "layer_norm axis=-1 | float32[2x9x64] w:float32[64] w:float32[64] | add float32[2x9x64] | "
+       "act kind=relu"},
+      {"instance_norm", "K/K", "instance_norm | float32[2x6x17x12] w:float32[6] w:float32[6]"},
+      {"instance_norm_1d_relu", "K/K",
+       "instance_norm | float32[3x4x50] w:float32[4] w:float32[4] | act kind=relu"},
 
       {"relu", "K/K", "act kind=relu | float32[2x20x5x5]"},
       {"clip", "K/K", "act kind=clip alpha=0 beta=6 | float32[1x16x5x5]"},
@@ -281,90 +302,22 @@ std::vector<ProblemRow> conformance_problems() {
       {"relu_add_repeated", "K/K",
        "act kind=relu | float32[2x8x5x6] | add float32[2x1x1x6] | multiply w:float32[8x5x1]"},
 
-      {"concat_channels", "K/K", "concat axis=1 | float32[1x16x7x7] float32[1x32x7x7]"},
-      {"concat_channels_odd", "K/K",
-       "concat axis=1 | float32[2x5x3x3] float32[2x7x3x3] float32[2x1x3x3]"},
-      {"concat_middle", "K/K", "concat axis=1 | float32[1x30x2] float32[1x12x2] float32[1x5x2]"},
-      {"concat_last", "K/K", "concat axis=-1 | float32[3x4x5] float32[3x4x2]"},
-      {"concat_int64", "K/K", "concat axis=0 | int64[3] int64[2]"},
-      {"split_channels", "K/K", "split axis=1 sizes=[8,24] | float32[1x32x5x5]"},
-      {"split_last", "K/K", "split axis=2 sizes=[1,3] | float32[2x7x4]"},
-      {"slice_last", "K/K", "slice | float32[1x442x4] int64[1]={0} int64[1]={2} int64[1]={2}"},
-      {"slice_channels_step", "K/K",
-       "slice | float32[1x16x5x5] int64[1]={1} int64[1]={16} int64[1]={1} int64[1]={3}"},
-      {"slice_negative_step", "K/K",
-       "slice | float32[6x5] int64[1]={-1} int64[1]={-9} int64[1]={0} int64[1]={-1}"},
-      {"pad_constant", "-/K", "pad mode=constant | float32[1x8x5x5] int64[8]={0,0,1,2,0,0,3,1}"},
-      {"pad_value", "-/K",
-       "pad mode=constant | float32[2x3x5x6] int64[8]={0,1,1,2,0,0,3,-1} w:float32[1]"},
-      {"pad_computed_value", "-/K",
-       "pad mode=constant | float32[2x16x5] int64[2]={2,3} float32[1] int64[1]={-1}"},
-      {"pad_channels", "-/K", "pad mode=constant | float32[2x8x3x4] int64[8]={0,0,0,0,0,8,0,0}"},
-      {"pad_reflect", "-/K", "pad mode=reflect | float32[1x16x7x6] int64[8]={0,0,3,2,0,0,3,2}"},
-      {"pad_edge", "-/K", "pad mode=edge | float32[1x5x7x6] int64[8]={0,0,1,2,0,0,3,0}"},
-      {"pad_wrap_3d", "-/K", "pad mode=wrap | float32[1x8x3x4x5] int64[10]={0,0,1,1,2,0,0,1,0,2}"},
-      {"transpose_to_last", "K/K", "transpose permutation=[0,2,3,1] | float32[1x12x5x7]"},
-      {"transpose_from_last", "K/K", "transpose permutation=[0,3,1,2] | float32[2x5x7x12]"},
-      {"transpose_matrix", "K/K", "transpose permutation=[1,0] | float32[37x41]"},
-      {"transpose_heads", "K/K", "transpose permutation=[0,2,1,3] | float32[1x12x4x16]"},
-      {"transpose_shuffle", "K/K", "transpose permutation=[0,2,1,3,4] | float32[1x2x8x5x5]"},
-      {"reshape", "K/K", "reshape | float32[1x12x4x4] int64[2]={1,-1}"},
-      {"reshape_last", "K/K", "reshape | float32[1x6x5x8] int64[3]={1,-1,2}"},
-      {"flatten", "K/K", "flatten axis=1 | float32[1x40x1x1]"},
-      {"flatten_planes", "K/K", "flatten axis=1 | float32[2x8x3x3]"},
-      {"squeeze", "K/K", "squeeze | float32[1x40x1x1] int64[2]={2,3}"},
-      {"unsqueeze", "K/K", "unsqueeze | float32[1x40] int64[2]={2,3}"},
-      {"identity", "K/K", "identity | float32[2x3x4x5]"},
-      {"cast", "K/K", "cast to=int32 | float32[3x7]"},
-      {"cast_to_float", "K/K", "cast to=float32 | int64[3x7]"},
-      {"cast_to_boolean", "K/K", "cast to=boolean | float32[3x7]"},
-      {"gather", "-/K", "gather axis=0 | float32[10x4] int64[3]={7,0,-1}"},
-      {"gather_embedding", "-/K", "gather axis=0 | w:float32[30x16] int64[2x5]"},
-      {"gather_middle", "-/K", "gather axis=1 | float32[2x5x3] int32[4]"},
-      {"resize_nearest", "-/K",
-       "resize mode=nearest coordinates=asymmetric rounding=floor | float32[1x8x4x4] _ "
-       "int64[4]={1,8,8,8}"},
-      {"resize_nearest_odd_channels", "-/K",
-       "resize mode=nearest coordinates=half_pixel rounding=round_prefer_floor | float32[2x5x4x6] "
-       "_ int64[4]={2,5,7,13}"},
-      {"resize_linear", "-/K",
-       "resize mode=linear coordinates=half_pixel | float32[2x16x5x7] _ int64[4]={2,16,11,14}"},
-      {"resize_linear_corners", "-/K",
-       "resize mode=linear coordinates=align_corners | float32[1x21x9x9] _ int64[4]={1,21,33,33}"},
-      {"resize_linear_smaller", "-/K",
-       "resize mode=linear coordinates=half_pixel antialias=true | float32[1x8x12x10] _ "
-       "int64[4]={1,8,5,4}"},
-      {"resize_linear_thumbnail", "-/K",
-       "resize mode=linear coordinates=half_pixel antialias=true | float32[1x8x96x90] _ "
-       "int64[4]={1,8,3,2}"},
-      {"resize_cubic", "-/K",
-       "resize mode=cubic coordinates=half_pixel | float32[1x8x6x5] _ int64[4]={1,8,9,13}"},
-      {"resize_cubic_inside", "-/K",
-       "resize mode=cubic coordinates=asymmetric exclude_outside=true | float32[1x3x6x5] _ "
-       "int64[4]={1,3,9,13}"},
-      {"resize_linear_3d", "-/K",
-       "resize mode=linear coordinates=half_pixel | float32[1x8x3x4x5] _ int64[5]={1,8,6,8,10}"},
-
-      {"nchw_to_nhwc", "KO/K", "reformat | float32[1x3x33x31] | float32:linear -> float32:nhwc"},
-      {"nchw_to_nhwc_wide", "KO/K",
-       "reformat | float32[2x64x9x9] | float32:linear -> float32:nhwc"},
-      {"nhwc_to_nchw", "KO/K", "reformat | float32[2x40x7x9] | float32:nhwc -> float32:linear"},
-      {"nchw_to_blocked_16", "KO/-",
-       "reformat | float32[1x32x7x9] | float32:linear -> float32:nChw16c"},
-      {"blocked_16_to_nchw", "KO/-",
-       "reformat | float32[1x32x7x9] | float32:nChw16c -> float32:linear"},
-      {"nhwc_to_blocked_16", "KO/-",
-       "reformat | float32[2x48x7x9] | float32:nhwc -> float32:nChw16c"},
-      {"blocked_16_to_nhwc", "KO/-",
-       "reformat | float32[2x48x7x9] | float32:nChw16c -> float32:nhwc"},
-      {"nhwc_to_blocked_8", "KO/-",
-       "reformat | float32[1x24x7x9] | float32:nhwc -> float32:nChw8c"},
-      {"blocked_8_to_nhwc", "KO/-",
-       "reformat | float32[1x24x7x9] | float32:nChw8c -> float32:nhwc"},
-      {"nchw_to_blocked_padded", "O/-",
-       "reformat | float32[1x3x9x9] | float32:linear -> float32:nChw8c"},
-      {"nwc", "KO/K", "reformat | float32[2x5x9] | float32:linear -> float32:nhwc"},
+      {"equal_int64", "-/K", "binary kind=equal | int64[2x1x9] int64[7x1]"},
+      {"less_floats", "-/K", "binary kind=less | float32[4x33] float32[33]"},
+      {"logical_and", "-/K", "binary kind=logical_and | boolean[2x1x9x9] w:boolean[9x9]"},
+      {"logical_not", "-/K", "unary kind=logical_not | boolean[3x40]"},
+      {"sub_int64_constant_first", "-/K", "binary kind=sub | w:int64[1] int64[2x9]"},
+      {"where", "K/K", "select | boolean[2x9x16] float32[2x9x16] float32[2x9x16]"},
+      {"where_mask", "K/K", "select | boolean[2x1x9x9] float32[2x3x9x9] w:float32[1]"},
+      {"where_constant_mask", "K/K", "select | w:boolean[1x1x9x9] float32[2x3x9x9] float32[]"},
+      {"where_int64", "K/K", "select | boolean[5x1] int64[7] int64[5x7]"},
+      {"arg_max_channels", "K/-", "arg_extreme axis=1 | float32[2x21x9x11]"},
+      {"arg_min_last", "K/-",
+       "arg_extreme largest=false axis=-1 keep_dims=false select_last=true | float32[5x37]"},
   };
+  const std::vector<ProblemRow> moves = moving_problems();
+  problems.insert(problems.end(), moves.begin(), moves.end());
+  return problems;
 }
 
 std::vector<std::string_view> required_sources(const ProblemRow& row, DeviceKind device) {

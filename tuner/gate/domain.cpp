@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/tactics/shapes/norm_rows.h"
+
 namespace enginery {
 namespace {
 
@@ -92,16 +94,6 @@ int64_t window(const std::vector<int64_t>& kernel) {
   return n;
 }
 
-// dims[axis..], or the one size along `axis`.
-int64_t along(const Dims& dims, int64_t axis, bool to_the_end) {
-  const auto rank = static_cast<int64_t>(dims.size());
-  int64_t n = 1;
-  const int64_t first = axis < 0 ? axis + rank : axis;
-  for (int64_t i = first; i < (to_the_end ? rank : first + 1); ++i)
-    n *= dims[static_cast<size_t>(i)];
-  return n;
-}
-
 }  // namespace
 
 Domain float_domain(const Problem& problem, size_t index) {
@@ -161,10 +153,8 @@ int64_t terms_of(const Problem& problem) {
   if (const auto* op = std::get_if<Pooling>(&problem.op)) return window(op->kernel);
   if (is_one_of<GlobalPooling, Reduce, Einsum>(problem)) return reduced_elements(problem);
   if (const auto* op = std::get_if<Softmax>(&problem.op))
-    return along(input_dims(problem, 0), op->axis, false);
-  if (const auto* op = std::get_if<LayerNorm>(&problem.op))
-    return along(input_dims(problem, 0), op->axis, true);
-  if (is_one_of<InstanceNorm>(problem)) return along(input_dims(problem, 0), 2, true);
+    return axis_size(input_dims(problem, 0), op->axis);
+  if (const auto rows = norm_rows(problem); rows.ok()) return rows->size;
   if (const auto* op = std::get_if<Lrn>(&problem.op)) return op->size;
   if (is_one_of<CumSum>(problem)) return volume(input_dims(problem, 0));
   if (is_one_of<Resize>(problem)) return 64;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/tactics/shapes/norm_rows.h"
+
 namespace enginery {
 namespace {
 
@@ -47,6 +49,32 @@ Result<Magnitudes> of_batch_norm(const Op& op, std::span<const Tensor* const> in
   return Magnitudes{convert(sums[0], DataType::float32), 1, 0};
 }
 
+// |scale| (|x| + mean of |x|) / sqrt(variance + epsilon) + |bias|, each row with its own moments: a
+// mean that is wrong by a rounding error of its sum moves every element of the row.
+Magnitudes of_norm(const NormRows& rows, std::span<const Tensor* const> inputs) {
+  const Tensor wide = convert(*inputs[0], DataType::float32);
+  const Tensor scale = absolute(norm_factors(rows, *inputs[1]));
+  const Tensor bias = rows.has_bias ? absolute(norm_factors(rows, *inputs[2])) : Tensor();
+  Tensor sums(DataType::float32, wide.dims());
+  const float* x = wide.data<float>().data();
+  float* out = sums.mutable_data<float>().data();
+  const auto n = static_cast<double>(rows.size);
+  for (int64_t r = 0; r < rows.rows; ++r, x += rows.size, out += rows.size) {
+    double mean = 0, size = 0, variance = 0;
+    for (int64_t i = 0; rows.centred && i < rows.size; ++i)
+      mean += x[i] / n, size += std::abs(x[i]) / n;
+    for (int64_t i = 0; i < rows.size; ++i) variance += (x[i] - mean) * (x[i] - mean) / n;
+    const double factor = 1 / std::sqrt(variance + rows.epsilon);
+    for (int64_t i = 0; i < rows.size; ++i) {
+      const auto at = static_cast<size_t>(rows.place(r, i));
+      const double added = rows.has_bias ? bias.data<float>()[at] : 0;
+      out[i] =
+          static_cast<float>(scale.data<float>()[at] * (std::abs(x[i]) + size) * factor + added);
+    }
+  }
+  return Magnitudes{std::move(sums), 1, 0};
+}
+
 // Functions that approximations miss by their scale, 1, where their value is small.
 bool errs_by_its_scale(UnaryKind kind) {
   return kind != UnaryKind::exp && kind != UnaryKind::sqrt && kind != UnaryKind::reciprocal;
@@ -83,8 +111,7 @@ Result<Magnitudes> magnitudes_of(const Problem& p, std::span<const Tensor* const
     return Magnitudes{{}, 1, logarithm ? 1.0 : 0.0};
   }
   if (is_one_of<BatchNorm>(p)) return of_batch_norm(p.op, inputs);
-  // Every element is made of a whole group's: the group's size counts, taken as the largest.
-  if (is_one_of<InstanceNorm, LayerNorm>(p)) return Magnitudes{{}, 1, largest(result)};
+  if (const auto rows = norm_rows(p); rows.ok()) return of_norm(*rows, inputs);
   if (is_one_of<Resize, Range>(p))
     return Magnitudes{{}, 1, std::max(largest(*inputs[0]), largest(result))};
   if (const auto* unary = std::get_if<Unary>(&p.op))

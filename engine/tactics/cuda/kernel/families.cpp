@@ -4,10 +4,12 @@ namespace enginery {
 
 std::span<const KernelFamily* const> kernel_families() {
   static constexpr const KernelFamily* kFamilies[] = {
-      &kViewFamily,     &kReformatFamily,   &kConvMmaFamily, &kDepthwiseFamily,   &kGemvFamily,
-      &kConvSimtFamily, &kConvDirectFamily, &kDeconvFamily,  &kBatchedGemmFamily, &kPoolFamily,
-      &kReduceFamily,   &kSoftmaxFamily,    &kLrnFamily,     &kPointwiseFamily,   &kCopyFamily,
-      &kGatherFamily,   &kResampleFamily,   &kCastFamily,
+      &kViewFamily,        &kReformatFamily,  &kConvMmaFamily,    &kDepthwiseFamily,
+      &kGemvFamily,        &kConvSimtFamily,  &kConvDirectFamily, &kDeconvFamily,
+      &kBatchedGemmFamily, &kPoolFamily,      &kReduceFamily,     &kSoftmaxFamily,
+      &kLrnFamily,         &kNormalizeFamily, &kPointwiseFamily,  &kCopyFamily,
+      &kGatherFamily,      &kResampleFamily,  &kCastFamily,       &kSelectFamily,
+      &kDiscreteFamily,
   };
   return kFamilies;
 }

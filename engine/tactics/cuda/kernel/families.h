@@ -18,14 +18,17 @@ extern const KernelFamily kConvSimtFamily;
 extern const KernelFamily kCopyFamily;
 extern const KernelFamily kDeconvFamily;
 extern const KernelFamily kDepthwiseFamily;
+extern const KernelFamily kDiscreteFamily;
 extern const KernelFamily kGatherFamily;
 extern const KernelFamily kGemvFamily;
 extern const KernelFamily kLrnFamily;
+extern const KernelFamily kNormalizeFamily;
 extern const KernelFamily kPointwiseFamily;
 extern const KernelFamily kPoolFamily;
 extern const KernelFamily kReduceFamily;
 extern const KernelFamily kReformatFamily;
 extern const KernelFamily kResampleFamily;
+extern const KernelFamily kSelectFamily;
 extern const KernelFamily kSoftmaxFamily;
 extern const KernelFamily kViewFamily;
 

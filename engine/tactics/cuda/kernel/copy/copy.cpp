@@ -31,6 +31,16 @@ bool unpadded(const std::vector<TensorDesc>& descs) {
   return true;
 }
 
+bool is_known(const TensorDesc& desc) {
+  return desc.constant || desc.value.has_value();
+}
+
+// Parts of a concatenation may be constants, which are packed in order.
+bool joins_constants(const Problem& problem) {
+  return is_one_of<Concat>(problem) &&
+         std::any_of(problem.inputs.begin(), problem.inputs.end(), is_known);
+}
+
 Status require_copy(const Problem& problem) {
   CHECK_OK(require_static(problem));
   if (!problem.epilogue.empty()) return refusal("a fused chain");
@@ -38,9 +48,8 @@ Status require_copy(const Problem& problem) {
   for (const StridedCopy& copy : copies) {
     if (simplified(copy).loops.size() > kMaxCopyDims) return refusal("more than 6 dimensions");
   }
-  for (const TensorDesc& desc : problem.inputs) {
-    if (desc.present && desc.constant && !desc.value) return refusal("a constant operand");
-  }
+  if (std::all_of(problem.inputs.begin(), problem.inputs.end(), is_known))
+    return refusal("constants alone");
   return {};
 }
 
@@ -65,7 +74,8 @@ Status offer_copy(const Problem& problem, const KernelContext& context, std::vec
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     for (LayoutKind kind : {LayoutKind::linear, LayoutKind::channels_last}) {
       const Format format{type, {kind, 0}};
-      if (kind == LayoutKind::channels_last && !(is_floating(type) && any_unpadded)) continue;
+      const bool planes = is_floating(type) && any_unpadded && !joins_constants(problem);
+      if (kind == LayoutKind::channels_last && !planes) continue;
       const auto copies = read_copies(problem, format.layout);
       if (!copies.ok()) continue;
       for (const CopyVariant& variant : kCopyVariants)
@@ -76,7 +86,8 @@ Status offer_copy(const Problem& problem, const KernelContext& context, std::vec
 }
 
 // One launch of the entry for the piece's size and the number of dimensions.
-KernelLaunch copy_launch(const CopyPieces& pieces, const CopyVariant& variant) {
+KernelLaunch copy_launch(const Problem& problem, DataType type, const CopyPieces& pieces,
+                         const CopyVariant& variant, KernelPlan& plan) {
   const StridedCopy& copy = pieces.copy;
   gpu::CopyArgs args{};
   args.in_base = copy.in_offset;
@@ -89,7 +100,7 @@ KernelLaunch copy_launch(const CopyPieces& pieces, const CopyVariant& variant) {
   }
   KernelLaunch launch = launch_of(args, args.total, static_cast<unsigned>(variant.threads));
   launch.entry = "move_" + std::to_string(pieces.bytes) + "_" + std::to_string(copy.loops.size());
-  launch.slots = {{offsetof(gpu::CopyArgs, x), PointerSource::input, copy.input},
+  launch.slots = {operand_slot(problem, copy.input, type, offsetof(gpu::CopyArgs, x), plan),
                   {offsetof(gpu::CopyArgs, y), PointerSource::output, copy.output}};
   return launch;
 }
@@ -104,7 +115,7 @@ Result<KernelPlan> plan_copy(const Problem& problem, const Tactic& tactic, const
   for (const StridedCopy& copy : copies) {
     const CopyPieces pieces = widest_pieces(simplified(copy), element_bytes(format.type));
     if (pieces.copy.loops.size() > kMaxCopyDims) return refusal("more than 6 dimensions");
-    KernelLaunch launch = copy_launch(pieces, *variant);
+    KernelLaunch launch = copy_launch(problem, format.type, pieces, *variant, plan);
     const std::string entry = "ENTRY(" + launch.entry + ", " + unit_text(pieces.bytes) + ", " +
                               std::to_string(pieces.copy.loops.size()) + ") ";
     if (entries.find(entry) == std::string::npos) entries += entry;
