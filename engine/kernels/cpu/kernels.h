@@ -11,16 +11,21 @@
 #include <cstdint>
 
 // One row a kernel: its name, as of its files in isa/, and its arguments.
-#define ENGINERY_CPU_KERNELS(KERNEL)    \
-  KERNEL(copy, CopyArguments)           \
-  KERNEL(convert, ConvertArguments)     \
-  KERNEL(pool, PoolArguments)           \
-  KERNEL(reduce, ReduceArguments)       \
-  KERNEL(softmax, SoftmaxArguments)     \
-  KERNEL(lrn, LrnArguments)             \
-  KERNEL(pointwise, PointwiseArguments) \
-  KERNEL(depthwise, DepthwiseArguments) \
-  KERNEL(gemv, GemvArguments)           \
+#define ENGINERY_CPU_KERNELS(KERNEL)       \
+  KERNEL(copy, CopyArguments)              \
+  KERNEL(convert, ConvertArguments)        \
+  KERNEL(pool, PoolArguments)              \
+  KERNEL(reduce, ReduceArguments)          \
+  KERNEL(gather, GatherArguments)          \
+  KERNEL(select, SelectArguments)          \
+  KERNEL(arg_extreme, ArgExtremeArguments) \
+  KERNEL(resample, ResampleArguments)      \
+  KERNEL(softmax, SoftmaxArguments)        \
+  KERNEL(lrn, LrnArguments)                \
+  KERNEL(normalize, NormalizeArguments)    \
+  KERNEL(pointwise, PointwiseArguments)    \
+  KERNEL(depthwise, DepthwiseArguments)    \
+  KERNEL(gemv, GemvArguments)              \
   KERNEL(conv1x1, Conv1x1Arguments)
 
 namespace enginery {

@@ -24,16 +24,19 @@ TEST_P(CpuKernelsTest, HaveTheWidthOfTheirRegisters) {
 TEST_P(CpuKernelsTest, ReduceRowsOfAnyLength) {
   for (int64_t size = 1; size <= 70; ++size) {
     const std::vector<float> in = values(3 * size);
-    for (const CpuReduction kind : {CpuReduction::sum, CpuReduction::mean, CpuReduction::max,
-                                    CpuReduction::min, CpuReduction::sum_square}) {
+    for (const CpuReduction kind :
+         {CpuReduction::sum, CpuReduction::mean, CpuReduction::max, CpuReduction::min,
+          CpuReduction::sum_square, CpuReduction::l1, CpuReduction::prod}) {
       std::vector<float> out(3);
       kernels().reduce({in.data(), out.data(), 3, size, 1, kind});
       for (int64_t o = 0; o < 3; ++o) {
-        double sum = 0, squares = 0, low = kInfinite, high = -kInfinite;
+        double sum = 0, squares = 0, sizes = 0, product = 1, low = kInfinite, high = -kInfinite;
         for (int64_t s = 0; s < size; ++s) {
           const double x = at(in, o * size + s);
           sum += x;
           squares += x * x;
+          sizes += std::abs(x);
+          product *= x;
           low = std::min(low, x);
           high = std::max(high, x);
         }
@@ -41,6 +44,8 @@ TEST_P(CpuKernelsTest, ReduceRowsOfAnyLength) {
                                 : kind == CpuReduction::mean       ? sum / static_cast<double>(size)
                                 : kind == CpuReduction::max        ? high
                                 : kind == CpuReduction::sum_square ? squares
+                                : kind == CpuReduction::l1         ? sizes
+                                : kind == CpuReduction::prod       ? product
                                                                    : low;
         EXPECT_NEAR(at(out, o), expected, 1e-5) << "size " << size;
       }

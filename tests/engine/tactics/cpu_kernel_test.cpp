@@ -137,13 +137,15 @@ TEST(CpuKernels, ReverseTheDimensionsWithoutAPermutation) {
 }
 
 TEST(CpuKernels, SayWhyTheyRefuse) {
-  EXPECT_EQ(offer("instance_norm | float32[1x3x7] w:float32[3] w:float32[3]").refusal,
-            "kernel: instance_norm has no kernel");
+  EXPECT_EQ(offer("top_k axis=-1 | float32[3x7] int64[1]={2}").refusal,
+            "kernel: top_k has no kernel");
   EXPECT_EQ(offer("identity | w:float32[3x7]").refusal, "kernel: constants alone");
   EXPECT_NE(offer("act kind=relu | float32[0x7]").refusal.find("empty"), std::string::npos);
   EXPECT_NE(offer("binary kind=add | int64[3] int64[3]").refusal.find("int64"), std::string::npos);
-  EXPECT_NE(offer("reduce kind=mean axes=[0,2] keep_dims=true | float32[2x3x4]").refusal, "")
-      << "a gap between the dimensions";
+  EXPECT_NE(offer("reduce kind=log_sum_exp axes=[0] | float32[2x3x4]").refusal, "")
+      << "a sum of exponentials";
+  EXPECT_NE(offer("layer_norm axis=-1 | float32[2x8] float32[1]").refusal, "")
+      << "a run-time scale that repeats";
   EXPECT_NE(offer("lrn size=33 alpha=0.5 beta=0.75 bias=1 | float32[1x40x7x7]").refusal, "")
       << "more channels than the kernel's buffer holds";
   EXPECT_NE(offer("reformat | float32[1x3x9x9] | float32:linear -> float32:nChw8c").refusal, "")

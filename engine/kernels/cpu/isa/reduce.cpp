@@ -12,6 +12,8 @@ inline float joined(float acc, float x) {
   if (kKind == CpuReduction::max) return larger(acc, x);
   if (kKind == CpuReduction::min) return smaller(acc, x);
   if (kKind == CpuReduction::sum_square) return acc + x * x;
+  if (kKind == CpuReduction::prod) return acc * x;
+  if (kKind == CpuReduction::l1) return acc + __builtin_fabsf(x);
   return acc + x;
 }
 
@@ -19,6 +21,7 @@ template <CpuReduction kKind>
 constexpr float first() {
   if (kKind == CpuReduction::max) return -__builtin_inff();
   if (kKind == CpuReduction::min) return __builtin_inff();
+  if (kKind == CpuReduction::prod) return 1;
   return 0;
 }
 
@@ -32,8 +35,9 @@ float reduce_row(const float* in, int64_t size) {
   }
   float total = first<kKind>();
   for (; s < size; ++s) total = joined<kKind>(total, in[s]);
-  // Lanes hold sums already, squares included.
-  constexpr CpuReduction kJoin = kKind == CpuReduction::sum_square ? CpuReduction::sum : kKind;
+  // Lanes hold sums already, of squares or sizes.
+  constexpr bool kAdds = kKind == CpuReduction::sum_square || kKind == CpuReduction::l1;
+  constexpr CpuReduction kJoin = kAdds ? CpuReduction::sum : kKind;
   for (int i = 0; i < 2 * kWidth; ++i) total = joined<kJoin>(total, lanes[i]);
   return total;
 }
@@ -90,6 +94,10 @@ void ENGINERY_KERNEL(reduce)(const ReduceArguments& a) {
       return reduce_all<CpuReduction::min>(a, 1);
     case CpuReduction::sum_square:
       return reduce_all<CpuReduction::sum_square>(a, 1);
+    case CpuReduction::prod:
+      return reduce_all<CpuReduction::prod>(a, 1);
+    case CpuReduction::l1:
+      return reduce_all<CpuReduction::l1>(a, 1);
   }
 }
 

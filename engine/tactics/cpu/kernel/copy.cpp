@@ -1,5 +1,5 @@
-// Families reformat, transpose, concat, split, slice and view: elements that only move, as strided
-// copies, or that do not even move.
+// Families reformat, transpose, concat, split, slice, expand and view: elements that only move, as
+// strided copies, or that do not even move.
 #include "engine/kernels/cpu/isa/copy.h"
 
 #include <algorithm>
@@ -42,16 +42,29 @@ Result<std::vector<CopyCall>> calls_of(const std::vector<StridedCopy>& copies, D
   return calls;
 }
 
+// Integers whose values the problem knows; tensors without elements for the other inputs.
+std::vector<Tensor> known_inputs(const Problem& p) {
+  std::vector<Tensor> out;
+  for (const TensorDesc& desc : p.inputs) out.push_back(desc.value ? *desc.value : Tensor());
+  return out;
+}
+
 Result<CpuKernelCandidate> copy_candidate(const CpuKernelContext& context, const Problem& p,
                                           Tactic tactic, const std::vector<StridedCopy>& copies) {
   // Of the type in which the values lie: that of a widened reformat is not the problem's.
   TRY(auto calls, calls_of(copies, tactic.inputs[0].type));
   tactic.estimated_us = movement_us(context, p);
-  const auto prepare = [kernel = context.kernels.copy, calls](Weights) -> CpuKernelRun {
-    return [kernel, calls](const Arguments& a) {
+  const auto prepare = [kernel = context.kernels.copy, calls,
+                        constants = known_inputs(p)](Weights weights) -> CpuKernelRun {
+    std::vector<Tensor> known(constants.begin(), constants.end());
+    for (size_t i = 0; i < known.size(); ++i)
+      if (weights[i]) known[i] = *weights[i];
+    return [kernel, calls, known](const Arguments& a) {
       for (const CopyCall& call : calls) {
         CopyArguments arguments = call.arguments;
-        arguments.in = static_cast<const char*>(a.inputs[call.input]) + call.in_offset;
+        const Tensor& constant = known[call.input];
+        const void* in = constant.size() > 0 ? constant.byte_span().data() : a.inputs[call.input];
+        arguments.in = static_cast<const char*>(in) + call.in_offset;
         arguments.out = static_cast<char*>(a.outputs[call.output]) + call.out_offset;
         kernel(arguments);
       }
@@ -130,8 +143,9 @@ CpuKernelCandidates offer_cpu_transpose(const CpuKernelContext& context, const P
 }
 
 CpuKernelCandidates offer_cpu_concat(const CpuKernelContext& context, const Problem& p) {
-  if (std::ranges::any_of(p.inputs, [](const TensorDesc& d) { return d.constant; }))
-    return no_cpu_kernel("a concat with a constant");
+  // A constant part lies in order.
+  if (std::ranges::any_of(p.inputs, [](const TensorDesc& d) { return d.constant || d.value; }))
+    return copies_in(context, p, "concat", {Layout{}});
   const int64_t axis = std::get<Concat>(p.op).axis;
   return copies_in(context, p, "concat", joint_layouts(context, output_dims(p), axis, p.inputs));
 }
@@ -139,6 +153,10 @@ CpuKernelCandidates offer_cpu_concat(const CpuKernelContext& context, const Prob
 CpuKernelCandidates offer_cpu_split(const CpuKernelContext& context, const Problem& p) {
   const int64_t axis = std::get<Split>(p.op).axis;
   return copies_in(context, p, "split", joint_layouts(context, input_dims(p, 0), axis, p.outputs));
+}
+
+CpuKernelCandidates offer_cpu_expand(const CpuKernelContext& context, const Problem& p) {
+  return copies_in(context, p, "copy", {Layout{}});
 }
 
 CpuKernelCandidates offer_cpu_slice(const CpuKernelContext& context, const Problem& p) {

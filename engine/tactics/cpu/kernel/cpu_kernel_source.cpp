@@ -20,6 +20,14 @@ bool has_groups(const Problem& problem) {
   return convolution && convolution->groups > 1;
 }
 
+// Whether the family packs whatever inputs are constants, and at least one is none.
+bool packs_its_first_input(const Problem& p) {
+  const auto comes_at_run_time = [](const TensorDesc& d) {
+    return d.present && !d.constant && !d.value;
+  };
+  return is_one_of<Concat, Gather, Where>(p) && std::ranges::any_of(p.inputs, comes_at_run_time);
+}
+
 constexpr CpuKernelFamily kCpuKernelFamilies[] = {
 #define CPU_KERNEL_FAMILY(name, ...) {#name, __VA_ARGS__, offer_cpu_##name},
 #include "engine/tactics/cpu/kernel/families.inc"
@@ -29,7 +37,7 @@ constexpr CpuKernelFamily kCpuKernelFamilies[] = {
 CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem& p) {
   const Status sizes = require_elements(p);
   if (!sizes.ok()) return no_cpu_kernel(sizes.error().message);
-  const Status data = require_run_time_data(p);
+  const Status data = packs_its_first_input(p) ? Status() : require_run_time_data(p);
   if (!data.ok()) return no_cpu_kernel(data.error().message);
   const auto* family =
       std::ranges::find_if(kCpuKernelFamilies, [&](const auto& f) { return f.serves(p); });

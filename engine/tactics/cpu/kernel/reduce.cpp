@@ -1,77 +1,153 @@
-// Family reduce: reductions over one dimension or several neighbours, and global pooling.
+// Family reduce: reductions over any dimensions, and global pooling.
 #include "engine/kernels/cpu/isa/reduce.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {
 namespace {
 
-std::optional<CpuReduction> reduction_of(const Op& op) {
-  if (auto* pool = std::get_if<GlobalPooling>(&op))
-    return pool->kind == PoolKind::max ? CpuReduction::max : CpuReduction::mean;
+enum class Finish { none, root, logarithm };
+
+// What elements become first, how results of a first reduction are reduced again, and what becomes
+// of the last ones.
+struct ReductionSteps {
+  CpuReduction first, again;
+  Finish finish = Finish::none;
+};
+
+std::optional<ReductionSteps> steps_of(const Op& op) {
+  if (auto* pool = std::get_if<GlobalPooling>(&op)) {
+    const auto kind = pool->kind == PoolKind::max ? CpuReduction::max : CpuReduction::mean;
+    return ReductionSteps{kind, kind};
+  }
   switch (std::get<Reduce>(op).kind) {
     case ReduceKind::sum:
-      return CpuReduction::sum;
+      return ReductionSteps{CpuReduction::sum, CpuReduction::sum};
     case ReduceKind::mean:
-      return CpuReduction::mean;
+      return ReductionSteps{CpuReduction::mean, CpuReduction::mean};
     case ReduceKind::max:
-      return CpuReduction::max;
+      return ReductionSteps{CpuReduction::max, CpuReduction::max};
     case ReduceKind::min:
-      return CpuReduction::min;
+      return ReductionSteps{CpuReduction::min, CpuReduction::min};
+    case ReduceKind::prod:
+      return ReductionSteps{CpuReduction::prod, CpuReduction::prod};
     case ReduceKind::sum_square:
-      return CpuReduction::sum_square;
-    default:
+      return ReductionSteps{CpuReduction::sum_square, CpuReduction::sum};
+    case ReduceKind::l1:
+      return ReductionSteps{CpuReduction::l1, CpuReduction::sum};
+    case ReduceKind::l2:
+      return ReductionSteps{CpuReduction::sum_square, CpuReduction::sum, Finish::root};
+    case ReduceKind::log_sum:
+      return ReductionSteps{CpuReduction::sum, CpuReduction::sum, Finish::logarithm};
+    case ReduceKind::log_sum_exp:
       return {};
   }
+  return {};
 }
 
-// The dimensions that are reduced, ascending and without gaps; empty otherwise.
+// The dimensions that are reduced, ascending.
 std::vector<int64_t> reduced_axes(const Op& op, int64_t rank) {
   std::vector<int64_t> axes;
   if (std::holds_alternative<GlobalPooling>(op)) {
     for (int64_t d = 2; d < rank; ++d) axes.push_back(d);
     return axes;
   }
-  for (int64_t axis : std::get<Reduce>(op).axes) axes.push_back(axis < 0 ? axis + rank : axis);
-  std::sort(axes.begin(), axes.end());
-  for (size_t i = 1; i < axes.size(); ++i) {
-    if (axes[i] != axes[i - 1] + 1) return {};
+  const auto& reduce = std::get<Reduce>(op);
+  if (reduce.axes.empty() && !reduce.none_is_identity) {
+    axes.resize(static_cast<size_t>(rank));
+    std::iota(axes.begin(), axes.end(), int64_t{0});
   }
+  for (int64_t axis : reduce.axes) axes.push_back(axis < 0 ? axis + rank : axis);
+  std::sort(axes.begin(), axes.end());
   return axes;
 }
 
+// Neighbouring dimensions that one call of the kernel reduces: [first, last].
+struct AxisRun {
+  int64_t first, last;
+};
+
+// From the innermost on.
+std::vector<AxisRun> runs_of(const std::vector<int64_t>& axes) {
+  std::vector<AxisRun> runs;
+  for (size_t i = axes.size(); i-- > 0;) {
+    if (!runs.empty() && runs.back().first == axes[i] + 1)
+      runs.back().first = axes[i];
+    else
+      runs.push_back({axes[i], axes[i]});
+  }
+  return runs;
+}
+
+void finish_values(Finish finish, float* values, int64_t n) {
+  for (int64_t i = 0; i < n && finish != Finish::none; ++i)
+    values[i] = finish == Finish::root ? std::sqrt(values[i]) : std::log(values[i]);
+}
+
+// Calls one after another, each reducing what the one before left in the workspace.
 CpuKernelCandidate reduction_candidate(const CpuKernelContext& context, const Problem& p,
-                                       const Layout& layout, const AxisExtents& e,
-                                       CpuReduction kind) {
+                                       const Layout& layout,
+                                       const std::vector<ReduceArguments>& calls, Finish finish) {
   Tactic tactic = cpu_kernel_tactic(p, "reduce");
   tactic.inputs[0].layout = layout;
-  ReduceArguments a{nullptr, nullptr, e.outer, e.size, e.inner, kind};
   tactic.estimated_us = movement_us(context, p);
-  return {std::move(tactic),
-          [kernel = context.kernels.reduce, a](Weights) { return run_of(kernel, a); }};
+  for (size_t i = 0; i + 1 < calls.size(); ++i)
+    tactic.workspace_bytes += calls[i].outer * calls[i].inner * int64_t{sizeof(float)};
+  return {std::move(tactic), [kernel = context.kernels.reduce, calls, finish](Weights) {
+            return [kernel, calls, finish](const Arguments& arguments) {
+              const auto* in = static_cast<const float*>(arguments.inputs[0]);
+              auto* left = static_cast<float*>(arguments.workspace);
+              for (size_t i = 0; i < calls.size(); ++i) {
+                ReduceArguments call = calls[i];
+                const bool is_last = i + 1 == calls.size();
+                call.in = in;
+                call.out = is_last ? static_cast<float*>(arguments.outputs[0]) : left;
+                kernel(call);
+                in = left;
+                left += is_last ? 0 : call.outer * call.inner;
+                if (is_last) finish_values(finish, call.out, call.outer * call.inner);
+              }
+            };
+          }};
+}
+
+std::vector<ReduceArguments> calls_over(Dims dims, const std::vector<AxisRun>& runs,
+                                        const ReductionSteps& steps) {
+  std::vector<ReduceArguments> calls;
+  for (const AxisRun& run : runs) {
+    const auto first = static_cast<size_t>(run.first), last = static_cast<size_t>(run.last);
+    const AxisExtents e = linear_extents(dims, first, last);
+    const CpuReduction kind = calls.empty() ? steps.first : steps.again;
+    calls.push_back({nullptr, nullptr, e.outer, e.size, e.inner, kind});
+    for (size_t d = first; d <= last; ++d) dims[d] = 1;
+  }
+  return calls;
 }
 
 }  // namespace
 
 CpuKernelCandidates offer_cpu_reduce(const CpuKernelContext& context, const Problem& p) {
-  auto kind = reduction_of(p.op);
+  const auto steps = steps_of(p.op);
   const Dims& dims = input_dims(p, 0);
   int64_t rank = static_cast<int64_t>(dims.size());
   std::vector<int64_t> axes = reduced_axes(p.op, rank);
-  if (!kind || axes.empty() || !p.epilogue.empty()) return no_cpu_kernel("this reduction");
+  if (!steps || axes.empty() || !p.epilogue.empty()) return no_cpu_kernel("this reduction");
   if (p.inputs[0].type.type != DataType::float32)
     return no_cpu_kernel("a reduction of " + to_string(p.inputs[0].type));
+  const std::vector<AxisRun> runs = runs_of(axes);
   std::vector<CpuKernelCandidate> out;
-  bool planes = axes.front() == 2 && axes.back() == rank - 1 && rank <= 5;
+  const bool planes = runs.size() == 1 && axes.front() == 2 && axes.back() == rank - 1 && rank <= 5;
   if (planes) {  // the output's planes have one pixel: channels-last and linear are the same there
-    AxisExtents e{dims[0], volume(dims) / (dims[0] * dims[1]), dims[1]};
-    out.push_back(reduction_candidate(context, p, {LayoutKind::channels_last, 0}, e, *kind));
+    const ReduceArguments a{nullptr, nullptr,     dims[0], volume(dims) / (dims[0] * dims[1]),
+                            dims[1], steps->first};
+    out.push_back(
+        reduction_candidate(context, p, {LayoutKind::channels_last, 0}, {a}, steps->finish));
   }
-  AxisExtents e =
-      linear_extents(dims, static_cast<size_t>(axes.front()), static_cast<size_t>(axes.back()));
-  out.push_back(reduction_candidate(context, p, {}, e, *kind));
+  out.push_back(reduction_candidate(context, p, {}, calls_over(dims, runs, *steps), steps->finish));
   return out;
 }
 

@@ -1,0 +1,48 @@
+// Family gather: slices of a linear tensor of any type by index; the tensor may be a constant.
+#include "engine/kernels/cpu/isa/gather.h"
+
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/shapes/reading.h"
+
+namespace enginery {
+namespace {
+
+// A constant or a value that the problem knows; nothing for what comes at run time.
+std::optional<Tensor> known_tensor(const Problem& p, size_t input, Weights weights) {
+  if (weights[input]) return *weights[input];
+  if (p.inputs[input].value) return *p.inputs[input].value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+CpuKernelCandidates offer_cpu_gather(const CpuKernelContext& context, const Problem& p) {
+  const Dims& data = input_dims(p, 0);
+  const DataType indices = p.inputs[1].type.type;
+  if (data.empty() || !p.epilogue.empty()) return no_cpu_kernel("a gather from a single number");
+  if (indices != DataType::int32 && indices != DataType::int64)
+    return no_cpu_kernel("indices of " + to_string(p.inputs[1].type));
+  const size_t axis = static_cast<size_t>(wrapped(std::get<Gather>(p.op).axis, data.size()));
+  const AxisExtents e = linear_extents(data, axis, axis);
+  GatherArguments a{};
+  a.outer = e.outer;
+  a.size = e.size;
+  a.count = volume(input_dims(p, 1));
+  a.row_bytes = e.inner * element_bytes(p.inputs[0].type.type);
+  a.wide = indices == DataType::int64;
+  Tactic tactic = cpu_kernel_tactic(p, "gather");
+  tactic.estimated_us = movement_us(context, p);
+  auto prepare = [kernel = context.kernels.gather, a, p](Weights weights) -> CpuKernelRun {
+    return [kernel, a, table = known_tensor(p, 0, weights),
+            places = known_tensor(p, 1, weights)](const Arguments& arguments) {
+      GatherArguments call = a;
+      call.in = table ? table->byte_span().data() : arguments.inputs[0];
+      call.indices = places ? places->byte_span().data() : arguments.inputs[1];
+      call.out = arguments.outputs[0];
+      kernel(call);
+    };
+  };
+  return std::vector<CpuKernelCandidate>{{std::move(tactic), std::move(prepare)}};
+}
+
+}  // namespace enginery
