@@ -4,7 +4,7 @@
     gpu_peers.py --model resnet50 --batch 1 [--compile] [--enginery BIN --engine FILE] [--out peers.csv]
 
 Device-resident input, channels last, CUDA events; the contenders take turns over several rounds, a figure is the median of the rounds'
-medians. Models are torchvision's, with random weights.
+medians. Models are torchvision's, with random weights; deit_tiny and vit_b16 are its vision transformer in the sizes of transformer_models.py.
 """
 import argparse
 import csv
@@ -18,7 +18,16 @@ import torch
 import torchvision
 
 NAMES = {"resnet50": "resnet50", "mobilenetv2": "mobilenet_v2", "googlenet": "googlenet", "vgg16": "vgg16", "squeezenet": "squeezenet1_1"}
+TRANSFORMERS = {"deit_tiny": (192, 3), "vit_b16": (768, 12)}  # width, heads
 ROUNDS = 5
+
+
+def make_model(name):
+    if name in TRANSFORMERS:
+        width, heads = TRANSFORMERS[name]
+        return torchvision.models.VisionTransformer(image_size=224, patch_size=16, num_layers=12, num_heads=heads, hidden_dim=width, mlp_dim=4 * width)
+    extra = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
+    return getattr(torchvision.models, NAMES[name])(weights=None, **extra)
 
 
 def median_ms(call, launches=100):
@@ -50,8 +59,7 @@ def main():
     parser.add_argument("--out", default="peers.csv")
     o = parser.parse_args()
     torch.backends.cudnn.benchmark = True
-    extra = {"init_weights": False, "aux_logits": False} if o.model == "googlenet" else {}
-    model = getattr(torchvision.models, NAMES[o.model])(weights=None, **extra).eval().half().cuda().to(memory_format=torch.channels_last)
+    model = make_model(o.model).eval().half().cuda().to(memory_format=torch.channels_last)
     x = torch.randn(o.batch, 3, 224, 224, device="cuda", dtype=torch.half).to(memory_format=torch.channels_last)
     contenders, build_s = {}, {}
     with torch.inference_mode():

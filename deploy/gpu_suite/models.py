@@ -9,6 +9,7 @@ import time
 
 from .common import BUNDLE, build_command, home_environment, program, report_of, rows_to, run
 
+TRANSFORMERS = ("deit_tiny", "vit_b16", "convnext_like")  # those of transformer_models.py
 HEADER = ["model", "batch", "precision", "sources", "level", "build_s", "timings_measured", "error", "spread", "median_ms", "layers_sum_us", "state"]
 
 
@@ -20,7 +21,8 @@ def model_file(name):
     path = f"/tmp/models/{name}.onnx"
     if not os.path.exists(path):
         os.makedirs("/tmp/models", exist_ok=True)
-        run([sys.executable, os.path.join(BUNDLE, "models", "make_models.py"), "/tmp/models", name, "--inputs"], limit=300, check=True)
+        maker = os.path.join(BUNDLE, "transformer_models.py" if name in TRANSFORMERS else os.path.join("models", "make_models.py"))
+        run([sys.executable, maker, "/tmp/models", name, "--inputs"], limit=300, check=True)
     import onnx
     return path, onnx.load(path, load_external_data=False).graph.input[0].name
 
