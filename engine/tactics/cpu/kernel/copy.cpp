@@ -57,7 +57,7 @@ Result<CpuKernelCandidate> copy_candidate(const CpuKernelContext& context, const
   const auto prepare = [kernel = context.kernels.copy, calls,
                         constants = known_inputs(p)](Weights weights) -> CpuKernelRun {
     std::vector<Tensor> known(constants.begin(), constants.end());
-    for (size_t i = 0; i < known.size(); ++i)
+    for (size_t i = 0; i < std::min(known.size(), weights.size()); ++i)
       if (weights[i]) known[i] = *weights[i];
     return [kernel, calls, known](const Arguments& a) {
       for (const CopyCall& call : calls) {
