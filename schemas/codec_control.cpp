@@ -303,4 +303,12 @@ CODEC(SetReply, SetReply) {
   FIELD(set, Set);
 }
 
+CODEC(JoinFarm, Join) {
+  FIELD(public_key, PublicKey);
+  FIELD(name, Name);
+}
+CODEC(Joined, Joined) {
+  FIELD(name, Name);
+}
+
 }  // namespace enginery

@@ -73,6 +73,9 @@ struct SubmitRequest {
   bool dry_run = false;           // only say what would happen
   bool try_quarantined = false;   // try quarantined steps once more
   uint32_t tuning_workers = 0;    // that may share one tuning; 0: as many as are free
+  // Not on the wire: the coordinator knows it from the key that sent the job. Whose results may
+  // answer it, and whom its results may answer; "": the default domain.
+  std::string tenant = {};
   bool operator==(const SubmitRequest&) const = default;
 };
 // The job as it is when the answer leaves.
@@ -329,6 +332,18 @@ struct MakeSet {
 struct SetReply {
   Bytes set;  // pipeline/engine_set.h
   bool operator==(const SetReply&) const = default;
+};
+
+// From the holder of a token: allow this key in its place, once. Repeatable with the same key.
+// untrusted: the token was used with another key, is revoked or has expired.
+struct JoinFarm {
+  Bytes public_key;  // 32 bytes
+  std::string name;  // what the host wants to be called
+  bool operator==(const JoinFarm&) const = default;
+};
+struct Joined {
+  std::string name;  // under which the key is allowed: its workers' names begin with it
+  bool operator==(const Joined&) const = default;
 };
 
 }  // namespace enginery

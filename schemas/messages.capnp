@@ -67,6 +67,8 @@ struct Envelope {
     setReply @54 :SetReply;                  # a reply
     takeProblem @55 :TakeProblem;            # control socket; answered by problemTaken
     problemTaken @56 :ProblemTaken;          # a reply
+    join @57 :Join;                          # control socket; answered by joined
+    joined @58 :Joined;                      # a reply
   }
 }
 
@@ -307,6 +309,16 @@ struct SyncReply {
     examine @7 :UInt64;            # test yourself (device, memory, disk) and say how it went, with this number
     resume @8 :Void;               # take work again: the drain is over
   }
+}
+
+# From the holder of a token, over a connection with the token's key. Repeatable.
+struct Join {
+  publicKey @0 :Data;              # 32 bytes: the key that I have made and want to use from now on
+  name @1 :Text;                   # what I want to be called; cut to 60 plain characters, made unique
+}
+
+struct Joined {
+  name @0 :Text;                   # what you are called: your workers' names are this, or begin with this and a slash
 }
 
 # --- bulk socket

@@ -18,6 +18,22 @@ RequestId make_request_id() {
   return {word(), word()};
 }
 
+Roles senders_of(const Body& body) {
+#define ENGINERY_REQUEST(Struct, Arm, where, Answer, who) \
+  if (std::holds_alternative<Struct>(body)) return RequestTraits<Struct>::kSenders;
+#define ENGINERY_REPLY(Struct, Arm)
+#include "schemas/messages.inc"
+  return {};
+}
+
+const char* request_name(const Body& body) {
+#define ENGINERY_REQUEST(Struct, Arm, where, Answer, who) \
+  if (std::holds_alternative<Struct>(body)) return #Arm;
+#define ENGINERY_REPLY(Struct, Arm)
+#include "schemas/messages.inc"
+  return "?";
+}
+
 const char* to_string(JobState state) {
   switch (state) {
     case JobState::submitted:

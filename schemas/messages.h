@@ -11,6 +11,7 @@
 
 #include "schemas/bulk_messages.h"
 #include "schemas/control_messages.h"
+#include "schemas/roles.h"
 
 namespace enginery {
 
@@ -34,15 +35,19 @@ using Body = std::variant<std::monostate
 // The coordinator's two sockets: decisions and everything else.
 enum class Socket : uint8_t { control, bulk };
 
-// What the list says of a request: the socket that takes it, and the reply that it gets unless an
-// error comes. Not defined for replies.
+// What the list says of a request: the socket that takes it, the roles that may send it, and the
+// reply that it gets unless an error comes. Not defined for replies.
 template <typename Request>
 struct RequestTraits;
-#define ENGINERY_REQUEST(Struct, Arm, where, Answer) \
-  template <>                                        \
-  struct RequestTraits<Struct> {                     \
-    static constexpr Socket kSocket = Socket::where; \
-    using Reply = Answer;                            \
+#define ENGINERY_REQUEST(Struct, Arm, where, Answer, who) \
+  template <>                                             \
+  struct RequestTraits<Struct> {                          \
+    static constexpr Socket kSocket = Socket::where;      \
+    static constexpr Roles kSenders = [] {                \
+      using enum Role;                                    \
+      return Roles(who);                                  \
+    }();                                                  \
+    using Reply = Answer;                                 \
   };
 #define ENGINERY_REPLY(Struct, Arm)
 #include "schemas/messages.inc"
@@ -53,6 +58,10 @@ template <typename Message>
 concept ControlRequest = RequestTraits<Message>::kSocket == Socket::control;
 template <typename Message>
 concept BulkRequest = RequestTraits<Message>::kSocket == Socket::bulk;
+// Who may send the body: its row's roles; none for what is no request.
+Roles senders_of(const Body& body);
+// What people call the request: its arm, "Submit"; "?" for what is no request.
+const char* request_name(const Body& body);
 template <typename Request>
 using ReplyOf = typename RequestTraits<Request>::Reply;
 

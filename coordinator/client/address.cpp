@@ -1,10 +1,11 @@
-// Addresses: the defaults, and which ones are allowed before keys exist.
+// Addresses: the defaults, their form, and which lead beyond this host.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "coordinator/client/link.h"
@@ -13,6 +14,7 @@
 namespace enginery {
 namespace {
 
+constexpr std::string_view kIpc = "ipc://", kTcp = "tcp://";
 constexpr size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
 
 Result<std::string> ipc_address(const char* name) {
@@ -43,7 +45,6 @@ Result<std::string> default_bulk_address() {
 }
 
 Status check_address(const std::string& address) {
-  constexpr std::string_view kIpc = "ipc://", kTcp = "tcp://";
   if (address.starts_with(kIpc)) {
     const std::string path = address.substr(kIpc.size());
     if (path.empty())
@@ -55,17 +56,36 @@ Status check_address(const std::string& address) {
   }
   if (!address.starts_with(kTcp))
     return Error{ErrorCode::usage,
-                 "address '" + address + "': expected ipc://PATH or tcp://127.0.0.1:PORT"};
+                 "address '" + address + "': expected ipc://PATH or tcp://HOST:PORT"};
   const std::string rest = address.substr(kTcp.size());
   const size_t colon = rest.rfind(':');
   if (colon == std::string::npos || colon + 1 == rest.size())
     return Error{ErrorCode::usage, "address '" + address + "': no port"};
-  if (!is_loopback_host(rest.substr(0, colon)))
-    return Error{ErrorCode::usage,
-                 "address '" + address +
-                     "' is beyond this machine: keys that would protect it come with "
-                     "a later release, until then only ipc:// and loopback addresses are served"};
+  if (colon == 0) return Error{ErrorCode::usage, "address '" + address + "': no host"};
   return {};
+}
+
+bool is_beyond_this_host(const std::string& address) {
+  if (!address.starts_with(kTcp)) return false;
+  return !is_loopback_host(address.substr(kTcp.size(), address.rfind(':') - kTcp.size()));
+}
+
+std::string next_port(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  const std::string port = address.substr(colon + 1);
+  const bool any = port == "*" || port == "0";
+  return address.substr(0, colon + 1) + (any ? "*" : std::to_string(std::atoi(port.c_str()) + 1));
+}
+
+bool is_every_interface(const std::string& address) {
+  for (const char* host : {"tcp://0.0.0.0:", "tcp://*:", "tcp://[::]:"})
+    if (address.starts_with(host)) return true;
+  return false;
+}
+
+std::string with_host_of(const std::string& address, const std::string& reached) {
+  if (!is_every_interface(address) || !reached.starts_with(kTcp)) return address;
+  return reached.substr(0, reached.rfind(':')) + address.substr(address.rfind(':'));
 }
 
 Status check_listening(const std::string& path) {

@@ -71,6 +71,9 @@ Result<Message> Client::exchange(Link& link, Message request, milliseconds timeo
     const auto wait = std::chrono::duration_cast<milliseconds>(left);
     TRY(std::optional<Message> reply, link.receive(std::max(milliseconds(0), wait), -1));
     if (reply && reply->envelope.request == request.envelope.request) return std::move(*reply);
+    const std::optional<Error> trouble = link.trouble();
+    if (trouble && trouble->code == ErrorCode::untrusted) return *trouble;
+    if (clock().monotonic() >= end && trouble) return *trouble;
     if (clock().monotonic() >= end)
       return Error{ErrorCode::unavailable,
                    "coordinator at " + options_.address + " does not answer within " +
@@ -94,7 +97,7 @@ Result<ReplyOf<Request>> Client::call_with_id(Request request, RequestId id, mil
 
 Result<Link*> Client::bulk() {
   if (!bulk_) {
-    TRY(bulk_, dial_(welcome_.bulk_address, kMaxBulkBytes));
+    TRY(bulk_, dial_(with_host_of(welcome_.bulk_address, options_.address), kMaxBulkBytes));
   }
   return bulk_.get();
 }
@@ -214,6 +217,11 @@ Status Client::forget_worker(const std::string& worker) {
 
 Result<ProblemTaken> Client::take_problem(const TakeProblem& request) {
   return call(request);
+}
+
+Result<std::string> Client::join(const PublicKey& key, const std::string& name) {
+  TRY(Joined joined, call(JoinFarm{Bytes(key.begin(), key.end()), name}));
+  return std::move(joined.name);
 }
 
 Result<SyncReply> Client::sync(const SyncRequest& request) {

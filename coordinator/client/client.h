@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coordinator/client/chunk_window.h"
+#include "coordinator/client/identity.h"
 #include "engine/base/clock.h"
 
 namespace enginery {
@@ -76,6 +77,8 @@ class Client {
   Status undrain(const std::string& worker);
   // usage: the worker is connected.
   Status forget_worker(const std::string& worker);
+  // Over a connection with a token's key: allows the key in its place; the name that it got.
+  Result<std::string> join(const PublicKey& key, const std::string& name);
 
   // --- bulk
   // -------------------------------------------------------------------------------------------------------

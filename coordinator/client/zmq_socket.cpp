@@ -27,13 +27,40 @@ Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption
   return {};
 }
 
+Status set_curve_server(void* socket, const CurveKey& own) {
+  const int server = 1;
+  const bool ok =
+      zmq_setsockopt(socket, ZMQ_CURVE_SERVER, &server, sizeof server) == 0 &&
+      zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, own.secret.data(), own.secret.size()) == 0 &&
+      zmq_setsockopt(socket, ZMQ_ZAP_DOMAIN, "enginery", 8) == 0;
+  return ok ? Status() : Status(zmq_error("CURVE"));
+}
+
+Status set_curve_client(void* socket, const FarmIdentity& identity) {
+  const bool ok = zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, identity.coordinator.data(),
+                                 identity.coordinator.size()) == 0 &&
+                  zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, identity.own.public_key.data(),
+                                 identity.own.public_key.size()) == 0 &&
+                  zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, identity.own.secret.data(),
+                                 identity.own.secret.size()) == 0;
+  return ok ? Status() : Status(zmq_error("CURVE"));
+}
+
 bool take_zmq_frame(void* socket, Bytes& out, bool& more) {
+  ZmqSender sender;
+  return take_zmq_frame(socket, out, more, sender);
+}
+
+bool take_zmq_frame(void* socket, Bytes& out, bool& more, ZmqSender& sender) {
   zmq_msg_t part;
   zmq_msg_init(&part);
   const bool ok = zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) >= 0;
   if (ok) {
     out.assign(static_cast<const char*>(zmq_msg_data(&part)), zmq_msg_size(&part));
     more = zmq_msg_more(&part);
+    const char* user = zmq_msg_gets(&part, "User-Id");
+    const char* address = zmq_msg_gets(&part, "Peer-Address");
+    sender = {user == nullptr ? "" : user, address == nullptr ? "" : address};
   }
   zmq_msg_close(&part);
   return ok;

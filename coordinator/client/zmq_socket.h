@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "coordinator/client/identity.h"
 #include "engine/base/digest.h"
 #include "engine/base/result.h"
 
@@ -27,5 +28,16 @@ Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption
 // The next frame of the socket, without waiting; `more` says whether its message goes on. False:
 // none waits, or zmq_errno().
 bool take_zmq_frame(void* socket, Bytes& out, bool& more);
+// The same with who sent it, as ZAP said: the User-Id and the Peer-Address, "" where there is none.
+struct ZmqSender {
+  std::string user, address;
+};
+bool take_zmq_frame(void* socket, Bytes& out, bool& more, ZmqSender& sender);
+
+// Makes the socket speak CURVE from its next bind on: it lets in whom the context's ZAP handler
+// lets in, so there must be one.
+Status set_curve_server(void* socket, const CurveKey& own);
+// Makes the socket speak CURVE from its next connect on.
+Status set_curve_client(void* socket, const FarmIdentity& identity);
 
 }  // namespace enginery

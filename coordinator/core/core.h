@@ -36,11 +36,12 @@ struct ReplyTo {
 // A request of the control socket. An unknown kind of body is answered with an error.
 struct Request {
   ReplyTo to;
-  std::string client;  // Hello's name, for the fair share
+  std::string client;  // for the fair share: Hello's name, or what the key is called
   Body body;
   // Which of the blobs that the body names are not in the store: a submit's model and inputs, a
   // finished step's outputs.
   std::vector<Digest> missing;
+  std::string principal = {};  // the key that sent it, whose ids are its own; "": of this host
 };
 
 // For whom a key was looked up; comes back in the answer.
@@ -140,11 +141,16 @@ struct CoreOptions {
   // Idle workers that begin to assist a tuning together with its leader, before that knows what it
   // lacks; others follow when it does (assistants.cpp).
   size_t early_assistants = 0;
-  // In every key: results of one domain never answer for another.
+  // In every key of a job without a tenant: results of one domain never answer for another.
   std::string trust_domain = "local";
   // The chain of steps; outlives the core.
   StepTable steps = enginery::steps();
 };
+
+// The trust domain of a job: its tenant's, else the default one.
+inline const std::string& domain_of(const SubmitRequest& request, const CoreOptions& options) {
+  return request.tenant.empty() ? options.trust_domain : request.tenant;
+}
 
 class EventHandler;  // the inside: event_handler.h
 

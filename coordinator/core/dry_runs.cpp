@@ -24,10 +24,11 @@ void DryRuns::begin(const Request& request, const SubmitRequest& submit, Turn& t
   run.view.client = submit.client;
   run.view.options = submit.options;
   const Step& last = last_step(options_.steps);
+  const std::string& domain = domain_of(submit, options_);
   for (uint32_t i = 0; i < submit.targets.size(); ++i) {
     const TargetRequest& target = submit.targets[i];
     const KeyDigests keys = key_digests({submit.validate_key, target.tune_key, target.engine_key},
-                                        options_.trust_domain, options_.steps);
+                                        domain, options_.steps);
     TargetView view;
     view.sku = target.sku;
     view.provisional = target.provisional;
@@ -41,8 +42,7 @@ void DryRuns::begin(const Request& request, const SubmitRequest& submit, Turn& t
     ++run.open;
     for (const Step& step : options_.steps) {
       if (step.key != KeyRule::of_structure) continue;
-      turn.out.lookups.push_back(
-          {{0, i, step.kind, id}, step_key_digest(step, keys, {}, options_.trust_domain)});
+      turn.out.lookups.push_back({{0, i, step.kind, id}, step_key_digest(step, keys, {}, domain)});
       ++run.open;
     }
   }

@@ -1,6 +1,7 @@
 #include "coordinator/core/jobs.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "coordinator/core/submit_check.h"
 #include "pipeline/claims.h"
@@ -9,6 +10,17 @@ namespace enginery {
 namespace {
 
 constexpr Nanoseconds kMaxJobPoll = std::chrono::seconds(30);
+
+// A client chooses its ids: the same one from another key is another request.
+RequestId id_of(const Request& request) {
+  const RequestId own = request.to.request;
+  if (request.principal.empty()) return own;
+  const Digest digest = sha256(request.principal + " " + own.text());
+  RequestId scoped;
+  std::memcpy(&scoped.high, digest.bytes.data(), sizeof scoped.high);
+  std::memcpy(&scoped.low, digest.bytes.data() + sizeof scoped.high, sizeof scoped.low);
+  return scoped;
+}
 
 JobState state_of(const std::vector<LiveTarget>& targets) {
   size_t ended = 0, failed = 0, cancelled = 0, running = 0;
@@ -55,7 +67,7 @@ void Jobs::begin(uint64_t job, uint32_t target, Turn& turn) {
 
 void Jobs::submit(Request& request, Turn& turn) {
   SubmitRequest& submit = std::get<SubmitRequest>(request.body);
-  if (const auto known = by_request_.find(request.to.request); known != by_request_.end()) {
+  if (const auto known = by_request_.find(id_of(request)); known != by_request_.end()) {
     LiveJob& job = jobs_.at(known->second);
     if (job.submit_reply)
       job.submit_reply = request.to;  // the repetition takes the answer
@@ -86,7 +98,7 @@ Status Jobs::check_limit(const SubmitRequest& submit) const {
 void Jobs::make_job(const Request& request, SubmitRequest submit, Turn& turn) {
   JobRow row;
   row.number = next_job_++;
-  row.request_id = request.to.request;
+  row.request_id = id_of(request);
   row.submitted_ns = turn.now.wall.count();
   row.request = std::move(submit);
   row.targets.resize(row.request.targets.size());

@@ -37,6 +37,7 @@ struct EventHandler::RequestDispatch {
   }
   // The server answers these before they come here (control_server.cpp).
   void operator()(const Hello&) { refuse(); }
+  void operator()(const JoinFarm&) { refuse(); }
   void operator()(const FindEngines&) { refuse(); }
   void operator()(const WhyMiss&) { refuse(); }
   void operator()(const AskCatalog&) { refuse(); }

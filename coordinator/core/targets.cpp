@@ -31,9 +31,10 @@ const Build& Targets::add(uint64_t job, SubmitRequest request, std::vector<Targe
   Build& build = builds_[job];
   build.request = std::move(request);
   build.targets.resize(rows.size());
+  const std::string& domain = domain_of(build.request, options_);
   for (uint32_t i = 0; i < rows.size(); ++i) {
     build.targets[i].row = std::move(rows[i]);
-    build.targets[i].keys = key_digests(fields_of({job, i}), options_.trust_domain, options_.steps);
+    build.targets[i].keys = key_digests(fields_of({job, i}), domain, options_.steps);
   }
   return build;
 }
@@ -41,8 +42,8 @@ const Build& Targets::add(uint64_t job, SubmitRequest request, std::vector<Targe
 void Targets::record_keys(uint64_t job, Turn& turn) const {
   const SubmitRequest& request = builds_.at(job).request;
   const auto record = [&](const Step& step, uint32_t target) {
-    turn.save(
-        RecordAction{step_key(step, fields_of({job, target}), {}, options_.trust_domain).bytes()});
+    turn.save(RecordAction{
+        step_key(step, fields_of({job, target}), {}, domain_of(request, options_)).bytes()});
   };
   for (const Step& step : options_.steps)
     if (step.key == KeyRule::of_model) record(step, 0);
@@ -105,8 +106,9 @@ const Step& Targets::stage_of(const LiveTarget& target) const {
   return target.stage ? step_of(*target.stage, options_.steps) : last_step(options_.steps);
 }
 
-Digest Targets::key_of(const LiveTarget& target, const Step& step) const {
-  return step_key_digest(step, target.keys, target.gathered.outputs, options_.trust_domain);
+Digest Targets::key_of(const Waiter& waiter, const Step& step) const {
+  return step_key_digest(step, target(waiter).keys, target(waiter).gathered.outputs,
+                         domain_of(builds_.at(waiter.job).request, options_));
 }
 
 Change Targets::begin(const Waiter& waiter, Turn& turn) {
@@ -125,7 +127,7 @@ Change Targets::advance(const Waiter& waiter, Turn& turn) {
     return fail(waiter, {ErrorCode::invalid_argument, problem}, TargetState::failed, turn);
   target.stage = next->kind;
   target.step = 0;
-  if (const auto running = queue_.in_flight(key_of(target, *next)))
+  if (const auto running = queue_.in_flight(key_of(waiter, *next)))
     return attach(waiter, *running, turn);
   return look_up(waiter, turn);
 }
@@ -145,7 +147,7 @@ Change Targets::look_up(const Waiter& waiter, Turn& turn) {
   LiveTarget& target = at(waiter);
   const Step& stage = stage_of(target);
   target.looking = true;
-  turn.out.lookups.push_back({{waiter.job, waiter.target, stage.kind, 0}, key_of(target, stage)});
+  turn.out.lookups.push_back({{waiter.job, waiter.target, stage.kind, 0}, key_of(waiter, stage)});
   return Change::none;
 }
 
@@ -156,7 +158,7 @@ std::optional<Change> Targets::looked_up(const LookupAnswer& answer, Turn& turn)
   LiveTarget& target = at(waiter);
   const Step& step = stage_of(target);
   if (is_end(target.row.state) || !target.looking || answer.token.kind != step.kind ||
-      answer.key != key_of(target, step))
+      answer.key != key_of(waiter, step))
     return std::nullopt;
   target.looking = false;
   const bool first = !target.stage;
@@ -213,8 +215,8 @@ uint64_t Targets::make_step(const Waiter& waiter, const Step& step, const Lookup
     row.provisional = request.provisional;
   }
   row.state = step.needs == Needs::signing_key ? StepState::committing : StepState::queued;
-  const ActionKey key =
-      step_key(step, fields_of(waiter), target(waiter).gathered.outputs, options_.trust_domain);
+  const ActionKey key = step_key(step, fields_of(waiter), target(waiter).gathered.outputs,
+                                 domain_of(builds_.at(waiter.job).request, options_));
   return queue_.add(std::move(row), key.bytes(), turn);
 }
 
@@ -410,7 +412,7 @@ std::string Targets::check_target(const Waiter& waiter) const {
   const LiveStep* step = queue_.find(target.step);
   if (step == nullptr || is_end(step->row.state)) return "waits for an ended step";
   if (!step->waiters.count(waiter)) return "waits for a step that does not know of it";
-  if (step->row.key != key_of(target, stage_of(target)))
+  if (step->row.key != key_of(waiter, stage_of(target)))
     return "waits for a step with another key than its own";
   return "";
 }

@@ -92,7 +92,7 @@ class Targets {
   KeyFields fields_of(const Waiter& waiter) const;
   // The row of what the target looks up or waits for.
   const Step& stage_of(const LiveTarget& target) const;
-  Digest key_of(const LiveTarget& target, const Step& step) const;
+  Digest key_of(const Waiter& waiter, const Step& step) const;
 
   Change advance(const Waiter& at, Turn& turn);
   // Why the target may not go on to the step: its keys claim another structure than the model's. ""

@@ -65,6 +65,13 @@ struct BulkServer::Dispatch {
 
 void BulkServer::handle(Incoming in) {
   const RequestId id = in.message.envelope.request;
+  const Result<Principal> who = keys_.admit(in.from, in.message.envelope.body);
+  if (!who.ok()) {
+    log_warning("refused a message from " + in.from.address + ": " + who.error().message);
+    return reply(in.route, id, who.error());
+  }
+  if (!who->name.empty())
+    in.message.envelope.session = peer_session(who->id(), in.message.envelope.session);
   if (const auto* read = std::get_if<ReadLog>(&in.message.envelope.body);
       read != nullptr && read->follow) {
     const Nanoseconds hold = milliseconds(std::min<uint32_t>(read->hold_ms, 30000));

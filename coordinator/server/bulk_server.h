@@ -20,9 +20,10 @@ namespace enginery {
 class BulkServer {
  public:
   // Everything given outlives it. `reader` is the catalog over a connection of its own.
-  BulkServer(ServerSocket& socket, Catalog& catalog, Catalog& reader, BlobWriter& writer,
-             LogStore& logs, const Peers& peers)
+  BulkServer(ServerSocket& socket, KeyRing& keys, Catalog& catalog, Catalog& reader,
+             BlobWriter& writer, LogStore& logs, const Peers& peers)
       : socket_(socket),
+        keys_(keys),
         catalog_(catalog),
         reader_(reader),
         writer_(writer),
@@ -61,6 +62,7 @@ class BulkServer {
   void reply(const Bytes& route, RequestId request, Result<Answer> answer);
 
   ServerSocket& socket_;
+  KeyRing& keys_;
   Catalog& catalog_;
   Catalog& reader_;
   BlobWriter& writer_;

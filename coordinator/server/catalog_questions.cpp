@@ -9,6 +9,8 @@
 namespace enginery {
 namespace {
 
+constexpr uint32_t kMostEngines = 1000;
+
 EngineView view_of(const EngineRow& row) {
   EngineView view{row.name,  row.sku, row.digest,   row.content_digest,
                   row.model, row.key, row.precision};
@@ -45,7 +47,7 @@ Result<EngineList> tagged(Catalog& catalog, const FindEngines& request) {
 }
 
 Result<EngineList> named(Catalog& catalog, const FindEngines& request) {
-  const auto limit = static_cast<int64_t>(std::clamp<uint32_t>(request.limit, 1, 1000));
+  const auto limit = static_cast<int64_t>(std::clamp<uint32_t>(request.limit, 1, kMostEngines));
   TRY(std::vector<EngineRow> rows, catalog.engines().list(request.name, limit, request.sku));
   EngineList list;
   for (const EngineRow& row : rows) list.engines.push_back(view_of(row));
@@ -116,6 +118,31 @@ void add_gaps(EngineSet& set, const JobView& job) {
 constexpr size_t kMaxEventBytes = 512 << 10;  // of one answer; a frame has 1 MiB
 constexpr int64_t kMaxEvents = 1000;
 
+Result<EngineList> find_in_every_domain(Catalog& catalog, const std::optional<JobView>& job,
+                                        const FindEngines& request) {
+  if (request.name.starts_with("sha256:")) {
+    TRY(const EngineRow row, catalog.engines().find(request.name));
+    EngineList list;
+    if (request.sku.empty() || row.sku == request.sku) list.engines.push_back(view_of(row));
+    return list;
+  }
+  if (!request.tag.empty()) return tagged(catalog, request);
+  return job ? of_job(catalog, *job, request) : named(catalog, request);
+}
+
+// An engine whose key is not kept any more is the default domain's.
+Status keep_domain(Catalog& catalog, const std::string& domain, EngineList& list) {
+  std::vector<EngineView> kept;
+  for (EngineView& engine : list.engines) {
+    const Result<ActionKey> key = catalog.results().find_action(engine.key);
+    if (!key.ok() && key.error().code != ErrorCode::not_found) return key.error();
+    if ((key.ok() ? key->trust_domain() : kTrustDomain) == domain)
+      kept.push_back(std::move(engine));
+  }
+  list.engines = std::move(kept);
+  return {};
+}
+
 }  // namespace
 
 Result<EventList> list_events(Catalog& catalog, const ListEvents& request) {
@@ -142,7 +169,8 @@ Result<EventList> list_events(Catalog& catalog, const ListEvents& request) {
 }
 
 Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
-                          const MakeSet& request, const SigningKey& key) {
+                          const MakeSet& request, const SigningKey& key,
+                          const std::string& domain) {
   const std::string what = request.name.substr(0, 80);
   if (request.name.starts_with("sha256:"))
     return Error{ErrorCode::usage, "a set is of a job or a name, and " + what + " is one engine"};
@@ -151,7 +179,7 @@ Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
                                            " has not ended, so it has no set yet; enginery wait " +
                                            job->id + " says when it has"};
   constexpr uint32_t kMost = 1000;
-  TRY(EngineList found, find_engines(catalog, job, {request.name, request.tag, "", kMost}));
+  TRY(EngineList found, find_engines(catalog, job, {request.name, request.tag, "", kMost}, domain));
   if (found.engines.empty())
     return Error{ErrorCode::not_found, "'" + what + "' has no engine: nothing for a set"};
   EngineSet set = newest_of_each(std::move(found.engines));
@@ -163,15 +191,23 @@ Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
 }
 
 Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
-                                const FindEngines& request) {
-  if (request.name.starts_with("sha256:")) {
-    TRY(const EngineRow row, catalog.engines().find(request.name));
-    EngineList list;
-    if (request.sku.empty() || row.sku == request.sku) list.engines.push_back(view_of(row));
-    return list;
+                                const FindEngines& request, const std::string& domain) {
+  Result<EngineList> found = find_in_every_domain(catalog, job, request);
+  if (!found.ok()) return found;
+  const size_t all = found->engines.size();
+  CHECK_OK(keep_domain(catalog, domain, *found));
+  // Others' newer ones may have filled the page.
+  FindEngines more = request;
+  more.limit = kMostEngines;
+  if (found->engines.size() < all && all == request.limit) {
+    TRY(*found, find_in_every_domain(catalog, job, more));
+    CHECK_OK(keep_domain(catalog, domain, *found));
+    if (found->engines.size() > request.limit) found->engines.resize(request.limit);
   }
-  if (!request.tag.empty()) return tagged(catalog, request);
-  return job ? of_job(catalog, *job, request) : named(catalog, request);
+  if (found->engines.empty() && all > 0)
+    return Error{ErrorCode::not_found, "no engine '" + request.name.substr(0, 80) +
+                                           "' in your trust domain, which is '" + domain + "'"};
+  return found;
 }
 
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,

@@ -4,14 +4,16 @@
 
 #include "cache/catalog.h"
 #include "engine/base/sign.h"
+#include "pipeline/keys.h"
 #include "schemas/messages.h"
 
 namespace enginery {
 
-// Engines by submitted name, job (which the caller has looked up), or "sha256:" and at least 8 hex
-// digits; newest first. not_found says what was looked for.
+// Engines of the trust domain by submitted name, job (which the caller has looked up), or "sha256:"
+// and at least 8 hex digits; newest first. not_found says what was looked for.
 Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
-                                const FindEngines& request);
+                                const FindEngines& request,
+                                const std::string& domain = kTrustDomain);
 
 // For a key, or for each target of the job: the nearest stored action and the fields that differ.
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
@@ -23,6 +25,7 @@ Result<EventList> list_events(Catalog& catalog, const ListEvents& request);
 // The signed set of the job's engines, or of the newest ones of a name (with a tag), of one model,
 // one for each SKU. not_found: nothing of that name, no engine, or the job runs still.
 Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
-                          const MakeSet& request, const SigningKey& key);
+                          const MakeSet& request, const SigningKey& key,
+                          const std::string& domain = kTrustDomain);
 
 }  // namespace enginery

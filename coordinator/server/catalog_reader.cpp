@@ -40,9 +40,9 @@ bool CatalogReader::post(Question question) {
   {
     const std::lock_guard lock(mutex_);
     for (const Question& waiting : questions_)
-      if (waiting.to.request == question.to.request) return true;
+      if (waiting.to == question.to) return true;
     for (const Held& held : held_)
-      if (held.question.to.request == question.to.request) return true;
+      if (held.question.to == question.to) return true;
     if (questions_.size() + held_.size() >= kMaxQuestions) return false;
     questions_.push_back(std::move(question));
   }
@@ -82,14 +82,14 @@ Body CatalogReader::answer(const Question& question) {
     CatalogReader& self;
     const Question& question;
     Body operator()(const FindEngines& find) {
-      return body_of(find_engines(*self.reader_, question.job, find));
+      return body_of(find_engines(*self.reader_, question.job, find, question.domain));
     }
     Body operator()(const WhyMiss& why) {
       return body_of(why_miss(*self.reader_, question.job, why));
     }
     Body operator()(const ListEvents& list) { return body_of(list_events(*self.reader_, list)); }
     Body operator()(const MakeSet& make) {
-      return body_of(make_set(*self.reader_, question.job, make, self.key_));
+      return body_of(make_set(*self.reader_, question.job, make, self.key_, question.domain));
     }
     Body operator()(const AskCatalog& ask) {
       return self.document({ask.action, ask.words, ask.options}, false);
@@ -111,7 +111,8 @@ bool CatalogReader::held_back(const Question& question, const Body& body) {
   later.after = std::max<int64_t>(events->next, 0);
   later.hold_ms = 0;
   const auto hold = std::chrono::milliseconds(std::min(list->hold_ms, kMaxHoldMs));
-  held_.push_back({{question.to, later, question.job}, std::chrono::steady_clock::now() + hold});
+  held_.push_back({{question.to, later, question.job, question.domain},
+                   std::chrono::steady_clock::now() + hold});
   return true;
 }
 

@@ -21,6 +21,7 @@
 #include "coordinator/catalog/catalog_actions.h"
 #include "coordinator/core/core.h"
 #include "engine/base/sign.h"
+#include "pipeline/keys.h"
 
 namespace enginery {
 
@@ -29,7 +30,8 @@ class CatalogReader {
   struct Question {
     ReplyTo to;
     std::variant<FindEngines, WhyMiss, AskCatalog, OrderCatalog, ListEvents, MakeSet> what;
-    std::optional<JobView> job;  // that the question names
+    std::optional<JobView> job;         // that the question names
+    std::string domain = kTrustDomain;  // whose engines may be found
   };
 
   // `reader` is a connection of its own to `catalog`, which orders change and which outlives this.

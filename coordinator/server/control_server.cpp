@@ -18,17 +18,18 @@ constexpr Nanoseconds kMaxTimerDelay = std::chrono::seconds(5);
 
 }  // namespace
 
-ControlServer::ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store,
-                             LogStore& logs, Peers& peers, const SigningKey& key, EngineCheck check,
-                             std::string bulk_address, std::function<void()> changed)
+ControlServer::ControlServer(ServerSocket& socket, const ServerSocket& bulk, KeyRing& keys,
+                             Catalog& catalog, QueueStore& store, LogStore& logs, Peers& peers,
+                             const SigningKey& key, EngineCheck check, ControlHooks hooks)
     : socket_(socket),
+      bulk_(bulk),
+      keys_(keys),
       catalog_(catalog),
       store_(store),
       logs_(logs),
       peers_(peers),
       key_(key),
-      bulk_address_(std::move(bulk_address)),
-      changed_(std::move(changed)),
+      hooks_(std::move(hooks)),
       incarnation_(static_cast<uint64_t>(catalog.clock().wall_time().count())),
       desk_([this] { wake_.ring(); }),
       signer_(catalog.blobs(), key, std::move(check), [this] { wake_.ring(); }) {}
@@ -66,6 +67,7 @@ void ControlServer::run() {
   while (!stop_) {
     socket_.wait(longest_wait(), wake_);
     wake_.clear();
+    if (hooks_.alive) hooks_.alive();
     for (SignAnswer& answer : signer_.take()) driver_->feed(std::move(answer));
     for (CatalogReader* thread : {questions_.get(), long_questions_.get()})
       for (Reply& answer : thread->take()) reply(answer.to, std::move(answer.body));
@@ -91,8 +93,10 @@ void ControlServer::run() {
 struct ControlServer::Dispatch {
   ControlServer& server;
   Incoming& in;
+  const Principal& who;
 
   void operator()(const Hello& hello) { server.hello(in, hello); }
+  void operator()(const JoinFarm& join) { server.join(in, join); }
   void operator()(const FindEngines& find) { ask(*server.questions_, find, find.name); }
   void operator()(const WhyMiss& why) { ask(*server.questions_, why, why.subject); }
   void operator()(const ListEvents& list) { ask(*server.questions_, list, ""); }
@@ -104,20 +108,61 @@ struct ControlServer::Dispatch {
   void operator()(const OrderCatalog& order) { ask(*server.long_questions_, order, ""); }
   template <typename Other>
   void operator()(const Other&) {
-    server.feed_request(std::move(in));
+    server.feed_request(std::move(in), who);
   }
 
  private:
   template <typename Question>
   void ask(CatalogReader& thread, const Question& question, const std::string& job) {
     const ReplyTo to{in.route, in.message.envelope.request};
-    if (!thread.post({to, question, server.driver_->core().view(job)}))
+    if (!thread.post({to, question, server.driver_->core().view(job),
+                      who.tenant.empty() ? kTrustDomain : who.tenant}))
       log_debug("a question to the catalog was dropped: too many wait");
   }
 };
 
 void ControlServer::handle(Incoming in) {
-  std::visit(Dispatch{*this, in}, in.message.envelope.body);
+  const Result<Principal> who = keys_.admit(in.from, in.message.envelope.body);
+  const Status bound = who.ok() ? bind_to(*who, in) : Status(who.error());
+  if (!bound.ok()) {
+    if (in.from.network)
+      log_warning("refused a message from " + in.from.address + ": " + bound.error().message);
+    return reply({in.route, in.message.envelope.request},
+                 ErrorReply{{bound.error().code, bound.error().message}});
+  }
+  std::visit(Dispatch{*this, in, *who}, in.message.envelope.body);
+}
+
+Status ControlServer::bind_to(const Principal& who, Incoming& in) const {
+  if (who.name.empty()) return {};
+  in.message.envelope.session = peer_session(who.id(), in.message.envelope.session);
+  Body& body = in.message.envelope.body;
+  if (auto* submit = std::get_if<SubmitRequest>(&body)) {
+    submit->client = who.name;
+    submit->tenant = who.tenant;
+  }
+  if (const auto* sync = std::get_if<SyncRequest>(&body))
+    return check_worker_name(who, sync->worker);
+  if (const auto* take = std::get_if<TakeProblem>(&body))
+    return check_worker_name(who, take->worker);
+  auto* hello = std::get_if<Hello>(&body);
+  if (hello == nullptr) return {};
+  if (hello->role == "worker") return check_worker_name(who, hello->name);
+  hello->name = who.name;
+  return {};
+}
+
+void ControlServer::join(const Incoming& in, const JoinFarm& request) {
+  const ReplyTo to{in.route, in.message.envelope.request};
+  if (!in.from.key)
+    return reply(to, ErrorReply{{ErrorCode::usage,
+                                 "join: on the coordinator's own host workers need no token; start "
+                                 "them with: enginery worker"}});
+  const Result<Principal> made = keys_.redeem(*in.from.key, request);
+  if (!made.ok()) return reply(to, ErrorReply{{made.error().code, made.error().message}});
+  log_info("token " + key_id(*in.from.key) + " from " + in.from.address + ": key " + made->id() +
+           " is '" + made->name + "'");
+  reply(to, Joined{made->name});
 }
 
 void ControlServer::hello(const Incoming& in, const Hello& hello) {
@@ -133,7 +178,7 @@ void ControlServer::hello(const Incoming& in, const Hello& hello) {
   peers_.said_hello(in.message.envelope.session, hello.name);
   Welcome welcome;
   welcome.version = std::min(hello.greatest_version, kProtocolVersion);
-  welcome.bulk_address = bulk_address_;
+  welcome.bulk_address = in.from.network ? bulk_.network_address() : bulk_.address();
   welcome.software = "enginery";
   welcome.pid = getpid();
   welcome.incarnation = incarnation_;
@@ -141,10 +186,11 @@ void ControlServer::hello(const Incoming& in, const Hello& hello) {
   reply(to, std::move(welcome));
 }
 
-void ControlServer::feed_request(Incoming in) {
+void ControlServer::feed_request(Incoming in, const Principal& who) {
   Request request;
   request.to = {std::move(in.route), in.message.envelope.request};
-  request.client = peers_.name_of(in.message.envelope.session);
+  request.principal = who.name.empty() ? "" : who.id();
+  request.client = who.name.empty() ? peers_.name_of(in.message.envelope.session) : who.name;
   if (const auto* sync = std::get_if<SyncRequest>(&in.message.envelope.body);
       sync != nullptr && Queue::problem_of(*sync) == nullptr)
     peers_.synced(sync->worker, sync->sku);
@@ -191,7 +237,7 @@ void ControlServer::deliver(Outbox outbox) {
   }
   for (const std::string& job : outbox.ended_jobs) logs_.end_job(job);
   for (const std::string& job : outbox.forgotten_jobs) logs_.forget_job(job);
-  if (!outbox.ended_jobs.empty()) changed_();
+  if (!outbox.ended_jobs.empty()) hooks_.changed();
   if (outbox.recorded) questions_->journal_grew();
   for (const SignTask& task : outbox.signing) signer_.post(task);
   for (Reply& answer : outbox.replies) reply(answer.to, std::move(answer.body));

@@ -21,13 +21,18 @@
 
 namespace enginery {
 
+// What the thread tells others of itself.
+struct ControlHooks {
+  std::function<void()> changed;  // a job's log state changed
+  std::function<void()> alive;    // every second and more often; may be empty
+};
+
 class ControlServer {
  public:
-  // Everything given outlives it. `check` says what may be signed; `changed` is called when a job's
-  // log state changed.
-  ControlServer(ServerSocket& socket, Catalog& catalog, QueueStore& store, LogStore& logs,
-                Peers& peers, const SigningKey& key, EngineCheck check, std::string bulk_address,
-                std::function<void()> changed);
+  // Everything given outlives it. `check` says what may be signed; Welcome names `bulk`'s address.
+  ControlServer(ServerSocket& socket, const ServerSocket& bulk, KeyRing& keys, Catalog& catalog,
+                QueueStore& store, LogStore& logs, Peers& peers, const SigningKey& key,
+                EngineCheck check, ControlHooks hooks);
 
   // Loads the queue and goes on with it. storage, corrupt_data: it cannot be read.
   Status open(const CoreOptions& options);
@@ -48,7 +53,10 @@ class ControlServer {
   struct Dispatch;
   void handle(Incoming in);
   void hello(const Incoming& in, const Hello& hello);
-  void feed_request(Incoming in);
+  void join(const Incoming& in, const JoinFarm& request);
+  void feed_request(Incoming in, const Principal& who);
+  // What the key may not say, beside its roles: another's worker, another's share.
+  Status bind_to(const Principal& who, Incoming& in) const;
   // Which of the blobs that a submit or a finished step names are not in the store. storage: the
   // store cannot say.
   Result<std::vector<Digest>> missing_blobs(const Body& body);
@@ -60,13 +68,14 @@ class ControlServer {
   std::chrono::milliseconds longest_wait() const;
 
   ServerSocket& socket_;
+  const ServerSocket& bulk_;
+  KeyRing& keys_;
   Catalog& catalog_;
   QueueStore& store_;
   LogStore& logs_;
   Peers& peers_;
   SigningKey key_;
-  std::string bulk_address_;
-  std::function<void()> changed_;
+  ControlHooks hooks_;
   uint64_t incarnation_;
   std::unique_ptr<QueueDriver> driver_;
   Wake wake_;

@@ -12,6 +12,11 @@
 
 namespace enginery {
 
+// A session of a key on the network: its own, whatever the client calls it.
+inline std::string peer_session(const std::string& key_id, const std::string& session) {
+  return key_id + "/" + session;
+}
+
 class Peers {
  public:
   // Hello's name, cut to 200 bytes. Beyond 20000 sessions all are forgotten: they say Hello again.

@@ -5,6 +5,7 @@
 #include "cache/folder_lock.h"
 #include "cache/gc.h"
 #include "cache/private_folder.h"
+#include "coordinator/access/zap.h"
 #include "coordinator/client/link.h"
 #include "coordinator/client/zmq_socket.h"
 #include "coordinator/server/bulk_server.h"
@@ -12,6 +13,7 @@
 #include "coordinator/server/farm_watch.h"
 #include "coordinator/server/housekeeper.h"
 #include "coordinator/store/queue_history.h"
+#include "engine/base/log.h"
 
 namespace enginery {
 
@@ -24,6 +26,8 @@ struct Coordinator::Parts {
   std::unique_ptr<QueueStore> store;
   std::unique_ptr<LogStore> logs;
   Peers peers;
+  std::unique_ptr<KeyRing> keys;
+  std::unique_ptr<ZapHandler> zap;
   std::unique_ptr<ServerSocket> control_socket, bulk_socket;
   std::unique_ptr<BulkServer> bulk;
   std::unique_ptr<ControlServer> control;
@@ -67,6 +71,58 @@ Status prune(Catalog& catalog, const CoordinatorOptions& options) {
   return {};
 }
 
+// The key with which it proves to be the coordinator; nothing where anybody is let in.
+Result<std::optional<CurveKey>> network_key(const CoordinatorOptions& options) {
+  if (options.insecure) {
+    log_warning("insecure: whoever reaches " + options.network +
+                " may submit, read everything and be a worker");
+    return std::optional<CurveKey>();
+  }
+  Result<CurveKey> key = CurveKey::load(options.data / "keys" / kCoordinatorKeyFile);
+  if (key.ok()) return std::optional(*key);
+  if (key.error().code != ErrorCode::not_found) return key.error();
+  return Error{ErrorCode::usage,
+               "address " + options.network +
+                   " is on the network and this coordinator has no key: make one with `enginery "
+                   "keys coordinator new --data " +
+                   options.data.string() +
+                   "`, or let everybody in who reaches the address with --insecure"};
+}
+
+// The ZAP handler first: without one libzmq lets every key in.
+Status serve_network(const CoordinatorOptions& options, const std::shared_ptr<void>& context,
+                     KeyRing& keys, std::unique_ptr<ZapHandler>& zap, ServerSocket& control,
+                     ServerSocket& bulk) {
+  TRY(const std::optional<CurveKey> key, network_key(options));
+  if (key) {
+    TRY(zap, ZapHandler::start(context, keys));
+  }
+  const CurveKey* own = key ? &*key : nullptr;
+  CHECK_OK(control.bind_network(options.network, own));
+  return bulk.bind_network(
+      options.network_bulk.empty() ? next_port(control.network_address()) : options.network_bulk,
+      own);
+}
+
+CoreOptions core_options(const CoordinatorOptions& options) {
+  CoreOptions core;
+  core.sync_hold = options.sync_hold;
+  core.ended_jobs_kept = options.ended_jobs_kept;
+  core.ended_jobs_age = options.history;
+  core.early_assistants = kEarlyAssistants;
+  core.max_open_jobs = options.client_jobs;
+  return core;
+}
+
+Housekeeping housekeeping(const CoordinatorOptions& options) {
+  Housekeeping rules;
+  rules.every = options.tidy_every;
+  rules.watermarks.quota_bytes = options.quota_bytes;
+  rules.logs.age = rules.history = options.history;
+  rules.events = kEventsOfAJob * static_cast<int64_t>(options.ended_jobs_kept);
+  return rules;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(Started, std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -100,27 +156,23 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   const std::shared_ptr<void> context = make_zmq_context();
   TRY(parts->control_socket, ServerSocket::bind(context, listen, kMaxControlBytes));
   TRY(parts->bulk_socket, ServerSocket::bind(context, bulk_listen, kMaxBulkBytes));
-  parts->bulk = std::make_unique<BulkServer>(*parts->bulk_socket, *parts->catalog, *parts->reader,
-                                             *parts->writer, *parts->logs, parts->peers);
+  parts->keys = std::make_unique<KeyRing>(
+      options.data / "keys", parts->catalog->clock(),
+      options.insecure ? KeyRing::Keyless::owner : KeyRing::Keyless::refused);
+  if (!options.network.empty())
+    CHECK_OK(serve_network(options, context, *parts->keys, parts->zap, *parts->control_socket,
+                           *parts->bulk_socket));
+  parts->bulk =
+      std::make_unique<BulkServer>(*parts->bulk_socket, *parts->keys, *parts->catalog,
+                                   *parts->reader, *parts->writer, *parts->logs, parts->peers);
   parts->control = std::make_unique<ControlServer>(
-      *parts->control_socket, *parts->catalog, *parts->store, *parts->logs, parts->peers, key,
-      options.check_engine, parts->bulk_socket->address(),
-      [bulk = parts->bulk.get()] { bulk->wake(); });
-  CoreOptions core;
-  core.sync_hold = options.sync_hold;
-  core.ended_jobs_kept = options.ended_jobs_kept;
-  core.ended_jobs_age = options.history;
-  core.early_assistants = kEarlyAssistants;
-  core.max_open_jobs = options.client_jobs;
-  CHECK_OK(parts->control->open(core));
-  Housekeeping rules;
-  rules.every = options.tidy_every;
-  rules.watermarks.quota_bytes = options.quota_bytes;
-  rules.logs.age = rules.history = options.history;
-  rules.events = kEventsOfAJob * static_cast<int64_t>(options.ended_jobs_kept);
+      *parts->control_socket, *parts->bulk_socket, *parts->keys, *parts->catalog, *parts->store,
+      *parts->logs, parts->peers, key, options.check_engine,
+      ControlHooks{[bulk = parts->bulk.get()] { bulk->wake(); }, options.alive});
+  CHECK_OK(parts->control->open(core_options(options)));
   TRY(auto reader, Catalog::open_reader(*parts->catalog));
-  parts->housekeeper = std::make_unique<Housekeeper>(*parts->catalog, std::move(reader),
-                                                     *parts->writer, *parts->logs, rules);
+  parts->housekeeper = std::make_unique<Housekeeper>(
+      *parts->catalog, std::move(reader), *parts->writer, *parts->logs, housekeeping(options));
   Parts* running = parts.get();
   parts->bulk_thread = std::thread([running] { running->bulk->run(); });
   parts->control_thread = std::thread([running] { running->control->run(); });
@@ -146,6 +198,9 @@ Coordinator::~Coordinator() {
 
 const std::string& Coordinator::control_address() const {
   return parts_->control_socket->address();
+}
+const std::string& Coordinator::network_address() const {
+  return parts_->control_socket->network_address();
 }
 const std::string& Coordinator::bulk_address() const {
   return parts_->bulk_socket->address();

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -36,6 +37,12 @@ struct CoordinatorOptions {
   // How many jobs of one client may wait or run.
   size_t client_jobs = 100'000;
   WebOptions web = {};  // where it serves HTTP; nowhere by default
+  // Also served, to keys of data/keys/principals alone: tcp://HOST:PORT, "" for none. The bulk
+  // address is "" for the port behind it.
+  std::string network = {}, network_bulk = {};
+  bool insecure = false;  // the network's addresses without keys: whoever reaches them is the owner
+  // Called by the control thread, every second and more often.
+  std::function<void()> alive = {};
 };
 
 class Coordinator {
@@ -47,7 +54,8 @@ class Coordinator {
  public:
   // Locks the folder, opens the catalog, loads the queue, binds both sockets and serves. storage:
   // the folder is in use by another coordinator, read-only, full; usage: an address beyond
-  // loopback; unavailable: an address that is taken.
+  // this host in `listen`, or one of the network without the coordinator's key; unavailable: an
+  // address that is taken.
   static Result<std::unique_ptr<Coordinator>> start(const CoordinatorOptions& options);
   ~Coordinator();  // stops
   Coordinator(const Coordinator&) = delete;
@@ -55,7 +63,8 @@ class Coordinator {
   // The addresses as bound (a tcp port of * or 0 is resolved).
   const std::string& control_address() const;
   const std::string& bulk_address() const;
-  std::string web_address() const;  // "http://127.0.0.1:9090"; "" without an HTTP server
+  std::string web_address() const;             // "http://127.0.0.1:9090"; "" without an HTTP server
+  const std::string& network_address() const;  // "" where there is none
 
   // Asks it to end; returns at once. Call it from an ordinary thread, not from a signal handler.
   void stop();

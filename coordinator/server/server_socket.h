@@ -1,4 +1,5 @@
-// A bound ROUTER socket that speaks messages, over libzmq.
+// A bound ROUTER socket that speaks messages, over libzmq: at an address of this host, and at one
+// of the network where the coordinator has keys for it.
 //
 // Where: one for each of the coordinator's sockets, below ControlServer and BulkServer. Threads:
 // one thread at a time (the Wake from any).
@@ -8,7 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include "schemas/messages.h"
+#include "coordinator/access/key_ring.h"
+#include "coordinator/client/identity.h"
 
 namespace enginery {
 
@@ -30,6 +32,7 @@ class Wake {
 struct Incoming {
   Bytes route;  // names the peer until it reconnects; means nothing else
   Message message;
+  Caller from = {};  // who sent it, as the socket knows it
 };
 
 class ServerSocket {
@@ -39,13 +42,18 @@ class ServerSocket {
 
  public:
   // Binds; `max_bytes` is the limit of each frame, in both directions. usage: an address beyond
-  // loopback; unavailable: taken by another process; storage: the socket's folder.
+  // this host; unavailable: taken by another process; storage: the socket's folder.
   static Result<std::unique_ptr<ServerSocket>> bind(std::shared_ptr<void> context,
                                                     const std::string& address, size_t max_bytes);
   ~ServerSocket();
 
-  // The address as bound: a port * or 0 is resolved.
+  // Binds a second address, for the network, with CURVE; without a key anyone may connect there and
+  // is the owner. Before anything else is called, and after the ZAP handler was started.
+  Status bind_network(const std::string& address, const CurveKey* key);
+
+  // The addresses as bound: a port * or 0 is resolved. The network's is "" where there is none.
   const std::string& address() const { return address_; }
+  const std::string& network_address() const { return network_address_; }
 
   // Returns when a message waits, the wake rings, or after the timeout.
   void wait(std::chrono::milliseconds timeout, const Wake& wake);
@@ -60,12 +68,15 @@ class ServerSocket {
       : context_(std::move(context)), socket_(socket), max_bytes_(max_bytes) {}
 
  private:
-  bool send_frame(std::string_view bytes, bool more);
+  Result<std::string> open(void* socket, const std::string& address) const;
+  std::optional<Incoming> receive_from(void* socket);
 
   std::shared_ptr<void> context_;
   void* socket_;
+  void* network_ = nullptr;
+  bool network_first_ = false;
   size_t max_bytes_;
-  std::string address_;
+  std::string address_, network_address_;
 };
 
 }  // namespace enginery

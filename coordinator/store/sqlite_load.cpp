@@ -44,8 +44,8 @@ Result<E> known(const Statement& row, int column, E last, const char* of, uint64
 Status load_jobs(Database& database, LoadedQueue& queue) {
   TRY(Statement row,
       database.prepare(
-          "SELECT number, request_high, request_low, state, submitted_ns, ended_ns, request "
-          "FROM queue_job ORDER BY number"));
+          "SELECT number, request_high, request_low, state, submitted_ns, ended_ns, request, "
+          "tenant FROM queue_job ORDER BY number"));
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return {};
@@ -60,6 +60,7 @@ Status load_jobs(Database& database, LoadedQueue& queue) {
     auto* request = std::get_if<SubmitRequest>(&envelope->body);
     if (request == nullptr) return unreadable(job_id(job.number) + " is not a submit");
     job.request = std::move(*request);
+    job.request.tenant = row.text(7);
     queue.jobs[job.number] = std::move(job);
   }
 }

@@ -101,6 +101,11 @@ ALTER TABLE queue_step ADD COLUMN assists INTEGER NOT NULL DEFAULT 0;  -- a step
 )sql";
 
 constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
+// In whose trust domain a job is; '' is the default one.
+constexpr const char* kVersion3 =
+    "ALTER TABLE queue_job ADD COLUMN tenant TEXT NOT NULL DEFAULT ''";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion3}};
 
 }  // namespace
 

@@ -55,10 +55,10 @@ class SqliteStore final : public QueueStore {
     TRY(const Bytes request, encode(envelope, kMaxStoredRequest));
     CHECK_OK(
         run("INSERT INTO queue_job(number, request_high, request_low, state, submitted_ns, "
-            "ended_ns, request) "
-            "VALUES(?1,?2,?3,?4,?5,?6,?7)",
+            "ended_ns, request, tenant) "
+            "VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
             job.number, job.request_id.high, job.request_id.low, number(job.state),
-            job.submitted_ns, job.ended_ns, as_bytes(request)));
+            job.submitted_ns, job.ended_ns, as_bytes(request), job.request.tenant));
     for (uint32_t i = 0; i < job.targets.size(); ++i)
       CHECK_OK(write(SaveTarget{job.number, i, job.targets[i]}));
     return {};

@@ -215,6 +215,8 @@ class Agent {
       link_.reset();
       return {};
     }
+    const std::optional<Error> trouble = link_->trouble();
+    if (trouble && trouble->code == ErrorCode::untrusted) return *trouble;
     if (*message && (*message)->envelope.request == request_ && !answered_) return take(**message);
     return {};
   }

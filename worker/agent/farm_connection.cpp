@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "engine/base/log.h"
+
 namespace enginery {
 namespace {
 
@@ -31,6 +33,8 @@ Result<Client*> FarmConnection::connected() {
       pause_ = kFirstPause;
     } else if (client.error().code == ErrorCode::unavailable ||
                client.error().code == ErrorCode::not_found) {
+      if (said_ != client.error().message) log_warning(client.error().message);
+      said_ = client.error().message;
       pause();
     } else {
       return client.error();

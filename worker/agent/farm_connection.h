@@ -47,6 +47,7 @@ class FarmConnection {
   std::unique_ptr<Client> client_;
   std::minstd_rand random_;
   std::chrono::milliseconds pause_{200};
+  std::string said_;  // the last warning: it is not repeated
 };
 
 }  // namespace enginery

@@ -1,4 +1,4 @@
-// Addresses: which are allowed before keys exist, the defaults, and sockets that nobody serves.
+// Addresses: their form, which lead beyond this host, the defaults, and sockets that nobody serves.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,29 +17,37 @@ ErrorCode refused(const std::string& address) {
   return status.error().code;
 }
 
-TEST(Address, TakesSocketFilesAndLoopback) {
+TEST(Address, SocketFilesAndLoopbackAreThisHosts) {
   for (const char* address : {"ipc:///run/e.sock", "tcp://127.0.0.1:7700", "tcp://127.8.9.10:1",
                               "tcp://localhost:7700", "tcp://[::1]:7700", "tcp://127.0.0.1:*"})
-    EXPECT_TRUE(check_address(address).ok()) << address;
+    EXPECT_TRUE(check_address(address).ok() && !is_beyond_this_host(address)) << address;
 }
 
-TEST(Address, RefusesWhateverLeadsBeyondThisMachine) {
+TEST(Address, EverythingElseLeadsBeyondIt) {
   for (const char* address :
        {"tcp://0.0.0.0:7700", "tcp://*:7700", "tcp://10.0.0.1:7700", "tcp://example.com:7700",
         "tcp://[fe80::1]:7700", "tcp://128.0.0.1:7700", "tcp://1.127.0.1:7700"})
-    EXPECT_EQ(refused(address), ErrorCode::usage) << address;
+    EXPECT_TRUE(check_address(address).ok() && is_beyond_this_host(address)) << address;
 }
 
 // Only a number that begins with 127 is loopback: a name may be anybody's.
 TEST(Address, ANameThatBeginsAsALoopbackNumberIsNone) {
   for (const char* address : {"tcp://127.example.com:7700", "tcp://127.0.0.1.example.com:7700",
                               "tcp://127.:7700", "tcp://localhost.example.com:7700"})
-    EXPECT_EQ(refused(address), ErrorCode::usage) << address;
+    EXPECT_TRUE(is_beyond_this_host(address)) << address;
+}
+
+TEST(Address, OfTheBulkSocketIsThePortBehindAndTheHostThatWasReached) {
+  EXPECT_EQ(next_port("tcp://10.0.0.1:7701"), "tcp://10.0.0.1:7702");
+  EXPECT_EQ(next_port("tcp://*:*"), "tcp://*:*");
+  EXPECT_EQ(with_host_of("tcp://0.0.0.0:7702", "tcp://lab:7701"), "tcp://lab:7702");
+  EXPECT_EQ(with_host_of("tcp://10.0.0.1:7702", "tcp://lab:7701"), "tcp://10.0.0.1:7702");
+  EXPECT_EQ(with_host_of("ipc:///run/b.sock", "ipc:///run/c.sock"), "ipc:///run/b.sock");
 }
 
 TEST(Address, RefusesWhatIsNoAddress) {
   for (const char* address : {"", "/run/e.sock", "ipc://", "http://127.0.0.1:80", "tcp://127.0.0.1",
-                              "tcp://127.0.0.1:", "IPC:///run/e.sock"})
+                              "tcp://127.0.0.1:", "tcp://:7700", "IPC:///run/e.sock"})
     EXPECT_EQ(refused(address), ErrorCode::usage) << address;
 }
 

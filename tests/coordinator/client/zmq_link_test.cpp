@@ -112,7 +112,7 @@ TEST_F(ZmqLinkTest, IsUnavailableWhereNobodyListens) {
   EXPECT_EQ(none.error().code, ErrorCode::unavailable);
   const auto beyond = make_zmq_dial()("tcp://example.com:1", kLimit);
   ASSERT_FALSE(beyond.ok());
-  EXPECT_EQ(beyond.error().code, ErrorCode::usage);
+  EXPECT_EQ(beyond.error().code, ErrorCode::untrusted);
 }
 
 // A connection takes a millisecond; nobody sleeps a fixed time for it.
