@@ -45,8 +45,10 @@ Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& argu
 
   TRY(const Configuration configuration,
       Configuration::load(ConfigurationFiles::of_this_process()));
+  Status trusted;  // of what the verb takes from files
   const ConfiguredValue configured = [&](std::string_view name) -> std::optional<std::string> {
     const auto value = configuration.find(name);
+    if (value && trusted.ok()) trusted = value->trusted;
     return value ? std::optional(value->value) : std::nullopt;
   };
   TRY(const Parsed parsed, options.parse(arguments, configured));
@@ -55,6 +57,7 @@ Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& argu
     return ExitCode::ok;
   }
 
+  CHECK_OK(trusted);
   TRY(const LogLevel level, parse_log_level(common));
   set_up_log(level, false);
   Session session{console, configuration};

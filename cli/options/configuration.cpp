@@ -71,6 +71,37 @@ Status read_settings(const fs::path& file, std::string_view kind, Values& values
   }
 }
 
+bool is_guarded(std::string_view name) {
+  for (const Setting& setting : settings())
+    if (setting.name == name) return setting.guarded;
+  return false;
+}
+
+constexpr std::string_view kTrustProjects = "trust-projects";
+
+// Whether the user, the system or the environment trusts the project's folder.
+bool is_trusted(const fs::path& folder, const Values& values) {
+  const char* variable = std::getenv(environment_name(kTrustProjects).c_str());
+  const auto found = values.find(kTrustProjects);
+  std::string list = variable ? variable : found == values.end() ? "" : found->second.value;
+  for (size_t colon; !list.empty(); list.erase(0, colon)) {
+    colon = std::min(list.find(':'), list.size());
+    std::error_code ignored;
+    if (colon > 0 && fs::equivalent(list.substr(0, colon), folder, ignored)) return true;
+    colon += colon < list.size();
+  }
+  return false;
+}
+
+Error not_trusted(const fs::path& file, const std::string& name, const std::string& value) {
+  return {
+      ErrorCode::untrusted,
+      fmt::format("project file {} sets {} = \"{}\", and a project's file may come from "
+                  "anybody; if you trust it, put trust-projects = \"{}\" into your own "
+                  "config.toml, else say --{}",
+                  file.string(), name, value.substr(0, 200), file.parent_path().string(), name)};
+}
+
 fs::path project_file() {
   std::error_code failed;
   fs::path folder = fs::current_path(failed);
@@ -96,17 +127,20 @@ fs::path user_file() {
 
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> list{
-      {"coordinator", "", "address of the coordinator that submit, jobs, fetch, ... talk to"},
+      {"coordinator", "", "address of the coordinator that submit, jobs, fetch, ... talk to", true},
+      {"key", "", "file with the key to a coordinator on the network", true},
       {"threads", "", "CPU threads of one inference; without it the cores of the affinity mask"},
       {"level", "", "how hard builds search, 0..5"},
       {"precision", "", "arithmetic that builds may use"},
       {"skus", "", "the SKUs that `up` starts workers for"},
-      {"data", "", "data folder of `coordinator` and `worker`"},
-      {"listen", "", "control address of `coordinator`"},
-      {"bulk-listen", "", "bulk address of `coordinator`"},
+      {"data", "", "data folder of `coordinator` and `worker`", true},
+      {"listen", "", "control address of `coordinator`", true},
+      {"bulk-listen", "", "bulk address of `coordinator`", true},
       {"quota", "", "most gigabytes that the catalog of `coordinator` may take"},
       {"keep-jobs", "", "ended jobs that `coordinator` remembers"},
       {"keep-days", "", "how many days `coordinator` keeps ended jobs, their logs and events"},
+      {"trust-projects", "", "folders whose enginery.toml may name a coordinator; a : between them",
+       true},
       {"log-level", "warning", "lowest level of log messages: debug, info, warning, error, off"},
   };
   return list;
@@ -132,7 +166,13 @@ Result<Configuration> Configuration::load(const ConfigurationFiles& files) {
   }
   CHECK_OK(read_settings(files.system, "system", values));
   CHECK_OK(read_settings(files.user, "user", values));
-  CHECK_OK(read_settings(files.project, "project", values));
+  Values of_project;
+  CHECK_OK(read_settings(files.project, "project", of_project));
+  const bool trusted = is_trusted(files.project.parent_path(), values);
+  for (auto& [name, value] : of_project) {
+    if (is_guarded(name) && !trusted) value.trusted = not_trusted(files.project, name, value.value);
+    values[name] = std::move(value);
+  }
   for (const Setting& setting : settings()) {
     const std::string variable = environment_name(setting.name);
     const char* value = std::getenv(variable.c_str());

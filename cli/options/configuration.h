@@ -1,5 +1,5 @@
 // Settings from outside the command line: environment > project file > user file > system file >
-// default.
+// default. A project's file may come from anybody: it sets no guarded setting.
 //
 // Where: Options takes from here the values of options that were not given; `config show --origin`
 // prints all. The files are TOML with the settings' names as top-level keys (cli/README.md).
@@ -22,6 +22,9 @@ struct Setting {
   std::string_view name;
   std::string_view fallback;  // "": the verb decides
   std::string_view summary;
+  // Says where models go, or which files are used: not taken from a project's file, which came with
+  // somebody's repository, unless that folder is trusted.
+  bool guarded = false;
 };
 
 // In the order in which `config show` prints them.
@@ -34,6 +37,9 @@ std::string environment_name(std::string_view setting);
 struct SettingValue {
   std::string value;
   std::string origin;  // "environment ENGINERY_THREADS", "project file /x/enginery.toml", "default"
+  // Whether it is to be obeyed. untrusted: a guarded setting of a project that is not trusted, with
+  // what would trust it.
+  Status trusted = {};
 };
 
 // Where the three files are; empty paths are skipped.

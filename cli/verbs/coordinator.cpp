@@ -1,10 +1,13 @@
 // coordinator: the farm's queue and catalog as a service in the foreground.
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/local/local_catalog.h"
+#include "cli/process/service_notifier.h"
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/client/link.h"
 #include "coordinator/server/server.h"
 #include "worker/engine_check.h"
 
@@ -30,13 +33,17 @@ class CoordinatorCommand final : public Command {
                  "serve /metrics, /healthz and /api/v1 there (default: nowhere)");
     options.text("--http-token", token_file_, "FILE",
                  "a token (mode 0600) that HTTP readers must bring; required beyond 127.0.0.1");
+    options.flag("--insecure", options_.insecure,
+                 "serve a --listen beyond this host without keys: whoever reaches it is the owner");
     place_.declare(options);
     options.about(
         "One coordinator per data folder: a second one is refused (exit code 10). It ends on "
         "SIGTERM or Ctrl-C and loses nothing;\n"
-        "workers go on and come back to the next one. Addresses: ipc:///path/to.sock or "
-        "tcp://127.0.0.1:PORT; others are refused\n"
-        "until keys exist. `enginery up` starts one together with this machine's workers.");
+        "workers go on and come back to the next one. Addresses: ipc:///path/to.sock, "
+        "tcp://127.0.0.1:PORT, or tcp://HOST:PORT for the network: that is\n"
+        "served to keys with roles (enginery keys --help), beside the socket of this host, with "
+        "blobs on the port behind it.\n"
+        "`enginery up` starts one together with this machine's workers.");
   }
 
   Result<ExitCode> run(Session& session) override {
@@ -48,9 +55,17 @@ class CoordinatorCommand final : public Command {
     if (keep_days_) options_.history = std::chrono::days(*keep_days_);
     if (client_jobs_) options_.client_jobs = static_cast<size_t>(*client_jobs_);
     options_.web.token_file = token_file_;
+    if (is_beyond_this_host(options_.listen)) {
+      options_.network = std::exchange(options_.listen, "");
+      options_.network_bulk = std::exchange(options_.bulk_listen, "");
+    }
+    ServiceNotifier notifier;
+    options_.alive = [&] { notifier.beat(); };
     TRY(const auto coordinator, Coordinator::start(options_));
     const Termination termination([&] { coordinator->stop(); });
     session.console.print_line("listening on " + coordinator->control_address());
+    if (!coordinator->network_address().empty())
+      session.console.print_line("listening on " + coordinator->network_address());
     if (!coordinator->web_address().empty())
       session.console.print_line("http on " + coordinator->web_address());
     CHECK_OK(session.console.flush());

@@ -4,6 +4,7 @@
 
 #include "cli/farm/farm.h"
 #include "cli/options/targets.h"
+#include "cli/process/service_notifier.h"
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
@@ -25,7 +26,8 @@ class WorkerCommand final : public Command {
         "CPU threads for jobs that do not say (default: the cores of the affinity mask)");
     options.number("--device", device_, {0, 255}, "N",
                    "GPU: which of the visible ones (default: 0)");
-    options.text("--name", name_, "NAME", "what it is called (default: HOST/SKU)");
+    options.text("--name", name_, "NAME",
+                 "what it is called (default: HOST/SKU, with a key its NAME/SKU)");
     options.text("--sandbox", sandbox_, "MODE",
                  "bubblewrap around each step: require, prefer (default: where it works) or off");
     options.number("--runner-memory", memory_mib_, {64, int64_t{1} << 24}, "MIB",
@@ -42,23 +44,37 @@ class WorkerCommand final : public Command {
   Result<ExitCode> run(Session&) override {
     TRY(const auto skus, resolve_targets({sku_.empty() ? "this" : sku_}));
     AgentOptions options;
-    options.coordinator = farm_.coordinator;
+    TRY(FarmWay way, way_to(farm_));
+    options.coordinator = way.address;
+    options.dial = std::move(way.dial);
     options.sku = skus.front();
     options.data =
         data_.empty() ? state_folder() / "workers" / options.sku : std::filesystem::path(data_);
     options.threads = static_cast<int>(threads_.value_or(0));
     options.device_index = static_cast<int>(device_.value_or(0));
-    options.name = name_;
+    options.name = name_.empty() ? name_with(way.name, options) : name_;
     options.runner_memory_bytes = static_cast<uint64_t>(memory_mib_.value_or(0)) << 20;
     TRY(options.sandbox, parse_sandbox_mode(sandbox_));
     block_termination_signals();
     std::atomic<bool> stopping = false;
     const Termination termination([&] { stopping = true; });
-    CHECK_OK(run_agent(options, [&] { return stopping.load(); }));
+    ServiceNotifier notifier;
+    CHECK_OK(run_agent(options, [&] {
+      notifier.beat();
+      return stopping.load();
+    }));
     return ExitCode::ok;
   }
 
  private:
+  // Of a key, workers' names begin with its name; "" leaves it to the host's.
+  static std::string name_with(const std::string& key_name, const AgentOptions& options) {
+    if (key_name.empty()) return "";
+    const std::string index =
+        options.device_index > 0 ? "-" + std::to_string(options.device_index) : "";
+    return key_name + "/" + options.sku + index;
+  }
+
   FarmOptions farm_;
   std::string sku_, data_, name_, sandbox_ = "prefer";
   std::optional<int64_t> threads_, device_, memory_mib_;

@@ -53,6 +53,7 @@ class Home:
         self.env = {k: v for k, v in os.environ.items() if k in kept or not k.startswith("ENGINERY_") and k != "NO_COLOR"}
         self.env["ENGINERY_HOME"] = str(self.path / "home")
         self.farm = None
+        self.prefix = []  # before the binary: nsenter into a network namespace
 
     def run(self, *arguments, timeout=TIMEOUT_S, cwd=None, env=None, text=True, stdin=subprocess.DEVNULL, memory_bytes=None):
         def limit():
@@ -60,12 +61,12 @@ class Home:
             resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
         start = time.monotonic()
-        process = subprocess.run([BIN, *map(str, arguments)], capture_output=True, text=text, cwd=cwd or self.work, stdin=stdin,
+        process = subprocess.run([*self.prefix, BIN, *map(str, arguments)], capture_output=True, text=text, cwd=cwd or self.work, stdin=stdin,
                                  env={**self.env, **(env or {})}, timeout=timeout, preexec_fn=limit if memory_bytes else None)
         return Outcome(process, time.monotonic() - start)
 
     def start(self, *arguments, **more):
-        return subprocess.Popen([BIN, *map(str, arguments)], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, text=True, **more)
+        return subprocess.Popen([*self.prefix, BIN, *map(str, arguments)], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, text=True, **more)
 
     def up(self, *arguments):
         """Starts a farm in the background; returns what `up` printed."""

@@ -42,9 +42,18 @@ class Conventions(HomeTest):
         self.assertExit(outcome, 4, "tcp://127.0.0.1:1", "enginery up")
         self.assertLess(outcome.seconds, 6)
 
-    def test_an_address_beyond_loopback_is_refused(self):
-        self.assertExit(self.home.run("coordinator", "--listen", "tcp://0.0.0.0:7000"), 2)
-        self.assertExit(self.home.run("jobs", "--coordinator", "tcp://192.0.2.1:7000"), 2)
+    def test_an_address_beyond_loopback_needs_a_key_at_either_end(self):
+        self.assertExit(self.home.run("coordinator", "--listen", "tcp://0.0.0.0:7000"), 2, "enginery keys coordinator new", "--insecure")
+        self.assertExit(self.home.run("jobs", "--coordinator", "tcp://192.0.2.1:7000"), 5, "--key FILE")
+
+    def test_a_project_file_does_not_send_models_elsewhere(self):
+        (self.home.work / "enginery.toml").write_text('coordinator = "tcp://192.0.2.1:7000"\n')
+        try:
+            self.assertExit(self.home.run("jobs"), 5, "enginery.toml", "trust-projects")
+            self.assertExit(self.home.run("jobs", env={"ENGINERY_TRUST_PROJECTS": str(self.home.work)}), 5, "--key FILE")
+            self.assertEqual(self.home.run("version").code, 0)
+        finally:
+            (self.home.work / "enginery.toml").unlink()
 
     def test_configuration_comes_from_flags_then_environment_then_files(self):
         (self.home.work / "enginery.toml").write_text("threads = 3\n")

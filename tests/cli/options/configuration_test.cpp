@@ -50,6 +50,29 @@ TEST_F(Precedence, EnvironmentThenProjectThenUserThenSystem) {
   EXPECT_EQ(value_of("log-level"), "warning from default");
 }
 
+// Cloning a repository must not send models elsewhere.
+TEST_F(Precedence, AProjectNamesACoordinatorOnlyWhereItIsTrusted) {
+  ASSERT_TRUE(write_file(files_.project, "coordinator = \"tcp://evil:1\"\nlevel = 5\n").ok());
+  const auto trusted = [&](std::string_view name) {
+    return Configuration::load(files_).value().find(name)->trusted;
+  };
+  ASSERT_FALSE(trusted("coordinator").ok());
+  EXPECT_EQ(trusted("coordinator").error().code, ErrorCode::untrusted);
+  EXPECT_NE(trusted("coordinator").error().message.find("trust-projects"), std::string::npos);
+  EXPECT_TRUE(trusted("level").ok());
+  ASSERT_TRUE(write_file(files_.project, "coordinator = \"tcp://evil:1\"\ntrust-projects = \"" +
+                                             folder_.string() + "\"\n")
+                  .ok());
+  EXPECT_FALSE(trusted("coordinator").ok()) << "a project does not trust itself";
+  ASSERT_TRUE(
+      write_file(files_.user, "trust-projects = \"/nowhere:" + folder_.string() + "\"\n").ok());
+  EXPECT_TRUE(trusted("coordinator").ok());
+  ASSERT_TRUE(write_file(files_.user, "coordinator = \"tcp://mine:1\"\n").ok());
+  EXPECT_FALSE(trusted("coordinator").ok()) << "it hides the user's, and that is said";
+  ASSERT_TRUE(write_file(files_.project, "level = 5\n").ok());
+  EXPECT_TRUE(trusted("coordinator").ok());
+}
+
 TEST_F(Precedence, AnUnknownKeyIsUsageWithFileLineAndNearestName) {
   ASSERT_TRUE(write_file(files_.user, "\nthread = 2\n").ok());
   const auto configuration = Configuration::load(files_);
