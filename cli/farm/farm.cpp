@@ -10,6 +10,10 @@ constexpr auto kConnectTimeout = std::chrono::milliseconds(4000);
 void FarmOptions::declare(Options& options) {
   options.text("--coordinator", coordinator, "URL",
                "where the coordinator listens (default: the one that `enginery up` started)");
+  declare_key(options);
+}
+
+void FarmOptions::declare_key(Options& options) {
   options.text("--key", key, "FILE",
                "your key to a coordinator on the network (enginery keys client new makes one)");
   options.flag("--insecure", insecure, "dial beyond this host without a key");

@@ -18,6 +18,8 @@ struct FarmOptions {
   std::string key;          // a file of `enginery keys`; "": none
   bool insecure = false;    // no key, on the network either
   void declare(Options& options);
+  void declare_key(Options& options);  // without the address
+  bool is_named() const { return !coordinator.empty() || !key.empty(); }
 };
 
 // The options of a verb that asks about one job: JOB, --json and where the coordinator is.

@@ -81,10 +81,11 @@ void CatalogOptionsOfVerb::declare(Options& options) {
   place.declare(options);
   options.text("--coordinator", farm.coordinator, "URL",
                "the catalog of this coordinator instead (--data, where it is given, is stronger)");
+  farm.declare_key(options);
 }
 
 Result<CatalogDoor> open_door(const CatalogOptionsOfVerb& where) {
-  if (where.place.data.empty() && !where.farm.coordinator.empty()) {
+  if (where.place.data.empty() && where.farm.is_named()) {
     TRY(std::unique_ptr<Client> client, connect(where.farm));
     return door_to(std::shared_ptr<Client>(std::move(client)));
   }
