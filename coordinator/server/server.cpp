@@ -51,6 +51,7 @@ struct Coordinator::Parts {
 namespace {
 
 constexpr int64_t kEventsOfAJob = 50;  // that was built for one target
+
 // A tuning is made only where the catalog has none, so it probably measures; an assistant needs
 // some seconds before it does.
 constexpr size_t kEarlyAssistants = 3;
