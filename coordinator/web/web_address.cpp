@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <sys/stat.h>
 
+#include <cctype>
 #include <charconv>
 
 #include "engine/base/file.h"

@@ -70,9 +70,9 @@ WebQuery query_of(const httplib::Request& request) {
 }
 
 // httplib's own would let a second server share the port.
-void allow_restart(socket_t socket) {
+void allow_restart(socket_t fd) {
   const int yes = 1;
-  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 }
 
 void add_routes(httplib::Server& server, const WebSources& sources) {
