@@ -82,8 +82,9 @@ TEST_F(RemoteCatalog, WhatNobodyKnowsIsRefused) {
   for (const auto& [question, message] : table) {
     const Result<std::string> answer = client_->ask_catalog(question);
     ASSERT_FALSE(answer.ok()) << question.action;
-    if (question.action != "timing-export")
+    if (question.action != "timing-export") {
       EXPECT_NE(answer.error().message.find(message), std::string::npos) << answer.error().message;
+    }
   }
 }
 

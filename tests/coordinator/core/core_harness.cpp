@@ -17,7 +17,9 @@ void CoreHarness::flush() {
   Outbox outbox = driver_->flush();
   for (Reply& reply : outbox.replies) answers_.push_back(std::move(reply));
   for (const SignTask& task : outbox.signing) signing_.push_back(task);
-  if (checks_) EXPECT_EQ(driver_->core().check(), "");
+  if (checks_) {
+    EXPECT_EQ(driver_->core().check(), "");
+  }
   EXPECT_EQ(store.violation(), "");
 }
 
