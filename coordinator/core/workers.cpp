@@ -78,7 +78,9 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   const bool repeated = !fresh && worker.sync.sequence == sync.sequence;
   const bool progressed = !same || !(sync.state == worker.sync.state);
   if (fresh) {
-    worker.drain = worker.exit = worker.drain_told = worker.resume = false;
+    // The same process in the eyes of a coordinator that has just started: orders of meanwhile
+    // stay.
+    if (!same) worker.drain = worker.exit = worker.drain_told = worker.resume = false;
     turn.record(0, "worker",
                 {{"worker", sync.worker}, {"sku", sync.sku}, {"pid", std::to_string(sync.pid)}});
   }
@@ -96,6 +98,7 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
     for (const std::string& sku : sync.compiles_for) worker.pools.push_back(provisional_pool(sku));
   }
   const bool back = worker.lost || !worker.reported;
+  if (sync.prefer_idle && !worker.sync.prefer_idle) worker.resume_told = false;
   worker.sync = sync;
   worker.seen = turn.now.monotonic;
   worker.reported = true;
@@ -103,7 +106,6 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   if (progressed) worker.cancel_told.reset();
   if (std::exchange(worker.lost, false))
     turn.wake(turn.now.monotonic + options_.worker_lost_after, TimerKind::worker_lost, number);
-  worker.resume = worker.resume && sync.prefer_idle;
   if (back) absolve(worker, turn);
   see_sku(sync, turn);
   take_exam(worker, turn);
@@ -226,7 +228,7 @@ Desired Queue::parting_word(WorkerNo number) const {
   if (run != nullptr && !owns(number, run->ref)) return Cancel{run->ref};
   const uint64_t exam = workers_.at(number).exam;
   if (exam != 0 && std::holds_alternative<Idle>(state)) return Examine{exam};
-  if (workers_.at(number).resume) return Resume{};
+  if (workers_.at(number).resume && workers_.at(number).sync.prefer_idle) return Resume{};
   return Keep{};
 }
 
@@ -274,8 +276,10 @@ void Queue::drain(WorkerNo number, const DrainWorker& request, Turn& turn) {
 
 void Queue::undrain(WorkerNo number, Turn& turn) {
   LiveWorker& worker = workers_.at(number);
-  worker.resume = worker.resume || worker.drain_told;
-  worker.resume_told = false;
+  // Whenever it says that it drains: an earlier coordinator may have told it, or the word is still
+  // on its way.
+  worker.resume = true;
+  worker.resume_told = !worker.drain_told && !worker.sync.prefer_idle;
   worker.drain = worker.exit = worker.drain_told = false;
   worker.failures.clear();
   worker.quarantines = 0;

@@ -230,5 +230,30 @@ TEST(Undrain, LetsAWorkerTakeWorkAgain) {
             ErrorCode::not_found);
 }
 
+// A drain belongs to the worker: neither a restart of the coordinator nor a reply that is still on
+// its way leaves it drained for ever.
+TEST(Undrain, ReachesAWorkerWheneverItSaysThatItDrains) {
+  SyncRequest draining;
+  draining.worker = "w";
+  draining.incarnation = 1;
+  draining.sequence = 1;
+  draining.sku = "x";
+  draining.device = "w";
+  draining.toolchain = "tool 1";
+  draining.prefer_idle = true;
+  CoreHarness farm;
+  farm.ask(draining, "w");  // an earlier coordinator told it to
+  body_of<Done>(farm.ask(UndrainWorker{"w"}));
+  EXPECT_TRUE(told<Resume>(farm.heard("w")));
+
+  farm.sync("v", "x", Idle{});
+  body_of<Done>(farm.ask(UndrainWorker{"v"}));  // while the word `drain` travels
+  draining.worker = draining.device = "v";
+  draining.sequence = 10;
+  const auto reply = farm.ask(draining, "v");
+  ASSERT_TRUE(reply);
+  EXPECT_TRUE(told<Resume>(body_of<SyncReply>(reply)));
+}
+
 }  // namespace
 }  // namespace enginery
