@@ -61,7 +61,8 @@ Status LocalBlobStore::accept_folder() const {
   CHECK_OK(make_private_folder(folder));
   TRY(const Descriptor mark, open_file(folder / kMark, O_WRONLY | O_CREAT, 0444));
   CHECK_OK(sync_file(durability_, mark.get(), folder / kMark));
-  return sync_folder(durability_, folder);
+  CHECK_OK(sync_folder(durability_, folder));
+  return sync_folder(durability_, folder_);
 }
 
 Error LocalBlobStore::absent(const Digest& digest) const {

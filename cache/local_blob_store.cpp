@@ -102,14 +102,26 @@ Status LocalBlobStore::publish(const fs::path& file, int fd, const Digest& diges
   return add_row(digest, size_bytes, BlobPlace::file);
 }
 
+// Makes sha256/ab. Whoever made it may have died before it synced sha256/: the first blob of each
+// folder in this process does that.
+Status LocalBlobStore::provide_folder_of(const Digest& digest) {
+  const uint8_t number = digest.bytes[0];
+  {
+    const std::lock_guard lock(mutex_);
+    std::error_code error;
+    if (durable_folders_[number] && fs::exists(path_of(digest).parent_path(), error)) return {};
+  }
+  CHECK_OK(make_folder(path_of(digest).parent_path()));
+  CHECK_OK(sync_folder(durability_, folder_ / "sha256"));
+  const std::lock_guard lock(mutex_);
+  durable_folders_.set(number);
+  return {};
+}
+
 Status LocalBlobStore::move_in(const fs::path& file, const Digest& digest) {
   CHECK_OK(check_folder());
   fs::path target = path_of(digest);
-  std::error_code error;
-  if (!fs::exists(target.parent_path(), error)) {
-    CHECK_OK(make_folder(target.parent_path()));
-    CHECK_OK(sync_folder(durability_, folder_ / "sha256"));
-  }
+  CHECK_OK(provide_folder_of(digest));
   TRY(bool moved, rename_without_replacing(durability_, file, target));
   if (!moved) {
     // An earlier crash's, or another process's this moment: keep it only if it is right.

@@ -7,6 +7,7 @@
 // removes once its writer is gone.
 #pragma once
 
+#include <bitset>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -120,6 +121,7 @@ class LocalBlobStore final : public BlobStore {
   Status put_inline(const Digest& digest, ByteSpan bytes);
   Status publish(const std::filesystem::path& file, int fd, const Digest& digest,
                  uint64_t size_bytes);
+  Status provide_folder_of(const Digest& digest);
   Status move_in(const std::filesystem::path& file, const Digest& digest);
   Status add_row(const Digest& digest, uint64_t size_bytes, BlobPlace place);
   Result<Bytes> inline_bytes(const Digest& digest);
@@ -138,8 +140,9 @@ class LocalBlobStore final : public BlobStore {
   Database& database_;
   const Clock& clock_;
   Durability& durability_;
-  std::mutex mutex_;  // guards seen_
+  std::mutex mutex_;  // guards what follows
   std::unordered_map<Digest, Seen> seen_;
+  std::bitset<256> durable_folders_;  // sha256/ab that sha256/ was synced with
 };
 
 }  // namespace enginery

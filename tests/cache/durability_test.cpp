@@ -68,7 +68,8 @@ class DurabilityTest : public testing::Test {
     CatalogOptions options = test::quick();
     options.durability = &recorder_;
     catalog_ = VALUE(Catalog::open(folder_.path, options));
-    EXPECT_EQ(recorder_.calls, (Calls{"sync file in sha256", "sync folder sha256"}));  // the mark
+    EXPECT_EQ(recorder_.calls,
+              (Calls{"sync file in sha256", "sync folder sha256", "sync folder ."}));  // the mark
     recorder_.calls.clear();
     recorder_.is_known = [this] {
       return catalog_->database()
@@ -113,6 +114,18 @@ TEST_F(DurabilityTest, AFileThatACrashLeftIsSyncedByItsFolderBeforeItHasItsRow) 
   EXPECT_EQ(recorder_.calls,
             (Calls{"sync file in tmp", "rename into " + shard_, "sync folder " + shard_}));
   EXPECT_FALSE(recorder_.known_early);
+}
+
+// Another process made the blob's folder and may have died before it synced the one above.
+TEST_F(DurabilityTest, AFolderThatIsThereIsSyncedOnce) {
+  fs::create_directory(folder_.path / shard_);
+  EXPECT_OK(blobs().put(as_bytes(bytes_)));
+  EXPECT_EQ(recorder_.calls[1], "sync folder sha256");
+  EXPECT_OK(blobs().remove(digest_));
+  recorder_.calls.clear();
+  EXPECT_OK(blobs().put(as_bytes(bytes_)));
+  EXPECT_EQ(recorder_.calls,
+            (Calls{"sync file in tmp", "rename into " + shard_, "sync folder " + shard_}));
 }
 
 TEST_F(DurabilityTest, ASmallBlobIsTheDatabasesBusiness) {
