@@ -31,6 +31,7 @@ class MemoryStore final : public QueueStore {
   void fail_next(int count) { failing_ = count; }
   // The next commit says ok and keeps nothing: a disk that lies, which the rules must notice.
   void lie_once() { lying_ = true; }
+  bool is_lying() const { return lying_; }
 
   const LoadedQueue& rows() const { return committed_; }
   const std::string& violation() const { return violation_; }

@@ -1,5 +1,7 @@
 #include "tests/sim/sim_client.h"
 
+#include <algorithm>
+
 namespace enginery {
 namespace {
 
@@ -8,40 +10,63 @@ using std::chrono::seconds;
 
 }  // namespace
 
-SimClient::SimClient(World& world, std::string name, int jobs, int skus)
-    : world_(world), name_(std::move(name)), skus_(skus) {
+SimClient::SimClient(World& world, std::string name, int jobs, std::vector<SimTarget> targets,
+                     Demand demand)
+    : world_(world), name_(std::move(name)), targets_(std::move(targets)), demand_(demand) {
   jobs_.resize(static_cast<size_t>(jobs));
   open_ = jobs_.size();
 }
 
-SubmitRequest SimClient::make_request() {
+SubmitRequest SimClient::make_request(Job& job) {
   SubmitRequest submit;
   submit.client = name_;
-  submit.name = "net" + std::to_string(world_.below(3));
-  submit.model = sha256("model " + std::to_string(world_.below(4)));
-  world_.store().add_blob(submit.model, 0, 0);
-  submit.priority = static_cast<int32_t>(world_.below(3)) * 100 - 100;
-  submit.rebuild = world_.coin(0.15);
   submit.wait_for_workers = true;
+  if (demand_ == Demand::mixed) {
+    submit.name = "net" + std::to_string(world_.below(3));
+    submit.priority = static_cast<int32_t>(world_.below(3)) * 100 - 100;
+    submit.rebuild = world_.coin(0.15);
+    job.model = "model " + std::to_string(world_.below(4));
+  } else {  // none is like another
+    submit.name = name_;
+    job.model = name_ + std::to_string(world_.below(1u << 30));
+  }
+  submit.model = world_.disk().add_blob(job.model, 0, 0);
   submit.validate_key = {{"model", submit.model.text()}};
-  const uint64_t first = world_.below(static_cast<uint64_t>(skus_));
-  const uint64_t count = 1 + world_.below(static_cast<uint64_t>(skus_));
-  for (uint64_t i = 0; i < count; ++i) {
+  add_targets(submit);
+  return submit;
+}
+
+void SimClient::add_targets(SubmitRequest& submit) {
+  const size_t first = world_.below(targets_.size());
+  const size_t count =
+      demand_ == Demand::mixed ? 1 + world_.below(std::min<size_t>(3, targets_.size())) : 1;
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [sku, toolchain] = targets_[(first + i) % targets_.size()];
+    const auto& known = submit.targets;
+    if (std::any_of(known.begin(), known.end(), [&](const auto& t) { return t.sku == sku; }))
+      continue;
     TargetRequest target;
-    target.sku = "sku" + std::to_string((first + i) % static_cast<uint64_t>(skus_));
-    target.toolchain = "t";
-    target.engine_key = {{"model", submit.model.text()}, {"sku", target.sku}};
-    target.tune_key = {{"structure", structure_of(submit.model)}, {"sku", target.sku}};
+    target.sku = sku;
+    target.toolchain = toolchain;
+    target.engine_key = {
+        {"model", submit.model.text()}, {"sku", target.sku}, {"toolchain", toolchain}};
+    target.tune_key = {
+        {"structure", structure_of(submit.model)}, {"sku", target.sku}, {"toolchain", toolchain}};
+    // A tuning of its own for each job.
+    if (demand_ != Demand::mixed) target.tune_key.push_back({"job", submit.model.hex()});
     submit.targets.push_back(target);
   }
-  return submit;
 }
 
 void SimClient::start() {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     jobs_[i].submit_id = world_.request_id();
-    world_.at(world_.between(milliseconds(0), seconds(40)), [this, i] {
-      jobs_[i].request = make_request();
+    const Nanoseconds when = demand_ == Demand::mixed    ? world_.between(seconds(0), seconds(40))
+                             : demand_ == Demand::greedy ? seconds(5)
+                                                         : seconds(15);
+    world_.at(when, [this, i] {
+      jobs_[i].request = make_request(jobs_[i]);
+      jobs_[i].asked_at = world_.monotonic();
       submit(i);
     });
   }
@@ -50,7 +75,7 @@ void SimClient::start() {
 void SimClient::submit(size_t index) {
   Job& job = jobs_[index];
   if (!job.id.empty() || job.ended) return;
-  world_.send_to_coordinator(name_, job.submit_id, job.request, name_);
+  world_.send_to_coordinator({name_, ""}, job.submit_id, job.request, name_);
   world_.at(seconds(2), [this, index] { submit(index); });
 }
 
@@ -64,7 +89,7 @@ void SimClient::ask(size_t index) {
 void SimClient::wait(size_t index) {
   Job& job = jobs_[index];
   if (job.ended) return;
-  world_.send_to_coordinator(name_, job.wait_id, WaitJob{job.id, 0, 5000, true}, name_);
+  world_.send_to_coordinator({name_, ""}, job.wait_id, WaitJob{job.id, 0, 5000, true}, name_);
   world_.at(seconds(2), [this, index, id = job.wait_id] {
     if (jobs_[index].wait_id == id) wait(index);
   });
@@ -75,9 +100,9 @@ void SimClient::heard_job(Job& job, size_t index, const JobView& view) {
     job.id = view.id;
     acknowledged_.push_back(view.id);
     ask(index);
-    if (world_.coin(0.1))
+    if (demand_ == Demand::mixed && world_.coin(0.1))
       world_.at(world_.between(milliseconds(10), seconds(20)), [this, id = view.id] {
-        world_.send_to_coordinator(name_, world_.request_id(), CancelJob{id}, name_);
+        world_.send_to_coordinator({name_, ""}, world_.request_id(), CancelJob{id}, name_);
       });
   } else if (view.id != job.id) {
     world_.broken("the same request was answered with two jobs, " + job.id + " and " + view.id);
@@ -85,6 +110,16 @@ void SimClient::heard_job(Job& job, size_t index, const JobView& view) {
   if (!is_end(view.state) || job.ended) return;
   job.ended = true;
   --open_;
+  heard_end(job, view);
+}
+
+void SimClient::heard_end(const Job& job, const JobView& view) {
+  longest_ = std::max(longest_, world_.monotonic() - job.asked_at);
+  for (size_t i = 0; i < view.targets.size(); ++i) {
+    if (view.targets[i].state != TargetState::failed) continue;
+    const std::string why = world_.unexplained(view.id, i);
+    if (!why.empty()) world_.broken(view.id + " " + view.targets[i].sku + " " + why);
+  }
   WorldReport& report = world_.report();
   ++(view.state == JobState::done     ? report.jobs_done
      : view.state == JobState::failed ? report.jobs_failed
@@ -103,8 +138,7 @@ void SimClient::hear(RequestId request, const Body& body) {
         world_.broken("an acknowledged job was lost: " + job.id);
       if (error->fault.code == ErrorCode::usage) world_.broken("refused: " + error->fault.message);
       if (request == job.submit_id && error->fault.code == ErrorCode::not_found) {
-        world_.store().add_blob(job.request.model, 0,
-                                0);  // the model's blob was lost: upload again
+        world_.disk().add_blob(job.model, 0, 0);  // the model's blob was lost: upload again
       }
     }
     return;

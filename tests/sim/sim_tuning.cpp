@@ -57,7 +57,7 @@ void SimTuning::transmit(RequestId request, size_t left) {
   if (answered_ || request != waiting_for_) return;
   TakeProblem wish{worker_.name, worker_.incarnation, run_.ref, digest_of(problem_),
                    static_cast<uint32_t>(left)};
-  world_.send_to_coordinator(worker_.name, request, std::move(wish), worker_.name);
+  world_.send_to_coordinator(worker_.peer, request, std::move(wish), worker_.name);
   later(seconds(2), [this, request, left] { transmit(request, left); });
 }
 
@@ -66,7 +66,7 @@ void SimTuning::hear(RequestId request, const ProblemTaken& answer) {
   answered_ = true;
   if (answer.sharers > 1) ++world_.report().shared_problems;
   if (answer.taken)
-    return later(world_.between(milliseconds(10), seconds(1)), [this] { measure(); });
+    return later(world_.between(milliseconds(10), milliseconds(400)), [this] { measure(); });
   refused_.insert(problem_);
   later(milliseconds(1), [this] { go_on(); });
 }

@@ -11,6 +11,7 @@ class SimTuning : public std::enable_shared_from_this<SimTuning> {
   // What it needs of its worker.
   struct Worker {
     std::string name;
+    Peer peer;
     uint64_t incarnation = 0;
     // In this life of the worker only.
     std::function<void(Nanoseconds delay, std::function<void()> action)> later;

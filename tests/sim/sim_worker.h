@@ -1,42 +1,60 @@
-// A worker as a state machine: syncs, takes steps, pretends to build, dies, freezes and lies.
+// A worker: the agent's own SyncState over a pretended device that builds, dies, freezes, runs out
+// of memory and lies.
 #pragma once
 
 #include "tests/sim/sim_tuning.h"
+#include "worker/agent/sync_state.h"
 
 namespace enginery {
 
+struct SimWorkerOptions {
+  std::string name, sku, toolchain, device;
+  std::string route;  // of its messages; another one for each process
+  // A second worker of another's name, which leaves for good when the faults end.
+  bool intruder = false;
+};
+
 class SimWorker {
  public:
-  SimWorker(World& world, std::string name, std::string sku, std::string device);
+  SimWorker(World& world, SimWorkerOptions options);
   void start();
   void hear(RequestId request, const Body& body);
-  const std::string& name() const { return name_; }
+  const SimWorkerOptions& options() const { return options_; }
+  Nanoseconds frozen_until() const { return frozen_until_; }
 
  private:
-  void later(Nanoseconds delay,
-             std::function<void()> action);  // in this life only, and not while frozen
+  // In this life only, and not while frozen.
+  void later(Nanoseconds delay, std::function<void()> action);
   void run_when_thawed(uint64_t life, std::function<void()> action);
+  // The same, and only while it works on this attempt.
+  void later_in_step(Nanoseconds delay, std::function<void()> action);
+
   void sync();
   void transmit(RequestId request);
   void obey(const SyncReply& reply);
   void begin(const RunStep& run);
   void work();
   void tune();
-  void finish();
+  void stop_step(OutcomeKind how);
+  void finish(Outcome outcome);
   Outcome outcome();
-  void become_idle();
-  void crash();
+  std::optional<Outcome> trouble();
+  void leave();
+  void die();
+  void end_life();
+  void count_kills();
+  bool runs() const { return running_.has_value(); }
 
   World& world_;
-  std::string name_, sku_, device_;
-  uint64_t life_ = 0;  // also the incarnation
-  uint64_t sequence_ = 0;
+  const SimWorkerOptions options_;
+  uint64_t life_ = 0;
   bool alive_ = false;
   Nanoseconds frozen_until_{};
-  uint64_t examined_ = 0;  // the number of its latest self-test, which it passed
-  WorkerState state_;
-  RunStep step_;
+  SyncState state_{SyncRequest{}};
+  std::optional<RunStep> running_;
+  uint64_t run_ = 0;  // counts the steps that it began
   std::shared_ptr<SimTuning> tuning_;
+  bool stopping_ = false, examining_ = false;
   RequestId waiting_for_;
   bool answered_ = true;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/sim/sim_client.h"
+#include "tests/sim/sim_operator.h"
 #include "tests/sim/sim_worker.h"
 
 namespace enginery {
@@ -15,30 +16,68 @@ constexpr int kSkus = 3;
 
 }  // namespace
 
-World::World(WorldOptions options) : options_(std::move(options)), random_(options_.seed) {
-  // Two hosts; on each all CPU SKUs are one device.
-  for (int i = 0; i < options_.workers; ++i) {
-    const std::string sku = "sku" + std::to_string(i % kSkus),
-                      device = "host" + std::to_string(i / kSkus);
-    workers_.push_back(std::make_unique<SimWorker>(*this, "w" + std::to_string(i), sku, device));
-  }
-  for (int i = 0; i < options_.clients; ++i)
-    clients_.push_back(
-        std::make_unique<SimClient>(*this, "c" + std::to_string(i), options_.jobs_each, kSkus));
+// The second self-test of a worker comes soon enough for the bound of quiet.
+CoreOptions WorldOptions::core_options() {
+  CoreOptions options;
+  options.examine_again = seconds(3);
+  options.examine_at_most = seconds(6);
+  return options;
+}
+
+World::World(WorldOptions options)
+    : options_(std::move(options)),
+      random_(options_.seed),
+      trouble_until_(options_.fault_time),
+      disk_(options_.store, *this),
+      operator_(std::make_unique<SimOperator>(*this)) {
+  make_workers();
+  make_clients();
 }
 World::~World() = default;
+
+// Three workers a host; on each host all CPU SKUs are one device. In every other run a part of them
+// runs another toolchain from the second host on; in some a second process takes a worker's name.
+void World::make_workers() {
+  for (int i = 0; i < options_.workers; ++i) {
+    const std::string number = std::to_string(i);
+    const bool other = options_.seed % 2 == 1 && i >= kSkus && i % 2 == 0;
+    const char* toolchain = other ? "u" : "t";
+    workers_.push_back(std::make_unique<SimWorker>(
+        *this, SimWorkerOptions{"w" + number, "sku" + std::to_string(i % kSkus), toolchain,
+                                "host" + std::to_string(i / kSkus), "w" + number}));
+  }
+  if (options_.seed % 5 != 2 || options_.faults.worker_crash == 0) return;
+  SimWorkerOptions intruder = workers_.back()->options();
+  intruder.route = "intruder";
+  intruder.intruder = true;
+  workers_.push_back(std::make_unique<SimWorker>(*this, std::move(intruder)));
+}
+
+void World::make_clients() {
+  std::vector<SimTarget> targets;
+  for (const auto& worker : workers_)
+    if (!worker->options().intruder)
+      targets.push_back({worker->options().sku, worker->options().toolchain});
+  for (int i = 0; i < options_.clients; ++i) {
+    const bool greedy = i == 0 && options_.greedy_jobs > 0;
+    clients_.push_back(std::make_unique<SimClient>(
+        *this, "c" + std::to_string(i), greedy ? options_.greedy_jobs : options_.jobs_each, targets,
+        greedy                     ? Demand::greedy
+        : options_.greedy_jobs > 0 ? Demand::small
+                                   : Demand::mixed));
+  }
+}
 
 WorldReport World::run() {
   start_coordinator();
   for (auto& worker : workers_)
     at(between(milliseconds(0), seconds(5)), [w = worker.get()] { w->start(); });
   for (auto& client : clients_) client->start();
-  const Nanoseconds end = options_.fault_time + options_.quiet_within;
   while (!queue_.empty() && report_.violation.empty()) {
     if (!faulty() && all_quiet()) break;
     const Happening next = queue_.top();
     queue_.pop();
-    if (next.at > end) {
+    if (next.at > deadline()) {
       broken("not quiet " + std::to_string(to_seconds(options_.quiet_within)) +
              " s after the last fault");
       break;
@@ -50,9 +89,14 @@ WorldReport World::run() {
     check();
   }
   if (!report_.violation.empty()) report_.unfinished = unfinished();
-  report_.commits = store_.commits();
+  report_.commits = disk_.commits();
   report_.end_s = to_seconds(now_);
+  report_.calm_s = std::max(0.0, to_seconds(now_ - trouble_until_));
   return report_;
+}
+
+Nanoseconds World::deadline() const {
+  return std::max(trouble_until_, options_.fault_time) + options_.quiet_within;
 }
 
 void World::at(Nanoseconds delay, std::function<void()> action) {
@@ -69,124 +113,18 @@ void World::broken(const std::string& rule) {
 }
 
 // Loses, repeats and delays; what is delayed is overtaken by what comes later.
-void World::network(std::function<void()> arrive) {
+void World::network(const std::string& host, std::function<void()> arrive) {
+  if (const auto cut = cut_off_until_.find(host); cut != cut_off_until_.end() && cut->second > now_)
+    return;
   if (chance(options_.faults.lose)) return;
   const int copies = chance(options_.faults.repeat) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    const Nanoseconds delay = chance(options_.faults.slow)
-                                  ? between(milliseconds(1), seconds(6))
-                                  : between(Nanoseconds(50000), milliseconds(3));
+    const bool slow = chance(options_.faults.slow);
+    const Nanoseconds delay =
+        slow ? between(milliseconds(1), seconds(6)) : between(Nanoseconds(50000), milliseconds(3));
+    if (slow) trouble_until(now_ + delay);
     at(delay, arrive);
   }
-}
-
-void World::send_to_coordinator(const std::string& from, RequestId id, Body body,
-                                const std::string& client) {
-  network([this, from, id, body = std::move(body), client] {
-    if (driver_ == nullptr) return;
-    Request request{{from, id}, client, body, {}};
-    if (const auto* submit = std::get_if<SubmitRequest>(&body);
-        submit != nullptr && !store_.has_blob(submit->model))
-      request.missing.push_back(submit->model);
-    if (const auto* sync = std::get_if<SyncRequest>(&body))
-      if (const auto* finished = std::get_if<Finished>(&sync->state))
-        for (const NamedBlob& output : finished->outcome.outputs)
-          if (!store_.has_blob(output.digest)) request.missing.push_back(output.digest);
-    if (options_.tamper) options_.tamper(request, store_.rows());
-    feed(std::move(request));
-  });
-}
-
-void World::start_coordinator() {
-  ++life_;
-  Result<std::unique_ptr<QueueDriver>> driver = QueueDriver::open(store_, *this, options_.core);
-  if (!driver.ok()) {  // the disk is full: try again
-    at(seconds(1), [this] { start_coordinator(); });
-    return;
-  }
-  driver_ = std::move(*driver);
-  timer_at_.reset();
-  flush();
-}
-
-void World::crash_coordinator() {
-  if (driver_ == nullptr) return;
-  ++report_.coordinator_crashes;
-  driver_.reset();
-  store_.roll_back();
-  flush_due_ = false;
-  at(between(milliseconds(50), seconds(12)), [this] { start_coordinator(); });
-}
-
-// Several events may share a transaction.
-void World::feed(CoreEvent event) {
-  driver_->feed(std::move(event));
-  if (coin(0.7)) return flush();
-  if (std::exchange(flush_due_, true)) return;
-  at(between(Nanoseconds(1000), milliseconds(2)), [this, life = life_] {
-    if (life == life_ && driver_ != nullptr && flush_due_) flush();
-  });
-}
-
-void World::flush() {
-  flush_due_ = false;
-  if (chance(options_.faults.disk_full)) {
-    ++report_.disk_failures;
-    store_.fail_next(1);
-  }
-  if (options_.faults.lying_disk > 0 && chance(options_.faults.lying_disk)) store_.lie_once();
-  if (chance(options_.faults.crash_before_commit)) return crash_coordinator();
-  Outbox outbox = driver_->flush();
-  if (chance(options_.faults.crash_after_commit)) return crash_coordinator();
-  carry_out(std::move(outbox));
-  if (driver_ != nullptr) arm_timer();
-}
-
-void World::carry_out(Outbox outbox) {
-  for (const Reply& reply : outbox.replies) {
-    if (chance(options_.faults.crash_between_replies)) return crash_coordinator();
-    deliver(reply);
-  }
-  for (const SignTask& task : outbox.signing) {
-    if (chance(options_.faults.crash_between_replies)) return crash_coordinator();
-    at(between(milliseconds(1), milliseconds(300)),
-       [this, task, life = life_] { sign(task, life); });
-  }
-}
-
-void World::deliver(const Reply& reply) {
-  network([this, reply] {
-    for (auto& worker : workers_)
-      if (worker->name() == reply.to.route) worker->hear(reply.to.request, reply.body);
-    for (auto& client : clients_)
-      if (client->name() == reply.to.route) client->hear(reply.to.request, reply.body);
-  });
-}
-
-void World::sign(SignTask task, uint64_t life) {
-  if (driver_ == nullptr || life != life_) return;
-  SignAnswer answer{task.step, task.epoch, std::nullopt, {}};
-  if (store_.has_blob(task.engine.blob)) {
-    const Digest engine = sha256("signed " + task.engine.blob.hex());
-    store_.add_blob(engine, 0, 0);
-    answer.engine = NamedBlob{"engine", engine, 100};
-  } else {
-    answer.fault = {ErrorCode::not_found, "the unsigned engine is gone"};
-  }
-  feed(std::move(answer));
-}
-
-void World::arm_timer() {
-  const std::optional<Nanoseconds> next = driver_->next_timer();
-  if (!next || (timer_at_ && *timer_at_ <= *next && *timer_at_ > now_)) return;
-  timer_at_ = next;
-  at(std::max(Nanoseconds(0), *next - now_) + Nanoseconds(1000),
-     [this, life = life_, armed = next] {
-       if (life != life_ || driver_ == nullptr || timer_at_ != armed) return;
-       timer_at_.reset();
-       feed(TimerFired{});
-       if (driver_ != nullptr && !timer_at_) arm_timer();
-     });
 }
 
 bool World::lock_device(const std::string& device, const std::string& worker) {
@@ -199,20 +137,82 @@ void World::unlock_device(const std::string& device, const std::string& worker) 
   if (device_locks_[device] == worker) device_locks_[device].clear();
 }
 
+// --- faults that strike by themselves
+
 void World::random_faults() {
-  if (chance(options_.faults.clock_jump)) wall_offset_ += between(seconds(-7200), seconds(7200));
-  // Not inside a transaction: the real store holds its own lock there.
-  if (!flush_due_ && chance(options_.faults.blob_lost) && !store_.blobs().empty()) {
-    auto victim = store_.blobs().begin();
-    std::advance(victim, static_cast<long>(below(store_.blobs().size())));
-    store_.remove_blob(Digest(*victim));
+  const Faults& faults = options_.faults;
+  if (chance(faults.clock_jump)) wall_offset_ += between(seconds(-7200), seconds(7200));
+  if (chance(faults.partition)) partition();
+  if (chance(faults.drain)) operator_->drain(workers_[below(workers_.size())]->options().name);
+  if (chance(faults.stall) && stalled_until_ < now_) {
+    ++report_.coordinator_stalls;
+    stalled_until_ = now_ + between(seconds(1), seconds(40));
+    trouble_until(stalled_until_);
   }
+  // Not inside a transaction: the real store holds its own lock there.
+  if (!flush_due_ && !disk_.blobs().empty() && chance(faults.blob_lost + faults.blob_damaged))
+    lose_blob();
 }
 
+// A host hears nothing and is not heard.
+void World::partition() {
+  ++report_.partitions;
+  const std::string& host = workers_[below(workers_.size())]->options().device;
+  cut_off_until_[host] = now_ + between(seconds(2), seconds(40));
+  trouble_until(cut_off_until_[host]);
+}
+
+void World::lose_blob() {
+  ++report_.blobs_lost;
+  auto victim = disk_.blobs().begin();
+  std::advance(victim, static_cast<long>(below(disk_.blobs().size())));
+  const Digest digest = *victim;
+  const double damaged = options_.faults.blob_damaged;
+  if (coin(damaged / (damaged + options_.faults.blob_lost)))
+    disk_.damage_blob(digest);
+  else
+    disk_.remove_blob(digest);
+}
+
+// --- rules
+
 void World::check() {
-  if (!store_.violation().empty()) broken(store_.violation());
+  if (const std::string rule = disk_.violation(); !rule.empty()) broken(rule);
   if (driver_ == nullptr) return;
   if (const std::string rule = driver_->core().check(); !rule.empty()) broken(rule);
+}
+
+// Failing for good, or more faults than the retry rules bear: of the step that the target came to.
+std::string World::unexplained(const std::string& job, size_t index) const {
+  const auto row = disk_.rows().jobs.find(job_number(job).value_or(0));
+  if (row == disk_.rows().jobs.end()) return "is not stored";
+  const TargetRow& target = row->second.targets.at(index);
+  const std::string what = target.fault ? target.fault->message : "without a word";
+  const int silent = silent_workers();
+  if (what.find("quarantined") != std::string::npos)
+    for (const auto& [key, harm] : harm_)
+      if (harm.kills > 0 && harm.kills + silent >= 3) return "";
+  if (target.uses.empty()) return "failed before its first step: " + what;
+  const StepUse& last = target.uses.back();
+  const auto found = harm_.find(last.key);
+  const Harm harm = found == harm_.end() ? Harm{} : found->second;
+  if (fails_for_good(last.key) || harm.kills >= 3 || harm.internal >= 3 ||
+      harm.out_of_memory >= 2 || harm.storage >= 6 || harm.model_gone > 0)
+    return "";
+  if (report_.blobs_lost > 2 && what.find("disappeared") != std::string::npos) return "";
+  return "failed, although its step " + std::string(to_string(last.kind)) + " met " +
+         std::to_string(harm.kills) + " deaths, " + std::to_string(harm.internal) +
+         " failures of workers, " + std::to_string(harm.out_of_memory) + " times no memory and " +
+         std::to_string(harm.storage) + " full disks: " + what;
+}
+
+// Those that nobody hears now or has heard again only just: they may still be taken for dead.
+int World::silent_workers() const {
+  const Nanoseconds just = now_ - seconds(10);
+  return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) {
+    const auto cut = cut_off_until_.find(worker->options().device);
+    return worker->frozen_until() > just || (cut != cut_off_until_.end() && cut->second > just);
+  }));
 }
 
 // What has not ended, and why.
@@ -220,7 +220,7 @@ std::string World::unfinished() {
   std::string out = driver_ == nullptr ? "the coordinator is dead\n" : "";
   for (const auto& client : clients_)
     if (!client->quiet()) out += client->name() + " still waits\n";
-  for (const auto& [number, row] : store_.rows().jobs) {
+  for (const auto& [number, row] : disk_.rows().jobs) {
     if (is_end(row.state) || driver_ == nullptr) continue;
     const std::optional<JobView> job = driver_->core().view(job_id(number));
     if (!job) continue;
@@ -245,13 +245,14 @@ std::string World::unfinished() {
 
 // Every client has heard the end of every job, and every job of the store has ended.
 bool World::all_quiet() const {
+  if (!operator_->quiet()) return false;
   for (const auto& client : clients_)
     if (!client->quiet()) return false;
-  for (const auto& [number, job] : store_.rows().jobs)
+  for (const auto& [number, job] : disk_.rows().jobs)
     if (!is_end(job.state)) return false;
   for (const auto& client : clients_)
     for (const std::string& id : client->acknowledged())
-      if (!store_.rows().jobs.count(*job_number(id))) return false;
+      if (!disk_.rows().jobs.count(*job_number(id))) return false;
   return true;
 }
 
