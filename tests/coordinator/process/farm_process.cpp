@@ -1,5 +1,6 @@
 // A coordinator or a pretended worker as a process of its own, for the tests that kill it.
 //   farm_process coordinator DATA LISTEN BULK | farm_process worker ADDRESS NAME SKU
+// A step takes ENGINERY_STEP_MS milliseconds.
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,7 +20,8 @@ int main(int argc, char** argv) {
     return (*started)->wait().ok() ? 0 : 1;
   }
   const FakeWorker worker(argv[2], argv[3], argv[4], [](Client& client, const RunStep& run) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(from_environment("ENGINERY_STEP_MS", 30)));
     return pretend(client, run);
   });
   pause();

@@ -1,6 +1,6 @@
 // Real processes, really killed: every acknowledged job ends, every step is committed once, the
 // catalog is sound. ENGINERY_KILLS=20 (default 6) says how often; ENGINERY_SEED replays the
-// moments.
+// moments. ENGINERY_FREEZE_S=300 (default 20) is how long a worker is stopped.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
@@ -41,6 +41,9 @@ class Process {
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
+  // SIGSTOP and SIGCONT: alive, and silent.
+  void freeze() const { kill(pid_, SIGSTOP); }
+  void thaw() const { kill(pid_, SIGCONT); }
   void kill_and_start() {
     kill_now();
     start();
@@ -83,6 +86,7 @@ class Kill : public testing::Test {
       strike(random);
     }
     for (const std::string& job : jobs) expect_done(*client, job);
+    std::printf("%zu kills, %zu jobs that ended\n", jobs.size(), jobs.size());
   }
 
   void expect_done(Client& client, const std::string& job) {
@@ -140,6 +144,59 @@ TEST_F(Kill, Both) {
     });
   }
   expect_sound();
+}
+
+// The name of the worker that runs the job's tuning, and how often that has been leased.
+struct Tuning {
+  std::string worker;
+  size_t attempts = 0;
+};
+Tuning tuning_of(Client& client, const std::string& job) {
+  const Result<JobView> shown = client.show(job);
+  if (!shown.ok()) return {};
+  for (const StepView& step : shown->steps)
+    if (step.name == "tune" && step.state == StepState::running && !step.attempts.empty())
+      return {step.attempts.back().worker, step.attempts.size()};
+  return {};
+}
+
+int64_t stale_reports(const std::string& data) {
+  const auto catalog = must(Catalog::open(data));
+  return must(catalog->database().find_integer("SELECT count(*) FROM event WHERE kind='stale'"))
+      .value_or(0);
+}
+
+// R4: the lease of a worker that stands still goes to another one; what the first one says when it
+// goes on comes too late.
+TEST_F(Kill, AStoppedWorkerThatGoesOnCommitsNothing) {
+  const auto patience = std::chrono::seconds(from_environment("ENGINERY_FREEZE_S", 20));
+  ASSERT_EQ(setenv("ENGINERY_STEP_MS", "1500", 1), 0);
+  {
+    const Process farm(coordinator());
+    const Process a(worker("wa", "a")), b(worker("wb", "a"));
+    ASSERT_EQ(unsetenv("ENGINERY_STEP_MS"), 0);
+    const auto client = connect_to(control(), "tester");
+    ASSERT_NE(client, nullptr);
+    ASSERT_TRUE(client->put_blob(as_bytes("model")).ok());
+    SubmitRequest request = make_submit("model", {"a"});
+    request.wait_for_workers = true;
+    const JobView job = must(client->submit(request, make_request_id()));
+    Tuning first;
+    for (int i = 0; i < 1000 && first.worker.empty(); ++i, usleep(20'000))
+      first = tuning_of(*client, job.id);
+    ASSERT_FALSE(first.worker.empty());
+    const Process& stopped = first.worker == "wa" ? a : b;
+    stopped.freeze();
+    std::this_thread::sleep_for(patience);
+    Result<JobView> end = wait_for_end(*client, job.id);
+    stopped.thaw();
+    ASSERT_TRUE(end.ok()) << end.error().message;
+    expect_done(*client, job.id);
+    std::this_thread::sleep_for(milliseconds(2500));  // for the first one to end its step
+    expect_done(*client, job.id);
+  }
+  expect_sound();
+  EXPECT_EQ(stale_reports(data()), 1);
 }
 
 }  // namespace

@@ -92,6 +92,13 @@ TEST(Agent, ResumesTheTuningOfAKilledRunner) {
   const SmallFarm farm;
   const AgentThread agent(farm, kSku, ENGINERY_TEST_RUNNER);
   expect_tuning_resumes_after_a_kill(farm, slow_tuning(200, 1));
+  const auto log = farm.client()->read_log("j1", 0, false, milliseconds(0));
+  ASSERT_TRUE(log.ok());
+  size_t measured = 0;
+  for (size_t at = 0; (at = log->text.find("measured problem", at)) != std::string::npos; ++at)
+    ++measured;
+  EXPECT_GE(measured, 200u);
+  EXPECT_LE(measured, 200u + 200u / 4) << "more than a quarter was measured again";  // R2
 }
 
 // A whole agent dies in the middle of a tuning, with nobody left to flush anything: what it
@@ -110,12 +117,14 @@ TEST(Agent, LosesNoTimingWhenItIsKilled) {
   }
   const Digest device = timing_device_key(std::string("sku=") + kSku + "\n").digest();
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  size_t stored = 0;
-  while (stored == 0 && std::chrono::steady_clock::now() < end) {
-    const auto timings = client->get_timings(device, {});
-    if (timings.ok()) stored = timings->size();
+  uint64_t measured = 0;
+  while (measured < 200 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(milliseconds(20));
+    const auto running = client->show(job->id);
+    if (running.ok()) measured = running->targets[0].progress.done;
   }
+  const auto timings = client->get_timings(device, {});
+  const size_t stored = timings.ok() ? timings->size() : 0;
   kill(agent, SIGKILL);
   waitpid(agent, nullptr, 0);
   ASSERT_GT(stored, 0u);
@@ -125,6 +134,8 @@ TEST(Agent, LosesNoTimingWhenItIsKilled) {
   ASSERT_TRUE(view.ok()) << view.error().message;
   expect_done(*view);
   EXPECT_GE(view->targets[0].timings_reused, stored);
+  // R2: at most a quarter of what was measured is measured again.
+  EXPECT_GE(view->targets[0].timings_reused, measured - measured / 4);
 }
 
 // A long log travels in pieces: none is lost, repeated or out of order. What is said after a pause
