@@ -50,7 +50,9 @@ class WorkersCommand final : public Command {
     if (!table.empty()) session.console.print(table.text());
     for (const WorkerView& worker : workers)
       if (!worker.reason.empty())
-        session.console.note(worker.id + " is quarantined: " + worker.reason);
+        session.console.note(worker.id + " is quarantined: " + worker.reason +
+                             "; a self-test that passes ends it, or: enginery undrain " +
+                             worker.id);
     return ExitCode::ok;
   }
 
