@@ -100,12 +100,12 @@ constexpr const char* kVersion3 = R"sql(
 ALTER TABLE queue_step ADD COLUMN assists INTEGER NOT NULL DEFAULT 0;  -- a step; 0: none
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}};
 // In whose trust domain a job is; '' is the default one.
-constexpr const char* kVersion3 =
+constexpr const char* kVersion4 =
     "ALTER TABLE queue_job ADD COLUMN tenant TEXT NOT NULL DEFAULT ''";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion3}};
+constexpr Migration kMigrations[] = {
+    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}};
 
 }  // namespace
 
