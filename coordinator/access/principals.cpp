@@ -113,13 +113,13 @@ Status Principals::write(const std::vector<Principal>& principals) const {
 }
 
 template <typename Change>
-auto Principals::change(Change change) const
-    -> decltype(change(std::declval<std::vector<Principal>&>())) {
+auto Principals::change(Change edit) const
+    -> decltype(edit(std::declval<std::vector<Principal>&>())) {
   CHECK_OK(make_private_folder(folder_));
   TRY(const FolderLock lock, FolderLock::acquire(folder_, "principals", kPatience));
   TRY(std::vector<Principal> principals, all());
   const std::vector<Principal> before = principals;
-  auto result = change(principals);
+  auto result = edit(principals);
   if (result.ok() && principals != before) CHECK_OK(write(principals));
   return result;
 }

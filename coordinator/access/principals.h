@@ -63,7 +63,7 @@ class Principals {
 
  private:
   template <typename Change>
-  auto change(Change change) const -> decltype(change(std::declval<std::vector<Principal>&>()));
+  auto change(Change edit) const -> decltype(edit(std::declval<std::vector<Principal>&>()));
   Status write(const std::vector<Principal>& principals) const;
 
   std::filesystem::path folder_;
