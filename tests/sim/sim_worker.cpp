@@ -206,11 +206,11 @@ void SimWorker::stop_step(OutcomeKind how) {
   });
 }
 
-void SimWorker::finish(Outcome outcome) {
+void SimWorker::finish(Outcome end) {
   world_.unlock_device(options_.device, options_.route);
   tuning_.reset();
   running_.reset();
-  state_.finish(std::move(outcome));
+  state_.finish(std::move(end));
   sync();
 }
 

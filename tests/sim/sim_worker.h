@@ -36,7 +36,7 @@ class SimWorker {
   void work();
   void tune();
   void stop_step(OutcomeKind how);
-  void finish(Outcome outcome);
+  void finish(Outcome end);
   Outcome outcome();
   std::optional<Outcome> trouble();
   void leave();
