@@ -154,6 +154,7 @@ TEST_F(NetworkTest, ARevokedKeyIsRefusedWithItsNextWordAndNotLetInAgain) {
   const FarmIdentity alice = allowed("alice", Role::submit | Role::fetch);
   const auto client = connected(alice);
   ASSERT_TRUE(client->jobs(1).ok());
+  ASSERT_TRUE(client->has_blobs({Digest{}}).ok());
   ASSERT_TRUE(principals.revoke("alice", 5).ok());
   expect_refused(status_of(client->jobs(1)),
                  {key_id(alice.own.public_key), "'alice'", "has been revoked", "keys allow"});
