@@ -64,7 +64,9 @@ TEST_P(BadDisk, IsAStorageErrorAndTheCoordinatorGoesOnAfterwards) {
     EXPECT_EQ(refused.error().code, ErrorCode::storage) << refused.error().message;
     ASSERT_FALSE(no_room.ok());
     EXPECT_EQ(no_room.error().code, ErrorCode::storage) << no_room.error().message;
-    if (still.ok()) EXPECT_FALSE(is_end(still->state));
+    if (still.ok()) {
+      EXPECT_FALSE(is_end(still->state));
+    }
     expect_done(*client, before);
     EXPECT_TRUE(client->put_blob(as_bytes(kLargeBlob)).ok());
     expect_done(*client, must(ask_for(*client, "refused")));

@@ -7,14 +7,26 @@
 
 namespace enginery {
 
-// visit(field) for each public field of the aggregate, in order of declaration. At most 15 fields.
+// visit(field) for each public field of the aggregate, in order of declaration. At most 17 fields.
 template <typename T, typename Visit>
 void for_each_field(T& t, Visit visit) {
   const auto all = [&](auto&... field) { (visit(field), ...); };
   static_assert(
-      !requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; },
+      !requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; },
       "add a case for a struct of more fields");
-  if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
+  if constexpr (requires {
+                  T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+                }) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = t;
+    all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
+  } else if constexpr (requires {
+                         T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+                       }) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = t;
+    all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  } else if constexpr (requires {
+                         T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+                       }) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = t;
     all(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {

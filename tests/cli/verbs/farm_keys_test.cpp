@@ -2,6 +2,7 @@
 // one says. The network is loopback, with CURVE as between hosts.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/local/farm_keys.h"
 #include "coordinator/server/server.h"

@@ -51,7 +51,9 @@ TEST_F(TraceVerb, WritesAChromeTraceOfTheJob) {
   bool waits = false;
   for (const Json& event : trace["traceEvents"]) {
     EXPECT_TRUE(event.contains("ph") && event.contains("pid")) << event;
-    if (event["ph"] == "X") EXPECT_GE(double(event["dur"]), 0) << event;
+    if (event["ph"] == "X") {
+      EXPECT_GE(double(event["dur"]), 0) << event;
+    }
     waits |= event.value("cat", "") == "wait";
   }
   EXPECT_TRUE(waits) << "its first step waits for a worker";
