@@ -163,6 +163,8 @@ Envelope make_envelope(Choice choice, size_t index) {
   fill(e.sequence);
   fill(e.trace);
   fill.fill_alternative(e.body, index);
+  if (auto* submit = std::get_if<SubmitRequest>(&e.body))
+    submit->tenant.clear();  // it never travels: the coordinator fills it in
   return e;
 }
 
