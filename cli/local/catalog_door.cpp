@@ -84,7 +84,7 @@ void CatalogOptionsOfVerb::declare(Options& options) {
   farm.declare_key(options);
 }
 
-Result<CatalogDoor> open_door(const CatalogOptionsOfVerb& where) {
+Result<CatalogDoor> open_door(const CatalogOptionsOfVerb& where, NoCatalog missing) {
   if (where.place.data.empty() && where.farm.is_named()) {
     TRY(std::unique_ptr<Client> client, connect(where.farm));
     return door_to(std::shared_ptr<Client>(std::move(client)));
@@ -93,7 +93,8 @@ Result<CatalogDoor> open_door(const CatalogOptionsOfVerb& where) {
     std::unique_ptr<Catalog> catalog, reader;
   };
   auto opened = std::make_shared<Opened>();
-  TRY(opened->catalog, open_existing_catalog(where.place));
+  TRY(opened->catalog, missing == NoCatalog::is_made ? open_catalog(where.place)
+                                                     : open_existing_catalog(where.place));
   TRY(opened->reader, Catalog::open_reader(*opened->catalog));
   CatalogDoor door = door_to(*opened->catalog, *opened->reader);
   door.act = [opened, act = std::move(door.act)](

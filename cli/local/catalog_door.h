@@ -38,7 +38,10 @@ struct CatalogOptionsOfVerb {
   FarmOptions farm;
   void declare(Options& options);
 };
+// What happens where the folder has no catalog: an import makes one.
+enum class NoCatalog : uint8_t { is_an_error, is_made };
 // Errors: not_found (no catalog in the folder), unavailable (no coordinator answers).
-Result<CatalogDoor> open_door(const CatalogOptionsOfVerb& where);
+Result<CatalogDoor> open_door(const CatalogOptionsOfVerb& where,
+                              NoCatalog missing = NoCatalog::is_an_error);
 
 }  // namespace enginery

@@ -52,7 +52,9 @@ class CacheCommand final : public Command {
     for (const CacheAction& action : timing_actions()) {
       names.push_back(action.name);
       if (action.name != action_) continue;
-      TRY(const CatalogDoor door, open_door(where_));
+      const bool fills = action_ == "import";
+      TRY(const CatalogDoor door,
+          open_door(where_, fills ? NoCatalog::is_made : NoCatalog::is_an_error));
       return action.act(door, arguments_, session.console);
     }
     return Error{ErrorCode::usage, "unknown action '" + action_ + "'" +

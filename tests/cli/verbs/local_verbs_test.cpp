@@ -54,6 +54,11 @@ TEST_F(LocalVerbs, TheCatalogShowsTagsAndVerifiesWhatWasBuilt) {
   EXPECT_EQ(ask({"catalog", "show", digest, "--json"}).json()["name"], "shapes");
   EXPECT_EQ(ask({"catalog", "verify", "--json"}).json()["clean"], true);
   EXPECT_EQ(ask({"catalog", "shwo"}).code, ExitCode::usage);
+  ASSERT_EQ(ask({"catalog", "export", file("bundle"), digest}).code, ExitCode::ok);
+  const std::string other = file("a site without a catalog");
+  EXPECT_EQ(ask({"catalog", "ls", "--data", other}).code, ExitCode::not_found);
+  ASSERT_EQ(ask({"catalog", "import", file("bundle"), "--data", other}).code, ExitCode::ok);
+  EXPECT_EQ(ask({"catalog", "show", digest, "--data", other, "--json"}).json()["name"], "shapes");
   EXPECT_EQ(ask({"why-miss", ExampleHome::report()["key"], "--json"}).json()["present"], true);
 }
 
