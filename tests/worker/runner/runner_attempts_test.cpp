@@ -151,7 +151,7 @@ TEST(RunnerAttempts, KeepARunnerForTheNextStepUnlessATacticFailedInIt) {
   EXPECT_EQ(runs.run(twice, "verify").kind, OutcomeKind::succeeded);
   EXPECT_EQ(runs.attempts(), 1) << "the same process";
   // It has ended since: the step after that has another one.
-  while (kept->waits()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (kept && kept->waits()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(runs.run(failed("bad") + twice, "profile").kind, OutcomeKind::succeeded);
   EXPECT_EQ(runs.attempts(), 2);
   EXPECT_FALSE(kept);
