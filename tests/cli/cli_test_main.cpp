@@ -1,15 +1,15 @@
-// The tests' program, which is its own runner, as `enginery` is: `build` starts it with that verb.
+// The tests' program, which is its own runner, coordinator and worker, as `enginery` is: verbs
+// start it with such a verb, and no test of them may start all the tests again.
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstring>
 
 #include "cli/command_line.h"
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "runner") == 0) {
+  if (argc > 1 && argv[1][0] != '-') {
     enginery::Console console(stdout, stderr);
-    return static_cast<int>(enginery::run_command_line({"runner"}, console));
+    return static_cast<int>(enginery::run_command_line({argv + 1, argv + argc}, console));
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
