@@ -72,8 +72,10 @@ Status prune(Catalog& catalog, const CoordinatorOptions& options) {
   return {};
 }
 
-// The key with which it proves to be the coordinator; nothing where anybody is let in.
+// The key with which it proves to be the coordinator; nothing off the network, or where anybody is
+// let in.
 Result<std::optional<CurveKey>> network_key(const CoordinatorOptions& options) {
+  if (options.network.empty()) return std::optional<CurveKey>();
   if (options.insecure) {
     log_warning("insecure: whoever reaches " + options.network +
                 " may submit, read everything and be a worker");
@@ -91,10 +93,9 @@ Result<std::optional<CurveKey>> network_key(const CoordinatorOptions& options) {
 }
 
 // The ZAP handler first: without one libzmq lets every key in.
-Status serve_network(const CoordinatorOptions& options, const std::shared_ptr<void>& context,
-                     KeyRing& keys, std::unique_ptr<ZapHandler>& zap, ServerSocket& control,
-                     ServerSocket& bulk) {
-  TRY(const std::optional<CurveKey> key, network_key(options));
+Status serve_network(const CoordinatorOptions& options, const std::optional<CurveKey>& key,
+                     const std::shared_ptr<void>& context, KeyRing& keys,
+                     std::unique_ptr<ZapHandler>& zap, ServerSocket& control, ServerSocket& bulk) {
   if (key) {
     TRY(zap, ZapHandler::start(context, keys));
   }
@@ -141,6 +142,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   if (!options.web.address.empty()) {
     TRY([[maybe_unused]] const WebAccess access, check_web_options(options.web));
   }
+  TRY(const std::optional<CurveKey> network, network_key(options));
   auto parts = std::make_unique<Parts>();
   CHECK_OK(make_private_folder(options.data));
   Result<FolderLock> lock = FolderLock::acquire(options.data, "coordinator");
@@ -161,8 +163,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
       options.data / "keys", parts->catalog->clock(),
       options.insecure ? KeyRing::Keyless::owner : KeyRing::Keyless::refused);
   if (!options.network.empty())
-    CHECK_OK(serve_network(options, context, *parts->keys, parts->zap, *parts->control_socket,
-                           *parts->bulk_socket));
+    CHECK_OK(serve_network(options, network, context, *parts->keys, parts->zap,
+                           *parts->control_socket, *parts->bulk_socket));
   parts->bulk =
       std::make_unique<BulkServer>(*parts->bulk_socket, *parts->keys, *parts->catalog,
                                    *parts->reader, *parts->writer, *parts->logs, parts->peers);

@@ -321,6 +321,9 @@ Status run_agent(const AgentOptions& options, const std::function<bool()>& stop)
   AgentOptions wired = options;
   if (!wired.dial) wired.dial = make_zmq_dial();
   if (!wired.coordinator.empty()) CHECK_OK(check_address(wired.coordinator));
+  if (is_beyond_this_host(wired.coordinator)) {  // without a key it ends before anything is started
+    TRY([[maybe_unused]] const auto link, wired.dial(wired.coordinator, kMaxControlBytes));
+  }
   CHECK_OK(make_private_folder(wired.data));
   TRY(const FolderLock lock, FolderLock::acquire(wired.data, "worker"));
   for (const char* folder : {"blobs", "outputs", "runner"})

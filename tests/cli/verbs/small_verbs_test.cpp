@@ -157,6 +157,7 @@ TEST_F(FleetVerbs, ServicesAreRefusedBeforeTheyStart) {
       {{"worker", "--device", "256"}, ExitCode::usage, "from 0 to 255"},
       {{"up", "--listen", "tcp://127.0.0.1:*"}, ExitCode::usage, "a definite port"},
       {{"up", "--listen", "tcp://127.0.0.1:0"}, ExitCode::usage, "a definite port"},
+      {{"up", "--listen", "http://192.0.2.1:7000"}, ExitCode::usage, "192.0.2.1"},
       {{"up", "--skus", "h2000"}, ExitCode::usage, "unknown target 'h2000'"},
       {{"down"}, ExitCode::not_found, "no `enginery up` runs here"},
   };

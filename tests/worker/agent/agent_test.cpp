@@ -220,7 +220,7 @@ TEST(Agent, GivesItsStepUpWhenItIsToldToStop) {
   EXPECT_EQ(step_named(*end, "tune")->attempts[0].outcome, "preempted");
 }
 
-TEST(Agent, RefusesAFolderInUseAndWhatIsNoAddress) {
+TEST(Agent, RefusesAFolderInUseWhatIsNoAddressAndTheNetworkWithoutAKey) {
   const SmallFarm farm;
   AgentOptions options;
   options.coordinator = farm.address();
@@ -238,6 +238,10 @@ TEST(Agent, RefusesAFolderInUseAndWhatIsNoAddress) {
   const Status nowhere = run_agent(options, [] { return true; });
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().code, ErrorCode::usage);
+  options.coordinator = "tcp://192.0.2.1:7000";
+  const Status remote = run_agent(options, [] { return true; });
+  ASSERT_FALSE(remote.ok());
+  EXPECT_EQ(remote.error().code, ErrorCode::untrusted);
 }
 
 }  // namespace
