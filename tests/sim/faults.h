@@ -63,6 +63,11 @@ inline Faults Faults::none() {
 // What the faults did to the steps of a key; the retry rules must bear all but the last of each.
 struct Harm {
   int kills = 0, internal = 0, out_of_memory = 0, storage = 0, model_gone = 0;
+
+  // More than is tried again.
+  bool is_too_much() const {
+    return kills >= 3 || internal >= 3 || out_of_memory >= 2 || storage >= 6 || model_gone > 0;
+  }
 };
 
 }  // namespace enginery

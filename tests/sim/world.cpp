@@ -182,7 +182,7 @@ void World::check() {
   if (const std::string rule = driver_->core().check(); !rule.empty()) broken(rule);
 }
 
-// Failing for good, or more faults than the retry rules bear: of the step that the target came to.
+// Failing for good, or more faults than the retry rules bear: of a step that the target used.
 std::string World::unexplained(const std::string& job, size_t index) const {
   const auto row = disk_.rows().jobs.find(job_number(job).value_or(0));
   if (row == disk_.rows().jobs.end()) return "is not stored";
@@ -190,16 +190,20 @@ std::string World::unexplained(const std::string& job, size_t index) const {
   const std::string what = target.fault ? target.fault->message : "without a word";
   const int silent = silent_workers();
   if (what.find("quarantined") != std::string::npos)
-    for (const auto& [key, harm] : harm_)
-      if (harm.kills > 0 && harm.kills + silent >= 3) return "";
-  if (target.uses.empty()) return "failed before its first step: " + what;
-  const StepUse& last = target.uses.back();
-  const auto found = harm_.find(last.key);
-  const Harm harm = found == harm_.end() ? Harm{} : found->second;
-  if (fails_for_good(last.key) || harm.kills >= 3 || harm.internal >= 3 ||
-      harm.out_of_memory >= 2 || harm.storage >= 6 || harm.model_gone > 0)
-    return "";
+    for (const auto& [key, done] : harm_)
+      if (done.kills > 0 && done.kills + silent >= 3) return "";
   if (report_.blobs_lost > 2 && what.find("disappeared") != std::string::npos) return "";
+  if (target.uses.empty()) return "failed before its first step: " + what;
+  // Not the last one only: where a blob was lost the target went its way again and may have failed
+  // before it came so far.
+  const auto harm_of = [&](const Digest& key) {
+    const auto found = harm_.find(key);
+    return found == harm_.end() ? Harm{} : found->second;
+  };
+  for (const StepUse& use : target.uses)
+    if (fails_for_good(use.key) || harm_of(use.key).is_too_much()) return "";
+  const StepUse& last = target.uses.back();
+  const Harm harm = harm_of(last.key);
   return "failed, although its step " + std::string(to_string(last.kind)) + " met " +
          std::to_string(harm.kills) + " deaths, " + std::to_string(harm.internal) +
          " failures of workers, " + std::to_string(harm.out_of_memory) + " times no memory and " +
