@@ -1,7 +1,7 @@
 // Slices of a tensor by index.
 //
-// Filled by engine/tactics/cpu/kernel/gather.cpp, which knows the problem; the kernel checks
-// nothing but the indices.
+// Filled by engine/tactics/cpu/kernel/gather.cpp, which knows the problem and refuses indices
+// outside of the axis; the kernel reads nothing outside of it whatever they are.
 #pragma once
 
 #include <cstdint>

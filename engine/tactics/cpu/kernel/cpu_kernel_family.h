@@ -27,10 +27,14 @@ struct CpuKernelContext {
 // captured.
 using CpuKernelRun = std::function<void(const Arguments&)>;
 
+// Refuses the data of one launch, before it runs.
+using CpuDataCheck = std::function<Status(const Arguments&)>;
+
 // A tactic with the way to prepare it.
 struct CpuKernelCandidate {
   Tactic tactic;
   std::function<CpuKernelRun(Weights)> prepare;  // packs the weights; empty for views
+  CpuDataCheck check = {};                       // empty: the kernel takes any data
 };
 // Likely best first. Errors: unsupported, with the reason.
 using CpuKernelCandidates = Result<std::vector<CpuKernelCandidate>>;

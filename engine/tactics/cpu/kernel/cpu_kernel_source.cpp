@@ -48,9 +48,15 @@ CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem
 
 class PreparedCpuKernel final : public PreparedTactic {
  public:
-  PreparedCpuKernel(CpuKernelRun run, int64_t weight_bytes, int64_t workspace_bytes)
-      : run_(std::move(run)), weight_bytes_(weight_bytes), workspace_bytes_(workspace_bytes) {}
+  PreparedCpuKernel(CpuKernelRun run, CpuDataCheck check, int64_t weight_bytes,
+                    int64_t workspace_bytes)
+      : run_(std::move(run)),
+        check_(std::move(check)),
+        weight_bytes_(weight_bytes),
+        workspace_bytes_(workspace_bytes) {}
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
+    const Status taken = check_ ? check_(arguments) : Status();
+    if (!taken.ok()) return taken;
     ComputeScope scope(stream);
     run_(arguments);
     return {};
@@ -60,6 +66,7 @@ class PreparedCpuKernel final : public PreparedTactic {
 
  private:
   const CpuKernelRun run_;
+  const CpuDataCheck check_;
   const int64_t weight_bytes_, workspace_bytes_;
 };
 
@@ -97,8 +104,8 @@ class CpuKernelSource final : public TacticSource {
       if (!c.prepare) return Prepared(std::make_shared<PreparedCpuView>());
       int64_t bytes = 0;
       for (const Tensor* w : weights) bytes += w ? w->bytes() : 0;
-      return Prepared(
-          std::make_shared<PreparedCpuKernel>(c.prepare(weights), bytes, t.workspace_bytes));
+      return Prepared(std::make_shared<PreparedCpuKernel>(c.prepare(weights), c.check, bytes,
+                                                          t.workspace_bytes));
     }
     return Error{ErrorCode::incompatible,
                  "prepare " + tactic_key(tactic) + ": this version has no such kernel"};

@@ -14,6 +14,19 @@ std::optional<Tensor> known_tensor(const Problem& p, size_t input, Weights weigh
   return std::nullopt;
 }
 
+// Errors: invalid_argument, as the reference says it.
+Status require_within(const GatherArguments& a, const void* indices) {
+  for (int64_t j = 0; j < a.count; ++j) {
+    const int64_t index =
+        a.wide ? static_cast<const int64_t*>(indices)[j] : static_cast<const int32_t*>(indices)[j];
+    if (index < -a.size || index >= a.size)
+      return Error{ErrorCode::invalid_argument, "gather: index " + std::to_string(index) +
+                                                    " is outside [" + std::to_string(-a.size) +
+                                                    ", " + std::to_string(a.size) + ")"};
+  }
+  return {};
+}
+
 }  // namespace
 
 CpuKernelCandidates offer_cpu_gather(const CpuKernelContext& context, const Problem& p) {
@@ -34,15 +47,22 @@ CpuKernelCandidates offer_cpu_gather(const CpuKernelContext& context, const Prob
   tactic.estimated_us = movement_us(context, p);
   auto prepare = [kernel = context.kernels.gather, a, p](Weights weights) -> CpuKernelRun {
     return [kernel, a, table = known_tensor(p, 0, weights),
-            places = known_tensor(p, 1, weights)](const Arguments& arguments) {
+            known_places = known_tensor(p, 1, weights)](const Arguments& arguments) {
       GatherArguments call = a;
       call.in = table ? table->byte_span().data() : arguments.inputs[0];
-      call.indices = places ? places->byte_span().data() : arguments.inputs[1];
+      call.indices = known_places ? known_places->byte_span().data() : arguments.inputs[1];
       call.out = arguments.outputs[0];
       kernel(call);
     };
   };
-  return std::vector<CpuKernelCandidate>{{std::move(tactic), std::move(prepare)}};
+  const TensorDesc& places = p.inputs[1];
+  if (places.value && !require_within(a, places.value->byte_span().data()).ok())
+    return no_cpu_kernel("an index outside of its axis");
+  CpuDataCheck check;
+  if (!places.value && !places.constant)
+    check = [a](const Arguments& arguments) { return require_within(a, arguments.inputs[1]); };
+  CpuKernelCandidate candidate{std::move(tactic), std::move(prepare), std::move(check)};
+  return std::vector<CpuKernelCandidate>{std::move(candidate)};
 }
 
 }  // namespace enginery
