@@ -1,4 +1,5 @@
-// The signal mask and the handlers as they were before the test.
+// Signals in tests: one that is raised although it may be blocked; and the mask and the handlers as
+// they were before the test.
 #pragma once
 
 #include <pthread.h>
@@ -6,6 +7,15 @@
 #include <csignal>
 
 namespace enginery {
+
+// Raises it on the calling thread, also where the signal was blocked when the thread began.
+inline void raise_unblocked(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  std::raise(signal);
+}
 
 class SignalsOfTheProcess {
  public:

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/cli/signals_of_process.h"
 #include "tests/cli/verbs/farm_home.h"
 
 namespace enginery {
@@ -60,7 +61,7 @@ TEST_F(EventsVerb, FollowPrintsWhatComesUntilItIsInterrupted) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     submitted("p4", {"--name", "followed"});
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    std::raise(SIGINT);
+    raise_unblocked(SIGINT);
   });
   const Printed followed = ask({"events", "-f", "-n", "1", "--json"});
   later.join();

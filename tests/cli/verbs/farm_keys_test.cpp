@@ -7,6 +7,7 @@
 #include "cli/local/farm_keys.h"
 #include "coordinator/server/server.h"
 #include "engine/base/file.h"
+#include "tests/cli/signals_of_process.h"
 #include "tests/cli/temporary_home.h"
 #include "tests/cli/verbs/ask.h"
 #include "worker/engine_check.h"
@@ -109,6 +110,7 @@ TEST_F(FarmKeys, OpenTheNetworkToThoseWhoHaveOne) {
 }
 
 TEST_F(FarmKeys, ACoordinatorOnTheNetworkNeedsOne) {
+  const SignalsOfTheProcess restore;  // the service blocks its own
   expect_refused({{"coordinator", "--listen", "tcp://0.0.0.0:0"},
                   ExitCode::usage,
                   "enginery keys coordinator new"});

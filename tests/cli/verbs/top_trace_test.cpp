@@ -5,6 +5,7 @@
 
 #include "cli/command_line.h"
 #include "tests/cli/fake_console.h"
+#include "tests/cli/signals_of_process.h"
 #include "tests/cli/verbs/farm_home.h"
 
 namespace enginery {
@@ -28,7 +29,7 @@ TEST_F(TopVerb, OnATerminalIsDrawnAgainUntilItIsInterrupted) {
   submitted("p4");
   std::thread later([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
-    std::raise(SIGINT);
+    raise_unblocked(SIGINT);
   });
   FakeConsole terminal(Terminal{true, false, true});
   const ExitCode code = run_command_line({"top", "--interval", "0.1"}, terminal.console());
