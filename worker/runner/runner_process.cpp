@@ -68,6 +68,7 @@ bool limit_memory(uint64_t bytes) {
                                 const ChildFds& fds, uint64_t memory_bytes, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
+  if (fds.info >= 0) setpgid(0, 0);  // end_orphans
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -151,6 +152,11 @@ void RunnerProcess::find_inside(int info) {
   std::string text;
   char bytes[512];
   while (text.find('}') == std::string::npos) {
+    pollfd words{info, POLLIN, 0};
+    if (poll(&words, 1, 50) <= 0) {
+      if (has_died()) return;
+      continue;
+    }
     const ssize_t n = read(info, bytes, sizeof bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
@@ -159,6 +165,18 @@ void RunnerProcess::find_inside(int info) {
   const size_t at = text.find("\"child-pid\":");
   if (at == std::string::npos) return;
   first_inside_ = static_cast<pid_t>(std::strtol(text.c_str() + at + 12, nullptr, 10));
+}
+
+bool RunnerProcess::has_died() const {
+  siginfo_t gone{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &gone, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         gone.si_pid == pid_;
+}
+
+// Until the namespaces are made, what bubblewrap has started does not end with it: it would wait
+// for ever, with our pipes open.
+void RunnerProcess::end_orphans() const {
+  if (in_sandbox_ && pid_ > 0 && has_died()) kill(-pid_, SIGKILL);
 }
 
 // The program is the only child of the namespace's first process. Where it is not found the sandbox
@@ -194,6 +212,7 @@ void RunnerProcess::listen(const RunnerEvents& events, bool stays) {
   bool reports_open = true, outputs_open = true;
   while (reports_open && !(stays && end_ && !cancelled_)) {
     enforce_cancel(events);
+    end_orphans();
     pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}};
     if (poll(fds, 2, cancelled_ ? 100 : 200) <= 0)
       continue;  // a signal may have come with a wish to cancel

@@ -98,6 +98,9 @@ class RunnerProcess {
   void enforce_cancel(const RunnerEvents& events);
   void find_inside(int info);
   void ask_to_stop() const;
+  // The process has ended and was not waited for yet.
+  bool has_died() const;
+  void end_orphans() const;
   RunnerReport collect();
 
   const SystemClock machine_clock_;

@@ -53,7 +53,8 @@ TEST(SelfTest, IsGivenUpWithTheWorker) {
   const auto start = std::chrono::steady_clock::now();
   {
     const SelfTest test(
-        1, {test::shell_command("sleep 60"), "x", 0, folder.path, std::chrono::seconds(60)}, [] {});
+        1, {test::shell_command("exec sleep 60"), "x", 0, folder.path, std::chrono::seconds(60)},
+        [] {});
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
