@@ -92,7 +92,7 @@ class Killer(PolicyTest):
                     killed.add(pid)
         self.assertEqual(ended.wait(1), 1)
         attempts = [attempt["outcome"] for step in self.home.run("show", job, "--json").json()["steps"] for attempt in step["attempts"]]
-        self.assertEqual(attempts, ["worker_lost"] * 3)
+        self.assertEqual(attempts[-3:], ["worker_lost"] * 3, attempts)  # a step may have been faster than the kills
 
         again = self.home.run("submit", self.home.work / "net1.onnx", "--target", self.sku, "--level", "0", "--threads", "1", "--wait")
         self.assertExit(again, 1, "enginery retry")
