@@ -37,6 +37,8 @@ void SimWorker::later_in_step(Nanoseconds delay, std::function<void()> action) {
 
 void SimWorker::start() {
   if (options_.intruder && !world_.faulty()) return;
+  count_kills(true);
+  counted_.clear();
   ++life_;
   alive_ = true;
   frozen_until_ = {};
@@ -52,18 +54,21 @@ void SimWorker::start() {
   sync();
 }
 
-// The coordinator cannot know whether a step that it leased had begun: it counts as well.
-void SimWorker::count_kills() {
+// The coordinator cannot know whether a step that it leased had begun: it counts as well. A new
+// life ends whatever was leased to the name: to this one since it died, or to another of the name.
+void SimWorker::count_kills(bool of_any_life) {
   std::set<Digest> keys;
   if (runs()) keys.insert(running_->key);
   for (const auto& [id, step] : world_.disk().rows().steps)
-    if (step.worker == options_.name && step.incarnation == state_.latest().incarnation)
+    if (step.worker == options_.name &&
+        (of_any_life || step.incarnation == state_.latest().incarnation))
       keys.insert(step.key);
-  for (const Digest& key : keys) ++world_.harm(key).kills;
+  for (const Digest& key : keys)
+    if (counted_.insert(key).second) ++world_.harm(key).kills;
 }
 
 void SimWorker::end_life() {
-  count_kills();
+  count_kills(false);
   alive_ = false;
   tuning_.reset();
   running_.reset();

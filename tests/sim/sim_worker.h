@@ -42,7 +42,7 @@ class SimWorker {
   void leave();
   void die();
   void end_life();
-  void count_kills();
+  void count_kills(bool of_any_life);
   bool runs() const { return running_.has_value(); }
 
   World& world_;
@@ -55,6 +55,7 @@ class SimWorker {
   uint64_t run_ = 0;  // counts the steps that it began
   std::shared_ptr<SimTuning> tuning_;
   bool stopping_ = false, examining_ = false;
+  std::set<Digest> counted_;  // steps that the end of this life is held against
   RequestId waiting_for_;
   bool answered_ = true;
 };
