@@ -1,5 +1,7 @@
 #include "tests/sim/sim_operator.h"
 
+#include <algorithm>
+
 namespace enginery {
 namespace {
 
@@ -25,14 +27,29 @@ void SimOperator::drain(const std::string& worker) {
 // Until it is answered; a coordinator that has just started may not know the worker yet.
 void SimOperator::undrain(const std::string& worker) {
   if (!drained_.count(worker)) return;
-  const RequestId id = drained_[worker] = world_.request_id();
+  if (is_back(worker)) {
+    drained_.erase(worker);
+    return;
+  }
+  const RequestId id = drained_[worker].take_back = world_.request_id();
   world_.send_to_coordinator({kName, ""}, id, UndrainWorker{worker}, kName);
+  world_.trouble_until(world_.monotonic());
   world_.at(seconds(2), [this, worker] { undrain(worker); });
+}
+
+bool SimOperator::is_back(const std::string& worker) const {
+  const std::optional<Nanoseconds>& answered = drained_.at(worker).answered;
+  const auto drains = [&](const auto& w) {
+    return w->options().name == worker && w->prefers_idle();
+  };
+  return answered && *answered + kSlowest < world_.monotonic() &&
+         std::none_of(world_.workers().begin(), world_.workers().end(), drains);
 }
 
 void SimOperator::hear(RequestId request, const Body& body) {
   if (!std::holds_alternative<Done>(body)) return;
-  std::erase_if(drained_, [&](const auto& one) { return one.second == request; });
+  for (auto& [worker, order] : drained_)
+    if (order.take_back == request && !order.answered) order.answered = world_.monotonic();
 }
 
 }  // namespace enginery

@@ -14,10 +14,18 @@ class SimOperator {
   bool quiet() const { return drained_.empty(); }
 
  private:
+  struct Order {
+    RequestId take_back;  // the latest request to take it back
+    std::optional<Nanoseconds> answered;
+  };
+
   void undrain(const std::string& worker);
+  // Whether nothing drains it any more: a coordinator that ends between its answer and its word to
+  // the worker forgets that word.
+  bool is_back(const std::string& worker) const;
 
   World& world_;
-  std::map<std::string, RequestId> drained_;  // with the latest request to take it back
+  std::map<std::string, Order> drained_;  // by worker
 };
 
 }  // namespace enginery

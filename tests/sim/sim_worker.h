@@ -21,6 +21,7 @@ class SimWorker {
   void hear(RequestId request, const Body& body);
   const SimWorkerOptions& options() const { return options_; }
   Nanoseconds frozen_until() const { return frozen_until_; }
+  bool prefers_idle() const { return alive_ && state_.latest().prefer_idle; }
 
  private:
   // In this life only, and not while frozen.
