@@ -1,7 +1,7 @@
 // The simulator's runs. They are bounded by events, not by time, so that every build sees as much;
 // a seed that breaks a rule is printed.
 //   ENGINERY_SIM_SEED=n     replays one seed and prints what it did
-//   ENGINERY_SIM_EVENTS=n   runs so many events (default 1,000,000)
+//   ENGINERY_SIM_EVENTS=n   runs so many events (default 500,000)
 //   ENGINERY_SIM_FIRST=n    begins with that seed (tests/sim/nightly keeps count)
 //   ENGINERY_SIM_CRASHES=n  lets the coordinator die so often (default 300)
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ Sum run_seeds(const std::function<WorldOptions(uint64_t)>& make,
 }
 
 TEST(Simulator, EveryRuleHoldsUnderFaults) {
-  const uint64_t events = number_from_environment("ENGINERY_SIM_EVENTS", 1'000'000);
+  const uint64_t events = number_from_environment("ENGINERY_SIM_EVENTS", 500'000);
   const Sum sum = run_seeds(options_of, [&](const Sum& s) { return s.events >= events; });
   if (sum.seeds < 10) return;
   // A run without faults would prove nothing.
