@@ -68,5 +68,5 @@ ROWS = [
     Row("R24", "rolling upgrade"),
     Row("R25", "soak with chaos"),
     Row("R26", "at least a million simulated events a run, none open", SIM, "Simulator.EveryRuleHoldsUnderFaults",
-        figure=r"(\d+ seeds) from \d+, (\d+ events)"),
+        environment={"ENGINERY_SIM_EVENTS": "1000000"}, figure=r"(\d+ seeds) from \d+, (\d+ events)"),
 ]
