@@ -18,6 +18,13 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
+// A sanitizer slows the transfers down and not the hash, which is a library's.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kLeastGet = 0, kLeastPut = 0;
+#else
+constexpr double kLeastGet = 0.2, kLeastPut = 0.15;
+#endif
+
 TEST(BulkSpeed, TransfersKeepUpWithTheHash) {
   const size_t size = from_environment("ENGINERY_BULK_MB", 64) << 20;
   const Farm farm;
@@ -39,8 +46,8 @@ TEST(BulkSpeed, TransfersKeepUpWithTheHash) {
   const double megabytes = static_cast<double>(size) / 1e6;
   std::printf("hash %.0f MB/s; put %.0f MB/s (%.2f of it), get %.0f MB/s (%.2f of it)\n",
               megabytes / hash, megabytes / put, hash / put, megabytes / get, hash / get);
-  EXPECT_GT(hash / get, 0.2);
-  EXPECT_GT(hash / put, 0.15);
+  EXPECT_GT(hash / get, kLeastGet);
+  EXPECT_GT(hash / put, kLeastPut);
 }
 
 }  // namespace
