@@ -30,6 +30,12 @@ bool needs_slow_rivals() {
   return is_of_numbers() || fault() == "late";
 }
 
+// Dies of the signal itself, also where a sanitizer has put its own handler in its place.
+void die() {
+  std::signal(SIGSEGV, SIG_DFL);
+  std::raise(SIGSEGV);
+}
+
 // A convolution of small_models.h; the tuner's own probe is none.
 bool is_of_small_model(const Problem& problem) {
   const Dims& dims = output_dims(problem);
@@ -51,7 +57,7 @@ class FaultyTactic final : public PreparedTactic {
     while (fault() == "hang") pause();
     if (fault() == "lost") return Error{ErrorCode::device_lost, "the device is lost"};
     if (fault() == "error") return Error{ErrorCode::internal, "this one does not run"};
-    std::raise(SIGSEGV);
+    die();
     return {};
   }
   int64_t weight_bytes() const override { return 0; }
@@ -69,7 +75,7 @@ class FaultyTactic final : public PreparedTactic {
 
   Status launch_late(Stream& stream, const Arguments& arguments) const {
     static std::atomic<int> launches = 0;
-    if (++launches == kLate) std::raise(SIGSEGV);
+    if (++launches == kLate) die();
     return right_->enqueue(stream, arguments);
   }
 
@@ -105,7 +111,7 @@ class FaultySource final : public TacticSource {
                                                         Weights weights) const override {
     if (fault() == "prepare") {
       std::this_thread::sleep_for(std::chrono::milliseconds(tactic.id == "bad" ? 100 : 300));
-      if (tactic.id == "bad") std::raise(SIGSEGV);
+      if (tactic.id == "bad") die();
       return Error{ErrorCode::unsupported, "cannot be prepared"};
     }
     TRY(const Tactic same, reference_tactic(problem, "host"));
