@@ -57,15 +57,28 @@ Status Engines::add(const EngineRow& engine) {
   return transaction.commit();
 }
 
-// The first row whose file is there.
-Result<std::optional<EngineRow>> Engines::first_present(Result<Statement> rows) {
-  if (!rows.ok()) return rows.error();
+Result<std::optional<EngineRow>> Engines::next_present(Statement& rows) {
   while (true) {
-    TRY(const bool found, rows->step());
+    TRY(const bool found, rows.step());
     if (!found) return std::optional<EngineRow>();
-    EngineRow engine = read_engine(*rows);
+    EngineRow engine = read_engine(rows);
     TRY(const auto size_bytes, size_if_there(blobs_, engine.digest));
     if (size_bytes) return std::optional<EngineRow>(std::move(engine));
+  }
+}
+
+Result<std::optional<EngineRow>> Engines::first_present(Result<Statement> rows) {
+  if (!rows.ok()) return rows.error();
+  return next_present(*rows);
+}
+
+Result<std::vector<EngineRow>> Engines::all_present(Result<Statement> rows) {
+  if (!rows.ok()) return rows.error();
+  std::vector<EngineRow> out;
+  while (true) {
+    TRY(auto engine, next_present(*rows));
+    if (!engine) return out;
+    out.push_back(std::move(*engine));
   }
 }
 
@@ -100,19 +113,11 @@ Result<EngineRow> Engines::newest(std::string_view name, std::string_view sku) {
 
 Result<std::vector<EngineRow>> Engines::list(std::string_view name, int64_t limit,
                                              std::string_view sku) {
-  std::vector<EngineRow> out;
   std::string sql = select_engines("engine_name",
                                    "engine_name JOIN engine USING(digest) WHERE (?1='' OR name=?1) "
                                    "AND (?3='' OR sku=?3) AND gone_ns IS NULL "
                                    "ORDER BY sequence DESC LIMIT ?2");
-  TRY(Statement rows, database_.prepare(sql, name, limit, sku));
-  while (true) {
-    TRY(bool found, rows.step());
-    if (!found) return out;
-    EngineRow engine = read_engine(rows);
-    TRY(const auto size_bytes, size_if_there(blobs_, engine.digest));
-    if (size_bytes) out.push_back(std::move(engine));
-  }
+  return all_present(database_.prepare(sql, name, limit, sku));
 }
 
 // ---- tags
@@ -144,19 +149,11 @@ Result<EngineRow> Engines::tagged(std::string_view name, std::string_view tag,
 
 Result<std::vector<EngineRow>> Engines::of_tag(std::string_view name, std::string_view tag,
                                                std::string_view sku) {
-  std::vector<EngineRow> out;
   std::string sql = select_engines("tag",
                                    "tag JOIN engine ON engine.digest=tag.engine WHERE tag.name=?1 "
                                    "AND tag=?2 AND (?3='' OR tag.sku=?3) AND gone_ns IS NULL "
                                    "ORDER BY tag.sku");
-  TRY(Statement rows, database_.prepare(sql, name, tag, sku));
-  while (true) {
-    TRY(const bool found, rows.step());
-    if (!found) return out;
-    EngineRow engine = read_engine(rows);
-    TRY(const auto size_bytes, size_if_there(blobs_, engine.digest));
-    if (size_bytes) out.push_back(std::move(engine));
-  }
+  return all_present(database_.prepare(sql, name, tag, sku));
 }
 
 Result<std::vector<TagRow>> Engines::tags() {

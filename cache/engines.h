@@ -67,7 +67,10 @@ class Engines {
   Status unpin(const Digest& blob);
 
  private:
+  // Of the rows those whose file is there: the next one, or all.
+  Result<std::optional<EngineRow>> next_present(Statement& rows);
   Result<std::optional<EngineRow>> first_present(Result<Statement> rows);
+  Result<std::vector<EngineRow>> all_present(Result<Statement> rows);
 
   Database& database_;
   BlobStore& blobs_;
