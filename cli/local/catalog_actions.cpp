@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/options/did_you_mean.h"
 #include "cli/options/targets.h"
 #include "cli/output/table.h"
 #include "engine/device/sku_table.h"
@@ -117,6 +118,21 @@ Result<ExitCode> pin_or_unpin(const char* action, const CatalogDoor& door,
 }
 
 }  // namespace
+
+Result<ExitCode> act_on_catalog(const std::vector<CatalogAction>& actions, const std::string& name,
+                                std::string_view help, const CatalogOptionsOfVerb& where,
+                                const CatalogArguments& arguments, Console& console) {
+  std::vector<std::string> names;
+  for (const CatalogAction& action : actions) {
+    names.push_back(action.name);
+    if (action.name != name) continue;
+    const NoCatalog none = name == "import" ? NoCatalog::is_made : NoCatalog::is_an_error;
+    TRY(const CatalogDoor door, open_door(where, none));
+    return action.act(door, arguments, console);
+  }
+  return Error{ErrorCode::usage,
+               fmt::format("unknown action '{}'{} ({})", name, did_you_mean(name, names), help)};
+}
 
 Result<Json> sku_options(const CatalogArguments& arguments) {
   Json skus = Json::array();

@@ -30,6 +30,19 @@ struct CatalogArguments {
 using CatalogVerb = Result<ExitCode>(const CatalogDoor& door, const CatalogArguments& arguments,
                                      Console& console);
 
+// An action of a verb, by its name.
+struct CatalogAction {
+  std::string name;
+  CatalogVerb* act;
+};
+
+// Opens the catalog and carries out the action of the name; an import makes the catalog where there
+// is none. Errors: usage (no such action: which was meant, and where `help` says more), and those
+// of open_door and of the action.
+Result<ExitCode> act_on_catalog(const std::vector<CatalogAction>& actions, const std::string& name,
+                                std::string_view help, const CatalogOptionsOfVerb& where,
+                                const CatalogArguments& arguments, Console& console);
+
 // [NAME]: engines, newest first, and their tags.
 CatalogVerb catalog_ls;
 // ENGINE|KEY: an engine with the fields of its key, or a key with its result.

@@ -6,12 +6,7 @@
 namespace enginery {
 namespace {
 
-struct CacheAction {
-  std::string name;
-  CatalogVerb* act;
-};
-
-std::vector<CacheAction> timing_actions() {
+std::vector<CatalogAction> timing_actions() {
   return {{"ls", timing_ls},
           {"query", timing_query},
           {"export", timing_export},
@@ -48,17 +43,8 @@ class CacheCommand final : public Command {
       return Error{ErrorCode::usage, "unknown cache '" + cache_ + "'" +
                                          did_you_mean(cache_, {"timing"}) +
                                          " (enginery cache --help)"};
-    std::vector<std::string> names;
-    for (const CacheAction& action : timing_actions()) {
-      names.push_back(action.name);
-      if (action.name != action_) continue;
-      const bool fills = action_ == "import";
-      TRY(const CatalogDoor door,
-          open_door(where_, fills ? NoCatalog::is_made : NoCatalog::is_an_error));
-      return action.act(door, arguments_, session.console);
-    }
-    return Error{ErrorCode::usage, "unknown action '" + action_ + "'" +
-                                       did_you_mean(action_, names) + " (enginery cache --help)"};
+    return act_on_catalog(timing_actions(), action_, "enginery cache --help", where_, arguments_,
+                          session.console);
   }
 
  private:

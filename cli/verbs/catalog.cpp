@@ -1,17 +1,11 @@
 // catalog: what was built here, and what is kept of it.
 #include "cli/local/catalog_actions.h"
-#include "cli/options/did_you_mean.h"
 #include "cli/verbs/verbs.h"
 
 namespace enginery {
 namespace {
 
-struct Action {
-  std::string name;
-  CatalogVerb* act;
-};
-
-std::vector<Action> actions() {
+std::vector<CatalogAction> actions() {
   return {{"ls", catalog_ls},   {"show", catalog_show},     {"verify", catalog_verify},
           {"pin", catalog_pin}, {"unpin", catalog_unpin},   {"tag", catalog_tag},
           {"gc", catalog_gc},   {"export", catalog_export}, {"import", catalog_import}};
@@ -63,17 +57,8 @@ class CatalogCommand final : public Command {
   }
 
   Result<ExitCode> run(Session& session) override {
-    std::vector<std::string> names;
-    for (const Action& action : actions()) {
-      names.push_back(action.name);
-      if (action.name != action_) continue;
-      const bool fills = action_ == "import";
-      TRY(const CatalogDoor door,
-          open_door(where_, fills ? NoCatalog::is_made : NoCatalog::is_an_error));
-      return action.act(door, arguments_, session.console);
-    }
-    return Error{ErrorCode::usage, "unknown action '" + action_ + "'" +
-                                       did_you_mean(action_, names) + " (enginery catalog --help)"};
+    return act_on_catalog(actions(), action_, "enginery catalog --help", where_, arguments_,
+                          session.console);
   }
 
  private:
