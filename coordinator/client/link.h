@@ -25,9 +25,9 @@ class Link {
   virtual Status send(const Message& message) = 0;
 
   // The next message. Nothing after `timeout`, as soon as the file descriptor `wake` (unless -1)
-  // can be read, which is how one thread waits for the coordinator and for its runner, or as soon
-  // as what the last send refused as unavailable can go out. Frames that do not decode are dropped
-  // with a log line.
+  // can be read, which is how one thread waits for the coordinator and for its runner, as soon as
+  // what the last send refused as unavailable can go out, or when the connection is made or ends.
+  // Frames that do not decode are dropped with a log line.
   virtual Result<std::optional<Message>> receive(std::chrono::milliseconds timeout, int wake) = 0;
 
   // Why nothing comes, as far as the network says it, and what to do about it; untrusted: the other
