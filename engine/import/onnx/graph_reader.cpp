@@ -6,7 +6,7 @@
 
 #include "engine/import/onnx/attributes.h"
 #include "engine/import/onnx/node_order.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

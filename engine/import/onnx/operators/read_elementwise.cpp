@@ -1,7 +1,7 @@
 // Arithmetic, comparisons, logic, selection and casts: functions of broadcast inputs. ONNX 7 to 21
 // (and 6's broadcasting).
 #include "engine/import/onnx/onnx_types.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

@@ -1,8 +1,8 @@
 // Reductions and arg-max. ONNX Reduce*-18, ArgMax-13, ArgMin-13.
 #include <algorithm>
 
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

@@ -1,7 +1,7 @@
 // Operators that read and write at computed places, and those that depend on order. ONNX
 // GatherND-13, Scatter-9, ScatterElements-18, ScatterND-18, TopK-11, CumSum-14, NonZero-13.
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

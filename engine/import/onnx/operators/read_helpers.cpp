@@ -1,4 +1,4 @@
-#include "engine/import/onnx/read_helpers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
 
 #include <numeric>
 

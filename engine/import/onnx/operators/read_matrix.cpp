@@ -1,7 +1,7 @@
 // Matrix products. ONNX MatMul-13, Gemm-13, Einsum-12.
 #include <algorithm>
 
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

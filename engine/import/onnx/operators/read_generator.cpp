@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/import/onnx/onnx_types.h"
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

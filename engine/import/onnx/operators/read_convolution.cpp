@@ -1,6 +1,6 @@
 // Convolutions and poolings. ONNX Conv-11, ConvTranspose-11, MaxPool-12, AveragePool-19,
 // Global*Pool-1, LpPool-18.
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

@@ -1,8 +1,8 @@
 // Quantisation and its inverse. ONNX QuantizeLinear-21, DequantizeLinear-21,
 // DynamicQuantizeLinear-11.
 #include "engine/import/onnx/onnx_types.h"
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

@@ -1,8 +1,8 @@
 // Operators that move or describe elements. ONNX Reshape-21, Transpose-21, Flatten-21, Squeeze-21,
 // Unsqueeze-21, Shape-21, Size-21, Expand-13, Identity-21, Dropout-13, DepthToSpace-13,
 // SpaceToDepth-13.
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {

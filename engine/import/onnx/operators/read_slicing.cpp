@@ -1,7 +1,7 @@
 // Operators that take tensors apart and put them together. ONNX Concat-13, Split-18, Slice-13,
 // Gather-13, GatherElements-13, Pad-21, Tile-13.
-#include "engine/import/onnx/read_helpers.h"
-#include "engine/import/onnx/readers.h"
+#include "engine/import/onnx/operators/read_helpers.h"
+#include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
 namespace {
