@@ -94,7 +94,7 @@ WIRING = {
     "engine/device/device.cpp": ["engine/device/cpu", "engine/device/cuda"],
     "engine/device/cpu/cpu_device.cpp": [],
     "engine/import/importer.cpp": ["engine/import/onnx"],
-    "engine/import/onnx/graph_reader.cpp": ["engine/import/onnx/operators"],
+    "engine/import/onnx/block_reader.cpp": ["engine/import/onnx/operators"],
     "engine/tactics/sources.cpp": ["engine/kernels/cuda", "engine/tactics/cpu/kernel", "engine/tactics/cpu/onednn",
                                    "engine/tactics/cpu/reference", "engine/tactics/cpu/widening", "engine/tactics/cuda/kernel", "engine/tactics/cuda/cudnn",
                                    "engine/tactics/cuda/cublaslt", "engine/tactics/cuda/host_step"],

@@ -54,7 +54,9 @@ Result<AttributeValue> or_unreadable(Result<Tensor> tensor) {
   return AttributeValue(UnreadableAttribute{tensor.error().message});
 }
 
-Result<AttributeValue> to_value(const onnx::AttributeProto& a, WeightReader& weights) {
+}  // namespace
+
+Result<AttributeValue> to_attribute_value(const onnx::AttributeProto& a, WeightReader& weights) {
   if (!a.ref_attr_name().empty())
     return AttributeValue(UnreadableAttribute{"it refers to a function's attribute"});
   switch (kind_of(a)) {
@@ -82,15 +84,14 @@ Result<AttributeValue> to_value(const onnx::AttributeProto& a, WeightReader& wei
   }
 }
 
-}  // namespace
-
 Status check_name(const std::string& name) {
   if (name.size() <= kMaxName && is_clean(name)) return {};
   return Error{ErrorCode::invalid_argument,
                "the name '" + printable(name) + "' is too long or not printable UTF-8"};
 }
 
-Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& weights) {
+Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& weights,
+                                  const std::map<std::string, AttributeValue>* bound) {
   SourceNode node{proto.name(), proto.op_type(), proto.domain(), {}, {}, {}};
   node.inputs.assign(proto.input().begin(), proto.input().end());
   node.outputs.assign(proto.output().begin(), proto.output().end());
@@ -99,7 +100,14 @@ Result<SourceNode> to_source_node(const onnx::NodeProto& proto, WeightReader& we
   for (const std::string& name : node.outputs) CHECK_OK(check_name(name));
   for (const auto& attribute : proto.attribute()) {
     CHECK_OK(check_name(attribute.name()));
-    auto value = to_value(attribute, weights);
+    const AttributeValue* referred = nullptr;
+    if (bound && !attribute.ref_attr_name().empty()) {
+      const auto found = bound->find(attribute.ref_attr_name());
+      if (found == bound->end()) continue;
+      referred = &found->second;
+    }
+    auto value =
+        referred ? Result<AttributeValue>(*referred) : to_attribute_value(attribute, weights);
     if (!value) return value.error().within(node_text(node) + ": attribute " + attribute.name());
     if (!node.attributes.emplace(attribute.name(), std::move(*value)).second) {
       return Error{ErrorCode::invalid_argument,

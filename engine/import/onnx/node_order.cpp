@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <queue>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -39,13 +40,32 @@ Result<Producers> find_producers(const onnx::GraphProto& graph) {
   return producers;
 }
 
-// The indices of the nodes that node `i` reads from, once for each use.
+// The indices of the nodes that the node reads from, once for each use.
 template <typename F>
 void for_each_source(const onnx::NodeProto& node, const Producers& producers, F&& f) {
-  for (const std::string& input : node.input()) {
+  const auto visit = [&](const std::string& input) {
     const auto found = producers.find(input);
     if (!input.empty() && found != producers.end() && found->second != kOutside) f(found->second);
+  };
+  for (const std::string& input : node.input()) visit(input);
+  for (const std::string& input : captured_names(node)) visit(input);
+}
+
+// The names that nodes and outputs of the graph read and that it does not make itself.
+std::set<std::string> outer_names(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const auto& node : graph.node()) {
+    names.insert(node.input().begin(), node.input().end());
+    for (std::string& name : captured_names(node)) names.insert(std::move(name));
   }
+  for (const auto& output : graph.output()) names.insert(output.name());
+  for (const auto& node : graph.node()) {
+    for (const std::string& output : node.output()) names.erase(output);
+  }
+  for (const auto& input : graph.input()) names.erase(input.name());
+  for (const auto& tensor : graph.initializer()) names.erase(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) names.erase(tensor.values().name());
+  return names;
 }
 
 // Some node on a cycle: walking from a node that never became ready to sources that did not either
@@ -68,6 +88,16 @@ Error cycle_error(const onnx::GraphProto& graph, const Producers& producers,
 }
 
 }  // namespace
+
+std::vector<std::string> captured_names(const onnx::NodeProto& node) {
+  std::set<std::string> names;
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) names.merge(outer_names(attribute.g()));
+    for (const auto& graph : attribute.graphs()) names.merge(outer_names(graph));
+  }
+  names.erase("");
+  return {names.begin(), names.end()};
+}
 
 Result<std::vector<int>> node_order(const onnx::GraphProto& graph) {
   TRY(Producers producers, find_producers(graph));

@@ -10,7 +10,8 @@
 
 namespace onnx {
 class GraphProto;
-}
+class NodeProto;
+}  // namespace onnx
 
 namespace enginery {
 
@@ -18,5 +19,9 @@ namespace enginery {
 // Errors: invalid_argument (a value made twice or also an input, a cycle; the message names a
 // node).
 Result<std::vector<int>> node_order(const onnx::GraphProto& graph);
+
+// The names that the node's subgraphs read from outside of themselves: inputs of the node, though
+// it does not list them.
+std::vector<std::string> captured_names(const onnx::NodeProto& node);
 
 }  // namespace enginery

@@ -10,6 +10,9 @@ namespace {
 constexpr int64_t kMaxFoldedInput = int64_t{1} << 22;
 constexpr int64_t kMaxFoldedOutput = int64_t{1} << 21;
 
+// Of the whole graph: unrolled layers and loops make many nodes of one.
+constexpr int32_t kMaxGraphNodes = 1 << 20;
+
 // The input's dims [start, end), negative bounds from the end, both clamped.
 Tensor shape_tensor(const Shape& op, const Dims& dims) {
   const int64_t rank = static_cast<int64_t>(dims.size());
@@ -36,10 +39,17 @@ const Dims kNoDims;
 
 }  // namespace
 
-NodeReader::NodeReader(const SourceNode& node, std::vector<ValueId> inputs, int64_t opset,
-                       Graph& graph, FoldBudget& budget)
-    : node_(node), inputs_(std::move(inputs)), opset_(opset), graph_(graph), budget_(budget) {
-  while (!inputs_.empty() && inputs_.back() == kNoValue) inputs_.pop_back();
+NodeReader::NodeReader(const SourceNode& node, std::vector<SourceValue> inputs, int64_t opset,
+                       Graph& graph, FoldBudget& budget, Bodies& bodies)
+    : node_(node),
+      sources_(std::move(inputs)),
+      opset_(opset),
+      graph_(graph),
+      budget_(budget),
+      bodies_(bodies) {
+  while (!sources_.empty() && sources_.back().kind == SourceValue::Kind::absent)
+    sources_.pop_back();
+  for (const SourceValue& source : sources_) inputs_.push_back(source.tensor);
   inputs_read_.assign(inputs_.size(), false);
 }
 
@@ -49,17 +59,33 @@ void NodeReader::fail(Error error) {
 
 ValueId NodeReader::optional_input(size_t i) {
   if (i >= inputs_.size()) return kNoValue;
+  if (has_list(i)) reject("input " + std::to_string(i) + " is a sequence, a tensor is expected");
   inputs_read_[i] = true;
   return inputs_[i];
 }
 
+std::vector<ValueId> NodeReader::list(size_t i) {
+  if (!has_list(i)) {
+    reject("input " + std::to_string(i) + " is not a sequence");
+    return {};
+  }
+  inputs_read_[i] = true;
+  return *sources_[i].list;
+}
+
+SourceValue NodeReader::source(size_t i) {
+  if (i >= sources_.size()) return SourceValue::nothing();
+  inputs_read_[i] = true;
+  return sources_[i];
+}
+
 const std::vector<ValueId>& NodeReader::inputs() {
-  inputs_read_.assign(inputs_.size(), true);
+  for (size_t i = 0; i < inputs_.size(); ++i) optional_input(i);
   return inputs_;
 }
 
 ValueId NodeReader::input(size_t i) {
-  if (!has_input(i)) reject("input " + std::to_string(i) + " is missing");
+  if (!has_input(i) && !has_list(i)) reject("input " + std::to_string(i) + " is missing");
   return optional_input(i);
 }
 
@@ -99,6 +125,15 @@ float NodeReader::number(ValueId v, std::string_view what) {
     return 0;
   }
   return convert(*tensor, DataType::float32).data<float>()[0];
+}
+
+int64_t NodeReader::one_int(ValueId v, std::string_view what) {
+  const std::vector<int64_t> values = ints(v, what);
+  if (ok() && values.size() != 1) {
+    reject(std::string(what) + " has " + std::to_string(values.size()) +
+           " elements, one is expected");
+  }
+  return ok() ? values[0] : 0;
 }
 
 int64_t NodeReader::size(ValueId v, int64_t axis, std::string_view what) {
@@ -205,6 +240,10 @@ std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs,
     return added;
   }
   if (!ok()) return {};
+  if (graph_.node_count() >= kMaxGraphNodes) {
+    refuse("the graph grows beyond " + std::to_string(kMaxGraphNodes) + " nodes");
+    return added;
+  }
   // Only the node that gives the outputs bears the file's name; the steps before it are named by
   // their values.
   const bool is_last = names == node_.outputs;
@@ -248,18 +287,41 @@ ValueId NodeReader::number_constant(double value, DataType type) {
 }
 
 void NodeReader::result(Op op, std::vector<ValueId> inputs) {
-  results_ = add_named(std::move(op), std::move(inputs), node_.outputs);
+  results_.clear();
+  for (const ValueId v : add_named(std::move(op), std::move(inputs), node_.outputs))
+    results_.push_back(SourceValue::of(v));
 }
 
 void NodeReader::result(Tensor tensor) {
-  if (ok() && has_output(0)) results_ = {graph_.add_constant(node_.outputs[0], std::move(tensor))};
+  if (!ok() || !has_output(0)) return;
+  results_ = {SourceValue::of(graph_.add_constant(node_.outputs[0], std::move(tensor)))};
 }
 
 void NodeReader::result(ValueId value, size_t output) {
   if (!ok() || !has_output(output)) return;
-  results_.resize(std::max(results_.size(), output + 1), kNoValue);
   const auto named = add_named(Identity{}, {value}, {node_.outputs[output]});
-  if (!named.empty()) results_[output] = named[0];
+  if (!named.empty()) result(SourceValue::of(named[0]), output);
+}
+
+void NodeReader::result(SourceValue value, size_t output) {
+  if (!ok() || !has_output(output)) return;
+  if (value.list && value.list->size() > kMaxListLength)
+    return refuse("a sequence of " + std::to_string(value.list->size()) + " tensors is too long");
+  results_.resize(std::max(results_.size(), output + 1));
+  results_[output] = std::move(value);
+}
+
+std::vector<SourceValue> NodeReader::body(const std::string& name,
+                                          const std::vector<SourceValue>& inputs) {
+  if (!ok()) return {};
+  read_.insert(name);
+  auto outputs = bodies_.read_body(name, inputs);
+  if (!outputs) {
+    fail(outputs.error());
+    return {};
+  }
+  has_unknown_ = !std::ranges::all_of(*outputs, &SourceValue::is_known);
+  return has_unknown_ ? std::vector<SourceValue>() : std::move(*outputs);
 }
 
 Status NodeReader::finish() {
@@ -270,7 +332,7 @@ Status NodeReader::finish() {
            (unreadable ? ": " + unreadable->reason : ""));
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    if (ok() && has_input(i) && !inputs_read_[i])
+    if (ok() && (has_input(i) || has_list(i)) && !inputs_read_[i])
       refuse("its input " + std::to_string(i) + " is not supported");
   }
   return status_;

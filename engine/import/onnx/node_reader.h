@@ -14,6 +14,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/import/onnx/source_node.h"
+#include "engine/import/onnx/source_value.h"
 
 namespace enginery {
 
@@ -25,9 +26,10 @@ struct FoldBudget {
 
 class NodeReader {
  public:
-  // `inputs` are node.inputs as graph values, kNoValue where absent.
-  NodeReader(const SourceNode& node, std::vector<ValueId> inputs, int64_t opset, Graph& graph,
-             FoldBudget& budget);
+  // `inputs` are what node.inputs stand for, none of them unknown. `bodies` reads the node's
+  // subgraphs.
+  NodeReader(const SourceNode& node, std::vector<SourceValue> inputs, int64_t opset, Graph& graph,
+             FoldBudget& budget, Bodies& bodies);
 
   int64_t opset() const { return opset_; }
   const std::string& op_type() const { return node_.op_type; }
@@ -35,7 +37,10 @@ class NodeReader {
   // Inputs. input() rejects the node when the input is absent.
   size_t input_count() const { return inputs_.size(); }  // absent ones at the end are not counted
   bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != kNoValue; }
-  ValueId optional_input(size_t i);  // kNoValue when absent
+  bool has_list(size_t i) const { return i < inputs_.size() && sources_[i].list != nullptr; }
+  std::vector<ValueId> list(size_t i);  // rejects the node when the input is no list of tensors
+  SourceValue source(size_t i);         // the input, whatever it is
+  ValueId optional_input(size_t i);     // kNoValue when absent
   ValueId input(size_t i);
   const std::vector<ValueId>& inputs();  // all of them
 
@@ -48,6 +53,7 @@ class NodeReader {
   // only at run time.
   std::vector<int64_t> ints(ValueId v, std::string_view what);
   float number(ValueId v, std::string_view what);
+  int64_t one_int(ValueId v, std::string_view what);
   // A dimension's size; refuses the node when it is known only at run time.
   int64_t size(ValueId v, int64_t axis, std::string_view what);
   // axis in [-rank, rank) -> [0, rank); rejects the node otherwise.
@@ -78,15 +84,21 @@ class NodeReader {
   void result(Op op, std::vector<ValueId> inputs);
   void result(Tensor tensor);
   void result(ValueId value, size_t output = 0);
+  void result(SourceValue value, size_t output);
+  // The outputs of the subgraph in attribute `name` for `inputs`, the nodes of which are added.
+  // When one of them could not be read, the node ends without a problem of its own.
+  std::vector<SourceValue> body(const std::string& name, const std::vector<SourceValue>& inputs);
 
   // Ends the node: this implementation cannot do it; or the file breaks ONNX's rules.
   void refuse(const std::string& reason) { fail({ErrorCode::unsupported, reason}); }
   void reject(const std::string& reason) { fail({ErrorCode::invalid_argument, reason}); }
 
-  bool ok() const { return status_.ok(); }
+  bool ok() const { return status_.ok() && !has_unknown_; }
   // The first failure; an input or attribute that the reader never looked at is one.
   Status finish();
-  const std::vector<ValueId>& results() const { return results_; }
+  // Whether the node ended because its subgraph has nodes that could not be read.
+  bool has_unknown() const { return has_unknown_; }
+  const std::vector<SourceValue>& results() const { return results_; }
 
  private:
   void fail(Error error);
@@ -98,14 +110,17 @@ class NodeReader {
   std::string own_name() const;
 
   const SourceNode& node_;
-  std::vector<ValueId> inputs_;
+  std::vector<SourceValue> sources_;  // the inputs
+  std::vector<ValueId> inputs_;       // the tensors among them
   int64_t opset_;
   Graph& graph_;
   FoldBudget& budget_;
+  Bodies& bodies_;
   Status status_;
+  bool has_unknown_ = false;
   std::set<std::string> read_;  // attributes
   std::vector<bool> inputs_read_;
-  std::vector<ValueId> results_;
+  std::vector<SourceValue> results_;
 };
 
 }  // namespace enginery

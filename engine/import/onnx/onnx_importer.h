@@ -1,4 +1,4 @@
-// The ONNX importer: operator sets 1 to 21 of the domain ai.onnx, weights inside the file or in
+// The ONNX importer: operator sets 1 to 24 of the domain ai.onnx, weights inside the file or in
 // files next to it. Stateless: any number of threads may import at once.
 #pragma once
 

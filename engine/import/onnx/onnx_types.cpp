@@ -44,6 +44,13 @@ Result<DataType> onnx_type(int64_t type) {
     case 21:
     case 22:
       return none("4-bit integer elements");
+    case 23:
+      return none("4-bit float elements");
+    case 24:
+      return none("8-bit exponents as elements");
+    case 25:
+    case 26:
+      return none("2-bit integer elements");
     default:
       return Error{ErrorCode::invalid_argument,
                    "element type " + std::to_string(type) + ", which ONNX does not have"};

@@ -30,6 +30,19 @@ Attr::Attr(std::string n, const onnx::TensorProto& v)
         a.set_type(onnx::AttributeProto::TENSOR);
         *a.mutable_t() = v;
       }) {}
+Attr::Attr(std::string n, const onnx::GraphProto& v)
+    : name(std::move(n)), fill([v](onnx::AttributeProto& a) {
+        a.set_type(onnx::AttributeProto::GRAPH);
+        *a.mutable_g() = v;
+      }) {}
+
+Attr Attr::reference(std::string n, std::string of_call) {
+  Attr attr(std::move(n), 0);
+  attr.fill = [of_call](onnx::AttributeProto& a) {
+    a.set_type(onnx::AttributeProto::INT), a.set_ref_attr_name(of_call);
+  };
+  return attr;
+}
 
 namespace {
 
@@ -107,6 +120,28 @@ ModelBuilder& ModelBuilder::node(const std::string& op, const std::vector<std::s
     proto.set_name(a.name);
     a.fill(proto);
   }
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::function(const std::string& name, ModelBuilder body,
+                                     const std::vector<std::string>& attributes) {
+  onnx::FunctionProto& f = *model_->add_functions();
+  f.set_name(name);
+  f.set_domain("local");
+  *f.mutable_opset_import() = body.model_->opset_import();
+  for (const auto& input : body.graph().input()) f.add_input(input.name());
+  for (const auto& output : body.graph().output()) f.add_output(output.name());
+  for (const std::string& attribute : attributes) f.add_attribute(attribute);
+  *f.mutable_node() = body.graph().node();
+  return *this;
+}
+
+ModelBuilder& ModelBuilder::call(const std::string& function,
+                                 const std::vector<std::string>& inputs,
+                                 const std::vector<std::string>& outputs,
+                                 const std::vector<Attr>& attributes) {
+  node(function, inputs, outputs, attributes);
+  graph().mutable_node(graph().node_size() - 1)->set_domain("local");
   return *this;
 }
 

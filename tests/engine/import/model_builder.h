@@ -34,6 +34,9 @@ struct Attr {
   Attr(std::string name, std::vector<int64_t> values);
   Attr(std::string name, std::vector<float> values);
   Attr(std::string name, const onnx::TensorProto& value);
+  Attr(std::string name, const onnx::GraphProto& value);
+  // The value of the call's attribute `of_call`, in a function's body.
+  static Attr reference(std::string name, std::string of_call);
 };
 
 // A size of an input: a number, a symbol, or nothing known.
@@ -68,6 +71,15 @@ class ModelBuilder {
                         const std::vector<float>& values);
   ModelBuilder& ints(const std::string& name, const std::vector<int64_t>& values);
   ModelBuilder& node(const std::string& op, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs,
+                     const std::vector<Attr>& attributes = {});
+
+  // The function `name` of the domain "local", whose body is the builder's graph; `attributes` are
+  // the names that its calls may give.
+  ModelBuilder& function(const std::string& name, ModelBuilder body,
+                         const std::vector<std::string>& attributes = {});
+  // A node that calls it.
+  ModelBuilder& call(const std::string& function, const std::vector<std::string>& inputs,
                      const std::vector<std::string>& outputs,
                      const std::vector<Attr>& attributes = {});
 

@@ -50,6 +50,7 @@ void read_expand(NodeReader& node) {
 }
 
 void read_identity(NodeReader& node) {
+  if (node.has_list(0)) return node.result(node.source(0), 0);
   node.result(Identity{}, {node.input(0)});
 }
 

@@ -1,15 +1,26 @@
 #include "engine/import/onnx/operators/readers.h"
 
+#include <algorithm>
+
 namespace enginery {
 
-const OperatorReader* find_reader(std::string_view op_type) {
+namespace {
+
+const OperatorReader* find_in(std::span<const OperatorReader> family, std::string_view op_type) {
+  const auto found = std::ranges::find(family, op_type, &OperatorReader::op_type);
+  return found == family.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const OperatorReader* find_reader(std::string_view domain, std::string_view op_type) {
+  if (!domain.empty() && domain != "ai.onnx") return nullptr;
   for (auto family :
        {convolution_readers(), matrix_readers(), elementwise_readers(), activation_readers(),
         normalization_readers(), shaping_readers(), slicing_readers(), generator_readers(),
-        reduction_readers(), resize_readers(), scattering_readers(), quantization_readers()}) {
-    for (const OperatorReader& reader : family) {
-      if (reader.op_type == op_type) return &reader;
-    }
+        reduction_readers(), resize_readers(), scattering_readers(), quantization_readers(),
+        control_readers(), sequence_readers()}) {
+    if (const OperatorReader* reader = find_in(family, op_type)) return reader;
   }
   return nullptr;
 }

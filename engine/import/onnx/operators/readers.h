@@ -1,4 +1,4 @@
-// The operator readers: which ONNX operator is read by which function.
+// The operator readers: which operator of a file is read by which function.
 //
 // A reader turns one node into operators of the Graph, whatever form its operator set gives it:
 // attributes in the older, inputs in the newer. An operator of ours whose ONNX form is new: one row
@@ -42,7 +42,10 @@ scattering_readers();  // read_scattering.cpp: scattered places, order, running 
 std::span<const OperatorReader>
 quantization_readers();  // read_quantization.cpp: to and from small integers
 
-// The reader of an operator of the domain ai.onnx; null when there is none.
-const OperatorReader* find_reader(std::string_view op_type);
+std::span<const OperatorReader> control_readers();   // read_control.cpp: branches and loops
+std::span<const OperatorReader> sequence_readers();  // read_sequence.cpp: lists of tensors
+
+// The reader of an operator of the domain (empty: ONNX's own); null when there is none.
+const OperatorReader* find_reader(std::string_view domain, std::string_view op_type);
 
 }  // namespace enginery
