@@ -19,7 +19,7 @@ const OperatorReader* find_reader(std::string_view domain, std::string_view op_t
        {convolution_readers(), matrix_readers(), elementwise_readers(), activation_readers(),
         normalization_readers(), shaping_readers(), slicing_readers(), generator_readers(),
         reduction_readers(), resize_readers(), scattering_readers(), quantization_readers(),
-        control_readers(), sequence_readers()}) {
+        recurrent_readers(), control_readers(), sequence_readers()}) {
     if (const OperatorReader* reader = find_in(family, op_type)) return reader;
   }
   return nullptr;

@@ -42,6 +42,8 @@ scattering_readers();  // read_scattering.cpp: scattered places, order, running 
 std::span<const OperatorReader>
 quantization_readers();  // read_quantization.cpp: to and from small integers
 
+std::span<const OperatorReader>
+recurrent_readers();  // read_recurrent.cpp: recurrent layers, unrolled
 std::span<const OperatorReader> control_readers();   // read_control.cpp: branches and loops
 std::span<const OperatorReader> sequence_readers();  // read_sequence.cpp: lists of tensors
 
