@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/import/onnx/operators/read_helpers.h"
 #include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
@@ -52,6 +53,12 @@ void read_hard_sigmoid(NodeReader& node) {
 void read_thresholded_relu(NodeReader& node) {
   result_activation(node, {ActivationKind::thresholded_relu, node.real("alpha", 1)});
 }
+void read_swish(NodeReader& node) {
+  const float alpha = node.real("alpha", 1);
+  if (alpha == 1) return result_activation(node, {ActivationKind::swish});
+  node.result(sigmoid_weighted(node, node.input(0), alpha));
+}
+
 void read_gelu(NodeReader& node) {
   const std::string approximate = node.text("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
@@ -137,6 +144,7 @@ constexpr OperatorReader kActivationReaders[] = {
     {"Softplus", read_plain<ActivationKind::softplus>},
     {"Softsign", read_plain<ActivationKind::softsign>},
     {"Gelu", read_gelu},
+    {"Swish", read_swish},
     {"ThresholdedRelu", read_thresholded_relu},
     {"Clip", read_clip},
     {"PRelu", read_prelu},

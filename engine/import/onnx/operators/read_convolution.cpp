@@ -1,5 +1,6 @@
 // Convolutions and poolings. ONNX Conv-11, ConvTranspose-11, MaxPool-12, AveragePool-19,
 // Global*Pool-1, LpPool-18.
+#include "engine/import/onnx/operators/read_helpers.h"
 #include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
@@ -102,10 +103,7 @@ std::vector<int64_t> weight_kernel(NodeReader& node, ValueId weights) {
 }
 
 void read_conv(NodeReader& node) {
-  const ValueId x = node.input(0), weights = node.input(1);
-  Window w = read_window(node, x, weight_kernel(node, weights));
-  Convolution op{w.strides, w.dilations, w.pads_begin, w.pads_end, node.integer("group", 1)};
-  node.result(op, node.inputs());
+  node.result(convolution_of(node), node.inputs());
 }
 
 // Paddings that make the output `wanted` wide; where it is wider than the input reaches, output
@@ -224,6 +222,12 @@ constexpr OperatorReader kConvolutionReaders[] = {
 };
 
 }  // namespace
+
+Convolution convolution_of(NodeReader& node, size_t weights_input) {
+  const ValueId x = node.input(0), weights = node.input(weights_input);
+  Window w = read_window(node, x, weight_kernel(node, weights));
+  return {w.strides, w.dilations, w.pads_begin, w.pads_end, node.integer("group", 1)};
+}
 
 std::span<const OperatorReader> convolution_readers() {
   return kConvolutionReaders;

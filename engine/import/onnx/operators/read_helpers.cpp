@@ -53,4 +53,29 @@ ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name) 
   return node.has(name) ? node.ints_constant(node.integers(name)) : kNoValue;
 }
 
+ValueId sigmoid_weighted(NodeReader& node, ValueId x, float alpha) {
+  const ValueId scaled = alpha == 1 ? x
+                                    : node.add(Binary{BinaryKind::mul},
+                                               {x, node.number_constant(alpha, node.type(x))});
+  return node.add(Binary{BinaryKind::mul},
+                  {x, node.add(Activation{ActivationKind::sigmoid}, {scaled})});
+}
+
+ValueId rms_normalized(NodeReader& node, ValueId x, ValueId scale, int64_t axis, float epsilon,
+                       DataType type) {
+  const DataType own = node.type(x);
+  const bool widens = element_bytes(own) < element_bytes(type);
+  const ValueId wide = widens ? node.add(Cast{type}, {x}) : x;
+  std::vector<int64_t> axes;
+  for (int64_t i = node.axis(axis, node.rank(x)); i < node.rank(x); ++i) axes.push_back(i);
+  const ValueId square = node.add(Binary{BinaryKind::mul}, {wide, wide});
+  const ValueId mean = node.add(Reduce{ReduceKind::mean, axes}, {square});
+  const ValueId shifted =
+      node.add(Binary{BinaryKind::add}, {mean, node.number_constant(epsilon, node.type(wide))});
+  ValueId y =
+      node.add(Binary{BinaryKind::div}, {wide, node.add(Unary{UnaryKind::sqrt}, {shifted})});
+  if (widens) y = node.add(Cast{own}, {y});
+  return node.add(Binary{BinaryKind::mul}, {y, scale});
+}
+
 }  // namespace enginery

@@ -27,4 +27,15 @@ ValueId or_where_zero(NodeReader& node, ValueId v, double number);
 // attribute, or kNoValue.
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name);
 
+// x * sigmoid(alpha * x).
+ValueId sigmoid_weighted(NodeReader& node, ValueId x, float alpha);
+
+// x over the root of its mean square along the dimensions from `axis` on, times `scale`; computed
+// in `type` where that is wider.
+ValueId rms_normalized(NodeReader& node, ValueId x, ValueId scale, int64_t axis, float epsilon,
+                       DataType type);
+
+// The convolution of input 0 and the weights that the attributes describe.
+Convolution convolution_of(NodeReader& node, size_t weights_input = 1);
+
 }  // namespace enginery

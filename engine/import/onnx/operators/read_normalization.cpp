@@ -1,6 +1,6 @@
 // Normalisations and softmax. ONNX BatchNormalization-15, LRN-13, InstanceNormalization-6,
 // LayerNormalization-17, GroupNormalization-21, MeanVarianceNormalization-13, LpNormalization-1,
-// Softmax-13, LogSoftmax-13, Hardmax-13.
+// RMSNormalization-23, Softmax-13, LogSoftmax-13, Hardmax-13.
 #include <algorithm>
 
 #include "engine/import/onnx/onnx_types.h"
@@ -175,12 +175,23 @@ void read_hardmax(NodeReader& node) {
   node.result(Reshape{}, {hardmax(node, matrix, 1), same_shape(node, x)});
 }
 
+// SimplifiedLayerNormalization is ONNX Runtime's name for it, in ONNX's own domain.
+void read_rms_norm(NodeReader& node) {
+  const auto stash = onnx_type(node.integer("stash_type", 1));
+  if (!stash || !is_floating(*stash))
+    return node.reject("attribute stash_type is no floating type");
+  node.result(rms_normalized(node, node.input(0), node.input(1), node.integer("axis", -1),
+                             node.real("epsilon", 1e-5f), *stash));
+}
+
 constexpr OperatorReader kNormalizationReaders[] = {
     {"BatchNormalization", read_batch_norm},
     {"LRN", read_lrn},
     {"InstanceNormalization", read_instance_norm},
     {"LayerNormalization", read_layer_norm},
     {"GroupNormalization", read_group_norm},
+    {"RMSNormalization", read_rms_norm},
+    {"SimplifiedLayerNormalization", read_rms_norm},
     {"MeanVarianceNormalization", read_mean_variance_norm},
     {"LpNormalization", read_lp_norm},
     {"Softmax", read_softmax<false>},

@@ -44,8 +44,10 @@ quantization_readers();  // read_quantization.cpp: to and from small integers
 
 std::span<const OperatorReader>
 recurrent_readers();  // read_recurrent.cpp: recurrent layers, unrolled
-std::span<const OperatorReader> control_readers();   // read_control.cpp: branches and loops
-std::span<const OperatorReader> sequence_readers();  // read_sequence.cpp: lists of tensors
+std::span<const OperatorReader> attention_readers();  // read_attention.cpp
+std::span<const OperatorReader> microsoft_readers();  // read_microsoft.cpp: another domain
+std::span<const OperatorReader> control_readers();    // read_control.cpp: branches and loops
+std::span<const OperatorReader> sequence_readers();   // read_sequence.cpp: lists of tensors
 
 // The reader of an operator of the domain (empty: ONNX's own); null when there is none.
 const OperatorReader* find_reader(std::string_view domain, std::string_view op_type);
