@@ -1,5 +1,8 @@
 // Quantisation and its inverse. ONNX QuantizeLinear-21, DequantizeLinear-21,
-// DynamicQuantizeLinear-11.
+// DynamicQuantizeLinear-11; products of quantised numbers: MatMulInteger-10, ConvInteger-10,
+// QLinearMatMul-21, QLinearConv-10.
+#include <algorithm>
+
 #include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/operators/read_helpers.h"
 #include "engine/import/onnx/operators/readers.h"
@@ -47,10 +50,101 @@ void read_dynamic_quantize(NodeReader& node) {
   node.result(zero_point, 2);
 }
 
+// x less its zero point, as numbers of `type`.
+ValueId without_zero(NodeReader& node, DataType type, ValueId x, ValueId zero) {
+  const ValueId wide = node.add(Cast{type}, {x});
+  if (zero == kNoValue) return wide;
+  return node.add(Binary{BinaryKind::sub}, {wide, node.add(Cast{type}, {zero})});
+}
+
+// A number for each row of a matrix: as a column. A single number stays as it is.
+ValueId as_column(NodeReader& node, ValueId v) {
+  const bool is_row = v != kNoValue && node.rank(v) == 1 && node.dims(v)[0] != 1;
+  return is_row ? node.add(Unsqueeze{}, {v, node.ints_constant({1})}) : v;
+}
+
+void read_matmul_integer(NodeReader& node) {
+  const ValueId a = node.input(0), b = node.input(1);
+  const ValueId a_zero = as_column(node, node.optional_input(2)), b_zero = node.optional_input(3);
+  node.result(MatMul{}, {without_zero(node, DataType::int32, a, a_zero),
+                         without_zero(node, DataType::int32, b, b_zero)});
+}
+
+// The sum as y's scale and zero point say it; `factor` is what one unit of the sum stands for.
+void result_requantized(NodeReader& node, ValueId sum, ValueId factor, ValueId scale,
+                        ValueId zero) {
+  const DataType type = node.type(factor);
+  const ValueId real = node.add(Binary{BinaryKind::mul}, {node.add(Cast{type}, {sum}), factor});
+  node.result(Quantize{node.type(zero), 1, 0}, {real, scale, zero});
+}
+
+void read_qlinear_matmul(NodeReader& node) {
+  const ValueId a = node.input(0), a_zero = as_column(node, node.input(2));
+  const ValueId b = node.input(3), b_zero = node.input(5);
+  const ValueId factor =
+      node.add(Binary{BinaryKind::mul}, {as_column(node, node.input(1)), node.input(4)});
+  const ValueId sum = node.add(MatMul{}, {without_zero(node, DataType::int32, a, a_zero),
+                                          without_zero(node, DataType::int32, b, b_zero)});
+  result_requantized(node, sum, factor, node.input(6), node.input(7));
+}
+
+// The type in which products of 8-bit numbers, one for each weight of an output, add up exactly.
+DataType exact_sum_type(NodeReader& node, ValueId weights) {
+  int64_t products = 1;
+  for (int64_t d = 1; d < node.rank(weights); ++d)
+    products *= node.size(weights, d, "the weights' size");
+  constexpr int64_t kMostInFloat = (int64_t{1} << 24) / (255 * 255);
+  return products <= kMostInFloat ? DataType::float32 : DataType::float64;
+}
+
+// One number for each of the weights' outputs, or one for all.
+ValueId per_output(NodeReader& node, ValueId v, int64_t rank) {
+  if (v == kNoValue || node.rank(v) == 0 || node.dims(v)[0] == 1) return v;
+  std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
+  shape[0] = -1;
+  return node.add(Reshape{}, {v, node.ints_constant(shape)});
+}
+
+ValueId quantized_convolution(NodeReader& node, ValueId x, ValueId x_zero, ValueId weights,
+                              ValueId w_zero, const Convolution& op) {
+  const DataType type = exact_sum_type(node, weights);
+  return node.add(
+      op, {without_zero(node, type, x, x_zero),
+           without_zero(node, type, weights, per_output(node, w_zero, node.rank(weights)))});
+}
+
+void read_conv_integer(NodeReader& node) {
+  const ValueId sum =
+      quantized_convolution(node, node.input(0), node.optional_input(2), node.input(1),
+                            node.optional_input(3), convolution_of(node, 1));
+  node.result(Cast{DataType::int32}, {sum});
+}
+
+void read_qlinear_conv(NodeReader& node) {
+  const ValueId weights = node.input(3), bias = node.optional_input(8);
+  const int64_t rank = node.rank(weights);
+  ValueId sum = quantized_convolution(node, node.input(0), node.input(2), weights, node.input(5),
+                                      convolution_of(node, 3));
+  if (bias != kNoValue) {
+    const ValueId wide = node.add(Cast{node.type(sum)}, {bias});
+    sum = node.add(Binary{BinaryKind::add}, {sum, per_channel(node, wide, rank)});
+  }
+  const ValueId w_scale = node.input(4);
+  const bool is_single = node.rank(w_scale) == 0 || node.dims(w_scale)[0] == 1;
+  const ValueId factor =
+      node.add(Binary{BinaryKind::mul},
+               {node.input(1), is_single ? w_scale : per_channel(node, w_scale, rank)});
+  result_requantized(node, sum, factor, node.input(6), node.input(7));
+}
+
 constexpr OperatorReader kQuantizationReaders[] = {
     {"QuantizeLinear", read_quantize},
     {"DequantizeLinear", read_dequantize},
     {"DynamicQuantizeLinear", read_dynamic_quantize},
+    {"MatMulInteger", read_matmul_integer},
+    {"ConvInteger", read_conv_integer},
+    {"QLinearMatMul", read_qlinear_matmul},
+    {"QLinearConv", read_qlinear_conv},
 };
 
 }  // namespace

@@ -17,10 +17,12 @@ const OperatorReader* find_reader(std::string_view domain, std::string_view op_t
   if (domain == "com.microsoft") return find_in(microsoft_readers(), op_type);
   if (!domain.empty() && domain != "ai.onnx") return nullptr;
   for (auto family :
-       {convolution_readers(), matrix_readers(), elementwise_readers(), activation_readers(),
-        normalization_readers(), shaping_readers(), slicing_readers(), generator_readers(),
-        reduction_readers(), resize_readers(), scattering_readers(), quantization_readers(),
-        recurrent_readers(), attention_readers(), control_readers(), sequence_readers()}) {
+       {convolution_readers(),   matrix_readers(),   elementwise_readers(), activation_readers(),
+        normalization_readers(), shaping_readers(),  slicing_readers(),     generator_readers(),
+        reduction_readers(),     resize_readers(),   scattering_readers(),  quantization_readers(),
+        recurrent_readers(),     sampling_readers(), loss_readers(),        deform_readers(),
+        rearranging_readers(),   signal_readers(),   attention_readers(),   control_readers(),
+        sequence_readers()}) {
     if (const OperatorReader* reader = find_in(family, op_type)) return reader;
   }
   return nullptr;

@@ -43,11 +43,16 @@ std::span<const OperatorReader>
 quantization_readers();  // read_quantization.cpp: to and from small integers
 
 std::span<const OperatorReader>
-recurrent_readers();  // read_recurrent.cpp: recurrent layers, unrolled
-std::span<const OperatorReader> attention_readers();  // read_attention.cpp
-std::span<const OperatorReader> microsoft_readers();  // read_microsoft.cpp: another domain
-std::span<const OperatorReader> control_readers();    // read_control.cpp: branches and loops
-std::span<const OperatorReader> sequence_readers();   // read_sequence.cpp: lists of tensors
+recurrent_readers();                               // read_recurrent.cpp: recurrent layers, unrolled
+std::span<const OperatorReader> loss_readers();    // read_loss.cpp
+std::span<const OperatorReader> deform_readers();  // read_deform_conv.cpp
+std::span<const OperatorReader> sampling_readers();     // read_sampling.cpp: between pixels
+std::span<const OperatorReader> rearranging_readers();  // read_rearranging.cpp: moved elements
+std::span<const OperatorReader> signal_readers();       // read_signal.cpp: windows, transforms
+std::span<const OperatorReader> attention_readers();    // read_attention.cpp
+std::span<const OperatorReader> microsoft_readers();    // read_microsoft.cpp: another domain
+std::span<const OperatorReader> control_readers();      // read_control.cpp: branches and loops
+std::span<const OperatorReader> sequence_readers();     // read_sequence.cpp: lists of tensors
 
 // The reader of an operator of the domain (empty: ONNX's own); null when there is none.
 const OperatorReader* find_reader(std::string_view domain, std::string_view op_type);
