@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/local/catalog_actions.h"
+#include "cli/output/output_file.h"
 #include "cli/output/table.h"
 #include "engine/base/file.h"
 
@@ -81,7 +82,7 @@ Result<ExitCode> timing_export(const CatalogDoor& door, const CatalogArguments& 
     from = next.get<std::vector<std::string>>();
   }
   const Json document = {{"schema", kExportSchema}, {"pages", pages}};
-  CHECK_OK(write_file(arguments.words[0], document.dump() + "\n"));
+  CHECK_OK(write_output_file(arguments.words[0], document.dump() + "\n"));
   if (arguments.json)
     print_json(console, {{"schema", "enginery.cache.timing.export/1"},
                          {"file", valid_utf8(arguments.words[0])},

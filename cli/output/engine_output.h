@@ -22,8 +22,13 @@ std::string default_file_name(const std::string& name, const std::string& extens
 // ./NAME.SKU.engine, with slashes, backslashes and control characters replaced by '_'.
 std::filesystem::path default_engine_path(const std::string& name, const std::string& sku);
 
-// Writes the engine file. Returns its path; nothing when it went to stdout, where no other data may
-// follow it. Errors: storage, naming the file.
+// Whether write_engine can write there, asked before anything is built or fetched. Errors: as
+// check_output_file; usage, where a file that is no engine would be overwritten.
+Status check_engine_output(const EngineOutput& where);
+
+// Writes the engine file; says on stderr when it takes the place of another engine. Returns its
+// path; nothing when it went to stdout, where no other data may follow it. Errors: storage, naming
+// the file.
 Result<std::optional<std::filesystem::path>> write_engine(const EngineOutput& where,
                                                           const Bytes& engine, Console& console);
 

@@ -8,9 +8,9 @@
 #include "cli/local/bench_measure.h"
 #include "cli/local/engine_session.h"
 #include "cli/output/json_output.h"
+#include "cli/output/output_file.h"
 #include "cli/output/table.h"
 #include "cli/verbs/verbs.h"
-#include "engine/base/file.h"
 #include "engine/base/statistics.h"
 #include "engine/options/options.h"
 
@@ -75,6 +75,7 @@ class BenchCommand final : public Command {
   }
 
   Result<ExitCode> run(Session& session) override {
+    if (!export_times_.empty()) CHECK_OK(check_output_file(export_times_));
     TRY(const Engine engine, open_engine(engine_, threads_, session.console));
     CHECK_OK(check_shapes(engine.info(), shapes_));
     if (cuda_graph_ && engine.info().kind == "cpu")
@@ -163,7 +164,7 @@ class BenchCommand final : public Command {
   Status export_times(const BenchSamples& samples) const {
     if (export_times_.empty()) return {};
     const Json json{{"schema", "enginery.bench.times/1"}, {"milliseconds", samples.milliseconds}};
-    return write_file(export_times_, json.dump() + "\n");
+    return write_output_file(export_times_, json.dump() + "\n");
   }
 
   // The share of what the device's peaks allow that the layer reaches; 0 where it is not known.

@@ -87,6 +87,7 @@ class BuildCommand final : public Command {
     // A tactic that faults ends the process that runs it.
     request.runner = {"/proc/self/exe", "runner"};
     TRY(request.sandbox, parse_sandbox_mode(sandbox_));
+    CHECK_OK(check_engine_output({output_, request.name, request.sku}));
     TRY(const auto catalog, open_catalog(place_));
     TRY(const BuiltEngine built, build(*catalog, request, console));
     return deliver(console, built);

@@ -3,9 +3,9 @@
 
 #include "cli/farm/farm.h"
 #include "cli/output/json_output.h"
+#include "cli/output/output_file.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/views/job_trace.h"
-#include "engine/base/file.h"
 
 namespace enginery {
 namespace {
@@ -24,6 +24,8 @@ class TraceCommand final : public Command {
   }
 
   Result<ExitCode> run(Session& session) override {
+    const std::string path = output_.empty() ? job_ + ".trace.json" : output_;
+    if (output_ != "-") CHECK_OK(check_output_file(path));
     TRY(const auto client, connect(farm_));
     TRY(const JobView job, client->show(job_));
     TRY(const std::vector<EventView> events, journal_of(*client));
@@ -33,8 +35,7 @@ class TraceCommand final : public Command {
       session.console.print(text);
       return ExitCode::ok;
     }
-    const std::string path = output_.empty() ? job_ + ".trace.json" : output_;
-    CHECK_OK(write_file(path, text));
+    CHECK_OK(write_output_file(path, text));
     session.console.print_line(path);
     return ExitCode::ok;
   }

@@ -95,8 +95,11 @@ Status write_file(const std::filesystem::path& file, std::string_view bytes, uns
   Descriptor d{mkostemp(temporary.data(), O_CLOEXEC)};
   if (d.fd < 0) {
     Error error = errno_error("write " + file.string(), errno);
-    if (error.code == ErrorCode::not_found)
+    std::error_code failed;
+    if (error.code == ErrorCode::not_found && !std::filesystem::exists(folder, failed))
       error.message += " (the folder " + folder.string() + " does not exist)";
+    else if (error.code == ErrorCode::not_found)
+      error.message = "write " + file.string() + ": the folder takes no new files";
     return Error{ErrorCode::storage, error.message};
   }
   Status status = write_all(d.fd, bytes, file);

@@ -35,6 +35,28 @@ TEST(WriteEngine, ADashIsStdoutAndNothingElse) {
   EXPECT_EQ(fake.out(), std::string("a\0b", 3));
 }
 
+TEST(WriteEngine, SaysWhenItReplacesAnotherEngine) {
+  const TemporaryHome home;
+  FakeConsole fake;
+  const EngineOutput where{home.file("x.engine"), "net", "p4"};
+  ASSERT_TRUE(write_engine(where, "ENGINERY one", fake.console()).ok());
+  ASSERT_TRUE(write_engine(where, "ENGINERY one", fake.console()).ok());
+  EXPECT_EQ(fake.err(), "") << "the same bytes replace nothing";
+  ASSERT_TRUE(write_engine(where, "ENGINERY two", fake.console()).ok());
+  EXPECT_EQ(fake.err(), home.file("x.engine") + " held another engine (" +
+                            sha256(std::string("ENGINERY one")).text().substr(0, 19) +
+                            "), which this one replaces\n");
+}
+
+TEST(CheckEngineOutput, RefusesToOverwriteWhatIsNoEngine) {
+  const TemporaryHome home;
+  ASSERT_TRUE(write_file(home.file("model.onnx"), "a model").ok());
+  EXPECT_EQ(check_engine_output({home.file("model.onnx"), "net", "p4"}).error().code,
+            ErrorCode::usage);
+  for (const char* elsewhere : {"-", "/dev/stdout", "/dev/null"})
+    EXPECT_TRUE(check_engine_output({elsewhere, "net", "p4"}).ok()) << elsewhere;
+}
+
 TEST(WriteEngine, AFolderThatIsNotThereIsAnError) {
   const TemporaryHome home;
   FakeConsole fake;

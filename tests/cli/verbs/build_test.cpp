@@ -60,6 +60,18 @@ TEST_F(BuildVerb, ADashIsTheEngineOnStdoutAndNothingElse) {
   EXPECT_EQ(built.out, *read_file(engine()));
 }
 
+// A build may take an hour: that its result has no place is said before it begins.
+TEST_F(BuildVerb, WhereTheEngineGoesIsCheckedBeforeAnythingIsBuilt) {
+  const std::vector<std::string> other{"--shapes", "picture:7x3x48x48"};
+  auto words = build_words(file("no/such/x.engine"));
+  words.insert(words.end(), other.begin(), other.end());
+  expect_refused({words, ExitCode::storage, "does not exist"});
+  auto dry = build_words(file("made.engine"));
+  dry.insert(dry.end(), other.begin(), other.end());
+  dry.push_back("--json");
+  EXPECT_EQ(ask(dry).json()["source"], "built") << "the refused one had not built it";
+}
+
 TEST_F(BuildVerb, WithoutAnOutputTheFileIsNamedByEngineAndSku) {
   const WorkingFolder here(file("work"));
   const Printed built = ask({"build", kExampleModel, "--level", "0", "--threads", "1"});
