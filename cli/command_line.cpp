@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "cli/options/did_you_mean.h"
+#include "cli/output/json_output.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/log.h"
 
@@ -52,8 +56,9 @@ Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& argu
     return value ? std::optional(value->value) : std::nullopt;
   };
   TRY(const Parsed parsed, options.parse(arguments, configured));
+  for (const std::string& note : options.notes()) console.note(note);
   if (parsed == Parsed::help) {
-    console.print(options.help());
+    console.print(options.help(console.table_width()));
     return ExitCode::ok;
   }
 
@@ -64,10 +69,42 @@ Result<ExitCode> run_verb(const Verb& verb, const std::vector<std::string>& argu
   return command->run(session);
 }
 
-ExitCode finish(Console& console, const Result<ExitCode>& result) {
+// Whether the words ask for JSON of a verb that prints it.
+bool wants_json(const Verb& verb, const std::vector<std::string>& words) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  if (std::find(words.begin(), end, "--json") == end) return false;
+  Options options{verb.name, std::string(verb.summary)};
+  verb.make()->declare(options);
+  const std::vector<std::string> names = options.names();
+  return std::find(names.begin(), names.end(), "--json") != names.end();
+}
+
+// A failure for scripts, on stdout; people read the same on stderr.
+void print_error(Console& console, const Error& error) {
+  print_json(console,
+             {{"schema", "enginery.error/1"},
+              {"error", {{"code", to_string(error.code)}, {"message", valid_utf8(error.message)}}},
+              {"exit_code", static_cast<int>(exit_code(error.code))}});
+}
+
+// The command to try next, where the failure is the system's and no layer below knows one.
+Error with_next_step(Error error) {
+  const bool is_full = error.code == ErrorCode::storage &&
+                       error.message.find("No space left on device") != std::string::npos;
+  if (is_full)
+    error.message +=
+        "; free some space (enginery catalog gc removes what nobody needs), or name a folder on "
+        "another disk (ENGINERY_HOME, --data, -o)";
+  return error;
+}
+
+ExitCode finish(Console& console, const Result<ExitCode>& result,
+                OutputForm form = OutputForm::text) {
   if (!result.ok()) {
+    if (form == OutputForm::json && !console.has_printed())
+      print_error(console, with_next_step(result.error()));
     if (const Status flushed = console.flush(); !flushed.ok()) console.fail(flushed.error());
-    console.fail(result.error());
+    console.fail(with_next_step(result.error()));
     return exit_code(result.error().code);
   }
   const Status flushed = console.flush();
@@ -103,11 +140,17 @@ ExitCode run_command_line(const std::vector<std::string>& arguments, Console& co
     return finish(console, ExitCode::ok);
   }
   if (name == "--version") name = "version";
+  if (name.starts_with("-") && rest.size() > 0) {
+    console.fail({ErrorCode::usage, "the command comes first, then its options: enginery " +
+                                        rest.front() + " " + name});
+    return ExitCode::usage;
+  }
   const Verb* verb = find_verb(name);
   if (!verb) return unknown_verb(name, console);
   console.set_verb(name);
   try {
-    return finish(console, run_verb(*verb, rest, console));
+    const OutputForm form = output_form(wants_json(*verb, rest));
+    return finish(console, run_verb(*verb, rest, console), form);
   } catch (const std::bad_alloc&) {
     console.fail({ErrorCode::out_of_memory, "out of memory"});
   } catch (const std::exception& error) {

@@ -137,6 +137,9 @@ Result<std::vector<std::vector<double>>> measure_interleaved(
   const auto start = SteadyClock::now();
   for (int64_t round = 0;
        round < options.min_iterations || seconds_since(start) < options.min_seconds; ++round) {
+    if (options.cancelled())
+      return Error{ErrorCode::cancelled,
+                   "measuring was stopped after " + std::to_string(round) + " runs"};
     for (size_t i = 0; i < runs.size(); ++i) {
       TRY(samples[i].emplace_back(), runs[i]->once_ms());
     }

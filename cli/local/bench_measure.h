@@ -4,6 +4,7 @@
 // on the device meanwhile, because its times are what is measured.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -15,8 +16,9 @@ struct BenchOptions {
   int64_t min_iterations = 10;  // measuring goes on until this and min_seconds are both reached
   double min_seconds = 3;
   double warm_up_ms = 200;
-  int streams = 1;        // execution contexts, each on a thread of its own
-  uint64_t seed = 1;      // of the random inputs
+  int streams = 1;    // execution contexts, each on a thread of its own
+  uint64_t seed = 1;  // of the random inputs
+  std::function<bool()> cancelled = [] { return false; };  // asked after each round
   bool transfers = true;  // whether copies to and from the device are part of the time
 };
 
@@ -37,7 +39,7 @@ struct LatencySummary {
 LatencySummary summarize_latency(std::vector<double> milliseconds);
 
 // Runs until both min_iterations and min_seconds are reached, in every stream. Inputs are random,
-// because zeros make some processors faster. Errors: as ExecutionContext::run.
+// because zeros make some processors faster. Errors: as ExecutionContext::run; cancelled.
 Result<BenchSamples> measure(const Engine& engine, const BenchOptions& options);
 
 // The same for several engines of one process, one run of each in every round: a clock or a

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/options/did_you_mean.h"
 #include "cli/options/targets.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {
@@ -27,6 +29,15 @@ uint64_t number_of(const Json& document, const char* field) {
 }
 double latency_of(const Json& engine) {
   return engine["latency_ms"].is_number() ? engine["latency_ms"].get<double>() : 0;
+}
+
+double load_of(const Json& engine) {
+  const auto found = engine.find("foreign_load");
+  return found != engine.end() && found->is_number() ? found->get<double>() : 0;
+}
+// Marked where the device was not ours alone; engines_text says what the mark means.
+std::string marked_latency(const Json& engine) {
+  return human_milliseconds(latency_of(engine)) + (load_remark(load_of(engine)).empty() ? "" : "!");
 }
 
 std::string key_table(const Json& fields) {
@@ -56,7 +67,9 @@ std::string shown_engine(const Json& engine) {
   table.add({"name", text_of(engine, "name")});
   table.add({"sku", text_of(engine, "sku")});
   table.add({"precision", text_of(engine, "precision")});
-  table.add({"latency", human_milliseconds(latency_of(engine)) + " ms"});
+  const std::string remark = load_remark(load_of(engine));
+  table.add({"latency", human_milliseconds(latency_of(engine)) + " ms" +
+                            (remark.empty() ? "" : ", " + remark)});
   table.add({"size", human_bytes(number_of(engine, "size_bytes"))});
   table.add({"model", text_of(engine, "model")});
   table.add({"key", text_of(engine, "key")});
@@ -73,7 +86,7 @@ std::string tags_of(const Json& engine, const Json& tags) {
   return text;
 }
 
-std::string engines_text(const Json& document) {
+std::string engines_text(const Json& document, int columns) {
   Table table({{"NAME"},
                {"SKU"},
                {"PRECISION"},
@@ -85,10 +98,17 @@ std::string engines_text(const Json& document) {
                {"CREATED"}});
   for (const Json& engine : document["engines"])
     table.add({text_of(engine, "name"), text_of(engine, "sku"), text_of(engine, "precision"),
-               human_milliseconds(latency_of(engine)), human_bytes(number_of(engine, "size_bytes")),
+               marked_latency(engine), human_bytes(number_of(engine, "size_bytes")),
                text_of(engine, "engine").substr(0, 19), text_of(engine, "key").substr(0, 19),
                tags_of(engine, document["tags"]), human_time(engine["created"].get<int64_t>())});
-  return table.empty() ? "" : table.text();
+  if (table.empty()) return "";
+  const bool some_marked =
+      std::any_of(document["engines"].begin(), document["engines"].end(),
+                  [](const Json& engine) { return !load_remark(load_of(engine)).empty(); });
+  return table.text(columns) +
+         (some_marked ? "! measured while other programs used the device: catalog show says how "
+                        "much, build --rebuild measures again\n"
+                      : "");
 }
 
 std::string verify_text(const Json& report) {
@@ -106,6 +126,19 @@ std::string verify_text(const Json& report) {
                     report["clean"] == true
                         ? "clean"
                         : fmt::format("{} problems", number_of(report, "problem_count")));
+}
+
+// not_found, with the names that are there.
+Error nothing_named(const CatalogDoor& door, const std::string& name) {
+  Error error{ErrorCode::not_found, "the catalog has no engine called " + name};
+  const Result<Json> all = door("ls", {}, {{"limit", 1000}});
+  std::vector<std::string> names;
+  for (const Json& engine : all.ok() ? (*all)["engines"] : Json::array()) {
+    const std::string one = text_of(engine, "name");
+    if (std::find(names.begin(), names.end(), one) == names.end()) names.push_back(one);
+  }
+  error.message += did_you_mean(name, names) + " (enginery catalog ls lists them)";
+  return error;
 }
 
 Result<ExitCode> pin_or_unpin(const char* action, const CatalogDoor& door,
@@ -155,9 +188,11 @@ Result<ExitCode> catalog_ls(const CatalogDoor& door, const CatalogArguments& arg
                             Console& console) {
   CHECK_OK(words_between(arguments, 0, 1, "catalog ls [NAME]"));
   TRY(Json document, door("ls", arguments.words, {{"limit", arguments.limit.value_or(1000)}}));
+  if (document["engines"].empty() && !arguments.words.empty() && !arguments.json)
+    return nothing_named(door, arguments.words.front());
   if (document["engines"].empty() && !arguments.json)
     console.note("no engines yet; the first: enginery build MODEL");
-  if (!arguments.json) console.print(engines_text(document));
+  if (!arguments.json) console.print(engines_text(document, console.table_width()));
   for (Json& engine : document["engines"]) write_times(engine);
   if (arguments.json) print_json(console, document);
   return ExitCode::ok;

@@ -2,10 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 #include "cli/output/text.h"
 #include "engine/base/parallel.h"
 
 namespace enginery {
+
+namespace {
+
+// A file that never was an engine is no engine that somebody changed.
+Error of_other_kind(const std::string& file, Error error) {
+  std::ifstream in(file, std::ios::binary);
+  std::string head(8, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const bool is_engine = head == "ENGINERY";
+  if (error.code != ErrorCode::untrusted || is_engine || !file.ends_with(".onnx")) return error;
+  return {ErrorCode::invalid_argument,
+          file + " is a model; build an engine of it first: enginery build " + file};
+}
+
+}  // namespace
 
 Error as_local(Error error) {
   if (error.code == ErrorCode::unavailable) error.code = ErrorCode::incompatible;
@@ -21,7 +38,7 @@ LoadOptions load_options(std::optional<int64_t> threads) {
 Result<Engine> open_engine(const std::string& file, std::optional<int64_t> threads,
                            Console& console) {
   auto loaded = Engine::load(file, load_options(threads));
-  if (!loaded.ok()) return as_local(std::move(loaded).error());
+  if (!loaded.ok()) return of_other_kind(file, as_local(std::move(loaded).error()));
   Engine engine = std::move(*loaded);
   const EngineInfo& info = engine.info();
   if (info.kind == "cpu" && engine.threads() != info.threads) {

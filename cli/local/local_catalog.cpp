@@ -3,6 +3,18 @@
 #include "engine/base/file.h"
 
 namespace enginery {
+namespace {
+
+Result<std::unique_ptr<Catalog>> open_folder(const std::filesystem::path& folder) {
+  auto catalog = Catalog::open(folder);
+  if (catalog.ok() || catalog.error().code != ErrorCode::storage) return catalog;
+  Error error = catalog.error();
+  error.message +=
+      "; --data or ENGINERY_HOME names another folder, enginery doctor examines this one";
+  return error;
+}
+
+}  // namespace
 
 void CatalogPlace::declare(Options& options) {
   options.text("--data", data, "DIR",
@@ -14,7 +26,7 @@ std::filesystem::path CatalogPlace::folder() const {
 }
 
 Result<std::unique_ptr<Catalog>> open_catalog(const CatalogPlace& place) {
-  return Catalog::open(place.folder());
+  return open_folder(place.folder());
 }
 
 Result<std::unique_ptr<Catalog>> open_existing_catalog(const CatalogPlace& place) {
@@ -23,7 +35,7 @@ Result<std::unique_ptr<Catalog>> open_existing_catalog(const CatalogPlace& place
     return Error{ErrorCode::not_found, "there is no catalog in " + place.folder().string() +
                                            " yet; the first build makes one"};
   }
-  return Catalog::open(place.folder());
+  return open_folder(place.folder());
 }
 
 }  // namespace enginery

@@ -35,7 +35,7 @@ Result<ExitCode> timing_ls(const CatalogDoor& door, const CatalogArguments& argu
                fields.value("device", fields.value("name", ""))});
   }
   if (table.empty()) console.note("nothing has been measured yet; a build does it");
-  if (!table.empty()) console.print(table.text());
+  if (!table.empty()) console.print(table.text(console.table_width()));
   return ExitCode::ok;
 }
 
@@ -61,7 +61,7 @@ Result<ExitCode> timing_query(const CatalogDoor& door, const CatalogArguments& a
                timing.value("tactic", ""), timing.value("problem", "")});
   }
   if (table.empty()) console.note("no timing's problem contains this text");
-  if (!table.empty()) console.print(table.text());
+  if (!table.empty()) console.print(table.text(console.table_width()));
   return ExitCode::ok;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/options/build_flags.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "cli/options/did_you_mean.h"
 #include "cli/output/text.h"
@@ -14,23 +15,11 @@ Error later(const std::string& what) {
   return {ErrorCode::unsupported, what + " is not supported by this release"};
 }
 
-Result<std::set<Precision>> precisions_of(const std::vector<std::string>& words) {
-  std::set<Precision> all{Precision::fp32};
-  for (const std::string& word : words) {
-    if (word == "best") {
-      all.insert({Precision::tf32, Precision::fp16, Precision::bf16});
-      continue;
-    }
-    const auto precision = parse_precision(word);
-    if (!precision.ok()) {
-      return Error{ErrorCode::usage,
-                   "--precision: '" + word + "' is none of fp32, tf32, fp16, bf16, best" +
-                       did_you_mean(word, {"fp32", "tf32", "fp16", "bf16", "best"})};
-    }
-    if (*precision == Precision::int8) return later("--precision int8 (it needs calibration)");
-    all.insert(*precision);
-  }
-  return all;
+// trtexec writes CUDNN and CUBLAS_LT.
+std::string source_name(std::string word) {
+  std::erase(word, '_');
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word;
 }
 
 // --tactic-sources=-cudnn,-cublaslt excludes these; a later +X takes X back.
@@ -38,7 +27,7 @@ Result<std::set<std::string>> excluded_sources(const std::vector<std::string>& w
   const std::vector<std::string> known = tactic_source_names();
   std::set<std::string> without;
   for (const std::string& word : words) {
-    const std::string name = word.substr(1);
+    const std::string name = source_name(word.substr(1));
     const bool sign = word.starts_with("-") || word.starts_with("+");
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (!sign || !is_known) {
@@ -73,13 +62,33 @@ Status check_supported(const BuildFlags& flags) {
 
 }  // namespace
 
+Result<std::set<Precision>> allowed_precisions(const std::vector<std::string>& words) {
+  std::set<Precision> all{Precision::fp32};
+  for (const std::string& word : words) {
+    if (word == "best") {
+      all.insert({Precision::tf32, Precision::fp16, Precision::bf16});
+      continue;
+    }
+    const auto precision = parse_precision(word);
+    if (!precision.ok()) {
+      return Error{ErrorCode::usage,
+                   "--precision: '" + word + "' is none of fp32, tf32, fp16, bf16, best" +
+                       did_you_mean(word, {"fp32", "tf32", "fp16", "bf16", "best"})};
+    }
+    if (*precision == Precision::int8) return later("--precision int8 (it needs calibration)");
+    all.insert(*precision);
+  }
+  return all;
+}
+
 void BuildFlags::declare(Options& options) {
   options.list("--precision", precisions, "LIST",
                "arithmetic to allow in addition to fp32: tf32, fp16, bf16, or best for all of "
                "them; the fastest wins layer by layer");
   options.text("--shapes", shapes, "NAME:DIMS,...",
                "the inputs' dimensions, e.g. data:1x3x224x224; without it symbolic ones become 1");
-  options.text("--min-shapes", min_shapes, "NAME:DIMS,...", "smallest dimensions of a range");
+  options.text("--min-shapes", min_shapes, "NAME:DIMS,...",
+               "smallest dimensions of a range; so far all three must be equal");
   options.text("--opt-shapes", opt_shapes, "NAME:DIMS,...", "the dimensions to tune for");
   options.text("--max-shapes", max_shapes, "NAME:DIMS,...", "largest dimensions of a range");
   options.number("--threads", threads, {1, 4096}, "N",
@@ -95,15 +104,17 @@ void BuildFlags::declare(Options& options) {
   options.list("--limit", limits, "NAME=VALUE,...",
                "what the build may cost: value_mib (of one value), arena_mib (of all that live at "
                "the same time), folded_mib and folded_gflop (of constants made at build time)");
-  options.text("--calib", calib, "FILE", "calibration table for int8");
-  options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES", "memory limits");
+  options.text("--calib", calib, "FILE",
+               "calibration table for int8: refused, int8 is not built yet");
+  options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES",
+               "refused: memory limits are not made yet");
   options.text("--profiling-verbosity", profiling_verbosity, "WORD",
                "detailed is the only choice: engines always keep everything");
 }
 
 Result<BuildOptions> BuildFlags::resolve() const {
   BuildOptions options;
-  TRY(options.precisions, precisions_of(precisions));
+  TRY(options.precisions, allowed_precisions(precisions));
   TRY(options.without_sources, excluded_sources(tactic_sources));
   options.skip_passes = {skip_passes.begin(), skip_passes.end()};
   options.threads = static_cast<int>(threads.value_or(allowed_core_count()));

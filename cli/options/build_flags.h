@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct BuildFlags {
   // int8, ranges of shapes, calibration).
   Result<BuildOptions> resolve() const;
 };
+
+// What `--precision` allows: fp32 and the words. Errors: usage, unsupported.
+Result<std::set<Precision>> allowed_precisions(const std::vector<std::string>& words);
 
 // What an engine is called: `wanted` (--name), or where that is "" the file's name without
 // extension; characters outside of [A-Za-z0-9._+-] become '_'.

@@ -23,7 +23,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& candidates) {
-  const size_t bound = std::max<size_t>(2, name.size() / 3);
+  const size_t letters = name.size() - std::min(name.find_first_not_of('-'), name.size());
+  const size_t bound = letters <= 5 ? 1 : std::max<size_t>(2, letters / 3);
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& candidate : candidates) {
     const bool begins = name.size() >= 2 && candidate.starts_with(name);

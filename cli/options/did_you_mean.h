@@ -12,7 +12,8 @@ namespace enginery {
 size_t edit_distance(std::string_view a, std::string_view b);
 
 // At most three candidates, nearest first: those that begin with the name (of two letters or more),
-// then those within two edits or a third of the name's length, whichever is more.
+// then those within two edits or a third of the name's length, whichever is more; one edit of a
+// name of five letters or fewer.
 std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& candidates);
 

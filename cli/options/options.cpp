@@ -11,6 +11,7 @@
 
 #include "cli/options/did_you_mean.h"
 #include "cli/options/trtexec.h"
+#include "cli/output/table.h"
 #include "cli/output/text.h"
 
 namespace enginery {
@@ -27,22 +28,26 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-// The text in lines of at most `width` columns, those after the first indented.
-std::string wrapped(const std::string& text, size_t indent, size_t width) {
-  std::string out;
-  size_t column = indent;
-  for (const std::string& word : split(text, ' ')) {
-    if (column > indent && column + 1 + word.size() > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
+// With the empty ones.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
   }
-  return out;
+  return lines;
+}
+
+// A paragraph whose lines are too long for the width, each wrapped; an example's lines, which begin
+// with a space, stay as they are.
+std::string fitted_paragraph(const std::string& paragraph, size_t width) {
+  std::string text;
+  for (const std::string& line : lines_of(paragraph)) {
+    const bool is_example = line.starts_with(" ");
+    text += (is_example || line.size() <= width ? line : wrapped(line, 0, width)) + "\n";
+  }
+  return text;
 }
 
 std::string left_side(const OptionRow& row) {
@@ -192,11 +197,11 @@ void Options::real(std::string names, std::optional<double>& value, std::string 
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool all = error == std::errc() && end == text.data() + text.size();
-    if (all && std::isfinite(number) && number > 0) {
+    if (all && std::isfinite(number) && number >= 0) {
       value = number;
       return {};
     }
-    return usage(fmt::format("{} takes a positive number, not '{}'", names, text));
+    return usage(fmt::format("{} takes a number from 0 on, not '{}'", names, text));
   };
   declare({split(names, ','), std::move(placeholder), std::move(help)}, std::move(take));
 }
@@ -209,10 +214,16 @@ Error Options::usage(std::string_view message) const {
 Result<Parsed> Options::parse(const std::vector<std::string>& arguments,
                               const ConfiguredValue& configured) {
   if (asks_for_help(arguments)) return Parsed::help;
-  std::vector<std::string> reversed = translate_trtexec(arguments, names());
+  auto translated = translate_trtexec(arguments, verb_, names());
+  if (!translated.ok()) return usage(translated.error().message);
+  notes_ = std::move(translated->notes);
+  std::vector<std::string> reversed = std::move(translated->words);
   std::reverse(reversed.begin(), reversed.end());
   try {
     parser_->app.parse(std::move(reversed));
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();
+    return usage(text.substr(0, text.find(':')) + " needs a value");
   } catch (const CLI::ParseError& error) {
     return usage(error.what());
   }
@@ -244,20 +255,27 @@ Status Options::take_values(const ConfiguredValue& configured) {
       return usage(row.names.front() + " is missing");
     const bool named = !row.positional && row.names.back().starts_with("--");
     const auto value = named && configured ? configured(row.names.back().substr(2)) : std::nullopt;
-    if (value) CHECK_OK(takes_[i]({*value}));
+    if (!value) continue;
+    if (const Status taken = takes_[i]({*value}); !taken.ok())
+      return Error{
+          taken.error().code,
+          "the setting " + row.names.back().substr(2) +
+              " (enginery config show --origin says where it is set): " + taken.error().message};
   }
   return {};
 }
 
-std::string Options::help() const {
+std::string Options::help(int columns) const {
+  constexpr size_t kWidest = 110, kWidestLine = 100, kNarrowest = 40;
+  const size_t room = columns > 0 ? std::clamp<size_t>(columns, kNarrowest, kWidest) : kWidest;
   std::string positionals;
   size_t width = 0;
   for (const OptionRow& row : rows_) {
     if (row.positional) positionals += usage_of(row);
-    width = std::max(width, std::min<size_t>(left_side(row).size(), 30));
+    width = std::max(width, std::min<size_t>(left_side(row).size(), room < 80 ? 20 : 30));
   }
   std::string text = fmt::format("Usage: enginery {}{} [OPTIONS]\n\n{}\n", verb_, positionals,
-                                 wrapped(summary_, 0, 100));
+                                 wrapped(summary_, 0, std::min(room, kWidestLine)));
   for (const bool positional : {true, false}) {
     std::string block;
     for (const OptionRow& row : rows_) {
@@ -265,11 +283,14 @@ std::string Options::help() const {
       const std::string left = left_side(row);
       const std::string gap = left.size() > width ? "\n" + std::string(width + 4, ' ')
                                                   : std::string(width - left.size() + 2, ' ');
-      block += "  " + left + gap + wrapped(row.help, width + 4, 110) + "\n";
+      block += "  " + left + gap + wrapped(row.help, width + 4, room) + "\n";
     }
     if (!block.empty()) text += (positional ? "\n" : "\nOptions:\n") + block;
   }
-  for (const std::string& paragraph : paragraphs_) text += "\n" + paragraph + "\n";
+  // What is written to no terminal keeps the paragraphs' own lines.
+  const size_t line_room = columns > 0 ? room : std::string::npos;
+  for (const std::string& paragraph : paragraphs_)
+    text += "\n" + fitted_paragraph(paragraph, line_room);
   return text;
 }
 

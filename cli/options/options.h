@@ -68,7 +68,7 @@ class Options {
   // A whole number within the range; nothing where it is not given.
   void number(std::string names, std::optional<int64_t>& value, NumberRange range,
               std::string placeholder, std::string help);
-  // A positive decimal number.
+  // A decimal number from 0 on.
   void real(std::string names, std::optional<double>& value, std::string placeholder,
             std::string help);
 
@@ -78,9 +78,11 @@ class Options {
   Result<Parsed> parse(const std::vector<std::string>& arguments,
                        const ConfiguredValue& configured = {});
 
-  // The text of --help.
-  std::string help() const;
+  // The text of --help, for a terminal of so many columns; 0: for none.
+  std::string help(int columns = 0) const;
   const std::vector<OptionRow>& rows() const { return rows_; }
+  // What parse has to say of options of trtexec that it accepted.
+  const std::vector<std::string>& notes() const { return notes_; }
   std::vector<std::string> names() const;  // every name that begins with a dash
 
  private:
@@ -92,7 +94,7 @@ class Options {
   Error usage(std::string_view message) const;
 
   std::string verb_, summary_;
-  std::vector<std::string> paragraphs_;
+  std::vector<std::string> paragraphs_, notes_;
   std::vector<OptionRow> rows_;
   std::vector<Take> takes_;
   std::unique_ptr<Parser> parser_;

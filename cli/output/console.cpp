@@ -56,6 +56,7 @@ Console::Console(std::FILE* out, std::FILE* err, Terminal terminal)
 void Console::print(std::string_view text) {
   clear_progress();
   write(out_, text);
+  has_printed_ = true;
 }
 
 void Console::print_line(std::string_view text) {
@@ -94,6 +95,12 @@ void Console::clear_progress() {
   write(err_, erase_lines(progress_lines_));
   std::fflush(err_);
   progress_lines_ = 0;
+}
+
+int Console::table_width() const {
+  winsize size{};
+  if (!terminal_.is_output_terminal) return 0;
+  return ioctl(fileno(out_), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int Console::columns() const {

@@ -55,6 +55,10 @@ class Console {
 
   bool err_is_terminal() const { return terminal_.is_error_terminal; }
   bool out_is_terminal() const { return terminal_.is_output_terminal; }
+  // Whether anything went to stdout.
+  bool has_printed() const { return has_printed_; }
+  // How wide a table on stdout may be: the terminal's columns; 0 (any width) where stdout is none.
+  int table_width() const;
   // Of the terminal at stderr; 80 and 24 where it cannot be known.
   int columns() const;
   int rows() const;
@@ -71,6 +75,7 @@ class Console {
   Terminal terminal_;
   std::string verb_;
   size_t progress_lines_ = 0;
+  bool has_printed_ = false;
 };
 
 }  // namespace enginery

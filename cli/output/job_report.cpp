@@ -26,7 +26,7 @@ int64_t count(const JobView& job, TargetState state) {
 
 }  // namespace
 
-std::string target_table(const JobView& job) {
+std::string target_table(const JobView& job, int columns) {
   Table table({{"SKU"},
                {"STATE"},
                {"SOURCE"},
@@ -46,10 +46,10 @@ std::string target_table(const JobView& job) {
                done ? std::to_string(target.timings_reused) : "",
                target.engine ? target.engine->text().substr(0, 19) : "", remark(target)});
   }
-  return table.text();
+  return table.text(columns);
 }
 
-std::string step_table(const JobView& job) {
+std::string step_table(const JobView& job, int columns) {
   Table table({{"STEP"},
                {"SKU"},
                {"STATE"},
@@ -67,7 +67,7 @@ std::string step_table(const JobView& job) {
                std::to_string(step.epoch), std::to_string(step.attempts.size()), last.worker,
                outcome});
   }
-  return table.text();
+  return table.text(columns);
 }
 
 std::vector<ProgressRow> progress_rows(const JobView& job) {
@@ -115,7 +115,7 @@ void print_job(const JobView& job, OutputForm form, Console& console) {
   if (form == OutputForm::json) {
     print_json(console, job_json(job));
   } else {
-    console.print(target_table(job));
+    console.print(target_table(job, console.table_width()));
   }
 }
 

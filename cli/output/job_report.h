@@ -13,10 +13,11 @@
 
 namespace enginery {
 
-// One line for each target: SKU, state, source, latency, size, engine, note.
-std::string target_table(const JobView& job);
+// One line for each target, in so many columns of a terminal (0: any): SKU, state, source, latency,
+// size, engine, note.
+std::string target_table(const JobView& job, int columns = 0);
 // One line for each step, with its last attempt.
-std::string step_table(const JobView& job);
+std::string step_table(const JobView& job, int columns = 0);
 
 // How many targets failed or were cancelled and which command says more, in one sentence; "" when
 // none did.

@@ -35,17 +35,18 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-Status check_folder(const fs::path& file) {
-  const fs::path folder = folder_of(file);
+// Of the file that `named` comes to.
+Status check_folder(const fs::path& named) {
+  const fs::path folder = folder_of(target_of(named));
   std::error_code failed;
   if (!fs::exists(folder, failed))
-    return cannot_write(file, "the folder " + folder.string() +
-                                  " does not exist; make it, or name another file with -o");
+    return cannot_write(named, "the folder " + folder.string() +
+                                   " does not exist; make it, or name another file with -o");
   if (!fs::is_directory(folder, failed))
-    return cannot_write(file, folder.string() + " is not a folder");
+    return cannot_write(named, folder.string() + " is not a folder");
   if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
-  const Error error = errno_error("write into the folder " + folder.string(), errno);
-  return Error{ErrorCode::storage, error.message + "; name a file elsewhere with -o"};
+  return cannot_write(named, std::string(std::strerror(errno)) + " (the folder " + folder.string() +
+                                 "); name a file elsewhere with -o");
 }
 
 std::string first_bytes_of(const fs::path& file) {
@@ -80,7 +81,7 @@ Status check_output_file(const fs::path& file, const IsReplaceable& replaceable)
   struct stat info {};
   if (stat(file.c_str(), &info) != 0) {
     if (errno != ENOENT && errno != ENOTDIR) return cannot_write(file, std::strerror(errno));
-    return check_folder(target_of(file));
+    return check_folder(file);
   }
   if (S_ISDIR(info.st_mode))
     return cannot_write(
@@ -94,7 +95,7 @@ Status check_output_file(const fs::path& file, const IsReplaceable& replaceable)
                  "write " + file.string() +
                      ": a file of another kind is there, and it is not overwritten; name another "
                      "one with -o, or remove it"};
-  return check_folder(target_of(file));
+  return check_folder(file);
 }
 
 Status write_output_file(const fs::path& file, std::string_view bytes) {

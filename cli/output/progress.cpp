@@ -12,17 +12,17 @@ namespace {
 constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
 constexpr Nanoseconds kLineEvery = std::chrono::seconds(5);
 constexpr Nanoseconds kPhaseLasts = std::chrono::milliseconds(500);
-constexpr uint64_t kBarCells = 20;
+constexpr size_t kBarCells = 20, kLeastBarCells = 5;
 
 std::string counted(const ProgressRow& row) {
   return row.total == 0 ? "" : fmt::format("{}/{}", std::min(row.done, row.total), row.total);
 }
 
-std::string bar(const ProgressRow& row) {
+std::string bar(const ProgressRow& row, size_t cells) {
   const double share =
       static_cast<double>(std::min(row.done, row.total)) / static_cast<double>(row.total);
-  const auto full = static_cast<size_t>(share * kBarCells);
-  return "[" + std::string(full, '#') + std::string(kBarCells - full, '-') + "]";
+  const auto full = static_cast<size_t>(share * static_cast<double>(cells));
+  return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
 }
 
 }  // namespace
@@ -30,10 +30,15 @@ std::string bar(const ProgressRow& row) {
 std::string progress_bar(const ProgressRow& row, size_t label_width, int columns) {
   std::string text = fmt::format("{:<{}}  {:<11}", row.label, label_width, row.phase);
   if (row.label.empty()) text = fmt::format("{:<11}", row.phase);
-  if (row.total > 0) text += "  " + bar(row) + "  " + counted(row);
-  if (row.eta_seconds > 0) text += "  ETA " + human_seconds(row.eta_seconds);
-  if (!row.note.empty()) text += "  " + row.note;
+  std::string behind = row.total > 0 ? "  " + counted(row) : "";
+  if (row.eta_seconds > 0) behind += "  ETA " + human_seconds(row.eta_seconds);
   const size_t room = static_cast<size_t>(std::max(columns, 20)) - 1;
+  // The bar gives way to the numbers.
+  const size_t taken = text.size() + behind.size() + 4;
+  const size_t cells = taken < room ? std::min(kBarCells, room - taken) : 0;
+  if (row.total > 0 && cells >= kLeastBarCells) text += "  " + bar(row, cells);
+  text += behind;
+  if (!row.note.empty()) text += "  " + row.note;
   if (text.size() > room) text.resize(room);
   text.erase(text.find_last_not_of(' ') + 1);
   return text;

@@ -16,12 +16,44 @@ std::string padded(const std::string& cell, size_t width, Align align) {
   return align == Align::left ? cell + space : space + cell;
 }
 
+// The first `width` columns of a cell, the last of them an ellipsis where it is longer. Cells have
+// no colour sequences.
+std::string cut_to(const std::string& cell, size_t width) {
+  if (display_width(cell) <= width) return cell;
+  size_t end = 0;
+  for (size_t shown = 0; end < cell.size(); ++end) {
+    const bool continuation = (static_cast<unsigned char>(cell[end]) & 0xC0) == 0x80;
+    if (!continuation && ++shown == width) break;
+  }
+  return cell.substr(0, end) + "\u2026";
+}
+
+// Takes columns from the widest text column until the line fits; whether it does. Numbers stay
+// whole, and so do titles and twelve columns of a text.
+bool narrow(std::vector<size_t>& widths, const std::vector<Column>& columns, size_t room) {
+  constexpr size_t kLeast = 12;
+  while (true) {
+    size_t sum = 2 * (widths.size() - 1);
+    for (const size_t width : widths) sum += width;
+    if (sum <= room) return true;
+    size_t widest = widths.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const bool can_give = columns[i].align == Align::left &&
+                            widths[i] > std::max(kLeast, display_width(columns[i].title));
+      if (can_give && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) return false;
+    --widths[widest];
+  }
+}
+
 void append_line(std::string& text, const std::vector<std::string>& cells,
                  const std::vector<size_t>& widths, const std::vector<Column>& columns) {
   std::string line;
   for (size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) line += "  ";
-    line += padded(i < cells.size() ? cells[i] : "", widths[i], columns[i].align);
+    line +=
+        padded(i < cells.size() ? cut_to(cells[i], widths[i]) : "", widths[i], columns[i].align);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   text += line + "\n";
@@ -34,20 +66,63 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text() const {
+std::vector<size_t> Table::widths() const {
   std::vector<size_t> widths;
-  std::vector<std::string> titles;
-  for (const Column& column : columns_) {
-    widths.push_back(display_width(column.title));
-    titles.push_back(column.title);
-  }
+  for (const Column& column : columns_) widths.push_back(display_width(column.title));
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
+  return widths;
+}
+
+std::string Table::text(int columns) const {
+  std::vector<size_t> wide = widths();
+  if (columns > 0 && !narrow(wide, columns_, static_cast<size_t>(columns)))
+    return blocks(static_cast<size_t>(columns));
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
   std::string text;
-  append_line(text, titles, widths, columns_);
-  for (const auto& row : rows_) append_line(text, row, widths, columns_);
+  append_line(text, titles, wide, columns_);
+  for (const auto& row : rows_) append_line(text, row, wide, columns_);
   return text;
+}
+
+// "NAME    net" for each cell that has something, an empty line between the rows.
+std::string Table::blocks(size_t columns) const {
+  size_t title_width = 0;
+  for (const Column& column : columns_)
+    title_width = std::max(title_width, display_width(column.title));
+  std::string text;
+  for (const auto& row : rows_) {
+    if (!text.empty()) text += "\n";
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (row[i].empty()) continue;
+      text += padded(columns_[i].title, title_width + 2, Align::left) +
+              wrapped(row[i], title_width + 2, columns) + "\n";
+    }
+  }
+  return text;
+}
+
+std::string wrapped(const std::string& text, size_t indent, size_t width) {
+  std::string out;
+  size_t column = indent;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    if (word.empty()) continue;
+    if (column > indent && column + 1 + display_width(word) > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += display_width(word);
+  }
+  return out;
 }
 
 size_t display_width(std::string_view text) {

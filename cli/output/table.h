@@ -24,13 +24,23 @@ class Table {
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  // Title line and rows, two spaces between columns, no trailing spaces, each line ended.
-  std::string text() const;
+  // Title line and rows, two spaces between columns, no trailing spaces, each line ended. In at
+  // most `columns` columns (0: any number): the widest cells are cut, with an ellipsis, and where
+  // that does not do each row is a block of lines "TITLE  cell".
+  std::string text(int columns = 0) const;
 
  private:
+  // Of the title and the widest cell.
+  std::vector<size_t> widths() const;
+  std::string blocks(size_t columns) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// The text in lines of at most `width` columns, those after the first indented; a word that is
+// longer stays whole.
+std::string wrapped(const std::string& text, size_t indent, size_t width);
 
 // Columns that a text takes on a terminal: code points, without colour sequences.
 size_t display_width(std::string_view text);

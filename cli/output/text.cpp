@@ -1,5 +1,7 @@
 #include "cli/output/text.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <set>
 
@@ -12,6 +14,21 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
     text += word;
   }
   return text;
+}
+
+std::string readable_note(const std::string& note) {
+  const size_t colon = note.find(": ");
+  if (colon == std::string::npos || !note.ends_with(" = 1")) return note;
+  const std::string input = note.substr(0, colon), dimension = note.substr(colon + 2);
+  return "input " + input + ": the symbolic dimension " + dimension + " (--shapes " + input +
+         ":... sets it)";
+}
+
+std::string load_remark(double foreign_load) {
+  constexpr double kBearable = 0.1;
+  if (!(foreign_load >= kBearable)) return "";
+  return fmt::format("measured while other programs used {:.0f} % of the device",
+                     100 * foreign_load);
 }
 
 std::string with_safe_characters(std::string name, std::string_view also_safe) {

@@ -11,6 +11,14 @@ namespace enginery {
 // "a, b, c"; "" for no words.
 std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
+// A build's note for people. "x: N = 1", the importer's word for a symbolic dimension of an input,
+// becomes a sentence; others stay.
+std::string readable_note(const std::string& note);
+
+// What a measured time is worth: "" where nobody else used the device (below a tenth), else
+// "measured while other programs used 59 % of the device". `foreign_load`: 0..1.
+std::string load_remark(double foreign_load);
+
 // The name with every character replaced by '_' that is neither an ASCII letter or digit nor one of
 // `also_safe`. What names of engines and of output files are made with.
 std::string with_safe_characters(std::string name, std::string_view also_safe);

@@ -10,6 +10,8 @@
 #include "cli/output/json_output.h"
 #include "cli/output/output_file.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
+#include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/statistics.h"
 #include "engine/options/options.h"
@@ -80,8 +82,13 @@ class BenchCommand final : public Command {
     CHECK_OK(check_shapes(engine.info(), shapes_));
     if (cuda_graph_ && engine.info().kind == "cpu")
       session.console.note("--use-cuda-graph has no effect on a CPU");
+    if (session.console.err_is_terminal()) session.console.show_progress("measuring\n");
     if (!beside_.empty()) return compare(engine, session.console);
+    const Interrupt interrupt;
+    cancelled_ = [&interrupt] { return interrupt.requested(); };
+    (void)engine.device_state();  // the load of other programs counts from here
     TRY(const BenchSamples samples, measure(engine, bench_options()));
+    state_ = engine.device_state();
     std::vector<double> layer_us;
     if (profile_) {
       TRY(layer_us, measure_layers(engine, bench_options().seed, kProfileRounds));
@@ -90,8 +97,10 @@ class BenchCommand final : public Command {
     if (json_) {
       print_json(session.console, report_json(engine, samples, layer_us));
     } else {
-      session.console.print(report_text(engine, samples, layer_us));
+      session.console.print(report_text(engine, samples, layer_us, session.console.table_width()));
     }
+    if (const std::string remark = load_remark(foreign_load()); !remark.empty())
+      session.console.warn(remark + "; measure again when the machine is quiet");
     return ExitCode::ok;
   }
 
@@ -134,7 +143,10 @@ class BenchCommand final : public Command {
                            {"transfers", !no_transfers_},
                            {"engines", rows}});
     else
-      console.print(table.text());
+      console.print(
+          table.text(console.table_width()) +
+          "OF THE FIRST is the median of this engine's time over the first one's in the same "
+          "round\n");
     return ExitCode::ok;
   }
 
@@ -153,7 +165,19 @@ class BenchCommand final : public Command {
     options.streams = static_cast<int>(streams_.value_or(1));
     options.seed = static_cast<uint64_t>(seed_.value_or(1));
     options.transfers = !no_transfers_;
+    options.cancelled = cancelled_;
     return options;
+  }
+
+  // A clock, a temperature or a power of 0 is one that the device does not tell.
+  static bool is_reading(const std::string& name) {
+    return name.ends_with("_mhz") || name.ends_with("_c") || name.ends_with("_w");
+  }
+
+  double foreign_load() const {
+    for (const auto& [name, value] : state_)
+      if (name == "foreign_load") return value;
+    return 0;
   }
 
   static double throughput(const EngineInfo& info, const BenchSamples& samples) {
@@ -206,7 +230,8 @@ class BenchCommand final : public Command {
     Json shapes = Json::object();
     Json state = Json::object();
     for (const TensorInfo& input : info.inputs) shapes[valid_utf8(input.name)] = input.type.dims;
-    for (const auto& [name, value] : engine.device_state()) state[name] = value;
+    for (const auto& [name, value] : state_)
+      state[name] = is_reading(name) ? json_known(value) : Json(value);
     Json json{{"schema", "enginery.bench/1"},
               {"engine",
                {{"digest", info.digest},
@@ -234,7 +259,7 @@ class BenchCommand final : public Command {
   }
 
   std::string report_text(const Engine& engine, const BenchSamples& samples,
-                          const std::vector<double>& layer_us) const {
+                          const std::vector<double>& layer_us, int columns) const {
     const EngineInfo& info = engine.info();
     const LatencySummary l = summarize_latency(samples.milliseconds);
     std::string text = fmt::format("{} for {}, {}, {} threads, batch {}, {} runs\n", info.name,
@@ -262,13 +287,16 @@ class BenchCommand final : public Command {
                  info.layers[i].tactic});
     }
     table.add({"sum", "", fmt::format("{:.2f}", sum)});
-    return text + "\n" + table.text() + "ROOFLINE is the share of " + ceilings_text(info) + "\n";
+    return text + "\n" + table.text(columns) + "ROOFLINE is the share of " + ceilings_text(info) +
+           "\n";
   }
 
   std::string engine_, shapes_, export_times_;
   std::vector<std::string> beside_;
   std::optional<int64_t> iterations_, warm_up_, streams_, seed_, threads_;
   std::optional<double> duration_;
+  std::function<bool()> cancelled_ = [] { return false; };
+  std::vector<std::pair<std::string, double>> state_;  // of the device, while it measured
   bool cuda_graph_ = false, no_transfers_ = false, profile_ = false, json_ = false;
 };
 

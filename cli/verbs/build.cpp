@@ -10,6 +10,7 @@
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "cli/output/tuning_summary.h"
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
@@ -61,10 +62,12 @@ class BuildCommand final : public Command {
     LocalBuildRequest request;
     TRY(request.options, flags_.resolve());
     request.options.provisional = provisional_;
+    if (target_.find(',') != std::string::npos)
+      return Error{ErrorCode::usage,
+                   "--target " + target_ + ": build takes one SKU; enginery submit takes a list"};
     TRY(const auto targets, resolve_targets({target_.empty() ? "this" : target_}));
-    if (targets.size() != 1)
-      return Error{ErrorCode::usage, "build takes one target; submit takes many"};
     request.sku = targets.front();
+    warn_of_idle_precision(request.sku, console);
     request.model = model_ == "-" ? "/dev/stdin" : model_;
     request.name = engine_name(name_, request.model);
     request.rebuild = rebuild_;
@@ -94,6 +97,17 @@ class BuildCommand final : public Command {
   }
 
  private:
+  // Arithmetic that the device does not have changes the engine's key and nothing else; it may come
+  // from the configuration, which is for every device. `best` is whatever the device has.
+  void warn_of_idle_precision(const std::string& sku, Console& console) const {
+    const bool is_cpu = resolve_sku_name(sku) && !is_gpu(sku);
+    for (const std::string& word : flags_.precisions) {
+      if (is_cpu && word != "fp32" && word != "best")
+        console.warn("--precision " + word + " changes nothing for " + sku +
+                     ": CPUs compute in fp32 so far");
+    }
+  }
+
   struct BuiltEngine {
     LocalBuildReport report;
     Bytes bytes;
@@ -154,13 +168,15 @@ class BuildCommand final : public Command {
   static Error with_advice(Error error, const LocalBuildRequest& request) {
     const bool no_gpu = error.code == ErrorCode::incompatible && is_gpu(request.sku) &&
                         !request.options.provisional;
+    if (error.code == ErrorCode::cancelled)
+      error.message += "; what was measured is kept, and the same command goes on from there";
     if (no_gpu) error.message += "; --provisional builds an untuned engine without the device";
     return error;
   }
 
   Result<ExitCode> deliver(Console& console, const BuiltEngine& built) const {
     const LocalBuildReport& report = built.report;
-    for (const std::string& note : report.notes) console.note(note);
+    for (const std::string& note : report.notes) console.note(readable_note(note));
     TRY(const auto path, write_engine({output_, report.name, report.sku}, built.bytes, console));
     if (!path) return ExitCode::ok;
     if (json_) {

@@ -41,7 +41,7 @@ class ConfigCommand final : public Command {
           origin_ ? (value ? value->origin : "not set") : std::string(setting.summary);
       table.add({std::string(setting.name), value ? value->value : "", std::move(last)});
     }
-    session.console.print(table.text());
+    session.console.print(table.text(session.console.table_width()));
     return ExitCode::ok;
   }
 

@@ -7,6 +7,7 @@
 #include "cli/local/user_keys.h"
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "engine/compile/compile.h"
@@ -107,7 +108,7 @@ std::string streams_text(const EngineInfo& info) {
   return last > 0 ? fmt::format(", {} streams", last + 1) : "";
 }
 
-std::string engine_text(const EngineInfo& info) {
+std::string engine_text(const EngineInfo& info, int columns) {
   std::string text = fmt::format("engine {} for {}{}\n", info.name, info.sku,
                                  info.provisional ? " (untuned)" : "");
   text += fmt::format("content {}\nfile    {} {}\n", info.content_digest, info.digest,
@@ -134,7 +135,7 @@ std::string engine_text(const EngineInfo& info) {
                fmt::format("{:.2f}", layer.flops / 1e6),
                layer.outputs.empty() ? "" : layer.outputs.front(), layer.tactic});
   }
-  return text + "\n" + table.text();
+  return text + "\n" + table.text(columns);
 }
 
 Json model_json(const Graph& graph, const Digest& model) {
@@ -207,7 +208,7 @@ class InspectCommand final : public Command {
       print_json(console, engine_json(info));
       return ExitCode::ok;
     }
-    console.print(engine_text(info));
+    console.print(engine_text(info, console.table_width()));
     return ExitCode::ok;
   }
 
@@ -231,13 +232,13 @@ class InspectCommand final : public Command {
       ImportOptions import;
       import.shapes = shapes;
       TRY(ImportedModel model, import_model(source, import));
-      for (const std::string& note : model.notes) console.note(note);
+      for (const std::string& note : model.notes) console.note(readable_note(note));
       return std::move(model.graph);
     }
     BuildOptions build;
     build.shapes = shapes;
     TRY(LoadedModel model, load_model(source, std::filesystem::path(file_).stem().string(), build));
-    for (const std::string& note : model.notes) console.note(note);
+    for (const std::string& note : model.notes) console.note(readable_note(note));
     return std::move(model.graph);
   }
 

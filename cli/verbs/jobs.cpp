@@ -42,7 +42,7 @@ class JobsCommand final : public Command {
     }
     if (table.empty())
       console.note("no jobs yet; the first: enginery submit MODEL --target this --wait");
-    if (!table.empty()) console.print(table.text());
+    if (!table.empty()) console.print(table.text(console.table_width()));
   }
 
   FarmOptions farm_;

@@ -194,7 +194,7 @@ class KeysCommand final : public Command {
     for (const Principal& p : all)
       table.add({p.id(), p.name, p.roles.text(), p.tenant, state_of(p, now_s)});
     if (table.empty()) console.note("no keys are allowed yet; enginery keys client new NAME");
-    if (!table.empty()) console.print(table.text());
+    if (!table.empty()) console.print(table.text(console.table_width()));
     return ExitCode::ok;
   }
 
@@ -223,7 +223,7 @@ class KeysCommand final : public Command {
     for (const KnownKey& key : keys) table.add({key.id(), to_string(key.role), key.hex()});
     if (table.empty())
       console.note("no keys yet; the first build makes one, or: enginery keys new");
-    if (!table.empty()) console.print(table.text());
+    if (!table.empty()) console.print(table.text(console.table_width()));
     return ExitCode::ok;
   }
 

@@ -181,7 +181,7 @@ class RunCommand final : public Command {
       table.add(
           {output.name, to_string(as_written(results.outputs.at(output.name)).tensor_type())});
     }
-    console.print(table.text());
+    console.print(table.text(console.table_width()));
     console.note("--output DIR writes the outputs, --top K prints the best classes");
   }
 

@@ -29,8 +29,8 @@ class ShowCommand final : public Command {
                               console.styled(Style::bold, job.id), job.name, to_string(job.state),
                               job.model_name, job.model.text(), human_time(job.submitted_ns),
                               job.ended_ns ? ", ended " + human_time(job.ended_ns) : ""));
-    console.print(target_table(job));
-    console.print("\n" + step_table(job));
+    console.print(target_table(job, console.table_width()));
+    console.print("\n" + step_table(job, console.table_width()));
     return ExitCode::ok;
   }
 

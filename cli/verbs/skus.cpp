@@ -82,7 +82,7 @@ class SkusCommand final : public Command {
                  std::to_string(row.idle)});
     }
     if (names_) return;
-    console.print(table.text());
+    console.print(table.text(console.table_width()));
     for (const Row& row : rows) print_toolchains(console, row);
   }
 

@@ -1,4 +1,5 @@
 // top: the farm on one screen, drawn again every second; once where nobody watches.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -17,7 +18,8 @@ constexpr auto kTick = std::chrono::milliseconds(100);  // Ctrl-C is answered be
 class TopCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.real("--interval", interval_, "SECONDS", "between two looks (default: 1)");
+    options.real("--interval", interval_, "SECONDS",
+                 "between two looks, at least 0.1 (default: 1)");
     options.flag("--once", once_, "look once, as where stdout is no terminal");
     options.flag("--json", json_, "look once and print JSON (enginery.top/1)");
     farm_.declare(options);
@@ -51,7 +53,7 @@ class TopCommand final : public Command {
   // Until Ctrl-C; `farm` is then what was seen last.
   Status watch(Client& client, FarmOverview& farm, Console& console) const {
     const Interrupt interrupt;
-    const auto interval = std::chrono::duration<double>(interval_.value_or(1));
+    const auto interval = std::chrono::duration<double>(std::max(interval_.value_or(1), 0.1));
     while (!interrupt.requested()) {
       console.show_progress(fitted(overview_text(farm), console.columns(), console.rows() - 1));
       const auto until = std::chrono::steady_clock::now() + interval;

@@ -47,7 +47,7 @@ class WorkersCommand final : public Command {
     }
     if (table.empty())
       session.console.note("no workers; start one with: enginery worker --sku SKU");
-    if (!table.empty()) session.console.print(table.text());
+    if (!table.empty()) session.console.print(table.text(session.console.table_width()));
     for (const WorkerView& worker : workers)
       if (!worker.reason.empty())
         session.console.note(worker.id + " is quarantined: " + worker.reason +

@@ -102,9 +102,12 @@ Status check_listening(const std::string& path) {
   const int reason = errno;
   close(fd);
   if (result == 0 || reason == EAGAIN) return {};
-  return Error{ErrorCode::unavailable, "coordinator at ipc://" + path + " does not answer (" +
-                                           std::strerror(reason) +
-                                           "); start one with: enginery up"};
+  const bool is_refused = reason == EACCES || reason == EPERM;
+  return Error{ErrorCode::unavailable,
+               "coordinator at ipc://" + path + " does not answer (" + std::strerror(reason) +
+                   (is_refused ? "); it is another user's: --coordinator or ENGINERY_COORDINATOR "
+                                 "names another one, enginery up starts your own"
+                               : "); start one with: enginery up")};
 }
 
 }  // namespace enginery

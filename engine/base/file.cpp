@@ -1,6 +1,7 @@
 #include "engine/base/file.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,9 +19,17 @@ struct Descriptor {
   }
 };
 
+// The user's own folder: of the environment, else of the user database (a service or a cron job may
+// have no HOME). Where neither knows one, a folder that cannot be made: a folder that everybody may
+// write to, as /tmp, is no place for a catalog and a signing key.
 std::filesystem::path home() {
   const char* folder = std::getenv("HOME");
-  return folder && *folder ? folder : "/tmp";
+  if (folder && *folder) return folder;
+  passwd entry{}, *found = nullptr;
+  std::string room(16384, '\0');
+  const bool known =
+      getpwuid_r(getuid(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
+  return known && *entry.pw_dir ? entry.pw_dir : "/nonexistent/HOME-is-not-set";
 }
 
 std::filesystem::path xdg(const char* variable, const char* sub_folder,

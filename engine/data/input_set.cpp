@@ -110,7 +110,10 @@ Status InputSet::settle() {
   const Binding* leader = nullptr;
   for (const Binding& binding : bindings_) {
     if (binding.sources.empty()) {
-      return Error{ErrorCode::usage, "input '" + binding.input.name + "' has no --input"};
+      const std::string& name = binding.input.name;
+      return Error{ErrorCode::usage, "input '" + name + "' has no --input; it takes " +
+                                         to_string(binding.input.type) + ", for example --input " +
+                                         name + "=FILE.npy"};
     }
     if (batch_of(binding.input) == 0) {
       return Error{ErrorCode::invalid_argument,

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/command_line.h"
+#include "cli/output/json_output.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "tests/cli/fake_console.h"
@@ -65,6 +68,61 @@ TEST(CommandLine, AnErrorBecomesTheExitCodeOfItsKind) {
     EXPECT_EQ(fake.out(), "") << words[0];
     EXPECT_TRUE(fake.err().starts_with("enginery " + words[0] + ": ")) << fake.err();
   }
+}
+
+// Scripts read why it failed where they read everything else.
+TEST(CommandLine, UnderJsonAnErrorIsADocumentOnStdout) {
+  const TemporaryHome home;
+  const std::pair<std::vector<std::string>, std::string> rows[] = {
+      {{"build", "--json"}, "usage"},
+      {{"bench", home.file("no.engine"), "--json"}, "not_found"},
+      {{"catalog", "ls", "--json"}, "not_found"},
+      {{"jobs", "--json"}, "unavailable"},
+  };
+  for (const auto& [words, code] : rows) {
+    FakeConsole fake;
+    const ExitCode exit = run_command_line(words, fake.console());
+    const Json json = Json::parse(fake.out());
+    EXPECT_EQ(json["schema"], "enginery.error/1");
+    EXPECT_EQ(json["error"]["code"], code);
+    EXPECT_EQ(json["exit_code"], static_cast<int>(exit));
+    const std::string message = json["error"]["message"];
+    EXPECT_NE(fake.err().find(message.substr(message.find(": ") + 1)), std::string::npos)
+        << "people read the same: " << fake.err();
+  }
+  FakeConsole without;  // drain has no such option
+  EXPECT_EQ(run_command_line({"coordinator", "--json", "--nonsense"}, without.console()),
+            ExitCode::usage);
+  EXPECT_EQ(without.out(), "");
+}
+
+TEST(CommandLine, AnOptionBeforeTheCommandSaysWhereItGoes) {
+  FakeConsole fake;
+  EXPECT_EQ(run_command_line({"--json", "jobs"}, fake.console()), ExitCode::usage);
+  EXPECT_NE(fake.err().find("enginery jobs --json"), std::string::npos) << fake.err();
+}
+
+TEST(CommandLine, AcceptedOptionsOfTrtexecSayWhatTheyMeanHere) {
+  FakeConsole fake;
+  EXPECT_EQ(run_command_line({"build", "--onnx=/no/model.onnx", "--skipInference"}, fake.console()),
+            ExitCode::not_found);
+  EXPECT_TRUE(fake.err().starts_with("--skipInference of trtexec is accepted: ")) << fake.err();
+  FakeConsole refused;
+  EXPECT_EQ(run_command_line({"build", "--onnx=m.onnx", "--useDLACore=0"}, refused.console()),
+            ExitCode::usage);
+  EXPECT_NE(refused.err().find("--useDLACore of trtexec: there is no support for DLA"),
+            std::string::npos);
+}
+
+TEST(CommandLine, ASettingThatDoesNotFitIsNotBlamedOnAnOption) {
+  const TemporaryHome home;
+  setenv("ENGINERY_THREADS", "abc", 1);
+  FakeConsole fake;
+  EXPECT_EQ(run_command_line({"bench", "x.engine"}, fake.console()), ExitCode::usage);
+  unsetenv("ENGINERY_THREADS");
+  EXPECT_NE(fake.err().find("the setting threads (enginery config show --origin"),
+            std::string::npos)
+      << fake.err();
 }
 
 TEST(CommandLine, LogLevelsAreNamesAndVerboseOnlyRaisesThem) {

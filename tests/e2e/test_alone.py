@@ -70,10 +70,10 @@ class Conventions(HomeTest):
             (self.home.work / "enginery.toml").unlink()
 
     def test_completion_is_a_script_that_bash_reads(self):
-        script = self.home.run("completion").out
+        script = self.home.run("completion", "bash").out
         check = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
         self.assertEqual(check.returncode, 0, check.stderr)
-        self.assertIn("--opt-shapes", script)
+        self.assertEqual(self.home.run("completion", "--words", "--", "build", "--opt").out, "--opt-shapes\n")
 
 
 class BuildAndRun(HomeTest):

@@ -20,6 +20,15 @@ TEST(NearestNames, PutsPrefixesAndSmallDistancesFirst) {
   EXPECT_TRUE(nearest_names("zzzzzzz", names).empty());
 }
 
+// Two edits make any word of four letters another one.
+TEST(NearestNames, AShortNameIsMistypedOnce) {
+  EXPECT_TRUE(nearest_names("top", {"up", "show"}).empty());
+  EXPECT_TRUE(nearest_names("--safe", {"--name", "--output"}).empty());
+  EXPECT_TRUE(nearest_names("--wait", {"--exit"}).empty());
+  EXPECT_EQ(nearest_names("h201", {"h200", "p4"}), std::vector<std::string>{"h200"});
+  EXPECT_EQ(nearest_names("biuld", {"build"}), std::vector<std::string>{"build"});
+}
+
 TEST(DidYouMean, IsAPartOfASentenceOrNothing) {
   EXPECT_EQ(did_you_mean("jbos", {"jobs", "wait"}), "; did you mean jobs?");
   EXPECT_EQ(did_you_mean("qqqqqq", {"jobs", "wait"}), "");

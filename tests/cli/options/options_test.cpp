@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace enginery {
 namespace {
 
@@ -45,6 +47,23 @@ TEST(Options, FillsEveryKindOfVariable) {
   EXPECT_EQ(d.rest, (std::vector<std::string>{"more", "-"}));
 }
 
+TEST(Options, AnOptionWithoutItsValueSaysSo) {
+  Declared d;
+  EXPECT_TRUE(d.error({"m.onnx", "--threads"}).message.starts_with("--threads needs a value"))
+      << d.error({"m.onnx", "--threads"}).message;
+}
+
+TEST(Options, HelpFitsTheTerminalAndKeepsExamples) {
+  Declared d;
+  d.options.about(
+      "A sentence of many words that does not fit into forty columns.\n\n"
+      "  enginery build an-example-is-copied-as-it-is.onnx --json");
+  std::istringstream lines(d.options.help(60));
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(line.size() <= 60 || line.starts_with("  enginery build")) << line;
+  EXPECT_NE(d.options.help(60).find("copied-as-it-is.onnx --json\n"), std::string::npos);
+}
+
 TEST(Options, WhatIsNotGivenKeepsItsDefault) {
   Declared d;
   ASSERT_TRUE(d.options.parse({"m.onnx"}).ok());
@@ -74,7 +93,7 @@ TEST(Options, BadNumbersAreUsageAndSayTheRange) {
     EXPECT_EQ(error.code, ErrorCode::usage) << text;
     EXPECT_NE(error.message.find("from 1 to 64"), std::string::npos) << error.message;
   }
-  for (const std::string text : {"0", "x", "inf", "nan", "-1"}) {
+  for (const std::string text : {"x", "inf", "nan", "-1"}) {
     Declared d;
     EXPECT_EQ(d.error({"m.onnx", "--duration=" + text}).code, ErrorCode::usage) << text;
   }

@@ -51,6 +51,17 @@ TEST(Progress, NothingIsPrintedTwice) {
   EXPECT_EQ(fake.err(), "a: queued\n");
 }
 
+// On a narrow terminal the bar gives way to the numbers.
+TEST(Progress, TheTimeThatIsLeftIsSeenAtEveryWidth) {
+  const ProgressRow row{"cpu-avx512-vnni", "tuning network", 5, 28, 8.7, ""};
+  for (const int columns : {60, 80, 100}) {
+    const std::string bar = progress_bar(row, row.label.size(), columns);
+    EXPECT_LT(bar.size(), static_cast<size_t>(columns));
+    EXPECT_TRUE(bar.ends_with("  5/28  ETA 8.7 s")) << bar;
+  }
+  EXPECT_NE(progress_bar(row, 15, 100).find("[###-----------------]"), std::string::npos);
+}
+
 TEST(Progress, BarsAreRedrawnInPlaceAtMostTenTimesASecond) {
   FakeConsole fake(Terminal{true, false});
   FakeClock clock;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace enginery {
 namespace {
 
@@ -22,6 +24,42 @@ TEST(Table, OfNoRowsIsItsTitlesAndARowMayBeShort) {
   table.add({"x"});
   EXPECT_FALSE(table.empty());
   EXPECT_EQ(table.text(), "A  B\nx\n");
+}
+
+TEST(Table, CutsItsWidestTextsToFitAndLeavesNumbersWhole) {
+  Table table({{"NAME"}, {"MS", Align::right}, {"NOTE"}});
+  table.add({"\xC3\xA9squeezenet-with-a-long-name", "12345.678",
+             "a note that nobody can read in one line"});
+  EXPECT_EQ(table.text(40),
+            "NAME                  MS  NOTE\n"
+            "\xC3\xA9squeezenet-\xE2\x80\xA6  12345.678  a note that n\xE2\x80\xA6\n");
+  for (const int columns : {39, 60, 200}) {
+    std::istringstream lines(table.text(columns));
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(display_width(line), static_cast<size_t>(columns));
+  }
+  EXPECT_EQ(table.text(0), table.text(1000)) << "no terminal, or a wide one: as it is";
+}
+
+TEST(Table, WhereCuttingDoesNotDoEachRowIsABlock) {
+  Table table({{"NAME"}, {"SIZE", Align::right}, {"ENGINE"}, {"TAGS"}});
+  table.add({"net", "1.2 MB", "sha256:0123456789ab", ""});
+  table.add({"other", "900 B", "sha256:cdef", "two words"});
+  EXPECT_EQ(table.text(24),
+            "NAME    net\n"
+            "SIZE    1.2 MB\n"
+            "ENGINE  sha256:0123456789ab\n"
+            "\n"
+            "NAME    other\n"
+            "SIZE    900 B\n"
+            "ENGINE  sha256:cdef\n"
+            "TAGS    two words\n");
+}
+
+TEST(Wrapped, BreaksBetweenWordsAndIndentsWhatFollows) {
+  EXPECT_EQ(wrapped("one two three", 0, 8), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 4, 11), "one two\n    three");
+  EXPECT_EQ(wrapped("incomprehensible", 0, 4), "incomprehensible");
 }
 
 TEST(Table, ARowWithMoreCellsThanColumnsIsABrokenPromise) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace enginery {
 namespace {
 
@@ -9,6 +11,18 @@ TEST(Joined, PutsTheSeparatorBetweenWordsOnly) {
   EXPECT_EQ(joined({}, ", "), "");
   EXPECT_EQ(joined({"a"}, ", "), "a");
   EXPECT_EQ(joined({"a", "", "c"}, ", "), "a, , c");
+}
+
+TEST(ReadableNote, SaysWhatBecameOfASymbolicDimension) {
+  EXPECT_EQ(readable_note("picture: N = 1"),
+            "input picture: the symbolic dimension N = 1 (--shapes picture:... sets it)");
+  for (const char* other : {"not compared: why", "x = 1", "a: b = 2"})
+    EXPECT_EQ(readable_note(other), other);
+}
+
+TEST(LoadRemark, IsOfATenthAndMore) {
+  EXPECT_EQ(load_remark(0.587), "measured while other programs used 59 % of the device");
+  for (const double quiet : {0.0, 0.09, std::nan("")}) EXPECT_EQ(load_remark(quiet), "");
 }
 
 TEST(WithSafeCharacters, ReplacesEveryOtherByte) {

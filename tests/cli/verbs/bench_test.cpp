@@ -41,6 +41,23 @@ TEST_F(BenchVerb, StreamsAddTheirRuns) {
   EXPECT_EQ(json["iterations"], 6) << "three in each";
 }
 
+// 0 MHz and 0 degrees are what a CPU does not tell.
+TEST_F(BenchVerb, WhatTheDeviceDoesNotTellIsNull) {
+  const Json state = on_engine("bench", {"--iterations", "1", "--json"}).json()["device_state"];
+  for (const auto& [name, value] : state.items()) {
+    if (name.ends_with("_c") || name.ends_with("_w")) {
+      EXPECT_TRUE(value.is_null()) << name;
+    }
+  }
+  EXPECT_TRUE(state["foreign_load"].is_number());
+}
+
+TEST_F(BenchVerb, AModelIsNoTamperedEngine) {
+  expect_refused(
+      {{"bench", kExampleModel}, ExitCode::invalid_input, "enginery build " + kExampleModel});
+  expect_refused({{"run", kExampleModel}, ExitCode::invalid_input, "is a model"});
+}
+
 TEST_F(BenchVerb, TheReportNamesWhatWasMeasured) {
   const Json json =
       bench({"--iterations", "2", "--no-data-transfers", "--seed", "9", "--json"}).json();
@@ -111,7 +128,9 @@ TEST_F(BenchVerb, AGraphHasNoEffectOnACpuAndSaysSo) {
 TEST_F(BenchVerb, RefusesWhatContradictsItself) {
   const Refusal rows[] = {
       {{"bench", engine(), "--iterations", "0"}, ExitCode::usage, "--iterations takes a whole"},
-      {{"bench", engine(), "--duration", "0"}, ExitCode::usage, "--duration takes a positive"},
+      {{"bench", engine(), "--duration=-1"},
+       ExitCode::usage,
+       "--duration takes a number from 0 on"},
       {{"bench", engine(), "--streams", "257"}, ExitCode::usage, "from 1 to 256"},
       {{"bench", engine(), "--seed", "-1"}, ExitCode::usage, "--seed"},
       {{"bench", engine(), "--threads", "1", "--shapes", "picture"}, ExitCode::usage, "picture"},

@@ -60,6 +60,19 @@ TEST_F(BuildVerb, ADashIsTheEngineOnStdoutAndNothingElse) {
   EXPECT_EQ(built.out, *read_file(engine()));
 }
 
+TEST_F(BuildVerb, ArithmeticThatTheDeviceLacksIsSaidToChangeNothing) {
+  EXPECT_NE(
+      build({"--fp16"}).err.find("--precision fp16 changes nothing for " + ExampleHome::sku()),
+      std::string::npos);
+  EXPECT_EQ(build({"--best"}).err.find("changes nothing"), std::string::npos);
+}
+
+TEST_F(BuildVerb, AListOfTargetsIsForSubmit) {
+  expect_refused({{"build", kExampleModel, "--target", "cpu-avx2,cpu-avx512"},
+                  ExitCode::usage,
+                  "build takes one SKU; enginery submit takes a list"});
+}
+
 // A build may take an hour: that its result has no place is said before it begins.
 TEST_F(BuildVerb, WhereTheEngineGoesIsCheckedBeforeAnythingIsBuilt) {
   const std::vector<std::string> other{"--shapes", "picture:7x3x48x48"};

@@ -1,40 +1,78 @@
 #include <gtest/gtest.h>
 
-#include "cli/command_line.h"
+#include <cstdlib>
+#include <sstream>
+
 #include "cli/verbs/verbs.h"
-#include "tests/cli/fake_console.h"
+#include "engine/base/file.h"
+#include "tests/cli/temporary_home.h"
+#include "tests/cli/verbs/ask.h"
 
 namespace enginery {
 namespace {
 
-std::string script() {
-  FakeConsole fake;
-  EXPECT_EQ(run_command_line({"completion"}, fake.console()), ExitCode::ok);
-  return fake.out();
+std::vector<std::string> completed(const std::vector<std::string>& words) {
+  std::vector<std::string> line{"completion", "--words", "--"};
+  line.insert(line.end(), words.begin(), words.end());
+  const Printed printed = ask(line);
+  EXPECT_EQ(printed.code, ExitCode::ok) << printed.err;
+  std::vector<std::string> found;
+  std::istringstream lines(printed.out);
+  for (std::string word; std::getline(lines, word);) found.push_back(word);
+  return found;
 }
 
-TEST(Completion, KnowsEveryVerbAndItsOptions) {
-  const std::string text = script();
-  for (const Verb& verb : verbs()) {
-    const bool is_hidden = verb.group == VerbGroup::hidden;
-    EXPECT_EQ(text.find(" " + verb.name + " ") != std::string::npos ||
-                  text.find("\"" + verb.name + " ") != std::string::npos ||
-                  text.find(" " + verb.name + "\"") != std::string::npos,
-              !is_hidden)
-        << verb.name;
+TEST(Completion, KnowsEveryVerbButTheHiddenOnes) {
+  const TemporaryHome home;
+  std::vector<std::string> expected;
+  for (const Verb& verb : verbs())
+    if (verb.group != VerbGroup::hidden) expected.push_back(verb.name);
+  EXPECT_EQ(completed({""}), expected);
+}
+
+TEST(Completion, OffersTheActionsOfTheVerbsThatHaveSome) {
+  const TemporaryHome home;  // without a farm nothing is live
+  const struct {
+    std::vector<std::string> words, expected;
+  } rows[] = {
+      {{"catalog", "un"}, {"unpin"}},
+      {{"cache", "timing", "cl"}, {"clear"}},
+      {{"cache", ""}, {"timing"}},
+      {{"config", ""}, {"show"}},
+      {{"completion", ""}, {"bash", "zsh", "fish"}},
+      {{"show", ""}, {}},
+      {{"build", "--err"}, {"--error-on-timing-cache-miss"}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(completed(row.words), row.expected) << row.words[0];
+}
+
+TEST(Completion, HasAScriptForEachShell) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Printed script = ask({"completion", shell});
+    EXPECT_EQ(script.code, ExitCode::ok);
+    EXPECT_NE(script.out.find("completion --words -- "), std::string::npos) << shell;
   }
-  EXPECT_NE(text.find("    submit) options=\"-h --help --target"), std::string::npos) << text;
+  EXPECT_EQ(ask({"completion"}).out, ask({"completion", "bash"}).out);
+  expect_refused({{"completion", "fsh"}, ExitCode::usage, "there is: bash, zsh, fish"});
 }
 
-TEST(Completion, OffersJobsToTheVerbsThatTakeOne) {
-  EXPECT_NE(script().find("case $verb in show|logs|trace|wait|explain|cancel|retry|why-miss) "),
-            std::string::npos)
-      << script();
-}
-
-TEST(Completion, IsForBashAlone) {
-  FakeConsole fake;
-  EXPECT_EQ(run_command_line({"completion", "fish"}, fake.console()), ExitCode::usage);
+// bash breaks words at '=', so what it gets to insert is the part behind it.
+TEST(Completion, TheScriptOfBashCompletesBehindAnEqualsSign) {
+  const TemporaryHome home;
+  const std::string fake = home.file("enginery"), script = home.file("script");
+  ASSERT_TRUE(write_file(fake,
+                         "#!/bin/sh\nshift 3\nfor w; do :; done\n"
+                         "echo \"${w}avx2\"\necho \"${w}avx512\"\n",
+                         0755)
+                  .ok());
+  ASSERT_TRUE(write_file(script, ask({"completion", "bash"}).out + "COMP_LINE='" + fake +
+                                     " submit --target=h200,cpu-'\n"
+                                     "COMP_POINT=${#COMP_LINE}\n_enginery\n"
+                                     "printf '%s\\n' \"${COMPREPLY[@]}\" > " +
+                                     home.file("out") + "\n")
+                  .ok());
+  ASSERT_EQ(std::system(("bash " + script).c_str()), 0);
+  EXPECT_EQ(*read_file(home.file("out")), "h200,cpu-avx2\nh200,cpu-avx512\n");
 }
 
 }  // namespace

@@ -45,6 +45,11 @@ TEST_F(LocalVerbs, AnotherNumberOfThreadsWarns) {
   EXPECT_EQ(with_threads("1").err.find("was tuned for"), std::string::npos);
 }
 
+TEST_F(LocalVerbs, ANameThatTheCatalogLacksIsNotFoundWithTheNearest) {
+  expect_refused({{"catalog", "ls", "shape"}, ExitCode::not_found, "; did you mean shapes?"});
+  EXPECT_EQ(ask({"catalog", "ls", "shapes"}).code, ExitCode::ok);
+}
+
 TEST_F(LocalVerbs, TheCatalogShowsTagsAndVerifiesWhatWasBuilt) {
   const std::string digest = ExampleHome::report()["engine"];
   ASSERT_EQ(ask({"catalog", "tag", digest, "prod"}).code, ExitCode::ok);
