@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kWindow = 8;
+constexpr size_t kWindow = 16;
 
 }  // namespace
 

@@ -87,7 +87,7 @@ class Client {
   Result<Digest> put_blob(ByteSpan bytes, const TransferProgress& progress = {});
   // Downloads and checks a blob. not_found; corrupt_data: the server's copy is damaged.
   Result<Bytes> get_blob(const Digest& digest, const TransferProgress& progress = {});
-  // The same without the whole blob in memory: eight chunks are on their way at most. A download
+  // The same without the whole blob in memory: sixteen chunks are on their way at most. A download
   // begins at `from` and is not checked: the caller hashes what it has, and asks wrong_bytes when
   // it is not the blob. An upload's bytes are checked by the coordinator.
   Status get_chunks(const Digest& digest, uint64_t from, const ChunkSink& sink,
@@ -134,6 +134,10 @@ class Client {
   Result<ReplyOf<Request>> call_bulk(Request request, Bytes& chunk, std::chrono::milliseconds hold);
   Result<Link*> bulk();
   Result<ChunkWindow> window();
+  // get_chunks, with the blob's size beside each part.
+  using SizedSink = std::function<Status(Bytes part, uint64_t size_bytes)>;
+  Status receive_chunks(const Digest& digest, uint64_t from, const SizedSink& sink,
+                        const TransferProgress& progress);
   Status ask_to_check(const Digest& digest);
   Status upload(const Digest& digest, uint64_t size, uint64_t offset, const ChunkSource& source,
                 const TransferProgress& progress);

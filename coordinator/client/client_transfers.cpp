@@ -62,6 +62,12 @@ Result<ChunkWindow> Client::window() {
 
 Status Client::get_chunks(const Digest& digest, uint64_t from, const ChunkSink& sink,
                           const TransferProgress& progress) {
+  return receive_chunks(
+      digest, from, [&](Bytes part, uint64_t) { return sink(std::move(part)); }, progress);
+}
+
+Status Client::receive_chunks(const Digest& digest, uint64_t from, const SizedSink& sink,
+                              const TransferProgress& progress) {
   TRY(ChunkWindow window, window());
   Parts parts(from);
   CHECK_OK(window.send(parts.next(digest)));  // its answer says how large the blob is
@@ -74,7 +80,7 @@ Status Client::get_chunks(const Digest& digest, uint64_t from, const ChunkSink& 
         parts.take(std::get<GetBlob>(answered.request), *chunk, std::move(answered.reply.chunk)));
     while (parts.wants_more() && !window.full()) CHECK_OK(window.send(parts.next(digest)));
     while (std::optional<Bytes> part = parts.pop()) {
-      CHECK_OK(sink(std::move(*part)));
+      CHECK_OK(sink(std::move(*part), parts.size()));
       if (progress) progress(parts.done(), parts.size());
     }
   }
@@ -90,11 +96,13 @@ Error Client::wrong_bytes(const Digest& digest) {
 }
 
 Result<Bytes> Client::get_blob(const Digest& digest, const TransferProgress& progress) {
+  constexpr uint64_t kMaxReserved = 1ull << 30;  // more than that is seen before it is believed
   Bytes bytes;
   SideHash hash;
-  const Status got = get_chunks(
+  const Status got = receive_chunks(
       digest, 0,
-      [&](Bytes part) {
+      [&](Bytes part, uint64_t size) {
+        if (bytes.empty()) bytes.reserve(std::min(size, kMaxReserved));
         bytes += part;
         hash.update(std::move(part));
         return Status();

@@ -107,6 +107,7 @@ Result<std::unique_ptr<Link>> dial(const std::shared_ptr<void>& context, const D
   if (socket == nullptr) return zmq_error("socket");
   auto link = std::make_unique<ZmqLink>(context, socket, max_bytes);
   CHECK_OK(set_zmq_options(socket, max_bytes, kOptions));
+  if (address.starts_with("ipc://")) CHECK_OK(set_zmq_options(socket, max_bytes, {{kLocalRoom}}));
   if (address.starts_with("tcp://")) {
     if (options.identity) CHECK_OK(set_curve_client(socket, *options.identity));
     CHECK_OK(link->watch(address, options.identity));

@@ -2,6 +2,8 @@
 
 #include <zmq.h>
 
+#include <cerrno>
+
 namespace enginery {
 
 std::shared_ptr<void> make_zmq_context() {
@@ -44,6 +46,19 @@ Status set_curve_client(void* socket, const FarmIdentity& identity) {
                   zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, identity.own.secret.data(),
                                  identity.own.secret.size()) == 0;
   return ok ? Status() : Status(zmq_error("CURVE"));
+}
+
+bool give_zmq_frame(void* socket, Bytes bytes, bool more) {
+  auto owned = std::make_unique<Bytes>(std::move(bytes));
+  const auto drop = [](void*, void* hint) { delete static_cast<Bytes*>(hint); };
+  zmq_msg_t part;
+  if (zmq_msg_init_data(&part, owned->data(), owned->size(), drop, owned.get()) != 0) return false;
+  (void)owned.release();  // the message's from here on
+  const bool sent = zmq_msg_send(&part, socket, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) >= 0;
+  const int error = zmq_errno();
+  if (!sent) zmq_msg_close(&part);
+  errno = error;
+  return sent;
 }
 
 bool take_zmq_frame(void* socket, Bytes& out, bool& more) {

@@ -1,6 +1,8 @@
 // What both ends of a connection do with libzmq.
 #pragma once
 
+#include <zmq.h>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +26,14 @@ struct ZmqOption {
 // What both ends share (largest frame in bytes, times of handshake and heartbeat), then the end's
 // own.
 Status set_zmq_options(void* socket, size_t max_bytes, std::span<const ZmqOption> own);
+
+// Hands the bytes to the socket as its next frame, without waiting and without a copy of them.
+// False: zmq_errno(), and the bytes are gone.
+bool give_zmq_frame(void* socket, Bytes bytes, bool more);
+
+// Room in the kernel for whole chunks: of a socket of this host, whose default room makes each
+// chunk five writes. (TCP finds its own.)
+inline constexpr ZmqOption kLocalRoom{ZMQ_SNDBUF, 2 << 20};
 
 // The next frame of the socket, without waiting; `more` says whether its message goes on. False:
 // none waits, or zmq_errno().

@@ -93,7 +93,7 @@ void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> ans
   } else {
     message.envelope.body = ErrorReply{{answer.error().code, answer.error().message}};
   }
-  socket_.send(route, message);
+  socket_.send(route, std::move(message));
 }
 
 Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {

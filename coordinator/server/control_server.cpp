@@ -249,7 +249,7 @@ void ControlServer::reply(const ReplyTo& to, Body body) {
   message.envelope.request = to.request;
   message.envelope.incarnation = incarnation_;
   message.envelope.body = std::move(body);
-  socket_.send(to.route, message);
+  socket_.send(to.route, std::move(message));
 }
 
 }  // namespace enginery

@@ -60,6 +60,7 @@ Result<std::string> ServerSocket::open(void* socket, const std::string& address)
       {ZMQ_RCVHWM, static_cast<int>(std::max<size_t>(4, kMaxWaitingBytes / max_bytes_))}};
   CHECK_OK(set_zmq_options(socket, max_bytes_, kOptions));
   CHECK_OK(set_zmq_options(socket, max_bytes_, limit));
+  if (address.starts_with(kIpc)) CHECK_OK(set_zmq_options(socket, max_bytes_, {{kLocalRoom}}));
   if (zmq_bind(socket, address.c_str()) != 0) return zmq_error("listen on " + address);
   char bound[512];
   size_t size = sizeof bound;
@@ -147,7 +148,7 @@ std::optional<Incoming> ServerSocket::receive_from(void* socket) {
   }
 }
 
-void ServerSocket::send(const Bytes& route, const Message& message) {
+void ServerSocket::send(const Bytes& route, Message message) {
   Result<Bytes> frame = encode(message.envelope, max_bytes_);
   if (!frame.ok()) {
     Envelope refusal;
@@ -162,7 +163,7 @@ void ServerSocket::send(const Bytes& route, const Message& message) {
   const bool two = !message.chunk.empty();
   const bool sent = send_frame(socket, std::string_view(route).substr(1), true) &&
                     send_frame(socket, *frame, two) &&
-                    (!two || send_frame(socket, message.chunk, false));
+                    (!two || give_zmq_frame(socket, std::move(message.chunk), false));
   if (!sent) log_debug(std::string("answer dropped: ") + zmq_strerror(zmq_errno()));
 }
 

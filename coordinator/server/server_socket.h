@@ -61,7 +61,7 @@ class ServerSocket {
   std::optional<Incoming> receive();
   // Never waits: what cannot be delivered is dropped with a log line, because every request may be
   // repeated.
-  void send(const Bytes& route, const Message& message);
+  void send(const Bytes& route, Message message);
 
   // For bind(), which alone can make the key.
   ServerSocket(Bound, std::shared_ptr<void> context, void* socket, size_t max_bytes)
