@@ -16,6 +16,7 @@
 
 #include "engine/base/sign.h"
 #include "schemas/roles.h"
+#include "schemas/sight.h"
 
 namespace enginery {
 
@@ -37,6 +38,12 @@ struct Principal {
   bool is_used() const { return made != PublicKey{}; }
   bool operator==(const Principal&) const = default;
 };
+
+// Whose jobs the key sees: those of its tenant; an admin and the owner see all.
+inline Sight sight_of(const Principal& who) {
+  if (who.name.empty() || who.roles.has(Role::admin)) return std::nullopt;
+  return who.tenant;
+}
 
 // 1 to 60 of A-Z a-z 0-9 . _ - @. usage otherwise, naming `what`.
 Status check_plain(std::string_view what, std::string_view text);

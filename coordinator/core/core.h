@@ -15,6 +15,7 @@
 #include "coordinator/store/queue_rows.h"
 #include "engine/base/clock.h"
 #include "pipeline/signature.h"
+#include "schemas/sight.h"
 
 namespace enginery {
 
@@ -42,6 +43,7 @@ struct Request {
   // finished step's outputs.
   std::vector<Digest> missing;
   std::string principal = {};  // the key that sent it, whose ids are its own; "": of this host
+  Sight sight = {};            // which jobs the sender knows of; others do not exist for it
 };
 
 // For whom a key was looked up; comes back in the answer.
@@ -173,6 +175,8 @@ class Core {
   std::vector<Digest> engine_keys(const std::string& job) const;
   // The job with its steps; nothing when there is no such job.
   std::optional<JobView> view(const std::string& job) const;
+  // In whose name the job was submitted; nothing when there is no such job.
+  std::optional<std::string> tenant_of(const std::string& job) const;
   // The jobs that have ended, or those that have not, oldest first.
   std::vector<std::string> job_ids(bool ended) const;
   // Every rule that must hold between events; the first broken one as a sentence, "" when all hold.

@@ -181,6 +181,12 @@ std::optional<JobView> Core::view(const std::string& job) const {
   return inside_->jobs().view(*found, Jobs::Detail::steps, inside_->now());
 }
 
+std::optional<std::string> Core::tenant_of(const std::string& job) const {
+  const LiveJob* found = inside_->jobs().find(job);
+  if (found == nullptr) return std::nullopt;
+  return inside_->targets().build(found->number).request.tenant;
+}
+
 std::vector<std::string> Core::job_ids(bool ended) const {
   return inside_->jobs().ids_of(ended);
 }

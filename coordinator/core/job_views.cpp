@@ -141,7 +141,7 @@ std::vector<StepView> Jobs::step_views(uint64_t job) const {
   return views;
 }
 
-JobList Jobs::list(const ListJobs& request) const {
+JobList Jobs::list(const ListJobs& request, const Sight& sight) const {
   const size_t limit =
       std::min<size_t>(request.limit == 0 ? kJobsListed : request.limit, kMaxJobsListed);
   const uint64_t before = job_number(request.before).value_or(UINT64_MAX);
@@ -149,6 +149,7 @@ JobList Jobs::list(const ListJobs& request) const {
   for (auto at = jobs_.rbegin(); at != jobs_.rend() && list.jobs.size() < limit; ++at) {
     if (at->first >= before) continue;
     const Build& build = targets_.build(at->first);
+    if (!sees(sight, build.request.tenant)) continue;
     JobLine line{job_id(at->first), build.request.name, at->second.state, at->second.submitted_ns};
     line.total = static_cast<uint32_t>(build.targets.size());
     for (const LiveTarget& target : build.targets) line.done += is_end(target.row.state);

@@ -130,7 +130,7 @@ void Jobs::dry_run_answer(const LookupAnswer& answer, Turn& turn) {
 }
 
 void Jobs::wait(const Request& request, const WaitJob& wait, Turn& turn) {
-  const LiveJob* job = find(wait.job);
+  const LiveJob* job = find(wait.job, request.sight);
   if (job == nullptr)
     return turn.refuse(request.to, ErrorCode::not_found,
                        "wait: no job '" + wait.job.substr(0, 80) + "'");
@@ -198,11 +198,12 @@ void Jobs::end_polls(uint64_t number, Turn& turn) {
     turn.reply(to, JobReply{view(job->second, Detail::targets, turn.now)});
 }
 
-const LiveJob* Jobs::find(const std::string& id) const {
+const LiveJob* Jobs::find(const std::string& id, const Sight& sight) const {
   const std::optional<uint64_t> number = job_number(id);
   if (!number) return nullptr;
   const auto found = jobs_.find(*number);
-  return found == jobs_.end() ? nullptr : &found->second;
+  if (found == jobs_.end() || !sees(sight, targets_.build(*number).request.tenant)) return nullptr;
+  return &found->second;
 }
 
 std::vector<std::string> Jobs::ids_of(bool ended) const {

@@ -40,9 +40,9 @@ class Jobs {
   void submit(Request& request, Turn& turn);
   // Holds the answer until the job changes.
   void wait(const Request& request, const WaitJob& wait, Turn& turn);
-  // Null: no such job.
-  const LiveJob* find(const std::string& id) const;
-  JobList list(const ListJobs& request) const;
+  // Null: no such job, for those who see so much.
+  const LiveJob* find(const std::string& id, const Sight& sight = {}) const;
+  JobList list(const ListJobs& request, const Sight& sight = {}) const;
   // With the sentence of every worker about every step that is waited for.
   ExplainReply explain(const LiveJob& job, Now now) const;
   // `steps`: with the steps that the targets used, and their attempts.

@@ -21,10 +21,14 @@ struct EventHandler::RequestDispatch {
     const bool taken = take(asked);
     turn.reply(request.to, ProblemTaken{taken, core.queue_.sharers(asked.ref.step)});
   }
-  void operator()(const ListJobs& asked) { turn.reply(request.to, core.jobs_.list(asked)); }
+  void operator()(const ListJobs& asked) {
+    turn.reply(request.to, core.jobs_.list(asked, request.sight));
+  }
   void operator()(const ListSkus&) { turn.reply(request.to, sku_list(core.queue_)); }
   void operator()(const ListWorkers&) {
-    turn.reply(request.to, worker_list(core.queue_, turn.now));
+    WorkerList list = worker_list(core.queue_, turn.now);
+    for (WorkerView& worker : list.workers) hide_work(worker);
+    turn.reply(request.to, std::move(list));
   }
   void operator()(const ShowJob& asked) {
     with_job("show", asked.job, [&](const LiveJob& job) {
@@ -52,6 +56,13 @@ struct EventHandler::RequestDispatch {
   }
 
  private:
+  // That a worker is busy everybody may know.
+  void hide_work(WorkerView& worker) const {
+    if (worker.job.empty() || core.jobs_.find(worker.job, request.sight) != nullptr) return;
+    worker.job.clear();
+    worker.step.clear();
+    worker.progress = {};
+  }
   // Idle workers may begin to assist at once: the answer counts them.
   bool take(const TakeProblem& asked) {
     const bool taken = core.queue_.take_problem(asked);
@@ -63,7 +74,8 @@ struct EventHandler::RequestDispatch {
   }
   template <typename Answer>
   void with_job(const char* verb, const std::string& id, Answer answer) {
-    if (const LiveJob* job = core.jobs_.find(id)) return turn.reply(request.to, answer(*job));
+    if (const LiveJob* job = core.jobs_.find(id, request.sight))
+      return turn.reply(request.to, answer(*job));
     turn.refuse(request.to, ErrorCode::not_found,
                 std::string(verb) + ": no job '" + id.substr(0, 80) + "'");
   }
@@ -74,7 +86,7 @@ void EventHandler::query(Request& request, Turn& turn) {
 }
 
 void EventHandler::cancel(const Request& request, const std::string& id, Turn& turn) {
-  const LiveJob* job = jobs_.find(id);
+  const LiveJob* job = jobs_.find(id, request.sight);
   if (job == nullptr)
     return turn.refuse(request.to, ErrorCode::not_found,
                        "cancel: no job '" + id.substr(0, 80) + "'");

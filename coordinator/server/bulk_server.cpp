@@ -39,6 +39,7 @@ void BulkServer::run() {
 struct BulkServer::Dispatch {
   BulkServer& server;
   const Message& message;
+  const Sight sight;
 
   Result<Answer> operator()(const HasBlobs& request) { return server.has(request); }
   Result<Answer> operator()(const PutBlob& request) { return server.put(request, message.chunk); }
@@ -53,7 +54,7 @@ struct BulkServer::Dispatch {
   }
   Result<Answer> operator()(const ReadLog& request) {
     TRY(LogChunk chunk, server.logs_.read(request.job, request.offset,
-                                          std::min<uint32_t>(request.length, kChunkBytes)));
+                                          std::min<uint32_t>(request.length, kChunkBytes), sight));
     return Answer{std::move(chunk), {}};
   }
   template <typename Other>
@@ -75,13 +76,15 @@ void BulkServer::handle(Incoming in) {
   if (const auto* read = std::get_if<ReadLog>(&in.message.envelope.body);
       read != nullptr && read->follow) {
     const Nanoseconds hold = milliseconds(std::min<uint32_t>(read->hold_ms, 30000));
-    const Follower follower{in.route, id, *read, catalog_.clock().monotonic() + hold};
+    const Follower follower{in.route, id, *read, sight_of(*who),
+                            catalog_.clock().monotonic() + hold};
     for (const Follower& known : followers_)
       if (known.request == id && known.route == in.route) return;  // a repetition
     if (!follow(follower, false)) followers_.push_back(follower);
     return;
   }
-  reply(in.route, id, std::visit(Dispatch{*this, in.message}, in.message.envelope.body));
+  reply(in.route, id,
+        std::visit(Dispatch{*this, in.message, sight_of(*who)}, in.message.envelope.body));
 }
 
 void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> answer) {
@@ -209,8 +212,9 @@ Result<BulkServer::Answer> BulkServer::put_timings(const PutTimings& request,
 // Answers a follower that has something to hear: new text, the log's end, an error, or that its
 // time is up.
 bool BulkServer::follow(const Follower& follower, bool last_chance) {
-  Result<LogChunk> chunk = logs_.read(follower.read.job, follower.read.offset,
-                                      std::min<uint32_t>(follower.read.length, kChunkBytes));
+  Result<LogChunk> chunk =
+      logs_.read(follower.read.job, follower.read.offset,
+                 std::min<uint32_t>(follower.read.length, kChunkBytes), follower.sight);
   if (chunk.ok() && chunk->text.empty() && !chunk->complete && !last_chance) return false;
   if (chunk.ok())
     reply(follower.route, follower.request, Answer{std::move(*chunk), {}});

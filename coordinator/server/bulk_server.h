@@ -40,6 +40,7 @@ class BulkServer {
     Bytes route;
     RequestId request;
     ReadLog read;
+    Sight sight;
     Nanoseconds until{};
   };
   struct Answer {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "coordinator/store/queue_tenants.h"
 #include "pipeline/engine_set.h"
 #include "pipeline/result.h"
 
@@ -76,14 +77,22 @@ Result<Wanted> wanted_of(Catalog& catalog, const Digest& key) {
   return wanted;
 }
 
-Result<WhyMissReply> explained(Catalog& catalog, std::vector<Wanted> wanted) {
+// Whether the other key is of the same trust domain.
+bool is_of_domain(const std::vector<KeyDifference>& differs) {
+  return std::none_of(differs.begin(), differs.end(),
+                      [](const KeyDifference& d) { return d.field == "trust_domain"; });
+}
+
+Result<WhyMissReply> explained(Catalog& catalog, std::vector<Wanted> wanted,
+                               const std::string& domain) {
   std::vector<ActionKey> keys;
   for (const Wanted& w : wanted) keys.push_back(w.key);
   TRY(const auto nearest, catalog.results().nearest(keys));
   WhyMissReply reply;
   for (size_t i = 0; i < wanted.size(); ++i) {
     MissView& view = wanted[i].view;
-    if (nearest[i]) {
+    const bool shown = nearest[i] && (domain.empty() || is_of_domain(nearest[i]->differs));
+    if (shown) {
       view.nearest = nearest[i]->key;
       for (const KeyDifference& d : nearest[i]->differs)
         view.differs.push_back({d.field, d.wanted, d.had});
@@ -130,6 +139,43 @@ Result<EngineList> find_in_every_domain(Catalog& catalog, const std::optional<Jo
   return job ? of_job(catalog, *job, request) : named(catalog, request);
 }
 
+// Which jobs' lines may be shown: each is looked up once.
+class SeenJobs {
+ public:
+  SeenJobs(Catalog& catalog, const Sight& sight) : catalog_(catalog), sight_(sight) {}
+  bool all() const { return !sight_; }
+  Result<bool> has(const std::string& job) {
+    if (all()) return true;
+    const auto known = known_.find(job);
+    if (known != known_.end()) return known->second;
+    TRY(const std::optional<std::string> tenant, tenant_of_job(catalog_, job));
+    return known_[job] = tenant && sees(sight_, *tenant);
+  }
+
+ private:
+  Catalog& catalog_;
+  const Sight& sight_;
+  std::map<std::string, bool> known_;
+};
+
+// Events::before_newest among those that are shown; looks no further back than a million lines.
+Result<int64_t> before_newest(Catalog& catalog, const std::string& job, int64_t count,
+                              SeenJobs& seen) {
+  if (seen.all() || !job.empty()) return catalog.events().before_newest(job, count);
+  constexpr int64_t kFarthest = 1'000'000;
+  for (int64_t back = count;; back *= 8) {
+    TRY(const int64_t from, catalog.events().before_newest(job, back));
+    TRY(const std::vector<CatalogEvent> rows, catalog.events().list(job, from, back));
+    int64_t left = count;
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+      TRY(const bool shown, seen.has(row->job));
+      left -= shown;
+      if (left == 0) return row->sequence - 1;
+    }
+    if (from == 0 || back > kFarthest) return from;
+  }
+}
+
 // An engine whose key is not kept any more is the default domain's.
 Status keep_domain(Catalog& catalog, const std::string& domain, EngineList& list) {
   std::vector<EngineView> kept;
@@ -145,27 +191,32 @@ Status keep_domain(Catalog& catalog, const std::string& domain, EngineList& list
 
 }  // namespace
 
-Result<EventList> list_events(Catalog& catalog, const ListEvents& request) {
-  Events& events = catalog.events();
+Result<EventList> list_events(Catalog& catalog, const ListEvents& request, const Sight& sight) {
+  SeenJobs seen(catalog, sight);
   const int64_t limit =
       request.limit == 0 ? kMaxEvents : std::min<int64_t>(request.limit, kMaxEvents);
   EventList list;
   list.next = request.after;
   if (request.after <= 0) {
-    TRY(list.next, request.since_ns > 0 ? events.before_time(request.since_ns)
-                                        : events.before_newest(request.job, limit));
+    TRY(list.next, request.since_ns > 0 ? catalog.events().before_time(request.since_ns)
+                                        : before_newest(catalog, request.job, limit, seen));
   }
-  TRY(const std::vector<CatalogEvent> rows, events.list(request.job, list.next, limit + 1));
   size_t bytes = 0;
-  for (const CatalogEvent& row : rows) {
-    bytes += 100 + row.json.size();
-    list.more = std::ssize(list.events) == limit || bytes > kMaxEventBytes;
-    if (list.more) break;
-    list.events.push_back(
-        {row.sequence, row.job, row.time_ns, row.kind, read_fields_json(row.json)});
-    list.next = row.sequence;
+  while (true) {
+    TRY(const std::vector<CatalogEvent> rows,
+        catalog.events().list(request.job, list.next, limit + 1));
+    for (const CatalogEvent& row : rows) {
+      TRY(const bool shown, seen.has(row.job));
+      bytes += shown ? 100 + row.json.size() : 0;
+      list.more = shown && (std::ssize(list.events) == limit || bytes > kMaxEventBytes);
+      if (list.more) return list;
+      if (shown)
+        list.events.push_back(
+            {row.sequence, row.job, row.time_ns, row.kind, read_fields_json(row.json)});
+      list.next = row.sequence;
+    }
+    if (std::ssize(rows) <= limit) return list;
   }
-  return list;
 }
 
 Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
@@ -211,11 +262,15 @@ Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& 
 }
 
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
-                              const WhyMiss& request) {
+                              const WhyMiss& request, const std::string& domain) {
   std::vector<Wanted> wanted;
   if (!job) {
     TRY(const Digest key, catalog.results().find_key(request.subject));
     TRY(Wanted one, wanted_of(catalog, key));
+    if (!domain.empty() && one.key.trust_domain() != domain)
+      return Error{ErrorCode::not_found, "'" + request.subject.substr(0, 80) +
+                                             "' is no job and no key of your trust domain, '" +
+                                             domain + "'"};
     wanted.push_back(std::move(one));
   }
   for (const TargetView& target : job ? job->targets : std::vector<TargetView>()) {
@@ -223,7 +278,7 @@ Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& jo
     one.view.sku = target.sku;
     wanted.push_back(std::move(one));
   }
-  return explained(catalog, std::move(wanted));
+  return explained(catalog, std::move(wanted), domain);
 }
 
 }  // namespace enginery

@@ -6,6 +6,7 @@
 #include "engine/base/sign.h"
 #include "pipeline/keys.h"
 #include "schemas/messages.h"
+#include "schemas/sight.h"
 
 namespace enginery {
 
@@ -15,12 +16,14 @@ Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& 
                                 const FindEngines& request,
                                 const std::string& domain = kTrustDomain);
 
-// For a key, or for each target of the job: the nearest stored action and the fields that differ.
+// For a key, or for each target of the job: the nearest stored action and the fields that differ;
+// of one trust domain alone where it is given.
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
-                              const WhyMiss& request);
+                              const WhyMiss& request, const std::string& domain = "");
 
-// The journal's lines that it asks for; does not wait for any.
-Result<EventList> list_events(Catalog& catalog, const ListEvents& request);
+// The journal's lines that it asks for, as far as they are of jobs that are seen; the farm's own
+// lines are for those who see all. Does not wait for any.
+Result<EventList> list_events(Catalog& catalog, const ListEvents& request, const Sight& sight = {});
 
 // The signed set of the job's engines, or of the newest ones of a name (with a tag), of one model,
 // one for each SKU. not_found: nothing of that name, no engine, or the job runs still.

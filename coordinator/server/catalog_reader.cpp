@@ -85,9 +85,11 @@ Body CatalogReader::answer(const Question& question) {
       return body_of(find_engines(*self.reader_, question.job, find, question.domain));
     }
     Body operator()(const WhyMiss& why) {
-      return body_of(why_miss(*self.reader_, question.job, why));
+      return body_of(why_miss(*self.reader_, question.job, why, own_domain()));
     }
-    Body operator()(const ListEvents& list) { return body_of(list_events(*self.reader_, list)); }
+    Body operator()(const ListEvents& list) {
+      return body_of(list_events(*self.reader_, list, question.sight));
+    }
     Body operator()(const MakeSet& make) {
       return body_of(make_set(*self.reader_, question.job, make, self.key_, question.domain));
     }
@@ -97,6 +99,7 @@ Body CatalogReader::answer(const Question& question) {
     Body operator()(const OrderCatalog& order) {
       return self.document({order.action, order.words, order.options}, true);
     }
+    std::string own_domain() const { return question.sight ? question.domain : ""; }
   };
   return std::visit(Answer{*this, question}, question.what);
 }
@@ -111,7 +114,7 @@ bool CatalogReader::held_back(const Question& question, const Body& body) {
   later.after = std::max<int64_t>(events->next, 0);
   later.hold_ms = 0;
   const auto hold = std::chrono::milliseconds(std::min(list->hold_ms, kMaxHoldMs));
-  held_.push_back({{question.to, later, question.job, question.domain},
+  held_.push_back({{question.to, later, question.job, question.domain, question.sight},
                    std::chrono::steady_clock::now() + hold});
   return true;
 }

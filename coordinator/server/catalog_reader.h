@@ -32,6 +32,7 @@ class CatalogReader {
     std::variant<FindEngines, WhyMiss, AskCatalog, OrderCatalog, ListEvents, MakeSet> what;
     std::optional<JobView> job;         // that the question names
     std::string domain = kTrustDomain;  // whose engines may be found
+    Sight sight = {};                   // whose jobs and keys
   };
 
   // `reader` is a connection of its own to `catalog`, which orders change and which outlives this.

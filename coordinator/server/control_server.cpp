@@ -41,10 +41,18 @@ Status ControlServer::open(const CoreOptions& options) {
     *thread = std::make_unique<CatalogReader>(catalog_, std::move(reader), key_,
                                               [this] { wake_.ring(); });
   }
-  for (const std::string& job : driver_->core().job_ids(false)) logs_.open_job(job);
-  for (const std::string& job : driver_->core().job_ids(true)) logs_.end_job(job);
+  for (const bool ended : {false, true}) {
+    for (const std::string& job : driver_->core().job_ids(ended)) {
+      open_log(job);
+      if (ended) logs_.end_job(job);
+    }
+  }
   deliver(driver_->flush());
   return {};
+}
+
+void ControlServer::open_log(const std::string& job) {
+  logs_.open_job(job, driver_->core().tenant_of(job).value_or(""));
 }
 
 void ControlServer::stop() {
@@ -115,8 +123,11 @@ struct ControlServer::Dispatch {
   template <typename Question>
   void ask(CatalogReader& thread, const Question& question, const std::string& job) {
     const ReplyTo to{in.route, in.message.envelope.request};
-    if (!thread.post({to, question, server.driver_->core().view(job),
-                      who.tenant.empty() ? kTrustDomain : who.tenant}))
+    const Sight sight = sight_of(who);
+    const Core& core = server.driver_->core();
+    const std::optional<std::string> tenant = core.tenant_of(job);
+    if (!thread.post({to, question, tenant && sees(sight, *tenant) ? core.view(job) : std::nullopt,
+                      who.tenant.empty() ? kTrustDomain : who.tenant, sight}))
       log_debug("a question to the catalog was dropped: too many wait");
   }
 };
@@ -190,6 +201,7 @@ void ControlServer::feed_request(Incoming in, const Principal& who) {
   Request request;
   request.to = {std::move(in.route), in.message.envelope.request};
   request.principal = who.name.empty() ? "" : who.id();
+  request.sight = sight_of(who);
   request.client = who.name.empty() ? peers_.name_of(in.message.envelope.session) : who.name;
   if (const auto* sync = std::get_if<SyncRequest>(&in.message.envelope.body);
       sync != nullptr && Queue::problem_of(*sync) == nullptr)
@@ -229,7 +241,7 @@ void ControlServer::deliver(Outbox outbox) {
   if (outbox.open_jobs) tally_.loaded(*outbox.open_jobs);
   tally_.count(outbox.ticks, catalog_.clock().monotonic());
   for (const std::string& note : outbox.notes) log_info(note);
-  for (const std::string& job : outbox.new_jobs) logs_.open_job(job);
+  for (const std::string& job : outbox.new_jobs) open_log(job);
   for (const RouteLog& route : outbox.log_routes) logs_.route(route.step, route.job, route.prefix);
   for (const LeaseNote& lease : outbox.leases) {
     logs_.lease(lease.step, lease.epoch);

@@ -62,6 +62,7 @@ class ControlServer {
   Result<std::vector<Digest>> missing_blobs(const Body& body);
   void cannot_say(const ReplyTo& to, const Body& body, const Error& error);
   // Carries out what follows from a durable batch.
+  void open_log(const std::string& job);
   void deliver(Outbox outbox);
   void reply(const ReplyTo& to, Body body);
   // How long the next wait may be: until the core's next timer.

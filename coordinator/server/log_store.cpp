@@ -29,9 +29,9 @@ fs::path LogStore::segment_path(const std::string& job, uint64_t number) const {
   return folder_ / (job + "." + std::to_string(number));
 }
 
-void LogStore::open_job(const std::string& job) {
+void LogStore::open_job(const std::string& job, const std::string& tenant) {
   const std::lock_guard lock(mutex_);
-  jobs_[job];
+  jobs_[job].tenant = tenant;
 }
 
 void LogStore::end_job(const std::string& job) {
@@ -141,10 +141,11 @@ Result<uint64_t> LogStore::append(const StepRef& ref, uint64_t offset, std::stri
   return now;
 }
 
-Result<LogChunk> LogStore::read(const std::string& name, uint64_t offset, uint32_t length) {
+Result<LogChunk> LogStore::read(const std::string& name, uint64_t offset, uint32_t length,
+                                const Sight& sight) {
   const std::lock_guard lock(mutex_);
   const auto found = jobs_.find(name);
-  if (found == jobs_.end())
+  if (found == jobs_.end() || !sees(sight, found->second.tenant))
     return Error{ErrorCode::not_found, "logs: no job '" + name.substr(0, 80) + "'"};
   Job& job = found->second;
   measure(name, job);

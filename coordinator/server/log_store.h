@@ -16,6 +16,7 @@
 
 #include "engine/base/clock.h"
 #include "schemas/messages.h"
+#include "schemas/sight.h"
 
 namespace enginery {
 
@@ -31,8 +32,8 @@ class LogStore {
   explicit LogStore(std::filesystem::path folder, uint64_t segment_bytes = 16 << 20)
       : folder_(std::move(folder)), segment_bytes_(segment_bytes) {}
 
-  // The job has a log from now on (perhaps an empty one).
-  void open_job(const std::string& job);
+  // The job has a log from now on (perhaps an empty one), which is its tenant's.
+  void open_job(const std::string& job, const std::string& tenant = "");
   // Nothing will be added any more.
   void end_job(const std::string& job);
   // Nobody will ask for it any more: its files go.
@@ -52,7 +53,8 @@ class LogStore {
 
   // At most `length` bytes from offset on (later, where that part was dropped). not_found: no such
   // job.
-  Result<LogChunk> read(const std::string& job, uint64_t offset, uint32_t length);
+  Result<LogChunk> read(const std::string& job, uint64_t offset, uint32_t length,
+                        const Sight& sight = {});
 
   // Drops the logs of ended jobs beyond the limits (read() then has nothing to give) and what is
   // kept of leases whose step has ended. `now` is wall time.
@@ -64,6 +66,7 @@ class LogStore {
     int prunes_since_end = -1;  // -1: the step goes on
   };
   struct Job {
+    std::string tenant;
     bool ended = false;
     bool measured = false;                  // segments are known
     std::map<uint64_t, uint64_t> segments;  // number -> bytes

@@ -263,6 +263,71 @@ TEST_F(NetworkTest, ATenantsKeysAreItsOwn) {
   EXPECT_EQ(must(connect_to(options().listen, "owner@here")->show(id)).targets.at(0).key, of_blue);
 }
 
+TEST_F(NetworkTest, AKeySeesItsTenantsJobsAndAnAdminAll) {
+  const auto blue = connected(allowed("blue", Role::submit | Role::fetch, "blue"));
+  const auto plain = connected(allowed("plain", Role::submit | Role::fetch));
+  const auto admin = connected(allowed("root", Role::admin, "blue"));
+  for (Client* client : {blue.get(), plain.get()})
+    ASSERT_TRUE(client->put_blob(as_bytes("m")).ok());
+  SubmitRequest submit = make_submit("m", {"a"});
+  submit.wait_for_workers = true;
+  const JobView of_blue = must(blue->submit(submit, make_request_id()));
+  const JobView of_plain = must(plain->submit(submit, make_request_id()));
+
+  const auto jobs_of = [](Client& client) {
+    std::set<std::string> jobs;
+    for (const JobLine& job : must(client.jobs(10))) jobs.insert(job.id);
+    return jobs;
+  };
+  const auto told_of = [](Client& client) {
+    std::set<std::string> jobs;
+    for (const EventView& event : must(client.events({"", 0, 1, 0, 0})).events)
+      jobs.insert(event.job);
+    return jobs;
+  };
+  using Ids = std::set<std::string>;
+  EXPECT_EQ(jobs_of(*blue), Ids{of_blue.id});
+  EXPECT_EQ(told_of(*blue), Ids{of_blue.id});
+  EXPECT_EQ(jobs_of(*plain), Ids{of_plain.id});
+  EXPECT_EQ(told_of(*plain), Ids{of_plain.id});
+  EXPECT_EQ(jobs_of(*admin), (Ids{of_blue.id, of_plain.id}));
+  EXPECT_EQ(told_of(*admin), (Ids{of_blue.id, of_plain.id}));
+
+  const std::string& foreign = of_plain.id;
+  const auto is_unknown = [](const auto& result) {
+    return !result.ok() && result.error().code == ErrorCode::not_found;
+  };
+  EXPECT_TRUE(is_unknown(blue->show(foreign)));
+  EXPECT_TRUE(is_unknown(blue->explain(foreign)));
+  EXPECT_TRUE(is_unknown(blue->cancel(foreign)));
+  EXPECT_TRUE(is_unknown(blue->wait(foreign, 0, milliseconds(0), false)));
+  EXPECT_TRUE(is_unknown(blue->read_log(foreign, 0, false, milliseconds(0))));
+  EXPECT_TRUE(is_unknown(blue->read_log(foreign, 0, true, milliseconds(500))));
+  EXPECT_FALSE(blue->why_miss(foreign).ok());
+  EXPECT_TRUE(is_unknown(blue->why_miss(of_plain.targets.at(0).key.text())));
+  EXPECT_TRUE(must(blue->events({foreign, 0, 1, 0, 0})).events.empty());
+  EXPECT_TRUE(plain->read_log(foreign, 0, false, milliseconds(0)).ok());
+  EXPECT_TRUE(admin->show(foreign).ok());
+}
+
+// A log's owner is known again after a restart.
+TEST_F(NetworkTest, ALogStaysItsTenantsOverARestart) {
+  const FarmIdentity blue = allowed("blue", Role::submit | Role::fetch, "blue");
+  const FarmIdentity plain = allowed("plain", Role::submit | Role::fetch);
+  std::string job;
+  {
+    const auto client = connected(blue);
+    ASSERT_TRUE(client->put_blob(as_bytes("m")).ok());
+    SubmitRequest submit = make_submit("m", {"a"});
+    submit.wait_for_workers = true;
+    job = must(client->submit(submit, make_request_id())).id;
+  }
+  coordinator.reset();
+  SetUp();
+  EXPECT_TRUE(connected(blue)->read_log(job, 0, false, milliseconds(0)).ok());
+  EXPECT_FALSE(connected(plain)->read_log(job, 0, false, milliseconds(0)).ok());
+}
+
 TEST_F(NetworkTest, ATokenIsGoodForOneKeyAndForNothingElse) {
   FarmIdentity token = identity("token");
   ASSERT_TRUE(principals.allow({token.own.public_key, "token", Role::join, "", 0, 0, {}}).ok());

@@ -5,6 +5,7 @@
 
 #include "cache/memory_blob_store.h"
 #include "coordinator/core/core.h"
+#include "coordinator/store/sqlite_store.h"
 #include "pipeline/engine_set.h"
 #include "tests/coordinator/farm_fixture.h"
 #include "tests/coordinator/still_clock.h"
@@ -224,6 +225,37 @@ TEST_F(CatalogQuestionsTest, EventsComeFromTheNewestATimeOrAPlace) {
     EXPECT_EQ(list.more, row.more) << row.what;
     EXPECT_EQ(list.next, row.times.empty() ? 5 : row.times.back() / 10) << row.what;
   }
+}
+
+// Whoever sees one tenant's jobs gets the newest of those, however many others' lie between.
+TEST_F(CatalogQuestionsTest, EventsAreThoseOfTheJobsThatAreSeen) {
+  must(make_sqlite_store(*catalog));
+  for (const auto& [job, tenant] : std::map<int, std::string>{{1, "blue"}, {2, "red"}})
+    ASSERT_TRUE(
+        catalog->database()
+            .execute(
+                "INSERT INTO queue_job(number, request_high, request_low, state, submitted_ns, "
+                "ended_ns, request, tenant) VALUES(?1, 0, ?1, 0, 0, 0, x'', ?2)",
+                job, tenant)
+            .ok());
+  for (int64_t i = 1; i <= 40; ++i) {
+    const char* job = i % 20 == 0 ? "j1" : i % 3 == 0 ? "" : "j2";
+    must(catalog->events().append({0, job, i, "k", "{}"}));
+  }
+  const auto times_of = [&](const ListEvents& request, const Sight& sight) {
+    std::vector<int64_t> times;
+    for (const EventView& event : must(list_events(*catalog, request, sight)).events)
+      times.push_back(event.time_ns);
+    return times;
+  };
+  using Found = std::vector<int64_t>;
+  EXPECT_EQ(times_of({"", 0, 0, 2, 0}, "blue"), (Found{20, 40})) << "the newest";
+  EXPECT_EQ(times_of({"", 0, 0, 1, 0}, "blue"), Found{40});
+  EXPECT_EQ(times_of({"", 0, 1, 1, 0}, "blue"), Found{20}) << "a page";
+  EXPECT_EQ(times_of({"", 20, 0, 1, 0}, "blue"), Found{40}) << "the next one";
+  EXPECT_EQ(times_of({"j2", 0, 1, 0, 0}, "blue"), Found{});
+  EXPECT_EQ(times_of({"", 0, 1, 0, 0}, "green"), Found{});
+  EXPECT_EQ(times_of({"", 0, 0, 3, 0}, std::nullopt), (Found{38, 39, 40}));
 }
 
 struct EngineSetTest : CatalogQuestionsTest {
