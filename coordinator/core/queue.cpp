@@ -27,6 +27,7 @@ void Queue::load(LoadedQueue rows) {
   for (auto& [name, row] : rows.skus) skus_[name].row = std::move(row);
   troubles_.load(std::move(rows.troubles));
   quarantines_ = std::move(rows.quarantines);
+  wishes_ = std::move(rows.wishes);
   for (auto& [id, row] : rows.steps) {
     next_step_ = std::max(next_step_, id + 1);
     LiveStep& step = steps_[id];

@@ -312,6 +312,8 @@ class Queue {
   std::string check_sharing(const LiveStep& step) const;
 
   // workers.cpp
+  void note_wish(const LiveWorker& worker, Wish wish, Turn& turn);
+  void recall_wish(LiveWorker& worker, Turn& turn);
   void see_sku(const SyncRequest& sync, Turn& turn);
   StepEvent running(LiveWorker& worker, const Running& state, Turn& turn);
   StepEvent finished(LiveWorker& worker, const Finished& state, const std::vector<Digest>& missing,
@@ -339,6 +341,7 @@ class Queue {
   OfferedSkus skus_;
   KeyTroubles troubles_;
   std::map<std::string, QuarantinedWorker> quarantines_;  // by worker, as in the rows
+  std::map<std::string, WorkerWish> wishes_;              // the same
   // Leases (step, epoch) lost by silence, by worker and incarnation: it may come back alive.
   std::map<std::pair<std::string, uint64_t>, std::vector<std::pair<uint64_t, uint64_t>>> silent_;
   // Workers that could not read the inputs of a key's step: the next step of the key avoids them.

@@ -101,6 +101,7 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   if (sync.prefer_idle && !worker.sync.prefer_idle) worker.resume_told = false;
   worker.sync = sync;
   worker.seen = turn.now.monotonic;
+  if (fresh) recall_wish(worker, turn);
   worker.reported = true;
   worker.listening = true;
   if (progressed) worker.cancel_told.reset();
@@ -113,6 +114,27 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
 }
 
 void Queue::see_sku(const SyncRequest& sync, Turn& turn) {
+// It outlives the coordinator, which may die before the worker has heard of it.
+void Queue::note_wish(const LiveWorker& worker, Wish wish, Turn& turn) {
+  const std::string& name = worker.sync.worker;
+  if (wish == Wish::none && wishes_.erase(name) == 0) return;
+  const WorkerWish noted{name, wish, worker.sync.incarnation};
+  if (wish != Wish::none) wishes_[name] = noted;
+  turn.save(SaveWish{noted});
+}
+
+void Queue::recall_wish(LiveWorker& worker, Turn& turn) {
+  const auto noted = wishes_.find(worker.sync.worker);
+  if (noted == wishes_.end()) return;
+  if (noted->second.incarnation != worker.sync.incarnation)
+    return note_wish(worker, Wish::none, turn);  // it was of a process that is gone
+  const Wish wish = noted->second.wish;
+  worker.drain = wish == Wish::drain || wish == Wish::exit;
+  worker.exit = wish == Wish::exit;
+  worker.resume = wish == Wish::resume;
+  worker.resume_told = !worker.sync.prefer_idle;
+}
+
   SeenSku& row = skus_[{sync.sku, sync.toolchain}].row;
   if (row.sku == sync.sku && row.kind == sync.kind) return;
   row = {sync.sku, sync.kind, sync.toolchain, turn.now.wall.count()};
@@ -273,6 +295,7 @@ void Queue::drain(WorkerNo number, const DrainWorker& request, Turn& turn) {
   place_worker(worker);
   turn.record(0, "drain", {{"worker", worker.sync.worker}});
 }
+  note_wish(worker, worker.exit ? Wish::exit : Wish::drain, turn);
 
 void Queue::undrain(WorkerNo number, Turn& turn) {
   LiveWorker& worker = workers_.at(number);
@@ -286,6 +309,7 @@ void Queue::undrain(WorkerNo number, Turn& turn) {
   turn.record(0, "undrain", {{"worker", worker.sync.worker}});
   end_quarantine(worker, turn);
   place_worker(worker);
+  note_wish(worker, Wish::resume, turn);
 }
 
 bool Queue::forget_worker(WorkerNo number, Turn& turn) {
@@ -303,6 +327,7 @@ bool Queue::forget_worker(WorkerNo number, Turn& turn) {
   silent_.erase(silent_.lower_bound({name, 0}), silent_.upper_bound({name, UINT64_MAX}));
   worker_by_name_.erase(name);
   workers_.erase(number);
+  note_wish(worker, Wish::none, turn);
   turn.record(0, "worker_forgotten", {{"worker", name}});
   return true;
 }

@@ -101,6 +101,15 @@ struct QuarantinedWorker {
   bool operator==(const QuarantinedWorker&) const = default;
 };
 
+// What somebody last asked of a worker's process; another process of that name has no wish.
+enum class Wish : uint8_t { none, drain, exit, resume };
+struct WorkerWish {
+  std::string worker;
+  Wish wish = Wish::none;
+  uint64_t incarnation = 0;  // of the process
+  bool operator==(const WorkerWish&) const = default;
+};
+
 // --- Changes; all those of one Effects are one transaction
 
 // A new job with its targets.
@@ -140,6 +149,10 @@ struct SaveKeyTrouble {
 struct SaveQuarantine {
   QuarantinedWorker quarantine;
 };
+// Without a wish the worker has no row.
+struct SaveWish {
+  WorkerWish wish;
+};
 // The bytes of a key, so that why-miss can explain it field by field.
 struct RecordAction {
   Bytes key_bytes;
@@ -163,8 +176,8 @@ struct AppendEvent {
 };
 
 using RowChange = std::variant<InsertJob, UpdateJob, ForgetJob, SaveTarget, SaveStep, SaveAttempt,
-                               SaveSku, SaveKeyTrouble, SaveQuarantine, RecordAction, CommitResult,
-                               AddEngine, AppendEvent>;
+                               SaveSku, SaveKeyTrouble, SaveQuarantine, SaveWish, RecordAction,
+                               CommitResult, AddEngine, AppendEvent>;
 
 // Everything, as it was committed.
 struct LoadedQueue {
@@ -173,6 +186,7 @@ struct LoadedQueue {
   std::map<SkuToolchain, SeenSku> skus;
   std::map<Digest, KeyTrouble> troubles;
   std::map<std::string, QuarantinedWorker> quarantines;  // by worker
+  std::map<std::string, WorkerWish> wishes;              // by worker
 };
 
 }  // namespace enginery

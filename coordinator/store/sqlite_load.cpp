@@ -182,6 +182,17 @@ Status load_quarantines(Database& database, LoadedQueue& queue) {
   }
 }
 
+Status load_wishes(Database& database, LoadedQueue& queue) {
+  TRY(Statement row, database.prepare("SELECT worker, wish, incarnation FROM queue_wish"));
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return {};
+    const auto wish = static_cast<Wish>(row.integer(1));
+    if (wish > Wish::resume) return unreadable("a worker's wish is unknown");
+    queue.wishes[row.text(0)] = {row.text(0), wish, static_cast<uint64_t>(row.integer(2))};
+  }
+}
+
 }  // namespace
 
 Bytes encode_uses(const std::vector<StepUse>& uses) {
@@ -222,6 +233,7 @@ Result<LoadedQueue> load_queue(Database& database) {
   CHECK_OK(load_skus(database, queue));
   CHECK_OK(load_troubles(database, queue));
   CHECK_OK(load_quarantines(database, queue));
+  CHECK_OK(load_wishes(database, queue));
   return queue;
 }
 

@@ -104,8 +104,17 @@ ALTER TABLE queue_step ADD COLUMN assists INTEGER NOT NULL DEFAULT 0;  -- a step
 constexpr const char* kVersion4 =
     "ALTER TABLE queue_job ADD COLUMN tenant TEXT NOT NULL DEFAULT ''";
 
+// What was asked of a worker's process: a drain, or its end.
+constexpr const char* kVersion5 = R"sql(
+CREATE TABLE queue_wish(
+  worker TEXT PRIMARY KEY,
+  wish INTEGER NOT NULL,
+  incarnation INTEGER NOT NULL
+) WITHOUT ROWID;
+)sql";
+
 constexpr Migration kMigrations[] = {
-    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}};
+    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}};
 
 }  // namespace
 

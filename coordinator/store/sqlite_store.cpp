@@ -146,6 +146,13 @@ class SqliteStore final : public QueueStore {
                held.worker, held.reason, held.since_ns);
   }
 
+  Status write(const SaveWish& save) {
+    const WorkerWish& wish = save.wish;
+    if (wish.wish == Wish::none) return run("DELETE FROM queue_wish WHERE worker=?1", wish.worker);
+    return run("INSERT OR REPLACE INTO queue_wish(worker, wish, incarnation) VALUES(?1,?2,?3)",
+               wish.worker, number(wish.wish), wish.incarnation);
+  }
+
   Status write(const RecordAction& record) {
     TRY(const ActionKey key, ActionKey::parse(record.key_bytes));
     return catalog_.results().record_action(key);

@@ -154,6 +154,13 @@ void MemoryStore::write(const SaveKeyTrouble& save) {
     committed_.troubles[save.trouble.key] = save.trouble;
 }
 
+void MemoryStore::write(const SaveWish& save) {
+  if (save.wish.wish == Wish::none)
+    committed_.wishes.erase(save.wish.worker);
+  else
+    committed_.wishes[save.wish.worker] = save.wish;
+}
+
 void MemoryStore::write(const SaveQuarantine& save) {
   if (save.quarantine.reason.empty())
     committed_.quarantines.erase(save.quarantine.worker);

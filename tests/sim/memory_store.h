@@ -52,6 +52,7 @@ class MemoryStore final : public QueueStore {
   }
   void write(const SaveKeyTrouble& save);
   void write(const SaveQuarantine& save);
+  void write(const SaveWish& save);
   void write(const RecordAction&) {}
   void write(const CommitResult& commit);
   void write(const AddEngine& add);

@@ -77,6 +77,8 @@ void SimDisk::compare(const LoadedQueue& stored) {
     differs("the trouble of key " + at);
   if (const auto at = difference_of(stored.quarantines, model.quarantines, text); !at.empty())
     differs("the quarantine of " + at);
+  if (const auto at = difference_of(stored.wishes, model.wishes, text); !at.empty())
+    differs("the wish for " + at);
 }
 
 Status SimDisk::begin() {

@@ -255,5 +255,64 @@ TEST(Undrain, ReachesAWorkerWheneverItSaysThatItDrains) {
   EXPECT_TRUE(told<Resume>(body_of<SyncReply>(reply)));
 }
 
+SyncRequest sync_of(const std::string& name, uint64_t sequence, uint64_t incarnation,
+                    bool prefers_idle) {
+  SyncRequest sync;
+  sync.worker = sync.device = name;
+  sync.incarnation = incarnation;
+  sync.sequence = sequence;
+  sync.sku = "x";
+  sync.toolchain = "tool 1";
+  sync.prefer_idle = prefers_idle;
+  return sync;
+}
+
+// The coordinator dies after its answer and before the worker has heard of it.
+struct WishesTest : testing::Test {
+  CoreHarness farm;
+  std::optional<Body> say(uint64_t incarnation, bool prefers_idle) {
+    return farm.ask(sync_of("w", ++sequence, incarnation, prefers_idle), "w");
+  }
+  // As long as nobody listens at the worker's end.
+  void ask_and_die(Body order) {
+    farm.pass(seconds(6));
+    (void)farm.heard("w");
+    body_of<Done>(farm.ask(std::move(order)));
+    farm.restart();
+  }
+  uint64_t sequence = 0;
+};
+
+TEST_F(WishesTest, ADrainReachesTheWorkerFromTheNextCoordinator) {
+  say(1, false);
+  ask_and_die(DrainWorker{"w", false});
+  farm.submit(make_submit("m", {"x"}));
+  EXPECT_TRUE(told<Drain>(body_of<SyncReply>(say(1, false))));
+  EXPECT_FALSE(say(1, false)) << "no work for it";
+}
+
+TEST_F(WishesTest, SoDoesItsEnd) {
+  say(1, false);
+  ask_and_die(DrainWorker{"w", true});
+  EXPECT_TRUE(told<Drain>(body_of<SyncReply>(say(1, false))));
+  EXPECT_TRUE(told<Exit>(body_of<SyncReply>(say(1, true))));
+}
+
+TEST_F(WishesTest, AnUndrainReachesTheWorkerFromTheNextCoordinator) {
+  say(1, false);
+  body_of<Done>(farm.ask(DrainWorker{"w", false}));
+  say(1, true);
+  ask_and_die(UndrainWorker{"w"});
+  EXPECT_TRUE(told<Resume>(body_of<SyncReply>(say(1, true))));
+}
+
+TEST_F(WishesTest, AreOfOneProcess) {
+  say(1, false);
+  ask_and_die(DrainWorker{"w", false});
+  farm.submit(make_submit("m", {"x"}));
+  EXPECT_TRUE(told<RunStep>(body_of<SyncReply>(say(2, false))));
+  EXPECT_TRUE(farm.store.rows().wishes.empty());
+}
+
 }  // namespace
 }  // namespace enginery

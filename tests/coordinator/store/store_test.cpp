@@ -135,6 +135,17 @@ TEST(QueueStore, KeepsEveryToolchainOfASku) {
   }
 }
 
+TEST(QueueStore, KeepsWhatWasAskedOfAWorkerUntilItIsTakenBack) {
+  const WorkerWish leave{"w", Wish::exit, 7}, stay{"w", Wish::resume, 7};
+  for (const auto& subject : subjects()) {
+    ASSERT_TRUE(write(subject->store(), {SaveWish{leave}, SaveWish{stay}}).ok());
+    const LoadedQueue kept = must(subject->store().load());
+    EXPECT_EQ(kept.wishes, (std::map<std::string, WorkerWish>{{"w", stay}}));
+    ASSERT_TRUE(write(subject->store(), {SaveWish{{"w", Wish::none, 7}}}).ok());
+    EXPECT_TRUE(must(subject->store().load()).wishes.empty());
+  }
+}
+
 TEST(QueueStore, KeepsTroublesAndQuarantinesUntilTheyAreTakenBack) {
   const KeyTrouble trouble{sha256("key"), 2, 77, "w: fell silent"};
   const QuarantinedWorker held{"w", "its disk is full", 78};
