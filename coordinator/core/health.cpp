@@ -33,7 +33,8 @@ void Queue::remember_attempts(LiveStep& step) {
   for (const AttemptRow& attempt : step.row.attempts) {
     if (!attempt.outcome) continue;
     if (is_avoided_after(*attempt.outcome)) step.failed_on.insert(attempt.worker);
-    if (attempt.outcome == OutcomeKind::worker_lost && troubles_.knows(step.row.key))
+    if (attempt.outcome == OutcomeKind::worker_lost &&
+        (troubles_.knows(step.row.key) || attempt.message.ends_with(kBeforeItBegan)))
       silent_[{attempt.worker, attempt.incarnation}].push_back({step.row.id, attempt.epoch});
   }
 }
@@ -43,7 +44,8 @@ void Queue::blame(LiveStep& step, OutcomeKind kind, const std::string& message, 
   const StepRow& row = step.row;
   const auto number = worker_named(row.worker);
   if (row.worker.empty() || !number) return;
-  if (is_kill(kind)) troubles_.add_kill(row.key, row.worker + ": " + message, turn);
+  if (is_kill(kind) && !message.ends_with(kBeforeItBegan))
+    troubles_.add_kill(row.key, row.worker + ": " + message, turn);
   if (!is_avoided_after(kind)) return;
   step.failed_on.insert(row.worker);
   if (step.failed_on.size() > 1) {
@@ -86,12 +88,13 @@ void Queue::absolve(LiveWorker& worker, Turn& turn) {
     worker.failures.erase(step.row.key);
     for (AttemptRow& attempt : step.row.attempts) {
       if (attempt.epoch != epoch || attempt.outcome != OutcomeKind::worker_lost) continue;
+      const bool was_counted = !attempt.message.ends_with(kBeforeItBegan);
       attempt.outcome = OutcomeKind::partitioned;
       attempt.message += ", and came back alive";
       turn.save(SaveAttempt{attempt});
       turn.record(step.row.job, "partitioned",
                   {{"step", std::to_string(id)}, {"worker", attempt.worker}});
-      troubles_.take_back(step.row.key, turn);
+      if (was_counted) troubles_.take_back(step.row.key, turn);
       step.failed_on.erase(worker.sync.worker);
     }
   }

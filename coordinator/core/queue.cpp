@@ -223,9 +223,8 @@ StepEvent Queue::retry_or_give_up(LiveStep& step, OutcomeKind kind, const Fault&
   if (is_kill(kind)) {
     if (const auto quarantine = quarantine_of(step.row.key, step.row.kind, turn.now))
       return give_up(step, StepState::quarantined, *quarantine, turn);
-  } else if (tries >= rule.attempts) {
-    return give_up(step, StepState::failed, fault, turn);
   }
+  if (tries >= rule.attempts) return give_up(step, StepState::failed, fault, turn);
   if (step.waiters.empty())
     return give_up(step, StepState::cancelled, {ErrorCode::cancelled, "nobody waits for it"}, turn);
   step.row.state = StepState::queued;

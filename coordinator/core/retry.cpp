@@ -16,9 +16,9 @@ constexpr size_t kMaxFactBytes = 64 * 1024;
 const RetryRule& retry_rule(OutcomeKind kind) {
   using std::chrono::milliseconds;
   static const RetryRule rules[] = {
-      // Those two are counted together, for the key: key_troubles.h.
-      {OutcomeKind::worker_lost, 3, milliseconds(0)},
-      {OutcomeKind::crashed, 3, milliseconds(0)},
+      // Three deaths in all end it, counted for the key: key_troubles.h.
+      {OutcomeKind::worker_lost, 100, milliseconds(0)},
+      {OutcomeKind::crashed, 100, milliseconds(0)},
       {OutcomeKind::partitioned, 100, milliseconds(0)},
       {OutcomeKind::preempted, 100, milliseconds(100)},
       // It stopped by itself: as preempted.

@@ -19,6 +19,9 @@ const RetryRule& retry_rule(OutcomeKind kind);
 
 // A process ended while it ran the step: counted for the step's key (key_troubles.h).
 bool is_kill(OutcomeKind kind);
+// The end of an attempt's message whose worker was gone before it said that it runs the step: no
+// death of the step's, since it may never have begun.
+inline constexpr std::string_view kBeforeItBegan = ", before it began the step";
 // The step is better tried on another worker.
 bool is_avoided_after(OutcomeKind kind);
 // It says something about the worker's health.

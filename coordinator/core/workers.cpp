@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "coordinator/core/queue.h"
+#include "coordinator/core/retry.h"
 
 namespace enginery {
 namespace {
@@ -100,8 +101,8 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   const bool back = worker.lost || !worker.reported;
   if (sync.prefer_idle && !worker.sync.prefer_idle) worker.resume_told = false;
   worker.sync = sync;
-  worker.seen = turn.now.monotonic;
   if (fresh) recall_wish(worker, turn);
+  worker.seen = turn.now.monotonic;
   worker.reported = true;
   worker.listening = true;
   if (progressed) worker.cancel_told.reset();
@@ -113,7 +114,6 @@ bool Queue::update(WorkerNo number, const SyncRequest& sync, Turn& turn) {
   return repeated;
 }
 
-void Queue::see_sku(const SyncRequest& sync, Turn& turn) {
 // It outlives the coordinator, which may die before the worker has heard of it.
 void Queue::note_wish(const LiveWorker& worker, Wish wish, Turn& turn) {
   const std::string& name = worker.sync.worker;
@@ -135,6 +135,7 @@ void Queue::recall_wish(LiveWorker& worker, Turn& turn) {
   worker.resume_told = !worker.sync.prefer_idle;
 }
 
+void Queue::see_sku(const SyncRequest& sync, Turn& turn) {
   SeenSku& row = skus_[{sync.sku, sync.toolchain}].row;
   if (row.sku == sync.sku && row.kind == sync.kind) return;
   row = {sync.sku, sync.kind, sync.toolchain, turn.now.wall.count()};
@@ -258,12 +259,14 @@ StepEvent Queue::lose(WorkerNo number, const std::string& why, Turn& turn) {
   const LiveWorker& worker = workers_.at(number);
   if (worker.lease == 0) return {};
   LiveStep& step = steps_.at(worker.lease);
+  std::string how = why;
+  if (step.row.state == StepState::leased) how += kBeforeItBegan;
   if (worker.lost)
     silent_[{worker.sync.worker, worker.sync.incarnation}].push_back({step.row.id, step.row.epoch});
   turn.out.notes.push_back("worker " + worker.sync.worker + " lost step " +
-                           std::to_string(step.row.id) + ": " + why);
-  end_attempt(step, OutcomeKind::worker_lost, why, turn);
-  return retry_or_give_up(step, OutcomeKind::worker_lost, {ErrorCode::unavailable, why}, turn);
+                           std::to_string(step.row.id) + ": " + how);
+  end_attempt(step, OutcomeKind::worker_lost, how, turn);
+  return retry_or_give_up(step, OutcomeKind::worker_lost, {ErrorCode::unavailable, how}, turn);
 }
 
 bool Queue::falls_silent(WorkerNo number, Turn& turn) {
@@ -292,10 +295,10 @@ void Queue::drain(WorkerNo number, const DrainWorker& request, Turn& turn) {
   worker.drain = true;
   worker.exit = worker.exit || request.exit;
   worker.resume = false;
+  note_wish(worker, worker.exit ? Wish::exit : Wish::drain, turn);
   place_worker(worker);
   turn.record(0, "drain", {{"worker", worker.sync.worker}});
 }
-  note_wish(worker, worker.exit ? Wish::exit : Wish::drain, turn);
 
 void Queue::undrain(WorkerNo number, Turn& turn) {
   LiveWorker& worker = workers_.at(number);
@@ -306,10 +309,10 @@ void Queue::undrain(WorkerNo number, Turn& turn) {
   worker.drain = worker.exit = worker.drain_told = false;
   worker.failures.clear();
   worker.quarantines = 0;
+  note_wish(worker, Wish::resume, turn);
   turn.record(0, "undrain", {{"worker", worker.sync.worker}});
   end_quarantine(worker, turn);
   place_worker(worker);
-  note_wish(worker, Wish::resume, turn);
 }
 
 bool Queue::forget_worker(WorkerNo number, Turn& turn) {
@@ -324,10 +327,10 @@ bool Queue::forget_worker(WorkerNo number, Turn& turn) {
     if (device->second.empty()) devices_.erase(device);
   }
   if (quarantines_.erase(name) > 0) turn.save(SaveQuarantine{{name, "", 0}});
+  note_wish(worker, Wish::none, turn);
   silent_.erase(silent_.lower_bound({name, 0}), silent_.upper_bound({name, UINT64_MAX}));
   worker_by_name_.erase(name);
   workers_.erase(number);
-  note_wish(worker, Wish::none, turn);
   turn.record(0, "worker_forgotten", {{"worker", name}});
   return true;
 }

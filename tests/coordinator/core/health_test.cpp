@@ -62,6 +62,7 @@ class Workers {
   void turn(const std::string& name, Worker& worker) {
     const bool dies = worker.run && worker.dies && worker.dies(worker.run->first);
     if (dies) {
+      farm_.sync(name, "x", Running{worker.run->first.ref, {}}, "", worker.incarnation);
       ++deaths;
       ++worker.incarnation;
       worker.run.reset();
@@ -290,6 +291,53 @@ TEST_P(Killer, OfWorkersIsTriedThreeTimesInAllAndTheNextSubmitHearsIt) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, Killer, testing::Values(1, 2, 3, 10));
 
+// Only a step that ran can have ended a process.
+TEST(DeathsBeforeTheBegin, AreHeldAgainstTheWorkersAndNotAgainstTheStep) {
+  CoreHarness farm;
+  const JobView job = farm.submit(make_submit("m", {"x"}));
+  for (const char* worker : {"a", "b", "c", "d"}) {
+    run_of(farm.sync(worker, "x", Idle{}));
+    farm.pass(seconds(20));  // silent before it said that it runs the step
+  }
+  EXPECT_TRUE(farm.store.rows().troubles.empty());
+  const StepView step = step_of(farm.show(job.id), 0);
+  EXPECT_EQ(step.state, StepState::queued);
+  EXPECT_EQ(step.attempts.back().outcome, "worker_lost");
+  EXPECT_EQ(step.attempts.back().message, "worker d fell silent, before it began the step");
+  Workers workers(farm);
+  workers.add("e", milliseconds(100));
+  workers.run(seconds(10));
+  EXPECT_EQ(farm.show(job.id).state, JobState::done);
+}
+
+TEST(DeathsBeforeTheBegin, QuarantineAWorkerThatTakesStepsAndDies) {
+  CoreHarness farm;
+  for (int i = 0; i < 3; ++i)
+    farm.submit(make_submit("m" + std::to_string(i), {"x"}, std::to_string(i)));
+  for (uint64_t incarnation = 1; incarnation <= 3; ++incarnation) {
+    farm.sync("spare", "x", Running{});  // lives, and is busy with something
+    run_of(farm.sync("bad", "x", Idle{}, "", incarnation));
+  }
+  farm.sync("bad", "x", Idle{}, "", 4);
+  EXPECT_EQ(view_of(farm, "bad").state, WorkerCondition::quarantined);
+  EXPECT_TRUE(farm.store.rows().troubles.empty());
+}
+
+TEST(DeathsBeforeTheBegin, ThatWereNoneTakeNoOtherDeathBack) {
+  CoreHarness farm;
+  farm.submit(make_submit("m", {"x"}));
+  const RunStep killed = run_of(farm.sync("a", "x", Idle{}));
+  farm.sync("a", "x", Running{killed.ref, {}});
+  farm.pass(seconds(20));
+  ASSERT_EQ(farm.store.rows().troubles.size(), 1u);
+  run_of(farm.sync("b", "x", Idle{}));
+  farm.pass(seconds(20));
+  farm.restart();
+  farm.sync("b", "x", Idle{});  // alive, and it never began
+  ASSERT_EQ(farm.store.rows().troubles.size(), 1u);
+  EXPECT_EQ(farm.store.rows().troubles.begin()->second.kills, 1u);
+}
+
 TEST(KeyQuarantine, EndsByItselfAfterADay) {
   CoreHarness farm;
   Workers workers(farm);
@@ -344,6 +392,7 @@ TEST(Partition, ThatEndsTakesAQuarantineBack) {
   std::vector<RunStep> runs;
   for (const char* worker : {"a", "b", "c"}) {
     runs.push_back(run_of(farm.sync(worker, "x", Idle{})));
+    farm.sync(worker, "x", Running{runs.back().ref, {}});
     farm.pass(seconds(20));
   }
   EXPECT_EQ(farm.show(job.id).state, JobState::failed);

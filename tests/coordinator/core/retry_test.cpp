@@ -11,8 +11,8 @@ using std::chrono::milliseconds;
 
 TEST(RetryRules, AreThoseOfTheTable) {
   const RetryRule table[] = {
-      {OutcomeKind::worker_lost, 3, milliseconds(0)},
-      {OutcomeKind::crashed, 3, milliseconds(0)},
+      {OutcomeKind::worker_lost, 100, milliseconds(0)},
+      {OutcomeKind::crashed, 100, milliseconds(0)},
       {OutcomeKind::partitioned, 100, milliseconds(0)},
       {OutcomeKind::preempted, 100, milliseconds(100)},
       {OutcomeKind::cancelled, 100, milliseconds(100)},
