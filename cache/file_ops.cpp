@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "cache/disk_full.h"
 #include "engine/base/file.h"
 
 namespace enginery {
@@ -20,7 +21,9 @@ namespace fs = std::filesystem;
 constexpr size_t kChunkBytes = 1 << 20;
 
 Error storage_error(const std::string& what, const fs::path& file, int number) {
-  return {ErrorCode::storage, what + " " + file.string() + ": " + std::strerror(number)};
+  std::string text = what + " " + file.string() + ": " + std::strerror(number);
+  if (number == ENOSPC || number == EDQUOT) text += kMakeRoom;
+  return {ErrorCode::storage, std::move(text)};
 }
 
 Status reserve(int fd, uint64_t bytes, const fs::path& file) {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "cache/disk_full.h"
+
 namespace enginery {
 namespace {
 
@@ -221,7 +223,7 @@ Status Database::set_up_file(const DatabaseOptions& options) {
 Error Database::error(const std::string& what, int code) const {
   std::string reason = handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   if ((code & 0xff) == SQLITE_BUSY) reason += " by another process";
-  if ((code & 0xff) == SQLITE_FULL) reason += " (no space left)";
+  if ((code & 0xff) == SQLITE_FULL) reason += kMakeRoom;
   if ((code & 0xff) == SQLITE_IOERR) {
     int number = handle_ ? sqlite3_system_errno(handle_) : 0;
     if (number != 0) reason += std::string(" (") + std::strerror(number) + ")";

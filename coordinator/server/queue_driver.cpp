@@ -41,7 +41,8 @@ Status QueueDriver::restart() {
 
 Status QueueDriver::start_again() {
   if (clock_.monotonic() >= start_at_) return restart();
-  return Error{ErrorCode::storage, "the last write failed; the next try comes in a moment"};
+  return Error{ErrorCode::storage,
+               "the last write failed, the next try comes in a moment: " + cause_};
 }
 
 void QueueDriver::feed(CoreEvent event) {
@@ -116,6 +117,7 @@ Outbox QueueDriver::fail(Error error) {
   Outbox out;
   if (clock_.monotonic() >= start_at_) {
     out.notes.push_back("queue: " + error.message + "; starting again from what is stored");
+    cause_ = error.message;
     start_at_ = clock_.monotonic() + pause_;
     pause_ = std::clamp(pause_ * 2, kFirstPause, kLongestPause);
   }

@@ -75,6 +75,7 @@ class QueueDriver {
   std::unique_ptr<Core> core_;
   bool begun_ = false;
   Status failure_;                // of this batch
+  std::string cause_;             // of the latest start
   bool broken_ = false;           // the core does not match the rows: it must be started again
   Nanoseconds start_at_{};        // not before this time
   Nanoseconds pause_{};           // before the try after the next one
