@@ -5,7 +5,10 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+
+#include "engine/base/log_sink.h"
 
 namespace enginery {
 namespace {
@@ -51,7 +54,33 @@ spdlog::level::level_enum level_of(LogLevel level) {
   return spdlog::level::info;
 }
 
+// Where messages go when it is not stderr.
+struct SinkOfProcess {
+  std::mutex mutex;
+  LogLevel least = LogLevel::warning;
+  LogSink sink;
+};
+SinkOfProcess& sink_of_process() {
+  static SinkOfProcess sink;
+  return sink;
+}
+
+// Whether there is a sink: then the message is its.
+bool taken_by_sink(LogLevel level, std::string_view message) {
+  SinkOfProcess& to = sink_of_process();
+  std::lock_guard lock(to.mutex);
+  if (to.sink && level >= to.least) to.sink(level, message);
+  return static_cast<bool>(to.sink);
+}
+
 }  // namespace
+
+void set_log_sink(LogLevel least, LogSink sink) {
+  SinkOfProcess& to = sink_of_process();
+  std::lock_guard lock(to.mutex);
+  to.least = least;
+  to.sink = std::move(sink);
+}
 
 void set_up_log(LogLevel least, bool json) {
   auto logger = spdlog::get(kName);
@@ -62,6 +91,7 @@ void set_up_log(LogLevel least, bool json) {
 }
 
 void log(LogLevel level, std::string_view message) {
+  if (taken_by_sink(level, message)) return;
   auto logger = spdlog::get(kName);
   if (!logger) {
     set_up_log(LogLevel::warning, false);

@@ -22,13 +22,13 @@ ByteSpan optional(const Sections& sections, SectionKind kind) {
 }
 
 Result<EngineFile> parse_body(ByteSpan body, const Sections& sections,
-                              const std::shared_ptr<const Bytes>& file) {
+                              const std::shared_ptr<const void>& keep_alive) {
   EngineFile out;
   TRY(ByteSpan manifest, require(sections, SectionKind::manifest));
   TRY(ByteSpan plan, require(sections, SectionKind::plan));
   TRY(ByteSpan weights, require(sections, SectionKind::weights));
   TRY(out.manifest, decode_manifest(manifest));
-  TRY(out.plan, decode_plan(plan, optional(sections, SectionKind::code), weights, file));
+  TRY(out.plan, decode_plan(plan, optional(sections, SectionKind::code), weights, keep_alive));
   if (out.manifest.kind != sections.target)
     return Error{ErrorCode::untrusted, "engine file: its header and its manifest name two devices"};
   CHECK_OK(check_manifest(out.manifest, out.plan));
@@ -68,16 +68,20 @@ Result<Bytes> write_provenance(const Provenance& provenance) {
 }
 
 Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustStore& trust) {
-  ByteSpan bytes = as_bytes(*file);
+  return read_engine(as_bytes(*file), file, trust);
+}
+
+Result<EngineFile> read_engine(ByteSpan file, const std::shared_ptr<const void>& keep_alive,
+                               const TrustStore& trust) {
   // Three hashes of a large file (signature, content, name): side by side.
-  auto whole = std::async(std::launch::async, [bytes] { return sha256(bytes); });
-  TRY(SignedParts parts, check_signature(bytes, trust));
+  auto whole = std::async(std::launch::async, [file] { return sha256(file); });
+  TRY(SignedParts parts, check_signature(file, trust));
   // The signature covers every byte, so the sections' own hashes would say nothing new.
   TRY(Sections sections, parse_sections(parts.body, HashCheck::skip));
-  TRY(EngineFile out, parse_body(parts.body, sections, file));
+  TRY(EngineFile out, parse_body(parts.body, sections, keep_alive));
   out.file_digest = whole.get();
   out.signer = parts.signer;
-  out.file_bytes = static_cast<int64_t>(file->size());
+  out.file_bytes = static_cast<int64_t>(file.size());
   return out;
 }
 

@@ -60,6 +60,10 @@ Result<Bytes> write_provenance(const Provenance& provenance);
 // Parses a signed engine file; the plan's constants borrow from `file`, which they keep alive.
 // Errors: untrusted (cut, changed, unknown key), incompatible (a newer format version).
 Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustStore& trust);
+// The same for bytes that `keep_alive` owns; null where the caller keeps them. They begin at a
+// multiple of kSectionAlignment (sections.h).
+Result<EngineFile> read_engine(ByteSpan file, const std::shared_ptr<const void>& keep_alive,
+                               const TrustStore& trust);
 // The same for the file's bytes without a signature, within a build; checks every section's hash.
 // Errors: untrusted, incompatible.
 Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file);

@@ -9,6 +9,7 @@
 #include "engine/base/file.h"
 #include "engine/device/measurer.h"
 #include "engine/format/engine_file.h"
+#include "engine/format/sections.h"
 #include "engine/runtime/execution.h"
 #include "engine/runtime/roofline.h"
 
@@ -139,14 +140,20 @@ Error moved_from(const std::string& what) {
   return {ErrorCode::invalid_argument, what + ": the object was moved from"};
 }
 
-Result<EngineFile> read_file_of(const std::string& file, const LoadOptions& options) {
+Result<std::shared_ptr<const Bytes>> bytes_of_file(const std::string& file) {
   TRY(Bytes bytes, enginery::read_file(file));
+  return std::make_shared<const Bytes>(std::move(bytes));
+}
+
+Result<EngineFile> parse_file(const std::string& name, ByteSpan file,
+                              const std::shared_ptr<const void>& keep_alive,
+                              const LoadOptions& options) {
   std::filesystem::path keys = options.keys_folder.empty()
                                    ? data_folder() / "keys"
                                    : std::filesystem::path(options.keys_folder);
   TRY(TrustStore trust, TrustStore::load(keys));
-  auto engine = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
-  if (!engine) return engine.error().within(file);
+  auto engine = read_engine(file, keep_alive, trust);
+  if (!engine) return engine.error().within(name);
   return engine;
 }
 
@@ -168,17 +175,39 @@ Engine::Engine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Result<EngineInfo> Engine::inspect(const std::string& file, const LoadOptions& options) {
   return without_exceptions("inspect ", file, [&]() -> Result<EngineInfo> {
-    TRY(EngineFile engine, read_file_of(file, options));
+    TRY(auto bytes, bytes_of_file(file));
+    TRY(EngineFile engine, parse_file(file, as_bytes(*bytes), bytes, options));
     return engine_info(engine);
   });
 }
 
 Result<Engine> Engine::load(const std::string& file, const LoadOptions& options) {
-  return without_exceptions("load ", file, [&] { return open(file, options); });
+  return without_exceptions("load ", file, [&]() -> Result<Engine> {
+    TRY(auto bytes, bytes_of_file(file));
+    return open(file, as_bytes(*bytes), bytes, options);
+  });
 }
 
-Result<Engine> Engine::open(const std::string& file, const LoadOptions& options) {
-  TRY(EngineFile engine, read_file_of(file, options));
+Result<Engine> Engine::load_memory(std::span<const std::byte> file, EngineMemory memory,
+                                   const LoadOptions& options) {
+  const std::string name = "engine in memory";
+  return without_exceptions("load an ", name, [&]() -> Result<Engine> {
+    if (memory == EngineMemory::borrowed) {
+      if (reinterpret_cast<uintptr_t>(file.data()) % kSectionAlignment == 0)
+        return open(name, file, nullptr, options);
+      return Error{ErrorCode::invalid_argument, "load an " + name +
+                                                    ": borrowed bytes begin at a multiple of " +
+                                                    std::to_string(kSectionAlignment) + " bytes"};
+    }
+    const auto copy = std::make_shared<const Bytes>(as_text(file));
+    return open(name, as_bytes(*copy), copy, options);
+  });
+}
+
+Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> file,
+                            const std::shared_ptr<const void>& keep_alive,
+                            const LoadOptions& options) {
+  TRY(EngineFile engine, parse_file(name, file, keep_alive, options));
   auto state = std::make_shared<State>();
   state->info = engine_info(engine);
   DeviceOptions device;
@@ -187,7 +216,7 @@ Result<Engine> Engine::open(const std::string& file, const LoadOptions& options)
   auto opened = open_device(engine.manifest.sku, device);
   if (!opened) {
     // An SKU that this machine does not have, or does not know, is an engine for another machine.
-    Error error = opened.error().within(file + " is an engine for " + engine.manifest.sku);
+    Error error = opened.error().within(name + " is an engine for " + engine.manifest.sku);
     if (error.code == ErrorCode::not_found) error.code = ErrorCode::incompatible;
     return error;
   }
@@ -202,7 +231,7 @@ Result<Engine> Engine::open(const std::string& file, const LoadOptions& options)
   }
   TRY(state->sources, make_tactic_sources(*state->device, needed));
   auto program = Program::make(std::move(engine.plan), *state->device, state->sources);
-  if (!program) return program.error().within(file);
+  if (!program) return program.error().within(name);
   state->program = std::move(*program);
   return Engine(std::move(state));
 }

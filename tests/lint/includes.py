@@ -48,6 +48,7 @@ ENGINE = {
     "engine/plan": ["engine/tactics", "engine/graph"],
     "engine/format": ["engine/plan", "engine/tactics/shapes"],
     "engine/runtime": ["engine/format"],
+    "engine/c_api": ["engine/runtime"],
     "engine/compile": ["engine/runtime", "engine/import", "engine/passes", "engine/options"],
 }
 
@@ -102,7 +103,7 @@ WIRING = {
 BELOW = {**ENGINE, **FARM}
 
 # Public headers, include/enginery/*.h: the folder whose level each one has.
-PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "engine.h": "engine/runtime"}
+PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "engine.h": "engine/runtime", "enginery.h": "engine/c_api"}
 PUBLIC_DEFAULT = "engine/compile"
 
 # Third-party headers and the only places that may include them (tests may include anything).

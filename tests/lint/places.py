@@ -38,6 +38,7 @@ KINDS = {
     "a pass": ("engine/", [r"\bNAME\b"]),
     "an ONNX operator made of existing ones": ("engine/", [r'"NAME"']),
     "an importer": ("engine/", [r"\bmake_NAME_importer\b"]),
+    "a function of the C interface": ("", [r"\bNAME\("]),
     "a verb": ("", [r"\bENGINERY_VERB\(NAME\b", r"\bmake_NAME\b", r'"NAME"']),
 }
 FAMILIES = "engine/tactics/cuda/kernel"

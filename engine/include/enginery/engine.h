@@ -12,6 +12,7 @@
 // the floating-point mode of the calling program are after each call as they were before it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,12 @@ struct LoadOptions {
   int threads = 0;          // CPU: 0 = the number that the engine was built with
   int device_index = 0;     // GPU: which of the visible ones
   std::string keys_folder;  // whose keys are trusted; empty = the user's (enginery keys show)
+};
+
+// What becomes of the memory that an engine is loaded from.
+enum class EngineMemory {
+  copied,   // the caller may free it after the call
+  borrowed  // read where it is for as long as the engine or one of its contexts lives
 };
 
 // One layer as it runs.
@@ -94,6 +101,11 @@ class Engine {
   // driver), out_of_memory.
   static Result<Engine> load(const std::string& file, const LoadOptions& options = {});
 
+  // The same for a file's bytes in memory. `borrowed` ones must not change, and begin at a multiple
+  // of 64 bytes (a mapped file does). Errors: those of load; invalid_argument (misaligned).
+  static Result<Engine> load_memory(std::span<const std::byte> file, EngineMemory memory,
+                                    const LoadOptions& options = {});
+
   // What the file says, without a device: for inspection. Errors: not_found, untrusted.
   static Result<EngineInfo> inspect(const std::string& file, const LoadOptions& options = {});
 
@@ -115,7 +127,10 @@ class Engine {
   friend class ExecutionContext;
   struct State;
   explicit Engine(std::shared_ptr<const State> state);
-  static Result<Engine> open(const std::string& file, const LoadOptions& options);
+  // `name` is what messages call the file; its plan's constants are read from `file`.
+  static Result<Engine> open(const std::string& name, std::span<const std::byte> file,
+                             const std::shared_ptr<const void>& keep_alive,
+                             const LoadOptions& options);
   std::shared_ptr<const State> state_;
 };
 
