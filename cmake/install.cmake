@@ -1,0 +1,59 @@
+# What `cmake --install` puts where, in three components, which are the three Debian packages of `cpack`:
+#   enginery        the command, its manual pages, its completion, its systemd units
+#   libenginery0    the runtime's shared library
+#   libenginery-dev headers, find_package(enginery), pkg-config, the example
+# `cmake --build BUILD --target uninstall` removes what was installed.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(templates ${CMAKE_CURRENT_LIST_DIR}/install)
+set(made ${PROJECT_BINARY_DIR}/install)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/enginery)
+
+install(TARGETS enginery RUNTIME COMPONENT enginery)
+# Manual pages and completion are the command's own --help: made when they are installed, by running it.
+install(CODE "execute_process(COMMAND ${CMAKE_COMMAND} -DENGINERY=$<TARGET_FILE:enginery> -DFOLDER=${made}
+  -P ${templates}/describe.cmake COMMAND_ERROR_IS_FATAL ANY)" COMPONENT enginery)
+install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT enginery)
+install(FILES ${made}/completion.bash RENAME enginery DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT enginery)
+install(FILES deploy/service/enginery-coordinator.service deploy/service/enginery-worker@.service DESTINATION lib/systemd/system
+  COMPONENT enginery)
+
+install(TARGETS enginery_shared LIBRARY COMPONENT libenginery0 NAMELINK_COMPONENT libenginery-dev)
+# Relative, so that a tree that was moved or unpacked elsewhere still serves.
+file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${templates}/enginery.pc.in ${made}/enginery.pc @ONLY)
+configure_package_config_file(${templates}/enginery-config.cmake.in ${made}/enginery-config.cmake INSTALL_DESTINATION ${package_folder}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${made}/enginery-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES engine/include/enginery/enginery.h engine/include/enginery/enginery.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/enginery
+  COMPONENT libenginery-dev)
+install(FILES ${made}/enginery-config.cmake ${made}/enginery-config-version.cmake DESTINATION ${package_folder} COMPONENT libenginery-dev)
+install(FILES ${made}/enginery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libenginery-dev)
+install(DIRECTORY examples/classifier DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT libenginery-dev)
+
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt -P ${templates}/uninstall.cmake)
+
+# cpack: one .deb a component; what each depends on is read from its binaries.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME enginery)
+set(CPACK_PACKAGE_CONTACT "enginery <enginery@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "build farm and runtime for neural-network inference engines")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL enginery libenginery0 libenginery-dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
+set(CPACK_DEBIAN_ENGINERY_PACKAGE_NAME enginery)
+set(CPACK_DEBIAN_ENGINERY_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_ENGINERY_PACKAGE_RECOMMENDS bubblewrap)
+set(CPACK_DEBIAN_LIBENGINERY0_PACKAGE_NAME libenginery0)
+set(CPACK_DEBIAN_LIBENGINERY0_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBENGINERY0_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_NAME libenginery-dev)
+set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_DEPENDS "libenginery0 (= ${PROJECT_VERSION})")
+include(CPack)

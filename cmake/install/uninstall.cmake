@@ -1,0 +1,20 @@
+# Removes the files that the last `cmake --install` listed, and the folders that they leave empty.
+#   cmake -DMANIFEST=<build folder>/install_manifest.txt -P uninstall.cmake
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "${MANIFEST} is not there: nothing was installed from this build folder")
+endif()
+file(STRINGS ${MANIFEST} files)
+foreach(file IN LISTS files)
+  file(REMOVE "$ENV{DESTDIR}${file}")
+  cmake_path(GET file PARENT_PATH folder)
+  # rmdir fails where something is left: then the folder is not ours alone.
+  while(NOT folder STREQUAL "/" AND NOT folder STREQUAL "")
+    execute_process(COMMAND rmdir "$ENV{DESTDIR}${folder}" RESULT_VARIABLE failed ERROR_QUIET)
+    if(failed)
+      break()
+    endif()
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
+endforeach()
+list(LENGTH files count)
+message("${count} files removed")

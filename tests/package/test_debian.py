@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""The Debian packages that cpack makes: which there are, what each holds and needs, and that unpacked they run."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import installing
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="enginery-deb-")
+        cls.addClassCleanup(folder.cleanup)
+        installing.run(os.path.join(os.path.dirname(installing.CMAKE), "cpack"), "-G", "DEB", "-B", folder.name,
+                       "--config", installing.BUILD / "CPackConfig.cmake")
+        cls.folder = pathlib.Path(folder.name)
+        cls.packages = {p.name.split("_")[0]: p for p in cls.folder.glob("*.deb")}
+
+    def field(self, package, name):
+        return installing.run("dpkg-deb", "-f", self.packages[package], name).strip()
+
+    def files(self, package):
+        listing = installing.run("dpkg-deb", "-c", self.packages[package]).splitlines()
+        return {line.split()[5] for line in listing if not line.startswith("d")}
+
+    def test_are_three(self):
+        self.assertEqual(sorted(self.packages), ["enginery", "libenginery-dev", "libenginery0"])
+        for package in self.packages:
+            self.assertEqual(self.field(package, "Version"), "0.1.0")
+
+    def test_hold_what_their_names_say(self):
+        command, library, dev = (self.files(p) for p in ("enginery", "libenginery0", "libenginery-dev"))
+        self.assertLessEqual({"./usr/bin/enginery", "./usr/share/man/man1/enginery-build.1",
+                              "./usr/share/bash-completion/completions/enginery"}, command)
+        self.assertEqual({f.rsplit("/", 1)[1] for f in library}, {"libenginery.so.0", "libenginery.so.0.1.0"})
+        self.assertLessEqual({"enginery.h", "enginery.hpp", "enginery.pc", "enginery-config.cmake", "libenginery.so"},
+                             {f.rsplit("/", 1)[1] for f in dev})
+        self.assertFalse(command & library | command & dev | library & dev)
+
+    def test_need_the_libraries_that_they_use(self):
+        self.assertRegex(self.field("libenginery0", "Depends"), r"libdnnl2.*libssl3|libssl3.*libdnnl2")
+        self.assertNotIn("protobuf", self.field("libenginery0", "Depends"))
+        self.assertIn("libprotobuf", self.field("enginery", "Depends"))
+        self.assertEqual(self.field("libenginery-dev", "Depends"), "libenginery0 (= 0.1.0)")
+
+    def test_run_when_unpacked(self):
+        root = self.folder / "root"
+        for package in self.packages.values():
+            subprocess.run(["dpkg-deb", "-x", package, root], check=True)
+        self.assertIn("0.1.0", installing.run(root / "usr/bin/enginery", "--version"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""The installed library and command: what is there, what the library shows, that programs of others compile and run with it
+alone, and that it can be removed."""
+import pathlib
+import struct
+import unittest
+
+import installing
+from installing import EXAMPLE, Home, read_npy, write_npy
+from picture import halved_to_ppm
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home()
+        cls.addClassCleanup(cls.home.close)
+        cls.prefix = cls.home.path / "prefix"
+        installing.run(installing.CMAKE, "--install", installing.BUILD, "--prefix", cls.prefix)
+        cls.manifest = (installing.BUILD / "install_manifest.txt").read_text()
+        cls.library = next(cls.prefix.glob("lib/**/libenginery.so"))
+        cls.header = cls.prefix / "include/enginery/enginery.h"
+        cls.engine = cls.home.work / "shapes.engine"
+        built = cls.home.run("build", EXAMPLE / "shapes.onnx", "--level", "0", "-o", cls.engine)
+        assert built.code == 0, built
+
+    def user_env(self):
+        """What a program of the user needs to find the library and the user's keys."""
+        return {**self.home.env, "LD_LIBRARY_PATH": str(self.library.parent)}
+
+    def flags(self, *what):
+        return installing.run("pkg-config", *what, "enginery", env={"PKG_CONFIG_PATH": str(self.library.parent / "pkgconfig")}).split()
+
+    def compiled(self, source, *options):
+        """The C program of a source file, made with what pkg-config says."""
+        program = self.home.work / pathlib.Path(source).stem
+        installing.run(installing.CC, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", source, *options, *self.flags("--cflags", "--libs"),
+                    "-o", program)
+        return program
+
+    def test_installs_the_command_with_pages_and_completion(self):
+        env = {"MANWIDTH": "100", "LC_ALL": "C.UTF-8"}
+        self.assertIn("0.1.0", installing.run(self.prefix / "bin/enginery", "--version"))
+        page = installing.run("groff", "-man", "-Tutf8", "-ww", self.prefix / "share/man/man1/enginery-verify.1", env=env)
+        self.assertIn("check an engine's signature and hashes", page)
+        verbs = {p.stem.removeprefix("enginery-") for p in (self.prefix / "share/man/man1").glob("enginery-*.1")}
+        self.assertLessEqual({"build", "run", "submit", "why-miss"}, verbs)
+        self.assertNotIn("runner", verbs)
+        installing.run("bash", "-n", self.prefix / "share/bash-completion/completions/enginery")
+
+    def test_shows_the_functions_of_its_header_and_nothing_else(self):
+        self.assertEqual(installing.exported_functions(self.library), installing.declared_functions(self.header))
+
+    def test_has_no_compiler_in_it(self):
+        needed = installing.run("readelf", "-d", self.library)
+        for name in ("protobuf", "onnx", "sqlite", "zmq"):
+            self.assertNotIn(name, needed)
+        self.assertIn("SONAME", needed)
+        self.assertIn("[libenginery.so.0]", needed)
+
+    def test_keeps_its_binary_interface(self):
+        structs = installing.declared_structs(self.header)
+        self.assertGreaterEqual(len(structs), 4)
+        lines = ["#include <enginery/enginery.h>", "#include <stdio.h>", "int main(void) {"]
+        for name, fields in structs.items():
+            lines.append(f'printf("struct {name} %zu\\n", sizeof({name}));')
+            lines += [f'printf("  {f} at %zu\\n", offsetof({name}, {f}));' for f in fields]
+        source = self.home.work / "layout.c"
+        source.write_text("\n".join([*lines, "return 0; }", ""]))
+        layout = installing.run(self.compiled(source), env=self.user_env())
+        functions = "".join(f"function {name}\n" for name in installing.exported_functions(self.library))
+        constants = "".join(f"constant {c}\n" for c in installing.declared_constants(self.header))
+        installing.expect_golden(self, HERE / "golden/interface.txt", functions + constants + layout)
+
+    def test_serves_a_c_program_that_pkg_config_compiles(self):
+        program = self.compiled(HERE / "consumer.c")
+        output = self.home.work / "output.bin"
+        said = installing.run(program, self.engine, output, env=self.user_env())
+        self.assertRegex(said, r"enginery 0\.1\.0 ran shapes for cpu-")
+        scores = struct.unpack(f"<{output.stat().st_size // 4}f", output.read_bytes())
+        self.assertEqual(len(scores), len((EXAMPLE / "labels.txt").read_text().split()))
+        self.assertAlmostEqual(sum(scores), self.sum_of_command(), places=4)
+
+    def sum_of_command(self):
+        """The same run by the command: what the outputs of ones add up to."""
+        ones = self.home.work / "ones.npy"
+        write_npy(ones, (1, 3, 48, 48), [1.0] * (3 * 48 * 48))
+        ran = self.home.run("run", self.engine, "--input", ones, "--output", self.home.work / "out")
+        self.assertEqual(ran.code, 0, ran)
+        (written,) = (self.home.work / "out").rglob("*.npy")
+        return sum(read_npy(written)[2])
+
+    def test_serves_the_example_that_cmake_builds(self):
+        build = self.home.work / "classifier"
+        source = self.prefix / "share/doc/enginery/examples/classifier"
+        installing.run(installing.CMAKE, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={installing.CXX}")
+        installing.run(installing.CMAKE, "--build", build)
+        for shape in ("star", "ring"):
+            picture = self.home.work / f"{shape}.ppm"
+            picture.write_bytes(halved_to_ppm(EXAMPLE / f"pictures/{shape}.png"))
+            said = installing.run(build / "classifier", self.engine, picture, EXAMPLE / "labels.txt", env=self.user_env())
+            self.assertEqual(said.split()[0], shape)
+
+    def test_uninstall_leaves_nothing(self):
+        prefix = self.home.path / "removed"
+        installing.run(installing.CMAKE, "--install", installing.BUILD, "--prefix", prefix)
+        self.assertGreater(len(installing.files_in(prefix)), 40)
+        installing.run(installing.CMAKE, f"-DMANIFEST={installing.BUILD / 'install_manifest.txt'}", "-P", installing.ROOT / "cmake/install/uninstall.cmake")
+        self.assertFalse(prefix.exists(), installing.files_in(prefix) if prefix.exists() else "")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
