@@ -120,10 +120,9 @@ enginery_status enginery_context_create(const enginery_engine* engine, enginery_
     *context = nullptr;
     const FoundEngine found = find_engine(engine);
     if (!found.engine) return found.failure;
-    const Engine& of = found.engine->engine;
-    auto made = of.create_context();
+    auto made = found.engine->engine.create_context();
     if (!made) return made.error();
-    auto object = std::make_shared<ContextObject>(of, std::move(*made));
+    auto object = std::make_shared<ContextObject>(*found.engine, std::move(*made));
     *context = ContextHandles::table().add(std::move(object));
     return {};
   });

@@ -1,4 +1,5 @@
 // Engines of the C interface: load, describe, destroy.
+#include "engine/base/mapped_file.h"
 #include "engine/c_api/growing_struct.h"
 #include "engine/c_api/objects.h"
 
@@ -26,13 +27,30 @@ enginery_status load_engine(const void* source, const enginery_load_options* opt
     if (unread.status() != ENGINERY_OK) return unread;
     if (all.threads < 0 || all.device_index < 0)
       return invalid_call("threads and device_index are numbers from 0");
-    if (all.reserved != 0) return invalid_call("reserved fields are 0");
-    Result<Engine> loaded = load(all);
+    Result<EngineObject> loaded = load(all);
     if (!loaded) return loaded.error();
-    auto object = std::make_shared<EngineObject>(EngineObject{std::move(*loaded)});
+    auto object = std::make_shared<EngineObject>(std::move(*loaded));
     *engine = EngineHandles::table().add(std::move(object));
     return {};
   });
+}
+
+Result<EngineObject> load_file(const char* path, const enginery_load_options& options) {
+  if (!options.map_file) {
+    TRY(Engine engine, Engine::load(path, load_options(options)));
+    return EngineObject{nullptr, std::move(engine)};
+  }
+  TRY(MappedFile file, map_file(path));
+  auto engine = Engine::load_memory(file.bytes, EngineMemory::borrowed, load_options(options));
+  if (!engine) return engine.error().within(path);
+  return EngineObject{std::move(file.keep_alive), std::move(*engine)};
+}
+
+Result<EngineObject> load_bytes(std::span<const std::byte> bytes,
+                                const enginery_load_options& options) {
+  const auto memory = options.borrow_memory ? EngineMemory::borrowed : EngineMemory::copied;
+  TRY(Engine engine, Engine::load_memory(bytes, memory, load_options(options)));
+  return EngineObject{nullptr, std::move(engine)};
 }
 
 enginery_tensor_info describe_tensor(const TensorInfo& tensor, bool is_input) {
@@ -53,18 +71,15 @@ using namespace enginery;
 
 enginery_status enginery_engine_load_file(const char* path, const enginery_load_options* options,
                                           enginery_engine** engine) {
-  return load_engine(path, options, engine, [&](const enginery_load_options& all) {
-    return Engine::load(path, load_options(all));
-  });
+  return load_engine(path, options, engine,
+                     [path](const enginery_load_options& all) { return load_file(path, all); });
 }
 
 enginery_status enginery_engine_load_memory(const void* data, size_t bytes,
                                             const enginery_load_options* options,
                                             enginery_engine** engine) {
   return load_engine(data, options, engine, [&](const enginery_load_options& all) {
-    const auto memory = all.borrow_memory ? EngineMemory::borrowed : EngineMemory::copied;
-    return Engine::load_memory({static_cast<const std::byte*>(data), bytes}, memory,
-                               load_options(all));
+    return load_bytes({static_cast<const std::byte*>(data), bytes}, all);
   });
 }
 

@@ -16,11 +16,12 @@ Failure no_handle(const char* kind) {
 
 }  // namespace
 
-ContextObject::ContextObject(const Engine& engine, ExecutionContext own)
-    : layers(engine.info().layers),
+ContextObject::ContextObject(const EngineObject& of, ExecutionContext own)
+    : mapped_file(of.mapped_file),
+      layers(of.engine.info().layers),
       context(std::move(own)),
-      inputs(bindings_of(engine.info().inputs)),
-      outputs(bindings_of(engine.info().outputs)),
+      inputs(bindings_of(of.engine.info().inputs)),
+      outputs(bindings_of(of.engine.info().outputs)),
       input_data(inputs.size(), nullptr),
       output_data(outputs.size(), nullptr) {}
 

@@ -14,6 +14,7 @@
 namespace enginery {
 
 struct EngineObject {
+  std::shared_ptr<const void> mapped_file;  // that the engine reads its weights from; or null
   Engine engine;
 };
 
@@ -24,8 +25,9 @@ struct Binding {
 };
 
 struct ContextObject {
-  ContextObject(const Engine& engine, ExecutionContext own);
+  ContextObject(const EngineObject& of, ExecutionContext own);
 
+  std::shared_ptr<const void> mapped_file;  // ends after the context
   std::vector<LayerInfo> layers;
   ExecutionContext context;
   std::vector<Binding> inputs, outputs;

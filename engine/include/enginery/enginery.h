@@ -107,7 +107,11 @@ typedef struct enginery_load_options {
   // then begin at a multiple of 64 (a mapped file does), do not change, and stay until the engine
   // and all of its contexts are destroyed.
   int32_t borrow_memory;
-  int32_t reserved;  // 0
+  // enginery_engine_load_file: 1 maps the file and copies no weights out of it, for engines that
+  // are large beside the memory that is free. The file must not be changed until the engine and all
+  // of its contexts are destroyed: one that is cut ends the process. Replacing it by rename is no
+  // change.
+  int32_t map_file;
 } enginery_load_options;
 
 // Verifies the file's signature and hashes, then parses it, opens the device that it was built for

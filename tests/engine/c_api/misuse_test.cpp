@@ -41,8 +41,9 @@ TEST_F(CMisuse, OfLoadingIsRefused) {
   wrong.struct_size = sizeof wrong + 8;
   expect_error(load(file.c_str(), wrong), ENGINERY_ERROR_INVALID_ARGUMENT, "newer version");
   wrong = load_options_;
-  wrong.reserved = 1;
-  expect_error(load(file.c_str(), wrong), ENGINERY_ERROR_INVALID_ARGUMENT, "reserved");
+  wrong.map_file = 1;
+  expect_error(load("/no/such.engine", wrong), ENGINERY_ERROR_NOT_FOUND, "/no/such.engine");
+  expect_error(load("/dev/null", wrong), ENGINERY_ERROR_INVALID_ARGUMENT, "not a regular file");
   wrong = load_options_;
   wrong.threads = -1;
   expect_error(load(file.c_str(), wrong), ENGINERY_ERROR_INVALID_ARGUMENT, "threads");

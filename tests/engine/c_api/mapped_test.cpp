@@ -1,0 +1,82 @@
+// Engines that are mapped: the weights are read from the file's pages and not copied, and the pages
+// stay as long as anything reads them.
+#include <malloc.h>
+
+#include "tests/engine/c_api/c_fixture.h"
+
+namespace enginery::test {
+namespace {
+
+// One product with 16 MiB of weights, which the reference reads where they are.
+constexpr char kHeavy[] =
+    "input %x : float32[1x2048]\n %w = constant float32[2048x2048] random(1)\n "
+    "%y = matmul(%x, %w)\n output %y";
+constexpr size_t kWeightBytes = size_t{16} << 20;
+constexpr size_t kVectorBytes = 2048 * sizeof(float);
+
+SourceFilter reference_alone() {
+  SourceFilter filter;
+  filter.only = {"reference"};
+  return filter;
+}
+
+class CMapped : public testing::Test {
+ protected:
+  enginery_engine* load(int32_t map_file) {
+    enginery_load_options options{};
+    options.struct_size = sizeof options;
+    const std::string keys = file_.keys().string();
+    options.keys_folder = keys.c_str();
+    options.map_file = map_file;
+    enginery_engine* engine = nullptr;
+    EXPECT_EQ(enginery_engine_load_file(file_.file().c_str(), &options, &engine), ENGINERY_OK)
+        << enginery_last_error();
+    return engine;
+  }
+
+  // The outputs on ones, of a context that is left alone with what it needs.
+  std::vector<float> outputs_without_engine(enginery_engine* engine) {
+    enginery_context* context = nullptr;
+    EXPECT_EQ(enginery_context_create(engine, &context), ENGINERY_OK) << enginery_last_error();
+    EXPECT_EQ(enginery_engine_destroy(engine), ENGINERY_OK);
+    std::filesystem::remove(file_.file());
+    const std::vector<float> x(2048, 1.0f);
+    std::vector<float> y(2048);
+    EXPECT_EQ(enginery_context_set_input(context, "x", x.data(), kVectorBytes), ENGINERY_OK);
+    EXPECT_EQ(enginery_context_set_output(context, "y", y.data(), kVectorBytes), ENGINERY_OK);
+    EXPECT_EQ(enginery_context_run(context), ENGINERY_OK) << enginery_last_error();
+    EXPECT_EQ(enginery_context_destroy(context), ENGINERY_OK);
+    return y;
+  }
+
+  SignedEngine file_{kHeavy, reference_alone()};
+};
+
+// Bytes that malloc has given and not got back.
+size_t allocated_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST_F(CMapped, CopiesNoWeights) {
+  const size_t before = allocated_bytes();
+  enginery_engine* const mapped = load(1);
+  const size_t with_mapped = allocated_bytes();
+  enginery_engine* const read = load(0);
+  const size_t with_both = allocated_bytes();
+#if !defined(__SANITIZE_ADDRESS__)  // whose malloc does not say
+  EXPECT_LT(with_mapped - before, kWeightBytes / 4);
+  EXPECT_GE(with_both - with_mapped, kWeightBytes);
+#endif
+  EXPECT_EQ(enginery_engine_destroy(mapped), ENGINERY_OK);
+  EXPECT_EQ(enginery_engine_destroy(read), ENGINERY_OK);
+}
+
+TEST_F(CMapped, GivesWhatAReadEngineGivesAndOutlivesFileAndEngine) {
+  enginery_engine* const read = load(0);
+  enginery_engine* const mapped = load(1);
+  EXPECT_EQ(outputs_without_engine(mapped), outputs_without_engine(read));
+}
+
+}  // namespace
+}  // namespace enginery::test
