@@ -25,6 +25,10 @@ size_t first_problem_of(int assistant, size_t count) {
 Result<NetworkProblems::Items> NetworkProblems::items_of(const Network& network) {
   std::map<std::string, const NetworkNode*> distinct;
   for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
+  for (const Alternative& alternative : network.alternatives) {
+    if (context_.options().level < kCoverLevel) break;
+    for (const NetworkNode& node : alternative.instead) distinct.emplace(node.problem.key(), &node);
+  }
   context_.counts().problems = static_cast<int>(distinct.size());
   Items items;
   for (const auto& [key, node] : distinct) {

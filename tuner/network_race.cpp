@@ -32,8 +32,13 @@ std::string network_key(const Network& network) {
   return "network " + hash.finish().hex();
 }
 
-std::string selection_key(const TacticSelection& selection) {
+std::string selection_key(const Network& network, const TacticSelection& selection) {
   Sha256 hash;
+  for (const size_t a : selection.cover) {
+    hash.update("instead of " + std::to_string(network.alternatives[a].replaces[0]) + "\n");
+    for (const NetworkNode& node : network.alternatives[a].instead)
+      hash.update(node.problem.key() + "\n");
+  }
   for (const Tactic& t : selection.tactics) hash.update(tactic_key(t) + "\n");
   for (const auto& [key, t] : selection.reformats)
     hash.update(std::to_string(key.value) + " " + tactic_key(t) + "\n");
@@ -114,10 +119,12 @@ Result<size_t> NetworkRace::fastest(const Network& network,
                                     const std::vector<TacticSelection>& selections) {
   const std::string key = network_key(network);
   TRY(std::vector<Timing> timings, context_.find(key));
-  auto known = [&](const TacticSelection& s) { return find_timing(timings, selection_key(s)); };
+  auto known = [&](const TacticSelection& s) {
+    return find_timing(timings, selection_key(network, s));
+  };
   const auto missing = std::find_if_not(selections.begin(), selections.end(), known);
   if (missing != selections.end()) {
-    CHECK_OK(context_.admit_miss(key, selection_key(*missing)));
+    CHECK_OK(context_.admit_miss(key, selection_key(network, *missing)));
     CHECK_OK(measure(network, selections, key, timings));
     TRY(timings, context_.find(key));
   } else {
@@ -141,7 +148,7 @@ Result<size_t> NetworkRace::fastest(const Network& network,
 // says why.
 Status NetworkRace::enter(const Network& network, const TacticSelection& selection,
                           const std::string& key, const std::vector<Timing>& past, Field& field) {
-  const std::string& name = field.names.emplace_back(selection_key(selection));
+  const std::string& name = field.names.emplace_back(selection_key(network, selection));
   Result<std::unique_ptr<NetworkCandidate>> made = Error{ErrorCode::internal, ""};
   const Timing* before = find_timing(past, name);
   context_.in_flight(key, name, [&] {

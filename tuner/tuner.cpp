@@ -6,6 +6,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/streams.h"
 #include "tuner/analytic_choice.h"
+#include "tuner/cover.h"
 #include "tuner/layout_search.h"
 #include "tuner/network_problems.h"
 #include "tuner/network_race.h"
@@ -37,6 +38,11 @@ struct Tuner::State {
     double us;  // infinite where no source has such a reformat
     Tactic tactic;
   };
+  struct Layout {
+    double total_us;
+    TacticSelection selection;
+  };
+  using Layouts = std::vector<Layout>;
   const TunerOptions options;
   TunerCounts counts;
   std::vector<double> node_us;
@@ -202,7 +208,7 @@ struct Tuner::State {
   }
 
   // Search, measure the reformats that the solutions use, search again with their real times.
-  Result<std::vector<TacticSelection>> find_layouts(const Network& network) {
+  Result<Layouts> find_layouts(const Network& network) {
     std::map<ReformatKey, double> cache;
     std::vector<Solution> solutions;
     for (int round = 0; round < kMaxReformatRounds; ++round) {
@@ -221,13 +227,48 @@ struct Tuner::State {
       }
       if (reformats.size() == before) break;
     }
-    std::vector<TacticSelection> out;
+    Layouts out;
     for (const Solution& s : solutions) {
-      if (s.total_us < kInfinity) out.push_back(to_selection(network, s));
+      if (s.total_us < kInfinity) out.push_back({s.total_us, to_selection(network, s)});
     }
     if (out.empty())
       return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
     return out;
+  }
+
+  // The layouts of the network as it is cut, and of the way to cut it that the problems' times
+  // speak for; the least sum first. One of the two may have a layer that nothing runs.
+  Result<std::vector<TacticSelection>> find_covers(const Network& network) {
+    std::vector<Cover> covers = {Cover()};
+    if (options.level >= kCoverLevel) covers.push_back(choose_cover(network, least_us()));
+    if (covers.back().empty()) covers.resize(1);
+    Layouts layouts;
+    std::optional<Error> unsupported;
+    for (const Cover& cover : covers) {
+      TRY(const Network cut, network.cut(cover));
+      auto found = find_layouts(cut);
+      if (!found && found.error().code != ErrorCode::unsupported) return found.error();
+      if (!found && !unsupported) unsupported = found.error();
+      if (!found) continue;
+      for (Layout& layout : *found) {
+        layout.selection.cover = cover;
+        layouts.push_back(std::move(layout));
+      }
+    }
+    if (layouts.empty()) return *unsupported;
+    std::stable_sort(layouts.begin(), layouts.end(),
+                     [](const Layout& a, const Layout& b) { return a.total_us < b.total_us; });
+    std::vector<TacticSelection> out;
+    for (Layout& layout : layouts) out.push_back(std::move(layout.selection));
+    return out;
+  }
+
+  // A node's fastest tactic.
+  NodeCost least_us() {
+    return [this](const NetworkNode& node) {
+      const std::vector<double>& us = known[node.problem.key()].us;
+      return us.empty() ? kInfinity : *std::min_element(us.begin(), us.end());
+    };
   }
 
   // The selections whose branches can run in parallel, with the streams for it.
@@ -260,6 +301,12 @@ struct Tuner::State {
     return std::move(selections[best]);
   }
 
+  void log_cover(const Network& network, const TacticSelection& chosen) const {
+    if (network.alternatives.empty() || options.level < kCoverLevel) return;
+    options.log(std::to_string(chosen.cover.size()) + " of " +
+                std::to_string(network.alternatives.size()) + " alternatives in force");
+  }
+
   // "rejected: 3 wrong_result, 1 red_zone"
   void log_rejections() const {
     std::string line;
@@ -276,9 +323,16 @@ struct Tuner::State {
       return analytic_choice(network, context.sources(), &failures);
     }
     TRY(known, NetworkProblems(context, problems).time_all(network));
-    TRY(std::vector<TacticSelection> selections, find_layouts(network));
+    TRY(std::vector<TacticSelection> selections, find_covers(network));
     TRY(TacticSelection chosen, fastest_network(network, std::move(selections)));
     log_rejections();
+    log_cover(network, chosen);
+    TRY(const Network cut, network.cut(chosen.cover));
+    note_times(cut, chosen);
+    return chosen;
+  }
+
+  void note_times(const Network& network, const TacticSelection& chosen) {
     node_us.clear();
     for (size_t n = 0; n < network.nodes.size(); ++n) {
       double us = chosen.tactics[n].view_of >= 0
@@ -286,7 +340,6 @@ struct Tuner::State {
                       : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));
       node_us.push_back(std::isfinite(us) ? us : 0);
     }
-    return chosen;
   }
 };
 

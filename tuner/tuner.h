@@ -1,8 +1,9 @@
 // Tuner: chooses tactics by measuring them on the device. Implements plan's TacticSelector.
 //
 // Flow: for each distinct problem: offer -> prune -> prepare in parallel -> check against the
-// reference -> race; then the least-cost layouts over the whole network, and a last race of the
-// best whole networks, with branches in parallel where that wins. What the timing store knows is
+// reference -> race; then how the network is cut into problems (choose_cover) and the least-cost
+// layouts over the whole of it, and a last race of the best whole networks, with branches in
+// parallel where that wins. What the timing store knows is
 // not measured again. Belongs to one thread; prepares on several.
 #pragma once
 
@@ -18,6 +19,8 @@ namespace enginery {
 // 0: no timing, the analytic model. 1: only what the store has. 2: a short list. 3: the default.
 // 4: every tactic offered. 5 and more: more whole networks.
 inline constexpr int kDefaultLevel = 3;
+// From here on a network's alternatives are measured; below it is cut as lowering proposes.
+inline constexpr int kCoverLevel = 3;
 
 struct TunerProgress {
   std::string phase;  // "code", "tune", "layouts", "network"
@@ -77,8 +80,8 @@ class Tuner final : public TacticSelector {
   Status measure(const Network& network);
 
   const TunerCounts& counts() const;
-  // Median of each node's chosen tactic in microseconds, parallel to the network's nodes; 0 where
-  // it was not measured. After select.
+  // Median of each chosen tactic in microseconds, parallel to the selection's tactics; 0 where it
+  // was not measured. After select.
   const std::vector<double>& node_us() const;
 
  private:

@@ -24,11 +24,14 @@ SelectionRecord to_record(const Network& network, const TacticSelection& selecti
                           std::vector<double> node_us) {
   SelectionRecord out;
   for (const Tactic& t : selection.tactics) out.tactics.push_back(tactic_key(t));
-  for (const ReformatKey& key : needed_reformats(network, selection.tactics)) {
+  const Result<Network> cut = network.cut(selection.cover);
+  ENSURE(cut.ok(), "the selection is one of this network");
+  for (const ReformatKey& key : needed_reformats(*cut, selection.tactics)) {
     out.reformats.push_back(tactic_key(selection.reformats.at(key)));
   }
   out.node_us = std::move(node_us);
   out.streams = selection.streams;
+  out.cover = selection.cover;
   return out;
 }
 
@@ -39,6 +42,7 @@ std::string to_json(const SelectionRecord& record) {
                          {"node_us", record.node_us},
                          {"streams", record.streams}};
   if (!record.ceilings.empty()) json["ceilings"] = record.ceilings;
+  if (!record.cover.empty()) json["cover"] = record.cover;
   return json.dump();
 }
 
@@ -50,8 +54,10 @@ Result<SelectionRecord> parse_selection(std::string_view text) {
   try {
     return SelectionRecord{json.at("tactics").get<std::vector<std::string>>(),
                            json.at("reformats").get<std::vector<std::string>>(),
-                           json.at("node_us").get<std::vector<double>>(), json.value("streams", 1),
-                           json.value("ceilings", std::map<std::string, double>())};
+                           json.at("node_us").get<std::vector<double>>(),
+                           json.value("streams", 1),
+                           json.value("ceilings", std::map<std::string, double>()),
+                           json.value("cover", Cover())};
   } catch (const nlohmann::json::exception&) {
     return broken;
   }
@@ -59,19 +65,21 @@ Result<SelectionRecord> parse_selection(std::string_view text) {
 
 Result<TacticSelection> follow(const Network& network, const TacticSources& sources,
                                const SelectionRecord& record) {
-  if (record.tactics.size() != network.nodes.size()) {
+  TRY(const Network cut, network.cut(record.cover));
+  if (record.tactics.size() != cut.nodes.size()) {
     return Error{ErrorCode::incompatible, "the tactic choices are for a network of " +
                                               std::to_string(record.tactics.size()) +
                                               " layers, this one has " +
-                                              std::to_string(network.nodes.size())};
+                                              std::to_string(cut.nodes.size())};
   }
   TacticSelection out;
   out.streams = record.streams;
-  for (size_t n = 0; n < network.nodes.size(); ++n) {
-    TRY(out.tactics.emplace_back(), find_tactic(network.nodes[n].tactics, record.tactics[n],
-                                                "layer '" + network.nodes[n].name + "'"));
+  out.cover = record.cover;
+  for (size_t n = 0; n < cut.nodes.size(); ++n) {
+    TRY(out.tactics.emplace_back(),
+        find_tactic(cut.nodes[n].tactics, record.tactics[n], "layer '" + cut.nodes[n].name + "'"));
   }
-  std::vector<ReformatKey> needed = needed_reformats(network, out.tactics);
+  std::vector<ReformatKey> needed = needed_reformats(cut, out.tactics);
   if (needed.size() != record.reformats.size()) {
     return Error{ErrorCode::incompatible, "the tactic choices do not fit this network's formats"};
   }

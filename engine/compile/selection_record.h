@@ -15,13 +15,15 @@
 namespace enginery {
 
 struct SelectionRecord {
-  std::vector<std::string> tactics;    // tactic_key, parallel to Network::nodes
+  // tactic_key, parallel to the nodes of the network cut by `cover`
+  std::vector<std::string> tactics;
   std::vector<std::string> reformats;  // tactic_key, parallel to needed_reformats
   std::vector<double> node_us;  // measured medians in microseconds, parallel to tactics; empty when
                                 // nothing was measured
   int streams = 1;              // TacticSelection::streams
   // What the device was measured to do at most, by name (tuner/ceilings.h); empty where it was not.
   std::map<std::string, double> ceilings = {};
+  Cover cover = {};  // TacticSelection::cover
 };
 
 // `selection` must have every reformat that its tactics need.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "engine/tactics/bias_axis.h"
 
@@ -37,8 +39,11 @@ bool is_bias(const Graph& graph, const Op& anchor, ValueId operand, const Dims& 
   return t->dims().size() >= from_right && t->dims()[t->dims().size() - from_right] == dims[axis];
 }
 
-// The problem of `members`: an anchor and what follows it, in order.
-NetworkNode make_node(const Graph& graph, const std::vector<NodeId>& members) {
+// An anchor and what follows it, in order.
+using Members = std::span<const NodeId>;
+
+// The problem of the members.
+NetworkNode make_node(const Graph& graph, Members members) {
   const Node& anchor = graph.node(members[0]);
   NetworkNode out;
   out.name = anchor.name;
@@ -68,9 +73,13 @@ NetworkNode make_node(const Graph& graph, const std::vector<NodeId>& members) {
   return out;
 }
 
-bool only_reference(const std::vector<Tactic>& tactics) {
-  return std::all_of(tactics.begin(), tactics.end(),
-                     [](const Tactic& t) { return t.trust == Trust::reference; });
+// The sources of these tactics, without the reference.
+std::set<std::string> sources_of(const std::vector<Tactic>& tactics) {
+  std::set<std::string> out;
+  for (const Tactic& t : tactics) {
+    if (t.trust != Trust::reference) out.insert(t.source);
+  }
+  return out;
 }
 
 // Whether a float64 value would lie in a format of another type: it would be rounded unseen.
@@ -103,7 +112,7 @@ class Lowering {
       int32_t group = network_.graph.node(id).group;
       // A group stands where its last node stood: there all of its operands exist.
       if (group == kNoGroup)
-        CHECK_OK(add({id}));
+        CHECK_OK(add(Members(&id, 1)));
       else if (groups[group].back() == id)
         CHECK_OK(add_group(groups[group]));
     }
@@ -125,7 +134,14 @@ class Lowering {
     }
   }
 
-  Status add(const std::vector<NodeId>& members) {
+  // The members as one problem with what the sources offer for it. Errors: unsupported.
+  Result<NetworkNode> offered(Members members) const {
+    NetworkNode node = make_node(network_.graph, members);
+    TRY(node.tactics, offer_all(sources_, node.problem, allowed_));
+    return node;
+  }
+
+  Status add(Members members) {
     NetworkNode node = make_node(network_.graph, members);
     for (const TensorDesc& d : node.problem.outputs) {
       if (!is_static(d.type.dims)) {
@@ -144,19 +160,51 @@ class Lowering {
   }
 
   // Keeps the longest head of the group that some source other than the reference can run; the rest
-  // runs node by node.
-  Status add_group(std::vector<NodeId> members) {
+  // runs node by node. Shorter heads that let other sources in are alternatives.
+  Status add_group(Members members) {
     size_t keep = members.size();
-    while (keep > 1) {
-      std::vector<NodeId> head(members.begin(),
-                               members.begin() + static_cast<std::ptrdiff_t>(keep));
-      auto tactics = offer_all(sources_, make_node(network_.graph, head).problem, allowed_);
-      if (tactics && !only_reference(*tactics)) break;
-      --keep;
+    std::set<std::string> served;
+    for (; keep > 1; --keep) {
+      auto head = offered(members.first(keep));
+      if (head) served = sources_of(head->tactics);
+      if (!served.empty()) break;
     }
-    CHECK_OK(add({members.begin(), members.begin() + static_cast<std::ptrdiff_t>(keep)}));
-    for (size_t i = keep; i < members.size(); ++i) CHECK_OK(add({members[i]}));
+    const size_t first = network_.nodes.size();
+    CHECK_OK(add(members.first(keep)));
+    for (size_t i = keep; i < members.size(); ++i) CHECK_OK(add(members.subspan(i, 1)));
+    for (size_t head = keep; head > 1; --head) add_alternative(members, head - 1, first, served);
     return {};
+  }
+
+  // The group cut behind its first `head` members, where sources run that head which run no longer
+  // one; they are `served` from now on.
+  void add_alternative(Members members, size_t head, size_t first, std::set<std::string>& served) {
+    auto node = offered(members.first(head));
+    if (!node) return;
+    const std::set<std::string> able = sources_of(node->tactics);
+    if (std::includes(served.begin(), served.end(), able.begin(), able.end())) return;
+    Alternative out;
+    for (size_t i = first; i < network_.nodes.size(); ++i) out.replaces.push_back(i);
+    out.instead.push_back(std::move(*node));
+    if (!add_rest(members.subspan(head), out.instead)) return;
+    served.insert(able.begin(), able.end());
+    network_.alternatives.push_back(std::move(out));
+  }
+
+  // As one problem, where a source other than the reference runs it; otherwise node by node. False
+  // where nothing runs one of them.
+  bool add_rest(Members rest, std::vector<NetworkNode>& nodes) const {
+    auto whole = offered(rest);
+    if (whole && !sources_of(whole->tactics).empty()) {
+      nodes.push_back(std::move(*whole));
+      return true;
+    }
+    for (size_t i = 0; i < rest.size(); ++i) {
+      auto single = offered(rest.subspan(i, 1));
+      if (!single) return false;
+      nodes.push_back(std::move(*single));
+    }
+    return true;
   }
 
   const TacticSources& sources_;
@@ -169,6 +217,25 @@ class Lowering {
 std::vector<const Tensor*> Network::weights(const NetworkNode& node) const {
   std::vector<const Tensor*> out;
   for (ValueId v : node.inputs) out.push_back(graph.constant(v));
+  return out;
+}
+
+Result<Network> Network::cut(const Cover& cover) const {
+  const Error other{ErrorCode::incompatible, "the cover is one of another network"};
+  std::vector<const Alternative*> in_force(nodes.size(), nullptr);
+  for (const size_t a : cover) {
+    if (a >= alternatives.size()) return other;
+    for (const size_t n : alternatives[a].replaces) {
+      if (std::exchange(in_force[n], &alternatives[a]) != nullptr) return other;
+    }
+  }
+  Network out{.graph = graph, .nodes = {}};
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const Alternative* alternative = in_force[n];
+    if (alternative == nullptr) out.nodes.push_back(nodes[n]);
+    if (alternative == nullptr || alternative->replaces.back() != n) continue;
+    out.nodes.insert(out.nodes.end(), alternative->instead.begin(), alternative->instead.end());
+  }
   return out;
 }
 

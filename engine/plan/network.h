@@ -2,8 +2,9 @@
 // selection.
 //
 // Flow: optimised graph -> lower -> Network -> TacticSelector. Lowering asks the tactic sources and
-// keeps a fusion group, shortens it or expands it into its nodes. Plain values; free functions
-// without state.
+// keeps a fusion group, shortens it or expands it into its nodes; where a shorter piece lets other
+// sources in, cutting there is an alternative, about which measured times decide. Plain values;
+// free functions without state.
 #pragma once
 
 #include <set>
@@ -25,9 +26,25 @@ struct NetworkNode {
   std::vector<Tactic> tactics;  // what the sources offer, likely best first; never empty
 };
 
+// Another way to cut a part of a network into problems: `instead` computes what the nodes
+// `replaces` compute together, and stands where the last of them stood.
+struct Alternative {
+  std::vector<size_t> replaces;      // indices of Network::nodes, ascending
+  std::vector<NetworkNode> instead;  // producers before consumers
+};
+
+// Which of a network's alternatives are in force: their indices, ascending; no two of them replace
+// the same node.
+using Cover = std::vector<size_t>;
+
 struct Network {
   Graph graph;                     // specialised and optimised; owns the constants
   std::vector<NetworkNode> nodes;  // producers before consumers
+  std::vector<Alternative> alternatives = {};
+
+  // The network with those alternatives in force; it has no others. Errors: incompatible (a cover
+  // of another network).
+  Result<Network> cut(const Cover& cover) const;
 
   // Weights of a node's constant inputs, for TacticSource::prepare; null for its other inputs.
   std::vector<const Tensor*> weights(const NetworkNode& node) const;

@@ -230,7 +230,9 @@ int64_t Plan::weights_bytes() const {
 }
 
 Result<Plan> make_plan(const Network& network, const TacticSelection& selection) {
-  return Planner(network, selection).run();
+  if (selection.cover.empty()) return Planner(network, selection).run();
+  TRY(const Network cut, network.cut(selection.cover));
+  return Planner(cut, selection).run();
 }
 
 }  // namespace enginery

@@ -21,10 +21,11 @@ struct ReformatKey {
 };
 
 struct TacticSelection {
-  std::vector<Tactic> tactics;  // parallel to Network::nodes
+  std::vector<Tactic> tactics;  // parallel to the nodes of the network cut by `cover`
   // Every change of format that the formats of `tactics` make necessary.
   std::map<ReformatKey, Tactic> reformats;
-  int streams = 1;  // at most this many run in parallel
+  int streams = 1;   // at most this many run in parallel
+  Cover cover = {};  // which of the network's alternatives are in force
 };
 
 // Selects tactics; implemented by the tuner.

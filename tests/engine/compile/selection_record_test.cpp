@@ -43,6 +43,20 @@ TEST(SelectionRecord, KeepsTheMeasuredCeilings) {
   EXPECT_EQ(parse_selection(to_json(record))->ceilings, record.ceilings);
 }
 
+TEST(SelectionRecord, KeepsTheCover) {
+  SelectionRecord record;
+  record.cover = {1, 4};
+  EXPECT_EQ(parse_selection(to_json(record))->cover, record.cover);
+}
+
+TEST(Follow, RefusesACoverThatTheNetworkLacks) {
+  const Build build(test::small_convolution());
+  SelectionRecord record = to_record(build.network, build.selection, {});
+  record.cover = {7};
+  EXPECT_EQ(follow(build.network, build.target.sources, record).error().code,
+            ErrorCode::incompatible);
+}
+
 // Records from before streams existed.
 TEST(SelectionRecord, HasOneStreamWhereItNamesNone) {
   const auto record = parse_selection(

@@ -28,6 +28,31 @@ TEST(Lower, ShortensAGroupToWhatASourceRuns) {
   EXPECT_EQ(network->nodes.size(), 4u);
 }
 
+// A source that cannot run the last step stays in the race: the group may be cut before it.
+TEST(Lower, ProposesToCutWhereAnotherSourceCanBegin) {
+  Fixture f;
+  auto second = std::make_unique<TestSource>();
+  second->name = "second";
+  second->refuses = [](const Problem& p) { return p.epilogue.size() > 1; };
+  f.sources.push_back(std::move(second));
+  const auto network = f.lower_text(kResidual);
+  ASSERT_TRUE(network);
+  ASSERT_EQ(network->alternatives.size(), 1u);
+  const Alternative& cut = network->alternatives[0];
+  EXPECT_EQ(cut.replaces, std::vector<size_t>{1});
+  ASSERT_EQ(cut.instead.size(), 2u);
+  EXPECT_EQ(cut.instead[0].problem.epilogue.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<Activation>(cut.instead[1].problem.op));
+  EXPECT_EQ(cut.instead[1].inputs[0], cut.instead[0].outputs[0]);
+  EXPECT_EQ(cut.instead[1].outputs, network->nodes[1].outputs);
+}
+
+TEST(Lower, ProposesNoCutThatLetsNobodyIn) {
+  Fixture f;
+  f.sources.push_back(std::make_unique<TestSource>());
+  EXPECT_TRUE(f.lower_text(kResidual)->alternatives.empty());
+}
+
 // The reference runs any chain, but one node at a time it leaves room for faster sources.
 TEST(Lower, ExpandsAGroupThatOnlyTheReferenceRuns) {
   Fixture f;

@@ -23,12 +23,13 @@ class TestSource final : public TacticSource {
   std::function<bool(const Problem&)> refuses = [](const Problem&) { return false; };
 
   Trust trust = Trust::may_be_wrong;
+  std::string name = "test";
 
-  SourceTraits traits() const override { return {"test", trust}; }
+  SourceTraits traits() const override { return {name, trust}; }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     if (refuses(p)) return Error{ErrorCode::unsupported, "the test refuses"};
     Tactic t;
-    t.source = "test";
+    t.source = name;
     t.id = "only";
     bool conv = std::holds_alternative<Convolution>(p.op);
     t.inputs.assign(p.inputs.size(), conv ? kNhwc : kLinear);

@@ -1,0 +1,38 @@
+#include "tuner/cover.h"
+
+#include <algorithm>
+
+namespace enginery {
+namespace {
+
+// Microseconds that the network gains by the alternative; negative where it loses.
+double gain_of(const Network& network, const Alternative& alternative, const NodeCost& cost) {
+  double gain = 0;
+  for (const size_t n : alternative.replaces) gain += cost(network.nodes[n]);
+  for (const NetworkNode& node : alternative.instead) gain -= cost(node);
+  return gain;
+}
+
+}  // namespace
+
+Cover choose_cover(const Network& network, const NodeCost& cost) {
+  std::vector<std::pair<double, size_t>> gains;
+  for (size_t a = 0; a < network.alternatives.size(); ++a) {
+    const double gain = gain_of(network, network.alternatives[a], cost);
+    if (gain > 0) gains.emplace_back(gain, a);  // not a number where nothing runs on either side
+  }
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<bool> replaced(network.nodes.size(), false);
+  Cover out;
+  for (const auto& [gain, a] : gains) {
+    const std::vector<size_t>& nodes = network.alternatives[a].replaces;
+    if (std::any_of(nodes.begin(), nodes.end(), [&](size_t n) { return replaced[n]; })) continue;
+    for (const size_t n : nodes) replaced[n] = true;
+    out.push_back(a);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace enginery

@@ -1,0 +1,20 @@
+// Which of a network's alternatives make it faster, by the measured times of its problems.
+//
+// Where: the tuner, before it searches layouts. A pure function of the times.
+#pragma once
+
+#include <functional>
+
+#include "engine/plan/network.h"
+
+namespace enginery {
+
+// Microseconds of a node at its best; infinite where no tactic of it runs.
+using NodeCost = std::function<double(const NetworkNode&)>;
+
+// The alternatives that are faster than what they replace, the largest gain first where several
+// replace the same node. Changes of format are not counted: they belong to the whole network, and
+// its race is the judge. Empty where the network is best as it is.
+Cover choose_cover(const Network& network, const NodeCost& cost);
+
+}  // namespace enginery
