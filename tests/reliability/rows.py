@@ -5,6 +5,7 @@ folder). `environment` makes the test as large as the bar asks. `figure` is a re
 printed; `note` stands for it where nothing is printed. A row with neither program nor command is a bar that nothing shows.
 """
 import dataclasses
+import pathlib
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +26,11 @@ COORDINATOR = "tests/coordinator/coordinator_test"
 CACHE = "tests/cache/cache_test"
 AGENT = "tests/worker/agent/worker_agent_test"
 FORMAT = "tests/engine/format/format_test"
+SCHEMAS = "tests/schemas/schemas_test"
+RUNNER = "tests/worker/runner/worker_runner_test"
+LOCAL = "tests/worker/local/worker_build_test"
+E2E = pathlib.Path(__file__).resolve().parents[1] / "e2e"
+FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz/corpus"
 
 ROWS = [
     Row("R1", "10,000 simulated kills of the coordinator: 0 acknowledged jobs lost, 0 double commits", SIM,
@@ -44,8 +50,10 @@ ROWS = [
     Row("R6", "identical submits are one execution", COORDINATOR, "Server.DoesIdenticalWorkInFlightOnce", note="one client at a time"),
     Row("R7", "100,000 queued jobs, 1,000 workers: submit >= 2,000/s, dispatch >= 1,200/s", COORDINATOR, "Load.*",
         environment={"ENGINERY_LOAD_JOBS": "100000", "ENGINERY_LOAD_WORKERS": "1000"}, figure=r"(\d+ submits, \d+ dispatches a processor second)"),
-    Row("R8", "cache-hit submit to first byte: p50 <= 5 ms"),
-    Row("R9", "blob egress with hashing >= 0.8 of one-pass SHA-256"),
+    Row("R8", "cache-hit submit to first byte: p50 <= 5 ms", COORDINATOR, "HitSpeed.*", environment={"ENGINERY_HITS": "1000"},
+        figure=r"hits: (p50 [\d.]+ ms, p99 [\d.]+ ms)"),
+    Row("R9", "blob egress with hashing >= 0.8 of one-pass SHA-256", COORDINATOR, "BulkSpeed.*", environment={"ENGINERY_BULK_MB": "1000"},
+        figure=r"(hash \d+ MB/s).*(egress \d+ MB/s \([\d.]+ of the hash\)).*(get into memory \d+ MB/s \([\d.]+ of the hash\))"),
     Row("R10", "damaged or lost blobs: found when read, never an answer, built again", CACHE,
         "VerifyTest.*:*BlobStoreTest.Detects*", note="asserted"),
     Row("R10", "any blob of a running job lost or damaged: the job ends done", COORDINATOR, "InputGone.*", note="asserted"),
@@ -57,16 +65,27 @@ ROWS = [
     Row("R14", "a small client beside a greedy one waits for its share", SIM, "Simulator.AGreedyClientDelaysASmallOneByItsShareOnly",
         note="asserted on 12 seeds"),
     Row("R16", "clock jumps of two hours: no mass expiry", SIM, "Simulator.EveryRuleHoldsUnderFaults", figure=r"(\d+ events)"),
-    Row("R17", "collection under load"),
-    Row("R18", "fuzzing of all readers of foreign bytes"),
+    Row("R17", "collection under load: nothing pinned, leased or new lost, pause <= 50 ms", CACHE, "GcUnderLoad.*",
+        environment={"ENGINERY_GC_BLOBS": "5000"}, figure=r"(\d+ of \d+ blobs collected), (longest pause [\d.]+ ms)"),
+    Row("R18", "fuzzing: the engine loader", command=("BUILD/tests/fuzz/engine_edits", "--kept", f"{FUZZ}/engine", "--found", "BUILD/fuzz"),
+        note="20,000 edits; what has been tried so far: tests/fuzz/runs.csv"),
+    Row("R18", "fuzzing: the ONNX importer", command=("BUILD/tests/fuzz/onnx_edits", "--kept", f"{FUZZ}/onnx", "--found", "BUILD/fuzz"),
+        note="20,000 edits"),
+    Row("R18", "envelope, keys: every bit flipped; other importers, tables and bundles", SCHEMAS, "Codec.*:HostileFrames.*",
+        note="flipped bits only; Caffe, Darknet, TensorFlow, calibration tables and bundles are not fuzzed"),
     Row("R19", "hostile worker refused: forged digest, result for another's lease", COORDINATOR,
         "Bulk.RefusesABlobWhoseBytesHaveAnotherDigest:Core.AStaleEpoch*:ForgedOutput.*", note="asserted; attribution is not shown"),
-    Row("R20", "hostile models contained"),
-    Row("R21", "sandbox probe"),
+    Row("R20", "hostile models contained: refused within 5 s and 500 MB, the worker healthy", command=("python3", f"{E2E}/test_hostile.py"),
+        note="asserted"),
+    Row("R21", "sandbox: no network, no host files, no other process, no key, memory cap", RUNNER, "Sandbox.*", note="asserted"),
+    Row("R21", "the same for a local build: signing key and catalog out of reach", LOCAL, "SandboxedBuild.*", note="asserted"),
     Row("R22", "any changed, added or missing byte of an engine is refused", FORMAT, "*", note="asserted"),
     Row("R23", "real Slurm"),
-    Row("R24", "rolling upgrade"),
-    Row("R25", "soak with chaos"),
+    Row("R24", "a catalog of an earlier version is read as it was, its frames for ever", COORDINATOR, "OldFarmTest.*",
+        note="a worker of the version before is not started beside"),
+    Row("R25", "soak: memory, descriptors, files, database flat; a start < 2 s", COORDINATOR, "Soak.*",
+        environment={"ENGINERY_SOAK_JOBS": "100000", "ENGINERY_SOAK_KEPT": "2000"}, figure=r"(at the end: .*|start after .*)",
+        note="without chaos, which R1, R5 and R11 add"),
     Row("R26", "at least a million simulated events a run, none open", SIM, "Simulator.EveryRuleHoldsUnderFaults",
         environment={"ENGINERY_SIM_EVENTS": "1000000"}, figure=r"(\d+ seeds) from \d+, (\d+ events)"),
 ]
