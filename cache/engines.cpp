@@ -112,12 +112,20 @@ Result<EngineRow> Engines::newest(std::string_view name, std::string_view sku) {
 }
 
 Result<std::vector<EngineRow>> Engines::list(std::string_view name, int64_t limit,
-                                             std::string_view sku) {
+                                             std::string_view sku, int64_t skip) {
   std::string sql = select_engines("engine_name",
                                    "engine_name JOIN engine USING(digest) WHERE (?1='' OR name=?1) "
                                    "AND (?3='' OR sku=?3) AND gone_ns IS NULL "
-                                   "ORDER BY sequence DESC LIMIT ?2");
-  return all_present(database_.prepare(sql, name, limit, sku));
+                                   "ORDER BY sequence DESC LIMIT ?2 OFFSET ?4");
+  return all_present(database_.prepare(sql, name, limit, sku, skip));
+}
+
+Result<int64_t> Engines::count(std::string_view name) {
+  TRY(const auto rows,
+      database_.find_integer("SELECT count(*) FROM engine_name JOIN engine USING(digest) "
+                             "WHERE (?1='' OR name=?1) AND gone_ns IS NULL",
+                             name));
+  return rows.value_or(0);
 }
 
 // ---- tags

@@ -50,9 +50,12 @@ class Engines {
   Result<EngineRow> find(std::string_view digest_prefix);
   // The newest engine of that name for the SKU whose file is there.
   Result<EngineRow> newest(std::string_view name, std::string_view sku);
-  // Newest first, those whose file is there of `limit` rows; an empty name or SKU means all.
+  // Newest first, those whose file is there of `limit` rows behind the first `skip` ones; an empty
+  // name or SKU means all.
   Result<std::vector<EngineRow>> list(std::string_view name, int64_t limit,
-                                      std::string_view sku = {});
+                                      std::string_view sku = {}, int64_t skip = 0);
+  // How many rows there are of the name, or of all.
+  Result<int64_t> count(std::string_view name);
 
   // Moves or makes the tag of a name for one SKU.
   Status set_tag(const TagRow& tag);

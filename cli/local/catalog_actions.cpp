@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/local/catalog_pages.h"
 #include "cli/options/did_you_mean.h"
 #include "cli/options/targets.h"
 #include "cli/output/table.h"
@@ -131,7 +132,7 @@ std::string verify_text(const Json& report) {
 // not_found, with the names that are there.
 Error nothing_named(const CatalogDoor& door, const std::string& name) {
   Error error{ErrorCode::not_found, "the catalog has no engine called " + name};
-  const Result<Json> all = door("ls", {}, {{"limit", 1000}});
+  const Result<Json> all = list_all_engines(door, "", std::nullopt);
   std::vector<std::string> names;
   for (const Json& engine : all.ok() ? (*all)["engines"] : Json::array()) {
     const std::string one = text_of(engine, "name");
@@ -187,7 +188,8 @@ Status words_between(const CatalogArguments& arguments, size_t min, size_t max,
 Result<ExitCode> catalog_ls(const CatalogDoor& door, const CatalogArguments& arguments,
                             Console& console) {
   CHECK_OK(words_between(arguments, 0, 1, "catalog ls [NAME]"));
-  TRY(Json document, door("ls", arguments.words, {{"limit", arguments.limit.value_or(1000)}}));
+  const std::string name = arguments.words.empty() ? "" : arguments.words[0];
+  TRY(Json document, list_all_engines(door, name, arguments.limit));
   if (document["engines"].empty() && !arguments.words.empty() && !arguments.json)
     return nothing_named(door, arguments.words.front());
   if (document["engines"].empty() && !arguments.json)

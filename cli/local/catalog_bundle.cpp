@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/local/catalog_actions.h"
+#include "cli/local/catalog_pages.h"
 #include "cli/local/user_keys.h"
 #include "cli/output/table.h"
 #include "engine/base/file.h"
@@ -118,7 +119,7 @@ Result<Bundle> parse_bundle(ByteSpan body) {
 Result<Json> engines_to_export(const CatalogDoor& door, const CatalogArguments& arguments) {
   std::vector<std::string> names(arguments.words.begin() + 1, arguments.words.end());
   if (names.empty()) {
-    TRY(const Json listed, door("ls", {}, {{"limit", 1000}}));
+    TRY(const Json listed, list_all_engines(door, "", std::nullopt));
     for (const Json& engine : listed["engines"])
       names.push_back(engine["engine"].get<std::string>());
   }

@@ -1,5 +1,7 @@
 // The actions on engines: ls, show, pin, unpin, tag.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "coordinator/catalog/catalog_action_list.h"
 
@@ -64,15 +66,22 @@ Result<CatalogJson> key_document(Catalog& catalog, const Digest& digest) {
 
 Result<CatalogJson> list_engines(const CatalogAccess& access, const CatalogInput& input) {
   const int64_t limit = input.number("limit").value_or(kMaxListed);
-  TRY(const auto engines, access.reader.engines().list(input.word(0), limit));
+  const int64_t skip = std::max<int64_t>(input.number("skip").value_or(0), 0);
+  TRY(const auto engines, access.reader.engines().list(input.word(0), limit, "", skip));
+  TRY(const int64_t rows, access.reader.engines().count(input.word(0)));
   TRY(const auto tags, access.reader.engines().tags());
+  std::set<Digest> listed;
+  for (const EngineRow& engine : engines) listed.insert(engine.digest);
   CatalogJson engine_rows = CatalogJson::array(), tag_rows = CatalogJson::array();
   for (const EngineRow& engine : engines) engine_rows.push_back(engine_document(engine));
   for (const TagRow& tag : tags)
-    tag_rows.push_back(
-        {{"name", tag.name}, {"tag", tag.tag}, {"sku", tag.sku}, {"engine", tag.engine.text()}});
-  return CatalogJson{
-      {"schema", "enginery.catalog/1"}, {"engines", engine_rows}, {"tags", tag_rows}};
+    if (listed.count(tag.engine) != 0)
+      tag_rows.push_back(
+          {{"name", tag.name}, {"tag", tag.tag}, {"sku", tag.sku}, {"engine", tag.engine.text()}});
+  return CatalogJson{{"schema", "enginery.catalog/1"},
+                     {"engines", engine_rows},
+                     {"tags", tag_rows},
+                     {"rows", rows}};
 }
 
 Result<CatalogJson> show_engine(const CatalogAccess& access, const CatalogInput& input) {

@@ -140,6 +140,11 @@ TEST_F(EnginesTest, ListsTheNewestFirstUpToTheLimit) {
   EXPECT_EQ(two[1].digest, sha256("b"));
   EXPECT_EQ(VALUE(engines_.list("", 100)).at(0).digest, sha256("d"));
   EXPECT_TRUE(VALUE(engines_.list("nothing", 100)).empty());
+  const auto last = VALUE(engines_.list("net", 2, "", 2));
+  ASSERT_EQ(last.size(), 1u) << "the second page";
+  EXPECT_EQ(last[0].digest, sha256("a"));
+  EXPECT_EQ(VALUE(engines_.count("net")), 3);
+  EXPECT_EQ(VALUE(engines_.count("")), 4);
 }
 
 TEST_F(EnginesTest, APinThatIsSetAgainHasTheNewReason) {
