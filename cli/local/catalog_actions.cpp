@@ -117,16 +117,16 @@ std::string verify_text(const Json& report) {
   for (const Json& problem : report["problems"])
     text += fmt::format("{} {}: {}\n", text_of(problem, "kind"), text_of(problem, "subject"),
                         text_of(problem, "detail"));
-  return text + fmt::format(
-                    "{} blobs, {} hashed ({}), {} results, {} engines, {} orphans, {} repaired: "
-                    "{}\n",
-                    number_of(report, "blobs"), number_of(report, "blobs_hashed"),
-                    human_bytes(number_of(report, "bytes_hashed")), number_of(report, "results"),
-                    number_of(report, "engines"), number_of(report, "orphans"),
-                    number_of(report, "repaired"),
-                    report["clean"] == true
-                        ? "clean"
-                        : fmt::format("{} problems", number_of(report, "problem_count")));
+  return text +
+         fmt::format("{}, {} hashed ({}), {}, {}, {}, {} repaired: {}\n",
+                     counted(number_of(report, "blobs"), "blob"), number_of(report, "blobs_hashed"),
+                     human_bytes(number_of(report, "bytes_hashed")),
+                     counted(number_of(report, "results"), "result"),
+                     counted(number_of(report, "engines"), "engine"),
+                     counted(number_of(report, "orphans"), "orphan"), number_of(report, "repaired"),
+                     report["clean"] == true
+                         ? "clean"
+                         : counted(number_of(report, "problem_count"), "problem"));
 }
 
 // not_found, with the names that are there.

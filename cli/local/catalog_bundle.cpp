@@ -21,6 +21,7 @@
 #include "cli/local/catalog_pages.h"
 #include "cli/local/user_keys.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
 
@@ -204,9 +205,10 @@ Result<ExitCode> catalog_export(const CatalogDoor& door, const CatalogArguments&
                          {"signer", key_id(key.public_key())}});
   else
     console.note(fmt::format(
-        "{} engines ({}) written to {}, signed by {}; the other site trusts it with: enginery keys "
+        "{} ({}) written to {}, signed by {}; the other site trusts it with: enginery keys "
         "trust FILE (this site's enginery keys show --json has the key)",
-        engines.size(), human_bytes(bytes), arguments.words[0], key_id(key.public_key())));
+        counted(engines.size(), "engine"), human_bytes(bytes), arguments.words[0],
+        key_id(key.public_key())));
   return ExitCode::ok;
 }
 
@@ -229,8 +231,9 @@ Result<ExitCode> catalog_import(const CatalogDoor& door, const CatalogArguments&
                          {"bytes", bytes},
                          {"signer", key_id(parts->signer)}});
   else
-    console.note(fmt::format("{} engines ({}) signed by {} are in the catalog", engines.size(),
-                             human_bytes(bytes), key_id(parts->signer)));
+    console.note(fmt::format("{} ({}) signed by {} {} in the catalog",
+                             counted(engines.size(), "engine"), human_bytes(bytes),
+                             key_id(parts->signer), engines.size() == 1 ? "is" : "are"));
   return ExitCode::ok;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/local/catalog_actions.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 
 namespace enginery {
 namespace {
@@ -13,18 +14,20 @@ std::string gc_text(const Json& report) {
   const bool dry_run = report["dry_run"] == true;
   const uint64_t freed = report.value("freed_bytes", uint64_t{0});
   const uint64_t kept = report.value("kept_bytes", uint64_t{0});
-  std::string text =
-      fmt::format("{} {} in {} of {} blobs; {} {}\n", dry_run ? "would free" : "freed",
-                  human_bytes(freed), report.value("blobs", 0), report.value("blobs_before", 0),
-                  human_bytes(kept), dry_run ? "would stay" : "stay");
+  std::string text = fmt::format("{} {} in {} of {}; {} {}\n", dry_run ? "would free" : "freed",
+                                 human_bytes(freed), report.value("blobs", 0),
+                                 counted(report.value("blobs_before", uint64_t{0}), "blob"),
+                                 human_bytes(kept), dry_run ? "would stay" : "stay");
   for (const Json& rebuild : report["rebuilds"]) {
-    const int blobs = rebuild.value("blobs", 0);
+    const uint64_t blobs = rebuild.value("blobs", uint64_t{0});
     text +=
         fmt::format("  to be made again when it is asked for: {}{}\n", rebuild.value("what", ""),
-                    blobs > 1 ? fmt::format(" ({} times)", blobs) : "");
+                    blobs > 1 ? fmt::format(" ({})", counted(blobs, "blob")) : "");
   }
-  if (const int shared = report.value("files_shared", 0); shared > 0)
-    text += fmt::format("{} files of engines' parts now share the engines'\n", shared);
+  if (const uint64_t shared = report.value("files_shared", uint64_t{0}); shared > 0)
+    text +=
+        counted(shared, "file") + (shared == 1 ? " of an engine's part now shares the engine's\n"
+                                               : " of engines' parts now share the engines'\n");
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/local/catalog_actions.h"
 #include "cli/output/output_file.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "engine/base/file.h"
 
 namespace enginery {
@@ -88,7 +89,7 @@ Result<ExitCode> timing_export(const CatalogDoor& door, const CatalogArguments& 
                          {"file", valid_utf8(arguments.words[0])},
                          {"rows", rows}});
   else
-    console.note(fmt::format("{} timings written to {}", rows, arguments.words[0]));
+    console.note(fmt::format("{} written to {}", counted(rows, "timing"), arguments.words[0]));
   return ExitCode::ok;
 }
 
@@ -112,8 +113,8 @@ Result<ExitCode> timing_import(const CatalogDoor& door, const CatalogArguments& 
     print_json(console,
                {{"schema", "enginery.cache.timing.import/1"}, {"rows", rows}, {"stored", stored}});
   else
-    console.note(
-        fmt::format("{} timings read, {} of them newer than what was there", rows, stored));
+    console.note(fmt::format("{} read, {} of them newer than what was there",
+                             counted(rows, "timing"), stored));
   return ExitCode::ok;
 }
 
@@ -124,8 +125,10 @@ Result<ExitCode> timing_clear(const CatalogDoor& door, const CatalogArguments& a
   if (arguments.json)
     print_json(console, document);
   else
-    console.note(fmt::format("{} timings of {} devices are gone; the next build measures anew",
-                             document.value("removed", 0), document.value("devices", 0)));
+    console.note(fmt::format("{} of {} {} gone; the next build measures anew",
+                             counted(document.value("removed", uint64_t{0}), "timing"),
+                             counted(document.value("devices", uint64_t{0}), "device"),
+                             document.value("removed", uint64_t{0}) == 1 ? "is" : "are"));
   return ExitCode::ok;
 }
 

@@ -7,6 +7,13 @@
 
 namespace enginery {
 
+std::string counted(uint64_t count, std::string_view thing, std::string_view plural) {
+  std::string text = std::to_string(count) + " ";
+  if (count == 1 || plural.empty()) text += thing;
+  if (count != 1) text += plural.empty() ? "s" : plural;
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words) {

@@ -2,11 +2,15 @@
 // outside of enginery. Threads: free functions without state.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace enginery {
+
+// "1 engine", "2 engines"; the plural where an s does not make it.
+std::string counted(uint64_t count, std::string_view thing, std::string_view plural = {});
 
 // "a, b, c"; "" for no words.
 std::string joined(const std::vector<std::string>& words, std::string_view separator);

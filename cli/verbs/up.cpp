@@ -33,6 +33,8 @@ class UpCommand final : public Command {
     options.text("--listen", listen_, "URL",
                  "control address (default: a socket in the runtime folder)");
     options.text("--bulk-listen", bulk_listen_, "URL", "bulk address");
+    options.number("--client-jobs", client_jobs_, {1, 10'000'000}, "N",
+                   "how many jobs of one client may wait or run (default: 100000)");
     options.text("--http", web_.address, "HOST:PORT",
                  "serve /metrics, /healthz and /api/v1 there (default: nowhere)");
     options.text("--http-token", token_file_, "FILE",
@@ -123,6 +125,8 @@ class UpCommand final : public Command {
       spec.arguments.insert(spec.arguments.end(), {"--http", web_.address});
     if (!token_file_.empty())
       spec.arguments.insert(spec.arguments.end(), {"--http-token", token_file_});
+    if (client_jobs_)
+      spec.arguments.insert(spec.arguments.end(), {"--client-jobs", std::to_string(*client_jobs_)});
     spec.arguments.insert(spec.arguments.end(), {"--data", data()});
     if (insecure_) spec.arguments.emplace_back("--insecure");
     return spec;
@@ -167,6 +171,7 @@ class UpCommand final : public Command {
   CrewOptions crew_;
   WebOptions web_;
   std::string listen_, bulk_listen_, data_, token_file_;
+  std::optional<int64_t> client_jobs_;
   std::string local_;  // where this host's workers and verbs dial
   bool network_ = false;
   bool detach_ = false, json_ = false, insecure_ = false;

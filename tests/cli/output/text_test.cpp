@@ -7,6 +7,14 @@
 namespace enginery {
 namespace {
 
+TEST(Counted, HasOneOfAThingAndSeveral) {
+  EXPECT_EQ(counted(0, "engine"), "0 engines");
+  EXPECT_EQ(counted(1, "engine"), "1 engine");
+  EXPECT_EQ(counted(2, "engine"), "2 engines");
+  EXPECT_EQ(counted(1, "query", "queries"), "1 query");
+  EXPECT_EQ(counted(3, "query", "queries"), "3 queries");
+}
+
 TEST(Joined, PutsTheSeparatorBetweenWordsOnly) {
   EXPECT_EQ(joined({}, ", "), "");
   EXPECT_EQ(joined({"a"}, ", "), "a");
