@@ -43,11 +43,15 @@ Result<JobView> follow_job(Client& client, const JobView& job, const FollowOptio
       is_absent = false;
       continue;
     }
-    if (changed.error().code != ErrorCode::unavailable) return changed.error();
+    // A coordinator that is away or whose disk is full loses nothing.
+    const bool is_full = changed.error().code == ErrorCode::storage;
+    if (!is_full && changed.error().code != ErrorCode::unavailable) return changed.error();
     if (clock.monotonic() - answered > kReconnectTimeout)
-      return detached(now, ErrorCode::unavailable, changed.error().message);
+      return detached(now, changed.error().code, changed.error().message);
     if (!is_absent)
-      console.note("the coordinator does not answer; waiting for it (Ctrl-C detaches)");
+      console.note(fmt::format(
+          "{}; waiting for it (Ctrl-C detaches)",
+          is_full ? changed.error().message : std::string("the coordinator does not answer")));
     is_absent = true;
   }
   return now;

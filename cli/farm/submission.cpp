@@ -81,4 +81,17 @@ Result<JobView> send_submission(Client& client, const PackedModel& packed,
   return client.submit(request, make_request_id());
 }
 
+Result<JobView> follow_submission(Client& client, const PackedModel& packed,
+                                  const SubmitRequest& request, const JobView& job,
+                                  const FollowOptions& options, Console& console) {
+  TRY(JobView ended, follow_job(client, job, options, console));
+  if (ended.state != JobState::failed) return ended;
+  const auto states = client.has_blobs({packed.digest});
+  if (!states.ok() || states->empty() || states->front().present) return ended;
+  console.note("the farm has lost the model; it is sent again");
+  TRY(const JobView again, send_submission(client, packed, request, console));
+  console.note("job " + again.id);
+  return follow_job(client, again, options, console);
+}
+
 }  // namespace enginery

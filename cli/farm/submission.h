@@ -5,6 +5,7 @@
 // Threads: one thread at a time, as the Client.
 #pragma once
 
+#include "cli/farm/follow_job.h"
 #include "cli/farm/packed_model.h"
 #include "cli/output/console.h"
 #include "coordinator/client/client.h"
@@ -34,5 +35,11 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
 // the job as the farm has it. Errors: as Client::submit.
 Result<JobView> send_submission(Client& client, const PackedModel& packed,
                                 const SubmitRequest& request, Console& console);
+
+// follow_job for who has the model's file: when the job failed and the farm has lost the model
+// meanwhile, it is sent once more, as a new job.
+Result<JobView> follow_submission(Client& client, const PackedModel& packed,
+                                  const SubmitRequest& request, const JobView& job,
+                                  const FollowOptions& options, Console& console);
 
 }  // namespace enginery

@@ -20,8 +20,10 @@ bool is_worker(const Child& child) {
   return child.spec.arguments.front() == "worker";
 }
 
-bool all_here(Client& client, const Supervisor& supervisor) {
+// `why` they are not, where the coordinator says it.
+bool all_here(Client& client, const Supervisor& supervisor, std::string& why) {
   const auto workers = client.workers();
+  why = workers.ok() ? "" : ": " + workers.error().message;
   if (!workers.ok()) return false;
   const auto& children = supervisor.children();
   return std::all_of(children.begin(), children.end(), [&](const Child& child) {
@@ -104,15 +106,16 @@ Result<bool> wait_for_crew(Supervisor& supervisor, const Clock& clock,
                            const std::function<std::unique_ptr<Client>()>& connect) {
   const Nanoseconds deadline = clock.monotonic() + kReadyTimeout;
   std::unique_ptr<Client> client;
+  std::string why;
   while (clock.monotonic() < deadline) {
     if (supervisor.supervise(milliseconds(50))) return false;
     CHECK_OK(check_children(supervisor));
     if (!client) client = connect();
-    if (client && all_here(*client, supervisor)) return true;
+    if (client && all_here(*client, supervisor, why)) return true;
   }
-  return Error{
-      ErrorCode::timed_out,
-      fmt::format("coordinator and workers were not ready within {} s", kReadyTimeout.count())};
+  return Error{ErrorCode::timed_out,
+               fmt::format("coordinator and workers were not ready within {} s{}",
+                           kReadyTimeout.count(), why)};
 }
 
 Result<ExitCode> report_detached(Detached& detached, Console& console) {

@@ -64,11 +64,12 @@ class SubmitCommand final : public Command {
     TRY(const auto skus, client->skus());
     const SubmitRequest request = make_submit_request(packed, model, options, submit, skus);
     TRY(const JobView job, send_submission(*client, packed, request, console));
-    return report(*client, job, console);
+    return report(*client, packed, request, job, console);
   }
 
  private:
-  Result<ExitCode> report(Client& client, const JobView& job, Console& console) const {
+  Result<ExitCode> report(Client& client, const PackedModel& packed, const SubmitRequest& request,
+                          const JobView& job, Console& console) const {
     const OutputForm form = output_form(json_);
     if (dry_run_) {
       print_job(job, form, console);
@@ -81,7 +82,8 @@ class SubmitCommand final : public Command {
     console.note("job " + job.id);
     FollowOptions follow;
     if (timeout_seconds_) follow.timeout = std::chrono::seconds(*timeout_seconds_);
-    return follow_and_report(client, job, follow, form, console);
+    TRY(const JobView ended, follow_submission(client, packed, request, job, follow, console));
+    return report_end(ended, form, console);
   }
 
   BuildFlags flags_;

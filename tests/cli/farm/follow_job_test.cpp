@@ -91,6 +91,17 @@ TEST(FollowJob, AnErrorOfTheCoordinatorEndsIt) {
   EXPECT_EQ(ended.error().code, ErrorCode::not_found);
 }
 
+TEST(FollowJob, ACoordinatorWhoseDiskIsFullIsWaitedForAndSaysSo) {
+  int asked = 0;
+  const auto client = client_of([&](const Body&) -> Body {
+    if (++asked < 4) return ErrorReply{{ErrorCode::storage, "queue: the disk is full"}};
+    return JobReply{job_in(JobState::done, TargetState::done, 2)};
+  });
+  FakeConsole fake;
+  ASSERT_TRUE(follow_job(*client, kQueued, {}, fake.console()).ok());
+  EXPECT_NE(fake.err().find("the disk is full; waiting for it"), std::string::npos) << fake.err();
+}
+
 TEST(FollowJob, AnAbsentCoordinatorIsWaitedForWithOneMessage) {
   int asked = 0;
   const auto client = client_of([&](const Body&) -> Body {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/fake_console.h"
+#include "tests/support/fake_coordinator.h"
 
 namespace enginery {
 namespace {
@@ -93,6 +94,46 @@ TEST(SubmitRequest, TheTuningKeyHasNoWeights) {
   const SubmitRequest second = make_submit_request(retrained, loaded(), {}, submit, {});
   EXPECT_EQ(first.targets[0].tune_key, second.targets[0].tune_key);
   EXPECT_NE(first.targets[0].engine_key, second.targets[0].engine_key);
+}
+
+// A farm on which job 1 fails; `has_model` says whether it still has the model then. Job 2 ends
+// done.
+struct LossyFarm {
+  explicit LossyFarm(bool has_model) : has_model_(has_model) {}
+  Body operator()(const Body& request) {
+    if (const auto* has = std::get_if<HasBlobs>(&request))
+      return BlobStates{{{has->digests.at(0), has_model_, 0, 0}}};
+    if (const auto* put = std::get_if<PutBlob>(&request)) {
+      ++uploads;
+      return PutReply{put->size_bytes, true};
+    }
+    if (std::holds_alternative<SubmitRequest>(request)) return JobReply{job(2, JobState::done)};
+    return JobReply{job(1, JobState::failed)};
+  }
+  static JobView job(uint64_t number, JobState state) {
+    JobView view;
+    view.id = "j" + std::to_string(number);
+    view.state = state;
+    return view;
+  }
+  int uploads = 0;
+
+ private:
+  bool has_model_;
+};
+
+TEST(FollowSubmission, SendsAModelAgainThatTheFarmHasLost) {
+  for (const bool has_model : {true, false}) {
+    LossyFarm farm(has_model);
+    const auto client = client_of([&](const Body& request) { return farm(request); });
+    FakeConsole fake;
+    const auto ended = follow_submission(*client, kPacked, request_for({}, {}),
+                                         LossyFarm::job(1, JobState::running), {}, fake.console());
+    ASSERT_TRUE(ended.ok()) << ended.error().message;
+    EXPECT_EQ(ended->id, has_model ? "j1" : "j2") << "a job that failed by itself is left alone";
+    EXPECT_EQ(farm.uploads, has_model ? 0 : 1);
+    EXPECT_EQ(fake.err().find("lost the model") == std::string::npos, has_model) << fake.err();
+  }
 }
 
 TEST(PackedModel, IsNamedByItsBytesAndItsFile) {
