@@ -109,22 +109,36 @@ Failure profile_layers(ContextObject& context, int rounds, enginery_profile_fn r
   return {};
 }
 
+// What the two ways to create a context share; `create` gives the runtime's.
+template <typename Create>
+enginery_status add_context(const enginery_engine* engine, enginery_context** context,
+                            Create&& create) {
+  return outcome_of([&]() -> Failure {
+    if (!context) return invalid_call("the place for the context is null");
+    *context = nullptr;
+    const FoundEngine found = find_engine(engine);
+    if (!found.engine) return found.failure;
+    Result<ExecutionContext> made = create(found.engine->engine);
+    if (!made) return made.error();
+    auto object = std::make_shared<ContextObject>(*found.engine, std::move(*made));
+    *context = ContextHandles::table().add(std::move(object));
+    return {};
+  });
+}
+
 }  // namespace
 }  // namespace enginery
 
 using namespace enginery;
 
 enginery_status enginery_context_create(const enginery_engine* engine, enginery_context** context) {
-  return outcome_of([&]() -> Failure {
-    if (!context) return invalid_call("the place for the context is null");
-    *context = nullptr;
-    const FoundEngine found = find_engine(engine);
-    if (!found.engine) return found.failure;
-    auto made = found.engine->engine.create_context();
-    if (!made) return made.error();
-    auto object = std::make_shared<ContextObject>(*found.engine, std::move(*made));
-    *context = ContextHandles::table().add(std::move(object));
-    return {};
+  return add_context(engine, context, [](const Engine& of) { return of.create_context(); });
+}
+
+enginery_status enginery_context_create_in(const enginery_engine* engine, void* memory,
+                                           size_t bytes, enginery_context** context) {
+  return add_context(engine, context, [&](const Engine& of) {
+    return of.create_context_in({static_cast<std::byte*>(memory), memory ? bytes : 0});
   });
 }
 

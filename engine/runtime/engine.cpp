@@ -269,6 +269,17 @@ Result<ExecutionContext> Engine::create_context() const {
   });
 }
 
+Result<ExecutionContext> Engine::create_context_in(std::span<std::byte> memory) const {
+  if (!state_) return moved_from("create a context");
+  return without_exceptions("create a context", {}, [&]() -> Result<ExecutionContext> {
+    auto state = std::make_unique<ExecutionContext::State>();
+    state->engine = state_;
+    DeviceMemory arena(memory.data(), memory.size(), [](void*) {});
+    TRY(state->execution, Execution::make_in(state_->program, std::move(arena)));
+    return ExecutionContext(std::move(state));
+  });
+}
+
 ExecutionContext::ExecutionContext(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ExecutionContext::ExecutionContext(ExecutionContext&&) noexcept = default;
 ExecutionContext& ExecutionContext::operator=(ExecutionContext&&) noexcept = default;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/statistics.h"
+#include "engine/plan/memory.h"
 
 namespace enginery {
 
@@ -13,11 +14,31 @@ Result<std::unique_ptr<Execution>> Execution::make(std::shared_ptr<const Program
   return execution;
 }
 
+Result<std::unique_ptr<Execution>> Execution::make_in(std::shared_ptr<const Program> program,
+                                                      DeviceMemory arena) {
+  const auto needed = static_cast<size_t>(program->plan().arena_bytes);
+  const auto wrong = [](const std::string& reason) {
+    return Error{ErrorCode::invalid_argument, "the memory for the context " + reason};
+  };
+  if (!arena.data()) return wrong("is null");
+  if (arena.bytes() < needed)
+    return wrong("has " + std::to_string(arena.bytes()) + " bytes, and it takes " +
+                 std::to_string(needed));
+  if (reinterpret_cast<uintptr_t>(arena.data()) % kArenaAlignment != 0)
+    return wrong("does not begin at a multiple of " + std::to_string(kArenaAlignment) + " bytes");
+  auto execution = std::make_unique<Execution>(MakeKey{}, std::move(program));
+  execution->arena_ = std::move(arena);
+  CHECK_OK(execution->set_up());
+  return execution;
+}
+
 Status Execution::set_up() {
   const Plan& plan = program_->plan();
   Device& device = program_->device();
   TRY(stream_, device.create_stream());
-  TRY(arena_, device.allocate(static_cast<size_t>(std::max<int64_t>(plan.arena_bytes, 1))));
+  if (!arena_.data()) {
+    TRY(arena_, device.allocate(static_cast<size_t>(std::max<int64_t>(plan.arena_bytes, 1))));
+  }
   const auto streams = static_cast<size_t>(stream_count(plan));
   for (size_t s = 1; s < streams; ++s) {
     TRY(side_streams_.emplace_back(), device.create_stream());

@@ -25,6 +25,10 @@ class Execution {
  public:
   // Allocates the arena, the streams and what staging needs. Errors: out_of_memory, device_lost.
   static Result<std::unique_ptr<Execution>> make(std::shared_ptr<const Program> program);
+  // The same with an arena of the caller's, of the device's memory. Errors: also invalid_argument
+  // (null, too small, or not at a multiple of kArenaAlignment, plan/memory.h).
+  static Result<std::unique_ptr<Execution>> make_in(std::shared_ptr<const Program> program,
+                                                    DeviceMemory arena);
   // For make() alone.
   Execution(MakeKey, std::shared_ptr<const Program> program) : program_(std::move(program)) {}
 

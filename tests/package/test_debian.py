@@ -2,6 +2,7 @@
 """The Debian packages that cpack makes: which there are, what each holds and needs, and that unpacked they run."""
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -9,6 +10,7 @@ import unittest
 import installing
 
 
+@unittest.skipUnless(shutil.which("dpkg-shlibdeps"), "dpkg-shlibdeps is not here (apt-get install dpkg-dev)")
 class Packages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -102,6 +102,8 @@ class Installed(unittest.TestCase):
             picture.write_bytes(halved_to_ppm(EXAMPLE / f"pictures/{shape}.png"))
             said = installing.run(build / "classifier", self.engine, picture, EXAMPLE / "labels.txt", env=self.user_env())
             self.assertEqual(said.split()[0], shape)
+        with self.assertRaisesRegex(AssertionError, "exit code 1\nclassifier: .*/no/such.engine.*No such file"):
+            installing.run(build / "classifier", "/no/such.engine", picture, EXAMPLE / "labels.txt", env=self.user_env())
 
     def test_uninstall_leaves_nothing(self):
         prefix = self.home.path / "removed"

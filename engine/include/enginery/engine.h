@@ -122,6 +122,11 @@ class Engine {
   // Memory and streams of its own; the engine's weights stay shared and alive. Errors:
   // out_of_memory, unavailable.
   Result<ExecutionContext> create_context() const;
+  // The same in memory of the caller's instead of EngineInfo::arena_bytes of its own, of the kind
+  // that the engine's device uses: a GPU's is on the GPU. It must stay until the context ends, and
+  // is one context's alone. Errors: also invalid_argument (null, too small, not at a multiple of
+  // 256 bytes).
+  Result<ExecutionContext> create_context_in(std::span<std::byte> memory) const;
 
  private:
   friend class ExecutionContext;

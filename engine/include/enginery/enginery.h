@@ -170,6 +170,12 @@ ENGINERY_API enginery_status enginery_engine_get_tensor(const enginery_engine* e
 // UNAVAILABLE.
 ENGINERY_API enginery_status enginery_context_create(const enginery_engine* engine,
                                                      enginery_context** context);
+// The same in memory of the caller's: `bytes` of at least enginery_engine_info's context_bytes, at
+// a multiple of 256, on the device that the engine runs on. It must stay until the context is
+// destroyed and is this context's alone: contexts that never run at once may not share it either.
+// Errors: also INVALID_ARGUMENT (null, too small, misaligned).
+ENGINERY_API enginery_status enginery_context_create_in(const enginery_engine* engine, void* memory,
+                                                        size_t bytes, enginery_context** context);
 // NULL is nothing to do. Errors: HANDLE (destroyed before), BUSY.
 ENGINERY_API enginery_status enginery_context_destroy(enginery_context* context);
 

@@ -98,6 +98,10 @@ class Context {
   explicit Context(const Engine& engine) {
     check(enginery_context_create(engine.handle(), &handle_));
   }
+  // In memory of the caller's (enginery_context_create_in).
+  Context(const Engine& engine, void* memory, size_t bytes) {
+    check(enginery_context_create_in(engine.handle(), memory, bytes, &handle_));
+  }
   Context(Context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Context& operator=(Context&& other) noexcept {
     std::swap(handle_, other.handle_);

@@ -108,6 +108,35 @@ TEST_F(CRun, ReadsBorrowedMemoryInPlace) {
   expect_ok(enginery_engine_destroy(loaded));
 }
 
+TEST_F(CRun, ComputesInTheCallersMemoryAndNowhereElse) {
+  enginery_engine_info info{};
+  info.struct_size = sizeof info;
+  expect_ok(enginery_engine_get_info(engine_, &info));
+  const auto needed = static_cast<size_t>(info.context_bytes);
+  ASSERT_GT(needed, 0u);
+  constexpr size_t kMargin = 4096;
+  std::vector<char> memory(needed + 2 * kMargin, 7);
+  char* const at = reinterpret_cast<char*>(
+      (reinterpret_cast<uintptr_t>(memory.data()) + kMargin / 2) / 256 * 256 + 256);
+  enginery_context_destroy(context_);
+  context_ = nullptr;
+  const auto create = [&](void* from, size_t bytes) {
+    return enginery_context_create_in(engine_, from, bytes, &context_);
+  };
+  expect_error(create(nullptr, needed), ENGINERY_ERROR_INVALID_ARGUMENT, "is null");
+  expect_error(create(at, needed - 1), ENGINERY_ERROR_INVALID_ARGUMENT, "and it takes");
+  expect_error(create(at + 64, needed), ENGINERY_ERROR_INVALID_ARGUMENT, "multiple of 256");
+  EXPECT_EQ(context_, nullptr);
+  expect_ok(create(at, needed));
+  set_all();
+  expect_ok(enginery_context_run(context_));
+  EXPECT_EQ(y_, expected_outputs(*file_, x_));
+  EXPECT_NE(std::count(at, at + needed, 7), static_cast<std::ptrdiff_t>(needed));
+  EXPECT_EQ(std::count(memory.data(), at, 7), at - memory.data());
+  char* const end = memory.data() + memory.size();
+  EXPECT_EQ(std::count(at + needed, end, 7), end - (at + needed));
+}
+
 TEST_F(CRun, ReportsEveryLayer) {
   set_all();
   expect_ok(enginery_context_run(context_));
