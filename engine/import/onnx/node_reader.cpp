@@ -240,8 +240,9 @@ std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs,
     return added;
   }
   if (!ok()) return {};
-  if (graph_.node_count() >= kMaxGraphNodes) {
-    refuse("the graph grows beyond " + std::to_string(kMaxGraphNodes) + " nodes");
+  budget_.edges -= static_cast<int64_t>(inputs.size());
+  if (graph_.node_count() >= kMaxGraphNodes || budget_.edges < 0) {
+    refuse("the graph grows beyond " + std::to_string(kMaxGraphNodes) + " nodes or their inputs");
     return added;
   }
   // Only the node that gives the outputs bears the file's name; the steps before it are named by
@@ -275,7 +276,13 @@ ValueId NodeReader::add(Op op, std::vector<ValueId> inputs) {
 }
 
 ValueId NodeReader::constant(Tensor tensor) {
-  return ok() ? graph_.add_constant(own_name() + "/constant", std::move(tensor)) : kNoValue;
+  if (!ok()) return kNoValue;
+  budget_.constant_bytes -= static_cast<int64_t>(tensor.byte_span().size());
+  if (budget_.constant_bytes < 0) {
+    refuse("the constants that its operators need take too much memory");
+    return kNoValue;
+  }
+  return graph_.add_constant(own_name() + "/constant", std::move(tensor));
 }
 
 ValueId NodeReader::ints_constant(std::vector<int64_t> values) {

@@ -71,6 +71,31 @@ TEST(HostileOnnx, Cycle) {
   expect_refused(self.import(), "depends on its own output");
 }
 
+// Each node asks for constants that its attributes make large: waves, grids, masks.
+TEST(HostileOnnx, ConstantsThatFewBytesAskFor) {
+  ModelBuilder m(18);
+  m.input("x", {1, 2048, 1}).output("y");
+  for (int i = 0; i < 200; ++i)
+    m.node("DFT", {i == 0 ? "x" : "y" + std::to_string(i - 1)}, {"y" + std::to_string(i)});
+  m.node("Relu", {"y199"}, {"y"});
+  expect_refused(m.import(), "take too much memory");
+}
+
+TEST(HostileOnnx, SizesOfSamplesThatOverflow) {
+  ModelBuilder regions(18), kernel(18);
+  regions.input("x", {1, 1, 4, 4}).input("r", {1, 4}).input("b", {1}, kInt64).output("y");
+  regions.node("RoiAlign", {"x", "r", "b"}, {"y"},
+               {{"output_height", INT64_MAX}, {"output_width", 3}, {"sampling_ratio", 2}});
+  expect_refused(regions.import(), "out of range");
+  kernel.input("x", {1, 1, 4, 4})
+      .input("o", {1, 2, 4, 4})
+      .output("y")
+      .weights("w", {1, 1, 1, 1}, {1});
+  kernel.node("DeformConv", {"x", "w", "o"}, {"y"},
+              {{"strides", std::vector<int64_t>{INT64_MAX, 1}}});
+  expect_refused(kernel.import(), "out of range");
+}
+
 TEST(HostileOnnx, ValueMadeTwice) {
   ModelBuilder m;
   m.input("x", {1}).output("y").node("Relu", {"x"}, {"y"}).node("Neg", {"x"}, {"y"});

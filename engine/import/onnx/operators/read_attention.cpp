@@ -10,6 +10,7 @@
 namespace enginery {
 namespace {
 
+constexpr int64_t kMaxHeads = 65536;
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // Queries, keys and values as [batch, heads, sequence, size], keys and values with the past ones.
@@ -41,8 +42,8 @@ AttentionInputs read_attention_inputs(NodeReader& node) {
 ValueId repeat_heads(NodeReader& node, ValueId x, int64_t heads) {
   const int64_t own = node.size(x, 1, "the number of heads");
   if (!node.ok() || own == heads) return x;
-  if (own < 1 || heads % own != 0) {
-    node.reject("the heads of the queries are no multiple of those of keys and values");
+  if (own < 1 || heads % own != 0 || heads > kMaxHeads) {
+    node.reject("the heads of the queries are too many, or no multiple of those of the keys");
     return x;
   }
   std::vector<int64_t> from;

@@ -10,6 +10,8 @@
 namespace enginery {
 namespace {
 
+constexpr int64_t kMaxOffsets = int64_t{1} << 24;
+
 // The sizes of a deformable convolution in two dimensions.
 struct DeformForm {
   int64_t channels, height, width, outputs, groups, offset_groups;
@@ -37,13 +39,17 @@ DeformForm read_deform_form(NodeReader& node, ValueId x, ValueId weights, ValueI
     f.strides[d] = strides[i];
     f.dilations[d] = dilations[i];
     f.pads[d] = pads[i];
+    for (const int64_t v : {f.strides[d], f.dilations[d], f.pads[d]}) {
+      if (v < 0 || v > kMaxSize) node.reject("an attribute is out of range");
+    }
   }
   const auto shape = node.integers("kernel_shape", {f.kernel[0], f.kernel[1]});
   if (node.ok() && shape != std::vector<int64_t>{f.kernel[0], f.kernel[1]})
     node.reject("attribute kernel_shape differs from the weights");
-  if (node.ok() && (f.groups < 1 || f.offset_groups < 1 || f.channels % f.groups != 0 ||
-                    f.outputs % f.groups != 0 || f.channels % f.offset_groups != 0 ||
-                    f.height < 1 || f.width < 1 || f.taps() > 4096 || f.places() > kMaxSize / 64))
+  if (node.ok() &&
+      (f.groups < 1 || f.offset_groups < 1 || f.channels % f.groups != 0 ||
+       f.outputs % f.groups != 0 || f.channels % f.offset_groups != 0 || f.height < 1 ||
+       f.width < 1 || f.taps() < 1 || f.taps() > 4096 || f.places() > kMaxOffsets / f.taps()))
     node.reject("its groups or sizes do not fit");
   return f;
 }

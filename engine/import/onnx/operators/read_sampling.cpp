@@ -155,6 +155,8 @@ void read_grid_sample(NodeReader& node) {
   node.result(to_type(node, type, y));
 }
 
+constexpr int64_t kMaxRegionBins = 1024;
+
 // One direction of a region: where its samples lie, [regions, bins * samples].
 struct RoiForm {
   int64_t samples = 0;
@@ -234,8 +236,8 @@ void read_roi_align(NodeReader& node) {
   if (mode != "avg" && mode != "max") node.reject("attribute mode is '" + printable(mode) + "'");
   if (form.samples == 0)
     node.refuse("attribute sampling_ratio=0: the number of samples depends on the regions");
-  if (node.ok() && (sizes.size() != 2 || rows < 1 || columns < 1 || form.samples < 0 ||
-                    rows * columns > kMaxSize || form.samples > 64))
+  if (node.ok() && (sizes.size() != 2 || rows < 1 || columns < 1 || rows > kMaxRegionBins ||
+                    columns > kMaxRegionBins || form.samples < 0 || form.samples > 64))
     return node.reject("the picture, the output's size or sampling_ratio is out of range");
   if (!node.ok()) return;
   std::vector<std::vector<Tap>> taps{

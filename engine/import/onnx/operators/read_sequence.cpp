@@ -122,9 +122,10 @@ void read_sequence_map(NodeReader& node) {
   for (size_t round = 0; node.ok() && round < rounds; ++round) {
     std::vector<SourceValue> given;
     for (size_t i = 0; i < node.input_count(); ++i) {
-      if (node.has_list(i) && node.list(i).size() != rounds)
+      const SourceValue source = node.source(i);
+      if (source.list && source.list->size() != rounds)
         return node.reject("its sequences have different lengths");
-      given.push_back(node.has_list(i) ? SourceValue::of(node.list(i)[round]) : node.source(i));
+      given.push_back(source.list ? SourceValue::of((*source.list)[round]) : source);
     }
     const auto outputs = node.body("body", given);
     if (!node.ok()) return;

@@ -23,7 +23,8 @@ void read_window_function(NodeReader& node, double a0, double a1, double a2) {
   if (!type) return node.refuse("attribute output_datatype: " + type.error().message);
   if (node.ok() && (size < 0 || size > kMaxWindow)) node.refuse("a window of this size");
   if (!node.ok()) return;
-  const double turn = 2 * std::numbers::pi / static_cast<double>(is_periodic ? size : size - 1);
+  const double turn = 2 * std::numbers::pi /
+                      static_cast<double>(std::max<int64_t>(is_periodic ? size : size - 1, 1));
   std::vector<double> window;
   for (int64_t i = 0; i < size; ++i) {
     const double at = turn * static_cast<double>(i);
@@ -51,12 +52,14 @@ struct Transform {
 // cos or sin of 2 pi i k / size, [size, made]; divided by size for the inverse.
 ValueId waves(NodeReader& node, const Transform& t, double (*wave)(double), DataType type) {
   if (!node.ok()) return kNoValue;
-  std::vector<double> values;
-  const double share = t.is_inverse ? 1 / static_cast<double>(t.size) : 1;
+  std::vector<double> turn, values;  // one turn of the wave, which every row steps through
+  for (int64_t i = 0; i < t.size; ++i) {
+    const double at = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(t.size);
+    turn.push_back(wave(at) / (t.is_inverse ? static_cast<double>(t.size) : 1));
+  }
   for (int64_t i = 0; i < t.size; ++i) {
     for (int64_t k = 0; k < t.made; ++k)
-      values.push_back(share * wave(2 * std::numbers::pi * static_cast<double>(i * k % t.size) /
-                                    static_cast<double>(t.size)));
+      values.push_back(turn[static_cast<size_t>(i * k % t.size)]);
   }
   return node.constant(convert(Tensor::of<double>({t.size, t.made}, values), type));
 }
