@@ -161,6 +161,16 @@ TEST(Decomposition, RotaryEmbeddingTurnsPairs) {
   }
 }
 
+// Channels of 1, 2 and 3, 4; running means of 0 and variances of 1.
+TEST(Decomposition, ABatchNormOfTheBatchComputesItsStatisticsAndMixesThemIn) {
+  ModelBuilder m = with_input({1, 2, 2});
+  m.output("mean").weights("one", {2}, {1, 1}).weights("zero", {2}, {0, 0});
+  m.node("BatchNormalization", {"x", "one", "zero", "zero", "one"}, {"y", "mean", ""},
+         {{"training_mode", 1}, {"epsilon", 0.0f}, {"momentum", 0.75f}});
+  expect_near(output_of(m, {1, 2, 2}, {1, 2, 3, 4}), {-1, 1, -1, 1});
+  expect_near(output_of(m, {1, 2, 2}, {1, 2, 3, 4}, "mean"), {0.375f, 0.875f});
+}
+
 TEST(Decomposition, GridSampleReadsBetweenPixelsAndNothingOutside) {
   ModelBuilder m = with_input({1, 1, 1, 2}), border = with_input({1, 1, 1, 2});
   m.weights("g", {1, 1, 2, 2}, {0, 0, 2, 0}).node("GridSample", {"x", "g"}, {"y"});

@@ -360,17 +360,13 @@ TEST(OperatorForms, VariadicSumsAndMeans) {
   }
 }
 
-TEST(OperatorForms, BatchNormSaysWhenItsFormIsForTraining) {
-  ModelBuilder spatial = of(7, {1, 2, 2}), training = of(15, {1, 2, 2}), old = of(7, {1, 2, 2});
-  for (ModelBuilder* m : {&spatial, &training, &old})
-    m->weights("s", {2}, {1, 1}).weights("b", {2}, {0, 0});
+TEST(OperatorForms, BatchNormWithStatisticsOfEachPixelIsRefused) {
+  ModelBuilder spatial = of(7, {1, 2, 2}), old = of(7, {1, 2, 2});
+  for (ModelBuilder* m : {&spatial, &old}) m->weights("s", {2}, {1, 1}).weights("b", {2}, {0, 0});
   spatial.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y"}, {{"spatial", 0}});
-  training.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y", "", ""},
-                {{"training_mode", 1}});
   old.node("BatchNormalization", {"x", "s", "b", "b", "s"}, {"y", "m", "v"},
            {{"momentum", 0.9f}, {"spatial", 1}});
   EXPECT_FALSE(spatial.import().ok());
-  EXPECT_FALSE(training.import().ok());
   EXPECT_TRUE(old.import().ok());
 }
 

@@ -10,12 +10,39 @@
 namespace enginery {
 namespace {
 
+// The training form computes its own statistics: over all but the channels, and mixes them into the
+// running ones.
+void read_batch_norm_of_batch(NodeReader& node) {
+  const ValueId x = node.input(0), scale = node.input(1), shift = node.input(2);
+  const float momentum = node.real("momentum", 0.9f);
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < node.rank(x); ++d) {
+    if (d != 1) axes.push_back(d);
+  }
+  Reduce average{ReduceKind::mean, axes, false};
+  const ValueId mean = node.add(average, {x});
+  const ValueId centred =
+      node.add(Binary{BinaryKind::sub}, {x, per_channel(node, mean, node.rank(x))});
+  const ValueId variance =
+      node.add(average, {node.add(Binary{BinaryKind::mul}, {centred, centred})});
+  const auto mixed = [&](ValueId running, ValueId current) {
+    const auto part = [&](ValueId v, double share) {
+      return node.add(Binary{BinaryKind::mul}, {v, node.number_constant(share, node.type(v))});
+    };
+    const double kept = static_cast<double>(momentum);
+    return node.add(Binary{BinaryKind::add}, {part(running, kept), part(current, 1 - kept)});
+  };
+  const BatchNorm op{node.real("epsilon", 1e-5f)};
+  node.result(node.add(op, {x, scale, shift, mean, variance}), 0);
+  node.result(mixed(node.input(3), mean), 1);
+  node.result(mixed(node.input(4), variance), 2);
+}
+
 void read_batch_norm(NodeReader& node) {
+  if (node.integer("training_mode", 0) != 0) return read_batch_norm_of_batch(node);
   node.ignore({"momentum", "is_test", "consumed_inputs"});
   if (node.integer("spatial", 1) == 0)
     return node.refuse("attribute spatial=0 (statistics a pixel) is not supported");
-  if (node.integer("training_mode", 0) != 0)
-    return node.refuse("attribute training_mode=1 is for training");
   BatchNorm op{node.real("epsilon", 1e-5f)};
   node.result(op, {node.input(0), node.input(1), node.input(2), node.input(3), node.input(4)});
 }
