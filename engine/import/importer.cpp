@@ -57,6 +57,14 @@ Result<ImportedModel> import_model(const std::filesystem::path& file,
   return import_model(source, options);
 }
 
+Result<ModelSurvey> survey_model(const ModelSource& source, const ImportOptions& options) {
+  const auto importer = importer_of(source);
+  if (!importer) return importer.error().within("survey " + file_name(source));
+  auto survey = (*importer)->survey(source, options);
+  if (!survey) return survey.error().within("survey " + file_name(source));
+  return survey;
+}
+
 Result<Bytes> pack_model(const std::filesystem::path& file) {
   TRY(ModelSource source, read_model(file));
   const auto importer = importer_of(source);

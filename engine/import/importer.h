@@ -47,6 +47,20 @@ struct ImportedModel {
   std::vector<std::string> notes;  // for the user: "data: N = 1"
 };
 
+// The nodes of one operator type, once functions, branches and loops are read in place.
+struct SurveyedOperator {
+  int64_t nodes = 0, unsupported = 0;
+  std::string reason;  // of the first one that is not supported
+};
+
+// What a model is made of, and what of it cannot be imported.
+struct ModelSurvey {
+  std::map<std::string, SurveyedOperator> operators;  // by type: "Conv", "com.microsoft.Gelu"
+  int64_t unchecked = 0;  // nodes that read from one that is not supported: not looked at
+  std::vector<std::string> problems;  // as import_model lists them, the first ones of many
+  std::vector<std::string> notes;
+};
+
 class Importer {
  public:
   virtual ~Importer() = default;
@@ -56,6 +70,9 @@ class Importer {
   virtual bool can_read(const std::filesystem::path& file, std::string_view first_bytes) const = 0;
   virtual Result<ImportedModel> import(const ModelSource& source,
                                        const ImportOptions& options) const = 0;
+  // Errors: a file that is no model of the format, or broken.
+  virtual Result<ModelSurvey> survey(const ModelSource& source,
+                                     const ImportOptions& options) const = 0;
   // The model as one self-contained blob, external weights inlined.
   virtual Result<Bytes> pack(const ModelSource& source) const = 0;
 };
@@ -70,6 +87,10 @@ Result<ModelSource> read_model(const std::filesystem::path& file);
 Result<ImportedModel> import_model(const ModelSource& source, const ImportOptions& options = {});
 Result<ImportedModel> import_model(const std::filesystem::path& file,
                                    const ImportOptions& options = {});
+
+// What import_model would say of each operator, without an error for those that it refuses. Errors:
+// the file is no model, or its parts contradict each other.
+Result<ModelSurvey> survey_model(const ModelSource& source, const ImportOptions& options = {});
 
 // The file's model as bytes that need nothing else, for travelling as one blob.
 Result<Bytes> pack_model(const std::filesystem::path& file);

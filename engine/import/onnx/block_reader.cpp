@@ -100,13 +100,21 @@ void BlockReader::read_node(int index) {
   }
   const bool known = std::ranges::all_of(inputs, &SourceValue::is_known);
   const Function* function = state_.functions.find(node->domain, node->op_type);
+  if (!function) ++surveyed(*node).nodes;
   if (!function && (place_.opset == 0 || !find_reader(node->domain, node->op_type)))
     add_problem(*node, inputs, is_unsupported("the operator is not supported"));
   else if (known && function)
     call(*function, *node, inputs);
   else if (known)
     read_known_node(*node, inputs);
+  else
+    ++state_.unchecked;
   if (owned_) owned_->mutable_node(index)->clear_attribute();
+}
+
+SurveyedOperator& BlockReader::surveyed(const SourceNode& node) {
+  const std::string domain = is_standard_domain(node.domain) ? "" : node.domain + ".";
+  return state_.operators[domain + node.op_type];
 }
 
 void BlockReader::read_known_node(const SourceNode& node, const std::vector<SourceValue>& inputs) {
@@ -204,6 +212,8 @@ std::string BlockReader::type_text(const SourceValue& value) const {
 // file (added by the caller), node, operator, reason, attributes and input shapes.
 void BlockReader::add_problem(const SourceNode& node, const std::vector<SourceValue>& inputs,
                               const Error& reason) {
+  SurveyedOperator& kind = surveyed(node);
+  if (kind.unsupported++ == 0) kind.reason = reason.message;
   std::string shapes;
   for (size_t i = 0; i < inputs.size() && i < 8; ++i)
     shapes += (i ? ", " : "") + type_text(inputs[i]);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/import/importer.h"
 #include "engine/import/onnx/functions.h"
 #include "engine/import/onnx/node_reader.h"
 #include "engine/import/onnx/problems.h"
@@ -36,6 +37,9 @@ struct ImportState {
   // What blocks inside of the model's graph may still cost: their nodes, and their size in the
   // file.
   int64_t nodes_left = kMaxNodes, bytes_left = int64_t{1} << 28;
+  // What the model is made of, and the nodes that were not looked at.
+  std::map<std::string, SurveyedOperator> operators;
+  int64_t unchecked = 0;
   // Initialisers of subgraphs, which are the same each time that a subgraph is read.
   std::unordered_map<const void*, ValueId> constants;
 };
@@ -72,6 +76,7 @@ class BlockReader final : private Bodies {
   Result<std::vector<SourceValue>> read_body(const std::string& attribute,
                                              const std::vector<SourceValue>& inputs) override;
   void read_node(int index);
+  SurveyedOperator& surveyed(const SourceNode& node);
   void read_known_node(const SourceNode& node, const std::vector<SourceValue>& inputs);
   void call(const Function& function, const SourceNode& node,
             const std::vector<SourceValue>& inputs);

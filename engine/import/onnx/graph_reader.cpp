@@ -32,6 +32,19 @@ GraphReader::GraphReader(onnx::ModelProto& model, const ModelSource& source,
       state_{.weights = WeightReader(source.folder)} {}
 
 Result<ImportedModel> GraphReader::read() {
+  CHECK_OK(read_graph());
+  if (!state_.problems.empty()) return state_.problems.error();
+  CHECK_OK(verify(out_.graph));
+  return std::move(out_);
+}
+
+Result<ModelSurvey> GraphReader::survey() {
+  CHECK_OK(read_graph());
+  return ModelSurvey{std::move(state_.operators), state_.unchecked, state_.problems.lines(),
+                     std::move(out_.notes)};
+}
+
+Status GraphReader::read_graph() {
   CHECK_OK(read_operator_sets());
   CHECK_OK(check_limits());
   CHECK_OK(check_name(proto_.name()));
@@ -41,10 +54,7 @@ Result<ImportedModel> GraphReader::read() {
   CHECK_OK(block.list_initializers());
   CHECK_OK(add_inputs(block));
   CHECK_OK(block.read_nodes());
-  CHECK_OK(mark_outputs(block));
-  if (!state_.problems.empty()) return state_.problems.error();
-  CHECK_OK(verify(out_.graph));
-  return std::move(out_);
+  return mark_outputs(block);
 }
 
 Status GraphReader::read_operator_sets() {

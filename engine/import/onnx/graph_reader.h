@@ -20,8 +20,11 @@ class GraphReader {
   GraphReader(onnx::ModelProto& model, const ModelSource& source, const ImportOptions& options);
   // Call once. Errors: invalid_argument, unsupported; one message that lists every problem.
   Result<ImportedModel> read();
+  // The same without an error for nodes that cannot be read. Call once, instead of read().
+  Result<ModelSurvey> survey();
 
  private:
+  Status read_graph();  // what of it can be read; the rest is in the problems
   Status read_operator_sets();
   Status check_limits() const;
   Status add_inputs(BlockReader& block);

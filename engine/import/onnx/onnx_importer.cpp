@@ -31,6 +31,14 @@ class OnnxImporter final : public Importer {
     return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
   }
 
+  Result<ModelSurvey> survey(const ModelSource& source, const ImportOptions& options) const override
+      try {
+    TRY(const auto model, parse_model(source.bytes));
+    return GraphReader(*model, source, options).survey();
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
+  }
+
   Result<Bytes> pack(const ModelSource& source) const override try {
     return inline_external_data(source);
   } catch (const std::bad_alloc&) {

@@ -13,6 +13,7 @@ class Problems {
  public:
   void add(Error problem);
   bool empty() const { return count_ == 0; }
+  const std::vector<std::string>& lines() const { return lines_; }  // the first ones
   // One error for all: unsupported when every problem is, invalid_argument otherwise; one line for
   // each problem. Requires !empty().
   Error error() const;

@@ -45,6 +45,27 @@ TEST(ImportReport, ListsEveryUnsupportedNodeAtOnce) {
       << "a node that waits for an unsupported one has no problem of its own: " << message;
 }
 
+TEST(ImportReport, ASurveyCountsWhatIsNotSupportedAndWhatHangsOnIt) {
+  ModelBuilder body(18), m(18);
+  body.input("a", {}).output("c").node("Relu", {"a"}, {"b"}).node("Relu", {"b"}, {"c"});
+  m.input("x", {1, 3}).output("y").output("z").function("twice", std::move(body));
+  m.call("twice", {"x"}, {"h"}).node("First", {"h"}, {"p"}).node("First", {"x"}, {"q"});
+  m.node("Add", {"p", "q"}, {"y"}).node("Relu", {"h"}, {"z"});
+  const auto survey = survey_model(m.source());
+  ASSERT_TRUE(survey.ok()) << survey.error().message;
+  EXPECT_EQ(survey->operators.size(), 3u);
+  EXPECT_EQ(survey->operators.at("Relu").nodes, 3) << "two of them in the function";
+  EXPECT_EQ(survey->operators.at("Relu").unsupported, 0);
+  EXPECT_EQ(survey->operators.at("First").unsupported, 2);
+  EXPECT_EQ(survey->operators.at("First").reason, "the operator is not supported");
+  EXPECT_EQ(survey->unchecked, 1) << "the sum of both";
+  EXPECT_EQ(survey->problems.size(), 2u);
+}
+
+TEST(ImportReport, ASurveyOfABrokenFileIsAnError) {
+  EXPECT_FALSE(survey_model(ModelSource{"broken.onnx", "\x08\x07 nothing", std::nullopt}).ok());
+}
+
 TEST(ImportReport, AnAttributeThatNothingReadsIsRefused) {
   ModelBuilder m;
   m.input("x", {1, 3}).output("y").node("Relu", {"x"}, {"y"}, {{"surprise", 1}});
