@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "cache/disk_full.h"
 #include "engine/base/file.h"
 
 namespace enginery {

@@ -16,6 +16,10 @@ struct stat;
 
 namespace enginery {
 
+// What to do about a disk that is full: the end of every such message of the catalog.
+inline constexpr const char* kMakeRoom =
+    "; make room on that disk, for example with: enginery catalog gc";
+
 // The two system calls that decide what a power cut leaves. The store uses SystemDurability; tests
 // put a recorder in its place that notes what was synced and renamed, and in which order, because
 // the page cache hides a forgotten sync from every test that only kills a process. Thread-safe.

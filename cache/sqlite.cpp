@@ -2,9 +2,10 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <cstring>
 
-#include "cache/disk_full.h"
+#include "cache/file_ops.h"
 
 namespace enginery {
 namespace {
@@ -227,6 +228,7 @@ Error Database::error(const std::string& what, int code) const {
   if ((code & 0xff) == SQLITE_IOERR) {
     int number = handle_ ? sqlite3_system_errno(handle_) : 0;
     if (number != 0) reason += std::string(" (") + std::strerror(number) + ")";
+    if (number == ENOSPC) reason += kMakeRoom;
   }
   return {code_of(code), name_ + ": " + what + ": " + reason};
 }

@@ -50,7 +50,9 @@ Status set_curve_client(void* socket, const FarmIdentity& identity) {
 
 bool give_zmq_frame(void* socket, Bytes bytes, bool more) {
   auto owned = std::make_unique<Bytes>(std::move(bytes));
-  const auto drop = [](void*, void* hint) { delete static_cast<Bytes*>(hint); };
+  const auto drop = [](void*, void* hint) {
+    const std::unique_ptr<Bytes> sent_bytes(static_cast<Bytes*>(hint));
+  };
   zmq_msg_t part;
   if (zmq_msg_init_data(&part, owned->data(), owned->size(), drop, owned.get()) != 0) return false;
   (void)owned.release();  // the message's from here on
