@@ -48,6 +48,10 @@ class Packages(unittest.TestCase):
         self.assertIn("libprotobuf", self.field("enginery", "Depends"))
         self.assertEqual(self.field("libenginery-dev", "Depends"), "libenginery0 (= 0.1.0)")
 
+    def test_tell_others_which_package_has_the_library(self):
+        shlibs = installing.run("dpkg-deb", "-I", self.packages["libenginery0"], "shlibs")
+        self.assertEqual(shlibs.split(None, 2), ["libenginery", "0", "libenginery0 (>= 0.1.0)\n"])
+
     def test_run_when_unpacked(self):
         root = self.folder / "root"
         for package in self.packages.values():
