@@ -29,6 +29,22 @@ int64_t bytes_of_nodes(const onnx::GraphProto& proto) {
   return static_cast<int64_t>(bytes);
 }
 
+// Attributes that a call passes on are copied for each node that refers to them.
+int64_t bytes_of_lists(const Attributes& attributes) {
+  size_t bytes = 0;
+  for (const auto& [name, value] : attributes) {
+    if (const auto* ints = std::get_if<std::vector<int64_t>>(&value)) bytes += 8 * ints->size();
+    if (const auto* floats = std::get_if<std::vector<float>>(&value)) bytes += 4 * floats->size();
+    if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+Error too_much() {
+  return is_unsupported("functions, branches and loops come to too many nodes (limit " +
+                        std::to_string(kMaxNodes) + ")");
+}
+
 }  // namespace
 
 BlockReader::BlockReader(onnx::GraphProto& proto, BlockPlace place, ImportState& state,
@@ -75,7 +91,9 @@ Status BlockReader::read_nodes() {
 
 // Outputs that nothing reads lose their names: readers need not make them.
 Result<SourceNode> BlockReader::source_node(const onnx::NodeProto& proto) {
+  if (place_.bound && state_.bytes_left < 0) return too_much();
   TRY(SourceNode node, to_source_node(proto, state_.weights, place_.bound));
+  if (place_.bound) state_.bytes_left -= bytes_of_lists(node.attributes);
   if (node.outputs.empty()) return invalid_block(node_text(node) + ": it has no output");
   for (std::string& output : node.outputs) {
     if (used_.count(output) == 0 && &output != &node.outputs[0]) output.clear();
@@ -175,9 +193,7 @@ Result<std::vector<SourceValue>> BlockReader::read_inner(const onnx::GraphProto&
                           std::to_string(kMaxBlockDepth) + ", or a function calls itself");
   state_.nodes_left -= 1 + proto.node_size();
   state_.bytes_left -= bytes_of_nodes(proto);
-  if (state_.nodes_left < 0 || state_.bytes_left < 0)
-    return is_unsupported("functions, branches and loops come to too many nodes (limit " +
-                          std::to_string(kMaxNodes) + ")");
+  if (state_.nodes_left < 0 || state_.bytes_left < 0) return too_much();
   if (static_cast<size_t>(proto.input_size()) != inputs.size())
     return invalid_block("'" + printable(proto.name()) + "' has " +
                          std::to_string(proto.input_size()) + " inputs, " +

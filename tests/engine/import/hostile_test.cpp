@@ -81,6 +81,20 @@ TEST(HostileOnnx, ConstantsThatFewBytesAskFor) {
   expect_refused(m.import(), "take too much memory");
 }
 
+// A call passes a long list on to thousands of nodes, each of which would copy it.
+TEST(HostileOnnx, AListThatAFunctionPassesOn) {
+  ModelBuilder body(18), m(18);
+  body.input("v0", {}).output("v2000");
+  for (int i = 0; i < 2000; ++i)
+    body.node("Relu", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)},
+              {Attr::reference("surprise", "list")});
+  m.input("x", {1}).output("y").function("pass", std::move(body), {"list"});
+  m.call("pass", {"x"}, {"y"}, {{"list", std::vector<int64_t>(1'000'000, 1)}});
+  const std::clock_t start = std::clock();
+  EXPECT_FALSE(m.import().ok());
+  EXPECT_LT(cpu_seconds_since(start), 20) << "2000 copies of it take longer";
+}
+
 TEST(HostileOnnx, SizesOfSamplesThatOverflow) {
   ModelBuilder regions(18), kernel(18);
   regions.input("x", {1, 1, 4, 4}).input("r", {1, 4}).input("b", {1}, kInt64).output("y");
