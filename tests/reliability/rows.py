@@ -1,11 +1,10 @@
 """The bars of reliability and what shows each: one row for every test or command; a bar may have several.
 
 `program` and `filter` name a GoogleTest program of the build folder and its tests, `command` a command line instead (BUILD is the build
-folder). `environment` makes the test as large as the bar asks. `figure` is a regular expression whose groups are the figure in what was
+folder, SOURCE the checkout). `environment` makes the test as large as the bar asks. `figure` is a regular expression whose groups are the figure in what was
 printed; `note` stands for it where nothing is printed. A row with neither program nor command is a bar that nothing shows.
 """
 import dataclasses
-import pathlib
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +28,7 @@ FORMAT = "tests/engine/format/format_test"
 SCHEMAS = "tests/schemas/schemas_test"
 RUNNER = "tests/worker/runner/worker_runner_test"
 LOCAL = "tests/worker/local/worker_build_test"
-E2E = pathlib.Path(__file__).resolve().parents[1] / "e2e"
-FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz/corpus"
+FUZZ = "SOURCE/tests/fuzz/corpus"
 
 ROWS = [
     Row("R1", "10,000 simulated kills of the coordinator: 0 acknowledged jobs lost, 0 double commits", SIM,
@@ -75,7 +73,7 @@ ROWS = [
         note="flipped bits only; Caffe, Darknet, TensorFlow, calibration tables and bundles are not fuzzed"),
     Row("R19", "hostile worker refused: forged digest, result for another's lease", COORDINATOR,
         "Bulk.RefusesABlobWhoseBytesHaveAnotherDigest:Core.AStaleEpoch*:ForgedOutput.*", note="asserted; attribution is not shown"),
-    Row("R20", "hostile models contained: refused within 5 s and 500 MB, the worker healthy", command=("python3", f"{E2E}/test_hostile.py"),
+    Row("R20", "hostile models contained: refused within 5 s and 500 MB, the worker healthy", command=("python3", "SOURCE/tests/e2e/test_hostile.py"),
         note="asserted"),
     Row("R21", "sandbox: no network, no host files, no other process, no key, memory cap", RUNNER, "Sandbox.*", note="asserted"),
     Row("R21", "the same for a local build: signing key and catalog out of reach", LOCAL, "SandboxedBuild.*", note="asserted"),
