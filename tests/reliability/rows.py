@@ -1,8 +1,8 @@
 """The bars of reliability and what shows each: one row for every test or command; a bar may have several.
 
 `program` and `filter` name a GoogleTest program of the build folder and its tests, `command` a command line instead (BUILD is the build
-folder, SOURCE the checkout). `environment` makes the test as large as the bar asks. `figure` is a regular expression whose groups are the figure in what was
-printed; `note` stands for it where nothing is printed. A row with neither program nor command is a bar that nothing shows.
+folder, SOURCE the checkout). `environment` makes the test as large as the bar asks. `figure` is a regular expression whose groups are
+the figure in what was printed; `note` stands for it where nothing is printed. A row with neither program nor command is a bar that nothing shows.
 """
 import dataclasses
 
@@ -69,12 +69,12 @@ ROWS = [
         note="20,000 edits; what has been tried so far: tests/fuzz/runs.csv"),
     Row("R18", "fuzzing: the ONNX importer", command=("BUILD/tests/fuzz/onnx_edits", "--kept", f"{FUZZ}/onnx", "--found", "BUILD/fuzz"),
         note="20,000 edits"),
-    Row("R18", "envelope, keys: every bit flipped; other importers, tables and bundles", SCHEMAS, "Codec.*:HostileFrames.*",
-        note="flipped bits only; Caffe, Darknet, TensorFlow, calibration tables and bundles are not fuzzed"),
+    Row("R18", "the envelope: bits flipped, noise, pointers beyond the frame", SCHEMAS, "Codec.*:HostileFrames.*",
+        note="asserted; Caffe, Darknet, TensorFlow, calibration tables and bundles are not fuzzed"),
     Row("R19", "hostile worker refused: forged digest, result for another's lease", COORDINATOR,
         "Bulk.RefusesABlobWhoseBytesHaveAnotherDigest:Core.AStaleEpoch*:ForgedOutput.*", note="asserted; attribution is not shown"),
-    Row("R20", "hostile models contained: refused within 5 s and 500 MB, the worker healthy", command=("python3", "SOURCE/tests/e2e/test_hostile.py"),
-        note="asserted"),
+    Row("R20", "hostile models contained: one message within 20 s and 2 GB, nothing half-written", command=("python3", "SOURCE/tests/e2e/test_hostile.py"),
+        note="asserted; the client refuses them, what a worker would meet is shown by R21"),
     Row("R21", "sandbox: no network, no host files, no other process, no key, memory cap", RUNNER, "Sandbox.*", note="asserted"),
     Row("R21", "the same for a local build: signing key and catalog out of reach", LOCAL, "SandboxedBuild.*", note="asserted"),
     Row("R22", "any changed, added or missing byte of an engine is refused", FORMAT, "*", note="asserted"),
