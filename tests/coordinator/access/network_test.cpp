@@ -25,6 +25,7 @@ struct NetworkTest : testing::Test {
                            "ipc://" + (folder.path / "b.sock").string(), milliseconds(200),
                            accept_engine};
     out.network = "tcp://127.0.0.1:*";
+    out.network_bulk = out.network;  // the port behind may be somebody's
     return out;
   }
   void SetUp() override { coordinator = must(Coordinator::start(options())); }

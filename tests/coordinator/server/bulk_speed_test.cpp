@@ -98,6 +98,7 @@ TEST(BulkSpeed, EncryptedTransfersAreWhole) {
                              "ipc://" + (folder.path / "b.sock").string(),
                              std::chrono::milliseconds(200), accept_engine};
   options.network = "tcp://127.0.0.1:*";
+  options.network_bulk = options.network;  // the port behind may be somebody's
   const auto coordinator = must(Coordinator::start(options));
   const FarmIdentity me{"me", CurveKey::generate(), own.public_key, coordinator->network_address()};
   ASSERT_TRUE(
