@@ -54,6 +54,7 @@ struct LocalBuildReport {
   Digest content_digest, model, key;
   uint64_t size_bytes = 0;
   double latency_ms = 0;          // 0: not measured (provisional)
+  double foreign_load = 0;        // share of the device that others used while it was, 0..1
   Source source = Source::built;  // or cache
   bool provisional = false;
   uint64_t timings_measured = 0, timings_reused = 0;

@@ -44,6 +44,7 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
   out.notes = lines_of(text_named(result.facts, "notes"));
   for (std::string& note : lines_of(text_named(result.facts, "verify_notes")))
     out.notes.push_back(std::move(note));
+  out.foreign_load = number_named(result.metrics, "foreign_load");
   out.error = number_named(result.metrics, "error");
   out.bar = number_named(result.metrics, "bar");
   out.verify_skipped = out.provisional ? "an untuned engine is not run where it is built"

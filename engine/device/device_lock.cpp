@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <sstream>
 #include <thread>
 
 #include "engine/base/file.h"
@@ -31,6 +33,39 @@ int open_lock_file(const std::filesystem::path& file) {
   return fd;
 }
 
+// "enginery build x.onnx" of a process; "" where it is not told.
+std::string command_of(const std::string& pid) {
+  constexpr size_t kLongest = 60;
+  Result<Bytes> words = read_file("/proc/" + pid + "/cmdline", 4096);
+  if (!words.ok() || words->empty()) return "";
+  std::string line = std::filesystem::path(words->c_str()).filename().string() +
+                     words->substr(std::min(words->find('\0'), words->size()));
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20) c = '?';
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line.size() > kLongest ? line.substr(0, kLongest) + "..." : line;
+}
+
+// Who holds the lock of the open file, by the kernel's list: "1: FLOCK ADVISORY WRITE PID
+// MAJOR:MINOR:INODE 0 EOF", the numbers of the device in hexadecimal.
+std::string holder_of(int fd) {
+  struct stat info {};
+  const Result<Bytes> list = read_file("/proc/locks", 1 << 20);
+  if (fstat(fd, &info) != 0 || !list.ok()) return "another process";
+  const std::string inode = ":" + std::to_string(info.st_ino);
+  std::istringstream lines(*list);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string number, kind, mode, access, pid, file;
+    words >> number >> kind >> mode >> access >> pid >> file;
+    if (kind != "FLOCK" || !file.ends_with(inode)) continue;
+    const std::string command = command_of(pid);
+    return "process " + pid + (command.empty() ? "" : " (" + command + ")");
+  }
+  return "another process";
+}
+
 }  // namespace
 
 Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id,
@@ -45,19 +80,23 @@ Result<DeviceLock> DeviceLock::acquire(const std::string& physical_id,
   const SystemClock system_clock;
   const Clock& clock = options.clock ? *options.clock : system_clock;
   const Nanoseconds deadline = clock.monotonic() + options.timeout;
+  std::string holder = "another process";
   for (bool first = true; flock(fd, LOCK_EX | LOCK_NB) != 0; first = false) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return Error{ErrorCode::storage, errno_error("lock " + file.string(), errno).message};
     }
-    if (first && options.waiting) options.waiting();
+    if (first) {
+      holder = holder_of(fd);
+      if (options.waiting) options.waiting(holder);
+    }
     if (options.cancelled && options.cancelled()) {
-      return Error{ErrorCode::cancelled, "wait for device " + physical_id + ": cancelled"};
+      return Error{ErrorCode::cancelled,
+                   "waiting for the device, which " + holder + " uses, was cancelled"};
     }
     if (clock.monotonic() >= deadline) {
-      return Error{ErrorCode::timed_out, "wait for device " + physical_id +
-                                             ": another process holds it (" + file.string() +
-                                             ") after " + std::to_string(options.timeout.count()) +
-                                             " ms"};
+      return Error{ErrorCode::timed_out, "wait for device " + physical_id + ": " + holder +
+                                             " holds it (" + file.string() + ") after " +
+                                             std::to_string(options.timeout.count()) + " ms"};
     }
     std::this_thread::sleep_for(kPoll);
   }

@@ -19,8 +19,10 @@ namespace enginery {
 
 struct DeviceLockOptions {
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};
-  std::function<bool()> cancelled;        // asked while waiting; may be empty
-  std::function<void()> waiting;          // called once when another process holds it; may be empty
+  std::function<bool()> cancelled;  // asked while waiting; may be empty
+  // Called once when another process holds it, with who that is ("process 4711 (enginery build
+  // x.onnx)", "another process" where the system does not tell); may be empty.
+  std::function<void(const std::string& holder)> waiting;
   std::filesystem::path folder = "/tmp";  // the same for every process of the host
   const Clock* clock = nullptr;           // by which the time-out passes; null: the system's
 };

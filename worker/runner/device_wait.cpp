@@ -15,7 +15,9 @@ Result<DeviceLock> wait_for_device(const std::string& physical_id, const DeviceW
   options.timeout = kMaxDeviceWait;
   if (const char* folder = std::getenv("ENGINERY_LOCKS")) options.folder = folder;
   options.cancelled = wait.cancelled;
-  options.waiting = [&] { wait.progress({"waiting for the device", 0, 0}); };
+  options.waiting = [&](const std::string& holder) {
+    wait.progress({"waiting for the device, which " + holder + " uses", 0, 0});
+  };
   return DeviceLock::acquire(physical_id, options);
 }
 

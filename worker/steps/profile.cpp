@@ -1,3 +1,4 @@
+#include "engine/device/measurer.h"
 #include "worker/steps/engine_trials.h"
 #include "worker/steps/sound_engine.h"
 
@@ -21,11 +22,14 @@ Result<StepOutputs> profile_step(const StepContext& step) {
     leave_engine(engine, out);
     made_of.inputs["choices"] = std::make_shared<const Bytes>(engine.choices);
   }
+  Measurer* measurer = target->device->measurer();
+  if (measurer) (void)measurer->state();  // the load of other programs counts from here
   EngineTrials trials(step, target->device->info());
   const auto profile = profile_content(engine.content, *target, SystemClock(), trials.watch());
   TRY([[maybe_unused]] const bool stored, trials.store_failures());
   if (!profile.ok()) return profile.error();
   if (!profile->skipped.empty()) step.hooks.log("not timed: " + profile->skipped);
+  if (measurer) out.metrics.push_back({"foreign_load", measurer->state().foreign_load});
   TRY(const Bytes provenance,
       write_provenance(make_provenance(made_of, sha256(*engine.content), *profile)));
   out.blobs["unsigned"] = *engine.content + provenance;

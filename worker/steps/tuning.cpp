@@ -4,6 +4,7 @@
 
 #include "pipeline/step.h"
 #include "tuner/ceilings.h"
+#include "worker/steps/build_eta.h"
 
 namespace enginery {
 namespace {
@@ -14,18 +15,12 @@ double seconds_since(steady_clock::time_point start) {
   return std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-// The tuner's progress with an ETA from what is done of the phase so far.
+// The tuner's progress with the time that the whole build has left.
 std::function<void(const TunerProgress&)> with_eta(const StepHooks& hooks) {
-  return [&hooks, current = std::string(),
-          start = steady_clock::now()](const TunerProgress& p) mutable {
-    if (p.phase != current) {
-      current = p.phase;
-      start = steady_clock::now();
-    }
+  return [&hooks, eta = BuildEta(), start = steady_clock::now()](const TunerProgress& p) mutable {
     const std::string phase = p.phase == "tune" ? doing("tune") : doing("tune") + " " + p.phase;
-    const double each = p.done > 0 ? seconds_since(start) / p.done : 0;
     hooks.progress({phase, static_cast<uint64_t>(p.done), static_cast<uint64_t>(p.total),
-                    each * (p.total - p.done)});
+                    eta.seconds_left(p.phase, p.done, p.total, seconds_since(start))});
   };
 }
 

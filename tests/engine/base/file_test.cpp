@@ -3,9 +3,13 @@
 #include "engine/base/file.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 
 #include "tests/support/temporary_folder.h"
 
@@ -99,6 +103,25 @@ TEST_F(FileTest, MakesFoldersOnTheWayAndMindsAFileInTheWay) {
   ASSERT_TRUE(write_file(at("f"), "x").ok());
   EXPECT_EQ(make_folder(at("f")).error().code, ErrorCode::storage);
   EXPECT_EQ(make_folder(at("f/g")).error().code, ErrorCode::storage);
+}
+
+// A service or a cron job has no HOME; a signing key in /tmp would be everybody's.
+TEST(DataFolder, WithoutHomeIsTheUsersOwnAndNotWorldWritable) {
+  const std::vector<std::string> names{"HOME", "ENGINERY_HOME", "XDG_DATA_HOME"};
+  std::vector<std::optional<std::string>> before;
+  for (const std::string& name : names) {
+    const char* value = std::getenv(name.c_str());
+    before.push_back(value ? std::optional<std::string>(value) : std::nullopt);
+    unsetenv(name.c_str());
+  }
+  const fs::path folder = data_folder();
+  for (size_t i = 0; i < names.size(); ++i)
+    if (before[i]) setenv(names[i].c_str(), before[i]->c_str(), 1);
+  EXPECT_FALSE(folder.string().starts_with("/tmp")) << folder;
+  const passwd* user = getpwuid(getuid());
+  if (user) {
+    EXPECT_EQ(folder, fs::path(user->pw_dir) / ".local/share/enginery");
+  }
 }
 
 TEST(ErrnoError, TellsAMissingFileFromOtherTroubles) {

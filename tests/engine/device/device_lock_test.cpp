@@ -27,11 +27,20 @@ TEST_F(DeviceLockTest, IsHeldUntilItIsDropped) {
     auto first = DeviceLock::acquire("gpu/0:1", options_);
     ASSERT_TRUE(first.ok()) << first.error().message;
     int waited = 0;
-    options_.waiting = [&] { ++waited; };
+    std::string holder;
+    options_.waiting = [&](const std::string& who) {
+      ++waited;
+      holder = who;
+    };
     auto second = DeviceLock::acquire("gpu/0:1", options_);
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code, ErrorCode::timed_out);
     EXPECT_EQ(waited, 1);
+    // Where /proc tells: this process, by its command.
+    if (holder != "another process") {
+      EXPECT_TRUE(holder.starts_with("process " + std::to_string(getpid()) + " (device_test"))
+          << holder;
+    }
     EXPECT_TRUE(DeviceLock::acquire("another", options_).ok());
   }
   EXPECT_TRUE(DeviceLock::acquire("gpu/0:1", options_).ok());
@@ -46,6 +55,7 @@ TEST_F(DeviceLockTest, WaitingEndsWhenItIsCancelled) {
   auto second = DeviceLock::acquire("cpu", options_);
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, ErrorCode::cancelled);
+  EXPECT_NE(second.error().message.find("waiting for the device, which "), std::string::npos);
 }
 
 // Half an hour passes while the test asks a few times.
