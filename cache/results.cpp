@@ -7,10 +7,12 @@
 namespace enginery {
 namespace {
 
-constexpr int64_t kNearestCandidates = 10'000;
+Error unknown_key(const std::string& key) {
+  return {ErrorCode::not_found, "no key " + key + " is in the catalog"};
+}
 
 Error unknown_action(const Digest& key) {
-  return {ErrorCode::not_found, "action " + key.text() + ": not in the catalog"};
+  return unknown_key(key.text());
 }
 
 }  // namespace
@@ -44,13 +46,12 @@ Result<Digest> Results::find_key(std::string_view prefix) {
   TRY(Statement row, database_.prepare("SELECT key FROM action WHERE key BETWEEN ?1 AND ?2 LIMIT 2",
                                        range.first, range.last));
   TRY(bool found, row.step());
-  if (!found)
-    return Error{ErrorCode::not_found, "action " + std::string(prefix) + ": not in the catalog"};
+  if (!found) return unknown_key(std::string(prefix));
   Digest key = row.digest(0);
   TRY(bool second, row.step());
   if (second)
     return Error{ErrorCode::invalid_argument,
-                 "action " + std::string(prefix) + ": several keys begin so"};
+                 "key " + std::string(prefix) + ": several keys begin so, give more digits"};
   return key;
 }
 
@@ -187,7 +188,21 @@ Result<int64_t> Results::commits(const Digest& key, int64_t generation) {
   return count.value_or(0);
 }
 
+Result<std::optional<NearestAction>> Results::nearest(const ActionKey& key) {
+  TRY(std::vector<std::optional<NearestAction>> one, nearest(std::span(&key, 1)));
+  return std::move(one.front());
+}
+
+Result<std::vector<std::optional<NearestAction>>> Results::nearest(
+    std::span<const ActionKey> keys) {
+  return nearest_actions(database_, keys, kNow);
+}
+
+// ---- as it was at an earlier time
+
 namespace {
+
+constexpr int64_t kNearestCandidates = 10'000;
 
 // How far an action is from the wanted one: the number of fields that differ. Another SKU's action
 // comes last: a job builds for many at once, and that they differ in the SKU explains no miss.
@@ -199,22 +214,33 @@ size_t distance(const std::vector<KeyDifference>& differs) {
 
 }  // namespace
 
-Result<std::optional<NearestAction>> Results::nearest(const ActionKey& key) {
-  TRY(std::vector<std::optional<NearestAction>> one, nearest(std::span(&key, 1)));
-  return std::move(one.front());
+Result<int64_t> recorded_ns(Database& database, const Digest& key) {
+  TRY(const auto at, database.find_integer("SELECT created_ns FROM action WHERE key=?1", key));
+  if (at) return *at;
+  return Error{ErrorCode::not_found, "no key " + key.text() + " is in the catalog"};
 }
 
-Result<std::vector<std::optional<NearestAction>>> Results::nearest(
-    std::span<const ActionKey> keys) {
+Result<bool> had_result(Database& database, const Digest& key, int64_t at_ns) {
+  TRY(const auto there,
+      database.find_integer("SELECT 1 FROM result WHERE key=?1 AND created_ns < ?2 AND "
+                            "(gone_ns IS NULL OR gone_ns > ?2)",
+                            key, at_ns));
+  return there.has_value();
+}
+
+Result<std::vector<std::optional<NearestAction>>> nearest_actions(Database& database,
+                                                                  std::span<const ActionKey> keys,
+                                                                  int64_t at_ns) {
   std::vector<std::optional<NearestAction>> best(keys.size());
   if (keys.empty()) return best;
   std::vector<Digest> own;
   for (const ActionKey& key : keys) own.push_back(key.digest());
   TRY(Statement row,
-      database_.prepare("SELECT key, bytes FROM action WHERE kind=?1 AND EXISTS "
-                        "(SELECT 1 FROM result WHERE result.key=action.key AND gone_ns IS NULL) "
-                        "ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
-                        keys.front().kind(), kNearestCandidates));
+      database.prepare(
+          "SELECT key, bytes FROM action WHERE kind=?1 AND EXISTS "
+          "(SELECT 1 FROM result WHERE result.key=action.key AND created_ns < ?3 "
+          "AND (gone_ns IS NULL OR gone_ns > ?3)) ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
+          keys.front().kind(), kNearestCandidates, at_ns));
   while (true) {
     TRY(const bool found, row.step());
     if (!found) return best;

@@ -100,4 +100,22 @@ class Results {
   const Clock& clock_;
 };
 
+// ---- As it was at an earlier time, so that a decision is explained as it was made. The dates that
+// the rows keep are read: what was collected since counts as there as long as its row is kept.
+
+inline constexpr int64_t kNow = INT64_MAX;  // as a time: what there is
+
+// When the action became known, as wall time. not_found: it is not.
+Result<int64_t> recorded_ns(Database& database, const Digest& key);
+
+// Whether the key had a result at that time.
+Result<bool> had_result(Database& database, const Digest& key, int64_t at_ns);
+
+// For each key the action of the same kind, with a result at that time, that differs in the fewest
+// fields (newest wins a tie; another SKU's comes last); looks at the newest 10,000. Nothing where
+// there was no other of that kind; keys of another kind than the first's have none.
+Result<std::vector<std::optional<NearestAction>>> nearest_actions(Database& database,
+                                                                  std::span<const ActionKey> keys,
+                                                                  int64_t at_ns);
+
 }  // namespace enginery

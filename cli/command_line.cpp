@@ -136,7 +136,7 @@ ExitCode run_command_line(const std::vector<std::string>& arguments, Console& co
     rest = {"--help"};
   }
   if (name == "--help" || name == "-h" || name == "help") {
-    console.print(overview());
+    console.print(overview(console.table_width()));
     return finish(console, ExitCode::ok);
   }
   if (name == "--version") name = "version";

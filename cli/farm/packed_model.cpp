@@ -1,6 +1,7 @@
 #include "cli/farm/packed_model.h"
 
 #include "cli/options/build_flags.h"
+#include "cli/output/text.h"
 
 namespace enginery {
 
@@ -18,7 +19,7 @@ Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& op
                                 Console& console) {
   const ModelSource source{model.file, model.bytes, {}};
   TRY(LoadedModel loaded, load_model(source, model.name, options));
-  for (const std::string& note : loaded.notes) console.note(note);
+  for (const std::string& note : loaded.notes) console.note(readable_note(note));
   return loaded;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/local/local_catalog.h"
 
+#include "cache/results.h"
 #include "engine/base/file.h"
 
 namespace enginery {
@@ -36,6 +37,27 @@ Result<std::unique_ptr<Catalog>> open_existing_catalog(const CatalogPlace& place
                                            " yet; the first build makes one"};
   }
   return open_folder(place.folder());
+}
+
+Result<MissView> explain_miss(Catalog& catalog, const Digest& digest) {
+  Results& results = catalog.results();
+  TRY(const ActionKey key, results.find_action(digest));
+  TRY(const auto present, results.lookup(digest));
+  MissView miss;
+  miss.key = digest;
+  miss.present = present.has_value();
+  if (const std::string* sku = key.find("sku")) miss.sku = *sku;
+  int64_t at_ns = kNow;
+  if (miss.present) {
+    TRY(at_ns, recorded_ns(catalog.database(), digest));
+  }
+  TRY(const auto all, nearest_actions(catalog.database(), {&key, 1}, at_ns));
+  const std::optional<NearestAction>& nearest = all.front();
+  if (!nearest) return miss;
+  miss.nearest = nearest->key;
+  for (const KeyDifference& field : nearest->differs)
+    miss.differs.push_back({field.field, field.wanted, field.had});
+  return miss;
 }
 
 }  // namespace enginery

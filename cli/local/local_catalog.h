@@ -8,6 +8,7 @@
 
 #include "cache/catalog.h"
 #include "cli/options/options.h"
+#include "schemas/values.h"
 
 namespace enginery {
 
@@ -22,5 +23,9 @@ struct CatalogPlace {
 Result<std::unique_ptr<Catalog>> open_catalog(const CatalogPlace& place);
 // The same for verbs that only look. Errors: not_found where there is none.
 Result<std::unique_ptr<Catalog>> open_existing_catalog(const CatalogPlace& place);
+
+// Why the key was a miss: now where it has no result, else when it was asked for first. not_found:
+// no such key.
+Result<MissView> explain_miss(Catalog& catalog, const Digest& key);
 
 }  // namespace enginery

@@ -28,28 +28,6 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-// With the empty ones.
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
-// A paragraph whose lines are too long for the width, each wrapped; an example's lines, which begin
-// with a space, stay as they are.
-std::string fitted_paragraph(const std::string& paragraph, size_t width) {
-  std::string text;
-  for (const std::string& line : lines_of(paragraph)) {
-    const bool is_example = line.starts_with(" ");
-    text += (is_example || line.size() <= width ? line : wrapped(line, 0, width)) + "\n";
-  }
-  return text;
-}
-
 std::string left_side(const OptionRow& row) {
   std::string text = joined(row.names, ", ");
   if (!row.positional && row.names.front().size() > 2) text = "    " + text;
@@ -290,7 +268,7 @@ std::string Options::help(int columns) const {
   // What is written to no terminal keeps the paragraphs' own lines.
   const size_t line_room = columns > 0 ? room : std::string::npos;
   for (const std::string& paragraph : paragraphs_)
-    text += "\n" + fitted_paragraph(paragraph, line_room);
+    text += "\n" + wrapped_lines(paragraph, line_room);
   return text;
 }
 

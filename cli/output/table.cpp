@@ -29,9 +29,9 @@ std::string cut_to(const std::string& cell, size_t width) {
 }
 
 // Takes columns from the widest text column until the line fits; whether it does. Numbers stay
-// whole, and so do titles and twelve columns of a text.
+// whole, and so do titles and eight columns of a text.
 bool narrow(std::vector<size_t>& widths, const std::vector<Column>& columns, size_t room) {
-  constexpr size_t kLeast = 12;
+  constexpr size_t kLeast = 8;
   while (true) {
     size_t sum = 2 * (widths.size() - 1);
     for (const size_t width : widths) sum += width;
@@ -121,6 +121,18 @@ std::string wrapped(const std::string& text, size_t indent, size_t width) {
     }
     out += word;
     column += display_width(word);
+  }
+  return out;
+}
+
+std::string wrapped_lines(const std::string& text, size_t width) {
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const bool stays = line.starts_with(" ") || line.size() <= width;
+    out += (stays ? line : wrapped(line, 0, width)) + "\n";
+    begin = end + 1;
   }
   return out;
 }

@@ -42,6 +42,10 @@ class Table {
 // longer stays whole.
 std::string wrapped(const std::string& text, size_t indent, size_t width);
 
+// The text with each of its lines that is longer wrapped; an example, a line that begins with a
+// space, stays as it is.
+std::string wrapped_lines(const std::string& text, size_t width);
+
 // Columns that a text takes on a terminal: code points, without colour sequences.
 size_t display_width(std::string_view text);
 

@@ -82,10 +82,10 @@ class BenchCommand final : public Command {
     CHECK_OK(check_shapes(engine.info(), shapes_));
     if (cuda_graph_ && engine.info().kind == "cpu")
       session.console.note("--use-cuda-graph has no effect on a CPU");
-    if (session.console.err_is_terminal()) session.console.show_progress("measuring\n");
-    if (!beside_.empty()) return compare(engine, session.console);
     const Interrupt interrupt;
     cancelled_ = [&interrupt] { return interrupt.requested(); };
+    if (session.console.err_is_terminal()) session.console.show_progress("measuring\n");
+    if (!beside_.empty()) return compare(engine, session.console);
     (void)engine.device_state();  // the load of other programs counts from here
     TRY(const BenchSamples samples, measure(engine, bench_options()));
     state_ = engine.device_state();

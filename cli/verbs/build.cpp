@@ -168,7 +168,8 @@ class BuildCommand final : public Command {
   static Error with_advice(Error error, const LocalBuildRequest& request) {
     const bool no_gpu = error.code == ErrorCode::incompatible && is_gpu(request.sku) &&
                         !request.options.provisional;
-    if (error.code == ErrorCode::cancelled)
+    const bool is_kept = request.timing_cache != "none";
+    if (error.code == ErrorCode::cancelled && is_kept)
       error.message += "; what was measured is kept, and the same command goes on from there";
     if (no_gpu) error.message += "; --provisional builds an untuned engine without the device";
     return error;
@@ -189,6 +190,9 @@ class BuildCommand final : public Command {
     console.note(
         (cached ? "from the catalog, " : "built, ") + human_bytes(report.size_bytes) +
         (report.latency_ms > 0 ? ", " + human_milliseconds(report.latency_ms) + " ms" : ""));
+    if (const std::string remark = load_remark(report.foreign_load); !remark.empty())
+      console.warn("the latency was " + remark +
+                   "; --rebuild measures again when the machine is quiet");
     console.print_line(path->string());
     return ExitCode::ok;
   }
@@ -215,7 +219,8 @@ class BuildCommand final : public Command {
             {"timings_reused", report.timings_reused},
             {"error", report.verify_skipped.empty() ? Json(report.error) : Json(nullptr)},
             {"phases", phases},
-            {"notes", notes}};
+            {"notes", notes},
+            {"foreign_load", report.latency_ms > 0 ? Json(report.foreign_load) : Json(nullptr)}};
   }
 
   BuildFlags flags_;

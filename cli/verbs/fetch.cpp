@@ -5,6 +5,7 @@
 #include "cli/farm/farm.h"
 #include "cli/farm/set_files.h"
 #include "cli/local/user_keys.h"
+#include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
 #include "cli/output/engine_output.h"
 #include "cli/output/json_output.h"
@@ -33,6 +34,10 @@ class FetchCommand final : public Command {
                        "NAME[@TAG] as submitted, a job's id, or sha256: and at least 8 hex digits");
     options.text("--target", target_, "SKU",
                  "for which device: a SKU or `this` (default: the best that this machine runs)");
+    options.text("--shapes", shapes_, "NAME:DIMS,...",
+                 "the engine that was built with these --shapes (default: as the newest)");
+    options.list("--precision", precisions_, "LIST",
+                 "the engine that was built with this --precision (default: as the newest)");
     options.text("-o,--output", output_, "FILE",
                  "where to write it; - is stdout (default: ./NAME.SKU.engine)");
     options.flag("--set", set_,
@@ -41,6 +46,8 @@ class FetchCommand final : public Command {
     options.flag("--json", json_, "print JSON (enginery.fetch/1; with --set enginery.fetch.set/1)");
     farm_.declare(options);
     options.about(
+        "The best is: of the newest model of that name, tuned before untuned, then the lowest "
+        "latency.\n"
         "The engine's signature is checked before it is written; one by an unknown key is exit "
         "code 5.");
   }
@@ -49,11 +56,15 @@ class FetchCommand final : public Command {
     EngineQuery query = parse_engine_query(name_);
     if (set_) return run_set(query, session.console);
     TRY(query.skus, possible_skus());
+    CHECK_OK(ask_for_kind(query));
     TRY(const auto client, connect(farm_));
     TRY(const EngineChoice choice, choose(*client, query));
     if (explain_) {
       for (const std::string& reason : choice.reasons) session.console.note(reason);
+    } else if (!choice.others.empty()) {
+      session.console.note(choice.others);
     }
+    CHECK_OK(check_engine_output({output_, choice.engine.name, choice.engine.sku}));
     TRY(const Bytes bytes, download(*client, choice.engine, session.console));
     TRY(const TrustStore trust, load_trust());
     CHECK_OK(check(bytes, trust));
@@ -62,10 +73,11 @@ class FetchCommand final : public Command {
 
  private:
   Result<ExitCode> run_set(const EngineQuery& query, Console& console) const {
-    if (!target_.empty() || explain_ || output_ == "-")
-      return Error{
-          ErrorCode::usage,
-          "--set brings the engines of all SKUs into a folder: no --target, --explain, -o -"};
+    const bool narrowed = !target_.empty() || !shapes_.empty() || !precisions_.empty();
+    if (narrowed || explain_ || output_ == "-")
+      return Error{ErrorCode::usage,
+                   "--set brings the engines of all SKUs into a folder: no --target, --shapes, "
+                   "--precision, --explain, -o -"};
     TRY(const auto client, connect(farm_));
     TRY(const Bytes bytes, client->make_set(query.name, query.tag));
     TRY(const TrustStore trust, load_trust());
@@ -105,6 +117,18 @@ class FetchCommand final : public Command {
                          {"missing", missing}});
   }
 
+  // The shapes and the precision in the words of the catalog.
+  Status ask_for_kind(EngineQuery& query) const {
+    if (!shapes_.empty()) {
+      TRY(query.shapes, parse_shapes(shapes_));
+    }
+    if (!precisions_.empty()) {
+      TRY(const auto precisions, allowed_precisions(precisions_));
+      query.precision = to_text(precisions);
+    }
+    return {};
+  }
+
   Result<std::vector<std::string>> possible_skus() const {
     if (!target_.empty()) return resolve_targets({target_});
     std::vector<std::string> skus;
@@ -114,8 +138,9 @@ class FetchCommand final : public Command {
   }
 
   Result<EngineChoice> choose(Client& client, const EngineQuery& query) const {
-    TRY(const auto candidates, find_candidates(client, query));
-    return choose_engine(query, candidates);
+    const auto candidates = find_candidates(client, query);
+    if (!candidates.ok()) return with_names_like(client, query.name, candidates.error());
+    return choose_engine(query, *candidates);
   }
 
   Status check(const Bytes& bytes, const TrustStore& trust) const {
@@ -146,7 +171,8 @@ class FetchCommand final : public Command {
   }
 
   FarmOptions farm_;
-  std::string name_, target_, output_;
+  std::string name_, target_, output_, shapes_;
+  std::vector<std::string> precisions_;
   bool set_ = false, explain_ = false, json_ = false;
 };
 

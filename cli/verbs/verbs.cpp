@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/output/table.h"
+
 namespace enginery {
 namespace {
 
@@ -33,7 +35,8 @@ const Verb* find_verb(std::string_view name) {
   return nullptr;
 }
 
-std::string overview() {
+std::string overview(int columns) {
+  const size_t room = columns > 0 ? std::max(static_cast<size_t>(columns), size_t{40}) : 110;
   const std::pair<VerbGroup, std::string_view> groups[] = {
       {VerbGroup::engines, "Engines on this machine, no service needed"},
       {VerbGroup::farm, "The farm"},
@@ -47,17 +50,19 @@ std::string overview() {
   for (const auto& [group, title] : groups) {
     text += fmt::format("\n{}:\n", title);
     for (const Verb& verb : verbs()) {
-      if (verb.group == group) text += fmt::format("  {:<12} {}\n", verb.name, verb.summary);
+      if (verb.group == group)
+        text +=
+            fmt::format("  {:<12} {}\n", verb.name, wrapped(std::string(verb.summary), 15, room));
     }
   }
-  text +=
+  const std::string end =
       "\nThe shortest way: enginery build model.onnx && enginery run model.*.engine --input "
       "image.jpg --top 5\n"
       "With a farm:      enginery up --detach && enginery submit model.onnx --target this --wait\n"
       "\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 no coordinator, 5 not trusted, 6 "
       "time-out or cancelled,\n"
       "7 other SKU, 8 some targets failed, 9 invalid input, 10 local storage.\n";
-  return text;
+  return text + (columns > 0 ? wrapped_lines(end, room) : end);
 }
 
 }  // namespace enginery

@@ -30,7 +30,7 @@ const std::vector<Verb>& verbs();
 const Verb* find_verb(std::string_view name);
 
 // The text of `enginery --help`.
-std::string overview();
+std::string overview(int columns = 0);
 
 // make_build(), make_run(), ...: each is defined in the file of its verb.
 #define ENGINERY_VERB(name, group, summary) std::unique_ptr<Command> make_##name();

@@ -30,33 +30,27 @@ Json miss_json(const MissView& miss) {
           {"present", miss.present}};
 }
 
-std::string sentence(const MissView& miss) {
-  std::string text =
-      miss.key.text().substr(0, 19) + (miss.sku.empty() ? "" : " (" + miss.sku + ")");
-  if (miss.present) return text + ": is there, no miss\n";
-  if (!miss.nearest) return text + ": no other action of that kind is stored\n";
-  text += ": nearest is " + miss.nearest->text().substr(0, 19) + ", which differs in\n";
+// Whether it is a miss: of a job when it came, of a key now.
+std::string verdict(const MissView& miss, bool is_job) {
+  if (is_job)
+    return miss.present ? "was there when the job came, no miss" : "was a miss when the job came";
+  return miss.present ? "is there, no miss; when it was asked for first" : "is a miss";
+}
+
+std::string sentence(const MissView& miss, bool is_job) {
+  std::string text = miss.key.text().substr(0, 19) +
+                     (miss.sku.empty() ? "" : " (" + miss.sku + ")") + ": " + verdict(miss, is_job);
+  if (is_job && miss.present) return text + "\n";
+  const bool is_past = is_job || miss.present;
+  if (!miss.nearest)
+    return text + fmt::format(", no other engine {} stored\n", is_past ? "was" : "is");
+  text += fmt::format(", nearest {} {}, which differs in\n", is_past ? "was" : "is",
+                      miss.nearest->text().substr(0, 19));
   for (const FieldDifference& field : miss.differs) {
     text += fmt::format("  {}: wanted {}, had {}\n", field.field,
                         field.wanted.value_or("(nothing)"), field.had.value_or("(nothing)"));
   }
   return text;
-}
-
-Result<MissView> explain_locally(Catalog& catalog, const Digest& digest) {
-  Results& results = catalog.results();
-  TRY(const ActionKey key, results.find_action(digest));
-  TRY(const auto present, results.lookup(digest));
-  MissView miss;
-  miss.key = digest;
-  miss.present = present.has_value();
-  if (const std::string* sku = key.find("sku")) miss.sku = *sku;
-  TRY(const auto nearest, results.nearest(key));
-  if (!nearest) return miss;
-  miss.nearest = nearest->key;
-  for (const KeyDifference& field : nearest->differs)
-    miss.differs.push_back({field.field, field.wanted, field.had});
-  return miss;
 }
 
 class WhyMissCommand final : public Command {
@@ -67,6 +61,7 @@ class WhyMissCommand final : public Command {
     place_.declare(options);
     farm_.declare(options);
     options.about(
+        "A job is explained with what the catalog had when it came.\n"
         "A key that the local catalog knows is answered there, everything else by the coordinator. "
         "`build` and `submit`\n"
         "print their keys with --json; `enginery catalog ls --json` lists them.");
@@ -75,7 +70,7 @@ class WhyMissCommand final : public Command {
   Result<ExitCode> run(Session& session) override {
     TRY(auto misses, find());
     if (!json_) {
-      for (const MissView& miss : misses) session.console.print(sentence(miss));
+      for (const MissView& miss : misses) session.console.print(sentence(miss, is_job(miss)));
       return ExitCode::ok;
     }
     Json all = Json::array();
@@ -88,6 +83,12 @@ class WhyMissCommand final : public Command {
   }
 
  private:
+  // A key is asked for by its first digits.
+  bool is_job(const MissView& miss) const {
+    const std::string digits = subject_.starts_with("sha256:") ? subject_.substr(7) : subject_;
+    return !miss.key.hex().starts_with(digits);
+  }
+
   Result<std::vector<MissView>> find() const {
     if (farm_.coordinator.empty()) {
       TRY(auto local, find_locally());
@@ -104,7 +105,7 @@ class WhyMissCommand final : public Command {
     if (!catalog.ok()) return std::optional<MissView>();
     const auto key = (*catalog)->results().find_key(subject_);
     if (!key.ok()) return std::optional<MissView>();
-    TRY(MissView miss, explain_locally(**catalog, *key));
+    TRY(MissView miss, explain_miss(**catalog, *key));
     return std::optional<MissView>(std::move(miss));
   }
 

@@ -8,7 +8,26 @@
 namespace enginery {
 namespace {
 
-CatalogJson engine_document(const EngineRow& engine) {
+// What the engine's key says of its shapes; "" is the model's own.
+std::string shapes_of(Catalog& catalog, const EngineRow& engine) {
+  const auto key = catalog.results().find_action(engine.key);
+  const std::string* shapes = key.ok() ? key->find("shapes") : nullptr;
+  return shapes ? *shapes : "";
+}
+
+// Which share of the device other programs used while the latency was measured; null where it is
+// not known.
+CatalogJson foreign_load_of(Catalog& catalog, const EngineRow& engine) {
+  const auto result = catalog.results().lookup(engine.key);
+  if (!result.ok() || !result->has_value()) return nullptr;
+  const CatalogJson outcome = CatalogJson::parse((*result)->outcome, nullptr, false);
+  const auto place = CatalogJson::json_pointer("/metrics/foreign_load");
+  const bool is_known =
+      outcome.is_object() && outcome.contains(place) && outcome[place].is_number();
+  return is_known ? outcome[place] : CatalogJson(nullptr);
+}
+
+CatalogJson engine_document(Catalog& catalog, const EngineRow& engine) {
   return {{"engine", engine.digest.text()},
           {"content_digest", engine.content_digest.text()},
           {"name", engine.name},
@@ -20,7 +39,9 @@ CatalogJson engine_document(const EngineRow& engine) {
           {"latency_ms",
            engine.latency_ms == 0 ? CatalogJson(nullptr) : CatalogJson(engine.latency_ms)},
           {"provisional", engine.provisional},
-          {"created", engine.created_ns}};
+          {"created", engine.created_ns},
+          {"shapes", shapes_of(catalog, engine)},
+          {"foreign_load", foreign_load_of(catalog, engine)}};
 }
 
 CatalogJson fields_document(const ActionKey& key) {
@@ -73,7 +94,8 @@ Result<CatalogJson> list_engines(const CatalogAccess& access, const CatalogInput
   std::set<Digest> listed;
   for (const EngineRow& engine : engines) listed.insert(engine.digest);
   CatalogJson engine_rows = CatalogJson::array(), tag_rows = CatalogJson::array();
-  for (const EngineRow& engine : engines) engine_rows.push_back(engine_document(engine));
+  for (const EngineRow& engine : engines)
+    engine_rows.push_back(engine_document(access.reader, engine));
   for (const TagRow& tag : tags)
     if (listed.count(tag.engine) != 0)
       tag_rows.push_back(
@@ -93,7 +115,7 @@ Result<CatalogJson> show_engine(const CatalogAccess& access, const CatalogInput&
   }
   const auto key = access.reader.results().find_action(engine->key);
   CatalogJson document = {{"schema", "enginery.catalog.engine/1"}};
-  document.update(engine_document(*engine));
+  document.update(engine_document(access.reader, *engine));
   document["fields"] = key.ok() ? fields_document(*key) : CatalogJson::array();
   return document;
 }

@@ -133,7 +133,7 @@ void Jobs::wait(const Request& request, const WaitJob& wait, Turn& turn) {
   const LiveJob* job = find(wait.job, request.sight);
   if (job == nullptr)
     return turn.refuse(request.to, ErrorCode::not_found,
-                       "wait: no job '" + wait.job.substr(0, 80) + "'");
+                       "wait: no job '" + wait.job.substr(0, 80) + "' (enginery jobs lists them)");
   const bool changed =
       is_end(job->state) || (!wait.until_end && job->revision != wait.known_revision);
   if (changed || wait.hold_ms == 0)

@@ -76,8 +76,9 @@ struct EventHandler::RequestDispatch {
   void with_job(const char* verb, const std::string& id, Answer answer) {
     if (const LiveJob* job = core.jobs_.find(id, request.sight))
       return turn.reply(request.to, answer(*job));
-    turn.refuse(request.to, ErrorCode::not_found,
-                std::string(verb) + ": no job '" + id.substr(0, 80) + "'");
+    turn.refuse(
+        request.to, ErrorCode::not_found,
+        std::string(verb) + ": no job '" + id.substr(0, 80) + "' (enginery jobs lists them)");
   }
 };
 
@@ -89,7 +90,7 @@ void EventHandler::cancel(const Request& request, const std::string& id, Turn& t
   const LiveJob* job = jobs_.find(id, request.sight);
   if (job == nullptr)
     return turn.refuse(request.to, ErrorCode::not_found,
-                       "cancel: no job '" + id.substr(0, 80) + "'");
+                       "cancel: no job '" + id.substr(0, 80) + "' (enginery jobs lists them)");
   if (!is_end(job->state)) {
     turn.record(job->number, "cancel", {});
     const size_t count = targets_.build(job->number).targets.size();
@@ -108,7 +109,8 @@ std::optional<WorkerNo> EventHandler::worker_for(const Request& request, const c
   const std::optional<WorkerNo> worker = queue_.worker_named(name);
   if (!worker)
     turn.refuse(request.to, ErrorCode::not_found,
-                std::string(verb) + ": no worker '" + name.substr(0, 80) + "'");
+                std::string(verb) + ": no worker '" + name.substr(0, 80) +
+                    "' (enginery workers lists them)");
   return worker;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cache/results.h"
 #include "coordinator/store/queue_tenants.h"
 #include "pipeline/engine_set.h"
 #include "pipeline/result.h"
@@ -71,8 +72,6 @@ Result<Wanted> wanted_of(Catalog& catalog, const Digest& key) {
   TRY(ActionKey fields, catalog.results().find_action(key));
   Wanted wanted{{}, std::move(fields)};
   wanted.view.key = key;
-  TRY(const auto result, catalog.results().lookup(key));
-  wanted.view.present = result.has_value();
   if (const std::string* sku = wanted.key.find("sku")) wanted.view.sku = *sku;
   return wanted;
 }
@@ -83,11 +82,12 @@ bool is_of_domain(const std::vector<KeyDifference>& differs) {
                       [](const KeyDifference& d) { return d.field == "trust_domain"; });
 }
 
+// As it was at `at_ns`.
 Result<WhyMissReply> explained(Catalog& catalog, std::vector<Wanted> wanted,
-                               const std::string& domain) {
+                               const std::string& domain, int64_t at_ns) {
   std::vector<ActionKey> keys;
   for (const Wanted& w : wanted) keys.push_back(w.key);
-  TRY(const auto nearest, catalog.results().nearest(keys));
+  TRY(const auto nearest, nearest_actions(catalog.database(), keys, at_ns));
   WhyMissReply reply;
   for (size_t i = 0; i < wanted.size(); ++i) {
     MissView& view = wanted[i].view;
@@ -122,6 +122,18 @@ void add_gaps(EngineSet& set, const JobView& job) {
     const std::string why = target.fault ? ": " + target.fault->message.substr(0, 200) : "";
     set.missing.push_back({target.sku, to_string(target.state) + why});
   }
+}
+
+// As its targets were decided: with what the catalog had when the job came.
+Result<WhyMissReply> why_of_job(Catalog& catalog, const JobView& job, const std::string& domain) {
+  std::vector<Wanted> wanted;
+  for (const TargetView& target : job.targets) {
+    TRY(Wanted one, wanted_of(catalog, target.key));
+    one.view.sku = target.sku;
+    TRY(one.view.present, had_result(catalog.database(), target.key, job.submitted_ns));
+    wanted.push_back(std::move(one));
+  }
+  return explained(catalog, std::move(wanted), domain, job.submitted_ns);
 }
 
 constexpr size_t kMaxEventBytes = 512 << 10;  // of one answer; a frame has 1 MiB
@@ -263,22 +275,23 @@ Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& 
 
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
                               const WhyMiss& request, const std::string& domain) {
+  if (job) return why_of_job(catalog, *job, domain);
+  TRY(const Digest key, catalog.results().find_key(request.subject));
+  TRY(Wanted one, wanted_of(catalog, key));
+  if (!domain.empty() && one.key.trust_domain() != domain)
+    return Error{ErrorCode::not_found, "'" + request.subject.substr(0, 80) +
+                                           "' is no job and no key of your trust domain, '" +
+                                           domain + "'"};
+  TRY(const auto result, catalog.results().lookup(key));
+  one.view.present = result.has_value();
+  // What is there by now was a miss when it was asked for first.
+  int64_t at_ns = kNow;
+  if (one.view.present) {
+    TRY(at_ns, recorded_ns(catalog.database(), key));
+  }
   std::vector<Wanted> wanted;
-  if (!job) {
-    TRY(const Digest key, catalog.results().find_key(request.subject));
-    TRY(Wanted one, wanted_of(catalog, key));
-    if (!domain.empty() && one.key.trust_domain() != domain)
-      return Error{ErrorCode::not_found, "'" + request.subject.substr(0, 80) +
-                                             "' is no job and no key of your trust domain, '" +
-                                             domain + "'"};
-    wanted.push_back(std::move(one));
-  }
-  for (const TargetView& target : job ? job->targets : std::vector<TargetView>()) {
-    TRY(Wanted one, wanted_of(catalog, target.key));
-    one.view.sku = target.sku;
-    wanted.push_back(std::move(one));
-  }
-  return explained(catalog, std::move(wanted), domain);
+  wanted.push_back(std::move(one));
+  return explained(catalog, std::move(wanted), domain, at_ns);
 }
 
 }  // namespace enginery

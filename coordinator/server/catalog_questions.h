@@ -16,8 +16,8 @@ Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& 
                                 const FindEngines& request,
                                 const std::string& domain = kTrustDomain);
 
-// For a key, or for each target of the job: the nearest stored action and the fields that differ;
-// of one trust domain alone where it is given.
+// For a key, or for each target of the job as it was when the job came: the nearest stored action
+// and the fields that differ; of one trust domain alone where it is given.
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
                               const WhyMiss& request, const std::string& domain = "");
 

@@ -146,7 +146,8 @@ Result<LogChunk> LogStore::read(const std::string& name, uint64_t offset, uint32
   const std::lock_guard lock(mutex_);
   const auto found = jobs_.find(name);
   if (found == jobs_.end() || !sees(sight, found->second.tenant))
-    return Error{ErrorCode::not_found, "logs: no job '" + name.substr(0, 80) + "'"};
+    return Error{ErrorCode::not_found,
+                 "logs: no job '" + name.substr(0, 80) + "' (enginery jobs lists them)"};
   Job& job = found->second;
   measure(name, job);
   LogChunk chunk;

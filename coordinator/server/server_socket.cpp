@@ -61,7 +61,14 @@ Result<std::string> ServerSocket::open(void* socket, const std::string& address)
   CHECK_OK(set_zmq_options(socket, max_bytes_, kOptions));
   CHECK_OK(set_zmq_options(socket, max_bytes_, limit));
   if (address.starts_with(kIpc)) CHECK_OK(set_zmq_options(socket, max_bytes_, {{kLocalRoom}}));
-  if (zmq_bind(socket, address.c_str()) != 0) return zmq_error("listen on " + address);
+  if (zmq_bind(socket, address.c_str()) != 0) {
+    Error error = zmq_error("listen on " + address);
+    if (zmq_errno() != EADDRINUSE) return error;
+    return Error{ErrorCode::storage,
+                 error.message +
+                     "; another program has it: name another address with --listen, or "
+                     "stop that one (ss -ltnp shows it)"};
+  }
   char bound[512];
   size_t size = sizeof bound;
   if (zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) != 0)

@@ -75,13 +75,32 @@ class CatalogActions : public testing::Test {
   Digest p4_, h200_;
 };
 
+// A time that was measured beside other programs is not to be trusted.
+TEST_F(CatalogActions, ALatencyMeasuredUnderLoadIsMarked) {
+  EXPECT_EQ(printed(catalog_ls, {}).find('!'), std::string::npos);
+  ActionResult again;
+  again.key = key_.digest();
+  again.generation = 2;
+  again.outcome = R"({"metrics":{"foreign_load":0.59}})";
+  again.outputs.push_back({"engine", p4_, 0});
+  ASSERT_TRUE(catalog_->results().commit(key_, again).ok());
+  const std::string listed = printed(catalog_ls, {});
+  EXPECT_NE(listed.find("! "), std::string::npos) << listed;
+  EXPECT_NE(listed.find("\n! measured while other programs used the device"), std::string::npos);
+  EXPECT_NE(printed(catalog_show, {{p4_.text()}}).find("measured while other programs used 59 %"),
+            std::string::npos);
+  EXPECT_EQ(json(catalog_show, {{p4_.text()}})["foreign_load"], 0.59);
+  EXPECT_TRUE(json(catalog_show, {{h200_.text()}})["foreign_load"].is_null());
+}
+
 TEST_F(CatalogActions, LsListsNewestFirstWithTheContractsFields) {
   const Json listed = json(catalog_ls, {});
   EXPECT_EQ(listed["schema"], "enginery.catalog/1");
   ASSERT_EQ(listed["engines"].size(), 2u);
   EXPECT_EQ(listed["engines"][0]["sku"], "h200");
-  for (const char* field : {"engine", "content_digest", "name", "sku", "precision", "model", "key",
-                            "size_bytes", "latency_ms", "provisional", "created"})
+  for (const char* field :
+       {"engine", "content_digest", "name", "sku", "precision", "model", "key", "size_bytes",
+        "latency_ms", "provisional", "created", "shapes", "foreign_load"})
     EXPECT_TRUE(listed["engines"][0].contains(field)) << field;
   CatalogArguments one;
   one.limit = 1;

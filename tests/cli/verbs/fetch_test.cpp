@@ -60,9 +60,17 @@ TEST_F(FetchVerb, ADashIsTheEngineOnStdoutAndNothingElse) {
 TEST_F(FetchVerb, ExplainSaysWhyThisOneOnStderr) {
   const Printed fetched = fetch("shapes", {"--target", built_sku(), "--explain"});
   ASSERT_EQ(fetched.code, ExitCode::ok) << fetched.err;
-  EXPECT_NE(fetched.err.find(" is taken: the newest for " + built_sku()), std::string::npos)
+  EXPECT_NE(fetched.err.find(" is taken: the best for " + built_sku()), std::string::npos)
       << fetched.err;
   EXPECT_EQ(fetched.out, file("fetched.engine") + "\n");
+}
+
+TEST_F(FetchVerb, AskedShapesAreFoundOrSaidToBeMissing) {
+  const Printed own = fetch("shapes", {"--target", built_sku(), "--precision", "fp32"});
+  EXPECT_EQ(own.code, ExitCode::ok) << own.err;
+  expect_refused({{"fetch", "shapes", "--target", built_sku(), "--shapes", "picture:8x3x48x48"},
+                  ExitCode::not_found,
+                  "it has: " + built_sku() + ": the model's own shapes in fp32"});
 }
 
 TEST_F(FetchVerb, WhatIsNotThereIsNotFoundAndSaysWhatIs) {

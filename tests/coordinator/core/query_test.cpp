@@ -24,11 +24,11 @@ TEST(Query, WhatIsNoRequestOfTheControlSocketIsUnsupported) {
 TEST(Query, EachVerbSaysThatItDoesNotKnowTheName) {
   CoreHarness farm;
   const std::pair<Body, std::string> table[] = {
-      {ShowJob{"j9"}, "show: no job 'j9'"},
-      {CancelJob{"j9"}, "cancel: no job 'j9'"},
-      {ExplainJob{"j9"}, "explain: no job 'j9'"},
-      {WaitJob{"j9", 0, 1000, false}, "wait: no job 'j9'"},
-      {DrainWorker{"w9", false}, "drain: no worker 'w9'"},
+      {ShowJob{"j9"}, "show: no job 'j9' (enginery jobs lists them)"},
+      {CancelJob{"j9"}, "cancel: no job 'j9' (enginery jobs lists them)"},
+      {ExplainJob{"j9"}, "explain: no job 'j9' (enginery jobs lists them)"},
+      {WaitJob{"j9", 0, 1000, false}, "wait: no job 'j9' (enginery jobs lists them)"},
+      {DrainWorker{"w9", false}, "drain: no worker 'w9' (enginery workers lists them)"},
   };
   for (const auto& [body, message] : table) {
     const Fault fault = refused(farm, body);

@@ -196,6 +196,33 @@ TEST_F(CatalogQuestionsTest, AJobHasAMissForEachTarget) {
   EXPECT_EQ(reply.misses[1].sku, "y");
 }
 
+// The job's own result, and others that came after it, explain nothing of why it was built.
+TEST_F(CatalogQuestionsTest, AJobIsExplainedWithWhatThereWasWhenItCame) {
+  const auto commit = [&](const ActionKey& key) {
+    ActionResult result;
+    result.key = key.digest();
+    result.outcome = "{}";
+    ASSERT_TRUE(catalog->results().commit(key, result).ok());
+  };
+  add_job({"x"}, {});
+  const std::vector<NamedText>& fields = queue.jobs[1].request.targets[0].engine_key;
+  ActionKey own("engine", "local"), later("engine", "local");
+  for (const NamedText& field : fields) own.add(field.name, field.value);
+  for (const NamedText& field : fields) later.add(field.name, field.value + "'");
+  const ActionKey before = engine_key_of("another model", "x");
+  commit(before);
+  clock.now += std::chrono::seconds(1);
+  queue.jobs[1].submitted_ns = clock.now.count();
+  ASSERT_TRUE(catalog->results().record_action(own).ok());
+  clock.now += std::chrono::seconds(1);
+  for (const ActionKey& key : {own, later}) commit(key);
+
+  const MissView miss = must(why("j1")).misses.at(0);
+  EXPECT_FALSE(miss.present);
+  EXPECT_EQ(miss.nearest, before.digest());
+  EXPECT_TRUE(must(why(own.digest().hex())).misses.at(0).present) << "asked for the key: it is now";
+}
+
 TEST_F(CatalogQuestionsTest, WhatIsNeitherAJobNorAKeyIsRefused) {
   for (const char* subject : {"j99", "", "not hex", "sha256:12"}) EXPECT_FALSE(why(subject).ok());
 }
