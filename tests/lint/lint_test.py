@@ -100,12 +100,13 @@ class Places(unittest.TestCase):
     """The counts of ARCHITECTURE.md: every kind has its row, and a small product in which each example has one place."""
     EXAMPLES = {"a step": "tune", "a message": "Ping", "what a message does": "Ping", "a kernel variant": "64x64", "a tactic source": "mine",
                 "a family of GPU kernels": "kPoolFamily", "a verb": "retry", "an operator": "Pad", "a pass": "fold",
-                "an ONNX operator made of existing ones": "Mish", "an importer": "onnx"}
+                "an ONNX operator made of existing ones": "Mish", "an importer": "onnx", "a function of the C interface": "enginery_run"}
     PRODUCT = {"pipeline/step.cpp": 'Step{StepKind::tune, "tune"};\n', "schemas/messages.inc": "REQUEST(Ping)\n",
                "coordinator/server.cpp": "void operator()(const Ping&);\n", "engine/tactics/variants.inc": "64x64\n", "engine/tactics/families.cpp": "&kPoolFamily,\n",
                "engine/tactics/mine/a.cpp": 'name = "mine";\n', "engine/tactics/mine/b.cpp": 'name = "mine";\n',
                "engine/ops/op.h": "Pad,\n", "engine/passes/pass.cpp": "fold,\n", "engine/import/onnx/read.cpp": '{"Mish", read},\n',
-               "engine/import/importer.cpp": "make_onnx_importer();\n", "cli/verbs/retry.cpp": "auto make_retry() {}\n"}
+               "engine/import/importer.cpp": "make_onnx_importer();\n", "cli/verbs/retry.cpp": "auto make_retry() {}\n",
+               "engine/include/enginery/enginery.h": "int enginery_run(int);\n"}
 
     def check(self, fails, more=None, counts=None, leave_out=None):
         rows = [f"| {what} | `{name}` | {(counts or {}).get(what, 1)} | somewhere |" for what, name in self.EXAMPLES.items()
