@@ -1,7 +1,8 @@
-# What `cmake --install` puts where, in three components, which are the three Debian packages of `cpack`:
+# What `cmake --install` puts where, in four components, which are the four Debian packages of `cpack`:
 #   enginery        the command, its manual pages, its completion, its systemd units
 #   libenginery0    the runtime's shared library
 #   libenginery-dev headers, find_package(enginery), pkg-config, the example
+#   python3-enginery the Python package
 # `cmake --build BUILD --target uninstall` removes what was installed.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -31,6 +32,10 @@ install(FILES ${made}/enginery-config.cmake ${made}/enginery-config-version.cmak
 install(FILES ${made}/enginery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libenginery-dev)
 install(DIRECTORY examples/classifier DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT libenginery-dev)
 
+# Where Debian's python3 looks.
+install(DIRECTORY python/enginery DESTINATION lib/python3/dist-packages COMPONENT python3-enginery
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt -P ${templates}/uninstall.cmake)
 
 # cpack: one .deb a component; what each depends on is read from its binaries.
@@ -41,7 +46,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "build farm and runtime for neural-network
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL enginery libenginery0 libenginery-dev)
+set(CPACK_COMPONENTS_ALL enginery libenginery0 libenginery-dev python3-enginery)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -58,4 +63,10 @@ set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_NAME libenginery-dev)
 set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_DEPENDS "libenginery0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_NAME python3-enginery)
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_DEPENDS "python3, python3-numpy, libenginery0 (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_RECOMMENDS enginery)
 include(CPack)

@@ -28,8 +28,8 @@ class Packages(unittest.TestCase):
         listing = installing.run("dpkg-deb", "-c", self.packages[package]).splitlines()
         return {line.split()[5] for line in listing if not line.startswith("d")}
 
-    def test_are_three(self):
-        self.assertEqual(sorted(self.packages), ["enginery", "libenginery-dev", "libenginery0"])
+    def test_are_four(self):
+        self.assertEqual(sorted(self.packages), ["enginery", "libenginery-dev", "libenginery0", "python3-enginery"])
         for package in self.packages:
             self.assertEqual(self.field(package, "Version"), "0.1.0")
 
@@ -40,6 +40,8 @@ class Packages(unittest.TestCase):
         self.assertEqual({f.rsplit("/", 1)[1] for f in library}, {"libenginery.so.0", "libenginery.so.0.1.0"})
         self.assertLessEqual({"enginery.h", "enginery.hpp", "enginery.pc", "enginery-config.cmake", "libenginery.so"},
                              {f.rsplit("/", 1)[1] for f in dev})
+        self.assertEqual(self.files("python3-enginery"), {f"./usr/lib/python3/dist-packages/enginery/{p.name}" for p in
+                                                          (installing.ROOT / "python/enginery").iterdir() if p.is_file()})
         self.assertFalse(command & library | command & dev | library & dev)
 
     def test_need_the_libraries_that_they_use(self):
@@ -47,6 +49,8 @@ class Packages(unittest.TestCase):
         self.assertNotIn("protobuf", self.field("libenginery0", "Depends"))
         self.assertIn("libprotobuf", self.field("enginery", "Depends"))
         self.assertEqual(self.field("libenginery-dev", "Depends"), "libenginery0 (= 0.1.0)")
+        self.assertEqual(self.field("python3-enginery", "Depends"), "python3, python3-numpy, libenginery0 (>= 0.1.0)")
+        self.assertEqual(self.field("python3-enginery", "Architecture"), "all")
 
     def test_tell_others_which_package_has_the_library(self):
         shlibs = installing.run("dpkg-deb", "-I", self.packages["libenginery0"], "shlibs")
