@@ -89,8 +89,8 @@ TEST_F(CRun, LoadsFromMemoryThatMayThenBeFreed) {
 
 TEST_F(CRun, ReadsBorrowedMemoryInPlace) {
   const Bytes bytes = read_file(file_->file()).value();
-  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(64, bytes.size() + 64),
-                                                      std::free);
+  const size_t rows = bytes.size() / 64 + 2;  // whole ones, as aligned_alloc asks
+  const std::unique_ptr<void, void (*)(void*)> memory(std::aligned_alloc(64, rows * 64), std::free);
   char* const at = static_cast<char*>(memory.get());
   std::copy(bytes.begin(), bytes.end(), at);
   load_options_.borrow_memory = 1;
