@@ -37,6 +37,42 @@ Moments moments_of(const T* x, int64_t n) {
   return m;
 }
 
+// Normalisation over dims[axis..]: what is scaled and shifted fits into these.
+template <typename O>
+InferredTypes infer_rows(std::string_view name, const O& op, Operands in) {
+  CHECK_OK(require_floating(name, in));
+  CHECK_OK(require_epsilon(name, op.epsilon));
+  const Dims& x = in[0].type.dims;
+  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
+  const Dims row(x.begin() + axis, x.end());
+  for (size_t i = 1; i < in.size(); ++i) {
+    if (!in[i].present) continue;
+    const Dims& d = in[i].type.dims;
+    bool fits = d.size() <= row.size();
+    for (size_t k = 0; fits && k < d.size(); ++k) {
+      const int64_t size = d[d.size() - 1 - k];
+      fits = size == 1 || merge_sizes(size, row[row.size() - 1 - k]);
+    }
+    if (!fits)
+      return rule_error(name,
+                        "expected scale and bias of " + to_string(row) + ", got " + to_string(d));
+  }
+  return same_as_input(in);
+}
+
+// x, scale and bias of x's channels, `least_rank` dimensions or more.
+template <typename O>
+InferredTypes infer_channels(std::string_view name, const O& op, Operands in, size_t least_rank) {
+  CHECK_OK(require_inputs(name, in, 3, 3));
+  CHECK_OK(require_floating(name, in));
+  CHECK_OK(require_epsilon(name, op.epsilon));
+  const Dims& x = in[0].type.dims;
+  CHECK_OK(require_rank(name, x, least_rank));
+  CHECK_OK(require_vector(name, in, 1, x[1], "scale"));
+  CHECK_OK(require_vector(name, in, 2, x[1], "bias"));
+  return same_as_input(in);
+}
+
 }  // namespace
 
 InferredTypes infer(const BatchNorm& op, Operands in) {
@@ -110,15 +146,7 @@ Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
 }
 
 InferredTypes infer(const InstanceNorm& op, Operands in) {
-  const std::string_view name = InstanceNorm::kName;
-  CHECK_OK(require_inputs(name, in, 3, 3));
-  CHECK_OK(require_floating(name, in));
-  CHECK_OK(require_epsilon(name, op.epsilon));
-  const Dims& x = in[0].type.dims;
-  CHECK_OK(require_rank(name, x, 3));
-  CHECK_OK(require_vector(name, in, 1, x[1], "scale"));
-  CHECK_OK(require_vector(name, in, 2, x[1], "bias"));
-  return same_as_input(in);
+  return infer_channels(InstanceNorm::kName, op, in, 3);
 }
 
 Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs out) {
@@ -141,26 +169,8 @@ Status reference(const InstanceNorm& op, ReferenceInputs in, ReferenceOutputs ou
 }
 
 InferredTypes infer(const LayerNorm& op, Operands in) {
-  const std::string_view name = LayerNorm::kName;
-  CHECK_OK(require_inputs(name, in, 2, 3));
-  CHECK_OK(require_floating(name, in));
-  CHECK_OK(require_epsilon(name, op.epsilon));
-  const Dims& x = in[0].type.dims;
-  TRY(const int64_t axis, normalize_axis(name, op.axis, static_cast<int64_t>(x.size())));
-  const Dims row(x.begin() + axis, x.end());
-  for (size_t i = 1; i < in.size(); ++i) {
-    if (!in[i].present) continue;
-    const Dims& d = in[i].type.dims;
-    bool fits = d.size() <= row.size();
-    for (size_t k = 0; fits && k < d.size(); ++k) {
-      const int64_t size = d[d.size() - 1 - k];
-      fits = size == 1 || merge_sizes(size, row[row.size() - 1 - k]);
-    }
-    if (!fits)
-      return rule_error(name,
-                        "expected scale and bias of " + to_string(row) + ", got " + to_string(d));
-  }
-  return same_as_input(in);
+  CHECK_OK(require_inputs(LayerNorm::kName, in, 2, 3));
+  return infer_rows(LayerNorm::kName, op, in);
 }
 
 Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) {
@@ -182,6 +192,62 @@ Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) 
       const double factor = 1 / std::sqrt(m.variance + op.epsilon);
       for (int64_t i = 0; i < n; ++i) {
         *y++ = static_cast<T>((x[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
+      }
+    }
+    return {};
+  });
+}
+
+InferredTypes infer(const RmsNorm& op, Operands in) {
+  CHECK_OK(require_inputs(RmsNorm::kName, in, 2, 2));
+  return infer_rows(RmsNorm::kName, op, in);
+}
+
+Status reference(const RmsNorm& op, ReferenceInputs in, ReferenceOutputs out) {
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    if (out[0].size() == 0) return {};
+    const Dims& dims = in[0]->dims();
+    TRY(const int64_t axis, normalize_axis(RmsNorm::kName, op.axis, in[0]->rank()));
+    const Dims row(dims.begin() + axis, dims.end());
+    const int64_t n = volume(row), rows = out[0].size() / n;
+    const Tensor scales = broadcast_to(*in[1], row);
+    const T *x = elements<T>(*in[0]), *scale = elements<T>(scales);
+    T* y = elements<T>(out[0]);
+    for (int64_t r = 0; r < rows; ++r, x += n) {
+      double squares = 0;
+      for (int64_t i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * x[i];
+      const double factor = 1 / std::sqrt(squares / static_cast<double>(n) + op.epsilon);
+      for (int64_t i = 0; i < n; ++i) *y++ = static_cast<T>(x[i] * factor * scale[i]);
+    }
+    return {};
+  });
+}
+
+InferredTypes infer(const GroupNorm& op, Operands in) {
+  TRY(auto types, infer_channels(GroupNorm::kName, op, in, 2));
+  const int64_t channels = in[0].type.dims[1];
+  if (op.groups < 1 || (channels >= 0 && channels % op.groups != 0))
+    return rule_error(GroupNorm::kName, "expected groups that divide the channels, got " +
+                                            std::to_string(op.groups) + " for " +
+                                            to_string(in[0].type.dims));
+  return types;
+}
+
+Status reference(const GroupNorm& op, ReferenceInputs in, ReferenceOutputs out) {
+  return with_floating_type(in[0]->type(), [&](auto type) -> Status {
+    using T = decltype(type);
+    const AxisView v = channels_of(in[0]->dims());
+    const int64_t channels = v.size / op.groups, n = channels * v.inner;
+    const T* x = elements<T>(*in[0]);
+    T* y = elements<T>(out[0]);
+    for (int64_t group = 0; group < v.outer * op.groups; ++group, x += n) {
+      const Moments m = moments_of(x, n);
+      const double factor = 1 / std::sqrt(m.variance + op.epsilon);
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t c = group % op.groups * channels + i / v.inner;
+        *y++ = static_cast<T>((x[i] - m.mean) * factor * elements<T>(*in[1])[c] +
+                              elements<T>(*in[2])[c]);
       }
     }
     return {};

@@ -1,5 +1,6 @@
 // Normalisations and softmax. Sources: ONNX BatchNormalization-15 (inference form), LRN-13,
-// InstanceNormalization-6, LayerNormalization-17, Softmax-13, LogSoftmax-13.
+// InstanceNormalization-6, LayerNormalization-17, GroupNormalization-21, RMSNormalization-23,
+// Softmax-13, LogSoftmax-13.
 //
 // Floating inputs only; each output has the dims and type of x. References sum in double.
 #pragma once
@@ -66,6 +67,34 @@ struct LayerNorm {
   }
 };
 
+// Inputs: x, scale of dims[axis..]. y = x / sqrt(mean(x^2) + epsilon) * scale, the mean over
+// dims[axis..]. Source: Zhang and Sennrich, "Root mean square layer normalization" (2019).
+struct RmsNorm {
+  static constexpr std::string_view kName = "rms_norm";
+  static constexpr bool kMovesElements = false;
+  int64_t axis = -1;
+  float epsilon = 1e-5f;
+  template <typename Self, typename V>
+  static void fields(Self& s, V&& v) {
+    v("axis", s.axis);
+    v("epsilon", s.epsilon);
+  }
+};
+
+// Inputs: x [N, C, ...], scale [C], bias [C]. As InstanceNorm, with mean and variance over
+// C / groups neighbouring channels. Source: Wu and He, "Group normalization" (2018).
+struct GroupNorm {
+  static constexpr std::string_view kName = "group_norm";
+  static constexpr bool kMovesElements = false;
+  int64_t groups = 1;
+  float epsilon = 1e-5f;
+  template <typename Self, typename V>
+  static void fields(Self& s, V&& v) {
+    v("groups", s.groups);
+    v("epsilon", s.epsilon);
+  }
+};
+
 // exp(x - max) / sum(exp(x - max)) along one axis (negative: from the end); `log` gives the
 // logarithm of it. Opset 12 and older, which flatten to a matrix first, are imported with reshapes
 // around this.
@@ -85,6 +114,8 @@ ENGINERY_OPERATOR(BatchNorm);
 ENGINERY_OPERATOR(Lrn);
 ENGINERY_OPERATOR(InstanceNorm);
 ENGINERY_OPERATOR(LayerNorm);
+ENGINERY_OPERATOR(RmsNorm);
+ENGINERY_OPERATOR(GroupNorm);
 ENGINERY_OPERATOR(Softmax);
 
 }  // namespace enginery

@@ -43,7 +43,9 @@ using Op = std::variant<
     // reduction.h, resize.h
     Reduce, ArgMinMax, Resize,
     // scattering.h, ordering.h, quantization.h, einsum.h
-    GatherNd, ScatterElements, ScatterNd, TopK, CumSum, NonZero, Quantize, Dequantize, Einsum>;
+    GatherNd, ScatterElements, ScatterNd, TopK, CumSum, NonZero, Quantize, Dequantize, Einsum,
+    // normalization.h
+    RmsNorm, GroupNorm>;
 
 std::string_view op_name(const Op& op);  // "conv"
 // The operator's attributes as "name=value" joined by spaces, in their fixed order.

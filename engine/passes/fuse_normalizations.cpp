@@ -13,6 +13,7 @@ struct Rows {
   ValueId x;
   int64_t axis;
   float epsilon;
+  bool centred;
 };
 
 struct Mean {
@@ -96,11 +97,12 @@ class RowsReader {
     const auto variance = mean_of(shifted->other);
     if (!variance || squared(variance->of) != c) return std::nullopt;
     const Node* difference = m_.producer(c);
-    if (!binary_of(difference, BinaryKind::sub)) return std::nullopt;
-    const auto mean = mean_of(difference->inputs[1]);
-    if (!mean || mean->of != difference->inputs[0] || mean->axis != variance->axis)
-      return std::nullopt;
-    return Rows{mean->of, mean->axis, shifted->scalar};
+    if (binary_of(difference, BinaryKind::sub)) {
+      const auto mean = mean_of(difference->inputs[1]);
+      if (mean && mean->of == difference->inputs[0] && mean->axis == variance->axis)
+        return Rows{mean->of, mean->axis, shifted->scalar, true};
+    }
+    return Rows{c, variance->axis, shifted->scalar, false};
   }
 
   const Graph& graph_;
@@ -169,13 +171,62 @@ bool fuse_rows(Graph& graph, Matcher& matcher, NodeId id) {
   const auto factor = [&](const Tensor* t) { return beside_row(t, row, x.type); };
   Follower follower(graph, matcher, id);
   const auto scale = follower.take(BinaryKind::mul, factor);
-  const auto bias = follower.take(BinaryKind::add, factor);
+  const auto bias =
+      rows->centred ? follower.take(BinaryKind::add, factor) : std::optional<Tensor>();
   const std::string name = graph.node(follower.last()).name;
   std::vector<ValueId> inputs{
       rows->x, graph.add_constant(name + ".scale", scale ? *scale : ones(row, x.type))};
   if (bias) inputs.push_back(graph.add_constant(name + ".bias", *bias));
-  const LayerNorm op{rows->axis, rows->epsilon};
+  const Op op = rows->centred ? Op(LayerNorm{rows->axis, rows->epsilon})
+                              : Op(RmsNorm{rows->axis, rows->epsilon});
   rewrite(graph, matcher, follower.last(), op, std::move(inputs));
+  return true;
+}
+
+// One number for each of `groups` groups as one for each of the channels.
+std::vector<float> for_channels(const std::vector<float>& of_groups, size_t channels) {
+  std::vector<float> out;
+  for (size_t c = 0; c < channels; ++c) out.push_back(of_groups[c * of_groups.size() / channels]);
+  return out;
+}
+
+// [N, C, ...] seen as [N, groups, ...]: normalised by instances, and seen as before.
+bool fuse_groups(Graph& graph, Matcher& matcher, NodeId id) {
+  const Node& node = graph.node(id);
+  const Node* apart = matcher.private_producer(node.inputs[0]);
+  const NodeId together = matcher.only_reader(node);
+  if (!apart || !std::holds_alternative<Reshape>(apart->op) || together == kNoNode ||
+      !std::holds_alternative<Reshape>(graph.node(together).op))
+    return false;
+  const ValueId x = apart->inputs[0];
+  const TensorType type = graph.value(x).type;
+  const Dims grouped = graph.value(node.inputs[0]).type.dims;
+  if (type.type == DataType::float64 || type.dims.size() < 3 || !is_static(type.dims) ||
+      !is_static(grouped) || type.dims[0] != grouped[0] || type.dims[1] % grouped[1] != 0 ||
+      graph.value(graph.node(together).outputs[0]).type != type)
+    return false;
+  const auto scales = constant_per_channel(graph.constant(node.inputs[1]), {grouped[1]}, 0);
+  const auto biases = constant_per_channel(graph.constant(node.inputs[2]), {grouped[1]}, 0);
+  if (!scales || !biases) return false;
+  const auto channels = static_cast<size_t>(type.dims[1]);
+  std::vector<float> scale = for_channels(*scales, channels),
+                     bias = for_channels(*biases, channels);
+  Follower follower(graph, matcher, together);
+  const auto of_channels = [&](const Tensor* t) { return constant_per_channel(t, type.dims, 1); };
+  const auto factors = follower.take(BinaryKind::mul, of_channels);
+  const auto addends = follower.take(BinaryKind::add, of_channels);
+  for (size_t c = 0; c < channels; ++c) {
+    scale[c] *= factors ? (*factors)[c] : 1;
+    bias[c] = bias[c] * (factors ? (*factors)[c] : 1) + (addends ? (*addends)[c] : 0);
+  }
+  const GroupNorm op{grouped[1], std::get<InstanceNorm>(node.op).epsilon};
+  const std::string name = graph.node(follower.last()).name;
+  const auto constant = [&](const std::string& what, const std::vector<float>& values) {
+    const Tensor t = Tensor::of<float>({type.dims[1]}, values);
+    return graph.add_constant(name + what, convert(t, type.type));
+  };
+  const ValueId scale_id = constant(".scale", scale), bias_id = constant(".bias", bias);
+  rewrite(graph, matcher, follower.last(), op, {x, scale_id, bias_id});
   return true;
 }
 
@@ -185,7 +236,10 @@ Result<int> fuse_normalizations(Graph& graph) {
   int changed = 0;
   Matcher matcher(graph);
   for (const NodeId id : graph.topological_order()) {
-    if (std::holds_alternative<Binary>(graph.node(id).op)) changed += fuse_rows(graph, matcher, id);
+    if (std::holds_alternative<Binary>(graph.node(id).op))
+      changed += fuse_rows(graph, matcher, id);
+    else if (std::holds_alternative<InstanceNorm>(graph.node(id).op))
+      changed += fuse_groups(graph, matcher, id);
   }
   return changed;
 }

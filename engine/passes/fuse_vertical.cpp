@@ -10,7 +10,8 @@ constexpr int kMaxActivations = 2, kMaxAdditions = 2;
 bool is_anchor(const Op& op) {
   return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
          std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) ||
-         std::holds_alternative<LayerNorm>(op) || std::holds_alternative<InstanceNorm>(op) ||
+         std::holds_alternative<LayerNorm>(op) || std::holds_alternative<RmsNorm>(op) ||
+         std::holds_alternative<InstanceNorm>(op) || std::holds_alternative<GroupNorm>(op) ||
          std::holds_alternative<Binary>(op);
 }
 

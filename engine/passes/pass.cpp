@@ -24,7 +24,8 @@ const std::vector<Pass>& pass_list() {
       {"canonicalize",
        canonicalize},  // one spelling for each computation (mean over the plane = global pooling)
       {"merge_common", merge_common},  // before fusion, so that shared producers are seen once
-      {"fuse_normalizations", fuse_normalizations},  // layer normalisation from its exported pieces
+      {"fuse_normalizations",
+       fuse_normalizations},  // layer, RMS and group normalisation from their exported pieces
       {"fuse_activations",
        fuse_activations},  // swish, hard swish and GELU from their exported pieces
       {"fold_batch_norm",

@@ -262,6 +262,13 @@ std::vector<ProblemRow> conformance_problems() {
       {"layer_norm_add_relu", "-/K",
        "layer_norm axis=-1 | float32[2x9x64] w:float32[64] w:float32[64] | add float32[2x9x64] | "
        "act kind=relu"},
+      {"rms_norm", "K/K", "rms_norm axis=-1 | float32[2x9x128] w:float32[128]"},
+      {"rms_norm_planes", "K/K", "rms_norm axis=-2 | float32[2x9x11x13] w:float32[11x13]"},
+      {"group_norm", "K/K", "group_norm groups=4 | float32[2x24x7x9] w:float32[24] w:float32[24]"},
+      {"group_norm_swish", "-/K",
+       "group_norm groups=2 | float32[2x16x8x8] w:float32[16] w:float32[16] | act kind=swish"},
+      {"group_norm_vectors", "K/K",
+       "group_norm groups=3 | float32[4x24] w:float32[24] w:float32[24]"},
       {"instance_norm", "K/K", "instance_norm | float32[2x6x17x12] w:float32[6] w:float32[6]"},
       {"instance_norm_1d_relu", "K/K",
        "instance_norm | float32[3x4x50] w:float32[4] w:float32[4] | act kind=relu"},

@@ -48,8 +48,8 @@ bool evaluates_functions(const Problem& problem) {
   if (const auto* activation = std::get_if<Activation>(&problem.op)) return bends(activation->kind);
   if (const auto* binary = std::get_if<Binary>(&problem.op))
     return binary->kind == BinaryKind::div || binary->kind == BinaryKind::pow;
-  return is_one_of<Unary, BatchNorm, Lrn, InstanceNorm, LayerNorm, Softmax, Reduce, Resize>(
-      problem);
+  return is_one_of<Unary, BatchNorm, Lrn, InstanceNorm, LayerNorm, RmsNorm, GroupNorm, Softmax,
+                   Reduce, Resize>(problem);
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ bool shrink_anchor(Problem& p) {
   }
   if (is_one_of<MatMul>(p)) return shrink_matmul(p);
   const bool image_by_image =
-      is_one_of<Pooling, GlobalPooling, BatchNorm, InstanceNorm, Lrn, Activation, Unary>(p);
+      is_one_of<Pooling, GlobalPooling, BatchNorm, InstanceNorm, GroupNorm, Lrn, Activation, Unary>(
+          p);
   if (!image_by_image || input_dims(p, 0).empty()) return false;
   set_dim(p.inputs[0], 0, std::min<int64_t>(input_dims(p, 0)[0], 2));
   return true;

@@ -39,11 +39,19 @@ NormRows over_channels(const Dims& x, int64_t groups, float epsilon) {
 }  // namespace
 
 Result<NormRows> norm_rows(const Problem& problem) {
-  if (!is_one_of<LayerNorm, InstanceNorm>(problem)) return refusal("no normalisation of rows");
+  if (!is_one_of<LayerNorm, RmsNorm, InstanceNorm, GroupNorm>(problem))
+    return refusal("no normalisation of rows");
   const Dims& x = input_dims(problem, 0);
   if (volume(x) == 0) return refusal("no elements");
   if (const auto* op = std::get_if<InstanceNorm>(&problem.op))
     return over_channels(x, x[1], op->epsilon);
+  if (const auto* op = std::get_if<GroupNorm>(&problem.op))
+    return over_channels(x, op->groups, op->epsilon);
+  if (const auto* op = std::get_if<RmsNorm>(&problem.op)) {
+    NormRows out = from_axis(x, op->axis, op->epsilon);
+    out.centred = false;
+    return out;
+  }
   const auto& op = std::get<LayerNorm>(problem.op);
   NormRows out = from_axis(x, op.axis, op.epsilon);
   out.has_bias = problem.anchor_inputs > 2 && problem.inputs[2].present;

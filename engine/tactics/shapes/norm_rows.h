@@ -1,5 +1,5 @@
-// A normalisation over groups of neighbouring elements as rows: layer and instance normalisation of
-// a tensor that is stored in order.
+// A normalisation over groups of neighbouring elements as rows: layer, RMS, instance and group
+// normalisation of a tensor that is stored in order.
 //
 // Where: read here once; served by the kernels of both kinds of device and by the tuner's gate.
 // Threads: values and pure functions.

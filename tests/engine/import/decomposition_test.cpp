@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "engine/graph/text.h"
 #include "tests/engine/import/model_builder.h"
 #include "tests/support/reference_executor.h"
 
@@ -124,6 +125,26 @@ TEST(Decomposition, ASkipNormalizationGivesItsSumToo) {
   microsoft(m);
   expect_near(output_of(m, {1, 1, 2}, {0, 2}), {-3, 3});
   expect_near(output_of(m, {1, 1, 2}, {0, 2}, "sum"), {1, 3});
+}
+
+// Kernels know RMS and group normalisation whole.
+TEST(Decomposition, RmsAndGroupNormalizationStayOneNode) {
+  ModelBuilder rms = with_input({1, 2, 2}, 23);
+  rms.weights("g", {2}, {1, 2}).node("RMSNormalization", {"x", "g"}, {"y"}, {{"epsilon", 0.0f}});
+  expect_near(output_of(rms, {1, 2, 2}, {3, 4, 0, 5}),
+              {3 / std::sqrt(12.5f), 8 / std::sqrt(12.5f), 0, 10 / std::sqrt(12.5f)});
+  ModelBuilder group = with_input({1, 4, 1}, 21);
+  group.weights("g", {4}, {1, 2, 3, 4}).weights("b", {4}, {0, 0, 1, 1});
+  group.node("GroupNormalization", {"x", "g", "b"}, {"y"}, {{"num_groups", 2}, {"epsilon", 0.0f}});
+  expect_near(output_of(group, {1, 4, 1}, {1, 3, 10, 30}), {-1, 2, -2, 5});
+  for (const auto& [model, node] :
+       {std::pair(&rms, "rms_norm("), std::pair(&group, "group_norm(")}) {
+    const auto imported = model->import();
+    ASSERT_TRUE(imported.ok());
+    const std::string text = to_text(imported->graph);
+    EXPECT_TRUE(contains(text, node)) << text;
+    EXPECT_FALSE(contains(text, "reduce(") || contains(text, "reshape(")) << text;
+  }
 }
 
 TEST(Decomposition, AnUnknownOperatorOfMicrosoftIsRefused) {

@@ -66,6 +66,30 @@ TEST(LayerNorm, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(LayerNorm{}, {f32({2, 3}), f32({2, 3})}), "scale and bias of 3");
 }
 
+TEST(RmsNorm, DividesByTheRootOfTheMeanSquare) {
+  const Tensor x = floats({2, 2}, {3, 4, 0, 5});
+  const float root = std::sqrt(12.5f);
+  expect_near(run(RmsNorm{.epsilon = 0}, {x, floats({2}, {1, 2})}),
+              {3 / root, 8 / root, 0, 10 / root});
+  expect_near(run(RmsNorm{.axis = 0, .epsilon = 0}, {floats({2, 1}, {3, 4}), floats({1}, {1})}),
+              {3 / root, 4 / root});
+  expect_near(run(RmsNorm{.epsilon = 4}, {floats({1}, {0}), floats({1}, {1})}), {0});
+  EXPECT_REFUSED(infer_of(RmsNorm{}, {f32({2, 3}), f32({4})}), "scale and bias of 3");
+  EXPECT_REFUSED(infer_of(RmsNorm{}, {f32({2, 3}), f32({3}), f32({3})}), "inputs");
+}
+
+TEST(GroupNorm, UsesTheMomentsOfItsGroup) {
+  // Channels 0 and 1 are one group, 2 and 3 another; each channel has its own scale and bias.
+  const Tensor x = floats({1, 4, 1}, {1, 3, 10, 30});
+  const Tensor scale = floats({4}, {1, 2, 3, 4}), bias = floats({4}, {0, 0, 1, 1});
+  expect_near(run(GroupNorm{.groups = 2, .epsilon = 0}, {x, scale, bias}), {-1, 2, -2, 5});
+  EXPECT_EQ(values(run(GroupNorm{.groups = 4}, {x, scale, bias})),
+            values(run(InstanceNorm{}, {x, scale, bias})));
+  EXPECT_REFUSED(infer_of(GroupNorm{3}, {f32({1, 4, 2}), f32({4}), f32({4})}),
+                 "groups that divide the channels");
+  EXPECT_REFUSED(infer_of(GroupNorm{0}, {f32({1, 4, 2}), f32({4}), f32({4})}), "got 0");
+}
+
 TEST(Softmax, SumsToOneAlongItsAxis) {
   Tensor x = floats({2, 2}, {0, std::log(3.f), 1000, 1000});
   expect_near(run(Softmax{}, {x}), {0.25f, 0.75f, 0.5f, 0.5f});

@@ -113,6 +113,26 @@ TEST(FuseNormalizations, TakesWhatCanonicalizeMadeOfTheMeans) {
   EXPECT_EQ(count<LayerNorm>(g), 1);
 }
 
+TEST(FuseNormalizations, TakesAnRmsNorm) {
+  const auto rms = [](const std::string& tail) {
+    return parse(R"(input %x : float32[2x5x8]
+      %epsilon = constant float32[] {0.001}
+      %one = constant float32[] {1}
+      %g = constant float32[8] random(1)
+      %s = binary(%x, %x) kind=mul
+      %v = reduce(%s) kind=mean axes=[2] keep_dims=true
+      %r = binary(%v, %epsilon) kind=add
+      %d = unary(%r) kind=sqrt
+      )" + tail);
+  };
+  expect_one<RmsNorm>(rms("%n = binary(%x, %d) kind=div\n %y = binary(%g, %n) kind=mul\n"
+                          "output %y"),
+                      2);
+  expect_one<RmsNorm>(rms("%i = binary(%one, %d) kind=div\n %y = binary(%x, %i) kind=mul\n"
+                          "output %y"),
+                      2);
+}
+
 // Everything that is almost a layer normalisation.
 TEST(FuseNormalizations, LeavesWhatOnlyLooksLikeOne) {
   struct Row {
@@ -142,11 +162,40 @@ TEST(FuseNormalizations, LeavesWhatOnlyLooksLikeOne) {
     Graph g = graph(row);
     EXPECT_EQ(run(fuse_normalizations, g), 0) << row.mean << row.variance << row.quotient;
   }
+  // Another mean: what is left is the RMS of a difference.
   for (const std::string mean : {"reduce(%x) kind=mean axes=[2,3] keep_dims=true",
                                  "reduce(%z) kind=mean axes=[3] keep_dims=true"}) {
     Graph g = graph({mean, kGood.variance, kGood.quotient});
-    EXPECT_EQ(run(fuse_normalizations, g), 0) << mean;
+    EXPECT_EQ(run(fuse_normalizations, g), 1) << mean;
+    EXPECT_EQ(count<LayerNorm>(g), 0) << mean;
+    EXPECT_EQ(count<RmsNorm>(g), 1) << mean;
   }
+}
+
+// As PyTorch exports nn.GroupNorm.
+TEST(FuseNormalizations, TakesAGroupNormBetweenReshapes) {
+  const auto exported = [](const std::string& shape, const std::string& back) {
+    return parse(R"(input %x : float32[2x6x4x5]
+      %groups = constant int64[3] )" +
+                 shape + R"(
+      %shape = constant int64[4] )" +
+                 back + R"(
+      %ones = constant float32[3] {1, 1, 2}
+      %zeros = constant float32[3] {0, 0.5, 0}
+      %g = constant float32[6x1x1] random(1)
+      %b = constant float32[6x1x1] random(2)
+      %a = reshape(%x, %groups)
+      %n = instance_norm(%a, %ones, %zeros) epsilon=0.001
+      %t = reshape(%n, %shape)
+      %p = binary(%t, %g) kind=mul
+      %y = binary(%p, %b) kind=add
+      output %y)");
+  };
+  expect_one<GroupNorm>(exported("{0, 3, -1}", "{2, 6, 4, 5}"), 3);
+  Graph other_images = exported("{1, 3, -1}", "{2, 6, 4, 5}"),
+        other_shape = exported("{0, 3, -1}", "{2, 6, 5, 4}");
+  EXPECT_EQ(run(fuse_normalizations, other_images), 0);
+  EXPECT_EQ(run(fuse_normalizations, other_shape), 0);
 }
 
 }  // namespace

@@ -64,6 +64,8 @@ ValueId sigmoid_weighted(NodeReader& node, ValueId x, float alpha) {
 ValueId rms_normalized(NodeReader& node, ValueId x, ValueId scale, int64_t axis, float epsilon,
                        DataType type) {
   const DataType own = node.type(x);
+  const bool is_of_row = node.rank(scale) <= node.rank(x) - node.axis(axis, node.rank(x));
+  if (is_of_row && node.type(scale) == own) return node.add(RmsNorm{axis, epsilon}, {x, scale});
   const bool widens = element_bytes(own) < element_bytes(type);
   const ValueId wide = widens ? node.add(Cast{type}, {x}) : x;
   std::vector<int64_t> axes;

@@ -30,8 +30,9 @@ ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name);
 // x * sigmoid(alpha * x).
 ValueId sigmoid_weighted(NodeReader& node, ValueId x, float alpha);
 
-// x over the root of its mean square along the dimensions from `axis` on, times `scale`; computed
-// in `type` where that is wider.
+// x over the root of its mean square along the dimensions from `axis` on, times `scale`; a scale
+// that is no part of such a row is a product of its own, behind what is computed in `type` where
+// that is wider.
 ValueId rms_normalized(NodeReader& node, ValueId x, ValueId scale, int64_t axis, float epsilon,
                        DataType type);
 

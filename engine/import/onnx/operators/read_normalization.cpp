@@ -104,8 +104,8 @@ void read_layer_norm(NodeReader& node) {
   node.result(as(statistics, n.inverse_deviation), 2);
 }
 
-// An instance normalisation whose channels are the groups; since operator set 21 scale and bias
-// have one element for each channel.
+// Since operator set 21 scale and bias have one element for each channel; before, one for each
+// group: an instance normalisation whose channels are the groups.
 void read_group_norm(NodeReader& node) {
   node.ignore({"stash_type"});
   const ValueId x = node.input(0), scale = node.input(1), bias = node.input(2);
@@ -114,20 +114,11 @@ void read_group_norm(NodeReader& node) {
   if (!node.ok()) return;
   if (groups < 1 || channels % groups != 0)
     return node.reject("attribute num_groups does not divide the channels");
-  InstanceNorm op{node.real("epsilon", 1e-5f)};
+  const float epsilon = node.real("epsilon", 1e-5f);
+  if (node.opset() >= 21) return node.result(GroupNorm{groups, epsilon}, {x, scale, bias});
   const ValueId grouped = node.add(Reshape{}, {x, node.ints_constant({0, groups, -1})});
-  if (node.opset() < 21) {
-    return node.result(Reshape{}, {node.add(op, {grouped, scale, bias}), same_shape(node, x)});
-  }
-  const DataType type = node.type(x);
-  const ValueId count = node.ints_constant({groups});
-  const ValueId ones = node.add(ConstantOfShape{type, 1}, {count}),
-                zeros = node.add(ConstantOfShape{type, 0}, {count});
-  const ValueId y =
-      node.add(Reshape{}, {node.add(op, {grouped, ones, zeros}), same_shape(node, x)});
-  const ValueId scaled =
-      node.add(Binary{BinaryKind::mul}, {y, per_channel(node, scale, node.rank(x))});
-  node.result(Binary{BinaryKind::add}, {scaled, per_channel(node, bias, node.rank(x))});
+  node.result(Reshape{},
+              {node.add(InstanceNorm{epsilon}, {grouped, scale, bias}), same_shape(node, x)});
 }
 
 // The standard's function body: epsilon is added to the deviation, not to the variance.
