@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/convolution.h"
 #include "engine/ops/einsum.h"
 #include "engine/ops/elementwise.h"
@@ -44,8 +45,8 @@ using Op = std::variant<
     Reduce, ArgMinMax, Resize,
     // scattering.h, ordering.h, quantization.h, einsum.h
     GatherNd, ScatterElements, ScatterNd, TopK, CumSum, NonZero, Quantize, Dequantize, Einsum,
-    // normalization.h
-    RmsNorm, GroupNorm>;
+    // normalization.h, attention.h
+    RmsNorm, GroupNorm, Attention>;
 
 std::string_view op_name(const Op& op);  // "conv"
 // The operator's attributes as "name=value" joined by spaces, in their fixed order.
