@@ -49,7 +49,7 @@ bool evaluates_functions(const Problem& problem) {
   if (const auto* binary = std::get_if<Binary>(&problem.op))
     return binary->kind == BinaryKind::div || binary->kind == BinaryKind::pow;
   return is_one_of<Unary, BatchNorm, Lrn, InstanceNorm, LayerNorm, RmsNorm, GroupNorm, Softmax,
-                   Reduce, Resize>(problem);
+                   Reduce, Resize, Attention>(problem);
 }
 
 }  // namespace

@@ -156,6 +156,7 @@ int64_t terms_of(const Problem& problem) {
     return axis_size(input_dims(problem, 0), op->axis);
   if (const auto rows = norm_rows(problem); rows.ok()) return rows->size;
   if (const auto* op = std::get_if<Lrn>(&problem.op)) return op->size;
+  if (const auto* op = std::get_if<Attention>(&problem.op)) return op->depth + op->keys;
   if (is_one_of<CumSum>(problem)) return volume(input_dims(problem, 0));
   if (is_one_of<Resize>(problem)) return 64;
   return 1;

@@ -156,7 +156,8 @@ Status set_in_full(const Problem& p, const std::vector<const Tensor*>& inputs,
 }  // namespace
 
 bool is_sampled(const Problem& problem) {
-  return is_product_sum(problem) && is_floating(problem.outputs[0].type.type);
+  const bool sums = is_product_sum(problem) || is_one_of<Attention>(problem);
+  return sums && is_floating(problem.outputs[0].type.type);
 }
 
 bool is_exact_on_integers(const Problem& p) {

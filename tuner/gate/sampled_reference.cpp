@@ -195,7 +195,10 @@ std::vector<SampledValue> sampled_products(const Problem& problem,
   parallel_ranges(static_cast<int64_t>(elements.size()), kPiece, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       const Coordinates at = coordinates_of(elements[i], output_dims(problem));
-      out[i] = sampled_epilogue(problem, inputs, at, product_sum_at(problem, inputs, at));
+      const auto* attention = std::get_if<Attention>(&problem.op);
+      out[i] = sampled_epilogue(problem, inputs, at,
+                                attention ? attention_at(*attention, inputs, elements[i])
+                                          : product_sum_at(problem, inputs, at));
     }
   });
   return out;

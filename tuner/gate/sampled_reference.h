@@ -21,11 +21,15 @@ struct SampledValue {
 // dimension always among them; all, where there are no more. Deterministic for a seed.
 std::vector<int64_t> sample_elements(const Dims& dims, int64_t count, uint64_t seed);
 
-// Elements of a convolution, deconvolution or matrix product with its epilogue. `inputs` run
-// parallel to problem.inputs (null where absent), floats as float32.
+// Elements of a convolution, deconvolution, matrix product or attention with its epilogue. `inputs`
+// run parallel to problem.inputs (null where absent), floats as float32.
 std::vector<SampledValue> sampled_products(const Problem& problem,
                                            const std::vector<const Tensor*>& inputs,
                                            const std::vector<int64_t>& elements);
+
+// One element of an attention, by its number in the output (sampled_attention.cpp).
+SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>& inputs,
+                          int64_t element);
 
 // The epilogue on the anchor's value at an element with these coordinates (sampled_epilogue.cpp).
 SampledValue sampled_epilogue(const Problem& problem, const std::vector<const Tensor*>& inputs,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/tactics/shapes/attention_shape.h"
 #include "tuner/gate/domain.h"
 
 namespace enginery {
@@ -70,6 +71,13 @@ bool shrink_matmul(Problem& p) {
   return true;
 }
 
+// Two images and heads each. Operands lie as before, as far as they are read.
+void shrink_attention(Attention& op, Problem& p) {
+  op = smaller_attention(op, 2, cut(op.queries, kTile), cut(op.keys, kTile));
+  for (size_t i = 0; i < static_cast<size_t>(p.anchor_inputs); ++i)
+    if (p.inputs[i].present) p.inputs[i].type.dims = {attention_extent(op, i)};
+}
+
 bool shrink_anchor(Problem& p) {
   if (const auto* conv = std::get_if<Convolution>(&p.op)) {
     shrink_convolution(*conv, p);
@@ -80,6 +88,10 @@ bool shrink_anchor(Problem& p) {
     return true;
   }
   if (is_one_of<MatMul>(p)) return shrink_matmul(p);
+  if (auto* op = std::get_if<Attention>(&p.op)) {
+    shrink_attention(*op, p);
+    return true;
+  }
   const bool image_by_image =
       is_one_of<Pooling, GlobalPooling, BatchNorm, InstanceNorm, GroupNorm, Lrn, Activation, Unary>(
           p);

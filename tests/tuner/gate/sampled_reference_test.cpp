@@ -45,7 +45,11 @@ INSTANTIATE_TEST_SUITE_P(
         "float32[5]",
         "gemm | float32[3x7] float32[7x5] | multiply float32[5]",
         "matmul | float32[2x1x3x7] float32[4x7x5]", "matmul | float32[7] float32[2x7x5]",
-        "matmul | float32[2x3x7] float32[7]"));
+        "matmul | float32[2x3x7] float32[7]",
+        "attention batch=[2,3] queries=4 keys=5 depth=6 width=7 q=[0,72,6,18,1] k=[0,0,0,1,5] "
+        "v=[3,105,7,21,1] y=[0,84,7,21,1] output=[2,4,21] scale=-0.4 causal=true blank=-2 "
+        "addend=[0,5,0,0,1] choice=[0,0,0,5,1] hides=true | float32[2x4x18] float32[6x5] "
+        "float32[220] float32[2x5] boolean[4x5]"));
 
 TEST(SampleElements, HasCornersAndTheLastOnes) {
   const Dims dims{3, 100, 100};

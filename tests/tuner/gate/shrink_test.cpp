@@ -38,6 +38,15 @@ const Case kCases[] = {
      "float32[32x16x32x32]",
      "pool kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
      "float32[2x16x32x32]"},
+    // Two images and heads, rows as far apart as before; 600 = 2 * 256 + 88, a mask of every key.
+    {"attention batch=[8,12] queries=600 keys=600 depth=64 width=64 q=[0,1382400,64,2304,1] "
+     "k=[768,1382400,64,2304,1] v=[1536,1382400,64,2304,1] y=[0,460800,64,768,1] "
+     "output=[8,600,768] scale=0.125 addend=[0,600,0,0,1] | float32[8x600x2304] "
+     "float32[8x600x2304] float32[8x600x2304] float32[8x1x1x600]",
+     "attention batch=[2,2] queries=344 keys=344 depth=64 width=64 q=[0,1382400,64,2304,1] "
+     "k=[768,1382400,64,2304,1] v=[1536,1382400,64,2304,1] y=[0,44032,64,128,1] output=[88064] "
+     "scale=0.125 addend=[0,600,0,0,1] | float32[2172800] float32[2173568] float32[2174336] "
+     "float32[944]"},
     {"gemm | float32[8x600] float32[600x30]", ""},  // compared in full as it is
 };
 

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tuner/gate/sampled_reference.h"
+
+namespace enginery {
+namespace {
+
+// Index of each matrix, row and column of the output's element.
+std::vector<int64_t> index_of(const Attention& op, int64_t element) {
+  Dims sizes = op.batch;
+  sizes.push_back(op.queries);
+  sizes.push_back(op.width);
+  std::vector<size_t> order;  // the largest stride first
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] > 1) order.push_back(d);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return op.y[a + 1] > op.y[b + 1]; });
+  std::vector<int64_t> index(sizes.size(), 0);
+  for (const size_t d : order) {
+    index[d] = element / op.y[d + 1];
+    element %= op.y[d + 1];
+  }
+  return index;
+}
+
+// Elements of one operand's matrix of an index.
+class MatrixReader {
+ public:
+  MatrixReader(const std::vector<int64_t>& places, const std::vector<int64_t>& index)
+      : start_(places[0]), row_(places[places.size() - 2]), column_(places.back()) {
+    for (size_t i = 0; i + 3 < places.size(); ++i) start_ += index[i] * places[i + 1];
+  }
+  size_t at(int64_t i, int64_t j) const {
+    return static_cast<size_t>(start_ + i * row_ + j * column_);
+  }
+
+ private:
+  int64_t start_, row_, column_;
+};
+
+// A score and the sizes of what was added up for it.
+struct Score {
+  float value = 0;
+  double magnitude = 0;
+};
+
+Score score_of(const Attention& op, const std::vector<const Tensor*>& in,
+               const std::vector<int64_t>& index, int64_t i, int64_t j) {
+  const MatrixReader q(op.q, index), k(op.k, index);
+  double sum = 0, magnitude = 0;
+  for (int64_t d = 0; d < op.depth; ++d) {
+    const double product = static_cast<double>(in[0]->data<float>()[q.at(i, d)]) *
+                           static_cast<double>(in[1]->data<float>()[k.at(j, d)]);
+    sum += product;
+    magnitude += std::abs(product);
+  }
+  Score out{static_cast<float>(op.scale * sum), std::abs(op.scale) * magnitude};
+  if (op.causal && j > i + op.keys - op.queries) out = {op.blank, 0};
+  if (!op.choice.empty()) {
+    const auto* choice = static_cast<const uint8_t*>(in[4]->raw());
+    if ((choice[MatrixReader(op.choice, index).at(i, j)] != 0) == op.hides) out = {op.blank, 0};
+  }
+  if (!op.addend.empty())
+    out.value += in[3]->data<float>()[MatrixReader(op.addend, index).at(i, j)];
+  return out;
+}
+
+}  // namespace
+
+// The error of a score, the exponent of a weight, moves the weight by as much of itself; weights
+// are rounded to float16 before tensor cores multiply with them.
+SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>& in,
+                          int64_t element) {
+  const std::vector<int64_t> index = index_of(op, element);
+  const int64_t row = index[index.size() - 2], column = index.back();
+  const MatrixReader v(op.v, index);
+  std::vector<Score> scores;
+  double largest = -std::numeric_limits<double>::infinity(), spread = 0;
+  for (int64_t j = 0; j < op.keys; ++j) {
+    scores.push_back(score_of(op, in, index, row, j));
+    largest = std::max<double>(largest, scores.back().value);
+    spread = std::max(spread, scores.back().magnitude);
+  }
+  double weights = 0, value = 0, magnitude = 0;
+  for (int64_t j = 0; j < op.keys; ++j) {
+    const double weight = std::exp(scores[static_cast<size_t>(j)].value - largest);
+    const double x = in[2]->data<float>()[v.at(j, column)];
+    weights += weight;
+    value += weight * x;
+    magnitude += weight * std::abs(x);
+  }
+  if (std::isnan(value / weights))
+    return {value / weights, std::numeric_limits<double>::infinity()};
+  return {value / weights, (2 + spread) * magnitude / weights};
+}
+
+}  // namespace enginery
