@@ -21,6 +21,7 @@
   KERNEL(arg_extreme, ArgExtremeArguments) \
   KERNEL(resample, ResampleArguments)      \
   KERNEL(softmax, SoftmaxArguments)        \
+  KERNEL(attention, AttentionArguments)    \
   KERNEL(lrn, LrnArguments)                \
   KERNEL(normalize, NormalizeArguments)    \
   KERNEL(pointwise, PointwiseArguments)    \

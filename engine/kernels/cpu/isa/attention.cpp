@@ -1,0 +1,224 @@
+// Attention in blocks that stay in the nearest caches: kBlockQueries queries against kBlockKeys
+// keys at a time, softmax measured by the largest score so far, what was summed before rescaled
+// when it grows. Source: Milakov, Gimelshein, "Online normalizer calculation for softmax" (2018).
+//
+// Tasks are blocks of queries of one matrix. A block of keys is copied with its keys side by side,
+// so that a tile of kTileRows scores by two vectors of keys stays in registers while the depth
+// runs; then a tile of results by two vectors of columns while the keys run. Bytes: keys and values
+// once a task, queries and results once.
+#include "engine/kernels/cpu/isa/attention.h"
+#include "engine/kernels/cpu/isa/simd.h"
+
+namespace enginery {
+namespace {
+
+constexpr int64_t kBlockQueries = 48, kBlockKeys = 64, kMostColumns = 256;
+constexpr int kTileRows = kWidth == 16 ? 12 : 6;
+constexpr int kTileColumns = 2 * kWidth;
+
+// The matrices of one index.
+struct AttentionTask {
+  const float *q, *k, *v, *addend;
+  const uint8_t* choice;
+  float* y;
+};
+
+// What a task keeps: rows of queries one after the other.
+struct Working {
+  alignas(64) float q[kBlockQueries * kMostColumns];  // scaled
+  alignas(64) float k[kMostColumns * kBlockKeys];     // [depth][key]
+  alignas(64) float v[kBlockKeys * kMostColumns];     // [key][column], padded to kTileColumns
+  alignas(64) float scores[kBlockQueries * kBlockKeys];
+  alignas(64) float y[kBlockQueries * kMostColumns];
+  float largest[kBlockQueries], sum[kBlockQueries];
+};
+
+int64_t place_of(const AttentionPlace& p, const int64_t (&index)[3]) {
+  return index[0] * p.batch[0] + index[1] * p.batch[1] + index[2] * p.batch[2];
+}
+
+AttentionTask task_of(const AttentionArguments& a, int64_t matrix) {
+  const int64_t index[3] = {matrix / a.batch[2] / a.batch[1], matrix / a.batch[2] % a.batch[1],
+                            matrix % a.batch[2]};
+  return {a.q + place_of(a.q_place, index),
+          a.k + place_of(a.k_place, index),
+          a.v + place_of(a.v_place, index),
+          a.addend ? a.addend + place_of(a.addend_place, index) : nullptr,
+          a.choice ? a.choice + place_of(a.choice_place, index) : nullptr,
+          a.y + place_of(a.y_place, index)};
+}
+
+// out[row * out_stride + i] (+)= sum over n of a[row * a_stride + n] * b[n * b_stride + i], a tile.
+template <int kR>
+void multiply_tile(const float* __restrict a, int64_t a_stride, const float* __restrict b,
+                   int64_t b_stride, int64_t n, bool adds, float* __restrict out,
+                   int64_t out_stride) {
+  Vector sum[kR][2];
+#pragma GCC unroll 12
+  for (int r = 0; r < kR; ++r) {
+    for (int v = 0; v < 2; ++v)
+      sum[r][v] = adds ? load(out + r * out_stride + v * kWidth) : Vector{};
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const Vector low = load(b + i * b_stride), high = load(b + i * b_stride + kWidth);
+#pragma GCC unroll 12
+    for (int r = 0; r < kR; ++r) {
+      const Vector x = broadcast(a[r * a_stride + i]);
+      sum[r][0] += x * low;
+      sum[r][1] += x * high;
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < kR; ++r) {
+    for (int v = 0; v < 2; ++v) store(out + r * out_stride + v * kWidth, sum[r][v]);
+  }
+}
+
+template <int kR>
+void multiply_rows(int64_t rows, const float* a, int64_t a_stride, const float* b, int64_t b_stride,
+                   int64_t n, bool adds, float* out, int64_t out_stride) {
+  if constexpr (kR > 0) {
+    if (rows != kR)
+      return multiply_rows<kR - 1>(rows, a, a_stride, b, b_stride, n, adds, out, out_stride);
+    multiply_tile<kR>(a, a_stride, b, b_stride, n, adds, out, out_stride);
+  }
+}
+
+// `columns` is a multiple of kTileColumns.
+void multiply_block(int64_t rows, int64_t columns, int64_t n, const float* a, int64_t a_stride,
+                    const float* b, int64_t b_stride, bool adds, float* out, int64_t out_stride) {
+  for (int64_t c = 0; c < columns; c += kTileColumns) {
+    for (int64_t r = 0; r < rows; r += kTileRows)
+      multiply_rows<kTileRows>(least(kTileRows, rows - r), a + r * a_stride, a_stride, b + c,
+                               b_stride, n, adds, out + r * out_stride + c, out_stride);
+  }
+}
+
+int64_t padded(int64_t columns) {
+  return (columns + kTileColumns - 1) / kTileColumns * kTileColumns;
+}
+
+void take_queries(const AttentionArguments& a, const float* q, int64_t first, int64_t rows,
+                  Working& w) {
+  const int64_t width = padded(a.width);
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* from = q + (first + r) * a.q_place.row;
+    for (int64_t d = 0; d < a.depth; ++d)
+      w.q[r * a.depth + d] = from[d * a.q_place.column] * a.scale;
+    w.largest[r] = -__builtin_inff();
+    w.sum[r] = 0;
+    for (int64_t c = 0; c < width; ++c) w.y[r * width + c] = 0;
+  }
+}
+
+// Keys beyond the last are zeros.
+void take_keys(const AttentionArguments& a, const AttentionTask& t, int64_t first, int64_t keys,
+               Working& w) {
+  const int64_t all = least(padded(keys), kBlockKeys), width = padded(a.width);
+  for (int64_t j = 0; j < all; ++j) {
+    const float* k = t.k + (first + j) * a.k_place.row;
+    if (j < keys) {
+      for (int64_t d = 0; d < a.depth; ++d) w.k[d * kBlockKeys + j] = k[d * a.k_place.column];
+    } else {
+      for (int64_t d = 0; d < a.depth; ++d) w.k[d * kBlockKeys + j] = 0;
+    }
+  }
+  for (int64_t j = 0; j < keys; ++j) {
+    const float* v = t.v + (first + j) * a.v_place.row;
+    for (int64_t c = 0; c < width; ++c)
+      w.v[j * width + c] = c < a.width ? v[c * a.v_place.column] : 0.0f;
+  }
+}
+
+void mask_row(const AttentionArguments& a, const AttentionTask& t, int64_t i, int64_t first,
+              int64_t keys, float* s) {
+  if (a.causal) {
+    const int64_t seen = most(0, least(keys, i + a.keys - a.queries - first + 1));
+    for (int64_t j = seen; j < keys; ++j) s[j] = a.blank;
+  }
+  if (t.choice) {
+    const uint8_t* choice = t.choice + i * a.choice_place.row + first * a.choice_place.column;
+    for (int64_t j = 0; j < keys; ++j)
+      s[j] = (choice[j * a.choice_place.column] != 0) == a.hides ? a.blank : s[j];
+  }
+  if (t.addend) {
+    const float* addend = t.addend + i * a.addend_place.row + first * a.addend_place.column;
+    for (int64_t j = 0; j < keys; ++j) s[j] += addend[j * a.addend_place.column];
+  }
+}
+
+// Scores become weights; what was summed before is measured by the new largest score.
+void weigh_row(float* __restrict s, int64_t keys, float* __restrict y, int64_t width,
+               float& largest, float& sum) {
+  float peak = largest, part = 0;
+  bool is_nan = false;
+  for (int64_t j = 0; j < keys; ++j) is_nan |= s[j] != s[j];
+#pragma omp simd reduction(max : peak)
+  for (int64_t j = 0; j < keys; ++j) peak = s[j] > peak ? s[j] : peak;
+  // A row may have no finite score so far; one of infinity or NaN has no weights at all.
+  const float measure = peak == -__builtin_inff() ? 0.0f : peak;
+  const float factor = fast_exp_or_zero(largest - measure);
+  const bool has_weights = !is_nan && measure != __builtin_inff();
+#pragma omp simd reduction(+ : part)
+  for (int64_t j = 0; j < keys; ++j) {
+    const float e = fast_exp_or_zero(s[j] - measure);
+    s[j] = e;
+    part += e;
+  }
+  largest = peak;
+  sum = has_weights ? sum * factor + part : __builtin_nanf("");
+  if (factor == 1.0f) return;
+#pragma omp simd
+  for (int64_t c = 0; c < width; ++c) y[c] *= factor;
+}
+
+void store_results(const AttentionArguments& a, float* y, int64_t first, int64_t rows,
+                   const Working& w) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const float factor = 1.0f / w.sum[r];  // infinite for a row without any key: NaN
+    float* to = y + (first + r) * a.y_place.row;
+    for (int64_t c = 0; c < a.width; ++c)
+      to[c * a.y_place.column] = w.y[r * padded(a.width) + c] * factor;
+  }
+}
+
+void attend(const AttentionArguments& a, const AttentionTask& t, int64_t first, int64_t rows,
+            Working& w) {
+  const int64_t width = padded(a.width);
+  take_queries(a, t.q, first, rows, w);
+  for (int64_t key = 0; key < a.keys; key += kBlockKeys) {
+    const int64_t keys = least(kBlockKeys, a.keys - key);
+    take_keys(a, t, key, keys, w);
+    multiply_block(rows, least(padded(keys), kBlockKeys), a.depth, w.q, a.depth, w.k, kBlockKeys,
+                   false, w.scores, kBlockKeys);
+    for (int64_t r = 0; r < rows; ++r) {
+      float* s = w.scores + r * kBlockKeys;
+      mask_row(a, t, first + r, key, keys, s);
+      weigh_row(s, keys, w.y + r * width, width, w.largest[r], w.sum[r]);
+    }
+    multiply_block(rows, width, keys, w.scores, kBlockKeys, w.v, width, true, w.y, width);
+  }
+  store_results(a, t.y, first, rows, w);
+}
+
+}  // namespace
+
+void ENGINERY_KERNEL(attention)(const AttentionArguments& a) {
+  const int64_t matrices = a.batch[0] * a.batch[1] * a.batch[2];
+  // Blocks of queries as even as they can be.
+  const int64_t blocks = (a.queries + kBlockQueries - 1) / kBlockQueries;
+  const int64_t each = (a.queries + blocks - 1) / blocks;
+  const double work =
+      static_cast<double>(matrices * a.queries) * static_cast<double>(a.keys * (a.depth + a.width));
+#pragma omp parallel if (work > 8.0 * kMinParallelWork)
+  {
+    Working w;
+#pragma omp for schedule(static)
+    for (int64_t task = 0; task < matrices * blocks; ++task) {
+      const int64_t first = task % blocks * each;
+      attend(a, task_of(a, task / blocks), first, least(each, a.queries - first), w);
+    }
+  }
+}
+
+}  // namespace enginery
