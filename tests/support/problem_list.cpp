@@ -322,8 +322,8 @@ std::vector<ProblemRow> conformance_problems() {
       {"arg_min_last", "K/-",
        "arg_extreme largest=false axis=-1 keep_dims=false select_last=true | float32[5x37]"},
   };
-  const std::vector<ProblemRow> moves = moving_problems();
-  problems.insert(problems.end(), moves.begin(), moves.end());
+  for (const auto& more : {attention_problems(), moving_problems()})
+    problems.insert(problems.end(), more.begin(), more.end());
   return problems;
 }
 

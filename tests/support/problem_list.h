@@ -20,6 +20,9 @@ struct ProblemRow {
 // Small problems that cover every operator with a fast path, and its edges.
 std::vector<ProblemRow> conformance_problems();
 
+// Those of them that are attentions.
+std::vector<ProblemRow> attention_problems();
+
 // Those of them that only move elements, the last ones.
 std::vector<ProblemRow> moving_problems();
 

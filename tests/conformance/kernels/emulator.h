@@ -279,6 +279,21 @@ inline void load_matrices(unsigned (&r)[4], const void* p) {
   }
   __syncwarp();
 }
+inline void load_matrices_transposed(unsigned (&r)[4], const void* p) {
+  emulator::Lanes& lanes = emulator::lanes();
+  unsigned lane = emulator::lane();
+  lanes.pointer[lane] = p;
+  __syncwarp();
+  for (unsigned i = 0; i < 4; ++i) {
+    unsigned short pair[2];
+    for (unsigned j = 0; j < 2; ++j) {
+      const void* row = lanes.pointer[i * 8 + lane % 4 * 2 + j];
+      pair[j] = static_cast<const unsigned short*>(row)[lane / 4];
+    }
+    r[i] = pair[0] | static_cast<unsigned>(pair[1]) << 16;
+  }
+  __syncwarp();
+}
 namespace emulator {
 // d += a * b with elements taken from the fragments of all lanes.
 template <int K, typename A, typename B>

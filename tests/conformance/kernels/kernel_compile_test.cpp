@@ -1,7 +1,8 @@
 // Every kernel variant compiles for every SM that it claims; no GPU is needed.
 //
 // One text of each variant and type, by a seeded choice among the conformance problems;
-// ENGINERY_TEST_ALL_KERNELS=1 compiles the texts of all problems. SMs below 7.5 need NVRTC 12.9
+// ENGINERY_TEST_ALL_KERNELS=1 compiles the texts of all problems, ENGINERY_TEST_FILTER those of
+// tactics whose id has the text in it. SMs below 7.5 need NVRTC 12.9
 // (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are
 // skipped with a message.
 //
@@ -57,6 +58,7 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
     auto tactics = offer_kernels(*problem, context, true);
     if (!tactics.ok()) continue;
     for (const Tactic& tactic : *tactics) {
+      if (tactic.id.find(variable("ENGINERY_TEST_FILTER", "")) == std::string::npos) continue;
       auto plan = plan_kernel(*problem, tactic, context);
       EXPECT_TRUE(plan.ok()) << tactic.id;
       if (!plan.ok() || plan->launches.empty()) continue;

@@ -133,6 +133,8 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
       {"reduce_min_middle", 61, "reduce/threads("},
       {"max_pool_3x3_s2", 61, "pool/window(float32"},
       {"global_max", 61, "pool/global(float32"},
+      {"attention_choice", 90, "attention/mma_32x64_s2_p2("},
+      {"attention_addend", 61, "attention/simt_r2(float32"},
   };
   for (const FixedCase& c : kCases) {
     SCOPED_TRACE(c.problem);
@@ -150,8 +152,10 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
 // loop are no branches.
 std::set<std::string> branches_of(const KernelPlan& plan, const std::string& family) {
   static const std::set<std::string> kBranches{
-      "SPLIT_K", "CLUSTER",    "POINTWISE", "FLAT",          "INNER",    "LOGARITHM", "MODE",
-      "GROUP",   "TO_BOOLEAN", "MAXIMUM",   "COUNT_PADDING", "VECTORED", "A_ALONG_K", "B_ALONG_K"};
+      "SPLIT_K",       "CLUSTER",    "POINTWISE", "FLAT",        "INNER",
+      "LOGARITHM",     "MODE",       "GROUP",     "TO_BOOLEAN",  "MAXIMUM",
+      "COUNT_PADDING", "VECTORED",   "A_ALONG_K", "B_ALONG_K",   "CAUSAL",
+      "HAS_ADDEND",    "HAS_CHOICE", "HIDES",     "STORES_PAIRS"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;

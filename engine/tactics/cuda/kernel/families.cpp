@@ -9,7 +9,7 @@ std::span<const KernelFamily* const> kernel_families() {
       &kBatchedGemmFamily, &kPoolFamily,      &kReduceFamily,     &kSoftmaxFamily,
       &kLrnFamily,         &kNormalizeFamily, &kPointwiseFamily,  &kCopyFamily,
       &kGatherFamily,      &kResampleFamily,  &kCastFamily,       &kSelectFamily,
-      &kDiscreteFamily,
+      &kDiscreteFamily,    &kAttentionFamily,
   };
   return kFamilies;
 }

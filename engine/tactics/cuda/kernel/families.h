@@ -10,6 +10,7 @@
 
 namespace enginery {
 
+extern const KernelFamily kAttentionFamily;
 extern const KernelFamily kBatchedGemmFamily;
 extern const KernelFamily kCastFamily;
 extern const KernelFamily kConvDirectFamily;

@@ -85,6 +85,21 @@ TEST(KernelFamilies, LeaveConvolutionsToWhoCanRunThem) {
   });
 }
 
+TEST(KernelFamilies, LeaveAttentionsToWhoCanRunThem) {
+  const std::string sizes = "attention queries=3 keys=4 depth=8 width=8 k=[0,8,1] v=[0,8,1] ";
+  const std::string usual = sizes + "q=[0,8,1] y=[0,8,1] output=[3,8] | ";
+  expect_refusals({
+      {kAttentionFamily, usual + "float32[3x8] float32[4x8] float32[4x8]", ""},
+      {kAttentionFamily, usual + "float32[3x8] w:float32[4x8] float32[4x8]",
+       "an attention to constants"},
+      {kAttentionFamily, usual + "float64[3x8] float64[4x8] float64[4x8]",
+       "an attention of float64"},
+      {kAttentionFamily, usual + "float32[3x8] float32[4x8] float32[4x8] | act kind=relu",
+       "a fused chain"},
+      {kAttentionFamily, "softmax axis=1 | float32[3x4]", "no attention"},
+  });
+}
+
 TEST(KernelFamilies, LeaveWindowsAndReductionsToWhoCanRunThem) {
   const std::string pool3d =
       "pool kind=max kernel=[2,2,2] strides=[1,1,1] dilations=[1,1,1] pads_begin=[0,0,0] "

@@ -42,6 +42,14 @@ __device__ __forceinline__ void load_matrices(unsigned (&r)[4], const void* p) {
                : "memory");
 }
 
+// The same, each matrix transposed: a lane gets elements of one column.
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&r)[4], const void* p) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(shared_address(p))
+               : "memory");
+}
+
 // d += a * b; a is 16x16 (rows), b 16x8 (columns), float16, sums in float32.
 __device__ __forceinline__ void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0,
                                               unsigned b1) {
