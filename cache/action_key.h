@@ -16,6 +16,9 @@
 
 namespace enginery {
 
+// The trust domain of those who have none of their own.
+inline constexpr const char* kTrustDomain = "local";
+
 struct KeyField {
   std::string name;
   std::string value;

@@ -230,17 +230,18 @@ Result<bool> had_result(Database& database, const Digest& key, int64_t at_ns) {
 
 Result<std::vector<std::optional<NearestAction>>> nearest_actions(Database& database,
                                                                   std::span<const ActionKey> keys,
-                                                                  int64_t at_ns) {
+                                                                  int64_t at_ns,
+                                                                  std::string_view domain) {
   std::vector<std::optional<NearestAction>> best(keys.size());
   if (keys.empty()) return best;
   std::vector<Digest> own;
   for (const ActionKey& key : keys) own.push_back(key.digest());
   TRY(Statement row,
       database.prepare(
-          "SELECT key, bytes FROM action WHERE kind=?1 AND EXISTS "
+          "SELECT key, bytes FROM action WHERE kind=?1 AND (?4='' OR trust_domain=?4) AND EXISTS "
           "(SELECT 1 FROM result WHERE result.key=action.key AND created_ns < ?3 "
           "AND (gone_ns IS NULL OR gone_ns > ?3)) ORDER BY created_ns DESC, rowid DESC LIMIT ?2",
-          keys.front().kind(), kNearestCandidates, at_ns));
+          keys.front().kind(), kNearestCandidates, at_ns, domain));
   while (true) {
     TRY(const bool found, row.step());
     if (!found) return best;

@@ -113,9 +113,11 @@ Result<bool> had_result(Database& database, const Digest& key, int64_t at_ns);
 
 // For each key the action of the same kind, with a result at that time, that differs in the fewest
 // fields (newest wins a tie; another SKU's comes last); looks at the newest 10,000. Nothing where
-// there was no other of that kind; keys of another kind than the first's have none.
+// there was no other of that kind; keys of another kind than the first's have none. Where a trust
+// domain is given, of that one alone.
 Result<std::vector<std::optional<NearestAction>>> nearest_actions(Database& database,
                                                                   std::span<const ActionKey> keys,
-                                                                  int64_t at_ns);
+                                                                  int64_t at_ns,
+                                                                  std::string_view domain = {});
 
 }  // namespace enginery

@@ -168,10 +168,43 @@ CREATE TABLE blob_part(
 CREATE INDEX blob_part_by_whole ON blob_part(whole);
 )sql";
 
+// Names and tags belong to a trust domain: that of the key that made the engine. What an older
+// version has left is the domain of the engine's key, and the default one's where the key is gone.
+constexpr const char* kVersion4 = R"sql(
+ALTER TABLE engine_name RENAME TO engine_name_3;
+CREATE TABLE engine_name(
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  digest BLOB NOT NULL REFERENCES engine(digest) ON DELETE CASCADE,
+  domain TEXT NOT NULL,
+  UNIQUE(name, digest, domain)
+);
+INSERT INTO engine_name(sequence, name, digest, domain)
+  SELECT sequence, name, digest, coalesce((SELECT trust_domain FROM engine JOIN action USING(key)
+    WHERE engine.digest=engine_name_3.digest), 'local') FROM engine_name_3;
+DROP TABLE engine_name_3;
+CREATE INDEX engine_name_by_digest ON engine_name(digest);
+ALTER TABLE tag RENAME TO tag_3;
+CREATE TABLE tag(
+  domain TEXT NOT NULL,
+  name TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  sku TEXT NOT NULL,
+  engine BLOB NOT NULL REFERENCES engine(digest),
+  created_ns INTEGER NOT NULL,
+  PRIMARY KEY(domain, name, tag, sku)
+) WITHOUT ROWID;
+INSERT INTO tag(domain, name, tag, sku, engine, created_ns)
+  SELECT coalesce((SELECT trust_domain FROM engine JOIN action USING(key)
+    WHERE engine.digest=tag_3.engine), 'local'), name, tag, sku, engine, created_ns FROM tag_3;
+DROP TABLE tag_3;
+)sql";
+
 constexpr Migration kMigrations[] = {
     {1, kVersion1},
     {2, kVersion2},
     {3, kVersion3},
+    {4, kVersion4},
 };
 
 }  // namespace

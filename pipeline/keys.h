@@ -20,8 +20,6 @@
 
 namespace enginery {
 
-inline constexpr const char* kTrustDomain = "local";
-
 // What the keys of one target are made of.
 struct KeySubject {
   Digest model;      // of the packed bytes

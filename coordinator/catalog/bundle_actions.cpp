@@ -13,7 +13,7 @@ namespace enginery {
 namespace {
 
 Result<CatalogJson> tags_document(Engines& engines, const CatalogJson& engine) {
-  TRY(const std::vector<TagRow> tags, engines.tags());
+  TRY(const std::vector<TagRow> tags, engines.tags(engine.at("trust_domain").get<std::string>()));
   CatalogJson out = CatalogJson::array();
   for (const TagRow& tag : tags)
     if (tag.engine.text() == engine.at("engine") && tag.name == engine.at("name"))

@@ -9,29 +9,34 @@ namespace {
 
 using enum CatalogActionKind;
 
+// What it tells of: what has a trust domain, or what all share (every blob, every timing), which is
+// for the default domain's keys and for those who see all.
+enum class Scope : uint8_t { domain, shared };
+
 // How to add one: a row, and its function.
 struct Row {
   const char* name;
   CatalogActionKind kind;
+  Scope scope;
   size_t words;  // at least so many
   CatalogAct* act;
 };
 constexpr Row kRows[] = {
-    {"ls", question, 0, list_engines},
-    {"show", question, 1, show_engine},
-    {"verify", long_question, 0, verify_catalog},
-    {"repair", order, 0, repair_catalog},
-    {"gc", order, 0, collect_catalog},
-    {"pin", order, 1, pin_engine},
-    {"unpin", order, 1, unpin_engine},
-    {"tag", order, 2, tag_engine},
-    {"bundle-engine", question, 1, bundle_engine},
-    {"bundle-add", order, 0, add_bundled_engine},
-    {"timing-ls", question, 0, list_timings},
-    {"timing-query", question, 1, query_timings},
-    {"timing-export", question, 0, export_timings},
-    {"timing-import", order, 0, import_timings},
-    {"timing-clear", order, 0, clear_timings},
+    {"ls", question, Scope::domain, 0, list_engines},
+    {"show", question, Scope::domain, 1, show_engine},
+    {"verify", long_question, Scope::shared, 0, verify_catalog},
+    {"repair", order, Scope::shared, 0, repair_catalog},
+    {"gc", order, Scope::shared, 0, collect_catalog},
+    {"pin", order, Scope::domain, 1, pin_engine},
+    {"unpin", order, Scope::domain, 1, unpin_engine},
+    {"tag", order, Scope::domain, 2, tag_engine},
+    {"bundle-engine", question, Scope::domain, 1, bundle_engine},
+    {"bundle-add", order, Scope::domain, 0, add_bundled_engine},
+    {"timing-ls", question, Scope::domain, 0, list_timings},  // names devices, no problems
+    {"timing-query", question, Scope::shared, 1, query_timings},
+    {"timing-export", question, Scope::shared, 0, export_timings},
+    {"timing-import", order, Scope::shared, 0, import_timings},
+    {"timing-clear", order, Scope::shared, 0, clear_timings},
 };
 
 const Row* row_of(const std::string& action) {
@@ -42,6 +47,15 @@ const Row* row_of(const std::string& action) {
 
 Error bad_call(const CatalogCall& call, const char* why) {
   return {ErrorCode::invalid_argument, "catalog: '" + call.action.substr(0, 40) + "' " + why};
+}
+
+Status check_scope(const Row& row, const DomainSight& sight) {
+  if (row.scope == Scope::domain || sight.sees(kTrustDomain)) return {};
+  return Error{ErrorCode::untrusted, "catalog: '" + std::string(row.name) +
+                                         "' shows what all tenants share, and your key is of the "
+                                         "tenant '" +
+                                         sight.own +
+                                         "'; it is for keys without a tenant and for admins"};
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ Result<std::string> carry_out(const CatalogAccess& access, const CatalogCall& ca
   const Row* row = row_of(call.action);
   if (row == nullptr) return bad_call(call, "is nothing that this version can do");
   if (call.words.size() < row->words) return bad_call(call, "needs a word more");
+  CHECK_OK(check_scope(*row, access.sight));
   TRY(const CatalogInput input, CatalogInput::parse(call));
   TRY(const CatalogJson document, row->act(access, input));
   return document.dump(-1, ' ', false, CatalogJson::error_handler_t::replace);

@@ -22,10 +22,22 @@ struct CatalogCall {
   std::string options;             // a JSON object; "": none
 };
 
+// Whose engines and keys somebody sees: those of the own trust domain, or also all others'. What
+// is not seen does not exist for who asks.
+struct DomainSight {
+  std::string own = kTrustDomain;
+  bool all = true;
+
+  bool sees(const std::string& domain) const { return all || domain == own; }
+  // The domain to which a question is narrowed; "" for none.
+  std::string narrowed() const { return all ? "" : own; }
+};
+
 // The catalog, and the same over a connection of its own, so that long questions hold up nobody.
 struct CatalogAccess {
   Catalog& catalog;
   Catalog& reader;
+  DomainSight sight = {};
 };
 
 // What an action is to the farm; an unknown one counts as a question, which is then refused.

@@ -40,6 +40,7 @@ CatalogJson engine_document(Catalog& catalog, const EngineRow& engine) {
            engine.latency_ms == 0 ? CatalogJson(nullptr) : CatalogJson(engine.latency_ms)},
           {"provisional", engine.provisional},
           {"created", engine.created_ns},
+          {"trust_domain", engine.domain},
           {"shapes", shapes_of(catalog, engine)},
           {"foreign_load", foreign_load_of(catalog, engine)}};
 }
@@ -52,22 +53,26 @@ CatalogJson fields_document(const ActionKey& key) {
 }
 
 // The engine that the first word names: a digest, or a name for the first of the SKUs that has one.
-Result<EngineRow> find_engine(Catalog& catalog, const CatalogInput& input) {
+// Who sees every domain gets its own engine of a name before another domain's.
+Result<EngineRow> find_engine(Catalog& catalog, const DomainSight& sight,
+                              const CatalogInput& input) {
   const std::string word = input.word(0);
-  if (word.starts_with("sha256:")) return catalog.engines().find(word);
+  if (word.starts_with("sha256:")) return catalog.engines().find(word, sight.narrowed());
   const auto skus = input.texts("skus").value_or(std::vector<std::string>());
-  std::string asked;
-  for (const std::string& sku : skus) {
-    auto found = catalog.engines().newest(word, sku);
-    if (found.ok() || found.error().code != ErrorCode::not_found) return found;
-    asked += (asked.empty() ? "" : ", ") + sku;
+  for (const std::string& domain : {sight.own, std::string()}) {
+    if (domain.empty() && !sight.all) break;
+    for (const std::string& sku : skus) {
+      auto found = catalog.engines().newest(word, sku, domain);
+      if (found.ok() || found.error().code != ErrorCode::not_found) return found;
+    }
   }
+  std::string asked;
+  for (const std::string& sku : skus) asked += (asked.empty() ? "" : ", ") + sku;
   return Error{ErrorCode::not_found, "the catalog has no engine called " + word + " for " + asked +
                                          " (enginery catalog ls lists them)"};
 }
 
-Result<CatalogJson> key_document(Catalog& catalog, const Digest& digest) {
-  TRY(const ActionKey key, catalog.results().find_action(digest));
+Result<CatalogJson> key_document(Catalog& catalog, const Digest& digest, const ActionKey& key) {
   TRY(const auto result, catalog.results().lookup(digest));
   CatalogJson outputs = CatalogJson::array();
   for (const ResultOutput& output : result ? result->outputs : std::vector<ResultOutput>())
@@ -88,9 +93,10 @@ Result<CatalogJson> key_document(Catalog& catalog, const Digest& digest) {
 Result<CatalogJson> list_engines(const CatalogAccess& access, const CatalogInput& input) {
   const int64_t limit = input.number("limit").value_or(kMaxListed);
   const int64_t skip = std::max<int64_t>(input.number("skip").value_or(0), 0);
-  TRY(const auto engines, access.reader.engines().list(input.word(0), limit, "", skip));
-  TRY(const int64_t rows, access.reader.engines().count(input.word(0)));
-  TRY(const auto tags, access.reader.engines().tags());
+  const std::string seen = access.sight.narrowed();
+  TRY(const auto engines, access.reader.engines().list(input.word(0), limit, "", skip, seen));
+  TRY(const int64_t rows, access.reader.engines().count(input.word(0), seen));
+  TRY(const auto tags, access.reader.engines().tags(seen));
   std::set<Digest> listed;
   for (const EngineRow& engine : engines) listed.insert(engine.digest);
   CatalogJson engine_rows = CatalogJson::array(), tag_rows = CatalogJson::array();
@@ -107,11 +113,13 @@ Result<CatalogJson> list_engines(const CatalogAccess& access, const CatalogInput
 }
 
 Result<CatalogJson> show_engine(const CatalogAccess& access, const CatalogInput& input) {
-  const auto engine = find_engine(access.reader, input);
+  const auto engine = find_engine(access.reader, access.sight, input);
   if (!engine.ok()) {
-    const auto key = access.reader.results().find_key(input.word(0));
-    if (!key.ok()) return engine.error();
-    return key_document(access.reader, *key);
+    const auto digest = access.reader.results().find_key(input.word(0));
+    if (!digest.ok()) return engine.error();
+    TRY(const ActionKey known, access.reader.results().find_action(*digest));
+    if (!access.sight.sees(known.trust_domain())) return engine.error();
+    return key_document(access.reader, *digest, known);
   }
   const auto key = access.reader.results().find_action(engine->key);
   CatalogJson document = {{"schema", "enginery.catalog.engine/1"}};
@@ -121,23 +129,23 @@ Result<CatalogJson> show_engine(const CatalogAccess& access, const CatalogInput&
 }
 
 Result<CatalogJson> pin_engine(const CatalogAccess& access, const CatalogInput& input) {
-  TRY(const EngineRow engine, find_engine(access.catalog, input));
+  TRY(const EngineRow engine, find_engine(access.catalog, access.sight, input));
   CHECK_OK(access.catalog.engines().pin(engine.digest, input.text("reason")));
   return CatalogJson{
       {"schema", "enginery.catalog.pin/1"}, {"engine", engine.digest.text()}, {"pinned", true}};
 }
 
 Result<CatalogJson> unpin_engine(const CatalogAccess& access, const CatalogInput& input) {
-  TRY(const EngineRow engine, find_engine(access.catalog, input));
+  TRY(const EngineRow engine, find_engine(access.catalog, access.sight, input));
   CHECK_OK(access.catalog.engines().unpin(engine.digest));
   return CatalogJson{
       {"schema", "enginery.catalog.pin/1"}, {"engine", engine.digest.text()}, {"pinned", false}};
 }
 
 Result<CatalogJson> tag_engine(const CatalogAccess& access, const CatalogInput& input) {
-  TRY(const EngineRow engine, find_engine(access.catalog, input));
-  CHECK_OK(
-      access.catalog.engines().set_tag({engine.name, input.word(1), engine.sku, engine.digest}));
+  TRY(const EngineRow engine, find_engine(access.catalog, access.sight, input));
+  CHECK_OK(access.catalog.engines().set_tag(
+      {engine.name, input.word(1), engine.sku, engine.digest, 0, engine.domain}));
   return CatalogJson{{"schema", "enginery.catalog.tag/1"},
                      {"name", engine.name},
                      {"tag", input.word(1)},

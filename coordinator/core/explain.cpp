@@ -83,7 +83,8 @@ std::string shared_by(const Queue& queue, const LiveStep& step) {
 
 }  // namespace
 
-std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep& step) {
+std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep& step,
+                    const JobNames& names) {
   const StepRow& row = step.row;
   if (worker.lease == row.id)
     return row.state == StepState::leased ? "was given it and starts" : "runs it";
@@ -97,14 +98,19 @@ std::string why_not(const Queue& queue, const LiveWorker& worker, const LiveStep
   if (const std::string reason = misfit(worker, row); !reason.empty()) return reason;
   if (worker.lease != 0) {
     const StepRow& other = queue.step(worker.lease).row;
-    return "runs " + std::string(queue.name_of(other.kind)) + " of " + job_id(other.job);
+    const std::string job = names(other.job);
+    return job.empty() ? "is busy with another tenant's job"
+                       : "runs " + std::string(queue.name_of(other.kind)) + " of " + job;
   }
   if (queue.load_of(worker) != Load::none)
     return "is stopping a step that it should not run any longer";
   if (const std::string reason = device_reason(queue, worker, step); !reason.empty()) return reason;
   if (queue.avoids(worker, step)) return "has failed on it; another worker can take it";
   const std::optional<Head> best = queue.next_for(worker);
-  if (best && best->place.step != row.id) return "takes " + job_id(best->place.job) + " first";
+  if (best && best->place.step != row.id) {
+    const std::string job = names(best->place.job);
+    return "takes " + (job.empty() ? "another tenant's job" : job) + " first";
+  }
   return worker.listening ? "is about to take it" : "has not asked for work again yet";
 }
 

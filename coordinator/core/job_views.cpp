@@ -158,7 +158,11 @@ JobList Jobs::list(const ListJobs& request, const Sight& sight) const {
   return list;
 }
 
-ExplainReply Jobs::explain(const LiveJob& job, Now now) const {
+ExplainReply Jobs::explain(const LiveJob& job, Now now, const Sight& sight) const {
+  const JobNames names = [&](uint64_t number) {
+    const std::string id = job_id(number);
+    return !sight || find(id, sight) != nullptr ? id : "";
+  };
   const Build& build = targets_.build(job.number);
   ExplainReply reply;
   Room room;
@@ -173,7 +177,7 @@ ExplainReply Jobs::explain(const LiveJob& job, Now now) const {
       for (const WorkerNo number : living_first(queue_)) {
         const LiveWorker& worker = queue_.worker(number);
         const std::string& name = worker.sync.worker;
-        std::string reason = why_not(queue_, worker, step);
+        std::string reason = why_not(queue_, worker, step, names);
         if (view.candidates.size() == kMaxCandidates ||
             !room.take(50 + name.size() + reason.size()))
           break;

@@ -44,7 +44,7 @@ class Jobs {
   const LiveJob* find(const std::string& id, const Sight& sight = {}) const;
   JobList list(const ListJobs& request, const Sight& sight = {}) const;
   // With the sentence of every worker about every step that is waited for.
-  ExplainReply explain(const LiveJob& job, Now now) const;
+  ExplainReply explain(const LiveJob& job, Now now, const Sight& sight = {}) const;
   // `steps`: with the steps that the targets used, and their attempts.
   enum class Detail : uint8_t { targets, steps };
   JobView view(const LiveJob& job, Detail detail, Now now) const;

@@ -37,7 +37,7 @@ struct EventHandler::RequestDispatch {
   }
   void operator()(const ExplainJob& asked) {
     with_job("explain", asked.job,
-             [&](const LiveJob& job) { return core.jobs_.explain(job, turn.now); });
+             [&](const LiveJob& job) { return core.jobs_.explain(job, turn.now, request.sight); });
   }
   // The server answers these before they come here (control_server.cpp).
   void operator()(const Hello&) { refuse(); }

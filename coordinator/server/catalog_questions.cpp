@@ -28,6 +28,7 @@ Result<EngineList> of_job(Catalog& catalog, const JobView& job, const FindEngine
   EngineList list;
   for (const TargetView& target : job.targets) {
     if (!target.engine || (!request.sku.empty() && target.sku != request.sku)) continue;
+    // Who sees the job sees its engines.
     TRY(EngineRow row, catalog.engines().find(target.engine->text()));
     EngineView view = view_of(row);
     view.name = job.name;  // an engine may have several
@@ -37,10 +38,10 @@ Result<EngineList> of_job(Catalog& catalog, const JobView& job, const FindEngine
   return list;
 }
 
-Result<EngineList> tagged(Catalog& catalog, const FindEngines& request) {
+Result<EngineList> tagged(Catalog& catalog, const FindEngines& request, const std::string& domain) {
   EngineList list;
   TRY(const std::vector<EngineRow> rows,
-      catalog.engines().of_tag(request.name, request.tag, request.sku));
+      catalog.engines().of_tag(request.name, request.tag, request.sku, domain));
   for (const EngineRow& row : rows) list.engines.push_back(view_of(row));
   if (list.engines.empty())
     return Error{ErrorCode::not_found, "no engine '" + request.name + "@" + request.tag + "'" +
@@ -48,13 +49,14 @@ Result<EngineList> tagged(Catalog& catalog, const FindEngines& request) {
   return list;
 }
 
-Result<EngineList> named(Catalog& catalog, const FindEngines& request) {
+Result<EngineList> named(Catalog& catalog, const FindEngines& request, const std::string& domain) {
   const auto limit = static_cast<int64_t>(std::clamp<uint32_t>(request.limit, 1, kMostEngines));
-  TRY(std::vector<EngineRow> rows, catalog.engines().list(request.name, limit, request.sku));
+  TRY(std::vector<EngineRow> rows,
+      catalog.engines().list(request.name, limit, request.sku, 0, domain));
   EngineList list;
   for (const EngineRow& row : rows) list.engines.push_back(view_of(row));
   if (rows.empty() && !request.sku.empty()) {
-    TRY(rows, catalog.engines().list(request.name, 1));
+    TRY(rows, catalog.engines().list(request.name, 1, "", 0, domain));
   }
   if (rows.empty() && !request.name.empty())
     return Error{ErrorCode::not_found,
@@ -76,23 +78,16 @@ Result<Wanted> wanted_of(Catalog& catalog, const Digest& key) {
   return wanted;
 }
 
-// Whether the other key is of the same trust domain.
-bool is_of_domain(const std::vector<KeyDifference>& differs) {
-  return std::none_of(differs.begin(), differs.end(),
-                      [](const KeyDifference& d) { return d.field == "trust_domain"; });
-}
-
 // As it was at `at_ns`.
 Result<WhyMissReply> explained(Catalog& catalog, std::vector<Wanted> wanted,
                                const std::string& domain, int64_t at_ns) {
   std::vector<ActionKey> keys;
   for (const Wanted& w : wanted) keys.push_back(w.key);
-  TRY(const auto nearest, nearest_actions(catalog.database(), keys, at_ns));
+  TRY(const auto nearest, nearest_actions(catalog.database(), keys, at_ns, domain));
   WhyMissReply reply;
   for (size_t i = 0; i < wanted.size(); ++i) {
     MissView& view = wanted[i].view;
-    const bool shown = nearest[i] && (domain.empty() || is_of_domain(nearest[i]->differs));
-    if (shown) {
+    if (nearest[i]) {
       view.nearest = nearest[i]->key;
       for (const KeyDifference& d : nearest[i]->differs)
         view.differs.push_back({d.field, d.wanted, d.had});
@@ -139,16 +134,16 @@ Result<WhyMissReply> why_of_job(Catalog& catalog, const JobView& job, const std:
 constexpr size_t kMaxEventBytes = 512 << 10;  // of one answer; a frame has 1 MiB
 constexpr int64_t kMaxEvents = 1000;
 
-Result<EngineList> find_in_every_domain(Catalog& catalog, const std::optional<JobView>& job,
-                                        const FindEngines& request) {
+// In one trust domain, or in all for "".
+Result<EngineList> find_in(Catalog& catalog, const FindEngines& request,
+                           const std::string& domain) {
   if (request.name.starts_with("sha256:")) {
-    TRY(const EngineRow row, catalog.engines().find(request.name));
+    TRY(const EngineRow row, catalog.engines().find(request.name, domain));
     EngineList list;
     if (request.sku.empty() || row.sku == request.sku) list.engines.push_back(view_of(row));
     return list;
   }
-  if (!request.tag.empty()) return tagged(catalog, request);
-  return job ? of_job(catalog, *job, request) : named(catalog, request);
+  return request.tag.empty() ? named(catalog, request, domain) : tagged(catalog, request, domain);
 }
 
 // Which jobs' lines may be shown: each is looked up once.
@@ -188,19 +183,6 @@ Result<int64_t> before_newest(Catalog& catalog, const std::string& job, int64_t 
   }
 }
 
-// An engine whose key is not kept any more is the default domain's.
-Status keep_domain(Catalog& catalog, const std::string& domain, EngineList& list) {
-  std::vector<EngineView> kept;
-  for (EngineView& engine : list.engines) {
-    const Result<ActionKey> key = catalog.results().find_action(engine.key);
-    if (!key.ok() && key.error().code != ErrorCode::not_found) return key.error();
-    if ((key.ok() ? key->trust_domain() : kTrustDomain) == domain)
-      kept.push_back(std::move(engine));
-  }
-  list.engines = std::move(kept);
-  return {};
-}
-
 }  // namespace
 
 Result<EventList> list_events(Catalog& catalog, const ListEvents& request, const Sight& sight) {
@@ -232,8 +214,7 @@ Result<EventList> list_events(Catalog& catalog, const ListEvents& request, const
 }
 
 Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
-                          const MakeSet& request, const SigningKey& key,
-                          const std::string& domain) {
+                          const MakeSet& request, const SigningKey& key, const DomainSight& sight) {
   const std::string what = request.name.substr(0, 80);
   if (request.name.starts_with("sha256:"))
     return Error{ErrorCode::usage, "a set is of a job or a name, and " + what + " is one engine"};
@@ -242,7 +223,7 @@ Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
                                            " has not ended, so it has no set yet; enginery wait " +
                                            job->id + " says when it has"};
   constexpr uint32_t kMost = 1000;
-  TRY(EngineList found, find_engines(catalog, job, {request.name, request.tag, "", kMost}, domain));
+  TRY(EngineList found, find_engines(catalog, job, {request.name, request.tag, "", kMost}, sight));
   if (found.engines.empty())
     return Error{ErrorCode::not_found, "'" + what + "' has no engine: nothing for a set"};
   EngineSet set = newest_of_each(std::move(found.engines));
@@ -254,23 +235,13 @@ Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
 }
 
 Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
-                                const FindEngines& request, const std::string& domain) {
-  Result<EngineList> found = find_in_every_domain(catalog, job, request);
-  if (!found.ok()) return found;
-  const size_t all = found->engines.size();
-  CHECK_OK(keep_domain(catalog, domain, *found));
-  // Others' newer ones may have filled the page.
-  FindEngines more = request;
-  more.limit = kMostEngines;
-  if (found->engines.size() < all && all == request.limit) {
-    TRY(*found, find_in_every_domain(catalog, job, more));
-    CHECK_OK(keep_domain(catalog, domain, *found));
-    if (found->engines.size() > request.limit) found->engines.resize(request.limit);
-  }
-  if (found->engines.empty() && all > 0)
-    return Error{ErrorCode::not_found, "no engine '" + request.name.substr(0, 80) +
-                                           "' in your trust domain, which is '" + domain + "'"};
-  return found;
+                                const FindEngines& request, const DomainSight& sight) {
+  if (job && request.tag.empty() && !request.name.starts_with("sha256:"))
+    return of_job(catalog, *job, request);
+  if (sight.all && request.name.empty()) return find_in(catalog, request, "");
+  Result<EngineList> own = find_in(catalog, request, sight.own);
+  if (own.ok() || !sight.all || own.error().code != ErrorCode::not_found) return own;
+  return find_in(catalog, request, "");
 }
 
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,

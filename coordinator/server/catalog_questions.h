@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cache/catalog.h"
+#include "coordinator/catalog/catalog_actions.h"
 #include "engine/base/sign.h"
 #include "pipeline/keys.h"
 #include "schemas/messages.h"
@@ -10,11 +11,11 @@
 
 namespace enginery {
 
-// Engines of the trust domain by submitted name, job (which the caller has looked up), or "sha256:"
-// and at least 8 hex digits; newest first. not_found says what was looked for.
+// Engines by submitted name, job (which the caller has looked up for who asks), or "sha256:" and at
+// least 8 hex digits; newest first. Who sees every domain finds its own engines before others'.
+// not_found says what was looked for, and nothing of what others have.
 Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& job,
-                                const FindEngines& request,
-                                const std::string& domain = kTrustDomain);
+                                const FindEngines& request, const DomainSight& sight = {});
 
 // For a key, or for each target of the job as it was when the job came: the nearest stored action
 // and the fields that differ; of one trust domain alone where it is given.
@@ -29,6 +30,6 @@ Result<EventList> list_events(Catalog& catalog, const ListEvents& request, const
 // one for each SKU. not_found: nothing of that name, no engine, or the job runs still.
 Result<SetReply> make_set(Catalog& catalog, const std::optional<JobView>& job,
                           const MakeSet& request, const SigningKey& key,
-                          const std::string& domain = kTrustDomain);
+                          const DomainSight& sight = {});
 
 }  // namespace enginery

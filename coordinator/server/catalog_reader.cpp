@@ -56,12 +56,12 @@ std::vector<Reply> CatalogReader::take() {
 }
 
 // A question and an order are two messages because they need two roles.
-Body CatalogReader::document(const CatalogCall& call, bool is_order) {
+Body CatalogReader::document(const CatalogCall& call, bool is_order, const DomainSight& sight) {
   if (is_order != (kind_of_action(call.action) == CatalogActionKind::order))
     return ErrorReply{
         {ErrorCode::invalid_argument, "catalog: '" + call.action.substr(0, 40) +
                                           (is_order ? "' is no order" : "' is no question")}};
-  Result<std::string> json = carry_out({catalog_, *reader_}, call);
+  Result<std::string> json = carry_out({catalog_, *reader_, sight}, call);
   if (!json.ok()) return ErrorReply{{json.error().code, json.error().message}};
   if (json->size() > kMaxDocumentBytes)
     return ErrorReply{{ErrorCode::invalid_argument,
@@ -82,24 +82,23 @@ Body CatalogReader::answer(const Question& question) {
     CatalogReader& self;
     const Question& question;
     Body operator()(const FindEngines& find) {
-      return body_of(find_engines(*self.reader_, question.job, find, question.domain));
+      return body_of(find_engines(*self.reader_, question.job, find, question.domains));
     }
     Body operator()(const WhyMiss& why) {
-      return body_of(why_miss(*self.reader_, question.job, why, own_domain()));
+      return body_of(why_miss(*self.reader_, question.job, why, question.domains.narrowed()));
     }
     Body operator()(const ListEvents& list) {
       return body_of(list_events(*self.reader_, list, question.sight));
     }
     Body operator()(const MakeSet& make) {
-      return body_of(make_set(*self.reader_, question.job, make, self.key_, question.domain));
+      return body_of(make_set(*self.reader_, question.job, make, self.key_, question.domains));
     }
     Body operator()(const AskCatalog& ask) {
-      return self.document({ask.action, ask.words, ask.options}, false);
+      return self.document({ask.action, ask.words, ask.options}, false, question.domains);
     }
     Body operator()(const OrderCatalog& order) {
-      return self.document({order.action, order.words, order.options}, true);
+      return self.document({order.action, order.words, order.options}, true, question.domains);
     }
-    std::string own_domain() const { return question.sight ? question.domain : ""; }
   };
   return std::visit(Answer{*this, question}, question.what);
 }
@@ -114,7 +113,7 @@ bool CatalogReader::held_back(const Question& question, const Body& body) {
   later.after = std::max<int64_t>(events->next, 0);
   later.hold_ms = 0;
   const auto hold = std::chrono::milliseconds(std::min(list->hold_ms, kMaxHoldMs));
-  held_.push_back({{question.to, later, question.job, question.domain, question.sight},
+  held_.push_back({{question.to, later, question.job, question.domains, question.sight},
                    std::chrono::steady_clock::now() + hold});
   return true;
 }

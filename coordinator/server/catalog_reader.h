@@ -21,7 +21,6 @@
 #include "coordinator/catalog/catalog_actions.h"
 #include "coordinator/core/core.h"
 #include "engine/base/sign.h"
-#include "pipeline/keys.h"
 
 namespace enginery {
 
@@ -30,9 +29,9 @@ class CatalogReader {
   struct Question {
     ReplyTo to;
     std::variant<FindEngines, WhyMiss, AskCatalog, OrderCatalog, ListEvents, MakeSet> what;
-    std::optional<JobView> job;         // that the question names
-    std::string domain = kTrustDomain;  // whose engines may be found
-    Sight sight = {};                   // whose jobs and keys
+    std::optional<JobView> job;  // that the question names
+    DomainSight domains = {};    // whose engines and keys may be found
+    Sight sight = {};            // whose jobs
   };
 
   // `reader` is a connection of its own to `catalog`, which orders change and which outlives this.
@@ -56,7 +55,7 @@ class CatalogReader {
 
   void run();
   Body answer(const Question& question);
-  Body document(const CatalogCall& call, bool is_order);
+  Body document(const CatalogCall& call, bool is_order, const DomainSight& sight);
   bool held_back(const Question& question, const Body& body);
   void release_held();  // what is due becomes a question again
   Time next_wake() const;

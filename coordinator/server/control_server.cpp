@@ -126,8 +126,9 @@ struct ControlServer::Dispatch {
     const Sight sight = sight_of(who);
     const Core& core = server.driver_->core();
     const std::optional<std::string> tenant = core.tenant_of(job);
+    const DomainSight domains{who.tenant.empty() ? kTrustDomain : who.tenant, !sight.has_value()};
     if (!thread.post({to, question, tenant && sees(sight, *tenant) ? core.view(job) : std::nullopt,
-                      who.tenant.empty() ? kTrustDomain : who.tenant, sight}))
+                      domains, sight}))
       log_debug("a question to the catalog was dropped: too many wait");
   }
 };

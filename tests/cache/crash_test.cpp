@@ -247,7 +247,9 @@ TEST(FullDisk, RefusesTypedKeepsWhatItHasAndRecovers) {
     EXPECT_TRUE(VALUE(catalog->results().lookup(key_of(i).digest()))) << i;
   VerifyOptions repair;
   repair.repair = true;
-  EXPECT_EQ(VALUE(verify(*catalog, repair)).repaired, 4);
+  // And, where the disk was full between a file and its row, the file.
+  const int64_t orphans = VALUE(verify(*catalog)).orphans;
+  EXPECT_EQ(VALUE(verify(*catalog, repair)).repaired, 4 + orphans);
   expect_clean(*catalog);
 }
 

@@ -147,6 +147,47 @@ TEST_F(EnginesTest, ListsTheNewestFirstUpToTheLimit) {
   EXPECT_EQ(VALUE(engines_.count("")), 4);
 }
 
+// Of a key that is known the engine has the trust domain, else it is the default one's.
+TEST_F(EnginesTest, NamesAndTagsAreOfATrustDomain) {
+  const ActionKey of_blue("engine", "blue");
+  EXPECT_OK(catalog_->results().record_action(of_blue));
+  EngineRow blues = engine("a", "net", "p4");
+  blues.key = of_blue.digest();
+  EXPECT_OK(engines_.add(blues));
+  EXPECT_OK(engines_.add(engine("b", "net", "p4")));
+  for (const char* bytes : {"a", "b"})
+    EXPECT_OK(engines_.set_tag({"net", "prod", "p4", sha256(bytes)}));
+  const std::pair<const char*, Digest> table[] = {{"blue", sha256("a")},
+                                                  {kTrustDomain, sha256("b")}};
+  for (const auto& [domain, digest] : table) {
+    EXPECT_EQ(VALUE(engines_.newest("net", "p4", domain)).digest, digest) << domain;
+    EXPECT_EQ(VALUE(engines_.newest("net", "p4", domain)).domain, domain);
+    EXPECT_EQ(VALUE(engines_.find(digest.text(), domain)).digest, digest) << domain;
+    const auto tagged = VALUE(engines_.of_tag("net", "prod", "", domain));
+    ASSERT_EQ(tagged.size(), 1u) << domain;
+    EXPECT_EQ(tagged[0].digest, digest) << domain;
+    EXPECT_EQ(VALUE(engines_.tags(domain)).size(), 1u) << domain;
+    EXPECT_EQ(VALUE(engines_.list("", 10, "", 0, domain)).size(), 1u) << domain;
+    EXPECT_EQ(VALUE(engines_.count("net", domain)), 1) << domain;
+  }
+  EXPECT_ERROR(ErrorCode::not_found, engines_.find(sha256("a").text(), kTrustDomain));
+  EXPECT_ERROR(ErrorCode::not_found, engines_.newest("net", "p4", "red"));
+  EXPECT_EQ(VALUE(engines_.list("net", 10)).size(), 2u);
+  EXPECT_EQ(VALUE(engines_.tags()).size(), 2u);
+}
+
+// The same file in two domains is an engine of both.
+TEST_F(EnginesTest, AnEngineMayBeOfSeveralDomains) {
+  for (const char* domain : {"blue", "red"}) {
+    EngineRow row = engine("a", "net", "p4");
+    row.domain = domain;
+    EXPECT_OK(engines_.add(row));
+  }
+  EXPECT_EQ(VALUE(engines_.find(sha256("a").text(), "blue")).digest, sha256("a"));
+  EXPECT_EQ(VALUE(engines_.find(sha256("a").text(), "red")).digest, sha256("a"));
+  EXPECT_EQ(VALUE(engines_.find(sha256("a").text())).digest, sha256("a")) << "is not ambiguous";
+}
+
 TEST_F(EnginesTest, APinThatIsSetAgainHasTheNewReason) {
   const Digest blob = VALUE(store_.put(as_bytes(std::string_view("a"))));
   EXPECT_OK(engines_.pin(blob, "release"));

@@ -41,6 +41,9 @@ TEST_F(OldCatalogTest, AnswersWithItsEngine) {
   EXPECT_EQ(VALUE(catalog_->blobs().get(engine_)).size(), 9320u);
   EXPECT_EQ(VALUE(catalog_->engines().newest("net", "cpu-sse41")).digest, engine_);
   EXPECT_EQ(VALUE(catalog_->engines().tagged("net", "stable", "cpu-sse41")).digest, engine_);
+  EXPECT_EQ(VALUE(catalog_->engines().newest("net", "cpu-sse41")).domain, kTrustDomain);
+  EXPECT_EQ(VALUE(catalog_->engines().of_tag("net", "stable", "", kTrustDomain)).size(), 1u);
+  EXPECT_TRUE(VALUE(catalog_->engines().of_tag("net", "stable", "", "another")).empty());
   EXPECT_OK(catalog_->engines().unpin(engine_));  // it was pinned
 }
 

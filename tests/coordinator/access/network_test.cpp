@@ -7,60 +7,12 @@
 #include "coordinator/client/zmq_socket.h"
 #include "coordinator/server/server_socket.h"
 #include "engine/base/file.h"
-#include "tests/coordinator/farm_fixture.h"
+#include "tests/coordinator/access/network_fixture.h"
 
 namespace enginery {
 namespace {
 
 using std::chrono::milliseconds;
-
-struct NetworkTest : testing::Test {
-  TemporaryFolder folder;
-  std::unique_ptr<Coordinator> coordinator;
-  Principals principals{folder.path / "data" / "keys"};
-  CurveKey own = must(CurveKey::load_or_create(principals.folder() / kCoordinatorKeyFile));
-
-  CoordinatorOptions options() const {
-    CoordinatorOptions out{folder.path / "data", "ipc://" + (folder.path / "c.sock").string(),
-                           "ipc://" + (folder.path / "b.sock").string(), milliseconds(200),
-                           accept_engine};
-    out.network = "tcp://127.0.0.1:*";
-    out.network_bulk = out.network;  // the port behind may be somebody's
-    return out;
-  }
-  void SetUp() override { coordinator = must(Coordinator::start(options())); }
-
-  FarmIdentity identity(const std::string& name) const {
-    return {name, CurveKey::generate(), own.public_key, coordinator->network_address()};
-  }
-  FarmIdentity allowed(const std::string& name, Roles roles, const std::string& tenant = "") const {
-    const FarmIdentity made = identity(name);
-    EXPECT_TRUE(principals.allow({made.own.public_key, name, roles, tenant, 0, 0, {}}).ok());
-    return made;
-  }
-  Result<std::unique_ptr<Client>> dial(const FarmIdentity& who, const std::string& role = "cli",
-                                       const std::string& says = "") const {
-    ClientOptions client;
-    client.address = coordinator->network_address();
-    client.name = says.empty() ? "me@here" : says;
-    client.role = role;
-    client.connect_timeout = milliseconds(3000);
-    client.repeat_after = milliseconds(300);
-    return Client::connect(client, make_zmq_dial({who, false}));
-  }
-  std::unique_ptr<Client> connected(const FarmIdentity& who) const { return must(dial(who)); }
-  static void expect_refused(const Status& status, std::initializer_list<std::string> words) {
-    ASSERT_FALSE(status.ok());
-    EXPECT_EQ(status.error().code, ErrorCode::untrusted) << status.error().message;
-    for (const std::string& word : words)
-      EXPECT_NE(status.error().message.find(word), std::string::npos)
-          << word << " in: " << status.error().message;
-  }
-  template <typename T>
-  static Status status_of(const Result<T>& result) {
-    return result.ok() ? Status() : Status(result.error());
-  }
-};
 
 TEST(Curve, IsPartOfTheLibrary) {
   EXPECT_EQ(zmq_has("curve"), 1);
@@ -240,93 +192,6 @@ TEST_F(NetworkTest, TheShareAndTheRequestsOfAKeyAreItsOwn) {
   const JobView other = must(bob->submit(submit, id));
   EXPECT_NE(other.id, first.id) << "bob's request of the same number is bob's";
   EXPECT_EQ(other.client, "bob");
-}
-
-TEST_F(NetworkTest, ATenantsKeysAreItsOwn) {
-  const auto blue = connected(allowed("blue-1", Role::submit | Role::fetch, "blue"));
-  const auto blue_too = connected(allowed("blue-2", Role::submit | Role::fetch, "blue"));
-  const auto plain = connected(allowed("plain", Role::submit | Role::fetch));
-  ASSERT_TRUE(blue->put_blob(as_bytes("m")).ok());
-  SubmitRequest submit = make_submit("m", {"a"});
-  submit.wait_for_workers = true;
-  const auto key = [&](Client& client) {
-    return must(client.submit(submit, make_request_id())).targets.at(0).key;
-  };
-  const Digest of_blue = key(*blue);
-  EXPECT_EQ(key(*blue_too), of_blue);
-  EXPECT_NE(key(*plain), of_blue);
-  const auto owner = connect_to(options().listen, "owner@here");
-  EXPECT_EQ(key(*owner), key(*plain)) << "the default domain";
-  // And they stay so over a restart.
-  const std::string id = must(blue->submit(submit, make_request_id())).id;
-  coordinator.reset();
-  SetUp();
-  EXPECT_EQ(must(connect_to(options().listen, "owner@here")->show(id)).targets.at(0).key, of_blue);
-}
-
-TEST_F(NetworkTest, AKeySeesItsTenantsJobsAndAnAdminAll) {
-  const auto blue = connected(allowed("blue", Role::submit | Role::fetch, "blue"));
-  const auto plain = connected(allowed("plain", Role::submit | Role::fetch));
-  const auto admin = connected(allowed("root", Role::admin, "blue"));
-  for (Client* client : {blue.get(), plain.get()})
-    ASSERT_TRUE(client->put_blob(as_bytes("m")).ok());
-  SubmitRequest submit = make_submit("m", {"a"});
-  submit.wait_for_workers = true;
-  const JobView of_blue = must(blue->submit(submit, make_request_id()));
-  const JobView of_plain = must(plain->submit(submit, make_request_id()));
-
-  const auto jobs_of = [](Client& client) {
-    std::set<std::string> jobs;
-    for (const JobLine& job : must(client.jobs(10))) jobs.insert(job.id);
-    return jobs;
-  };
-  const auto told_of = [](Client& client) {
-    std::set<std::string> jobs;
-    for (const EventView& event : must(client.events({"", 0, 1, 0, 0})).events)
-      jobs.insert(event.job);
-    return jobs;
-  };
-  using Ids = std::set<std::string>;
-  EXPECT_EQ(jobs_of(*blue), Ids{of_blue.id});
-  EXPECT_EQ(told_of(*blue), Ids{of_blue.id});
-  EXPECT_EQ(jobs_of(*plain), Ids{of_plain.id});
-  EXPECT_EQ(told_of(*plain), Ids{of_plain.id});
-  EXPECT_EQ(jobs_of(*admin), (Ids{of_blue.id, of_plain.id}));
-  EXPECT_EQ(told_of(*admin), (Ids{of_blue.id, of_plain.id}));
-
-  const std::string& foreign = of_plain.id;
-  const auto is_unknown = [](const auto& result) {
-    return !result.ok() && result.error().code == ErrorCode::not_found;
-  };
-  EXPECT_TRUE(is_unknown(blue->show(foreign)));
-  EXPECT_TRUE(is_unknown(blue->explain(foreign)));
-  EXPECT_TRUE(is_unknown(blue->cancel(foreign)));
-  EXPECT_TRUE(is_unknown(blue->wait(foreign, 0, milliseconds(0), false)));
-  EXPECT_TRUE(is_unknown(blue->read_log(foreign, 0, false, milliseconds(0))));
-  EXPECT_TRUE(is_unknown(blue->read_log(foreign, 0, true, milliseconds(500))));
-  EXPECT_FALSE(blue->why_miss(foreign).ok());
-  EXPECT_TRUE(is_unknown(blue->why_miss(of_plain.targets.at(0).key.text())));
-  EXPECT_TRUE(must(blue->events({foreign, 0, 1, 0, 0})).events.empty());
-  EXPECT_TRUE(plain->read_log(foreign, 0, false, milliseconds(0)).ok());
-  EXPECT_TRUE(admin->show(foreign).ok());
-}
-
-// A log's owner is known again after a restart.
-TEST_F(NetworkTest, ALogStaysItsTenantsOverARestart) {
-  const FarmIdentity blue = allowed("blue", Role::submit | Role::fetch, "blue");
-  const FarmIdentity plain = allowed("plain", Role::submit | Role::fetch);
-  std::string job;
-  {
-    const auto client = connected(blue);
-    ASSERT_TRUE(client->put_blob(as_bytes("m")).ok());
-    SubmitRequest submit = make_submit("m", {"a"});
-    submit.wait_for_workers = true;
-    job = must(client->submit(submit, make_request_id())).id;
-  }
-  coordinator.reset();
-  SetUp();
-  EXPECT_TRUE(connected(blue)->read_log(job, 0, false, milliseconds(0)).ok());
-  EXPECT_FALSE(connected(plain)->read_log(job, 0, false, milliseconds(0)).ok());
 }
 
 TEST_F(NetworkTest, ATokenIsGoodForOneKeyAndForNothingElse) {
