@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/file.h"
+#include "worker/runner/kernel_home.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/runner/runner_output.h"
 
@@ -11,6 +12,11 @@ namespace {
 
 std::string_view bytes_of_tensor(const Tensor& tensor) {
   return {static_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes())};
+}
+
+// The same for every step of a build, and for the build that is made again.
+Digest build_of(const BuildSessionSpec& spec) {
+  return sha256(spec.model_digest.hex() + "\n" + spec.sku + "\n" + to_text(spec.options));
 }
 
 }  // namespace
@@ -57,11 +63,12 @@ Result<RunnerCommand> LocalRunner::command_for(const RunnerRequest& request,
   if (!sandbox_) {
     TRY(sandbox_, settle_sandbox(options_.sandbox));
   }
-  RunnerCommand command{options_.program, runner_environment(spec.sku, spec.options.threads, 0)};
-  if (!sandbox_->in_force) return command;
-  // Beside the build's own files a runner has the kernels that were compiled before, and no key.
-  const std::filesystem::path kernels = data_folder() / "kernels";
-  CHECK_OK(enginery::make_folder(kernels));
+  if (!sandbox_->in_force)
+    return RunnerCommand{options_.program, runner_environment(spec.sku, spec.options.threads, 0)};
+  // Beside the build's own files a runner has the kernels that this build compiled before, no key.
+  TRY(const std::filesystem::path kernels, kernel_home(data_folder() / "builds", build_of(spec)));
+  RunnerCommand command{options_.program,
+                        runner_environment(spec.sku, spec.options.threads, 0, kernels)};
   SandboxView& view = command.sandbox.emplace();
   view.read_only = {folder_->path()};  // of later steps, too: it may stay for them
   view.writable = {request.output_folder, kernels};

@@ -10,6 +10,7 @@
 #include "pipeline/step.h"
 #include "worker/agent/file_transfer.h"
 #include "worker/runner/device_wait.h"
+#include "worker/runner/kernel_home.h"
 #include "worker/runner/runner_environment.h"
 #include "worker/runner/runner_output.h"
 #include "worker/timing/farm_timing_store.h"
@@ -162,10 +163,17 @@ Result<DeviceLock> StepRun::lock_device() {
       {[this](const Progress& p) { set_progress(p); }, [this] { return cancelled(); }});
 }
 
-SandboxView StepRun::view_of(const RunnerRequest& request) const {
+// Outside a sandbox a runner reaches every folder anyway.
+Result<std::filesystem::path> StepRun::home_of_build() const {
+  if (!settings_.sandbox.in_force) return settings_.home;
+  return kernel_home(settings_.home / "builds", run_.engine_key);
+}
+
+SandboxView StepRun::view_of(const RunnerRequest& request,
+                             const std::filesystem::path& home) const {
   SandboxView view;
   for (const auto& [name, path] : request.inputs) view.read_only.emplace_back(path);
-  view.writable = {request.output_folder, settings_.home};
+  view.writable = {request.output_folder, home};
   view.devices = device_nodes(run_.sku);
   return view;
 }
@@ -191,12 +199,12 @@ Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lo
         const ProblemTaken answer = take(problem, left, uploads, questions);
         return Taking{answer.taken, static_cast<int>(answer.sharers)};
       });
-  RunnerCommand command{
-      settings_.runner,
-      runner_environment(run_.sku, options.threads, settings_.device_index, settings_.home)};
+  TRY(const std::filesystem::path home, home_of_build());
+  RunnerCommand command{settings_.runner, runner_environment(run_.sku, options.threads,
+                                                             settings_.device_index, home)};
   command.memory_bytes = settings_.memory_bytes;
   command.device_lock = device_lock;
-  if (settings_.sandbox.in_force) command.sandbox = view_of(request);
+  if (settings_.sandbox.in_force) command.sandbox = view_of(request, home);
   set_progress({doing(run_.kind, settings_.steps), 0, 0});
   AttemptEvents events;
   events.progress = [&](const Progress& progress) { set_progress(progress); };

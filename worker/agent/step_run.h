@@ -28,7 +28,7 @@ struct StepSettings {
   int threads = 0, device_index = 0;
   uint64_t memory_bytes = 0;
   std::filesystem::path folder;  // for the runner's outputs; emptied
-  std::filesystem::path home;    // the runners' own: compiled kernels stay there
+  std::filesystem::path home;    // the runners' own: compiled kernels stay there (kernel_home.h)
   std::string device;            // its physical id: a step that needs the device locks it; "": none
   SandboxState sandbox = {};
   StepTable steps = enginery::steps();
@@ -58,7 +58,8 @@ class StepRun {
   Outcome execute();
   Result<RunnerRequest> prepare(FarmConnection& farm);
   Result<DeviceLock> lock_device();
-  SandboxView view_of(const RunnerRequest& request) const;
+  Result<std::filesystem::path> home_of_build() const;
+  SandboxView view_of(const RunnerRequest& request, const std::filesystem::path& home) const;
   ProblemTaken take(const Digest& problem, int left, StepUploads& uploads,
                     StepQuestions& questions) const;
   Result<Outcome> run_runners(const RunnerRequest& request, int device_lock);

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "engine/base/file.h"
+#include "worker/runner/sandbox_watch.h"
 
 namespace enginery {
 namespace {
@@ -68,7 +69,6 @@ bool limit_memory(uint64_t bytes) {
                                 const ChildFds& fds, uint64_t memory_bytes, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  if (fds.info >= 0) setpgid(0, 0);  // end_orphans
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -86,6 +86,16 @@ bool limit_memory(uint64_t bytes) {
                   (high_info < 0 || dup2(high_info, kInfoFd) >= 0) && limit_memory(memory_bytes);
   if (ok) execve(arguments[0], arguments, environment);
   _exit(127);
+}
+
+// In the child of a sandboxed runner: bubblewrap is a child of that one.
+[[noreturn]] void become_sandbox(char* const* arguments, char* const* environment,
+                                 const ChildFds& fds, uint64_t memory_bytes, int life) {
+  become_watcher();
+  const pid_t watcher = getpid(), sandbox = _Fork();
+  if (sandbox < 0) _exit(127);
+  if (sandbox == 0) become_runner(arguments, environment, fds, memory_bytes, watcher);
+  watch_sandbox(sandbox, life);
 }
 
 uint64_t kernel_memory_kills() {
@@ -114,9 +124,10 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   TRY(Pipe request, make_request_pipe());
   TRY(Pipe report, make_pipe());
   TRY(Pipe output, make_pipe());
-  Pipe info;
+  Pipe info, life;
   if (command.sandbox) {
     TRY(info, make_pipe());
+    TRY(life, make_pipe());
   }
   auto process = std::make_unique<RunnerProcess>(Started(), command.clock);
   process->kill_after_ = command.kill_after;
@@ -132,9 +143,14 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   process->pid_ = fork();
   if (process->pid_ < 0)
     return Error{ErrorCode::internal, std::string("start a runner: ") + std::strerror(errno)};
-  if (process->pid_ == 0) {
-    become_runner(arguments.data(), environment.data(), fds, command.memory_bytes, parent);
+  if (process->pid_ == 0 && command.sandbox) {
+    life.write.reset();
+    become_sandbox(arguments.data(), environment.data(), fds, command.memory_bytes,
+                   life.read.get());
   }
+  if (process->pid_ == 0)
+    become_runner(arguments.data(), environment.data(), fds, command.memory_bytes, parent);
+  process->life_ = std::move(life.write);
   process->request_ = std::move(request.write);
   process->report_ = std::move(report.read);
   process->output_ = std::move(output.read);
@@ -146,8 +162,9 @@ Result<std::unique_ptr<RunnerProcess>> RunnerProcess::start(const RunnerCommand&
   return process;
 }
 
-// Bubblewrap hands no signal on: the runner inside is told by itself. It is known as soon as the
-// namespaces are made; where they are not, bubblewrap's words go to the log and it ends.
+// Bubblewrap and its watcher hand no signal on: the runner inside is told by itself. It is known as
+// soon as the namespaces are made; where they are not, bubblewrap's words go to the log, and it
+// ends.
 void RunnerProcess::find_inside(int info) {
   std::string text;
   char bytes[512];
@@ -173,25 +190,32 @@ bool RunnerProcess::has_died() const {
          gone.si_pid == pid_;
 }
 
-// Until the namespaces are made, what bubblewrap has started does not end with it: it would wait
-// for ever, with our pipes open.
-void RunnerProcess::end_orphans() const {
-  if (in_sandbox_ && pid_ > 0 && has_died()) kill(-pid_, SIGKILL);
-}
-
 // The program is the only child of the namespace's first process. Where it is not found the sandbox
 // ends, and the program with it.
-void RunnerProcess::ask_to_stop() const {
+void RunnerProcess::ask_to_stop() {
   const std::string first = std::to_string(first_inside_);
   const auto children = read_file("/proc/" + first + "/task/" + first + "/children");
   const long inside = children.ok() ? std::strtol(children->c_str(), nullptr, 10) : 0;
-  kill(inside > 0 ? static_cast<pid_t>(inside) : pid_, SIGTERM);
+  if (inside > 0)
+    kill(static_cast<pid_t>(inside), SIGTERM);
+  else if (in_sandbox_)
+    end();
+  else
+    kill(pid_, SIGTERM);
 }
 
 RunnerProcess::~RunnerProcess() {
   if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
+  end();
   waitpid(pid_, nullptr, 0);
+}
+
+// A watcher ends its sandbox, and itself, when its pipe is closed.
+void RunnerProcess::end() {
+  if (in_sandbox_)
+    life_.reset();
+  else
+    kill(pid_, SIGKILL);
 }
 
 RunnerReport RunnerProcess::run(const RunnerRequest& request, const RunnerEvents& events) {
@@ -212,7 +236,6 @@ void RunnerProcess::listen(const RunnerEvents& events, bool stays) {
   bool reports_open = true, outputs_open = true;
   while (reports_open && !(stays && end_ && !cancelled_)) {
     enforce_cancel(events);
-    end_orphans();
     pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}};
     if (poll(fds, 2, cancelled_ ? 100 : 200) <= 0)
       continue;  // a signal may have come with a wish to cancel
@@ -266,14 +289,14 @@ void RunnerProcess::handle(const std::string& line, const RunnerEvents& events) 
 void RunnerProcess::enforce_cancel(const RunnerEvents& events) {
   if (hung_.empty()) hung_ = events.hung();
   if (!hung_.empty()) {
-    kill(pid_, SIGKILL);
+    end();
   } else if (!cancelled_) {
     if (!events.cancelled()) return;
     cancelled_ = true;
     kill_at_ = clock_.monotonic() + kill_after_;
     ask_to_stop();
   } else if (clock_.monotonic() >= kill_at_) {
-    kill(pid_, SIGKILL);
+    end();
   }
 }
 
@@ -282,7 +305,7 @@ RunnerReport RunnerProcess::collect() {
   // Its report pipe is closed: it is dead or about to be; one that lingers is ended.
   const auto patience = clock_.monotonic() + milliseconds(2000);
   while (waitpid(pid_, &status, WNOHANG) == 0) {
-    if (clock_.monotonic() > patience) kill(pid_, SIGKILL);
+    if (clock_.monotonic() > patience) end();
     const pollfd nothing{-1, 0, 0};
     poll(const_cast<pollfd*>(&nothing), 1, 5);
   }

@@ -3,7 +3,8 @@
 // Where: run_attempts (runner_attempts.h) has one for each attempt, the agent one to describe its
 // device. The child reads requests from file descriptor 0 and writes reports to 3; what it prints
 // goes to the step's log. The kernel kills the runner when the thread that started it ends, however
-// it does. Belongs to that thread. Ctrl-C, which goes to all processes of a terminal, does not end
+// it does; a sandboxed one is ended by its watcher when this process is gone (sandbox_watch.h).
+// Belongs to that thread. Ctrl-C, which goes to all processes of a terminal, does not end
 // a runner: who started it decides.
 #pragma once
 
@@ -80,7 +81,7 @@ class RunnerProcess {
   RunnerProcess(Started, const Clock* clock) : clock_(clock ? *clock : machine_clock_) {}
   ~RunnerProcess();  // kills what still runs
 
-  // Of the process that was started: the runner, or the sandbox around it.
+  // Of the process that was started: the runner, or the watcher of the sandbox around it.
   pid_t pid() const { return pid_; }
   // Sends the request and listens until the process has ended or, where the request says that it
   // stays, has reported the end. The end that it reported, or what became of it: killed by a signal
@@ -97,15 +98,16 @@ class RunnerProcess {
   void handle(const std::string& line, const RunnerEvents& events);
   void enforce_cancel(const RunnerEvents& events);
   void find_inside(int info);
-  void ask_to_stop() const;
+  void ask_to_stop();
   // The process has ended and was not waited for yet.
   bool has_died() const;
-  void end_orphans() const;
+  void end();  // at once
   RunnerReport collect();
 
   const SystemClock machine_clock_;
   const Clock& clock_;
   pid_t pid_ = -1;
+  OwnedFd life_;  // of a sandbox: open as long as it may live
   OwnedFd request_, report_, output_;
   LineBuffer reports_, outputs_;
   bool in_sandbox_ = false;

@@ -41,6 +41,7 @@ class StepRunTest : public testing::Test {
     run.model_name = "net.onnx";
     run.model = model_digest.value_or(*digest);
     run.options = to_text(BuildOptions());
+    run.engine_key = engine_key_;
     StepSettings settings;
     settings.farm = {farm_.address(), "tester", make_zmq_dial()};
     settings.runner = std::move(runner);
@@ -66,6 +67,7 @@ class StepRunTest : public testing::Test {
 
   test::SmallFarm farm_;
   SandboxState sandbox_;
+  Digest engine_key_;
   BlobCache blobs_{farm_.folder() / "blobs", uint64_t{1} << 30};
 };
 
@@ -215,6 +217,30 @@ TEST_F(StepRunTest, MayBeGivenUpWithoutAWord) {
     std::this_thread::sleep_for(milliseconds(delay_ms));
   }
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+// What a runner leaves behind, runners of other engines do not find.
+TEST_F(StepRunTest, GivesEachEnginesRunnersAFolderOfTheirOwn) {
+  sandbox_ = probe_sandbox();
+  if (!sandbox_.in_force) GTEST_SKIP() << "no sandbox here: " << sandbox_.text;
+  const std::filesystem::path above = farm_.folder() / "home";
+  const std::vector<std::string> hostile = {"/bin/sh", "-c",
+                                            "echo > " + above.string() +
+                                                "/planted; echo > $ENGINERY_HOME/../planted; "
+                                                "echo run >> $ENGINERY_HOME/runs; exit 3"};
+  for (const char* engine : {"one", "one", "other"}) {
+    engine_key_ = sha256(std::string(engine));
+    const auto step = tuning(
+        1, [] {}, hostile);
+    ASSERT_TRUE(wait_for(*step));
+  }
+  const auto runs_of = [&](const std::string& engine) {
+    return *read_file(above / "builds" / sha256(engine).hex() / "runs");
+  };
+  EXPECT_FALSE(runs_of("other").empty());
+  EXPECT_EQ(runs_of("one"), runs_of("other") + runs_of("other"));
+  for (const char* file : {"planted", "builds/planted"})
+    EXPECT_FALSE(std::filesystem::exists(above / file)) << file;
 }
 
 }  // namespace

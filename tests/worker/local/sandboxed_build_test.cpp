@@ -42,6 +42,34 @@ TEST_F(SandboxedBuild, KeepsTheSigningKeyAndTheCatalogOutOfReach) {
   EXPECT_EQ(log.find("found"), std::string::npos) << log;
 }
 
+// A model that took its runner over plants a kernel: no runner of another model's build finds it.
+TEST_F(SandboxedBuild, KeepsItsCompiledKernelsFromOtherBuilds) {
+  setenv("ENGINERY_HOME", (folder_.path / "home").c_str(), 1);
+  const std::filesystem::path shared = data_folder() / "kernels";
+  ASSERT_TRUE(make_folder(shared).ok());
+  request_.timing_cache = "none";
+  request_.runner = {"/bin/sh", "-c",
+                     "[ -e $ENGINERY_HOME/planted ] && echo found; echo > $ENGINERY_HOME/planted; "
+                     "echo > " +
+                         (shared / "planted").string() + "; echo end"};
+  const auto log_of_build = [&] {
+    std::string log;
+    StepHooks hooks;
+    hooks.log = [&](const std::string& line) { log += line + "\n"; };
+    EXPECT_FALSE(build_local(*catalog_, request_, hooks).ok()) << "it leaves nothing";
+    return log;
+  };
+  EXPECT_NE(log_of_build().find("end"), std::string::npos);
+  const std::string again = log_of_build();
+  EXPECT_LT(again.find("found"), again.find("end")) << "its own stay for the next time: " << again;
+  write_model(4);
+  const std::string other = log_of_build();
+  unsetenv("ENGINERY_HOME");
+  // A second runner of this build finds what its first one left.
+  EXPECT_GT(other.find("found"), other.find("end")) << other;
+  EXPECT_TRUE(std::filesystem::is_empty(shared));
+}
+
 // The runner's own /tmp has no lock that anybody else sees.
 TEST_F(SandboxedBuild, MeasuresAloneOnItsDevice) {
   setenv("ENGINERY_LOCKS", folder_.path.c_str(), 1);

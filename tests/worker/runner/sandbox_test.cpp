@@ -4,11 +4,15 @@
 #include "worker/runner/sandbox.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 
 #include "engine/base/file.h"
@@ -204,6 +208,37 @@ TEST_F(Sandbox, KeepsTheDeviceLockedThatItWasHanded) {
   process->reset();
   options.timeout = std::chrono::seconds(5);
   EXPECT_TRUE(DeviceLock::acquire("device", options).ok());
+}
+
+// In whatever instant of its start the owner is killed: of the sandbox nothing stays, not even one
+// that waits for its namespaces with the locked device in its hands.
+TEST_F(Sandbox, OfAnOwnerThatIsKilledWhileItStartsNothingStays) {
+  const std::filesystem::path file = place.path / "lock";
+  ASSERT_TRUE(write_file(file, "").ok());
+  const RunnerCommand sleeper = command("sleep 60");
+  for (int delay_us = 0; delay_us < 12'000; delay_us += 150) {
+    const pid_t owner = fork();
+    ASSERT_GE(owner, 0);
+    if (owner == 0) {
+      RunnerCommand own = sleeper;
+      own.device_lock = open(file.c_str(), O_RDWR | O_CLOEXEC);
+      if (flock(own.device_lock, LOCK_EX) != 0) _exit(1);
+      const auto process = RunnerProcess::start(own);
+      pause();
+      _exit(0);
+    }
+    usleep(static_cast<useconds_t>(delay_us));
+    kill(owner, SIGKILL);
+    waitpid(owner, nullptr, 0);
+    const int lock = open(file.c_str(), O_RDWR | O_CLOEXEC);
+    bool is_free = false;
+    for (int tries = 0; tries < 1000 && !is_free; ++tries) {
+      is_free = flock(lock, LOCK_EX | LOCK_NB) == 0;
+      if (!is_free) usleep(10'000);
+    }
+    close(lock);
+    ASSERT_TRUE(is_free) << "killed after " << delay_us << " us";
+  }
 }
 
 TEST(SandboxMode, IsOneOfThreeWords) {
