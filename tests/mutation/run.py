@@ -6,9 +6,10 @@
     run.py --list                checks only that every row's pattern stands once in its file; needs no build
     run.py --changed REV         only rows whose file has changed since a revision
     run.py --shard 1/2           every second row, beginning with the first: two shards run side by side, each in a tree of its own
+    run.py -j 1                  at most so many compilers at once
 
-Works in a git worktree of HEAD below build/mutation, with a build folder of its own: the checkout is not touched. A row is one
-JSON object a line: name, file, pattern (stands once in the file), replacement, tests (a regular expression of ctest names), filter
+Works in a git worktree of HEAD below build/mutation, with a build folder of its own: the checkout is not touched. It builds the
+programs that the chosen rows need. A row is one JSON object a line: name, file, pattern (stands once in the file), replacement, tests (a regular expression of ctest names), filter
 (GoogleTest's, may be empty) and catches, the test case that names the rule. A bug counts as caught when a test fails; as caught by
 name when the case of `catches` is among those that fail. One that does not compile is an error of the row.
 """
@@ -51,11 +52,15 @@ def problem_of(row, root):
 class Build:
     """A worktree of HEAD and its build folder."""
 
-    def __init__(self, shard):
+    def __init__(self, shard, jobs):
+        self.jobs = ["-j", str(jobs)] if jobs else []
         self.tree = ROOT / f"build/mutation/tree{shard}"
         self.build = self.tree / "build/dev"
 
-    def prepare(self):
+    def ninja(self, targets, **how):
+        return subprocess.run(["ninja", "-C", self.build, *self.jobs, *targets], **how)
+
+    def prepare(self, rows):
         head = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True).strip()
         if not self.tree.exists():
             subprocess.run(["git", "-C", ROOT, "worktree", "prune"], check=True)
@@ -64,14 +69,17 @@ class Build:
         subprocess.run(["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
                         "-DENGINERY_BENCHMARKS=OFF", "-DENGINERY_WERROR=OFF", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"],
                        check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["ninja", "-C", self.build], check=True)
+        listed = subprocess.check_output(["ninja", "-C", self.build, "-t", "targets", "all"], text=True)
+        self.targets = {line.split(":")[0] for line in listed.splitlines()}
+        wanted = {program for regex in {row["tests"] for row in rows} for program in self.programs(regex)}
+        self.ninja(sorted(wanted), check=True)
 
     def programs(self, regex):
         """Build targets of the tests that match."""
         shown = subprocess.check_output(["ctest", "--test-dir", self.build, "--show-only=json-v1", "-R", regex], text=True)
         commands = [t["command"] for t in json.loads(shown)["tests"] if t.get("command")]
         paths = {os.path.relpath(word, self.build) for command in commands for word in command if str(self.build) in word}
-        return sorted(p for p in paths if (self.build / p).is_file() and os.access(self.build / p, os.X_OK)) or ["enginery"]
+        return sorted(paths & self.targets) or ["enginery"]
 
     def try_row(self, row):
         """(what became of it, seconds)."""
@@ -80,7 +88,7 @@ class Build:
         start = time.monotonic()
         path.write_text(original.replace(row["pattern"], row["replacement"]))
         try:
-            done = subprocess.run(["ninja", "-C", self.build, *self.programs(row["tests"])], capture_output=True, text=True, errors="replace")
+            done = self.ninja(self.programs(row["tests"]), capture_output=True, text=True, errors="replace")
             if done.returncode:
                 return "does not compile", time.monotonic() - start
             environment = dict(os.environ, GTEST_FILTER=row.get("filter") or "*")
@@ -113,6 +121,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--changed", metavar="REV")
     parser.add_argument("--shard", type=shard_of, default=(1, 1), metavar="K/N")
+    parser.add_argument("-j", "--jobs", type=int, metavar="N")
     arguments = parser.parse_args()
     rows = read_rows()
     if arguments.only:
@@ -131,8 +140,8 @@ def main():
 
     shard, shards = arguments.shard
     rows = rows[shard - 1::shards]
-    build = Build(shard)
-    build.prepare()
+    build = Build(shard, arguments.jobs)
+    build.prepare(rows)
     ends = {}
     for number, row in enumerate(rows, 1):
         end, seconds = build.try_row(row)
