@@ -11,6 +11,9 @@ namespace enginery {
 
 // EpilogueStep.kind in the file, never renamed, in EpilogueKind's order.
 inline constexpr std::string_view kEpilogueKinds[] = {"bias", "activation", "add", "multiply"};
+// The same of a region's operator behind the anchor. It stands among the steps so that what cannot
+// read regions refuses the file instead of running the anchor alone.
+inline constexpr std::string_view kFurtherOperator = "then";
 
 Bytes encode_manifest(const Manifest& manifest);
 // Errors: untrusted (not such a message).

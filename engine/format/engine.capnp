@@ -39,8 +39,8 @@ struct TensorDesc {
 }
 
 struct EpilogueStep {
-  kind @0 :Text;                # bias, activation, add, multiply
-  activation @1 :Text;          # attributes of `act`
+  kind @0 :Text;                # bias, activation, add, multiply; then: an operator of a region
+  activation @1 :Text;          # attributes of `act`; of `then` "pool(r0) kernel=[2,2] ..." (tactics/region.h)
   operand @2 :Int32;
 }
 

@@ -140,7 +140,7 @@ Status check_sharing(const Plan& plan, const PlanStep& step) {
   return {};
 }
 
-Status check_shapes(const Plan& plan, const PlanStep& step) {
+Status check_shapes(const Plan& plan, PlanStep& step) {
   std::vector<const Tensor*> constants;
   for (const int c : step.constants)
     constants.push_back(c < 0 ? nullptr : &plan.constants[static_cast<size_t>(c)].tensor);
@@ -148,7 +148,7 @@ Status check_shapes(const Plan& plan, const PlanStep& step) {
   return shapes.ok() ? shapes : damaged_step(step, "breaks a rule: " + shapes.error().message);
 }
 
-Status check_step(const Plan& plan, const PlanStep& step) {
+Status check_step(const Plan& plan, PlanStep& step) {
   CHECK_OK(check_wiring(plan, step));
   CHECK_OK(check_workspace(plan, step));
   CHECK_OK(check_buffers(plan, step));
@@ -236,7 +236,7 @@ Error damaged_plan(const std::string& reason) {
 
 Status check_plan(Plan& plan) {
   CHECK_OK(check_indices(plan));
-  for (const PlanStep& step : plan.steps) CHECK_OK(check_step(plan, step));
+  for (PlanStep& step : plan.steps) CHECK_OK(check_step(plan, step));
   CHECK_OK(check_callers_memory(plan));
   CHECK_OK(check_order(plan));
   return check_arena(plan);

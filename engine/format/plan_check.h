@@ -14,16 +14,16 @@ namespace enginery {
 // untrusted: "engine file: plan: ...".
 Error damaged_plan(const std::string& reason);
 
-// Sets the storages' lifetimes. Errors: untrusted (an index out of range; a tensor larger than its
-// storage or in another format than a step wants; a step that reads what none wrote, writes what it
-// reads or writes to the caller's inputs; memory outside the arena or shared by two live storages;
-// a problem that check_problem refuses).
+// Sets the storages' lifetimes and the types inside of regions. Errors: untrusted (an index out of
+// range; a tensor larger than its storage or in another format than a step wants; a step that reads
+// what none wrote, writes what it reads or writes to the caller's inputs; memory outside the arena
+// or shared by two live storages; a problem that check_problem refuses).
 Status check_plan(Plan& plan);
 
-// Whether the problem's outputs are what the shape rules of its operator and of its epilogue give
-// for its inputs. `constants`: the value of each constant input, null for the others. Errors:
-// invalid_argument, unsupported (the rules' own).
-Status check_problem(const Problem& problem, Weights constants);
+// Whether the problem's outputs are what the shape rules of its operators and of its epilogue give
+// for its inputs. Sets the types between a region's operators. `constants`: the value of each
+// constant input, null for the others. Errors: invalid_argument, unsupported (the rules' own).
+Status check_problem(Problem& problem, Weights constants);
 
 // Whether the inputs and outputs that the manifest promises are the plan's. Errors: untrusted.
 Status check_manifest(const Manifest& manifest, const Plan& plan);

@@ -8,19 +8,6 @@
 namespace enginery {
 namespace {
 
-Result<std::map<std::string, std::string>> parse_attributes(std::string_view text) {
-  std::map<std::string, std::string> out;
-  while (!text.empty()) {
-    size_t end = std::min(text.find(' '), text.size());
-    std::string_view pair = text.substr(0, end);
-    size_t equals = pair.find('=');
-    if (equals == std::string_view::npos) return damaged_plan("an attribute without a value");
-    out[std::string(pair.substr(0, equals))] = std::string(pair.substr(equals + 1));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 Result<TensorType> decode_type(const char* type, Dims dims) {
   constexpr size_t kMaxRank = 64;  // as of an initialiser that the importer reads
   if (dims.size() > kMaxRank) return damaged_plan("a tensor of too many dimensions");
@@ -75,6 +62,10 @@ Result<Problem> decode(file::Problem::Reader from) {
   if (out.anchor_inputs < 0 || out.anchor_inputs > inputs || out.outputs.empty())
     return damaged_plan("a problem's inputs are out of range");
   for (auto step : from.getEpilogue()) {
+    if (std::string_view(step.getKind().cStr()) == kFurtherOperator) {
+      TRY(out.rest.emplace_back(), parse_region_op(step.getActivation().cStr(), out.inputs.size()));
+      continue;
+    }
     TRY(out.epilogue.emplace_back(), decode(step, inputs));
   }
   return out;

@@ -38,12 +38,19 @@ void encode(const Problem& problem, file::Problem::Builder to) {
   for (unsigned i = 0; i < inputs.size(); ++i) encode(problem.inputs[i], inputs[i]);
   auto outputs = to.initOutputs(count(problem.outputs.size()));
   for (unsigned i = 0; i < outputs.size(); ++i) encode(problem.outputs[i], outputs[i]);
-  auto steps = to.initEpilogue(count(problem.epilogue.size()));
-  for (unsigned i = 0; i < steps.size(); ++i) {
-    const EpilogueStep& step = problem.epilogue[i];
-    steps[i].setKind(std::string(kEpilogueKinds[static_cast<size_t>(step.kind)]));
-    steps[i].setActivation(attributes_text(Op(step.activation)));
-    steps[i].setOperand(step.operand);
+  auto steps = to.initEpilogue(count(problem.epilogue.size() + problem.rest.size()));
+  unsigned at = 0;
+  for (const EpilogueStep& step : problem.epilogue) {
+    auto out = steps[at++];
+    out.setKind(std::string(kEpilogueKinds[static_cast<size_t>(step.kind)]));
+    out.setActivation(attributes_text(Op(step.activation)));
+    out.setOperand(step.operand);
+  }
+  for (const RegionOp& op : problem.rest) {
+    auto out = steps[at++];
+    out.setKind(std::string(kFurtherOperator));
+    out.setActivation(region_op_text(op, problem.inputs.size()));
+    out.setOperand(-1);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/format/plan_check.h"
 #include "engine/tactics/bias_axis.h"
 
@@ -39,9 +41,22 @@ Status check_epilogue_step(const Problem& problem, const EpilogueStep& step,
   return require_type(types[0], flowing);
 }
 
+// The types between a region's operators follow from its inputs: they are not in the file.
+Status check_region(Problem& problem, Weights constants) {
+  const auto plain = [](const TensorDesc& desc) { return !desc.pinned; };
+  if (!problem.epilogue.empty() || problem.outputs.size() != 1 || !problem.outputs[0].present ||
+      !std::ranges::all_of(problem.inputs, plain) || !plain(problem.outputs[0]))
+    return wrong_problem("a region with an epilogue, several outputs or a format");
+  TRY(problem.inner, region_types(problem, constants));
+  CHECK_OK(require_type(problem.inner.back(), problem.outputs[0].type));
+  problem.inner.pop_back();
+  return {};
+}
+
 }  // namespace
 
-Status check_problem(const Problem& problem, Weights constants) {
+Status check_problem(Problem& problem, Weights constants) {
+  if (is_region(problem)) return check_region(problem, constants);
   std::vector<Operand> operands;
   for (size_t i = 0; i < static_cast<size_t>(problem.anchor_inputs); ++i) {
     const TensorDesc& desc = problem.inputs[i];

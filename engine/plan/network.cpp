@@ -2,76 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <utility>
 
-#include "engine/tactics/bias_axis.h"
+#include "engine/plan/problem_of.h"
 
 namespace enginery {
 namespace {
-
-constexpr int64_t kMaxKeyedElements = 4096;
-
-TensorDesc describe(const Graph& graph, ValueId v) {
-  if (v == kNoValue)
-    return {.type = {}, .present = false, .constant = false, .value = {}, .pinned = {}};
-  const Value& value = graph.value(v);
-  TensorDesc desc{.type = value.type,
-                  .present = true,
-                  .constant = value.constant.has_value(),
-                  .value = {},
-                  .pinned = {}};
-  bool selects_code =
-      desc.constant && !is_floating(value.type.type) && value.constant->size() <= kMaxKeyedElements;
-  if (selects_code) desc.value = *value.constant;
-  return desc;
-}
-
-// A constant addition of one number a channel: the bias of an anchor.
-bool is_bias(const Graph& graph, const Op& anchor, ValueId operand, const Dims& dims) {
-  const Tensor* t = graph.constant(operand);
-  if (!t || dims.empty()) return false;
-  const size_t axis = bias_axis(anchor, dims.size());
-  if (axis >= dims.size() || t->size() != dims[axis] || t->dims().size() > dims.size() ||
-      t->dims().empty())
-    return false;
-  size_t from_right = dims.size() - axis;
-  return t->dims().size() >= from_right && t->dims()[t->dims().size() - from_right] == dims[axis];
-}
-
-// An anchor and what follows it, in order.
-using Members = std::span<const NodeId>;
-
-// The problem of the members.
-NetworkNode make_node(const Graph& graph, Members members) {
-  const Node& anchor = graph.node(members[0]);
-  NetworkNode out;
-  out.name = anchor.name;
-  out.problem.op = anchor.op;
-  out.inputs = anchor.inputs;
-  out.problem.anchor_inputs = static_cast<int>(anchor.inputs.size());
-  ValueId flowing = anchor.outputs[0];
-  for (size_t i = 1; i < members.size(); ++i) {
-    const Node& node = graph.node(members[i]);
-    EpilogueStep step;
-    if (const auto* activation = std::get_if<Activation>(&node.op)) {
-      step = {EpilogueKind::activation, *activation, -1};
-    } else {
-      ValueId operand = node.inputs[0] == flowing ? node.inputs[1] : node.inputs[0];
-      bool bias = is_bias(graph, anchor.op, operand, graph.value(flowing).type.dims);
-      step = {
-          bias ? EpilogueKind::bias : EpilogueKind::add, {}, static_cast<int>(out.inputs.size())};
-      out.inputs.push_back(operand);
-    }
-    out.problem.epilogue.push_back(step);
-    flowing = node.outputs[0];
-    out.name += "+" + node.name;
-  }
-  out.outputs = members.size() > 1 ? std::vector<ValueId>{flowing} : anchor.outputs;
-  for (ValueId v : out.inputs) out.problem.inputs.push_back(describe(graph, v));
-  for (ValueId v : out.outputs) out.problem.outputs.push_back(describe(graph, v));
-  return out;
-}
 
 // The sources of these tactics, without the reference.
 std::set<std::string> sources_of(const std::vector<Tactic>& tactics) {
@@ -116,6 +52,7 @@ class Lowering {
       else if (groups[group].back() == id)
         CHECK_OK(add_group(groups[group]));
     }
+    add_regions(order);
     return std::move(network_);
   }
 
@@ -155,6 +92,7 @@ class Lowering {
       return tactics.error().within("node '" + node.name + "' (" +
                                     std::string(op_name(node.problem.op)) + ")");
     node.tactics = std::move(*tactics);
+    for (const NodeId id : members) node_of_[id] = network_.nodes.size();
     network_.nodes.push_back(std::move(node));
     return {};
   }
@@ -207,9 +145,48 @@ class Lowering {
     return true;
   }
 
+  // Regions that sources propose, each as an alternative to the nodes that its members are part of.
+  void add_regions(const std::vector<NodeId>& order) {
+    const Users users = network_.graph.users();
+    std::set<std::vector<NodeId>> seen;
+    for (const auto& source : sources_) {
+      for (const RegionPattern& pattern : source->regions()) {
+        for (const auto& members : find_regions(network_.graph, users, order, pattern)) {
+          if (seen.insert(members).second) add_region(order, users, members);
+        }
+      }
+    }
+  }
+
+  // Nothing where the members are no region or no source but the reference runs it. What is left of
+  // the groups that it takes its members from runs node by node. Of all that it replaces only the
+  // last one's result is read by others, since nobody reads what is inside of a region or a group.
+  void add_region(const std::vector<NodeId>& order, const Users& users,
+                  const std::vector<NodeId>& members) {
+    auto region = make_region(network_.graph, users, members);
+    if (!region) return;
+    auto tactics = offer_all(sources_, region->problem, allowed_);
+    if (!tactics || sources_of(*tactics).empty()) return;
+    region->tactics = std::move(*tactics);
+    std::set<size_t> replaced;
+    for (const NodeId id : members) replaced.insert(node_of_.at(id));
+    Alternative out{.replaces = {replaced.begin(), replaced.end()}, .instead = {}};
+    for (const NodeId id : order) {
+      if (id == members.back()) out.instead.push_back(*region);
+      const bool left = replaced.contains(node_of_.at(id)) &&
+                        std::find(members.begin(), members.end(), id) == members.end();
+      if (!left) continue;
+      auto single = offered(Members(&id, 1));
+      if (!single) return;
+      out.instead.push_back(std::move(*single));
+    }
+    network_.alternatives.push_back(std::move(out));
+  }
+
   const TacticSources& sources_;
   const std::set<Precision>& allowed_;
   Network network_;
+  std::map<NodeId, size_t> node_of_;  // the network's node that a node of the graph is part of
 };
 
 }  // namespace
@@ -251,7 +228,8 @@ Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Proble
   std::vector<Tactic> out;
   std::string reasons;
   for (const auto& source : sources) {
-    auto offered = source->offer(problem, allowed);
+    const Status served = require_served(*source, problem);
+    auto offered = served.ok() ? source->offer(problem, allowed) : served.error();
     if (!offered) {
       reasons += (reasons.empty() ? "" : "; ") + std::string(source->name()) + ": " +
                  offered.error().message;

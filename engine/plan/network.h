@@ -2,9 +2,9 @@
 // selection.
 //
 // Flow: optimised graph -> lower -> Network -> TacticSelector. Lowering asks the tactic sources and
-// keeps a fusion group, shortens it or expands it into its nodes; where a shorter piece lets other
-// sources in, cutting there is an alternative, about which measured times decide. Plain values;
-// free functions without state.
+// keeps a fusion group, shortens it or expands it into its nodes. Where a shorter piece lets other
+// sources in, cutting there is an alternative, and so is each region that a source's pattern finds;
+// measured times decide about them. Plain values; free functions without state.
 #pragma once
 
 #include <set>

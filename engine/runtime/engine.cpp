@@ -50,7 +50,7 @@ LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenanc
   const PlanStep& step = plan.steps[index];
   LayerInfo out;
   out.name = step.name;
-  out.op = is_reformat(step.problem) ? "reformat" : std::string(op_name(step.problem.op));
+  out.op = is_reformat(step.problem) ? "reformat" : operator_names(step.problem);
   out.tactic = tactic_key(step.tactic);
   out.problem = step.problem.key();
   out.stream = step.stream;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/digest.h"
+#include "engine/tactics/region.h"
 
 namespace enginery {
 namespace {
@@ -78,6 +79,8 @@ std::string Problem::key() const {
   out += " ->";
   for (const TensorDesc& desc : outputs) out += " " + desc_text(desc);
   for (const EpilogueStep& step : epilogue) out += " | " + step_text(step);
+  if (!rest.empty()) out += " | region " + std::to_string(anchor_inputs);
+  for (const RegionOp& further : rest) out += " | " + region_op_text(further, inputs.size());
   return out;
 }
 
@@ -93,8 +96,8 @@ Problem reformat_problem(const TensorType& type, const Format& from, const Forma
 }
 
 bool is_reformat(const Problem& p) {
-  return std::holds_alternative<Identity>(p.op) && p.inputs.size() == 1 && p.outputs.size() == 1 &&
-         p.inputs[0].pinned && p.outputs[0].pinned;
+  return !is_region(p) && std::holds_alternative<Identity>(p.op) && p.inputs.size() == 1 &&
+         p.outputs.size() == 1 && p.inputs[0].pinned && p.outputs[0].pinned;
 }
 
 Status require_elements(const Problem& p) {
@@ -123,6 +126,11 @@ Status require_run_time_data(const Problem& p) {
 
 double flop_count(const Problem& p) {
   if (p.outputs.empty()) return 0;
+  if (is_region(p)) {
+    double sum = 0;
+    for (const RegionPart& part : operators_of(p)) sum += flop_count(part.problem);
+    return sum;
+  }
   double elements = static_cast<double>(volume(p.outputs[0].type.dims));
   if (std::holds_alternative<Deconvolution>(p.op)) {
     const Dims& w = input_dims(p, 1);
@@ -147,6 +155,7 @@ double least_bytes(const Problem& p) {
 }
 
 double share_read(const Problem& p, bool whole_rows) {
+  if (is_region(p)) return 1;
   std::vector<int64_t> kernel, strides, dilations;
   if (const auto* conv = std::get_if<Convolution>(&p.op)) {
     const Dims& w = input_dims(p, 1);

@@ -1,5 +1,5 @@
-// Problem: one node with its fused epilogue as the tactic sources see it: types, sizes, no weights,
-// no names. Its canonical text is the timing cache's problem key.
+// Problem: one node with its fused epilogue, or a region of a few nodes, as the tactic sources see
+// it: types, sizes, no weights, no names. Its canonical text is the timing cache's problem key.
 #pragma once
 
 #include <optional>
@@ -32,17 +32,34 @@ struct EpilogueStep {
   int operand = -1;  // index into Problem::inputs
 };
 
+// An operator of a region behind the anchor (region.h). An operand k is an input of the problem
+// where k < inputs.size(), and from there on the result of operator k - inputs.size(), of which the
+// anchor is number 0; -1 where an optional one is absent.
+struct RegionOp {
+  Op op;
+  std::vector<int> operands;
+};
+
 struct Problem {
   Op op;  // the anchor
   int anchor_inputs =
       0;  // inputs[0, anchor_inputs) are the anchor's, the others the epilogue's operands
   std::vector<TensorDesc> inputs, outputs;
   std::vector<EpilogueStep> epilogue;
+  // Of a region the further operators, in order; the last one's result is the output. Empty for a
+  // problem of one operator. A region has one output and no epilogue.
+  std::vector<RegionOp> rest;
+  std::vector<TensorType> inner;  // results of the operators but the last; as many as `rest`
 
   // "conv strides=[1,1] ... | float32[1x3x8x8] w:float32[4x3x3x3] -> float32[...] | act kind=relu
-  // ..."
+  // ..."; of a region also how it is wired: "... | region 2 | act(r0) kind=relu | pool(r1) ...".
   std::string key() const;
 };
+
+// Whether it is a region of several operators. What reads `op` alone then says nothing of it.
+inline bool is_region(const Problem& problem) {
+  return !problem.rest.empty();
+}
 
 // Dims of an input, and of the first output.
 inline const Dims& input_dims(const Problem& problem, size_t i) {
@@ -78,7 +95,8 @@ double least_bytes(const Problem& problem);
 // The share of the first input's elements that a convolution or pooling reads: below 1 where its
 // strides pass over elements, as those of a strided 1x1 convolution do. `whole_rows`: the last
 // dimension counts as read throughout, since its elements share memory transactions (they do where
-// the layout is linear). 1 for every other operator.
+// the layout is linear). 1 for every other operator, and for
+// regions.
 double share_read(const Problem& problem, bool whole_rows);
 
 }  // namespace enginery

@@ -20,4 +20,12 @@ std::string tactic_key(const Tactic& tactic) {
          formats_text(tactic.outputs) + ")";
 }
 
+Status require_served(const TacticSource& source, const Problem& problem) {
+  const SourceTraits traits = source.traits();
+  if (!is_region(problem) || traits.takes_regions) return {};
+  return Error{ErrorCode::unsupported, std::string(traits.name) +
+                                           ": runs one operator at a time, not the region " +
+                                           operator_names(problem)};
+}
+
 }  // namespace enginery

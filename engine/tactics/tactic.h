@@ -13,7 +13,7 @@
 
 #include "engine/base/digest.h"
 #include "engine/device/device.h"
-#include "engine/tactics/problem.h"
+#include "engine/tactics/region.h"
 
 namespace enginery {
 
@@ -88,6 +88,9 @@ struct SourceTraits {
   bool compiles_beside_timing = true;
   // Whether `prepare` takes as long again for the same tactic of a problem of other sizes.
   bool compiles_by_shape = false;
+  // Whether it takes problems that are regions. Others are never asked (require_served): what reads
+  // the anchor alone cannot take it for the whole.
+  bool takes_regions = false;
 };
 
 class TacticSource {
@@ -116,7 +119,14 @@ class TacticSource {
   virtual void compile_ahead(const Problem& problem, const Tactic& tactic) const {
     (void)compile(problem, tactic);
   }
+  // What it may run as one problem although it is several operators. Each place in a graph that
+  // fits is offered to the sources as a region and measured against the operators one by one.
+  virtual std::vector<RegionPattern> regions() const { return {}; }
 };
+
+// Whether the source may be asked about the problem at all; whoever asks a source about problems
+// that it has not chosen calls this first. Errors: unsupported (a region; it takes none).
+Status require_served(const TacticSource& source, const Problem& problem);
 
 // Which sources to open, by name.
 struct SourceFilter {

@@ -27,6 +27,7 @@ Result<Plan> plan_of(Graph graph, const TacticSources& sources, Random& random) 
 
 // One node of the problem's operator; what the problem has for weights are constants.
 Result<Plan> plan_of(const Problem& problem, const TacticSource& source, Random& random) {
+  CHECK_OK(require_served(source, problem));
   TRY(auto tactics, source.offer(problem, {Precision::fp32}));
   Plan plan;
   PlanStep step;
@@ -101,7 +102,10 @@ Result<std::vector<FuzzSeed>> engine_seeds() {
     CHECK_OK(seeds.add("graph" + std::to_string(seed),
                        plan_of(random_graph(seed, nodes).graph, sources, random)));
   }
-  for (const ProblemRow& row : conformance_problems()) {
+  std::vector<ProblemRow> rows = conformance_problems();
+  const std::vector<ProblemRow> regions = conformance_regions();
+  rows.insert(rows.end(), regions.begin(), regions.end());
+  for (const ProblemRow& row : rows) {
     TRY(const Problem problem, parse_problem(row.text));
     for (const auto& source : sources)
       CHECK_OK(seeds.add(std::string(row.name) + "-" + std::string(source->name()),

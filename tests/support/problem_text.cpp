@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "engine/tactics/region.h"
+
 namespace enginery {
 namespace {
 
@@ -92,6 +94,41 @@ Status parse_step(const std::string& text, Problem& problem) {
   return {};
 }
 
+// "then gemm(r0 w:float32[5x7]) ..." as "gemm(r0 2) ...": inputs of its own become the problem's.
+Result<std::string> numbered(const std::string& text, Problem& problem) {
+  const size_t open = text.find('('), close = text.find(')');
+  if (!text.starts_with("then ") || close == std::string::npos || open > close)
+    return bad(text, "expected then OP(OPERAND...)");
+  std::string operands;
+  for (std::string word : words_of(text.substr(open + 1, close - open - 1))) {
+    if (word.find('[') != std::string::npos) {
+      TRY(auto desc, parse_desc(word));
+      word = std::to_string(problem.inputs.size());
+      problem.inputs.push_back(std::move(desc));
+    }
+    operands += (operands.empty() ? "" : " ") + word;
+  }
+  return text.substr(5, open - 4) + operands + text.substr(close);
+}
+
+// The operators behind the anchor, with the types between them.
+Status parse_region(const std::vector<std::string>& texts, Problem& problem) {
+  std::vector<std::string> operators;
+  for (const std::string& text : texts) {
+    TRY(operators.emplace_back(), numbered(text, problem));
+  }
+  for (const std::string& text : operators) {
+    TRY(problem.rest.emplace_back(), parse_region_op(text, problem.inputs.size()));
+  }
+  std::vector<const Tensor*> constants;
+  for (const TensorDesc& desc : problem.inputs)
+    constants.push_back(desc.value ? &*desc.value : nullptr);
+  TRY(problem.inner, region_types(problem, constants));
+  problem.outputs = {{problem.inner.back()}};
+  problem.inner.pop_back();
+  return {};
+}
+
 Result<Problem> parse_reformat(std::string_view text, const std::vector<std::string>& parts) {
   if (parts.size() != 3) return bad(text, "expected reformat | TYPE[DIMS] | FORMAT -> FORMAT");
   TRY(TensorDesc desc, parse_desc(words_of(parts[1])[0]));
@@ -126,6 +163,11 @@ Result<Problem> parse_problem(std::string_view text) {
   if (!types.ok()) return bad(text, types.error().message);
   for (const TensorType& type : *types) problem.outputs.push_back({type});
   problem.anchor_inputs = static_cast<int>(problem.inputs.size());
+  if (parts.size() > 2 && parts[2].starts_with("then ")) {
+    const Status region = parse_region({parts.begin() + 2, parts.end()}, problem);
+    if (!region.ok()) return bad(text, region.error().message);
+    return problem;
+  }
   for (size_t i = 2; i < parts.size(); ++i) {
     if (Status s = parse_step(parts[i], problem); !s.ok()) return bad(text, s.error().message);
   }

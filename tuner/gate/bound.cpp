@@ -52,9 +52,30 @@ bool evaluates_functions(const Problem& problem) {
                    Reduce, Resize, Attention>(problem);
 }
 
+// The walks of all sums, one after the other.
+Arithmetic of_region(const Problem& problem) {
+  Arithmetic out;
+  double walk = 0;
+  for (const RegionPart& part : operators_of(problem)) {
+    const Arithmetic own = arithmetic_of(part.problem);
+    walk += std::sqrt(static_cast<double>(own.terms));
+    out.functions |= own.functions;
+  }
+  out.terms = static_cast<int64_t>(std::ceil(walk * walk));
+  out.inner = static_cast<int>(problem.inner.size());
+  return out;
+}
+
+// One unit in the last place of the type in which the tactic multiplies.
+double last_place_of(Precision compute) {
+  const bool bfloat = compute == Precision::bf16 || compute == Precision::int8;
+  return storage_of(bfloat ? DataType::bfloat16 : DataType::float16).last_place;
+}
+
 }  // namespace
 
 Arithmetic arithmetic_of(const Problem& problem) {
+  if (is_region(problem)) return of_region(problem);
   Arithmetic out{terms_of(problem), evaluates_functions(problem)};
   for (const EpilogueStep& step : problem.epilogue)
     out.functions |= step.kind == EpilogueKind::activation && bends(step.activation.kind);
@@ -67,14 +88,16 @@ double ErrorBound::at(double value, double magnitude) const {
 
 ErrorBound error_bound(const Arithmetic& arithmetic, const Tactic& tactic, DataType stored) {
   const auto terms = static_cast<double>(arithmetic.terms);
-  double units = kPlainUnits + kConfidence * std::sqrt(terms);
+  const double operators = 1.0 + arithmetic.inner;
+  double units = operators * kPlainUnits + kConfidence * std::sqrt(terms);
   if (tactic.compute != Precision::fp32) units += terms;
   ErrorBound out;
   out.of_largest = tactic.algorithm != Algorithm::direct;
   if (out.of_largest) units *= kTransformGrowth;
   const bool narrow = tactic.compute != Precision::fp32;
-  if (arithmetic.functions) units += narrow ? kNarrowFunctionUnits : kFunctionUnits;
+  if (arithmetic.functions) units += operators * (narrow ? kNarrowFunctionUnits : kFunctionUnits);
   out.growth = units * kUnit;
+  if (narrow) out.growth += arithmetic.inner * last_place_of(tactic.compute);
   const Storage storage = storage_of(stored);
   out.rounding = storage.last_place;
   out.least = storage.least;

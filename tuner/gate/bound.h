@@ -10,6 +10,9 @@
 //             Tensor cores cut off where others round: n u more. Winograd's and Fourier's
 //             transforms mix a tile's elements: 4 times as much, of the largest magnitude of all.
 //             Functions such as exp: 64 u.
+//             Of a region all operators' together, with the magnitudes that region_result.h
+//             carries through it; a tactic that computes in a narrower type than float32 may round
+//             every result between two operators to it: one unit of its last place for each.
 //   rounding  one unit in the last place of the type in which the result is stored.
 //   least     the smallest difference that this type holds (subnormal numbers).
 //
@@ -24,6 +27,7 @@ namespace enginery {
 struct Arithmetic {
   int64_t terms = 1;       // that one output element adds up
   bool functions = false;  // exp, log, division and their kind, in the operator or its epilogue
+  int inner = 0;           // results between the operators of a region
 };
 Arithmetic arithmetic_of(const Problem& problem);
 

@@ -35,28 +35,53 @@ ComparedOutput compare_bytes(const Tensor& stored, const ExpectedOutput& expecte
   return {};
 }
 
+// The largest whole number up to which what the tactic multiplies in holds all.
+double largest_whole(Precision compute) {
+  switch (compute) {
+    case Precision::fp32:
+      return 1 << 24;
+    case Precision::tf32:
+    case Precision::fp16:
+      return 1 << 11;
+    case Precision::bf16:
+    case Precision::int8:
+      return 1 << 8;
+  }
+  return 0;
+}
+
 // By how much each element may differ.
 class Allowance {
  public:
   Allowance(const ExpectedOutput& expected, const Arithmetic& arithmetic, const Tactic& tactic,
             DataType stored)
-      : expected_(expected), bound_(error_bound(arithmetic, tactic, stored)) {
+      : expected_(expected),
+        bound_(error_bound(arithmetic, tactic, stored)),
+        closeness_(closeness_for(expected, tactic.compute)) {
     for (const double m : expected.magnitudes) {
       if (std::isfinite(m)) largest_ = std::max(largest_, m);
     }
   }
   double at(size_t i, double value) const {
-    if (expected_.closeness == Closeness::equal) return 0;
-    if (expected_.closeness == Closeness::whole && !bound_.of_largest) return 0;
+    if (closeness_ == Closeness::equal) return 0;
+    if (closeness_ == Closeness::whole && !bound_.of_largest) return 0;
     const double own = expected_.magnitudes[i];
     const double magnitude = bound_.of_largest && std::isfinite(own) ? largest_ : own;
     const double allowed = bound_.at(value, magnitude);
-    return expected_.closeness == Closeness::whole ? std::min(allowed, kLessThanHalf) : allowed;
+    return closeness_ == Closeness::whole ? std::min(allowed, kLessThanHalf) : allowed;
   }
 
  private:
+  // Whole numbers inside of a region stay whole where the tactic can hold them.
+  static Closeness closeness_for(const ExpectedOutput& expected, Precision compute) {
+    const bool rounds = expected.largest_inner > largest_whole(compute);
+    return rounds && expected.closeness == Closeness::whole ? Closeness::bounded
+                                                            : expected.closeness;
+  }
+
   const ExpectedOutput& expected_;
   const ErrorBound bound_;
+  const Closeness closeness_;
   double largest_ = 0;
 };
 

@@ -6,13 +6,14 @@
 
 #include "tuner/gate/domain.h"
 #include "tuner/gate/magnitude.h"
+#include "tuner/gate/region_result.h"
 #include "tuner/gate/sampled_reference.h"
 
 namespace enginery {
 namespace {
 
 // Float32 holds whole numbers up to 2^24; no product of the integers probe is above 64.
-constexpr int64_t kMaxExactTerms = (1 << 24) / 64;
+constexpr int64_t kMaxWhole = 1 << 24, kMaxExactTerms = kMaxWhole / 64;
 
 bool moves(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
@@ -79,9 +80,17 @@ bool epilogue_is_exact_on_integers(const Problem& p) {
   });
 }
 
+// Whether no operator of the problem rounds.
+bool only_selects(const Problem& p) {
+  const std::vector<RegionPart> parts = operators_of(p);
+  return epilogue_selects(p) && std::all_of(parts.begin(), parts.end(), [](const RegionPart& part) {
+           return selects(part.problem.op);
+         });
+}
+
 Closeness closeness_of(const Problem& p, size_t output, ProbeKind kind) {
   if (!is_floating(p.outputs[output].type.type)) return Closeness::equal;
-  if (selects(p.op) && epilogue_selects(p)) return Closeness::equal;
+  if (only_selects(p)) return Closeness::equal;
   if (kind == ProbeKind::integers && is_exact_on_integers(p)) return Closeness::whole;
   return Closeness::bounded;
 }
@@ -153,28 +162,57 @@ Status set_in_full(const Problem& p, const std::vector<const Tensor*>& inputs,
   return {};
 }
 
+Status set_region(const Problem& p, const std::vector<const Tensor*>& inputs, ExpectedOutput& out) {
+  TRY(const RegionResult result, region_result(p, inputs));
+  out.values = pick(result.values, out.elements);
+  if (out.values.type() != DataType::float64) return {};
+  double largest = out.largest_inner = result.largest_inner;
+  const auto magnitudes = result.magnitudes.data<float>();
+  for (const int64_t e : out.elements)
+    out.magnitudes.push_back(static_cast<double>(magnitudes[static_cast<size_t>(e)]));
+  for (const double m : out.magnitudes) largest = std::max(largest, m);
+  if (out.closeness == Closeness::whole && !(largest <= kMaxWhole))
+    out.closeness = Closeness::bounded;
+  return {};
+}
+
+// Some of the output's elements; of a region all.
+std::vector<int64_t> compared_elements(const Problem& p, size_t output, Coverage coverage,
+                                       uint64_t seed) {
+  const Dims& dims = p.outputs[output].type.dims;
+  if (is_region(p)) return sample_elements(dims, volume(dims), seed);
+  const auto count = std::max(coverage.elements, coverage.terms / terms_of(p));
+  return sample_elements(dims, count, seed);
+}
+
 }  // namespace
 
 bool is_sampled(const Problem& problem) {
   const bool sums = is_product_sum(problem) || is_one_of<Attention>(problem);
-  return sums && is_floating(problem.outputs[0].type.type);
+  return !is_region(problem) && sums && is_floating(problem.outputs[0].type.type);
 }
 
 bool is_exact_on_integers(const Problem& p) {
+  if (is_region(p)) {
+    const std::vector<RegionPart> parts = operators_of(p);
+    return std::all_of(parts.begin(), parts.end(),
+                       [](const RegionPart& part) { return is_exact_on_integers(part.problem); });
+  }
   const bool exact = adds_and_multiplies(p.op) || selects(p.op);
   return exact && terms_of(p) <= kMaxExactTerms && epilogue_is_exact_on_integers(p);
 }
 
 Result<std::vector<ExpectedOutput>> expected_outputs(const Problem& problem, const ProbeData& data,
                                                      Resolution resolution, Coverage coverage) {
-  const auto count = std::max(coverage.elements, coverage.terms / terms_of(problem));
   std::vector<ExpectedOutput> out(problem.outputs.size());
   for (size_t k = 0; k < out.size(); ++k) {
-    out[k].elements = sample_elements(problem.outputs[k].type.dims, count, data.spec().seed);
+    out[k].elements = compared_elements(problem, k, coverage, data.spec().seed);
     out[k].closeness = closeness_of(problem, k, data.spec().kind);
   }
   const std::vector<const Tensor*> inputs = data.values(resolution);
-  if (is_sampled(problem)) {
+  if (is_region(problem)) {
+    CHECK_OK(set_region(problem, inputs, out[0]));
+  } else if (is_sampled(problem)) {
     set_values(sampled_products(problem, Widened(inputs).inputs, out[0].elements), out[0]);
   } else {
     CHECK_OK(set_in_full(problem, inputs, out));

@@ -24,10 +24,11 @@ struct ExpectedOutput {
   Tensor values;                   // of these; float64 where the output is floating, else its type
   std::vector<double> magnitudes;  // parallel, for floating outputs
   Closeness closeness = Closeness::bounded;
-  int64_t nans = 0;  // among the values
+  int64_t nans = 0;          // among the values
+  double largest_inner = 0;  // magnitude of what a region passes on inside
 };
 
-// How much of each output is computed and compared.
+// How much of each output is computed and compared. A region is computed and compared in full.
 struct Coverage {
   int64_t elements = 4096;  // at least, where there are so many
   int64_t terms = 0;        // or as many as this many multiplications reach

@@ -103,7 +103,8 @@ Result<Magnitudes> magnitudes_of(const Problem& p, std::span<const Tensor* const
   const auto* global = std::get_if<GlobalPooling>(&p.op);
   const auto* reduce = std::get_if<Reduce>(&p.op);
   if ((pool && pool->kind == PoolKind::average) || (global && global->kind == PoolKind::average) ||
-      (reduce && is_sum(reduce->kind)) || is_one_of<CumSum, Einsum, MatMul, Gemm>(p))
+      (reduce && is_sum(reduce->kind)) ||
+      is_one_of<CumSum, Einsum, MatMul, Gemm, Convolution, Deconvolution>(p))
     return of_sizes(p.op, inputs);
   if (reduce) {
     const bool logarithm =

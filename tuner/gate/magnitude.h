@@ -1,8 +1,8 @@
 // Magnitudes of operators whose reference runs in full: what the error of a right result is
 // measured by, for each element.
 //
-// Where: expectation.cpp; sums of products have theirs from sampled_reference.h. Thread-safe,
-// without state.
+// Where: expectation.cpp; sums of products that are no part of a region have theirs from
+// sampled_reference.h. Thread-safe, without state.
 #pragma once
 
 #include <optional>

@@ -107,6 +107,19 @@ Tensor whole_numbers(const Problem& problem, size_t index, uint64_t seed) {
   return convert(out, desc.type.type);
 }
 
+// The problem that says which values the input may take, and its place there: of a region the first
+// operator that reads it.
+std::pair<Problem, size_t> reader_of(const Problem& problem, size_t index) {
+  if (!is_region(problem)) return {problem, index};
+  for (RegionPart& part : operators_of(problem)) {
+    const auto found =
+        std::find(part.operands.begin(), part.operands.end(), static_cast<int>(index));
+    if (found != part.operands.end())
+      return {std::move(part.problem), static_cast<size_t>(found - part.operands.begin())};
+  }
+  return {problem, index};
+}
+
 Resolution held_by(DataType type) {
   if (type == DataType::float16) return Resolution::half;
   return type == DataType::bfloat16 ? Resolution::bfloat : Resolution::full;
@@ -153,10 +166,11 @@ Tensor probe_input(const Problem& problem, size_t index, ProbeSpec spec) {
   const TensorDesc& desc = problem.inputs[index];
   if (desc.value) return *desc.value;
   const uint64_t seed = (spec.seed * 3 + static_cast<uint64_t>(spec.kind)) * 1000003 + index;
-  if (!is_floating(desc.type.type)) return whole_numbers(problem, index, seed);
+  const auto [reader, operand] = reader_of(problem, index);
+  if (!is_floating(desc.type.type)) return whole_numbers(reader, operand, seed);
   Tensor out(DataType::float32, desc.type.dims);
-  fill(out.mutable_data<float>(), seed, draw_of(problem, index, spec.kind));
-  if (float_domain(problem, index).specials) add_specials(out.mutable_data<float>());
+  fill(out.mutable_data<float>(), seed, draw_of(reader, operand, spec.kind));
+  if (float_domain(reader, operand).specials) add_specials(out.mutable_data<float>());
   return convert(out, desc.type.type);
 }
 

@@ -52,7 +52,7 @@ class ProbeData {
   mutable std::map<Resolution, std::vector<Tensor>> inputs_;
 };
 
-// One input at full resolution.
+// One input at full resolution; of a region in the domain of the first operator that reads it.
 Tensor probe_input(const Problem& problem, size_t index, ProbeSpec spec);
 
 }  // namespace enginery

@@ -43,6 +43,8 @@ double scale_of(ActivationKind kind) {
   }
 }
 
+}  // namespace
+
 SampledValue activated(const Activation& a, SampledValue v) {
   // Where rounding may carry the value over the jump, either side is right.
   constexpr double kNear = 1e-2;
@@ -52,8 +54,6 @@ SampledValue activated(const Activation& a, SampledValue v) {
   const double y = activate(a, static_cast<float>(v.value));
   return {y, steepness(a) * v.magnitude + std::abs(y) + scale_of(a.kind)};
 }
-
-}  // namespace
 
 SampledValue sampled_epilogue(const Problem& problem, const std::vector<const Tensor*>& inputs,
                               const std::vector<int64_t>& at, SampledValue v) {

@@ -35,6 +35,9 @@ SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>&
 SampledValue sampled_epilogue(const Problem& problem, const std::vector<const Tensor*>& inputs,
                               const std::vector<int64_t>& at, SampledValue v);
 
+// The activation of a value, and how far it carries the value's error (sampled_epilogue.cpp).
+SampledValue activated(const Activation& activation, SampledValue v);
+
 // Index along each dimension of a row-major element number.
 std::vector<int64_t> coordinates_of(int64_t element, const Dims& dims);
 // Of a tensor broadcast from the right to `at`: the element's number.

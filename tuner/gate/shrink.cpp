@@ -111,6 +111,7 @@ void fit_operand(const Dims& from, const Dims& to, Dims& operand) {
 }  // namespace
 
 std::optional<Problem> shrink(const Problem& problem) {
+  if (is_region(problem)) return std::nullopt;
   if (problem.outputs.size() != 1 || volume(output_dims(problem)) <= kFewElements)
     return std::nullopt;
   Problem out = problem;

@@ -39,7 +39,8 @@ bool transposes_nothing(const Transpose& op, const Dims& in, const Layout& from,
 }  // namespace
 
 bool is_view(const Problem& p, const Layout& from, const Layout& to) {
-  if (p.inputs.empty() || p.outputs.size() != 1 || !p.epilogue.empty()) return false;
+  if (p.inputs.empty() || p.outputs.size() != 1 || !p.epilogue.empty() || is_region(p))
+    return false;
   if (p.inputs[0].constant || is_reformat(p)) return false;
   const Dims &in = input_dims(p, 0), &out = output_dims(p);
   if (const auto* transpose = std::get_if<Transpose>(&p.op))
@@ -50,7 +51,8 @@ bool is_view(const Problem& p, const Layout& from, const Layout& to) {
 }
 
 bool is_widening_cast(const Problem& p) {
-  if (!std::holds_alternative<Cast>(p.op) || p.inputs.size() != 1 || p.outputs.size() != 1)
+  if (is_region(p) || !std::holds_alternative<Cast>(p.op) || p.inputs.size() != 1 ||
+      p.outputs.size() != 1)
     return false;
   const DataType from = p.inputs[0].type.type;
   const bool is_narrow = from == DataType::float16 || from == DataType::bfloat16;

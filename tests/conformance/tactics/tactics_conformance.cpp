@@ -150,6 +150,7 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
   b->run = b->not_in_folder = 0;
   std::set<std::string_view> missing = required_here(*b, GetParam());
   for (const auto& source : b->sources) {
+    if (!require_served(*source, *p).ok()) continue;
     auto tactics = source->offer(*p, precisions_of(*b->device));
     if (!tactics.ok()) {
       EXPECT_EQ(tactics.error().code, ErrorCode::unsupported) << tactics.error().message;
@@ -196,6 +197,7 @@ TEST_P(Tactics, PassTheGate) {
     const auto probe = Probe::make(*p, *b->device, {kind, test_seed() % 1000}, {}, 1);
     ASSERT_TRUE(probe.ok()) << probe.error().message;
     for (const auto& source : b->sources) {
+      if (!require_served(*source, *p).ok()) continue;
       const auto tactics = source->offer(*p, precisions_of(*b->device));
       for (size_t i = 0; tactics.ok() && i < tactics->size(); ++i) {
         const Tactic& tactic = (*tactics)[i];
@@ -259,6 +261,9 @@ TEST(Kernels, CodeThatTheDriverDoesNotTakeIsIncompatible) {
         << prepared.error().message;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Regions, Tactics, testing::ValuesIn(conformance_regions()),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(List, Tactics, testing::ValuesIn(conformance_problems()),
                          [](const auto& row) { return std::string(row.param.name); });

@@ -98,7 +98,9 @@ class PreparedReference final : public PreparedTactic {
 class ReferenceSource final : public TacticSource {
  public:
   explicit ReferenceSource(int threads) : threads_(threads) {}
-  SourceTraits traits() const override { return {.name = "reference", .trust = Trust::reference}; }
+  SourceTraits traits() const override {
+    return {.name = "reference", .trust = Trust::reference, .takes_regions = true};
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>&) const override {
@@ -157,6 +159,10 @@ Result<std::vector<Tensor>> run_problem_reference(const Problem& p,
                                                   std::span<const Tensor* const> inputs) {
   const bool is_double = !p.outputs.empty() && p.outputs[0].type.type == DataType::float64;
   const DataType wide = is_double ? DataType::float64 : DataType::float32;
+  if (is_region(p)) {
+    TRY(const auto results, region_results(p, inputs, wide));
+    return std::vector<Tensor>{convert(results.back(), p.outputs[0].type.type)};
+  }
   std::vector<Tensor> widened(inputs.size());
   std::vector<const Tensor*> anchor;
   for (size_t i = 0; i < static_cast<size_t>(p.anchor_inputs); ++i) {

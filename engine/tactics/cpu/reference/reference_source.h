@@ -17,8 +17,9 @@ Result<Tactic> reference_tactic(const Problem& problem, std::string id);
 Status require_reference_formats(const Problem& problem, const Tactic& tactic);
 
 // The problem computed on the host: anchor by its reference, then the epilogue in float32
-// (float64 where that is the output's type), rounded to the outputs' types at the end. `inputs` as
-// in the problem, null where absent. Also the oracle of conformance tests and of the tuner.
+// (float64 where that is the output's type), rounded to the outputs' types at the end; of a region
+// one operator after the other, with nothing rounded between them. `inputs` as in the problem, null
+// where absent. Also the oracle of conformance tests and of the tuner.
 Result<std::vector<Tensor>> run_problem_reference(const Problem& problem,
                                                   std::span<const Tensor* const> inputs);
 

@@ -131,7 +131,9 @@ class PreparedHostStep final : public PreparedTactic {
 class HostStepSource final : public TacticSource {
  public:
   explicit HostStepSource(CudaDevice& device) : device_(device) {}
-  SourceTraits traits() const override { return {.name = "reference", .trust = Trust::reference}; }
+  SourceTraits traits() const override {
+    return {.name = "reference", .trust = Trust::reference, .takes_regions = true};
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>&) const override {

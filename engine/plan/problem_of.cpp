@@ -1,0 +1,174 @@
+#include "engine/plan/problem_of.h"
+
+#include <algorithm>
+
+#include "engine/tactics/bias_axis.h"
+
+namespace enginery {
+namespace {
+
+constexpr int64_t kMaxKeyedElements = 4096;
+
+TensorDesc describe(const Graph& graph, ValueId v) {
+  if (v == kNoValue)
+    return {.type = {}, .present = false, .constant = false, .value = {}, .pinned = {}};
+  const Value& value = graph.value(v);
+  TensorDesc desc{.type = value.type,
+                  .present = true,
+                  .constant = value.constant.has_value(),
+                  .value = {},
+                  .pinned = {}};
+  bool selects_code =
+      desc.constant && !is_floating(value.type.type) && value.constant->size() <= kMaxKeyedElements;
+  if (selects_code) desc.value = *value.constant;
+  return desc;
+}
+
+// A constant addition of one number a channel: the bias of an anchor.
+bool is_bias(const Graph& graph, const Op& anchor, ValueId operand, const Dims& dims) {
+  const Tensor* t = graph.constant(operand);
+  if (!t || dims.empty()) return false;
+  const size_t axis = bias_axis(anchor, dims.size());
+  if (axis >= dims.size() || t->size() != dims[axis] || t->dims().size() > dims.size() ||
+      t->dims().empty())
+    return false;
+  size_t from_right = dims.size() - axis;
+  return t->dims().size() >= from_right && t->dims()[t->dims().size() - from_right] == dims[axis];
+}
+
+// Where the value is an input of the problem, or becomes one; or the result of an earlier member.
+int operand_of(const Graph& graph, ValueId v, const std::vector<ValueId>& results,
+               NetworkNode& node) {
+  if (v == kNoValue) return -1;
+  const auto number = [&](const std::vector<ValueId>& values) {
+    return static_cast<int>(std::find(values.begin(), values.end(), v) - values.begin());
+  };
+  const int result = number(results);
+  if (result < std::ssize(results)) return -2 - result;  // numbered when all inputs are known
+  const int input = number(node.inputs);
+  if (input == std::ssize(node.inputs)) {
+    node.inputs.push_back(v);
+    node.problem.inputs.push_back(describe(graph, v));
+  }
+  return input;
+}
+
+// Whether nobody but the members reads the value.
+bool is_inner(const Graph& graph, const Users& users, Members members, ValueId v) {
+  const auto is_member = [&](NodeId reader) {
+    return std::find(members.begin(), members.end(), reader) != members.end();
+  };
+  const std::vector<NodeId>& readers = users[static_cast<size_t>(v)];
+  return !graph.is_output(v) && std::all_of(readers.begin(), readers.end(), is_member);
+}
+
+bool reads_back(const Problem& problem) {
+  const size_t inputs = problem.inputs.size();
+  return std::all_of(problem.rest.begin(), problem.rest.end(), [&](const RegionOp& op) {
+    const std::string text = region_op_text(op, inputs);
+    const auto read = parse_region_op(text, inputs);
+    return read.ok() && region_op_text(*read, inputs) == text;
+  });
+}
+
+bool is_taken(const std::vector<NodeId>& members, NodeId node) {
+  return std::find(members.begin(), members.end(), node) != members.end();
+}
+
+// The first reader of the earlier places' results that fits this one.
+NodeId next_member(const Graph& graph, const Users& users, const std::vector<NodeId>& members,
+                   const RegionPattern::Place& place) {
+  if (place.reads.empty()) return kNoNode;
+  const auto reads = [&](NodeId reader, size_t earlier) {
+    const ValueId v = graph.node(members[earlier]).outputs[0];
+    const std::vector<ValueId>& inputs = graph.node(reader).inputs;
+    return std::find(inputs.begin(), inputs.end(), v) != inputs.end();
+  };
+  const ValueId first = graph.node(members[place.reads[0]]).outputs[0];
+  for (const NodeId reader : users[static_cast<size_t>(first)]) {
+    const bool all = std::all_of(place.reads.begin(), place.reads.end(),
+                                 [&](size_t earlier) { return reads(reader, earlier); });
+    if (all && !is_taken(members, reader) && place.fits(graph.node(reader).op)) return reader;
+  }
+  return kNoNode;
+}
+
+}  // namespace
+
+NetworkNode make_node(const Graph& graph, Members members) {
+  const Node& anchor = graph.node(members[0]);
+  NetworkNode out;
+  out.name = anchor.name;
+  out.problem.op = anchor.op;
+  out.inputs = anchor.inputs;
+  out.problem.anchor_inputs = static_cast<int>(anchor.inputs.size());
+  ValueId flowing = anchor.outputs[0];
+  for (size_t i = 1; i < members.size(); ++i) {
+    const Node& node = graph.node(members[i]);
+    EpilogueStep step;
+    if (const auto* activation = std::get_if<Activation>(&node.op)) {
+      step = {EpilogueKind::activation, *activation, -1};
+    } else {
+      ValueId operand = node.inputs[0] == flowing ? node.inputs[1] : node.inputs[0];
+      bool bias = is_bias(graph, anchor.op, operand, graph.value(flowing).type.dims);
+      step = {
+          bias ? EpilogueKind::bias : EpilogueKind::add, {}, static_cast<int>(out.inputs.size())};
+      out.inputs.push_back(operand);
+    }
+    out.problem.epilogue.push_back(step);
+    flowing = node.outputs[0];
+    out.name += "+" + node.name;
+  }
+  out.outputs = members.size() > 1 ? std::vector<ValueId>{flowing} : anchor.outputs;
+  for (ValueId v : out.inputs) out.problem.inputs.push_back(describe(graph, v));
+  for (ValueId v : out.outputs) out.problem.outputs.push_back(describe(graph, v));
+  return out;
+}
+
+std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, Members members) {
+  NetworkNode out;
+  std::vector<ValueId> results;
+  for (const NodeId id : members) {
+    const Node& node = graph.node(id);
+    const bool last = id == members.back();
+    if (node.outputs.size() != 1 || !is_static(graph.value(node.outputs[0]).type.dims) ||
+        (!last && !is_inner(graph, users, members, node.outputs[0])))
+      return std::nullopt;
+    if (results.empty()) {
+      out = make_node(graph, members.first(1));
+    } else {
+      RegionOp& op = out.problem.rest.emplace_back(RegionOp{node.op, {}});
+      for (const ValueId v : node.inputs) op.operands.push_back(operand_of(graph, v, results, out));
+      out.problem.inner.push_back(graph.value(results.back()).type);
+      out.name += "+" + node.name;
+    }
+    results.push_back(node.outputs[0]);
+  }
+  const int inputs = static_cast<int>(out.inputs.size());
+  for (RegionOp& op : out.problem.rest) {
+    for (int& operand : op.operands) operand = operand < -1 ? inputs - 2 - operand : operand;
+  }
+  out.outputs = {results.back()};
+  out.problem.outputs = {describe(graph, results.back())};
+  if (!is_region(out.problem) || !reads_back(out.problem)) return std::nullopt;
+  return out;
+}
+
+std::vector<std::vector<NodeId>> find_regions(const Graph& graph, const Users& users,
+                                              const std::vector<NodeId>& order,
+                                              const RegionPattern& pattern) {
+  std::vector<std::vector<NodeId>> out;
+  for (const NodeId first : order) {
+    if (!pattern.places[0].fits(graph.node(first).op)) continue;
+    std::vector<NodeId> members{first};
+    for (size_t place = 1; place < pattern.places.size(); ++place) {
+      const NodeId next = next_member(graph, users, members, pattern.places[place]);
+      if (next == kNoNode) break;
+      members.push_back(next);
+    }
+    if (members.size() == pattern.places.size()) out.push_back(std::move(members));
+  }
+  return out;
+}
+
+}  // namespace enginery

@@ -1,0 +1,150 @@
+// Regions in lowering: where a source's pattern fits the graph, when the place is a region, and
+// what the alternative replaces.
+#include <algorithm>
+
+#include "engine/tactics/region.h"
+#include "tests/engine/plan/plan_support.h"
+
+namespace enginery {
+namespace {
+
+// Runs the regions of its patterns, and nothing else.
+class PatternSource final : public TacticSource {
+ public:
+  explicit PatternSource(std::vector<RegionPattern> patterns) : patterns_(std::move(patterns)) {}
+  SourceTraits traits() const override {
+    return {.name = "pattern", .trust = Trust::may_be_wrong, .takes_regions = true};
+  }
+  std::vector<RegionPattern> regions() const override { return patterns_; }
+  Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
+    if (!is_region(p)) return Error{ErrorCode::unsupported, "one operator"};
+    Tactic t;
+    t.source = "pattern";
+    t.id = "whole";
+    t.inputs.assign(p.inputs.size(), kLinear);
+    t.outputs = {kLinear};
+    return std::vector<Tactic>{t};
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
+                                                        Weights) const override {
+    return Error{ErrorCode::unsupported, "nothing runs in this test"};
+  }
+
+ private:
+  const std::vector<RegionPattern> patterns_;
+};
+
+const RegionPattern kConvPool{{{is_operator<Convolution>, {}}, {is_operator<Pooling>, {0}}}};
+const RegionPattern kConvActPool{
+    {{is_operator<Convolution>, {}}, {is_operator<Activation>, {0}}, {is_operator<Pooling>, {1}}}};
+const RegionPattern kActPool{{{is_operator<Activation>, {}}, {is_operator<Pooling>, {0}}}};
+// x * sigmoid(x) and their kind: a result that two operators read.
+const RegionPattern kGate{{{is_operator<Convolution>, {}},
+                           {is_operator<Activation>, {0}},
+                           {is_operator<Binary>, {0, 1}}}};
+
+const std::string kStem =
+    "input %x : float32[1x4x6x6]\n %w = constant float32[4x4x3x3] random(1)\n %c = conv(%x, %w) " +
+    kConv;
+const std::string kPool =
+    " kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]\n ";
+
+Network lowered(const std::string& body, std::vector<RegionPattern> patterns) {
+  Fixture f;
+  f.sources.push_back(std::make_unique<PatternSource>(std::move(patterns)));
+  auto network = f.lower_text(body);
+  EXPECT_TRUE(network) << network.error().message;
+  return network ? std::move(*network) : Network();
+}
+
+TEST(Regions, AreAlternativesToTheNodesOfTheirMembers) {
+  const Network network = lowered(kStem + "\n %p = pool(%c)" + kPool + "output %p", {kConvPool});
+  ASSERT_EQ(network.nodes.size(), 2u);
+  ASSERT_EQ(network.alternatives.size(), 1u);
+  const Alternative& region = network.alternatives[0];
+  EXPECT_EQ(region.replaces, (std::vector<size_t>{0, 1}));
+  ASSERT_EQ(region.instead.size(), 1u);
+  const NetworkNode& node = region.instead[0];
+  EXPECT_EQ(node.name, "c+p");
+  EXPECT_EQ(node.inputs, network.nodes[0].inputs);
+  EXPECT_EQ(node.outputs, network.nodes[1].outputs);
+  EXPECT_TRUE(node.problem.key().find("| region 2 | pool(r0) kind=max") != std::string::npos)
+      << node.problem.key();
+  EXPECT_EQ(node.problem.inner, (std::vector<TensorType>{{DataType::float32, {1, 4, 6, 6}}}));
+  EXPECT_TRUE(node.problem.inputs[1].constant);
+  // Who takes no regions was not asked.
+  ASSERT_EQ(node.tactics.size(), 1u);
+  EXPECT_EQ(node.tactics[0].source, "pattern");
+}
+
+// Two of its members are one node of the network: a group.
+TEST(Regions, TakeWholeGroups) {
+  const Network network = lowered(
+      kStem + "\n %r = act(%c) kind=relu\n %p = pool(%r)" + kPool + "output %p", {kConvActPool});
+  ASSERT_EQ(network.nodes.size(), 2u);
+  ASSERT_EQ(network.alternatives.size(), 1u);
+  EXPECT_EQ(network.alternatives[0].replaces, (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(operator_names(network.alternatives[0].instead[0].problem), "conv+act+pool");
+}
+
+TEST(Regions, LeaveTheRestOfAGroupToItself) {
+  const Network network = lowered(
+      kStem + "\n %r = act(%c) kind=relu\n %p = pool(%r)" + kPool + "output %p", {kActPool});
+  ASSERT_EQ(network.alternatives.size(), 1u);
+  const std::vector<NetworkNode>& instead = network.alternatives[0].instead;
+  ASSERT_EQ(instead.size(), 2u);
+  EXPECT_EQ(operator_names(instead[0].problem), "conv");
+  EXPECT_EQ(operator_names(instead[1].problem), "act+pool");
+  EXPECT_EQ(instead[1].inputs, instead[0].outputs);
+  const auto cut = network.cut({0});
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut->nodes.size(), 2u);
+}
+
+TEST(Regions, MayReadOneResultTwice) {
+  const Network network = lowered(
+      kStem + "\n %s = act(%c) kind=sigmoid\n %y = binary(%c, %s) kind=mul\n output %y", {kGate});
+  ASSERT_EQ(network.alternatives.size(), 1u);
+  const Problem& p = network.alternatives[0].instead[0].problem;
+  ASSERT_EQ(p.rest.size(), 2u);
+  EXPECT_EQ(p.rest[1].operands, (std::vector<int>{2, 3}));
+}
+
+struct NoRegion {
+  std::string name, body;
+  RegionPattern pattern;
+};
+
+const NoRegion kNoRegions[] = {
+    {"a_result_that_is_read_outside",
+     kStem + "\n %p = pool(%c)" + kPool + "%t = act(%c) kind=tanh\n output %p\n output %t",
+     kConvPool},
+    {"a_result_that_is_an_output", kStem + "\n %p = pool(%c)" + kPool + "output %p\n output %c",
+     kConvPool},
+    {"another_order", kStem + "\n %p = pool(%x)" + kPool + "output %p\n output %c", kConvPool},
+    {"a_pattern_of_one", kStem + "\n output %c", {{{is_operator<Convolution>, {}}}}},
+    {"a_gate_of_something_else",
+     kStem + "\n %s = act(%c) kind=sigmoid\n %y = binary(%x, %s) kind=mul\n output %y", kGate},
+};
+
+void PrintTo(const NoRegion& none, std::ostream* out) {
+  *out << none.name;
+}
+
+class NoRegions : public testing::TestWithParam<NoRegion> {};
+
+TEST_P(NoRegions, AreProposed) {
+  EXPECT_TRUE(lowered(GetParam().body, {GetParam().pattern}).alternatives.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, NoRegions, testing::ValuesIn(kNoRegions),
+                         [](const auto& tested) { return tested.param.name; });
+
+// What nobody but the reference runs is no alternative; neither is one place twice.
+TEST(Regions, AreOfferedOnce) {
+  const std::string body = kStem + "\n %p = pool(%c)" + kPool + "output %p";
+  EXPECT_EQ(lowered(body, {kConvPool, kConvPool}).alternatives.size(), 1u);
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,167 @@
+// What the gate lets pass of a region: whatever computes its operators in the precision that it
+// promises, and nothing that leaves one out, rounds more or misses a term.
+#include "engine/tactics/region.h"
+
+#include "tests/support/problem_list.h"
+#include "tests/tuner/gate/gate_support.h"
+#include "tuner/gate/comparison.h"
+#include "tuner/gate/region_result.h"
+#include "tuner/gate/shrink.h"
+
+namespace enginery {
+namespace {
+
+using test::problem_of;
+
+constexpr ProbeKind kRegionKinds[] = {ProbeKind::symmetric, ProbeKind::wide, ProbeKind::integers};
+
+// What is made of the result of operator k before the next one reads it.
+using Passing = std::function<void(size_t k, Tensor&)>;
+
+// The region in float32, one operator after the other.
+Tensor computed(const Problem& p, std::vector<const Tensor*> inputs, const Passing& pass) {
+  const std::vector<RegionPart> parts = operators_of(p);
+  std::vector<Tensor> wide(inputs.size()), results(parts.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !is_floating(inputs[i]->type())) continue;
+    wide[i] = convert(*inputs[i], DataType::float32);
+    inputs[i] = &wide[i];
+  }
+  for (size_t k = 0; k < parts.size(); ++k) {
+    std::vector<const Tensor*> in;
+    for (const int at : parts[k].operands)
+      in.push_back(at < 0 ? nullptr : inputs[static_cast<size_t>(at)]);
+    results[k] = run_reference(parts[k].problem.op, in)->at(0);
+    pass(k, results[k]);
+    inputs.push_back(&results[k]);
+  }
+  return results.back();
+}
+
+void as_it_is(size_t, Tensor&) {}
+void in_half(size_t, Tensor& t) {
+  t = convert(convert(t, DataType::float16), DataType::float32);
+}
+
+// What is wrong with it, as the gate says; empty: nothing.
+std::string fault_of(const Problem& p, ProbeKind kind, Precision promised, const Passing& pass) {
+  Tactic tactic;
+  tactic.compute = promised;
+  for (const TensorDesc& d : p.inputs) tactic.inputs.push_back({d.type.type, {}});
+  const Resolution resolution = resolution_of(p, tactic);
+  const ProbeData data(p, {kind, 5});
+  const auto expected = expected_outputs(p, data, resolution, {});
+  if (!expected.ok()) return expected.error().message;
+  const Tensor y = convert(computed(p, data.values(resolution), pass), p.outputs[0].type.type);
+  const Tensor flat = y.reshaped({y.size()});
+  return compare(flat, expected->at(0), arithmetic_of(p), tactic).wrong;
+}
+
+class GateOfRegions : public testing::TestWithParam<ProblemRow> {};
+
+TEST_P(GateOfRegions, LetsFloatsPass) {
+  const Problem p = problem_of(std::string(GetParam().text));
+  for (const ProbeKind kind : kRegionKinds) {
+    for (const Precision promised : {Precision::fp32, Precision::fp16, Precision::bf16})
+      EXPECT_EQ(fault_of(p, kind, promised, as_it_is), "") << to_string(kind);
+  }
+}
+
+// As where a kernel keeps what it hands on in shared memory.
+TEST_P(GateOfRegions, LetsHalvesPassWhereTheyArePromised) {
+  const Problem p = problem_of(std::string(GetParam().text));
+  if (!is_floating(p.outputs[0].type.type)) GTEST_SKIP() << "a rounding may choose another element";
+  for (const ProbeKind kind : kRegionKinds)
+    EXPECT_EQ(fault_of(p, kind, Precision::fp16, in_half), "") << to_string(kind);
+}
+
+TEST_P(GateOfRegions, StopsOneWrongElement) {
+  const Problem p = problem_of(std::string(GetParam().text));
+  const size_t last = p.rest.size();
+  const auto wrong = [last](size_t k, Tensor& t) {
+    if (k != last) return;
+    if (is_floating(t.type()))
+      t.mutable_data<float>().back() *= 1.5f;
+    else
+      t.mutable_data<int64_t>().back() += 1;
+  };
+  for (const ProbeKind kind : {ProbeKind::symmetric, ProbeKind::wide})
+    EXPECT_NE(fault_of(p, kind, Precision::fp16, wrong), "") << to_string(kind);
+}
+
+INSTANTIATE_TEST_SUITE_P(List, GateOfRegions, testing::ValuesIn(conformance_regions()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+constexpr const char* kTwo =
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x16x9x9] "
+    "w:float32[16x16x3x3] | then act(r0) kind=relu | then conv(r1 w:float32[24x16x1x1]) "
+    "strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]";
+
+TEST(GateOfARegion, StopsHalvesWhereFloatsArePromised) {
+  EXPECT_NE(fault_of(problem_of(kTwo), ProbeKind::symmetric, Precision::fp32, in_half), "");
+}
+
+// Only the anchor's result, where nothing was done to it.
+TEST(GateOfARegion, StopsAnOperatorThatIsLeftOut) {
+  Problem p = problem_of(kTwo);
+  std::vector<Tensor> kept(1);
+  const auto without_relu = [&](size_t k, Tensor& t) {
+    if (k == 0) kept[0] = t;
+    if (k == 1) t = kept[0];
+  };
+  for (const ProbeKind kind : {ProbeKind::symmetric, ProbeKind::integers})
+    EXPECT_NE(fault_of(p, kind, Precision::fp16, without_relu), "") << to_string(kind);
+}
+
+// Whole numbers stay whole through both sums: one that is off by one shows.
+TEST(GateOfARegion, IsExactOnWholeNumbers) {
+  const Problem p = problem_of(kTwo);
+  EXPECT_TRUE(is_exact_on_integers(p));
+  const auto off_by_one = [](size_t k, Tensor& t) {
+    if (k == 2) t.mutable_data<float>()[7] += 1;
+  };
+  EXPECT_NE(fault_of(p, ProbeKind::integers, Precision::fp32, off_by_one), "");
+  EXPECT_FALSE(is_exact_on_integers(
+      problem_of("matmul | float32[4x4] float32[4x4] | then softmax(r0) axis=1")));
+}
+
+// A whole number above 2^11 is no float16: a tactic that keeps inner results in it may round them.
+TEST(GateOfARegion, AsksForNoWholeNumbersThatAPrecisionCannotHold) {
+  const Problem p = problem_of("matmul | float32[4x4096] float32[4096x4] | then act(r0) kind=relu");
+  EXPECT_EQ(fault_of(p, ProbeKind::integers, Precision::fp16, in_half), "");
+}
+
+TEST(GateOfARegion, ComparesEveryElement) {
+  const Problem p = problem_of(
+      "act kind=relu | float32[1x8x64x64] | then binary(r0 float32[1x8x64x64]) kind=add");
+  const ProbeData data(p, {ProbeKind::symmetric, 5});
+  const auto expected = expected_outputs(p, data, Resolution::full, {});
+  ASSERT_TRUE(expected.ok());
+  EXPECT_EQ(std::ssize(expected->at(0).elements), volume(output_dims(p)));
+  EXPECT_FALSE(shrink(p).has_value());
+  EXPECT_FALSE(is_sampled(problem_of(kTwo)));
+}
+
+// sum |x||w| through both products, whatever cancels in the values.
+TEST(RegionMagnitude, AddsUpSizesThroughSums) {
+  const Problem p = problem_of("matmul | float32[1x2] float32[2x1] | then matmul(r0 float32[1x1])");
+  const Tensor x = Tensor::of<float>({1, 2}, {3, -3}), w = Tensor::of<float>({2, 1}, {2, 2}),
+               v = Tensor::of<float>({1, 1}, {-5});
+  const auto found = region_result(p, {&x, &w, &v});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found->values.data<double>()[0], 0);
+  EXPECT_EQ(found->magnitudes.data<float>()[0], 60);
+  EXPECT_EQ(found->largest_inner, 12);
+}
+
+// exp(x) of an x that is off by its magnitude m is off by m exp(x): measured, not known.
+TEST(RegionMagnitude, IsMeasuredWhereNoRuleIsKnown) {
+  const Problem p = problem_of("binary kind=sub | float32[1] float32[1] | then unary(r0) kind=exp");
+  const Tensor a = Tensor::of<float>({1}, {50}), b = Tensor::of<float>({1}, {48});
+  const auto found = region_result(p, {&a, &b});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_NEAR(found->magnitudes.data<float>()[0], std::exp(2.0) * 99, 1);
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,201 @@
+#include "tuner/gate/region_result.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tuner/gate/magnitude.h"
+#include "tuner/gate/sampled_reference.h"
+
+namespace enginery {
+namespace {
+
+constexpr double kShift = 0x1p-16;  // of a magnitude: small beside it, large beside float64's unit
+constexpr int kAtOnce = 4, kTrials = 12;
+constexpr uint64_t kSeed = 20261123;
+
+Tensor sizes_of(const Tensor& t) {
+  Tensor out = convert(t, DataType::float32);
+  for (float& v : out.mutable_data<float>()) v = std::abs(v);
+  return out;
+}
+
+double largest_size(const Tensor& sizes) {
+  double out = 0;
+  for (const float v : sizes.data<float>()) {
+    if (std::isfinite(v)) out = std::max(out, static_cast<double>(v));
+  }
+  return out;
+}
+
+// Operators of which magnitudes_of tells the sum over the sizes of their operands.
+bool adds_up(const Problem& p) {
+  const auto* binary = std::get_if<Binary>(&p.op);
+  const auto* pool = std::get_if<Pooling>(&p.op);
+  const auto* global = std::get_if<GlobalPooling>(&p.op);
+  const auto* reduce = std::get_if<Reduce>(&p.op);
+  return (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::sub)) ||
+         (pool && pool->kind == PoolKind::average) ||
+         (global && global->kind == PoolKind::average) ||
+         (reduce && (reduce->kind == ReduceKind::sum || reduce->kind == ReduceKind::mean)) ||
+         is_one_of<Convolution, Deconvolution, MatMul, Gemm, Einsum, CumSum, BatchNorm>(p);
+}
+
+// Operators that do to sizes what they do to values: moves, products, maxima.
+bool keeps_sizes(const Problem& p) {
+  const auto* binary = std::get_if<Binary>(&p.op);
+  const auto* pool = std::get_if<Pooling>(&p.op);
+  const auto* global = std::get_if<GlobalPooling>(&p.op);
+  const bool moves =
+      std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, p.op);
+  return moves ||
+         (binary && (binary->kind == BinaryKind::mul || binary->kind == BinaryKind::max)) ||
+         (pool && pool->kind == PoolKind::max) || (global && global->kind == PoolKind::max);
+}
+
+// One operator with its operands as they are and by their magnitudes; null where absent.
+struct Operation {
+  const Problem& problem;
+  const std::vector<const Tensor*>& operands;  // floats as float64
+  const std::vector<const Tensor*>& sizes;     // floats as float32
+  const Tensor& result;
+};
+
+// No magnitude is below the value's own size.
+Tensor at_least(Tensor sums, const Tensor& result) {
+  const Tensor own = sizes_of(result);
+  auto out = sums.mutable_data<float>();
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::max(out[i], own.data<float>()[i]);
+  return sums;
+}
+
+Tensor of_activation(const Activation& op, const Operation& at) {
+  const Tensor x = convert(*at.operands[0], DataType::float64);
+  Tensor out = *at.sizes[0];
+  auto sizes = out.mutable_data<float>();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] = static_cast<float>(activated(op, {x.data<double>()[i], sizes[i]}).magnitude);
+  return out;
+}
+
+// The operands, each shifted by its magnitudes times kShift. The first trials shift all elements of
+// an operand one way, so that two operands work together and against each other; the others each
+// element by itself.
+std::vector<Tensor> shifted(const Operation& at, int trial, std::mt19937_64& random) {
+  std::vector<Tensor> out(at.operands.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!at.operands[i]) continue;
+    out[i] = *at.operands[i];
+    if (!is_floating(out[i].type())) continue;
+    out[i] = convert(out[i], DataType::float64);
+    const auto sizes = at.sizes[i]->data<float>();
+    auto values = out[i].mutable_data<double>();
+    for (size_t k = 0; k < values.size(); ++k) {
+      const bool up = trial < kAtOnce ? (trial >> (i % 2)) % 2 == 0 : random() % 2 == 0;
+      values[k] += (up ? kShift : -kShift) * static_cast<double>(sizes[k]);
+    }
+    out[i] = convert(out[i], at.operands[i]->type());
+  }
+  return out;
+}
+
+// By how much each element moves, at most, when every operand is shifted by its magnitude, one way
+// or the other: measured, where nothing is known of the operator.
+Result<std::vector<double>> measured_answer(const Operation& at) {
+  std::mt19937_64 random(kSeed);
+  const Tensor right = convert(at.result, DataType::float64);
+  const auto from = right.data<double>();
+  std::vector<double> out(from.size());
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::vector<Tensor> operands = shifted(at, trial, random);
+    std::vector<const Tensor*> in;
+    for (size_t i = 0; i < operands.size(); ++i)
+      in.push_back(at.operands[i] ? &operands[i] : nullptr);
+    TRY(const auto results, run_reference(at.problem.op, in));
+    const Tensor moved = convert(results[0], DataType::float64);
+    const auto to = moved.data<double>();
+    for (size_t k = 0; k < out.size(); ++k) {
+      const double d = std::abs(to[k] - from[k]);
+      if (std::isfinite(d)) out[k] = std::max(out[k], d / kShift);
+    }
+  }
+  return out;
+}
+
+Result<Tensor> magnitudes_in_region(const Operation& at) {
+  if (const auto* activation = std::get_if<Activation>(&at.problem.op))
+    return of_activation(*activation, at);
+  if (keeps_sizes(at.problem)) {
+    TRY(auto sums, run_reference(at.problem.op, at.sizes));
+    return at_least(convert(sums[0], DataType::float32), at.result);
+  }
+  const bool sums = adds_up(at.problem);
+  TRY(const Magnitudes own, magnitudes_of(at.problem, sums ? at.sizes : at.operands, at.result));
+  std::vector<double> answer(static_cast<size_t>(at.result.size()));
+  if (!sums) {
+    TRY(answer, measured_answer(at));
+  }
+  Tensor out = sizes_of(at.result);
+  auto sizes = out.mutable_data<float>();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] = static_cast<float>(own.at(i, static_cast<double>(sizes[i])) + answer[i]);
+  return out;
+}
+
+// Floats as float64, or float32 for an operator that does not take it for all of its operands.
+struct Computed {
+  std::vector<Tensor> inputs, results;
+};
+Result<Computed> computed_in(DataType wide, const Problem& problem,
+                             const std::vector<const Tensor*>& inputs) {
+  Computed out;
+  for (const Tensor* t : inputs) {
+    const bool widens = t && is_floating(t->type()) && t->type() != DataType::float64;
+    out.inputs.push_back(!t ? Tensor() : widens ? convert(*t, wide) : *t);
+  }
+  TRY(out.results, region_results(problem, inputs, wide));
+  return out;
+}
+
+}  // namespace
+
+Result<RegionResult> region_result(const Problem& problem,
+                                   const std::vector<const Tensor*>& inputs) {
+  auto computed = computed_in(DataType::float64, problem, inputs);
+  if (!computed) computed = computed_in(DataType::float32, problem, inputs);
+  if (!computed) return computed.error();
+  const std::vector<Tensor>& results = computed->results;
+  // Inputs, then results, by the numbers that operands have.
+  std::vector<const Tensor*> values;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values.push_back(inputs[i] ? &computed->inputs[i] : nullptr);
+  std::vector<Tensor> sizes;
+  const auto add_sizes = [&](const Tensor* t) {
+    sizes.push_back(!t ? Tensor() : is_floating(t->type()) ? sizes_of(*t) : *t);
+  };
+  for (const Tensor* t : inputs) add_sizes(t);
+  RegionResult out;
+  const std::vector<RegionPart> parts = operators_of(problem);
+  for (size_t k = 0; k < parts.size(); ++k) {
+    std::vector<const Tensor*> operands, of_sizes;
+    for (const int at : parts[k].operands) {
+      const bool present = at >= 0 && values[static_cast<size_t>(at)] != nullptr;
+      operands.push_back(present ? values[static_cast<size_t>(at)] : nullptr);
+      of_sizes.push_back(present ? &sizes[static_cast<size_t>(at)] : nullptr);
+    }
+    values.push_back(&results[k]);
+    if (!is_floating(results[k].type())) {
+      add_sizes(&results[k]);
+      continue;
+    }
+    TRY(Tensor own, magnitudes_in_region({parts[k].problem, operands, of_sizes, results[k]}));
+    if (k + 1 < parts.size()) out.largest_inner = std::max(out.largest_inner, largest_size(own));
+    sizes.push_back(std::move(own));
+  }
+  const bool floats = is_floating(results.back().type());
+  out.values = floats ? convert(results.back(), DataType::float64) : results.back();
+  if (floats) out.magnitudes = sizes.back();
+  return out;
+}
+
+}  // namespace enginery

@@ -1,0 +1,29 @@
+// A region's right result and by what its error is measured, composed operator by operator.
+//
+// Every operator's result has a magnitude, as one operator's has (magnitude.h): what is added up
+// for it, without what cancels. In a region the sizes of an operand are that operand's magnitudes
+// instead of its values, so the magnitude of the last result bounds how far a rounding error of any
+// operator, relative to its own magnitude, is carried: for sums, products and moves by their sums
+// over sizes, for activations by their steepness, for all else by how far the operator itself
+// answers when its operands are shifted by their magnitudes.
+//
+// Where: expectation.cpp. Thread-safe, without state.
+#pragma once
+
+#include "engine/tactics/region.h"
+
+namespace enginery {
+
+struct RegionResult {
+  Tensor values;             // as the region types it; float64 where it is floating
+  Tensor magnitudes;         // float32, of its dims, where it is floating
+  double largest_inner = 0;  // magnitude of all results but the last
+};
+
+// The region is computed in float64, where all of its operators take it, so that what is compared
+// with it is the tactic's rounding alone. `inputs` as in the problem, null where absent. Errors:
+// those of the references.
+Result<RegionResult> region_result(const Problem& problem,
+                                   const std::vector<const Tensor*>& inputs);
+
+}  // namespace enginery
