@@ -7,6 +7,7 @@
 #include "cli/process/service_notifier.h"
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
+#include "coordinator/client/descriptor_limit.h"
 #include "coordinator/client/link.h"
 #include "coordinator/server/server.h"
 #include "worker/engine_check.h"
@@ -48,6 +49,7 @@ class CoordinatorCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     block_termination_signals();
+    allow_many_descriptors();
     options_.data = place_.folder();
     options_.check_engine = check_engine;
     options_.quota_bytes = static_cast<uint64_t>(quota_gb_.value_or(0)) * 1'000'000'000;
