@@ -110,7 +110,8 @@ bool Queue::has_work_for(const LiveStep& leader, size_t workers) const {
 // The step's lease has begun, or goes on after a restart.
 void Queue::note_leader(const LiveStep& step) {
   const Step* row = row_of(step.row.kind);
-  if (row != nullptr && is_shareable(*row) && step.row.assists == 0) shared_.insert(step.row.id);
+  if (row != nullptr && is_shareable(*row) && step.row.assists == 0)
+    shared_[step.pool].insert(step.row.id);
 }
 
 // One that serves the step's pool, for which nothing is ready, and whose device is free.
@@ -130,14 +131,19 @@ LiveWorker* Queue::free_worker_for(const LiveStep& leader) {
   return nullptr;
 }
 
+// After every event: where a thousand workers are at work, only the pools in which one is not are
+// looked at.
 std::optional<Lease> Queue::lease_assistant(Turn& turn) {
-  for (const uint64_t id : shared_) {
-    LiveStep& leader = steps_.at(id);
-    if (!wants_assistant(leader)) continue;
-    LiveWorker* worker = free_worker_for(leader);
-    if (worker == nullptr) continue;
-    const uint64_t assistant = add_assistant(leader);
-    return lease(*worker, {leader.waiters.begin()->job, assistant}, turn);
+  for (const auto& [pool, leaders] : shared_) {
+    if (!pools_.idle_from(pool, 0)) continue;
+    for (const uint64_t id : leaders) {
+      LiveStep& leader = steps_.at(id);
+      if (!wants_assistant(leader)) continue;
+      LiveWorker* worker = free_worker_for(leader);
+      if (worker == nullptr) continue;
+      const uint64_t assistant = add_assistant(leader);
+      return lease(*worker, {leader.waiters.begin()->job, assistant}, turn);
+    }
   }
   return std::nullopt;
 }
@@ -176,7 +182,8 @@ StepEvent Queue::end_assistant(LiveStep& step, OutcomeKind kind, Turn& turn) {
 }
 
 void Queue::dismiss_assistants(LiveStep& leader, Turn& turn) {
-  shared_.erase(leader.row.id);
+  if (const auto of_pool = shared_.find(leader.pool); of_pool != shared_.end())
+    of_pool->second.erase(leader.row.id);
   for (const uint64_t id : assistants_at_work(leader)) {
     LiveStep& step = steps_.at(id);
     if (const auto worker = worker_named(step.row.worker)) dismissed_.push_back(*worker);

@@ -353,7 +353,8 @@ class Queue {
   std::set<std::string> dirty_pools_, dirty_devices_;
   WorkerNo next_idle_ = 0;
   std::optional<std::string> leasing_on_;
-  std::set<uint64_t> shared_;  // steps that several workers may share now
+  // Steps that several workers may share now, by pool.
+  std::map<std::string, std::set<uint64_t>> shared_;
   std::vector<WorkerNo> dismissed_;
 };
 
