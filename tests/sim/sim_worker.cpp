@@ -55,16 +55,17 @@ void SimWorker::start() {
 }
 
 // The coordinator cannot know whether a step that it leased had begun: it counts as well. A new
-// life ends whatever was leased to the name: to this one since it died, or to another of the name.
+// life ends whatever was leased to the name: to this one since it died, or to another of the name,
+// which may be a later attempt at the step that this one died with.
 void SimWorker::count_kills(bool of_any_life) {
-  std::set<Digest> keys;
-  if (runs()) keys.insert(running_->key);
+  std::map<Attempt, Digest> ended;
+  if (runs()) ended[{running_->ref.step, running_->ref.epoch}] = running_->key;
   for (const auto& [id, step] : world_.disk().rows().steps)
     if (step.worker == options_.name &&
         (of_any_life || step.incarnation == state_.latest().incarnation))
-      keys.insert(step.key);
-  for (const Digest& key : keys)
-    if (counted_.insert(key).second) ++world_.harm(key).kills;
+      ended[{id, step.epoch}] = step.key;
+  for (const auto& [attempt, key] : ended)
+    if (counted_.insert(attempt).second) ++world_.harm(key).kills;
 }
 
 void SimWorker::end_life() {

@@ -56,7 +56,8 @@ class SimWorker {
   uint64_t run_ = 0;  // counts the steps that it began
   std::shared_ptr<SimTuning> tuning_;
   bool stopping_ = false, examining_ = false;
-  std::set<Digest> counted_;  // steps that the end of this life is held against
+  using Attempt = std::pair<uint64_t, uint64_t>;  // a step and its epoch
+  std::set<Attempt> counted_;                     // what the end of this life is held against
   RequestId waiting_for_;
   bool answered_ = true;
 };
