@@ -4,7 +4,7 @@
 //   model := [ "broken" ] "tune" problems pause_ms weights [ loud ]        e.g. "tune 40 20 1"
 //
 // A tuning of so many problems takes so long for each that the farm knows no timing of; `weights`
-// only tells models apart. It first prints `loud` lines.
+// only tells models apart. It first prints `loud` lines. An argument names a device of its own.
 #include <poll.h>
 #include <unistd.h>
 
@@ -31,9 +31,12 @@ RunnerEnd failed(OutcomeKind kind, ErrorCode code, const std::string& message) {
 
 class FakeRunner {
  public:
+  explicit FakeRunner(std::string device) : device_(std::move(device)) {}
+
   RunnerReport answer(const RunnerRequest& request) {
     if (request.step == "describe")
-      return DeviceDescription{"cpu", "a fake device", "fake-0", "enginery=fake", {}};
+      return DeviceDescription{
+          "cpu", "a fake device", device_.empty() ? "fake-0" : device_, "enginery=fake", {}};
     std::printf("%s on stdout\n", request.step.c_str());
     std::fflush(stdout);
     for (const auto& [name, path] : request.inputs) {
@@ -64,7 +67,8 @@ class FakeRunner {
       end.metrics = {{"layers", 1}};
       end.facts = {{"structure", structure().text()}};
     } else if (request.step == "tune") {
-      return tune("sku=" + request.sku + "\n");
+      return tune("sku=" + request.sku + "\n" +
+                  (device_.empty() ? "" : "device=" + device_ + "\n"));
     } else if (request.step == "assemble") {
       outputs_["content"] = inputs_["model"] + inputs_["choices"];
       end.facts = {{"content_digest", sha256(outputs_["content"]).text()}, {"precision", "fp32"}};
@@ -112,17 +116,18 @@ class FakeRunner {
     return end;
   }
 
+  const std::string device_;
   LineWriter out_{kRunnerReportFd};
   LineBuffer lines_;
   PipeTimingStore timings_{kRunnerRequestFd, lines_, out_};
   std::map<std::string, Bytes> inputs_, outputs_;
 };
 
-int run() {
+int run(std::string device) {
   struct sigaction action = {};
   action.sa_handler = [](int) { cancelled = 1; };
   sigaction(SIGTERM, &action, nullptr);
-  FakeRunner runner;
+  FakeRunner runner(std::move(device));
   auto line = runner.hear();
   if (!line.ok()) return 1;
   auto request = parse_request(*line);
@@ -134,6 +139,6 @@ int run() {
 }  // namespace
 }  // namespace enginery
 
-int main() {
-  return enginery::run();
+int main(int argc, char** argv) {
+  return enginery::run(argc > 1 ? argv[1] : "");
 }
