@@ -1,6 +1,6 @@
 // How long a submit whose engine is there takes until its first byte is in hand (R8): what a client
-// waits for that has its model uploaded. ENGINERY_HITS=1000 on a machine that does nothing else is
-// the bar, p50 <= 5 ms; by default it only catches an answer that waits for something.
+// waits for that has its model uploaded. ENGINERY_HITS=1000 with ENGINERY_HIT_MS=2 on a machine
+// that does nothing else is the bar; by default it only catches an answer that waits for something.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TEST(HitSpeed, ASubmitThatIsAnsweredByTheCatalogTakesNoTime) {
   const double p50 = taken_ms[taken_ms.size() / 2];
   std::printf("%zu hits: p50 %.2f ms, p99 %.2f ms\n", taken_ms.size(), p50,
               taken_ms[taken_ms.size() * 99 / 100]);
-  EXPECT_LT(p50, 500);
+  EXPECT_LE(p50, static_cast<double>(from_environment("ENGINERY_HIT_MS", 500)));
 }
 
 }  // namespace

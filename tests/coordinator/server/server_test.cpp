@@ -135,29 +135,6 @@ TEST(Server, OtherWeightsMeasureNothingAndWhyMissNamesTheField) {
   EXPECT_EQ(misses->at(0).differs[0].field, "model");
 }
 
-TEST(Server, DoesIdenticalWorkInFlightOnce) {
-  Farm farm;
-  std::atomic<int> tunings = 0;
-  const FakeWorker worker(farm, "a", "cpu-avx2", [&](Client& client, const RunStep& run) {
-    if (run.kind == "tune") ++tunings;
-    std::this_thread::sleep_for(milliseconds(20));
-    return pretend(client, run);
-  });
-  const auto client = farm.client();
-  wait_for_sku(*client, 1);
-  std::vector<std::string> jobs;
-  for (int i = 0; i < 30; ++i)
-    jobs.push_back(submit(*client, "m", make_submit("m", {"cpu-avx2"})).id);
-  int built = 0;
-  for (const std::string& job : jobs) {
-    const JobView end = must(wait_for_end(*client, job));
-    ASSERT_EQ(end.state, JobState::done);
-    built += end.targets[0].source == Source::built;
-  }
-  EXPECT_EQ(tunings, 1);
-  EXPECT_EQ(built, 1);
-}
-
 TEST(Server, TheSameRequestIsTheSameJob) {
   Farm farm;
   const auto client = farm.client();

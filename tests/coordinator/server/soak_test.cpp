@@ -1,13 +1,15 @@
 // A coordinator that serves job after job grows neither in memory nor on disk, and starts fast.
 //
-// ENGINERY_SOAK_JOBS=100000 with ENGINERY_SOAK_KEPT=2000 makes it the whole bar; by default it is a
-// small one. Of the jobs at most a fiftieth may be kept: else the events, of which fifty are kept
-// for each, are still growing after the first third.
+// ENGINERY_SOAK_JOBS=100000 with ENGINERY_SOAK_KEPT=2000, and ENGINERY_SOAK_ENDED=1000000 with
+// ENGINERY_SOAK_KEPT=20000 (what is kept by default), make them the whole bars; by default they are
+// small. Of the first one's jobs at most a fiftieth may be kept: else the events, of which fifty
+// are kept for each, are still growing after the first third.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "tests/coordinator/farm_fixture.h"
 
@@ -71,6 +73,19 @@ class Soak : public testing::Test {
   }
   void start() { coordinator_ = must(Coordinator::start(options_)); }
 
+  // Submits from sixteen clients at once that are answered by what is there.
+  void hit(uint64_t jobs) const {
+    constexpr uint64_t kClients = 16;
+    std::vector<std::future<void>> clients;
+    for (uint64_t first = 0; first < kClients; ++first)
+      clients.push_back(std::async(std::launch::async, [this, first, jobs] {
+        const auto client = connect_to(options_.listen, "client" + std::to_string(first));
+        for (uint64_t i = first; i < jobs; i += kClients)
+          must(client->submit(make_submit("model 0", {"x"}), make_request_id()));
+      }));
+    for (auto& client : clients) client.get();
+  }
+
   // One job in fifty is built anew, the others are answered by what is there.
   void run(Client& client, uint64_t jobs) {
     for (uint64_t i = 0; i < jobs; ++i) {
@@ -114,20 +129,26 @@ TEST_F(Soak, JobAfterJobLeavesNothingBehind) {
 }
 
 TEST_F(Soak, StartsFastAfterManyJobs) {
+  const uint64_t ended = from_environment("ENGINERY_SOAK_ENDED", 500);
+  options_.tidy_every = milliseconds(1000);
   start();
   {
     const FakeWorker worker(options_.listen, "w", "x");
     const auto client = connect_to(options_.listen, "tester@here");
     ASSERT_NE(client, nullptr);
     while (must(client->workers()).empty()) std::this_thread::sleep_for(milliseconds(10));
-    run(*client, jobs_ / 3);
+    run(*client, 1);
   }
+  hit(ended / 2);
+  print("after half of them", footprint(options_.data));
+  hit(ended - ended / 2);
+  print("after all of them", footprint(options_.data));
   coordinator_.reset();
   const auto begin = steady_clock::now();
   start();
   const std::chrono::duration<double> took = steady_clock::now() - begin;
   std::printf("start after %llu jobs, %llu of them kept: %.2f s\n",
-              static_cast<unsigned long long>(jobs_ / 3), static_cast<unsigned long long>(kept_),
+              static_cast<unsigned long long>(ended), static_cast<unsigned long long>(kept_),
               took.count());
   EXPECT_LT(took.count(), 2.0);
 }
