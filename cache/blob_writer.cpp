@@ -58,7 +58,7 @@ Result<uint64_t> BlobWriter::offset(const Digest& digest) {
                "stat " + path_of(digest).string() + ": " + std::strerror(errno)};
 }
 
-Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan chunk,
+Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, Bytes chunk,
                                     uint64_t size_bytes) {
   std::lock_guard lock(mutex_of(digest));
   fs::path file = path_of(digest);
@@ -69,20 +69,22 @@ Result<uint64_t> BlobWriter::append(const Digest& digest, uint64_t at, ByteSpan 
                                                   std::to_string(at) + ", expected " +
                                                   std::to_string(have)};
   }
-  uint64_t known = have - at;
+  const uint64_t known = have - at;
   if (chunk.size() <= known) return have;
+  if (known > 0) chunk.erase(0, known);
   Status status = have == 0 ? reserve_room(descriptor.get(), size_bytes, file) : Status();
-  if (status.ok()) status = write_all(descriptor.get(), chunk.subspan(known), file);
+  if (status.ok()) status = write_all(descriptor.get(), as_bytes(chunk), file);
   if (!status.ok()) {
     (void)!ftruncate(descriptor.get(), static_cast<off_t>(have));
     return status.error();
   }
-  hash_on(digest, have, chunk.subspan(known));
-  return at + chunk.size();
+  const uint64_t now = have + chunk.size();
+  hash_on(digest, have, std::move(chunk));
+  return now;
 }
 
 // An upload that was not heard from its begin (a restart) is hashed when it is complete.
-void BlobWriter::hash_on(const Digest& digest, uint64_t at, ByteSpan bytes) {
+void BlobWriter::hash_on(const Digest& digest, uint64_t at, Bytes bytes) {
   const std::lock_guard lock(running_mutex_);
   auto running = running_.find(digest);
   if (running == running_.end() && at == 0 && running_.size() < kMaxRunning)
@@ -92,8 +94,8 @@ void BlobWriter::hash_on(const Digest& digest, uint64_t at, ByteSpan bytes) {
     running_.erase(running);
     return;
   }
-  running->second->hash.update(Bytes(as_text(bytes)));
   running->second->bytes += bytes.size();
+  running->second->hash.update(std::move(bytes));
 }
 
 std::unique_ptr<BlobWriter::Running> BlobWriter::take_hash(const Digest& digest) {

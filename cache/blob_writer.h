@@ -32,8 +32,7 @@ class BlobWriter {
   // repeated chunk is ok; a gap is invalid_argument naming the offset to go on from. The first
   // chunk reserves the room of the whole blob, `size_bytes` (0: not known). storage: full (the
   // upload stays as it was).
-  Result<uint64_t> append(const Digest& digest, uint64_t at, ByteSpan chunk,
-                          uint64_t size_bytes = 0);
+  Result<uint64_t> append(const Digest& digest, uint64_t at, Bytes chunk, uint64_t size_bytes = 0);
 
   // Checks the hash and makes the upload a blob; ok when the blob is there already. corrupt_data:
   // other bytes arrived, the upload is dropped and starts over. not_found: nothing was uploaded.
@@ -58,7 +57,7 @@ class BlobWriter {
     SideHash hash;
     uint64_t bytes = 0;
   };
-  void hash_on(const Digest& digest, uint64_t at, ByteSpan bytes);
+  void hash_on(const Digest& digest, uint64_t at, Bytes bytes);
   std::unique_ptr<Running> take_hash(const Digest& digest);
 
   LocalBlobStore& store_;

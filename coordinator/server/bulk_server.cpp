@@ -38,11 +38,13 @@ void BulkServer::run() {
 // One overload for each request of the bulk socket: one that is missing does not compile.
 struct BulkServer::Dispatch {
   BulkServer& server;
-  const Message& message;
+  Message& message;
   const Sight sight;
 
   Result<Answer> operator()(const HasBlobs& request) { return server.has(request); }
-  Result<Answer> operator()(const PutBlob& request) { return server.put(request, message.chunk); }
+  Result<Answer> operator()(const PutBlob& request) {
+    return server.put(request, std::move(message.chunk));
+  }
   Result<Answer> operator()(const GetBlob& request) { return server.get(request); }
   Result<Answer> operator()(const GetTimings& request) { return server.get_timings(request); }
   Result<Answer> operator()(const PutTimings& request) {
@@ -122,7 +124,7 @@ Result<BulkServer::Answer> BulkServer::has(const HasBlobs& request) {
 
 // A chunk is checked before it is kept where it has a digest of its own, the whole blob before it
 // gets its name.
-Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, const Bytes& chunk) {
+Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, Bytes chunk) {
   if (request.size_bytes > kMaxBlobBytes || request.offset > request.size_bytes ||
       chunk.size() > std::min<uint64_t>(kChunkBytes, request.size_bytes - request.offset))
     return Error{ErrorCode::invalid_argument,
@@ -141,7 +143,7 @@ Result<BulkServer::Answer> BulkServer::put(const PutBlob& request, const Bytes& 
     return Answer{PutReply{0, true}, {}};
   }
   const Result<uint64_t> offset =
-      writer_.append(request.digest, request.offset, as_bytes(chunk), request.size_bytes);
+      writer_.append(request.digest, request.offset, std::move(chunk), request.size_bytes);
   if (!offset.ok() &&
       offset.error().code == ErrorCode::invalid_argument) {  // a gap: the client goes on from here
     TRY(const uint64_t from, writer_.offset(request.digest));

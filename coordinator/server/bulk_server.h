@@ -50,7 +50,7 @@ class BulkServer {
   struct Dispatch;
   void handle(Incoming in);
   Result<Answer> has(const HasBlobs& request);
-  Result<Answer> put(const PutBlob& request, const Bytes& chunk);
+  Result<Answer> put(const PutBlob& request, Bytes chunk);
   Result<Answer> get(const GetBlob& request);
   Result<Answer> get_unchecked(const GetBlob& request);
   Result<Answer> get_timings(const GetTimings& request);

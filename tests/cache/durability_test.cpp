@@ -98,7 +98,7 @@ TEST_F(DurabilityTest, ABlobIsSyncedThenNamedThenItsFolderIsSyncedThenItHasItsRo
 
 TEST_F(DurabilityTest, AnUploadIsSyncedBeforeItIsABlob) {
   const auto writer = VALUE(BlobWriter::open(*catalog_->local_blobs()));
-  EXPECT_OK(writer->append(digest_, 0, as_bytes(bytes_)));
+  EXPECT_OK(writer->append(digest_, 0, bytes_));
   EXPECT_OK(writer->finish(digest_));
   EXPECT_EQ(recorder_.calls, (Calls{"sync file in partial", "sync folder sha256",
                                     "rename into " + shard_, "sync folder " + shard_}));

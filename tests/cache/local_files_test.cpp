@@ -113,11 +113,11 @@ TEST_F(BlobWriterTest, PutsChunksTogetherAcrossARestart) {
     {
       auto writer = VALUE(BlobWriter::open(blobs_));
       EXPECT_EQ(VALUE(writer->offset(digest)), 0u);
-      EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, half)))), half);
+      EXPECT_EQ(VALUE(writer->append(digest, 0, bytes.substr(0, half))), half);
     }
     auto writer = VALUE(BlobWriter::open(blobs_));
     EXPECT_EQ(VALUE(writer->offset(digest)), half);
-    EXPECT_EQ(VALUE(writer->append(digest, half, as_bytes(bytes.substr(half)))), size);
+    EXPECT_EQ(VALUE(writer->append(digest, half, bytes.substr(half))), size);
     EXPECT_OK(writer->finish(digest));
     EXPECT_OK(writer->finish(digest));  // repeated by a client that lost the answer
     EXPECT_EQ(VALUE(blobs_.get(digest)), bytes);
@@ -129,12 +129,11 @@ TEST_F(BlobWriterTest, SkipsRepeatedBytesAndRefusesGaps) {
   auto writer = VALUE(BlobWriter::open(blobs_));
   Bytes bytes = pattern(3000, 1);
   Digest digest = sha256(bytes);
-  EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, 1000)))), 1000u);
-  EXPECT_EQ(VALUE(writer->append(digest, 0, as_bytes(bytes.substr(0, 1000)))), 1000u);
-  EXPECT_EQ(VALUE(writer->append(digest, 500, as_bytes(bytes.substr(500, 1000)))), 1500u);
-  EXPECT_ERROR(ErrorCode::invalid_argument,
-               writer->append(digest, 2000, as_bytes(bytes.substr(2000))));
-  EXPECT_EQ(VALUE(writer->append(digest, 1500, as_bytes(bytes.substr(1500)))), 3000u);
+  EXPECT_EQ(VALUE(writer->append(digest, 0, bytes.substr(0, 1000))), 1000u);
+  EXPECT_EQ(VALUE(writer->append(digest, 0, bytes.substr(0, 1000))), 1000u);
+  EXPECT_EQ(VALUE(writer->append(digest, 500, bytes.substr(500, 1000))), 1500u);
+  EXPECT_ERROR(ErrorCode::invalid_argument, writer->append(digest, 2000, bytes.substr(2000)));
+  EXPECT_EQ(VALUE(writer->append(digest, 1500, bytes.substr(1500))), 3000u);
   EXPECT_OK(writer->finish(digest));
 }
 
@@ -142,7 +141,7 @@ TEST_F(BlobWriterTest, DropsAnUploadWithOtherBytes) {
   auto writer = VALUE(BlobWriter::open(blobs_));
   for (size_t size : {size_t{100}, size_t{200'000}}) {
     Digest digest = sha256("what was promised");
-    EXPECT_OK(writer->append(digest, 0, as_bytes(pattern(size, 1))));
+    EXPECT_OK(writer->append(digest, 0, pattern(size, 1)));
     EXPECT_ERROR(ErrorCode::corrupt_data, writer->finish(digest));
     EXPECT_EQ(VALUE(writer->offset(digest)), 0u);
     EXPECT_FALSE(VALUE(has_blob(blobs_, digest)));
@@ -154,7 +153,7 @@ TEST_F(BlobWriterTest, FinishesAnEmptyBlobAndAbandonsOthers) {
   auto writer = VALUE(BlobWriter::open(blobs_));
   EXPECT_OK(writer->finish(sha256("")));
   EXPECT_EQ(VALUE(blobs_.get(sha256(""))), "");
-  EXPECT_OK(writer->append(sha256("x"), 0, as_bytes(std::string_view("y"))));
+  EXPECT_OK(writer->append(sha256("x"), 0, "y"));
   EXPECT_OK(writer->abandon(sha256("x")));
   EXPECT_OK(writer->abandon(sha256("x")));
   EXPECT_EQ(VALUE(writer->offset(sha256("x"))), 0u);
@@ -168,7 +167,7 @@ TEST(BlobWriter, ForgetsUploadsByTheCatalogsClock) {
   const Digest digest = sha256("x");
   {
     const auto writer = VALUE(BlobWriter::open(*catalog->local_blobs()));
-    EXPECT_OK(writer->append(digest, 0, as_bytes(std::string_view("abc"))));
+    EXPECT_OK(writer->append(digest, 0, "abc"));
   }
   clock.now += std::chrono::hours(23);
   EXPECT_EQ(VALUE(VALUE(BlobWriter::open(*catalog->local_blobs()))->offset(digest)), 3u);
@@ -180,8 +179,7 @@ TEST_F(BlobWriterTest, ForgetsUploadsAfterADay) {
   Digest old = sha256("old"), recent = sha256("recent");
   {
     auto writer = VALUE(BlobWriter::open(blobs_));
-    for (const Digest& digest : {old, recent})
-      EXPECT_OK(writer->append(digest, 0, as_bytes(std::string_view("abc"))));
+    for (const Digest& digest : {old, recent}) EXPECT_OK(writer->append(digest, 0, "abc"));
   }
   make_old(folder_.path / "partial" / old.hex(), std::chrono::hours(25));
   make_old(folder_.path / "partial" / recent.hex(), std::chrono::hours(23));
@@ -193,14 +191,13 @@ TEST_F(BlobWriterTest, ForgetsUploadsAfterADay) {
 TEST_F(BlobWriterTest, ReservesTheRoomOfTheWholeBlobWithItsFirstChunk) {
   const auto writer = VALUE(BlobWriter::open(blobs_));
   const Digest digest = sha256("promised");
-  EXPECT_OK(writer->append(digest, 0, as_bytes(std::string_view("abc")), 3'000'000));
+  EXPECT_OK(writer->append(digest, 0, "abc", 3'000'000));
   struct stat info {};
   ASSERT_EQ(stat((folder_.path / "partial" / digest.hex()).c_str(), &info), 0);
   EXPECT_EQ(info.st_size, 3);
   EXPECT_GE(info.st_blocks * 512, 3'000'000);
   const Digest huge = sha256("more than any disk");
-  EXPECT_ERROR(ErrorCode::storage,
-               writer->append(huge, 0, as_bytes(std::string_view("abc")), uint64_t{1} << 60));
+  EXPECT_ERROR(ErrorCode::storage, writer->append(huge, 0, "abc", uint64_t{1} << 60));
   EXPECT_EQ(VALUE(writer->offset(huge)), 0u);
 }
 
@@ -209,8 +206,8 @@ TEST_F(BlobWriterTest, AnUploadHeardFromItsBeginIsNotReadAgain) {
   const Bytes bytes = pattern(300'000, 1);
   const Digest digest = sha256(bytes);
   for (size_t at = 0; at < bytes.size(); at += 100'000)
-    EXPECT_OK(writer->append(digest, at, as_bytes(bytes.substr(at, 100'000)), bytes.size()));
-  EXPECT_OK(writer->append(digest, 100'000, as_bytes(bytes.substr(100'000, 100'000))));  // repeated
+    EXPECT_OK(writer->append(digest, at, bytes.substr(at, 100'000), bytes.size()));
+  EXPECT_OK(writer->append(digest, 100'000, bytes.substr(100'000, 100'000)));  // repeated
   EXPECT_OK(writer->finish(digest));
   EXPECT_EQ(VALUE(blobs_.get(digest)), bytes);
 }

@@ -47,7 +47,7 @@ void upload(Catalog& catalog, int number) {
   const auto writer = VALUE(BlobWriter::open(*catalog.local_blobs()));
   const Digest digest = sha256(bytes);
   for (uint64_t at = 0; at < bytes.size(); at += 50'000)
-    VALUE(writer->append(digest, at, as_bytes(bytes.substr(at, 50'000)), bytes.size()));
+    VALUE(writer->append(digest, at, bytes.substr(at, 50'000), bytes.size()));
   EXPECT_OK(writer->finish(digest));
   DiskCalls::promise("blob " + std::to_string(number));
 }

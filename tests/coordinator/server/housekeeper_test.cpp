@@ -57,7 +57,7 @@ TEST_F(HousekeeperTest, AboveTheWatermarkTheOldestGo) {
 
 TEST_F(HousekeeperTest, ForgottenUploadsAndOldEvidenceGo) {
   const Digest upload = sha256("promised");
-  ASSERT_TRUE(writer_->append(upload, 0, as_bytes(std::string_view("abc"))).ok());
+  ASSERT_TRUE(writer_->append(upload, 0, "abc").ok());
   clock_.now += std::chrono::hours(25);
   ASSERT_TRUE(tidy(0).ok());
   EXPECT_EQ(must(writer_->offset(upload)), 0u);
