@@ -6,6 +6,7 @@
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fuse_activations.h"
+#include "engine/passes/fuse_attention.h"
 #include "engine/passes/fuse_normalizations.h"
 #include "engine/passes/fuse_vertical.h"
 #include "engine/passes/merge_common.h"
@@ -23,7 +24,8 @@ const std::vector<Pass>& pass_list() {
       {"split_einsum", split_einsum},    // before transposes and products are looked at
       {"canonicalize",
        canonicalize},  // one spelling for each computation (mean over the plane = global pooling)
-      {"merge_common", merge_common},  // before fusion, so that shared producers are seen once
+      {"merge_common", merge_common},      // before fusion, so that shared producers are seen once
+      {"fuse_attention", fuse_attention},  // while its pieces are as the exporter wrote them
       {"fuse_normalizations",
        fuse_normalizations},  // layer, RMS and group normalisation from their exported pieces
       {"fuse_activations",

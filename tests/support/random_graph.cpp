@@ -235,7 +235,7 @@ RandomGraph random_graph(uint64_t seed, int nodes) {
   GraphMaker make(seed);
   add_inputs(make);
   std::vector<NodeKind> kinds;
-  for (const auto& family : {pointwise_kinds(), layer_kinds(), move_kinds()})
+  for (const auto& family : {pointwise_kinds(), layer_kinds(), move_kinds(), attention_kinds()})
     kinds.insert(kinds.end(), family.begin(), family.end());
   while (make.graph().node_count() < nodes) {
     if (make.one_in(8))

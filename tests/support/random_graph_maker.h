@@ -78,5 +78,6 @@ using NodeKind = void (*)(GraphMaker&);
 std::span<const NodeKind> pointwise_kinds();  // random_pointwise.cpp
 std::span<const NodeKind> layer_kinds();      // random_layers.cpp
 std::span<const NodeKind> move_kinds();       // random_moves.cpp
+std::span<const NodeKind> attention_kinds();  // random_attention.cpp
 
 }  // namespace enginery::test

@@ -1,0 +1,105 @@
+// Attention in pieces, as exporters write it and nearly so: what fuse_attention takes, and planted
+// neighbours that it must leave alone. Heads are 2 to 4 wide, so that graphs stay small.
+#include <cmath>
+
+#include "tests/support/random_graph_maker.h"
+
+namespace enginery::test {
+namespace {
+
+// A value in the middle of an attention; nothing once a step was refused.
+struct Step {
+  GraphMaker& make;
+  std::optional<Drawn> at;
+
+  Step& then(const Op& op, std::vector<ValueId> others, double bound, double noise,
+             bool last = false) {
+    if (!at) return *this;
+    if (last)
+      others.push_back(at->id);
+    else
+      others.insert(others.begin(), at->id);
+    const auto out = make.add(op, others, bound, noise);
+    at = out.empty() ? std::nullopt : std::optional(out[0]);
+    return *this;
+  }
+};
+
+struct Sizes {
+  int64_t images, heads, places, width;
+};
+
+// [images, places, heads * width] of small numbers as [images, heads, places, width].
+std::optional<Drawn> heads_of(GraphMaker& make, const Drawn& x, const Sizes& s) {
+  Step step{make, x};
+  step.then(Reshape{}, {make.ints({s.images, s.places, s.heads, s.width})}, x.bound, x.noise);
+  step.then(Transpose{{0, 2, 1, 3}}, {}, x.bound, x.noise);
+  if (make.one_in(3))
+    step.then(Binary{BinaryKind::mul}, {make.constant(DataType::float32, {}, 0.5f, 0.9f)}, x.bound,
+              x.noise + kRounding);
+  return step.at;
+}
+
+// Scores of a bound below 8 have weights that a rounding error moves by as much of themselves.
+void mask(GraphMaker& make, Step& scores, const Sizes& s) {
+  const double b = scores.at->bound, noise = scores.at->noise + 2 * kRounding * b;
+  if (make.one_in(3))
+    scores.then(Binary{make.one_of({BinaryKind::mul, BinaryKind::div})},
+                {make.constant(DataType::float32, {}, 0.6f, 0.9f)}, 2 * b, 2 * noise);
+  if (make.one_in(3)) {
+    Tensor choice(DataType::boolean, {s.places, s.places});
+    auto* values = static_cast<uint8_t*>(choice.mutable_bytes());
+    const bool causal = make.one_in(2);
+    for (int64_t i = 0; i < choice.size(); ++i) {
+      const bool seen = i % s.places <= i / s.places;
+      values[i] = (causal ? seen : seen || make.one_in(2)) ? 1 : 0;
+    }
+    const ValueId chosen = make.graph().add_constant("choice", choice);
+    if (!scores.at) return;
+    const ValueId least = make.graph().add_constant("least", Tensor::of<float>({}, {-20.0f}));
+    const auto out = make.add(Where{}, {chosen, scores.at->id, least}, 20, 2 * noise);
+    scores.at = out.empty() ? std::nullopt : std::optional(out[0]);
+  }
+  if (make.one_in(3))
+    scores.then(Binary{BinaryKind::add},
+                {make.constant(DataType::float32, {s.images, 1, 1, s.places})}, 2 * b + 21,
+                3 * noise, make.one_in(2));
+}
+
+void add_attention(GraphMaker& make) {
+  const Sizes s{make.between(1, 2), make.between(1, 3), make.between(2, 5), make.between(2, 4)};
+  const Drawn x = make.input({DataType::float32, {s.images, s.places, s.heads * s.width}});
+  const auto q = heads_of(make, x, s), k = heads_of(make, x, s), v = heads_of(make, x, s);
+  if (!q || !k || !v) return;
+  Step keys{make, k};
+  keys.then(Transpose{{0, 1, 3, 2}}, {}, k->bound, k->noise);
+  if (!keys.at) return;
+  const double b = static_cast<double>(s.width) * q->bound * k->bound;
+  Step scores{make, q};
+  scores.then(MatMul{}, {keys.at->id}, b,
+              static_cast<double>(s.width) * 4 * (q->noise + k->noise) + kRounding * b);
+  if (scores.at) mask(make, scores, s);
+  if (!scores.at) return;
+  // The axis before the last is another operator.
+  const int64_t axis = make.one_in(5) ? 2 : make.one_of<int64_t>({-1, 3});
+  scores.then(Softmax{axis}, {}, 1, 4 * scores.at->noise + kRounding);
+  if (make.one_in(6)) scores.then(Unary{UnaryKind::sqrt}, {}, 1, 1e-2);
+  if (!scores.at) return;
+  const double noise = scores.at->noise * static_cast<double>(s.places) * v->bound + v->noise;
+  scores.then(MatMul{}, {v->id}, v->bound * static_cast<double>(s.places), noise + kRounding);
+  if (make.one_in(2) && scores.at) {
+    const double bound = scores.at->bound;
+    scores.then(Transpose{{0, 2, 1, 3}}, {}, bound, noise + kRounding);
+    scores.then(Reshape{}, {make.ints({s.images, s.places, s.heads * s.width})}, bound,
+                noise + kRounding);
+  }
+}
+
+}  // namespace
+
+std::span<const NodeKind> attention_kinds() {
+  static constexpr NodeKind kKinds[] = {add_attention};
+  return kKinds;
+}
+
+}  // namespace enginery::test
