@@ -26,9 +26,9 @@ std::vector<ProblemRow> conformance_regions() {
       {"attention_in_half", "-/-",
        "matmul | float16[2x17x32] float16[2x32x19] | then softmax(r0) axis=-1 | then matmul(r1 "
        "float16[2x19x32])"},
-      {"root_mean_square", "-/-",
-       "binary kind=mul | float32[6x64] float32[6x64] | then reduce(r0) kind=mean axes=[1] | then "
-       "binary(r1 w:float32[1]) kind=add | then unary(r2) kind=sqrt | then binary(0 r3) kind=div"},
+      {"unit_length", "-/-",
+       "reduce kind=sum_square axes=[1] | float32[6x64] | then unary(r0) kind=sqrt | then binary(0 "
+       "r1) kind=div"},
       {"moves", "-/-",
        "reshape | float32[2x6x8] int64[4]={2,6,2,4} | then transpose(r0) permutation=[0,2,1,3]"},
       {"product_and_largest", "-/-",
