@@ -39,7 +39,8 @@ void BulkServer::run() {
 struct BulkServer::Dispatch {
   BulkServer& server;
   Message& message;
-  const Sight sight;
+  const Principal& who;
+  const Sight sight = sight_of(who);
 
   Result<Answer> operator()(const HasBlobs& request) { return server.has(request); }
   Result<Answer> operator()(const PutBlob& request) {
@@ -51,6 +52,7 @@ struct BulkServer::Dispatch {
     return server.put_timings(request, message.envelope.session);
   }
   Result<Answer> operator()(const AppendLog& request) {
+    CHECK_OK(server.check_author(who, request.ref));
     TRY(const uint64_t offset, server.logs_.append(request.ref, request.offset, request.text));
     return Answer{AppendReply{offset}, {}};
   }
@@ -85,8 +87,18 @@ void BulkServer::handle(Incoming in) {
     if (!follow(follower, false)) followers_.push_back(follower);
     return;
   }
-  reply(in.route, id,
-        std::visit(Dispatch{*this, in.message, sight_of(*who)}, in.message.envelope.body));
+  Result<Answer> answer = std::visit(Dispatch{*this, in.message, *who}, in.message.envelope.body);
+  if (!answer.ok() && answer.error().code == ErrorCode::untrusted)
+    log_warning("refused a message from " + in.from.address + ": " + answer.error().message);
+  reply(in.route, id, std::move(answer));
+}
+
+// A key writes to the logs of its own workers' steps.
+Status BulkServer::check_author(const Principal& who, const StepRef& ref) const {
+  const std::string worker = logs_.worker_of(ref);
+  if (who.name.empty() || worker.empty()) return {};
+  const Status own = check_worker_name(who, worker);
+  return own.ok() ? own : own.error().within("log of step " + std::to_string(ref.step));
 }
 
 void BulkServer::reply(const Bytes& route, RequestId request, Result<Answer> answer) {

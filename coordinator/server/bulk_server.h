@@ -55,6 +55,8 @@ class BulkServer {
   Result<Answer> get_unchecked(const GetBlob& request);
   Result<Answer> get_timings(const GetTimings& request);
   Result<Answer> put_timings(const PutTimings& request, const std::string& session);
+  // Whether the lease was given to a worker of the key's.
+  Status check_author(const Principal& who, const StepRef& ref) const;
   // Whether the timings are of the device that the session's worker offers.
   Status check_devices(const PutTimings& request, const std::string& session);
   // Answers when there is something to say, or at the last chance; whether it did.

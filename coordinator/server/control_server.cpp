@@ -245,7 +245,7 @@ void ControlServer::deliver(Outbox outbox) {
   for (const std::string& job : outbox.new_jobs) open_log(job);
   for (const RouteLog& route : outbox.log_routes) logs_.route(route.step, route.job, route.prefix);
   for (const LeaseNote& lease : outbox.leases) {
-    logs_.lease(lease.step, lease.epoch);
+    logs_.lease(lease.step, lease.epoch, lease.worker);
     if (lease.ended) logs_.end_step(lease.step);
   }
   for (const std::string& job : outbox.ended_jobs) logs_.end_job(job);

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "engine/base/file.h"
+#include "engine/base/log.h"
 
 namespace enginery {
 namespace {
@@ -45,10 +46,23 @@ void LogStore::route(uint64_t step, const std::string& job, const std::string& p
   routes_[step].emplace(job, prefix);
 }
 
-void LogStore::lease(uint64_t step, uint64_t epoch) {
+void LogStore::lease(uint64_t step, uint64_t epoch, const std::string& worker) {
   const std::lock_guard lock(mutex_);
   Lease& lease = leases_[step];
   lease.last_epoch = std::max(lease.last_epoch, epoch);
+  if (!worker.empty()) lease.workers[epoch] = worker;
+}
+
+std::string LogStore::worker_of(const StepRef& ref) const {
+  const std::lock_guard lock(mutex_);
+  return holder(ref);
+}
+
+std::string LogStore::holder(const StepRef& ref) const {
+  const auto lease = leases_.find(ref.step);
+  if (lease == leases_.end()) return "";
+  const auto worker = lease->second.workers.find(ref.epoch);
+  return worker == lease->second.workers.end() ? "" : worker->second;
 }
 
 void LogStore::end_step(uint64_t step) {
@@ -113,6 +127,19 @@ Result<uint64_t> LogStore::received(const StepRef& ref) {
   return static_cast<uint64_t>(std::strtoull(file->c_str(), nullptr, 10));
 }
 
+// Once a lease has written as much as a job's log may have, from where on its middle goes.
+Status LogStore::name_author(const StepRef& ref) {
+  const std::string worker = holder(ref);
+  const std::string note =
+      "worker '" + (worker.empty() ? "?" : worker) + "' has written more than " +
+      std::to_string(kSegmentsKept * segment_bytes_) + " bytes for this step (epoch " +
+      std::to_string(ref.epoch) + "): the middle of this log goes";
+  log_warning("log of step " + std::to_string(ref.step) + ": " + note);
+  for (const auto& [job, prefix] : routes_[ref.step])
+    CHECK_OK(write(job, jobs_[job], with_prefix(note, prefix)));
+  return {};
+}
+
 Result<uint64_t> LogStore::append(const StepRef& ref, uint64_t offset, std::string_view text) {
   const std::lock_guard lock(mutex_);
   const auto routes = routes_.find(ref.step);
@@ -133,7 +160,8 @@ Result<uint64_t> LogStore::append(const StepRef& ref, uint64_t offset, std::stri
   CHECK_OK(make_folder(folder_ / "leases"));
   for (const auto& [job, prefix] : routes->second)
     CHECK_OK(write(job, jobs_[job], with_prefix(text, prefix)));
-  const uint64_t now = have + text.size();
+  const uint64_t now = have + text.size(), limit = kSegmentsKept * segment_bytes_;
+  if (have < limit && now >= limit) CHECK_OK(name_author(ref));
   const std::string name = std::to_string(ref.step) + "-" + std::to_string(ref.epoch);
   // Not fsynced: after a power cut a few lines may come twice.
   std::ofstream(folder_ / "leases" / name, std::ios::trunc) << now;

@@ -2,9 +2,9 @@
 //
 // Where: workers append by lease over the bulk socket; people read by job and offset. On disk:
 // logs/<job>.0, .1, ... of 16 MiB each; of more than four the first and the newest three stay, so a
-// huge log keeps its head and tail. logs/leases/<step>-<epoch> holds how much of a lease's own text
-// has arrived, so that an append may be repeated. Only who was given a lease may append; prune()
-// drops what is old. Threads: thread-safe.
+// huge log keeps its head and tail, and says whose it is. logs/leases/<step>-<epoch> holds how much
+// of a lease's own text has arrived, so that an append may be repeated. Only who was given a lease
+// may append; prune() drops what is old. Threads: thread-safe.
 #pragma once
 
 #include <chrono>
@@ -41,9 +41,11 @@ class LogStore {
   // The step's lines are the job's too, each with the prefix.
   void route(uint64_t step, const std::string& job, const std::string& prefix);
 
-  // The step's leases up to `epoch` were given to workers; with the step's end the last lines may
-  // still come, until the second prune() after it.
-  void lease(uint64_t step, uint64_t epoch);
+  // The step's leases up to `epoch` were given to workers, this one to `worker` ("": not known);
+  // with the step's end the last lines may still come, until the second prune() after it.
+  void lease(uint64_t step, uint64_t epoch, const std::string& worker = "");
+  // To whom the lease was given; "" where that is not known.
+  std::string worker_of(const StepRef& ref) const;
   void end_step(uint64_t step);
 
   // Takes what is new of a lease's text that begins at `offset`; says where to go on.
@@ -63,7 +65,8 @@ class LogStore {
  private:
   struct Lease {
     uint64_t last_epoch = 0;
-    int prunes_since_end = -1;  // -1: the step goes on
+    std::map<uint64_t, std::string> workers;  // by epoch
+    int prunes_since_end = -1;                // -1: the step goes on
   };
   struct Job {
     std::string tenant;
@@ -76,12 +79,14 @@ class LogStore {
   std::filesystem::path segment_path(const std::string& job, uint64_t number) const;
   Result<uint64_t> received(const StepRef& ref);
   bool has_lease(const StepRef& ref) const;
+  std::string holder(const StepRef& ref) const;
+  Status name_author(const StepRef& ref);
   void forget_ended_leases();
   void drop_logs(Nanoseconds now, const LogRetention& keep);
 
   std::filesystem::path folder_;
   uint64_t segment_bytes_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, Job> jobs_;
   std::map<uint64_t, std::map<std::string, std::string>> routes_;  // step -> job -> prefix
   std::map<uint64_t, Lease> leases_;                               // by step

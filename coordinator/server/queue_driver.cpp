@@ -9,7 +9,7 @@ constexpr Nanoseconds kFirstPause = std::chrono::milliseconds(100);
 constexpr Nanoseconds kLongestPause = std::chrono::seconds(5);
 
 LeaseNote note_of(const StepRow& step) {
-  return {step.id, step.epoch, step.state >= StepState::done};
+  return {step.id, step.epoch, step.worker, step.state >= StepState::done};
 }
 
 template <typename T>

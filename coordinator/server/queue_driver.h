@@ -18,6 +18,7 @@ namespace enginery {
 // What became of a step's lease, for the log store: only who holds one may append.
 struct LeaseNote {
   uint64_t step = 0, epoch = 0;
+  std::string worker;  // that holds it; "" for none
   bool ended = false;  // the step, and with it all its leases
 };
 

@@ -246,5 +246,31 @@ TEST(Dialling, SaysWhatTheNetworkDid) {
       << closed.error().message;
 }
 
+// A worker writes what its own leases do, and nothing into the logs of others' steps.
+TEST_F(NetworkTest, AKeyWritesToTheLogsOfItsOwnWorkersSteps) {
+  const auto owner = connect_to(options().listen, "owner@here");
+  must(owner->put_blob(as_bytes(std::string_view("m"))));
+  SubmitRequest submit = make_submit("m", {"a"});
+  submit.wait_for_workers = true;
+  const std::string job = must(owner->submit(submit, make_request_id())).id;
+  const auto lab = connected(allowed("lab", Role::work)),
+             other = connected(allowed("other", Role::work));
+  SyncRequest sync;
+  sync.worker = "lab/a";
+  sync.sku = "a";
+  sync.kind = "cpu";
+  sync.toolchain = "tool 1";
+  sync.device = sync.host = "h";
+  sync.incarnation = sync.sequence = 1;
+  const SyncReply reply = must(lab->sync(sync));
+  const auto* run = std::get_if<RunStep>(&reply.desired);
+  ASSERT_NE(run, nullptr);
+  expect_refused(status_of(other->append_log(run->ref, 0, "forged\n")),
+                 {"is called 'other'", "'lab/a' is another's"});
+  EXPECT_EQ(must(lab->append_log(run->ref, 0, "mine\n")), 5u);
+  EXPECT_EQ(must(owner->read_log(job, 0, false, milliseconds(0))).text.find("forged"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -77,6 +77,27 @@ TEST(LogStore, KeepsHeadAndTailOfAHugeLog) {
   EXPECT_EQ(text.find("line 60\n"), std::string::npos);
 }
 
+// In the job's own log, once, and in the words that the coordinator's log has, too.
+TEST(LogStore, SaysWhoWroteAHugeLog) {
+  const TemporaryFolder folder;
+  LogStore logs(folder.path, 100);
+  logs.route(1, "j1", "s");
+  logs.lease(1, 1, "lab/cpu");
+  logs.lease(1, 2, "other/cpu");
+  EXPECT_EQ(logs.worker_of({"j1", 1, 1}), "lab/cpu");
+  EXPECT_EQ(logs.worker_of({"j1", 1, 3}), "");
+  ASSERT_EQ(*logs.append({"j1", 1, 2}, 0, "a word\n"), 7u);
+  uint64_t offset = *logs.append({"j1", 1, 1}, 0, std::string(399, 'x'));
+  EXPECT_EQ(read_all(logs, "j1", 300).find("has written more"), std::string::npos);
+  offset = *logs.append({"j1", 1, 1}, offset, "y\n");
+  const std::string note =
+      "[s] worker 'lab/cpu' has written more than 400 bytes for this step (epoch 1)";
+  EXPECT_NE(read_all(logs, "j1", 300).find(note), std::string::npos) << read_all(logs, "j1", 300);
+  ASSERT_TRUE(logs.append({"j1", 1, 1}, offset, "z\n").ok());
+  const std::string text = read_all(logs, "j1", 300);
+  EXPECT_EQ(text.find(note), text.rfind(note)) << "said once";
+}
+
 TEST(LogStore, KnowsOnlyItsJobs) {
   const TemporaryFolder folder;
   LogStore logs(folder.path);
