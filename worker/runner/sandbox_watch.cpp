@@ -25,17 +25,17 @@ void close_from(int first) {
   for (int fd = first; fd < kMaxFd; ++fd) close(fd);
 }
 
-// Sends SIGKILL to every child, the adopted ones too.
-void kill_children() {
+// Sends SIGKILL to every child, the adopted ones too. False: they cannot be listed here.
+bool kill_children() {
   const int list = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-  if (list < 0) return;
+  if (list < 0) return false;
   char text[4096];
   const ssize_t size = read(list, text, sizeof text - 1);
   close(list);
   text[std::max<ssize_t>(size, 0)] = '\0';
   for (char *at = text, *end = nullptr;; at = end) {
     const long child = std::strtol(at, &end, 10);
-    if (child <= 0) return;
+    if (child <= 0) return true;
     kill(static_cast<pid_t>(child), SIGKILL);
   }
 }
@@ -84,18 +84,22 @@ void watch_sandbox(pid_t sandbox, int life) {
   sigaddset(&child_ends, SIGCHLD);
   const int ends = signalfd(-1, &child_ends, SFD_CLOEXEC | SFD_NONBLOCK);
   int status = 127 << 8;
-  while (!has_ended(sandbox, status)) {
+  bool ended = false;
+  while (!(ended = has_ended(sandbox, status))) {
     pollfd fds[] = {{kLifeFd, POLLIN, 0}, {ends, POLLIN, 0}};
     poll(fds, 2, ends < 0 ? 50 : -1);
     signalfd_siginfo seen;
     (void)!read(ends, &seen, sizeof seen);
     if (fds[0].revents != 0) break;
   }
-  // What a child leaves becomes a child, until there is none.
-  for (int left = 0; waitpid(-1, &left, WNOHANG) >= 0 || errno != ECHILD;) {
-    kill_children();
-    const pid_t child = waitpid(-1, &left, 0);
-    if (child == sandbox) status = left;
+  if (!ended) {
+    kill(sandbox, SIGKILL);
+    waitpid(sandbox, &status, 0);
+  }
+  // What it leaves has become a child of this process, and so on, until there is none.
+  while (waitpid(-1, nullptr, WNOHANG) >= 0) {
+    if (!kill_children()) break;
+    waitpid(-1, nullptr, 0);
   }
   end_as(status);
 }
