@@ -59,7 +59,7 @@ class KeysCommand final : public Command {
         "--role", roles_, "LIST",
         "what the key may: submit, fetch, work, admin (client: submit,fetch; worker: work)");
     options.text("--tenant", tenant_, "NAME",
-                 "its trust domain: what it builds answers nobody else's jobs");
+                 "its own jobs, engines and results: it sees no other tenant's");
     options.text("-o,--output", output_, "FILE", "the key's file (default: NAME.key)");
     options.text(
         "--address", address_, "URL",
