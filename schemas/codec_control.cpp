@@ -197,6 +197,7 @@ CODEC(SyncRequest, Sync) {
   FIELD(compiles_for, CompilesFor);
   FIELD(examined, Examined);
   FIELD(exam_problem, ExamProblem);
+  FIELD(reading, Reading);
 }
 
 CODEC(RunStep, RunStep) {

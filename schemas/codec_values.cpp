@@ -177,6 +177,14 @@ CODEC(SkuView, SkuView) {
   FIELD(toolchains, Toolchains);
 }
 
+CODEC(DeviceReading, DeviceReading) {
+  FIELD(clock_mhz, ClockMhz);
+  FIELD(memory_clock_mhz, MemoryClockMhz);
+  FIELD(temperature_c, TemperatureC);
+  FIELD(power_w, PowerW);
+  FIELD(throttle_bits, ThrottleBits);
+}
+
 CODEC(WorkerView, WorkerView) {
   FIELD(id, Id);
   FIELD(sku, Sku);
@@ -190,6 +198,7 @@ CODEC(WorkerView, WorkerView) {
   FIELD(progress, Progress);
   FIELD(health, Health);
   FIELD(reason, Reason);
+  FIELD(reading, Reading);
 }
 
 CODEC(EngineView, EngineView) {

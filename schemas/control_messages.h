@@ -211,6 +211,7 @@ struct SyncRequest {
   std::vector<std::string> compiles_for;  // SKUs that it can build provisional engines for
   uint64_t examined = 0;                  // Examine::number of the latest self-test that ended
   std::string exam_problem;               // what it found; "": all is well
+  DeviceReading reading;                  // of its device
   bool operator==(const SyncRequest&) const = default;
 };
 

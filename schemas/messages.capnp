@@ -264,6 +264,7 @@ struct Sync {
   compilesFor @12 :List(Text);     # SKUs for which I can build provisional engines
   examined @13 :UInt64;            # the number of the latest self-test that I have ended; 0: none
   examProblem @14 :Text;           # what it found; "" when all is well
+  reading @15 :V.DeviceReading;    # what my device's sensors say
 }
 
 # A step as a worker gets it: everything that it needs to know.

@@ -159,6 +159,16 @@ struct WorkerView {
   progress @9 :Progress;      # of the step that it runs
   health @10 :Text;           # its own words, JSON, cut to 200 bytes
   reason @11 :Text;           # why it is quarantined; "" when it is not
+  reading @12 :DeviceReading; # of its device, with its last sync
+}
+
+# What a device's sensors say. 0: it does not say.
+struct DeviceReading {
+  clockMhz @0 :Float64;       # of its cores
+  memoryClockMhz @1 :Float64; # of its memory
+  temperatureC @2 :Float64;   # degrees Celsius
+  powerW @3 :Float64;         # watts
+  throttleBits @4 :UInt64;    # why it is slower than it could be, as NVML numbers the reasons
 }
 
 # An engine of the catalog.

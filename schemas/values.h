@@ -207,6 +207,13 @@ struct SkuView {
   bool operator==(const SkuView&) const = default;
 };
 
+// What a device's sensors say; 0 where it does not say.
+struct DeviceReading {
+  double clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
+  uint64_t throttle_bits = 0;  // as NVML numbers the reasons
+  bool operator==(const DeviceReading&) const = default;
+};
+
 // A worker as the coordinator sees it.
 struct WorkerView {
   std::string id, sku;
@@ -218,6 +225,7 @@ struct WorkerView {
   Progress progress;
   std::string health;
   std::string reason;  // why it is quarantined, or ""
+  DeviceReading reading;
   bool operator==(const WorkerView&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "coordinator/views/farm_json.h"
 #include "coordinator/views/job_json.h"
 
@@ -54,14 +55,24 @@ std::string progress_text(const Progress& progress) {
 }
 
 std::string worker_table(const FarmOverview& farm) {
-  Table table({{"WORKER"}, {"STATE"}, {"JOB"}, {"STEP"}, {"PROGRESS"}, {"SEEN", Align::right}});
   std::vector<WorkerView> workers = farm.workers;
+  std::vector<Column> columns{{"WORKER"}, {"STATE"},    {"JOB"},
+                              {"STEP"},   {"PROGRESS"}, {"SEEN", Align::right}};
+  const bool senses = have_readings(workers);
+  if (senses) columns.push_back({"DEVICE"});
+  Table table(std::move(columns));
   std::stable_partition(workers.begin(), workers.end(),
                         [](const WorkerView& w) { return w.state != WorkerCondition::lost; });
-  for (const WorkerView& worker : workers)
-    table.add({worker.id, to_string(worker.state), worker.job, worker.step,
-               worker.job.empty() ? "" : progress_text(worker.progress),
-               human_seconds(worker.last_seen_seconds) + " ago"});
+  for (const WorkerView& worker : workers) {
+    std::vector<std::string> row{worker.id,
+                                 to_string(worker.state),
+                                 worker.job,
+                                 worker.step,
+                                 worker.job.empty() ? "" : progress_text(worker.progress),
+                                 human_seconds(worker.last_seen_seconds) + " ago"};
+    if (senses) row.push_back(device_text(worker.reading));
+    table.add(std::move(row));
+  }
   return table.text();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 
@@ -61,6 +62,23 @@ std::vector<std::string> file_names_for(const std::vector<std::string>& names) {
     out.push_back(std::move(file));
   }
   return out;
+}
+
+std::string device_text(const DeviceReading& reading) {
+  std::string out;
+  const auto add = [&](double number, const char* unit) {
+    if (number > 0) out += (out.empty() ? "" : ", ") + fmt::format("{:.0f} {}", number, unit);
+  };
+  add(reading.clock_mhz, "MHz");
+  add(reading.temperature_c, "C");
+  add(reading.power_w, "W");
+  if (reading.throttle_bits != 0) out += out.empty() ? "throttled" : ", throttled";
+  return out;
+}
+
+bool have_readings(const std::vector<WorkerView>& workers) {
+  return std::any_of(workers.begin(), workers.end(),
+                     [](const WorkerView& worker) { return worker.reading != DeviceReading(); });
 }
 
 }  // namespace enginery

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "schemas/values.h"
+
 namespace enginery {
 
 // "1 engine", "2 engines"; the plural where an s does not make it.
@@ -30,5 +32,10 @@ std::string with_safe_characters(std::string name, std::string_view also_safe);
 // "._-" alone, no two the same. A name that is safe already stays; of others that would meet, later
 // ones get ".2", ".3" and so on.
 std::vector<std::string> file_names_for(const std::vector<std::string>& names);
+
+// "1980 MHz, 45 C, 350 W, throttled", as far as the device says it; "" where it says nothing.
+std::string device_text(const DeviceReading& reading);
+// Whether any of them says something of its device.
+bool have_readings(const std::vector<WorkerView>& workers);
 
 }  // namespace enginery

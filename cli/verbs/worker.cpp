@@ -1,6 +1,7 @@
 // worker: one SKU of this machine, offered to a coordinator; and `runner`, the process in which its
 // steps are executed.
 #include <atomic>
+#include <memory>
 
 #include "cli/farm/farm.h"
 #include "cli/options/targets.h"
@@ -8,6 +9,7 @@
 #include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
+#include "engine/device/sensors.h"
 #include "worker/agent/agent.h"
 #include "worker/steps/runner.h"
 
@@ -55,6 +57,7 @@ class WorkerCommand final : public Command {
     options.name = name_.empty() ? name_with(way.name, options) : name_;
     options.runner_memory_bytes = static_cast<uint64_t>(memory_mib_.value_or(0)) << 20;
     TRY(options.sandbox, parse_sandbox_mode(sandbox_));
+    options.sensors = sensors();
     block_termination_signals();
     std::atomic<bool> stopping = false;
     const Termination termination([&] { stopping = true; });
@@ -67,6 +70,17 @@ class WorkerCommand final : public Command {
   }
 
  private:
+  // Opened when they are asked first: NVML takes its time.
+  static std::function<DeviceReading(const std::string&)> sensors() {
+    const auto opened = std::make_shared<std::unique_ptr<DeviceSensors>>();
+    return [opened](const std::string& device) {
+      if (*opened == nullptr) *opened = open_sensors(device);
+      const DeviceState now = (*opened)->read();
+      return DeviceReading{now.clock_mhz, now.memory_clock_mhz, now.temperature_c, now.power_w,
+                           now.throttle_bits};
+    };
+  }
+
   // Of a key, workers' names begin with its name; "" leaves it to the host's.
   static std::string name_with(const std::string& key_name, const AgentOptions& options) {
     if (key_name.empty()) return "";

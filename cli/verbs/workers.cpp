@@ -7,6 +7,7 @@
 #include "cli/farm/farm.h"
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
+#include "cli/output/text.h"
 #include "cli/verbs/verbs.h"
 #include "coordinator/views/farm_json.h"
 
@@ -34,20 +35,7 @@ class WorkersCommand final : public Command {
       print_json(session.console, workers_json(workers));
       return ExitCode::ok;
     }
-    Table table({{"WORKER"},
-                 {"SKU"},
-                 {"STATE"},
-                 {"PID", Align::right},
-                 {"JOB"},
-                 {"STEP"},
-                 {"SEEN", Align::right}});
-    for (const WorkerView& worker : workers) {
-      table.add({worker.id, worker.sku, to_string(worker.state), std::to_string(worker.pid),
-                 worker.job, worker.step, human_seconds(worker.last_seen_seconds) + " ago"});
-    }
-    if (table.empty())
-      session.console.note("no workers; start one with: enginery worker --sku SKU");
-    if (!table.empty()) session.console.print(table.text(session.console.table_width()));
+    print_table(workers, session.console);
     for (const WorkerView& worker : workers)
       if (!worker.reason.empty())
         session.console.note(worker.id + " is quarantined: " + worker.reason +
@@ -57,6 +45,32 @@ class WorkersCommand final : public Command {
   }
 
  private:
+  static void print_table(const std::vector<WorkerView>& workers, Console& console) {
+    std::vector<Column> columns{{"WORKER"},
+                                {"SKU"},
+                                {"STATE"},
+                                {"PID", Align::right},
+                                {"JOB"},
+                                {"STEP"},
+                                {"SEEN", Align::right}};
+    const bool senses = have_readings(workers);
+    if (senses) columns.push_back({"DEVICE"});
+    Table table(std::move(columns));
+    for (const WorkerView& worker : workers) {
+      std::vector<std::string> row{worker.id,
+                                   worker.sku,
+                                   to_string(worker.state),
+                                   std::to_string(worker.pid),
+                                   worker.job,
+                                   worker.step,
+                                   human_seconds(worker.last_seen_seconds) + " ago"};
+      if (senses) row.push_back(device_text(worker.reading));
+      table.add(std::move(row));
+    }
+    if (table.empty()) return console.note("no workers; start one with: enginery worker --sku SKU");
+    console.print(table.text(console.table_width()));
+  }
+
   Result<ExitCode> forget(Client& client, Console& console) const {
     CHECK_OK(client.forget_worker(forget_));
     if (json_) print_json(console, {{"schema", "enginery.workers/1"}, {"forgotten", forget_}});

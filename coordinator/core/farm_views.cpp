@@ -1,6 +1,7 @@
 #include "coordinator/core/farm_views.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace enginery {
 namespace {
@@ -15,12 +16,21 @@ WorkerCondition condition(const Queue& queue, const LiveWorker& worker) {
   return queue.load_of(worker) == Load::none ? WorkerCondition::idle : WorkerCondition::busy;
 }
 
+// A worker's own numbers, those that are numbers.
+DeviceReading cleaned(DeviceReading reading) {
+  for (double* number :
+       {&reading.clock_mhz, &reading.memory_clock_mhz, &reading.temperature_c, &reading.power_w})
+    if (!std::isfinite(*number) || *number < 0) *number = 0;
+  return reading;
+}
+
 WorkerView worker_view(const Queue& queue, const LiveWorker& worker, Now now) {
   WorkerView view{worker.sync.worker, worker.sync.sku,  condition(queue, worker),
                   worker.sync.pid,    worker.sync.host, worker.sync.device};
   view.last_seen_seconds = to_seconds(now.monotonic - worker.seen);
   view.reason = worker.quarantine;
   view.health = worker.sync.health.substr(0, kMaxHealthShown);
+  view.reading = cleaned(worker.sync.reading);
   if (worker.lease == 0) return view;
   const LiveStep& step = queue.step(worker.lease);
   view.job = job_id(step.row.job);

@@ -68,6 +68,33 @@ void add_fleet(OpenMetrics& out, const FarmFacts& facts) {
     out.sample({{"worker", worker.id}, {"sku", worker.sku}}, worker.last_seen_seconds);
 }
 
+// What the device does not say has no sample.
+void add_reading(OpenMetrics& out, const FarmFacts& facts, std::string_view name,
+                 std::string_view unit, std::string_view help, double DeviceReading::*number,
+                 double scale = 1) {
+  out.family(name, Type::gauge, unit, help);
+  for (const WorkerView& worker : facts.workers)
+    if (worker.reading.*number > 0)
+      out.sample({{"worker", worker.id}, {"sku", worker.sku}}, scale * worker.reading.*number);
+}
+
+void add_devices(OpenMetrics& out, const FarmFacts& facts) {
+  add_reading(out, facts, "enginery_device_clock_hertz", "hertz", "clock of the worker's device",
+              &DeviceReading::clock_mhz, 1e6);
+  add_reading(out, facts, "enginery_device_memory_clock_hertz", "hertz", "clock of its memory",
+              &DeviceReading::memory_clock_mhz, 1e6);
+  add_reading(out, facts, "enginery_device_temperature_celsius", "celsius", "its temperature",
+              &DeviceReading::temperature_c);
+  add_reading(out, facts, "enginery_device_power_watts", "watts", "power that it takes",
+              &DeviceReading::power_w);
+  out.family("enginery_device_throttled", Type::gauge, "",
+             "1 while the worker's device runs slower than it could, of those that say so");
+  for (const WorkerView& worker : facts.workers)
+    if (worker.reading != DeviceReading())
+      out.sample({{"worker", worker.id}, {"sku", worker.sku}},
+                 worker.reading.throttle_bits == 0 ? 0 : 1);
+}
+
 void add_catalog(OpenMetrics& out, const CatalogSums& sums) {
   gauge(out, "enginery_catalog_blobs", "", "blobs in the catalog", static_cast<double>(sums.blobs));
   gauge(out, "enginery_catalog_bytes", "bytes", "their bytes",
@@ -125,6 +152,7 @@ std::string farm_metrics(const FarmFacts& facts) {
   OpenMetrics out;
   add_jobs(out, facts.tally);
   add_fleet(out, facts);
+  add_devices(out, facts);
   add_catalog(out, facts.catalog);
   add_own(out, facts);
   return std::move(out).finish();

@@ -5,6 +5,16 @@
 namespace enginery {
 namespace {
 
+// Null where the device says nothing at all.
+Json reading_row(const DeviceReading& reading) {
+  if (reading == DeviceReading()) return nullptr;
+  return {{"clock_mhz", json_known(reading.clock_mhz)},
+          {"memory_clock_mhz", json_known(reading.memory_clock_mhz)},
+          {"temperature_c", json_known(reading.temperature_c)},
+          {"power_w", json_known(reading.power_w)},
+          {"throttle_bits", reading.throttle_bits}};
+}
+
 Json worker_row(const WorkerView& worker) {
   return {{"id", worker.id},
           {"sku", worker.sku},
@@ -15,6 +25,7 @@ Json worker_row(const WorkerView& worker) {
           {"last_seen_s", worker.last_seen_seconds},
           {"host", worker.host},
           {"device", worker.device},
+          {"device_state", reading_row(worker.reading)},
           {"health", valid_utf8(worker.health)},
           {"reason", json_text_or_null(worker.reason)}};
 }

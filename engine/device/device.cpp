@@ -2,8 +2,10 @@
 
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/device/cpu/cpu_properties.h"
+#include "engine/device/cpu/cpu_sensors.h"
 #include "engine/device/sku_table.h"
 #ifdef ENGINERY_HAVE_CUDA
+#include "engine/device/cuda/card_sensors.h"
 #include "engine/device/cuda/cuda_device.h"
 #endif
 
@@ -28,7 +30,23 @@ void append_local_cpus(std::vector<LocalSku>& skus) {
   }
 }
 
+constexpr std::string_view kCard = "gpu-";  // before a card's bus in its physical id
+
+class NoSensors final : public DeviceSensors {
+ public:
+  DeviceState read() override { return {}; }
+};
+
 }  // namespace
+
+std::unique_ptr<DeviceSensors> open_sensors(const std::string& physical_id) {
+  std::unique_ptr<DeviceSensors> sensors;
+  if (!physical_id.starts_with(kCard)) sensors = open_cpu_sensors("/sys");
+#ifdef ENGINERY_HAVE_CUDA
+  if (physical_id.starts_with(kCard)) sensors = open_card_sensors(physical_id.substr(kCard.size()));
+#endif
+  return sensors ? std::move(sensors) : std::make_unique<NoSensors>();
+}
 
 std::string_view to_string(DeviceKind kind) {
   return kind == DeviceKind::cpu ? "cpu" : "cuda";

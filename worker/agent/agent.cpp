@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kTick{200};          // how soon `stop` is seen
 constexpr milliseconds kRepeatAfter{2000};  // a Sync without an answer, also while it is held
 constexpr milliseconds kProgressEvery{500};
+constexpr milliseconds kSenseEvery{4000};   // the device's sensors
 constexpr milliseconds kFinalReport{3000};  // for the coordinator to learn how the step ended
 
 std::string host_name() {
@@ -192,15 +193,26 @@ class Agent {
     dirty_ = true;
   }
 
+  // To ask for the clocks of all cores wakes them: not beside a measurement.
+  const SyncRequest& next_sync() {
+    const auto now = clock_.monotonic();
+    const bool would_disturb = step_ && state_.latest().kind == "cpu";
+    if (options_.sensors && !would_disturb && now >= sense_at_) {
+      state_.reading(options_.sensors(settings_.device));
+      sense_at_ = now + kSenseEvery;
+    }
+    return state_.next();
+  }
+
   Status talk() {
     const auto now = clock_.monotonic();
     if (dirty_) {
       dirty_ = false;
       last_sent_at_ = now;
-      CHECK_OK(send(state_.next(), make_request_id()));
+      CHECK_OK(send(next_sync(), make_request_id()));
     } else if (now >= repeat_at_) {
       if (answered_)
-        CHECK_OK(send(state_.next(), make_request_id()));
+        CHECK_OK(send(next_sync(), make_request_id()));
       else
         CHECK_OK(send(state_.latest(), request_));
     }
@@ -308,7 +320,7 @@ class Agent {
   const std::string session_ = make_request_id().text();
   RequestId request_;
   bool answered_ = true, dirty_ = true, stopping_ = false, ended_ = false;
-  Nanoseconds repeat_at_{}, last_sent_at_{}, give_up_at_{};
+  Nanoseconds repeat_at_{}, last_sent_at_{}, give_up_at_{}, sense_at_{};
   Progress last_sent_;
   std::minstd_rand random_{std::random_device{}()};
   std::unique_ptr<StepRun> step_;

@@ -15,6 +15,7 @@
 #include "coordinator/client/link.h"
 #include "engine/base/clock.h"
 #include "pipeline/step.h"
+#include "schemas/values.h"
 #include "worker/runner/sandbox.h"
 
 namespace enginery {
@@ -31,6 +32,9 @@ struct AgentOptions {
   uint64_t blob_cache_bytes = uint64_t{4} << 30;
   uint64_t runner_memory_bytes = 0;  // a runner's limit on its data; 0: none
   SandboxMode sandbox = SandboxMode::prefer;
+  // What the sensors of the device with this physical id say; empty: nothing. Asked every few
+  // seconds, from the agent's thread.
+  std::function<DeviceReading(const std::string& physical_id)> sensors;
   Dial dial;                            // empty: make_zmq_dial()
   StepTable steps = enginery::steps();  // the chain; tests add a row
   // When a Sync is repeated, progress is said, a stop gives up. Null: the machine's; otherwise it

@@ -40,6 +40,7 @@ class SyncState {
   // A self-test has ended.
   void examined(uint64_t number, std::string problem);
   void health(std::string text) { request_.health = std::move(text); }
+  void reading(const DeviceReading& reading) { request_.reading = reading; }
 
   bool idle() const { return std::holds_alternative<Idle>(request_.state); }
   bool finished() const { return std::holds_alternative<Finished>(request_.state); }

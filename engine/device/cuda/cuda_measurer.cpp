@@ -1,5 +1,6 @@
 #include "engine/device/cuda/cuda_measurer.h"
 
+#include "engine/device/cuda/card_sensors.h"
 #include "engine/device/cuda/cuda_stream.h"
 
 namespace enginery {
@@ -27,8 +28,6 @@ again:
 )";
 // A launch takes the host some microseconds, and a graph of several streams more with its nodes.
 constexpr uint64_t kHeadStartNanoseconds = 40000, kHeadStartANode = 100;
-
-enum NvmlKinds { kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0 };
 
 }  // namespace
 
@@ -75,16 +74,8 @@ Result<double> CudaMeasurer::time_us(Stream& stream, CommandList& list) {
 }
 
 DeviceState CudaMeasurer::state() {
-  DeviceState state;
-  if (!handle_) return state;
-  unsigned value = 0;
-  if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockSm, &value) == 0) state.clock_mhz = value;
-  if (nvml_->nvmlDeviceGetClockInfo(handle_, kClockMemory, &value) == 0)
-    state.memory_clock_mhz = value;
-  if (nvml_->nvmlDeviceGetTemperature(handle_, kTemperatureGpu, &value) == 0)
-    state.temperature_c = value;
-  if (nvml_->nvmlDeviceGetPowerUsage(handle_, &value) == 0) state.power_w = value / 1e3;
-  state.throttle_bits = throttle_bits().value_or(0);
+  if (!handle_) return {};
+  DeviceState state = card_state(*nvml_, handle_);
   state.foreign_load = nvml_->foreign_load(handle_);
   return state;
 }

@@ -42,6 +42,17 @@ TEST(FarmOverviewText, ShowsWhatWorksFirst) {
   EXPECT_NE(text.find("tuning 12/40, 1 min 5 s left"), std::string::npos) << text;
 }
 
+TEST(FarmOverviewText, ShowsWhatDevicesSayWhereOneDoes) {
+  FarmOverview farm = busy_farm();
+  EXPECT_EQ(overview_text(farm).find("DEVICE"), std::string::npos);
+  farm.workers[1].reading = {1980, 2619, 45, 352.4, 4};
+  const std::string text = overview_text(farm);
+  EXPECT_NE(text.find("1980 MHz, 45 C, 352 W, throttled"), std::string::npos) << text;
+  const Json rows = overview_json(farm)["workers"];
+  EXPECT_TRUE(rows[0]["device_state"].is_null());
+  EXPECT_EQ(rows[1]["device_state"]["power_w"], 352.4);
+}
+
 TEST(FarmOverviewText, OfAnEmptyFarmIsItsHead) {
   const std::string text = overview_text({});
   EXPECT_EQ(text.find('\n') + 1, text.size()) << text;

@@ -82,7 +82,7 @@ TEST_F(JobEnds, AModelThatAWorkerRefusesFailsTheJobWithItsWords) {
   ASSERT_EQ(running["workers"].size(), 1u);
   const Json& busy = running["workers"][0];
   expect_fields(busy, {"id", "sku", "state", "pid", "job", "step", "last_seen_s", "host", "device",
-                       "health", "reason"});
+                       "device_state", "health", "reason"});
   EXPECT_EQ(busy["id"], "w-refuses");
   EXPECT_EQ(busy["sku"], "cpu-sse41");
   EXPECT_EQ(busy["pid"], 4711);

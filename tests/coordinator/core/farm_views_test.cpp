@@ -1,6 +1,8 @@
 // What people see of the farm: SKUs with their workers and waiting steps, and the workers.
 #include "coordinator/core/farm_views.h"
 
+#include <cmath>
+
 #include "tests/coordinator/core/queue_fixture.h"
 
 namespace enginery {
@@ -27,6 +29,14 @@ struct FarmViewsTest : QueueTest {
     turn([&](Turn& t) { return queue.falls_silent(number_of(name), t); });
   }
 };
+
+// Numbers that are none, and that no device has, are as if it said nothing.
+TEST_F(FarmViewsTest, AWorkersReadingIsWhatItsDeviceSays) {
+  SyncRequest said = request_of("w1", Idle{}, "");
+  said.reading = {1980, std::nan(""), -3, INFINITY, 4};
+  take(std::move(said));
+  EXPECT_EQ(worker("w1").reading, (DeviceReading{1980, 0, 0, 0, 4}));
+}
 
 TEST_F(FarmViewsTest, ASkuOfLongAgoIsListedWithoutWorkers) {
   LoadedQueue rows;

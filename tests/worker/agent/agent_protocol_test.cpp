@@ -125,6 +125,29 @@ TEST_F(AgentProtocol, TheFirstSyncSaysWhoItIsAndWhatItsRunnerFound) {
   EXPECT_FALSE(self.prefer_idle);
 }
 
+TEST_F(AgentProtocol, SaysWhatItsDevicesSensorsSayEveryFewSeconds) {
+  AgentOptions agent = options();
+  std::vector<std::string> asked;
+  agent.sensors = [&](const std::string& device) {
+    asked.push_back(device);
+    return DeviceReading{1000.0 + static_cast<double>(asked.size()), 0, 50, 0, 0};
+  };
+  constexpr size_t kSyncs = 100;
+  const Nanoseconds start = clock_.monotonic();
+  ASSERT_TRUE(run(
+                  [&](const HeardSync&, size_t n) -> std::optional<Body> {
+                    clock_.advance(milliseconds(100));
+                    return n < kSyncs ? wants(Keep{}) : wants(Exit{});
+                  },
+                  agent)
+                  .ok());
+  EXPECT_EQ(heard_.front().sync.reading, (DeviceReading{1001, 0, 50, 0, 0}));
+  EXPECT_GT(heard_.back().sync.reading.clock_mhz, 1001);
+  ASSERT_FALSE(asked.empty());
+  EXPECT_EQ(asked.front(), "cpu-0");
+  EXPECT_LE(asked.size(), static_cast<size_t>((clock_.monotonic() - start) / seconds(4)) + 1);
+}
+
 TEST_F(AgentProtocol, WithoutANameItIsCalledByHostSkuAndDevice) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
