@@ -97,9 +97,21 @@ class MappedBundle {
 };
 
 struct Bundle {
-  Json manifest;
+  std::vector<Json> engines;                        // their documents
+  std::vector<std::pair<Digest, uint64_t>> listed;  // of each blob its size, in their order
   ByteSpan blobs;
 };
+
+// Throws Json::exception where a field is missing or of another type.
+Result<Bundle> read_manifest(const Json& manifest) {
+  Bundle bundle;
+  bundle.engines = manifest.at("engines").get<std::vector<Json>>();
+  for (const Json& blob : manifest.at("blobs").get<std::vector<Json>>()) {
+    TRY(const Digest digest, Digest::parse(blob.at("digest").get<std::string>()));
+    bundle.listed.emplace_back(digest, blob.at("size_bytes").get<uint64_t>());
+  }
+  return bundle;
+}
 
 // corrupt_data: what the signer signed is no bundle of this version.
 Result<Bundle> parse_bundle(ByteSpan body) {
@@ -109,11 +121,15 @@ Result<Bundle> parse_bundle(ByteSpan body) {
   for (size_t i = 0; i < 8; ++i) size |= static_cast<uint64_t>(body[8 + i]) << (8 * i);
   body = body.subspan(kBundleHead);
   if (size > body.size()) return broken;
-  Bundle bundle{Json::parse(as_text(body.first(size)), nullptr, false), body.subspan(size)};
-  if (!bundle.manifest.is_object() || bundle.manifest.value("schema", "") != kBundleSchema ||
-      !bundle.manifest.contains("engines") || !bundle.manifest.contains("blobs"))
+  const Json manifest = Json::parse(as_text(body.first(size)), nullptr, false);
+  if (!is_document(manifest, kBundleSchema)) return broken;
+  try {
+    TRY(Bundle bundle, read_manifest(manifest));
+    bundle.blobs = body.subspan(size);
+    return bundle;
+  } catch (const Json::exception&) {
     return broken;
-  return bundle;
+  }
 }
 
 // The engines that are named, or all of them.
@@ -161,9 +177,7 @@ Status write_blob(const CatalogDoor& door, const Digest& digest, uint64_t size, 
 // Stores the blobs from where the manifest says they begin; says how many bytes there were.
 Result<uint64_t> store_blobs(const CatalogDoor& door, const Bundle& bundle) {
   ByteSpan rest = bundle.blobs;
-  for (const Json& blob : bundle.manifest["blobs"]) {
-    const uint64_t size = blob.value("size_bytes", uint64_t{0});
-    TRY(const Digest digest, Digest::parse(blob.value("digest", "")));
+  for (const auto& [digest, size] : bundle.listed) {
     if (size > rest.size())
       return Error{ErrorCode::corrupt_data, "bundle: blob " + digest.text() + " is cut"};
     CHECK_OK(door.write(digest, rest.first(size)));
@@ -222,7 +236,7 @@ Result<ExitCode> catalog_import(const CatalogDoor& door, const CatalogArguments&
   const auto bundle = parse_bundle(parts->body);
   if (!bundle.ok()) return bundle.error().within(arguments.words[0]);
   TRY(const uint64_t bytes, store_blobs(door, *bundle));
-  const Json& engines = bundle->manifest["engines"];
+  const std::vector<Json>& engines = bundle->engines;
   for (const Json& engine : engines)
     CHECK_OK(door("bundle-add", {}, {{"engine_document", engine}}));
   if (arguments.json)

@@ -98,8 +98,7 @@ Result<ExitCode> timing_import(const CatalogDoor& door, const CatalogArguments& 
   CHECK_OK(words_between(arguments, 1, 1, "cache timing import FILE"));
   TRY(const Bytes text, read_file(arguments.words[0]));
   const Json document = Json::parse(text, nullptr, false);
-  if (!document.is_object() || document.value("schema", "") != kExportSchema ||
-      !document.contains("pages"))
+  if (!is_document(document, kExportSchema) || !document.contains("pages"))
     return Error{ErrorCode::corrupt_data, arguments.words[0] +
                                               ": not an export of timings (enginery cache timing "
                                               "export FILE writes one)"};

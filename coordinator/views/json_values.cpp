@@ -27,6 +27,12 @@ Json json_time(int64_t wall_time_ns) {
   return fmt::format("{}.{:03}Z", std::string_view(text, size), wall_time_ns / 1'000'000 % 1000);
 }
 
+bool is_document(const Json& json, std::string_view schema) {
+  const auto found = json.is_object() ? json.find("schema") : json.end();
+  return found != json.end() && found->is_string() &&
+         found->get_ref<const std::string&>() == schema;
+}
+
 Json json_known(double number) {
   return number == 0 ? Json(nullptr) : Json(number);
 }

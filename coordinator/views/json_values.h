@@ -13,6 +13,9 @@ namespace enginery {
 
 using Json = nlohmann::ordered_json;
 
+// Whether it is an object whose "schema" is this one.
+bool is_document(const Json& json, std::string_view schema);
+
 // Indented by two, one line end at the end; bytes that are not UTF-8 are replaced.
 std::string json_text(const Json& json);
 

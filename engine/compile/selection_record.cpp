@@ -50,8 +50,8 @@ Result<SelectionRecord> parse_selection(std::string_view text) {
   auto json = nlohmann::json::parse(text, nullptr, false);
   auto broken = Error{ErrorCode::corrupt_data,
                       "tactic choices: not a document of schema " + std::string(kSchema)};
-  if (!json.is_object() || json.value("schema", "") != kSchema) return broken;
   try {
+    if (!json.is_object() || json.value("schema", "") != kSchema) return broken;
     return SelectionRecord{json.at("tactics").get<std::vector<std::string>>(),
                            json.at("reformats").get<std::vector<std::string>>(),
                            json.at("node_us").get<std::vector<double>>(),
