@@ -1,18 +1,20 @@
-// Attention in blocks that stay in the nearest caches: kBlockQueries queries against kBlockKeys
-// keys at a time, softmax measured by the largest score so far, what was summed before rescaled
-// when it grows. Source: Milakov, Gimelshein, "Online normalizer calculation for softmax" (2018).
+// Attention in blocks that stay in the nearest caches: up to kBlockQueries queries against
+// kBlockKeys keys at a time, softmax measured by the largest score so far, what was summed before
+// rescaled when it grows. Source: Milakov, Gimelshein, "Online normalizer calculation for softmax"
+// (2018).
 //
-// Tasks are blocks of queries of one matrix. A block of keys is copied with its keys side by side,
-// so that a tile of kTileRows scores by two vectors of keys stays in registers while the depth
-// runs; then a tile of results by two vectors of columns while the keys run. Bytes: keys and values
-// once a task, queries and results once.
+// Tasks are blocks of queries of one matrix. Queries are copied a tile's rows side by side and keys
+// with the keys of a block side by side, so that a tile of up to kTileRows scores by two vectors of
+// keys stays in registers while the depth runs, its addresses constants; then a tile of results by
+// two vectors of columns while the keys run. Bytes: keys and values once a task, queries and
+// results once.
 #include "engine/kernels/cpu/isa/attention.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
 namespace enginery {
 namespace {
 
-constexpr int64_t kBlockQueries = 48, kBlockKeys = 64, kMostColumns = 256;
+constexpr int64_t kBlockQueries = 96, kBlockKeys = 128, kMostColumns = 256;
 constexpr int kTileRows = kWidth == 16 ? 12 : 6;
 constexpr int kTileColumns = 2 * kWidth;
 
@@ -25,9 +27,9 @@ struct AttentionTask {
 
 // What a task keeps: rows of queries one after the other.
 struct Working {
-  alignas(64) float q[kBlockQueries * kMostColumns];  // scaled
-  alignas(64) float k[kMostColumns * kBlockKeys];     // [depth][key]
-  alignas(64) float v[kBlockKeys * kMostColumns];     // [key][column], padded to kTileColumns
+  alignas(64) float q[(kBlockQueries + kTileRows) * kMostColumns];  // [tile][depth][row], scaled
+  alignas(64) float k[kMostColumns * kBlockKeys];                   // [depth][key]
+  alignas(64) float v[kBlockKeys * kMostColumns];  // [key][column], padded to kTileColumns
   alignas(64) float scores[kBlockQueries * kBlockKeys];
   alignas(64) float y[kBlockQueries * kMostColumns];
   float largest[kBlockQueries], sum[kBlockQueries];
@@ -48,49 +50,53 @@ AttentionTask task_of(const AttentionArguments& a, int64_t matrix) {
           a.y + place_of(a.y_place, index)};
 }
 
-// out[row * out_stride + i] (+)= sum over n of a[row * a_stride + n] * b[n * b_stride + i], a tile.
-template <int kR>
-void multiply_tile(const float* __restrict a, int64_t a_stride, const float* __restrict b,
-                   int64_t b_stride, int64_t n, bool adds, float* __restrict out,
-                   int64_t out_stride) {
+// Rows [begin, end) of a tile; tiles are as even as they can be.
+struct TileRows {
+  int64_t begin, end;
+};
+inline int64_t tiles_of(int64_t rows) {
+  return (rows + kTileRows - 1) / kTileRows;
+}
+inline TileRows tile_rows(int64_t rows, int64_t tile) {
+  const int64_t tiles = tiles_of(rows);
+  return {rows * tile / tiles, rows * (tile + 1) / tiles};
+}
+
+// out[row * out_pitch + i] (+)= sum over n of a[row * kRowStep + n * kStep] * b[n * b_pitch + i], a
+// tile of kR rows by two vectors.
+template <int kR, int kRowStep, int kStep>
+void multiply_tile(const float* __restrict a, const float* __restrict b, int64_t b_pitch, int64_t n,
+                   bool adds, float* __restrict out, int64_t out_pitch) {
   Vector sum[kR][2];
 #pragma GCC unroll 12
   for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 2
     for (int v = 0; v < 2; ++v)
-      sum[r][v] = adds ? load(out + r * out_stride + v * kWidth) : Vector{};
+      sum[r][v] = adds ? load(out + r * out_pitch + v * kWidth) : Vector{};
   }
-  for (int64_t i = 0; i < n; ++i) {
-    const Vector low = load(b + i * b_stride), high = load(b + i * b_stride + kWidth);
+  for (int64_t i = 0; i < n; ++i, a += kStep, b += b_pitch) {
+    const Vector low = load(b), high = load(b + kWidth);
 #pragma GCC unroll 12
     for (int r = 0; r < kR; ++r) {
-      const Vector x = broadcast(a[r * a_stride + i]);
+      const Vector x = broadcast(a[r * kRowStep]);
       sum[r][0] += x * low;
       sum[r][1] += x * high;
     }
   }
 #pragma GCC unroll 12
   for (int r = 0; r < kR; ++r) {
-    for (int v = 0; v < 2; ++v) store(out + r * out_stride + v * kWidth, sum[r][v]);
+#pragma GCC unroll 2
+    for (int v = 0; v < 2; ++v) store(out + r * out_pitch + v * kWidth, sum[r][v]);
   }
 }
 
-template <int kR>
-void multiply_rows(int64_t rows, const float* a, int64_t a_stride, const float* b, int64_t b_stride,
-                   int64_t n, bool adds, float* out, int64_t out_stride) {
+template <int kR, int kRowStep, int kStep>
+void multiply_rows(int64_t rows, const float* a, const float* b, int64_t b_pitch, int64_t n,
+                   bool adds, float* out, int64_t out_pitch) {
   if constexpr (kR > 0) {
     if (rows != kR)
-      return multiply_rows<kR - 1>(rows, a, a_stride, b, b_stride, n, adds, out, out_stride);
-    multiply_tile<kR>(a, a_stride, b, b_stride, n, adds, out, out_stride);
-  }
-}
-
-// `columns` is a multiple of kTileColumns.
-void multiply_block(int64_t rows, int64_t columns, int64_t n, const float* a, int64_t a_stride,
-                    const float* b, int64_t b_stride, bool adds, float* out, int64_t out_stride) {
-  for (int64_t c = 0; c < columns; c += kTileColumns) {
-    for (int64_t r = 0; r < rows; r += kTileRows)
-      multiply_rows<kTileRows>(least(kTileRows, rows - r), a + r * a_stride, a_stride, b + c,
-                               b_stride, n, adds, out + r * out_stride + c, out_stride);
+      return multiply_rows<kR - 1, kRowStep, kStep>(rows, a, b, b_pitch, n, adds, out, out_pitch);
+    multiply_tile<kR, kRowStep, kStep>(a, b, b_pitch, n, adds, out, out_pitch);
   }
 }
 
@@ -100,33 +106,80 @@ int64_t padded(int64_t columns) {
 
 void take_queries(const AttentionArguments& a, const float* q, int64_t first, int64_t rows,
                   Working& w) {
-  const int64_t width = padded(a.width);
+  for (int64_t tile = 0; tile < tiles_of(rows); ++tile) {
+    const TileRows own = tile_rows(rows, tile);
+    float* to = w.q + tile * a.depth * kTileRows;
+    for (int64_t r = own.begin; r < own.end; ++r) {
+      const float* from = q + (first + r) * a.q_place.row;
+      for (int64_t d = 0; d < a.depth; ++d)
+        to[d * kTileRows + r - own.begin] = from[d * a.q_place.column] * a.scale;
+    }
+  }
   for (int64_t r = 0; r < rows; ++r) {
-    const float* from = q + (first + r) * a.q_place.row;
-    for (int64_t d = 0; d < a.depth; ++d)
-      w.q[r * a.depth + d] = from[d * a.q_place.column] * a.scale;
     w.largest[r] = -__builtin_inff();
     w.sum[r] = 0;
-    for (int64_t c = 0; c < width; ++c) w.y[r * width + c] = 0;
+  }
+  for (int64_t i = 0; i < rows * padded(a.width); ++i) w.y[i] = 0;
+}
+
+// Four keys side by side.
+void turn_keys(const float* k, int64_t row, int64_t column, int64_t depth, float* to) {
+  const float *k0 = k, *k1 = k + row, *k2 = k + 2 * row, *k3 = k + 3 * row;
+  for (int64_t d = 0; d < depth; ++d, to += kBlockKeys) {
+    const int64_t at = d * column;
+    typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+    *reinterpret_cast<Four*>(to) = Four{k0[at], k1[at], k2[at], k3[at]};
   }
 }
 
-// Keys beyond the last are zeros.
+// Keys beyond the last are zeros, up to a whole tile.
 void take_keys(const AttentionArguments& a, const AttentionTask& t, int64_t first, int64_t keys,
                Working& w) {
-  const int64_t all = least(padded(keys), kBlockKeys), width = padded(a.width);
-  for (int64_t j = 0; j < all; ++j) {
-    const float* k = t.k + (first + j) * a.k_place.row;
-    if (j < keys) {
-      for (int64_t d = 0; d < a.depth; ++d) w.k[d * kBlockKeys + j] = k[d * a.k_place.column];
-    } else {
-      for (int64_t d = 0; d < a.depth; ++d) w.k[d * kBlockKeys + j] = 0;
-    }
-  }
+  const AttentionPlace& p = a.k_place;
+  const float* k = t.k + first * p.row;
+  int64_t j = 0;
+  for (; j + 4 <= keys; j += 4) turn_keys(k + j * p.row, p.row, p.column, a.depth, w.k + j);
+  for (; j < keys; ++j)
+    for (int64_t d = 0; d < a.depth; ++d) w.k[d * kBlockKeys + j] = k[j * p.row + d * p.column];
+  for (; j < padded(keys); ++j)
+    for (int64_t d = 0; d < a.depth; ++d) w.k[d * kBlockKeys + j] = 0;
+}
+
+// Columns beyond the last are zeros, up to a whole tile.
+void take_values(const AttentionArguments& a, const AttentionTask& t, int64_t first, int64_t keys,
+                 Working& w) {
+  const int64_t width = padded(a.width);
   for (int64_t j = 0; j < keys; ++j) {
     const float* v = t.v + (first + j) * a.v_place.row;
-    for (int64_t c = 0; c < width; ++c)
-      w.v[j * width + c] = c < a.width ? v[c * a.v_place.column] : 0.0f;
+    float* to = w.v + j * width;
+    if (a.v_place.column == 1)
+      for (int64_t c = 0; c < a.width; ++c) to[c] = v[c];
+    else
+      for (int64_t c = 0; c < a.width; ++c) to[c] = v[c * a.v_place.column];
+    for (int64_t c = a.width; c < width; ++c) to[c] = 0;
+  }
+}
+
+void multiply_keys(const AttentionArguments& a, int64_t rows, int64_t keys, Working& w) {
+  for (int64_t c = 0; c < padded(keys); c += kTileColumns) {
+    for (int64_t tile = 0; tile < tiles_of(rows); ++tile) {
+      const TileRows own = tile_rows(rows, tile);
+      multiply_rows<kTileRows, 1, kTileRows>(own.end - own.begin, w.q + tile * a.depth * kTileRows,
+                                             w.k + c, kBlockKeys, a.depth, false,
+                                             w.scores + own.begin * kBlockKeys + c, kBlockKeys);
+    }
+  }
+}
+
+void add_values(const AttentionArguments& a, int64_t rows, int64_t keys, Working& w) {
+  const int64_t width = padded(a.width);
+  for (int64_t c = 0; c < width; c += kTileColumns) {
+    for (int64_t tile = 0; tile < tiles_of(rows); ++tile) {
+      const TileRows own = tile_rows(rows, tile);
+      multiply_rows<kTileRows, kBlockKeys, 1>(own.end - own.begin,
+                                              w.scores + own.begin * kBlockKeys, w.v + c, width,
+                                              keys, true, w.y + own.begin * width + c, width);
+    }
   }
 }
 
@@ -151,14 +204,11 @@ void mask_row(const AttentionArguments& a, const AttentionTask& t, int64_t i, in
 void weigh_row(float* __restrict s, int64_t keys, float* __restrict y, int64_t width,
                float& largest, float& sum) {
   float peak = largest, part = 0;
-  bool is_nan = false;
-  for (int64_t j = 0; j < keys; ++j) is_nan |= s[j] != s[j];
 #pragma omp simd reduction(max : peak)
   for (int64_t j = 0; j < keys; ++j) peak = s[j] > peak ? s[j] : peak;
-  // A row may have no finite score so far; one of infinity or NaN has no weights at all.
+  // A row may have no finite score so far. NaN and differences of infinities are NaN in the sum.
   const float measure = peak == -__builtin_inff() ? 0.0f : peak;
   const float factor = fast_exp_or_zero(largest - measure);
-  const bool has_weights = !is_nan && measure != __builtin_inff();
 #pragma omp simd reduction(+ : part)
   for (int64_t j = 0; j < keys; ++j) {
     const float e = fast_exp_or_zero(s[j] - measure);
@@ -166,7 +216,7 @@ void weigh_row(float* __restrict s, int64_t keys, float* __restrict y, int64_t w
     part += e;
   }
   largest = peak;
-  sum = has_weights ? sum * factor + part : __builtin_nanf("");
+  sum = sum * factor + part;
   if (factor == 1.0f) return;
 #pragma omp simd
   for (int64_t c = 0; c < width; ++c) y[c] *= factor;
@@ -174,11 +224,11 @@ void weigh_row(float* __restrict s, int64_t keys, float* __restrict y, int64_t w
 
 void store_results(const AttentionArguments& a, float* y, int64_t first, int64_t rows,
                    const Working& w) {
+  const int64_t width = padded(a.width);
   for (int64_t r = 0; r < rows; ++r) {
     const float factor = 1.0f / w.sum[r];  // infinite for a row without any key: NaN
     float* to = y + (first + r) * a.y_place.row;
-    for (int64_t c = 0; c < a.width; ++c)
-      to[c * a.y_place.column] = w.y[r * padded(a.width) + c] * factor;
+    for (int64_t c = 0; c < a.width; ++c) to[c * a.y_place.column] = w.y[r * width + c] * factor;
   }
 }
 
@@ -189,14 +239,14 @@ void attend(const AttentionArguments& a, const AttentionTask& t, int64_t first, 
   for (int64_t key = 0; key < a.keys; key += kBlockKeys) {
     const int64_t keys = least(kBlockKeys, a.keys - key);
     take_keys(a, t, key, keys, w);
-    multiply_block(rows, least(padded(keys), kBlockKeys), a.depth, w.q, a.depth, w.k, kBlockKeys,
-                   false, w.scores, kBlockKeys);
+    take_values(a, t, key, keys, w);
+    multiply_keys(a, rows, keys, w);
     for (int64_t r = 0; r < rows; ++r) {
       float* s = w.scores + r * kBlockKeys;
       mask_row(a, t, first + r, key, keys, s);
       weigh_row(s, keys, w.y + r * width, width, w.largest[r], w.sum[r]);
     }
-    multiply_block(rows, width, keys, w.scores, kBlockKeys, w.v, width, true, w.y, width);
+    add_values(a, rows, keys, w);
   }
   store_results(a, t.y, first, rows, w);
 }
