@@ -1,6 +1,7 @@
 #include "engine/passes/canonicalize.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace enginery {
 namespace {
@@ -71,18 +72,50 @@ bool simplify_gemm(Graph& graph, Node& node) {
   return true;
 }
 
-// x^2 = x x, where the exponent is one number that does not raise the rank.
-bool square_by_product(const Graph& graph, Node& node) {
+// x^2 = x x and x^-1 = 1 / x, to the last bit; the exponent is one number that does not raise the
+// rank.
+bool power_by_product(const Graph& graph, Node& node) {
   if (std::get<Binary>(node.op).kind != BinaryKind::pow) return false;
   const Tensor* exponent = graph.constant(node.inputs[1]);
   const TensorType& x = graph.value(node.inputs[0]).type;
   if (!exponent || exponent->size() != 1 || !is_floating(x.type) ||
-      exponent->dims().size() > x.dims.size() ||
-      convert(*exponent, DataType::float64).data<double>()[0] != 2)
+      exponent->dims().size() > x.dims.size())
     return false;
-  node.op = Binary{BinaryKind::mul};
-  node.inputs[1] = node.inputs[0];
+  const double power = convert(*exponent, DataType::float64).data<double>()[0];
+  if (power == 2) {
+    node.op = Binary{BinaryKind::mul};
+    node.inputs[1] = node.inputs[0];
+    return true;
+  }
+  if (power != -1) return false;
+  node.op = Unary{UnaryKind::reciprocal};
+  node.inputs.resize(1);
   return true;
+}
+
+// Whether 1 / v is exact: a power of two that is far from both ends of float32.
+bool has_exact_inverse(float v) {
+  int exponent = 0;
+  return std::abs(std::frexp(v, &exponent)) == 0.5f && std::abs(exponent) < 100;
+}
+
+// x / 2^n = x 2^-n: a product is what kernels take behind another operator.
+bool division_by_product(Graph& graph, Node& node) {
+  if (std::get<Binary>(node.op).kind != BinaryKind::div) return false;
+  const Tensor* divisor = graph.constant(node.inputs[1]);
+  if (!divisor || divisor->type() != DataType::float32 ||
+      !std::ranges::all_of(divisor->data<float>(), has_exact_inverse))
+    return false;
+  Tensor factor = *divisor;
+  for (float& v : factor.mutable_data<float>()) v = 1 / v;
+  const std::string name = graph.value(node.inputs[1]).name;
+  node.inputs[1] = graph.add_constant(name + ".inverse", std::move(factor));
+  node.op = Binary{BinaryKind::mul};
+  return true;
+}
+
+bool simplify_binary(Graph& graph, Node& node) {
+  return power_by_product(graph, node) || division_by_product(graph, node);
 }
 
 // Scales that say no more than the sizes which they give become these: integers, which kernels know
@@ -119,7 +152,7 @@ Result<int> canonicalize(Graph& graph) {
     if (node.inputs.empty() || node.inputs[0] == kNoValue) continue;
     if (std::holds_alternative<Gemm>(node.op)) changed += simplify_gemm(graph, node);
     if (std::holds_alternative<Resize>(node.op)) changed += scales_to_sizes(graph, node);
-    if (std::holds_alternative<Binary>(node.op)) changed += square_by_product(graph, node);
+    if (std::holds_alternative<Binary>(node.op)) changed += simplify_binary(graph, node);
     if (auto pooling = as_global_pooling(graph, node)) {
       node.op = *pooling;
       node.inputs.resize(1);

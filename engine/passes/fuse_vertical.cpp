@@ -5,14 +5,19 @@
 namespace enginery {
 namespace {
 
-constexpr int kMaxActivations = 2, kMaxAdditions = 2;
+constexpr int kMaxActivations = 2, kMaxOperands = 3;
+
+bool is_pointwise(const Op& op) {
+  return std::holds_alternative<Binary>(op) || std::holds_alternative<Unary>(op) ||
+         std::holds_alternative<Activation>(op) || std::holds_alternative<PRelu>(op);
+}
 
 bool is_anchor(const Op& op) {
-  return std::holds_alternative<Convolution>(op) || std::holds_alternative<Deconvolution>(op) ||
-         std::holds_alternative<MatMul>(op) || std::holds_alternative<Gemm>(op) ||
-         std::holds_alternative<LayerNorm>(op) || std::holds_alternative<RmsNorm>(op) ||
-         std::holds_alternative<InstanceNorm>(op) || std::holds_alternative<GroupNorm>(op) ||
-         std::holds_alternative<Binary>(op);
+  return is_pointwise(op) || std::holds_alternative<Convolution>(op) ||
+         std::holds_alternative<Deconvolution>(op) || std::holds_alternative<MatMul>(op) ||
+         std::holds_alternative<Gemm>(op) || std::holds_alternative<LayerNorm>(op) ||
+         std::holds_alternative<RmsNorm>(op) || std::holds_alternative<InstanceNorm>(op) ||
+         std::holds_alternative<GroupNorm>(op);
 }
 
 bool is_floating_value(const Graph& graph, ValueId v) {
@@ -27,16 +32,15 @@ class Grower {
 
   std::vector<NodeId> grow(NodeId anchor) {
     std::vector<NodeId> chain{anchor};
-    const bool pointwise = std::holds_alternative<Binary>(graph_.node(anchor).op);
-    int activations = 0, additions = 0;
+    int activations = 0, operands = 0;
     while (true) {
       const NodeId next = only_reader(chain.back());
       if (next == kNoNode || graph_.node(next).group != kNoGroup) break;
       const Node& node = graph_.node(next);
       if (std::holds_alternative<Activation>(node.op) && activations < kMaxActivations)
         ++activations;
-      else if (!pointwise && additions < kMaxAdditions && takes_addition(chain.back(), node))
-        ++additions;
+      else if (operands < kMaxOperands && takes_operand(chain.back(), node))
+        ++operands;
       else
         break;
       chain.push_back(next);
@@ -52,11 +56,12 @@ class Grower {
     return readers.size() == 1 ? readers[0] : kNoNode;  // twice by one node counts as two
   }
 
-  // An addition keeps the dims of what it is added to; the other operand comes from outside the
-  // chain, since each value of the chain has one reader.
-  bool takes_addition(NodeId last, const Node& node) const {
+  // A sum or product keeps the dims of what it is combined with; the other operand comes from
+  // outside the chain, since each value of the chain has one reader.
+  bool takes_operand(NodeId last, const Node& node) const {
     const Binary* binary = std::get_if<Binary>(&node.op);
-    if (!binary || binary->kind != BinaryKind::add) return false;
+    if (!binary || (binary->kind != BinaryKind::add && binary->kind != BinaryKind::mul))
+      return false;
     const TensorType& mine = graph_.value(graph_.node(last).outputs[0]).type;
     return graph_.value(node.outputs[0]).type == mine && is_static(mine.dims);
   }
@@ -81,13 +86,14 @@ Result<int> fuse_vertical(Graph& graph) {
     for (const NodeId member : chain) graph.node(member).group = groups;
     ++groups;
   };
-  // Backwards, so that of two anchors that meet in an addition the later one takes it; element-wise
-  // anchors last, so that they never take an activation away from a convolution.
-  for (const bool pointwise : {false, true}) {
-    for (size_t i = order.size(); i-- > 0;) {
-      if (std::holds_alternative<Binary>(graph.node(order[i]).op) == pointwise)
-        group_from(order[i]);
-    }
+  // Backwards, so that of two anchors that meet in an addition the later one takes it.
+  for (size_t i = order.size(); i-- > 0;) {
+    if (!is_pointwise(graph.node(order[i]).op)) group_from(order[i]);
+  }
+  // Element-wise anchors last, so that they never take a step away from a convolution; forwards, so
+  // that a chain of them begins with its first.
+  for (const NodeId id : order) {
+    if (is_pointwise(graph.node(id).op)) group_from(id);
   }
   return groups;
 }

@@ -1,5 +1,5 @@
 // Forms fusion groups: an anchor (convolution, deconvolution, matrix product, normalisation,
-// element-wise operation) with the activations, bias and residual additions that follow it.
+// element-wise operation) with the activations, bias, residual additions and products that follow.
 //
 // Runs last. Where both inputs of an addition come from anchors, the later one takes it. Groups are
 // proposals: plan keeps what a tactic source can run whole.

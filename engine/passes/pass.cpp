@@ -5,13 +5,16 @@
 #include "engine/passes/canonicalize.h"
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
+#include "engine/passes/fold_into_next.h"
 #include "engine/passes/fuse_activations.h"
 #include "engine/passes/fuse_attention.h"
 #include "engine/passes/fuse_normalizations.h"
 #include "engine/passes/fuse_vertical.h"
+#include "engine/passes/lift_gemm.h"
 #include "engine/passes/merge_common.h"
 #include "engine/passes/remove_dead.h"
 #include "engine/passes/remove_no_ops.h"
+#include "engine/passes/sink_transposes.h"
 #include "engine/passes/split_einsum.h"
 
 namespace enginery {
@@ -24,6 +27,7 @@ const std::vector<Pass>& pass_list() {
       {"split_einsum", split_einsum},    // before transposes and products are looked at
       {"canonicalize",
        canonicalize},  // one spelling for each computation (mean over the plane = global pooling)
+      {"lift_gemm", lift_gemm},            // reshapes hide what follows a product
       {"merge_common", merge_common},      // before fusion, so that shared producers are seen once
       {"fuse_attention", fuse_attention},  // while its pieces are as the exporter wrote them
       {"fuse_normalizations",
@@ -31,9 +35,11 @@ const std::vector<Pass>& pass_list() {
       {"fuse_activations",
        fuse_activations},  // swish, hard swish and GELU from their exported pieces
       {"fold_batch_norm",
-       fold_batch_norm},                 // scale and shift into weights, before groups are formed
-      {"remove_dead", remove_dead},      // leftovers would count as users and block fusion
-      {"fuse_vertical", fuse_vertical},  // last: groups refer to final nodes
+       fold_batch_norm},                   // scale and shift into weights, before groups are formed
+      {"fold_into_next", fold_into_next},  // and what is left into the reader's
+      {"remove_dead", remove_dead},        // leftovers would count as users and block fusion
+      {"sink_transposes", sink_transposes},  // before chains are formed, which a transpose cuts
+      {"fuse_vertical", fuse_vertical},      // last: groups refer to final nodes
   };
   return list;
 }

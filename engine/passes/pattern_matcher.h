@@ -1,7 +1,7 @@
 // Matcher: reads patterns backwards from a value, for passes that recognise what exporters leave in
 // pieces. Every look-up says "nothing" instead of failing.
 //
-// Where: fuse_activations and fuse_normalizations. Refers to the graph, whose tables may move: its
+// Where: the passes that fuse, fold and move nodes. Refers to the graph, whose tables may move: its
 // answers hold until something is added. Not thread-safe.
 #pragma once
 
@@ -21,6 +21,8 @@ class Matcher {
   const Node* private_producer(ValueId v) const;
   // The node that alone reads the only output of `node`, which is no output of the graph; kNoNode.
   NodeId only_reader(const Node& node) const;
+  // The nodes that read `v`, once for each use.
+  const std::vector<NodeId>& readers(ValueId v) const { return users_[static_cast<size_t>(v)]; }
   // Of a floating constant of one element. A number of a float64 graph is not what float32 makes of
   // it: nothing.
   std::optional<float> scalar(ValueId v) const;

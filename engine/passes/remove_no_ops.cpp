@@ -33,7 +33,41 @@ bool keeps_order(const Transpose& op, const Dims& dims) {
   return true;
 }
 
-bool returns_its_input(const Graph& graph, const Node& node) {
+// Of `kind`, the number that leaves the other operand as it is.
+std::optional<double> neutral(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::add:
+    case BinaryKind::sub:
+      return 0;
+    case BinaryKind::mul:
+    case BinaryKind::div:
+    case BinaryKind::pow:
+      return 1;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_all(const Tensor* t, double number) {
+  if (!t || t->type() == DataType::boolean) return false;
+  const auto is_number = [&](double v) { return v == number; };
+  if (t->type() == DataType::float32) return std::ranges::all_of(t->data<float>(), is_number);
+  const Tensor wide = convert(*t, DataType::float64);
+  return std::ranges::all_of(wide.data<double>(), is_number);
+}
+
+// x + 0, x - 0, x * 1, x / 1, x ^ 1: which input x is; nothing.
+std::optional<size_t> beside_neutral(const Graph& graph, const Node& node) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  const auto number = binary ? neutral(binary->kind) : std::nullopt;
+  if (!number) return std::nullopt;
+  if (is_all(graph.constant(node.inputs[1]), *number)) return 0;
+  const bool commutes = binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul;
+  if (commutes && is_all(graph.constant(node.inputs[0]), *number)) return 1;
+  return std::nullopt;
+}
+
+bool returns_its_first(const Graph& graph, const Node& node) {
   const TensorType& in = graph.value(node.inputs[0]).type;
   const TensorType& out = graph.value(node.outputs[0]).type;
   if (std::holds_alternative<Identity>(node.op)) return true;
@@ -43,6 +77,16 @@ bool returns_its_input(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Pad>(node.op)) return pads_nothing(graph, node);
   if (const auto* op = std::get_if<Transpose>(&node.op)) return keeps_order(*op, in.dims);
   return false;
+}
+
+// The input that the node gives back; nothing.
+std::optional<size_t> returned_input(const Graph& graph, const Node& node) {
+  if (returns_its_first(graph, node)) return 0;
+  const auto beside = beside_neutral(graph, node);
+  if (!beside) return std::nullopt;
+  const TensorType& in = graph.value(node.inputs[*beside]).type;
+  const bool keeps_type = in == graph.value(node.outputs[0]).type && is_static(in.dims);
+  return keeps_type ? beside : std::nullopt;
 }
 
 // Whether every number of `from` is one of `to`.
@@ -82,8 +126,9 @@ Result<int> remove_no_ops(Graph& graph) {
       graph.node(id).inputs[0] = first;
       ++changed;
     }
-    if (!returns_its_input(graph, node)) continue;
-    const ValueId from = node.outputs[0], to = node.inputs[0];
+    const auto returned = returned_input(graph, node);
+    if (!returned) continue;
+    const ValueId from = node.outputs[0], to = node.inputs[*returned];
     // An output must not become an input or a constant, nor take the name of another output.
     const bool plain = graph.value(to).producer != kNoNode && !graph.is_output(to);
     if (graph.is_output(from) && !plain) continue;

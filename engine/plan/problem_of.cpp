@@ -36,6 +36,14 @@ bool is_bias(const Graph& graph, const Op& anchor, ValueId operand, const Dims& 
   return t->dims().size() >= from_right && t->dims()[t->dims().size() - from_right] == dims[axis];
 }
 
+// What `binary` does with what an anchor gave so far.
+EpilogueKind combination(const Graph& graph, const Op& anchor, const Binary& binary,
+                         ValueId operand, ValueId flowing) {
+  if (binary.kind == BinaryKind::mul) return EpilogueKind::multiply;
+  const bool bias = is_bias(graph, anchor, operand, graph.value(flowing).type.dims);
+  return bias ? EpilogueKind::bias : EpilogueKind::add;
+}
+
 // Where the value is an input of the problem, or becomes one; or the result of an earlier member.
 int operand_of(const Graph& graph, ValueId v, const std::vector<ValueId>& results,
                NetworkNode& node) {
@@ -110,9 +118,9 @@ NetworkNode make_node(const Graph& graph, Members members) {
       step = {EpilogueKind::activation, *activation, -1};
     } else {
       ValueId operand = node.inputs[0] == flowing ? node.inputs[1] : node.inputs[0];
-      bool bias = is_bias(graph, anchor.op, operand, graph.value(flowing).type.dims);
-      step = {
-          bias ? EpilogueKind::bias : EpilogueKind::add, {}, static_cast<int>(out.inputs.size())};
+      step = {combination(graph, anchor.op, std::get<Binary>(node.op), operand, flowing),
+              {},
+              static_cast<int>(out.inputs.size())};
       out.inputs.push_back(operand);
     }
     out.problem.epilogue.push_back(step);

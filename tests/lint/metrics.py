@@ -12,8 +12,8 @@ import sys
 
 import tree
 
-# Folders that hold one pair of files for each operator or kernel family may be larger.
-FAMILY_FOLDERS = {"engine/ops": 45}
+# Folders that hold one pair of files for each operator, pass or kernel family may be larger.
+FAMILY_FOLDERS = {"engine/ops": 45, "engine/passes": 45}
 MAX_FOLDER_FILES = 35
 MIN_TESTS = 0.6
 

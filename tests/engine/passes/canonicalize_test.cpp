@@ -117,18 +117,41 @@ TEST(Canonicalize, KeepsTheScalesOfACrop) {
   EXPECT_EQ(run(canonicalize, g), 0);
 }
 
-TEST(Canonicalize, TurnsASquareIntoAProduct) {
-  const auto power = [](const std::string& exponent) {
-    return parse("input %x : float32[2x3]\n %e = constant " + exponent +
-                 "\n %y = binary(%x, %e) kind=pow\n output %y");
-  };
+// x with the constant `other` by `kind`.
+Graph with_constant(const std::string& other, const std::string& kind) {
+  return parse("input %x : float32[2x3]\n %e = constant " + other +
+               "\n %y = binary(%x, %e) kind=" + kind + "\n output %y");
+}
+
+TEST(Canonicalize, TurnsExactPowersIntoProducts) {
   for (const std::string two : {"float32[] {2}", "float32[1x1] {2}", "int64[1] {2}"}) {
-    Graph g = power(two);
+    Graph g = with_constant(two, "pow");
     EXPECT_EQ(run(canonicalize, g), 1) << two;
+    EXPECT_EQ(std::get<Binary>(node_named(g, "y").op).kind, BinaryKind::mul);
   }
-  for (const std::string other : {"float32[] {3}", "float32[1x1x1] {2}", "float32[3] {2, 2, 2}"}) {
-    Graph g = power(other);
+  Graph inverse = with_constant("float32[] {-1}", "pow");
+  EXPECT_EQ(run(canonicalize, inverse), 1);
+  EXPECT_EQ(count<Unary>(inverse), 1);
+  for (const std::string other : {"float32[] {3}", "float32[] {0.5}", "float32[] {-2}",
+                                  "float32[1x1x1] {2}", "float32[3] {2, 2, 2}"}) {
+    Graph g = with_constant(other, "pow");
     EXPECT_EQ(run(canonicalize, g), 0) << other;
+  }
+}
+
+TEST(Canonicalize, TurnsADivisionByPowersOfTwoIntoAProduct) {
+  Graph eighth = with_constant("float32[] {8}", "div"),
+        each = with_constant("float32[3] {0.5, -4, 1}", "div");
+  EXPECT_EQ(run(canonicalize, eighth), 1);
+  EXPECT_EQ(run(canonicalize, each), 1);
+  const auto factors = eighth.constant(node_named(eighth, "y").inputs[1]);
+  ASSERT_TRUE(factors);
+  EXPECT_EQ(factors->data<float>()[0], 0.125f);
+  for (const std::string other : {"float32[] {3}", "float32[3] {2, 2, 5}", "float32[] {0}"}) {
+    Graph g = with_constant(other, "div");
+    const auto changed = canonicalize(g);
+    ASSERT_TRUE(changed.ok());
+    EXPECT_EQ(*changed, 0) << other;
   }
 }
 

@@ -66,26 +66,61 @@ TEST(FuseVertical, LeavesAConvolutionAddedToItself) {
   EXPECT_EQ(run(fuse_vertical, g), 0);
 }
 
-TEST(FuseVertical, TakesNoOtherCombinationThanAnAddition) {
-  for (const std::string kind : {"sub", "mul", "max"}) {
+TEST(FuseVertical, TakesNoOtherCombinationThanSumsAndProducts) {
+  for (const std::string kind : {"sub", "div", "max"}) {
     Graph g = convolution_then("%a = binary(%c, %x) kind=" + kind + "\n output %a");
     EXPECT_EQ(run(fuse_vertical, g), 0) << kind;
   }
 }
 
-// An epilogue holds two activations and two additions at most; what follows stays for itself.
-TEST(FuseVertical, StopsAtTheThirdActivationAndTheThirdAddition) {
+// A gate: what a second product gives is multiplied in (Dauphin et al., "Language modeling with
+// gated convolutional networks", 2017).
+TEST(FuseVertical, TakesTheProductOfAGate) {
+  Graph g = parse(
+      "input %x : float32[2x4]\n %w = constant float32[4x8] random(1)\n"
+      "%v = constant float32[4x8] random(2)\n %a = matmul(%x, %w)\n %s = act(%a) kind=swish\n"
+      "%b = matmul(%x, %v)\n %y = binary(%s, %b) kind=mul\n output %y");
+  EXPECT_EQ(run(fuse_vertical, g), 2);
+  EXPECT_EQ(layer_count(g), 2);
+  EXPECT_EQ(test::group_problem(g), "");
+}
+
+// The gate of a squeeze-excite block has one number a channel, its product with the picture more.
+TEST(FuseVertical, LeavesAProductThatIsWiderThanTheGate) {
+  Graph g = convolution_then(
+      "%p = global_pool(%c) kind=average\n %k = constant float32[4x4x1x1] random(2)\n"
+      "%e = conv(%p, %k) strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] groups=1\n"
+      "%s = act(%e) kind=sigmoid\n %y = binary(%c, %s) kind=mul\n %z = act(%y) kind=relu\n"
+      "output %z");
+  EXPECT_EQ(run(fuse_vertical, g), 2);
+  EXPECT_EQ(node_named(g, "e").group, node_named(g, "s").group);
+  EXPECT_EQ(node_named(g, "y").group, node_named(g, "z").group);
+  EXPECT_NE(node_named(g, "s").group, node_named(g, "y").group);
+}
+
+TEST(FuseVertical, MakesOneGroupOfAnElementWiseChain) {
+  Graph g = parse(
+      "input %x : float32[2x4]\n input %z : float32[2x4]\n %k = constant float32[4] random(1)\n"
+      "%a = unary(%x) kind=exp\n %b = binary(%a, %k) kind=mul\n %c = binary(%z, %b) kind=add\n"
+      "%y = act(%c) kind=tanh\n output %y");
+  EXPECT_EQ(run(fuse_vertical, g), 1);
+  EXPECT_EQ(layer_count(g), 1);
+  EXPECT_EQ(test::group_problem(g), "");
+}
+
+// An epilogue holds two activations and three operands at most; what follows stays for itself.
+TEST(FuseVertical, StopsAtTheThirdActivationAndTheFourthOperand) {
   Graph acts = convolution_then(
       "%a = act(%c) kind=relu\n %b = act(%a) kind=tanh\n %d = act(%b) kind=sigmoid\n output %d");
   EXPECT_EQ(run(fuse_vertical, acts), 1);
   EXPECT_EQ(layer_count(acts), 2);
   EXPECT_EQ(node_named(acts, "d").group, kNoGroup);
-  Graph additions = convolution_then(
-      "%a = binary(%c, %x) kind=add\n %b = binary(%a, %x) kind=add\n %d = binary(%b, %x) "
-      "kind=add\n output %d");
-  run(fuse_vertical, additions);
-  EXPECT_EQ(node_named(additions, "c").group, node_named(additions, "b").group);
-  EXPECT_NE(node_named(additions, "c").group, node_named(additions, "d").group);
+  Graph operands = convolution_then(
+      "%a = binary(%c, %x) kind=add\n %b = binary(%a, %x) kind=mul\n %d = binary(%b, %x) "
+      "kind=add\n %e = binary(%d, %x) kind=add\n output %e");
+  run(fuse_vertical, operands);
+  EXPECT_EQ(node_named(operands, "c").group, node_named(operands, "d").group);
+  EXPECT_NE(node_named(operands, "c").group, node_named(operands, "e").group);
 }
 
 TEST(FuseVertical, AnchorsAnElementWiseGroupOnlyWhereNothingElseTakesTheActivation) {

@@ -114,6 +114,35 @@ TEST(RemoveNoOps, LeavesAReshapeOfRunTimeSizes) {
   EXPECT_EQ(*changed, 0);
 }
 
+TEST(RemoveNoOps, RemovesWhatANeutralNumberDoes) {
+  struct Row {
+    const char* line;
+    int removed;
+  };
+  for (const Row& row : {Row{"binary(%a, %zero) kind=add", 1},
+                         {"binary(%zero, %a) kind=add", 1},
+                         {"binary(%a, %zeros) kind=sub", 1},
+                         {"binary(%a, %one) kind=mul", 1},
+                         {"binary(%a, %one) kind=div", 1},
+                         {"binary(%a, %one) kind=pow", 1},
+                         // Another function of a, another number, or more elements than a has.
+                         {"binary(%zero, %a) kind=sub", 0},
+                         {"binary(%one, %a) kind=div", 0},
+                         {"binary(%a, %one) kind=add", 0},
+                         {"binary(%a, %zero) kind=mul", 0},
+                         {"binary(%a, %one) kind=max", 0},
+                         {"binary(%a, %nearly) kind=mul", 0},
+                         {"binary(%a, %wide) kind=mul", 0}}) {
+    Graph g = parse(
+        std::string("input %x : float32[2x3]\n %zero = constant float32[] {0}\n"
+                    "%zeros = constant float32[3] {0, 0, 0}\n %one = constant float32[1] {1}\n"
+                    "%nearly = constant float32[3] {1, 1, 2}\n"
+                    "%wide = constant float32[2x1x1] {1, 1}\n %a = act(%x) kind=sigmoid\n %b = ") +
+        row.line + "\n %y = act(%b) kind=tanh\n output %y");
+    EXPECT_EQ(run(remove_no_ops, g), row.removed) << row.line;
+  }
+}
+
 TEST(RemoveNoOps, MergesCastsOfWhichTheFirstLosesNothing) {
   const auto casts = [](const std::string& first, const std::string& second) {
     return parse(

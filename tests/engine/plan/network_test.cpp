@@ -20,6 +20,16 @@ TEST(Lower, KeepsAGroupThatASourceRuns) {
   EXPECT_EQ(p.epilogue[1].activation.kind, ActivationKind::relu);
 }
 
+TEST(Lower, MultipliesByWhatAProductTakesIn) {
+  Fixture f;
+  std::string gate = kResidual;
+  gate.replace(gate.find("kind=add"), 8, "kind=mul");
+  auto network = f.lower_text(gate);
+  ASSERT_TRUE(network) << network.error().message;
+  ASSERT_EQ(network->nodes.size(), 3u);
+  EXPECT_EQ(network->nodes[1].problem.epilogue[0].kind, EpilogueKind::multiply);
+}
+
 TEST(Lower, ShortensAGroupToWhatASourceRuns) {
   Fixture f;
   f.source->refuses = [](const Problem& p) { return p.epilogue.size() > 1; };

@@ -179,8 +179,8 @@ arena 1280 inputs 0 outputs 5
 TEST(PlanGolden, OfBranchesThatRunInParallelSharesNoBytesBetweenThem) {
   Fixture f;
   auto network = f.lower_text(
-      "input %x : float32[1x8x4x4]\n %a = act(%x) kind=relu\n %b = act(%a) kind=tanh\n %c = "
-      "act(%a) kind=sigmoid\n %d = binary(%b, %c) kind=add\n output %d");
+      "input %x : float32[1x8x4x4]\n %a = act(%x) kind=relu\n %b = softmax(%a) axis=1\n"
+      "%c = softmax(%a) axis=2\n %d = binary(%b, %c) kind=add\n output %d");
   ASSERT_TRUE(network);
   auto selection = analytic_choice(*network, f.sources);
   ASSERT_TRUE(selection);
