@@ -318,8 +318,15 @@ std::vector<ProblemRow> conformance_problems() {
       {"where_mask", "K/K", "select | boolean[2x1x9x9] float32[2x3x9x9] w:float32[1]"},
       {"where_constant_mask", "K/K", "select | w:boolean[1x1x9x9] float32[2x3x9x9] float32[]"},
       {"where_int64", "K/K", "select | boolean[5x1] int64[7] int64[5x7]"},
-      {"arg_max_channels", "K/-", "arg_extreme axis=1 | float32[2x21x9x11]"},
-      {"arg_min_last", "K/-",
+      {"quantize", "K/K", "quantize to=uint8 | float32[2x9x7] w:float32[] uint8[]={250}"},
+      {"quantize_channels", "K/K", "quantize axis=1 | float32[2x5x4x3] w:float32[5]"},
+      {"dequantize_last", "K/K",
+       "dequantize axis=-1 | int8[6x3x4] w:float32[4] int8[4]={1,-2,0,7}"},
+      {"dequantize_16", "K/-", "dequantize | uint16[3x50] w:float32[1] uint16[1]={700}"},
+      {"arg_max_channels", "K/K", "arg_extreme axis=1 | float32[2x21x9x11]"},
+      {"arg_max_rows", "K/K", "arg_extreme axis=-1 | float32[3x1000]"},
+      {"arg_max_half", "-/K", "arg_extreme axis=1 select_last=true | float16[4x300x3]"},
+      {"arg_min_last", "K/K",
        "arg_extreme largest=false axis=-1 keep_dims=false select_last=true | float32[5x37]"},
   };
   for (const auto& more : {attention_problems(), moving_problems()})

@@ -19,6 +19,7 @@
   KERNEL(gather, GatherArguments)          \
   KERNEL(select, SelectArguments)          \
   KERNEL(arg_extreme, ArgExtremeArguments) \
+  KERNEL(quantize, QuantizeArguments)      \
   KERNEL(resample, ResampleArguments)      \
   KERNEL(softmax, SoftmaxArguments)        \
   KERNEL(attention, AttentionArguments)    \

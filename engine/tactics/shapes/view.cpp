@@ -36,6 +36,15 @@ bool transposes_nothing(const Transpose& op, const Dims& in, const Layout& from,
   return memory_order(in, from, moved) == memory_order(out, to, own);
 }
 
+bool is_packed_last(const Layout& layout) {
+  return layout.kind == LayoutKind::channels_last && layout.block == 0;
+}
+
+// Dimensions of the plane joined or split: within channels-last storage they lie in order.
+bool keeps_images_and_channels(const Dims& in, const Dims& out) {
+  return in.size() >= 3 && out.size() >= 3 && in[0] == out[0] && in[1] == out[1];
+}
+
 }  // namespace
 
 bool is_view(const Problem& p, const Layout& from, const Layout& to) {
@@ -47,7 +56,8 @@ bool is_view(const Problem& p, const Layout& from, const Layout& to) {
     return transposes_nothing(*transpose, in, from, out, to);
   if (!keeps_element_order(p.op)) return false;
   const bool linear = from.kind == LayoutKind::linear && to.kind == LayoutKind::linear;
-  return linear || (in == out && from == to);
+  const bool last = is_packed_last(from) && is_packed_last(to);
+  return linear || (in == out && from == to) || (last && keeps_images_and_channels(in, out));
 }
 
 bool is_widening_cast(const Problem& p) {

@@ -8,8 +8,9 @@
 namespace enginery {
 
 // Whether the input's storage in layout `from`, read as the output in layout `to`, is the result.
-// Layouts: linear, channels-last without padding (rank 3 to 5), or any where both sides have the
-// same dims and the same layout. False where the problem has an epilogue or its input is a weight.
+// Layouts: linear, channels-last without padding (rank 3 to 5; a reshape keeps images and
+// channels), or any where both sides have the same dims and the same layout. False where the
+// problem has an epilogue or its input is a weight.
 bool is_view(const Problem& problem, const Layout& from, const Layout& to);
 
 // Whether the problem is a Cast of float16 or bfloat16 to float32: nothing is left to do where the

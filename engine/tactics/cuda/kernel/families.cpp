@@ -4,12 +4,12 @@ namespace enginery {
 
 std::span<const KernelFamily* const> kernel_families() {
   static constexpr const KernelFamily* kFamilies[] = {
-      &kViewFamily,        &kReformatFamily,  &kConvMmaFamily,    &kDepthwiseFamily,
-      &kGemvFamily,        &kConvSimtFamily,  &kConvDirectFamily, &kDeconvFamily,
-      &kBatchedGemmFamily, &kPoolFamily,      &kReduceFamily,     &kSoftmaxFamily,
-      &kLrnFamily,         &kNormalizeFamily, &kPointwiseFamily,  &kCopyFamily,
-      &kGatherFamily,      &kResampleFamily,  &kCastFamily,       &kSelectFamily,
-      &kDiscreteFamily,    &kAttentionFamily,
+      &kViewFamily,        &kReformatFamily,   &kConvMmaFamily,    &kDepthwiseFamily,
+      &kGemvFamily,        &kConvSimtFamily,   &kConvDirectFamily, &kDeconvFamily,
+      &kBatchedGemmFamily, &kPoolFamily,       &kReduceFamily,     &kSoftmaxFamily,
+      &kLrnFamily,         &kNormalizeFamily,  &kPointwiseFamily,  &kCopyFamily,
+      &kGatherFamily,      &kResampleFamily,   &kCastFamily,       &kSelectFamily,
+      &kDiscreteFamily,    &kArgExtremeFamily, &kQuantizeFamily,   &kAttentionFamily,
   };
   return kFamilies;
 }

@@ -11,6 +11,7 @@
 namespace enginery {
 
 extern const KernelFamily kAttentionFamily;
+extern const KernelFamily kArgExtremeFamily;
 extern const KernelFamily kBatchedGemmFamily;
 extern const KernelFamily kCastFamily;
 extern const KernelFamily kConvDirectFamily;
@@ -26,6 +27,7 @@ extern const KernelFamily kLrnFamily;
 extern const KernelFamily kNormalizeFamily;
 extern const KernelFamily kPointwiseFamily;
 extern const KernelFamily kPoolFamily;
+extern const KernelFamily kQuantizeFamily;
 extern const KernelFamily kReduceFamily;
 extern const KernelFamily kReformatFamily;
 extern const KernelFamily kResampleFamily;

@@ -1,0 +1,24 @@
+// Arguments of quantize.cuh.
+//
+// Read by the host and by the kernel's text; engine files hold code that reads them, so a field is
+// never moved.
+#pragma once
+
+#include "engine/tactics/cuda/kernel/text/args.h"
+
+#ifndef ENGINERY_KERNEL_TEXT
+namespace enginery::gpu {
+#endif
+
+// Element i has scale and zero point (i / inner) % size.
+struct QuantizeArgs {
+  const void* x;
+  void* y;
+  const float* scale;
+  const float* zero;
+  unsigned total, size, inner;
+};
+
+#ifndef ENGINERY_KERNEL_TEXT
+}  // namespace enginery::gpu
+#endif
