@@ -7,6 +7,8 @@
 namespace enginery {
 namespace {
 
+constexpr int64_t kGenerationsKept = 20;  // of a key
+
 Error unknown_key(const std::string& key) {
   return {ErrorCode::not_found, "no key " + key + " is in the catalog"};
 }
@@ -121,6 +123,14 @@ Status Results::insert_result(const ActionResult& result) {
   CHECK_OK(database_.execute(
       "INSERT INTO commit_log(key, generation, epoch, created_ns) VALUES(?1, ?2, ?3, ?4)",
       result.key, result.generation, result.epoch, now));
+  return drop_superseded(result.key, result.generation - kGenerationsKept);
+}
+
+// Who builds the same anew every night fills no catalog with it.
+Status Results::drop_superseded(const Digest& key, int64_t last) {
+  if (last < 1) return {};
+  CHECK_OK(database_.execute("DELETE FROM commit_log WHERE key=?1 AND generation<=?2", key, last));
+  CHECK_OK(database_.execute("DELETE FROM result WHERE key=?1 AND generation<=?2", key, last));
   return {};
 }
 

@@ -67,7 +67,8 @@ class Results {
   // Records the action and its result in one transaction (a savepoint inside the caller's).
   // not_found: an output's blob is missing, nothing was written.
   Result<Commit> commit(const ActionKey& key, const ActionResult& result);
-  // The same for an action that was recorded before. not_found: it was not.
+  // The same for an action that was recorded before. not_found: it was not. Of a key's generations
+  // the newest twenty are kept.
   Result<Commit> commit(const ActionResult& result);
 
   // The newest complete result of the key, success or not; nothing on a miss.
@@ -89,6 +90,7 @@ class Results {
  private:
   Status insert_action(const Digest& digest, const ActionKey& key);
   Status insert_result(const ActionResult& result);
+  Status drop_superseded(const Digest& key, int64_t last);
   Result<std::optional<ActionResult>> read(const Digest& key, int64_t generation);
   Result<bool> complete(ActionResult& result) const;
   // Of the results that are not marked gone, newest first.

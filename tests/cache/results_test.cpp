@@ -57,6 +57,18 @@ TEST_F(ResultsTest, AnswersWithTheNewestGeneration) {
   EXPECT_EQ(VALUE(results_.lookup(key.digest(), 1))->outputs[0].digest, sha256("1"));
 }
 
+TEST_F(ResultsTest, KeepsTheNewestGenerationsOnly) {
+  const ActionKey key = key_of(1);
+  for (int64_t generation = 1; generation <= 50; ++generation)
+    EXPECT_OK(results_.commit(key, result_of(key, {{"engine", blob("the same")}}, generation)));
+  EXPECT_EQ(VALUE(results_.lookup(key.digest()))->generation, 50);
+  EXPECT_TRUE(VALUE(results_.lookup(key.digest(), 31)));
+  EXPECT_FALSE(VALUE(results_.lookup(key.digest(), 30)));
+  EXPECT_EQ(VALUE(results_.commits(key.digest(), 31)), 1);
+  EXPECT_EQ(VALUE(results_.commits(key.digest(), 30)), 0);
+  EXPECT_EQ(VALUE(results_.next_generation(key.digest())), 51);
+}
+
 TEST_F(ResultsTest, RefusesAResultWhoseBlobIsMissing) {
   ActionKey key = key_of(1);
   EXPECT_ERROR(ErrorCode::not_found,
