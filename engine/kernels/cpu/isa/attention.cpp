@@ -4,10 +4,10 @@
 // (2018).
 //
 // Tasks are blocks of queries of one matrix. Queries are copied a tile's rows side by side and keys
-// with the keys of a block side by side, so that a tile of up to kTileRows scores by two vectors of
-// keys stays in registers while the depth runs, its addresses constants; then a tile of results by
-// two vectors of columns while the keys run. Bytes: keys and values once a task, queries and
-// results once.
+// with the keys of a block side by side, so that a tile of up to kQueryTileRows scores by two
+// vectors of keys stays in registers while the depth runs, its addresses constants; then a tile of
+// results by two vectors of columns while the keys run. Bytes: keys and values once a task, queries
+// and results once.
 #include "engine/kernels/cpu/isa/attention.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
@@ -15,7 +15,7 @@ namespace enginery {
 namespace {
 
 constexpr int64_t kBlockQueries = 96, kBlockKeys = 128, kMostColumns = 256;
-constexpr int kTileRows = kWidth == 16 ? 12 : 6;
+constexpr int kQueryTileRows = kWidth == 16 ? 12 : 6;
 constexpr int kTileColumns = 2 * kWidth;
 
 // The matrices of one index.
@@ -27,8 +27,9 @@ struct AttentionTask {
 
 // What a task keeps: rows of queries one after the other.
 struct Working {
-  alignas(64) float q[(kBlockQueries + kTileRows) * kMostColumns];  // [tile][depth][row], scaled
-  alignas(64) float k[kMostColumns * kBlockKeys];                   // [depth][key]
+  alignas(
+      64) float q[(kBlockQueries + kQueryTileRows) * kMostColumns];  // [tile][depth][row], scaled
+  alignas(64) float k[kMostColumns * kBlockKeys];                    // [depth][key]
   alignas(64) float v[kBlockKeys * kMostColumns];  // [key][column], padded to kTileColumns
   alignas(64) float scores[kBlockQueries * kBlockKeys];
   alignas(64) float y[kBlockQueries * kMostColumns];
@@ -55,7 +56,7 @@ struct TileRows {
   int64_t begin, end;
 };
 inline int64_t tiles_of(int64_t rows) {
-  return (rows + kTileRows - 1) / kTileRows;
+  return (rows + kQueryTileRows - 1) / kQueryTileRows;
 }
 inline TileRows tile_rows(int64_t rows, int64_t tile) {
   const int64_t tiles = tiles_of(rows);
@@ -108,11 +109,11 @@ void take_queries(const AttentionArguments& a, const float* q, int64_t first, in
                   Working& w) {
   for (int64_t tile = 0; tile < tiles_of(rows); ++tile) {
     const TileRows own = tile_rows(rows, tile);
-    float* to = w.q + tile * a.depth * kTileRows;
+    float* to = w.q + tile * a.depth * kQueryTileRows;
     for (int64_t r = own.begin; r < own.end; ++r) {
       const float* from = q + (first + r) * a.q_place.row;
       for (int64_t d = 0; d < a.depth; ++d)
-        to[d * kTileRows + r - own.begin] = from[d * a.q_place.column] * a.scale;
+        to[d * kQueryTileRows + r - own.begin] = from[d * a.q_place.column] * a.scale;
     }
   }
   for (int64_t r = 0; r < rows; ++r) {
@@ -164,9 +165,9 @@ void multiply_keys(const AttentionArguments& a, int64_t rows, int64_t keys, Work
   for (int64_t c = 0; c < padded(keys); c += kTileColumns) {
     for (int64_t tile = 0; tile < tiles_of(rows); ++tile) {
       const TileRows own = tile_rows(rows, tile);
-      multiply_rows<kTileRows, 1, kTileRows>(own.end - own.begin, w.q + tile * a.depth * kTileRows,
-                                             w.k + c, kBlockKeys, a.depth, false,
-                                             w.scores + own.begin * kBlockKeys + c, kBlockKeys);
+      multiply_rows<kQueryTileRows, 1, kQueryTileRows>(
+          own.end - own.begin, w.q + tile * a.depth * kQueryTileRows, w.k + c, kBlockKeys, a.depth,
+          false, w.scores + own.begin * kBlockKeys + c, kBlockKeys);
     }
   }
 }
@@ -176,9 +177,9 @@ void add_values(const AttentionArguments& a, int64_t rows, int64_t keys, Working
   for (int64_t c = 0; c < width; c += kTileColumns) {
     for (int64_t tile = 0; tile < tiles_of(rows); ++tile) {
       const TileRows own = tile_rows(rows, tile);
-      multiply_rows<kTileRows, kBlockKeys, 1>(own.end - own.begin,
-                                              w.scores + own.begin * kBlockKeys, w.v + c, width,
-                                              keys, true, w.y + own.begin * width + c, width);
+      multiply_rows<kQueryTileRows, kBlockKeys, 1>(
+          own.end - own.begin, w.scores + own.begin * kBlockKeys, w.v + c, width, keys, true,
+          w.y + own.begin * width + c, width);
     }
   }
 }
