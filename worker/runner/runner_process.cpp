@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,12 +183,30 @@ void RunnerProcess::find_inside(int info) {
   const size_t at = text.find("\"child-pid\":");
   if (at == std::string::npos) return;
   first_inside_ = static_cast<pid_t>(std::strtol(text.c_str() + at + 12, nullptr, 10));
+  inside_ = OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, first_inside_, 0u)));
 }
 
 bool RunnerProcess::has_died() const {
   siginfo_t gone{};
   return waitid(P_PID, static_cast<id_t>(pid_), &gone, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          gone.si_pid == pid_;
+}
+
+// A watcher that is killed itself leaves what it watched. Until bubblewrap names the process in the
+// sandbox that one is of the watcher's group, and from then on it is known. Before the watcher is
+// waited for: as long as it is not, nobody else has its number.
+void RunnerProcess::end_orphans() {
+  if (!in_sandbox_) return;
+  kill(-pid_, SIGKILL);
+  if (inside_.get() >= 0) syscall(SYS_pidfd_send_signal, inside_.get(), SIGKILL, nullptr, 0u);
+}
+
+bool RunnerProcess::take_end(int& status) {
+  if (!has_died()) return false;
+  end_orphans();
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+  return true;
 }
 
 // The program is the only child of the namespace's first process. Where it is not found the sandbox
@@ -207,7 +226,11 @@ void RunnerProcess::ask_to_stop() {
 RunnerProcess::~RunnerProcess() {
   if (pid_ <= 0) return;
   end();
-  waitpid(pid_, nullptr, 0);
+  siginfo_t gone{};
+  while (waitid(P_PID, static_cast<id_t>(pid_), &gone, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  int status = 0;
+  take_end(status);
 }
 
 // A watcher ends its sandbox, and itself, when its pipe is closed.
@@ -228,14 +251,15 @@ RunnerReport RunnerProcess::run(const RunnerRequest& request, const RunnerEvents
 }
 
 bool RunnerProcess::waits() {
-  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = -1;
-  return pid_ > 0;
+  int status = 0;
+  return pid_ > 0 && !take_end(status);
 }
 
 void RunnerProcess::listen(const RunnerEvents& events, bool stays) {
   bool reports_open = true, outputs_open = true;
   while (reports_open && !(stays && end_ && !cancelled_)) {
     enforce_cancel(events);
+    if (has_died()) end_orphans();
     pollfd fds[] = {{report_.get(), POLLIN, 0}, {outputs_open ? output_.get() : -1, POLLIN, 0}};
     if (poll(fds, 2, cancelled_ ? 100 : 200) <= 0)
       continue;  // a signal may have come with a wish to cancel
@@ -304,12 +328,11 @@ RunnerReport RunnerProcess::collect() {
   int status = 0;
   // Its report pipe is closed: it is dead or about to be; one that lingers is ended.
   const auto patience = clock_.monotonic() + milliseconds(2000);
-  while (waitpid(pid_, &status, WNOHANG) == 0) {
+  while (!take_end(status)) {
     if (clock_.monotonic() > patience) end();
     const pollfd nothing{-1, 0, 0};
     poll(const_cast<pollfd*>(&nothing), 1, 5);
   }
-  pid_ = -1;
   if (!hung_.empty()) {
     crashed_ = true;
     return ended(OutcomeKind::internal, hung_);

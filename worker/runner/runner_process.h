@@ -3,7 +3,8 @@
 // Where: run_attempts (runner_attempts.h) has one for each attempt, the agent one to describe its
 // device. The child reads requests from file descriptor 0 and writes reports to 3; what it prints
 // goes to the step's log. The kernel kills the runner when the thread that started it ends, however
-// it does; a sandboxed one is ended by its watcher when this process is gone (sandbox_watch.h).
+// it does; a sandboxed one is ended by its watcher when this process is gone (sandbox_watch.h), and
+// by this process when its watcher is.
 // Belongs to that thread. Ctrl-C, which goes to all processes of a terminal, does not end
 // a runner: who started it decides.
 #pragma once
@@ -101,6 +102,8 @@ class RunnerProcess {
   void ask_to_stop();
   // The process has ended and was not waited for yet.
   bool has_died() const;
+  bool take_end(int& status);  // waits for it, if it has
+  void end_orphans();
   void end();  // at once
   RunnerReport collect();
 
@@ -112,6 +115,7 @@ class RunnerProcess {
   LineBuffer reports_, outputs_;
   bool in_sandbox_ = false;
   pid_t first_inside_ = -1;  // of the sandbox's namespace
+  OwnedFd inside_;           // the same, whoever has its number later
   std::chrono::milliseconds kill_after_{};
   bool cancelled_ = false, crashed_ = false;
   std::string hung_;  // why it was killed

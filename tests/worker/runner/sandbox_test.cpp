@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <thread>
 
 #include "engine/base/file.h"
 #include "engine/device/device_lock.h"
@@ -238,6 +239,32 @@ TEST_F(Sandbox, OfAnOwnerThatIsKilledWhileItStartsNothingStays) {
     }
     close(lock);
     ASSERT_TRUE(is_free) << "killed after " << delay_us << " us";
+  }
+}
+
+// In whatever instant of its start the watcher is killed: its owner hears of it at once, and does
+// not wait for one that the watcher has left behind.
+TEST_F(Sandbox, OfAWatcherThatIsKilledWhileItStartsNothingStays) {
+  const RunnerCommand sleeper = command("sleep 60");
+  const std::string children =
+      "/proc/self/task/" + std::to_string(gettid()) + "/children";  // of the thread that starts it
+  for (int delay_us = 0; delay_us < 12'000; delay_us += 150) {
+    std::thread killer([&] {
+      for (int tries = 0; tries < 100'000; ++tries) {
+        const auto started = read_file(children);
+        const long watcher = started.ok() ? std::strtol(started->c_str(), nullptr, 10) : 0;
+        if (watcher <= 0) continue;
+        usleep(static_cast<useconds_t>(delay_us));
+        kill(static_cast<pid_t>(watcher), SIGKILL);
+        return;
+      }
+    });
+    const auto before = std::chrono::steady_clock::now();
+    const Heard heard = run(sleeper);
+    killer.join();
+    EXPECT_EQ(heard.end.kind, OutcomeKind::worker_lost) << heard.end.fault.message;
+    ASSERT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20))
+        << "killed after " << delay_us << " us";
   }
 }
 
