@@ -55,6 +55,7 @@ ENGINE = {
 # The farm's rooms: each may include what its row names, and nothing else.
 FARM = {
     "tuner/timing": ["engine/base", "engine/device"],
+    "tuner/calibrate": ["engine/base"],
     "tuner/gate": ["engine/base", "engine/device", "engine/ops", "engine/tactics", "engine/tactics/shapes", "engine/tensor"],
     "tuner": ["tuner/gate", "tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/tactics/cpu/reference", "engine/plan", "engine/runtime"],
     "cache": ["engine/base"],

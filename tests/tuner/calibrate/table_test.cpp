@@ -1,0 +1,76 @@
+// Tables in TensorRT's layout: what TensorRT has written is read, what is none is refused by line.
+#include "tuner/calibrate/table.h"
+
+#include <gtest/gtest.h>
+
+namespace enginery {
+namespace {
+
+// Lines as TensorRT's sampleINT8 prints them: the input's range is 1, its scale 1 / 127 (nearly).
+TEST(CalibrationTable, ReadsTheScaleFromItsBits) {
+  const auto table =
+      parse_calibration_table("TRT-8601-EntropyCalibration2\ndata: 3c010a14\nconv1: 3f800000\n");
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ(table->version, 8601);
+  EXPECT_EQ(table->algorithm, "EntropyCalibration2");
+  EXPECT_FLOAT_EQ(table->scales.at("data"), 1.00024412f / 127);
+  EXPECT_EQ(table->scales.at("conv1"), 1.0f);
+}
+
+TEST(CalibrationTable, WritesWhatItReads) {
+  const std::string text =
+      "TRT-7103-MinMaxCalibration\n(Unnamed Layer* 3) [Convolution]_output: 3d0a1b2c\n"
+      "Model/conv:0: 3f800000\na: b: 00800000\n";
+  const auto table = parse_calibration_table(text);
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ(table->scales.size(), 3u);
+  EXPECT_TRUE(table->scales.contains("a: b"));
+  EXPECT_EQ(to_text(*table), text);
+}
+
+TEST(CalibrationTable, ReadsVersionsFiveToTen) {
+  for (const char* version : {"5105", "6001", "7203", "8003", "8601", "9300", "100001", "101300"}) {
+    const auto table =
+        parse_calibration_table("TRT-" + std::string(version) + "-EntropyCalibration2\n");
+    EXPECT_TRUE(table.ok()) << version;
+  }
+  for (const char* version : {"4001", "999", "110000", "-8601"}) {
+    const auto table =
+        parse_calibration_table("TRT-" + std::string(version) + "-EntropyCalibration2\n");
+    EXPECT_FALSE(table.ok()) << version;
+  }
+}
+
+TEST(CalibrationTable, TakesLinesThatEndWithCarriageReturns) {
+  const auto table = parse_calibration_table("TRT-8601-X\r\na: 3f800000\r\n\r\n");
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ(table->algorithm, "X");
+  EXPECT_EQ(table->scales.at("a"), 1.0f);
+}
+
+TEST(CalibrationTable, RefusesByLine) {
+  const std::string head = "TRT-8601-X\na: 3f800000\n";
+  for (const auto& [text, says] : std::vector<std::pair<std::string, const char*>>{
+           {"", "line 1"},
+           {"TRT-8601", "line 1"},
+           {"TRT-8601-", "line 1"},
+           {"TRT-86x-X", "line 1"},
+           {"a: 3f800000\n", "line 1"},
+           {head + "b 3f800000", "line 3"},
+           {head + ": 3f800000", "line 3"},
+           {head + "b: 3f8000", "line 3"},
+           {head + "b: 3f80000g", "line 3"},
+           {head + "b: 00000000", "tensor 'b'"},
+           {head + "b: bf800000", "tensor 'b'"},
+           {head + "b: 7f800000", "tensor 'b'"},
+           {head + "b: 7fc00000", "tensor 'b'"},
+           {head + "a: 3f800000", "tensor 'a' stands twice"},
+       }) {
+    const auto table = parse_calibration_table(text);
+    ASSERT_FALSE(table.ok()) << text;
+    EXPECT_NE(table.error().message.find(says), std::string::npos) << table.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,97 @@
+#include "tuner/calibrate/table.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+namespace enginery {
+namespace {
+
+constexpr std::string_view kTablePrefix = "TRT-";
+constexpr size_t kScaleDigits = 8;
+constexpr int64_t kOldestMajor = 5, kNewestMajor = 10;
+
+Error at_line(size_t line, const std::string& why) {
+  return {ErrorCode::invalid_argument,
+          "calibration table, line " + std::to_string(line) + ": " + why};
+}
+
+int64_t major_of(int64_t version) {
+  return version >= 10'000 * kNewestMajor ? version / 10'000 : version / 1000;
+}
+
+Status parse_first_line(std::string_view line, CalibrationTable& out) {
+  const Error none = at_line(1, "expected 'TRT-<version>-<algorithm>'");
+  if (!line.starts_with(kTablePrefix)) return none;
+  line.remove_prefix(kTablePrefix.size());
+  const size_t dash = line.find('-');
+  if (dash == std::string_view::npos || dash + 1 == line.size()) return none;
+  const auto [end, code] = std::from_chars(line.data(), line.data() + dash, out.version);
+  if (code != std::errc() || end != line.data() + dash) return none;
+  out.algorithm = std::string(line.substr(dash + 1));
+  if (const int64_t found = major_of(out.version); found < kOldestMajor || found > kNewestMajor) {
+    return Error{ErrorCode::unsupported, "calibration table of TensorRT version " +
+                                             std::to_string(out.version) +
+                                             ": those of 5 to 10 are read"};
+  }
+  return {};
+}
+
+// "tensor: 3c010a14"; the name may hold a colon itself.
+Status parse_scale(std::string_view line, size_t number, CalibrationTable& out) {
+  const size_t colon = line.rfind(": ");
+  if (colon == std::string_view::npos || colon == 0)
+    return at_line(number, "expected 'tensor: <eight hex digits>'");
+  const std::string_view digits = line.substr(colon + 2);
+  uint32_t bits = 0;
+  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+  if (digits.size() != kScaleDigits || code != std::errc() || end != digits.data() + digits.size())
+    return at_line(number, "'" + std::string(digits) + "' is not eight hex digits");
+  const auto scale = std::bit_cast<float>(bits);
+  const std::string name(line.substr(0, colon));
+  if (!std::isfinite(scale) || scale <= 0)
+    return at_line(number, "the scale of tensor '" + name + "' is not a number above 0");
+  if (!out.scales.emplace(name, scale).second)
+    return at_line(number, "tensor '" + name + "' stands twice");
+  return {};
+}
+
+}  // namespace
+
+CalibrationTable make_table(const HistogramSet& histograms, const Calibrator& calibrator) {
+  CalibrationTable out;
+  out.algorithm = std::string(calibrator.table_name());
+  for (const auto& [name, histogram] : histograms.tensors)
+    out.scales[name] = scale_of(histogram, calibrator);
+  return out;
+}
+
+std::string to_text(const CalibrationTable& table) {
+  std::string out =
+      std::string(kTablePrefix) + std::to_string(table.version) + "-" + table.algorithm + "\n";
+  for (const auto& [name, scale] : table.scales) {
+    const auto bits = std::bit_cast<uint32_t>(scale);
+    out += name + ": ";
+    for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[(bits >> shift) & 15];
+    out += "\n";
+  }
+  return out;
+}
+
+Result<CalibrationTable> parse_calibration_table(std::string_view text) {
+  CalibrationTable out;
+  for (size_t number = 1; number == 1 || !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (number == 1) {
+      CHECK_OK(parse_first_line(line, out));
+    } else if (!line.empty()) {
+      CHECK_OK(parse_scale(line, number, out));
+    }
+  }
+  return out;
+}
+
+}  // namespace enginery

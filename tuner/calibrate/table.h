@@ -1,0 +1,30 @@
+// CalibrationTable: the scales of a network's tensors as a text, in the layout that TensorRT 5 to
+// 10 write and read. README.md has the grammar.
+//
+// Where: what `calibrate -o` writes; tables from elsewhere are read as they are. A value.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "tuner/calibrate/calibrator.h"
+
+namespace enginery {
+
+struct CalibrationTable {
+  int64_t version = 8601;  // TensorRT's: major * 1000 + minor * 100 + patch; from 10 on * 10000
+  std::string algorithm;   // "EntropyCalibration2"
+  std::map<std::string, float> scales;  // by tensor; above 0
+
+  friend bool operator==(const CalibrationTable&, const CalibrationTable&) = default;
+};
+
+// The scale of every tensor of the set.
+CalibrationTable make_table(const HistogramSet& histograms, const Calibrator& calibrator);
+
+std::string to_text(const CalibrationTable& table);
+// Errors: invalid_argument with the line's number (no such table, a scale that is none, a tensor
+// twice); unsupported (a table of another major version).
+Result<CalibrationTable> parse_calibration_table(std::string_view text);
+
+}  // namespace enginery
