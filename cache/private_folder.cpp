@@ -39,6 +39,16 @@ Status make_private_folder(const fs::path& folder) {
   return is_shared(folder, info) ? Status() : tighten(folder, info);
 }
 
+Status make_empty_folder(const fs::path& folder) {
+  CHECK_OK(make_private_folder(folder));
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    fs::remove_all(entry->path(), error);
+  if (error) return Error{ErrorCode::storage, "empty " + folder.string() + ": " + error.message()};
+  return {};
+}
+
 Status make_private_file(const fs::path& file) {
   struct stat info {};
   if (lstat(file.c_str(), &info) != 0)

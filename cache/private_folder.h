@@ -14,6 +14,9 @@ namespace enginery {
 // shared one (sticky, as /tmp). Errors: storage.
 Status make_private_folder(const std::filesystem::path& folder);
 
+// The same, and removes what is in it. The folder itself stays: a sandbox may have it open.
+Status make_empty_folder(const std::filesystem::path& folder);
+
 // A file that is there and this user's loses the permissions of group and others; one that is not
 // there is passed over. Errors: storage.
 Status make_private_file(const std::filesystem::path& file);

@@ -100,6 +100,19 @@ bool is_shareable(const Step& step) {
   return step.needs == Needs::device_alone && step.key == KeyRule::of_structure;
 }
 
+bool can_reuse_runner(const Step& step) {
+  return may_crash(step) && !is_shareable(step);
+}
+
+bool is_runner_awaited(const Step& step, StepTable table) {
+  bool is_later = false;
+  for (const Step& other : table) {
+    if (is_later && can_reuse_runner(other)) return true;
+    is_later = is_later || other.kind == step.kind;
+  }
+  return false;
+}
+
 std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table) {
   std::vector<std::string> inputs;
   for (const std::string& name : step.reads) {

@@ -80,6 +80,12 @@ bool is_measuring(StepKind kind, StepTable table = steps());
 // structure and the timings, whoever took them.
 bool is_shareable(const Step& step);
 
+// Whether a runner that did another such step of the build may do this one, too: it runs on the
+// device, but nothing that nobody has checked, as the tuning does.
+bool can_reuse_runner(const Step& step);
+// Whether a later step of a tuned target can.
+bool is_runner_awaited(const Step& step, StepTable table = steps());
+
 // The names of the inputs that a worker has to fetch: what the step reads, as far as the chain of
 // such a target leaves it.
 std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table = steps());

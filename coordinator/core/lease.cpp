@@ -39,6 +39,11 @@ void Queue::place_worker(LiveWorker& worker) {
     // What others left to this one they may take now.
     dirty_pools_.insert(worker.pools.begin(), worker.pools.end());
   }
+  const bool has_finished = std::holds_alternative<Finished>(worker.sync.state);
+  if (available(worker) && has_finished)
+    freed_.insert(worker.number);
+  else
+    freed_.erase(worker.number);
   if (!available(worker)) return pools_.remove_idle(worker.pools, worker.number);
   pools_.add_idle(worker.pools, worker.number);
   dirty_devices_.insert(worker.sync.device);
@@ -88,9 +93,15 @@ std::optional<Lease> Queue::lease_next(Turn& turn) {
   return lease_assistant(turn);
 }
 
-// First the devices of idle workers of the pools to which a step was added: more of them than there
-// are ready steps need not be tried. Then the devices on which something ended.
+// First those of workers that have just ended a step: what follows may find its device open there
+// and its model read. Then the devices of idle workers of the pools to which a step was added: more
+// of them than there are ready steps need not be tried. Then the devices on which something ended.
 bool Queue::next_device() {
+  if (!freed_devices_.empty()) {
+    leasing_on_ = *freed_devices_.begin();
+    freed_devices_.erase(freed_devices_.begin());
+    return true;
+  }
   while (!dirty_pools_.empty()) {
     const std::string& pool = *dirty_pools_.begin();
     std::optional<WorkerNo> worker;

@@ -116,6 +116,11 @@ void Queue::enqueue(LiveStep& step, Turn& turn) {
   pools_.remove(step.row.id);
   pools_.add(step.pool, step.row.id, step.waiters);
   dirty_pools_.insert(step.pool);
+  for (const WorkerNo number : freed_) {
+    const LiveWorker& worker = workers_.at(number);
+    if (std::find(worker.pools.begin(), worker.pools.end(), step.pool) != worker.pools.end())
+      freed_devices_.insert(worker.sync.device);
+  }
 }
 
 // Closes the lease. What becomes of the step is the caller's business.

@@ -350,7 +350,8 @@ class Queue {
   std::map<std::pair<std::string, StepKind>, double> usual_seconds_;
   // Where something may be leased now, and how far lease_next has come: the idle worker of the
   // first pool that is next, and the device that may have more to lease.
-  std::set<std::string> dirty_pools_, dirty_devices_;
+  std::set<std::string> dirty_pools_, dirty_devices_, freed_devices_;
+  std::set<WorkerNo> freed_;  // that have ended a step and wait to hear what is next
   WorkerNo next_idle_ = 0;
   std::optional<std::string> leasing_on_;
   // Steps that several workers may share now, by pool.

@@ -55,6 +55,23 @@ TEST_F(PrivateFolder, IsNotMadeOfASharedOneOrOfAHome) {
   EXPECT_EQ(mode_of(folder), 0755u);
 }
 
+// By its number: who has it open sees what comes into it later.
+TEST_F(PrivateFolder, IsEmptiedAndStaysTheSame) {
+  make(0755);
+  fs::create_directories(folder / "deep/deeper");
+  ASSERT_TRUE(write_file(place.path / "elsewhere", "kept").ok());
+  fs::create_symlink(place.path / "elsewhere", folder / "link");
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(stat(folder.c_str(), &before), 0);
+  ASSERT_TRUE(make_empty_folder(folder).ok());
+  ASSERT_EQ(stat(folder.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_TRUE(fs::is_empty(folder));
+  EXPECT_EQ(mode_of(folder), 0700u);
+  EXPECT_EQ(*read_file(place.path / "elsewhere"), "kept");
+}
+
 TEST_F(PrivateFolder, NamesWhatIsInTheWay) {
   ASSERT_TRUE(write_file(folder, "a file").ok());
   const Status made = make_private_folder(folder);

@@ -88,5 +88,16 @@ TEST(Steps, OnlyTheTuningIsShared) {
     EXPECT_EQ(is_shareable(step), step.kind == StepKind::tune) << step.name;
 }
 
+// The tuning runs what nobody had checked: no other step runs where it ran.
+TEST(Steps, ThoseAfterTheTuningMayHaveOneRunner) {
+  Names reusing, awaited;
+  for (const Step& step : steps()) {
+    if (can_reuse_runner(step)) reusing.push_back(step.name);
+    if (can_reuse_runner(step) && is_runner_awaited(step)) awaited.push_back(step.name);
+  }
+  EXPECT_EQ(reusing, (Names{"assemble", "verify", "profile"}));
+  EXPECT_EQ(awaited, (Names{"assemble", "verify"}));
+}
+
 }  // namespace
 }  // namespace enginery

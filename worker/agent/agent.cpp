@@ -88,6 +88,7 @@ class Agent {
     settings_.threads = options.threads;
     settings_.device_index = options.device_index;
     settings_.memory_bytes = options.runner_memory_bytes;
+    settings_.inputs = options.data / "inputs";
     settings_.folder = options.data / "outputs";
     settings_.home = options.data / "runner";
     settings_.device = device.physical_id;
@@ -287,7 +288,7 @@ class Agent {
     state_.start(run.ref);
     dirty_ = true;
     last_sent_ = {};
-    step_ = std::make_unique<StepRun>(std::move(run), settings_, blobs_, waker());
+    step_ = std::make_unique<StepRun>(std::move(run), settings_, blobs_, bench_, waker());
   }
 
   // One at a time: what is asked for meanwhile is asked for again.
@@ -323,6 +324,7 @@ class Agent {
   Nanoseconds repeat_at_{}, last_sent_at_{}, give_up_at_{}, sense_at_{};
   Progress last_sent_;
   std::minstd_rand random_{std::random_device{}()};
+  StepBench bench_;
   std::unique_ptr<StepRun> step_;
   std::unique_ptr<SelfTest> test_;
 };

@@ -36,17 +36,19 @@ Outcome failed_upload(const Error& error) {
 
 }  // namespace
 
-StepRun::StepRun(RunStep run, StepSettings settings, BlobCache& blobs,
+StepRun::StepRun(RunStep run, StepSettings settings, BlobCache& blobs, StepBench& bench,
                  std::function<void()> changed)
     : run_(std::move(run)),
       settings_(std::move(settings)),
       blobs_(blobs),
-      changed_(std::move(changed)),
-      thread_([this] { work(); }) {}
+      bench_(bench),
+      changed_(std::move(changed)) {
+  bench_.begin([this](KeptRunner& kept) { work(kept); });
+}
 
 StepRun::~StepRun() {
   cancel(OutcomeKind::cancelled);
-  thread_.join();
+  bench_.wait();
 }
 
 Progress StepRun::progress() const {
@@ -72,8 +74,13 @@ void StepRun::set_progress(Progress progress) {
   changed_();
 }
 
-void StepRun::work() {
-  Outcome outcome = execute();
+void StepRun::work(KeptRunner& kept) {
+  if (!reuses_runner() || kept.build != run_.engine_key) kept = {};
+  kept.build = run_.engine_key;
+  Outcome outcome = execute(kept);
+  // With the runner goes its lock.
+  if (!kept.process || !is_runner_awaited(*find_step(run_.kind, settings_.steps), settings_.steps))
+    kept = {};
   if (cancelled() && outcome.kind != OutcomeKind::succeeded) {
     outcome.kind = cancel_as_;
     outcome.fault = {ErrorCode::cancelled,
@@ -90,18 +97,17 @@ void StepRun::work() {
   changed_();
 }
 
-Outcome StepRun::execute() {
+Outcome StepRun::execute(KeptRunner& kept) {
   // No answer to the key: that would keep the failure for whoever the key belongs to.
   if (const Status claims = check_claims(run_); !claims.ok())
     return failed_outcome(OutcomeKind::internal, claims.error());
   FarmConnection farm(settings_.farm, [this] { return cancelled(); });
   auto request = prepare(farm);
   if (!request.ok()) return failed_fetch(request.error());
-  const auto lock = lock_device();
-  if (!lock.ok()) return failed_outcome(lock.error());
+  if (const Status locked = lock_device(kept); !locked.ok()) return failed_outcome(locked.error());
   // In its sandbox a runner's own lock would exclude nobody.
-  request->device_locked = lock->descriptor() >= 0 || settings_.sandbox.in_force;
-  auto outcome = run_runners(*request, lock->descriptor());
+  request->device_locked = kept.lock.descriptor() >= 0 || settings_.sandbox.in_force;
+  auto outcome = run_runners(*request, kept);
   if (!outcome.ok()) return failed_outcome(OutcomeKind::internal, outcome.error());
   if (outcome->kind == OutcomeKind::succeeded) {
     if (const Status sent = upload(farm, *outcome); !sent.ok()) return failed_upload(sent.error());
@@ -134,9 +140,10 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   const auto fetch = [&](const std::string& name, const Digest& digest) -> Status {
     auto file = blobs_.fetch(farm, digest, transfer);
     if (!file.ok()) return file.error().within("fetch " + name);
-    request.inputs[name] = file->string();
-    return {};
+    return give_input(request, name, *file);
   };
+  for (const std::filesystem::path& folder : {settings_.inputs, settings_.folder})
+    CHECK_OK(make_empty_folder(folder));
   const Step* step = find_step(run_.kind, settings_.steps);
   if (!step) return Error{ErrorCode::unsupported, "this worker knows no step '" + run_.kind + "'"};
   for (const std::string& name : inputs_of(*step, run_.provisional, settings_.steps)) {
@@ -148,19 +155,37 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
     else
       return Error{ErrorCode::internal, "the step came without its input '" + name + "'"};
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(settings_.folder, ignored);
-  CHECK_OK(make_private_folder(settings_.folder));
   return request;
 }
 
+// By a link: a runner that stays for the next step in its sandbox sees the folder and what comes
+// into it, and no other blob.
+Status StepRun::give_input(RunnerRequest& request, const std::string& name,
+                           const std::filesystem::path& blob) const {
+  const std::filesystem::path file = settings_.inputs / name;
+  request.inputs[name] = file.string();
+  std::error_code error;
+  std::filesystem::create_hard_link(blob, file, error);
+  if (error) std::filesystem::copy_file(blob, file, error);
+  if (error) return Error{ErrorCode::storage, "give " + file.string() + ": " + error.message()};
+  return {};
+}
+
+// A provisional engine is made in one step.
+bool StepRun::reuses_runner() const {
+  const Step* step = find_step(run_.kind, settings_.steps);
+  return step != nullptr && !run_.provisional && can_reuse_runner(*step);
+}
+
 // Who measures is not asked to take the lock.
-Result<DeviceLock> StepRun::lock_device() {
+Status StepRun::lock_device(KeptRunner& kept) {
+  if (kept.process) return {};
   const Step* step = find_step(run_.kind, settings_.steps);
   ENSURE(step != nullptr, "a step was prepared that the table lacks");
-  return wait_for_device_of(
-      *step, run_.provisional, settings_.device,
-      {[this](const Progress& p) { set_progress(p); }, [this] { return cancelled(); }});
+  TRY(kept.lock, wait_for_device_of(*step, run_.provisional, settings_.device,
+                                    {[this](const Progress& p) { set_progress(p); },
+                                     [this] { return cancelled(); }}));
+  return {};
 }
 
 // Outside a sandbox a runner reaches every folder anyway.
@@ -169,11 +194,10 @@ Result<std::filesystem::path> StepRun::home_of_build() const {
   return kernel_home(settings_.home / "builds", run_.engine_key);
 }
 
-SandboxView StepRun::view_of(const RunnerRequest& request,
-                             const std::filesystem::path& home) const {
+SandboxView StepRun::view_of(const std::filesystem::path& home) const {
   SandboxView view;
-  for (const auto& [name, path] : request.inputs) view.read_only.emplace_back(path);
-  view.writable = {request.output_folder, home};
+  view.read_only = {settings_.inputs};
+  view.writable = {settings_.folder, home};
   view.devices = device_nodes(run_.sku);
   return view;
 }
@@ -186,7 +210,7 @@ ProblemTaken StepRun::take(const Digest& problem, int left, StepUploads& uploads
                          static_cast<uint32_t>(std::max(0, left))});
 }
 
-Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lock) {
+Result<Outcome> StepRun::run_runners(const RunnerRequest& request, KeptRunner& kept) {
   TRY(const BuildOptions options, parse_options(request.options));
   StepUploads uploads(settings_.farm, run_.ref, [this] { return cancelled(); });
   StepQuestions questions(settings_.farm, [this] { return cancelled(); });
@@ -203,8 +227,8 @@ Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lo
   RunnerCommand command{settings_.runner, runner_environment(run_.sku, options.threads,
                                                              settings_.device_index, home)};
   command.memory_bytes = settings_.memory_bytes;
-  command.device_lock = device_lock;
-  if (settings_.sandbox.in_force) command.sandbox = view_of(request, home);
+  command.device_lock = kept.lock.descriptor();
+  if (settings_.sandbox.in_force) command.sandbox = view_of(home);
   set_progress({doing(run_.kind, settings_.steps), 0, 0});
   AttemptEvents events;
   events.progress = [&](const Progress& progress) { set_progress(progress); };
@@ -212,7 +236,8 @@ Result<Outcome> StepRun::run_runners(const RunnerRequest& request, int device_lo
   events.cancelled = [this] { return cancelled(); };
   events.steps = settings_.steps;
   uploads.log("sandbox of the runner: " + settings_.sandbox.text);
-  auto outcome = run_attempts(command, request, timings, events);
+  auto outcome =
+      run_attempts(command, request, timings, events, reuses_runner() ? &kept.process : nullptr);
   if (outcome.ok() && outcome->kind != OutcomeKind::succeeded) {
     uploads.log(doing(run_.kind, settings_.steps) + " ended: " + to_string(outcome->kind) + ": " +
                 outcome->fault.message);

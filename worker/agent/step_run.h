@@ -1,17 +1,17 @@
 // StepRun: one step on its way through a worker: inputs fetched, runner started and listened to,
 // outputs uploaded.
 //
-// Where: the agent holds one while it is busy. Threads: works on a thread of its own; the members
-// may be called from any.
+// Where: the agent holds one while it is busy. Threads: works on the bench's; the members may be
+// called from any.
 #pragma once
 
 #include <atomic>
 #include <filesystem>
 #include <mutex>
-#include <thread>
 
 #include "schemas/messages.h"
 #include "worker/agent/blob_cache.h"
+#include "worker/agent/step_bench.h"
 #include "worker/agent/step_questions.h"
 #include "worker/agent/step_uploads.h"
 #include "worker/runner/device_wait.h"
@@ -27,6 +27,7 @@ struct StepSettings {
   uint64_t incarnation = 0;         // of its process
   int threads = 0, device_index = 0;
   uint64_t memory_bytes = 0;
+  std::filesystem::path inputs;  // what the runner reads, by name; emptied
   std::filesystem::path folder;  // for the runner's outputs; emptied
   std::filesystem::path home;    // the runners' own: compiled kernels stay there (kernel_home.h)
   std::string device;            // its physical id: a step that needs the device locks it; "": none
@@ -36,9 +37,10 @@ struct StepSettings {
 
 class StepRun {
  public:
-  // `changed` is called (from the step's thread) whenever progress or outcome is new. `blobs`
-  // outlives the run.
-  StepRun(RunStep run, StepSettings settings, BlobCache& blobs, std::function<void()> changed);
+  // `changed` is called (from the bench's thread) whenever progress or outcome is new. `blobs` and
+  // the bench, on which nothing else is begun meanwhile, outlive the run.
+  StepRun(RunStep run, StepSettings settings, BlobCache& blobs, StepBench& bench,
+          std::function<void()> changed);
   ~StepRun();  // cancels and waits
   StepRun(const StepRun&) = delete;
 
@@ -54,15 +56,18 @@ class StepRun {
   void cancel(OutcomeKind as);
 
  private:
-  void work();
-  Outcome execute();
+  void work(KeptRunner& kept);
+  Outcome execute(KeptRunner& kept);
   Result<RunnerRequest> prepare(FarmConnection& farm);
-  Result<DeviceLock> lock_device();
+  Status give_input(RunnerRequest& request, const std::string& name,
+                    const std::filesystem::path& blob) const;
+  bool reuses_runner() const;
+  Status lock_device(KeptRunner& kept);
   Result<std::filesystem::path> home_of_build() const;
-  SandboxView view_of(const RunnerRequest& request, const std::filesystem::path& home) const;
+  SandboxView view_of(const std::filesystem::path& home) const;
   ProblemTaken take(const Digest& problem, int left, StepUploads& uploads,
                     StepQuestions& questions) const;
-  Result<Outcome> run_runners(const RunnerRequest& request, int device_lock);
+  Result<Outcome> run_runners(const RunnerRequest& request, KeptRunner& kept);
   Status upload(FarmConnection& farm, const Outcome& outcome);
   bool cancelled() const { return cancel_as_ != OutcomeKind::succeeded; }
   void set_progress(Progress progress);
@@ -70,12 +75,12 @@ class StepRun {
   const RunStep run_;
   const StepSettings settings_;
   BlobCache& blobs_;
+  StepBench& bench_;
   const std::function<void()> changed_;
   std::atomic<OutcomeKind> cancel_as_ = OutcomeKind::succeeded;
   mutable std::mutex mutex_;
   Progress progress_;
   std::optional<Outcome> outcome_;
-  std::thread thread_;
 };
 
 }  // namespace enginery

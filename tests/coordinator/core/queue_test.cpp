@@ -17,6 +17,35 @@ TEST_F(QueueTest, GivesAReadyStepToAnIdleWorker) {
   EXPECT_FALSE(lease());
 }
 
+// It may have the device open and the model read.
+TEST_F(QueueTest, WhatFollowsAStepGoesToTheWorkerThatHasJustEndedIt) {
+  sync("first", Running{{"j9", 99, 1}, {}});
+  sync("second", Idle{});
+  const uint64_t before = add(StepKind::assemble, "a", {1, 0});
+  ASSERT_TRUE(lease());
+  EXPECT_FALSE(lease());
+  sync("first", Idle{});
+  sync("second", ended(ref_of(before), OutcomeKind::failed));
+  const uint64_t after = add(StepKind::verify, "b", {2, 0});
+  auto given = lease();
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->step, after);
+  EXPECT_EQ(given->worker, number_of("second"));
+  EXPECT_FALSE(lease());
+
+  // It is idle and no more than that once it has heard that nothing follows.
+  sync("second", ended(ref_of(after), OutcomeKind::failed));
+  turn([&](Turn&) {
+    queue.stop_listening(number_of("second"));
+    return 0;
+  });
+  sync("second", Idle{});
+  add(StepKind::assemble, "c", {3, 0});
+  given = lease();
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->worker, number_of("first"));
+}
+
 TEST_F(QueueTest, MeasuresAloneOnADevice) {
   add(StepKind::tune, "a", {1, 0});
   add(StepKind::assemble, "b", {2, 0});

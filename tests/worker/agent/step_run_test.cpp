@@ -5,6 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/options/options.h"
 #include "tests/worker/farm_fixture.h"
+#include "tests/worker/runner/shell_runner.h"
 
 namespace enginery {
 namespace {
@@ -30,27 +31,39 @@ class StepRunTest : public testing::Test {
                                   std::vector<std::string> runner = {ENGINERY_TEST_RUNNER},
                                   const std::string& device = "",
                                   std::optional<Digest> model_digest = {}) {
-    const Bytes model = "tune " + std::to_string(problems) + " 10 1";
-    auto digest = farm_.client()->put_blob(as_bytes(model));
+    RunStep run = step_of("tune");
+    run.model = model_digest.value_or(put("tune " + std::to_string(problems) + " 10 1"));
+    return start(run, std::move(changed), std::move(runner), device);
+  }
+
+  Digest put(const std::string& bytes) {
+    auto digest = farm_.client()->put_blob(as_bytes(bytes));
     EXPECT_TRUE(digest.ok());
+    return *digest;
+  }
+  RunStep step_of(const std::string& kind) {
     RunStep run;
     run.ref = {"j1", 1, 1};
-    run.kind = "tune";
+    run.kind = kind;
     run.sku = "cpu-sse41";
     run.name = "net";
     run.model_name = "net.onnx";
-    run.model = model_digest.value_or(*digest);
     run.options = to_text(BuildOptions());
     run.engine_key = engine_key_;
+    return run;
+  }
+  std::unique_ptr<StepRun> start(RunStep run, std::function<void()> changed,
+                                 std::vector<std::string> runner, const std::string& device) {
     StepSettings settings;
     settings.farm = {farm_.address(), "tester", make_zmq_dial()};
     settings.runner = std::move(runner);
     settings.worker = "tester";
+    settings.inputs = farm_.folder() / "inputs";
     settings.folder = farm_.folder() / "outputs";
     settings.home = farm_.folder() / "home";
     settings.device = device;
     settings.sandbox = sandbox_;
-    return std::make_unique<StepRun>(std::move(run), std::move(settings), blobs_,
+    return std::make_unique<StepRun>(std::move(run), std::move(settings), blobs_, bench_,
                                      std::move(changed));
   }
 
@@ -69,6 +82,7 @@ class StepRunTest : public testing::Test {
   SandboxState sandbox_;
   Digest engine_key_;
   BlobCache blobs_{farm_.folder() / "blobs", uint64_t{1} << 30};
+  StepBench bench_{milliseconds(300)};
 };
 
 TEST_F(StepRunTest, LeavesItsOutputsOnTheFarmAndSaysEachChange) {
@@ -181,7 +195,7 @@ TEST_F(StepRunTest, ShowsAHostileRunnerItsModelAndNothingElse) {
   ASSERT_TRUE(std::filesystem::exists(farm + "/data/keys/signing.key"));
   const std::string script =
       "read request; (cat " + farm + "/data/keys/* " + farm + "/data/catalog.db " + farm +
-      "/blobs/another /etc/passwd; ls " + farm + "; cat " + farm + "/blobs/*) > " + found +
+      "/blobs/another /etc/passwd; ls " + farm + "; cat " + farm + "/inputs/*) > " + found +
       " 2>/dev/null; echo \"{\\\"end\\\":{\\\"kind\\\":\\\"succeeded\\\",\\\"outputs\\\":"
       "[[\\\"choices\\\",\\\"$(sha256sum < " +
       found + " | cut -c1-64)\\\",$(stat -c %s " + found +
@@ -192,7 +206,7 @@ TEST_F(StepRunTest, ShowsAHostileRunnerItsModelAndNothingElse) {
   ASSERT_EQ(outcome->kind, OutcomeKind::succeeded) << outcome->fault.message;
   const auto seen = farm_.client()->get_blob(outcome->outputs.at(0).digest);
   ASSERT_TRUE(seen.ok());
-  EXPECT_EQ(*seen, "blobs\nhome\noutputs\ntune 1 10 1");
+  EXPECT_EQ(*seen, "home\ninputs\noutputs\ntune 1 10 1");
 }
 
 TEST_F(StepRunTest, RunsNoStepUnderTheKeyOfAnother) {
@@ -202,12 +216,78 @@ TEST_F(StepRunTest, RunsNoStepUnderTheKeyOfAnother) {
   run.name = "net";
   run.options = to_text(BuildOptions());
   run.facts = {{"key.sku", "cpu-avx512"}};
-  const StepRun step(run, {}, blobs_, [] {});
+  const StepRun step(run, {}, blobs_, bench_, [] {});
   const auto outcome = wait_for(step);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, OutcomeKind::internal) << "no answer to that key either";
   EXPECT_NE(outcome->fault.message.find("says sku 'cpu-avx512'"), std::string::npos)
       << outcome->fault.message;
+}
+
+// A runner that notes its start and, for each request, what it finds of the inputs.
+class StepRunReuseTest : public StepRunTest {
+ protected:
+  std::filesystem::path notes() const { return farm_.folder() / "outputs" / "notes"; }
+  // What the runner has noted by the end of the step; fails the test when the step fails.
+  std::string do_step(const std::string& kind, const std::string& device = "") {
+    const std::string inputs = (farm_.folder() / "inputs").string();
+    const std::string script = "starts=$$; while read request; do echo \"$starts:$(cat " + inputs +
+                               "/*)\" > " + notes().string() + "; " + kSucceed +
+                               "\ncase \"$request\" in *'\"stays\":true'*) ;; *) exit;; esac; done";
+    RunStep run = step_of(kind);
+    run.model = put("model ");
+    run.inputs = {{"choices", put("choices "), 8}, {"content", put("content "), 8}};
+    const auto step = start(
+        run, [] {}, {"/bin/sh", "-c", script}, device);
+    const auto outcome = wait_for(*step);
+    EXPECT_TRUE(outcome && outcome->kind == OutcomeKind::succeeded)
+        << kind << ": " << (outcome ? outcome->fault.message : "no end");
+    return read_file(notes()).ok() ? *read_file(notes()) : "";
+  }
+  static std::string runner_of(const std::string& note) { return note.substr(0, note.find(':')); }
+  static std::string seen(const std::string& note) { return note.substr(note.find(':') + 1); }
+};
+
+TEST_F(StepRunReuseTest, TheStepsAfterTheTuningHaveOneRunner) {
+  for (const bool in_sandbox : {false, true}) {
+    if (in_sandbox) sandbox_ = probe_sandbox();
+    engine_key_ = sha256(in_sandbox ? "inside" : "outside");
+    const std::string tuned = do_step("tune"), assembled = do_step("assemble"),
+                      verified = do_step("verify"), profiled = do_step("profile");
+    EXPECT_EQ(seen(tuned), "model \n");
+    EXPECT_EQ(seen(assembled), "choices model \n") << "in a sandbox: " << sandbox_.in_force;
+    EXPECT_EQ(seen(verified), "content model \n") << "in a sandbox: " << sandbox_.in_force;
+    if (!sandbox_.in_force) {  // inside, all have the same number
+      EXPECT_NE(runner_of(tuned), runner_of(assembled));
+      EXPECT_EQ(runner_of(assembled), runner_of(verified));
+      EXPECT_EQ(runner_of(verified), runner_of(profiled));
+      EXPECT_NE(runner_of(profiled), runner_of(do_step("assemble"))) << "profile was the last";
+    }
+  }
+}
+
+TEST_F(StepRunReuseTest, ARunnerServesNoOtherBuild) {
+  engine_key_ = sha256("one");
+  const std::string one = do_step("assemble");
+  engine_key_ = sha256("other");
+  EXPECT_NE(runner_of(one), runner_of(do_step("verify")));
+}
+
+TEST_F(StepRunReuseTest, ARunnerThatWaitsHoldsTheDeviceForAShortWhile) {
+  setenv("ENGINERY_LOCKS", farm_.folder().c_str(), 1);
+  DeviceLockOptions locks;
+  locks.folder = farm_.folder();
+  const auto is_locked = [&](milliseconds patience) {
+    locks.timeout = patience;
+    return !DeviceLock::acquire("a device", locks).ok();
+  };
+  const std::string first = do_step("assemble", "a device");
+  EXPECT_TRUE(is_locked(milliseconds(0)));
+  EXPECT_EQ(runner_of(do_step("verify", "a device")), runner_of(first));
+  EXPECT_FALSE(is_locked(std::chrono::seconds(20))) << "nobody came";
+  do_step("profile", "a device");
+  EXPECT_FALSE(is_locked(milliseconds(200))) << "nobody will come";
+  unsetenv("ENGINERY_LOCKS");
 }
 
 TEST_F(StepRunTest, MayBeGivenUpWithoutAWord) {
