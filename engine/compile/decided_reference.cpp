@@ -6,6 +6,7 @@
 #include <random>
 
 #include "engine/graph/run_graph.h"
+#include "engine/ops/element_order.h"
 
 namespace enginery {
 namespace {
@@ -78,9 +79,7 @@ bool keeps_elements_apart(const Op& op) {
 // ... and lie in the same order: positions stay with the lanes that they were chosen from.
 bool keeps_order(const Op& op) {
   if (const auto* cast = std::get_if<Cast>(&op)) return cast->to != DataType::boolean;
-  return std::holds_alternative<Identity>(op) || std::holds_alternative<Reshape>(op) ||
-         std::holds_alternative<Flatten>(op) || std::holds_alternative<Squeeze>(op) ||
-         std::holds_alternative<Unsqueeze>(op);
+  return keeps_element_order(op);
 }
 
 // What the tensor's elements may be off by. Whole numbers (counts, masks, what was decided before)

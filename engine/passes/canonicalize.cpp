@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/passes/pattern_matcher.h"
+
 namespace enginery {
 namespace {
 
@@ -50,7 +52,7 @@ std::optional<Op> as_global_pooling(const Graph& graph, const Node& node) {
 // transposed.
 bool simplify_gemm(Graph& graph, Node& node) {
   Gemm gemm = std::get<Gemm>(node.op);
-  const bool has_c = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  const bool has_c = has_input(node, 2);
   const Tensor* b = graph.constant(node.inputs[1]);
   const Tensor* c = has_c ? graph.constant(node.inputs[2]) : nullptr;
   if ((gemm.alpha == 1 && (!has_c || gemm.beta == 1)) || !b || b->type() != DataType::float32)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/passes/affine.h"
+#include "engine/passes/pattern_matcher.h"
 
 namespace enginery {
 namespace {
@@ -45,7 +46,7 @@ Tensor scale_weights(const Tensor& w, const WeightAxis& where, const std::vector
 
 // The bias of the producer as one float a channel; nothing when it is not a constant of that form.
 std::optional<std::vector<float>> bias_of(const Graph& graph, const Node& node, size_t channels) {
-  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return std::vector<float>(channels, 0);
+  if (!has_input(node, 2)) return std::vector<float>(channels, 0);
   const Tensor* b = graph.constant(node.inputs[2]);
   if (!b || !is_floating(b->type())) return std::nullopt;
   if (b->size() == 1) return std::vector<float>(channels, floats_of(*b)[0]);
@@ -57,7 +58,7 @@ std::optional<std::vector<float>> bias_of(const Graph& graph, const Node& node, 
 bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Affine& affine) {
   Node& node = graph.node(producer);
   const Tensor* w = graph.constant(node.inputs[1]);
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  const bool has_bias = has_input(node, 2);
   const bool takes_bias = !std::holds_alternative<MatMul>(node.op);
   auto bias = bias_of(graph, node, affine.scale.size());
   if (!w || w->type() != DataType::float32 || !bias || !is_finite(affine)) return false;

@@ -51,7 +51,7 @@ bool is_zero(const std::vector<float>& values) {
 // Whether the node has a place for a bias, and what is there is a vector of constants or nothing.
 bool takes_bias(const Graph& graph, const Node& node, int64_t outputs) {
   if (std::holds_alternative<MatMul>(node.op)) return false;
-  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return true;
+  if (!has_input(node, 2)) return true;
   const Tensor* bias = graph.constant(node.inputs[2]);
   return bias && bias->type() == DataType::float32 && bias->dims() == Dims{outputs};
 }
@@ -93,8 +93,7 @@ bool fold_into_reader(Graph& graph, NodeId reader, ValueId x, ValueId from, cons
   if (shifts && ((convolution && pads(*convolution)) || !takes_bias(graph, node, rows->outputs)))
     return false;
   Folded folded = fold(*w, *rows, affine);
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  if (has_bias && shifts) {
+  if (has_input(node, 2) && shifts) {
     const std::vector<float> before = floats_of(*graph.constant(node.inputs[2]));
     std::ranges::transform(folded.bias, before, folded.bias.begin(), std::plus<>());
   }

@@ -1,15 +1,11 @@
 #include "engine/passes/lift_gemm.h"
 
+#include "engine/ops/element_order.h"
 #include "engine/passes/pattern_matcher.h"
+#include "engine/passes/permutation.h"
 
 namespace enginery {
 namespace {
-
-bool is_reshape(const Node* node) {
-  return node &&
-         (std::holds_alternative<Reshape>(node->op) || std::holds_alternative<Flatten>(node->op) ||
-          std::holds_alternative<Squeeze>(node->op) || std::holds_alternative<Unsqueeze>(node->op));
-}
 
 // What a Gemm flattened, and the reshape that takes it back.
 struct Flattened {
@@ -21,8 +17,8 @@ std::optional<Flattened> read_flattened(const Graph& graph, const Matcher& match
                                         const Node& gemm) {
   const Node* above = matcher.producer(gemm.inputs[0]);
   const NodeId below = matcher.only_reader(gemm);
-  if (!is_reshape(above) || below == kNoNode || !is_reshape(&graph.node(below)))
-    return std::nullopt;
+  if (!above || !keeps_element_order(above->op) || below == kNoNode) return std::nullopt;
+  if (!keeps_element_order(graph.node(below).op)) return std::nullopt;
   const ValueId y = graph.node(below).outputs[0];
   const Dims x = graph.value(above->inputs[0]).type.dims,
              rows = graph.value(gemm.inputs[0]).type.dims;
@@ -35,7 +31,7 @@ std::optional<Flattened> read_flattened(const Graph& graph, const Matcher& match
 
 // A vector beside each row, or nothing.
 bool has_plain_bias(const Graph& graph, const Node& gemm) {
-  if (gemm.inputs.size() < 3 || gemm.inputs[2] == kNoValue) return true;
+  if (!has_input(gemm, 2)) return true;
   const Dims& bias = graph.value(gemm.inputs[2]).type.dims;
   return bias.size() == 1 || (bias.size() == 2 && bias[0] == 1);
 }
@@ -49,10 +45,7 @@ bool is_plain(const Graph& graph, const Node& node) {
 // The weights as [depth, columns].
 Result<ValueId> weights_of(Graph& graph, const Node& node) {
   if (!std::get<Gemm>(node.op).transpose_b) return node.inputs[1];
-  const Tensor& given = *graph.constant(node.inputs[1]);
-  Tensor turned(given.type(), {given.dims()[1], given.dims()[0]});
-  const std::vector<const Tensor*> inputs{&given};
-  CHECK_OK(reference(Transpose{{1, 0}}, inputs, std::span(&turned, 1)));
+  TRY(Tensor turned, transposed(*graph.constant(node.inputs[1]), {1, 0}));
   return graph.add_constant(graph.value(node.inputs[1]).name + ".turned", std::move(turned));
 }
 
@@ -63,8 +56,7 @@ Status lift(Graph& graph, NodeId id, const Flattened& flattened) {
   graph.node(id).op = MatMul{};
   graph.node(id).inputs = {flattened.x, weights};
   graph.value(gemm.outputs[0]).type = graph.value(y).type;
-  const bool has_bias = gemm.inputs.size() > 2 && gemm.inputs[2] != kNoValue;
-  if (has_bias) {
+  if (has_input(gemm, 2)) {
     graph.node(flattened.restored).op = Binary{BinaryKind::add};
     graph.node(flattened.restored).inputs = {gemm.outputs[0], gemm.inputs[2]};
     return {};

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/ops/element_order.h"
+#include "engine/passes/pattern_matcher.h"
+#include "engine/passes/permutation.h"
+
 namespace enginery {
 namespace {
 
@@ -88,19 +92,6 @@ std::optional<MatrixView> moved(const MatrixView& view, const Move& move) {
   return out;
 }
 
-bool keeps_order(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Flatten>(op) ||
-         std::holds_alternative<Squeeze>(op) || std::holds_alternative<Unsqueeze>(op) ||
-         std::holds_alternative<Identity>(op);
-}
-
-std::vector<int64_t> permutation_of(const Transpose& op, size_t rank) {
-  std::vector<int64_t> out = op.permutation;
-  if (out.empty())
-    for (size_t i = rank; i-- > 0;) out.push_back(static_cast<int64_t>(i));
-  return out;
-}
-
 size_t axis_of(int64_t axis, const Dims& dims) {
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
 }
@@ -131,7 +122,7 @@ class MoveReader {
 
   bool transposed(const Transpose& op) {
     const Dims strides = strides_of(x_);
-    const auto order = permutation_of(op, x_.size());
+    const auto order = written_out(op.permutation, x_.size());
     for (size_t i = 0; i < order.size(); ++i)
       move_.strides[i] = strides[static_cast<size_t>(order[i])];
     return true;
@@ -176,7 +167,7 @@ class MoveReader {
     std::vector<int64_t> axes;
     for (size_t i = 0; i < starts->size(); ++i) axes.push_back(static_cast<int64_t>(i));
     for (const size_t input : {3u, 4u}) {
-      if (node_.inputs.size() <= input || node_.inputs[input] == kNoValue) continue;
+      if (!has_input(node_, input)) continue;
       const auto given = ints_of(input);
       if (!given) return false;
       const bool steps = input == 4;
@@ -255,7 +246,7 @@ std::optional<MatrixView> before_move(const Graph& graph, const MatrixView& view
   const NodeId id = graph.value(view.value).producer;
   if (id == kNoNode) return std::nullopt;
   const Node& node = graph.node(id);
-  if (keeps_order(node.op)) {
+  if (keeps_element_order(node.op)) {
     MatrixView out = view;
     out.value = node.inputs[0];
     return out;
@@ -265,7 +256,7 @@ std::optional<MatrixView> before_move(const Graph& graph, const MatrixView& view
 }
 
 std::optional<MatrixView> after_move(const Graph& graph, const MatrixView& view, const Node& node) {
-  if (keeps_order(node.op)) {
+  if (keeps_element_order(node.op)) {
     MatrixView out = view;
     out.value = node.outputs[0];
     return out;
@@ -277,7 +268,7 @@ std::optional<MatrixView> after_move(const Graph& graph, const MatrixView& view,
   move.dims = graph.value(view.value).type.dims;
   move.strides.resize(move.dims.size());
   const Dims strides = strides_of(graph.value(move.value).type.dims);
-  const auto order = permutation_of(*transpose, move.dims.size());
+  const auto order = written_out(transpose->permutation, move.dims.size());
   for (size_t i = 0; i < order.size(); ++i)
     move.strides[static_cast<size_t>(order[i])] = strides[i];
   return moved(view, move);

@@ -13,6 +13,10 @@ std::vector<float> float_values(const Tensor& t) {
 
 }  // namespace
 
+bool has_input(const Node& node, size_t input) {
+  return node.inputs.size() > input && node.inputs[input] != kNoValue;
+}
+
 const Node* Matcher::producer(ValueId v) const {
   const NodeId id = v == kNoValue ? kNoNode : graph_.value(v).producer;
   return id == kNoNode ? nullptr : &graph_.node(id);

@@ -12,6 +12,9 @@
 
 namespace enginery {
 
+// Whether the optional input is there.
+bool has_input(const Node& node, size_t input);
+
 class Matcher {
  public:
   explicit Matcher(const Graph& graph) : graph_(graph), users_(graph.users()) {}

@@ -68,6 +68,13 @@ Permutation inverse(const Permutation& of) {
   return out;
 }
 
+Result<Tensor> transposed(const Tensor& constant, const Permutation& by) {
+  Tensor out(constant.type(), permuted(constant.dims(), by));
+  const std::vector<const Tensor*> inputs{&constant};
+  CHECK_OK(reference(Transpose{by}, inputs, std::span(&out, 1)));
+  return out;
+}
+
 std::optional<ReshapeFirst> reshape_first(const Dims& x, const Permutation& permutation,
                                           const Dims& to) {
   std::vector<Block> blocks = blocks_of(permuted(x, permutation), to);

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/ops/element_order.h"
+#include "engine/passes/permutation.h"
+
 namespace enginery {
 namespace {
-
-bool is_shaping(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Flatten>(op) ||
-         std::holds_alternative<Squeeze>(op) || std::holds_alternative<Unsqueeze>(op) ||
-         std::holds_alternative<Expand>(op);
-}
 
 bool pads_nothing(const Graph& graph, const Node& node) {
   const Tensor* pads = node.inputs.size() > 1 ? graph.constant(node.inputs[1]) : nullptr;
@@ -19,13 +16,9 @@ bool pads_nothing(const Graph& graph, const Node& node) {
 }
 
 bool keeps_order(const Transpose& op, const Dims& dims) {
-  std::vector<int64_t> permutation = op.permutation;
-  if (permutation.empty()) {  // stands for all dimensions in reverse
-    for (int64_t d = std::ssize(dims); d-- > 0;) permutation.push_back(d);
-  }
   // A transpose that moves only dimensions of size 1 keeps every element at its place.
   int64_t last = -1;
-  for (const int64_t from : permutation) {
+  for (const int64_t from : written_out(op.permutation, dims.size())) {
     if (dims[static_cast<size_t>(from)] == 1) continue;
     if (from < last) return false;
     last = from;
@@ -72,7 +65,8 @@ bool returns_its_first(const Graph& graph, const Node& node) {
   const TensorType& out = graph.value(node.outputs[0]).type;
   if (std::holds_alternative<Identity>(node.op)) return true;
   if (in != out || !is_static(in.dims)) return false;
-  if (is_shaping(node.op) || std::holds_alternative<Cast>(node.op)) return true;
+  if (keeps_element_order(node.op) || std::holds_alternative<Expand>(node.op)) return true;
+  if (std::holds_alternative<Cast>(node.op)) return true;
   if (std::holds_alternative<Concat>(node.op)) return node.inputs.size() == 1;
   if (std::holds_alternative<Pad>(node.op)) return pads_nothing(graph, node);
   if (const auto* op = std::get_if<Transpose>(&node.op)) return keeps_order(*op, in.dims);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ops/element_order.h"
 #include "engine/passes/pattern_matcher.h"
 #include "engine/passes/permutation.h"
 #include "engine/passes/remove_no_ops.h"
@@ -14,22 +15,12 @@ bool maps_elements(const Op& op) {
          std::holds_alternative<Cast>(op);
 }
 
-bool reshapes(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Flatten>(op) ||
-         std::holds_alternative<Squeeze>(op) || std::holds_alternative<Unsqueeze>(op);
-}
-
 // The constant beside a transposed tensor, as it lies beside the tensor before.
 Result<Tensor> beside(const Tensor& constant, const Permutation& permutation) {
   if (constant.size() == 1) return constant;
   Dims dims(permutation.size() - constant.dims().size(), 1);
   dims.insert(dims.end(), constant.dims().begin(), constant.dims().end());
-  const Permutation back = inverse(permutation);
-  const Tensor in = constant.reshaped(dims);
-  Tensor out(constant.type(), permuted(dims, back));
-  const std::vector<const Tensor*> inputs{&in};
-  CHECK_OK(reference(Transpose{back}, inputs, std::span(&out, 1)));
-  return out;
+  return transposed(constant.reshaped(dims), inverse(permutation));
 }
 
 bool is_anchor_of_sums(const Op& op) {
@@ -131,12 +122,13 @@ class Sinker {
   bool passes(const Node& node, ValueId flowing, Dims& before, Permutation& permutation) const {
     if (maps_elements(node.op)) return true;
     if (std::holds_alternative<Binary>(node.op)) {
-      const Tensor* other = graph_.constant(node.inputs[node.inputs[0] == flowing ? 1 : 0]);
+      const Tensor* other = graph_.constant(other_operand(node, flowing));
       return other && other->dims().size() <= permutation.size() &&
              dims_of(node.outputs[0]) == dims_of(flowing);
     }
     const Dims& to = dims_of(node.outputs[0]);
-    if (!reshapes(node.op) || !is_static(before) || !is_static(to) || volume(before) == 0)
+    if (!keeps_element_order(node.op) || !is_static(before) || !is_static(to) ||
+        volume(before) == 0)
       return false;
     auto changed = reshape_first(before, permutation, to);
     if (!changed) return false;
@@ -155,13 +147,13 @@ class Sinker {
     Permutation permutation = permutation_of(graph_.node(upper));
     ENSURE(passes(graph_.node(lower), y, before, permutation), "the path was looked at before");
     std::vector<ValueId> inputs{x};
-    if (reshapes(graph_.node(lower).op)) {
+    if (keeps_element_order(graph_.node(lower).op)) {
       inputs.push_back(graph_.add_constant(graph_.node(lower).name + ".shape",
                                            Tensor::of<int64_t>({std::ssize(before)}, before)));
       graph_.node(lower).op = Reshape{};
     } else if (std::holds_alternative<Binary>(graph_.node(lower).op)) {
       const bool first = graph_.node(lower).inputs[0] == y;
-      const ValueId other = graph_.node(lower).inputs[first ? 1 : 0];
+      const ValueId other = other_operand(graph_.node(lower), y);
       TRY(Tensor moved, beside(*graph_.constant(other), permutation));
       const ValueId constant =
           graph_.add_constant(graph_.value(other).name + ".moved", std::move(moved));

@@ -1,13 +1,9 @@
 #include "engine/tactics/shapes/view.h"
 
+#include "engine/ops/element_order.h"
+
 namespace enginery {
 namespace {
-
-bool keeps_element_order(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Flatten>(op) ||
-         std::holds_alternative<Squeeze>(op) || std::holds_alternative<Unsqueeze>(op) ||
-         std::holds_alternative<Identity>(op);
-}
 
 // Which dimensions of more than one element follow each other in memory; each is called `name[d]`.
 std::vector<size_t> memory_order(const Dims& dims, const Layout& layout,
