@@ -12,6 +12,7 @@
 #include "engine/passes/fuse_vertical.h"
 #include "engine/passes/lift_gemm.h"
 #include "engine/passes/merge_common.h"
+#include "engine/passes/merge_products.h"
 #include "engine/passes/remove_dead.h"
 #include "engine/passes/remove_no_ops.h"
 #include "engine/passes/sink_transposes.h"
@@ -38,6 +39,7 @@ const std::vector<Pass>& pass_list() {
        fold_batch_norm},                   // scale and shift into weights, before groups are formed
       {"fold_into_next", fold_into_next},  // and what is left into the reader's
       {"remove_dead", remove_dead},        // leftovers would count as users and block fusion
+      {"merge_products", merge_products},  // for attentions, whose pieces must be gone
       {"sink_transposes", sink_transposes},  // before chains are formed, which a transpose cuts
       {"fuse_vertical", fuse_vertical},      // last: groups refer to final nodes
   };

@@ -29,6 +29,21 @@ struct Sizes {
   int64_t images, heads, places, width;
 };
 
+// `x`, or what a layer of its own makes of it; small weights keep the scores small.
+std::optional<Drawn> projected(GraphMaker& make, const Drawn& x, const Sizes& s, bool projects) {
+  if (!projects) return x;
+  const int64_t size = s.heads * s.width;
+  const auto terms = static_cast<double>(size);
+  const double bound = terms * 0.1 * x.bound + 0.3,
+               noise = terms * 0.1 * x.noise + terms * kRounding * bound;
+  Step step{make, x};
+  step.then(MatMul{}, {make.constant(DataType::float32, {size, size}, 0.02f, 0.1f)}, bound, noise);
+  if (!make.one_in(3))
+    step.then(Binary{BinaryKind::add}, {make.constant(DataType::float32, {size}, 0.1f, 0.3f)},
+              bound, noise + kRounding * bound);
+  return step.at;
+}
+
 // [images, places, heads * width] of small numbers as [images, heads, places, width].
 std::optional<Drawn> heads_of(GraphMaker& make, const Drawn& x, const Sizes& s) {
   Step step{make, x};
@@ -69,7 +84,12 @@ void mask(GraphMaker& make, Step& scores, const Sizes& s) {
 void add_attention(GraphMaker& make) {
   const Sizes s{make.between(1, 2), make.between(1, 3), make.between(2, 5), make.between(2, 4)};
   const Drawn x = make.input({DataType::float32, {s.images, s.places, s.heads * s.width}});
-  const auto q = heads_of(make, x, s), k = heads_of(make, x, s), v = heads_of(make, x, s);
+  const bool projects = make.one_in(2);
+  const auto operand = [&]() -> std::optional<Drawn> {
+    const auto from = projected(make, x, s, projects);
+    return from ? heads_of(make, *from, s) : std::nullopt;
+  };
+  const auto q = operand(), k = operand(), v = operand();
   if (!q || !k || !v) return;
   Step keys{make, k};
   keys.then(Transpose{{0, 1, 3, 2}}, {}, k->bound, k->noise);
