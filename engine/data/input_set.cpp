@@ -21,7 +21,8 @@ std::string names_of(const std::vector<InputDescription>& inputs) {
 
 // One argument; an archive without NAME provides one array for each input.
 Result<std::vector<Argument>> parse_argument(const std::string& text,
-                                             const std::vector<InputDescription>& inputs) {
+                                             const std::vector<InputDescription>& inputs,
+                                             const std::string& option) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (text.starts_with(inputs[i].name + "="))
       return std::vector{Argument{i, text.substr(inputs[i].name.size() + 1)}};
@@ -29,7 +30,7 @@ Result<std::vector<Argument>> parse_argument(const std::string& text,
   std::error_code ignored;
   if (size_t equals = text.find('=');
       equals != std::string::npos && !std::filesystem::exists(text, ignored)) {
-    return Error{ErrorCode::usage, "--input " + text + ": the model has no input '" +
+    return Error{ErrorCode::usage, option + " " + text + ": the model has no input '" +
                                        text.substr(0, equals) +
                                        "' (its inputs: " + names_of(inputs) + ")"};
   }
@@ -39,7 +40,7 @@ Result<std::vector<Argument>> parse_argument(const std::string& text,
     return all;
   }
   if (inputs.size() != 1) {
-    return Error{ErrorCode::usage, "--input " + text +
+    return Error{ErrorCode::usage, option + " " + text +
                                        ": the model has several inputs, say which as NAME=PATH (" +
                                        names_of(inputs) + ")"};
   }
@@ -75,21 +76,55 @@ int64_t batch_of(const InputDescription& input) {
   return input.type.dims.empty() ? 1 : input.type.dims[0];
 }
 
+Result<Tensor> read_row(const std::vector<std::unique_ptr<RowSource>>& sources, int64_t row) {
+  for (const auto& source : sources) {
+    if (row < source->rows()) return source->read(row);
+    row -= source->rows();
+  }
+  return Error{ErrorCode::internal, "InputSet: there is no such row"};
+}
+
+// The rows one after another, each of the same size, and the last one again up to the tensor's end.
+Tensor stack_rows(const TensorType& type, const std::vector<const Tensor*>& rows) {
+  Tensor out(type.type, type.dims);
+  char* to = static_cast<char*>(out.mutable_bytes());
+  const int64_t slots = type.dims.empty() ? 1 : type.dims[0];
+  const auto row_bytes = static_cast<size_t>(out.bytes() / slots);
+  for (size_t i = 0; i < static_cast<size_t>(slots); ++i)
+    std::memcpy(to + i * row_bytes, rows[std::min(i, rows.size() - 1)]->raw(), row_bytes);
+  return out;
+}
+
+// An input that is the same in every run.
+Result<Tensor> read_whole(const std::vector<std::unique_ptr<RowSource>>& sources,
+                          const TensorType& type) {
+  std::vector<Tensor> read;
+  for (const auto& source : sources) {
+    for (int64_t row = 0; row < source->rows(); ++row) {
+      TRY(Tensor one, source->read(row));
+      read.push_back(std::move(one));
+    }
+  }
+  std::vector<const Tensor*> rows;
+  for (const Tensor& one : read) rows.push_back(&one);
+  return stack_rows(type, rows);
+}
+
 }  // namespace
 
 Result<InputSet> InputSet::open(const std::vector<std::string>& arguments,
                                 const std::vector<InputDescription>& inputs,
-                                const PreprocessTable& table) {
+                                const PreprocessTable& table, const std::string& option) {
   CHECK_OK(check_table(table, inputs));
   if (inputs.empty() && !arguments.empty())
-    return Error{ErrorCode::usage, "--input " + arguments[0] + ": the model has no inputs"};
+    return Error{ErrorCode::usage, option + " " + arguments[0] + ": the model has no inputs"};
   InputSet set;
   for (const InputDescription& input : inputs) {
     ENSURE(is_static(input.type.dims), "InputSet::open: an input with dynamic dims");
     set.bindings_.push_back({input, {}, 0});
   }
   for (const std::string& text : arguments) {
-    TRY(const std::vector<Argument> parsed, parse_argument(text, inputs));
+    TRY(const std::vector<Argument> parsed, parse_argument(text, inputs, option));
     for (const Argument& argument : parsed) {
       Binding& binding = set.bindings_[argument.input];
       TRY(const Preprocess* steps, steps_for(binding.input.name, table));
@@ -100,20 +135,20 @@ Result<InputSet> InputSet::open(const std::vector<std::string>& arguments,
       }
     }
   }
-  CHECK_OK(set.settle());
+  CHECK_OK(set.settle(option));
   return set;
 }
 
 // Finds the common number of rows and of slices; the labels come from the first input that has more
 // than one row.
-Status InputSet::settle() {
+Status InputSet::settle(const std::string& option) {
   const Binding* leader = nullptr;
   for (const Binding& binding : bindings_) {
     if (binding.sources.empty()) {
       const std::string& name = binding.input.name;
-      return Error{ErrorCode::usage, "input '" + name + "' has no --input; it takes " +
-                                         to_string(binding.input.type) + ", for example --input " +
-                                         name + "=FILE.npy"};
+      return Error{ErrorCode::usage, "input '" + name + "' has no " + option + "; it takes " +
+                                         to_string(binding.input.type) + ", for example " + option +
+                                         " " + name + "=FILE.npy"};
     }
     if (batch_of(binding.input) == 0) {
       return Error{ErrorCode::invalid_argument,
@@ -148,34 +183,42 @@ Status InputSet::settle() {
 
 Result<InputBatch> InputSet::batch(int64_t index) {
   ENSURE(index >= 0 && index < batches(), "InputSet::batch: no such batch");
-  InputBatch out;
-  out.first_row = index * batch_rows_;
-  out.valid_rows = std::min(batch_rows_, rows_ - out.first_row);
-  for (Binding& binding : bindings_) {
-    // A scalar, or an input that is whole in one run, has rows of its own count.
-    const bool follows = !binding.input.type.dims.empty() && binding.rows == rows_;
-    TRY(Tensor tensor,
-        assemble(binding, follows ? out.first_row : 0, follows ? out.valid_rows : binding.rows));
-    out.tensors.emplace(binding.input.name, std::move(tensor));
+  const int64_t first = index * batch_rows_;
+  std::vector<std::vector<Tensor>> rows;
+  for (int64_t i = first; i < std::min(first + batch_rows_, rows_); ++i) {
+    TRY(std::vector<Tensor> one, row(i));
+    rows.push_back(std::move(one));
+  }
+  TRY(InputBatch out, join(rows));
+  out.first_row = first;
+  return out;
+}
+
+Result<std::vector<Tensor>> InputSet::row(int64_t index) {
+  std::vector<Tensor> out;
+  for (const Binding& binding : bindings_) {
+    if (!follows_rows(binding)) continue;
+    TRY(Tensor one, read_row(binding.sources, index));
+    out.push_back(std::move(one));
   }
   return out;
 }
 
-Result<Tensor> InputSet::assemble(Binding& binding, int64_t first, int64_t valid) {
-  Tensor out(binding.input.type.type, binding.input.type.dims);
-  char* to = static_cast<char*>(out.mutable_bytes());
-  const int64_t slots = batch_of(binding.input), row_bytes = out.bytes() / slots;
-  int64_t done = 0, before = 0;
-  for (const auto& source : binding.sources) {
-    for (int64_t row = std::max<int64_t>(0, first - before); row < source->rows() && done < valid;
-         ++row, ++done) {
-      TRY(const Tensor data, source->read(row));
-      std::memcpy(to + done * row_bytes, data.raw(), static_cast<size_t>(row_bytes));
+Result<InputBatch> InputSet::join(const std::vector<std::vector<Tensor>>& rows) {
+  InputBatch out;
+  out.valid_rows = static_cast<int64_t>(rows.size());
+  size_t next = 0;
+  for (const Binding& binding : bindings_) {
+    if (!follows_rows(binding)) {
+      TRY(Tensor whole, read_whole(binding.sources, binding.input.type));
+      out.tensors.emplace(binding.input.name, std::move(whole));
+      continue;
     }
-    before += source->rows();
+    std::vector<const Tensor*> parts;
+    for (const std::vector<Tensor>& one : rows) parts.push_back(&one[next]);
+    ++next;
+    out.tensors.emplace(binding.input.name, stack_rows(binding.input.type, parts));
   }
-  for (; done < slots; ++done)
-    std::memcpy(to + done * row_bytes, to + (done - 1) * row_bytes, static_cast<size_t>(row_bytes));
   return out;
 }
 

@@ -50,14 +50,21 @@ class InputSet {
   // `arguments` are `[NAME=]PATH`; PATH is an .npy, .npz, JPEG or PNG file or a folder of pictures,
   // several for one input follow each other. A .npz gives the array of the input's name, or its
   // only one; without NAME it gives all inputs. An empty `table` means that no --preprocess was
-  // given: then pictures must fit as they are.
+  // given: then pictures must fit as they are. `option` is what messages call the arguments.
   static Result<InputSet> open(const std::vector<std::string>& arguments,
                                const std::vector<InputDescription>& inputs,
-                               const PreprocessTable& table);
+                               const PreprocessTable& table, const std::string& option = "--input");
 
   int64_t rows() const { return rows_; }
   int64_t batches() const { return (rows_ + batch_rows_ - 1) / batch_rows_; }
   Result<InputBatch> batch(int64_t index);
+  // How many rows a run takes.
+  int64_t batch_rows() const { return batch_rows_; }
+
+  // The parts of batch, for a choice of rows: one row of every input that has one, in the order of
+  // the inputs; then up to batch_rows() of them, at least one, as a batch.
+  Result<std::vector<Tensor>> row(int64_t index);
+  Result<InputBatch> join(const std::vector<std::vector<Tensor>>& rows);
 
   // One label a row, in order: a picture's name (within its folder, or the path as given), or
   // FILE.npy[i] where an array has several rows; "-" for a model without inputs, which runs once.
@@ -70,8 +77,11 @@ class InputSet {
     std::vector<std::unique_ptr<RowSource>> sources;
     int64_t rows = 0;
   };
-  Status settle();
-  Result<Tensor> assemble(Binding& binding, int64_t first, int64_t valid);
+  Status settle(const std::string& option);
+  // A scalar, or an input that is whole in one run, does not.
+  bool follows_rows(const Binding& binding) const {
+    return !binding.input.type.dims.empty() && binding.rows == rows_;
+  }
 
   std::vector<Binding> bindings_;
   std::vector<std::string> labels_;

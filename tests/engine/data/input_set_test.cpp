@@ -122,6 +122,34 @@ TEST_F(InputSetTest, SeveralInputsShareTheirRows) {
             ErrorCode::invalid_argument);
 }
 
+TEST_F(InputSetTest, AnyRowsMakeABatchWhichTheLastOneFills) {
+  const InputDescription scale{"s", {DataType::float32, {}}};
+  auto set = InputSet::open(
+      {"x=" + write("a.npy", counting({5, 3, 4, 5})), "x=" + write("b.npy", counting({1, 3, 4, 5})),
+       "s=" + write("s.npy", counting({}))},
+      {kPixels, scale}, {});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(set->batch_rows(), 2);
+  const auto fifth = set->row(5), third = set->row(3);
+  ASSERT_TRUE(fifth.ok() && third.ok());
+  ASSERT_EQ(third->size(), 1u) << "the scalar has no rows";
+  EXPECT_EQ(third->front().data<float>()[0], 180);
+  const auto two = set->join({*fifth, *third}), one = set->join({*third});
+  ASSERT_TRUE(two.ok() && one.ok());
+  EXPECT_EQ(two->valid_rows, 2);
+  EXPECT_EQ(two->tensors.at("x").data<float>()[1], 1);
+  EXPECT_EQ(two->tensors.at("x").data<float>()[60], 180);
+  EXPECT_EQ(one->valid_rows, 1);
+  EXPECT_EQ(one->tensors.at("x").data<float>()[60], 180);
+  EXPECT_EQ(one->tensors.at("s").data<float>()[0], 0);
+}
+
+TEST_F(InputSetTest, CallsItsArgumentsAsItsCallerDoes) {
+  const auto set = InputSet::open({}, {kPixels}, {}, "--data");
+  ASSERT_FALSE(set.ok());
+  EXPECT_NE(set.error().message.find("input 'x' has no --data"), std::string::npos);
+}
+
 TEST_F(InputSetTest, RefusesWhatDoesNotFit) {
   InputDescription other{"y", {DataType::float32, {1, 2}}};
   std::string good = write("a.npy", counting({2, 3, 4, 5}));
