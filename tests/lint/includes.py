@@ -56,6 +56,8 @@ ENGINE = {
 FARM = {
     "tuner/timing": ["engine/base", "engine/device"],
     "tuner/calibrate": ["engine/base"],
+    "tuner/collect": ["engine/base", "engine/tensor", "engine/data", "engine/graph", "engine/passes", "engine/device", "engine/tactics", "engine/plan", "engine/runtime",
+                      "tuner", "tuner/calibrate"],
     "tuner/gate": ["engine/base", "engine/device", "engine/ops", "engine/tactics", "engine/tactics/shapes", "engine/tensor"],
     "tuner": ["tuner/gate", "tuner/timing", "engine/base", "engine/device", "engine/tactics", "engine/tactics/cpu/reference", "engine/plan", "engine/runtime"],
     "cache": ["engine/base"],
@@ -86,7 +88,7 @@ FARM = {
     "cli/local": ["engine/base", "engine/tensor", "engine/device", "engine/runtime", "cache", "schemas", "coordinator/access",
                   "coordinator/catalog", "coordinator/client", "worker/runner", "cli/output", "cli/process", "cli/options", "cli/farm"],
     "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/options",
-                  "engine/compile", "coordinator/client", "coordinator/server", "coordinator/views", "coordinator/web", "worker", "worker/agent", "worker/runner",
+                  "engine/compile", "tuner/calibrate", "tuner/collect", "coordinator/client", "coordinator/server", "coordinator/views", "coordinator/web", "worker", "worker/agent", "worker/runner",
                   "worker/steps", "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local"],
     "cli": ["engine/base", "cli/output", "cli/options", "cli/verbs"],
 }

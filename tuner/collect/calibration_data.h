@@ -1,0 +1,55 @@
+// CalibrationData: the rows that a model is calibrated on, in batches; some of them, where fewer
+// are wanted, and without those that cannot be read.
+//
+// Where: between the files that a user names and collect(). A resource; one thread at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/data/input_set.h"
+
+namespace enginery {
+
+struct CalibrationRequest {
+  std::vector<std::string> paths;  // "[NAME=]PATH" as for InputSet
+  PreprocessTable preprocess;
+  int64_t rows = 0;   // at most; 0: all
+  uint64_t seed = 1;  // which ones, where there are more: the same for the same seed
+};
+
+struct SkippedRow {
+  std::string label;
+  std::string reason;
+};
+
+class CalibrationData {
+ public:
+  // Errors: those of InputSet::open, whose messages call the paths `--data`; invalid_argument (no
+  // row at all).
+  static Result<CalibrationData> open(const CalibrationRequest& request,
+                                      const std::vector<InputDescription>& inputs);
+
+  // The next batch; no valid rows after the last one. A row that cannot be read is left out.
+  // Errors: invalid_argument, with the first reason, where that is more than one row in ten, or
+  // all.
+  Result<InputBatch> next();
+
+  int64_t available() const { return inputs_.rows(); }
+  int64_t chosen() const { return static_cast<int64_t>(rows_.size()); }
+  int64_t done() const { return static_cast<int64_t>(at_); }  // of those chosen, skipped ones too
+  int64_t batch_rows() const { return inputs_.batch_rows(); }
+  const std::vector<SkippedRow>& skipped() const { return skipped_; }
+
+ private:
+  CalibrationData(InputSet inputs, std::vector<int64_t> rows)
+      : inputs_(std::move(inputs)), rows_(std::move(rows)) {}
+  Status skip(int64_t row, const Error& reason);
+
+  InputSet inputs_;
+  std::vector<int64_t> rows_;  // ascending
+  size_t at_ = 0;
+  std::vector<SkippedRow> skipped_;
+};
+
+}  // namespace enginery

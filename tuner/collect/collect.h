@@ -1,0 +1,32 @@
+// collect: the histograms of a model's values over data: calibration up to the choice of scales.
+//
+// Where: `calibrate` on the command line; a step of a farm's job. Free function without state.
+#pragma once
+
+#include <functional>
+
+#include "engine/graph/graph.h"
+#include "tuner/calibrate/histogram_set.h"
+#include "tuner/collect/calibration_data.h"
+#include "tuner/collect/watched_model.h"
+
+namespace enginery {
+
+struct CollectOptions {
+  WatchOptions watch;
+  // After each batch: rows done and wanted.
+  std::function<void(int64_t done, int64_t total)> progress = [](int64_t, int64_t) {};
+  std::function<bool()> cancelled = [] { return false; };
+};
+
+// The inputs of a specialised graph, as CalibrationData wants them.
+std::vector<InputDescription> input_descriptions(const Graph& graph);
+
+// Runs the graph on all the data. The set has each floating-point value that is computed at run
+// time, and the inputs; its model is the graph's fingerprint. Of a last batch that is not full only
+// the rows that hold data count. Errors: those of WatchedModel and CalibrationData;
+// invalid_argument (a NaN or an infinity: in which tensor, of which layer); cancelled.
+Result<HistogramSet> collect(const Graph& imported, CalibrationData& data,
+                             const CollectOptions& options = {});
+
+}  // namespace enginery
