@@ -14,10 +14,12 @@ std::unique_ptr<Calibrator> make_mse();
 
 // The threshold whose clipped and quantised distribution diverges least from the tensor's: 2048
 // bins, 128 levels. Source: S. Migacz, "8-bit Inference with TensorRT", GTC 2017, the slides
-// "Entropy calibration - pseudocode" and "Candidate distribution Q".
+// "Entropy calibration - pseudocode" and "Candidate distribution Q". They leave open whether the
+// zeros of a ReLU count. They do not here: they are exact at any scale, and spread over the bins of
+// their level they would make any candidate but the least look worse.
 std::unique_ptr<Calibrator> make_entropy();
-// The same with the first bin as full as the second: the zeros that a ReLU leaves are exact at any
-// scale and do not count. TensorRT has not published what its second version does; this is the
+// The same with the first bin as full as the second, so that what is nearly zero does not count
+// much either. TensorRT has not published what its second version does; this is the
 // rule of NVIDIA's quantisation toolkit for PyTorch.
 std::unique_ptr<Calibrator> make_entropy2();
 

@@ -48,8 +48,8 @@ double kl_divergence(const PrefixSums& sums, std::span<const double> bins, size_
   return (p_log_p - p_log_q) / total - std::log(total) + std::log(inside);
 }
 
-// The histogram in 2048 bins up to the largest magnitude; an element that counts for a bin across
-// a border is divided.
+// The histogram in 2048 bins up to the largest magnitude, without the zeros; an element that counts
+// for a bin across a border is divided.
 std::vector<double> rebin(const Histogram& histogram) {
   std::vector<double> out(kEntropyBins, 0);
   const double largest = histogram.largest_magnitude();
@@ -66,7 +66,6 @@ std::vector<double> rebin(const Histogram& histogram) {
     out[first] += share * n;
     if (share < 1) out[first + 1] += (1 - share) * n;
   }
-  out[0] += static_cast<double>(histogram.zeros);
   return out;
 }
 
@@ -107,7 +106,9 @@ class Entropy final : public Calibrator {
 class Entropy2 final : public Calibrator {
  public:
   std::string_view name() const override { return "entropy2"; }
-  std::string_view summary() const override { return "the same without what is near zero"; }
+  std::string_view summary() const override {
+    return "the same, with less weight on what is near zero";
+  }
   std::string_view table_name() const override { return "EntropyCalibration2"; }
   double threshold(const Histogram& histogram) const override {
     std::vector<double> bins = rebin(histogram);
