@@ -1,0 +1,278 @@
+#include "engine/import/onnx/write_qdq.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "engine/import/onnx/model_proto.h"
+#include "engine/import/onnx/pack.h"
+#include "engine/import/onnx/weights.h"
+
+namespace enginery {
+namespace {
+
+constexpr int64_t kFirstOpset = 13;  // QuantizeLinear with an axis
+constexpr float kInt8Largest = 127, kUint8Largest = 255;
+
+int64_t attribute_of(const onnx::NodeProto& node, const std::string& name, int64_t otherwise) {
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.name() == name) return attribute.i();
+  }
+  return otherwise;
+}
+
+// The dimension of a node's weights that counts output channels; -1 for other operators.
+int64_t channel_axis(const onnx::NodeProto& node, int64_t rank) {
+  if (!node.domain().empty() && node.domain() != "ai.onnx") return -1;
+  if (node.op_type() == "Conv") return 0;
+  if (node.op_type() == "ConvTranspose") return 1;
+  if (node.op_type() == "Gemm") return attribute_of(node, "transB", 0) ? 0 : 1;
+  if (node.op_type() == "MatMul") return rank - 1;
+  return -1;
+}
+
+// Weights of float32 in int8, with a scale for each index of one dimension.
+struct QuantizedWeights {
+  std::vector<int8_t> elements;
+  std::vector<float> scales;
+};
+
+QuantizedWeights quantize(const Tensor& weights, int64_t axis) {
+  int64_t inner = 1;
+  for (int64_t d = axis + 1; d < weights.rank(); ++d)
+    inner *= weights.dims()[static_cast<size_t>(d)];
+  const auto channels = static_cast<size_t>(weights.dims()[static_cast<size_t>(axis)]);
+  const auto values = weights.data<float>();
+  const auto channel_of = [&](size_t i) { return i / static_cast<size_t>(inner) % channels; };
+  QuantizedWeights out{{}, std::vector<float>(channels, 0)};
+  for (size_t i = 0; i < values.size(); ++i)
+    out.scales[channel_of(i)] = std::max(out.scales[channel_of(i)], std::abs(values[i]));
+  for (float& scale : out.scales) scale = scale > 0 ? scale / kInt8Largest : 1;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float q = std::nearbyint(values[i] / out.scales[channel_of(i)]);
+    out.elements.push_back(static_cast<int8_t>(std::clamp(q, -kInt8Largest, kInt8Largest)));
+  }
+  return out;
+}
+
+// How often each name is read anywhere in the graph, bodies included.
+void count_readers(const onnx::GraphProto& graph, std::map<std::string, int>& readers) {
+  for (const auto& node : graph.node()) {
+    for (const std::string& name : node.input()) ++readers[name];
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) count_readers(attribute.g(), readers);
+      for (const auto& inner : attribute.graphs()) count_readers(inner, readers);
+    }
+  }
+  for (const auto& output : graph.output()) ++readers[output.name()];
+}
+
+class QdqWriter {
+ public:
+  QdqWriter(onnx::GraphProto& graph, const std::map<std::string, ActivationScale>& scales)
+      : graph_(graph), scales_(scales) {}
+
+  Status write(QuantizedModel& out) {
+    lift_constants();
+    for (const auto& tensor : graph_.initializer()) weights_[tensor.name()] = &tensor;
+    take_names();
+    std::vector<onnx::NodeProto> nodes(graph_.node().begin(), graph_.node().end());
+    for (onnx::NodeProto& node : nodes) {
+      CHECK_OK(add(node, out));
+      written_.push_back(std::move(node));
+    }
+    replace_nodes();
+    drop_unread();
+    return {};
+  }
+
+ private:
+  // Constant nodes become initialisers, so that weights are of one kind.
+  void lift_constants() {
+    std::vector<onnx::NodeProto> kept;
+    for (const onnx::NodeProto& node : graph_.node()) {
+      const bool lifts = node.op_type() == "Constant" && node.attribute_size() == 1 &&
+                         node.attribute(0).name() == "value";
+      if (!lifts) {
+        kept.push_back(node);
+        continue;
+      }
+      onnx::TensorProto& tensor = *graph_.add_initializer();
+      tensor = node.attribute(0).t();
+      tensor.set_name(node.output(0));
+    }
+    graph_.clear_node();
+    for (onnx::NodeProto& node : kept) *graph_.add_node() = std::move(node);
+  }
+
+  void take_names() {
+    for (const auto& [name, tensor] : weights_) names_.insert(name);
+    for (const auto& input : graph_.input()) names_.insert(input.name());
+    for (const auto& node : graph_.node())
+      names_.insert(node.output().begin(), node.output().end());
+  }
+
+  std::string unique(std::string name) {
+    while (!names_.insert(name).second) name += "_";
+    return name;
+  }
+
+  // The node with quantised inputs, where it has them; what they need is written before it.
+  Status add(onnx::NodeProto& node, QuantizedModel& out) {
+    if (channel_axis(node, 1) < 0 || node.input_size() < 2) return {};
+    const auto weights = weights_.find(node.input(1));
+    const bool has_weights = weights != weights_.end();
+    std::vector<int> activations{0};
+    if (!has_weights) activations.push_back(1);
+    for (const int i : activations) {
+      if (scales_.contains(node.input(i))) continue;
+      out.notes.push_back("node '" + node.name() + "' (" + node.op_type() +
+                          ") stays in float: tensor '" + node.input(i) + "' has no scale");
+      return {};
+    }
+    if (has_weights) {
+      TRY(const std::string name, quantized_weights(node, *weights->second));
+      if (name.empty()) {
+        out.notes.push_back("node '" + node.name() + "' (" + node.op_type() +
+                            ") stays in float: its weights are not float32");
+        return {};
+      }
+      node.set_input(1, name);
+    }
+    for (const int i : activations) node.set_input(i, quantized_activation(node.input(i)));
+    ++out.nodes;
+    return {};
+  }
+
+  void add_linear(const char* op, const std::vector<std::string>& inputs, const std::string& output,
+                  int64_t axis = -1) {
+    onnx::NodeProto node;
+    node.set_op_type(op);
+    node.set_name(output);
+    for (const std::string& input : inputs) node.add_input(input);
+    node.add_output(output);
+    if (axis >= 0) {
+      onnx::AttributeProto& attribute = *node.add_attribute();
+      attribute.set_name("axis");
+      attribute.set_type(onnx::AttributeProto::INT);
+      attribute.set_i(axis);
+    }
+    written_.push_back(std::move(node));
+  }
+
+  // An initialiser of the bytes; a scalar without dims.
+  std::string add_tensor(const std::string& name, int type, const std::vector<int64_t>& dims,
+                         const void* bytes, size_t count) {
+    onnx::TensorProto& tensor = *graph_.add_initializer();
+    tensor.set_name(unique(name));
+    tensor.set_data_type(type);
+    for (const int64_t d : dims) tensor.add_dims(d);
+    tensor.set_raw_data(bytes, count);
+    return tensor.name();
+  }
+
+  // One pair for a tensor, whoever reads it.
+  std::string quantized_activation(const std::string& name) {
+    auto [found, fresh] = activations_.try_emplace(name);
+    if (!fresh) return found->second;
+    const ActivationScale& as = scales_.at(name);
+    const float scale = as.non_negative ? as.scale * (kInt8Largest / kUint8Largest) : as.scale;
+    const int type = as.non_negative ? onnx::TensorProto::UINT8 : onnx::TensorProto::INT8;
+    const uint8_t zero = 0;  // of either type
+    const std::string scale_name =
+        add_tensor(name + "_scale", onnx::TensorProto::FLOAT, {}, &scale, sizeof scale);
+    const std::string zero_name = add_tensor(name + "_zero_point", type, {}, &zero, sizeof zero);
+    const std::string quantized = unique(name + "_quantized");
+    found->second = unique(name + "_dequantized");
+    add_linear("QuantizeLinear", {name, scale_name, zero_name}, quantized);
+    add_linear("DequantizeLinear", {quantized, scale_name, zero_name}, found->second);
+    return found->second;
+  }
+
+  // "" for weights of another type, or without output channels.
+  Result<std::string> quantized_weights(const onnx::NodeProto& node,
+                                        const onnx::TensorProto& proto) {
+    const int64_t axis = channel_axis(node, proto.dims_size());
+    if (proto.data_type() != onnx::TensorProto::FLOAT || axis >= proto.dims_size() ||
+        proto.dims_size() < 2)
+      return std::string();
+    const auto [found, fresh] = weight_names_.try_emplace({proto.name(), axis});
+    if (!fresh) return found->second;
+    WeightReader reader{std::nullopt};
+    TRY(const Tensor tensor, reader.read(proto));
+    const QuantizedWeights quantized = quantize(tensor, axis);
+    const std::vector<int8_t> zeros(quantized.scales.size(), 0);
+    const auto channels = static_cast<int64_t>(zeros.size());
+    const std::string name = proto.name();
+    const std::string elements =
+        add_tensor(name + "_quantized", onnx::TensorProto::INT8, tensor.dims(),
+                   quantized.elements.data(), quantized.elements.size());
+    const std::string scale =
+        add_tensor(name + "_scale", onnx::TensorProto::FLOAT, {channels}, quantized.scales.data(),
+                   quantized.scales.size() * sizeof(float));
+    const std::string zero = add_tensor(name + "_zero_point", onnx::TensorProto::INT8, {channels},
+                                        zeros.data(), zeros.size());
+    found->second = unique(name + "_dequantized");
+    add_linear("DequantizeLinear", {elements, scale, zero}, found->second, axis);
+    return found->second;
+  }
+
+  void replace_nodes() {
+    graph_.clear_node();
+    for (onnx::NodeProto& node : written_) *graph_.add_node() = std::move(node);
+  }
+
+  // The float weights that nothing reads any more; they may be listed as inputs, too.
+  void drop_unread() {
+    std::map<std::string, int> readers;
+    count_readers(graph_, readers);
+    const auto unread = [&](const auto& named) {
+      return weights_.contains(named.name()) && !readers.contains(named.name());
+    };
+    auto& tensors = *graph_.mutable_initializer();
+    auto& inputs = *graph_.mutable_input();
+    inputs.erase(std::remove_if(inputs.begin(), inputs.end(), unread), inputs.end());
+    tensors.erase(std::remove_if(tensors.begin(), tensors.end(), unread), tensors.end());
+  }
+
+  onnx::GraphProto& graph_;
+  const std::map<std::string, ActivationScale>& scales_;
+  std::map<std::string, const onnx::TensorProto*> weights_;
+  std::set<std::string> names_;
+  std::map<std::string, std::string> activations_;                       // by tensor
+  std::map<std::pair<std::string, int64_t>, std::string> weight_names_;  // by tensor and dimension
+  std::vector<onnx::NodeProto> written_;
+};
+
+int64_t opset_of(const onnx::ModelProto& model) {
+  for (const auto& set : model.opset_import()) {
+    if (set.domain().empty() || set.domain() == "ai.onnx") return set.version();
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<QuantizedModel> write_qdq(const ModelSource& source,
+                                 const std::map<std::string, ActivationScale>& scales) {
+  TRY(const Bytes packed, inline_external_data(source));
+  TRY(const ModelProtoPointer model, parse_model(packed));
+  if (const int64_t opset = opset_of(*model); opset < kFirstOpset) {
+    return Error{ErrorCode::unsupported,
+                 "the model is of operator set " + std::to_string(opset) +
+                     ", and scales for each channel need 13; onnx.version_converter raises it"};
+  }
+  QuantizedModel out;
+  QdqWriter writer(*model->mutable_graph(), scales);
+  CHECK_OK(writer.write(out));
+  if (out.nodes == 0)
+    return Error{ErrorCode::unsupported,
+                 "it has no Conv, ConvTranspose, Gemm or MatMul whose inputs have scales"};
+  if (!model->SerializeToString(&out.bytes))
+    return Error{ErrorCode::internal, "protobuf could not write the model"};
+  return out;
+}
+
+}  // namespace enginery
