@@ -87,7 +87,7 @@ FARM = {
                  "cli/process", "cli/options"],
     "cli/local": ["engine/base", "engine/tensor", "engine/device", "engine/runtime", "cache", "schemas", "coordinator/access",
                   "coordinator/catalog", "coordinator/client", "worker/runner", "cli/output", "cli/process", "cli/options", "cli/farm"],
-    "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/options",
+    "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/import/onnx", "engine/options",
                   "engine/compile", "tuner/calibrate", "tuner/collect", "coordinator/client", "coordinator/server", "coordinator/views", "coordinator/web", "worker", "worker/agent", "worker/runner",
                   "worker/steps", "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local"],
     "cli": ["engine/base", "cli/output", "cli/options", "cli/verbs"],

@@ -1,0 +1,282 @@
+// calibrate: INT8 scales for a model, from data or from histograms of an earlier run.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/local/engine_session.h"
+#include "cli/local/stdin_copy.h"
+#include "cli/output/json_output.h"
+#include "cli/output/output_file.h"
+#include "cli/output/progress.h"
+#include "cli/output/text.h"
+#include "cli/process/signals.h"
+#include "cli/verbs/verbs.h"
+#include "engine/base/file.h"
+#include "engine/compile/compile.h"
+#include "engine/graph/text.h"
+#include "engine/import/onnx/write_qdq.h"
+#include "tuner/calibrate/table.h"
+#include "tuner/collect/collect.h"
+
+namespace enginery {
+namespace {
+
+// What was seen of the data; empty where histograms were given instead.
+struct DataReport {
+  int64_t available = 0, chosen = 0;
+  std::vector<SkippedRow> skipped;
+  double seconds = 0;
+};
+
+Json tensor_json(const std::string& name, float scale, const Histogram& histogram) {
+  return {{"name", valid_utf8(name)},
+          {"scale", scale},
+          {"least", histogram.least},
+          {"largest", histogram.largest}};
+}
+
+Json data_json(const DataReport& data, int64_t seed) {
+  if (data.available == 0) return nullptr;
+  Json skipped = Json::array();
+  for (const SkippedRow& row : data.skipped)
+    skipped.push_back({{"file", valid_utf8(row.label)}, {"reason", valid_utf8(row.reason)}});
+  return {{"available", data.available},
+          {"chosen", data.chosen},
+          {"seed", seed},
+          {"skipped", skipped},
+          {"seconds", data.seconds}};
+}
+
+std::map<std::string, ActivationScale> activation_scales(const HistogramSet& set,
+                                                         const CalibrationTable& table) {
+  std::map<std::string, ActivationScale> out;
+  for (const auto& [name, scale] : table.scales)
+    out[name] = {scale, set.tensors.at(name).least >= 0};
+  return out;
+}
+
+// Any file may become a table or a set of histograms, but no model or engine is written over.
+bool is_table(std::string_view first_bytes) {
+  return first_bytes.starts_with("TRT-");
+}
+
+bool is_histogram_file(std::string_view first_bytes) {
+  return first_bytes.starts_with("ENGHIST");
+}
+
+class CalibrateCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.positional("MODEL", model_, "the model file (ONNX)");
+    options.texts("--data", data_, "[NAME=]PATH",
+                  "a folder of images, JPEG, PNG, .npy or .npz; - is stdin (.npy or .npz); "
+                  "repeatable, NAME for models with several inputs");
+    options.text("--preprocess", preprocess_, "FILE",
+                 "TOML file that says how images become the input");
+    options.text("-o,--output", output_, "TABLE",
+                 "where to write the scales, in TensorRT's text layout; - is stdout");
+    options.text(
+        "--histograms", histograms_, "FILE",
+        "with --data: keep what was seen there; without: read it from there, no data runs");
+    options.text("--to-qdq", qdq_, "FILE",
+                 "write the model with its scales, as ONNX with QuantizeLinear and "
+                 "DequantizeLinear");
+    options.text("--calibrator", calibrator_, "NAME",
+                 "mse (default), entropy, entropy2, minmax, percentile or legacy");
+    options.number("--calib-images", images_, {1, INT64_MAX}, "N",
+                   "take at most N rows of the data (default: all)");
+    options.number("--seed", seed_, {0, INT64_MAX}, "N",
+                   "which rows, where there are more than N (default: 1)");
+    options.text("--shapes", shapes_, "NAME:DIMS,...",
+                 "the inputs' shapes, e.g. data:8x3x224x224 for batches of 8");
+    options.number("--threads", threads_, {1, 4096}, "N",
+                   "CPU threads (default: the cores of the affinity mask)");
+    options.flag("--json", json_, "print JSON (enginery.calibrate/1)");
+    options.about(calibrators_text());
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    CHECK_OK(check_words());
+    TRY(const auto calibrator, find_calibrator(calibrator_.empty() ? "mse" : calibrator_));
+    CHECK_OK(check_outputs());
+    TRY(const ModelSource source, read_model(model_));
+    TRY(const LoadedModel model, load(source, session.console));
+    DataReport report;
+    TRY(const HistogramSet set, data_.empty()
+                                    ? read_histograms(model.imported)
+                                    : collect_histograms(model.imported, report, session.console));
+    const CalibrationTable table = make_table(set, *calibrator);
+    QuantizedModel quantized;
+    if (!qdq_.empty()) {
+      TRY(quantized, write_qdq(source, activation_scales(set, table)));
+      for (const std::string& note : quantized.notes) session.console.note(note);
+    }
+    CHECK_OK(write_results(set, to_text(table), quantized));
+    if (json_) {
+      print_json(session.console, report_json(model, *calibrator, set, table, report));
+    } else if (output_ == "-") {
+      session.console.print(to_text(table));
+    } else {
+      for (const std::string& file : {output_, data_.empty() ? std::string() : histograms_, qdq_}) {
+        if (!file.empty()) session.console.print_line(file);
+      }
+    }
+    return ExitCode::ok;
+  }
+
+ private:
+  static std::string calibrators_text() {
+    std::string out = "Calibrators:\n";
+    for (const auto& one : make_calibrators())
+      out += fmt::format("  {:<12}{}\n", one->name(), one->summary());
+    return out +
+           "\nThe model runs in float32 on the CPU, every value watched. The calibrator is applied "
+           "to the histograms alone:\n"
+           "  calibrate MODEL --data DIR --preprocess F.toml --histograms H -o A.table\n"
+           "  calibrate MODEL --histograms H --calibrator entropy -o B.table";
+  }
+
+  Status check_words() const {
+    if (data_.empty() && histograms_.empty())
+      return Error{ErrorCode::usage, "there is no data: give --data DIR, or --histograms FILE"};
+    if (output_.empty() && qdq_.empty() && (data_.empty() || histograms_.empty()))
+      return Error{ErrorCode::usage, "nothing would be written: give -o TABLE"};
+    if (data_.empty() && (!preprocess_.empty() || images_ || seed_))
+      return Error{ErrorCode::usage,
+                   "--preprocess, --calib-images and --seed choose from --data, which is missing"};
+    if (output_ == "-" && json_)
+      return Error{ErrorCode::usage, "-o - and --json both write to stdout"};
+    return {};
+  }
+
+  // Before the work, so that what cannot be written is reported at once.
+  Status check_outputs() const {
+    if (!output_.empty() && output_ != "-") CHECK_OK(check_output_file(output_, is_table));
+    std::error_code ignored;
+    if (!qdq_.empty() && std::filesystem::equivalent(model_, qdq_, ignored))
+      return Error{ErrorCode::usage, "--to-qdq " + qdq_ + " is the model itself"};
+    if (!qdq_.empty()) CHECK_OK(check_output_file(qdq_));
+    if (data_.empty() || histograms_.empty()) return {};
+    return check_output_file(histograms_, is_histogram_file);
+  }
+
+  Status write_results(const HistogramSet& set, const std::string& table,
+                       const QuantizedModel& quantized) const {
+    if (!data_.empty() && !histograms_.empty())
+      CHECK_OK(write_output_file(histograms_, encode(set)));
+    if (!output_.empty() && output_ != "-") CHECK_OK(write_output_file(output_, table));
+    return qdq_.empty() ? Status() : write_output_file(qdq_, quantized.bytes);
+  }
+
+  // As imported: calibration sees the graph before any pass.
+  Result<LoadedModel> load(const ModelSource& source, Console& console) const {
+    BuildOptions options;
+    TRY(options.shapes, parse_shapes(shapes_));
+    PassOptions none;
+    none.list = {};
+    TRY(LoadedModel model, load_model(source, model_, options, none));
+    for (const std::string& note : model.notes) console.note(readable_note(note));
+    return model;
+  }
+
+  Result<HistogramSet> read_histograms(const Graph& graph) const {
+    TRY(const Bytes bytes, read_file(histograms_));
+    auto set = decode_histogram_set(bytes);
+    if (!set) return set.error().within("--histograms " + histograms_);
+    if (set->model != fingerprint(graph)) {
+      return Error{ErrorCode::invalid_argument,
+                   "--histograms " + histograms_ +
+                       ": it is of another model, other weights or other shapes; run with --data"};
+    }
+    return set;
+  }
+
+  Result<HistogramSet> collect_histograms(const Graph& graph, DataReport& report,
+                                          Console& console) {
+    CalibrationRequest request;
+    std::optional<StdinCopy> from_stdin;
+    TRY(request.paths, paths(from_stdin));
+    if (!preprocess_.empty()) {
+      TRY(request.preprocess, read_preprocess(preprocess_));
+    }
+    request.rows = images_.value_or(0);
+    request.seed = static_cast<uint64_t>(seed_.value_or(1));
+    TRY(CalibrationData data, CalibrationData::open(request, input_descriptions(graph)));
+    if (data.chosen() < data.available()) {
+      console.note(fmt::format("{} of {} rows of the data, chosen with --seed {}", data.chosen(),
+                               data.available(), request.seed));
+    }
+    const SystemClock clock;
+    const Nanoseconds begin = clock.monotonic();
+    TRY(HistogramSet set, collect_with_progress(graph, data, clock, console));
+    report = {data.available(), data.chosen(), data.skipped(),
+              std::chrono::duration<double>(clock.monotonic() - begin).count()};
+    for (const SkippedRow& row : report.skipped)
+      console.warn("left out: " + row.label + ": " + row.reason);
+    return set;
+  }
+
+  Result<HistogramSet> collect_with_progress(const Graph& graph, CalibrationData& data,
+                                             const Clock& clock, Console& console) const {
+    const Interrupt interrupt;
+    ProgressDisplay display(console, clock);
+    const Nanoseconds begin = clock.monotonic();
+    CollectOptions options;
+    options.watch.threads = static_cast<int>(threads_.value_or(0));
+    options.cancelled = [&] { return interrupt.requested(); };
+    options.progress = [&](int64_t done, int64_t total) {
+      const auto seconds = std::chrono::duration<double>(clock.monotonic() - begin).count();
+      const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
+      display.show({{"", "calibrating", static_cast<uint64_t>(done), static_cast<uint64_t>(total),
+                     left, ""}});
+    };
+    auto set = collect(graph, data, options);
+    if (!set) return as_local(set.error());
+    return set;
+  }
+
+  // The arguments with a file in place of `-`.
+  Result<std::vector<std::string>> paths(std::optional<StdinCopy>& from_stdin) const {
+    std::vector<std::string> out = data_;
+    for (std::string& text : out) {
+      if (text != "-" && !text.ends_with("=-")) continue;
+      if (from_stdin)
+        return Error{ErrorCode::usage, "--data " + text + ": stdin can be read only once"};
+      TRY(StdinCopy copy, StdinCopy::make());
+      from_stdin.emplace(std::move(copy));
+      text.replace(text.size() - 1, 1, from_stdin->path().string());
+    }
+    return out;
+  }
+
+  Json report_json(const LoadedModel& model, const Calibrator& calibrator, const HistogramSet& set,
+                   const CalibrationTable& table, const DataReport& data) const {
+    Json tensors = Json::array();
+    for (const auto& [name, scale] : table.scales)
+      tensors.push_back(tensor_json(name, scale, set.tensors.at(name)));
+    return {{"schema", "enginery.calibrate/1"},
+            {"model", {{"file", valid_utf8(model_)}, {"digest", model.model_digest.text()}}},
+            {"calibrator", calibrator.name()},
+            {"table", output_.empty() ? Json(nullptr) : Json(valid_utf8(output_))},
+            {"table_digest", sha256(to_text(table)).text()},
+            {"histograms", histograms_.empty() ? Json(nullptr) : Json(valid_utf8(histograms_))},
+            {"histograms_digest", set.digest().text()},
+            {"samples", set.samples},
+            {"data", data_json(data, seed_.value_or(1))},
+            {"tensors", tensors},
+            {"qdq", qdq_.empty() ? Json(nullptr) : Json(valid_utf8(qdq_))}};
+  }
+
+  std::string model_, preprocess_, output_, histograms_, qdq_, calibrator_, shapes_;
+  std::vector<std::string> data_;
+  std::optional<int64_t> images_, seed_, threads_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_calibrate() {
+  return std::make_unique<CalibrateCommand>();
+}
+
+}  // namespace enginery
