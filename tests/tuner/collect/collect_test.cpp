@@ -83,6 +83,35 @@ TEST(WatchedModel, ComputesWhatTheReferencesDo) {
   expect_same_values(graph, made_up_inputs(graph, 3));
 }
 
+// Outputs of the random graphs come with what they may differ by; their inner values do not.
+TEST(WatchedModel, RunsRandomGraphsAsTheReferencesDo) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const test::RandomGraph random = test::random_graph(seed);
+    const auto inputs = test::random_inputs(random.graph, seed);
+    auto model = WatchedModel::make(random.graph, kPlain);
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    auto run = (*model)->run(inputs);
+    ASSERT_TRUE(run.ok()) << run.error().message;
+    const auto seen = tensors_of(*run);
+    const auto expected = run_graph(random.graph, inputs);
+    ASSERT_TRUE(expected.ok());
+    for (size_t i = 0; i < random.graph.outputs().size(); ++i) {
+      const std::string& name = random.graph.value(random.graph.outputs()[i]).name;
+      const auto found = seen.find(name);
+      if (found == seen.end()) continue;  // not of floats
+      const Tensor a = convert(found->second, DataType::float64);
+      const Tensor e = convert(expected->at(name), DataType::float64);
+      for (size_t k = 0; k < a.data<double>().size(); ++k) {
+        const double x = a.data<double>()[k], y = e.data<double>()[k];
+        if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+        // Kernels round where passes do not.
+        ASSERT_LE(std::abs(x - y), random.bars[i] + 1e-5 * std::max(1.0, std::abs(y))) << name;
+      }
+    }
+  }
+}
+
 TEST(WatchedModel, RefusesMoreMemoryThanItMayHave) {
   Graph graph = small_network(40'000);
   graph.limits.arena_mib = 50;
