@@ -100,6 +100,10 @@ class CalibrateCommand final : public Command {
     TRY(const auto calibrator, find_calibrator(calibrator_.empty() ? "mse" : calibrator_));
     CHECK_OK(check_outputs());
     TRY(const ModelSource source, read_model(model_));
+    if (!qdq_.empty()) {
+      const Status writable = check_qdq(source);
+      if (!writable.ok()) return writable.error().within("--to-qdq");
+    }
     TRY(const LoadedModel model, load(source, session.console));
     DataReport report;
     TRY(const HistogramSet set, data_.empty()

@@ -255,15 +255,21 @@ int64_t opset_of(const onnx::ModelProto& model) {
 
 }  // namespace
 
+Status check_qdq(const ModelSource& source) {
+  TRY(const ModelProtoPointer model, parse_model(source.bytes));
+  const int64_t opset = opset_of(*model);
+  if (opset >= kFirstOpset) return {};
+  return Error{ErrorCode::unsupported,
+               "the model is of operator set " + std::to_string(opset) +
+                   ", and Q/DQ nodes with a scale for each channel need 13; "
+                   "onnx.version_converter raises it"};
+}
+
 Result<QuantizedModel> write_qdq(const ModelSource& source,
                                  const std::map<std::string, ActivationScale>& scales) {
+  CHECK_OK(check_qdq(source));
   TRY(const Bytes packed, inline_external_data(source));
   TRY(const ModelProtoPointer model, parse_model(packed));
-  if (const int64_t opset = opset_of(*model); opset < kFirstOpset) {
-    return Error{ErrorCode::unsupported,
-                 "the model is of operator set " + std::to_string(opset) +
-                     ", and scales for each channel need 13; onnx.version_converter raises it"};
-  }
   QuantizedModel out;
   QdqWriter writer(*model->mutable_graph(), scales);
   CHECK_OK(writer.write(out));

@@ -21,8 +21,12 @@ struct QuantizedModel {
   std::vector<std::string> notes;  // for the user: which nodes stay in float, and why
 };
 
-// A pair of the two before the inputs of every Conv, ConvTranspose, Gemm
-// and MatMul of the model's graph. Activations: int8 or uint8 with the scale of their tensor in
+// Whether write_qdq can write such a model, asked before there are scales. Errors: those of reading
+// it; unsupported (an operator set before 13, which has no scale for each channel).
+Status check_qdq(const ModelSource& source);
+
+// QuantizeLinear and DequantizeLinear before the inputs of every Conv, ConvTranspose, Gemm and
+// MatMul of the model's graph. Activations: int8 or uint8 with the scale of their tensor in
 // `scales`; weights: stored as int8, symmetric, with a scale for each output channel (the largest
 // magnitude / 127). Bodies of branches, loops and functions stay as they are. Errors: those of
 // reading the model; unsupported (an operator set before 13, which has no scale for each channel; a

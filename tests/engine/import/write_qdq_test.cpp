@@ -148,6 +148,10 @@ TEST(WriteQdq, RefusesWhatItCannotWrite) {
   ModelBuilder old(11);
   old.input("x", {2, 3}).weights("w", {3, 1}, {1, 2, 3}).node("MatMul", {"x", "w"}, {"y"});
   old.output("y");
+  EXPECT_TRUE(check_qdq(two_products().source()).ok());
+  const Status asked = check_qdq(old.source());
+  ASSERT_FALSE(asked.ok());
+  EXPECT_EQ(asked.error().code, ErrorCode::unsupported);
   const auto early = write_qdq(old.source(), {{"x", {1.0f}}});
   ASSERT_FALSE(early.ok());
   EXPECT_TRUE(contains(early.error().message, "operator set 11")) << early.error().message;
