@@ -1,7 +1,9 @@
-// The list of verbs: what `enginery` can do. verbs.inc has one row for each.
+// Verbs: what `enginery` can do. A Command declares its options and runs; parsing, --help, "did you
+// mean", completion and exit codes are the same for all. verbs.inc has one row for each.
 //
-// Where: command_line.cpp finds a verb by its name; help and completion go through all of them.
-// Threads: the list never changes.
+// Where: command_line.cpp finds a verb by its name, makes its command, lets it declare, parses, and
+// runs it; help and completion go through all of them. Threads: the list never changes; one
+// command, on the main thread.
 #pragma once
 
 #include <memory>
@@ -9,9 +11,29 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/verbs/command.h"
+#include "cli/options/configuration.h"
+#include "cli/options/options.h"
+#include "cli/output/console.h"
+#include "cli/output/exit_code.h"
 
 namespace enginery {
+
+// What every verb gets from main.
+struct Session {
+  Console& console;
+  const Configuration& configuration;
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  // Called once, before run; the variables that it declares are the command's own members.
+  virtual void declare(Options& options) = 0;
+
+  // Returns the exit code. Errors are printed by main and turned into one (exit_code.h).
+  virtual Result<ExitCode> run(Session& session) = 0;
+};
 
 // The headings of `enginery --help`; what is `hidden` is not listed there.
 enum class VerbGroup { engines, farm, jobs, catalog, care, hidden };
