@@ -55,6 +55,13 @@ TEST(Verify, AcceptsARightEngine) {
   expect_right(test::two_outputs());
 }
 
+// Inputs that have no number of rows in common are not a batch of rows.
+TEST(Verify, AcceptsInputsOfDifferentFirstSizes) {
+  test::ModelBuilder model;
+  model.input("a", {1, 4}).input("b", {3, 4}).node("Add", {"a", "b"}, {"y"}).output("y");
+  expect_right(model);
+}
+
 TEST(Verify, RejectsTheEngineOfAWrongPass) {
   constexpr Pass kWrong[] = {
       {"wrong", swap_activations<ActivationKind::relu, ActivationKind::tanh>}};
