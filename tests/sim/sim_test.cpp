@@ -10,6 +10,7 @@
 
 #include "tests/sim/sim_client.h"
 #include "tests/sim/world.h"
+#include "tests/support/sanitizers.h"
 
 namespace enginery {
 namespace {
@@ -17,11 +18,9 @@ namespace {
 using ull = unsigned long long;
 
 // The thread sanitizer takes a minute for a seed with a greedy client.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr uint64_t kEvents = 100'000, kCrashes = 100, kGreedySeeds = 2;
-#else
-constexpr uint64_t kEvents = 500'000, kCrashes = 300, kGreedySeeds = 12;
-#endif
+constexpr uint64_t kEvents = test::kSanitized ? 100'000 : 500'000;
+constexpr uint64_t kCrashes = test::kSanitized ? 100 : 300;
+constexpr uint64_t kGreedySeeds = test::kSanitized ? 1 : 12;
 
 struct Sum : WorldReport {
   uint64_t seeds = 0, first = 0;

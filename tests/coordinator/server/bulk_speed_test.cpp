@@ -8,6 +8,7 @@
 #include "coordinator/access/principals.h"
 #include "engine/base/side_hash.h"
 #include "tests/coordinator/farm_fixture.h"
+#include "tests/support/sanitizers.h"
 
 namespace enginery {
 namespace {
@@ -21,11 +22,8 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 // A sanitizer slows the transfers down and not the hash, which is a library's.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kLeastGet = 0, kLeastPut = 0;
-#else
-constexpr double kLeastGet = 0.3, kLeastPut = 0.15;
-#endif
+constexpr double kLeastGet = test::kSanitized ? 0 : 0.3;
+constexpr double kLeastPut = test::kSanitized ? 0 : 0.15;
 
 // The best of a few runs, in turns: what else the machine does slows all of them down.
 struct TransferTimes {

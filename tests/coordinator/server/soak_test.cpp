@@ -12,6 +12,7 @@
 #include <future>
 
 #include "tests/coordinator/farm_fixture.h"
+#include "tests/support/sanitizers.h"
 
 namespace enginery {
 namespace {
@@ -31,14 +32,7 @@ size_t entries_of(const fs::path& folder) {
   return count;
 }
 
-// Sanitizers keep what is freed.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kFreedIsFree = false;
-#elif defined(__has_feature)
-constexpr bool kFreedIsFree = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
-#else
-constexpr bool kFreedIsFree = true;
-#endif
+constexpr bool kFreedIsFree = !test::kSanitized;  // sanitizers keep what is freed
 
 // What may not grow.
 struct Footprint {

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "engine/compile/compile.h"
+#include "tests/support/sanitizers.h"
 #include "tests/worker/farm_fixture.h"
 #include "tests/worker/small_models.h"
 #include "worker/engine_check.h"
@@ -15,7 +16,7 @@ namespace {
 using namespace test;
 using std::chrono::milliseconds;
 
-constexpr int kLayers = 10;
+constexpr int kLayers = kSanitized ? 5 : 10;
 
 SubmitSpec shared_network() {
   const Bytes bytes = convolutions(kLayers, 1);
