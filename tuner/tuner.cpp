@@ -66,11 +66,19 @@ struct Tuner::State {
     return costs;
   }
 
+  // Of the node's tactics. Nodes of one problem may differ in the slices at the end
+  // (plan/slices.h): these take no time.
+  static std::vector<double> all_us(const NetworkNode& node, const ProblemTimes& times) {
+    std::vector<double> us = times.us;
+    if (!us.empty()) us.resize(node.tactics.size(), 0);
+    return us;
+  }
+
   // Measured medians; ties moved apart by the fixed order, so that two tunings choose alike. Where
   // a source is favoured, the others' are made longer.
   Result<std::vector<double>> node_costs(const NetworkNode& node, const ProblemTimes& times,
                                          const std::string& favoured) {
-    std::vector<double> us = times.us;
+    std::vector<double> us = all_us(node, times);
     for (size_t i = 0; i < us.size() && !favoured.empty(); ++i)
       us[i] *= node.tactics[i].source == favoured ? 1 : kOtherSource;
     const bool any = std::any_of(us.begin(), us.end(), [](double t) { return t < kInfinity; });
@@ -266,7 +274,7 @@ struct Tuner::State {
   // A node's fastest tactic.
   NodeCost least_us() {
     return [this](const NetworkNode& node) {
-      const std::vector<double>& us = known[node.problem.key()].us;
+      const std::vector<double> us = all_us(node, known[node.problem.key()]);
       return us.empty() ? kInfinity : *std::min_element(us.begin(), us.end());
     };
   }

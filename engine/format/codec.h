@@ -15,6 +15,9 @@ inline constexpr std::string_view kEpilogueKinds[] = {"bias", "activation", "add
 // read regions refuses the file instead of running the anchor alone.
 inline constexpr std::string_view kFurtherOperator = "then";
 
+// The unit in bytes of Tensor.slice.
+inline constexpr int64_t kSliceUnit = 16;
+
 Bytes encode_manifest(const Manifest& manifest);
 // Errors: untrusted (not such a message).
 Result<Manifest> decode_manifest(ByteSpan bytes);

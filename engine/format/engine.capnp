@@ -77,7 +77,14 @@ struct Step {
   stream @7 :UInt8;
 }
 
-struct Tensor { name @0 :Text; type @1 :Text; dims @2 :List(Int64); format @3 :Text; storage @4 :Int32; }
+struct Tensor {
+  name @0 :Text;
+  type @1 :Text;
+  dims @2 :List(Int64);
+  format @3 :Text;
+  storage @4 :Int32;
+  slice @5 :UInt32;             # where it begins in its storage, in units of 16 bytes; in the word of `storage`
+}
 
 struct Storage { kind @0 :UInt8; bytes @1 :Int64; offset @2 :Int64; firstStep @3 :Int32; lastStep @4 :Int32; }
 

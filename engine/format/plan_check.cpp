@@ -1,9 +1,11 @@
 #include "engine/format/plan_check.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/plan/memory.h"
 #include "engine/plan/streams.h"
+#include "engine/tactics/shapes/parts.h"
 #include "engine/tactics/shapes/view.h"
 
 namespace enginery {
@@ -15,6 +17,11 @@ const PlanTensor& tensor_of(const Plan& plan, int tensor) {
 
 const Storage& storage_of(const Plan& plan, int tensor) {
   return plan.storages[static_cast<size_t>(tensor_of(plan, tensor).storage)];
+}
+
+// Bytes from where the tensor begins to the end of its storage; below 0 where it begins behind it.
+int64_t room_of(const Plan& plan, int tensor) {
+  return storage_of(plan, tensor).bytes - tensor_of(plan, tensor).offset;
 }
 
 Error damaged_step(const PlanStep& step, const std::string& reason) {
@@ -30,6 +37,7 @@ Status check_indices(const Plan& plan) {
   for (const PlanTensor& t : plan.tensors) {
     if (t.storage < 0 || t.storage >= static_cast<int>(plan.storages.size()))
       return damaged_plan("a tensor has no storage");
+    if (t.offset % kArenaAlignment != 0) return damaged_plan("a tensor is not aligned");
   }
   for (const Storage& s : plan.storages) {
     const size_t callers = s.kind == StorageKind::input ? plan.inputs.size() : plan.outputs.size();
@@ -77,7 +85,7 @@ Status check_buffers(const Plan& plan, const PlanStep& step) {
   const Problem& problem = step.problem;
   const auto fits = [&](int tensor, const TensorDesc& desc, const Format& format) {
     return tensor_of(plan, tensor).type == desc.type &&
-           physical_bytes(desc.type.dims, format) <= storage_of(plan, tensor).bytes;
+           physical_bytes(desc.type.dims, format) <= room_of(plan, tensor);
   };
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
     const TensorDesc& desc = problem.inputs[i];
@@ -108,34 +116,59 @@ bool shows_its_input(const Problem& problem, const Format& from, const Format& t
   return is_cast || is_view(problem, from.layout, to.layout);
 }
 
-// A view launches nothing, so it must be one: the same bytes under other dims.
+// Whether every part lies where it belongs in the whole.
+bool shows_parts(const Plan& plan, const PlanStep& step) {
+  const auto offsets = part_offsets(step.problem, step.tactic);
+  if (!offsets) return false;
+  const bool joins = joins_parts(step.problem);
+  const PlanTensor& whole = tensor_of(plan, joins ? step.outputs[0] : step.inputs[0]);
+  const std::vector<int>& parts = joins ? step.inputs : step.outputs;
+  for (size_t i = 0; i < offsets->size(); ++i) {
+    const PlanTensor& part = tensor_of(plan, parts[i]);
+    if (part.storage != whole.storage || part.offset != whole.offset + (*offsets)[i]) return false;
+  }
+  return true;
+}
+
+bool shows_the_same(const Plan& plan, const PlanStep& step) {
+  if (step.outputs.size() != 1) return false;
+  const PlanTensor &in = tensor_of(plan, step.inputs[0]), &out = tensor_of(plan, step.outputs[0]);
+  return in.storage == out.storage && in.offset == out.offset &&
+         shows_its_input(step.problem, step.tactic.inputs[0], step.tactic.outputs[0]);
+}
+
+// A view launches nothing, so it must be one: the same bytes under other dims, or joined or cut.
 Status check_view(const Plan& plan, const PlanStep& step) {
-  const Tactic& tactic = step.tactic;
-  const bool is_one =
-      tactic.view_of == 0 && step.outputs.size() == 1 && step.inputs[0] >= 0 &&
-      tensor_of(plan, step.inputs[0]).storage == tensor_of(plan, step.outputs[0]).storage &&
-      shows_its_input(step.problem, tactic.inputs[0], tactic.outputs[0]);
+  const bool is_one = step.tactic.view_of == 0 && step.inputs[0] >= 0 &&
+                      (shows_the_same(plan, step) || shows_parts(plan, step));
   return is_one ? Status() : damaged_step(step, "is called a view and is none");
 }
 
 // Every output and the workspace are memory of their own; only the first output may take over the
-// storage of the operand that the tactic adds in place.
+// place of the operand that the tactic adds in place.
 Status check_sharing(const Plan& plan, const PlanStep& step) {
-  std::set<int> written;
-  if (step.workspace >= 0) written.insert(step.workspace);
   for (const int t : step.outputs) {
     if (storage_of(plan, t).kind == StorageKind::input)
       return damaged_step(step, "writes to an input of the caller");
-    if (!written.insert(tensor_of(plan, t).storage).second)
+  }
+  std::vector<ByteRange> written = bytes_written(plan, step);
+  const ByteRange first = written[0];
+  std::ranges::sort(written);
+  for (size_t i = 1; i < written.size(); ++i) {
+    if (written[i].meets(written[i - 1]))
       return damaged_step(step, "writes two things to one storage");
   }
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (step.inputs[i] < 0) continue;
-    const int storage = tensor_of(plan, step.inputs[i]).storage;
-    const bool in_place = static_cast<int>(i) == step.tactic.in_place_operand &&
-                          storage == tensor_of(plan, step.outputs[0]).storage;
-    if (written.contains(storage) && !in_place)
-      return damaged_step(step, "writes to a storage that it reads");
+    const ByteRange read = bytes_of_tensor(plan, step.inputs[i]);
+    const bool may_overwrite = static_cast<int>(i) == step.tactic.in_place_operand;
+    // From the last that begins before the end of what is read.
+    auto behind = std::ranges::lower_bound(written, ByteRange{read.storage, read.end, 0});
+    for (; behind != written.begin() && std::prev(behind)->meets(read); --behind) {
+      const bool in_place = *std::prev(behind) == first && first.begin == read.begin;
+      if (!may_overwrite || !in_place)
+        return damaged_step(step, "writes to a storage that it reads");
+    }
   }
   return {};
 }
@@ -171,7 +204,7 @@ Status check_callers_memory(const Plan& plan) {
   for (const auto* tensors : {&plan.inputs, &plan.outputs}) {
     for (const int t : *tensors) {
       const PlanTensor& tensor = tensor_of(plan, t);
-      if (!is_as_the_caller_has_it(tensor) || bytes_of(tensor.type) > storage_of(plan, t).bytes)
+      if (!is_as_the_caller_has_it(tensor) || bytes_of(tensor.type) > room_of(plan, t))
         return damaged_plan("an input or output does not lie as the caller has it");
     }
   }
@@ -186,19 +219,48 @@ Status check_callers_memory(const Plan& plan) {
   return {};
 }
 
+// Which bytes of one storage have been written.
+class WrittenBytes {
+ public:
+  void add(int64_t begin, int64_t end) {
+    auto at = ends_.upper_bound(begin);
+    if (at != ends_.begin() && std::prev(at)->second >= begin) --at;
+    while (at != ends_.end() && at->first <= end) {
+      begin = std::min(begin, at->first);
+      end = std::max(end, at->second);
+      at = ends_.erase(at);
+    }
+    ends_.emplace(begin, end);
+  }
+  bool hold(int64_t begin, int64_t end) const {
+    const auto at = ends_.upper_bound(begin);
+    return at != ends_.begin() && std::prev(at)->second >= end;
+  }
+
+ private:
+  std::map<int64_t, int64_t> ends_;  // by begin; neither overlap nor touch
+};
+
 // Nothing is read, and nothing given to the caller, that no earlier step wrote.
 Status check_order(const Plan& plan) {
-  std::vector<bool> written(plan.storages.size());
-  const auto at = [&](int tensor) { return static_cast<size_t>(tensor_of(plan, tensor).storage); };
-  for (const int t : plan.inputs) written[at(t)] = true;
+  std::vector<WrittenBytes> written(plan.storages.size());
+  const auto write = [&](int tensor) {
+    const ByteRange bytes = bytes_of_tensor(plan, tensor);
+    written[bytes.storage].add(bytes.begin, bytes.end);
+  };
+  const auto is_written = [&](int tensor) {
+    const ByteRange bytes = bytes_of_tensor(plan, tensor);
+    return written[bytes.storage].hold(bytes.begin, bytes.end);
+  };
+  for (const int t : plan.inputs) write(t);
   for (const PlanStep& step : plan.steps) {
     for (const int t : step.inputs) {
-      if (t >= 0 && !written[at(t)]) return damaged_step(step, "reads what no step has written");
+      if (t >= 0 && !is_written(t)) return damaged_step(step, "reads what no step has written");
     }
-    for (const int t : step.outputs) written[at(t)] = true;
+    for (const int t : step.outputs) write(t);
   }
   for (const int t : plan.outputs) {
-    if (!written[at(t)]) return damaged_plan("an output that no step writes");
+    if (!is_written(t)) return damaged_plan("an output that no step writes");
   }
   return {};
 }

@@ -117,6 +117,7 @@ Status decode_memory(file::Plan::Reader root, Plan& plan) {
     TRY(tensor.type, decode_type(t.getType().cStr(), get_numbers<int64_t>(t.getDims())));
     TRY(tensor.format, parse_format(t.getFormat().cStr()));
     tensor.storage = t.getStorage();
+    tensor.offset = t.getSlice() * kSliceUnit;
     plan.tensors.push_back(std::move(tensor));
   }
   for (auto s : root.getStorages()) {

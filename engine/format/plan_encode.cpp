@@ -119,6 +119,7 @@ void encode_memory(const Plan& plan, file::Plan::Builder root) {
     set_list(tensors[i].initDims(count(t.type.dims.size())), t.type.dims);
     tensors[i].setFormat(to_string(t.format));
     tensors[i].setStorage(t.storage);
+    tensors[i].setSlice(static_cast<uint32_t>(t.offset / kSliceUnit));
   }
   auto storages = root.initStorages(count(plan.storages.size()));
   for (unsigned i = 0; i < storages.size(); ++i) {

@@ -33,30 +33,38 @@ class Lifetimes {
       if (step.tactic.view_of >= 0) continue;
       for (size_t storage : storages_touched(plan, step)) {
         Use& use = uses_[storage];
-        if (use.first < 0) use.first = static_cast<int>(i);
-        use.last[static_cast<size_t>(step.stream)] = static_cast<int>(i);
+        const auto stream = static_cast<size_t>(step.stream);
+        if (use.first[stream] < 0) use.first[stream] = static_cast<int>(i);
+        use.last[stream] = static_cast<int>(i);
       }
     }
   }
 
   bool together(size_t a, size_t b) const { return !ends_before(a, b) && !ends_before(b, a); }
 
-  // Whether all steps that touch storage `a` have ended when the first begins that touches `b`.
+  // Whether all steps that touch storage `a` have ended when one begins that touches `b`.
   bool ends_before(size_t a, size_t b) const {
     if (storages_[a].last_step >= storages_[b].first_step) return false;
     if (!order_) return true;
-    const int first = uses_[b].first;
-    return first >= 0 && std::all_of(uses_[a].last.begin(), uses_[a].last.end(), [&](int step) {
-             return step < 0 || order_->before(step, first);
-           });
+    // Parts of `b` may be written on several streams, none after the other.
+    bool any = false;
+    for (const int first : uses_[b].first) {
+      any = any || first >= 0;
+      for (const int last : uses_[a].last) {
+        if (first >= 0 && last >= 0 && !order_->before(last, first)) return false;
+      }
+    }
+    return any;
   }
 
  private:
-  // The steps that touch a storage: the first, and the last of each stream; -1: none.
+  // The first and the last step of each stream that touch a storage; -1: none.
   struct Use {
-    Use() { last.fill(-1); }
-    int first = -1;
-    std::array<int, kMaxStreams> last;
+    Use() {
+      first.fill(-1);
+      last.fill(-1);
+    }
+    std::array<int, kMaxStreams> first, last;
   };
 
   const std::vector<Storage>& storages_;

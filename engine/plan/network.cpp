@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/plan/problem_of.h"
+#include "engine/plan/slices.h"
 
 namespace enginery {
 namespace {
@@ -53,6 +54,7 @@ class Lowering {
         CHECK_OK(add_group(groups[group]));
     }
     add_regions(order);
+    offer_slices(network_);
     return std::move(network_);
   }
 

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "engine/plan/memory.h"
+#include "engine/plan/slices.h"
 #include "engine/plan/streams.h"
+#include "engine/tactics/shapes/parts.h"
 
 namespace enginery {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 class Planner {
  public:
   Planner(const Network& network, const TacticSelection& selection)
-      : network_(network), selection_(selection) {}
+      : network_(network), selection_(selection), homes_(network, selection.tactics) {}
 
   Result<Plan> run() {
     count_readers();
@@ -35,7 +37,19 @@ class Planner {
     auto operator<=>(const Place&) const = default;
   };
 
+  // Where a tensor lies.
+  struct Location {
+    int storage = -1;
+    int64_t offset = 0;
+    bool operator==(const Location&) const = default;
+  };
+
   const Value& value(ValueId v) const { return network_.graph.value(v); }
+
+  Location location_of(int tensor) const {
+    const PlanTensor& t = plan_.tensors[static_cast<size_t>(tensor)];
+    return {t.storage, t.offset};
+  }
 
   void count_readers() {
     for (size_t n = 0; n < network_.nodes.size(); ++n) {
@@ -50,8 +64,19 @@ class Planner {
     return static_cast<int>(plan_.storages.size()) - 1;
   }
 
-  int new_tensor(ValueId v, const Format& format, int storage) {
-    plan_.tensors.push_back({value(v).name, value(v).type, format, storage});
+  // The value's part of the whole that it belongs to; a storage of its own for every other.
+  Location new_location(ValueId v, const Format& format) {
+    const Dims& dims = value(v).type.dims;
+    const SliceHome* home = homes_.find(v, dims, format);
+    if (!home) return {new_storage(StorageKind::arena, physical_bytes(dims, format))};
+    const auto [whole, fresh] = wholes_.emplace(home->whole, -1);
+    if (fresh) whole->second = new_storage(StorageKind::arena, home->whole_bytes);
+    return {whole->second, home->offset};
+  }
+
+  int new_tensor(ValueId v, const Format& format, const Location& at) {
+    const auto [storage, offset] = at;
+    plan_.tensors.push_back({value(v).name, value(v).type, format, storage, offset});
     int index = static_cast<int>(plan_.tensors.size()) - 1;
     places_[{v, format}] = index;
     if (static_cast<size_t>(storage) >= values_in_.size())
@@ -65,7 +90,7 @@ class Planner {
     int64_t bytes = physical_bytes(value(v).type.dims, format);
     int storage = new_storage(StorageKind::input, bytes, static_cast<int64_t>(plan_.inputs.size()));
     made_[v] = format;
-    plan_.inputs.push_back(new_tensor(v, format, storage));
+    plan_.inputs.push_back(new_tensor(v, format, {storage}));
   }
 
   // The tensor that holds `v` in `format`: as it is, as a view, or through a reformat step.
@@ -73,16 +98,14 @@ class Planner {
     if (auto found = places_.find({v, format}); found != places_.end()) return found->second;
     Format from = made_[v];
     int source = places_.at({v, from});
-    if (same_placement(value(v).type.dims, from, format)) {
-      return new_tensor(v, format, plan_.tensors[static_cast<size_t>(source)].storage);
-    }
+    if (same_placement(value(v).type.dims, from, format))
+      return new_tensor(v, format, location_of(source));
     auto chosen = selection_.reformats.find({v, from, format});
     if (chosen == selection_.reformats.end()) {
       return Error{ErrorCode::internal,
                    "no tactic was chosen for the reformat of '" + value(v).name + "'"};
     }
-    int storage = new_storage(StorageKind::arena, physical_bytes(value(v).type.dims, format));
-    int target = new_tensor(v, format, storage);
+    int target = new_tensor(v, format, new_location(v, format));
     PlanStep step;
     step.name = "reformat " + value(v).name;
     step.problem = reformat_problem(value(v).type, from, format);
@@ -159,40 +182,64 @@ class Planner {
         TRY(step.inputs.back(), tensor_in(node.inputs[i], tactic.inputs[i]));
       }
     }
+    TRY(const std::vector<Location> places, output_places(node, tactic, step, reader));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       ValueId v = node.outputs[i];
       made_[v] = tactic.outputs[i];
-      int storage = -1;
-      if (i == 0) storage = shared_storage(node, tactic, step, reader);
-      if (storage < 0)
-        storage =
-            new_storage(StorageKind::arena, physical_bytes(value(v).type.dims, tactic.outputs[i]));
-      step.outputs.push_back(new_tensor(v, tactic.outputs[i], storage));
+      step.outputs.push_back(new_tensor(v, tactic.outputs[i], places[i]));
     }
     add_step(std::move(step));
     return {};
   }
 
-  // The storage that the first output shares with an input: a view's source or an in-place operand;
-  // -1 for none.
-  int shared_storage(const NetworkNode& node, const Tactic& tactic, const PlanStep& step,
-                     size_t reader) {
-    if (tactic.view_of >= 0) {
-      return plan_.tensors[static_cast<size_t>(step.inputs[static_cast<size_t>(tactic.view_of)])]
-          .storage;
+  Result<std::vector<Location>> output_places(const NetworkNode& node, const Tactic& tactic,
+                                              const PlanStep& step, size_t reader) {
+    if (is_slice(node.problem, tactic)) return places_of_slices(node, tactic, step);
+    if (tactic.view_of >= 0)
+      return std::vector{location_of(step.inputs[static_cast<size_t>(tactic.view_of)])};
+    std::vector<Location> out;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Location shared = i == 0 ? place_taken_over(node, tactic, step, reader) : Location();
+      out.push_back(shared.storage >= 0 ? shared
+                                        : new_location(node.outputs[i], tactic.outputs[i]));
     }
-    if (tactic.in_place_operand < 0) return -1;
+    return out;
+  }
+
+  // Of the whole, around its parts, which must lie there already; or of the parts, in the whole.
+  Result<std::vector<Location>> places_of_slices(const NetworkNode& node, const Tactic& tactic,
+                                                 const PlanStep& step) {
+    const auto offsets = part_offsets(node.problem, tactic);
+    const Error apart{ErrorCode::internal,
+                      "the parts of '" + node.name + "' do not lie side by side"};
+    if (!offsets) return apart;
+    const bool joins = joins_parts(node.problem);
+    const Location whole =
+        joins ? new_location(node.outputs[0], tactic.outputs[0]) : location_of(step.inputs[0]);
+    std::vector<Location> parts;
+    for (const int64_t offset : *offsets) parts.push_back({whole.storage, whole.offset + offset});
+    if (!joins) return parts;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (location_of(step.inputs[i]) != parts[i]) return apart;
+    }
+    return std::vector{whole};
+  }
+
+  // Of the operand that the first output overwrites; storage -1 for none. What belongs into a whole
+  // is written there.
+  Location place_taken_over(const NetworkNode& node, const Tactic& tactic, const PlanStep& step,
+                            size_t reader) {
+    if (tactic.in_place_operand < 0) return {};
+    if (homes_.find(node.outputs[0], output_dims(node.problem), tactic.outputs[0])) return {};
     size_t operand = static_cast<size_t>(tactic.in_place_operand);
     int tensor = step.inputs[operand];
-    if (tensor < 0 || !may_overwrite(node.inputs[operand], tensor, reader)) return -1;
+    if (tensor < 0 || !may_overwrite(node.inputs[operand], tensor, reader)) return {};
     // The same storage must not be read as another input of the step.
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       bool other = i != operand && step.inputs[i] >= 0;
-      if (other && plan_.tensors[static_cast<size_t>(step.inputs[i])].storage ==
-                       plan_.tensors[static_cast<size_t>(tensor)].storage)
-        return -1;
+      if (other && location_of(step.inputs[i]).storage == location_of(tensor).storage) return {};
     }
-    return plan_.tensors[static_cast<size_t>(tensor)].storage;
+    return location_of(tensor);
   }
 
   // The output's storage becomes the caller's memory. Where it cannot (it is an input's, another
@@ -200,9 +247,9 @@ class Planner {
   Status add_output(ValueId v) {
     Format format = boundary_format(value(v));
     TRY(int tensor, tensor_in(v, format));
-    Storage& storage =
-        plan_.storages[static_cast<size_t>(plan_.tensors[static_cast<size_t>(tensor)].storage)];
-    if (storage.kind == StorageKind::arena &&
+    const Location at = location_of(tensor);
+    Storage& storage = plan_.storages[static_cast<size_t>(at.storage)];
+    if (at.offset == 0 && storage.kind == StorageKind::arena &&
         storage.bytes == physical_bytes(value(v).type.dims, format)) {
       storage.kind = StorageKind::output;
       storage.offset = static_cast<int64_t>(plan_.outputs.size());
@@ -213,6 +260,8 @@ class Planner {
 
   const Network& network_;
   const TacticSelection& selection_;
+  const SliceHomes homes_;
+  std::map<ValueId, int> wholes_;  // storages of those that have parts
   Plan plan_;
   std::map<Place, int> places_;
   std::vector<std::vector<ValueId>> values_in_;  // by storage

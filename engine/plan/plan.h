@@ -2,7 +2,8 @@
 // selection; stored in the engine.
 //
 // Every tensor lies in a storage: an offset in the arena, or memory of the caller for inputs and
-// outputs. A view shares its source's storage. No two storages that live at the same time overlap
+// outputs. A view shares its source's storage, and so do the parts of a whole that is joined or cut
+// for nothing (slices.h). No two storages that live at the same time overlap
 // (plan_memory, checked by check_memory). Plain values: const ones may be shared between threads.
 #pragma once
 
@@ -29,7 +30,8 @@ struct PlanTensor {
   std::string name;
   TensorType type;
   Format format;
-  int storage = 0;  // index into Plan::storages
+  int storage = 0;     // index into Plan::storages
+  int64_t offset = 0;  // bytes from the storage's start, a multiple of kArenaAlignment (memory.h)
 };
 
 // One launch. `inputs` and `outputs` index Plan::tensors, `constants` Plan::constants; both run

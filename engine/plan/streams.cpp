@@ -14,6 +14,14 @@ size_t storage_of(const Plan& plan, int tensor) {
   return static_cast<size_t>(plan.tensors[static_cast<size_t>(tensor)].storage);
 }
 
+std::vector<ByteRange> bytes_read(const Plan& plan, const PlanStep& step) {
+  std::vector<ByteRange> out;
+  for (int t : step.inputs) {
+    if (t >= 0) out.push_back(bytes_of_tensor(plan, t));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::set<size_t> storages_read(const Plan& plan, const PlanStep& step) {
@@ -31,6 +39,21 @@ std::set<size_t> storages_written(const Plan& plan, const PlanStep& step) {
   return out;
 }
 
+ByteRange bytes_of_tensor(const Plan& plan, int tensor) {
+  const PlanTensor& t = plan.tensors[static_cast<size_t>(tensor)];
+  const int64_t bytes = std::max<int64_t>(physical_bytes(t.type.dims, t.format), 1);
+  return {static_cast<size_t>(t.storage), t.offset, t.offset + bytes};
+}
+
+std::vector<ByteRange> bytes_written(const Plan& plan, const PlanStep& step) {
+  std::vector<ByteRange> out;
+  for (int t : step.outputs) out.push_back(bytes_of_tensor(plan, t));
+  if (step.workspace < 0) return out;
+  const auto workspace = static_cast<size_t>(step.workspace);
+  out.push_back({workspace, 0, std::max<int64_t>(plan.storages[workspace].bytes, 1)});
+  return out;
+}
+
 int stream_count(const Plan& plan) {
   int most = 0;
   for (const PlanStep& step : plan.steps) most = std::max(most, step.stream);
@@ -44,12 +67,17 @@ StepOrder::StepOrder(const Plan& plan) : StepOrder(plan.storages.size()) {
 std::vector<int> StepOrder::dependencies(const Plan& plan, const PlanStep& step) const {
   if (!launches(step)) return {};
   std::set<int, std::greater<>> out;
-  for (size_t s : storages_read(plan, step)) out.insert(touched_[s].writer);
-  for (size_t s : storages_written(plan, step)) {
-    out.insert(touched_[s].writer);
-    out.insert(touched_[s].readers.begin(), touched_[s].readers.end());
+  const auto insert = [&](const std::vector<Access>& accesses, const ByteRange& bytes) {
+    for (const Access& access : accesses) {
+      if (access.bytes.meets(bytes)) out.insert(access.step);
+    }
+  };
+  for (const ByteRange& bytes : bytes_read(plan, step))
+    insert(touched_[bytes.storage].writers, bytes);
+  for (const ByteRange& bytes : bytes_written(plan, step)) {
+    insert(touched_[bytes.storage].writers, bytes);
+    insert(touched_[bytes.storage].readers, bytes);
   }
-  out.erase(-1);
   return {out.begin(), out.end()};
 }
 
@@ -77,8 +105,17 @@ void StepOrder::add(const Plan& plan, const PlanStep& step, const std::vector<in
       waits_.back().push_back(d);
       awaited_[static_cast<size_t>(d)] = true;
     }
-    for (size_t s : storages_read(plan, step)) touched_[s].readers.push_back(index);
-    for (size_t s : storages_written(plan, step)) touched_[s] = {index, {}};
+    for (const ByteRange& bytes : bytes_read(plan, step))
+      touched_[bytes.storage].readers.push_back({bytes, index});
+    for (const ByteRange& bytes : bytes_written(plan, step)) {
+      Touched& touched = touched_[bytes.storage];
+      const auto gone = [&](const Access& access) {
+        return bytes.begin <= access.bytes.begin && access.bytes.end <= bytes.end;
+      };
+      std::erase_if(touched.writers, gone);
+      std::erase_if(touched.readers, gone);
+      touched.writers.push_back({bytes, index});
+    }
     last = index;
   }
   ended_.push_back(ended);

@@ -1,9 +1,10 @@
 // Streams: which steps of a plan run in parallel, and what each of them waits for.
 //
-// Two steps depend on each other when one writes a storage that the other touches. The steps of one
-// stream run in the plan's order; before a step its stream may wait for steps of the others. Views
-// launch nothing and take no part. The memory planner and the runtime both go by StepOrder, so
-// storages share bytes only where the waits allow it. A StepOrder is immutable: any thread may ask.
+// Two steps depend on each other when one writes bytes of a storage that the other touches. The
+// steps of one stream run in the plan's order; before a step its stream may wait for steps of the
+// others. Views launch nothing and take no part. The memory planner and the runtime both go by
+// StepOrder, so storages share bytes only where the waits allow it. A StepOrder is immutable: any
+// thread may ask.
 #pragma once
 
 #include <array>
@@ -27,6 +28,19 @@ void assign_streams(Plan& plan, int max_streams);
 std::set<size_t> storages_read(const Plan& plan, const PlanStep& step);
 std::set<size_t> storages_written(const Plan& plan, const PlanStep& step);
 
+// Bytes of one storage. A tensor without elements counts as one byte.
+struct ByteRange {
+  size_t storage = 0;
+  int64_t begin = 0, end = 0;
+  auto operator<=>(const ByteRange&) const = default;
+  bool meets(const ByteRange& other) const {
+    return storage == other.storage && begin < other.end && other.begin < end;
+  }
+};
+ByteRange bytes_of_tensor(const Plan& plan, int tensor);
+// The bytes that a step writes, its whole workspace among them.
+std::vector<ByteRange> bytes_written(const Plan& plan, const PlanStep& step);
+
 // How many streams the steps name; 1 where nothing runs in parallel.
 int stream_count(const Plan& plan);
 
@@ -49,9 +63,12 @@ class StepOrder {
 
   // For every stream, the last step that has certainly ended; -1: none.
   using Ended = std::array<int, kMaxStreams>;
+  struct Access {
+    ByteRange bytes;
+    int step;
+  };
   struct Touched {
-    int writer = -1;
-    std::vector<int> readers;  // since
+    std::vector<Access> writers, readers;  // but those whose bytes were all written again since
   };
 
   std::vector<int> dependencies(const Plan& plan,

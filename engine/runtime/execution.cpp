@@ -81,6 +81,11 @@ Status Execution::set_up_staging() {
   return {};
 }
 
+void* Execution::address_of(int tensor) const {
+  const PlanTensor& t = program_->plan().tensors[static_cast<size_t>(tensor)];
+  return static_cast<char*>(storage_addresses_[static_cast<size_t>(t.storage)]) + t.offset;
+}
+
 void Execution::bind_storages() {
   const Plan& plan = program_->plan();
   for (size_t s = 0; s < plan.storages.size(); ++s) {
@@ -88,11 +93,7 @@ void Execution::bind_storages() {
       storage_addresses_[s] = static_cast<char*>(arena_.data()) + plan.storages[s].offset;
     }
   }
-  auto address = [&](int tensor) {
-    return tensor < 0 ? nullptr
-                      : storage_addresses_[static_cast<size_t>(
-                            plan.tensors[static_cast<size_t>(tensor)].storage)];
-  };
+  auto address = [&](int tensor) { return tensor < 0 ? nullptr : address_of(tensor); };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     for (size_t k = 0; k < step.inputs.size(); ++k)
@@ -229,7 +230,7 @@ Status Execution::get_outputs(std::span<void* const> outputs) {
   bool shared = program_->device().info().shares_host_memory();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const PlanTensor& tensor = plan.tensors[static_cast<size_t>(plan.outputs[i])];
-    const void* from = storage_addresses_[static_cast<size_t>(tensor.storage)];
+    const void* from = address_of(plan.outputs[i]);
     if (shared && from == outputs[i]) continue;
     CHECK_OK(program_->device().copy(
         *stream_, outputs[i], from, static_cast<size_t>(bytes_of(tensor.type)), CopyKind::to_host));

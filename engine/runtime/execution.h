@@ -71,6 +71,7 @@ class Execution {
   Status require_inputs_set() const;
   bool outgrows_plan(size_t step) const;
   void bind_storages();
+  void* address_of(int tensor) const;
   Arguments arguments_of(size_t index);
   Status enqueue_step(Stream& stream, size_t index);
   Status enqueue_all(Stream& stream);

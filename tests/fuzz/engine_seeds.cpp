@@ -6,12 +6,13 @@
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/sliced_graph.h"
 
 namespace enginery::test {
 namespace {
 
 constexpr char kSku[] = "cpu-sse41";
-constexpr uint64_t kGraphs = 60;
+constexpr uint64_t kGraphs = 60, kSliced = 20;
 constexpr int64_t kMaxSeedBytes = 256 << 10;
 
 // The graph with each node's tactic drawn from all that are offered.
@@ -102,6 +103,9 @@ Result<std::vector<FuzzSeed>> engine_seeds() {
     CHECK_OK(seeds.add("graph" + std::to_string(seed),
                        plan_of(random_graph(seed, nodes).graph, sources, random)));
   }
+  for (uint64_t seed = 1; seed <= kSliced; ++seed)
+    CHECK_OK(seeds.add("sliced" + std::to_string(seed),
+                       plan_of(sliced_graph(seed, 8), sources, random)));
   std::vector<ProblemRow> rows = conformance_problems();
   const std::vector<ProblemRow> regions = conformance_regions();
   rows.insert(rows.end(), regions.begin(), regions.end());

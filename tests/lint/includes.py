@@ -45,7 +45,7 @@ ENGINE = {
     "engine/tactics/cuda/cudnn": ["engine/tactics/cuda/launch"],
     "engine/tactics/cuda/cublaslt": ["engine/tactics/cuda/launch"],
     "engine/tactics/cuda/host_step": ["engine/tactics/cpu/reference", "engine/device/cuda"],
-    "engine/plan": ["engine/tactics", "engine/graph"],
+    "engine/plan": ["engine/tactics", "engine/tactics/shapes", "engine/graph"],
     "engine/format": ["engine/plan", "engine/tactics/shapes"],
     "engine/runtime": ["engine/format"],
     "engine/c_api": ["engine/runtime"],

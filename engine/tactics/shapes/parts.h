@@ -1,0 +1,25 @@
+// Parts: Concat's inputs, and the outputs of Split and Slice, where each lies in the whole in one
+// piece, so that it can be a part of the whole's memory and nothing moves.
+//
+// Lowering asks before it offers such a step for nothing, planning places the parts by it, and
+// reading an engine file checks them by it. No state, any thread.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/tactics/tactic.h"
+
+namespace enginery {
+
+// Whether the problem's output is the whole and its inputs are the parts; otherwise its first input
+// is the whole.
+bool joins_parts(const Problem& problem);
+
+// Where each part begins in the whole, in bytes from its start, in the formats of the tactic; in
+// the order of Concat's inputs or of the outputs. Null where the problem is none of these
+// operators, a part is a constant, has no elements or lies in several pieces, the layout is padded,
+// or the whole and its parts differ in format.
+std::optional<std::vector<int64_t>> part_offsets(const Problem& problem, const Tactic& tactic);
+
+}  // namespace enginery
