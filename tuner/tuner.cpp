@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/plan/plan.h"
+#include "engine/plan/slices.h"
 #include "engine/plan/streams.h"
 #include "tuner/analytic_choice.h"
 #include "tuner/cover.h"
@@ -196,22 +197,30 @@ struct Tuner::State {
   }
 
   // The least sums, best first; then, where whole networks are raced, the best with each source
-  // favoured.
+  // favoured and the best that copies whatever it joins and cuts.
   Result<std::vector<Solution>> candidate_layouts(const Network& network,
                                                   const ReformatCost& cost) {
     TRY(TacticCosts costs, costs_of(network, ""));
     auto solutions = search_layouts(network, costs, cost,
                                     options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced);
     if (options.level < 3) return solutions;
-    for (const std::string& source : rival_sources(network)) {
-      TRY(costs, costs_of(network, source));
-      for (Solution& s : search_layouts(network, costs, cost, 1)) {
+    const auto add_best = [&](const Network& searched) {
+      for (Solution& s : search_layouts(searched, costs, cost, 1)) {
         const bool listed =
             std::any_of(solutions.begin(), solutions.end(),
                         [&](const Solution& other) { return other.choice == s.choice; });
         if (!listed) solutions.push_back(std::move(s));
       }
+    };
+    for (const std::string& source : rival_sources(network)) {
+      TRY(costs, costs_of(network, source));
+      add_best(network);
     }
+    // Slices stand behind all other tactics, so that a choice means the same without them.
+    Network copies = network;
+    if (!drop_slices(copies)) return solutions;
+    TRY(costs, costs_of(copies, ""));
+    add_best(copies);
     return solutions;
   }
 

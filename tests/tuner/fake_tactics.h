@@ -60,6 +60,8 @@ class TestDevice final : public Device, public Measurer {
   std::map<const float*, float> timed_inputs;  // of activations: what was read at each address
   bool is_timing = false;                      // not what the gate launches
   bool races_networks = false;                 // not single tactics
+  double reread_us = 0;  // what it costs an activation to read what another just wrote
+  const void* last_written = nullptr;
   double wait_us = 0;   // what it costs, or gains, when a stream waits for another
   double slowness = 1;  // of the state that the device is in: all takes so many times as long
   int64_t sweep = 0;    // Measurer::sweep_bytes
@@ -144,6 +146,8 @@ class TestPrepared final : public PreparedTactic {
     device_.elapsed_us += (tanh ? behaviour_.tanh_us : behaviour_.us) +
                           (last_source == source_ ? 0 : device_.alternation_us);
     last_source = source_;
+    if (activation && a.inputs[0] == device_.last_written) device_.elapsed_us += device_.reread_us;
+    device_.last_written = activation ? a.outputs[0] : nullptr;
     ++launches_;
     if (behaviour_.sort == Behaviour::losing ||
         (behaviour_.sort == Behaviour::late && launches_ > kLateLaunches)) {

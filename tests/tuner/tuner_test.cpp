@@ -208,6 +208,23 @@ TEST(Tuner, RacesWholeNetworksThatFavourOneSource) {
   for (const Tactic& t : chosen->tactics) EXPECT_EQ(t.id, "own");
 }
 
+// A slice of what relu makes costs nothing by itself, but here tanh loses by reading it in place.
+TEST(Tuner, RacesANetworkThatCopiesWhatItCouldSlice) {
+  const auto chosen_with = [](double reread_us) {
+    Tuning tuning({{"copy", 10}});
+    const auto graph = parse_graph(
+        "graph t { input %x : float32[1x4x8x8]\n %s = constant int64[1] {0}\n %e = constant "
+        "int64[1] {2}\n %n = constant int64[1] {1}\n %a = act(%x) kind=relu\n %b = slice(%a, %s, "
+        "%e, %n)\n %c = act(%b) kind=tanh\n output %c }");
+    tuning.network = *lower(*graph, tuning.sources, {Precision::fp32});
+    tuning.device.reread_us = reread_us;
+    const auto chosen = tuning.select();
+    return chosen.ok() ? chosen->tactics[1].id : chosen.error().message;
+  };
+  EXPECT_EQ(chosen_with(0), "slice");
+  EXPECT_EQ(chosen_with(25), "copy");
+}
+
 // Buffers that lie well in one fixture do not in all: what is close is raced again in others.
 TEST(Tuner, RacesCloseTacticsInSeveralFixtures) {
   auto winner = [](int places, double others_us) {
