@@ -53,6 +53,10 @@ std::vector<ProblemRow> moving_problems() {
       {"cast_to_boolean", "K/K", "cast to=boolean | float32[3x7]"},
       {"gather", "K/K", "gather axis=0 | float32[10x4] int64[3]={7,0,-1}"},
       {"gather_embedding", "K/K", "gather axis=0 | w:float32[30x16] int64[2x5]"},
+      {"gather_elements", "K/-", "gather_elements axis=1 | float32[3x7x5] int64[3x4x5]"},
+      {"gather_elements_last", "K/-", "gather_elements axis=-1 | float32[4x9] int32[4x30]"},
+      {"gather_elements_part", "K/-", "gather_elements axis=0 | int64[6x8x5] int64[4x3x1]"},
+      {"gather_elements_constant", "K/-", "gather_elements axis=1 | w:float16[5x9] int64[5x1]"},
       {"gather_middle", "K/K", "gather axis=1 | float32[2x5x3] int32[4]"},
       {"resize_nearest", "K/K",
        "resize mode=nearest coordinates=asymmetric rounding=floor | float32[1x8x4x4] _ "

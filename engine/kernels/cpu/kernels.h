@@ -5,29 +5,33 @@
 // each instruction set. They include plain headers only (isa/*.h, this one): an inline function of
 // the standard library compiled there could replace, at link time, the copy that every machine can
 // run. Kernels run in the calling thread and its OpenMP team, have no state, check nothing and may
-// run from several threads at once. All tensors are float32 but for copies and conversions.
+// run from several threads at once. Tensors are float32 where the arguments name no other type.
 #pragma once
 
 #include <cstdint>
 
 // One row a kernel: its name, as of its files in isa/, and its arguments.
-#define ENGINERY_CPU_KERNELS(KERNEL)       \
-  KERNEL(copy, CopyArguments)              \
-  KERNEL(convert, ConvertArguments)        \
-  KERNEL(pool, PoolArguments)              \
-  KERNEL(reduce, ReduceArguments)          \
-  KERNEL(gather, GatherArguments)          \
-  KERNEL(select, SelectArguments)          \
-  KERNEL(arg_extreme, ArgExtremeArguments) \
-  KERNEL(quantize, QuantizeArguments)      \
-  KERNEL(resample, ResampleArguments)      \
-  KERNEL(softmax, SoftmaxArguments)        \
-  KERNEL(attention, AttentionArguments)    \
-  KERNEL(lrn, LrnArguments)                \
-  KERNEL(normalize, NormalizeArguments)    \
-  KERNEL(pointwise, PointwiseArguments)    \
-  KERNEL(depthwise, DepthwiseArguments)    \
-  KERNEL(gemv, GemvArguments)              \
+#define ENGINERY_CPU_KERNELS(KERNEL)               \
+  KERNEL(copy, CopyArguments)                      \
+  KERNEL(convert, ConvertArguments)                \
+  KERNEL(pool, PoolArguments)                      \
+  KERNEL(reduce, ReduceArguments)                  \
+  KERNEL(gather, GatherArguments)                  \
+  KERNEL(gather_elements, GatherElementsArguments) \
+  KERNEL(select, SelectArguments)                  \
+  KERNEL(discrete, DiscreteArguments)              \
+  KERNEL(scan, ScanArguments)                      \
+  KERNEL(top_k, TopKArguments)                     \
+  KERNEL(arg_extreme, ArgExtremeArguments)         \
+  KERNEL(quantize, QuantizeArguments)              \
+  KERNEL(resample, ResampleArguments)              \
+  KERNEL(softmax, SoftmaxArguments)                \
+  KERNEL(attention, AttentionArguments)            \
+  KERNEL(lrn, LrnArguments)                        \
+  KERNEL(normalize, NormalizeArguments)            \
+  KERNEL(pointwise, PointwiseArguments)            \
+  KERNEL(depthwise, DepthwiseArguments)            \
+  KERNEL(gemv, GemvArguments)                      \
   KERNEL(conv1x1, Conv1x1Arguments)
 
 namespace enginery {

@@ -110,11 +110,11 @@ TEST_P(CpuKernelsTest, ChooseBetweenOperandsThatRepeat) {
   std::vector<uint8_t> condition(static_cast<size_t>(kLength));
   for (size_t i = 0; i < condition.size(); ++i) condition[i] = i % 3 == 0;
   std::vector<float> out(a.size());
-  SelectArguments s{condition.data(), a.data(), b.data(), out.data(), 4, 2, {kRows, kLength}, {}};
-  s.stride[0][1] = 1;  // the condition repeats over rows, b along them
-  s.stride[1][0] = kLength;
-  s.stride[1][1] = 1;
-  s.stride[2][0] = 1;
+  SelectArguments s{condition.data(), a.data(), b.data(), out.data(), 4, {2, {kRows, kLength}, {}}};
+  s.over.stride[0][1] = 1;  // the condition repeats over rows, b along them
+  s.over.stride[1][0] = kLength;
+  s.over.stride[1][1] = 1;
+  s.over.stride[2][0] = 1;
   kernels().select(s);
   for (int64_t i = 0; i < kRows * kLength; ++i)
     ASSERT_EQ(at(out, i), i % kLength % 3 == 0 ? at(a, i) : at(b, i / kLength)) << i;

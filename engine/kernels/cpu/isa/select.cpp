@@ -1,7 +1,7 @@
 // A choice element by element, rows of the innermost loop by vector code: whether an operand
 // repeats along it is a constant there.
 #include "engine/kernels/cpu/isa/select.h"
-#include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/broadcast_rows.h"
 
 namespace enginery {
 namespace {
@@ -31,26 +31,12 @@ SelectRow<T> row_for(bool c, bool a, bool b) {
 
 template <typename T>
 void select_all(const SelectArguments& s) {
-  constexpr int64_t kPiece = 4096;
-  const int inner = s.loops - 1;
-  const int64_t length = s.extent[inner], pieces = (length + kPiece - 1) / kPiece;
-  int64_t rows = 1;
-  for (int d = 0; d < inner; ++d) rows *= s.extent[d];
-  const SelectRow<T> row =
-      row_for<T>(s.stride[0][inner] != 0, s.stride[1][inner] != 0, s.stride[2][inner] != 0);
-#pragma omp parallel for schedule(static) if (rows * length > kMinParallelWork)
-  for (int64_t task = 0; task < rows * pieces; ++task) {
-    const int64_t begin = task % pieces * kPiece, n = least(kPiece, length - begin);
-    int64_t at[3], rest = task / pieces;
-    for (int o = 0; o < 3; ++o) at[o] = begin * s.stride[o][inner];
-    for (int d = inner - 1; d >= 0; --d) {
-      const int64_t i = rest % s.extent[d];
-      rest /= s.extent[d];
-      for (int o = 0; o < 3; ++o) at[o] += i * s.stride[o][d];
-    }
+  const auto moves = [&](int o) { return s.over.stride[o][s.over.loops - 1] != 0; };
+  const SelectRow<T> row = row_for<T>(moves(0), moves(1), moves(2));
+  for_each_piece_of_rows<3>(s.over, [&s, row](const int64_t* at, int64_t first, int64_t n) {
     row(s.condition + at[0], static_cast<const T*>(s.a) + at[1], static_cast<const T*>(s.b) + at[2],
-        static_cast<T*>(s.out) + task / pieces * length + begin, n);
-  }
+        static_cast<T*>(s.out) + first, n);
+  });
 }
 
 }  // namespace

@@ -20,12 +20,17 @@ bool has_groups(const Problem& problem) {
   return convolution && convolution->groups > 1;
 }
 
+bool is_discrete(const Problem& problem) {
+  return is_one_of<Binary, Unary>(problem) && !is_floating(problem.outputs[0].type.type);
+}
+
 // Whether the family packs whatever inputs are constants, and at least one is none.
 bool packs_its_first_input(const Problem& p) {
   const auto comes_at_run_time = [](const TensorDesc& d) {
     return d.present && !d.constant && !d.value;
   };
-  return is_one_of<Concat, Gather, Where>(p) && std::ranges::any_of(p.inputs, comes_at_run_time);
+  return (is_one_of<Concat, Gather, GatherElements, Where>(p) || is_discrete(p)) &&
+         std::ranges::any_of(p.inputs, comes_at_run_time);
 }
 
 constexpr CpuKernelFamily kCpuKernelFamilies[] = {

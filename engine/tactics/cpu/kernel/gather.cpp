@@ -1,30 +1,14 @@
 // Family gather: slices of a linear tensor of any type by index; the tensor may be a constant.
 #include "engine/kernels/cpu/isa/gather.h"
 
-#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/cpu/kernel/broadcast.h"
 #include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
 namespace {
 
-// A constant or a value that the problem knows; nothing for what comes at run time.
-std::optional<Tensor> known_tensor(const Problem& p, size_t input, Weights weights) {
-  if (weights[input]) return *weights[input];
-  if (p.inputs[input].value) return *p.inputs[input].value;
-  return std::nullopt;
-}
-
-// Errors: invalid_argument, as the reference says it.
-Status require_within(const GatherArguments& a, const void* indices) {
-  for (int64_t j = 0; j < a.count; ++j) {
-    const int64_t index =
-        a.wide ? static_cast<const int64_t*>(indices)[j] : static_cast<const int32_t*>(indices)[j];
-    if (index < -a.size || index >= a.size)
-      return Error{ErrorCode::invalid_argument, "gather: index " + std::to_string(index) +
-                                                    " is outside [" + std::to_string(-a.size) +
-                                                    ", " + std::to_string(a.size) + ")"};
-  }
-  return {};
+Status require_rows_within(const GatherArguments& a, const void* indices) {
+  return require_within(Gather::kName, {indices, a.wide, a.count, a.size});
 }
 
 }  // namespace
@@ -56,11 +40,11 @@ CpuKernelCandidates offer_cpu_gather(const CpuKernelContext& context, const Prob
     };
   };
   const TensorDesc& places = p.inputs[1];
-  if (places.value && !require_within(a, places.value->byte_span().data()).ok())
+  if (places.value && !require_rows_within(a, places.value->byte_span().data()).ok())
     return no_cpu_kernel("an index outside of its axis");
   CpuDataCheck check;
   if (!places.value && !places.constant)
-    check = [a](const Arguments& arguments) { return require_within(a, arguments.inputs[1]); };
+    check = [a](const Arguments& arguments) { return require_rows_within(a, arguments.inputs[1]); };
   CpuKernelCandidate candidate{std::move(tactic), std::move(prepare), std::move(check)};
   return std::vector<CpuKernelCandidate>{std::move(candidate)};
 }

@@ -1,0 +1,137 @@
+// Comparisons, logic and integers, rows of the innermost loop by vector code: whether an operand
+// repeats along it is a constant there. Bytes moved: those of both operands and of the result.
+#include "engine/kernels/cpu/isa/discrete.h"
+#include "engine/kernels/cpu/isa/broadcast_rows.h"
+
+namespace enginery {
+namespace {
+
+#define ENGINERY_DISCRETE(Name, result, expression) \
+  struct Name {                                     \
+    template <typename T>                           \
+    static result of(T x, T y) {                    \
+      return static_cast<result>(expression);       \
+    }                                               \
+  };
+ENGINERY_DISCRETE(Equal, uint8_t, x == y)
+ENGINERY_DISCRETE(NotEqual, uint8_t, x != y)
+ENGINERY_DISCRETE(Less, uint8_t, x < y)
+ENGINERY_DISCRETE(LessEqual, uint8_t, x <= y)
+ENGINERY_DISCRETE(LogicalAnd, uint8_t, (x != 0) & (y != 0))
+ENGINERY_DISCRETE(LogicalOr, uint8_t, (x != 0) | (y != 0))
+ENGINERY_DISCRETE(LogicalXor, uint8_t, (x != 0) ^ (y != 0))
+// Of unsigned numbers, at least as wide as an int: what wraps must not be signed.
+ENGINERY_DISCRETE(Add, T, 1u * x + y)
+ENGINERY_DISCRETE(Sub, T, 1u * x - y)
+ENGINERY_DISCRETE(Mul, T, 1u * x * y)
+ENGINERY_DISCRETE(Min, T, x < y ? x : y)
+ENGINERY_DISCRETE(Max, T, x > y ? x : y)
+ENGINERY_DISCRETE(BitwiseAnd, T, x& y)
+ENGINERY_DISCRETE(BitwiseOr, T, x | y)
+ENGINERY_DISCRETE(BitwiseXor, T, x ^ y)
+#undef ENGINERY_DISCRETE
+
+template <typename F, typename T, typename R, int kA, int kB>
+void discrete_row(const T* __restrict a, const T* __restrict b, R* __restrict out, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = F::of(a[kA * i], b[kB * i]);
+}
+
+template <typename F, typename T>
+void discrete_all(const DiscreteArguments& s) {
+  using R = decltype(F::of(T{}, T{}));
+  const int inner = s.over.loops - 1;
+  const bool a_moves = s.over.stride[0][inner] != 0, b_moves = s.over.stride[1][inner] != 0;
+  for_each_piece_of_rows<2>(s.over, [=](const int64_t* at, int64_t first, int64_t n) {
+    const T *a = static_cast<const T*>(s.a) + at[0], *b = static_cast<const T*>(s.b) + at[1];
+    R* out = static_cast<R*>(s.out) + first;
+    if (a_moves && b_moves)
+      discrete_row<F, T, R, 1, 1>(a, b, out, n);
+    else if (a_moves)
+      discrete_row<F, T, R, 1, 0>(a, b, out, n);
+    else if (b_moves)
+      discrete_row<F, T, R, 0, 1>(a, b, out, n);
+    else
+      discrete_row<F, T, R, 0, 0>(a, b, out, n);
+  });
+}
+
+// Functions for which the bits decide, whatever their sign.
+template <typename F>
+void of_bits(const DiscreteArguments& s) {
+  switch (s.type) {
+    case DiscreteType::int8:
+    case DiscreteType::uint8:
+      return discrete_all<F, uint8_t>(s);
+    case DiscreteType::int16:
+    case DiscreteType::uint16:
+      return discrete_all<F, uint16_t>(s);
+    case DiscreteType::int32:
+    case DiscreteType::uint32:
+      return discrete_all<F, uint32_t>(s);
+    default:
+      return discrete_all<F, uint64_t>(s);
+  }
+}
+
+template <typename F>
+void of_integers(const DiscreteArguments& s) {
+  switch (s.type) {
+    case DiscreteType::int8:
+      return discrete_all<F, int8_t>(s);
+    case DiscreteType::int16:
+      return discrete_all<F, int16_t>(s);
+    case DiscreteType::int32:
+      return discrete_all<F, int32_t>(s);
+    case DiscreteType::int64:
+      return discrete_all<F, int64_t>(s);
+    default:
+      return of_bits<F>(s);
+  }
+}
+
+template <typename F>
+void of_numbers(const DiscreteArguments& s) {
+  if (s.type == DiscreteType::float32) return discrete_all<F, float>(s);
+  if (s.type == DiscreteType::float64) return discrete_all<F, double>(s);
+  of_integers<F>(s);
+}
+
+}  // namespace
+
+void ENGINERY_KERNEL(discrete)(const DiscreteArguments& s) {
+  switch (s.function) {
+    case DiscreteFunction::equal:
+      return of_numbers<Equal>(s);
+    case DiscreteFunction::not_equal:
+      return of_numbers<NotEqual>(s);
+    case DiscreteFunction::less:
+      return of_numbers<Less>(s);
+    case DiscreteFunction::less_equal:
+      return of_numbers<LessEqual>(s);
+    case DiscreteFunction::logical_and:
+      return discrete_all<LogicalAnd, uint8_t>(s);
+    case DiscreteFunction::logical_or:
+      return discrete_all<LogicalOr, uint8_t>(s);
+    case DiscreteFunction::logical_xor:
+      return discrete_all<LogicalXor, uint8_t>(s);
+    case DiscreteFunction::add:
+      return of_bits<Add>(s);
+    case DiscreteFunction::sub:
+      return of_bits<Sub>(s);
+    case DiscreteFunction::mul:
+      return of_bits<Mul>(s);
+    case DiscreteFunction::min:
+      return of_integers<Min>(s);
+    case DiscreteFunction::max:
+      return of_integers<Max>(s);
+    case DiscreteFunction::bitwise_and:
+      return of_bits<BitwiseAnd>(s);
+    case DiscreteFunction::bitwise_or:
+      return of_bits<BitwiseOr>(s);
+    case DiscreteFunction::bitwise_xor:
+      return of_bits<BitwiseXor>(s);
+  }
+}
+
+}  // namespace enginery

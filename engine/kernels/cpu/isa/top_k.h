@@ -1,0 +1,25 @@
+// The k largest or smallest along one dimension, sorted, with their places.
+//
+// Filled by engine/tactics/cpu/kernel/top_k.cpp, which knows the problem; the kernel checks
+// nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace enginery {
+
+enum class TopKType : int { float32, int32, int64 };
+
+// For each lane of `in` [outer, size, inner] its k best, the best first, in `values` and `places`
+// [outer, k, inner]. Of equal ones the first comes first; NaN is larger than any number. Requires
+// 0 < k <= size.
+struct TopKArguments {
+  const void* in;
+  void* values;
+  int64_t* places;
+  int64_t outer, size, inner, k;
+  TopKType type;
+  bool largest;
+};
+
+}  // namespace enginery

@@ -1,0 +1,132 @@
+// The kernels of comparisons, integers, running sums, the largest k and elements by index, on every
+// instruction set of this machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/kernels/cpu/isa/discrete.h"
+#include "engine/kernels/cpu/isa/gather_elements.h"
+#include "engine/kernels/cpu/isa/scan.h"
+#include "engine/kernels/cpu/isa/top_k.h"
+#include "tests/engine/kernels/cpu_kernels.h"
+
+namespace enginery {
+namespace {
+
+// One loop over the elements of both operands; a single element repeats.
+template <typename T>
+DiscreteArguments over_one_row(const std::vector<T>& a, const std::vector<T>& b, void* out) {
+  DiscreteArguments s{};
+  s.a = a.data();
+  s.b = b.data();
+  s.out = out;
+  s.over.loops = 1;
+  s.over.extent[0] = static_cast<int64_t>(a.size());
+  s.over.stride[0][0] = 1;
+  s.over.stride[1][0] = b.size() == 1 ? 0 : 1;
+  return s;
+}
+
+TEST_P(CpuKernelsTest, CompareNanAsUnequalToEverything) {
+  std::vector<float> a = values(4133, 1);
+  const std::vector<float> zero{0};
+  a[7] = std::nanf("");
+  std::vector<uint8_t> out(a.size());
+  for (const auto function : {DiscreteFunction::equal, DiscreteFunction::not_equal,
+                              DiscreteFunction::less, DiscreteFunction::less_equal}) {
+    DiscreteArguments s = over_one_row(a, zero, out.data());
+    s.function = function;
+    s.type = DiscreteType::float32;
+    kernels().discrete(s);
+    for (size_t i = 0; i < a.size(); ++i) {
+      const bool expected = function == DiscreteFunction::equal       ? a[i] == 0
+                            : function == DiscreteFunction::not_equal ? a[i] != 0
+                            : function == DiscreteFunction::less      ? a[i] < 0
+                                                                      : a[i] <= 0;
+      ASSERT_EQ(out[i], expected) << i;
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, WrapIntegersOfEveryWidth) {
+  const std::vector<int16_t> a{INT16_MAX, INT16_MIN, -3, 300}, b{1, -1, 7, 300};
+  std::vector<int16_t> out(a.size());
+  DiscreteArguments s = over_one_row(a, b, out.data());
+  s.type = DiscreteType::int16;
+  s.function = DiscreteFunction::add;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int16_t>{INT16_MIN, INT16_MAX, 4, 600}));
+  s.function = DiscreteFunction::mul;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int16_t>{INT16_MAX, INT16_MIN, -21, 24464}));
+  s.function = DiscreteFunction::min;
+  kernels().discrete(s);
+  EXPECT_EQ(out, (std::vector<int16_t>{1, INT16_MIN, -3, 300}));
+}
+
+TEST_P(CpuKernelsTest, AddUpRowsAndColumnsBothWays) {
+  constexpr int64_t kSize = 9;
+  for (const int64_t inner : {1, 5, 64, 70}) {
+    const std::vector<float> x = values(2 * kSize * inner);
+    for (const bool exclusive : {false, true}) {
+      for (const bool reverse : {false, true}) {
+        std::vector<float> out(x.size());
+        kernels().scan(
+            {x.data(), out.data(), 2, kSize, inner, ScanType::float32, exclusive, reverse});
+        for (int64_t lane = 0; lane < 2 * inner; ++lane) {
+          double sum = 0;
+          for (int64_t step = 0; step < kSize; ++step) {
+            const int64_t i = reverse ? kSize - 1 - step : step,
+                          place = (lane / inner * kSize + i) * inner + lane % inner;
+            const double before = sum;
+            sum += static_cast<double>(at(x, place));
+            ASSERT_NEAR(at(out, place), exclusive ? before : sum, 1e-6) << inner << " " << place;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, SortTheLargestWithTheFirstOfEqualOnesFirst) {
+  constexpr int64_t kSize = 300;
+  std::vector<float> x = values(kSize);
+  for (float& v : x) v = std::round(v * 4);  // with equal ones, and zeros of both signs
+  x[17] = std::nanf("");
+  for (const bool largest : {true, false}) {
+    std::vector<int64_t> order(kSize);
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+      const float a = at(x, largest ? j : i), b = at(x, largest ? i : j);
+      return a < b || (std::isnan(b) && !std::isnan(a));
+    });
+    for (const int64_t k : {1, 7, 299, 300}) {
+      std::vector<float> best(static_cast<size_t>(k));
+      std::vector<int64_t> places(static_cast<size_t>(k));
+      kernels().top_k(
+          {x.data(), best.data(), places.data(), 1, kSize, 1, k, TopKType::float32, largest});
+      ASSERT_EQ(places, std::vector<int64_t>(order.begin(), order.begin() + k)) << k;
+    }
+  }
+}
+
+TEST_P(CpuKernelsTest, TakeElementsByIndexFromEitherEnd) {
+  const std::vector<float> x = values(4 * 6);
+  const std::vector<int64_t> indices{0, -1, 5, -6, 3, 2};  // of 3 rows of 2
+  std::vector<float> out(indices.size());
+  GatherElementsArguments g{x.data(), indices.data(), out.data(), 4, true, 6, 1, {}};
+  g.over.loops = 2;
+  g.over.extent[0] = 3;
+  g.over.extent[1] = 2;
+  g.over.stride[0][0] = 6;
+  kernels().gather_elements(g);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int64_t index = indices[i] < 0 ? indices[i] + 6 : indices[i];
+    ASSERT_EQ(out[i], at(x, static_cast<int64_t>(i) / 2 * 6 + index)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace enginery
