@@ -95,6 +95,14 @@ class Parser {
     return op == "constant" ? parse_constant(names[0]) : parse_node(names, op);
   }
 
+  // Whether a line or the end of the graph is next; an attribute may have a line's first word for
+  // its key.
+  bool begins_line() {
+    const std::string_view word = lexer_.peek();
+    if (word == "input" || word == "output") return !lexer_.is_key_next();
+    return word.empty() || word == "}" || word[0] == '%';
+  }
+
   Result<std::string> value_name() {
     const std::string_view word = lexer_.next();
     if (word.size() < 2 || word[0] != '%')
@@ -193,8 +201,7 @@ class Parser {
     }
     std::map<std::string, std::string> attributes;
     int32_t group = kNoGroup;
-    while (!lexer_.peek().empty() && lexer_.peek() != "}" && lexer_.peek()[0] != '%' &&
-           lexer_.peek() != "input" && lexer_.peek() != "output") {
+    while (!begins_line()) {
       const std::string key(lexer_.next());
       CHECK_OK(lexer_.expect("="));
       const std::string text(lexer_.next());

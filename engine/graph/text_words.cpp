@@ -59,6 +59,12 @@ Error Lexer::error(const std::string& reason) const {
   return {ErrorCode::invalid_argument, "graph text, line " + std::to_string(line_) + ": " + reason};
 }
 
+bool Lexer::is_key_next() {
+  peek();
+  const size_t after = text_.find_first_not_of(" \n\t");
+  return after != std::string_view::npos && text_[after] == '=';
+}
+
 std::string_view Lexer::until(char end) {
   const size_t stop = std::min(text_.find(end), text_.size());
   std::string_view out = text_.substr(0, stop);

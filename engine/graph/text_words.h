@@ -23,6 +23,7 @@ class Lexer {
   std::string_view next();
   bool accept(std::string_view wanted);  // takes it, if it is next
   Status expect(std::string_view wanted);
+  bool is_key_next();  // whether "=" follows on the word that is next
   // The rest up to `end`, raw, which goes, too; for data in braces.
   std::string_view until(char end);
   // The name that a word stands for. Errors: invalid_argument for quotes without an end.

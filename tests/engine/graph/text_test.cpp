@@ -19,6 +19,18 @@ TEST(GraphText, RoundTripsThroughItsOwnPrinting) {
   EXPECT_NE(once.find("float32[Nx4]"), std::string::npos);
 }
 
+// An attribute called as a line's first word: attention's `output`, before a line that begins so.
+TEST(GraphText, ReadsBackAnAttributeNamedAsALine) {
+  const std::string once = to_text(parse(R"(graph g {
+  input %q : float32[1x2x3x4]
+  %y = attention(%q, %q, %q, _, _) batch=[2] queries=3 keys=3 depth=4 width=4 q=[0,12,4,1]
+       k=[0,12,4,1] v=[0,12,4,1] y=[0,12,4,1] output=[2,3,4] scale=0.5
+  output %y
+})"));
+  EXPECT_NE(once.find(" output=[2,3,4]"), std::string::npos) << once;
+  EXPECT_EQ(to_text(parse(once)), once);
+}
+
 // Torch calls values "onnx::Conv_7"; other exporters take whatever a layer was called.
 TEST(GraphText, ReadsBackAnyName) {
   Graph g;
