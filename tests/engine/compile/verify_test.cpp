@@ -62,6 +62,15 @@ TEST(Verify, AcceptsInputsOfDifferentFirstSizes) {
   expect_right(model);
 }
 
+TEST(Verify, AcceptsAnInputThatIsAnOutput) {
+  test::ModelBuilder alone;
+  alone.input("x", {2, 4}).output("x");
+  expect_right(alone);
+  test::ModelBuilder beside;
+  beside.input("x", {2, 4}).node("Relu", {"x"}, {"y"}).output("y").output("x");
+  expect_right(beside);
+}
+
 TEST(Verify, RejectsTheEngineOfAWrongPass) {
   constexpr Pass kWrong[] = {
       {"wrong", swap_activations<ActivationKind::relu, ActivationKind::tanh>}};
