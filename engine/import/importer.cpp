@@ -2,6 +2,7 @@
 
 #include "engine/base/file.h"
 #include "engine/import/onnx/onnx_importer.h"
+#include "engine/import/saved/network_importer.h"
 
 namespace enginery {
 namespace {
@@ -32,6 +33,7 @@ Result<std::unique_ptr<Importer>> importer_of(const ModelSource& source) {
 
 std::vector<std::unique_ptr<Importer>> make_importers() {
   std::vector<std::unique_ptr<Importer>> importers;
+  importers.push_back(make_network_importer());
   importers.push_back(make_onnx_importer());
   return importers;
 }

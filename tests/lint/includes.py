@@ -21,6 +21,7 @@ ENGINE = {
     "engine/import": ["engine/graph"],
     "engine/import/onnx": ["engine/import"],
     "engine/import/onnx/operators": ["engine/import/onnx"],
+    "engine/import/saved": ["engine/import"],
     "engine/passes": ["engine/graph"],
     "engine/device": ["engine/tensor"],
     "engine/device/cpu": ["engine/device"],
@@ -97,7 +98,7 @@ FARM = {
 WIRING = {
     "engine/device/device.cpp": ["engine/device/cpu", "engine/device/cuda"],
     "engine/device/cpu/cpu_device.cpp": [],
-    "engine/import/importer.cpp": ["engine/import/onnx"],
+    "engine/import/importer.cpp": ["engine/import/onnx", "engine/import/saved"],
     "engine/import/onnx/block_reader.cpp": ["engine/import/onnx/operators"],
     "engine/tactics/sources.cpp": ["engine/kernels/cuda", "engine/tactics/cpu/kernel", "engine/tactics/cpu/onednn",
                                    "engine/tactics/cpu/reference", "engine/tactics/cpu/widening", "engine/tactics/cuda/kernel", "engine/tactics/cuda/cudnn",
