@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ namespace enginery {
 
 struct LocalBuildRequest {
   std::filesystem::path model;
+  // The model's bytes, packed; then `model` is what messages call it. Null: they are read from it.
+  std::shared_ptr<const Bytes> model_bytes;
   std::string name;  // of the engine; "" means the model file's name without extension
   std::string sku;
   BuildOptions options;  // threads 0: every allowed core; `provisional`: untuned, for a device that

@@ -17,8 +17,11 @@ double seconds_between(Nanoseconds start, Nanoseconds end) {
 Status LocalWorker::open() {
   CHECK_OK(open_timings());
   hooks_.progress({"reading the model", 0, 1});
-  TRY(Bytes packed, pack_model(request_.model));
-  auto model = std::make_shared<const Bytes>(std::move(packed));
+  std::shared_ptr<const Bytes> model = request_.model_bytes;
+  if (!model) {
+    TRY(Bytes packed, pack_model(request_.model));
+    model = std::make_shared<const Bytes>(std::move(packed));
+  }
   subject_.model = sha256(*model);
   subject_.name = request_.name.empty() ? request_.model.stem().string() : request_.name;
   subject_.sku = request_.sku;

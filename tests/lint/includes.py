@@ -81,6 +81,8 @@ FARM = {
                      "worker/runner", "worker/timing"],
     "worker": ["engine/base", "engine/device", "engine/format", "engine/options", "cache", "schemas", "pipeline", "coordinator/core", "coordinator/store",
                "tuner/timing", "worker/runner", "worker/steps", "worker/timing"],
+    "builder": ["engine/base", "engine/tensor", "engine/ops", "engine/graph", "engine/import/saved", "engine/device", "engine/options", "engine/tactics", "engine/c_api", "cache",
+                "worker", "worker/runner", "worker/steps"],
     "cli/output": ["engine/base", "schemas", "coordinator/views"],
     "cli/process": ["engine/base", "cli/output"],
     "cli/options": ["engine/base", "engine/device", "engine/options", "engine/tactics", "cli/output"],
@@ -107,7 +109,7 @@ WIRING = {
 BELOW = {**ENGINE, **FARM}
 
 # Public headers, include/enginery/*.h: the folder whose level each one has.
-PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "engine.h": "engine/runtime", "enginery.h": "engine/c_api"}
+PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "engine.h": "engine/runtime", "enginery.h": "engine/c_api", "build.h": "builder"}
 PUBLIC_DEFAULT = "engine/compile"
 
 # Third-party headers and the only places that may include them (tests may include anything).

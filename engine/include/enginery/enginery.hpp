@@ -19,6 +19,8 @@
 #include "enginery/enginery.h"
 
 namespace enginery {
+// Apart from the names inside of the libraries.
+inline namespace face {
 
 class Error : public std::runtime_error {
  public:
@@ -131,4 +133,5 @@ class Context {
   enginery_context* handle_ = nullptr;
 };
 
+}  // namespace face
 }  // namespace enginery
