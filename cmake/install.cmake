@@ -1,7 +1,8 @@
-# What `cmake --install` puts where, in four components, which are the four Debian packages of `cpack`:
+# What `cmake --install` puts where, in five components, which are the five Debian packages of `cpack`:
 #   enginery        the command, its manual pages, its completion, its systemd units
 #   libenginery0    the runtime's shared library
-#   libenginery-dev headers, find_package(enginery), pkg-config, the example
+#   libenginery-build0 the library that builds engines in a user's program
+#   libenginery-dev headers, find_package(enginery), pkg-config, the examples
 #   python3-enginery the Python package
 # `cmake --build BUILD --target uninstall` removes what was installed.
 include(GNUInstallDirs)
@@ -20,17 +21,20 @@ install(FILES deploy/service/enginery-coordinator.service deploy/service/enginer
   COMPONENT enginery)
 
 install(TARGETS enginery_shared LIBRARY COMPONENT libenginery0 NAMELINK_COMPONENT libenginery-dev)
+install(TARGETS enginery_build_shared LIBRARY COMPONENT libenginery-build0 NAMELINK_COMPONENT libenginery-dev)
 # Relative, so that a tree that was moved or unpacked elsewhere still serves.
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${templates}/enginery.pc.in ${made}/enginery.pc @ONLY)
+configure_file(${templates}/enginery-build.pc.in ${made}/enginery-build.pc @ONLY)
 configure_package_config_file(${templates}/enginery-config.cmake.in ${made}/enginery-config.cmake INSTALL_DESTINATION ${package_folder}
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${made}/enginery-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES engine/include/enginery/enginery.h engine/include/enginery/enginery.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/enginery
-  COMPONENT libenginery-dev)
+set(public_headers enginery.h enginery.hpp build.h network.hpp build.hpp)
+list(TRANSFORM public_headers PREPEND engine/include/enginery/)
+install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/enginery COMPONENT libenginery-dev)
 install(FILES ${made}/enginery-config.cmake ${made}/enginery-config-version.cmake DESTINATION ${package_folder} COMPONENT libenginery-dev)
-install(FILES ${made}/enginery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libenginery-dev)
-install(DIRECTORY examples/classifier DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT libenginery-dev)
+install(FILES ${made}/enginery.pc ${made}/enginery-build.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libenginery-dev)
+install(DIRECTORY examples/classifier examples/edges DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT libenginery-dev)
 
 # Where Debian's python3 looks.
 install(DIRECTORY python/enginery DESTINATION lib/python3/dist-packages COMPONENT python3-enginery
@@ -46,7 +50,7 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "build farm and runtime for neural-network
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL enginery libenginery0 libenginery-dev python3-enginery)
+set(CPACK_COMPONENTS_ALL enginery libenginery0 libenginery-build0 libenginery-dev python3-enginery)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -59,14 +63,16 @@ set(CPACK_DEBIAN_ENGINERY_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_ENGINERY_PACKAGE_RECOMMENDS bubblewrap)
 set(CPACK_DEBIAN_LIBENGINERY0_PACKAGE_NAME libenginery0)
 set(CPACK_DEBIAN_LIBENGINERY0_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBENGINERY-BUILD0_PACKAGE_NAME libenginery-build0)
+set(CPACK_DEBIAN_LIBENGINERY-BUILD0_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_NAME libenginery-dev)
 set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_DEPENDS "libenginery0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_LIBENGINERY-DEV_PACKAGE_DEPENDS "libenginery0 (= ${PROJECT_VERSION}), libenginery-build0 (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_NAME python3-enginery)
 set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_DEPENDS "python3, python3-numpy, libenginery0 (>= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_RECOMMENDS enginery)
+set(CPACK_DEBIAN_PYTHON3-ENGINERY_PACKAGE_RECOMMENDS "enginery, libenginery-build0")
 include(CPack)

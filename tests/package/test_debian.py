@@ -28,8 +28,8 @@ class Packages(unittest.TestCase):
         listing = installing.run("dpkg-deb", "-c", self.packages[package]).splitlines()
         return {line.split()[5] for line in listing if not line.startswith("d")}
 
-    def test_are_four(self):
-        self.assertEqual(sorted(self.packages), ["enginery", "libenginery-dev", "libenginery0", "python3-enginery"])
+    def test_are_five(self):
+        self.assertEqual(sorted(self.packages), ["enginery", "libenginery-build0", "libenginery-dev", "libenginery0", "python3-enginery"])
         for package in self.packages:
             self.assertEqual(self.field(package, "Version"), "0.1.0")
 
@@ -38,8 +38,9 @@ class Packages(unittest.TestCase):
         self.assertLessEqual({"./usr/bin/enginery", "./usr/share/man/man1/enginery-build.1",
                               "./usr/share/bash-completion/completions/enginery"}, command)
         self.assertEqual({f.rsplit("/", 1)[1] for f in library}, {"libenginery.so.0", "libenginery.so.0.1.0"})
-        self.assertLessEqual({"enginery.h", "enginery.hpp", "enginery.pc", "enginery-config.cmake", "libenginery.so"},
-                             {f.rsplit("/", 1)[1] for f in dev})
+        self.assertEqual({f.rsplit("/", 1)[1] for f in self.files("libenginery-build0")}, {"libenginery-build.so.0", "libenginery-build.so.0.1.0"})
+        self.assertLessEqual({"enginery.h", "enginery.hpp", "enginery.pc", "enginery-config.cmake", "libenginery.so",
+                              "build.h", "build.hpp", "network.hpp", "enginery-build.pc", "libenginery-build.so"}, {f.rsplit("/", 1)[1] for f in dev})
         self.assertEqual(self.files("python3-enginery"), {f"./usr/lib/python3/dist-packages/enginery/{p.name}" for p in
                                                           (installing.ROOT / "python/enginery").iterdir() if p.is_file()})
         self.assertFalse(command & library | command & dev | library & dev)
@@ -48,13 +49,15 @@ class Packages(unittest.TestCase):
         self.assertRegex(self.field("libenginery0", "Depends"), r"libdnnl2.*libssl3|libssl3.*libdnnl2")
         self.assertNotIn("protobuf", self.field("libenginery0", "Depends"))
         self.assertIn("libprotobuf", self.field("enginery", "Depends"))
-        self.assertEqual(self.field("libenginery-dev", "Depends"), "libenginery0 (= 0.1.0)")
+        self.assertIn("libprotobuf", self.field("libenginery-build0", "Depends"))
+        self.assertEqual(self.field("libenginery-dev", "Depends"), "libenginery0 (= 0.1.0), libenginery-build0 (= 0.1.0)")
         self.assertEqual(self.field("python3-enginery", "Depends"), "python3, python3-numpy, libenginery0 (>= 0.1.0)")
         self.assertEqual(self.field("python3-enginery", "Architecture"), "all")
 
     def test_tell_others_which_package_has_the_library(self):
-        shlibs = installing.run("dpkg-deb", "-I", self.packages["libenginery0"], "shlibs")
-        self.assertEqual(shlibs.split(None, 2), ["libenginery", "0", "libenginery0 (>= 0.1.0)\n"])
+        for library in ("libenginery", "libenginery-build"):
+            shlibs = installing.run("dpkg-deb", "-I", self.packages[library + "0"], "shlibs")
+            self.assertEqual(shlibs.split(None, 2), [library, "0", f"{library}0 (>= 0.1.0)\n"])
 
     def test_run_when_unpacked(self):
         root = self.folder / "root"

@@ -22,6 +22,8 @@ class Installed(unittest.TestCase):
         cls.manifest = (installing.BUILD / "install_manifest.txt").read_text()
         cls.library = next(cls.prefix.glob("lib/**/libenginery.so"))
         cls.header = cls.prefix / "include/enginery/enginery.h"
+        cls.build_library = cls.library.with_name("libenginery-build.so")
+        cls.build_header = cls.header.with_name("build.h")
         cls.engine = cls.home.work / "shapes.engine"
         built = cls.home.run("build", EXAMPLE / "shapes.onnx", "--level", "0", "-o", cls.engine)
         assert built.code == 0, built
@@ -30,13 +32,13 @@ class Installed(unittest.TestCase):
         """What a program of the user needs to find the library and the user's keys."""
         return {**self.home.env, "LD_LIBRARY_PATH": str(self.library.parent)}
 
-    def flags(self, *what):
-        return installing.run("pkg-config", *what, "enginery", env={"PKG_CONFIG_PATH": str(self.library.parent / "pkgconfig")}).split()
+    def flags(self, *what, package="enginery"):
+        return installing.run("pkg-config", *what, package, env={"PKG_CONFIG_PATH": str(self.library.parent / "pkgconfig")}).split()
 
-    def compiled(self, source, *options):
-        """The C program of a source file, made with what pkg-config says."""
+    def compiled(self, source, *options, package="enginery"):
+        """The C program of a source file, made with what pkg-config says of the package."""
         program = self.home.work / pathlib.Path(source).stem
-        installing.run(installing.CC, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", source, *options, *self.flags("--cflags", "--libs"),
+        installing.run(installing.CC, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", source, *options, *self.flags("--cflags", "--libs", package=package),
                     "-o", program)
         return program
 
@@ -52,6 +54,7 @@ class Installed(unittest.TestCase):
 
     def test_shows_the_functions_of_its_header_and_nothing_else(self):
         self.assertEqual(installing.exported_functions(self.library), installing.declared_functions(self.header))
+        self.assertEqual(installing.exported_functions(self.build_library), installing.declared_functions(self.build_header))
 
     def test_has_no_compiler_in_it(self):
         needed = installing.run("readelf", "-d", self.library)
@@ -59,20 +62,25 @@ class Installed(unittest.TestCase):
             self.assertNotIn(name, needed)
         self.assertIn("SONAME", needed)
         self.assertIn("[libenginery.so.0]", needed)
+        self.assertIn("[libenginery-build.so.0]", installing.run("readelf", "-d", self.build_library))
 
     def test_keeps_its_binary_interface(self):
-        structs = installing.declared_structs(self.header)
+        self.expect_interface(self.header, self.library, "enginery", "interface.txt")
+        self.expect_interface(self.build_header, self.build_library, "enginery-build", "build_interface.txt")
+
+    def expect_interface(self, header, library, package, golden):
+        structs = installing.declared_structs(header)
         self.assertGreaterEqual(len(structs), 4)
-        lines = ["#include <enginery/enginery.h>", "#include <stdio.h>", "int main(void) {"]
+        lines = [f"#include <enginery/{header.name}>", "#include <stdio.h>", "int main(void) {"]
         for name, fields in structs.items():
             lines.append(f'printf("struct {name} %zu\\n", sizeof({name}));')
             lines += [f'printf("  {f} at %zu\\n", offsetof({name}, {f}));' for f in fields]
         source = self.home.work / "layout.c"
         source.write_text("\n".join([*lines, "return 0; }", ""]))
-        layout = installing.run(self.compiled(source), env=self.user_env())
-        functions = "".join(f"function {name}\n" for name in installing.exported_functions(self.library))
-        constants = "".join(f"constant {c}\n" for c in installing.declared_constants(self.header))
-        installing.expect_golden(self, HERE / "golden/interface.txt", functions + constants + layout)
+        layout = installing.run(self.compiled(source, package=package), env=self.user_env())
+        functions = "".join(f"function {name}\n" for name in installing.exported_functions(library))
+        constants = "".join(f"constant {c}\n" for c in installing.declared_constants(header))
+        installing.expect_golden(self, HERE / "golden" / golden, functions + constants + layout)
 
     def test_serves_a_c_program_that_pkg_config_compiles(self):
         program = self.compiled(HERE / "consumer.c")
@@ -92,18 +100,43 @@ class Installed(unittest.TestCase):
         (written,) = (self.home.work / "out").rglob("*.npy")
         return sum(read_npy(written)[2])
 
-    def test_serves_the_example_that_cmake_builds(self):
-        build = self.home.work / "classifier"
-        source = self.prefix / "share/doc/enginery/examples/classifier"
+    def example(self, name):
+        """The program of an installed example, built by CMake."""
+        build, source = self.home.work / name, self.prefix / "share/doc/enginery/examples" / name
         installing.run(installing.CMAKE, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={installing.CXX}")
         installing.run(installing.CMAKE, "--build", build)
+        return build / name
+
+    def test_serves_the_example_that_builds_a_network_of_its_own(self):
+        program, flat, star = self.example("edges"), self.home.work / "flat.ppm", self.home.work / "edges_of.ppm"
+        flat.write_bytes(b"P6\n8 6\n255\n" + bytes([90]) * 144)
+        star.write_bytes(halved_to_ppm(EXAMPLE / "pictures/star.png"))
+        pixels = self.edges_of(program, flat)
+        rows = [pixels[8 * i:8 * i + 8] for i in range(6)]
+        self.assertEqual([row[1:7] for row in rows[1:5]], [bytes(6)] * 4)
+        # Beyond its border a picture is black: there 90 four times, and 0.
+        self.assertEqual(rows[2][0], 255)
+        self.assertGreater(len(set(self.edges_of(program, star))), 20)
+        with self.assertRaisesRegex(AssertionError, "exit code 1\nedges: the picture is no PPM"):
+            installing.run(program, "/dev/null", "/dev/null", env=self.user_env())
+
+    def edges_of(self, program, picture):
+        out = self.home.work / "edges.pgm"
+        installing.run(program, picture, out, env=self.user_env())
+        head, pixels = out.read_bytes().split(b"\n255\n", 1)
+        width, height = map(int, head.removeprefix(b"P5\n").split())
+        self.assertEqual(len(pixels), width * height)
+        return pixels
+
+    def test_serves_the_example_that_cmake_builds(self):
+        program = self.example("classifier")
         for shape in ("star", "ring"):
             picture = self.home.work / f"{shape}.ppm"
             picture.write_bytes(halved_to_ppm(EXAMPLE / f"pictures/{shape}.png"))
-            said = installing.run(build / "classifier", self.engine, picture, EXAMPLE / "labels.txt", env=self.user_env())
+            said = installing.run(program, self.engine, picture, EXAMPLE / "labels.txt", env=self.user_env())
             self.assertEqual(said.split()[0], shape)
         with self.assertRaisesRegex(AssertionError, "exit code 1\nclassifier: .*/no/such.engine.*No such file"):
-            installing.run(build / "classifier", "/no/such.engine", picture, EXAMPLE / "labels.txt", env=self.user_env())
+            installing.run(program, "/no/such.engine", picture, EXAMPLE / "labels.txt", env=self.user_env())
 
     def test_uninstall_leaves_nothing(self):
         prefix = self.home.path / "removed"
