@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["engine", "tuner", "cache", "schemas", "pipeline", "coordinator", "worker", "cli", "tests"]
+FOLDERS = ["engine", "tuner", "cache", "schemas", "pipeline", "coordinator", "worker", "builder", "cli", "tests"]
 MAX_LINES = 420
 MAX_COLUMNS = 180
 

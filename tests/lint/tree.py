@@ -7,7 +7,7 @@ import pathlib
 import re
 from dataclasses import dataclass
 
-FOLDERS = ["engine", "tuner", "cache", "schemas", "pipeline", "coordinator", "worker", "cli"]
+FOLDERS = ["engine", "tuner", "cache", "schemas", "pipeline", "coordinator", "worker", "builder", "cli"]
 CODE = (".h", ".cpp", ".cuh", ".inc")
 
 
