@@ -174,6 +174,19 @@ TEST_F(BuildLibrary, KeepsTimingsWhereItIsTold) {
   EXPECT_GT(report_.timings_reused, 0u);
 }
 
+// The steps' answers come from there: a program that gives none ends the build, not this process.
+TEST_F(BuildLibrary, RunsItsStepsInProcessesOfTheCommand) {
+  expect_built(enginery_network_mark_output(network_, add_sum(), "y"));
+  options_.level = 2;
+  options_.command = "/bin/false";
+  expect_refused(build(), ENGINERY_ERROR_INTERNAL, "runner");
+  EXPECT_TRUE(engine_.empty());
+  options_.command = ENGINERY_TEST_RUNNER;
+  expect_built(build());
+  EXPECT_GT(report_.timings_measured, 0u);
+  EXPECT_EQ(run({10, 20, 30, 40}, "x", 4), (std::vector<float>{11, 22, 33, 44}));
+}
+
 TEST_F(BuildLibrary, RefusesOptionsThatAreNone) {
   expect_built(enginery_network_mark_output(network_, add_sum(), "y"));
   const enginery_build_options good = options_;

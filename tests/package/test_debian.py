@@ -50,6 +50,7 @@ class Packages(unittest.TestCase):
         self.assertNotIn("protobuf", self.field("libenginery0", "Depends"))
         self.assertIn("libprotobuf", self.field("enginery", "Depends"))
         self.assertIn("libprotobuf", self.field("libenginery-build0", "Depends"))
+        self.assertNotRegex(self.field("libenginery-build0", "Depends"), "zmq|httplib")
         self.assertEqual(self.field("libenginery-dev", "Depends"), "libenginery0 (= 0.1.0), libenginery-build0 (= 0.1.0)")
         self.assertEqual(self.field("python3-enginery", "Depends"), "python3, python3-numpy, libenginery0 (>= 0.1.0)")
         self.assertEqual(self.field("python3-enginery", "Architecture"), "all")

@@ -62,7 +62,13 @@ class Installed(unittest.TestCase):
             self.assertNotIn(name, needed)
         self.assertIn("SONAME", needed)
         self.assertIn("[libenginery.so.0]", needed)
-        self.assertIn("[libenginery-build.so.0]", installing.run("readelf", "-d", self.build_library))
+
+    def test_builds_without_a_socket_library(self):
+        needed = installing.run("readelf", "-d", self.build_library)
+        self.assertIn("[libenginery-build.so.0]", needed)
+        self.assertIn("protobuf", needed)
+        for name in ("zmq", "httplib"):
+            self.assertNotIn(name, needed)
 
     def test_keeps_its_binary_interface(self):
         self.expect_interface(self.header, self.library, "enginery", "interface.txt")
