@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ops/element_order.h"
+#include "engine/passes/pattern_matcher.h"
 #include "engine/passes/permutation.h"
 
 namespace enginery {
@@ -13,6 +14,23 @@ bool pads_nothing(const Graph& graph, const Node& node) {
   if (!pads) return false;
   const auto values = to_int64s(*pads);
   return std::all_of(values.begin(), values.end(), [](int64_t p) { return p == 0; });
+}
+
+bool is_all(const Tensor* t, double number) {
+  if (!t || t->type() == DataType::boolean) return false;
+  const auto is_number = [&](double v) { return v == number; };
+  if (t->type() == DataType::float32) return std::ranges::all_of(t->data<float>(), is_number);
+  const Tensor wide = convert(*t, DataType::float64);
+  return std::ranges::all_of(wide.data<double>(), is_number);
+}
+
+// Sizes that the input has already, or scales of one: a scale that is only rounded to them moves
+// the samples.
+bool resizes_nothing(const Graph& graph, const Node& node) {
+  if (std::get<Resize>(node.op).coordinates == ResizeCoordinates::crop) return false;
+  if (!has_input(node, 1)) return true;
+  const Tensor* scales = graph.constant(node.inputs[1]);
+  return scales && is_all(scales, 1);
 }
 
 bool keeps_order(const Transpose& op, const Dims& dims) {
@@ -41,14 +59,6 @@ std::optional<double> neutral(BinaryKind kind) {
   }
 }
 
-bool is_all(const Tensor* t, double number) {
-  if (!t || t->type() == DataType::boolean) return false;
-  const auto is_number = [&](double v) { return v == number; };
-  if (t->type() == DataType::float32) return std::ranges::all_of(t->data<float>(), is_number);
-  const Tensor wide = convert(*t, DataType::float64);
-  return std::ranges::all_of(wide.data<double>(), is_number);
-}
-
 // x + 0, x - 0, x * 1, x / 1, x ^ 1: which input x is; nothing.
 std::optional<size_t> beside_neutral(const Graph& graph, const Node& node) {
   const auto* binary = std::get_if<Binary>(&node.op);
@@ -69,6 +79,7 @@ bool returns_its_first(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Cast>(node.op)) return true;
   if (std::holds_alternative<Concat>(node.op)) return node.inputs.size() == 1;
   if (std::holds_alternative<Pad>(node.op)) return pads_nothing(graph, node);
+  if (std::holds_alternative<Resize>(node.op)) return resizes_nothing(graph, node);
   if (const auto* op = std::get_if<Transpose>(&node.op)) return keeps_order(*op, in.dims);
   return false;
 }

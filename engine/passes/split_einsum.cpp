@@ -72,11 +72,20 @@ class ProductBuilder {
   }
   Result<ValueId> transposed(ValueId v, const std::string& from, const std::string& to) {
     if (from == to) return v;
-    return add(Transpose{permutation(from, to)}, {v});
+    return moved(Transpose{permutation(from, to)}, {v});
   }
   Result<ValueId> reshaped(ValueId v, const Dims& dims) {
     if (graph_.value(v).type.dims == dims) return v;
-    return add(Reshape{}, {v, shape_constant(dims)});
+    return moved(Reshape{}, {v, shape_constant(dims)});
+  }
+  // A weight is moved here: as a product's operand it is packed, which a computed one is not.
+  Result<ValueId> moved(Op op, std::vector<ValueId> inputs) {
+    const Tensor* weight = graph_.constant(inputs[0]);
+    if (!weight) return add(std::move(op), std::move(inputs));
+    std::vector<const Tensor*> operands{weight};
+    if (inputs.size() > 1) operands.push_back(graph_.constant(inputs[1]));
+    TRY(auto results, run_reference(op, operands));
+    return graph_.add_constant(graph_.value(inputs[0]).name + "/part", std::move(results[0]));
   }
   Result<ValueId> add(Op op, std::vector<ValueId> inputs) {
     TRY(const auto outputs, graph_.add_node(name_ + "/part", std::move(op), std::move(inputs)));

@@ -56,6 +56,44 @@ TEST(RemoveNoOps, LeavesAPadThatMovesElements) {
   }
 }
 
+TEST(RemoveNoOps, RemovesAResizeToTheSameSizes) {
+  const std::string begin = "input %x : float32[1x2x4x4]\n %a = act(%x) kind=relu\n ",
+                    end = "\n %y = act(%b) kind=tanh\n output %y";
+  for (const std::string mode : {"nearest", "linear", "cubic"}) {
+    Graph sizes =
+        parse(begin + "%s = constant int64[4] {1, 2, 4, 4}\n %b = resize(%a, _, %s) mode=" + mode +
+              " coordinates=half_pixel" + end);
+    EXPECT_EQ(run(remove_no_ops, sizes), 1) << mode;
+    Graph scales =
+        parse(begin + "%s = constant float32[4] {1, 1, 1, 1}\n %b = resize(%a, %s) mode=" + mode +
+              " coordinates=asymmetric" + end);
+    EXPECT_EQ(run(remove_no_ops, scales), 1) << mode;
+  }
+}
+
+// 1.2 times 4 is rounded down to 4, but the samples are read from other places.
+TEST(RemoveNoOps, LeavesAResizeByAScaleThatIsRoundedAway) {
+  Graph g = parse(R"(input %x : float32[1x2x4x4]
+    %a = act(%x) kind=relu
+    %s = constant float32[4] {1, 1, 1.2, 1.2}
+    %b = resize(%a, %s) mode=linear coordinates=half_pixel
+    %y = act(%b) kind=tanh
+    output %y)");
+  EXPECT_EQ(run(remove_no_ops, g), 0);
+}
+
+// A part of the input may have its sizes, too.
+TEST(RemoveNoOps, LeavesACropToTheSameSizes) {
+  Graph g = parse(R"(input %x : float32[1x1x4x4]
+    %a = act(%x) kind=relu
+    %r = constant float32[8] {0, 0, 0.5, 0.5, 1, 1, 1, 1}
+    %s = constant int64[4] {1, 1, 4, 4}
+    %b = resize(%a, _, %s, %r) mode=linear coordinates=crop
+    %y = act(%b) kind=tanh
+    output %y)");
+  EXPECT_EQ(run(remove_no_ops, g), 0);
+}
+
 // An empty permutation reverses the dimensions: of a square matrix the dims stay, the elements
 // move.
 TEST(RemoveNoOps, LeavesATransposeThatReversesASquare) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/engine/passes/passes_support.h"
 
 namespace enginery {
@@ -43,6 +45,26 @@ TEST(SplitEinsum, MakesProductsOfWhatIsOne) {
     EXPECT_EQ(count<MatMul>(g), 1);
     EXPECT_EQ(count<Transpose>(g), c.transposes);
     EXPECT_EQ(count<Reshape>(g), c.reshapes);
+  }
+}
+
+// What is left to the run is the product alone, with a constant that sources can pack.
+TEST(SplitEinsum, MovesWeightsAtBuildTime) {
+  Graph g;
+  const ValueId x = g.add_input("x", {DataType::float32, {2, 3, 4}});
+  Tensor numbers(DataType::float32, {5, 6, 4});
+  std::iota(numbers.mutable_data<float>().begin(), numbers.mutable_data<float>().end(), -7.0f);
+  const ValueId w = g.add_constant("w", std::move(numbers));
+  const auto y = g.add_node("y", Einsum{"abc,dec->abde"}, {x, w});
+  ASSERT_TRUE(y.ok() && g.mark_output((*y)[0]).ok());
+  EXPECT_EQ(run(split_einsum, g), 1);
+  EXPECT_EQ(count<Transpose>(g), 0);
+  for (const NodeId id : g.topological_order()) {
+    const Node& node = g.node(id);
+    if (!std::holds_alternative<MatMul>(node.op)) continue;
+    const Tensor* weights = g.constant(node.inputs[1]);
+    ASSERT_NE(weights, nullptr);
+    EXPECT_EQ(weights->dims(), (Dims{4, 30}));
   }
 }
 
