@@ -90,24 +90,36 @@ TEST_P(CpuKernelsTest, AddUpRowsAndColumnsBothWays) {
   }
 }
 
+// The order of 300 elements that lie `inner` apart.
+std::vector<int64_t> places_by_rank(const std::vector<float>& x, int64_t inner, bool largest) {
+  std::vector<int64_t> order(300);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int64_t i, int64_t j) {
+    const float a = at(x, (largest ? j : i) * inner), b = at(x, (largest ? i : j) * inner);
+    return a < b || (std::isnan(b) && !std::isnan(a));
+  });
+  return order;
+}
+
+// Few of many are looked for by blocks, many of them are not.
 TEST_P(CpuKernelsTest, SortTheLargestWithTheFirstOfEqualOnesFirst) {
   constexpr int64_t kSize = 300;
-  std::vector<float> x = values(kSize);
-  for (float& v : x) v = std::round(v * 4);  // with equal ones, and zeros of both signs
-  x[17] = std::nanf("");
-  for (const bool largest : {true, false}) {
-    std::vector<int64_t> order(kSize);
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-      const float a = at(x, largest ? j : i), b = at(x, largest ? i : j);
-      return a < b || (std::isnan(b) && !std::isnan(a));
-    });
-    for (const int64_t k : {1, 7, 299, 300}) {
-      std::vector<float> best(static_cast<size_t>(k));
-      std::vector<int64_t> places(static_cast<size_t>(k));
-      kernels().top_k(
-          {x.data(), best.data(), places.data(), 1, kSize, 1, k, TopKType::float32, largest});
-      ASSERT_EQ(places, std::vector<int64_t>(order.begin(), order.begin() + k)) << k;
+  for (const int64_t inner : {1, 3}) {
+    std::vector<float> x = values(kSize * inner);
+    for (float& v : x) v = std::round(v * 4);  // with equal ones, and zeros of both signs
+    at(x, 17 * inner) = kNan;
+    for (const bool largest : {true, false}) {
+      const auto order = places_by_rank(x, inner, largest);
+      for (const int64_t k : {1, 7, 12, 13, 299, 300}) {
+        std::vector<float> best(static_cast<size_t>(k * inner));
+        std::vector<int64_t> places(best.size()), scratch(5 * kSize);
+        TopKArguments a{x.data(),          best.data(), places.data(),  1, kSize, inner, k,
+                        TopKType::float32, largest,     scratch.data(), 0};
+        kernels().top_k(a);
+        for (int64_t i = 0; i < k; ++i)
+          ASSERT_EQ(places[static_cast<size_t>(i * inner)], order[static_cast<size_t>(i)])
+              << i << " of " << k;
+      }
     }
   }
 }

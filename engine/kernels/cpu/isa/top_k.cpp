@@ -1,7 +1,11 @@
-// The best k by a heap of k in the outputs themselves, its worst on top: what is worse than that,
-// nearly all of a long lane, is passed over by vector code. A lane a thread.
+// The best k of a lane, sorted. Of long lanes only the k blocks with the best maxima can hold them
+// (a better block has an element that is better than all of another's): one pass of vector code,
+// then k blocks. A lane a thread. Bytes moved: those of the input once, and of both outputs.
 #include "engine/kernels/cpu/isa/top_k.h"
-#include "engine/kernels/cpu/isa/simd.h"
+
+#include <omp.h>
+
+#include "engine/kernels/cpu/isa/ranked_entries.h"
 
 namespace enginery {
 namespace {
@@ -20,85 +24,92 @@ inline int64_t key_of(int64_t v) {
   return v;
 }
 
-// The heap of one lane.
+// One lane in order, with two buffers of its size.
 template <typename T, bool kLargest>
-struct Heap {
-  T* values;
-  int64_t* places;
-  int64_t stride;
+struct Lane {
+  using Key = decltype(key_of(T{}));
+  using Entry = decltype(entry_of(Key{}, 0));
+  const T* in;
+  int64_t size, k;
+  Entry *entries, *others;
 
-  static auto key(T v) { return kLargest ? key_of(v) : ~key_of(v); }
-  auto key_at(int64_t i) const { return key(values[i * stride]); }
+  static Key key(T v) { return kLargest ? key_of(v) : ~key_of(v); }
 
-  // Whether entry i is worse than entry j.
-  bool is_worse(int64_t i, int64_t j) const {
-    const auto a = key_at(i), b = key_at(j);
-    return a < b || (a == b && places[i * stride] > places[j * stride]);
+  // Elements in a block: so many that there are some more blocks than k; 0 where k is a large part.
+  int64_t block_size() const {
+    for (int64_t block = 64; block >= 8; block /= 2)
+      if (size / block >= 3 * k) return block;
+    return 0;
   }
-  void set(int64_t i, T value, int64_t place) {
-    values[i * stride] = value;
-    places[i * stride] = place;
+
+  Entry best_of_block(int64_t b, int64_t block) const {
+    const T* at = in + b * block;
+    const int64_t n = least(block, size - b * block);
+    Key best = key(at[0]);
+#pragma omp simd reduction(max : best)
+    for (int64_t i = 0; i < n; ++i) best = key(at[i]) > best ? key(at[i]) : best;
+    return entry_of(best, b);
   }
-  void swap(int64_t i, int64_t j) {
-    const T value = values[i * stride];
-    const int64_t place = places[i * stride];
-    set(i, values[j * stride], places[j * stride]);
-    set(j, value, place);
-  }
-  // Moves entry i down to its place among the first `n`.
-  void sift(int64_t i, int64_t n) {
-    for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-      if (child + 1 < n && is_worse(child + 1, child)) ++child;
-      if (!is_worse(child, i)) return;
-      swap(i, child);
+
+  // Writes those that may be among the best k to `entries`. Returns how many they are.
+  int64_t candidates() const {
+    const int64_t block = block_size();
+    if (block == 0) {
+      for (int64_t i = 0; i < size; ++i) entries[i] = entry_of(key(in[i]), i);
+      return size;
     }
-  }
-  void sort(int64_t n) {
-    while (--n > 0) {
-      swap(0, n);
-      sift(0, n);
+    const int64_t blocks = (size + block - 1) / block;
+    for (int64_t b = 0; b < blocks; ++b) others[b] = best_of_block(b, block);
+    select_largest(others, blocks, k);
+    Entry worst = others[0];
+    for (int64_t b = 1; b < k; ++b) worst = others[b] < worst ? others[b] : worst;
+    const Key least_key = static_cast<Key>(worst >> (8 * sizeof(Key)));
+    int64_t count = 0;
+    for (int64_t b = 0; b < k; ++b) {
+      const int64_t begin = place_of(others[b]) * block, end = least(begin + block, size);
+      for (int64_t i = begin; i < end; ++i) {
+        entries[count] = entry_of(key(in[i]), i);
+        count += key(in[i]) >= least_key;
+      }
     }
+    return count;
+  }
+
+  // The best k, sorted, in one of the buffers.
+  const Entry* best() const {
+    const int64_t count = candidates();
+    select_largest(entries, count, k);
+    return sort_largest_first(entries, others, k);
   }
 };
 
-constexpr int64_t kBlock = 64;
-
 template <typename T, bool kLargest>
-bool any_better(const T* in, int64_t n, decltype(key_of(T{})) than) {
-  int better = 0;
-#pragma omp simd reduction(| : better)
-  for (int64_t i = 0; i < n; ++i) better |= Heap<T, kLargest>::key(in[i]) > than;
-  return better != 0;
-}
-
-template <typename T, bool kLargest>
-void best_of_lane(const T* in, int64_t size, int64_t k, Heap<T, kLargest> heap) {
-  const int64_t stride = heap.stride;
-  for (int64_t i = 0; i < k; ++i) heap.set(i, in[i * stride], i);
-  for (int64_t i = k / 2; i-- > 0;) heap.sift(i, k);
-  auto worst = heap.key_at(0);
-  for (int64_t begin = k; begin < size; begin += kBlock) {
-    const int64_t end = least(begin + kBlock, size);
-    if (stride == 1 && !any_better<T, kLargest>(in + begin, end - begin, worst)) continue;
-    for (int64_t i = begin; i < end; ++i) {
-      const T value = in[i * stride];
-      if (!(Heap<T, kLargest>::key(value) > worst)) continue;
-      heap.set(0, value, i);
-      heap.sift(0, k);
-      worst = heap.key_at(0);
-    }
+void best_of_lane(const TopKArguments& a, int64_t lane, char* scratch) {
+  using L = Lane<T, kLargest>;
+  const int64_t o = lane / a.inner, n = lane % a.inner;
+  const T* in = static_cast<const T*>(a.in) + o * a.size * a.inner + n;
+  auto* const entries = reinterpret_cast<typename L::Entry*>(scratch);
+  if (a.inner > 1) {
+    T* const in_order = reinterpret_cast<T*>(entries + 2 * a.size);
+    for (int64_t i = 0; i < a.size; ++i) in_order[i] = in[i * a.inner];
+    in = in_order;
   }
-  heap.sort(k);
+  const auto* best = L{in, a.size, a.k, entries, entries + a.size}.best();
+  const int64_t to = o * a.k * a.inner + n;
+  for (int64_t i = 0; i < a.k; ++i) {
+    const int64_t place = place_of(best[i]);
+    static_cast<T*>(a.values)[to + i * a.inner] = in[place];
+    a.places[to + i * a.inner] = place;
+  }
 }
 
 template <typename T, bool kLargest>
 void best_of_all(const TopKArguments& a) {
-#pragma omp parallel for schedule(static) if (a.outer * a.size * a.inner > kMinParallelWork)
-  for (int64_t lane = 0; lane < a.outer * a.inner; ++lane) {
-    const int64_t o = lane / a.inner, n = lane % a.inner, to = o * a.k * a.inner + n;
-    best_of_lane<T, kLargest>(static_cast<const T*>(a.in) + o * a.size * a.inner + n, a.size, a.k,
-                              {static_cast<T*>(a.values) + to, a.places + to, a.inner});
-  }
+  const int64_t lanes = a.outer * a.inner;
+#pragma omp parallel for schedule(static) if (lanes > 1 && lanes * a.size > kMinParallelWork)
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    best_of_lane<T, kLargest>(
+        a, lane, static_cast<char*>(a.scratch) + omp_get_thread_num() * a.scratch_bytes);
 }
 
 template <typename T>

@@ -25,7 +25,7 @@ CpuKernelCandidates offer_cpu_top_k(const CpuKernelContext& context, const Probl
   const auto axis = static_cast<size_t>(wrapped(op.axis, dims.size()));
   const AxisExtents e = linear_extents(dims, axis, axis);
   const int64_t k = output_dims(p)[axis];
-  if (k < 1) return no_cpu_kernel("the largest none");
+  if (k < 1 || e.size > UINT32_MAX) return no_cpu_kernel("the largest none, or of too many");
   TopKArguments a{};
   a.outer = e.outer;
   a.size = e.size;
@@ -33,7 +33,9 @@ CpuKernelCandidates offer_cpu_top_k(const CpuKernelContext& context, const Probl
   a.k = k;
   a.type = *type;
   a.largest = op.largest;
+  a.scratch_bytes = round_up(5 * e.size * element_bytes(p.inputs[0].type.type), 64);
   Tactic tactic = cpu_kernel_tactic(p, "top_k");
+  tactic.workspace_bytes = a.scratch_bytes * context.threads;
   tactic.estimated_us = movement_us(context, p);
   auto prepare = [kernel = context.kernels.top_k, a](Weights) -> CpuKernelRun {
     return [kernel, a](const Arguments& arguments) {
@@ -41,6 +43,7 @@ CpuKernelCandidates offer_cpu_top_k(const CpuKernelContext& context, const Probl
       call.in = arguments.inputs[0];
       call.values = arguments.outputs[0];
       call.places = static_cast<int64_t*>(arguments.outputs[1]);
+      call.scratch = arguments.workspace;
       kernel(call);
     };
   };
