@@ -1,4 +1,6 @@
 // Builds of the build library.
+#include <atomic>
+
 #include "builder/build_options.h"
 #include "builder/network_object.h"
 #include "engine/base/file.h"
@@ -8,6 +10,25 @@
 
 namespace enginery {
 namespace {
+
+// This process's one build, while it lasts: a process has one cap of CPU instructions, one OpenMP.
+class OneBuild {
+ public:
+  OneBuild() : is_ours_(!is_under_way().test_and_set()) {}
+  ~OneBuild() {
+    if (is_ours_) is_under_way().clear();
+  }
+  OneBuild(const OneBuild&) = delete;
+  OneBuild& operator=(const OneBuild&) = delete;
+  explicit operator bool() const { return is_ours_; }
+
+ private:
+  static std::atomic_flag& is_under_way() {
+    static std::atomic_flag flag;
+    return flag;
+  }
+  bool is_ours_;
+};
 
 // Who takes the engine's bytes.
 struct Taker {
@@ -63,6 +84,11 @@ Failure build_engine(const enginery_build_options* options, const std::string& f
     const Failure unfilled = fill_struct("enginery_build_report", said, report);
     if (unfilled.status() != ENGINERY_OK) return unfilled;
   }
+  const OneBuild ours;
+  if (!ours)
+    return {ENGINERY_ERROR_BUSY, "build " + fallback_name +
+                                     ": another build is under way in this process; begin when it "
+                                     "has ended"};
   auto request = read_build_options(all, fallback_name);
   if (!request) return request.error().within("build " + fallback_name);
   const Status named = name_model(*request);

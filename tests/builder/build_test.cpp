@@ -174,6 +174,29 @@ TEST_F(BuildLibrary, KeepsTimingsWhereItIsTold) {
   EXPECT_GT(report_.timings_reused, 0u);
 }
 
+// A build from within a build, as from another thread; afterwards there is room for the next.
+TEST_F(BuildLibrary, IsOneAtATime) {
+  expect_built(enginery_network_mark_output(network_, add_sum(), "y"));
+  struct Second {
+    enginery_network* network;
+    enginery_build_options options;
+    std::string engine, said;
+    enginery_status status = ENGINERY_OK;
+  } second{network_, options_, {}, {}};
+  options_.user = &second;
+  options_.progress = [](void* user, const char*, uint64_t, uint64_t) {
+    Second& s = *static_cast<Second*>(user);
+    s.status = enginery_build_network(s.network, &s.options, keep_bytes, &s.engine, nullptr);
+    s.said = enginery_build_last_error();
+  };
+  expect_built(build());
+  EXPECT_EQ(second.status, ENGINERY_ERROR_BUSY);
+  EXPECT_NE(second.said.find("another build is under way"), std::string::npos) << second.said;
+  EXPECT_TRUE(second.engine.empty());
+  expect_built(
+      enginery_build_network(network_, &second.options, keep_bytes, &second.engine, nullptr));
+}
+
 // The steps' answers come from there: a program that gives none ends the build, not this process.
 TEST_F(BuildLibrary, RunsItsStepsInProcessesOfTheCommand) {
   expect_built(enginery_network_mark_output(network_, add_sum(), "y"));

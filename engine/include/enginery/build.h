@@ -16,9 +16,8 @@
 //
 // Errors, handles, stability: as in enginery.h. What is wrong with a layer is said when it is
 // added, with the layer's name. Operators, their attributes and their inputs are those of the
-// folder engine/ops; enginery/build.hpp has a function for each of the usual ones. Threads: any
-// number of threads may use a network, one after the other; builds may run at once in different
-// processes, one at a time in each.
+// folder engine/ops; enginery/network.hpp has a function for each of the usual ones. Threads: any
+// number of threads may use a network, one after the other; a process builds one engine at a time.
 #pragma once
 
 #include "enginery/enginery.h"
@@ -164,9 +163,9 @@ typedef struct enginery_build_report {
 
 // Imports, tunes, assembles, verifies, times and signs, as the command's `build` does, and gives
 // the engine file's bytes to `take`: enginery_engine_load_memory takes them. `options` and `report`
-// may be NULL. Errors: HANDLE; INVALID_ARGUMENT and UNSUPPORTED (the model or network, naming the
-// layer; an option); NOT_FOUND, INCOMPATIBLE, UNAVAILABLE (the device); STORAGE; CANCELLED;
-// INTERNAL (the engine computes wrong results).
+// may be NULL. Errors: HANDLE; BUSY (another build of this process lasts); INVALID_ARGUMENT and
+// UNSUPPORTED (the model or network, naming the layer; an option); NOT_FOUND, INCOMPATIBLE,
+// UNAVAILABLE (the device); STORAGE; CANCELLED; INTERNAL (the engine computes wrong results).
 ENGINERY_API enginery_status enginery_build_network(const enginery_network* network,
                                                     const enginery_build_options* options,
                                                     enginery_bytes_fn take, void* user,
