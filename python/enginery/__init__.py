@@ -4,14 +4,18 @@
     engine = enginery.build("model.onnx")
     print(engine.run({"data": picture})["prob"])
 
-Engines run in this process through libenginery.so (enginery/enginery.h); building and the farm go through the
-`enginery` command. Arrays are NumPy's; what has `__dlpack__` on a CPU (PyTorch tensors) is read where it lies. Every
+Engines run in this process through libenginery.so (enginery/enginery.h); `build` and the farm go through the
+`enginery` command. `Network` and `Builder` put networks together and build them in this process, through
+libenginery-build.so (enginery/build.h). Arrays are NumPy's; what has `__dlpack__` on a CPU (PyTorch tensors) is read where it lies. Every
 failure is an `enginery.Error` with the name of the command's exit code.
 """
+from ._builder import BuildConfig, Builder
 from ._building import build
 from ._engine import Context, Engine, Layer, Tensor, load
 from ._error import Error
 from ._farm import Farm, Job
 from ._library import version
+from ._network import Network, NetworkTensor, operators
 
-__all__ = ["Context", "Engine", "Error", "Farm", "Job", "Layer", "Tensor", "build", "load", "version"]
+__all__ = ["BuildConfig", "Builder", "Context", "Engine", "Error", "Farm", "Job", "Layer", "Network", "NetworkTensor", "Tensor", "build", "load",
+           "operators", "version"]

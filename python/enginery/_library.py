@@ -50,30 +50,29 @@ FUNCTIONS = {
 TEXTS = {"enginery_version": [], "enginery_last_error": [], "enginery_type_name": [c_int32]}
 
 
-def candidates():
-    """Where the library may be: ENGINERY_LIBRARY alone where it is set; else beside this package, then where the system looks."""
-    named = os.environ.get("ENGINERY_LIBRARY")
-    return [named] if named else [str(pathlib.Path(__file__).parent / NAME), NAME]
-
-
-@functools.cache
-def library():
+def load_library(file: str, variable: str, functions, texts):
+    """The library that `variable` names, else the one beside this package, then where the system looks. `functions` give a status, `texts` a
+    text. Raises Error: not_found."""
+    named = os.environ.get(variable)
     reasons = []
-    for path in candidates():
+    for path in [named] if named else [str(pathlib.Path(__file__).parent / file), file]:
         try:
             loaded = ctypes.CDLL(path)
         except OSError as error:
             reasons.append(str(error))
             continue
-        for name, parameters in FUNCTIONS.items():
-            getattr(loaded, name).argtypes = parameters
-            getattr(loaded, name).restype = c_int32
-        for name, parameters in TEXTS.items():
-            getattr(loaded, name).argtypes = parameters
-            getattr(loaded, name).restype = c_char_p
+        for names, result in ((functions, c_int32), (texts, c_char_p)):
+            for name, parameters in names.items():
+                getattr(loaded, name).argtypes = parameters
+                getattr(loaded, name).restype = result
         return loaded
-    raise Error("not_found", f"libenginery is not here ({'; '.join(reasons)}); install it (cmake --install, or the package libenginery) or name the "
-                             "file in ENGINERY_LIBRARY")
+    raise Error("not_found", f"{file} is not here ({'; '.join(reasons)}); install it (cmake --install, or its Debian package) or name the file in "
+                             f"{variable}")
+
+
+@functools.cache
+def library():
+    return load_library(NAME, "ENGINERY_LIBRARY", FUNCTIONS, TEXTS)
 
 
 def check(status: int) -> None:
@@ -94,4 +93,5 @@ def sized(struct):
     return made
 
 
-__all__ = ["EngineInfo", "LayerInfo", "LoadOptions", "PROFILE_FUNCTION", "TensorInfo", "byref", "check", "library", "sized", "version"]
+__all__ = ["EngineInfo", "LayerInfo", "LoadOptions", "PROFILE_FUNCTION", "TensorInfo", "byref", "check", "library", "load_library", "sized",
+           "version"]

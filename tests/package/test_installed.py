@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The installed library and command: what is there, what the library shows, that programs of others compile and run with it
 alone, and that it can be removed."""
+import os
 import pathlib
 import struct
 import unittest
@@ -125,6 +126,12 @@ class Installed(unittest.TestCase):
         self.assertGreater(len(set(self.edges_of(program, star))), 20)
         with self.assertRaisesRegex(AssertionError, "exit code 1\nedges: the picture is no PPM"):
             installing.run(program, "/dev/null", "/dev/null", env=self.user_env())
+        python = os.environ.get("ENGINERY_PYTHON")
+        if python:
+            twin = self.home.work / "twin.pgm"
+            environment = {**self.user_env(), "PYTHONPATH": str(self.prefix / "lib/python3/dist-packages")}
+            installing.run(python, self.prefix / "share/doc/enginery/examples/edges/edges.py", star, twin, env=environment)
+            self.assertEqual(twin.read_bytes().split(b"255\n", 1)[1], self.edges_of(program, star))
 
     def edges_of(self, program, picture):
         out = self.home.work / "edges.pgm"

@@ -1,17 +1,9 @@
-"""Builds and farms through the command, and the declarations of the package against the C header."""
-import ctypes
-import pathlib
-import re
-import sys
+"""Builds and farms through the command."""
 import unittest
 
 import numpy
 
-from package import HOME, MODEL, ROOT, enginery, small_engine
-
-sys.path.insert(0, str(ROOT / "tests/package"))
-import installing  # noqa: E402
-from enginery import _library  # noqa: E402
+from package import HOME, MODEL, enginery, small_engine
 
 
 class Builds(unittest.TestCase):
@@ -48,38 +40,6 @@ class OnAFarm(unittest.TestCase):
         with self.assertRaises(enginery.Error) as raised:
             farm.job("j999")
         self.assertEqual(raised.exception.code, "not_found")
-
-
-class Declarations(unittest.TestCase):
-    """ctypes believes what it is told."""
-    HEADER = ROOT / "engine/include/enginery/enginery.h"
-
-    def test_have_the_headers_structs(self):
-        structs = installing.declared_structs(self.HEADER)
-        for struct, name in [(_library.LoadOptions, "enginery_load_options"), (_library.EngineInfo, "enginery_engine_info"),
-                             (_library.TensorInfo, "enginery_tensor_info"), (_library.LayerInfo, "enginery_layer_info")]:
-            self.assertEqual([field for field, _ in struct._fields_], structs[name])
-
-    def test_have_the_headers_functions(self):
-        text = re.sub(r"//[^\n]*", "", self.HEADER.read_text())
-        for name, parameters in {**_library.FUNCTIONS, **_library.TEXTS}.items():
-            found = re.search(rf"ENGINERY_API [^;(]*?\b{name}\(([^)]*)\)", text)
-            self.assertIsNotNone(found, name)
-            declared = [p for p in found.group(1).split(",") if p.strip() != "void"]
-            self.assertEqual(len(declared), len(parameters), name)
-            for words, ours in zip(declared, parameters):
-                self.assertEqual("int32_t" in words or "enginery_type" in words, ours is ctypes.c_int32, f"{name}: {words}")
-
-    def test_have_the_headers_numbers(self):
-        numbers = dict(line.split(" = ") for line in installing.declared_constants(self.HEADER))
-        statuses = {int(n) for name, n in numbers.items() if name.startswith("ENGINERY_ERROR_")}
-        from enginery._error import STATUS_CODES
-        self.assertEqual(set(STATUS_CODES), statuses)
-        from enginery._engine import DTYPES
-        for name, number in numbers.items():
-            short = name.removeprefix("ENGINERY_").lower()
-            if not short.startswith("error") and short not in ("ok", "bfloat16"):
-                self.assertEqual(DTYPES[int(number)], short)
 
 
 if __name__ == "__main__":
