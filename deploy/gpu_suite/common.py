@@ -70,8 +70,8 @@ def rows_to(path, header, rows):
 
 
 def report_of(text):
-    """The JSON document at the end of a command's output."""
-    return json.loads(text[text.index("\n{") + 1 if "\n{" in text else text.index("{"):])
+    """The JSON document in a command's output, which may have lines of its stderr before and after it."""
+    return json.JSONDecoder().raw_decode(text[text.index("\n{") + 1 if "\n{" in text else text.index("{"):])[0]
 
 
 def build_command(path, engine, o, precision, extra=()):

@@ -1,0 +1,206 @@
+"""Networks as timm, torchvision and transformers export them, with random weights: built, checked and timed beside PyTorch, fp16."""
+import json
+import os
+import statistics
+import time
+
+from .common import build_command, program, report_of, rows_to, run
+
+HEADER = ["model", "batch", "exporter", "precision", "level", "build_s", "timings_measured", "error", "host_steps", "contender", "median_ms", "least_ms", "most_ms", "state"]
+ROUNDS = 5
+TOKENS = 128
+
+
+def picture_model(make):
+    def load(batch):
+        import torch
+        return make(), {"images": torch.randn(batch, 3, 224, 224)}, "logits"
+    return load
+
+
+def from_timm(name):
+    def make():
+        import timm
+        return timm.create_model(name, pretrained=False)
+    return picture_model(make)
+
+
+def from_torchvision(name):
+    def make():
+        import torchvision
+        extra = {"init_weights": True, "aux_logits": False} if name == "googlenet" else {}
+        return getattr(torchvision.models, name)(weights=None, **extra)
+    return picture_model(make)
+
+
+def one_output(model, pick):
+    """`model` as a module of one tensor output, with ids (and a mask where the model takes one) in the order of its inputs."""
+    import torch
+
+    class OneOutput(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, input_ids, attention_mask=None):
+            return pick(self.model(input_ids=input_ids, attention_mask=attention_mask))
+
+    return OneOutput()
+
+
+def load_bert(batch):
+    import torch
+    from transformers import BertConfig, BertModel
+    mask = torch.ones(batch, TOKENS, dtype=torch.int64)
+    mask[0, TOKENS * 3 // 4:] = 0
+    return (one_output(BertModel(BertConfig(), add_pooling_layer=False), lambda y: y.last_hidden_state),
+            {"input_ids": torch.randint(0, 30522, (batch, TOKENS)), "attention_mask": mask}, "hidden")
+
+
+def load_gpt2(batch):
+    import torch
+    from transformers import GPT2Config, GPT2Model
+    return one_output(GPT2Model(GPT2Config(use_cache=False)), lambda y: y.last_hidden_state), {"input_ids": torch.randint(0, 50257, (batch, TOKENS))}, "hidden"
+
+
+LOADERS = {
+    "deit_tiny": from_timm("deit_tiny_patch16_224"), "efficientnet_b0": from_timm("efficientnet_b0"), "convnext_tiny": from_timm("convnext_tiny"),
+    "mobilenetv3": from_timm("mobilenetv3_large_100"), "vit_b16": from_torchvision("vit_b_16"), "swin_t": from_torchvision("swin_t"),
+    "resnet50": from_torchvision("resnet50"), "googlenet": from_torchvision("googlenet"), "squeezenet": from_torchvision("squeezenet1_1"),
+    "bert": load_bert, "gpt2": load_gpt2,
+}
+
+
+class Exported:
+    """A model at one batch: its file, its inputs as arrays, what PyTorch makes of them in fp32 (on a GPU where there is one), and its
+    contenders in fp16."""
+
+    def __init__(self, name, batch, exporter):
+        import numpy as np
+        import torch
+        torch.manual_seed(1)
+        torch.backends.cudnn.allow_tf32 = False
+        model, inputs, output = LOADERS[name](batch)
+        self.model, self.inputs, self.output = model.eval(), inputs, output
+        self.folder = f"/tmp/exported-{name}-{batch}-{exporter}"
+        self.path = self.folder + "/model.onnx"
+        os.makedirs(self.folder, exist_ok=True)
+        modern = {"dynamo": True, "external_data": False} if exporter == "dynamo" else {"dynamo": False, "opset_version": 17, "do_constant_folding": True}
+        with torch.inference_mode():
+            torch.onnx.export(self.model, tuple(inputs.values()), self.path, input_names=list(inputs), output_names=[output], **modern)
+            place = "cuda" if torch.cuda.is_available() else "cpu"
+            self.expected = self.model.to(place)(*(x.to(place) for x in inputs.values())).float().cpu().numpy()
+        for key, x in inputs.items():
+            np.save(f"{self.folder}/{key}.npy", x.numpy())
+
+    def input_options(self):
+        return [word for key in self.inputs for word in ("--input", f"{key}={self.folder}/{key}.npy")]
+
+    def error(self, folder):
+        import numpy as np
+        y = np.load(f"{folder}/{self.output}.npy").reshape(self.expected.shape)
+        return float(np.abs(y - self.expected).max() / np.abs(self.expected).max())
+
+    def contenders(self, compiled):
+        """Calls that give a median in ms of device-resident runs: eager in a CUDA graph, and torch.compile where asked."""
+        import torch
+        half = self.model.half()
+        inputs = [x.cuda().half() if x.is_floating_point() else x.cuda() for x in self.inputs.values()]
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                half(*inputs)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            half(*inputs)
+        calls = {"eager+graph": lambda: median_ms(graph.replay)}
+        if compiled:
+            fast = torch.compile(half, mode="max-autotune")
+            for _ in range(3):
+                fast(*inputs)
+            torch.cuda.synchronize()
+            calls["torch.compile"] = lambda: median_ms(lambda: fast(*inputs))
+        return calls
+
+
+def median_ms(call, launches=100):
+    import torch
+    for _ in range(10):
+        call()
+    times = []
+    for _ in range(launches):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return statistics.median(times)
+
+
+def engine_ms(engine):
+    status, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--json"], None, 120, True)
+    return report_of(text)["latency"]["median_ms"] if status == 0 else float("nan")
+
+
+def build_and_check(exported, o, precision, exporter, log):
+    """(the engine's file or None, the columns of a row up to host_steps)."""
+    engine = f"{exported.folder}/{precision}{o.level}.engine"
+    started = time.time()
+    status, text = run(build_command(exported.path, engine, o, precision, ["--rebuild", *exported.input_options()]), log, o.limit)
+    seconds = f"{time.time() - started:.1f}"
+    if status != 0:
+        print(f"build failed ({status}): {text[-1500:]}", flush=True)
+        return None, [exporter, precision, o.level, seconds, "", "", ""]
+    built = report_of(text)
+    status, text = run([program("enginery"), "run", engine, *exported.input_options(), "--output", engine + ".y"], log, 120, True)
+    error = exported.error(engine + ".y") if status == 0 else float("nan")
+    status, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--dump-profile", "--json"], log, 120, True)
+    layers = report_of(text)["layers"] if status == 0 else []
+    rows_to(os.path.join(o.out, "exported-profile.csv"), ["model", "precision", "layer", "op", "tactic", "median_us", "roofline_share"],
+            [[os.path.basename(exported.folder), precision, l["name"], l["op"], l["tactic"], f"{l['median_us']:.3f}", l["roofline_share"]] for l in layers])
+    host = sum(l["tactic"].startswith(("reference", "host")) for l in layers)
+    with open(os.path.join(o.out, "exported-builds.jsonl"), "a") as file:
+        file.write(json.dumps({"model": exported.folder, **{k: v for k, v in built.items() if k != "layers"}}) + "\n")
+    return engine, [exporter, precision, o.level, seconds, built["timings_measured"], f"{error:.3e}", host]
+
+
+def part_exported(o):
+    """--models, --batches, --precisions, --exporters torchscript,dynamo, --compile, --only-errors: no contenders."""
+    log = os.path.join(o.out, "exported.log")
+    import torch
+    for name in o.models.split(","):
+        for batch in map(int, o.batches.split(",")):
+            for exporter in o.exporters.split(","):
+                started = time.time()
+                try:
+                    exported = Exported(name, batch, exporter)
+                except Exception as error:  # an exporter's own failure is a row of the table
+                    print(f"{name} {batch} {exporter}: export failed: {type(error).__name__} {str(error)[-600:]}", flush=True)
+                    rows_to(os.path.join(o.out, "exported.csv"), HEADER, [[name, batch, exporter] + [""] * 10 + ["export failed"]])
+                    continue
+                print(f"{name} {batch} {exporter}: exported in {time.time() - started:.1f} s", flush=True)
+                calls = {}
+                for precision in o.precisions.split(","):
+                    engine, columns = build_and_check(exported, o, precision, exporter, log)
+                    print(name, batch, *columns, flush=True)
+                    if not engine:
+                        rows_to(os.path.join(o.out, "exported.csv"), HEADER, [[name, batch, *columns, "", "", "", "", "build failed"]])
+                        continue
+                    calls[f"enginery {precision}"] = (lambda file: lambda: engine_ms(file))(engine), columns
+                if not o.only_errors:
+                    with torch.inference_mode():
+                        calls.update({k: (v, [exporter, "fp16", "", "", "", "", ""]) for k, v in exported.contenders(o.compile).items()})
+                        times = {k: [] for k in calls}
+                        for _ in range(ROUNDS):
+                            for key, (call, _) in calls.items():
+                                times[key].append(call())
+                else:
+                    times = {k: [call()] for k, (call, _) in calls.items()}
+                for key, ms in times.items():
+                    rows_to(os.path.join(o.out, "exported.csv"), HEADER,
+                            [[name, batch, *calls[key][1], key, f"{statistics.median(ms):.4f}", f"{min(ms):.4f}", f"{max(ms):.4f}", "ok"]])
+                    print(f"{name} batch {batch} {exporter} {key}: {statistics.median(ms):.4f} ms ({min(ms):.4f} to {max(ms):.4f})", flush=True)
+                del exported
+                torch.cuda.empty_cache()
