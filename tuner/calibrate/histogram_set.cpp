@@ -62,10 +62,12 @@ class FieldReader {
     for (int shift = 0; shift < 64; shift += 7) {
       TRY(const std::string_view one, bytes(1));
       const auto byte = static_cast<uint8_t>(one[0]);
+      const bool is_last = byte < 0x80, is_padding = byte == 0 && shift > 0;
+      if (is_padding || (shift == 63 && byte > 1)) break;
       value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
+      if (is_last) return value;
     }
-    return damaged("a number is too long");
+    return damaged("a number is not in its shortest form");
   }
 
   Result<float> real() {

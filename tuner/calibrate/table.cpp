@@ -1,6 +1,8 @@
 #include "tuner/calibrate/table.h"
 
+#include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -16,6 +18,11 @@ Error at_line(size_t line, const std::string& why) {
           "calibration table, line " + std::to_string(line) + ": " + why};
 }
 
+bool is_word(std::string_view text) {
+  const auto is_part = [](unsigned char c) { return c == '_' || std::isalnum(c) != 0; };
+  return !text.empty() && std::ranges::all_of(text, is_part);
+}
+
 int64_t major_of(int64_t version) {
   return version >= 10'000 * kNewestMajor ? version / 10'000 : version / 1000;
 }
@@ -25,7 +32,7 @@ Status parse_first_line(std::string_view line, CalibrationTable& out) {
   if (!line.starts_with(kTablePrefix)) return none;
   line.remove_prefix(kTablePrefix.size());
   const size_t dash = line.find('-');
-  if (dash == std::string_view::npos || dash + 1 == line.size()) return none;
+  if (dash == std::string_view::npos || !is_word(line.substr(dash + 1))) return none;
   const auto [end, code] = std::from_chars(line.data(), line.data() + dash, out.version);
   if (code != std::errc() || end != line.data() + dash) return none;
   out.algorithm = std::string(line.substr(dash + 1));

@@ -105,6 +105,10 @@ TEST(HistogramSet, RefusesWhatContradictsItself) {
       {"no element in the last bin", zeros + one + none + "\x01\xff\x1f\x01"},
       {"an empty bin", zeros + one + none + "\x01\x80\x20" + none},
       {"least above largest", one + zeros + none + "\x01\x80\x20\x01"},
+      {"a number with zeros before it",
+       zeros + one + std::string("\x80\0", 2) + "\x01\x80\x20\x01"},
+      {"a number of more than 64 bits",
+       zeros + one + std::string(9, '\xff') + "\x02\x01\x80\x20\x01"},
       {"bytes after the end", zeros + one + none + "\x01\x80\x20\x01" + none},
   };
   for (const Case& c : cases)

@@ -55,6 +55,7 @@ TEST(CalibrationTable, RefusesByLine) {
            {"TRT-8601", "line 1"},
            {"TRT-8601-", "line 1"},
            {"TRT-86x-X", "line 1"},
+           {"TRT-8601-X\r\r", "line 1"},  // what ends a line is no part of the word
            {"a: 3f800000\n", "line 1"},
            {head + "b 3f800000", "line 3"},
            {head + ": 3f800000", "line 3"},
