@@ -3,71 +3,11 @@
 // allocation of C++ (operator new, in all threads and libraries) is one that fails in some round.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "enginery/enginery.h"
 #include "tests/engine/runtime/signed_engine.h"
+#include "tests/support/failing_allocations.h"
 
-namespace {
-
-// How many allocations still succeed.
-std::atomic<int64_t> allowed{INT64_MAX};
-// Whether those after the first that fails succeed again.
-std::atomic<bool> only_one{false};
-
-bool is_to_fail() {
-  const int64_t left = allowed.fetch_sub(1, std::memory_order_relaxed);
-  return left == 0 || (left < 0 && !only_one);
-}
-
-void* allocate_or_null(size_t bytes, size_t alignment) {
-  return is_to_fail() ? nullptr
-                      : std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-}
-
-void* allocate(size_t bytes, size_t alignment) {
-  void* const memory = allocate_or_null(bytes, alignment);
-  if (!memory) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-#if defined(__SANITIZE_ADDRESS__)
-// oneDNN loses what it had made of a primitive when the next allocation fails.
-extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libdnnl";
-}
-#endif
-
-void* operator new(size_t bytes) {
-  return allocate(bytes, alignof(std::max_align_t));
-}
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<size_t>(alignment));
-}
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  return allocate_or_null(bytes, alignof(std::max_align_t));
-}
-void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocate_or_null(bytes, static_cast<size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-
-namespace enginery {
+namespace enginery::test {
 namespace {
 
 // Rounds that one sweep has at most: beyond these only some of the allocations fail.
@@ -79,17 +19,6 @@ constexpr char kSmall[] =
     "%c = conv(%x, %w) strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=1\n "
     "%s = binary(%c, %z) kind=add\n %y = act(%s) kind=tanh\n output %y";
 constexpr size_t kElements = 8 * 6 * 6;
-
-// How many allocations the process makes until it is destroyed.
-class Failing {
- public:
-  Failing(int64_t after, bool one) {
-    only_one = one;
-    allowed = after;
-  }
-  ~Failing() { allowed = INT64_MAX; }
-  static int64_t made(int64_t after) { return after - allowed; }
-};
 
 class OutOfMemory : public testing::TestWithParam<const char*> {
  protected:
@@ -117,10 +46,9 @@ class OutOfMemory : public testing::TestWithParam<const char*> {
     const std::vector<float> expected = y_;
     int64_t count = 0, errors = 0, rounds = 0;
     {
-      constexpr int64_t kMany = int64_t{1} << 40;
-      const Failing none(kMany, only_one_fails);
+      const Failing none(kNoneFails, only_one_fails);
       ASSERT_TRUE(load_and_run());
-      count = Failing::made(kMany);
+      count = none.made();
     }
     const int64_t stride = std::max<int64_t>(1, count / kMaxRounds);
     for (int64_t after = 0; after < count; after += stride, ++rounds) {
@@ -145,7 +73,7 @@ class OutOfMemory : public testing::TestWithParam<const char*> {
   void SetUp() override {
     SourceFilter filter;
     filter.only = {GetParam(), "reference"};
-    file_ = std::make_unique<test::SignedEngine>(kSmall, filter);
+    file_ = std::make_unique<SignedEngine>(kSmall, filter);
     path_ = file_->file();
     keys_ = file_->keys().string();
     options_.struct_size = sizeof options_;
@@ -154,7 +82,7 @@ class OutOfMemory : public testing::TestWithParam<const char*> {
   }
 
  private:
-  std::unique_ptr<test::SignedEngine> file_;
+  std::unique_ptr<SignedEngine> file_;
   std::string path_, keys_;
   enginery_load_options options_{};
   bool says_why_ = false;  // an error has its sentence, a success has none
@@ -173,4 +101,4 @@ INSTANTIATE_TEST_SUITE_P(Sources, OutOfMemory, testing::Values("kernel", "onednn
                          [](const auto& source) { return std::string(source.param); });
 
 }  // namespace
-}  // namespace enginery
+}  // namespace enginery::test
