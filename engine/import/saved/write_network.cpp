@@ -5,7 +5,10 @@
 namespace enginery {
 namespace {
 
+// Text that is put together here: where memory runs out, a tree of nlohmann's ends the process,
+// since its destructor allocates. A single string's does not.
 using Json = nlohmann::json;
+using Members = std::map<std::string, std::string>;  // name -> JSON text
 
 constexpr size_t kDataAlignment = 64;
 
@@ -13,13 +16,38 @@ size_t aligned(size_t bytes) {
   return (bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
 }
 
-Json attributes_of(const Op& op) {
-  Json out = Json::object();
+// Throws Json::type_error where the text is not UTF-8.
+std::string json_text(std::string_view text) {
+  return Json(text).dump();
+}
+
+template <typename List, typename TextOf>
+std::string json_list(const List& list, TextOf&& text_of) {
+  std::string out;
+  for (const auto& element : list) out += (out.empty() ? "" : ",") + text_of(element);
+  return "[" + out + "]";
+}
+
+std::string json_object(const Members& members) {
+  std::string out;
+  for (const auto& [name, text] : members)
+    out += (out.empty() ? "" : ",") + json_text(name) + ":" + text;
+  return "{" + out + "}";
+}
+
+std::string json_attributes(const Op& op) {
+  Members out;
   const auto add = [&](std::string_view name, const auto& value) {
-    out[std::string(name)] = attribute_text(value);
+    out[std::string(name)] = json_text(attribute_text(value));
   };
   std::visit([&](const auto& o) { std::decay_t<decltype(o)>::fields(o, add); }, op);
-  return out;
+  return json_object(out);
+}
+
+Members typed(const char* kind, const Value& value) {
+  return {{kind, json_text(value.name)},
+          {"type", json_text(to_string(value.type.type))},
+          {"dims", json_list(value.type.dims, [](int64_t size) { return std::to_string(size); })}};
 }
 
 // Numbers the values in the order in which a reader makes them.
@@ -28,17 +56,15 @@ class NetworkWriter {
   explicit NetworkWriter(const Graph& graph)
       : graph_(graph), numbers_(static_cast<size_t>(graph.value_count()), -1) {}
 
-  Result<Bytes> write() {
+  // Throws Json::type_error where a name is not UTF-8.
+  Bytes write() {
     for (const ValueId v : graph_.inputs()) add_input(v);
     for (const NodeId n : order()) add_node(graph_.node(n));
-    Json outputs = Json::array();
-    for (const ValueId v : graph_.outputs()) outputs.push_back(number_of(v));
-    const Json header = {{"name", graph_.name},
-                         {"symbols", graph_.symbols},
-                         {"records", std::move(records_)},
-                         {"outputs", std::move(outputs)}};
-    TRY(const std::string text, text_of(header));
-    return assemble(text);
+    const std::string outputs = json_numbers(graph_.outputs());
+    return assemble(json_object({{"name", json_text(graph_.name)},
+                                 {"symbols", json_list(graph_.symbols, json_text)},
+                                 {"records", "[" + records_ + "]"},
+                                 {"outputs", outputs}}));
   }
 
  private:
@@ -59,29 +85,29 @@ class NetworkWriter {
     return as_added;
   }
 
-  Json typed(const char* kind, const Value& value) {
-    return {{kind, value.name},
-            {"type", std::string(to_string(value.type.type))},
-            {"dims", value.type.dims}};
+  void add_record(const Members& members) {
+    records_ += (records_.empty() ? "" : ",") + json_object(members);
   }
 
   void add_input(ValueId v) {
     numbers_[static_cast<size_t>(v)] = next_++;
-    records_.push_back(typed("input", graph_.value(v)));
+    add_record(typed("input", graph_.value(v)));
   }
 
+  // Constants among the inputs become records before the layer's own.
   void add_node(const Node& node) {
-    Json inputs = Json::array(), outputs = Json::array();
-    for (const ValueId v : node.inputs) inputs.push_back(number_of(v));
-    for (const ValueId v : node.outputs) {
-      outputs.push_back(graph_.value(v).name);
-      numbers_[static_cast<size_t>(v)] = next_++;
-    }
-    records_.push_back({{"layer", node.name},
-                        {"op", std::string(op_name(node.op))},
-                        {"attributes", attributes_of(node.op)},
-                        {"inputs", std::move(inputs)},
-                        {"outputs", std::move(outputs)}});
+    const std::string inputs = json_numbers(node.inputs);
+    for (const ValueId v : node.outputs) numbers_[static_cast<size_t>(v)] = next_++;
+    const auto name_of = [this](ValueId v) { return json_text(graph_.value(v).name); };
+    add_record({{"layer", json_text(node.name)},
+                {"op", json_text(op_name(node.op))},
+                {"attributes", json_attributes(node.op)},
+                {"inputs", inputs},
+                {"outputs", json_list(node.outputs, name_of)}});
+  }
+
+  std::string json_numbers(const std::vector<ValueId>& values) {
+    return json_list(values, [this](ValueId v) { return std::to_string(number_of(v)); });
   }
 
   // A constant stands right before its first reader.
@@ -91,18 +117,12 @@ class NetworkWriter {
     if (number >= 0) return number;
     const Tensor* tensor = graph_.constant(v);
     ENSURE(tensor != nullptr, "a value that nothing makes");
-    Json record = typed("constant", graph_.value(v));
-    record["at"] = data_bytes_;
+    Members record = typed("constant", graph_.value(v));
+    record["at"] = std::to_string(data_bytes_);
     data_bytes_ += aligned(tensor->byte_span().size());
     constants_.push_back(tensor);
-    records_.push_back(std::move(record));
+    add_record(record);
     return number = next_++;
-  }
-
-  static Result<std::string> text_of(const Json& header) try {
-    return header.dump();
-  } catch (const Json::type_error&) {
-    return Error{ErrorCode::invalid_argument, "save a network: a name in it is not UTF-8"};
   }
 
   Bytes assemble(const std::string& text) const {
@@ -123,15 +143,17 @@ class NetworkWriter {
   const Graph& graph_;
   std::vector<int64_t> numbers_;  // by ValueId
   int64_t next_ = 0;
-  Json records_ = Json::array();
+  std::string records_;
   std::vector<const Tensor*> constants_;
   size_t data_bytes_ = 0;
 };
 
 }  // namespace
 
-Result<Bytes> save_network(const Graph& graph) {
+Result<Bytes> save_network(const Graph& graph) try {
   return NetworkWriter(graph).write();
+} catch (const Json::type_error&) {
+  return Error{ErrorCode::invalid_argument, "save a network: a name in it is not UTF-8"};
 }
 
 }  // namespace enginery
