@@ -125,18 +125,18 @@ enginery_status enginery_build_network(const enginery_network* network,
                                        enginery_bytes_fn take, void* user,
                                        enginery_build_report* report) {
   return outcome_of([&]() -> Failure {
-    auto content = [&]() -> Result<std::pair<std::string, Bytes>> {
+    std::pair<std::string, Bytes> content;
+    {
       const NetworkUse use(network);
-      if (use) return saved(use.graph());
-      return Error{ErrorCode::not_found, use.failure().message()};
-    }();
-    if (!content && content.error().code == ErrorCode::not_found)
-      return {ENGINERY_ERROR_HANDLE, content.error().message};
-    if (!content) return content.error();
+      if (!use) return use.failure();
+      auto now = saved(use.graph());
+      if (!now) return now.error();
+      content = std::move(*now);
+    }
     return build_engine(
-        options, content->first, {take, user}, report, [&](LocalBuildRequest& request) -> Status {
-          request.model = content->first;
-          request.model_bytes = std::make_shared<const Bytes>(std::move(content->second));
+        options, content.first, {take, user}, report, [&](LocalBuildRequest& request) -> Status {
+          request.model = content.first;
+          request.model_bytes = std::make_shared<const Bytes>(std::move(content.second));
           return {};
         });
   });

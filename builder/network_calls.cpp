@@ -54,16 +54,16 @@ bool is_taken(const Graph& graph, const std::string& name) {
          std::ranges::any_of(graph.outputs(), has_it);
 }
 
-Result<ValueId> add_input(Graph& graph, const char* name, const Result<TensorType>& type) {
+Result<ValueId> add_input(const NetworkUse& use, const char* name, const Result<TensorType>& type) {
   if (!name || !*name) return wrong("add an input", "it has no name");
   const std::string what = std::string("input '") + name + "'";
   if (!type) return type.error().within(what);
-  if (is_taken(graph, name)) return wrong(what, "the name is taken");
-  return graph.add_input(name, *type);
+  if (is_taken(use.graph(), name)) return wrong(what, "the name is taken");
+  return use.change([&](Graph& graph) { return graph.add_input(name, *type); });
 }
 
-Result<ValueId> add_constant(Graph& graph, const std::string& name, const Result<TensorType>& type,
-                             std::span<const char> data) {
+Result<ValueId> add_constant(const NetworkUse& use, const std::string& name,
+                             const Result<TensorType>& type, std::span<const char> data) {
   const std::string what = "constant '" + name + "'";
   if (!type) return type.error().within(what);
   const auto expected = static_cast<size_t>(bytes_of(*type));
@@ -76,7 +76,7 @@ Result<ValueId> add_constant(Graph& graph, const std::string& name, const Result
     return wrong(what, "a boolean is neither 0 nor 1");
   Tensor tensor(type->type, type->dims);
   if (expected > 0) std::memcpy(tensor.mutable_bytes(), data.data(), expected);
-  return graph.add_constant(name, std::move(tensor));
+  return use.change([&](Graph& graph) { return graph.add_constant(name, std::move(tensor)); });
 }
 
 // Where a list of a layer is null, or its length no length.
@@ -137,7 +137,7 @@ Failure add_layer_to(const NetworkUse& use, const enginery_layer& layer,
   const std::string what = "layer '" + given + "' (" + layer.op + ")";
   const auto request = read_layer(use, layer, static_cast<int32_t>(outputs.size()));
   if (!request) return request.error().within(what);
-  const auto added = add_layer(use.graph(), *request);
+  const auto added = use.change([&](Graph& graph) { return add_layer(graph, *request); });
   if (!added) return added.error().within(what);
   for (size_t i = 0; i < added->size(); ++i) outputs[i] = use.tensor_of((*added)[i]);
   if (count) *count = static_cast<int32_t>(added->size());
@@ -147,14 +147,14 @@ Failure add_layer_to(const NetworkUse& use, const enginery_layer& layer,
 Status mark_output(const NetworkUse& use, enginery_tensor tensor, const char* name) {
   const auto value = use.value_of(tensor);
   if (!value) return value.error().within("mark an output");
-  Graph& graph = use.graph();
+  const Graph& graph = use.graph();
   const std::string own = graph.value(*value).name, wanted = name ? name : own;
   const std::string what = "mark '" + own + "' as output '" + wanted + "'";
   if (graph.is_output(*value)) return wrong(what, "it is one already");
   if (graph.value(*value).producer == kNoNode)
     return wrong(what, "it is no layer's result; a layer 'identity' makes it one");
   if (is_taken(graph, wanted)) return wrong(what, "the name is taken");
-  return graph.mark_output(*value, wanted);
+  return use.change([&](Graph& changed) { return changed.mark_output(*value, wanted); });
 }
 
 enginery_tensor_info describe(const Graph& graph, ValueId id) {
@@ -208,7 +208,7 @@ enginery_status enginery_network_add_input(enginery_network* network, const char
                                            enginery_tensor* tensor) {
   return with_network(network, [&](const NetworkUse& use) -> Failure {
     if (!tensor) return null_place("tensor");
-    return give_tensor(use, add_input(use.graph(), name, type_of(type, dims, rank, true)), tensor);
+    return give_tensor(use, add_input(use, name, type_of(type, dims, rank, true)), tensor);
   });
 }
 
@@ -219,8 +219,8 @@ enginery_status enginery_network_add_constant(enginery_network* network, const c
   return with_network(network, [&](const NetworkUse& use) -> Failure {
     if (!tensor) return null_place("tensor");
     const auto value =
-        add_constant(use.graph(), name && *name ? name : "constant",
-                     type_of(type, dims, rank, false), {static_cast<const char*>(data), bytes});
+        add_constant(use, name && *name ? name : "constant", type_of(type, dims, rank, false),
+                     {static_cast<const char*>(data), bytes});
     return give_tensor(use, value, tensor);
   });
 }

@@ -18,11 +18,16 @@ NetworkObject::NetworkObject() : number(next_network()) {}
 
 NetworkUse::NetworkUse(const enginery_network* handle)
     : object_(NetworkHandles::table().find(handle)) {
-  if (object_)
-    lock_ = std::unique_lock(object_->mutex);
-  else
+  if (!object_) {
     failure_ = {ENGINERY_ERROR_HANDLE,
                 "the handle is not a live network: destroyed before, or never one"};
+    return;
+  }
+  lock_ = std::unique_lock(object_->mutex);
+  if (!object_->is_half_changed) return;
+  failure_ = {ENGINERY_ERROR_OUT_OF_MEMORY,
+              "memory ran out while this network was changed before: it can only be destroyed"};
+  lock_.unlock();
 }
 
 // Values are counted from 1: no tensor is 0.

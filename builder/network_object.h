@@ -19,17 +19,27 @@ struct NetworkObject {
   const uint64_t number;  // of this network, in the upper half of its tensors
   std::mutex mutex;
   Graph graph;
+  bool is_half_changed = false;  // a change that began did not end
 };
 
 using NetworkHandles = Handles<enginery_network, NetworkObject>;
 
-// The network of a handle until it ends. Without one: HANDLE.
+// The network of a handle until it ends. Without one: HANDLE; OUT_OF_MEMORY for one that is half
+// changed.
 class NetworkUse {
  public:
   explicit NetworkUse(const enginery_network* handle);
-  explicit operator bool() const { return object_ != nullptr; }
+  explicit operator bool() const { return lock_.owns_lock(); }
   const Failure& failure() const { return failure_; }
   Graph& graph() const { return object_->graph; }
+  // What `change` returns. Where it throws, the network stays half changed.
+  template <typename Change>
+  auto change(Change&& change) const {
+    object_->is_half_changed = true;
+    auto out = change(object_->graph);
+    object_->is_half_changed = false;
+    return out;
+  }
 
   // A value's number for callers.
   enginery_tensor tensor_of(ValueId value) const;

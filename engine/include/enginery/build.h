@@ -15,7 +15,8 @@
 //     puts(enginery_build_last_error());
 //
 // Errors, handles, stability: as in enginery.h. What is wrong with a layer is said when it is
-// added, with the layer's name. Operators, their attributes and their inputs are those of the
+// added, with the layer's name. A network in whose change memory ran out can only be destroyed: its
+// other calls are OUT_OF_MEMORY. Operators, their attributes and their inputs are those of the
 // folder engine/ops; enginery/network.hpp has a function for each of the usual ones. Threads: any
 // number of threads may use a network, one after the other; a process builds one engine at a time.
 #pragma once
