@@ -11,27 +11,30 @@
 #include <cstdint>
 
 // One row a kernel: its name, as of its files in isa/, and its arguments.
-#define ENGINERY_CPU_KERNELS(KERNEL)               \
-  KERNEL(copy, CopyArguments)                      \
-  KERNEL(convert, ConvertArguments)                \
-  KERNEL(pool, PoolArguments)                      \
-  KERNEL(reduce, ReduceArguments)                  \
-  KERNEL(gather, GatherArguments)                  \
-  KERNEL(gather_elements, GatherElementsArguments) \
-  KERNEL(select, SelectArguments)                  \
-  KERNEL(discrete, DiscreteArguments)              \
-  KERNEL(scan, ScanArguments)                      \
-  KERNEL(top_k, TopKArguments)                     \
-  KERNEL(arg_extreme, ArgExtremeArguments)         \
-  KERNEL(quantize, QuantizeArguments)              \
-  KERNEL(resample, ResampleArguments)              \
-  KERNEL(softmax, SoftmaxArguments)                \
-  KERNEL(attention, AttentionArguments)            \
-  KERNEL(lrn, LrnArguments)                        \
-  KERNEL(normalize, NormalizeArguments)            \
-  KERNEL(pointwise, PointwiseArguments)            \
-  KERNEL(depthwise, DepthwiseArguments)            \
-  KERNEL(gemv, GemvArguments)                      \
+#define ENGINERY_CPU_KERNELS(KERNEL)                 \
+  KERNEL(copy, CopyArguments)                        \
+  KERNEL(convert, ConvertArguments)                  \
+  KERNEL(pool, PoolArguments)                        \
+  KERNEL(reduce, ReduceArguments)                    \
+  KERNEL(gather, GatherArguments)                    \
+  KERNEL(gather_elements, GatherElementsArguments)   \
+  KERNEL(gather_nd, GatherNdArguments)               \
+  KERNEL(scatter_elements, ScatterElementsArguments) \
+  KERNEL(scatter_nd, ScatterNdArguments)             \
+  KERNEL(select, SelectArguments)                    \
+  KERNEL(discrete, DiscreteArguments)                \
+  KERNEL(scan, ScanArguments)                        \
+  KERNEL(top_k, TopKArguments)                       \
+  KERNEL(arg_extreme, ArgExtremeArguments)           \
+  KERNEL(quantize, QuantizeArguments)                \
+  KERNEL(resample, ResampleArguments)                \
+  KERNEL(softmax, SoftmaxArguments)                  \
+  KERNEL(attention, AttentionArguments)              \
+  KERNEL(lrn, LrnArguments)                          \
+  KERNEL(normalize, NormalizeArguments)              \
+  KERNEL(pointwise, PointwiseArguments)              \
+  KERNEL(depthwise, DepthwiseArguments)              \
+  KERNEL(gemv, GemvArguments)                        \
   KERNEL(conv1x1, Conv1x1Arguments)
 
 namespace enginery {

@@ -102,6 +102,21 @@ Copies expand_copies(const Problem& p, const Layout& layout) {
   return std::vector{copy_between(from, to)};
 }
 
+// Each dimension twice: over the repetitions, which begin at the same element, and over its own
+// elements.
+Copies tile_copies(const Problem& p, const Layout& layout) {
+  if (layout.kind != LayoutKind::linear) return no_copy("repetitions of linear tensors only");
+  const Dims &in = input_dims(p, 0), &out = output_dims(p);
+  const std::vector<Axis> from = axes_of(in, layout), to = axes_of(out, layout);
+  StridedCopy copy;
+  for (size_t d = 0; d < in.size(); ++d) {
+    copy.loops.push_back({out[d] / in[d], 0, in[d] * to[d].stride});
+    copy.loops.push_back({in[d], from[d].stride, to[d].stride});
+  }
+  if (copy.loops.empty()) copy.loops.push_back({});
+  return std::vector{std::move(copy)};
+}
+
 }  // namespace
 
 std::vector<Axis> axes_of(const Dims& dims, const Layout& layout, int64_t block) {
@@ -148,6 +163,7 @@ Copies read_copies(const Problem& p, const Layout& layout) {
     return part_copies(input_dims(p, 0), p.outputs, op->axis, layout, Direction::cut);
   if (std::holds_alternative<Slice>(p.op)) return slice_copies(p, layout);
   if (std::holds_alternative<Expand>(p.op)) return expand_copies(p, layout);
+  if (std::holds_alternative<Tile>(p.op)) return tile_copies(p, layout);
   return no_copy("no copy of elements");
 }
 

@@ -1,5 +1,5 @@
-// Strided copies: Transpose, Concat, Split, Slice, Expand and changes of layout as copies of boxes
-// of elements, described by strides on both sides.
+// Strided copies: Transpose, Concat, Split, Slice, Expand, Tile and changes of layout as copies of
+// boxes of elements, described by strides on both sides.
 //
 // Read out of a problem by every source that moves elements, so that all of them agree with the
 // reference (slice_dims of engine/ops/slicing.h has the bounds of a slice). Values, any thread.
@@ -10,7 +10,8 @@
 
 namespace enginery {
 
-// One dimension of a tensor as it lies in memory. Strides may be negative (slices) or 0 (expands).
+// One dimension of a tensor as it lies in memory. Strides may be negative (slices) or 0 (expands,
+// tiles).
 struct Axis {
   int64_t extent = 1, stride = 1;
 };
@@ -34,11 +35,11 @@ struct StridedCopy {
 // How many elements it moves.
 int64_t elements_of(const StridedCopy& copy);
 
-// The problem (Transpose, Concat, Split, Slice or Expand without an epilogue) as copies between
-// tensors that are all stored in `layout`, in the order of Concat's inputs or Split's outputs;
-// boxes without elements are left out. Transpose and Expand know linear tensors only; blocked
-// layouts are known to Concat and Split, where no part cuts through a block.
-// Errors: unsupported (another operator or layout, bounds of a slice that are computed).
+// The problem (Transpose, Concat, Split, Slice, Expand or Tile without an epilogue) as copies
+// between tensors that are all stored in `layout`, in the order of Concat's inputs or Split's
+// outputs; boxes without elements are left out. Transpose, Expand and Tile know linear tensors
+// only; blocked layouts are known to Concat and Split, where no part cuts through a block. Errors:
+// unsupported (another operator or layout, bounds of a slice that are computed).
 Result<std::vector<StridedCopy>> read_copies(const Problem& problem, const Layout& layout);
 
 // The copy from one layout to another of the same dims, neither of them padded, with blocks of one

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "engine/kernels/cpu/isa/discrete.h"
-#include "engine/kernels/cpu/isa/gather_elements.h"
 #include "engine/kernels/cpu/isa/scan.h"
 #include "engine/kernels/cpu/isa/top_k.h"
 #include "tests/engine/kernels/cpu_kernels.h"
@@ -121,22 +120,6 @@ TEST_P(CpuKernelsTest, SortTheLargestWithTheFirstOfEqualOnesFirst) {
               << i << " of " << k;
       }
     }
-  }
-}
-
-TEST_P(CpuKernelsTest, TakeElementsByIndexFromEitherEnd) {
-  const std::vector<float> x = values(4 * 6);
-  const std::vector<int64_t> indices{0, -1, 5, -6, 3, 2};  // of 3 rows of 2
-  std::vector<float> out(indices.size());
-  GatherElementsArguments g{x.data(), indices.data(), out.data(), 4, true, 6, 1, {}};
-  g.over.loops = 2;
-  g.over.extent[0] = 3;
-  g.over.extent[1] = 2;
-  g.over.stride[0][0] = 6;
-  kernels().gather_elements(g);
-  for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t index = indices[i] < 0 ? indices[i] + 6 : indices[i];
-    ASSERT_EQ(out[i], at(x, static_cast<int64_t>(i) / 2 * 6 + index)) << i;
   }
 }
 

@@ -137,7 +137,7 @@ TEST(CpuKernels, ReverseTheDimensionsWithoutAPermutation) {
 }
 
 TEST(CpuKernels, SayWhyTheyRefuse) {
-  EXPECT_EQ(offer("tile | float32[3x7] int64[2]={2,1}").refusal, "kernel: tile has no kernel");
+  EXPECT_EQ(offer("shape | float32[3x7]").refusal, "kernel: shape has no kernel");
   EXPECT_EQ(offer("identity | w:float32[3x7]").refusal, "kernel: constants alone");
   EXPECT_NE(offer("act kind=relu | float32[0x7]").refusal.find("empty"), std::string::npos);
   EXPECT_NE(offer("binary kind=pow | int64[3] int64[3]").refusal.find("int64"), std::string::npos);
@@ -149,6 +149,19 @@ TEST(CpuKernels, SayWhyTheyRefuse) {
       << "more channels than the kernel's buffer holds";
   EXPECT_NE(offer("reformat | float32[1x3x9x9] | float32:linear -> float32:nChw8c").refusal, "")
       << "padding";
+}
+
+TEST(CpuKernels, RefuseIndicesOutsideOfTheirDimensions) {
+  const std::string outside = "kernel: an index outside of its dimension";
+  for (const std::string start :
+       {"gather_nd | float32[3x7] int64[1x2]", "scatter_nd | float32[3x7] int64[1x2]"}) {
+    const std::string end = start[0] == 's' ? " float32[1]" : "";
+    EXPECT_EQ(offer(start + "={2,-7}" + end).refusal, "") << start;
+    EXPECT_EQ(offer(start + "={2,7}" + end).refusal, outside) << start;
+    EXPECT_EQ(offer(start + "={-4,6}" + end).refusal, outside) << start;
+  }
+  EXPECT_EQ(offer("scatter_elements axis=0 | float32[3x7] int64[1x1]={3} float32[1x1]").refusal,
+            outside);
 }
 
 TEST(CpuKernels, PrepareWhatTheyOfferAndNothingElse) {

@@ -1,5 +1,5 @@
-// Families reformat, transpose, concat, split, slice, expand and view: elements that only move, as
-// strided copies, or that do not even move.
+// Families reformat, transpose, concat, split, slice, expand, tile and view: elements that only
+// move, as strided copies, or that do not even move.
 #include "engine/kernels/cpu/isa/copy.h"
 
 #include <algorithm>
@@ -156,6 +156,10 @@ CpuKernelCandidates offer_cpu_split(const CpuKernelContext& context, const Probl
 }
 
 CpuKernelCandidates offer_cpu_expand(const CpuKernelContext& context, const Problem& p) {
+  return copies_in(context, p, "copy", {Layout{}});
+}
+
+CpuKernelCandidates offer_cpu_tile(const CpuKernelContext& context, const Problem& p) {
   return copies_in(context, p, "copy", {Layout{}});
 }
 

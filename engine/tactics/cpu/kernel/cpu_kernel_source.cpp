@@ -29,7 +29,9 @@ bool packs_its_first_input(const Problem& p) {
   const auto comes_at_run_time = [](const TensorDesc& d) {
     return d.present && !d.constant && !d.value;
   };
-  return (is_one_of<Concat, Gather, GatherElements, Where>(p) || is_discrete(p)) &&
+  return (is_one_of<Concat, Gather, GatherElements, GatherNd, ScatterElements, ScatterNd, Where>(
+              p) ||
+          is_discrete(p)) &&
          std::ranges::any_of(p.inputs, comes_at_run_time);
 }
 

@@ -1,5 +1,5 @@
-// Family copy: operators that move elements: transpose, concatenation, split, slice, expansion
-// (copy.cuh).
+// Family copy: operators that move elements: transpose, concatenation, split, slice, expansion,
+// repetition (copy.cuh).
 #include <algorithm>
 
 #include "engine/tactics/cuda/kernel/copy/args.h"

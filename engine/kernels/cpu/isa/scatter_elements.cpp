@@ -1,0 +1,49 @@
+// A copy in pieces, then the elements in order by one thread, since of two for one place the last
+// one stays: each index and each update is read once, stores are where the indices say.
+#include "engine/kernels/cpu/isa/scatter_elements.h"
+
+#include "engine/kernels/cpu/isa/broadcast_rows.h"
+#include "engine/kernels/cpu/isa/copy_bytes.h"
+
+namespace enginery {
+namespace {
+
+template <typename T, typename I>
+void scatter_row(const ScatterElementsArguments& a, T* out, int64_t first, int64_t n) {
+  const int64_t stride = a.over.stride[0][a.over.loops - 1];
+  const I* indices = static_cast<const I*>(a.indices) + first;
+  const T* updates = static_cast<const T*>(a.updates) + first;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t given = indices[i], index = given < 0 ? given + a.size : given;
+    out[stride * i + most(0, least(index, a.size - 1)) * a.along] = updates[i];
+  }
+}
+
+template <typename T>
+void scatter_all(const ScatterElementsArguments& a) {
+  for_each_piece_in_order<1>(a.over, [&a](const int64_t* at, int64_t first, int64_t n) {
+    T* const out = static_cast<T*>(a.out) + at[0];
+    if (a.wide)
+      scatter_row<T, int64_t>(a, out, first, n);
+    else
+      scatter_row<T, int32_t>(a, out, first, n);
+  });
+}
+
+}  // namespace
+
+void ENGINERY_KERNEL(scatter_elements)(const ScatterElementsArguments& a) {
+  copy_all(static_cast<const char*>(a.in), static_cast<char*>(a.out), a.bytes);
+  switch (a.element_bytes) {
+    case 1:
+      return scatter_all<uint8_t>(a);
+    case 2:
+      return scatter_all<uint16_t>(a);
+    case 4:
+      return scatter_all<uint32_t>(a);
+    default:
+      return scatter_all<uint64_t>(a);
+  }
+}
+
+}  // namespace enginery

@@ -1,0 +1,26 @@
+// A tensor with elements replaced at computed places along one dimension.
+//
+// Filled by engine/tactics/cpu/kernel/scatter_elements.cpp, which knows the problem and refuses
+// indices outside of the dimension; the kernel writes nothing outside of it whatever they are.
+#pragma once
+
+#include "engine/kernels/cpu/isa/broadcast.h"
+
+namespace enginery {
+
+// out = in, of `bytes` bytes; then out[place(i) + index[i] * along] = updates[i], one after the
+// other: `over` walks the indices and the updates, which lie in order; its one operand is place,
+// without the dimension that is indexed. A negative index counts from the end of `size`; one
+// outside takes the nearest element.
+struct ScatterElementsArguments {
+  const void* in;
+  const void* indices;
+  const void* updates;
+  void* out;
+  int element_bytes;  // 1, 2, 4 or 8
+  bool wide;          // indices of 64 bits, else of 32
+  int64_t bytes, size, along;
+  BroadcastLoops over;
+};
+
+}  // namespace enginery

@@ -1,0 +1,33 @@
+// Tensors that are read or written at indices: what the families gather_elements, gather_nd,
+// scatter_elements and scatter_nd have in common. Input 0 is the tensor, input 1 the indices.
+//
+// Pure functions, any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/kernels/cpu/isa/row_places.h"
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+
+namespace enginery {
+
+// Indices of each row's first dimensions, after `batch_dims` that tensor and indices share.
+// Errors: unsupported (more dimensions than kernels index).
+Result<RowPlaces> row_places(const Problem& problem, size_t batch_dims);
+
+// Refuses an index outside of its dimension, as the reference does. Errors: invalid_argument.
+using IndexCheck = std::function<Status(const void* indices)>;
+IndexCheck check_of_rows(const Problem& problem, const RowPlaces& rows);
+IndexCheck check_of_elements(const Problem& problem, int64_t size);
+
+// One launch with the addresses of the problem's inputs, those of constants included.
+using IndexedRun = std::function<void(const std::vector<const void*>& inputs, void* output)>;
+
+// The tactic `id`. Indices that come at run time are checked before each launch, integers that the
+// problem knows at once: outside of their dimension they are unsupported.
+CpuKernelCandidates indexed_candidate(const CpuKernelContext& context, const Problem& problem,
+                                      const std::string& id, const IndexCheck& check,
+                                      const IndexedRun& run);
+
+}  // namespace enginery

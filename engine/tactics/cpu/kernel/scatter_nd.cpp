@@ -1,0 +1,26 @@
+// Family scatter_nd: a linear tensor of any type with some of its rows replaced.
+#include "engine/kernels/cpu/isa/scatter_nd.h"
+
+#include "engine/tactics/cpu/kernel/indexed.h"
+
+namespace enginery {
+
+CpuKernelCandidates offer_cpu_scatter_nd(const CpuKernelContext& context, const Problem& p) {
+  if (std::get<ScatterNd>(p.op).kind != ScatterKind::replace)
+    return no_cpu_kernel("a scatter that combines");
+  ScatterNdArguments a{};
+  TRY(a.to, row_places(p, 0));
+  a.bytes = volume(input_dims(p, 0)) * element_bytes(p.inputs[0].type.type);
+  const auto run = [kernel = context.kernels.scatter_nd, a](const std::vector<const void*>& inputs,
+                                                            void* output) {
+    ScatterNdArguments call = a;
+    call.in = inputs[0];
+    call.to.indices = inputs[1];
+    call.updates = inputs[2];
+    call.out = output;
+    kernel(call);
+  };
+  return indexed_candidate(context, p, "scatter_nd", check_of_rows(p, a.to), run);
+}
+
+}  // namespace enginery
