@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/kernels/cpu/isa/copy.h"
 #include "engine/kernels/cpu/isa/depthwise.h"
 #include "engine/kernels/cpu/isa/gemv.h"
 #include "engine/kernels/cpu/isa/lrn.h"
+#include "engine/kernels/cpu/isa/moving/copy.h"
 #include "engine/kernels/cpu/isa/pointwise.h"
 #include "engine/kernels/cpu/isa/pool.h"
 #include "engine/kernels/cpu/isa/reduce.h"

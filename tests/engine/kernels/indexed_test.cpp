@@ -1,10 +1,10 @@
 // Kernels that read and write at indices, on every instruction set of this machine.
 #include <gtest/gtest.h>
 
-#include "engine/kernels/cpu/isa/gather_elements.h"
-#include "engine/kernels/cpu/isa/gather_nd.h"
-#include "engine/kernels/cpu/isa/scatter_elements.h"
-#include "engine/kernels/cpu/isa/scatter_nd.h"
+#include "engine/kernels/cpu/isa/moving/gather_elements.h"
+#include "engine/kernels/cpu/isa/moving/gather_nd.h"
+#include "engine/kernels/cpu/isa/moving/scatter_elements.h"
+#include "engine/kernels/cpu/isa/moving/scatter_nd.h"
 #include "tests/engine/kernels/cpu_kernels.h"
 
 namespace enginery {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "engine/kernels/cpu/isa/arg_extreme.h"
-#include "engine/kernels/cpu/isa/gather.h"
+#include "engine/kernels/cpu/isa/moving/gather.h"
+#include "engine/kernels/cpu/isa/moving/select.h"
 #include "engine/kernels/cpu/isa/normalize.h"
 #include "engine/kernels/cpu/isa/resample.h"
-#include "engine/kernels/cpu/isa/select.h"
 #include "tests/engine/kernels/cpu_kernels.h"
 
 namespace enginery {

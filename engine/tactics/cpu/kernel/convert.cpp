@@ -1,5 +1,5 @@
 // Family cast, and reformats that change the element type.
-#include "engine/kernels/cpu/isa/convert.h"
+#include "engine/kernels/cpu/isa/moving/convert.h"
 
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 #include "engine/tactics/shapes/strided_copy.h"

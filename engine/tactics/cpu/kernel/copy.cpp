@@ -1,6 +1,6 @@
 // Families reformat, transpose, concat, split, slice, expand, tile and view: elements that only
 // move, as strided copies, or that do not even move.
-#include "engine/kernels/cpu/isa/copy.h"
+#include "engine/kernels/cpu/isa/moving/copy.h"
 
 #include <algorithm>
 

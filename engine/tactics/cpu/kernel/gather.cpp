@@ -1,5 +1,5 @@
 // Family gather: slices of a linear tensor of any type by index; the tensor may be a constant.
-#include "engine/kernels/cpu/isa/gather.h"
+#include "engine/kernels/cpu/isa/moving/gather.h"
 
 #include "engine/tactics/cpu/kernel/broadcast.h"
 #include "engine/tactics/shapes/reading.h"

@@ -1,6 +1,6 @@
 // Family gather_elements: elements of a linear tensor of any type by index along one dimension; the
 // tensor may be a constant.
-#include "engine/kernels/cpu/isa/gather_elements.h"
+#include "engine/kernels/cpu/isa/moving/gather_elements.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Family gather_nd: rows of a linear tensor of any type by several indices each; the tensor may be
 // a constant.
-#include "engine/kernels/cpu/isa/gather_nd.h"
+#include "engine/kernels/cpu/isa/moving/gather_nd.h"
 
 #include "engine/tactics/cpu/kernel/indexed.h"
 

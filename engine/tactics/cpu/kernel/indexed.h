@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/kernels/cpu/isa/row_places.h"
+#include "engine/kernels/cpu/isa/moving/row_places.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {

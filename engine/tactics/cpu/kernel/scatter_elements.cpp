@@ -1,6 +1,6 @@
 // Family scatter_elements: a linear tensor of any type with elements replaced at indices along one
 // dimension.
-#include "engine/kernels/cpu/isa/scatter_elements.h"
+#include "engine/kernels/cpu/isa/moving/scatter_elements.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // Family scatter_nd: a linear tensor of any type with some of its rows replaced.
-#include "engine/kernels/cpu/isa/scatter_nd.h"
+#include "engine/kernels/cpu/isa/moving/scatter_nd.h"
 
 #include "engine/tactics/cpu/kernel/indexed.h"
 

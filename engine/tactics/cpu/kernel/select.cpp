@@ -1,5 +1,5 @@
 // Family select: Where over linear tensors of any type that repeat as broadcasting allows.
-#include "engine/kernels/cpu/isa/select.h"
+#include "engine/kernels/cpu/isa/moving/select.h"
 
 #include "engine/tactics/cpu/kernel/broadcast.h"
 

@@ -2,7 +2,7 @@
 // element is read and written once. Rows that are contiguous on both sides go vector by vector;
 // where input and output run along different loops, 8x8 tiles are turned in registers; the rest
 // goes element by element.
-#include "engine/kernels/cpu/isa/copy.h"
+#include "engine/kernels/cpu/isa/moving/copy.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
 namespace enginery {

@@ -1,9 +1,9 @@
 // A copy in pieces, then the rows in order, since of two for one place the last one stays: long
 // rows are shared by the team column by column.
-#include "engine/kernels/cpu/isa/scatter_nd.h"
+#include "engine/kernels/cpu/isa/moving/scatter_nd.h"
 
-#include "engine/kernels/cpu/isa/copy_bytes.h"
-#include "engine/kernels/cpu/isa/row_at.h"
+#include "engine/kernels/cpu/isa/moving/copy_bytes.h"
+#include "engine/kernels/cpu/isa/moving/row_at.h"
 
 namespace enginery {
 

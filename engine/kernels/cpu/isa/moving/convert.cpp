@@ -1,7 +1,7 @@
 // Conversions of element types along strided loops: each element is read and written once, in
 // pieces that stay in L1: a row is widened to float32 (or int64), then narrowed. Where input and
 // output run along different loops, tiles of 16 rows are turned in between.
-#include "engine/kernels/cpu/isa/convert.h"
+#include "engine/kernels/cpu/isa/moving/convert.h"
 
 #include "engine/kernels/cpu/isa/simd.h"
 

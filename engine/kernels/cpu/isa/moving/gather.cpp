@@ -1,5 +1,5 @@
 // Slices by index: each row is read and written once. Rows of one element go by a load and a store.
-#include "engine/kernels/cpu/isa/gather.h"
+#include "engine/kernels/cpu/isa/moving/gather.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
 namespace enginery {

@@ -5,7 +5,7 @@
 // nothing.
 #pragma once
 
-#include "engine/kernels/cpu/isa/copy.h"
+#include "engine/kernels/cpu/isa/moving/copy.h"
 
 namespace enginery {
 

@@ -1,7 +1,7 @@
 // Where row j of RowPlaces is.
 #pragma once
 
-#include "engine/kernels/cpu/isa/row_places.h"
+#include "engine/kernels/cpu/isa/moving/row_places.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
 namespace enginery {

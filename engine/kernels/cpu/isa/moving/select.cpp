@@ -1,6 +1,6 @@
 // A choice element by element, rows of the innermost loop by vector code: whether an operand
 // repeats along it is a constant there.
-#include "engine/kernels/cpu/isa/select.h"
+#include "engine/kernels/cpu/isa/moving/select.h"
 #include "engine/kernels/cpu/isa/broadcast_rows.h"
 
 namespace enginery {

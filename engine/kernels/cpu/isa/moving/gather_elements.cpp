@@ -1,6 +1,6 @@
 // Elements by index: each index and each element of the result moves once, loads are where the
 // indices say.
-#include "engine/kernels/cpu/isa/gather_elements.h"
+#include "engine/kernels/cpu/isa/moving/gather_elements.h"
 #include "engine/kernels/cpu/isa/broadcast_rows.h"
 
 namespace enginery {

@@ -1,8 +1,8 @@
 // Rows by indices: each row is read and written once.
-#include "engine/kernels/cpu/isa/gather_nd.h"
+#include "engine/kernels/cpu/isa/moving/gather_nd.h"
 
-#include "engine/kernels/cpu/isa/copy_bytes.h"
-#include "engine/kernels/cpu/isa/row_at.h"
+#include "engine/kernels/cpu/isa/moving/copy_bytes.h"
+#include "engine/kernels/cpu/isa/moving/row_at.h"
 
 namespace enginery {
 

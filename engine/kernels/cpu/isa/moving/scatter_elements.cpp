@@ -1,9 +1,9 @@
 // A copy in pieces, then the elements in order by one thread, since of two for one place the last
 // one stays: each index and each update is read once, stores are where the indices say.
-#include "engine/kernels/cpu/isa/scatter_elements.h"
+#include "engine/kernels/cpu/isa/moving/scatter_elements.h"
 
 #include "engine/kernels/cpu/isa/broadcast_rows.h"
-#include "engine/kernels/cpu/isa/copy_bytes.h"
+#include "engine/kernels/cpu/isa/moving/copy_bytes.h"
 
 namespace enginery {
 namespace {

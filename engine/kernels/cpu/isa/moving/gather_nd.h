@@ -4,7 +4,7 @@
 // outside of their dimensions; the kernel reads nothing outside of them whatever they are.
 #pragma once
 
-#include "engine/kernels/cpu/isa/row_places.h"
+#include "engine/kernels/cpu/isa/moving/row_places.h"
 
 namespace enginery {
 
