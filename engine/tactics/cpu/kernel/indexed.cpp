@@ -18,10 +18,12 @@ int64_t volume_between(const Dims& dims, size_t first, size_t end) {
 
 template <typename I>
 Status require_rows(std::string_view op, const RowPlaces& rows, const I* indices) {
-  for (int64_t i = 0; i < rows.count * rows.dims; ++i) {
-    const int64_t size = rows.size[i % rows.dims];
-    if (indices[i] < -size || indices[i] >= size)
-      return require_within(op, {indices + i, sizeof(I) == 8, 1, size});
+  for (int64_t row = 0; row < rows.count; ++row) {
+    for (int d = 0; d < rows.dims; ++d, ++indices) {
+      const int64_t size = rows.size[d];
+      if (*indices < -size || *indices >= size)
+        return require_within(op, {indices, sizeof(I) == 8, 1, size});
+    }
   }
   return {};
 }
