@@ -6,13 +6,13 @@
 namespace enginery {
 namespace {
 
-constexpr int64_t kLanes = 64;
+constexpr int64_t kScanLanes = 64;
 
 // `n` lanes, whose steps lie `step` elements apart (downwards where it is negative).
 template <typename T, typename Sum>
 void scan_lanes(const T* __restrict in, T* __restrict out, int64_t n, int64_t size, int64_t step,
                 bool exclusive) {
-  Sum sums[kLanes] = {};
+  Sum sums[kScanLanes] = {};
   for (int64_t i = 0; i < size; ++i, in += step, out += step) {
     if (exclusive) {
 #pragma omp simd
@@ -43,11 +43,11 @@ void scan_lane(const T* in, T* out, int64_t size, int64_t step, bool exclusive) 
 
 template <typename T, typename Sum>
 void scan_all(const ScanArguments& a) {
-  const int64_t pieces = (a.inner + kLanes - 1) / kLanes, plane = a.size * a.inner,
+  const int64_t pieces = (a.inner + kScanLanes - 1) / kScanLanes, plane = a.size * a.inner,
                 first = a.reverse ? plane - a.inner : 0, step = a.reverse ? -a.inner : a.inner;
 #pragma omp parallel for schedule(static) if (a.outer * plane > kMinParallelWork)
   for (int64_t task = 0; task < a.outer * pieces; ++task) {
-    const int64_t lane = task % pieces * kLanes, n = least(kLanes, a.inner - lane),
+    const int64_t lane = task % pieces * kScanLanes, n = least(kScanLanes, a.inner - lane),
                   at = task / pieces * plane + first + lane;
     const T* in = static_cast<const T*>(a.in) + at;
     T* out = static_cast<T*>(a.out) + at;
