@@ -44,6 +44,8 @@ bool jumps(const Problem& p) {
 }
 
 bool positive_input(const Problem& p, size_t i) {
+  if (is_region(p) && std::holds_alternative<Dequantize>(p.op))
+    return p.inputs[i].constant;  // scales
   if (std::holds_alternative<BatchNorm>(p.op)) return i == 4;
   if (auto* binary = std::get_if<Binary>(&p.op)) return binary->kind == BinaryKind::div && i == 1;
   if (auto* unary = std::get_if<Unary>(&p.op))

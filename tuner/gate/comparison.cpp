@@ -9,6 +9,7 @@
 namespace enginery {
 namespace {
 
+constexpr double kHalfStep = 0.5;       // what rounding to a whole number may add
 constexpr double kLessThanHalf = 0.45;  // a whole number that is off by one shows
 
 std::string number(double v) {
@@ -67,7 +68,7 @@ class Allowance {
     if (closeness_ == Closeness::whole && !bound_.of_largest) return 0;
     const double own = expected_.magnitudes[i];
     const double magnitude = bound_.of_largest && std::isfinite(own) ? largest_ : own;
-    const double allowed = bound_.at(value, magnitude);
+    const double allowed = bound_.at(value, magnitude) + (expected_.rounds ? kHalfStep : 0);
     return closeness_ == Closeness::whole ? std::min(allowed, kLessThanHalf) : allowed;
   }
 
@@ -106,7 +107,7 @@ ComparedOutput compare(const Tensor& stored, const ExpectedOutput& expected,
   double difference = 0, largest = 0;
   for (size_t i = 0; i < r.size(); ++i) {
     if (std::isfinite(r[i])) largest = std::max(largest, std::abs(r[i]));
-    if (y[i] == n[i] || (std::isnan(y[i]) && std::isnan(r[i]))) continue;
+    if ((y[i] == n[i] && !expected.rounds) || (std::isnan(y[i]) && std::isnan(r[i]))) continue;
     const double allowed = allowance.at(i, r[i]), d = std::abs(y[i] - r[i]);
     if (std::isinf(allowed) || overflows(y[i], r[i], allowed, stored.type())) continue;
     if (!(d <= allowed))

@@ -166,6 +166,8 @@ Status set_region(const Problem& p, const std::vector<const Tensor*>& inputs, Ex
   TRY(const RegionResult result, region_result(p, inputs));
   out.values = pick(result.values, out.elements);
   if (out.values.type() != DataType::float64) return {};
+  out.rounds = result.rounds;
+  if (out.rounds) out.closeness = Closeness::bounded;
   double largest = out.largest_inner = result.largest_inner;
   const auto magnitudes = result.magnitudes.data<float>();
   for (const int64_t e : out.elements)

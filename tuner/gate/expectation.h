@@ -20,12 +20,16 @@ enum class Closeness {
 };
 
 struct ExpectedOutput {
-  std::vector<int64_t> elements;   // row-major numbers of those that are compared, ascending
-  Tensor values;                   // of these; float64 where the output is floating, else its type
+  std::vector<int64_t> elements;  // row-major numbers of those that are compared, ascending
+  // Of these; float64 where the output is floating or `rounds`, else its type.
+  Tensor values;
   std::vector<double> magnitudes;  // parallel, for floating outputs
   Closeness closeness = Closeness::bounded;
   int64_t nans = 0;          // among the values
   double largest_inner = 0;  // magnitude of what a region passes on inside
+  // The tactic rounds to whole numbers what `values` hold as float64: it may be off by half a step
+  // more than the bound.
+  bool rounds = false;
 };
 
 // How much of each output is computed and compared. A region is computed and compared in full.

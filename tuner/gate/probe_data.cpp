@@ -120,6 +120,16 @@ std::pair<Problem, size_t> reader_of(const Problem& problem, size_t index) {
   return {problem, index};
 }
 
+// The scale that quantises a region's sums of products is in proportion to them, so that most
+// results are within the bounds of the type: products of quantised numbers are about 30.
+double result_scale(const Problem& region) {
+  constexpr double kGrowth = 8;
+  int64_t terms = 1;
+  for (const RegionPart& part : operators_of(region))
+    terms = std::max(terms, terms_of(part.problem));
+  return terms > 1 ? kGrowth * std::sqrt(static_cast<double>(terms)) : 1;
+}
+
 Resolution held_by(DataType type) {
   if (type == DataType::float16) return Resolution::half;
   return type == DataType::bfloat16 ? Resolution::bfloat : Resolution::full;
@@ -170,6 +180,9 @@ Tensor probe_input(const Problem& problem, size_t index, ProbeSpec spec) {
   if (!is_floating(desc.type.type)) return whole_numbers(reader, operand, seed);
   Tensor out(DataType::float32, desc.type.dims);
   fill(out.mutable_data<float>(), seed, draw_of(reader, operand, spec.kind));
+  if (is_region(problem) && is_one_of<Quantize>(reader) && operand == 1) {
+    for (float& v : out.mutable_data<float>()) v *= static_cast<float>(result_scale(problem));
+  }
   if (float_domain(reader, operand).specials) add_specials(out.mutable_data<float>());
   return convert(out, desc.type.type);
 }

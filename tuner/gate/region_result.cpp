@@ -122,7 +122,39 @@ Result<std::vector<double>> measured_answer(const Operation& at) {
   return out;
 }
 
+// The quotient that a Quantize rounds, with its zero point and within the type's bounds, and its
+// magnitude.
+struct Quotient {
+  Tensor values, magnitudes;
+};
+Quotient quotient_of(const Quantize& op, const Operation& at) {
+  const Tensor x = convert(*at.operands[0], DataType::float64);
+  const double scale = convert(*at.operands[1], DataType::float64).data<double>()[0];
+  const bool offset = at.operands.size() > 2 && at.operands[2];
+  const double zero = offset ? static_cast<double>(to_int64s(*at.operands[2])[0]) : 0;
+  const bool negative = op.to == DataType::int8;
+  Quotient out{x, *at.sizes[0]};
+  auto values = out.values.mutable_data<double>();
+  auto sizes = out.magnitudes.mutable_data<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] =
+        std::clamp<double>(values[i] / scale + zero, negative ? -128 : 0, negative ? 127 : 255);
+    sizes[i] = static_cast<float>(sizes[i] / std::abs(scale) + std::abs(zero));
+  }
+  return out;
+}
+
+// Whether what it rounds is told from its operands: 8 bits by one scale.
+bool is_plain_quantize(const Problem& p) {
+  const auto* op = std::get_if<Quantize>(&p.op);
+  return op && op->block_size == 0 && volume(input_dims(p, 1)) == 1 &&
+         is_floating(p.inputs[0].type.type) &&
+         (op->to == DataType::int8 || op->to == DataType::uint8);
+}
+
 Result<Tensor> magnitudes_in_region(const Operation& at) {
+  // One rounding of a product, whose factors are exact.
+  if (std::holds_alternative<Dequantize>(at.problem.op)) return sizes_of(at.result);
   if (const auto* activation = std::get_if<Activation>(&at.problem.op))
     return of_activation(*activation, at);
   if (keeps_sizes(at.problem)) {
@@ -184,6 +216,14 @@ Result<RegionResult> region_result(const Problem& problem,
       of_sizes.push_back(present ? &sizes[static_cast<size_t>(at)] : nullptr);
     }
     values.push_back(&results[k]);
+    if (k + 1 == parts.size() && is_plain_quantize(parts[k].problem)) {
+      Quotient last = quotient_of(std::get<Quantize>(parts[k].problem.op),
+                                  {parts[k].problem, operands, of_sizes, results[k]});
+      out.values = std::move(last.values);
+      out.magnitudes = std::move(last.magnitudes);
+      out.rounds = true;
+      return out;
+    }
     if (!is_floating(results[k].type())) {
       add_sizes(&results[k]);
       continue;

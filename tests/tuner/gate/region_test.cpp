@@ -2,6 +2,8 @@
 // promises, and nothing that leaves one out, rounds more or misses a term.
 #include "engine/tactics/region.h"
 
+#include <algorithm>
+
 #include "tests/support/problem_list.h"
 #include "tests/tuner/gate/gate_support.h"
 #include "tuner/gate/comparison.h"
@@ -82,6 +84,10 @@ TEST_P(GateOfRegions, StopsOneWrongElement) {
     if (k != last) return;
     if (is_floating(t.type()))
       t.mutable_data<float>().back() *= 1.5f;
+    else if (t.type() == DataType::int8)
+      t.mutable_data<int8_t>().back() ^= 64;
+    else if (t.type() == DataType::uint8)
+      t.mutable_data<uint8_t>().back() ^= 64;
     else
       t.mutable_data<int64_t>().back() += 1;
   };
@@ -111,6 +117,70 @@ TEST(GateOfARegion, StopsAnOperatorThatIsLeftOut) {
   };
   for (const ProbeKind kind : {ProbeKind::symmetric, ProbeKind::integers})
     EXPECT_NE(fault_of(p, kind, Precision::fp16, without_relu), "") << to_string(kind);
+}
+
+constexpr const char* kQuantized =
+    "dequantize | int8[1x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] w:float32[24]) "
+    "axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] pads_begin=[1,1] "
+    "pads_end=[1,1] | then act(r2) kind=relu | then quantize(r3 w:float32[]) to=int8";
+
+// A step up of every result is wrong wherever what was rounded was no tie: the sums are exact.
+TEST(GateOfARegion, AllowsQuantizedResultsNoStepThatTheirSumsDoNot) {
+  const Problem p = problem_of(kQuantized);
+  const auto a_step_up = [](size_t k, Tensor& t) {
+    if (k != 4) return;
+    for (int8_t& v : t.mutable_data<int8_t>()) v = static_cast<int8_t>(v < 127 ? v + 1 : v);
+  };
+  for (const ProbeKind kind : kRegionKinds) {
+    EXPECT_EQ(fault_of(p, kind, Precision::fp32, as_it_is), "") << to_string(kind);
+    EXPECT_NE(fault_of(p, kind, Precision::fp32, a_step_up), "") << to_string(kind);
+  }
+}
+
+TEST(GateOfARegion, StopsABiasThatIsLeftOutBeforeARounding) {
+  Problem p = problem_of(kQuantized);
+  const ProbeData data(p, {ProbeKind::symmetric, 5});
+  const auto expected = expected_outputs(p, data, Resolution::full, {});
+  ASSERT_TRUE(expected.ok()) << expected.error().message;
+  std::vector<const Tensor*> inputs = data.values(Resolution::full);
+  const Tensor none(DataType::float32, {24});
+  inputs[4] = &none;
+  const Tensor y = computed(p, inputs, as_it_is);
+  const Tensor flat = y.reshaped({y.size()});
+  EXPECT_NE(compare(flat, expected->at(0), arithmetic_of(p), Tactic()).wrong, "");
+}
+
+// Most results are within the type's bounds, so that a wrong one shows.
+TEST(GateOfARegion, QuantizesByAScaleInProportionToTheSums) {
+  for (const char* text : {kQuantized,
+                           "dequantize | uint8[4x2048] w:float32[] | then "
+                           "dequantize(w:int8[2048x64] w:float32[1]) axis=1 | then matmul(r0 r1) | "
+                           "then quantize(r2 w:float32[]) to=int8"}) {
+    const Problem p = problem_of(text);
+    const ProbeData data(p, {ProbeKind::symmetric, 5});
+    const Tensor y = computed(p, data.values(Resolution::full), as_it_is);
+    const auto values = y.data<int8_t>();
+    const auto inside = std::ranges::count_if(values, [](int8_t v) { return v > -128 && v < 127; });
+    const auto apart = std::ranges::count_if(values, [](int8_t v) { return v > 8 || v < -8; });
+    EXPECT_GT(inside, 9 * y.size() / 10) << text;
+    EXPECT_GT(apart, y.size() / 5) << text;
+  }
+}
+
+// The quotient before it is rounded, within what the type holds.
+TEST(RegionResult, IsNotRoundedByAQuantizeAtItsEnd) {
+  const Problem p = problem_of(
+      "dequantize | int8[3] w:float32[] | then act(r0) kind=relu | then quantize(r1 w:float32[]) "
+      "to=uint8");
+  const Tensor x = Tensor::of<int8_t>({3}, {-3, 5, 127}), from = Tensor::of<float>({}, {1}),
+               to = Tensor::of<float>({}, {0.4f});
+  const auto found = region_result(p, {&x, &from, &to});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_TRUE(found->rounds);
+  const auto values = found->values.data<double>();
+  EXPECT_EQ(values[0], 0);
+  EXPECT_NEAR(values[1], 12.5, 1e-6);
+  EXPECT_EQ(values[2], 255);
 }
 
 // Whole numbers stay whole through both sums: one that is off by one shows.
