@@ -55,6 +55,39 @@ bool is_known_shape(const Graph& graph, const Node& node) {
   return std::holds_alternative<Shape>(node.op) && is_static(graph.value(node.inputs[0]).type.dims);
 }
 
+bool gives_floats_of_integers(const Graph& graph, ValueId v) {
+  const NodeId made_by = v == kNoValue ? kNoNode : graph.value(v).producer;
+  return made_by != kNoNode && std::holds_alternative<Dequantize>(graph.node(made_by).op);
+}
+
+// Whether a product reads the value as its weights beside quantised activations, and no
+// normalisation follows that would be folded into weights in float.
+bool is_integer_product(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
+                        const Node& reader, ValueId weights) {
+  const bool multiplies = std::holds_alternative<Convolution>(reader.op) ||
+                          std::holds_alternative<Gemm>(reader.op) ||
+                          std::holds_alternative<MatMul>(reader.op);
+  return multiplies && reader.inputs[1] == weights && reader.inputs[0] != weights &&
+         !graph.constant(reader.inputs[0]) && gives_floats_of_integers(graph, reader.inputs[0]) &&
+         std::ranges::none_of(users[static_cast<size_t>(reader.outputs[0])], [&](NodeId next) {
+           return std::holds_alternative<BatchNorm>(graph.node(next).op);
+         });
+}
+
+// Whether the node makes floats of constant weights whose every reader may multiply the integers
+// instead: they stay what they are until lowering (engine/plan/network.h).
+bool are_quantized_weights(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
+                           const Node& node) {
+  if (!std::holds_alternative<Dequantize>(node.op) || graph.is_output(node.outputs[0]))
+    return false;
+  const auto& readers = users[static_cast<size_t>(node.outputs[0])];
+  return !readers.empty() && graph.constant(node.inputs[0]) &&
+         graph.value(node.inputs[0]).type.type == DataType::int8 &&
+         std::ranges::all_of(readers, [&](NodeId reader) {
+           return is_integer_product(graph, users, graph.node(reader), node.outputs[0]);
+         });
+}
+
 Result<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node) {
   std::vector<const Tensor*> inputs;
   Tensor stand_in;
@@ -95,6 +128,7 @@ class Folding {
       : graph_(graph),
         budget_(graph),
         order_(graph.topological_order()),
+        users_(graph.users()),
         varies_(static_cast<size_t>(graph.value_count()), false),
         readers_left_(varies_.size(), 0),
         leaves_constants_(varies_.size(), false) {
@@ -141,6 +175,7 @@ class Folding {
     const bool known = all_constant(graph_, node) || is_known_shape(graph_, node);
     if (!known && varies_[static_cast<size_t>(node.outputs[0])]) return {};
     if (!has_static_inputs(graph_, node) || !has_static_outputs(graph_, node)) return {};
+    if (are_quantized_weights(graph_, users_, node)) return {};
     CHECK_OK(spend_work(node));
     if (!known || !has_room(node)) return {};
     auto results = evaluate(graph_, node);
@@ -252,6 +287,7 @@ class Folding {
   Graph& graph_;
   FoldBudget budget_;
   const std::vector<NodeId> order_;
+  const std::vector<std::vector<NodeId>> users_;
   std::vector<bool> varies_;            // by value: hangs on an input of the graph
   std::vector<int32_t> readers_left_;   // by value: nodes that are not computed, and outputs
   std::vector<bool> leaves_constants_;  // by value: an output, or read by what hangs on an input

@@ -41,6 +41,7 @@ class Lowering {
     give_outputs_a_producer();
     std::map<int32_t, std::vector<NodeId>> groups;
     std::vector<NodeId> order = network_.graph.topological_order();
+    std::erase_if(order, [&](NodeId id) { return is_computed_here(id); });
     for (NodeId id : order) {
       int32_t group = network_.graph.node(id).group;
       if (group != kNoGroup) groups[group].push_back(id);
@@ -71,6 +72,22 @@ class Lowering {
       ENSURE(copy.ok(), "identity takes any value");
       graph.set_output(i, (*copy)[0]);
     }
+  }
+
+  // Quantised weights are kept in the graph as they are, for regions that read integers; everybody
+  // else has them as the constants in float that they stand for.
+  bool is_computed_here(NodeId id) {
+    Graph& graph = network_.graph;
+    const Node& node = graph.node(id);
+    const auto is_known = [&](ValueId v) { return v == kNoValue || graph.constant(v) != nullptr; };
+    if (!std::holds_alternative<Dequantize>(node.op) || !std::ranges::all_of(node.inputs, is_known))
+      return false;
+    std::vector<const Tensor*> inputs;
+    for (const ValueId v : node.inputs) inputs.push_back(graph.constant(v));
+    auto results = run_reference(node.op, inputs);
+    if (!results || graph.is_output(node.outputs[0])) return false;
+    graph.value(node.outputs[0]).constant = std::move((*results)[0]);
+    return true;
   }
 
   // The members as one problem with what the sources offer for it. Errors: unsupported.
@@ -171,7 +188,10 @@ class Lowering {
     if (!tactics || sources_of(*tactics).empty()) return;
     region->tactics = std::move(*tactics);
     std::set<size_t> replaced;
-    for (const NodeId id : members) replaced.insert(node_of_.at(id));
+    for (const NodeId id : members) {
+      const bool stays = id != members.back() && has_other_readers(users, id, members);
+      if (!stays) replaced.insert(node_of_.at(id));
+    }
     Alternative out{.replaces = {replaced.begin(), replaced.end()}, .instead = {}};
     for (const NodeId id : order) {
       if (id == members.back()) out.instead.push_back(*region);
@@ -185,11 +205,35 @@ class Lowering {
     network_.alternatives.push_back(std::move(out));
   }
 
+  bool has_other_readers(const Users& users, NodeId id, const std::vector<NodeId>& members) const {
+    const auto& readers = users[static_cast<size_t>(network_.graph.node(id).outputs[0])];
+    return std::ranges::any_of(readers, [&](NodeId reader) {
+      return std::find(members.begin(), members.end(), reader) == members.end();
+    });
+  }
+
   const TacticSources& sources_;
   const std::set<Precision>& allowed_;
   Network network_;
   std::map<NodeId, size_t> node_of_;  // the network's node that a node of the graph is part of
 };
+
+// Takes out every Dequantize that only what was replaced has read: its readers now do it for
+// themselves.
+void drop_unread(Network& network) {
+  std::set<ValueId> read(network.graph.outputs().begin(), network.graph.outputs().end());
+  std::vector<NetworkNode> kept;
+  for (size_t n = network.nodes.size(); n-- > 0;) {
+    NetworkNode& node = network.nodes[n];
+    if (is_one_of<Dequantize>(node.problem) && !is_region(node.problem) &&
+        !read.contains(node.outputs[0]))
+      continue;
+    read.insert(node.inputs.begin(), node.inputs.end());
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  network.nodes = std::move(kept);
+}
 
 }  // namespace
 
@@ -215,6 +259,7 @@ Result<Network> Network::cut(const Cover& cover) const {
     if (alternative == nullptr || alternative->replaces.back() != n) continue;
     out.nodes.insert(out.nodes.end(), alternative->instead.begin(), alternative->instead.end());
   }
+  if (!cover.empty()) drop_unread(out);
   return out;
 }
 

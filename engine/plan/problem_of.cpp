@@ -9,6 +9,12 @@ namespace {
 
 constexpr int64_t kMaxKeyedElements = 4096;
 
+// Numbers of 8 bits are quantised weights, however few: only a single one, a zero point, is more.
+bool is_data(const Value& value) {
+  const DataType type = value.type.type;
+  return (type == DataType::int8 || type == DataType::uint8) && value.constant->size() > 1;
+}
+
 TensorDesc describe(const Graph& graph, ValueId v) {
   if (v == kNoValue)
     return {.type = {}, .present = false, .constant = false, .value = {}, .pinned = {}};
@@ -18,8 +24,8 @@ TensorDesc describe(const Graph& graph, ValueId v) {
                   .constant = value.constant.has_value(),
                   .value = {},
                   .pinned = {}};
-  bool selects_code =
-      desc.constant && !is_floating(value.type.type) && value.constant->size() <= kMaxKeyedElements;
+  const bool selects_code = desc.constant && !is_floating(value.type.type) && !is_data(value) &&
+                            value.constant->size() <= kMaxKeyedElements;
   if (selects_code) desc.value = *value.constant;
   return desc;
 }
@@ -70,6 +76,35 @@ bool is_inner(const Graph& graph, const Users& users, Members members, ValueId v
   return !graph.is_output(v) && std::all_of(readers.begin(), readers.end(), is_member);
 }
 
+bool is_all_zeros(const Tensor& t) {
+  const std::vector<int64_t> values = to_int64s(t);
+  return std::ranges::all_of(values, [](int64_t v) { return v == 0; });
+}
+
+bool is_dequantize(const Graph& graph, NodeId id) {
+  return id != kNoNode && std::holds_alternative<Dequantize>(graph.node(id).op);
+}
+
+// Quantised constants come into a region of quantised numbers as they are: with the operator that
+// makes floats of them, whose result is a constant of the graph, too. Zero points of 0 do not come.
+void add_constants(const Graph& graph, const Node& reader, std::vector<ValueId>& results,
+                   NetworkNode& out) {
+  for (const ValueId v : reader.inputs) {
+    const NodeId made_by = v == kNoValue ? kNoNode : graph.value(v).producer;
+    const bool known = std::find(results.begin(), results.end(), v) != results.end();
+    if (known || !graph.constant(v) || !is_dequantize(graph, made_by)) continue;
+    const Node& node = graph.node(made_by);
+    RegionOp& op = out.problem.rest.emplace_back(RegionOp{node.op, {}});
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const bool is_zero_point = i == 2 && node.inputs[i] != kNoValue;
+      const bool absent = is_zero_point && is_all_zeros(*graph.constant(node.inputs[i]));
+      op.operands.push_back(absent ? -1 : operand_of(graph, node.inputs[i], results, out));
+    }
+    out.problem.inner.push_back(graph.value(results.back()).type);
+    results.push_back(v);
+  }
+}
+
 bool reads_back(const Problem& problem) {
   const size_t inputs = problem.inputs.size();
   return std::all_of(problem.rest.begin(), problem.rest.end(), [&](const RegionOp& op) {
@@ -99,6 +134,19 @@ NodeId next_member(const Graph& graph, const Users& users, const std::vector<Nod
     if (all && !is_taken(members, reader) && place.fits(graph.node(reader).op)) return reader;
   }
   return kNoNode;
+}
+
+// The first member, or it and each of its readers: those of a Dequantize may be in different
+// regions.
+std::vector<std::vector<NodeId>> beginnings(const Graph& graph, const Users& users, NodeId first,
+                                            const RegionPattern& pattern) {
+  if (!is_dequantize(graph, first) || pattern.places.size() < 2) return {{first}};
+  std::vector<std::vector<NodeId>> out;
+  for (const NodeId reader : users[static_cast<size_t>(graph.node(first).outputs[0])]) {
+    const bool seen = !out.empty() && out.back()[1] == reader;
+    if (!seen && pattern.places[1].fits(graph.node(reader).op)) out.push_back({first, reader});
+  }
+  return out;
 }
 
 }  // namespace
@@ -139,12 +187,14 @@ std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, M
   for (const NodeId id : members) {
     const Node& node = graph.node(id);
     const bool last = id == members.back();
+    const bool shared = results.empty() && is_dequantize(graph, id);
     if (node.outputs.size() != 1 || !is_static(graph.value(node.outputs[0]).type.dims) ||
-        (!last && !is_inner(graph, users, members, node.outputs[0])))
+        (!last && !shared && !is_inner(graph, users, members, node.outputs[0])))
       return std::nullopt;
     if (results.empty()) {
       out = make_node(graph, members.first(1));
     } else {
+      if (is_dequantize(graph, members[0])) add_constants(graph, node, results, out);
       RegionOp& op = out.problem.rest.emplace_back(RegionOp{node.op, {}});
       for (const ValueId v : node.inputs) op.operands.push_back(operand_of(graph, v, results, out));
       out.problem.inner.push_back(graph.value(results.back()).type);
@@ -168,13 +218,14 @@ std::vector<std::vector<NodeId>> find_regions(const Graph& graph, const Users& u
   std::vector<std::vector<NodeId>> out;
   for (const NodeId first : order) {
     if (!pattern.places[0].fits(graph.node(first).op)) continue;
-    std::vector<NodeId> members{first};
-    for (size_t place = 1; place < pattern.places.size(); ++place) {
-      const NodeId next = next_member(graph, users, members, pattern.places[place]);
-      if (next == kNoNode) break;
-      members.push_back(next);
+    for (std::vector<NodeId>& members : beginnings(graph, users, first, pattern)) {
+      for (size_t place = members.size(); place < pattern.places.size(); ++place) {
+        const NodeId next = next_member(graph, users, members, pattern.places[place]);
+        if (next == kNoNode) break;
+        members.push_back(next);
+      }
+      if (members.size() == pattern.places.size()) out.push_back(std::move(members));
     }
-    if (members.size() == pattern.places.size()) out.push_back(std::move(members));
   }
   return out;
 }

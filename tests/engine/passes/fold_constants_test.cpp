@@ -20,6 +20,38 @@ TEST(FoldConstants, ComputesShapesAndChainsOfConstants) {
   EXPECT_EQ(g.live_node_count(), 1);
 }
 
+// %d is made of integers, %v of constant ones; %y is how the row uses them.
+Graph with_quantized_weights(const std::string& use) {
+  return parse(
+      "input %f : float32[1x2x4x4]\n %s = constant float32[] {0.5}\n %w "
+      "= constant int8[3x2x1x1] fill(4)\n %x = quantize(%f, %s)\n %d = dequantize(%x, %s)\n %v = "
+      "dequantize(%w, %s)\n " +
+      use + "\n output %y");
+}
+
+constexpr const char* kPointwise = " strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]";
+
+TEST(FoldConstants, LeavesQuantizedWeightsToProductsOfQuantizedNumbers) {
+  Graph g = with_quantized_weights("%y = conv(%d, %v)" + std::string(kPointwise));
+  EXPECT_EQ(run(fold_constants, g), 0);
+}
+
+TEST(FoldConstants, ComputesQuantizedWeightsThatFloatsAreMultipliedWith) {
+  for (const std::string& use :
+       {"%y = conv(%f, %v)" + std::string(kPointwise), std::string("%y = reshape(%v, %t)")}) {
+    Graph g = with_quantized_weights("%t = constant int64[1] {6}\n " + use);
+    EXPECT_GE(run(fold_constants, g), 1) << use;
+  }
+}
+
+// Its factors go into the weights.
+TEST(FoldConstants, ComputesQuantizedWeightsBeforeANormalization) {
+  Graph g = with_quantized_weights(
+      "%c = conv(%d, %v)" + std::string(kPointwise) +
+      "\n %p = constant float32[3] {1, 2, 3}\n %y = batch_norm(%c, %p, %p, %p, %p)");
+  EXPECT_EQ(run(fold_constants, g), 1);
+}
+
 TEST(FoldConstants, LeavesWhatDependsOnAnInput) {
   Graph g = parse("input %x : float32[2]\n %y = act(%x) kind=relu\n output %y");
   EXPECT_EQ(run(fold_constants, g), 0);

@@ -110,6 +110,48 @@ TEST(Regions, MayReadOneResultTwice) {
   EXPECT_EQ(p.rest[1].operands, (std::vector<int>{2, 3}));
 }
 
+const RegionPattern kQuantizedConv{
+    {{is_operator<Dequantize>, {}}, {is_operator<Convolution>, {0}}, {is_operator<Quantize>, {1}}}};
+
+// Two convolutions of one quantised value, with quantised weights.
+const std::string kTwoOfOne =
+    "input %x : uint8[1x4x6x6]\n %sx = constant float32[] {0.5}\n %zx = constant uint8[] {0}\n "
+    "%d = dequantize(%x, %sx, %zx)\n %w = constant int8[4x4x3x3] fill(3)\n %sw = constant "
+    "float32[4] {1, 2, 3, 4}\n %zw = constant int8[4] {0, 0, 0, 0}\n %v = dequantize(%w, %sw, "
+    "%zw) axis=0\n %a = conv(%d, %v) " +
+    kConv + "\n %b = conv(%d, %v) " + kConv +
+    "\n %qa = quantize(%a, %sx) to=uint8\n %qb = quantize(%b, %sx) to=uint8\n output %qa\n "
+    "output %qb";
+
+// What dequantises runs in each region; where both are in force nobody else reads it.
+TEST(Regions, DequantizeForThemselves) {
+  const Network network = lowered(kTwoOfOne, {kQuantizedConv});
+  ASSERT_EQ(network.nodes.size(), 5u) << "the weights are constants";
+  ASSERT_EQ(network.alternatives.size(), 2u);
+  for (const Alternative& region : network.alternatives) {
+    EXPECT_EQ(region.replaces.size(), 2u) << "what dequantises stays for the other region";
+    ASSERT_EQ(region.instead.size(), 1u);
+    EXPECT_EQ(operator_names(region.instead[0].problem), "dequantize+dequantize+conv+quantize");
+  }
+  EXPECT_EQ(network.cut({0})->nodes.size(), 4u);
+  EXPECT_EQ(network.cut({0, 1})->nodes.size(), 2u);
+}
+
+// Their values never choose a tactic, however few they are; a zero point does.
+TEST(Regions, TakeQuantizedWeightsAsTheyAre) {
+  const Network network = lowered(kTwoOfOne, {kQuantizedConv});
+  ASSERT_EQ(network.alternatives.size(), 2u);
+  const NetworkNode& node = network.alternatives[0].instead[0];
+  const std::string key = node.problem.key();
+  EXPECT_NE(key.find("w:int8[4x4x3x3]"), std::string::npos) << key;
+  EXPECT_EQ(key.find("int8[4]"), std::string::npos) << "zero points of 0 stay behind: " << key;
+  const std::vector<const Tensor*> weights = network.weights(node);
+  const auto is_int8 = [](const Tensor* t) { return t && t->type() == DataType::int8; };
+  EXPECT_EQ(std::ranges::count_if(weights, is_int8), 1);
+  // Everybody else multiplies the floats that they stand for.
+  EXPECT_EQ(network.weights(network.nodes[1])[1]->data<float>().back(), 12);
+}
+
 struct NoRegion {
   std::string name, body;
   RegionPattern pattern;
