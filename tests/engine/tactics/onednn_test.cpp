@@ -58,6 +58,18 @@ TEST(OnednnOffers, NameEachTacticOnce) {
     EXPECT_TRUE(keys.insert(tactic_key(t)).second) << tactic_key(t);
 }
 
+// Sums of 8-bit products are exact where there is VNNI; below it pairs of them saturate.
+TEST(OnednnOffers, AddUpQuantizedProductsWhereTheSumsAreExact) {
+  const std::vector<LocalSku> skus = local_skus();
+  const auto best = std::ranges::find(skus, DeviceKind::cpu, &LocalSku::kind);
+  ASSERT_NE(best, skus.end());
+  const std::string region =
+      "dequantize | uint8[1x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] w:float32[24]) "
+      "axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]";
+  const bool exact = find_sku(best->name)->isa >= CpuIsa::avx512_vnni;
+  EXPECT_EQ(any_id_has(offered(region), "int8:"), exact) << refusal(region);
+}
+
 // A graph in which nothing else wants another layout needs no reformat around a convolution.
 TEST(OnednnOffers, ConvolveLinearTensorsAsTheyAre) {
   for (const char* w : {"32x32x3x3", "7x32x3x3"}) {

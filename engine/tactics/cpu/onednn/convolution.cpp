@@ -1,48 +1,10 @@
 #include <algorithm>
 
+#include "engine/tactics/cpu/onednn/convolution_dims.h"
 #include "engine/tactics/cpu/onednn/epilogue.h"
 
 namespace enginery {
 namespace {
-
-using Dimensions = dnnl::memory::dims;
-
-// The geometry of a convolution or deconvolution in the library's terms (dilation counts from 0).
-struct ConvolutionGeometry {
-  Dimensions strides, dilations, pads_begin, pads_end;
-};
-
-template <typename O>
-ConvolutionGeometry geometry_of(const O& op) {
-  ConvolutionGeometry g{op.strides, op.dilations, op.pads_begin, op.pads_end};
-  for (int64_t& d : g.dilations) --d;
-  return g;
-}
-
-// Weights [K, C/g, ...] (deconvolution: [C, K/g, ...]) as the library's [g, K/g, C/g, ...] or [K,
-// C, ...].
-Dims library_weight_dims(const Problem& p, int64_t groups, bool transposed) {
-  Dims w = input_dims(p, 1);
-  if (groups == 1) {
-    if (transposed) std::swap(w[0], w[1]);
-    return w;
-  }
-  Dims out{groups, w[0] / groups, w[1]};
-  if (transposed) std::swap(out[1], out[2]);
-  out.insert(out.end(), w.begin() + 2, w.end());
-  return out;
-}
-
-// How the weights lie in the model's file, in terms of library_weight_dims.
-MemoryDesc stored_weights(const Dims& dims, int64_t groups, bool transposed) {
-  if (!transposed) return memory_desc(dims, Format{});
-  size_t out = groups == 1 ? 0 : 1;
-  Dims stored = dims;
-  std::swap(stored[out], stored[out + 1]);
-  Dims strides = strides_of(stored);
-  std::swap(strides[out], strides[out + 1]);
-  return MemoryDesc(dims, dnnl::memory::data_type::f32, strides);
-}
 
 struct LayoutPair {
   Layout source, destination;
@@ -102,10 +64,10 @@ Result<OnednnRecipe> base_recipe(const Problem& p, const LayoutPair& pair,
   if (has_bias) post.bias = 2;
   recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, memory_desc(input_dims(p, 0), source)});
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, memory_desc(output_dims(p), destination)});
-  Dims weights = library_weight_dims(p, shape.groups, shape.transposed);
-  recipe.constants.push_back({DNNL_ARG_WEIGHTS,
-                              stored_weights(weights, shape.groups, shape.transposed), weight_of(1),
-                              dnnl::query::weights_md, 0});
+  Dims weights = library_weight_dims(input_dims(p, 1), shape.groups, shape.transposed);
+  recipe.constants.push_back(
+      {DNNL_ARG_WEIGHTS, stored_weights(weights, DataType::float32, shape.groups, shape.transposed),
+       weight_of(1), dnnl::query::weights_md, 0});
   if (post.bias >= 0) {
     Dims bias{output_dims(p)[1]};
     recipe.constants.push_back({DNNL_ARG_BIAS, memory_desc(bias, Format{}),
@@ -121,8 +83,8 @@ std::function<std::vector<OnednnImplementation>()> describe(
     const PostOperations& post, dnnl::algorithm algorithm, const ConvolutionKind& shape) {
   MemoryDesc source = memory_desc(input_dims(p, 0), recipe.inputs[0]);
   MemoryDesc destination = memory_desc(output_dims(p), recipe.outputs[0]);
-  MemoryDesc weights =
-      any_layout_desc(library_weight_dims(p, shape.groups, shape.transposed), DataType::float32);
+  MemoryDesc weights = any_layout_desc(
+      library_weight_dims(input_dims(p, 1), shape.groups, shape.transposed), DataType::float32);
   Dims bias_dims{output_dims(p)[1]};
   MemoryDesc bias = post.bias >= 0 ? memory_desc(bias_dims, Format{}) : MemoryDesc();
   ConvolutionGeometry g = geometry_of(op);

@@ -47,7 +47,9 @@ bool loses_nan(const Problem& p) {
   return std::holds_alternative<Softmax>(p.op);
 }
 
-OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p) {
+// `weights`: none when tactics are offered.
+OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p, Weights weights) {
+  if (is_region(p)) return quantized_recipes(library, p, weights);
   const Status sizes = require_elements(p);
   if (!sizes.ok()) return no_primitive(sizes.error().message);
   const auto* family =
@@ -130,7 +132,10 @@ class OnednnSource final : public TacticSource {
  public:
   explicit OnednnSource(std::shared_ptr<const OnednnLibrary> library)
       : library_(std::move(library)) {}
-  SourceTraits traits() const override { return {.name = "onednn", .trust = Trust::may_fault}; }
+  SourceTraits traits() const override {
+    return {.name = "onednn", .trust = Trust::may_fault, .takes_regions = true};
+  }
+  std::vector<RegionPattern> regions() const override { return quantized_patterns(); }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
@@ -138,7 +143,7 @@ class OnednnSource final : public TacticSource {
     ThreadCountScope threads(library_->threads);
     auto offered =
         dnnl_guarded(std::string(op_name(problem.op)), [&]() -> Result<std::vector<Tactic>> {
-          TRY(auto recipes, recipes_of(*library_, problem));
+          TRY(auto recipes, recipes_of(*library_, problem, {}));
           std::vector<Tactic> tactics;
           for (const OnednnRecipe& recipe : recipes) {
             for (const OnednnImplementation& i : distinct_implementations(recipe))
@@ -161,7 +166,7 @@ class OnednnSource final : public TacticSource {
     using Prepared = Result<std::shared_ptr<const PreparedTactic>>;
     ThreadCountScope threads(library_->threads);
     return dnnl_guarded("prepare " + tactic_key(tactic), [&]() -> Prepared {
-      TRY(auto recipes, recipes_of(*library_, problem));
+      TRY(auto recipes, recipes_of(*library_, problem, weights));
       for (const OnednnRecipe& recipe : recipes) {
         if (recipe.inputs != tactic.inputs || recipe.outputs != tactic.outputs) continue;
         for (const OnednnImplementation& i : distinct_implementations(recipe)) {

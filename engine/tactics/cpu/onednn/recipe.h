@@ -84,6 +84,11 @@ OnednnRecipes batch_norm_recipes(const OnednnLibrary& library, const Problem& pr
 OnednnRecipes activation_recipes(const OnednnLibrary& library, const Problem& problem);
 OnednnRecipes binary_recipes(const OnednnLibrary& library, const Problem& problem);
 OnednnRecipes reformat_recipes(const OnednnLibrary& library, const Problem& problem);
+// Regions of quantised numbers. Scales are part of the description: without `weights` it is one of
+// scales that are 1.
+OnednnRecipes quantized_recipes(const OnednnLibrary& library, const Problem& problem,
+                                Weights weights);
+std::vector<RegionPattern> quantized_patterns();
 
 // ---- shared by the families
 

@@ -21,8 +21,9 @@ bool names_a_type(const Problem& p) {
 }
 
 bool is_widenable(const Problem& p) {
-  return !names_a_type(p) && (std::ranges::any_of(p.inputs, is_narrow_value) ||
-                              std::ranges::any_of(p.outputs, is_narrow_value));
+  return !is_region(p) && !names_a_type(p) &&
+         (std::ranges::any_of(p.inputs, is_narrow_value) ||
+          std::ranges::any_of(p.outputs, is_narrow_value));
 }
 
 Problem widened(Problem p) {
@@ -50,6 +51,7 @@ class WideningSource final : public TacticSource {
   explicit WideningSource(std::unique_ptr<TacticSource> source) : source_(std::move(source)) {}
 
   SourceTraits traits() const override { return source_->traits(); }
+  std::vector<RegionPattern> regions() const override { return source_->regions(); }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -1,0 +1,41 @@
+// A product of quantised numbers as sources see it: the region
+//
+//   dequantize(x), dequantize(w), conv | gemm | matmul [, act] [, quantize]
+//
+// in which x are int8 or uint8 of one scale, w constant int8 with a scale for each output channel
+// or one for all, no zero point is other than 0, and a bias is float. Its sums are sums of
+// integers:
+//
+//   y = act((sum x w + bias / s) s),  s = scale of x * scale of w;  quantize: y / scale of y,
+//   rounded
+//
+// Where: between a region and the sources that run it as one kernel. Values; pure functions.
+#pragma once
+
+#include <optional>
+
+#include "engine/tactics/tactic.h"
+
+namespace enginery {
+
+// The numbers of inputs are the region's; -1: there is none.
+struct QuantizedProduct {
+  Problem product;  // alone and in float32, with constant weights and bias
+  std::optional<Activation> activation;
+  DataType source = DataType::int8, result = DataType::float32;
+  int64_t channels = 0;  // of the output
+  int source_scale = -1, weights = -1, weight_scale = -1, bias = -1, result_scale = -1;
+};
+
+// Errors: unsupported.
+Result<QuantizedProduct> quantized_product(const Problem& problem);
+
+// What its constants say, in real units.
+struct QuantizedScales {
+  std::vector<float> sums;  // of x times that of w, for each output channel
+  float result = 1;         // 1 where the result is float
+};
+// Requires the weights of the region; without any the scales are 1.
+QuantizedScales quantized_scales(const QuantizedProduct& product, Weights weights);
+
+}  // namespace enginery
