@@ -34,9 +34,8 @@ CpuKernelCandidates offer_cpu_quantize(const CpuKernelContext& context, const Pr
   a.inner = rows.inner;
   a.integers = *integers;
   a.to_integers = rows.to_integers;
-  Tactic tactic = cpu_kernel_tactic(p, "quantize");
-  tactic.estimated_us = movement_us(context, p);
-  auto prepare = [kernel = context.kernels.quantize, a, p, rows](Weights weights) -> CpuKernelRun {
+  const auto prepare = [kernel = context.kernels.quantize, a, p,
+                        rows](Weights weights) -> CpuKernelRun {
     const auto factors =
         std::make_shared<const QuantizedFactors>(quantized_factors(p, rows, weights));
     return [kernel, a, factors](const Arguments& arguments) {
@@ -48,7 +47,17 @@ CpuKernelCandidates offer_cpu_quantize(const CpuKernelContext& context, const Pr
       kernel(call);
     };
   };
-  return std::vector<CpuKernelCandidate>{{std::move(tactic), std::move(prepare)}};
+  // One scale for all: the order in which the elements lie is no matter.
+  std::vector<Layout> layouts = {Layout()};
+  if (rows.size == 1) layouts = unblocked_layouts(input_dims(p, 0));
+  std::vector<CpuKernelCandidate> out;
+  for (const Layout& layout : layouts) {
+    Tactic tactic = cpu_kernel_tactic(p, "quantize");
+    tactic.inputs[0].layout = tactic.outputs[0].layout = layout;
+    tactic.estimated_us = movement_us(context, p);
+    out.push_back({std::move(tactic), prepare});
+  }
+  return out;
 }
 
 }  // namespace enginery
