@@ -13,6 +13,7 @@
 #include "engine/passes/lift_gemm.h"
 #include "engine/passes/merge_common.h"
 #include "engine/passes/merge_products.h"
+#include "engine/passes/raise_quantize.h"
 #include "engine/passes/remove_dead.h"
 #include "engine/passes/remove_no_ops.h"
 #include "engine/passes/sink_transposes.h"
@@ -41,6 +42,7 @@ const std::vector<Pass>& pass_list() {
       {"remove_dead", remove_dead},        // leftovers would count as users and block fusion
       {"merge_products", merge_products},  // for attentions, whose pieces must be gone
       {"sink_transposes", sink_transposes},  // before chains are formed, which a transpose cuts
+      {"raise_quantize", raise_quantize},    // so that products before a concat give integers
       {"fuse_vertical", fuse_vertical},      // last: groups refer to final nodes
   };
   return list;

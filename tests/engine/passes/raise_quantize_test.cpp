@@ -1,0 +1,70 @@
+#include "engine/passes/raise_quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/engine/passes/passes_support.h"
+
+namespace enginery {
+namespace {
+
+const std::string kJoined =
+    "input %a : float32[1x2x4x4]\n input %b : float32[1x3x4x4]\n %s = constant float32[] {0.03}\n "
+    "%z = constant uint8[] {7}\n %c = concat(%a, %b) axis=1\n ";
+
+std::vector<std::string> operators(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const NodeId id : graph.topological_order()) out.emplace_back(op_name(graph.node(id).op));
+  return out;
+}
+
+TEST(RaiseQuantize, JoinsQuantizedNumbers) {
+  Graph g = parse(kJoined +
+                  "%q = quantize(%c, %s, %z) to=uint8\n %y = dequantize(%q, %s, %z)\n output %y");
+  EXPECT_EQ(run(raise_quantize, g), 1);
+  EXPECT_EQ(operators(g),
+            (std::vector<std::string>{"quantize", "quantize", "concat", "dequantize"}));
+}
+
+TEST(RaiseQuantize, GoesThroughSeveralConcats) {
+  Graph g = parse(kJoined +
+                  "%d = concat(%c, %a) axis=1\n %q = quantize(%d, %s, %z) to=uint8\n %y = "
+                  "dequantize(%q, %s, %z)\n output %y");
+  EXPECT_EQ(run(raise_quantize, g), 2);
+  EXPECT_EQ(std::ranges::count(operators(g), "concat"), 2);
+  EXPECT_EQ(std::ranges::count(operators(g), "quantize"), 3);
+}
+
+struct LeftAlone {
+  std::string name, body;
+};
+const LeftAlone kLeftAlone[] = {
+    {"what_others_read_in_float",
+     "%q = quantize(%c, %s, %z) to=uint8\n %y = dequantize(%q, %s, %z)\n %o = act(%c) kind=relu\n "
+     "output %y\n output %o"},
+    {"an_output",
+     "%q = quantize(%c, %s, %z) to=uint8\n %y = dequantize(%q, %s, %z)\n output %y\n output %c"},
+    {"a_scale_for_each_channel",
+     "%t = constant float32[5] {1, 2, 3, 4, 5}\n %q = quantize(%c, %t) axis=1 to=int8\n %y = "
+     "dequantize(%q, %t) axis=1\n output %y"},
+    {"a_scale_of_run_time",
+     "input %t : float32[]\n %q = quantize(%c, %t) to=int8\n %y = dequantize(%q, %t)\n output %y"},
+};
+
+void PrintTo(const LeftAlone& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class RaiseQuantizeLeaves : public testing::TestWithParam<LeftAlone> {};
+
+TEST_P(RaiseQuantizeLeaves, AsItIs) {
+  Graph g = parse(kJoined + GetParam().body);
+  EXPECT_EQ(run(raise_quantize, g), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, RaiseQuantizeLeaves, testing::ValuesIn(kLeftAlone),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace enginery
