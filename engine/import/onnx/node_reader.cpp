@@ -31,6 +31,13 @@ bool is_costly(const Op& op) {
          std::holds_alternative<Einsum>(op);
 }
 
+// Quantised weights: whether somebody multiplies them as they are shows in the whole graph alone
+// (passes/fold_constants.h).
+bool makes_floats_of_weights(const Op& op, const std::vector<const Tensor*>& inputs) {
+  return std::holds_alternative<Dequantize>(op) && inputs[0]->type() == DataType::int8 &&
+         inputs[0]->rank() > 1;
+}
+
 bool any_too_large(const Dims& dims) {
   return std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d > kMaxSize; });
 }
@@ -211,7 +218,8 @@ std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op,
     if (v != kNoValue && !tensors.back()) return std::nullopt;
     if (tensors.back()) elements += tensors.back()->size();
   }
-  if (is_costly(op) || elements > kMaxFoldedInput) return std::nullopt;
+  if (is_costly(op) || makes_floats_of_weights(op, tensors) || elements > kMaxFoldedInput)
+    return std::nullopt;
   const auto types = infer_types(op, graph_.operands(Node{"", op, inputs}));
   if (!types) return std::nullopt;  // add_node reports it
   int64_t made = 0;

@@ -104,6 +104,21 @@ TEST(WriteQdq, GivesTheSameButForTheRounding) {
   EXPECT_LT(error, 0.03 * largest);
 }
 
+// Who multiplies them as they are decides later.
+TEST(WriteQdq, ItsWeightsAreImportedAsIntegers) {
+  const auto made = write_qdq(two_products().source(), {{"x", {0.5f}}});
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  const auto imported = import_model({"q.onnx", made->bytes, std::nullopt});
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  const Graph& graph = imported->graph;
+  int of_constants = 0;
+  for (const NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    of_constants += std::holds_alternative<Dequantize>(node.op) && graph.constant(node.inputs[0]);
+  }
+  EXPECT_EQ(of_constants, 1);
+}
+
 TEST(WriteQdq, WhatIsNeverNegativeHasUint8AndHalfTheStep) {
   const auto made = write_qdq(two_products().source(), {{"x", {2.55f, true}}});
   ASSERT_TRUE(made.ok()) << made.error().message;
