@@ -1,6 +1,7 @@
 # The kernel identity: what stands in keys for "our kernels and the code that plans them" (engine/kernels/README.md).
 #
 #   include()d:  enginery_kernel_identity(SCOPE OUT)   the identity of SCOPE, from the sources and the declarations
+#                enginery_watched_hash(SCOPE OUT)      the hash of its sources; configures again when one changes
 #   cmake -DROOT=<source folder> -P kernel_identity.cmake                        prints each scope; fails when one is undeclared
 #   cmake -DROOT=... -DDECLARE=same|new "-DREASON=..." -P kernel_identity.cmake  declares the sources as they are now
 # deploy/kernel-identity is the command for people.
@@ -14,6 +15,8 @@ set(ENGINERY_IDENTITY_SCOPES sources cpu gpu)
 set(ENGINERY_IDENTITY_FOLDERS_sources engine/kernels engine/tactics)
 set(ENGINERY_IDENTITY_FOLDERS_cpu engine/kernels/cpu engine/tactics/cpu engine/tactics/shapes)
 set(ENGINERY_IDENTITY_FOLDERS_gpu engine/kernels/cuda engine/tactics/cuda engine/tactics/shapes)
+# What decides the structure that a model has; in validation's key as it is, undeclared, since validating again costs little.
+set(ENGINERY_IDENTITY_FOLDERS_graph engine/graph engine/ops engine/import engine/passes engine/compile)
 
 function(enginery_identity_sources scope out)
   set(files)
@@ -64,11 +67,17 @@ function(enginery_declared scope out_hash out_identity)
   endforeach()
 endfunction()
 
+function(enginery_watched_hash scope out)
+  enginery_identity_sources(${scope} files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  enginery_sources_hash(${scope} hash)
+  set(${out} ${hash} PARENT_SCOPE)
+endfunction()
+
 # The declared identity where the declaration is of just these sources, else their hash: an undeclared change is another toolchain.
 function(enginery_kernel_identity scope out)
-  enginery_identity_sources(${scope} files)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files} ${ENGINERY_IDENTITY_FILE})
-  enginery_sources_hash(${scope} hash)
+  enginery_watched_hash(${scope} hash)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ENGINERY_IDENTITY_FILE})
   enginery_declared(${scope} declared identity)
   if(hash STREQUAL declared)
     set(${out} ${identity} PARENT_SCOPE)

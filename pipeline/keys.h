@@ -32,7 +32,7 @@ struct KeySubject {
 };
 
 // The fields of each kind without `kind` and `trust_domain`. A new fact goes to the end of its
-// kind. `builder` is builder_name() of the program that imports the model.
+// kind. `builder` is reader_name() of the program that imports the model.
 std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& options,
                                     const std::string& builder);
 std::vector<NamedText> tune_key(const KeySubject& subject);

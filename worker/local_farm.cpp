@@ -74,7 +74,7 @@ class LocalFarm {
     submit.model_name = request_.model.string();
     submit.model = subject.model;
     submit.options = to_text(subject.options);
-    submit.validate_key = validate_key(subject.model, subject.options, builder_name());
+    submit.validate_key = validate_key(subject.model, subject.options, reader_name());
     submit.rebuild = request_.rebuild;
     submit.wait_for_workers = true;  // the one worker has not asked for work yet
     TargetRequest target;

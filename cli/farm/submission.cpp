@@ -52,7 +52,7 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.model_name = packed.file;
   request.model = packed.digest;
   request.options = to_text(options);
-  request.validate_key = validate_key(packed.digest, options, builder_name());
+  request.validate_key = validate_key(packed.digest, options, reader_name());
   const KeySubject of_job{packed.digest, model.structure_digest, packed.name, "", "", options};
   for (const std::string& sku : submit.targets)
     request.targets.push_back(make_target(of_job, sku, submit, skus));

@@ -11,6 +11,10 @@ std::string builder_name() {
   return "enginery " + std::string(kVersion);
 }
 
+std::string reader_name() {
+  return builder_name() + " graph=" + std::string(kGraphSources);
+}
+
 Properties toolchain(DeviceKind kind) {
   Properties out{{"enginery", std::string(kVersion)}, {"kernels", std::string(kKernelSources)}};
   if (kind == DeviceKind::cpu) {

@@ -12,6 +12,9 @@
 namespace enginery {
 
 std::string builder_name();  // "enginery 0.1.0"
+// This program's importer and passes: another one may find another structure in the same model, so
+// what it found is no answer here. "enginery 0.1.0 graph=0f1e2d3c4b5a6978"
+std::string reader_name();
 // Name and version of each part, in a fixed order: part of action keys.
 Properties toolchain(DeviceKind kind);
 

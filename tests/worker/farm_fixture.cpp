@@ -85,7 +85,7 @@ SubmitRequest make_submit(Client& client, const SubmitSpec& spec) {
   submit.model_name = "net.onnx";
   submit.model = sha256(spec.model);
   submit.options = to_text(options);
-  submit.validate_key = validate_key(submit.model, options, builder_name());
+  submit.validate_key = validate_key(submit.model, options, reader_name());
   submit.wait_for_workers = true;
   TargetRequest target;
   target.sku = spec.sku;

@@ -31,5 +31,12 @@ TEST(ToolchainText, AddsWhatTheDeviceHasAndNamesEachFactOnce) {
   EXPECT_EQ(toolchain_text(DeviceKind::cuda, nullptr) + ";driver=550,54", text);
 }
 
+TEST(ReaderName, NamesTheSourcesThatReadAModel) {
+  const std::string begin = builder_name() + " graph=", name = reader_name();
+  ASSERT_TRUE(name.starts_with(begin)) << name;
+  EXPECT_EQ(name.size(), begin.size() + 16) << name;
+  EXPECT_EQ(name.find_first_not_of("0123456789abcdef", begin.size()), std::string::npos) << name;
+}
+
 }  // namespace
 }  // namespace enginery

@@ -111,7 +111,7 @@ TEST_F(LocalBuild, AnswersAModelThatFailsFromTheCatalogTheSecondTime) {
   ASSERT_TRUE(packed.ok());
   const BuildOptions options = options_for(request_.sku, request_.options);
   const Digest key =
-      action_key("validate", validate_key(sha256(*packed), options, builder_name())).digest();
+      action_key("validate", validate_key(sha256(*packed), options, reader_name())).digest();
   const auto stored = catalog_->results().lookup(key);
   ASSERT_TRUE(stored.ok() && stored->has_value());
   EXPECT_FALSE((*stored)->success);
@@ -131,6 +131,20 @@ TEST_F(LocalBuild, AnswersAModelThatFailsFromTheCatalogTheSecondTime) {
   const auto commits = catalog_->results().commits(key, 2);
   ASSERT_TRUE(commits.ok());
   EXPECT_EQ(*commits, 1) << "--rebuild tries again";
+}
+
+// What another importer or other passes found in a model, or refused it for, is no answer of these.
+TEST_F(LocalBuild, ValidatesAgainWhatAnotherReaderRefused) {
+  const auto packed = pack_model(request_.model);
+  ASSERT_TRUE(packed.ok());
+  const BuildOptions options = options_for(request_.sku, request_.options);
+  const ActionKey key =
+      action_key("validate", validate_key(sha256(*packed), options, builder_name()));
+  ActionResult refused;
+  refused.key = key.digest();
+  refused.success = false;
+  ASSERT_TRUE(catalog_->results().commit(key, refused).ok());
+  EXPECT_EQ(build().source, Source::built);
 }
 
 // A verification that finds wrong numbers is an answer, too; what this machine could not do is
