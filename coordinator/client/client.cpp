@@ -72,9 +72,9 @@ Result<Message> Client::exchange(Link& link, Message request, milliseconds timeo
     TRY(std::optional<Message> reply, link.receive(std::max(milliseconds(0), wait), -1));
     if (reply && reply->envelope.request == request.envelope.request) return std::move(*reply);
     const std::optional<Error> trouble = link.trouble();
-    if (trouble && trouble->code == ErrorCode::untrusted) return *trouble;
-    if (clock().monotonic() >= end && trouble) return *trouble;
-    if (clock().monotonic() >= end)
+    const bool is_over = clock().monotonic() >= end;  // read once: between two reads it may pass
+    if (trouble && (is_over || trouble->code == ErrorCode::untrusted)) return *trouble;
+    if (is_over)
       return Error{ErrorCode::unavailable,
                    "coordinator at " + options_.address + " does not answer within " +
                        std::to_string(timeout.count() / 1000) + " s; start one with: enginery up"};

@@ -10,7 +10,9 @@
 namespace enginery {
 
 struct FakeWire final : Clock {
-  Nanoseconds now = std::chrono::seconds(1000);
+  mutable Nanoseconds now = std::chrono::seconds(1000);
+  Nanoseconds tick = {};         // passes at each look at the clock
+  std::optional<Error> trouble;  // what the network did
   std::vector<Message> sent;
   std::vector<Nanoseconds> sent_at;
   std::deque<Message> replies;
@@ -18,7 +20,7 @@ struct FakeWire final : Clock {
   std::function<std::optional<Message>(const Message&)> answer;
   int refused_sends = 0;  // so many more sends find nobody connected
 
-  Nanoseconds monotonic() const override { return now; }
+  Nanoseconds monotonic() const override { return now += tick; }
   Nanoseconds wall_time() const override { return now; }
 };
 
@@ -53,6 +55,8 @@ class FakeLink final : public Link {
     wire_.replies.pop_front();
     return reply;
   }
+
+  std::optional<Error> trouble() override { return wire_.trouble; }
 
   static Message body(Body body, Bytes chunk = {}) {
     Message message;

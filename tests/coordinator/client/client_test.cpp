@@ -206,5 +206,16 @@ TEST_F(ClientTest, EveryCallHandsUpTheCoordinatorsError) {
   EXPECT_TRUE(storage(client_->put_timings({}, {})));
 }
 
+// Wherever between two looks at the clock the time runs out.
+TEST_F(ClientTest, SaysWhatTheNetworkDidWhenTheTimeIsOver) {
+  wire_.trouble = Error{ErrorCode::unavailable, "nobody listens there"};
+  for (int ms = 0; ms < 60; ++ms) {
+    wire_.tick = milliseconds(ms);
+    const auto jobs = client_->jobs(1);
+    ASSERT_FALSE(jobs.ok());
+    EXPECT_EQ(jobs.error().message, "nobody listens there") << ms << " ms a look";
+  }
+}
+
 }  // namespace
 }  // namespace enginery
