@@ -91,7 +91,7 @@ def openvino_runner(model, inputs, threads):
     compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {
         "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"})
     request = compiled.create_infer_request()
-    tensors = [openvino.Tensor(inputs[i.any_name], shared_memory=True) for i in compiled.inputs]
+    tensors = [openvino.Tensor(inputs[(i.names & inputs.keys()).pop()], shared_memory=True) for i in compiled.inputs]
     for port, tensor in zip(compiled.inputs, tensors):
         request.set_tensor(port, tensor)
     return "OpenVINO " + openvino.__version__.split("-")[0], request.infer
