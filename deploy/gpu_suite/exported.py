@@ -104,6 +104,7 @@ class Exported:
     def contenders(self, compiled):
         """Calls that give a median in ms of device-resident runs: eager in a CUDA graph, and torch.compile where asked."""
         import torch
+        from gpu_peers import median_ms
         half = self.model.half()
         inputs = [x.cuda().half() if x.is_floating_point() else x.cuda() for x in self.inputs.values()]
         stream = torch.cuda.Stream()
@@ -122,21 +123,6 @@ class Exported:
             torch.cuda.synchronize()
             calls["torch.compile"] = lambda: median_ms(lambda: fast(*inputs))
         return calls
-
-
-def median_ms(call, launches=100):
-    import torch
-    for _ in range(10):
-        call()
-    times = []
-    for _ in range(launches):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        call()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times)
 
 
 def engine_ms(engine):
