@@ -55,10 +55,6 @@ ValueId cast_to(Graph& graph, ValueId value, DataType type, const std::string& n
 
 }  // namespace
 
-std::string layer_text(const LayerRequest& layer) {
-  return "layer '" + name_of(layer) + "' (" + std::string(op_name(layer.op)) + ")";
-}
-
 Result<std::vector<ValueId>> add_layer(Graph& graph, const LayerRequest& layer) {
   if (layer.precision && !is_floating(*layer.precision))
     return Error{ErrorCode::invalid_argument,

@@ -18,9 +18,6 @@ struct LayerRequest {
   size_t max_outputs = 0;  // invalid_argument where there are more
 };
 
-// "layer 'NAME' (OP)": how messages call it.
-std::string layer_text(const LayerRequest& layer);
-
 // Adds the layer, with the conversions that its precision and type ask for, and gives its results.
 // On error the graph is unchanged. Errors: those of infer_types; invalid_argument (no room, a
 // precision that no layer computes in).
