@@ -41,7 +41,7 @@ class Lowering {
     give_outputs_a_producer();
     std::map<int32_t, std::vector<NodeId>> groups;
     std::vector<NodeId> order = network_.graph.topological_order();
-    std::erase_if(order, [&](NodeId id) { return is_computed_here(id); });
+    std::erase_if(order, [&](NodeId id) { return make_float_weights(id); });
     for (NodeId id : order) {
       int32_t group = network_.graph.node(id).group;
       if (group != kNoGroup) groups[group].push_back(id);
@@ -75,8 +75,9 @@ class Lowering {
   }
 
   // Quantised weights are kept in the graph as they are, for regions that read integers; everybody
-  // else has them as the constants in float that they stand for.
-  bool is_computed_here(NodeId id) {
+  // else has them as the constants in float that they stand for. Says whether the node's result is
+  // such a constant now, which nothing has to compute.
+  bool make_float_weights(NodeId id) {
     Graph& graph = network_.graph;
     const Node& node = graph.node(id);
     const auto is_known = [&](ValueId v) { return v == kNoValue || graph.constant(v) != nullptr; };
