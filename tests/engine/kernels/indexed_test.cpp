@@ -14,11 +14,11 @@ TEST_P(CpuKernelsTest, TakeElementsByIndexFromEitherEnd) {
   const std::vector<float> x = values(4 * 6);
   const std::vector<int64_t> indices{0, -1, 5, -6, 3, 2};  // of 3 rows of 2
   std::vector<float> out(indices.size());
-  GatherElementsArguments g{x.data(), indices.data(), out.data(), 4, true, 6, 1, {}};
-  g.over.loops = 2;
-  g.over.extent[0] = 3;
-  g.over.extent[1] = 2;
-  g.over.stride[0][0] = 6;
+  GatherElementsArguments g{x.data(), out.data(), {indices.data(), true, 4, 6, 1, {}}};
+  g.from.over.loops = 2;
+  g.from.over.extent[0] = 3;
+  g.from.over.extent[1] = 2;
+  g.from.over.stride[0][0] = 6;
   kernels().gather_elements(g);
   for (size_t i = 0; i < out.size(); ++i) {
     const int64_t index = indices[i] < 0 ? indices[i] + 6 : indices[i];
@@ -95,9 +95,9 @@ TEST_P(CpuKernelsTest, KeepTheLastOfTwoElementsForOnePlace) {
   const std::vector<int32_t> indices{0, 5, -1, 1, 5, 2};  // of one row of the first dimension
   std::vector<float> out(x.size());
   ScatterElementsArguments s{
-      x.data(), indices.data(), updates.data(), out.data(), 4, false, 24 * 4, 6, 1, {}};
-  s.over.loops = 1;
-  s.over.extent[0] = 6;
+      x.data(), updates.data(), out.data(), 24 * 4, {indices.data(), false, 4, 6, 1, {}}};
+  s.to.over.loops = 1;
+  s.to.over.extent[0] = 6;
   kernels().scatter_elements(s);
   std::vector<float> expected = x;
   for (size_t i = 0; i < indices.size(); ++i)

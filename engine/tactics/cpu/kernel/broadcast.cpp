@@ -57,10 +57,13 @@ Result<BroadcastLoops> broadcast_loops(const Problem& problem, size_t count) {
   return broadcast_loops(out, strides);
 }
 
-std::optional<Tensor> known_tensor(const Problem& problem, size_t input, Weights weights) {
-  if (weights[input]) return *weights[input];
-  if (problem.inputs[input].value) return *problem.inputs[input].value;
-  return std::nullopt;
+LaunchInputs::LaunchInputs(const Problem& problem, Weights weights) {
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    known_.push_back(weights[i] ? std::optional(*weights[i]) : problem.inputs[i].value);
+}
+
+const void* LaunchInputs::address(size_t input, const Arguments& arguments) const {
+  return known_[input] ? known_[input]->byte_span().data() : arguments.inputs[input];
 }
 
 Status require_within(std::string_view op, const IndexList& indices) {

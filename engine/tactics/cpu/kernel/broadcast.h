@@ -1,5 +1,5 @@
-// BroadcastLoops of a problem: what the families select, discrete and gather_elements have in
-// common.
+// BroadcastLoops of a problem, and inputs that may be constants: what the families select, gather,
+// discrete and those of indexed.h have in common.
 //
 // Pure functions, any thread.
 #pragma once
@@ -20,8 +20,16 @@ Result<BroadcastLoops> broadcast_loops(const Dims& out, const std::vector<Dims>&
 // The problem's operands [0, count), all linear, beside its first output.
 Result<BroadcastLoops> broadcast_loops(const Problem& problem, size_t count);
 
-// What the problem knows of an input before it runs: a weight, integers, or nothing.
-std::optional<Tensor> known_tensor(const Problem& problem, size_t input, Weights weights);
+// The problem's inputs at a launch: those that it knows before, which are weights and integers, and
+// those that come at run time.
+class LaunchInputs {
+ public:
+  LaunchInputs(const Problem& problem, Weights weights);
+  const void* address(size_t input, const Arguments& arguments) const;
+
+ private:
+  std::vector<std::optional<Tensor>> known_;
+};
 
 // Refuses an index outside of [-size, size), as the reference of operator `op` does.
 // Errors: invalid_argument.

@@ -108,14 +108,11 @@ Result<BroadcastLoops> loops_of(const Problem& p, const DiscreteCall& call) {
 }
 
 CpuKernelRun run_discrete(void (*kernel)(const DiscreteArguments&), const DiscreteArguments& fixed,
-                          const DiscreteCall& call,
-                          const std::vector<std::optional<Tensor>>& known) {
+                          const DiscreteCall& call, const LaunchInputs& inputs) {
   return [=](const Arguments& arguments) {
     static constexpr int64_t kNothing = 0;
     const auto operand = [&](int input) -> const void* {
-      if (input == kZero) return &kNothing;
-      const auto& constant = known[static_cast<size_t>(input)];
-      return constant ? constant->byte_span().data() : arguments.inputs[static_cast<size_t>(input)];
+      return input == kZero ? &kNothing : inputs.address(static_cast<size_t>(input), arguments);
     };
     DiscreteArguments a = fixed;
     a.a = operand(call.operand[0]);
@@ -139,9 +136,7 @@ CpuKernelCandidates offer_cpu_discrete(const CpuKernelContext& context, const Pr
   Tactic tactic = cpu_kernel_tactic(p, "discrete");
   tactic.estimated_us = movement_us(context, p);
   auto prepare = [kernel = context.kernels.discrete, a, call = *call, p](Weights weights) {
-    std::vector<std::optional<Tensor>> known;
-    for (size_t i = 0; i < p.inputs.size(); ++i) known.push_back(known_tensor(p, i, weights));
-    return run_discrete(kernel, a, call, known);
+    return run_discrete(kernel, a, call, LaunchInputs(p, weights));
   };
   return std::vector<CpuKernelCandidate>{{std::move(tactic), std::move(prepare)}};
 }

@@ -30,11 +30,10 @@ CpuKernelCandidates offer_cpu_gather(const CpuKernelContext& context, const Prob
   Tactic tactic = cpu_kernel_tactic(p, "gather");
   tactic.estimated_us = movement_us(context, p);
   auto prepare = [kernel = context.kernels.gather, a, p](Weights weights) -> CpuKernelRun {
-    return [kernel, a, table = known_tensor(p, 0, weights),
-            known_places = known_tensor(p, 1, weights)](const Arguments& arguments) {
+    return [kernel, a, inputs = LaunchInputs(p, weights)](const Arguments& arguments) {
       GatherArguments call = a;
-      call.in = table ? table->byte_span().data() : arguments.inputs[0];
-      call.indices = known_places ? known_places->byte_span().data() : arguments.inputs[1];
+      call.in = inputs.address(0, arguments);
+      call.indices = inputs.address(1, arguments);
       call.out = arguments.outputs[0];
       kernel(call);
     };

@@ -1,8 +1,9 @@
 #include "engine/tactics/cpu/kernel/indexed.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "engine/tactics/cpu/kernel/broadcast.h"
+#include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
 namespace {
@@ -51,6 +52,20 @@ Result<RowPlaces> row_places(const Problem& p, size_t batch_dims) {
   return out;
 }
 
+Result<ElementPlaces> element_places(const Problem& p, int64_t axis) {
+  const Dims& data = input_dims(p, 0);
+  if (data.empty()) return no_cpu_kernel("elements of a single number");
+  const auto along = static_cast<size_t>(wrapped(axis, data.size()));
+  Dims strides = strides_of(data);
+  ElementPlaces out{};
+  out.wide = are_wide(p);
+  out.element_bytes = static_cast<int>(element_bytes(p.inputs[0].type.type));
+  out.size = data[along];
+  out.along = std::exchange(strides[along], 0);
+  TRY(out.over, broadcast_loops(input_dims(p, 1), {strides}));
+  return out;
+}
+
 IndexCheck check_of_rows(const Problem& p, const RowPlaces& rows) {
   return [rows, op = std::string(op_name(p.op))](const void* indices) {
     return rows.wide ? require_rows(op, rows, static_cast<const int64_t*>(indices))
@@ -58,8 +73,8 @@ IndexCheck check_of_rows(const Problem& p, const RowPlaces& rows) {
   };
 }
 
-IndexCheck check_of_elements(const Problem& p, int64_t size) {
-  return [size, wide = are_wide(p), count = volume(input_dims(p, 1)),
+IndexCheck check_of_elements(const Problem& p, const ElementPlaces& places) {
+  return [size = places.size, wide = places.wide, count = volume(input_dims(p, 1)),
           op = std::string(op_name(p.op))](const void* indices) {
     return require_within(op, {indices, wide, count, size});
   };
@@ -75,13 +90,8 @@ CpuKernelCandidates indexed_candidate(const CpuKernelContext& context, const Pro
   Tactic tactic = cpu_kernel_tactic(p, id);
   tactic.estimated_us = movement_us(context, p);
   auto prepare = [run, p](Weights weights) -> CpuKernelRun {
-    std::vector<std::optional<Tensor>> known;
-    for (size_t i = 0; i < p.inputs.size(); ++i) known.push_back(known_tensor(p, i, weights));
-    return [run, known](const Arguments& arguments) {
-      std::vector<const void*> inputs;
-      for (size_t i = 0; i < known.size(); ++i)
-        inputs.push_back(known[i] ? known[i]->byte_span().data() : arguments.inputs[i]);
-      run(inputs, arguments.outputs[0]);
+    return [run, inputs = LaunchInputs(p, weights)](const Arguments& arguments) {
+      run(inputs, arguments);
     };
   };
   CpuKernelCandidate candidate{std::move(tactic), std::move(prepare)};

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/kernels/cpu/isa/moving/element_places.h"
 #include "engine/kernels/cpu/isa/moving/row_places.h"
-#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/cpu/kernel/broadcast.h"
 
 namespace enginery {
 
@@ -16,13 +17,17 @@ namespace enginery {
 // Errors: unsupported (more dimensions than kernels index).
 Result<RowPlaces> row_places(const Problem& problem, size_t batch_dims);
 
+// Indices along one dimension of the tensor, whose own sizes may be larger than theirs. Errors:
+// unsupported (more loops than kernels walk, a tensor without dimensions).
+Result<ElementPlaces> element_places(const Problem& problem, int64_t axis);
+
 // Refuses an index outside of its dimension, as the reference does. Errors: invalid_argument.
 using IndexCheck = std::function<Status(const void* indices)>;
 IndexCheck check_of_rows(const Problem& problem, const RowPlaces& rows);
-IndexCheck check_of_elements(const Problem& problem, int64_t size);
+IndexCheck check_of_elements(const Problem& problem, const ElementPlaces& places);
 
-// One launch with the addresses of the problem's inputs, those of constants included.
-using IndexedRun = std::function<void(const std::vector<const void*>& inputs, void* output)>;
+// One launch.
+using IndexedRun = std::function<void(const LaunchInputs& inputs, const Arguments& arguments)>;
 
 // The tactic `id`. Indices that come at run time are checked before each launch, integers that the
 // problem knows at once: outside of their dimension they are unsupported.

@@ -11,13 +11,13 @@ CpuKernelCandidates offer_cpu_scatter_nd(const CpuKernelContext& context, const 
   ScatterNdArguments a{};
   TRY(a.to, row_places(p, 0));
   a.bytes = volume(input_dims(p, 0)) * element_bytes(p.inputs[0].type.type);
-  const auto run = [kernel = context.kernels.scatter_nd, a](const std::vector<const void*>& inputs,
-                                                            void* output) {
+  const auto run = [kernel = context.kernels.scatter_nd, a](const LaunchInputs& inputs,
+                                                            const Arguments& arguments) {
     ScatterNdArguments call = a;
-    call.in = inputs[0];
-    call.to.indices = inputs[1];
-    call.updates = inputs[2];
-    call.out = output;
+    call.in = inputs.address(0, arguments);
+    call.to.indices = inputs.address(1, arguments);
+    call.updates = inputs.address(2, arguments);
+    call.out = arguments.outputs[0];
     kernel(call);
   };
   return indexed_candidate(context, p, "scatter_nd", check_of_rows(p, a.to), run);

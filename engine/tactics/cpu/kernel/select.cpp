@@ -12,16 +12,11 @@ CpuKernelCandidates offer_cpu_select(const CpuKernelContext& context, const Prob
   Tactic tactic = cpu_kernel_tactic(p, "select");
   tactic.estimated_us = movement_us(context, p);
   auto prepare = [kernel = context.kernels.select, a, p](Weights weights) -> CpuKernelRun {
-    std::array<std::optional<Tensor>, 3> known;
-    for (size_t o = 0; o < 3; ++o) known[o] = known_tensor(p, o, weights);
-    return [kernel, a, known](const Arguments& arguments) {
-      const auto operand = [&](size_t o) -> const void* {
-        return known[o] ? known[o]->byte_span().data() : arguments.inputs[o];
-      };
+    return [kernel, a, inputs = LaunchInputs(p, weights)](const Arguments& arguments) {
       SelectArguments call = a;
-      call.condition = static_cast<const uint8_t*>(operand(0));
-      call.a = operand(1);
-      call.b = operand(2);
+      call.condition = static_cast<const uint8_t*>(inputs.address(0, arguments));
+      call.a = inputs.address(1, arguments);
+      call.b = inputs.address(2, arguments);
       call.out = arguments.outputs[0];
       kernel(call);
     };

@@ -1,15 +1,14 @@
 // Slices by index: each row is read and written once. Rows of one element go by a load and a store.
 #include "engine/kernels/cpu/isa/moving/gather.h"
-#include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/moving/nearest_index.h"
 
 namespace enginery {
 namespace {
 
 inline int64_t row_of(const GatherArguments& a, int64_t j) {
-  int64_t index = a.wide ? static_cast<const int64_t*>(a.indices)[j]
-                         : static_cast<const int32_t*>(a.indices)[j];
-  if (index < 0) index += a.size;
-  return most(0, least(index, a.size - 1));
+  return nearest_index(a.wide ? static_cast<const int64_t*>(a.indices)[j]
+                              : static_cast<const int32_t*>(a.indices)[j],
+                       a.size);
 }
 
 template <typename T>

@@ -4,21 +4,15 @@
 // indices outside of the dimension; the kernel reads nothing outside of it whatever they are.
 #pragma once
 
-#include "engine/kernels/cpu/isa/broadcast.h"
+#include "engine/kernels/cpu/isa/moving/element_places.h"
 
 namespace enginery {
 
-// out[i] = in[place(i) + index[i] * along]: `over` walks the indices and the output, which lie in
-// order; its one operand is place, without the dimension that is indexed. A negative index counts
-// from the end of `size`; one outside takes the nearest element.
+// out[i] = in[place of i]: the output lies in order, as the indices do.
 struct GatherElementsArguments {
   const void* in;
-  const void* indices;
   void* out;
-  int element_bytes;  // 1, 2, 4 or 8
-  bool wide;          // indices of 64 bits, else of 32
-  int64_t size, along;
-  BroadcastLoops over;
+  ElementPlaces from;
 };
 
 }  // namespace enginery

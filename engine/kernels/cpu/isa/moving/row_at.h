@@ -1,8 +1,8 @@
 // Where row j of RowPlaces is.
 #pragma once
 
+#include "engine/kernels/cpu/isa/moving/nearest_index.h"
 #include "engine/kernels/cpu/isa/moving/row_places.h"
-#include "engine/kernels/cpu/isa/simd.h"
 
 namespace enginery {
 namespace {
@@ -11,10 +11,7 @@ template <typename I>
 int64_t row_at_index(const RowPlaces& p, int64_t j) {
   const I* index = static_cast<const I*>(p.indices) + j * p.dims;
   int64_t row = j < p.each ? 0 : j / p.each * p.step;
-  for (int d = 0; d < p.dims; ++d) {
-    const int64_t given = index[d], wrapped = given < 0 ? given + p.size[d] : given;
-    row += most(0, least(wrapped, p.size[d] - 1)) * p.stride[d];
-  }
+  for (int d = 0; d < p.dims; ++d) row += nearest_index(index[d], p.size[d]) * p.stride[d];
   return row;
 }
 

@@ -4,26 +4,26 @@
 
 #include "engine/kernels/cpu/isa/broadcast_rows.h"
 #include "engine/kernels/cpu/isa/moving/copy_bytes.h"
+#include "engine/kernels/cpu/isa/moving/nearest_index.h"
 
 namespace enginery {
 namespace {
 
 template <typename T, typename I>
 void scatter_row(const ScatterElementsArguments& a, T* out, int64_t first, int64_t n) {
-  const int64_t stride = a.over.stride[0][a.over.loops - 1];
-  const I* indices = static_cast<const I*>(a.indices) + first;
+  const ElementPlaces& p = a.to;
+  const int64_t stride = p.over.stride[0][p.over.loops - 1];
+  const I* indices = static_cast<const I*>(p.indices) + first;
   const T* updates = static_cast<const T*>(a.updates) + first;
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t given = indices[i], index = given < 0 ? given + a.size : given;
-    out[stride * i + most(0, least(index, a.size - 1)) * a.along] = updates[i];
-  }
+  for (int64_t i = 0; i < n; ++i)
+    out[stride * i + nearest_index(indices[i], p.size) * p.along] = updates[i];
 }
 
 template <typename T>
 void scatter_all(const ScatterElementsArguments& a) {
-  for_each_piece_in_order<1>(a.over, [&a](const int64_t* at, int64_t first, int64_t n) {
+  for_each_piece_in_order<1>(a.to.over, [&a](const int64_t* at, int64_t first, int64_t n) {
     T* const out = static_cast<T*>(a.out) + at[0];
-    if (a.wide)
+    if (a.to.wide)
       scatter_row<T, int64_t>(a, out, first, n);
     else
       scatter_row<T, int32_t>(a, out, first, n);
@@ -34,7 +34,7 @@ void scatter_all(const ScatterElementsArguments& a) {
 
 void ENGINERY_KERNEL(scatter_elements)(const ScatterElementsArguments& a) {
   copy_all(static_cast<const char*>(a.in), static_cast<char*>(a.out), a.bytes);
-  switch (a.element_bytes) {
+  switch (a.to.element_bytes) {
     case 1:
       return scatter_all<uint8_t>(a);
     case 2:

@@ -4,23 +4,18 @@
 // indices outside of the dimension; the kernel writes nothing outside of it whatever they are.
 #pragma once
 
-#include "engine/kernels/cpu/isa/broadcast.h"
+#include "engine/kernels/cpu/isa/moving/element_places.h"
 
 namespace enginery {
 
-// out = in, of `bytes` bytes; then out[place(i) + index[i] * along] = updates[i], one after the
-// other: `over` walks the indices and the updates, which lie in order; its one operand is place,
-// without the dimension that is indexed. A negative index counts from the end of `size`; one
-// outside takes the nearest element.
+// out = in, of `bytes` bytes; then out[place of i] = updates[i], one after the other: the updates
+// lie in order, as the indices do.
 struct ScatterElementsArguments {
   const void* in;
-  const void* indices;
   const void* updates;
   void* out;
-  int element_bytes;  // 1, 2, 4 or 8
-  bool wide;          // indices of 64 bits, else of 32
-  int64_t bytes, size, along;
-  BroadcastLoops over;
+  int64_t bytes;
+  ElementPlaces to;
 };
 
 }  // namespace enginery
