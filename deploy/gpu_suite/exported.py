@@ -1,4 +1,6 @@
 """Networks as timm, torchvision and transformers export them, with random weights: built, checked and timed beside PyTorch, fp16."""
+import functools
+import itertools
 import json
 import os
 import statistics
@@ -152,41 +154,45 @@ def build_and_check(exported, o, precision, exporter, log):
     return engine, [exporter, precision, o.level, seconds, built["timings_measured"], f"{error:.3e}", host]
 
 
+def report(o, row):
+    rows_to(os.path.join(o.out, "exported.csv"), HEADER, [row])
+
+
+def compare(o, name, batch, exporter, log):
+    """One network through one exporter: its engines, and its contenders unless only errors are wanted, in turns."""
+    import torch
+    started = time.time()
+    try:
+        exported = Exported(name, batch, exporter)
+    except Exception as error:  # an exporter's own failure is a row of the table
+        print(f"{name} {batch} {exporter}: export failed: {type(error).__name__} {str(error)[-600:]}", flush=True)
+        return report(o, [name, batch, exporter] + [""] * 10 + ["export failed"])
+    print(f"{name} {batch} {exporter}: exported in {time.time() - started:.1f} s", flush=True)
+    calls, columns = {}, {}
+    for precision in o.precisions.split(","):
+        engine, built = build_and_check(exported, o, precision, exporter, log)
+        print(name, batch, *built, flush=True)
+        if not engine:
+            report(o, [name, batch, *built, "", "", "", "", "build failed"])
+            continue
+        calls[f"enginery {precision}"], columns[f"enginery {precision}"] = functools.partial(engine_ms, engine), built
+    with torch.inference_mode():
+        if not o.only_errors:
+            calls.update(exported.contenders(o.compile))
+        times = {key: [] for key in calls}
+        for _ in range(1 if o.only_errors else ROUNDS):
+            for key, call in calls.items():
+                times[key].append(call())
+    for key, ms in times.items():
+        figures = [f"{statistics.median(ms):.4f}", f"{min(ms):.4f}", f"{max(ms):.4f}"]
+        report(o, [name, batch, *columns.get(key, [exporter, "fp16", "", "", "", "", ""]), key, *figures, "ok"])
+        print(f"{name} batch {batch} {exporter} {key}: {figures[0]} ms ({figures[1]} to {figures[2]})", flush=True)
+
+
 def part_exported(o):
     """--models, --batches, --precisions, --exporters torchscript,dynamo, --compile, --only-errors: no contenders."""
-    log = os.path.join(o.out, "exported.log")
     import torch
-    for name in o.models.split(","):
-        for batch in map(int, o.batches.split(",")):
-            for exporter in o.exporters.split(","):
-                started = time.time()
-                try:
-                    exported = Exported(name, batch, exporter)
-                except Exception as error:  # an exporter's own failure is a row of the table
-                    print(f"{name} {batch} {exporter}: export failed: {type(error).__name__} {str(error)[-600:]}", flush=True)
-                    rows_to(os.path.join(o.out, "exported.csv"), HEADER, [[name, batch, exporter] + [""] * 10 + ["export failed"]])
-                    continue
-                print(f"{name} {batch} {exporter}: exported in {time.time() - started:.1f} s", flush=True)
-                calls = {}
-                for precision in o.precisions.split(","):
-                    engine, columns = build_and_check(exported, o, precision, exporter, log)
-                    print(name, batch, *columns, flush=True)
-                    if not engine:
-                        rows_to(os.path.join(o.out, "exported.csv"), HEADER, [[name, batch, *columns, "", "", "", "", "build failed"]])
-                        continue
-                    calls[f"enginery {precision}"] = (lambda file: lambda: engine_ms(file))(engine), columns
-                if not o.only_errors:
-                    with torch.inference_mode():
-                        calls.update({k: (v, [exporter, "fp16", "", "", "", "", ""]) for k, v in exported.contenders(o.compile).items()})
-                        times = {k: [] for k in calls}
-                        for _ in range(ROUNDS):
-                            for key, (call, _) in calls.items():
-                                times[key].append(call())
-                else:
-                    times = {k: [call()] for k, (call, _) in calls.items()}
-                for key, ms in times.items():
-                    rows_to(os.path.join(o.out, "exported.csv"), HEADER,
-                            [[name, batch, *calls[key][1], key, f"{statistics.median(ms):.4f}", f"{min(ms):.4f}", f"{max(ms):.4f}", "ok"]])
-                    print(f"{name} batch {batch} {exporter} {key}: {statistics.median(ms):.4f} ms ({min(ms):.4f} to {max(ms):.4f})", flush=True)
-                del exported
-                torch.cuda.empty_cache()
+    log = os.path.join(o.out, "exported.log")
+    for name, batch, exporter in itertools.product(o.models.split(","), map(int, o.batches.split(",")), o.exporters.split(",")):
+        compare(o, name, batch, exporter, log)
+        torch.cuda.empty_cache()
