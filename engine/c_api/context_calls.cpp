@@ -10,32 +10,66 @@ std::string names_of(const std::vector<Binding>& bindings) {
   return text.empty() ? "none" : text;
 }
 
-// One of the inputs or outputs, and what it is to be set to.
-template <typename Pointer>
-Failure bind_tensor(const char* role, std::vector<Binding>& bindings, std::vector<Pointer>& data,
-                    const char* name, Pointer to, size_t bytes) {
-  if (!name) return invalid_call(std::string("the name of the ") + role + " is null");
+// What the caller says of one tensor.
+struct Given {
+  const char* name;
+  TensorMemory memory;
+  size_t bytes;
+};
+
+Failure check_given(const ContextObject& context, const TensorInfo& tensor, const Given& given) {
+  const auto expected = static_cast<size_t>(bytes_of(tensor.type));
+  if (given.bytes != expected)
+    return invalid_call("expected " + std::to_string(expected) + " bytes for " +
+                        to_string(tensor.type) + ", got " + std::to_string(given.bytes));
+  if (!given.memory.data && expected > 0) return invalid_call("its memory is null");
+  const auto alignment = static_cast<uintptr_t>(element_bytes(tensor.type.type));
+  if (reinterpret_cast<uintptr_t>(given.memory.data) % alignment != 0)
+    return invalid_call("its memory is not aligned to the " + std::to_string(alignment) +
+                        " bytes of its elements");
+  if (given.memory.kind == MemoryKind::host) return {};
+  return context.context.require_device_memory(given.memory.data, given.bytes);
+}
+
+Failure bind_tensor(const ContextObject& context, const char* role, std::vector<Binding>& bindings,
+                    std::vector<TensorMemory>& data, const Given& given) {
+  if (!given.name) return invalid_call(std::string("the name of the ") + role + " is null");
   for (size_t i = 0; i < bindings.size(); ++i) {
-    const TensorInfo& tensor = bindings[i].tensor;
-    if (tensor.name != name) continue;
-    const auto wrong = [&](const std::string& reason) {
-      return invalid_call(std::string(role) + " '" + tensor.name + "': " + reason);
-    };
-    const auto expected = static_cast<size_t>(bytes_of(tensor.type));
-    if (bytes != expected)
-      return wrong("expected " + std::to_string(expected) + " bytes for " + to_string(tensor.type) +
-                   ", got " + std::to_string(bytes));
-    if (!to && expected > 0) return wrong("its memory is null");
-    const auto alignment = static_cast<uintptr_t>(element_bytes(tensor.type.type));
-    if (reinterpret_cast<uintptr_t>(to) % alignment != 0)
-      return wrong("its memory is not aligned to the " + std::to_string(alignment) +
-                   " bytes of its elements");
-    data[i] = to;
+    if (bindings[i].tensor.name != given.name) continue;
+    const Failure wrong = check_given(context, bindings[i].tensor, given);
+    if (wrong.status() != ENGINERY_OK)
+      return {wrong.status(), std::string(role) + " '" + given.name + "': " + wrong.message()};
+    data[i] = given.memory;
     bindings[i].is_set = true;
     return {};
   }
-  return invalid_call(std::string("no ") + role + " '" + name +
+  return invalid_call(std::string("no ") + role + " '" + given.name +
                       "'; there are: " + names_of(bindings));
+}
+
+// Inputs' and outputs' memory alike; an input's is never written through.
+Failure memory_of(const void* data, enginery_memory kind, TensorMemory& memory) {
+  if (kind != ENGINERY_MEMORY_HOST && kind != ENGINERY_MEMORY_DEVICE)
+    return invalid_call("no kind of memory " + std::to_string(kind));
+  memory = {const_cast<void*>(data),
+            kind == ENGINERY_MEMORY_DEVICE ? MemoryKind::device : MemoryKind::host};
+  return {};
+}
+
+enum class Role { input, output };
+
+enginery_status set_tensor(enginery_context* context, Role role, const char* name, const void* data,
+                           size_t bytes, enginery_memory kind) {
+  return outcome_of([&]() -> Failure {
+    const ContextUse use(context);
+    if (!use) return use.failure();
+    TensorMemory memory;
+    const Failure unknown = memory_of(data, kind, memory);
+    if (unknown.status() != ENGINERY_OK) return unknown;
+    const Given given{name, memory, bytes};
+    return role == Role::input ? bind_tensor(*use, "input", use->inputs, use->input_data, given)
+                               : bind_tensor(*use, "output", use->outputs, use->output_data, given);
+  });
 }
 
 Failure require_set(const char* role, const std::vector<Binding>& bindings) {
@@ -47,8 +81,10 @@ Failure require_set(const char* role, const std::vector<Binding>& bindings) {
   return {};
 }
 
-bool overlap(const void* a, const TensorInfo& of_a, const void* b, const TensorInfo& of_b) {
-  const auto first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+bool overlap(const TensorMemory& a, const TensorInfo& of_a, const TensorMemory& b,
+             const TensorInfo& of_b) {
+  const auto first = reinterpret_cast<uintptr_t>(a.data);
+  const auto second = reinterpret_cast<uintptr_t>(b.data);
   return first < second + static_cast<uintptr_t>(bytes_of(of_b.type)) &&
          second < first + static_cast<uintptr_t>(bytes_of(of_a.type));
 }
@@ -74,12 +110,14 @@ Failure require_apart(const ContextObject& context) {
   return {};
 }
 
-Failure run_once(ContextObject& context) {
+// `run` is the runtime's call on the tensors that were set.
+template <typename Run>
+Failure run_once(ContextObject& context, Run&& run) {
   for (const Failure& failure : {require_set("input", context.inputs),
                                  require_set("output", context.outputs), require_apart(context)}) {
     if (failure.status() != ENGINERY_OK) return failure;
   }
-  const Status ran = context.context.run(context.input_data, context.output_data);
+  const Status ran = run(context.context, context.input_data, context.output_data);
   context.has_run |= ran.ok();
   return ran;
 }
@@ -154,26 +192,42 @@ enginery_status enginery_context_destroy(enginery_context* context) {
 
 enginery_status enginery_context_set_input(enginery_context* context, const char* name,
                                            const void* data, size_t bytes) {
-  return outcome_of([&]() -> Failure {
-    const ContextUse use(context);
-    if (!use) return use.failure();
-    return bind_tensor("input", use->inputs, use->input_data, name, data, bytes);
-  });
+  return set_tensor(context, Role::input, name, data, bytes, ENGINERY_MEMORY_HOST);
 }
 
 enginery_status enginery_context_set_output(enginery_context* context, const char* name, void* data,
                                             size_t bytes) {
-  return outcome_of([&]() -> Failure {
-    const ContextUse use(context);
-    if (!use) return use.failure();
-    return bind_tensor("output", use->outputs, use->output_data, name, data, bytes);
-  });
+  return set_tensor(context, Role::output, name, data, bytes, ENGINERY_MEMORY_HOST);
+}
+
+enginery_status enginery_context_set_input_in(enginery_context* context, const char* name,
+                                              const void* data, size_t bytes,
+                                              enginery_memory memory) {
+  return set_tensor(context, Role::input, name, data, bytes, memory);
+}
+
+enginery_status enginery_context_set_output_in(enginery_context* context, const char* name,
+                                               void* data, size_t bytes, enginery_memory memory) {
+  return set_tensor(context, Role::output, name, data, bytes, memory);
 }
 
 enginery_status enginery_context_run(enginery_context* context) {
   return outcome_of([&]() -> Failure {
     const ContextUse use(context);
-    return use ? run_once(*use) : use.failure();
+    if (!use) return use.failure();
+    return run_once(*use, [](ExecutionContext& own, const auto& inputs, const auto& outputs) {
+      return own.run_in(inputs, outputs);
+    });
+  });
+}
+
+enginery_status enginery_context_enqueue(enginery_context* context, void* stream) {
+  return outcome_of([&]() -> Failure {
+    const ContextUse use(context);
+    if (!use) return use.failure();
+    return run_once(*use, [stream](ExecutionContext& own, const auto& inputs, const auto& outputs) {
+      return own.enqueue(inputs, outputs, stream);
+    });
   });
 }
 

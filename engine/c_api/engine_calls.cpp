@@ -108,6 +108,8 @@ enginery_status enginery_engine_get_info(const enginery_engine* engine,
     out.weights_bytes = found.engine->engine.packed_weight_bytes();
     out.context_bytes = from.arena_bytes;
     out.median_us = from.median_us;
+    out.device = found.engine->engine.device_kind().data();  // of a literal, which ends with a zero
+    out.device_index = found.engine->engine.device_index();
     return fill_struct("enginery_engine_info", out, info);
   });
 }

@@ -22,8 +22,8 @@ ContextObject::ContextObject(const EngineObject& of, ExecutionContext own)
       context(std::move(own)),
       inputs(bindings_of(of.engine.info().inputs)),
       outputs(bindings_of(of.engine.info().outputs)),
-      input_data(inputs.size(), nullptr),
-      output_data(outputs.size(), nullptr) {}
+      input_data(inputs.size()),
+      output_data(outputs.size()) {}
 
 FoundEngine find_engine(const enginery_engine* handle) {
   auto engine = EngineHandles::table().find(handle);

@@ -31,8 +31,8 @@ struct ContextObject {
   std::vector<LayerInfo> layers;
   ExecutionContext context;
   std::vector<Binding> inputs, outputs;
-  std::vector<const void*> input_data;  // parallel to inputs
-  std::vector<void*> output_data;       // parallel to outputs
+  std::vector<TensorMemory> input_data;   // parallel to inputs
+  std::vector<TensorMemory> output_data;  // parallel to outputs
   std::atomic<bool> busy = false;
   bool has_run = false;
 };

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "engine/base/file.h"
+#include "engine/device/interop.h"
 #include "engine/device/measurer.h"
 #include "engine/format/engine_file.h"
 #include "engine/format/sections.h"
@@ -161,6 +162,7 @@ Result<EngineFile> parse_file(const std::string& name, ByteSpan file,
 
 struct Engine::State {
   EngineInfo info;
+  int device_index = 0;
   std::unique_ptr<Device> device;
   TacticSources sources;
   std::shared_ptr<const Program> program;
@@ -221,6 +223,7 @@ Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> 
     return error;
   }
   state->device = std::move(*opened);
+  if (state->device->info().kind == DeviceKind::cuda) state->device_index = options.device_index;
   const Ceilings ceilings = ceilings_of(state->device->info(), engine.provenance.facts);
   SourceFilter needed;
   for (size_t i = 0; i < engine.plan.steps.size(); ++i) {
@@ -242,6 +245,12 @@ const EngineInfo& Engine::info() const {
 }
 int Engine::threads() const {
   return state_ ? state_->device->info().threads : 0;
+}
+std::string_view Engine::device_kind() const {
+  return state_ ? to_string(state_->device->info().kind) : std::string_view();
+}
+int Engine::device_index() const {
+  return state_ ? state_->device_index : 0;
 }
 int64_t Engine::packed_weight_bytes() const {
   return state_ ? state_->program->packed_weight_bytes() : 0;
@@ -288,6 +297,22 @@ ExecutionContext::~ExecutionContext() = default;
 Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
   if (!state_) return moved_from("run");
   return without_exceptions("run", {}, [&] { return state_->execution->run(inputs, outputs); });
+}
+Status ExecutionContext::run_in(std::span<const TensorMemory> inputs,
+                                std::span<const TensorMemory> outputs) {
+  if (!state_) return moved_from("run");
+  return without_exceptions("run", {}, [&] { return state_->execution->run(inputs, outputs); });
+}
+Status ExecutionContext::enqueue(std::span<const TensorMemory> inputs,
+                                 std::span<const TensorMemory> outputs, void* stream) {
+  if (!state_) return moved_from("enqueue");
+  return without_exceptions("enqueue", {},
+                            [&] { return state_->execution->enqueue(inputs, outputs, stream); });
+}
+Status ExecutionContext::require_device_memory(const void* data, size_t bytes) const {
+  if (!state_) return moved_from("use memory of the device");
+  Interop* interop = interop_of(*state_->engine->device);
+  return interop ? interop->require_memory(data, bytes) : Status();
 }
 Result<double> ExecutionContext::time_us() {
   if (!state_) return moved_from("time");

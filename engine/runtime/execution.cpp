@@ -57,27 +57,7 @@ Status Execution::set_up() {
     TRY(wide_workspaces_.back(), device.allocate(static_cast<size_t>(bytes)));
   }
   storage_addresses_.resize(plan.storages.size(), nullptr);
-  return device.info().shares_host_memory() ? Status() : set_up_staging();
-}
-
-// Memory on the device for what the caller gives and gets.
-Status Execution::set_up_staging() {
-  const Plan& plan = program_->plan();
-  Device& device = program_->device();
-  for (const auto* tensors : {&plan.inputs, &plan.outputs}) {
-    for (int t : *tensors) {
-      const auto bytes = static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(t)].type));
-      TRY(staging_.emplace_back(), device.allocate(std::max<size_t>(bytes, 1)));
-    }
-  }
-  for (size_t s = 0; s < plan.storages.size(); ++s) {
-    const Storage& storage = plan.storages[s];
-    if (storage.kind == StorageKind::arena) continue;
-    size_t index = static_cast<size_t>(storage.offset) +
-                   (storage.kind == StorageKind::output ? plan.inputs.size() : 0);
-    storage_addresses_[s] = staging_[index].data();
-  }
-  bind_storages();
+  staging_.resize(plan.inputs.size() + plan.outputs.size());
   return {};
 }
 
@@ -153,98 +133,6 @@ Status Execution::enqueue_all(Stream& stream) {
   return {};
 }
 
-Status Execution::check_buffer(const char* role, size_t index, int tensor,
-                               const void* buffer) const {
-  const PlanTensor& t = program_->plan().tensors[static_cast<size_t>(tensor)];
-  const auto wrong = [&](const std::string& reason) {
-    return Error{ErrorCode::invalid_argument, std::string(role) + " " + std::to_string(index) +
-                                                  " ('" + t.name + "'): " + reason};
-  };
-  if (bytes_of(t.type) > 0 && !buffer) return wrong("the buffer is null");
-  const auto alignment = static_cast<uintptr_t>(element_bytes(t.type.type));
-  if (reinterpret_cast<uintptr_t>(buffer) % alignment != 0)
-    return wrong("the buffer is not aligned to the " + std::to_string(alignment) +
-                 " bytes of its elements");
-  return {};
-}
-
-Status Execution::check_buffers(std::span<const void* const> inputs,
-                                std::span<void* const> outputs) const {
-  const Plan& plan = program_->plan();
-  if (inputs.size() != plan.inputs.size() || outputs.size() != plan.outputs.size()) {
-    return Error{ErrorCode::invalid_argument,
-                 "expected buffers for " + std::to_string(plan.inputs.size()) + " inputs and " +
-                     std::to_string(plan.outputs.size()) + " outputs, got " +
-                     std::to_string(inputs.size()) + " and " + std::to_string(outputs.size())};
-  }
-  for (size_t i = 0; i < inputs.size(); ++i)
-    CHECK_OK(check_buffer("input", i, plan.inputs[i], inputs[i]));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    CHECK_OK(check_buffer("output", i, plan.outputs[i], outputs[i]));
-  return {};
-}
-
-Status Execution::require_inputs_set() const {
-  if (inputs_set_) return {};
-  return Error{ErrorCode::invalid_argument, "there are no inputs yet: run it once first"};
-}
-
-Status Execution::set_inputs(std::span<const void* const> inputs, std::span<void* const> outputs) {
-  CHECK_OK(check_buffers(inputs, outputs));
-  inputs_set_ = true;
-  const Plan& plan = program_->plan();
-  Device& device = program_->device();
-  if (!device.info().shares_host_memory()) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      size_t bytes =
-          static_cast<size_t>(bytes_of(plan.tensors[static_cast<size_t>(plan.inputs[i])].type));
-      CHECK_OK(device.copy(*stream_, staging_[i].data(), inputs[i], bytes, CopyKind::to_device));
-    }
-    return {};
-  }
-  bool changed = false;
-  for (size_t s = 0; s < plan.storages.size(); ++s) {
-    const Storage& storage = plan.storages[s];
-    if (storage.kind == StorageKind::arena) continue;
-    size_t index = static_cast<size_t>(storage.offset);
-    // Kernels never write to an input's storage: the planner gives it to no output.
-    void* address =
-        storage.kind == StorageKind::input ? const_cast<void*>(inputs[index]) : outputs[index];
-    changed |= storage_addresses_[s] != address;
-    storage_addresses_[s] = address;
-  }
-  if (changed) bind_storages();
-  return {};
-}
-
-Status Execution::launch() {
-  CHECK_OK(require_inputs_set());
-  if (!list_) {
-    TRY(list_, program_->device().record(*stream_, [this](Stream& s) { return enqueue_all(s); }));
-  }
-  return list_->launch(*stream_);
-}
-
-Status Execution::get_outputs(std::span<void* const> outputs) {
-  const Plan& plan = program_->plan();
-  bool shared = program_->device().info().shares_host_memory();
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const PlanTensor& tensor = plan.tensors[static_cast<size_t>(plan.outputs[i])];
-    const void* from = address_of(plan.outputs[i]);
-    if (shared && from == outputs[i]) continue;
-    CHECK_OK(program_->device().copy(
-        *stream_, outputs[i], from, static_cast<size_t>(bytes_of(tensor.type)), CopyKind::to_host));
-  }
-  return {};
-}
-
-Status Execution::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
-  CHECK_OK(set_inputs(inputs, outputs));
-  CHECK_OK(launch());
-  CHECK_OK(get_outputs(outputs));
-  return wait();
-}
-
 Status Execution::run_step_by_step(std::span<const void* const> inputs,
                                    std::span<void* const> outputs, const AroundStep& around) {
   CHECK_OK(set_inputs(inputs, outputs));
@@ -262,7 +150,8 @@ Status Execution::run_step_by_step(std::span<const void* const> inputs,
 }
 
 Result<double> Execution::time_us() {
-  if (!list_) CHECK_OK(launch());
+  CHECK_OK(launch());
+  if (!list_) CHECK_OK(record_launches());
   CHECK_OK(wait());
   Measurer* measurer = program_->device().measurer();
   if (!measurer) return Error{ErrorCode::unsupported, "this device cannot measure"};

@@ -1,6 +1,7 @@
 """Engines and their contexts: signed files that run on the device for which they were built."""
 import ctypes
 import dataclasses
+import math
 import os
 import pathlib
 import threading
@@ -9,8 +10,9 @@ from typing import Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy
 
+from ._dlpack import array_on_gpu, empty_beside, is_on_gpu
 from ._error import Error
-from ._library import PROFILE_FUNCTION, EngineInfo, LoadOptions, TensorInfo, byref, check, library, sized
+from ._library import MEMORY_DEVICE, MEMORY_HOST, PROFILE_FUNCTION, EngineInfo, LoadOptions, TensorInfo, byref, check, library, sized
 
 # What an array of each enginery_type is. NumPy has no bfloat16: its bits come and go as uint16.
 DTYPES = ["float32", "float16", "uint16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"]
@@ -64,7 +66,8 @@ class Engine:
         self._handle = handle
         info = sized(EngineInfo)
         check(library().enginery_engine_get_info(handle, byref(info)))
-        #: name, sku, digest, signer, layers, threads, weights_bytes, context_bytes, median_us (0 where it was not measured)
+        #: name, sku, digest, signer, layers, threads, weights_bytes, context_bytes, median_us (0 where it was not measured), device ("cpu" or
+        #: "cuda"), device_index
         self.info: Dict[str, object] = {name: value.decode() if isinstance(value, bytes) else value for name, value in
                                         ((name, getattr(info, name)) for name, _ in EngineInfo._fields_)
                                         if name not in ("struct_size", "inputs", "outputs")}
@@ -90,12 +93,13 @@ class Engine:
         """Another use of the engine, with memory and streams of its own. Raises Error: failed (out of memory)."""
         return Context(self)
 
-    def run(self, inputs: Mapping[str, object]) -> Dict[str, numpy.ndarray]:
-        """One inference on this thread's context: the outputs as new arrays. Inputs have the engine's shapes and dtypes; an array that is not
-        contiguous is copied. Raises Error: invalid_input that names the tensor."""
+    def run(self, inputs: Mapping[str, object], outputs: Optional[Mapping[str, object]] = None) -> Dict[str, object]:
+        """One inference on this thread's context: the outputs, as new arrays where `outputs` gives none. Inputs have the engine's shapes and dtypes;
+        an array that is not contiguous is copied. With a tensor on the engine's GPU among the inputs the outputs are new ones there (PyTorch), and
+        both are used in place. Raises Error: invalid_input that names the tensor."""
         if not hasattr(self._threads, "context"):
             self._threads.context = Context(self)
-        return self._threads.context(inputs)
+        return self._threads.context(inputs, outputs)
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Writes the engine that `build` or a farm made to a file. Raises Error: usage for one that was loaded from elsewhere."""
@@ -118,6 +122,10 @@ def array_of(value: object, tensor: Tensor) -> numpy.ndarray:
     return numpy.ascontiguousarray(array).reshape(tensor.shape)
 
 
+def bytes_of(tensor: Tensor) -> int:
+    return math.prod(tensor.shape) * tensor.dtype.itemsize
+
+
 class Context:
     """One thread's use of an engine: what it reads and writes stays bound from run to run. A context manager."""
 
@@ -125,7 +133,7 @@ class Context:
         self.engine = engine
         self._inputs = {t.name: t for t in engine.inputs}
         self._outputs = {t.name: t for t in engine.outputs}
-        self._bound: Dict[str, numpy.ndarray] = {}  # kept while the library may read or write them
+        self._bound: Dict[str, object] = {}  # kept while the library may read or write them
         self._handle = c_void_p()
         check(library().enginery_context_create(engine._handle, byref(self._handle)))
 
@@ -145,41 +153,61 @@ class Context:
         self.close()
 
     def set_input(self, name: str, value: object) -> None:
-        """Reads the input from there in every run until it is set again; an array that is not contiguous is copied now. Raises Error:
-        invalid_input."""
+        """Reads the input from there in every run until it is set again; an array that is not contiguous is copied now. A tensor on the engine's GPU
+        is read there: contiguous, beginning at a multiple of 256 bytes. Raises Error: invalid_input."""
         if name not in self._inputs:
             raise Error("invalid_input", f"no input is called '{name}'; there is: {', '.join(self._inputs)}")
-        array = array_of(value, self._inputs[name])
-        check(library().enginery_context_set_input(self._handle, name.encode(), array.ctypes.data, array.nbytes))
+        tensor = self._inputs[name]
+        if is_on_gpu(value):
+            array = array_on_gpu("input", value, tensor, self.engine.info)
+            check(library().enginery_context_set_input_in(self._handle, name.encode(), array.address, bytes_of(tensor), MEMORY_DEVICE))
+        else:
+            array = array_of(value, tensor)
+            check(library().enginery_context_set_input_in(self._handle, name.encode(), array.ctypes.data, array.nbytes, MEMORY_HOST))
         self._bound[name] = array
 
-    def set_output(self, name: str, array: numpy.ndarray) -> None:
-        """Writes the output there in every run until it is set again. Raises Error: invalid_input (another name, shape or dtype; not contiguous)."""
+    def set_output(self, name: str, array: object) -> None:
+        """Writes the output there, to a NumPy array or a tensor on the engine's GPU, in every run until it is set again. Raises Error: invalid_input
+        (another name, shape or dtype; not contiguous)."""
         if name not in self._outputs:
             raise Error("invalid_input", f"no output is called '{name}'; there is: {', '.join(self._outputs)}")
         tensor = self._outputs[name]
+        if is_on_gpu(array):
+            given = array_on_gpu("output", array, tensor, self.engine.info)
+            check(library().enginery_context_set_output_in(self._handle, name.encode(), given.address, bytes_of(tensor), MEMORY_DEVICE))
+            self._bound[name] = given
+            return
         fits = isinstance(array, numpy.ndarray) and array.dtype == tensor.dtype and array.shape == tensor.shape
         if not fits or not array.flags.c_contiguous or not array.flags.writeable:
             raise Error("invalid_input", f"output '{name}' takes a contiguous, writeable array {tensor.dtype}{list(tensor.shape)}")
-        check(library().enginery_context_set_output(self._handle, name.encode(), array.ctypes.data, array.nbytes))
+        check(library().enginery_context_set_output_in(self._handle, name.encode(), array.ctypes.data, array.nbytes, MEMORY_HOST))
         self._bound[name] = array
 
     def run(self) -> None:
         """Runs once and waits; other threads of the program go on meanwhile. Raises Error: usage (an input or output that was not set, named)."""
         check(library().enginery_context_run(self._handle))
 
-    def __call__(self, inputs: Mapping[str, object]) -> Dict[str, numpy.ndarray]:
-        """Binds the inputs and new output arrays, runs, and gives the outputs. Raises Error: invalid_input."""
+    def enqueue(self, stream: object = None) -> None:
+        """Gives one run to a stream and returns: PyTorch's (`torch.cuda.current_stream()`) or a CUstream's number; None is the GPU's default stream,
+        and on a CPU the run is over at the return. On a GPU every tensor lies there. A stream that is being captured into a CUDA graph gets the run's
+        kernels. What is bound, and this context, must stay until the stream has done it. Raises Error: invalid_input, usage."""
+        check(library().enginery_context_enqueue(self._handle, getattr(stream, "cuda_stream", stream)))
+
+    def __call__(self, inputs: Mapping[str, object], outputs: Optional[Mapping[str, object]] = None) -> Dict[str, object]:
+        """Binds the inputs and the outputs, new arrays where none is given, runs, and gives the outputs. Raises Error: invalid_input."""
         absent = [name for name in self._inputs if name not in inputs]
         if absent:
             raise Error("invalid_input", f"no array for input '{absent[0]}'")
         for name, value in inputs.items():
             self.set_input(name, value)
-        outputs = {name: numpy.empty(t.shape, t.dtype) for name, t in self._outputs.items()}
-        for name, array in outputs.items():
+        beside = next((value for value in inputs.values() if is_on_gpu(value)), None)
+        made = {name: empty_beside(beside, t) if beside is not None else numpy.empty(t.shape, t.dtype)
+                for name, t in self._outputs.items() if name not in (outputs or {})}
+        all_outputs = {**made, **(outputs or {})}
+        for name, array in all_outputs.items():
             self.set_output(name, array)
         self.run()
-        return outputs
+        return all_outputs
 
     def profile(self, rounds: int = 10) -> List[Layer]:
         """Each layer's time alone, on the inputs of the last run. Raises Error: usage (before the first run), invalid_input."""

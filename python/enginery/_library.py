@@ -18,7 +18,7 @@ class LoadOptions(ctypes.Structure):
 class EngineInfo(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("sku", c_char_p), ("digest", c_char_p), ("signer", c_char_p), ("inputs", c_int32),
                 ("outputs", c_int32), ("layers", c_int32), ("threads", c_int32), ("weights_bytes", c_int64), ("context_bytes", c_int64),
-                ("median_us", c_double)]
+                ("median_us", c_double), ("device", c_char_p), ("device_index", c_int32)]
 
 
 class TensorInfo(ctypes.Structure):
@@ -31,6 +31,7 @@ class LayerInfo(ctypes.Structure):
                 ("median_us", c_double)]
 
 
+MEMORY_HOST, MEMORY_DEVICE = 0, 1
 PROFILE_FUNCTION = ctypes.CFUNCTYPE(None, c_void_p, c_int32, POINTER(LayerInfo))
 
 # Function -> its parameters; all give a status.
@@ -44,7 +45,10 @@ FUNCTIONS = {
     "enginery_context_destroy": [c_void_p],
     "enginery_context_set_input": [c_void_p, c_char_p, c_void_p, c_size_t],
     "enginery_context_set_output": [c_void_p, c_char_p, c_void_p, c_size_t],
+    "enginery_context_set_input_in": [c_void_p, c_char_p, c_void_p, c_size_t, c_int32],
+    "enginery_context_set_output_in": [c_void_p, c_char_p, c_void_p, c_size_t, c_int32],
     "enginery_context_run": [c_void_p],
+    "enginery_context_enqueue": [c_void_p, c_void_p],
     "enginery_context_profile": [c_void_p, c_int32, PROFILE_FUNCTION, c_void_p],
 }
 TEXTS = {"enginery_version": [], "enginery_last_error": [], "enginery_type_name": [c_int32]}
@@ -93,5 +97,5 @@ def sized(struct):
     return made
 
 
-__all__ = ["EngineInfo", "LayerInfo", "LoadOptions", "PROFILE_FUNCTION", "TensorInfo", "byref", "check", "library", "load_library", "sized",
-           "version"]
+__all__ = ["EngineInfo", "LayerInfo", "LoadOptions", "MEMORY_DEVICE", "MEMORY_HOST", "PROFILE_FUNCTION", "TensorInfo", "byref", "check", "library",
+           "load_library", "sized", "version"]

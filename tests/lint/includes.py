@@ -111,7 +111,7 @@ WIRING = {
 BELOW = {**ENGINE, **FARM}
 
 # Public headers, include/enginery/*.h: the folder whose level each one has.
-PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "engine.h": "engine/runtime", "enginery.h": "engine/c_api", "build.h": "builder"}
+PUBLIC = {"result.h": "engine/base", "types.h": "engine/tensor", "memory.h": "engine/tensor", "engine.h": "engine/runtime", "enginery.h": "engine/c_api", "build.h": "builder"}
 PUBLIC_DEFAULT = "engine/compile"
 
 # Third-party headers and the only places that may include them (tests may include anything).

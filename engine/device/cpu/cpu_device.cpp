@@ -13,6 +13,7 @@
 #include "engine/device/cpu/cpu_measurer.h"
 #include "engine/device/cpu/cpu_properties.h"
 #include "engine/device/cpu/cpu_stream.h"
+#include "engine/device/interop.h"
 
 namespace enginery {
 namespace {
@@ -52,7 +53,7 @@ Status require_threads(int threads) {
   return status;
 }
 
-class CpuDevice final : public Device {
+class CpuDevice final : public Device, public Interop {
  public:
   CpuDevice(DeviceInfo info, std::vector<int> cores)
       : info_(std::move(info)),
@@ -96,6 +97,12 @@ class CpuDevice final : public Device {
   }
 
   Measurer* measurer() override { return measurer_.get(); }
+
+  Result<BorrowedStream> borrow_stream(void* handle) override {
+    if (!handle) return BorrowedStream{std::make_unique<CpuStream>(teams_)};
+    return Error{ErrorCode::invalid_argument, "a CPU has no streams: expected a null one"};
+  }
+  Status require_memory(const void*, size_t) override { return {}; }
 
  private:
   const DeviceInfo info_;

@@ -14,6 +14,7 @@
 #include "engine/device/cuda/driver.h"
 #include "engine/device/cuda/fingerprint.h"
 #include "engine/device/cuda/nvrtc.h"
+#include "engine/device/interop.h"
 #include "engine/device/measurer.h"
 
 namespace enginery {
@@ -37,7 +38,7 @@ class Lazy {
   std::optional<Result<T>> result_;
 };
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, public Interop {
   struct MakeKey {
     explicit MakeKey() = default;
   };
@@ -57,6 +58,9 @@ class CudaDevice final : public Device {
   Status fill(Stream& stream, void* to, uint8_t byte, size_t bytes) override;
   Result<std::unique_ptr<CommandList>> record(Stream& stream, const Enqueue& enqueue) override;
   Measurer* measurer() override { return measurer_.get(); }
+  Result<BorrowedStream> borrow_stream(void* handle) override;
+  // Memory has to begin where cuMemAlloc's does: kernels and libraries are chosen for that.
+  Status require_memory(const void* data, size_t bytes) override;
 
   // False for a device that is only compiled for: then there is no driver, and nothing can be
   // prepared or run.

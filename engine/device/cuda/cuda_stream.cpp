@@ -24,9 +24,21 @@ Result<std::unique_ptr<Stream>> CudaStream::create(const CudaDevice& device) {
   return std::unique_ptr<Stream>(std::move(stream));
 }
 
+Result<std::unique_ptr<CudaStream>> CudaStream::borrow(const CudaDevice& device, CUstream handle) {
+  CHECK_OK(device.make_current());
+  auto stream = std::make_unique<CudaStream>(MakeKey{}, device);
+  stream->handle_ = handle;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  CUDA_OK(device.driver(), cuThreadExchangeStreamCaptureMode(&mode));
+  stream->mode_found_ = mode;
+  return stream;
+}
+
 CudaStream::~CudaStream() {
   if (!device_.make_current().ok()) return;
-  if (handle_) {
+  if (mode_found_) {
+    device_.driver().cuThreadExchangeStreamCaptureMode(&*mode_found_);
+  } else if (handle_) {
     device_.driver().cuStreamSynchronize(handle_);
     device_.driver().cuStreamDestroy_v2(handle_);
   }
@@ -63,11 +75,16 @@ Status CudaStream::wait(const Event& event) {
   return {};
 }
 
-Result<std::byte*> CudaStream::stage(size_t bytes) {
-  if (bytes > kPinnedBytes) return nullptr;
+Result<bool> CudaStream::is_capturing() const {
   CUstreamCaptureStatus capturing = CU_STREAM_CAPTURE_STATUS_NONE;
   CUDA_OK(device_.driver(), cuStreamIsCapturing(handle_, &capturing));
-  if (capturing != CU_STREAM_CAPTURE_STATUS_NONE) return nullptr;
+  return capturing != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+Result<std::byte*> CudaStream::stage(size_t bytes) {
+  if (bytes > kPinnedBytes) return nullptr;
+  TRY(const bool capturing, is_capturing());
+  if (capturing) return nullptr;
   if (!pinned_) {
     void* memory = nullptr;
     CUDA_OK(device_.driver(), cuMemAllocHost_v2(&memory, kPinnedBytes));

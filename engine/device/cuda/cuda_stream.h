@@ -6,6 +6,7 @@
 // any stream of its device, one launch at a time. The device outlives them all.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/device/cuda/cuda_device.h"
@@ -35,7 +36,11 @@ class CudaStream final : public Stream {
   // A stream that does not wait for the default one. Errors: incompatible (the card is not here),
   // those of the driver.
   static Result<std::unique_ptr<Stream>> create(const CudaDevice& device);
-  // For create() alone.
+  // The program's own stream, which stays the program's. As long as this lives the calling thread
+  // may do what a capture of another thread or stream forbids (CU_STREAM_CAPTURE_MODE_RELAXED):
+  // libraries may allocate when they first meet a shape. Errors: as create.
+  static Result<std::unique_ptr<CudaStream>> borrow(const CudaDevice& device, CUstream handle);
+  // For create() and borrow() alone.
   CudaStream(MakeKey, const CudaDevice& device) : device_(device) {}
   ~CudaStream() override;
   // Also brings every staged download to the caller's memory, in the order of the copies.
@@ -44,6 +49,7 @@ class CudaStream final : public Stream {
   Status wait(const Event& event) override;
 
   CUstream handle() const { return handle_; }
+  Result<bool> is_capturing() const;
   // Staged up to 8 MiB at a time; a larger copy, or one that is being recorded, is enqueued from
   // the caller's memory itself. Synchronises where the pinned buffer is full.
   Status copy(void* to, const void* from, size_t bytes, CopyKind kind);
@@ -61,6 +67,7 @@ class CudaStream final : public Stream {
   };
   const CudaDevice& device_;
   CUstream handle_ = nullptr;
+  std::optional<CUstreamCaptureMode> mode_found_;  // of the thread that borrowed the stream
   std::byte* pinned_ = nullptr;
   size_t pinned_used_ = 0;
   std::vector<Download> downloads_;

@@ -30,6 +30,7 @@
   CALL(cuMemFree_v2, (CUdeviceptr))                                                             \
   CALL(cuMemAllocHost_v2, (void**, size_t))                                                     \
   CALL(cuMemFreeHost, (void*))                                                                  \
+  CALL(cuPointerGetAttribute, (void*, CUpointer_attribute, CUdeviceptr))                        \
   CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))                             \
   CALL(cuMemsetD8Async, (CUdeviceptr, unsigned char, size_t, CUstream))                         \
   CALL(cuStreamCreate, (CUstream*, unsigned))                                                   \
@@ -39,6 +40,7 @@
   CALL(cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus*))                                 \
   CALL(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode))                                \
   CALL(cuStreamEndCapture, (CUstream, CUgraph*))                                                \
+  CALL(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode*))                               \
   CALL(cuGraphInstantiateWithFlags, (CUgraphExec*, CUgraph, unsigned long long))                \
   CALL(cuGraphGetNodes, (CUgraph, CUgraphNode*, size_t*))                                       \
   CALL(cuGraphDestroy, (CUgraph))                                                               \

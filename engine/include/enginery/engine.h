@@ -16,9 +16,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "enginery/memory.h"
 #include "enginery/types.h"
 
 namespace enginery {
@@ -80,6 +82,17 @@ class ExecutionContext {
   // one), out_of_memory, unavailable (the device is lost).
   Status run(std::span<const void* const> inputs, std::span<void* const> outputs);
 
+  // The same with each tensor where it says: a GPU's memory is used in place.
+  Status run_in(std::span<const TensorMemory> inputs, std::span<const TensorMemory> outputs);
+  // The same on a stream of the caller's (a CUstream; null on a CPU), without waiting for it, in
+  // memory of the device. Memory and context must stay until that work is over, and the context
+  // may run nothing else meanwhile. Errors: also invalid_argument (host memory for a GPU).
+  Status enqueue(std::span<const TensorMemory> inputs, std::span<const TensorMemory> outputs,
+                 void* stream);
+  // Whether a tensor of so many bytes can be given there as memory of the device. Errors:
+  // invalid_argument where the device cannot use it in place, with the reason.
+  Status require_device_memory(const void* data, size_t bytes) const;
+
   // The launch alone, on the inputs of the last run: device time in microseconds. For benchmarks
   // without transfers. Errors: those of a run; invalid_argument before the first one.
   Result<double> time_us();
@@ -115,6 +128,9 @@ class Engine {
   // its threads.
   std::vector<std::pair<std::string, double>> device_state() const;
   int threads() const;
+  // "cpu" or "cuda", and which of the visible GPUs; empty text where the engine was moved from.
+  std::string_view device_kind() const;
+  int device_index() const;
   // Memory that this engine's packed weights take on the device, shared by all contexts; each
   // context takes EngineInfo::arena_bytes more.
   int64_t packed_weight_bytes() const;

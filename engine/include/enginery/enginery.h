@@ -12,8 +12,10 @@
 // Errors: every function that can fail returns a status; no call throws or ends the process, and a
 // failed one changes nothing. Handles are numbers that are never given twice: a destroyed, foreign
 // or invented one is ENGINERY_ERROR_HANDLE, not a crash.
-// Threads: any number of threads may use one engine. A context belongs to one thread at a time; a
-// call on a context that another thread is in is ENGINERY_ERROR_BUSY. OpenMP's settings, the
+// Threads: any number of threads may use one engine and make contexts of it. A context belongs to
+// one thread at a time, and may go from one to another; a call on a context that another thread is
+// in is ENGINERY_ERROR_BUSY and does nothing: threads that run at once have a context each. Any
+// thread may destroy an engine or a context that no call is in. OpenMP's settings, the
 // threads' cores and the floating-point mode of the calling program are after each call as before.
 // Stability: numbers, signatures and the fields that are there stay; structs grow at their end, and
 // `struct_size`, which the caller sets to sizeof the struct, says how much of one the caller knows.
@@ -142,6 +144,8 @@ typedef struct enginery_engine_info {
   int64_t weights_bytes;  // on the device, shared by all contexts
   int64_t context_bytes;  // what each context takes on the device
   double median_us;       // of one inference when the engine was built; 0 where not measured
+  const char* device;     // what it runs on: "cpu", "cuda". Static text
+  int32_t device_index;   // GPU: which of the visible ones
 } enginery_engine_info;
 
 // Sets `info->struct_size` bytes of `info`. Errors: HANDLE, INVALID_ARGUMENT.
@@ -188,9 +192,37 @@ ENGINERY_API enginery_status enginery_context_set_input(enginery_context* contex
 ENGINERY_API enginery_status enginery_context_set_output(enginery_context* context,
                                                          const char* name, void* data,
                                                          size_t bytes);
-// Runs once and waits. Errors: HANDLE, BUSY, NOT_SET (with the tensor's name), INVALID_ARGUMENT
-// (tensors that overlap), OUT_OF_MEMORY, DEVICE_LOST.
+// Where memory of the caller's is.
+typedef int32_t enginery_memory;
+enum {
+  ENGINERY_MEMORY_HOST = 0,
+  ENGINERY_MEMORY_DEVICE = 1  // on the engine's own GPU; for an engine of a CPU the same as HOST
+};
+// The same with memory of either kind. A GPU's begins at a multiple of 256 bytes and is read and
+// written in place. Errors: also INVALID_ARGUMENT (no such kind; not on that GPU; misaligned).
+ENGINERY_API enginery_status enginery_context_set_input_in(enginery_context* context,
+                                                           const char* name, const void* data,
+                                                           size_t bytes, enginery_memory memory);
+ENGINERY_API enginery_status enginery_context_set_output_in(enginery_context* context,
+                                                            const char* name, void* data,
+                                                            size_t bytes, enginery_memory memory);
+// Runs once and waits. Memory of the device is read and written after what was given before to its
+// default stream. Errors: HANDLE, BUSY, NOT_SET (with the tensor's name), INVALID_ARGUMENT (tensors
+// that overlap), OUT_OF_MEMORY, DEVICE_LOST.
 ENGINERY_API enginery_status enginery_context_run(enginery_context* context);
+// Gives one run to `stream` and returns: a CUstream or cudaStream_t of the GPU's primary context,
+// NULL for its default stream; for an engine of a CPU, NULL, and the run is over at the return. On
+// a GPU every tensor must be in ENGINERY_MEMORY_DEVICE. Until the stream has done the work, the
+// tensors' memory and the context must stay, and the context may be given further work on that
+// stream alone.
+// A stream that is being captured into a CUDA graph gets the run's kernels: nothing waits, and no
+// memory of the device is allocated here. Enqueue once without a capture before, as libraries set
+// themselves up then. What was bound stays in the graph: its memory, the context and the engine
+// must stay as long as the graph is launched. Otherwise the second run in the same memory is
+// recorded, which takes longer once, and later ones are launched from that.
+// Errors: as of enginery_context_run; also INVALID_ARGUMENT (host memory for a GPU, a stream for a
+// CPU).
+ENGINERY_API enginery_status enginery_context_enqueue(enginery_context* context, void* stream);
 
 // One layer as it ran. Good during the call that gives it.
 typedef struct enginery_layer_info {

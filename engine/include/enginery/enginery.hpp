@@ -126,7 +126,16 @@ class Context {
   void set_output(const std::string& name, std::vector<T>& data) {
     set_output(name, data.data(), data.size() * sizeof(T));
   }
+  // In host memory or the device's (enginery_context_set_input_in).
+  void set_input(const std::string& name, const void* data, size_t bytes, enginery_memory memory) {
+    check(enginery_context_set_input_in(handle_, name.c_str(), data, bytes, memory));
+  }
+  void set_output(const std::string& name, void* data, size_t bytes, enginery_memory memory) {
+    check(enginery_context_set_output_in(handle_, name.c_str(), data, bytes, memory));
+  }
   void run() { check(enginery_context_run(handle_)); }
+  // One run on a stream of the caller's, without waiting for it (enginery_context_enqueue).
+  void enqueue(void* stream = nullptr) { check(enginery_context_enqueue(handle_, stream)); }
   enginery_context* handle() const { return handle_; }
 
  private:
