@@ -48,6 +48,11 @@ Result<Driver> Driver::open() {
 #define ENGINERY_LOAD(name, parameters) ENGINERY_LOAD_SYMBOL(driver, library, name, #name);
   ENGINERY_DRIVER_CALLS(ENGINERY_LOAD)
 #undef ENGINERY_LOAD
+#define ENGINERY_LOAD_NEWER(name, parameters)           \
+  if (auto symbol = library.symbol(#name); symbol.ok()) \
+    driver.name = reinterpret_cast<decltype(driver.name)>(*symbol);
+  ENGINERY_NEWER_DRIVER_CALLS(ENGINERY_LOAD_NEWER)
+#undef ENGINERY_LOAD_NEWER
   CUDA_OK(driver, cuInit(0));
   CUDA_OK(driver, cuDriverGetVersion(&driver.version));
   return driver;

@@ -54,11 +54,19 @@
   CALL(cuModuleLoadDataEx, (CUmodule*, const void*, unsigned, CUjit_option*, void**))           \
   CALL(cuModuleUnload, (CUmodule))                                                              \
   CALL(cuModuleGetFunction, (CUfunction*, CUmodule, const char*))                               \
+  CALL(cuModuleGetGlobal_v2, (CUdeviceptr*, size_t*, CUmodule, const char*))                    \
   CALL(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int))                             \
   CALL(cuFuncGetAttribute, (int*, CUfunction_attribute, CUfunction))                            \
   CALL(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
                         unsigned, CUstream, void**, void**))                                    \
-  CALL(cuLaunchHostFunc, (CUstream, CUhostFn, void*))
+  CALL(cuLaunchHostFunc, (CUstream, CUhostFn, void*))                                           \
+  CALL(cuGraphNodeGetType, (CUgraphNode, CUgraphNodeType*))
+
+// Null where the driver is older than the call (CUDA 11.8 and 12.3).
+#define ENGINERY_NEWER_DRIVER_CALLS(CALL)                                                   \
+  CALL(cuLaunchKernelEx, (const CUlaunchConfig*, CUfunction, void**, void**))               \
+  CALL(cuStreamGetCaptureInfo_v3, (CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*, \
+                                   const CUgraphNode**, const CUgraphEdgeData**, size_t*))
 
 namespace enginery {
 
@@ -66,6 +74,7 @@ namespace enginery {
 struct Driver {
 #define ENGINERY_DECLARE(name, parameters) CUresult(*name) parameters = nullptr;
   ENGINERY_DRIVER_CALLS(ENGINERY_DECLARE)
+  ENGINERY_NEWER_DRIVER_CALLS(ENGINERY_DECLARE)
 #undef ENGINERY_DECLARE
   int version = 0;  // 13000 for CUDA 13.0
 

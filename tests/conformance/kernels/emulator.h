@@ -80,6 +80,7 @@ struct Fiber {
   std::unique_ptr<char[]> stack;
   Block* block = nullptr;
   Index thread;
+  bool awaited = false;  // has called await_predecessors()
   bool done = false;
 };
 
@@ -89,6 +90,7 @@ inline std::vector<Block> blocks;  // those that run now: one, or a cluster's
 inline Group cluster;
 inline void (*body)() = nullptr;
 
+inline bool all_awaited = true;
 inline unsigned long progress = 0;  // counts arrivals, meetings and ends
 
 inline void yield() {
@@ -114,6 +116,7 @@ inline unsigned lane() {
 
 inline void enter() {
   body();
+  all_awaited = all_awaited && current->awaited;
   current->done = true;
   warp().leave();
   current->block->group.leave();
@@ -176,7 +179,7 @@ inline bool run_blocks(unsigned threads, unsigned shared_bytes, bool backward) {
     Fiber& f = fibers[i];
     f.block = &blocks[i / threads];
     f.thread = {static_cast<unsigned>(i % threads), 0, 0};
-    f.done = false;
+    f.awaited = f.done = false;
     getcontext(&f.context);
     f.context.uc_stack.ss_sp = f.stack.get();
     f.context.uc_stack.ss_size = kStackBytes;
@@ -186,7 +189,8 @@ inline bool run_blocks(unsigned threads, unsigned shared_bytes, bool backward) {
   return run_warps(fibers, count, backward);
 }
 
-// False where threads of a block wait for each other for ever.
+// False where threads of a block wait for each other for ever, or one of them never awaited the
+// kernels before its own.
 template <typename Args>
 bool launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[3],
             unsigned threads, unsigned shared_bytes, unsigned cluster_z, bool backward) {
@@ -201,7 +205,7 @@ bool launch(void (*kernel)(Args), const void* arguments, const unsigned (&grid)[
     const unsigned x = at % grid[0], y = at / grid[0] % grid[1], z = at / grid[0] / grid[1];
     blocks.resize(cluster_z);
     for (unsigned b = 0; b < cluster_z; ++b) blocks[b].index = {x, y, z * cluster_z + b};
-    if (!run_blocks(threads, shared_bytes, backward)) return false;
+    if (!run_blocks(threads, shared_bytes, backward) || !all_awaited) return false;
   }
   return true;
 }
@@ -257,6 +261,10 @@ inline unsigned short float_to_half(float f) {
 }
 inline unsigned multiply_high(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
+}
+
+inline void await_predecessors() {
+  emulator::current->awaited = true;
 }
 
 // warp.cuh's functions

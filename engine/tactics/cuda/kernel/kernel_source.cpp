@@ -2,6 +2,7 @@
 
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/launch/device_constants.h"
+#include "engine/tactics/cuda/launch/launch_kernel.h"
 
 namespace enginery {
 namespace {
@@ -30,6 +31,12 @@ class KernelModule {
               status.error().message};
     }
     CHECK_OK(status);
+    // Older enginery made code without the variable.
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    module->awaits_predecessors_ =
+        driver.cuModuleGetGlobal_v2(&address, &bytes, module->module_, "awaits_predecessors") ==
+        CUDA_SUCCESS;
     return std::shared_ptr<const KernelModule>(std::move(module));
   }
   ~KernelModule() {
@@ -46,10 +53,13 @@ class KernelModule {
     }
     return function;
   }
+  // Its kernels wait for the kernels before them themselves.
+  bool awaits_predecessors() const { return awaits_predecessors_; }
 
  private:
   const CudaDevice& device_;
   CUmodule module_ = nullptr;
+  bool awaits_predecessors_ = false;
 };
 
 class PreparedKernel final : public PreparedTactic {
@@ -77,10 +87,9 @@ class PreparedKernel final : public PreparedTactic {
         std::memcpy(filled.data() + slot.offset, &pointer, sizeof pointer);
       }
       void* parameters[] = {filled.data()};
-      CUDA_OK(device_.driver(),
-              cuLaunchKernel(functions_[i], launch.grid[0], launch.grid[1], launch.grid[2],
-                             launch.threads, 1, 1, launch.shared_bytes, cuda_stream(stream),
-                             parameters, nullptr));
+      CHECK_OK(launch_kernel(device_.driver(), functions_[i],
+                             {launch.grid, launch.threads, launch.shared_bytes},
+                             cuda_stream(stream), parameters, module_->awaits_predecessors()));
     }
     return {};
   }

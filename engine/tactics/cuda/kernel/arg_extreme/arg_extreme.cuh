@@ -26,6 +26,7 @@ __device__ __forceinline__ bool takes_over(const Extreme& q, const Extreme& p) {
 }
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const ArgExtremeArgs a) {
+  await_predecessors();
   const unsigned thread = blockIdx.x * 256u + threadIdx.x, output = thread / GROUP,
                  first = thread % GROUP;
   const bool is_there = output < a.outputs;

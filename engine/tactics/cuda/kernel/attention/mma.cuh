@@ -205,6 +205,7 @@ __device__ __forceinline__ void store_rows(const AttentionArgs& a, const Rows& r
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const AttentionArgs a) {
+  await_predecessors();
   extern __shared__ __align__(128) unsigned char shared[];
   half_t* queries = reinterpret_cast<half_t*>(shared);
   half_t* stages = queries + kQueries * kPitchK;

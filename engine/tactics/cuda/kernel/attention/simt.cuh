@@ -22,6 +22,7 @@ __device__ __forceinline__ void load_rows(float* tile, const TX* from, const Mat
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const AttentionArgs a) {
+  await_predecessors();
   __shared__ float tile[32 * (kPitchK > kPitchV ? kPitchK : kPitchV)];
   __shared__ float queries[kWarps * ROWS][DEPTH];
   __shared__ float weights[kWarps * ROWS][32];

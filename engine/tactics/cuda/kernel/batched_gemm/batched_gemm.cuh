@@ -29,6 +29,7 @@ __device__ __forceinline__ void load_tile(float (&tile)[BK][LINES + 4], const TX
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const GemmArgs p) {
+  await_predecessors();
   __shared__ __align__(16) float tile_a[BK][BM + 4];
   __shared__ __align__(16) float tile_b[BK][BN + 4];
   unsigned tile = blockIdx.x;

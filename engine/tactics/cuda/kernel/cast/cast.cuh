@@ -18,6 +18,7 @@ __device__ __forceinline__ void store_as(half_t* p, V v) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const CastArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * THREADS + static_cast<int>(threadIdx.x);
   if (i >= a.total) return;
   auto x = value_of(static_cast<const TX*>(a.x) + i);

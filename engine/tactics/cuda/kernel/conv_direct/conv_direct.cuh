@@ -4,6 +4,7 @@
 // caches. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ConvArgs a) {
+  await_predecessors();
   long long i = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
   int m = static_cast<int>(i / a.ldy), k = static_cast<int>(i - static_cast<long long>(m) * a.ldy);
   if (m >= a.m) return;

@@ -41,9 +41,9 @@ __device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, in
   return l;
 }
 
-// Starts the copies of one step into a stage.
-__device__ __forceinline__ void start_copies(const ConvArgs& a, Loader& l, const FilterStep& f,
-                                             unsigned char* stage) {
+// Starts the copies of one step's inputs into a stage.
+__device__ __forceinline__ void start_inputs(const ConvArgs& a, const Loader& l,
+                                             const FilterStep& f, unsigned char* stage) {
   int offset = step_offset(a, f);
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i) {
@@ -51,6 +51,10 @@ __device__ __forceinline__ void start_copies(const ConvArgs& a, Loader& l, const
     copy_async(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk),
                valid ? l.window[i].base + offset : static_cast<const TX*>(a.x), valid);
   }
+}
+
+// Starts the copies of the next step's weights into a stage.
+__device__ __forceinline__ void start_weights(const ConvArgs& a, Loader& l, unsigned char* stage) {
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
     copy_async(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk),
@@ -126,10 +130,15 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
                                                int warp_m, int warp_n,
                                                float (&acc)[kTilesM][kTilesN][4]) {
 #if HAVE_ASYNC_COPY
+  // The weights are constants: their first copies need not wait for whoever computes the inputs.
+#pragma unroll
+  for (int i = 0; i < STAGES - 1; ++i)
+    if (begin + i < end) start_weights(a, loader, shared + i * kStageBytes);
+  await_predecessors();
   int started = begin;
 #pragma unroll
   for (int i = 0; i < STAGES - 1; ++i) {
-    if (started < end) start_copies(a, loader, next, shared + i * kStageBytes);
+    if (started < end) start_inputs(a, loader, next, shared + i * kStageBytes);
     commit_async();
     advance(a, next);
     ++started;
@@ -138,7 +147,10 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
   for (int step = begin; step < end; ++step) {
     wait_async<STAGES - 2>();
     __syncthreads();
-    if (started < end) start_copies(a, loader, next, shared + write * kStageBytes);
+    if (started < end) {
+      start_inputs(a, loader, next, shared + write * kStageBytes);
+      start_weights(a, loader, shared + write * kStageBytes);
+    }
     commit_async();
     advance(a, next);
     ++started;
@@ -148,6 +160,7 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
   }
   wait_async<0>();
 #else
+  await_predecessors();
   Loaded loaded;
   if (begin < end) {
     load_global(a, loader, next, loaded);

@@ -99,6 +99,7 @@ __device__ __forceinline__ void store_outputs(const ConvArgs& a, const float* ac
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) {
+  await_predecessors();
   __shared__ __align__(16) float shared[2 * kStage];
   int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
   int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;

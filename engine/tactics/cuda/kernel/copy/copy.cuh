@@ -23,6 +23,7 @@ __device__ __forceinline__ void move(const CopyArgs& a) {
 
 #define ENTRY(name, type, dims)                                                  \
   extern "C" __global__ void __launch_bounds__(THREADS) name(const CopyArgs a) { \
+    await_predecessors();                                                        \
     move<type, dims>(a);                                                         \
   }
 ENTRIES

@@ -6,6 +6,7 @@
 // elements of x and WIDTH times that of w, from the caches. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ConvArgs a) {
+  await_predecessors();
   unsigned i = blockIdx.x * THREADS + threadIdx.x, vectors = static_cast<unsigned>(a.ldy) / WIDTH;
   int m = static_cast<int>(i / vectors), k = static_cast<int>(i % vectors) * WIDTH;
   if (m >= a.m) return;

@@ -9,6 +9,7 @@
 constexpr int kInputs = (STRIP - 1) * STRIDE_W + (S - 1) * DILATION_W + 1;
 
 extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * 128 + threadIdx.x;
   if (i >= a.total) return;
   unsigned rest = divide(static_cast<unsigned>(i), a.by_vectors);

@@ -17,6 +17,7 @@ __device__ __forceinline__ T value_at(const T* p) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const DiscreteArgs a) {
+  await_predecessors();
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= a.total) return;
   const auto p = value_at(static_cast<const TP*>(a.p) + p_place(i));

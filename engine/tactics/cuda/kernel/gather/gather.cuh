@@ -4,6 +4,7 @@
 // the nearest that is inside. Bytes moved an output element: one read, one write. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const GatherArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * THREADS + static_cast<int>(threadIdx.x);
   if (i >= a.total) return;
   unsigned row = divide(static_cast<unsigned>(i), a.by_inner),

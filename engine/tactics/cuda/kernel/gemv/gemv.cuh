@@ -14,6 +14,7 @@ __device__ __forceinline__ float warp_sum(float v) {
 }
 
 extern "C" __global__ void __launch_bounds__(128) kernel(const GemvArgs a) {
+  await_predecessors();
   int lane = threadIdx.x % 32;
   int k = static_cast<int>(blockIdx.x) * 4 + threadIdx.x / 32, first = blockIdx.y * ROWS;
   if (k >= a.k) return;

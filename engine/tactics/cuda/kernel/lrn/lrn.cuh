@@ -5,6 +5,7 @@
 // Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const LrnArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * THREADS + threadIdx.x;
   if (i >= a.total) return;
   int c = i - static_cast<int>(divide(static_cast<unsigned>(i), a.by_c) * a.by_c.divisor);

@@ -71,6 +71,7 @@ __device__ __forceinline__ float factor_of(float squares, float epsilon) {
 
 #if HELD > 0
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const NormalizeArgs a) {
+  await_predecessors();
   const unsigned lane = threadIdx.x % LANES,
                  own = blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;
   // Every lane takes part in the sums of its warp, those beyond the last row with that row's.
@@ -103,6 +104,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const NormalizeArgs
 }
 #else
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const NormalizeArgs a) {
+  await_predecessors();
   const unsigned row = blockIdx.x;
   const TX* x = static_cast<const TX*>(a.x) + static_cast<long long>(row) * SIZE;
   float v[WIDTH], sum = 0, squares = 0;

@@ -5,6 +5,7 @@
 // element: each operand and the output once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const PointwiseArgs a) {
+  await_predecessors();
   int i = (static_cast<int>(blockIdx.x) * THREADS + static_cast<int>(threadIdx.x)) * WIDTH;
   if (i >= a.total) return;
   unsigned m = divide(static_cast<unsigned>(i), a.by_ldy);

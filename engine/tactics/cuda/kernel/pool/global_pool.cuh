@@ -5,6 +5,7 @@
 // once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const WindowArgs a) {
+  await_predecessors();
   __shared__ float parts[32][8 * WIDTH + 1];
   int lane = threadIdx.x % 8, line = threadIdx.x / 8;
   int n = blockIdx.y, c = (static_cast<int>(blockIdx.x) * 8 + lane) * WIDTH;

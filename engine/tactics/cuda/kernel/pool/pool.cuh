@@ -5,6 +5,7 @@
 // r * s reads from the L1, each input about once from memory. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * 128 + threadIdx.x;
   if (i >= a.total) return;
   unsigned pixel = divide(static_cast<unsigned>(i), a.by_vectors);

@@ -4,6 +4,7 @@
 // Bytes moved: every element once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs a) {
+  await_predecessors();
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= a.total) return;
   const unsigned s = i / a.inner % a.size;

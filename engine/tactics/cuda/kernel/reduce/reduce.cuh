@@ -5,6 +5,7 @@
 // where the reduced elements do. Bytes moved: every element once. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(256) kernel(const ReduceArgs a) {
+  await_predecessors();
   unsigned thread = blockIdx.x * 256u + threadIdx.x, output = thread / GROUP,
            first = thread % GROUP;
   if (output >= a.outputs) return;

@@ -9,6 +9,7 @@
 
 #if MODE == 0
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * THREADS + threadIdx.x;
   if (i >= a.total) return;
   unsigned rest = divide(static_cast<unsigned>(i), a.by_pixels);
@@ -28,6 +29,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs 
 #elif MODE == 1 || MODE == 2
 // 1: to channels last, 2: to linear. blockIdx: (tile of pixels, tile of channels, n)
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  await_predecessors();
   __shared__ float tile[32][33];
   int column = threadIdx.x % 32, line = threadIdx.x / 32;
   int pixel0 = blockIdx.x * 32, c0 = blockIdx.y * 32;
@@ -54,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs 
 #else
 // `pixels` is the input's pitch here, by_vectors divides by the output's.
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  await_predecessors();
   int i = static_cast<int>(blockIdx.x) * THREADS + threadIdx.x;
   if (i >= a.total) return;
   unsigned row = divide(static_cast<unsigned>(i), a.by_vectors);

@@ -8,6 +8,7 @@
 // the caches. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ResampleArgs a) {
+  await_predecessors();
   unsigned i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= a.total) return;
   i *= VECTOR;

@@ -5,6 +5,7 @@
 // write. Serves every SM.
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const SelectArgs s) {
+  await_predecessors();
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= s.total) return;
   const bool first = static_cast<const unsigned char*>(s.condition)[condition_place(i)] != 0;

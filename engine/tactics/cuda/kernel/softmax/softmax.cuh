@@ -27,6 +27,7 @@ __device__ __forceinline__ float softmax_of(float x, float top, float sum) {
 
 #if INNER == 1
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const SoftmaxArgs a) {
+  await_predecessors();
   const TX* x = static_cast<const TX*>(a.x) + static_cast<long long>(blockIdx.x) * a.size;
   TY* y = static_cast<TY*>(a.y) + static_cast<long long>(blockIdx.x) * a.size;
   float top = -INFINITY, sum = 0;
@@ -39,6 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const SoftmaxArgs a
 }
 #else
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const SoftmaxArgs a) {
+  await_predecessors();
   long long i = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
   if (i >= static_cast<long long>(a.outer) * a.inner) return;
   long long start = i / a.inner * a.size * a.inner + i % a.inner;

@@ -44,6 +44,22 @@ __device__ __forceinline__ unsigned multiply_high(unsigned a, unsigned b) {
 }
 #endif
 
+// Every kernel calls it before it touches anything but its arguments and constants: what it reads
+// or overwrites may belong to kernels that still run (launch_kernel.h). From SM 9.0 on the kernel
+// itself waits for them, then lets its successor begin to do the same; the variable tells the host
+// that the kernels of this module do so.
+#if defined(ENGINERY_EMULATE)
+// The emulator has its own, which counts.
+#elif __CUDA_ARCH__ >= 900
+extern "C" __device__ int awaits_predecessors = 1;
+__device__ __forceinline__ void await_predecessors() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+#else
+__device__ __forceinline__ void await_predecessors() {}
+#endif
+
 __device__ __forceinline__ unsigned divide(unsigned x, const Divisor& d) {
   return d.divisor == 1 ? x : multiply_high(x, d.multiplier) >> d.shift;
 }

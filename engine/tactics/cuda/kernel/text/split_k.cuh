@@ -7,6 +7,7 @@
 
 #if SPLIT_K
 extern "C" __global__ void __launch_bounds__(256) reduce_parts(const ConvArgs a) {
+  await_predecessors();
   int vectors = a.ldy / SUM_VECTOR;
   int i = static_cast<int>(blockIdx.x) * 256 + threadIdx.x;
   int m = i / vectors, k = (i - m * vectors) * SUM_VECTOR;
