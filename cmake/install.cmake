@@ -34,7 +34,7 @@ list(TRANSFORM public_headers PREPEND engine/include/enginery/)
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/enginery COMPONENT libenginery-dev)
 install(FILES ${made}/enginery-config.cmake ${made}/enginery-config-version.cmake DESTINATION ${package_folder} COMPONENT libenginery-dev)
 install(FILES ${made}/enginery.pc ${made}/enginery-build.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libenginery-dev)
-install(DIRECTORY examples/classifier examples/edges DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT libenginery-dev)
+install(DIRECTORY examples/camera examples/classifier examples/edges examples/pytorch DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT libenginery-dev)
 
 # Where Debian's python3 looks.
 install(DIRECTORY python/enginery DESTINATION lib/python3/dist-packages COMPONENT python3-enginery

@@ -4,6 +4,7 @@ alone, and that it can be removed."""
 import os
 import pathlib
 import struct
+import subprocess
 import unittest
 
 import installing
@@ -126,12 +127,16 @@ class Installed(unittest.TestCase):
         self.assertGreater(len(set(self.edges_of(program, star))), 20)
         with self.assertRaisesRegex(AssertionError, "exit code 1\nedges: the picture is no PPM"):
             installing.run(program, "/dev/null", "/dev/null", env=self.user_env())
-        python = os.environ.get("ENGINERY_PYTHON")
-        if python:
+        if os.environ.get("ENGINERY_PYTHON"):
             twin = self.home.work / "twin.pgm"
-            environment = {**self.user_env(), "PYTHONPATH": str(self.prefix / "lib/python3/dist-packages")}
-            installing.run(python, self.prefix / "share/doc/enginery/examples/edges/edges.py", star, twin, env=environment)
+            self.run_python("edges/edges.py", star, twin)
             self.assertEqual(twin.read_bytes().split(b"255\n", 1)[1], self.edges_of(program, star))
+
+    def run_python(self, script, *words):
+        """What an installed example in Python says."""
+        environment = {**self.user_env(), "PYTHONPATH": str(self.prefix / "lib/python3/dist-packages"),
+                       "ENGINERY_BIN": str(self.prefix / "bin/enginery")}
+        return installing.run(os.environ["ENGINERY_PYTHON"], self.prefix / "share/doc/enginery/examples" / script, *words, env=environment)
 
     def edges_of(self, program, picture):
         out = self.home.work / "edges.pgm"
@@ -148,8 +153,28 @@ class Installed(unittest.TestCase):
             picture.write_bytes(halved_to_ppm(EXAMPLE / f"pictures/{shape}.png"))
             said = installing.run(program, self.engine, picture, EXAMPLE / "labels.txt", env=self.user_env())
             self.assertEqual(said.split()[0], shape)
+            if os.environ.get("ENGINERY_PYTHON"):
+                self.assertEqual(self.run_python("classifier/classifier.py", self.engine, picture, EXAMPLE / "labels.txt"), said)
         with self.assertRaisesRegex(AssertionError, "exit code 1\nclassifier: .*/no/such.engine.*No such file"):
             installing.run(program, "/no/such.engine", picture, EXAMPLE / "labels.txt", env=self.user_env())
+
+    def test_serves_the_example_that_follows_a_camera(self):
+        program, folder = self.example("camera"), self.home.work / "frames"
+        folder.mkdir()
+        shapes = ["star", "ring", "star", "star", "ring"]
+        for number, shape in enumerate(shapes):
+            (folder / f"{number}.ppm").write_bytes(halved_to_ppm(EXAMPLE / f"pictures/{shape}.png"))
+        said = installing.run(program, self.engine, folder, EXAMPLE / "labels.txt", env=self.user_env())
+        self.assertEqual([line.split()[:2] for line in said.splitlines()], [[f"{number}.ppm", shape] for number, shape in enumerate(shapes)])
+        (folder / "3.ppm").write_bytes(b"P6\n2 2\n255\n" + bytes(12))
+        with self.assertRaisesRegex(AssertionError, "exit code 1\n(.*\n){3}camera: .*3.ppm: expected a PPM file of the network's size"):
+            installing.run(program, self.engine, folder, EXAMPLE / "labels.txt", env=self.user_env())
+
+    def test_serves_the_example_that_compares_with_pytorch(self):
+        python = os.environ.get("ENGINERY_PYTHON")
+        if not python or subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("ENGINERY_PYTHON names no python with PyTorch")
+        self.assertRegex(self.run_python("pytorch/compare.py"), r"^model for \S+: largest difference \S+\n$")
 
     def test_uninstall_leaves_nothing(self):
         prefix = self.home.path / "removed"
