@@ -185,8 +185,8 @@ enginery_status enginery_context_destroy(enginery_context* context) {
     if (!context) return {};
     const ContextUse use(context);
     if (!use) return use.failure();
-    ContextHandles::table().remove(context);
-    return {};
+    // Another thread may have destroyed it after this one found it.
+    return ContextHandles::table().remove(context) ? Failure() : ContextUse(context).failure();
   });
 }
 
