@@ -1,7 +1,9 @@
 // Weights beside the model: read from its folder and from nowhere else; packed into one blob for
 // travelling.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -147,6 +149,30 @@ TEST_F(ExternalData, RangesBeyondTheFileAreRefused) {
   expect_refused(model("weights.bin", "many", "12"), "offset is 'many'");
   expect_refused(model("weights.bin", "4", "11"), "11 bytes, its type and dims need 12");
   expect_refused(model("", "4", "12"), "without a location");
+}
+
+// The file has 5 GiB in a few blocks of disk; what is read of it are 12 bytes.
+TEST_F(ExternalData, MayLieBeyond4GiBOfItsFile) {
+  constexpr off_t kOffset = (off_t{9} << 29) + 4;  // which 32 bits do not hold
+  const fs::path file = folder_ / "large.bin";
+  write(file, "");
+  ASSERT_EQ(truncate(file.c_str(), off_t{5} << 30), 0);
+  const int opened = open(file.c_str(), O_WRONLY);
+  ASSERT_GE(opened, 0);
+  EXPECT_EQ(pwrite(opened, data_.data(), data_.size(), kOffset), std::ssize(data_));
+  close(opened);
+  rlimit found{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &found), 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which reserve terabytes
+  const rlimit less{rlim_t{4} << 30, found.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &less), 0);
+#endif
+  expect_works(import_model(model("large.bin", std::to_string(kOffset))));
+  const auto packed = pack_model(folder_ / "model.onnx");
+  EXPECT_EQ(setrlimit(RLIMIT_AS, &found), 0);
+  ASSERT_TRUE(packed.ok()) << packed.error().message;
+  EXPECT_LT(packed->size(), 1000u);
+  expect_works(import_model(ModelSource{"travelled.onnx", *packed, std::nullopt}));
 }
 
 // A file that claims 4 GiB of weights in a few blocks of disk.
