@@ -148,7 +148,7 @@ class LayerCheck {
     const double error = floats ? error_of(actual, expected) : share_differing(actual, expected);
     const double allowed = floats ? bar_ : decides ? kMaxDecided : 0;
     if (error <= allowed) return;
-    const std::string key = tactic_key(step.tactic);
+    const std::string key = selected_key(step);
     const std::string what = floats ? " is off by " + text_of(error) + " of its largest element"
                                     : ": " + text_of(error) + " of its elements are wrong";
     if (!found.empty() && found.back().layer == step.name && found.back().tactic == key) return;

@@ -140,14 +140,14 @@ class Search {
   double edge_cost(ValueId v, const Choices& choices) const {
     const Edge& e = edges_.at(v);
     const Value& value = network_.graph.value(v);
-    Format made = boundary_format(value);
-    if (e.producer >= 0) {
-      const size_t n = static_cast<size_t>(e.producer);
-      made = network_.nodes[n].tactics[choices.tactics[n]].outputs[static_cast<size_t>(e.output)];
-    }
+    const auto n = static_cast<size_t>(e.producer), output = static_cast<size_t>(e.output);
+    const Tactic* maker = e.producer < 0 ? nullptr : &network_.nodes[n].tactics[choices.tactics[n]];
+    const Format made = maker ? maker->outputs[output] : boundary_format(value);
     double sum = 0;
     for (const auto& [f, count] : choices.wanted.at(v)) {
-      if (!same_placement(value.type.dims, made, f)) sum += reformat_({v, made, f});
+      const bool lies_so = maker ? can_leave(*maker, output, value.type.dims, f)
+                                 : same_placement(value.type.dims, made, f);
+      if (!lies_so) sum += reformat_({v, made, f});
     }
     return sum;
   }

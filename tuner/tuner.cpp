@@ -11,6 +11,7 @@
 #include "tuner/layout_search.h"
 #include "tuner/network_problems.h"
 #include "tuner/network_race.h"
+#include "tuner/pitched_places.h"
 
 namespace enginery {
 namespace {
@@ -245,9 +246,19 @@ struct Tuner::State {
       if (reformats.size() == before) break;
     }
     Layouts out;
+    bool any_wrong = false;
     for (const Solution& s : solutions) {
-      if (s.total_us < kInfinity) out.push_back({s.total_us, to_selection(network, s)});
+      if (s.total_us == kInfinity) continue;
+      TRY(const std::string wrong,
+          wrong_with_a_pitch(network, chosen_tactics(network, s), problems));
+      any_wrong = any_wrong || !wrong.empty();
+      if (!wrong.empty())
+        options.log("copied instead: " + wrong);
+      else
+        out.push_back({s.total_us, to_selection(network, s)});
     }
+    Network copies = network;
+    if (out.empty() && any_wrong && drop_slices(copies)) return find_layouts(copies);
     if (out.empty())
       return Error{ErrorCode::unsupported, "no assignment of layouts connects all layers"};
     return out;

@@ -1,25 +1,38 @@
 #include "engine/device/format.h"
 
 #include <charconv>
+#include <limits>
 
 namespace enginery {
 namespace {
 
 constexpr std::string_view kBlockedPrefix = "nChw";
+constexpr int32_t kMaxBlock = 1024, kMaxPitch = 1 << 24;
+// What kernels load and store at once.
+constexpr int64_t kPieceBytes = 16;
+
+Result<int32_t> parse_size(std::string_view text, std::string_view digits, const char* what,
+                           int32_t most) {
+  int32_t size = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  if (error != std::errc() || end != digits.data() + digits.size() || size < 1 || size > most) {
+    return Error{ErrorCode::invalid_argument, "format '" + std::string(text) + "': expected a " +
+                                                  what + " of 1 to " + std::to_string(most)};
+  }
+  return size;
+}
 
 Result<int32_t> parse_block(std::string_view text, std::string_view digits) {
-  int32_t block = 0;
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), block);
-  if (error != std::errc() || end != digits.data() + digits.size() || block < 1 || block > 1024) {
-    return Error{ErrorCode::invalid_argument,
-                 "format '" + std::string(text) + "': expected a block of 1 to 1024"};
-  }
-  return block;
+  return parse_size(text, digits, "block", kMaxBlock);
 }
 
 Result<Layout> parse_layout(std::string_view text) {
   if (text == "linear") return Layout{};
   if (text == "nhwc") return Layout{LayoutKind::channels_last, 0};
+  if (text.starts_with("nhwc/")) {
+    TRY(const int32_t pitch, parse_size(text, text.substr(5), "pitch", kMaxPitch));
+    return Layout{LayoutKind::channels_last, 0, pitch};
+  }
   if (text.starts_with("nhwc")) {
     TRY(int32_t block, parse_block(text, text.substr(4)));
     return Layout{LayoutKind::channels_last, block};
@@ -28,9 +41,9 @@ Result<Layout> parse_layout(std::string_view text) {
     TRY(int32_t block, parse_block(text, text.substr(4, text.size() - 5)));
     return Layout{LayoutKind::blocked, block};
   }
-  return Error{
-      ErrorCode::invalid_argument,
-      "format '" + std::string(text) + "': expected linear, nhwc, nhwc<block> or nChw<block>c"};
+  return Error{ErrorCode::invalid_argument,
+               "format '" + std::string(text) +
+                   "': expected linear, nhwc, nhwc<block>, nhwc/<pitch> or nChw<block>c"};
 }
 
 // One loop over a tensor's storage, outermost first: which part of which dimension, and how often.
@@ -72,7 +85,7 @@ std::string to_string(const Layout& layout) {
     case LayoutKind::linear:
       return "linear";
     case LayoutKind::channels_last:
-      return "nhwc" + block;
+      return "nhwc" + block + (layout.pitch ? "/" + std::to_string(layout.pitch) : "");
     case LayoutKind::blocked:
       return std::string(kBlockedPrefix) + block + "c";
   }
@@ -102,14 +115,41 @@ int64_t padded_channels(const Dims& dims, const Layout& layout) {
 
 int64_t physical_bytes(const Dims& dims, const Format& format) {
   int64_t elements = 1;
+  if (has_pitch(format) && volume(dims) > 0) {
+    const int64_t pixels = volume(dims) / dims[1];
+    return ((pixels - 1) * format.layout.pitch + dims[1]) * element_bytes(format.type);
+  }
   for (size_t d = 0; d < dims.size(); ++d)
     elements *= d == 1 ? padded_channels(dims, format.layout) : dims[d];
   return elements * element_bytes(format.type);
 }
 
+Format with_pitch(const Format& format, int64_t channels) {
+  Format out = format;
+  out.layout.pitch = static_cast<int32_t>(channels);
+  return out;
+}
+
+Format without_pitch(const Format& format) {
+  return with_pitch(format, 0);
+}
+
+bool fits_pitch(const Dims& dims, const Format& format) {
+  if (!has_pitch(format)) return true;
+  const auto is_whole = [&](int64_t channels) {
+    return channels > 0 && channels * element_bytes(format.type) % kPieceBytes == 0;
+  };
+  const Layout& layout = format.layout;
+  return layout.kind == LayoutKind::channels_last && layout.block == 0 && dims.size() >= 3 &&
+         layout.pitch <= kMaxPitch && dims[1] <= layout.pitch && is_whole(dims[1]) &&
+         is_whole(layout.pitch) && volume(dims) > 0 &&
+         volume(dims) / dims[1] <= std::numeric_limits<int64_t>::max() / (16 * kMaxPitch);
+}
+
 bool same_placement(const Dims& dims, const Format& a, const Format& b) {
   if (a.type != b.type) return false;
   if (a.layout == b.layout || dims.size() < 2) return true;
+  if (a.layout.pitch != b.layout.pitch) return false;
   if (physical_bytes(dims, a) != physical_bytes(dims, b)) return false;
   bool blocked_a = a.layout.kind == LayoutKind::blocked,
        blocked_b = b.layout.kind == LayoutKind::blocked;

@@ -38,7 +38,7 @@ Placement::Placement(const Dims& dims, const Layout& layout) {
   bool linear = layout.kind == LayoutKind::linear || rank < 3;
   bool blocked = !linear && layout.kind == LayoutKind::blocked;
   int64_t block = blocked ? layout.block : 1;
-  int64_t padded = padded_channels(dims, layout);
+  int64_t padded = layout.pitch ? layout.pitch : padded_channels(dims, layout);
   steps_.resize(rank);
   int64_t stride = linear ? 1 : blocked ? block : padded;
   for (size_t d = rank; d-- > 0;) {
@@ -72,7 +72,7 @@ void to_physical(const Tensor& tensor, const Format& format, void* storage) {
     std::memcpy(storage, typed.raw(), bytes);
     return;
   }
-  std::memset(storage, 0, bytes);
+  if (!has_pitch(format)) std::memset(storage, 0, bytes);
   Placement placement(tensor.dims(), format.layout);
   with_element(format.type, [&](auto element) {
     using T = decltype(element);

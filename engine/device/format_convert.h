@@ -23,6 +23,7 @@ class Placement {
 
 // Writes `tensor` to `storage` (physical_bytes large) as `format`, converting the element type;
 // padding becomes zero.
+// What lies between the pixels of one with a pitch is left as it is.
 void to_physical(const Tensor& tensor, const Format& format, void* storage);
 // Reads a tensor of `dims` back, in the format's element type.
 Tensor from_physical(const void* storage, const Dims& dims, const Format& format);

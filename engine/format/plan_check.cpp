@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "engine/format/codec.h"
 #include "engine/plan/memory.h"
 #include "engine/plan/streams.h"
 #include "engine/tactics/shapes/parts.h"
@@ -37,7 +39,9 @@ Status check_indices(const Plan& plan) {
   for (const PlanTensor& t : plan.tensors) {
     if (t.storage < 0 || t.storage >= static_cast<int>(plan.storages.size()))
       return damaged_plan("a tensor has no storage");
-    if (t.offset % kArenaAlignment != 0) return damaged_plan("a tensor is not aligned");
+    if (!fits_pitch(t.type.dims, t.format)) return damaged_plan("a tensor's pitch does not fit it");
+    if (t.offset % (has_pitch(t.format) ? kSliceUnit : kArenaAlignment) != 0)
+      return damaged_plan("a tensor is not aligned");
   }
   for (const Storage& s : plan.storages) {
     const size_t callers = s.kind == StorageKind::input ? plan.inputs.size() : plan.outputs.size();
@@ -84,7 +88,7 @@ Status check_workspace(const Plan& plan, const PlanStep& step) {
 Status check_buffers(const Plan& plan, const PlanStep& step) {
   const Problem& problem = step.problem;
   const auto fits = [&](int tensor, const TensorDesc& desc, const Format& format) {
-    return tensor_of(plan, tensor).type == desc.type &&
+    return tensor_of(plan, tensor).type == desc.type && fits_pitch(desc.type.dims, format) &&
            physical_bytes(desc.type.dims, format) <= room_of(plan, tensor);
   };
   for (size_t i = 0; i < problem.inputs.size(); ++i) {
@@ -99,19 +103,24 @@ Status check_buffers(const Plan& plan, const PlanStep& step) {
       return damaged_step(step, "has a constant of another type");
     if (tensor && tensor_of(plan, step.inputs[i]).format != step.tactic.inputs[i])
       return damaged_step(step, "reads a tensor in another format");
+    if (desc.pinned && *desc.pinned != step.tactic.inputs[i])
+      return damaged_step(step, "reads another format than its problem says");
   }
   for (size_t i = 0; i < problem.outputs.size(); ++i) {
     if (!fits(step.outputs[i], problem.outputs[i], step.tactic.outputs[i]))
       return damaged_step(step, "writes past a tensor");
     if (tensor_of(plan, step.outputs[i]).format != step.tactic.outputs[i])
       return damaged_step(step, "writes a tensor in another format");
+    const auto& pinned = problem.outputs[i].pinned;
+    if (pinned && *pinned != step.tactic.outputs[i])
+      return damaged_step(step, "writes another format than its problem says");
   }
   return {};
 }
 
 // Whether the output's elements are the input's bytes, as both lie.
 bool shows_its_input(const Problem& problem, const Format& from, const Format& to) {
-  if (from.type != to.type) return false;
+  if (from.type != to.type || has_pitch(from) || has_pitch(to)) return false;
   const bool is_cast = is_widening_cast(problem) && from == to && from.type == DataType::float32;
   return is_cast || is_view(problem, from.layout, to.layout);
 }
@@ -144,9 +153,21 @@ Status check_view(const Plan& plan, const PlanStep& step) {
   return is_one ? Status() : damaged_step(step, "is called a view and is none");
 }
 
+// With a pitch a launch writes its only output, if any; what has one is read by joins alone.
+Status check_pitches(const Plan& plan, const PlanStep& step) {
+  const auto is_pitched = [&](int t) { return t >= 0 && has_pitch(tensor_of(plan, t).format); };
+  if (std::ranges::any_of(step.inputs, is_pitched))
+    return damaged_step(step, "reads a tensor with a pitch");
+  const bool writes_so = std::ranges::any_of(step.outputs, is_pitched);
+  if (writes_so && (step.outputs.size() > 1 || step.tactic.in_place_operand >= 0))
+    return damaged_step(step, "writes more than one tensor with a pitch");
+  return {};
+}
+
 // Every output and the workspace are memory of their own; only the first output may take over the
 // place of the operand that the tactic adds in place.
 Status check_sharing(const Plan& plan, const PlanStep& step) {
+  CHECK_OK(check_pitches(plan, step));
   for (const int t : step.outputs) {
     if (storage_of(plan, t).kind == StorageKind::input)
       return damaged_step(step, "writes to an input of the caller");
@@ -244,13 +265,17 @@ class WrittenBytes {
 // Nothing is read, and nothing given to the caller, that no earlier step wrote.
 Status check_order(const Plan& plan) {
   std::vector<WrittenBytes> written(plan.storages.size());
+  std::set<ByteRange> pitched;  // and what lies between their pixels is not
   const auto write = [&](int tensor) {
     const ByteRange bytes = bytes_of_tensor(plan, tensor);
-    written[bytes.storage].add(bytes.begin, bytes.end);
+    if (bytes.pitch > 0)
+      pitched.insert(bytes);
+    else
+      written[bytes.storage].add(bytes.begin, bytes.end);
   };
   const auto is_written = [&](int tensor) {
     const ByteRange bytes = bytes_of_tensor(plan, tensor);
-    return written[bytes.storage].hold(bytes.begin, bytes.end);
+    return pitched.contains(bytes) || written[bytes.storage].hold(bytes.begin, bytes.end);
   };
   for (const int t : plan.inputs) write(t);
   for (const PlanStep& step : plan.steps) {

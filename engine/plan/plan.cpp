@@ -167,7 +167,8 @@ class Planner {
                                              limit_advice(&Limits::arena_mib, mib + 1)};
   }
 
-  Status add_node(const NetworkNode& node, const Tactic& tactic) {
+  Status add_node(const NetworkNode& node, const Tactic& chosen) {
+    const Tactic tactic = homes_.placed(node, chosen);
     PlanStep step;
     step.name = node.name;
     step.problem = node.problem;
@@ -271,6 +272,13 @@ class Planner {
 };
 
 }  // namespace
+
+std::string selected_key(const PlanStep& step) {
+  Tactic tactic = step.tactic;
+  if (!is_reformat(step.problem) && !tactic.outputs.empty())
+    tactic.outputs[0] = without_pitch(tactic.outputs[0]);
+  return tactic_key(tactic);
+}
 
 int64_t Plan::weights_bytes() const {
   int64_t bytes = 0;

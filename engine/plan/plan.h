@@ -30,8 +30,9 @@ struct PlanTensor {
   std::string name;
   TensorType type;
   Format format;
-  int storage = 0;     // index into Plan::storages
-  int64_t offset = 0;  // bytes from the storage's start, a multiple of kArenaAlignment (memory.h)
+  int storage = 0;  // index into Plan::storages
+  // Bytes from the storage's start, a multiple of kArenaAlignment (memory.h); of 16 with a pitch.
+  int64_t offset = 0;
 };
 
 // One launch. `inputs` and `outputs` index Plan::tensors, `constants` Plan::constants; both run
@@ -45,6 +46,10 @@ struct PlanStep {
   int stream = 0;          // streams run in parallel (streams.h); 0 is the main one
   double measured_us = 0;  // when tuned; goes to provenance only
 };
+
+// The tactic's key as it was selected, under which timings know it: what a step writes with a pitch
+// was chosen without one.
+std::string selected_key(const PlanStep& step);
 
 struct PlanConstant {
   std::string name;

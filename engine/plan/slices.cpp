@@ -1,6 +1,7 @@
 #include "engine/plan/slices.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "engine/plan/memory.h"
@@ -29,11 +30,16 @@ bool offers_a_view(const NetworkNode& node) {
 
 class Offering {
  public:
-  explicit Offering(Network& network) : network_(network), producers_(producers_of(network)) {}
+  explicit Offering(Network& network)
+      : network_(network), producers_(producers_of(network)), users_(network.graph.users()) {}
 
   void run() {
     for (NetworkNode& node : network_.nodes) {
-      const std::vector<Tactic> slices = slices_of(node);
+      std::vector<Tactic> slices = slices_of(node);
+      if (!are_read_once(node.inputs)) std::erase_if(slices, joins_channels);
+      std::erase_if(slices, [&](const Tactic& slice) {
+        return joins_channels(slice) && !some_write_so(node, slice);
+      });
       if (!slices.empty() && (joins_parts(node.problem) ? may_join(node) : may_cut(node)))
         node.tactics.insert(node.tactics.end(), slices.begin(), slices.end());
     }
@@ -44,25 +50,62 @@ class Offering {
   static std::vector<Tactic> slices_of(const NetworkNode& node) {
     std::vector<Tactic> out;
     for (const Tactic& copy : node.tactics) {
-      const bool known = std::ranges::any_of(out, [&](const Tactic& slice) {
-        return slice.inputs == copy.inputs && slice.outputs == copy.outputs;
-      });
-      const auto offsets = part_offsets(node.problem, copy);
-      if (known || !offsets || !std::ranges::all_of(*offsets, [](int64_t offset) {
-            return offset % kArenaAlignment == 0;
-          }))
-        continue;
-      Tactic slice;
-      slice.source = copy.source;
-      slice.id = kSliceId;
-      slice.inputs = copy.inputs;
-      slice.outputs = copy.outputs;
-      slice.compute = copy.compute;
-      slice.view_of = 0;
-      slice.trust = Trust::may_be_wrong;
-      out.push_back(std::move(slice));
+      const auto slice = slice_like(node.problem, copy);
+      const bool known = slice && std::ranges::any_of(out, [&](const Tactic& other) {
+                           return other.inputs == slice->inputs && other.outputs == slice->outputs;
+                         });
+      if (slice && !known) out.push_back(*slice);
     }
     return out;
+  }
+
+  // In the formats of the copy, or with the channels of its parts in their places.
+  static std::optional<Tactic> slice_like(const Problem& problem, const Tactic& copy) {
+    Tactic slice;
+    slice.source = copy.source;
+    slice.id = kSliceId;
+    slice.inputs = copy.inputs;
+    slice.outputs = copy.outputs;
+    slice.compute = copy.compute;
+    slice.view_of = 0;
+    slice.trust = Trust::may_be_wrong;
+    auto offsets = part_offsets(problem, slice);
+    const auto pitched = pitched_parts(problem, copy.outputs[0]);
+    if (!offsets && pitched) {
+      std::ranges::fill(slice.inputs, *pitched);
+      offsets = part_offsets(problem, slice);
+      return offsets ? std::optional(slice) : std::nullopt;
+    }
+    const auto is_aligned = [](int64_t offset) { return offset % kArenaAlignment == 0; };
+    if (!offsets || !std::ranges::all_of(*offsets, is_aligned)) return {};
+    return slice;
+  }
+
+  static bool joins_channels(const Tactic& slice) { return has_pitch(slice.inputs[0]); }
+
+  // Whoever else reads a value would have to read it with a pitch.
+  bool are_read_once(const std::vector<ValueId>& values) const {
+    return std::ranges::all_of(values, [&](ValueId v) {
+      return v == kNoValue || users_[static_cast<size_t>(v)].size() == 1;
+    });
+  }
+
+  // Whether there is anything to gain: for some part a tactic that writes it where it belongs.
+  bool some_write_so(const NetworkNode& join, const Tactic& slice) const {
+    const auto writes_so = [&](size_t part) {
+      const auto made = producers_.find(join.inputs[part]);
+      if (made == producers_.end()) return false;
+      return std::ranges::any_of(made->second, [&](const NetworkNode* node) {
+        return std::ranges::any_of(node->tactics, [&](const Tactic& t) {
+          return node->outputs[0] == join.inputs[part] &&
+                 can_leave(t, 0, output_dims(node->problem), slice.inputs[part]);
+        });
+      });
+    };
+    for (size_t part = 0; part < join.inputs.size(); ++part) {
+      if (writes_so(part)) return true;
+    }
+    return false;
   }
 
   // Takes the parts for this whole, where all are to be had.
@@ -95,6 +138,7 @@ class Offering {
 
   Network& network_;
   const Producers producers_;
+  const Users users_;
   std::set<ValueId> taken_;
 };
 
@@ -132,6 +176,19 @@ const SliceHome* SliceHomes::find(ValueId v, const Dims& dims, const Format& for
     if (same_placement(dims, home.format, format)) return &home;
   }
   return nullptr;
+}
+
+Tactic SliceHomes::placed(const NetworkNode& node, const Tactic& tactic) const {
+  Tactic out = tactic;
+  const auto found = homes_.find(node.outputs[0]);
+  if (found == homes_.end()) return out;
+  for (const SliceHome& home : found->second) {
+    if (!has_pitch(home.format) || !can_leave(tactic, 0, output_dims(node.problem), home.format))
+      continue;
+    out.outputs[0] = home.format;
+    out.in_place_operand = -1;
+  }
+  return out;
 }
 
 // Of a join, or of what is only seen under other dims, unless it is made in a format other than

@@ -1,5 +1,7 @@
 // Slices: values that are a part of another value's memory. A Concat whose producers write each
 // part where it belongs runs nothing, nor does a Split or Slice whose readers begin further on.
+// Parts that are channels of pixels have the whole's pitch; who can write with one does, and a
+// reformat brings what others make to its place.
 //
 // Where: lowering offers such steps beside the sources' tactics, at no cost; selection weighs them
 // against copies and the reformats that they need; make_plan asks where the values then lie.
@@ -17,8 +19,9 @@ inline constexpr const char* kSliceId = "slice";
 
 // Gives the Concat, Split and Slice nodes a tactic "slice" (view_of 0) behind the others, in every
 // format of theirs in which each part is one piece that begins at a multiple of kArenaAlignment
-// (memory.h). None where a part must lie elsewhere whatever is chosen: an input, output or constant
-// of the graph, a part of two wholes or twice of one, or itself a piece of something.
+// (memory.h), or is channels of pixels that nobody else reads. None where a part must lie elsewhere
+// whatever is chosen: an input, output or constant of the graph, a part of two wholes or twice of
+// one, or itself a piece of something.
 void offer_slices(Network& network);
 
 // Takes the slices out again; whether there were any.
@@ -43,6 +46,9 @@ class SliceHomes {
 
   // Null where the value may lie anywhere.
   const SliceHome* find(ValueId v, const Dims& dims, const Format& format) const;
+
+  // The tactic as it runs: writes with a pitch what belongs into a wider tensor, where it can.
+  Tactic placed(const NetworkNode& node, const Tactic& tactic) const;
 
  private:
   void add_parts(const NetworkNode& node, const Tactic& tactic);

@@ -39,10 +39,26 @@ std::set<size_t> storages_written(const Plan& plan, const PlanStep& step) {
   return out;
 }
 
+bool ByteRange::meets(const ByteRange& other) const {
+  if (storage != other.storage || begin >= other.end || other.begin >= end) return false;
+  if (pitch == 0 || pitch != other.pitch) return true;
+  const int64_t apart = ((other.begin - begin) % pitch + pitch) % pitch;  // modulo the pitch
+  return apart < width || apart + other.width > pitch;
+}
+
+bool ByteRange::covers(const ByteRange& other) const {
+  if (pitch > 0) return *this == other;
+  return storage == other.storage && begin <= other.begin && other.end <= end;
+}
+
 ByteRange bytes_of_tensor(const Plan& plan, int tensor) {
   const PlanTensor& t = plan.tensors[static_cast<size_t>(tensor)];
   const int64_t bytes = std::max<int64_t>(physical_bytes(t.type.dims, t.format), 1);
-  return {static_cast<size_t>(t.storage), t.offset, t.offset + bytes};
+  ByteRange out{static_cast<size_t>(t.storage), t.offset, t.offset + bytes};
+  if (!has_pitch(t.format)) return out;
+  out.pitch = t.format.layout.pitch * element_bytes(t.format.type);
+  out.width = t.type.dims[1] * element_bytes(t.format.type);
+  return out;
 }
 
 std::vector<ByteRange> bytes_written(const Plan& plan, const PlanStep& step) {
@@ -109,9 +125,7 @@ void StepOrder::add(const Plan& plan, const PlanStep& step, const std::vector<in
       touched_[bytes.storage].readers.push_back({bytes, index});
     for (const ByteRange& bytes : bytes_written(plan, step)) {
       Touched& touched = touched_[bytes.storage];
-      const auto gone = [&](const Access& access) {
-        return bytes.begin <= access.bytes.begin && access.bytes.end <= bytes.end;
-      };
+      const auto gone = [&](const Access& access) { return bytes.covers(access.bytes); };
       std::erase_if(touched.writers, gone);
       std::erase_if(touched.readers, gone);
       touched.writers.push_back({bytes, index});

@@ -32,10 +32,14 @@ std::set<size_t> storages_written(const Plan& plan, const PlanStep& step);
 struct ByteRange {
   size_t storage = 0;
   int64_t begin = 0, end = 0;
+  // Of a tensor with a pitch: from the start of each pixel to the next, and how many of these bytes
+  // are its own; 0: all.
+  int64_t pitch = 0, width = 0;
   auto operator<=>(const ByteRange&) const = default;
-  bool meets(const ByteRange& other) const {
-    return storage == other.storage && begin < other.end && other.begin < end;
-  }
+  // Whether they have a byte in common. Ranges of two pitches count as whole ones.
+  bool meets(const ByteRange& other) const;
+  // Whether all of the other's bytes are its own, too.
+  bool covers(const ByteRange& other) const;
 };
 ByteRange bytes_of_tensor(const Plan& plan, int tensor);
 // The bytes that a step writes, its whole workspace among them.

@@ -10,14 +10,19 @@ Format boundary_format(const Value& value) {
 
 std::vector<ReformatKey> needed_reformats(const Network& network,
                                           const std::vector<Tactic>& tactics) {
-  std::vector<Format> made(static_cast<size_t>(network.graph.value_count()));
-  for (ValueId v : network.graph.inputs())
-    made[static_cast<size_t>(v)] = boundary_format(network.graph.value(v));
+  struct Maker {
+    const Tactic* tactic = nullptr;  // null: an input
+    size_t output = 0;
+  };
+  std::vector<Maker> makers(static_cast<size_t>(network.graph.value_count()));
   std::set<ReformatKey> needed;
   auto want = [&](ValueId v, const Format& format) {
-    const Format& from = made[static_cast<size_t>(v)];
-    if (!same_placement(network.graph.value(v).type.dims, from, format))
-      needed.insert({v, from, format});
+    const Value& value = network.graph.value(v);
+    const auto& [tactic, output] = makers[static_cast<size_t>(v)];
+    const Format from = tactic ? tactic->outputs[output] : boundary_format(value);
+    const bool lies_so = tactic ? can_leave(*tactic, output, value.type.dims, format)
+                                : same_placement(value.type.dims, from, format);
+    if (!lies_so) needed.insert({v, from, format});
   };
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     const NetworkNode& node = network.nodes[n];
@@ -26,7 +31,7 @@ std::vector<ReformatKey> needed_reformats(const Network& network,
         want(node.inputs[i], tactics[n].inputs[i]);
     }
     for (size_t i = 0; i < node.outputs.size(); ++i)
-      made[static_cast<size_t>(node.outputs[i])] = tactics[n].outputs[i];
+      makers[static_cast<size_t>(node.outputs[i])] = {&tactics[n], i};
   }
   for (ValueId v : network.graph.outputs()) want(v, boundary_format(network.graph.value(v)));
   return {needed.begin(), needed.end()};

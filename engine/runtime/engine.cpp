@@ -42,7 +42,7 @@ double bytes_in_formats(const PlanStep& step) {
   }
   for (size_t i = 0; i < step.problem.outputs.size(); ++i) {
     bytes += static_cast<double>(
-        physical_bytes(step.problem.outputs[i].type.dims, step.tactic.outputs[i]));
+        physical_bytes(step.problem.outputs[i].type.dims, without_pitch(step.tactic.outputs[i])));
   }
   return bytes;
 }

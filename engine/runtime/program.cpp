@@ -19,7 +19,7 @@ Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
     return Error{ErrorCode::unavailable, "layer '" + step.name + "' needs the tactic source '" +
                                              step.tactic.source + "', which is not available here"};
   }
-  if (const Status served = require_served(*source, step.problem); !served.ok())
+  if (const Status served = require_served(*source, step.problem, step.tactic); !served.ok())
     return served.error().within("layer '" + step.name + "'");
   auto prepared = source->prepare(step.problem, step.tactic, step_weights(plan_, step));
   if (!prepared) return prepared.error().within("layer '" + step.name + "'");

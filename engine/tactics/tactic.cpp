@@ -1,5 +1,7 @@
 #include "engine/tactics/tactic.h"
 
+#include <algorithm>
+
 namespace enginery {
 namespace {
 
@@ -13,6 +15,12 @@ std::string formats_text(const std::vector<Format>& formats) {
   return out;
 }
 
+// Nobody reads with a pitch.
+bool serves_pitches(const SourceTraits& traits, const Problem& reformat) {
+  return !has_pitch(*reformat.inputs[0].pinned) &&
+         (!has_pitch(*reformat.outputs[0].pinned) || traits.writes_pitched);
+}
+
 }  // namespace
 
 std::string tactic_key(const Tactic& tactic) {
@@ -20,12 +28,28 @@ std::string tactic_key(const Tactic& tactic) {
          formats_text(tactic.outputs) + ")";
 }
 
+bool can_leave(const Tactic& tactic, size_t index, const Dims& dims, const Format& wanted) {
+  const Format& made = tactic.outputs[index];
+  if (same_placement(dims, made, wanted)) return true;
+  return index == 0 && tactic.writes_pitched && has_pitch(wanted) && made == without_pitch(wanted);
+}
+
 Status require_served(const TacticSource& source, const Problem& problem) {
   const SourceTraits traits = source.traits();
+  if (is_reformat(problem) && !serves_pitches(traits, problem))
+    return Error{ErrorCode::unsupported, std::string(traits.name) + ": formats without a pitch"};
   if (!is_region(problem) || traits.takes_regions) return {};
   return Error{ErrorCode::unsupported, std::string(traits.name) +
                                            ": runs one operator at a time, not the region " +
                                            operator_names(problem)};
+}
+
+Status require_served(const TacticSource& source, const Problem& problem, const Tactic& tactic) {
+  const bool pitched = std::ranges::any_of(tactic.inputs, has_pitch) ||
+                       std::ranges::any_of(tactic.outputs, has_pitch);
+  if (pitched && !source.traits().writes_pitched)
+    return Error{ErrorCode::unsupported, std::string(source.name()) + ": formats without a pitch"};
+  return require_served(source, problem);
 }
 
 }  // namespace enginery

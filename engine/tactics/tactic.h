@@ -41,6 +41,9 @@ struct Tactic {
   int in_place_operand =
       -1;            // the epilogue operand whose storage the output should take over, or -1
   int view_of = -1;  // the output is this input's storage under other dims: nothing runs
+  // Its first output may also be given a pitch (format.h): the same format but for that, in this
+  // problem, at any address that is a multiple of 16 bytes. Not kept in engine files.
+  bool writes_pitched = false;
   Algorithm algorithm = Algorithm::direct;  // decides how it is checked. Not kept in engine files
   Trust trust = Trust::may_fault;  // its source's; `offer_all` sets it. Not kept in engine files
   double estimated_us = 0;         // analytic model; orders candidates where nothing is measured
@@ -50,6 +53,10 @@ struct Tactic {
 
 // "onednn:brgconv:avx512_core(float32:nhwc->float32:nhwc)": names a tactic of a problem for good.
 std::string tactic_key(const Tactic& tactic);
+
+// Whether the tactic can leave its output `index`, of these dims, as `wanted` lies: by its formats,
+// or by writing with a pitch.
+bool can_leave(const Tactic& tactic, size_t index, const Dims& dims, const Format& wanted);
 
 // Addresses for one launch. Inputs are indexed as in the problem; constants and absent ones are
 // null.
@@ -91,6 +98,8 @@ struct SourceTraits {
   // Whether it takes problems that are regions. Others are never asked (require_served): what reads
   // the anchor alone cannot take it for the whole.
   bool takes_regions = false;
+  // Whether it takes changes of format to one with a pitch. Others are never asked.
+  bool writes_pitched = false;
 };
 
 class TacticSource {
@@ -125,8 +134,11 @@ class TacticSource {
 };
 
 // Whether the source may be asked about the problem at all; whoever asks a source about problems
-// that it has not chosen calls this first. Errors: unsupported (a region; it takes none).
+// that it has not chosen calls this first. Errors: unsupported (a region, or a format
+// with a pitch, where it takes none).
 Status require_served(const TacticSource& source, const Problem& problem);
+// The same for a tactic that others have chosen.
+Status require_served(const TacticSource& source, const Problem& problem, const Tactic& tactic);
 
 // Which sources to open, by name.
 struct SourceFilter {

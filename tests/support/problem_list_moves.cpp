@@ -111,6 +111,10 @@ std::vector<ProblemRow> moving_problems() {
        "reformat | float32[1x24x7x9] | float32:nChw8c -> float32:nhwc"},
       {"nchw_to_blocked_padded", "O/-",
        "reformat | float32[1x3x9x9] | float32:linear -> float32:nChw8c"},
+      {"nhwc_to_channels_of_wider", "K/K",
+       "reformat | float32[2x40x7x9] | float32:nhwc -> float32:nhwc/72"},
+      {"nchw_to_channels_of_wider", "K/K",
+       "reformat | float32[2x24x7x9] | float32:linear -> float32:nhwc/64"},
       {"nwc", "KO/K", "reformat | float32[2x5x9] | float32:linear -> float32:nhwc"},
   };
 }

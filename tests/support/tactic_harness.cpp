@@ -87,6 +87,22 @@ void plant_nan(const Problem& p, ProblemData& data) {
   }
 }
 
+std::vector<Tactic> pitched_twins(const Problem& problem, const std::vector<Tactic>& tactics,
+                                  size_t each) {
+  constexpr int64_t kOthers = 24;  // channels beside the tensor's own
+  std::vector<Tactic> out;
+  size_t able = 0;
+  for (const Tactic& tactic : tactics) {
+    if (!tactic.writes_pitched) continue;
+    Tactic twin = tactic;
+    twin.outputs[0] = with_pitch(tactic.outputs[0], output_dims(problem)[1] + kOthers);
+    twin.in_place_operand = -1;
+    if (fits_pitch(output_dims(problem), twin.outputs[0]) && able++ % each == 0)
+      out.push_back(std::move(twin));
+  }
+  return out;
+}
+
 void* GuardedMemory::address() const {
   return static_cast<char*>(memory.data()) + kRedZone;
 }
@@ -114,6 +130,21 @@ Status TacticRun::check_red_zones(const GuardedMemory& memory, const std::string
                    "wrote " + std::to_string(kRedZone - i) + " bytes before " + what};
     if (bytes[kRedZone + memory.bytes + i] != kPattern)
       return Error{ErrorCode::internal, "wrote " + std::to_string(i + 1) + " bytes after " + what};
+  }
+  return {};
+}
+
+Status TacticRun::check_between_pixels(const std::vector<uint8_t>& bytes, size_t output) const {
+  const Format& format = tactic_.outputs[output];
+  if (!has_pitch(format)) return {};
+  const auto size = static_cast<size_t>(element_bytes(format.type));
+  const auto pitch = static_cast<size_t>(format.layout.pitch) * size,
+             own = static_cast<size_t>(problem_.outputs[output].type.dims[1]) * size;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (i % pitch >= own && bytes[i] != kPoison)
+      return Error{ErrorCode::internal, "wrote between the pixels of output " +
+                                            std::to_string(output) + " at byte " +
+                                            std::to_string(i)};
   }
   return {};
 }
@@ -211,6 +242,7 @@ Result<std::vector<Tensor>> TacticRun::collect() {
                           CopyKind::to_host));
     CHECK_OK(stream_.synchronize());
     out.push_back(from_physical(bytes.data(), problem_.outputs[i].type.dims, tactic_.outputs[i]));
+    CHECK_OK(check_between_pixels(bytes, i));
     CHECK_OK(check_red_zones(outputs_[i], "output " + std::to_string(i)));
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -21,6 +21,11 @@ void fill_random(const Problem& problem, std::mt19937_64& random, ProblemData& d
 // Puts a NaN into every float input that is no weight, each at another place.
 void plant_nan(const Problem& problem, ProblemData& data);
 
+// Tactics that write with a pitch: for every `each`-th tactic that can, the same one writing its
+// output as channels of a wider tensor.
+std::vector<Tactic> pitched_twins(const Problem& problem, const std::vector<Tactic>& tactics,
+                                  size_t each = 1);
+
 // Device memory between two red zones.
 struct GuardedMemory {
   DeviceMemory memory;
@@ -44,7 +49,8 @@ class TacticRun {
   // From here on runs a copy of what was prepared, which goes; nothing where the tactic has none.
   Status take_copy();
   Status launch();
-  // The outputs; an error where a red zone or an input changed.
+  // The outputs; an error where a red zone, an input or what lies between an output's pixels
+  // changed.
   Result<std::vector<Tensor>> collect();
   const PreparedTactic& prepared() const { return *prepared_; }
   Enqueue enqueue() const;
@@ -54,6 +60,7 @@ class TacticRun {
  private:
   Result<GuardedMemory> allocate(size_t bytes);
   Status place_all();
+  Status check_between_pixels(const std::vector<uint8_t>& bytes, size_t output) const;
   Status check_red_zones(const GuardedMemory& memory, const std::string& what);
   Status place(size_t input);
 

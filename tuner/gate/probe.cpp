@@ -39,6 +39,18 @@ Tensor pick_elements(const std::vector<uint8_t>& storage, const Dims& dims, cons
   return stored;
 }
 
+// Whether what lies between the pixels of an output with a pitch is as it was.
+bool is_poison_between(const std::vector<uint8_t>& storage, const Dims& dims, const Format& format,
+                       uint8_t poison) {
+  if (!has_pitch(format)) return true;
+  const auto pitch = static_cast<size_t>(format.layout.pitch * element_bytes(format.type)),
+             width = static_cast<size_t>(dims[1] * element_bytes(format.type));
+  for (size_t i = 0; i < storage.size(); ++i) {
+    if (i % pitch >= width && storage[i] != poison) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Probe::Probe(const Problem& problem, ProbeSpec spec, Coverage coverage)
@@ -115,6 +127,12 @@ Result<CheckedResult> Probe::check(const Tactic& tactic, const PreparedTactic& p
       TRY(outputs.emplace_back(), buffers_->output(tactic, i, kPlacement));
     }
     if (outputs == first) continue;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Dims& dims = problem_.outputs[i].type.dims;
+      if (!is_poison_between(outputs[i], dims, tactic.outputs[i], poison_of(*wanted)[i]))
+        return CheckedResult{0, where("output " + std::to_string(i) + ": wrote between its pixels"),
+                             FailureKind::red_zone};
+    }
     const CheckedResult compared = compare_all(tactic, *wanted, outputs);
     if (!compared.rejected.empty()) return compared;
     if (launch > 0 && tactic.deterministic)

@@ -139,12 +139,13 @@ Result<DeviceMemory> ProblemBuffers::allocate_guarded(int64_t bytes, int placeme
 Result<ProblemBuffers::Guarded> ProblemBuffers::output_memory(const Tactic& tactic, size_t index,
                                                               int placement) {
   const TensorType& type = problem_.outputs[index].type;
-  DeviceMemory& memory = outputs_[{index, placement}];
+  const Format& format = tactic.outputs[index];
+  const int64_t bytes = std::max<int64_t>(physical_bytes(type.dims, format), 1);
+  DeviceMemory& memory = outputs_[{index, placement, format.layout.pitch}];
   if (!memory.data()) {
-    TRY(memory, allocate_guarded(max_bytes(type), placement));
+    TRY(memory, allocate_guarded(std::max(max_bytes(type), bytes), placement));
   }
-  return Guarded{memory, std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[index]), 1),
-                 placement * kPlacementStep};
+  return Guarded{memory, bytes, placement * kPlacementStep};
 }
 
 Result<ProblemBuffers::Guarded> ProblemBuffers::workspace(int64_t bytes, int placement) {

@@ -87,9 +87,9 @@ class ProblemBuffers {
   const int placements_;
   std::unique_ptr<Stream> stream_;
   std::map<InputKey, Placed> inputs_;
-  std::map<std::pair<size_t, int>, DeviceMemory> outputs_;  // by index and placement
-  std::map<int, DeviceMemory> workspaces_;                  // the largest so far, by placement
-  std::vector<DeviceMemory> outgrown_;  // workspaces whose addresses are in recorded launches
+  std::map<std::tuple<size_t, int, int32_t>, DeviceMemory> outputs_;  // by index, placement, pitch
+  std::map<int, DeviceMemory> workspaces_;  // the largest so far, by placement
+  std::vector<DeviceMemory> outgrown_;      // workspaces whose addresses are in recorded launches
 };
 
 // What one launch of it needs: what it was offered with or, where that is more, was prepared with.

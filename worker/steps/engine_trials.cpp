@@ -29,7 +29,7 @@ EngineWatch EngineTrials::watch() {
   EngineWatch out;
   out.steps.one_by_one = step_.tuning.one_by_one;
   out.steps.in_flight = [this](const PlanStep& s, bool over) {
-    step_.tuning.trial({device_, s.problem.key(), tactic_key(s.tactic), over});
+    step_.tuning.trial({device_, s.problem.key(), selected_key(s), over});
   };
   out.steps.failed = [this](const PlanStep& s, FailureKind stage, const Error& error) {
     add(s, stage, error);
@@ -53,7 +53,7 @@ void EngineTrials::add(const PlanStep& step, FailureKind stage, const Error& err
                       !step_.tuning.one_by_one;
   if (anyone || !is_of_tactic(error.code)) return;
   Timing timing;
-  timing.tactic = tactic_key(step.tactic);
+  timing.tactic = selected_key(step);
   timing.failure = "layer '" + step.name + "': " + error.message;
   timing.failure_kind = failure_kind(error, stage);
   const std::lock_guard lock(mutex_);

@@ -17,7 +17,7 @@ Result<std::string> failure_among(const StepContext& step, const Plan& plan,
                          to_seconds(SystemClock().wall_time()));
   for (const PlanStep& s : plan.steps) {
     if (s.tactic.view_of >= 0) continue;
-    const std::string tactic = tactic_key(s.tactic);
+    const std::string tactic = selected_key(s);
     TRY(const std::string failure, failures.of(s.problem.key(), tactic));
     if (!failure.empty()) return "layer '" + s.name + "': " + tactic + " failed: " + failure;
   }

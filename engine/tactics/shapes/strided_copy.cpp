@@ -123,7 +123,8 @@ std::vector<Axis> axes_of(const Dims& dims, const Layout& layout, int64_t block)
   const bool linear = layout.kind == LayoutKind::linear,
              blocked = layout.kind == LayoutKind::blocked;
   std::vector<int64_t> strides(dims.size(), 1);
-  int64_t stride = linear ? 1 : blocked ? layout.block : padded_channels(dims, layout);
+  const int64_t pitch = layout.pitch ? layout.pitch : padded_channels(dims, layout);
+  int64_t stride = linear ? 1 : blocked ? layout.block : pitch;
   for (size_t d = dims.size(); d-- > 0;) {
     if (d == 1 && !linear) {
       if (blocked) stride *= dims[1] / layout.block;

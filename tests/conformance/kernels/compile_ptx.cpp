@@ -15,6 +15,7 @@
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
+#include "tests/support/tactic_harness.h"
 
 namespace enginery {
 namespace {
@@ -32,9 +33,12 @@ Status run(int sm, const std::string& out, int most) {
     TRY(Problem problem, parse_problem(problem_row.text));
     auto tactics = offer_kernels(problem, context, true);
     if (!tactics.ok()) continue;
+    const std::vector<Tactic> pitched = pitched_twins(problem, *tactics);
+    tactics->insert(tactics->end(), pitched.begin(), pitched.end());
     std::map<std::string, int> taken;
     for (const Tactic& tactic : *tactics) {
-      if (taken[tactic.id.substr(0, tactic.id.find('/'))]++ >= most) continue;
+      const std::string family = tactic.id.substr(0, tactic.id.find('/'));
+      if (taken[has_pitch(tactic.outputs[0]) ? family + " pitched" : family]++ >= most) continue;
       TRY(KernelPlan plan, plan_kernel(problem, tactic, context));
       if (plan.launches.empty()) continue;
       std::string text = program_text(plan.program);

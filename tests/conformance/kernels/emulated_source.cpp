@@ -110,7 +110,9 @@ class EmulatedSource final : public TacticSource {
  public:
   EmulatedSource(Device& device, std::string folder, const EmulationOrder& order)
       : device_(device), folder_(std::move(folder)), order_(order) {}
-  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
+  SourceTraits traits() const override {
+    return {.name = "kernel", .trust = Trust::may_fault, .writes_pitched = true};
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -24,6 +24,7 @@
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
+#include "tests/support/tactic_harness.h"
 
 namespace enginery {
 namespace {
@@ -57,6 +58,8 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
     auto problem = parse_problem(row.text);
     auto tactics = offer_kernels(*problem, context, true);
     if (!tactics.ok()) continue;
+    const std::vector<Tactic> pitched = pitched_twins(*problem, *tactics);
+    tactics->insert(tactics->end(), pitched.begin(), pitched.end());
     for (const Tactic& tactic : *tactics) {
       if (tactic.id.find(variable("ENGINERY_TEST_FILTER", "")) == std::string::npos) continue;
       auto plan = plan_kernel(*problem, tactic, context);
@@ -65,7 +68,8 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
       std::string text = program_text(plan->program);
       if (!seen.insert(text).second) continue;
       std::string family = tactic.id.substr(0, tactic.id.find('/')),
-                  variant = variant_of(tactic) + ":" + to_string(tactic.outputs[0]);
+                  variant = variant_of(tactic) + ":" + to_string(without_pitch(tactic.outputs[0])) +
+                            (has_pitch(tactic.outputs[0]) ? " pitched" : "");
       out[family + "/" + variant].push_back({family, variant, std::string(row.name), text});
     }
   }

@@ -52,7 +52,10 @@ class Emulation {
     expected_ = run_problem_reference(problem_, data_.inputs).value();
   }
   Result<std::vector<Tactic>> offer() const {
-    return source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16});
+    TRY(auto out, source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16}));
+    const std::vector<Tactic> pitched = pitched_twins(problem_, out);
+    out.insert(out.end(), pitched.begin(), pitched.end());
+    return out;
   }
   void expect_right(const Tactic& tactic) {
     SCOPED_TRACE(tactic_key(tactic));
@@ -152,10 +155,10 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
 // loop are no branches.
 std::set<std::string> branches_of(const KernelPlan& plan, const std::string& family) {
   static const std::set<std::string> kBranches{
-      "SPLIT_K",       "CLUSTER",    "POINTWISE", "FLAT",        "INNER",
-      "LOGARITHM",     "MODE",       "GROUP",     "TO_BOOLEAN",  "MAXIMUM",
-      "COUNT_PADDING", "VECTORED",   "A_ALONG_K", "B_ALONG_K",   "CAUSAL",
-      "HAS_ADDEND",    "HAS_CHOICE", "HIDES",     "STORES_PAIRS"};
+      "SPLIT_K",       "CLUSTER",    "POINTWISE", "FLAT",         "INNER",
+      "LOGARITHM",     "MODE",       "GROUP",     "TO_BOOLEAN",   "MAXIMUM",
+      "COUNT_PADDING", "VECTORED",   "A_ALONG_K", "B_ALONG_K",    "CAUSAL",
+      "HAS_ADDEND",    "HAS_CHOICE", "HIDES",     "STORES_PAIRS", "PITCHED"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;
@@ -173,8 +176,10 @@ std::set<std::string> branches_on(int compute_capability, bool fixed_alone) {
   std::set<std::string> out;
   for (const ProblemRow& row : conformance_problems()) {
     const Problem problem = parse_problem(row.text).value();
-    const auto tactics = offer_kernels(problem, context, true);
+    auto tactics = offer_kernels(problem, context, true);
     if (!tactics.ok()) continue;
+    const std::vector<Tactic> pitched = pitched_twins(problem, *tactics);
+    tactics->insert(tactics->end(), pitched.begin(), pitched.end());
     std::vector<const Tactic*> wanted;
     for (const Tactic& tactic : *tactics) {
       if (!fixed_alone) wanted.push_back(&tactic);

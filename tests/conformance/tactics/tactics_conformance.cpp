@@ -24,6 +24,9 @@
 namespace enginery {
 namespace {
 
+// Variants of one family store alike: of those that write with a pitch this share does so here.
+constexpr size_t kTwinsEach = 4;
+
 struct Bench {
   std::unique_ptr<Device> device;
   std::unique_ptr<Stream> stream;
@@ -169,6 +172,8 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
     }
     EXPECT_FALSE(tactics->empty());
     missing.erase(source->name());
+    const std::vector<Tactic> pitched = pitched_twins(*p, *tactics, kTwinsEach);
+    tactics->insert(tactics->end(), pitched.begin(), pitched.end());
     compile_in_parallel(*source, *p, *tactics);
     for (const Tactic& tactic : *tactics) {
       SCOPED_TRACE(tactic_key(tactic));
@@ -209,7 +214,11 @@ TEST_P(Tactics, PassTheGate) {
     ASSERT_TRUE(probe.ok()) << probe.error().message;
     for (const auto& source : b->sources) {
       if (!require_served(*source, *p).ok()) continue;
-      const auto tactics = source->offer(*p, precisions_of(*b->device));
+      auto tactics = source->offer(*p, precisions_of(*b->device));
+      if (tactics.ok()) {
+        const std::vector<Tactic> pitched = pitched_twins(*p, *tactics, kTwinsEach);
+        tactics->insert(tactics->end(), pitched.begin(), pitched.end());
+      }
       for (size_t i = 0; tactics.ok() && i < tactics->size(); ++i) {
         const Tactic& tactic = (*tactics)[i];
         if (tactic.view_of >= 0) continue;

@@ -11,6 +11,8 @@ namespace {
 
 constexpr Layout kLinear{}, kLast{LayoutKind::channels_last, 0},
     kLast8{LayoutKind::channels_last, 8};
+// Some of the 24 channels of a wider tensor.
+constexpr Layout kLast24{LayoutKind::channels_last, 0, 24};
 constexpr Layout kBlocked8{LayoutKind::blocked, 8}, kBlocked16{LayoutKind::blocked, 16};
 
 Format float32(const Layout& layout) {
@@ -25,7 +27,7 @@ Tensor counting(const Dims& dims) {
 }
 
 TEST(Format, TextReadsBackToItself) {
-  for (const Layout& layout : {kLinear, kLast, kLast8, kBlocked8, kBlocked16}) {
+  for (const Layout& layout : {kLinear, kLast, kLast8, kLast24, kBlocked8, kBlocked16}) {
     Format format{DataType::bfloat16, layout};
     auto back = parse_format(to_string(format));
     ASSERT_TRUE(back.ok()) << back.error().message;
@@ -33,11 +35,13 @@ TEST(Format, TextReadsBackToItself) {
   }
   EXPECT_EQ(to_string(float32(kBlocked16)), "float32:nChw16c");
   EXPECT_EQ(to_string(float32(kLast8)), "float32:nhwc8");
+  EXPECT_EQ(to_string(float32(kLast24)), "float32:nhwc/24");
 }
 
 TEST(Format, RefusesTextOfNoFormat) {
   for (const char* text : {"", "float32", "float32:", "float33:linear", "float32:nhwc0x",
-                           "float32:nChwc", "float32:nChw0c"}) {
+                           "float32:nChwc", "float32:nChw0c", "float32:nhwc/", "float32:nhwc/0",
+                           "float32:nhwc8/24", "float32:nhwc/16777217"}) {
     auto parsed = parse_format(text);
     ASSERT_FALSE(parsed.ok()) << text;
     EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);
@@ -99,6 +103,40 @@ TEST(FormatConvert, PutsChannelsLastAndZeroesPadding) {
   std::vector<float> values(8, -1.0f);
   to_physical(counting(dims), float32({LayoutKind::channels_last, 4}), values.data());
   EXPECT_EQ(values, (std::vector<float>{1, 3, 5, 0, 2, 4, 6, 0}));
+}
+
+TEST(Format, APitchReachesFromTheFirstElementToTheLast) {
+  EXPECT_EQ(physical_bytes({2, 8, 5, 7}, float32(kLast24)), (69 * 24 + 8) * 4);
+  EXPECT_EQ(physical_bytes({1, 8, 1, 1}, float32(kLast24)), 8 * 4);
+  EXPECT_FALSE(same_placement({2, 8, 5, 7}, float32(kLast24), float32(kLast)));
+  EXPECT_EQ(without_pitch(float32(kLast24)), float32(kLast));
+  EXPECT_EQ(with_pitch(float32(kLast), 24), float32(kLast24));
+}
+
+TEST(Format, APitchFitsPiecesOf16Bytes) {
+  const Dims dims{2, 8, 5, 7};
+  EXPECT_TRUE(fits_pitch(dims, float32(kLinear)));
+  EXPECT_TRUE(fits_pitch(dims, float32(kLast24)));
+  EXPECT_TRUE(fits_pitch({2, 24, 5}, float32(kLast24)));
+  EXPECT_TRUE(fits_pitch({2, 8, 5, 7}, {DataType::float16, kLast24}));
+  EXPECT_FALSE(fits_pitch({2, 4, 5, 7}, {DataType::float16, kLast24}));  // 8 bytes a pixel
+  EXPECT_FALSE(fits_pitch({2, 32, 5, 7}, float32(kLast24)));             // wider than the pitch
+  EXPECT_FALSE(fits_pitch({2, 8}, float32(kLast24)));                    // no pixels
+  EXPECT_FALSE(fits_pitch({0, 8, 5, 7}, float32(kLast24)));
+  EXPECT_FALSE(fits_pitch(dims, float32({LayoutKind::linear, 0, 24})));
+  EXPECT_FALSE(fits_pitch(dims, float32({LayoutKind::channels_last, 8, 24})));
+  EXPECT_FALSE(fits_pitch(dims, float32({LayoutKind::channels_last, 0, 25})));
+  EXPECT_FALSE(fits_pitch(dims, float32({LayoutKind::channels_last, 0, -24})));
+  EXPECT_FALSE(fits_pitch({int64_t{1} << 40, 8, 1 << 19, 1}, float32(kLast24)));  // overflows
+}
+
+TEST(FormatConvert, LeavesWhatLiesBetweenThePixels) {
+  const Dims dims{1, 2, 1, 2};
+  std::vector<float> values(8, -1.0f);
+  const Format format = float32({LayoutKind::channels_last, 0, 5});
+  to_physical(counting(dims), format, values.data());
+  EXPECT_EQ(values, (std::vector<float>{1, 3, -1, -1, -1, 2, 4, -1}));
+  EXPECT_EQ(relative_error(from_physical(values.data(), dims, format), counting(dims)), 0);
 }
 
 TEST(FormatConvert, ConvertsTheElementType) {

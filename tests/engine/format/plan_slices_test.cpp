@@ -147,6 +147,102 @@ TEST_P(PlanSlices, AreChecked) {
 INSTANTIATE_TEST_SUITE_P(Plans, PlanSlices, testing::ValuesIn(kBrokenSlices),
                          [](const auto& tested) { return tested.param.name; });
 
+const Format kPixels{DataType::float32, {LayoutKind::channels_last, 0}};
+const Format kOf12 = with_pitch(kPixels, 12);
+const TensorType kFour{DataType::float32, {1, 4, 8, 8}}, kTwelve{DataType::float32, {1, 12, 8, 8}};
+const int64_t kBytesOf12 = bytes_of(kTwelve), kBytesOf4 = bytes_of(kFour);
+
+// Tensors: 0 x, 1 to 3 the channels of storage 1, 4 the whole of it, 5 the output. Steps: 0 to 2
+// write channels, 3 joins them, 4 reads all.
+Plan pitched_plan() {
+  Plan plan;
+  plan.storages = {{StorageKind::input, kBytesOf4, 0, 0, 0},
+                   {StorageKind::arena, kBytesOf12, 0, 0, 0},
+                   {StorageKind::output, kBytesOf12, 0, 0, 0}};
+  plan.tensors = {{"x", kFour, {}, 0},        {"a", kFour, kOf12, 1},
+                  {"b", kFour, kOf12, 1, 16}, {"c", kFour, kOf12, 1, 32},
+                  {"j", kTwelve, kPixels, 1}, {"y", kTwelve, {}, 2}};
+  const Op relu = Activation{ActivationKind::relu, 0, 0};
+  plan.steps = {step_of("a", relu, {kFour}, {kFour}), step_of("b", relu, {kFour}, {kFour}),
+                step_of("c", relu, {kFour}, {kFour}),
+                step_of("join", Concat{1}, {kFour, kFour, kFour}, {kTwelve}),
+                step_of("y", relu, {kTwelve}, {kTwelve})};
+  const std::vector<std::pair<std::vector<int>, std::vector<int>>> wires = {
+      {{0}, {1}}, {{0}, {2}}, {{0}, {3}}, {{1, 2, 3}, {4}}, {{4}, {5}}};
+  for (size_t i = 0; i < wires.size(); ++i) {
+    PlanStep& step = plan.steps[i];
+    std::tie(step.inputs, step.outputs) = wires[i];
+    for (size_t k = 0; k < step.inputs.size(); ++k)
+      step.tactic.inputs[k] = plan.tensors[static_cast<size_t>(step.inputs[k])].format;
+    step.tactic.outputs[0] = plan.tensors[static_cast<size_t>(step.outputs[0])].format;
+  }
+  plan.steps[3].tactic.view_of = 0;
+  plan.inputs = {0};
+  plan.outputs = {5};
+  plan.arena_bytes = kBytesOf12;
+  return plan;
+}
+
+// Another format of a tensor, for whoever makes and reads it too.
+void set_format(Plan& plan, int tensor, const Format& format) {
+  plan.tensors[static_cast<size_t>(tensor)].format = format;
+  for (PlanStep& step : plan.steps) {
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (step.inputs[i] == tensor) step.tactic.inputs[i] = format;
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      if (step.outputs[i] == tensor) step.tactic.outputs[i] = format;
+  }
+}
+
+TEST(PitchedPlan, IsReadAgain) {
+  const auto engine = read_again(pitched_plan());
+  ASSERT_TRUE(engine.ok()) << engine.error().message;
+  EXPECT_EQ(engine->plan.tensors[2].format, kOf12);
+  EXPECT_EQ(engine->plan.tensors[2].offset, 16);
+}
+
+const BrokenSlice kBrokenPitches[] = {
+    {"ends_behind_its_storage", [](Plan& p) { p.tensors[3].offset = 48; }, "writes past a tensor"},
+    {"narrower_than_its_channels", [](Plan& p) { set_format(p, 3, with_pitch(kPixels, 2)); },
+     "a tensor's pitch does not fit it"},
+    {"not_of_whole_pieces", [](Plan& p) { set_format(p, 3, with_pitch(kPixels, 13)); },
+     "a tensor's pitch does not fit it"},
+    {"of_another_whole", [](Plan& p) { set_format(p, 3, with_pitch(kPixels, 8)); },
+     "step 'join' is called a view and is none"},
+    {"on_top_of_another", [](Plan& p) { p.tensors[3].offset = 16; },
+     "step 'join' is called a view and is none"},
+    {"one_is_not_written", [](Plan& p) { p.steps.erase(p.steps.begin() + 1); },
+     "step 'join' reads what no step has written"},
+    {"joined_before_all_is_written", [](Plan& p) { std::swap(p.steps[2], p.steps[3]); },
+     "step 'join' reads what no step has written"},
+    {"read_by_a_launch",
+     [](Plan& p) {
+       p.steps[4].problem = p.steps[0].problem, p.steps[4].inputs = {2},
+       p.steps[4].tactic.inputs = {kOf12}, p.tensors[5].type = kFour,
+       p.storages[2].bytes = kBytesOf4;
+     },
+     "step 'y' reads a tensor with a pitch"},
+    {"written_in_place", [](Plan& p) { p.steps[1].tactic.in_place_operand = 0; },
+     "step 'b' writes more than one tensor with a pitch"},
+    {"whole_read_before_it_is_joined", [](Plan& p) { std::swap(p.steps[3], p.steps[4]); },
+     "step 'y' reads what no step has written"},
+};
+
+class PlanPitches : public testing::TestWithParam<BrokenSlice> {};
+
+TEST_P(PlanPitches, AreChecked) {
+  Plan plan = pitched_plan();
+  GetParam().breaks(plan);
+  const auto engine = read_again(plan);
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.error().code, ErrorCode::untrusted);
+  EXPECT_NE(engine.error().message.find(GetParam().reason), std::string::npos)
+      << engine.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans, PlanPitches, testing::ValuesIn(kBrokenPitches),
+                         [](const auto& tested) { return tested.param.name; });
+
 // A join whose halves are written by one step lets it write both: they are memory of their own.
 TEST(SlicedPlan, OneStepMayWriteSeveralPartsOfOneMemory) {
   Plan plan = sliced_plan();

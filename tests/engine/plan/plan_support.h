@@ -17,23 +17,30 @@ inline const Format kLinear{DataType::float32, {}};
 inline const Format kNhwc{DataType::float32, {LayoutKind::channels_last, 0}};
 
 // Offers convolutions in nhwc (with a residual in place), views for reshapes, everything else
-// linear; refuses what `refuses` says.
+// linear; refuses what `refuses` says. With `writes_pitched` convolutions write with a pitch,
+// concats are in nhwc, and all takes as long.
 class TestSource final : public TacticSource {
  public:
   std::function<bool(const Problem&)> refuses = [](const Problem&) { return false; };
 
   Trust trust = Trust::may_be_wrong;
   std::string name = "test";
+  bool writes_pitched = false;
 
-  SourceTraits traits() const override { return {name, trust}; }
+  SourceTraits traits() const override {
+    return {.name = name, .trust = trust, .writes_pitched = writes_pitched};
+  }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     if (refuses(p)) return Error{ErrorCode::unsupported, "the test refuses"};
     Tactic t;
     t.source = name;
     t.id = "only";
     bool conv = std::holds_alternative<Convolution>(p.op);
-    t.inputs.assign(p.inputs.size(), conv ? kNhwc : kLinear);
-    t.outputs.assign(p.outputs.size(), conv ? kNhwc : kLinear);
+    const bool last = conv || (writes_pitched && std::holds_alternative<Concat>(p.op));
+    t.inputs.assign(p.inputs.size(), last ? kNhwc : kLinear);
+    t.outputs.assign(p.outputs.size(), last ? kNhwc : kLinear);
+    t.writes_pitched = conv && writes_pitched;
+    t.estimated_us = writes_pitched ? 10 : 0;
     if (is_reformat(p)) {
       t.inputs = {*p.inputs[0].pinned};
       t.outputs = {*p.outputs[0].pinned};

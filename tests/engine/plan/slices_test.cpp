@@ -1,6 +1,7 @@
 // Slices: where lowering offers them, where planning puts the parts, and who waits for whom.
 #include "engine/plan/slices.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "engine/plan/memory.h"
@@ -192,6 +193,97 @@ TEST(Slices, PartsAreWrittenSideBySide) {
   const StepOrder order(*plan);
   for (size_t i = 0; i + 1 < plan->steps.size(); ++i) EXPECT_TRUE(order.waits(i).empty()) << i;
   EXPECT_EQ(order.waits(plan->steps.size() - 1).size(), 2u);  // the whole's reader: for all parts
+}
+
+// Two convolutions, their channels joined, and a third one that reads them.
+const std::string kChannels =
+    "input %x : float32[2x16x5x5]\n %v = constant float32[16x16x3x3] random(1)\n "
+    "%w = constant float32[8x16x3x3] random(2)\n %u = constant float32[8x24x3x3] random(3)\n "
+    "%a = conv(%x, %v) " +
+    kConv + "\n %b = conv(%x, %w) " + kConv + "\n ";
+const std::string kJoined =
+    "%c = concat(%a, %b) axis=1\n %d = conv(%c, %u) " + kConv + "\n output %d";
+const Format kOf24 = with_pitch(kNhwc, 24);
+
+Result<Plan> pitched_plan(const std::string& body, int streams = 1) {
+  Fixture f;
+  f.source->writes_pitched = true;
+  TRY(const Network network, f.lower_text(body));
+  TRY(TacticSelection selection, analytic_choice(network, f.sources));
+  selection.streams = streams;
+  return make_plan(network, selection);
+}
+
+std::vector<std::string> step_names(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const PlanStep& step : plan.steps) out.push_back(step.name);
+  return out;
+}
+
+TEST(Slices, ChannelsAreWrittenWithThePitchOfTheWhole) {
+  const auto plan = pitched_plan(kChannels + kJoined, 2);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(step_names(*plan),
+            (std::vector<std::string>{"reformat x", "a", "b", "c", "d", "reformat d"}));
+  const PlanTensor &a = tensor(*plan, "a", kOf24), &b = tensor(*plan, "b", kOf24),
+                   &c = tensor(*plan, "c", kNhwc);
+  EXPECT_EQ(a.storage, c.storage);
+  EXPECT_EQ(b.storage, c.storage);
+  EXPECT_EQ(a.offset, 0);
+  EXPECT_EQ(b.offset, 16 * 4);
+  EXPECT_EQ(plan->storages[static_cast<size_t>(c.storage)].bytes, 2 * 25 * 24 * 4);
+  EXPECT_EQ(plan->steps[1].tactic.outputs[0], kOf24);
+  EXPECT_EQ(selected_key(plan->steps[1]).find("nhwc/"), std::string::npos);
+  // Each is written while the other is: the bytes of their pixels alternate.
+  const StepOrder order(*plan);
+  EXPECT_NE(plan->steps[1].stream, plan->steps[2].stream);
+  EXPECT_FALSE(order.before(1, 2));
+  EXPECT_TRUE(order.before(1, 4) && order.before(2, 4));
+}
+
+TEST(Slices, WhatCannotBeWrittenWithAPitchIsCopiedToItsPlace) {
+  const auto plan = pitched_plan(kChannels +
+                                 "%t = act(%x) kind=tanh\n %c = concat(%a, %t) axis=1\n "
+                                 "%y = constant float32[8x32x3x3] random(3)\n %d = conv(%c, %y) " +
+                                 kConv + "\n output %d\n output %b");
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Format of_32 = with_pitch(kNhwc, 32);
+  EXPECT_EQ(tensor(*plan, "a", of_32).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(tensor(*plan, "t", of_32).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_NE(tensor(*plan, "t", kLinear).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat t"), 1);
+  EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat a"), 0);
+}
+
+TEST(Slices, ChannelsThatOthersReadAreNotWrittenWithAPitch) {
+  Fixture f;
+  f.source->writes_pitched = true;
+  const auto network = f.lower_text(kChannels + "%s = act(%a) kind=tanh\n output %s\n " + kJoined);
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_FALSE(offers_slice(*network, "c"));
+}
+
+TEST(Slices, ChannelsAreCopiedWhereNobodyWritesWithAPitch) {
+  Fixture f;
+  f.source->writes_pitched = true;
+  const auto network = f.lower_text(
+      "input %x : float32[2x16x5x5]\n %s = act(%x) kind=relu\n %t = act(%x) kind=tanh\n "
+      "%c = concat(%s, %t) axis=1\n output %c");
+  ASSERT_TRUE(network) << network.error().message;
+  EXPECT_FALSE(offers_slice(*network, "c"));
+}
+
+TEST(ByteRanges, OfOnePitchMeetWhereTheirColumnsDo) {
+  const ByteRange a{0, 0, 1000, 96, 64}, b{0, 64, 1032, 96, 32}, c{0, 48, 1000, 96, 32};
+  EXPECT_FALSE(a.meets(b) || b.meets(a));
+  EXPECT_TRUE(a.meets(c) && c.meets(a) && b.meets(c) && a.meets(a));
+  EXPECT_TRUE(b.meets({0, 64, 1032, 96, 64}));  // its columns run on into the next pixel's
+  EXPECT_TRUE(a.meets({0, 64, 1032, 64, 32}));  // of another pitch
+  EXPECT_TRUE(a.meets({0, 64, 96}));            // a whole one
+  EXPECT_FALSE(a.meets({1, 0, 1000, 96, 64}) || a.meets({0, 1000, 2000, 96, 64}));
+  EXPECT_TRUE(a.covers(a));
+  EXPECT_FALSE(a.covers(b) || a.covers({0, 0, 64}) || b.covers({0, 64, 900, 96, 32}));
+  EXPECT_TRUE((ByteRange{0, 0, 1032}).covers(b));
 }
 
 // Storage 1 has parts that two streams write; the second one does not wait for step 0.

@@ -171,6 +171,42 @@ TEST(Regions, AreForSourcesThatTakeThem) {
   EXPECT_TRUE(require_served(**reference, region_of(kGated)).ok());
 }
 
+TEST(Pitches, AreForSourcesThatWriteWithOne) {
+  const OneOperator single;
+  const auto reference = make_reference_source(DeviceInfo());
+  ASSERT_TRUE(reference.ok()) << reference.error().message;
+  const Problem placed = region_of("reformat | float32[2x8x3x3] | float32:nhwc -> float32:nhwc/24"),
+                fetched =
+                    region_of("reformat | float32[2x8x3x3] | float32:nhwc/24 -> float32:nhwc"),
+                relu = region_of("act kind=relu | float32[2x8x3x3]");
+  const TacticSource* const others[] = {&single, reference->get()};
+  for (const TacticSource* source : others) {
+    const Status served = require_served(*source, placed);
+    ASSERT_FALSE(served.ok());
+    EXPECT_EQ(served.error().code, ErrorCode::unsupported);
+    EXPECT_FALSE(require_served(*source, fetched).ok());
+    Tactic tactic;
+    tactic.inputs = tactic.outputs = {{DataType::float32, {LayoutKind::channels_last, 0}}};
+    EXPECT_TRUE(require_served(*source, relu, tactic).ok());
+    tactic.outputs[0] = with_pitch(tactic.outputs[0], 24);
+    EXPECT_FALSE(require_served(*source, relu, tactic).ok());
+  }
+}
+
+TEST(Pitches, AreOfTheFirstOutputAndOfTheSameFormat) {
+  const Format own{DataType::float32, {LayoutKind::channels_last, 0}}, wide = with_pitch(own, 24);
+  const Dims dims{2, 8, 3, 3};
+  Tactic tactic;
+  tactic.outputs = {own, own};
+  EXPECT_TRUE(can_leave(tactic, 0, dims, own));
+  EXPECT_FALSE(can_leave(tactic, 0, dims, wide));
+  tactic.writes_pitched = true;
+  EXPECT_TRUE(can_leave(tactic, 0, dims, wide));
+  EXPECT_FALSE(can_leave(tactic, 1, dims, wide));
+  EXPECT_FALSE(can_leave(tactic, 0, dims, {DataType::float16, wide.layout}));
+  EXPECT_FALSE(can_leave(tactic, 0, dims, {}));
+}
+
 // Its anchor alone would be one.
 TEST(Regions, AreNoViewsAndNoReformats) {
   const Problem p = region_of("identity | float32[2x3] | then act(r0) kind=relu");

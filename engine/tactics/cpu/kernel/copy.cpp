@@ -121,10 +121,12 @@ CpuKernelCandidates offer_cpu_reformat(const CpuKernelContext& context, const Pr
                           to.layout.kind == LayoutKind::blocked &&
                           from.layout.block != to.layout.block;
   const auto is_padded = [&](const Format& format) {
-    return physical_bytes(dims, format) != physical_bytes(dims, {format.type, {}});
+    return physical_bytes(dims, without_pitch(format)) != physical_bytes(dims, {format.type, {}});
   };
   const bool padded = is_padded(from) || is_padded(to);
   if (padded || two_blocks) return no_cpu_kernel("padded layouts");
+  if (!fits_pitch(dims, to) || (has_pitch(to) && from.type != to.type))
+    return no_cpu_kernel("a pitch that does not fit, or another type with a pitch");
   if (from.type != to.type) {
     tactic.id = "convert";
     TRY(auto conversion, convert_candidate(context, p, std::move(tactic)));

@@ -89,7 +89,9 @@ class CpuKernelSource final : public TacticSource {
  public:
   explicit CpuKernelSource(const DeviceInfo& info)
       : isa_(cpu_isa_of(info)), context_{cpu_kernels_for(isa_), isa_, info.threads} {}
-  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
+  SourceTraits traits() const override {
+    return {.name = "kernel", .trust = Trust::may_fault, .writes_pitched = true};
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -55,6 +55,16 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   return a;
 }
 
+Status write_with_pitch(const ConvShape& shape, const Tactic& tactic, KernelProgram& program,
+                        gpu::ConvArgs& args) {
+  const Format& y = tactic.outputs[0];
+  if (!has_pitch(y)) return {};
+  if (shape.gemm || without_pitch(y) != shape.y_format(y.type)) return no_variant(tactic);
+  program.define("PITCHED", 1);
+  args.y_pitch = y.layout.pitch;
+  return {};
+}
+
 std::vector<PointerSlot> conv_slots(int weights) {
   return {{offsetof(gpu::ConvArgs, x), PointerSource::input, 0},
           {offsetof(gpu::ConvArgs, w), PointerSource::constant, weights},

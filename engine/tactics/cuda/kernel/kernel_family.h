@@ -42,6 +42,8 @@ struct KernelFamily {
   Status (*offer)(const Problem&, const KernelContext&, std::vector<Tactic>&);
   // `tactic.id` is "<family>/<variant>". Errors: incompatible (no such variant), unsupported.
   Result<KernelPlan> (*plan)(const Problem&, const Tactic&, const KernelContext&);
+  // Whether `plan` knows outputs with a pitch; others are not asked for them.
+  bool writes_pitched = false;
 };
 
 // The row whose id a tactic has, by id_of(row); null where no row has it.

@@ -133,7 +133,9 @@ class KernelSource final : public TacticSource {
     if (options.compute_capability) info_.compute_capability = options.compute_capability;
   }
 
-  SourceTraits traits() const override { return {.name = "kernel", .trust = Trust::may_fault}; }
+  SourceTraits traits() const override {
+    return {.name = "kernel", .trust = Trust::may_fault, .writes_pitched = true};
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -58,6 +58,15 @@ Status offer_family(const KernelFamily& family, const Problem& problem,
   return drop_unlaunchable(problem, context, tactics, first);
 }
 
+// Nobody reads with a pitch; a family that writes with one has a single output.
+bool family_serves_pitches(const KernelFamily& family, const Problem& problem,
+                           const Tactic& tactic) {
+  if (std::ranges::any_of(tactic.inputs, has_pitch)) return false;
+  if (std::ranges::none_of(tactic.outputs, has_pitch)) return true;
+  return family.writes_pitched && problem.outputs.size() == 1 &&
+         fits_pitch(output_dims(problem), tactic.outputs[0]);
+}
+
 }  // namespace
 
 Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelContext& context,
@@ -83,6 +92,7 @@ Result<KernelPlan> plan_kernel(const Problem& problem, const Tactic& tactic,
   const std::string name = tactic.id.substr(0, tactic.id.find('/'));
   for (const KernelFamily* family : families_of(context)) {
     if (family->name != name) continue;
+    if (!family_serves_pitches(*family, problem, tactic)) return no_variant(tactic);
     auto plan = family->plan(problem, tactic, context);
     if (!plan.ok()) return plan.error().within("kernel " + tactic.id);
     const Status launchable = require_launchable(problem, tactic, *plan);

@@ -5,6 +5,7 @@
 
 #include "tests/engine/tactics/cuda/card.h"
 #include "tests/support/problem_list.h"
+#include "tests/support/tactic_harness.h"
 
 namespace enginery {
 namespace {
@@ -21,13 +22,17 @@ struct Planned {
 
 using Rule = void (*)(const Planned&);
 
-// Asks the rule of every plan; on cards with and without asynchronous copies and clusters.
+// Asks the rule of every plan, with and without a pitch; on cards with and without asynchronous
+// copies and clusters.
 void for_every_plan(Rule rule) {
   for (int sm : {75, 90}) {
     const Card card(sm);
     for (const ProblemRow& row : conformance_problems()) {
       const Problem problem = test::problem_of(row.text);
-      for (const Tactic& tactic : card.offers(problem)) {
+      std::vector<Tactic> tactics = card.offers(problem);
+      const std::vector<Tactic> pitched = pitched_twins(problem, tactics);
+      tactics.insert(tactics.end(), pitched.begin(), pitched.end());
+      for (const Tactic& tactic : tactics) {
         SCOPED_TRACE("sm_" + std::to_string(sm) + " " + std::string(row.name) + " " +
                      tactic_key(tactic));
         const auto plan = plan_kernel(problem, tactic, card.context);
@@ -169,6 +174,27 @@ TEST(Tactics, WantFormatsThatFitTheTensor) {
     for (size_t i = 0; i < p.problem.outputs.size(); ++i)
       expect_fits(p.problem.outputs[i], p.tactic.outputs[i]);
   });
+}
+
+// Whatever an engine file asks of it, no other kernel writes over what lies between the pixels.
+TEST(Tactics, WriteWithAPitchOnlyWhereTheyAreMadeForIt) {
+  size_t writing = 0, refused = 0;
+  const Card card(90);
+  for (const ProblemRow& row : conformance_problems()) {
+    const Problem problem = test::problem_of(row.text);
+    if (is_reformat(problem)) continue;
+    for (Tactic tactic : card.offers(problem)) {
+      tactic.outputs[0] = with_pitch(tactic.outputs[0], 4096);
+      if (!fits_pitch(output_dims(problem), tactic.outputs[0])) continue;
+      const auto plan = plan_kernel(problem, tactic, card.context);
+      EXPECT_EQ(plan.ok(), tactic.writes_pitched) << row.name << " " << tactic_key(tactic);
+      (plan.ok() ? writing : refused) += 1;
+      tactic.inputs[0] = with_pitch(tactic.inputs[0], 4096);
+      EXPECT_FALSE(plan_kernel(problem, tactic, card.context).ok()) << tactic_key(tactic);
+    }
+  }
+  EXPECT_GT(writing, 100u);
+  EXPECT_GT(refused, 100u);
 }
 
 TEST(Tactics, ComputeInAPrecisionThatIsAllowed) {

@@ -89,6 +89,38 @@ TEST(PartOffsets, AreNoneWhereAPartHasAnotherFormat) {
   EXPECT_FALSE(part_offsets(*problem, tactic));
 }
 
+// Parts with the pitch of the whole, in channels-last.
+std::optional<std::vector<int64_t>> pitched_offsets(const char* text, int64_t pitch) {
+  const auto problem = parse_problem(text);
+  Tactic tactic = all_in(*problem, kPixels);
+  for (Format& format : tactic.inputs) format = with_pitch(format, pitch);
+  return part_offsets(*problem, tactic);
+}
+
+TEST(PartOffsets, OfChannelsHaveThePitchOfTheWhole) {
+  using Offsets = std::vector<int64_t>;
+  constexpr char kThree[] = "concat axis=1 | float16[2x8x3x5] float16[2x16x3x5] float16[2x8x3x5]";
+  EXPECT_EQ(pitched_offsets(kThree, 32), (Offsets{0, 16, 48}));
+  EXPECT_EQ(pitched_offsets("concat axis=-2 | float32[2x4x3] float32[2x8x3]", 12),
+            (Offsets{0, 16}));
+  EXPECT_FALSE(pitched_offsets(kThree, 40));
+  EXPECT_FALSE(pitched_offsets("concat axis=2 | float16[2x8x3x5] float16[2x8x3x5]", 8));
+  EXPECT_FALSE(pitched_offsets("concat axis=1 | float16[2x8x3x5] float16[2x4x3x5]", 12));
+  EXPECT_FALSE(pitched_offsets("concat axis=1 | float16[2x8x3x5] w:float16[2x8x3x5]", 16));
+  EXPECT_FALSE(pitched_offsets("concat axis=1 | float16[2x8] float16[2x8]", 16));
+}
+
+TEST(PartOffsets, AreNoneWhereOnlySomePartsHaveThePitch) {
+  const auto problem = parse_problem("concat axis=1 | float32[2x8x3x1] float32[2x8x3x1]");
+  Tactic tactic = all_in(*problem, kPixels);
+  tactic.inputs[0] = with_pitch(tactic.inputs[0], 16);
+  EXPECT_FALSE(part_offsets(*problem, tactic));
+  tactic.inputs[1] = tactic.inputs[0];
+  EXPECT_TRUE(part_offsets(*problem, tactic));
+  tactic.outputs[0] = with_pitch(tactic.outputs[0], 32);  // a part of something wider itself
+  EXPECT_FALSE(part_offsets(*problem, tactic));
+}
+
 TEST(JoinsParts, OnlyAConcat) {
   EXPECT_TRUE(joins_parts(*parse_problem("concat axis=0 | float32[2] float32[3]")));
   EXPECT_FALSE(joins_parts(*parse_problem("split axis=0 sizes=[2,3] | float32[5]")));

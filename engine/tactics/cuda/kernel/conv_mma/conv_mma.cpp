@@ -118,6 +118,7 @@ Status offer_conv_mma(const Problem& problem, const KernelContext& context,
       tactic.compute = type == DataType::float16 ? Precision::fp16 : Precision::tf32;
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
+      tactic.writes_pitched = !shape.gemm;
       out.push_back(std::move(tactic));
     }
   }
@@ -145,6 +146,7 @@ Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic,
   KernelPlan plan;
   plan.program = mma_program(c, epilogue.code);
   gpu::ConvArgs args = conv_args(c.shape);
+  CHECK_OK(write_with_pitch(c.shape, tactic, plan.program, args));
   args.steps = to_int(c.steps());
   args.split_k = to_int(c.parts());
   args.tiles_k = to_int(c.tiles_k());
@@ -167,6 +169,6 @@ Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic,
 
 }  // namespace
 
-const KernelFamily kConvMmaFamily{"conv_mma", offer_conv_mma, plan_conv_mma};
+const KernelFamily kConvMmaFamily{"conv_mma", offer_conv_mma, plan_conv_mma, true};
 
 }  // namespace enginery

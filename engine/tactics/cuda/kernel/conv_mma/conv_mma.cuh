@@ -182,7 +182,7 @@ __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8],
   long long index = static_cast<long long>(m) * a.ldy + k;
   epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
               index, a.ldy, a.k);
-  store_vector<8>(static_cast<TY*>(a.y) + index, v);
+  store_vector<8>(output_place(a, m, k, index), v);
 }
 
 // Epilogue of an undivided tile: each warp turns its fragments, 16 rows at a time, into row vectors

@@ -79,6 +79,7 @@ Status offer_conv_simt(const Problem& problem, const KernelContext& context,
       Tactic tactic = make_conv_tactic(problem, shape, epilogue, id_of(variant));
       tactic.workspace_bytes = simt_workspace_bytes(shape, variant);
       tactic.estimated_us = simt_estimate_us(shape, variant, type, context);
+      tactic.writes_pitched = !shape.gemm;
       out.push_back(std::move(tactic));
     }
   }
@@ -113,6 +114,7 @@ Result<KernelPlan> plan_conv_simt(const Problem& problem, const Tactic& tactic,
   KernelPlan plan;
   plan.program = simt_program(shape, *v, epilogue.code);
   gpu::ConvArgs args = conv_args(shape);
+  CHECK_OK(write_with_pitch(shape, tactic, plan.program, args));
   const int64_t tiles_m = divide_up(shape.m(), v->bm), tiles_k = divide_up(shape.k_pitch(), v->bn);
   args.steps = to_int(filter_steps(shape, v->bk));
   args.tiles_k = to_int(tiles_k);
@@ -133,6 +135,6 @@ Result<KernelPlan> plan_conv_simt(const Problem& problem, const Tactic& tactic,
 
 }  // namespace
 
-const KernelFamily kConvSimtFamily{"conv_simt", offer_conv_simt, plan_conv_simt};
+const KernelFamily kConvSimtFamily{"conv_simt", offer_conv_simt, plan_conv_simt, true};
 
 }  // namespace enginery

@@ -83,7 +83,7 @@ __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[4],
   long long index = static_cast<long long>(m) * a.ldy + k;
   epilogue<4>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
               index, a.ldy, a.k);
-  store_vector<4>(static_cast<TY*>(a.y) + index, v);
+  store_vector<4>(output_place(a, m, k, index), v);
 }
 
 // Four neighbouring channels of one pixel: through the epilogue, or to this part's partial sums.

@@ -1,5 +1,5 @@
 // Family copy: operators that move elements: transpose, concatenation, split, slice, expansion,
-// repetition (copy.cuh).
+// repetition; and of what is to be a part of a wider tensor, its move to its place (copy.cuh).
 #include <algorithm>
 
 #include "engine/tactics/cuda/kernel/copy/args.h"
@@ -41,6 +41,28 @@ bool joins_constants(const Problem& problem) {
          std::any_of(problem.inputs.begin(), problem.inputs.end(), is_known);
 }
 
+// A change of format that writes channels of a wider tensor.
+bool is_placement(const Problem& problem) {
+  return is_reformat(problem) && has_pitch(*problem.outputs[0].pinned);
+}
+
+Result<StridedCopy> placement_copy(const Problem& problem, const Format& from, const Format& to) {
+  const Dims& dims = output_dims(problem);
+  const bool is_packed = from.layout.kind != LayoutKind::blocked &&
+                         physical_bytes(dims, from) == volume(dims) * element_bytes(from.type);
+  if (!is_packed || from.type != to.type || has_pitch(from) || !fits_pitch(dims, to))
+    return refusal("a place in a wider tensor for what is padded or of another type");
+  return in_output_order(reformat_copy(dims, from.layout, to.layout));
+}
+
+// The problem's copies in the formats of the tactic.
+Result<std::vector<StridedCopy>> copies_of(const Problem& problem, const Tactic& tactic) {
+  if (!has_pitch(tactic.outputs[0])) return read_copies(problem, tactic.outputs[0].layout);
+  if (!is_placement(problem)) return refusal("an output with a pitch");
+  TRY(StridedCopy copy, placement_copy(problem, tactic.inputs[0], tactic.outputs[0]));
+  return std::vector{std::move(copy)};
+}
+
 Status require_copy(const Problem& problem) {
   CHECK_OK(require_static(problem));
   if (!problem.epilogue.empty()) return refusal("a fused chain");
@@ -68,7 +90,20 @@ Tactic copy_tactic(const Problem& problem, const Format& format,
   return tactic;
 }
 
+Status offer_placement(const Problem& problem, const KernelContext& context,
+                       std::vector<Tactic>& out) {
+  CHECK_OK(require_static(problem));
+  const Format &from = *problem.inputs[0].pinned, &to = *problem.outputs[0].pinned;
+  TRY(const StridedCopy copy, placement_copy(problem, from, to));
+  for (const CopyVariant& variant : kCopyVariants) {
+    out.push_back(copy_tactic(problem, to, {copy}, variant, context));
+    out.back().inputs[0] = from;
+  }
+  return {};
+}
+
 Status offer_copy(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
+  if (is_placement(problem)) return offer_placement(problem, context, out);
   CHECK_OK(require_copy(problem));
   const bool any_unpadded = unpadded(problem.inputs) && unpadded(problem.outputs);
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
@@ -109,7 +144,7 @@ Result<KernelPlan> plan_copy(const Problem& problem, const Tactic& tactic, const
   const CopyVariant* variant = find_variant(kCopyVariants, tactic);
   if (!variant) return no_variant(tactic);
   const Format& format = tactic.outputs[0];
-  TRY(const auto copies, read_copies(problem, format.layout));
+  TRY(const auto copies, copies_of(problem, tactic));
   KernelPlan plan;
   std::string entries;  // each once
   for (const StridedCopy& copy : copies) {
@@ -129,6 +164,6 @@ Result<KernelPlan> plan_copy(const Problem& problem, const Tactic& tactic, const
 
 }  // namespace
 
-const KernelFamily kCopyFamily{"copy", offer_copy, plan_copy};
+const KernelFamily kCopyFamily{"copy", offer_copy, plan_copy, true};
 
 }  // namespace enginery

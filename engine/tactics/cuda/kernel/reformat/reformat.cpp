@@ -66,6 +66,7 @@ Result<ReformatShape> reformat_shape(const Problem& problem) {
     if (f.type != DataType::float32 && f.type != DataType::float16)
       return refusal("formats of " + std::string(to_string(f.type)));
     if (f.layout.kind == LayoutKind::blocked) return refusal("blocked layouts");
+    if (has_pitch(f)) return refusal("pitches");
     if (s.last(f) && dims.size() < 3) return refusal("channels-last tensors of rank below 3");
   }
   if (volume(dims) == 0) return refusal("no elements");

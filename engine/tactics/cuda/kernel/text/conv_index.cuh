@@ -34,6 +34,16 @@ __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   return w;
 }
 
+// Where channel k of output pixel m is stored; `index` is its place in an output of its own.
+// PITCHED: the output is some of the channels of a wider tensor.
+__device__ __forceinline__ TY* output_place(const ConvArgs& a, int m, int k, long long index) {
+#if PITCHED
+  return static_cast<TY*>(a.y) + static_cast<long long>(m) * a.y_pitch + k;
+#else
+  return static_cast<TY*>(a.y) + index;
+#endif
+}
+
 // The place of a thread's elements in (r, s, c). FLAT: K runs on over (r, s, c) without gaps, for
 // channels that are no multiple of BK; otherwise a step stays at one (r, s), s fastest, chunks of c
 // slowest.

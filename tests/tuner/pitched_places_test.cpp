@@ -1,0 +1,127 @@
+// What is written as channels of a wider tensor is checked as it will run, and copied where it is
+// wrong.
+#include "tuner/pitched_places.h"
+
+#include "engine/device/format_convert.h"
+#include "engine/plan/slices.h"
+#include "engine/tactics/cpu/reference/reference_source.h"
+#include "tests/tuner/fake_tactics.h"
+
+namespace enginery {
+namespace {
+
+const Format kPixels{DataType::float32, {LayoutKind::channels_last, 0}};
+
+// The reference in the formats of the tactic; `spills`: with a pitch it writes one element too far.
+class PreparedPixels final : public PreparedTactic {
+ public:
+  PreparedPixels(test::TestDevice& device, Problem problem, Tactic tactic, Weights weights,
+                 bool spills)
+      : device_(device), problem_(std::move(problem)), tactic_(std::move(tactic)), spills_(spills) {
+    for (const Tensor* t : weights) weights_.push_back(t ? *t : Tensor());
+  }
+  Status enqueue(Stream&, const Arguments& a) const override {
+    device_.elapsed_us += 10;
+    if (device_.is_timing) return {};  // nobody looks at the results
+    std::vector<Tensor> read;
+    std::vector<const Tensor*> inputs;
+    for (size_t i = 0; i < a.inputs.size(); ++i)
+      read.push_back(problem_.inputs[i].constant
+                         ? weights_[i]
+                         : from_physical(a.inputs[i], input_dims(problem_, i), tactic_.inputs[i]));
+    for (const Tensor& t : read) inputs.push_back(&t);
+    TRY(const auto results, run_problem_reference(problem_, inputs));
+    to_physical(results[0], tactic_.outputs[0], a.outputs[0]);
+    if (spills_ && has_pitch(tactic_.outputs[0]))
+      static_cast<float*>(a.outputs[0])[output_dims(problem_)[1]] = 0;
+    return {};
+  }
+  int64_t weight_bytes() const override { return 0; }
+  int64_t workspace_bytes() const override { return 0; }
+
+ private:
+  test::TestDevice& device_;
+  const Problem problem_;
+  const Tactic tactic_;
+  std::vector<Tensor> weights_;
+  const bool spills_;
+};
+
+class PixelSource final : public TacticSource {
+ public:
+  PixelSource(test::TestDevice& device, bool spills) : device_(device), spills_(spills) {}
+  SourceTraits traits() const override {
+    return {.name = "test", .trust = Trust::may_fault, .writes_pitched = true};
+  }
+  Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
+    Tactic t;
+    t.source = "test";
+    t.id = "only";
+    t.inputs.assign(p.inputs.size(), kPixels);
+    t.outputs.assign(1, kPixels);
+    if (is_reformat(p)) {
+      t.inputs = {*p.inputs[0].pinned};
+      t.outputs = {*p.outputs[0].pinned};
+    }
+    t.writes_pitched = is_one_of<Activation>(p);
+    return std::vector<Tactic>{t};
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t,
+                                                        Weights weights) const override {
+    return std::shared_ptr<const PreparedTactic>(
+        std::make_shared<PreparedPixels>(device_, p, t, weights, spills_));
+  }
+
+ private:
+  test::TestDevice& device_;
+  const bool spills_;
+};
+
+// A tuning of two activations whose channels are joined.
+struct Joining {
+  test::TestDevice device;
+  TacticSources sources;
+  MemoryTimingStore store;
+  Network network;
+  std::string said;
+  explicit Joining(bool spills) {
+    sources.push_back(std::make_unique<PixelSource>(device, spills));
+    auto graph = parse_graph(
+        "graph t { input %x : float32[2x4x3x3]\n %a = act(%x) kind=relu\n %b = act(%x) kind=tanh\n "
+        "%c = concat(%a, %b) axis=1\n %d = act(%c) kind=relu\n output %d }");
+    network = *lower(*graph, sources, {Precision::fp32});
+  }
+  Result<TacticSelection> select(int level) {
+    TunerOptions options;
+    options.level = level;
+    options.log = [this](const std::string& line) { said += line + "\n"; };
+    Tuner tuner(device, sources, store, options);
+    return tuner.select(network);
+  }
+};
+
+TEST(PitchedPlaces, AreTakenWhereTacticsAreRightThere) {
+  Joining tuning(false);
+  const auto chosen = tuning.select(kDefaultLevel);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(chosen->tactics[2].id, kSliceId);
+  const auto plan = make_plan(tuning.network, *chosen);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->steps[1].tactic.outputs[0], with_pitch(kPixels, 8));
+}
+
+TEST(PitchedPlaces, AreLeftWhereATacticIsWrongThere) {
+  for (const int level : {2, kDefaultLevel}) {
+    Joining tuning(true);
+    const auto chosen = tuning.select(level);
+    ASSERT_TRUE(chosen) << chosen.error().message;
+    EXPECT_EQ(chosen->tactics[2].id, "only") << level;
+    EXPECT_NE(tuning.said.find("wrote between its pixels"), std::string::npos) << tuning.said;
+    tuning.said.clear();
+    EXPECT_EQ(tuning.select(level)->tactics[2].id, "only");  // as the store has it
+    EXPECT_NE(tuning.said.find("wrote between its pixels"), std::string::npos) << tuning.said;
+  }
+}
+
+}  // namespace
+}  // namespace enginery
