@@ -13,7 +13,9 @@ bool is_type(enginery_type type) {
 static_assert(static_cast<int>(DataType::float32) == ENGINERY_FLOAT32);
 static_assert(static_cast<int>(DataType::int64) == ENGINERY_INT64);
 static_assert(static_cast<int>(DataType::boolean) == ENGINERY_BOOL);
-static_assert(kDataTypeCount == ENGINERY_BOOL + 1);
+static_assert(static_cast<int>(DataType::float8e5m2fnuz) == ENGINERY_FLOAT8E5M2FNUZ);
+static_assert(static_cast<int>(DataType::uint4) == ENGINERY_UINT4);
+static_assert(kDataTypeCount == ENGINERY_UINT4 + 1);
 
 LogSink sink_of(enginery_log_fn log, void* user) {
   return [log, user](LogLevel level, std::string_view message) {

@@ -3,13 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <optional>
 
 #include "engine/base/file.h"
 #include "engine/data/zip.h"
+#include "engine/tensor/storage_types.h"
 
 namespace enginery {
 namespace {
@@ -23,19 +23,19 @@ struct DescriptionRow {
   std::string_view text;  // without the byte order
   DataType type;
 };
-constexpr std::array<DescriptionRow, kDataTypeCount> kDescriptions = {{{"f4", DataType::float32},
-                                                                       {"f2", DataType::float16},
-                                                                       {"V2", DataType::bfloat16},
-                                                                       {"f8", DataType::float64},
-                                                                       {"i1", DataType::int8},
-                                                                       {"u1", DataType::uint8},
-                                                                       {"i2", DataType::int16},
-                                                                       {"u2", DataType::uint16},
-                                                                       {"i4", DataType::int32},
-                                                                       {"u4", DataType::uint32},
-                                                                       {"i8", DataType::int64},
-                                                                       {"u8", DataType::uint64},
-                                                                       {"b1", DataType::boolean}}};
+constexpr DescriptionRow kDescriptions[] = {
+    {"f4", DataType::float32}, {"f2", DataType::float16}, {"V2", DataType::bfloat16},
+    {"f8", DataType::float64}, {"i1", DataType::int8},    {"u1", DataType::uint8},
+    {"i2", DataType::int16},   {"u2", DataType::uint16},  {"i4", DataType::int32},
+    {"u4", DataType::uint32},  {"i8", DataType::int64},   {"u8", DataType::uint64},
+    {"b1", DataType::boolean},
+};
+
+std::string_view description_of(DataType type) {
+  const auto* row = std::ranges::find(kDescriptions, type, &DescriptionRow::type);
+  ENSURE(row != std::end(kDescriptions), "NumPy has no such type");
+  return row->text;
+}
 
 Error malformed(const std::string& why) {
   return {ErrorCode::invalid_argument, "not a usable .npy array: " + why};
@@ -319,7 +319,8 @@ Result<Tensor> NpyFile::read_rows(int64_t first, int64_t count) {
 }
 
 Bytes to_npy(const Tensor& tensor) {
-  const std::string_view name = kDescriptions[static_cast<size_t>(tensor.type())].text;
+  if (is_storage_only(tensor.type())) return to_npy(widen_storage(tensor));
+  const std::string_view name = description_of(tensor.type());
   std::string text = "{'descr': '";
   text += element_bytes(tensor.type()) == 1 ? '|' : '<';
   text += name;

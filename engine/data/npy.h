@@ -3,7 +3,8 @@
 //
 // Where: below input_set (reads) and the command line (writes). Reads versions 1 to 3, C and
 // Fortran order, either byte order; writes version 1, C order, little-endian. bfloat16, which NumPy
-// has no name for, is stored as '<V2', as the ml_dtypes package does. Errors: invalid_argument for
+// has no name for, is stored as '<V2', as the ml_dtypes package does; 8-bit floats are written as
+// float32, 4-bit integers as int8 or uint8. Errors: invalid_argument for
 // a file that breaks the format, not_found and storage from the file system.
 #pragma once
 

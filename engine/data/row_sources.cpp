@@ -7,6 +7,7 @@
 
 #include "engine/base/file.h"
 #include "engine/data/npy.h"
+#include "engine/tensor/storage_types.h"
 
 namespace enginery {
 namespace {
@@ -30,6 +31,10 @@ bool converts_exactly(const Tensor& tensor, const Tensor& converted) {
   return std::memcmp(back.raw(), tensor.raw(), static_cast<size_t>(tensor.bytes())) == 0;
 }
 
+bool is_whole(DataType type) {
+  return is_integer(type) || is_4_bit_integer(type);
+}
+
 class NpySource final : public RowSource {
  public:
   NpySource(NpyFile file, InputDescription input, std::string name)
@@ -43,9 +48,9 @@ class NpySource final : public RowSource {
         (!scalar && row_dims(has) != row_dims(input.type))) {
       return misfit(input, path.string() + " holds " + to_string(has));
     }
-    const bool to_floating = is_floating(input.type.type);
+    const bool to_floating = is_floating(input.type.type) || is_float8(input.type.type);
     if (!to_floating && has.type != input.type.type &&
-        !(is_integer(has.type) && is_integer(input.type.type))) {
+        !(is_whole(has.type) && is_whole(input.type.type))) {
       return misfit(input, path.string() + " holds " + to_string(has));
     }
     std::unique_ptr<RowSource> source =
@@ -63,7 +68,7 @@ class NpySource final : public RowSource {
     TRY(const Tensor stored,
         file_.type().dims.empty() ? file_.read_all() : file_.read_rows(row, 1));
     const Tensor converted = convert(stored, input_.type.type);
-    if (is_integer(stored.type()) && is_integer(input_.type.type) &&
+    if (is_whole(stored.type()) && is_whole(input_.type.type) &&
         !converts_exactly(stored, converted)) {
       return misfit(input_, label(row) + " holds a value outside the range");
     }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/graph/text_words.h"
+#include "engine/tensor/storage_types.h"
 
 namespace enginery {
 namespace {
@@ -29,11 +30,15 @@ std::string type_text(const Graph& graph, const TensorType& type) {
   return std::string(to_string(type.type)) + dims_text(graph, type.dims);
 }
 
+bool has_fractions(DataType type) {
+  return is_floating(type) || is_float8(type);
+}
+
 std::string constant_text(const Tensor& tensor) {
   if (tensor.size() > kMaxPrintedElements) return sha256(tensor.byte_span()).text();
   std::string out;
   const Tensor wide =
-      convert(tensor, is_floating(tensor.type()) ? DataType::float32 : DataType::int64);
+      convert(tensor, has_fractions(tensor.type()) ? DataType::float32 : DataType::int64);
   for (int64_t i = 0; i < wide.size(); ++i) {
     if (i) out += ", ";
     out += wide.type() == DataType::float32
@@ -138,13 +143,14 @@ class Parser {
   Status parse_constant(const std::string& name) {
     TRY(const TensorType type, parse_type(lexer_.next()));
     TRY(const Tensor data, parse_data(type));
-    ids_[name] = graph_.add_constant(name, convert(data, type.type).reshaped(type.dims));
+    const Tensor exact = convert(data, type.type, Overflow::infinity);
+    ids_[name] = graph_.add_constant(name, exact.reshaped(type.dims));
     return {};
   }
 
   Result<Tensor> parse_data(const TensorType& type) {
     TRY(const int64_t count, checked_volume(type.dims, 8));
-    Tensor out(is_floating(type.type) ? DataType::float64 : DataType::int64, {count});
+    Tensor out(has_fractions(type.type) ? DataType::float64 : DataType::int64, {count});
     const std::string kind(lexer_.next());
     if (kind.starts_with("sha256"))
       return lexer_.error("the constant is given by its digest alone, not by its data");

@@ -11,7 +11,8 @@
 //     }
 //   };
 //
-// The order of `fields` is the order of the text, which keys are made of: add at the end only.
+// The order of `fields` is the order of the text, which keys are made of: add at the end only, and
+// so that the text at the default stays as it was: `if (is_read(self) || self.x != 0) v("x", ...)`.
 // Field types: int64_t, bool, float, DataType, std::string, std::vector<int64_t>, and enums that
 // have `std::span<const std::string_view> enum_names(E)` (an overload found by ADL, names in the
 // enum's order).
@@ -40,6 +41,16 @@ std::string ints_text(const std::vector<int64_t>& values);  // "[1,2]"
 Result<std::vector<int64_t>> parse_ints(std::string_view text);
 // "axis: expected an integer, got 'x'".
 Error bad_attribute(std::string_view name, std::string_view text, std::string_view expected);
+
+// Whether a visitor of the operator's fields may set them: an operator is written as a const one.
+template <typename Operator>
+constexpr bool is_read(const Operator&) {
+  return false;
+}
+template <typename Operator>
+constexpr bool is_read(Operator&) {
+  return true;
+}
 
 // Text of one attribute value.
 template <typename T>

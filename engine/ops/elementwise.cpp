@@ -258,8 +258,8 @@ InferredTypes infer(const Cast& op, Operands in) {
   return std::vector<TensorType>{{op.to, in[0].type.dims}};
 }
 
-Status reference(const Cast&, ReferenceInputs in, ReferenceOutputs out) {
-  const Tensor converted = convert(*in[0], out[0].type());
+Status reference(const Cast& op, ReferenceInputs in, ReferenceOutputs out) {
+  const Tensor converted = convert(*in[0], out[0].type(), overflow_of(op.saturate));
   if (converted.bytes() > 0)
     std::memcpy(out[0].mutable_bytes(), converted.raw(), static_cast<size_t>(converted.bytes()));
   return {};

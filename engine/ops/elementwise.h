@@ -60,15 +60,17 @@ struct Where {
   static void fields(Self&, V&&) {}
 };
 
-// ONNX Cast-13. Input: any type. Output: the same dims, elements as `to`: floats are truncated to
-// integers and saturate, NaN becomes 0, boolean is "not zero".
+// ONNX Cast-21. Input: any type. Output: the same dims, elements as convert() makes them `to`:
+// floats are truncated to integers and saturate, NaN becomes 0, boolean is "not zero".
 struct Cast {
   static constexpr std::string_view kName = "cast";
   static constexpr bool kMovesElements = true;
   DataType to = DataType::float32;
+  bool saturate = true;  // 8-bit floats alone: beyond the largest is that one, else infinity or NaN
   template <typename Self, typename V>
   static void fields(Self& s, V&& v) {
     v("to", s.to);
+    if (is_read(s) || !s.saturate) v("saturate", s.saturate);
   }
 };
 

@@ -24,6 +24,21 @@ bool moves_elements(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kMovesElements; }, op);
 }
 
+// Elements of types for storage alone are moved, and become others by an operator that says so.
+Status require_computable(const Op& op, Operands in) {
+  const bool converts =
+      std::holds_alternative<Quantize>(op) || std::holds_alternative<Dequantize>(op);
+  if (converts || moves_elements(op)) return {};
+  for (const Operand& operand : in) {
+    if (!operand.present || !is_storage_only(operand.type.type)) continue;
+    return Error{ErrorCode::unsupported, std::string(op_name(op)) + " does not compute in " +
+                                             std::string(to_string(operand.type.type)) +
+                                             ": elements of that type are moved, cast, quantized "
+                                             "and dequantized"};
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view op_name(const Op& op) {
@@ -60,6 +75,7 @@ Result<Op> parse_op(std::string_view name, const std::map<std::string, std::stri
 }
 
 InferredTypes infer_types(const Op& op, Operands in) {
+  CHECK_OK(require_computable(op, in));
   TRY(auto types, std::visit([&](const auto& o) { return infer(o, in); }, op));
   for (const TensorType& t : types) {
     if (Status s = require_representable(t); !s.ok())

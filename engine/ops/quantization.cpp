@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "engine/ops/support.h"
+#include "engine/tensor/storage_types.h"
 
 namespace enginery {
 namespace {
 
-bool is_small_integer(DataType t) {
-  return t >= DataType::int8 && t <= DataType::uint16;
+bool is_quantized(DataType t) {
+  return (is_integer(t) && element_bytes(t) <= 2) || is_storage_only(t);
 }
 
 // One scale for the whole tensor; a run-time size may turn out to be 1.
@@ -67,6 +68,22 @@ void for_each_scaled(const Tensor& x, const Tensor& scale, int64_t axis, int64_t
   }
 }
 
+// Through floats: the quotients first, and then what the type makes of them.
+void quantize_to_storage(const Quantize& op, const Tensor& x, const Tensor& scale,
+                         const Tensor* zero_points, Tensor& out) {
+  const bool rounds = !is_float8(op.to);
+  Tensor y(DataType::float32, x.dims());
+  const Tensor zeros = zero_points ? convert(*zero_points, DataType::float32) : Tensor();
+  const float *from = elements<float>(x), *by = elements<float>(scale);
+  const float* zero = zero_points ? elements<float>(zeros) : nullptr;
+  float* to = elements<float>(y);
+  for_each_scaled(x, scale, op.axis, op.block_size, [&](int64_t i, int64_t p) {
+    const float quotient = from[i] / by[p];
+    to[i] = (rounds ? std::nearbyint(quotient) : quotient) + (zero ? zero[p] : 0);
+  });
+  out = convert(y, op.to, overflow_of(op.saturate));
+}
+
 }  // namespace
 
 InferredTypes infer(const Quantize& op, Operands in) {
@@ -76,7 +93,7 @@ InferredTypes infer(const Quantize& op, Operands in) {
   CHECK_OK(refuse_double(name, in, 0, "the input"));
   CHECK_OK(refuse_double(name, in, 1, "the scale"));
   const bool takes = is_floating(x.type) || x.type == DataType::int32;
-  if (!takes || !is_floating(scale.type) || !is_small_integer(op.to)) {
+  if (!takes || !is_floating(scale.type) || !is_quantized(op.to)) {
     return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " to " +
                                 std::string(to_string(op.to)) + " is not defined");
   }
@@ -90,6 +107,10 @@ InferredTypes infer(const Quantize& op, Operands in) {
 
 Status reference(const Quantize& op, ReferenceInputs in, ReferenceOutputs out) {
   Tensor x = convert(*in[0], DataType::float32);
+  if (is_storage_only(op.to)) {
+    quantize_to_storage(op, x, *in[1], given(in, 2), out[0]);
+    return {};
+  }
   const float *from = elements<float>(x), *scale = elements<float>(*in[1]);
   return with_number_type(out[0].type(), [&](auto type) -> Status {
     using T = decltype(type);
@@ -105,12 +126,28 @@ Status reference(const Quantize& op, ReferenceInputs in, ReferenceOutputs out) {
   });
 }
 
+namespace {
+
+Status dequantize_storage(const Dequantize& op, ReferenceInputs in, Tensor& out) {
+  const Tensor x = convert(*in[0], DataType::float32);
+  const Tensor zeros = given(in, 2) ? convert(*in[2], DataType::float32) : Tensor();
+  const float *from = elements<float>(x), *scale = elements<float>(*in[1]);
+  const float* zero = given(in, 2) ? elements<float>(zeros) : nullptr;
+  float* y = elements<float>(out);
+  for_each_scaled(x, *in[1], op.axis, op.block_size, [&](int64_t i, int64_t p) {
+    y[i] = (from[i] - (zero ? zero[p] : 0)) * scale[p];
+  });
+  return {};
+}
+
+}  // namespace
+
 InferredTypes infer(const Dequantize& op, Operands in) {
   const std::string_view name = Dequantize::kName;
   CHECK_OK(require_inputs(name, in, 2, 3));
   const TensorType &x = in[0].type, &scale = in[1].type;
   CHECK_OK(refuse_double(name, in, 1, "the scale"));
-  if ((!is_small_integer(x.type) && x.type != DataType::int32) || !is_floating(scale.type)) {
+  if ((!is_quantized(x.type) && x.type != DataType::int32) || !is_floating(scale.type)) {
     return rule_error(name, "from " + to_string(x) + " by " + to_string(scale) + " is not defined");
   }
   CHECK_OK(require_same_type(name, in, {0, 2}));
@@ -119,6 +156,7 @@ InferredTypes infer(const Dequantize& op, Operands in) {
 }
 
 Status reference(const Dequantize& op, ReferenceInputs in, ReferenceOutputs out) {
+  if (is_storage_only(in[0]->type())) return dequantize_storage(op, in, out[0]);
   const float* scale = elements<float>(*in[1]);
   float* y = elements<float>(out[0]);
   return with_number_type(in[0]->type(), [&](auto type) -> Status {

@@ -145,6 +145,11 @@ T saturate(double v) {
   }
 }
 
+// What an operator's `saturate` means for numbers beyond an 8-bit float's largest.
+inline Overflow overflow_of(bool saturate) {
+  return saturate ? Overflow::saturate : Overflow::infinity;
+}
+
 // Strides (in elements) that read a tensor of `from` as if it were broadcast to `to`.
 Dims broadcast_strides(const Dims& from, const Dims& to);
 

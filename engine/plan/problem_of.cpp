@@ -24,8 +24,9 @@ TensorDesc describe(const Graph& graph, ValueId v) {
                   .constant = value.constant.has_value(),
                   .value = {},
                   .pinned = {}};
-  const bool selects_code = desc.constant && !is_floating(value.type.type) && !is_data(value) &&
-                            value.constant->size() <= kMaxKeyedElements;
+  const DataType type = value.type.type;
+  const bool selects_code = desc.constant && (is_integer(type) || type == DataType::boolean) &&
+                            !is_data(value) && value.constant->size() <= kMaxKeyedElements;
   if (selects_code) desc.value = *value.constant;
   return desc;
 }

@@ -21,6 +21,19 @@ bool serves_pitches(const SourceTraits& traits, const Problem& reformat) {
          (!has_pitch(*reformat.outputs[0].pinned) || traits.writes_pitched);
 }
 
+// The first type of an input or output that is for storage alone.
+std::optional<DataType> storage_only_type(const Problem& problem) {
+  for (const auto* descs : {&problem.inputs, &problem.outputs}) {
+    for (const TensorDesc& desc : *descs) {
+      if (desc.present && is_storage_only(desc.type.type)) return desc.type.type;
+    }
+  }
+  for (const TensorType& type : problem.inner) {
+    if (is_storage_only(type.type)) return type.type;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string tactic_key(const Tactic& tactic) {
@@ -38,6 +51,11 @@ Status require_served(const TacticSource& source, const Problem& problem) {
   const SourceTraits traits = source.traits();
   if (is_reformat(problem) && !serves_pitches(traits, problem))
     return Error{ErrorCode::unsupported, std::string(traits.name) + ": formats without a pitch"};
+  const auto type = storage_only_type(problem);
+  if (type && traits.trust != Trust::reference) {
+    return Error{ErrorCode::unsupported, std::string(traits.name) + ": has no elements of " +
+                                             std::string(to_string(*type))};
+  }
   if (!is_region(problem) || traits.takes_regions) return {};
   return Error{ErrorCode::unsupported, std::string(traits.name) +
                                            ": runs one operator at a time, not the region " +

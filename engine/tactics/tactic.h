@@ -135,7 +135,7 @@ class TacticSource {
 
 // Whether the source may be asked about the problem at all; whoever asks a source about problems
 // that it has not chosen calls this first. Errors: unsupported (a region, or a format
-// with a pitch, where it takes none).
+// with a pitch, where it takes none; a type for storage alone, which only references have).
 Status require_served(const TacticSource& source, const Problem& problem);
 // The same for a tactic that others have chosen.
 Status require_served(const TacticSource& source, const Problem& problem, const Tactic& tactic);

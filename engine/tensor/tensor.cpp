@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "engine/base/parallel.h"
+#include "engine/tensor/storage_types.h"
 
 namespace enginery {
 namespace {
@@ -114,6 +115,8 @@ void with_type(DataType type, F&& f) {
       return f(uint64_t{});
     case DataType::boolean:
       return f(Boolean{});
+    default:
+      ENSURE(false, "convert: types for storage alone are widened first");
   }
 }
 
@@ -165,8 +168,10 @@ Tensor Tensor::reshaped(Dims dims) const {
   return t;
 }
 
-Tensor convert(const Tensor& tensor, DataType to) {
+Tensor convert(const Tensor& tensor, DataType to, Overflow overflow) {
   if (tensor.type() == to) return tensor;
+  if (is_storage_only(tensor.type())) return convert(widen_storage(tensor), to, overflow);
+  if (is_storage_only(to)) return narrow_to_storage(tensor, to, overflow);
   Tensor out(to, tensor.dims());
   void* target = out.mutable_bytes();
   with_type(tensor.type(), [&](auto from) {

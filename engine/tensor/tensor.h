@@ -132,9 +132,15 @@ class Tensor {
   bool borrowed_ = false;
 };
 
-// Element-wise conversion: rounding to nearest even for float16 and bfloat16, C++ rules for
-// integers (floats are truncated and saturate), boolean is "not zero".
-Tensor convert(const Tensor& tensor, DataType to);
+// What a number beyond an 8-bit float's largest becomes: that one, or infinity (NaN in formats
+// without). ONNX Cast-19, `saturate`.
+enum class Overflow { saturate, infinity };
+
+// Element-wise conversion: rounding to nearest even for float16, bfloat16 and 8-bit floats, C++
+// rules for integers (floats are truncated and saturate), boolean is "not zero". 4-bit integers
+// take floats rounded to nearest even and saturated, and the low four bits of integers. `overflow`
+// is of 8-bit floats alone.
+Tensor convert(const Tensor& tensor, DataType to, Overflow overflow = Overflow::saturate);
 
 // IEEE half and bfloat16 conversions of single values; to nearest even, overflow gives infinity.
 uint16_t float_to_half(float value);

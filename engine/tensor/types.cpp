@@ -6,25 +6,40 @@
 namespace enginery {
 namespace {
 
+enum class TypeKind { floating, integer, boolean, storage_only };
 struct TypeRow {
   std::string_view name;
   int64_t bytes;
+  TypeKind kind;
 };
-constexpr std::array<TypeRow, kDataTypeCount> kTypes = {{{"float32", 4},
-                                                         {"float16", 2},
-                                                         {"bfloat16", 2},
-                                                         {"float64", 8},
-                                                         {"int8", 1},
-                                                         {"uint8", 1},
-                                                         {"int16", 2},
-                                                         {"uint16", 2},
-                                                         {"int32", 4},
-                                                         {"uint32", 4},
-                                                         {"int64", 8},
-                                                         {"uint64", 8},
-                                                         {"boolean", 1}}};
+// THE table of element types, in DataType's order.
+constexpr std::array<TypeRow, kDataTypeCount> kTypes = {{
+    {"float32", 4, TypeKind::floating},
+    {"float16", 2, TypeKind::floating},
+    {"bfloat16", 2, TypeKind::floating},
+    {"float64", 8, TypeKind::floating},
+    {"int8", 1, TypeKind::integer},
+    {"uint8", 1, TypeKind::integer},
+    {"int16", 2, TypeKind::integer},
+    {"uint16", 2, TypeKind::integer},
+    {"int32", 4, TypeKind::integer},
+    {"uint32", 4, TypeKind::integer},
+    {"int64", 8, TypeKind::integer},
+    {"uint64", 8, TypeKind::integer},
+    {"boolean", 1, TypeKind::boolean},
+    {"float8e4m3fn", 1, TypeKind::storage_only},
+    {"float8e4m3fnuz", 1, TypeKind::storage_only},
+    {"float8e5m2", 1, TypeKind::storage_only},
+    {"float8e5m2fnuz", 1, TypeKind::storage_only},
+    {"int4", 1, TypeKind::storage_only},
+    {"uint4", 1, TypeKind::storage_only},
+}};
 constexpr std::array<std::string_view, 5> kPrecisions = {"fp32", "tf32", "fp16", "bf16", "int8"};
 constexpr int64_t kMaxTensorBytes = int64_t{1} << 40;
+
+TypeKind kind_of(DataType type) {
+  return kTypes[static_cast<size_t>(type)].kind;
+}
 
 }  // namespace
 
@@ -55,10 +70,13 @@ Result<Precision> parse_precision(std::string_view text) {
 }
 
 bool is_floating(DataType type) {
-  return type <= DataType::float64;
+  return kind_of(type) == TypeKind::floating;
 }
 bool is_integer(DataType type) {
-  return type >= DataType::int8 && type <= DataType::uint64;
+  return kind_of(type) == TypeKind::integer;
+}
+bool is_storage_only(DataType type) {
+  return kind_of(type) == TypeKind::storage_only;
 }
 
 bool is_static(const Dims& dims) {

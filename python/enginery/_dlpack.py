@@ -67,6 +67,11 @@ def device_array(value: object, **options) -> DeviceArray:
     return DeviceArray((info.data or 0) + info.byte_offset, shape, name, contiguous, info.device.index, (value, capsule))
 
 
+def array_type(tensor) -> str:
+    """The elements of an array for the input or output: its own, or bytes of types that libraries do not give each other."""
+    return tensor.dtype.name if tensor.type.startswith("float8") or tensor.type in ("int4", "uint4") else tensor.type
+
+
 def array_on_gpu(role: str, value: object, tensor, engine_info) -> DeviceArray:
     """The array of an input or output that lies on the engine's GPU. What its library's current stream was given before is over before anything that
     the device's default stream is given from now on. Raises Error: invalid_input."""
@@ -77,8 +82,9 @@ def array_on_gpu(role: str, value: object, tensor, engine_info) -> DeviceArray:
     if engine_info["device"] != "cuda" or array.index != engine_info["device_index"]:
         raise Error("invalid_input", f"{role} '{tensor.name}' lies on GPU {array.index}, the engine runs on {engine_info['device']} "
                                      f"{engine_info['device_index']}")
-    if array.type != tensor.type or array.shape != tensor.shape or not array.contiguous:
-        raise Error("invalid_input", f"{role} '{tensor.name}' takes contiguous {tensor.type}{list(tensor.shape)} on a GPU, not "
+    wanted = array_type(tensor)
+    if array.type != wanted or array.shape != tensor.shape or not array.contiguous:
+        raise Error("invalid_input", f"{role} '{tensor.name}' takes contiguous {wanted}{list(tensor.shape)} on a GPU, not "
                                      f"{'' if array.contiguous else 'strided '}{array.type}{list(array.shape)}")
     return array
 
@@ -88,4 +94,4 @@ def empty_beside(value: object, tensor) -> object:
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         raise Error("usage", f"give an array for output '{tensor.name}': it can be made here for PyTorch's tensors alone")
-    return torch.empty(tensor.shape, dtype=getattr(torch, "bool" if tensor.type == "boolean" else tensor.type), device=value.device)
+    return torch.empty(tensor.shape, dtype=getattr(torch, "bool" if tensor.type == "boolean" else array_type(tensor)), device=value.device)

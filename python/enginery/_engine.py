@@ -14,8 +14,10 @@ from ._dlpack import array_on_gpu, empty_beside, is_on_gpu
 from ._error import Error
 from ._library import MEMORY_DEVICE, MEMORY_HOST, PROFILE_FUNCTION, EngineInfo, LoadOptions, TensorInfo, byref, check, library, sized
 
-# What an array of each enginery_type is. NumPy has no bfloat16: its bits come and go as uint16.
-DTYPES = ["float32", "float16", "uint16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"]
+# What an array of each enginery_type is. NumPy has no bfloat16: its bits come and go as uint16, those of 8-bit floats as uint8. A 4-bit integer is a
+# byte of its own.
+DTYPES = ["float32", "float16", "uint16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool",
+          "uint8", "uint8", "uint8", "uint8", "int8", "uint8"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -65,10 +65,13 @@ class Declarations(unittest.TestCase):
         statuses = {int(n) for name, n in numbers.items() if name.startswith("ENGINERY_ERROR_")}
         self.assertEqual(set(STATUS_CODES), statuses)
         self.assertEqual([numbers.pop(f"ENGINERY_MEMORY_{kind}") for kind in ("HOST", "DEVICE")], [str(_library.MEMORY_HOST), str(_library.MEMORY_DEVICE)])
+        lacking = {"bfloat16": "uint16", "float8e4m3fn": "uint8", "float8e4m3fnuz": "uint8", "float8e5m2": "uint8", "float8e5m2fnuz": "uint8",
+                   "int4": "int8", "uint4": "uint8"}
         for name, number in numbers.items():
             short = name.removeprefix("ENGINERY_").lower()
-            if not short.startswith("error") and short not in ("ok", "bfloat16"):
-                self.assertEqual(DTYPES[int(number)], short)
+            if not short.startswith("error") and short != "ok":
+                self.assertEqual(DTYPES[int(number)], lacking.get(short, short))
+        self.assertEqual(len(DTYPES), 1 + int(numbers["ENGINERY_UINT4"]))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from unittest import mock
 import numpy
 
 from package import enginery, small_engine
-from enginery._dlpack import device_array
+from enginery._dlpack import array_type, device_array
 
 
 class OnGpu:
@@ -62,6 +62,12 @@ class OnAGpu(unittest.TestCase):
         with self.engine.context() as context:
             context.set_input(self.input, tensor)
         self.assertEqual(tensor.streams, [1])
+
+    def test_of_types_that_libraries_do_not_share_are_bytes(self):
+        for name, dtype, expected in [("float8e4m3fn", "uint8", "uint8"), ("int4", "int8", "int8"), ("bfloat16", "uint16", "bfloat16"),
+                                      ("boolean", "bool", "boolean")]:
+            tensor = enginery.Tensor("x", (1,), numpy.dtype(dtype), name)
+            self.assertEqual(array_type(tensor), expected)
 
     def test_go_to_the_stream_that_is_given(self):
         with self.bound() as context:

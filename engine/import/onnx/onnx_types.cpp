@@ -37,13 +37,17 @@ Result<DataType> onnx_type(int64_t type) {
     case 16:
       return DataType::bfloat16;
     case 17:
+      return DataType::float8e4m3fn;
     case 18:
+      return DataType::float8e4m3fnuz;
     case 19:
+      return DataType::float8e5m2;
     case 20:
-      return none("8-bit float elements");
+      return DataType::float8e5m2fnuz;
     case 21:
+      return DataType::uint4;
     case 22:
-      return none("4-bit integer elements");
+      return DataType::int4;
     case 23:
       return none("4-bit float elements");
     case 24:

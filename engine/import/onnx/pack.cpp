@@ -40,7 +40,7 @@ class Packer {
     TRY(const Tensor tensor, weights_.read(proto));
     proto.clear_external_data();
     proto.clear_data_location();
-    proto.set_raw_data(tensor.raw(), static_cast<size_t>(tensor.bytes()));
+    proto.set_raw_data(raw_data_of(tensor));
     changed_ = true;
     return {};
   }

@@ -7,6 +7,7 @@
 #include "engine/import/onnx/onnx_types.h"
 #include "engine/import/onnx/source_node.h"
 #include "engine/ops/attributes.h"
+#include "engine/tensor/storage_types.h"
 
 namespace enginery {
 namespace {
@@ -28,6 +29,25 @@ Result<TensorType> declared_type(const onnx::TensorProto& proto) {
   const auto n = checked_volume(dims, element_bytes(*type));
   if (!n) return bad(proto, n.error().message);
   return TensorType{*type, std::move(dims)};
+}
+
+// Elements as the file has them: 4-bit integers are two in a byte, the first one in the low bits.
+int64_t stored_elements(const TensorType& type) {
+  const int64_t n = volume(type.dims);
+  return is_4_bit_integer(type.type) ? n / 2 + n % 2 : n;
+}
+
+int64_t stored_bytes(const TensorType& type) {
+  return stored_elements(type) * element_bytes(type.type);
+}
+
+// Pairs of 4-bit integers at the start of `tensor` become its elements. From the end, so that none
+// is written over before it is read.
+void unpack_pairs(Tensor& tensor) {
+  if (!is_4_bit_integer(tensor.type())) return;
+  auto* bytes = static_cast<uint8_t*>(tensor.mutable_bytes());
+  for (int64_t i = tensor.size(); i-- > 0;)
+    bytes[i] = low_4_bits(bytes[i / 2] >> (i % 2 * 4), tensor.type());
 }
 
 // Elements outside raw_data: how many there are in the field that the type belongs to.
@@ -136,13 +156,13 @@ Status check_inside(const onnx::TensorProto& proto, const TensorType& type) {
   if (proto.has_raw_data() && !proto.raw_data().empty()) {
     if (elements > 0) return bad(proto, "its elements are stored twice");
     const int64_t bytes = static_cast<int64_t>(proto.raw_data().size());
-    if (bytes == bytes_of(type)) return {};
+    if (bytes == stored_bytes(type)) return {};
     return bad(proto, "it holds " + std::to_string(bytes) + " bytes, " + to_string(type) +
-                          " needs " + std::to_string(bytes_of(type)));
+                          " needs " + std::to_string(stored_bytes(type)));
   }
-  if (elements == volume(type.dims)) return {};
+  if (elements == stored_elements(type)) return {};
   return bad(proto, "it holds " + std::to_string(elements) + " elements, " + to_string(type) +
-                        " needs " + std::to_string(volume(type.dims)));
+                        " needs " + std::to_string(stored_elements(type)));
 }
 
 }  // namespace
@@ -153,7 +173,7 @@ Status WeightReader::check(const onnx::TensorProto& proto) {
     return Error{ErrorCode::unsupported,
                  "tensor '" + printable(proto.name()) + "' is stored in segments"};
   if (is_external(proto))
-    return check_external(proto, static_cast<uint64_t>(bytes_of(type)), files_);
+    return check_external(proto, static_cast<uint64_t>(stored_bytes(type)), files_);
   return check_inside(proto, type);
 }
 
@@ -172,13 +192,15 @@ Result<Tensor> WeightReader::read(const onnx::TensorProto& proto) {
   if (is_external(proto)) {
     TRY(ExternalRange range, external_range(proto));
     auto* target = static_cast<char*>(out.mutable_bytes());
-    CHECK_OK(files_.read(range.location, range.offset, static_cast<uint64_t>(out.bytes()), target));
+    const auto bytes = static_cast<uint64_t>(stored_bytes(type));
+    CHECK_OK(files_.read(range.location, range.offset, bytes, target));
   } else if (!proto.raw_data().empty()) {
     std::memcpy(out.mutable_bytes(), proto.raw_data().data(), proto.raw_data().size());
   } else {
     copy_typed(proto, out);
   }
   normalize_booleans(out);
+  unpack_pairs(out);
   return out;
 }
 
@@ -217,6 +239,17 @@ Result<Tensor> WeightReader::read(const onnx::SparseTensorProto& proto) {
     if (at < 0 || at >= out.size()) return bad(proto.values(), "a sparse index is out of range");
     std::memcpy(static_cast<char*>(out.mutable_bytes()) + at * width,
                 static_cast<const char*>(values.raw()) + i * width, static_cast<size_t>(width));
+  }
+  return out;
+}
+
+Bytes raw_data_of(const Tensor& tensor) {
+  if (!is_4_bit_integer(tensor.type())) return Bytes(as_text(tensor.byte_span()));
+  Bytes out(static_cast<size_t>(stored_bytes(tensor.tensor_type())), '\0');
+  const auto* values = static_cast<const uint8_t*>(tensor.raw());
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    char& pair = out[static_cast<size_t>(i / 2)];
+    pair = static_cast<char>(pair | (values[i] & 15) << (i % 2 * 4));
   }
   return out;
 }

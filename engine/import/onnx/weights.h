@@ -33,4 +33,7 @@ class WeightReader {
   int64_t bytes_left_ = int64_t{1} << 31;  // all tensors together
 };
 
+// The elements as TensorProto::raw_data holds them.
+Bytes raw_data_of(const Tensor& tensor);
+
 }  // namespace enginery

@@ -57,7 +57,8 @@ enum {
   ENGINERY_ERROR_NOT_SET = 102      // run before every input and output was set
 };
 
-// What one element is. Booleans take one byte, 0 or 1.
+// What one element is. Booleans take one byte, 0 or 1; 4-bit integers one byte, whose low four bits
+// count.
 typedef int32_t enginery_type;
 enum {
   ENGINERY_FLOAT32 = 0,
@@ -72,7 +73,13 @@ enum {
   ENGINERY_UINT32 = 9,
   ENGINERY_INT64 = 10,
   ENGINERY_UINT64 = 11,
-  ENGINERY_BOOL = 12
+  ENGINERY_BOOL = 12,
+  ENGINERY_FLOAT8E4M3FN = 13,
+  ENGINERY_FLOAT8E4M3FNUZ = 14,
+  ENGINERY_FLOAT8E5M2 = 15,
+  ENGINERY_FLOAT8E5M2FNUZ = 16,
+  ENGINERY_INT4 = 17,
+  ENGINERY_UINT4 = 18
 };
 
 typedef struct enginery_engine enginery_engine;    // a loaded engine: weights on its device

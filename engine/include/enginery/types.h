@@ -26,17 +26,28 @@ enum class DataType : uint8_t {
   uint32,
   int64,
   uint64,
-  boolean
+  boolean,
+  float8e4m3fn,
+  float8e4m3fnuz,
+  float8e5m2,
+  float8e5m2fnuz,
+  int4,
+  uint4
 };
-inline constexpr int kDataTypeCount = 13;
+inline constexpr int kDataTypeCount = 19;
 
-// Bytes of one element; boolean takes one byte, 0 or 1.
+// Bytes of one element; boolean takes one byte, 0 or 1. A 4-bit integer takes one byte of its own,
+// of which the low four bits count.
 int64_t element_bytes(DataType type);
 std::string_view to_string(DataType type);  // "float32", ...
 // Errors: invalid_argument.
 Result<DataType> parse_data_type(std::string_view text);
+// The types that operators compute in.
 bool is_floating(DataType type);
 bool is_integer(DataType type);  // signed and unsigned; boolean is neither
+// 8-bit floats and 4-bit integers: they are kept, moved, cast, quantised to and dequantised from;
+// nothing else computes in them, and they are neither floating nor integer above.
+bool is_storage_only(DataType type);
 
 // Arithmetic that a user may allow; the tuner picks the fastest allowed one per layer ("weak
 // typing").

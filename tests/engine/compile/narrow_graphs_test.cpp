@@ -121,6 +121,50 @@ TEST(NarrowGraphs, CastsInsideAGraphAreKernels) {
   EXPECT_EQ(accuracy->wrong, "");
 }
 
+// 8-bit floats and 4-bit integers come in, are moved, made and given out; what they become is
+// computed by kernels.
+TEST(NarrowGraphs, TypesForStorageAreRunByTheReference) {
+  constexpr int kFloat8 = 17, kInt4 = 22;
+  ModelBuilder m;
+  m.input("x", {2, 4, 8}, kFloat8).weights("scale", {}, {0.25f});
+  m.node("Transpose", {"x"}, {"t"}, {{"perm", std::vector<int64_t>{0, 2, 1}}});
+  m.node("DequantizeLinear", {"t", "scale"}, {"d"}).node("Sigmoid", {"d"}, {"s"});
+  m.node("QuantizeLinear", {"s", "scale"}, {"four"}, {{"output_dtype", kInt4}});
+  m.node("Cast", {"s"}, {"eight"}, {{"to", kFloat8}, {"saturate", 0}});
+  m.output("four").output("eight");
+  const Build build(m);
+  EXPECT_EQ(run_by_reference(build).size(), 4u);
+  const auto accuracy = build.verify();
+  ASSERT_TRUE(accuracy.ok()) << accuracy.error().message;
+  EXPECT_EQ(accuracy->skipped, "");
+  EXPECT_EQ(accuracy->wrong, "");
+  const auto engine = read_unsigned_engine(build.content());
+  ASSERT_TRUE(engine.ok()) << engine.error().message;
+  std::vector<DataType> types;
+  for (const int t : engine->plan.outputs)
+    types.push_back(engine->plan.tensors[static_cast<size_t>(t)].type.type);
+  EXPECT_EQ(types, (std::vector<DataType>{DataType::int4, DataType::float8e4m3fn}));
+}
+
+// The constant's numbers are weights: no text of them selects code.
+TEST(NarrowGraphs, ConstantsForStorageAreWeights) {
+  ModelBuilder m;
+  m.input("x", {4}).weights("scale", {}, {0.5f}).weights("number", {}, {1.5f});
+  m.node("Cast", {"number"}, {"zero"}, {{"to", 19}});
+  m.node("QuantizeLinear", {"x", "scale", "zero"}, {"q"});
+  m.node("Cast", {"q"}, {"y"}, {{"to", test::kFloat}}).output("y");
+  const Build build(m);
+  const auto quantize = std::ranges::find_if(build.network.nodes, [](const NetworkNode& node) {
+    return std::holds_alternative<Quantize>(node.problem.op);
+  });
+  ASSERT_NE(quantize, build.network.nodes.end());
+  EXPECT_TRUE(quantize->problem.inputs[2].constant);
+  EXPECT_FALSE(quantize->problem.inputs[2].value);
+  const auto accuracy = build.verify();
+  ASSERT_TRUE(accuracy.ok()) << accuracy.error().message;
+  EXPECT_EQ(accuracy->wrong, "");
+}
+
 // Values that float16 does not hold: the message names the layer and what to do.
 TEST(NarrowGraphs, AnOverflowOfTheModelsOwnTypeIsSaid) {
   ModelBuilder m;

@@ -105,6 +105,22 @@ TEST_F(InputSetTest, ConvertsOnlyWithoutLoss) {
           .ok());
 }
 
+// NumPy has no such types: numbers are given, and become them.
+TEST_F(InputSetTest, TakesNumbersForTypesThatNumPyLacks) {
+  const InputDescription small{"s", {DataType::int4, {1, 4}}},
+      eight{"e", {DataType::float8e4m3fn, {1, 4}}};
+  const std::string path = write("n.npy", counting({2, 4}, DataType::int8));
+  auto set = InputSet::open({path}, {small}, {});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(to_int64s(set->batch(1)->tensors.at("s")), (std::vector<int64_t>{4, 5, 6, 7}));
+  EXPECT_EQ(failure({write("wide.npy", counting({3, 4}, DataType::int8))}, {small}),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(failure({write("f.npy", counting({2, 4}))}, {small}), ErrorCode::invalid_argument);
+  set = InputSet::open({write("g.npy", counting({2, 4}))}, {eight}, {});
+  ASSERT_TRUE(set.ok()) << set.error().message;
+  EXPECT_EQ(to_int64s(set->batch(1)->tensors.at("e")), (std::vector<int64_t>{4, 5, 6, 7}));
+}
+
 TEST_F(InputSetTest, SeveralInputsShareTheirRows) {
   InputDescription a{"a", {DataType::float32, {1, 2}}}, b{"b=c", {DataType::float32, {1, 3}}},
       scale{"s", {DataType::float32, {}}};

@@ -38,9 +38,14 @@ TEST(Npy, EveryTypeComesBackAsItWas) {
       Bytes bytes = to_npy(tensor);
       auto back = parse_npy(bytes);
       ASSERT_TRUE(back.ok()) << back.error().message;
-      EXPECT_EQ(back->tensor_type(), tensor.tensor_type());
-      EXPECT_EQ(as_text(back->byte_span()), as_text(tensor.byte_span()));
-      EXPECT_EQ((bytes.size() - static_cast<size_t>(tensor.bytes())) % 64, 0u);
+      // Types that NumPy has no name for come back as wider ones.
+      if (!is_storage_only(tensor.type())) {
+        EXPECT_EQ(back->type(), tensor.type());
+      }
+      EXPECT_EQ(back->dims(), tensor.dims());
+      const Tensor same = convert(*back, tensor.type());
+      EXPECT_EQ(as_text(same.byte_span()), as_text(tensor.byte_span()));
+      EXPECT_EQ((bytes.size() - static_cast<size_t>(back->bytes())) % 64, 0u);
     }
   }
 }

@@ -121,6 +121,22 @@ TEST(GraphText, KeepsEveryBitOfAnInteger) {
   EXPECT_EQ(to_int64s(*c), (std::vector<int64_t>{INT64_MAX, INT64_MIN, 9007199254740993}));
 }
 
+TEST(GraphText, KeepsEightBitFloatsAndFourBitIntegers) {
+  const Graph g = parse(R"(graph g {
+  %a = constant float8e5m2[4] {0.375, -57344, inf, nan}
+  %b = constant int4[2] {-8, 7}
+  %y = cast(%a) to=float8e4m3fn saturate=false
+  %z = cast(%b) to=float32
+  output %y
+  output %z
+})");
+  const std::string text = to_text(g);
+  EXPECT_NE(text.find("{0.375, -57344, inf, nan}"), std::string::npos) << text;
+  EXPECT_NE(text.find("{-8, 7}"), std::string::npos) << text;
+  EXPECT_NE(text.find("to=float8e4m3fn saturate=false"), std::string::npos) << text;
+  EXPECT_EQ(to_text(parse(text)), text);
+}
+
 TEST(GraphText, WritesAbsentInputsSeveralOutputsAndLargeConstantsByTheirDigest) {
   const Graph g = parse(R"(graph g {
     input %x : float32[1x4]

@@ -78,6 +78,33 @@ class ExternalData : public testing::Test {
   Bytes data_;
 };
 
+// In a file as in the model two of them share a byte, before and after packing.
+TEST_F(ExternalData, OfFourBitIntegersIsPairsOfThem) {
+  ModelBuilder m;
+  m.output("y").node("Cast", {"w"}, {"y"}, {{"to", 1}});
+  m.input("x", {3});
+  auto* w = m.graph().add_initializer();
+  w->set_name("w");
+  w->set_data_type(22);  // INT4, which older headers do not name
+  w->add_dims(3);
+  w->set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* entry = w->add_external_data();
+  entry->set_key("location");
+  entry->set_value("four.bin");
+  write(folder_ / "four.bin", "\xf1\x07");
+  write(folder_ / "model.onnx", m.bytes());
+  const auto packed = pack_model(folder_ / "model.onnx");
+  ASSERT_TRUE(packed.ok()) << packed.error().message;
+  for (const auto& imported :
+       {import_model(folder_ / "model.onnx"),
+        import_model(ModelSource{"travelled.onnx", *packed, std::nullopt})}) {
+    ASSERT_TRUE(imported.ok()) << imported.error().message;
+    auto out = run_graph(imported->graph, {{"x", Tensor::of<float>({3}, {0, 0, 0})}});
+    ASSERT_TRUE(out.ok()) << out.error().message;
+    EXPECT_EQ(to_int64s(out->at("y")), (std::vector<int64_t>{1, -1, 7}));
+  }
+}
+
 TEST_F(ExternalData, IsReadAtItsOffset) {
   expect_works(import_model(model("weights.bin")));
 }

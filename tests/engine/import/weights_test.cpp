@@ -10,6 +10,9 @@ namespace {
 
 using onnx::TensorProto;
 
+// TensorProto.DataType of ONNX 1.16; the headers may be of an older one.
+constexpr int kE4M3Fn = 17, kE4M3FnUz = 18, kE5M2 = 19, kE5M2FnUz = 20, kUInt4 = 21, kInt4 = 22;
+
 struct Stored {
   const char* name;
   int type;
@@ -106,6 +109,48 @@ TEST(Weights, RawBooleansAreZeroOrOne) {
   EXPECT_EQ(std::memcmp(tensor->raw(), "\x00\x01\x01", 3), 0);
 }
 
+TEST(Weights, EightBitFloatsAreTheirCodes) {
+  const std::pair<int, float> types[] = {
+      {kE4M3Fn, 1.5f}, {kE4M3FnUz, 0.75f}, {kE5M2, 1}, {kE5M2FnUz, 0.5f}};
+  for (const auto& [type, expected] : types) {
+    TensorProto typed;
+    typed.set_data_type(type);
+    TensorProto raw = typed;
+    typed.add_int32_data(0x3c);
+    raw.set_raw_data("\x3c", 1);
+    for (const TensorProto& proto : {typed, raw}) {
+      auto tensor = WeightReader(std::nullopt).read(proto);
+      ASSERT_TRUE(tensor.ok()) << tensor.error().message;
+      EXPECT_EQ(convert(*tensor, DataType::float32).data<float>()[0], expected) << type;
+      EXPECT_EQ(raw_data_of(*tensor), raw.raw_data());
+    }
+  }
+}
+
+// Two in a byte, the first one in the low bits; an odd one has a byte to itself.
+TEST(Weights, FourBitIntegersComeInPairs) {
+  for (const bool is_signed : {true, false}) {
+    TensorProto raw;
+    raw.set_data_type(is_signed ? kInt4 : kUInt4);
+    raw.add_dims(5);
+    TensorProto typed = raw;
+    raw.set_raw_data("\x21\xf8\x07", 3);
+    for (const int pair : {0x21, 0xf8, 0x07}) typed.add_int32_data(pair);
+    for (const TensorProto& proto : {typed, raw}) {
+      auto tensor = WeightReader(std::nullopt).read(proto);
+      ASSERT_TRUE(tensor.ok()) << tensor.error().message;
+      EXPECT_EQ(tensor->type(), is_signed ? DataType::int4 : DataType::uint4);
+      EXPECT_EQ(to_int64s(*tensor), is_signed ? (std::vector<int64_t>{1, 2, -8, -1, 7})
+                                              : (std::vector<int64_t>{1, 2, 8, 15, 7}));
+      EXPECT_EQ(raw_data_of(*tensor), raw.raw_data());
+    }
+    raw.set_raw_data("\x21\xf8", 2);
+    EXPECT_FALSE(WeightReader(std::nullopt).read(raw).ok()) << "a byte is missing";
+    typed.add_int32_data(1);
+    EXPECT_FALSE(WeightReader(std::nullopt).read(typed).ok()) << "a byte too many";
+  }
+}
+
 TEST(Weights, ScalarsAndEmptyTensors) {
   TensorProto scalar;
   scalar.set_data_type(TensorProto::FLOAT);
@@ -122,7 +167,7 @@ TEST(Weights, ScalarsAndEmptyTensors) {
 }
 
 TEST(Weights, TypesThatWeDoNotHaveAreUnsupported) {
-  for (int type : {8, 14, 15, 17, 18, 19, 20, 21, 22}) {
+  for (int type : {8, 14, 15, 23, 24, 25, 26}) {
     TensorProto proto;
     proto.set_data_type(type);
     auto tensor = WeightReader(std::nullopt).read(proto);

@@ -130,12 +130,23 @@ TEST(Cast, ConvertsToEveryType) {
     auto type = static_cast<DataType>(i);
     Tensor y = run(Cast{type}, {x});
     EXPECT_EQ(y.type(), type);
-    bool whole = !is_floating(type);
-    float middle = type == DataType::boolean ? 1 : whole ? 1 : 1.75f;
+    const bool four_bits = type == DataType::int4 || type == DataType::uint4;
+    bool whole = is_integer(type) || type == DataType::boolean;
+    float middle = four_bits ? 2 : whole ? 1 : 1.75f;
     EXPECT_EQ(values(run(Cast{}, {y})),
               (Floats{0, middle, type == DataType::boolean ? 1.0f : 3.0f}))
         << to_string(type);
   }
+}
+
+TEST(Cast, SaturatesUnlessToldOtherwise) {
+  const Tensor x = floats({2}, {1000, -kInfinity});
+  EXPECT_EQ(values(run(Cast{}, {run(Cast{DataType::float8e4m3fn}, {x})})), (Floats{448, -448}));
+  const Tensor plain = run(Cast{}, {run(Cast{DataType::float8e5m2, false}, {x})});
+  EXPECT_EQ(values(plain), (Floats{1024, -kInfinity}));
+  // Texts of casts were the same before there was such an attribute.
+  EXPECT_EQ(attributes_text(Cast{DataType::int8}), "to=int8");
+  EXPECT_EQ(attributes_text(Cast{DataType::float8e5m2, false}), "to=float8e5m2 saturate=false");
 }
 
 TEST(Cast, KeepsDoublesThatFloatCannotHold) {

@@ -68,6 +68,17 @@ TEST(Op, NamesAreUniqueAndParseToTheirDefaults) {
   });
 }
 
+TEST(Op, TypesForStorageAreMovedAndConvertedOnly) {
+  const TensorType x{DataType::float8e4m3fn, {2, 3}}, small{DataType::int4, {2, 3}};
+  const std::string sum = refusal(infer_of(Binary{BinaryKind::add}, {x, x}));
+  EXPECT_TRUE(sum.starts_with("unsupported: binary does not compute in float8e4m3fn")) << sum;
+  const std::string product = refusal(infer_of(MatMul{}, {f32({2, 2}), small}));
+  EXPECT_TRUE(product.starts_with("unsupported: matmul does not compute in int4")) << product;
+  EXPECT_TRUE(infer_of(Transpose{}, {x}).ok());
+  EXPECT_TRUE(infer_of(Cast{}, {small}).ok());
+  EXPECT_TRUE(infer_of(Dequantize{}, {small, f32({})}).ok());
+}
+
 TEST(Op, RefusesToRunWithoutInputs) {
   for_each_op([](auto op) { EXPECT_REFUSED(infer_of(op, {}), "inputs"); });
 }

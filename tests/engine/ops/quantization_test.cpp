@@ -36,6 +36,41 @@ TEST(Dequantize, InvertsByScaleAndZeroPoint) {
             DataType::float16);
 }
 
+TEST(Quantize, MakesEightBitFloatsOfQuotients) {
+  const Tensor x = floats({4}, {1, 3.1f, -2000, 2}), scale = floats({}, {2});
+  const Quantize op{.to = DataType::float8e4m3fn};
+  EXPECT_EQ(values(convert(run(op, {x, scale}), DataType::float32)), (Floats{0.5f, 1.5f, -448, 1}));
+  const Tensor zero = convert(floats({}, {1}), DataType::float8e4m3fn);
+  EXPECT_EQ(values(convert(run(op, {x, scale, zero}), DataType::float32)),
+            (Floats{1.5f, 2.5f, -448, 2}));
+  const Quantize plain{.to = DataType::float8e5m2, .saturate = false};
+  EXPECT_EQ(
+      values(convert(run(plain, {floats({2}, {1e6f, 1}), floats({}, {1})}), DataType::float32)),
+      (Floats{kInfinity, 1}));
+}
+
+TEST(Quantize, MakesFourBitIntegers) {
+  const Tensor x = floats({2, 3}, {1, 3, -1, 100, -100, 6}), scale = floats({2}, {2, 1});
+  const Tensor zero = convert(floats({2}, {1, 0}), DataType::int4);
+  EXPECT_EQ(to_int64s(run(Quantize{.to = DataType::int4, .axis = 0}, {x, scale, zero})),
+            (std::vector<int64_t>{1, 3, 1, 7, -8, 6}));
+  EXPECT_EQ(to_int64s(run(Quantize{.to = DataType::uint4}, {x, floats({}, {1})})),
+            (std::vector<int64_t>{1, 3, 0, 15, 0, 6}));
+}
+
+TEST(Dequantize, ReadsEightBitFloatsAndFourBitIntegers) {
+  const Tensor x = floats({2, 2}, {-8, 0, 3, 7});
+  for (const DataType type : {DataType::float8e4m3fn, DataType::float8e4m3fnuz,
+                              DataType::float8e5m2fnuz, DataType::int4}) {
+    const Tensor zero = convert(floats({2}, {1, -2}), type);
+    const Tensor y = run(Dequantize{}, {convert(x, type), floats({2}, {0.5f, 2}), zero});
+    EXPECT_EQ(values(y), (Floats{-4.5f, 4, 1, 18})) << to_string(type);
+    EXPECT_EQ(values(run(Dequantize{}, {convert(x, type), floats({}, {2})})),
+              (Floats{-16, 0, 6, 14}))
+        << to_string(type);
+  }
+}
+
 TEST(Quantization, SaysWhatItExpected) {
   EXPECT_REFUSED(infer_of(Quantize{.to = DataType::int64}, {f32({2}), f32({})}), "not defined");
   EXPECT_REFUSED(infer_of(Quantize{}, {f32({2, 3}), f32({2})}), "the scale as a vector of 3");

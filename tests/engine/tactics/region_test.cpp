@@ -207,6 +207,18 @@ TEST(Pitches, AreOfTheFirstOutputAndOfTheSameFormat) {
   EXPECT_FALSE(can_leave(tactic, 0, dims, {}));
 }
 
+TEST(RequireServed, TypesForStorageAreForReferences) {
+  const OneOperator single;
+  const auto cast = parse_problem("cast to=float8e4m3fn | float32[4]");
+  ASSERT_TRUE(cast.ok()) << cast.error().message;
+  const Status served = require_served(single, *cast);
+  ASSERT_FALSE(served.ok());
+  EXPECT_EQ(served.error().code, ErrorCode::unsupported);
+  EXPECT_EQ(served.error().message, "single: has no elements of float8e4m3fn");
+  DeviceInfo host;
+  EXPECT_TRUE(require_served(*make_reference_source(host).value(), *cast).ok());
+}
+
 // Its anchor alone would be one.
 TEST(Regions, AreNoViewsAndNoReformats) {
   const Problem p = region_of("identity | float32[2x3] | then act(r0) kind=relu");

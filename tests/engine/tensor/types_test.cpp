@@ -21,6 +21,12 @@ TEST(DataType, KnowsBytesAndKinds) {
   EXPECT_FALSE(is_floating(DataType::int8));
   EXPECT_TRUE(is_integer(DataType::uint64));
   EXPECT_FALSE(is_integer(DataType::boolean));
+  for (const DataType type : {DataType::float8e4m3fn, DataType::int4, DataType::uint4}) {
+    EXPECT_EQ(element_bytes(type), 1) << to_string(type);
+    EXPECT_TRUE(is_storage_only(type)) << to_string(type);
+    EXPECT_FALSE(is_floating(type) || is_integer(type)) << to_string(type);
+  }
+  EXPECT_FALSE(is_storage_only(DataType::boolean));
 }
 
 TEST(ParseDims, ReadsWhatToStringWrites) {

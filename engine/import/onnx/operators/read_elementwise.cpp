@@ -1,6 +1,7 @@
 // Arithmetic, comparisons, logic, selection and casts: functions of broadcast inputs. ONNX 7 to 21
 // (and 6's broadcasting).
 #include "engine/import/onnx/onnx_types.h"
+#include "engine/import/onnx/operators/read_helpers.h"
 #include "engine/import/onnx/operators/readers.h"
 
 namespace enginery {
@@ -74,15 +75,14 @@ void read_where(NodeReader& node) {
 }
 
 void read_cast(NodeReader& node) {
-  node.ignore({"saturate"});  // of 8-bit floats only, which onnx_type refuses
   const auto to = onnx_type(node.integer("to", 0));
   if (!to) return node.refuse("cast to " + to.error().message);
-  node.result(Cast{*to}, {node.input(0)});
+  node.result(Cast{*to, saturates(node, *to)}, {node.input(0)});
 }
 
 void read_cast_like(NodeReader& node) {
-  node.ignore({"saturate"});
-  node.result(Cast{node.type(node.input(1))}, {node.input(0)});
+  const DataType to = node.type(node.input(1));
+  node.result(Cast{to, saturates(node, to)}, {node.input(0)});
 }
 
 constexpr OperatorReader kElementwiseReaders[] = {

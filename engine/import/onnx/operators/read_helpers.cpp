@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "engine/tensor/storage_types.h"
+
 namespace enginery {
 namespace {
 
@@ -46,6 +48,12 @@ ValueId or_where_zero(NodeReader& node, ValueId v, double number) {
 ValueId as_int64(NodeReader& node, ValueId v) {
   return v == kNoValue || node.type(v) == DataType::int64 ? v
                                                           : node.add(Cast{DataType::int64}, {v});
+}
+
+bool saturates(NodeReader& node, DataType to) {
+  if (is_float8(to)) return node.integer("saturate", 1) != 0;
+  node.ignore({"saturate"});
+  return true;
 }
 
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name) {

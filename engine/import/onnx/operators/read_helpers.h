@@ -23,6 +23,9 @@ ValueId as_int64(NodeReader& node, ValueId v);
 // v, with `number` in the place of zeros: a divisor.
 ValueId or_where_zero(NodeReader& node, ValueId v, double number);
 
+// Attribute `saturate` of an operator whose result is of type `to`: it tells of 8-bit floats alone.
+bool saturates(NodeReader& node, DataType to);
+
 // What used to be attribute `name` and is now input `index`: that input, or a constant of the
 // attribute, or kNoValue.
 ValueId ints_of_either(NodeReader& node, size_t index, const std::string& name);

@@ -11,7 +11,6 @@ namespace enginery {
 namespace {
 
 void read_quantize(NodeReader& node) {
-  node.ignore({"saturate"});  // of 8-bit floats only
   const ValueId x = node.input(0), scale = node.input(1), zero = node.optional_input(2);
   Quantize op{zero == kNoValue ? DataType::uint8 : node.type(zero), node.integer("axis", 1),
               node.integer("block_size", 0)};
@@ -20,6 +19,7 @@ void read_quantize(NodeReader& node) {
     if (!type) return node.refuse("attribute output_dtype: " + type.error().message);
     op.to = *type;
   }
+  op.saturate = saturates(node, op.to);
   node.result(op, {x, scale, zero});
 }
 

@@ -34,10 +34,9 @@ std::optional<ElementType> element_type_of(DataType type) {
       return ElementType::uint64;
     case DataType::boolean:
       return ElementType::boolean;
-    case DataType::float64:
+    default:
       return {};
   }
-  return {};
 }
 
 // Integers of more bits than a float32 holds would be rounded twice on their way to bfloat16.
