@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/device/format_convert.h"
 #include "engine/runtime/execution.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
 #include "tuner/gate/expectation.h"
@@ -89,8 +88,7 @@ std::string text_of(double number) {
 
 class LayerCheck {
  public:
-  LayerCheck(Execution& execution, Device& device, double bar)
-      : execution_(execution), device_(device), bar_(bar) {}
+  LayerCheck(Execution& execution, double bar) : execution_(execution), bar_(bar) {}
 
   Status around(size_t index, const Arguments& arguments, const std::function<Status()>& launch) {
     const PlanStep& step = execution_.plan().steps[index];
@@ -102,7 +100,8 @@ class LayerCheck {
     TRY(const std::vector<Expected> expected, expected_of(step.problem, inputs));
     for (size_t k = 0; k < expected.size(); ++k) {
       const TensorDesc& desc = step.problem.outputs[k];
-      TRY(const Tensor stored, read(arguments.outputs[k], desc.type.dims, step.tactic.outputs[k]));
+      TRY(const Tensor stored,
+          execution_.read(arguments.outputs[k], desc.type.dims, step.tactic.outputs[k]));
       compare(step, k, numbers_at(stored, expected[k].elements), expected[k].values);
     }
     return {};
@@ -111,14 +110,6 @@ class LayerCheck {
   std::vector<FaultyLayer> found;
 
  private:
-  Result<Tensor> read(const void* from, const Dims& dims, const Format& format) {
-    std::vector<std::byte> bytes(static_cast<size_t>(physical_bytes(dims, format)));
-    CHECK_OK(
-        device_.copy(execution_.stream(), bytes.data(), from, bytes.size(), CopyKind::to_host));
-    CHECK_OK(execution_.wait());
-    return from_physical(bytes.data(), dims, format);
-  }
-
   // As the problem types them. Before the launch: an output may take over an input's memory.
   Result<std::vector<Tensor>> inputs_of(const PlanStep& step, const Arguments& arguments) {
     std::vector<Tensor> out;
@@ -132,7 +123,8 @@ class LayerCheck {
       } else if (constant >= 0) {
         out.push_back(execution_.plan().constants[static_cast<size_t>(constant)].tensor);
       } else {
-        TRY(const Tensor stored, read(arguments.inputs[i], desc.type.dims, step.tactic.inputs[i]));
+        TRY(const Tensor stored,
+            execution_.read(arguments.inputs[i], desc.type.dims, step.tactic.inputs[i]));
         out.push_back(convert(stored, desc.type.type));
       }
     }
@@ -158,7 +150,6 @@ class LayerCheck {
   }
 
   Execution& execution_;
-  Device& device_;
   const double bar_;
 };
 
@@ -178,7 +169,7 @@ Result<std::vector<FaultyLayer>> faulty_layers(Plan plan, Device& device,
     outputs.emplace_back(type.type, type.dims);
   }
   for (Tensor& t : outputs) to.push_back(t.mutable_bytes());
-  LayerCheck check(*execution, device, bar);
+  LayerCheck check(*execution, bar);
   CHECK_OK(execution->run_step_by_step(
       from, to,
       [&](size_t step, const Arguments& arguments, const std::function<Status()>& launch) {

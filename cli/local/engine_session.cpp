@@ -6,6 +6,7 @@
 
 #include "cli/output/text.h"
 #include "engine/base/parallel.h"
+#include "engine/base/signed_file.h"
 
 namespace enginery {
 
@@ -23,6 +24,13 @@ Error of_other_kind(const std::string& file, Error error) {
 }
 
 }  // namespace
+
+bool looks_like_engine(const std::string& file, std::string_view bytes) {
+  const bool begins = bytes.starts_with("ENGINERY");
+  const bool ends = bytes.size() >= kSignatureTrailerBytes &&
+                    bytes.substr(bytes.size() - kSignatureTrailerBytes).starts_with("ENGSIG01");
+  return begins || ends || std::filesystem::path(file).extension() == ".engine";
+}
 
 Error as_local(Error error) {
   if (error.code == ErrorCode::unavailable) error.code = ErrorCode::incompatible;

@@ -25,6 +25,10 @@ LoadOptions load_options(std::optional<int64_t> threads);
 Result<Engine> open_engine(const std::string& file, std::optional<int64_t> threads,
                            Console& console);
 
+// Whether it is an engine by any of its marks, so that a damaged one is refused as an engine
+// instead of being read as a model. `bytes`: the whole file.
+bool looks_like_engine(const std::string& file, std::string_view bytes);
+
 // The error with `unavailable` (a driver or a library is missing) turned into `incompatible`: for a
 // user, exit code 4 means that no coordinator answers.
 Error as_local(Error error);

@@ -67,7 +67,7 @@ Status write_stream(const fs::path& file, std::string_view bytes) {
   if (fd < 0) return cannot_write(file, std::strerror(errno));
   int failure = 0;
   while (!bytes.empty() && failure == 0) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n >= 0) bytes.remove_prefix(static_cast<size_t>(n));
     if (n < 0 && errno != EINTR) failure = errno;
   }

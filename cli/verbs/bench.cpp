@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cli/local/bench_measure.h"
+#include "cli/local/engine_page.h"
 #include "cli/local/engine_session.h"
 #include "cli/output/json_output.h"
 #include "cli/output/output_file.h"
@@ -69,6 +70,8 @@ class BenchCommand final : public Command {
         "--beside", beside_, "FILE,...",
         "compare with other engines: they alternate with this one in one process, run by run");
     options.text("--export-times", export_times_, "FILE", "write every run's time as JSON");
+    options.text("--html", html_, "FILE",
+                 "write a page with the times, and the layers' with --dump-profile, for a browser");
     options.number("--seed", seed_, {0, INT64_MAX}, "N", "of the random inputs (default: 1)");
     options.number("--threads", threads_, {1, 4096}, "N",
                    "CPU threads (default: the cores of the affinity mask)");
@@ -77,7 +80,9 @@ class BenchCommand final : public Command {
   }
 
   Result<ExitCode> run(Session& session) override {
-    if (!export_times_.empty()) CHECK_OK(check_output_file(export_times_));
+    for (const std::string& file : {export_times_, html_}) {
+      if (!file.empty()) CHECK_OK(check_output_file(file));
+    }
     TRY(const Engine engine, open_engine(engine_, threads_, session.console));
     CHECK_OK(check_shapes(engine.info(), shapes_));
     if (cuda_graph_ && engine.info().kind == "cpu")
@@ -94,6 +99,7 @@ class BenchCommand final : public Command {
       TRY(layer_us, measure_layers(engine, bench_options().seed, kProfileRounds));
     }
     CHECK_OK(export_times(samples));
+    CHECK_OK(write_page(engine, samples, layer_us));
     if (json_) {
       print_json(session.console, report_json(engine, samples, layer_us));
     } else {
@@ -106,11 +112,11 @@ class BenchCommand final : public Command {
 
  private:
   Result<ExitCode> compare(const Engine& engine, Console& console) const {
-    if (profile_ || streams_.value_or(1) != 1 || !export_times_.empty()) {
+    if (profile_ || streams_.value_or(1) != 1 || !export_times_.empty() || !html_.empty()) {
       return Error{
           ErrorCode::usage,
-          "--beside compares engines: it cannot be combined with --dump-profile, --streams "
-          "or --export-times"};
+          "--beside compares engines: it cannot be combined with --dump-profile, --streams, "
+          "--export-times or --html"};
     }
     std::vector<Engine> others;
     for (const std::string& file : beside_) {
@@ -189,6 +195,25 @@ class BenchCommand final : public Command {
     if (export_times_.empty()) return {};
     const Json json{{"schema", "enginery.bench.times/1"}, {"milliseconds", samples.milliseconds}};
     return write_output_file(export_times_, json.dump() + "\n");
+  }
+
+  Status write_page(const Engine& engine, const BenchSamples& samples,
+                    const std::vector<double>& layer_us) const {
+    if (html_.empty()) return {};
+    BenchFindings findings{samples, layer_us, throughput(engine.info(), samples), {}};
+    findings.setting = {{"threads", std::to_string(engine.threads())},
+                        {"batch", std::to_string(batch_of(engine.info()))},
+                        {"streams", std::to_string(bench_options().streams)},
+                        {"transfers", no_transfers_ ? "left out" : "included"},
+                        {"warm-up", fmt::format("{} ms", bench_options().warm_up_ms)},
+                        {"inputs", fmt::format("made up, seed {}", bench_options().seed)}};
+    if (profile_)
+      findings.setting.emplace_back("roofline", "share of " + ceilings_text(engine.info()));
+    for (const auto& [name, value] : state_) {
+      if (!is_reading(name) || value > 0)
+        findings.setting.emplace_back(name, fmt::format("{:g}", value));
+    }
+    return write_output_file(html_, bench_page(engine.info(), findings));
   }
 
   // The share of what the device's peaks allow that the layer reaches; 0 where it is not known.
@@ -291,7 +316,7 @@ class BenchCommand final : public Command {
            "\n";
   }
 
-  std::string engine_, shapes_, export_times_;
+  std::string engine_, shapes_, export_times_, html_;
   std::vector<std::string> beside_;
   std::optional<int64_t> iterations_, warm_up_, streams_, seed_, threads_;
   std::optional<double> duration_;

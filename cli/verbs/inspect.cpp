@@ -3,9 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/local/engine_session.h"
-#include "cli/local/user_keys.h"
+#include "cli/local/engine_page.h"
+#include "cli/local/engine_rows.h"
 #include "cli/output/json_output.h"
+#include "cli/output/output_file.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/verbs/verbs.h"
@@ -16,15 +17,6 @@
 
 namespace enginery {
 namespace {
-
-// An engine by any of its marks, so that a damaged one is refused as an engine instead of being
-// read as a model.
-bool looks_like_engine(const std::string& file, std::string_view bytes) {
-  const bool begins = bytes.starts_with("ENGINERY");
-  const bool ends = bytes.size() >= kSignatureTrailerBytes &&
-                    bytes.substr(bytes.size() - kSignatureTrailerBytes).starts_with("ENGSIG01");
-  return begins || ends || std::filesystem::path(file).extension() == ".engine";
-}
 
 Json type_json(const std::string& name, const TensorType& type) {
   return {{"name", valid_utf8(name)}, {"type", to_string(type.type)}, {"dims", type.dims}};
@@ -178,6 +170,8 @@ class InspectCommand final : public Command {
     options.flag("--optimized", optimized_, "model: after the graph passes, as tuning sees it");
     options.flag("--provenance", provenance_,
                  "engine: print its in-toto statement (SLSA v1 provenance) as JSON");
+    options.text("--html", html_, "FILE",
+                 "engine: write a page with its layers, times, streams and memory, for a browser");
     options.flag("--json", json_, "print JSON (enginery.inspect/1)");
     options.about(
         "A model is printed as its graph in text form. An engine is verified first (exit code 5 "
@@ -192,18 +186,24 @@ class InspectCommand final : public Command {
 
  private:
   Result<ExitCode> print_statement(Console& console) const {
-    TRY(const TrustStore trust, load_trust());
-    TRY(Bytes bytes, read_file(file_));
-    auto read = read_engine(std::make_shared<const Bytes>(std::move(bytes)), trust);
-    if (!read.ok()) return read.error().within(file_);
-    TRY(const std::string statement, readable_statement(*read));
+    TRY(const EngineFile engine, read_trusted_engine(file_));
+    TRY(const std::string statement, readable_statement(engine));
     console.print_line(statement);
     return ExitCode::ok;
   }
 
   Result<ExitCode> inspect_engine(Console& console) const {
     if (provenance_) return print_statement(console);
+    if (!html_.empty()) CHECK_OK(check_output_file(html_));
     TRY(const EngineInfo info, Engine::inspect(file_));
+    if (!html_.empty()) {
+      TRY(const EngineFile engine, read_trusted_engine(file_));
+      CHECK_OK(write_output_file(html_, inspection_page(info, engine)));
+      if (!json_) {
+        console.print_line(html_);
+        return ExitCode::ok;
+      }
+    }
     if (json_) {
       print_json(console, engine_json(info));
       return ExitCode::ok;
@@ -213,8 +213,11 @@ class InspectCommand final : public Command {
   }
 
   Result<ExitCode> inspect_model(Console& console) const {
-    if (provenance_)
-      return Error{ErrorCode::usage, "--provenance is of an engine; " + file_ + " is a model"};
+    for (const char* option : {provenance_ ? "--provenance" : "", html_.empty() ? "" : "--html"}) {
+      if (*option)
+        return Error{ErrorCode::usage,
+                     std::string(option) + " is of an engine; " + file_ + " is a model"};
+    }
     TRY(const ModelSource source, read_model(file_));
     TRY(const auto shapes, parse_shapes(shapes_));
     TRY(const Graph graph, read_graph(source, shapes, console));
@@ -242,7 +245,7 @@ class InspectCommand final : public Command {
     return std::move(model.graph);
   }
 
-  std::string file_, shapes_;
+  std::string file_, shapes_, html_;
   bool optimized_ = false, provenance_ = false, json_ = false;
 };
 

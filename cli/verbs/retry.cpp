@@ -1,4 +1,5 @@
-// retry: what a job did not finish, as a new job with the same model and options.
+// cancel: ends a job's unfinished targets. retry: what a job did not finish, as a new job with the
+// same model and options.
 #include "cli/farm/farm.h"
 #include "cli/farm/follow_job.h"
 #include "cli/farm/submission.h"
@@ -7,6 +8,25 @@
 
 namespace enginery {
 namespace {
+
+class CancelCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    question_.declare(options, "enginery.job/1");
+    options.about(
+        "Finished targets keep their engines. Work that another job shares goes on for that job.");
+  }
+
+  Result<ExitCode> run(Session& session) override {
+    TRY(const auto client, connect(question_.farm));
+    TRY(const JobView job, client->cancel(question_.job));
+    print_job(job, output_form(question_.json), session.console);
+    return ExitCode::ok;
+  }
+
+ private:
+  JobQuestion question_;
+};
 
 class RetryCommand final : public Command {
  public:
@@ -77,6 +97,10 @@ class RetryCommand final : public Command {
 };
 
 }  // namespace
+
+std::unique_ptr<Command> make_cancel() {
+  return std::make_unique<CancelCommand>();
+}
 
 std::unique_ptr<Command> make_retry() {
   return std::make_unique<RetryCommand>();

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/local/engine_session.h"
+#include "cli/local/engine_rows.h"
 #include "cli/output/json_output.h"
-#include "cli/output/progress.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
-#include "engine/data/input_set.h"
 #include "engine/data/npy.h"
 #include "engine/data/topk.h"
 
@@ -33,32 +31,6 @@ struct TopLine {
   double score = 0;
 };
 
-Result<Results> run_all(const Engine& engine, InputSet& inputs, Console& console) {
-  const EngineInfo& info = engine.info();
-  TRY(ExecutionContext context, engine.create_context());
-  const SystemClock clock;
-  ProgressDisplay display(console, clock);
-  Buffers buffers(info);
-  RowJoin join;
-  if (inputs.batches() == 0) {
-    std::map<std::string, TensorType> types;
-    for (const TensorInfo& output : info.outputs) types[output.name] = output.type;
-    CHECK_OK(join.add_none(types, batch_of(info)));
-  }
-  for (int64_t i = 0; i < inputs.batches(); ++i) {
-    if (console.err_is_terminal()) {
-      display.show({{"", "running", static_cast<uint64_t>(i),
-                     static_cast<uint64_t>(inputs.batches()), 0, ""}});
-    }
-    TRY(InputBatch batch, inputs.batch(i));
-    for (size_t k = 0; k < info.inputs.size(); ++k)
-      buffers.set_input(k, batch.tensors.at(info.inputs[k].name));
-    CHECK_OK(context.run(buffers.inputs(), buffers.fresh_outputs()));
-    CHECK_OK(join.add(buffers.outputs(), batch_of(info), batch.valid_rows));
-  }
-  return Results{join.finish(), inputs.labels()};
-}
-
 // float32 unless the output is an integer or boolean.
 Tensor as_written(const Tensor& tensor) {
   return is_floating(tensor.type()) ? convert(tensor, DataType::float32) : tensor;
@@ -73,6 +45,10 @@ class RunCommand final : public Command {
                   "with several inputs");
     options.text("--preprocess", preprocess_, "FILE",
                  "TOML file that says how images become the input");
+    options.number("--seed", seed_, {0, INT64_MAX}, "N",
+                   "run on made-up inputs of this seed instead of --input");
+    options.text("--save-inputs", save_inputs_, "DIR",
+                 "write every input as DIR/NAME.npy, as the engine takes it, for use elsewhere");
     options.text("--output", output_, "DIR",
                  "write every output as DIR/NAME.npy, and the rows' names to DIR/inputs.txt");
     options.number("--top", top_, {1, 1'000'000}, "K", "print the K best classes of each row");
@@ -101,11 +77,11 @@ class RunCommand final : public Command {
       TRY(names, read_labels(labels_));
     }
     TRY(const Engine engine, open_engine(engine_, threads_, session.console));
-    std::vector<InputDescription> wanted;
-    for (const TensorInfo& input : engine.info().inputs) wanted.push_back({input.name, input.type});
-    TRY(InputSet inputs, InputSet::open(inputs_, wanted, table));
+    TRY(InputSet inputs, open_inputs(engine.info(), table));
     CHECK_OK(prepare_output());
-    TRY(const Results results, run_all(engine, inputs, session.console));
+    CHECK_OK(save_inputs(engine.info(), inputs));
+    TRY(auto outputs, run_rows(engine, inputs, session.console));
+    const Results results{std::move(outputs), inputs.labels()};
     TRY(const auto top, top_lines(engine.info(), results, names));
     TRY(const auto files, write_outputs(engine.info(), results));
     if (json_) {
@@ -118,7 +94,45 @@ class RunCommand final : public Command {
 
  private:
   // Before the work, so that a folder that cannot be made is reported at once.
-  Status prepare_output() const { return output_.empty() ? Status() : make_folder(output_); }
+  Status prepare_output() const {
+    for (const std::string& folder : {output_, save_inputs_}) {
+      if (!folder.empty()) CHECK_OK(make_folder(folder));
+    }
+    return {};
+  }
+
+  Result<InputSet> open_inputs(const EngineInfo& info, const PreprocessTable& table) const {
+    const std::vector<InputDescription> wanted = input_descriptions(info);
+    if (!seed_) return InputSet::open(inputs_, wanted, table);
+    if (!inputs_.empty() || !preprocess_.empty())
+      return Error{ErrorCode::usage, "--seed makes inputs up: give it or --input, not both"};
+    TRY(const EngineFile file, read_trusted_engine(engine_));
+    return InputSet::of(made_up_rows(file, static_cast<uint64_t>(*seed_)), wanted, "made up");
+  }
+
+  // All rows of each, which for one that is whole in every run are the first run's.
+  Status save_inputs(const EngineInfo& info, InputSet& inputs) const {
+    if (save_inputs_.empty()) return {};
+    RowJoin join;
+    for (int64_t i = 0; i < inputs.batches(); ++i) {
+      TRY(InputBatch batch, inputs.batch(i));
+      std::erase_if(batch.tensors, [&](const auto& named) {
+        const Dims& dims = named.second.dims();
+        return i > 0 && (dims.empty() || dims[0] != inputs.batch_rows());
+      });
+      CHECK_OK(join.add(batch.tensors, inputs.batch_rows(), batch.valid_rows));
+    }
+    const std::map<std::string, Tensor> all = join.finish();
+    std::vector<std::string> names;
+    for (const TensorInfo& input : info.inputs) names.push_back(input.name);
+    const std::vector<std::string> file_names = file_names_for(names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto found = all.find(names[i]);
+      if (found == all.end()) continue;
+      CHECK_OK(write_npy(fs::path(save_inputs_) / (file_names[i] + ".npy"), found->second));
+    }
+    return {};
+  }
 
   Result<std::vector<TopLine>> top_lines(const EngineInfo& info, const Results& results,
                                          const std::vector<std::string>& names) const {
@@ -213,9 +227,9 @@ class RunCommand final : public Command {
                          {"top", lines}});
   }
 
-  std::string engine_, preprocess_, output_, labels_, top_output_;
+  std::string engine_, preprocess_, output_, save_inputs_, labels_, top_output_;
   std::vector<std::string> inputs_;
-  std::optional<int64_t> top_, threads_;
+  std::optional<int64_t> top_, threads_, seed_;
   bool json_ = false;
 };
 

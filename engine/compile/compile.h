@@ -98,6 +98,8 @@ struct Accuracy {
 // refuses), those of preparing and running it; a wrong result is none.
 Result<Accuracy> verify_content(const LoadedModel& model, std::shared_ptr<const Bytes> content,
                                 const Target& target, const VerificationOptions& options = {});
+// What the plan's tactics compute and store in.
+std::set<Precision> precisions_of(const Plan& plan);
 // What a right engine's outputs may differ by, relatively, for the least exact of the precisions.
 double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind);
 

@@ -1,18 +1,33 @@
-// Where an engine's wrong result begins, when a pass made it: the optimised graph against the
-// imported one, value by value, both with the references. Free function without state.
+// Where a wrong result begins: one run of a model against another one, value by value. Free
+// functions without state.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "engine/graph/graph.h"
+#include "engine/compile/run_trace.h"
 
 namespace enginery {
 
-// The first layer of `optimised` from which a wrong output comes, whose values no value of
-// `imported` has: "layer 'conv_12' (conv)". "" where the outputs agree: then no pass is at fault.
-// Values are told by what they hold, since passes rename them, on samples of their elements.
-// `inputs` run parallel to both graphs' inputs; `bar` is relative to a value's largest element.
-Result<std::string> first_divergence(const Graph& imported, const Graph& optimised,
-                                     const std::vector<Tensor>& inputs, double bar);
+struct Divergence {
+  std::string layer, op;
+  // How far its first wrong output is from the most similar value of the same type that was
+  // expected, relative to that one's largest element; infinite where no value has that type.
+  double error = 0;
+};
+
+// "layer 'conv_12' (conv)"
+std::string to_string(const Divergence& divergence);
+
+// The first layer of `actual` from which a wrong output comes, whose values no value of `expected`
+// has; nothing where the outputs agree. Values are told by what they hold, since passes rename
+// them. `bar` is relative to a value's largest element. Both have as many outputs.
+std::optional<Divergence> first_divergence(const RunTrace& expected, const RunTrace& actual,
+                                           double bar);
+
+// The same of two graphs, both run with the references: nothing means that no pass made a wrong
+// output. `inputs` run parallel to both graphs' inputs. Errors: those of the references.
+Result<std::optional<Divergence>> first_divergence(const Graph& imported, const Graph& optimised,
+                                                   const std::vector<Tensor>& inputs, double bar);
 
 }  // namespace enginery

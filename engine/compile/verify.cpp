@@ -20,17 +20,6 @@ double reference_flops(const Plan& plan, const Graph& imported) {
   return decides_before_products(imported) ? kWorlds * sum : sum;
 }
 
-// What the chosen tactics compute and store in.
-std::set<Precision> precisions_of(const Plan& plan) {
-  std::set<Precision> out{Precision::fp32};
-  for (const PlanStep& step : plan.steps) out.insert(step.tactic.compute);
-  for (const PlanTensor& tensor : plan.tensors) {
-    if (tensor.format.type == DataType::float16) out.insert(Precision::fp16);
-    if (tensor.format.type == DataType::bfloat16) out.insert(Precision::bf16);
-  }
-  return out;
-}
-
 // The size of the first dimension of every input and output, where they have one in common.
 int64_t common_rows(const Graph& graph) {
   int64_t rows = -1;
@@ -226,15 +215,26 @@ void name_layer(const LoadedModel& model, const Expectation& expected,
     optimised = with_rows(model.graph, expected.compared_rows);
   if (!optimised) return;
   const auto first = first_divergence(expected.graph, *optimised, expected.inputs, out.bar);
-  out.pass_at_fault = first && !first->empty();
+  out.pass_at_fault = first && first->has_value();
   if (out.pass_at_fault)
-    out.wrong += "; a pass changed the model: the first layer that diverges is " + *first;
+    out.wrong +=
+        "; a pass changed the model: the first layer that diverges is " + to_string(**first);
   if (in_float16.empty()) return;
   const auto overflow = first_overflow(*optimised, expected.inputs, in_float16);
   if (overflow && !overflow->empty()) out.wrong += "; " + *overflow;
 }
 
 }  // namespace
+
+std::set<Precision> precisions_of(const Plan& plan) {
+  std::set<Precision> out{Precision::fp32};
+  for (const PlanStep& step : plan.steps) out.insert(step.tactic.compute);
+  for (const PlanTensor& tensor : plan.tensors) {
+    if (tensor.format.type == DataType::float16) out.insert(Precision::fp16);
+    if (tensor.format.type == DataType::bfloat16) out.insert(Precision::bf16);
+  }
+  return out;
+}
 
 double accuracy_bar(const std::set<Precision>& precisions, DeviceKind kind) {
   if (precisions.count(Precision::bf16) || precisions.count(Precision::int8)) return 5e-2;

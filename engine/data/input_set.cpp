@@ -112,17 +112,37 @@ Result<Tensor> read_whole(const std::vector<std::unique_ptr<RowSource>>& sources
 
 }  // namespace
 
+InputSet InputSet::without_rows(const std::vector<InputDescription>& inputs) {
+  InputSet set;
+  for (const InputDescription& input : inputs) {
+    ENSURE(is_static(input.type.dims), "InputSet: an input with dynamic dims");
+    set.bindings_.push_back({input, {}, 0});
+  }
+  return set;
+}
+
+Result<InputSet> InputSet::of(const std::map<std::string, Tensor>& tensors,
+                              const std::vector<InputDescription>& inputs,
+                              const std::string& label) {
+  InputSet set = without_rows(inputs);
+  for (Binding& binding : set.bindings_) {
+    const auto given = tensors.find(binding.input.name);
+    if (given == tensors.end()) continue;
+    TRY(auto source, tensor_source(given->second, binding.input, label));
+    binding.rows = source->rows();
+    binding.sources.push_back(std::move(source));
+  }
+  CHECK_OK(set.settle("tensor"));
+  return set;
+}
+
 Result<InputSet> InputSet::open(const std::vector<std::string>& arguments,
                                 const std::vector<InputDescription>& inputs,
                                 const PreprocessTable& table, const std::string& option) {
   CHECK_OK(check_table(table, inputs));
   if (inputs.empty() && !arguments.empty())
     return Error{ErrorCode::usage, option + " " + arguments[0] + ": the model has no inputs"};
-  InputSet set;
-  for (const InputDescription& input : inputs) {
-    ENSURE(is_static(input.type.dims), "InputSet::open: an input with dynamic dims");
-    set.bindings_.push_back({input, {}, 0});
-  }
+  InputSet set = without_rows(inputs);
   for (const std::string& text : arguments) {
     TRY(const std::vector<Argument> parsed, parse_argument(text, inputs, option));
     for (const Argument& argument : parsed) {

@@ -55,6 +55,10 @@ class InputSet {
                                const std::vector<InputDescription>& inputs,
                                const PreprocessTable& table, const std::string& option = "--input");
 
+  // The rows of tensors in memory, by the inputs' names; `label` is what they are called.
+  static Result<InputSet> of(const std::map<std::string, Tensor>& tensors,
+                             const std::vector<InputDescription>& inputs, const std::string& label);
+
   int64_t rows() const { return rows_; }
   int64_t batches() const { return (rows_ + batch_rows_ - 1) / batch_rows_; }
   Result<InputBatch> batch(int64_t index);
@@ -77,6 +81,7 @@ class InputSet {
     std::vector<std::unique_ptr<RowSource>> sources;
     int64_t rows = 0;
   };
+  static InputSet without_rows(const std::vector<InputDescription>& inputs);
   Status settle(const std::string& option);
   // A scalar, or an input that is whole in one run, does not.
   bool follows_rows(const Binding& binding) const {

@@ -7,6 +7,7 @@
 
 #include "engine/base/file.h"
 #include "engine/data/npy.h"
+#include "engine/data/topk.h"
 #include "engine/tensor/storage_types.h"
 
 namespace enginery {
@@ -35,6 +36,33 @@ bool is_whole(DataType type) {
   return is_integer(type) || is_4_bit_integer(type);
 }
 
+std::string row_label(const std::string& name, int64_t row, int64_t rows) {
+  return rows == 1 ? name : name + "[" + std::to_string(row) + "]";
+}
+
+// Whether all but the number of rows is the input's.
+bool has_dims_of(const Dims& dims, const TensorType& input) {
+  return dims.size() == input.dims.size() &&
+         (dims.empty() || row_dims({input.type, dims}) == row_dims(input));
+}
+
+class TensorSource final : public RowSource {
+ public:
+  TensorSource(Tensor tensor, std::string label)
+      : tensor_(std::move(tensor)), label_(std::move(label)) {}
+
+  int64_t rows() const override { return tensor_.rank() == 0 ? 1 : tensor_.dims()[0]; }
+  std::string label(int64_t row) const override { return row_label(label_, row, rows()); }
+
+  Result<Tensor> read(int64_t row) override {
+    return tensor_.rank() == 0 ? tensor_ : row_of(tensor_, row);
+  }
+
+ private:
+  Tensor tensor_;
+  std::string label_;
+};
+
 class NpySource final : public RowSource {
  public:
   NpySource(NpyFile file, InputDescription input, std::string name)
@@ -43,11 +71,8 @@ class NpySource final : public RowSource {
   static Result<std::unique_ptr<RowSource>> open(NpyFile file, const fs::path& path,
                                                  const InputDescription& input) {
     const TensorType& has = file.type();
-    const bool scalar = input.type.dims.empty();
-    if (has.dims.size() != input.type.dims.size() ||
-        (!scalar && row_dims(has) != row_dims(input.type))) {
+    if (!has_dims_of(has.dims, input.type))
       return misfit(input, path.string() + " holds " + to_string(has));
-    }
     const bool to_floating = is_floating(input.type.type) || is_float8(input.type.type);
     if (!to_floating && has.type != input.type.type &&
         !(is_whole(has.type) && is_whole(input.type.type))) {
@@ -60,9 +85,7 @@ class NpySource final : public RowSource {
 
   int64_t rows() const override { return file_.type().dims.empty() ? 1 : file_.type().dims[0]; }
 
-  std::string label(int64_t row) const override {
-    return rows() == 1 ? name_ : name_ + "[" + std::to_string(row) + "]";
-  }
+  std::string label(int64_t row) const override { return row_label(name_, row, rows()); }
 
   Result<Tensor> read(int64_t row) override {
     TRY(const Tensor stored,
@@ -182,6 +205,15 @@ Result<std::unique_ptr<RowSource>> open_archive(const fs::path& path,
 }
 
 }  // namespace
+
+Result<std::unique_ptr<RowSource>> tensor_source(Tensor tensor, const InputDescription& input,
+                                                 std::string label) {
+  if (!has_dims_of(tensor.dims(), input.type))
+    return misfit(input, label + " is " + to_string(tensor.tensor_type()));
+  std::unique_ptr<RowSource> source =
+      std::make_unique<TensorSource>(convert(tensor, input.type.type), std::move(label));
+  return source;
+}
 
 bool is_archive(const fs::path& path) {
   std::error_code ignored;

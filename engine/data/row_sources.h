@@ -14,6 +14,10 @@ Result<std::vector<std::unique_ptr<RowSource>>> open_row_sources(const std::file
                                                                  const InputDescription& input,
                                                                  const Preprocess* steps);
 
+// The rows of a tensor in memory. Errors: invalid_argument (of other dims than the input).
+Result<std::unique_ptr<RowSource>> tensor_source(Tensor tensor, const InputDescription& input,
+                                                 std::string label);
+
 bool is_archive(const std::filesystem::path& path);  // a .npz file, by its magic bytes
 
 }  // namespace enginery

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/statistics.h"
+#include "engine/device/format_convert.h"
 #include "engine/plan/memory.h"
 
 namespace enginery {
@@ -147,6 +148,14 @@ Status Execution::run_step_by_step(std::span<const void* const> inputs,
   }
   CHECK_OK(get_outputs(outputs));
   return wait();
+}
+
+Result<Tensor> Execution::read(const void* address, const Dims& dims, const Format& format) {
+  std::vector<std::byte> bytes(static_cast<size_t>(physical_bytes(dims, format)));
+  CHECK_OK(
+      program_->device().copy(*stream_, bytes.data(), address, bytes.size(), CopyKind::to_host));
+  CHECK_OK(wait());
+  return from_physical(bytes.data(), dims, format);
 }
 
 Result<double> Execution::time_us() {

@@ -56,6 +56,9 @@ class Execution {
                                           const std::function<Status()>& launch)>;
   Status run_step_by_step(std::span<const void* const> inputs, std::span<void* const> outputs,
                           const AroundStep& around);
+  // What lies at one of a step's addresses: for `around`, before or after the launch. Errors: those
+  // of a copy.
+  Result<Tensor> read(const void* address, const Dims& dims, const Format& format);
 
   // The parts of run in host memory, for benchmarks: binding (and on a device copying) the inputs,
   // the launch alone, the outputs. Errors: as of run; invalid_argument where no inputs were set

@@ -5,8 +5,6 @@
 namespace enginery {
 namespace {
 
-constexpr uint64_t kSeed = 20261122;
-
 // The problem's operators behind the values of its inputs; what they give. Empty where one does not
 // let itself be wired.
 std::vector<ValueId> add_operators(Graph& graph, const Problem& problem,
@@ -55,8 +53,8 @@ Graph graph_of(const Plan& plan) {
 
 }  // namespace
 
-std::vector<Tensor> sample_inputs(const Plan& plan) {
-  return made_up_inputs(graph_of(plan), kSeed);
+std::vector<Tensor> sample_inputs(const Plan& plan, uint64_t seed) {
+  return made_up_inputs(graph_of(plan), seed);
 }
 
 }  // namespace enginery

@@ -7,7 +7,9 @@
 
 namespace enginery {
 
-// Parallel to Plan::inputs, whose types are static.
-std::vector<Tensor> sample_inputs(const Plan& plan);
+inline constexpr uint64_t kSampleSeed = 20261122;
+
+// Parallel to Plan::inputs, whose types are static. The same for the same plan and seed.
+std::vector<Tensor> sample_inputs(const Plan& plan, uint64_t seed = kSampleSeed);
 
 }  // namespace enginery

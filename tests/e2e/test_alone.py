@@ -189,6 +189,16 @@ class BuildAndRun(HomeTest):
         self.assertFalse(plain["transfers"])
         self.assertExit(self.home.run("bench", self.engine(), "--shapes=picture:2x3x48x48"), 9, "1x3x48x48")
 
+    def test_compare_with_the_model_and_with_what_was_saved(self):
+        model = EXAMPLE / "shapes.onnx"
+        self.assertExit(self.home.run("compare", self.engine(), model, "--input", EXAMPLE / "pictures", "--preprocess", EXAMPLE / "preprocess.toml"), 0)
+        self.assertExit(self.home.run("run", self.engine(), "--seed", "3", "--save-inputs", "in", "--output", "out"), 0)
+        same = self.home.run("compare", self.engine(), "out", "--input", "in/picture.npy", "--json")
+        self.assertExit(same, 0)
+        self.assertEqual([output["differing"] for output in same.json()["outputs"]], [0])
+        write_npy(self.home.work / "out/scores.npy", (1, 10), [0.5] * 10)
+        self.assertExit(self.home.run("compare", self.engine(), "out", "--input", "in/picture.npy"), 1)
+
     def test_bench_beside_takes_turns(self):
         outcome = self.home.run("bench", self.engine(), "--beside", self.engine(), "--json", "--iterations", "50", "--warm-up", "20", "--threads", "1")
         beside = outcome.json()

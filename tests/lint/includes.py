@@ -90,7 +90,7 @@ FARM = {
     "cli/options": ["engine/base", "engine/device", "engine/options", "engine/tactics", "cli/output"],
     "cli/farm": ["engine/base", "engine/device", "engine/options", "engine/compile", "schemas", "pipeline", "coordinator/client", "coordinator/views", "cli/output",
                  "cli/process", "cli/options"],
-    "cli/local": ["engine/base", "engine/tensor", "engine/device", "engine/runtime", "cache", "schemas", "coordinator/access",
+    "cli/local": ["engine/base", "engine/tensor", "engine/data", "engine/graph", "engine/device", "engine/format", "engine/options", "engine/runtime", "engine/compile", "cache", "schemas", "coordinator/access",
                   "coordinator/catalog", "coordinator/client", "worker/runner", "cli/output", "cli/process", "cli/options", "cli/farm"],
     "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/import/onnx", "engine/options",
                   "engine/compile", "tuner/calibrate", "tuner/collect", "coordinator/client", "coordinator/server", "coordinator/views", "coordinator/web", "worker", "worker/agent", "worker/runner",

@@ -95,6 +95,18 @@ TEST_F(BenchVerb, ForPeopleItIsThreeLinesAndWithAProfileATable) {
     EXPECT_NE(profile.out.find(part), std::string::npos) << part << "\n" << profile.out;
 }
 
+TEST_F(BenchVerb, APageHasTheLatencyAndWithAProfileTheLayers) {
+  const std::string to = file("bench.html");
+  ASSERT_EQ(bench({"--iterations", "5", "--html", to}).code, ExitCode::ok);
+  const std::string plain = *read_file(to);
+  EXPECT_NE(plain.find("5 runs"), std::string::npos);
+  EXPECT_EQ(plain.find("Time by layer"), std::string::npos);
+  ASSERT_EQ(bench({"--iterations", "5", "--html", to, "--dump-profile"}).code, ExitCode::ok);
+  const std::string page = *read_file(to);
+  EXPECT_NE(page.find("Time by layer"), std::string::npos);
+  EXPECT_LT(page.size(), 2u << 20);
+}
+
 TEST_F(BenchVerb, BesideOthersEveryRoundHasARunOfEach) {
   const Printed beside =
       bench({"--beside", engine() + "," + engine(), "--iterations", "4", "--json"});

@@ -43,6 +43,20 @@ TEST_F(InspectVerb, ForPeopleAnEngineIsItsFactsAndATableOfLayers) {
   EXPECT_EQ(shown.out.find("streams"), std::string::npos) << "a CPU's engine has one";
 }
 
+TEST_F(InspectVerb, APageHasEveryLayerAndPrintsItsPath) {
+  const Printed shown = ask({"inspect", engine(), "--html", file("page.html")});
+  ASSERT_EQ(shown.code, ExitCode::ok) << shown.err;
+  EXPECT_EQ(shown.out, file("page.html") + "\n");
+  const std::string page = *read_file(file("page.html"));
+  EXPECT_LT(page.size(), 2u << 20);
+  for (const Json& layer : ask({"inspect", engine(), "--json"}).json()["layers"])
+    EXPECT_NE(page.find("<td>" + layer["name"].get<std::string>()), std::string::npos) << layer;
+  for (const char* part : {"Timeline", "Memory", "<svg", "relu_3"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  expect_refused(
+      {{"inspect", kExampleModel, "--html", file("m.html")}, ExitCode::usage, "is a model"});
+}
+
 TEST_F(InspectVerb, ProvenanceIsTheStatementAsJson) {
   const Json statement = ask({"inspect", engine(), "--provenance"}).json();
   EXPECT_EQ(statement["_type"], "https://in-toto.io/Statement/v1");

@@ -114,6 +114,28 @@ TEST_F(RunVerb, WithoutAWishForOutputsSaysWhatThereIsAndHowToHaveIt) {
       run_on({"--input", ones("1.npy", 1), "--json"}).json()["outputs"][0]["file"].is_null());
 }
 
+// What was saved gives the same outputs again, all rows of it.
+TEST_F(RunVerb, SavesTheInputsThatItRanOn) {
+  const Printed ran = on_pictures({"--output", file("a"), "--save-inputs", file("saved")});
+  ASSERT_EQ(ran.code, ExitCode::ok) << ran.err;
+  const Printed again = run_on({"--input", file("saved/picture.npy"), "--output", file("b")});
+  ASSERT_EQ(again.code, ExitCode::ok) << again.err;
+  EXPECT_EQ(*read_file(file("a/scores.npy")), *read_file(file("b/scores.npy")));
+}
+
+TEST_F(RunVerb, MakesInputsUpFromASeed) {
+  for (const char* seed : {"1", "1", "2"}) {
+    const std::string to = file(std::string("made") + seed);
+    ASSERT_EQ(run_on({"--seed", seed, "--save-inputs", to}).code, ExitCode::ok);
+  }
+  const Tensor one = *NpyFile::open(file("made1/picture.npy"))->read_all();
+  EXPECT_EQ(one.dims(), (Dims{1, 3, 48, 48}));
+  EXPECT_NE(*read_file(file("made1/picture.npy")), *read_file(file("made2/picture.npy")));
+  expect_refused({{"run", engine(), "--seed", "1", "--input", ones("1.npy", 1), "--threads", "1"},
+                  ExitCode::usage,
+                  "not both"});
+}
+
 TEST_F(RunVerb, ARunInSlicesGivesTheSameAsOneByOne) {
   ASSERT_EQ(run_on({"--input", ones("1.npy", 1), "--output", file("one")}).code, ExitCode::ok);
   ASSERT_EQ(run_on({"--input", ones("3.npy", 3), "--output", file("three")}).code, ExitCode::ok);

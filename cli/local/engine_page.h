@@ -1,0 +1,34 @@
+// The pages that `inspect --html` and `bench --html` write: an engine's layers, its time by layer
+// and stream, its memory; and what was measured of it.
+//
+// Where: between what an engine file holds and cli/output/html_page.h. Threads: free functions
+// without state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/local/bench_measure.h"
+#include "engine/format/engine_file.h"
+
+namespace enginery {
+
+// `info` and `file` are of one engine. The times are those of the build, where it has any.
+std::string inspection_page(const EngineInfo& info, const EngineFile& file);
+
+// What bench measured. `layer_us` runs parallel to EngineInfo::layers; empty without a profile.
+struct BenchFindings {
+  BenchSamples samples;
+  std::vector<double> layer_us;
+  double throughput_per_s = 0;
+  std::vector<std::pair<std::string, std::string>>
+      setting;  // threads, transfers, the device's state
+};
+std::string bench_page(const EngineInfo& info, const BenchFindings& findings);
+
+// When each layer would run: after the layers that it reads from and those before it on its stream.
+// `us` runs parallel to the layers; so do the starts.
+std::vector<double> layer_starts_us(const std::vector<LayerInfo>& layers,
+                                    const std::vector<double>& us);
+
+}  // namespace enginery

@@ -1,0 +1,81 @@
+// Where an engine's result goes wrong: its layers, as they ran, against the model's values.
+#include "engine/compile/first_divergence.h"
+
+#include <random>
+
+#include "engine/graph/made_up_inputs.h"
+#include "tests/engine/compile/compile_support.h"
+
+namespace enginery {
+namespace {
+
+using test::Build;
+using test::ModelBuilder;
+
+std::vector<float> normal_weights(size_t count) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal(0, 0.3f);
+  std::vector<float> out(count);
+  for (float& v : out) v = normal(random);
+  return out;
+}
+
+// Three convolutions in a row, reshaped at the end: a view, which nothing launches.
+ModelBuilder three_convolutions() {
+  ModelBuilder model;
+  model.input("x", {1, 8, 6, 6}).ints("flat", {1, -1});
+  for (const char* w : {"w1", "w2", "w3"}) model.weights(w, {8, 8, 1, 1}, normal_weights(64));
+  model.node("Conv", {"x", "w1"}, {"a"}).node("Tanh", {"a"}, {"b"});
+  model.node("Conv", {"b", "w2"}, {"c"}).node("Tanh", {"c"}, {"d"});
+  model.node("Conv", {"d", "w3"}, {"e"}).node("Reshape", {"e", "flat"}, {"y"}).output("y");
+  return model;
+}
+
+struct Traces {
+  RunTrace expected, actual;
+};
+
+Traces traces_of(const Build& build) {
+  const std::vector<Tensor> inputs = made_up_inputs(build.model.imported, 3);
+  auto expected = trace_graph(build.model.imported, inputs);
+  auto engine = read_unsigned_engine(build.content());
+  EXPECT_TRUE(expected.ok() && engine.ok());
+  auto actual = trace_engine(std::move(engine->plan), build.target, inputs);
+  EXPECT_TRUE(actual.ok()) << actual.error().message;
+  return {std::move(*expected), std::move(*actual)};
+}
+
+TEST(FirstDivergence, IsNoneOfAnEngineThatIsRight) {
+  const Traces traces = traces_of(Build(three_convolutions()));
+  EXPECT_FALSE(first_divergence(traces.expected, traces.actual, 1e-3));
+  for (const TracedLayer& layer : traces.actual.layers) {
+    for (const size_t v : layer.outputs)
+      EXPECT_FALSE(traces.actual.values[v].samples.empty()) << layer.name;
+  }
+}
+
+TEST(FirstDivergence, NamesTheEnginesLayerThatComputesSomethingElse) {
+  Build build{three_convolutions()};
+  int at = 0;
+  for (const NodeId id : build.network.graph.topological_order()) {
+    const Node& node = build.network.graph.node(id);
+    if (!std::holds_alternative<Convolution>(node.op) || ++at != 2) continue;
+    build.network.graph.value(node.inputs[1]).constant->mutable_data<float>()[0] += 1;
+  }
+  ASSERT_EQ(at, 3);
+  const Traces traces = traces_of(build);
+  const auto first = first_divergence(traces.expected, traces.actual, 1e-3);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->layer.starts_with("Conv_3+")) << to_string(*first);
+  EXPECT_GT(first->error, 1e-3);
+  EXPECT_LT(first->error, 10);
+}
+
+TEST(FirstDivergence, OfEmptyOutputsIsNone) {
+  const TracedValue empty{{DataType::float32, {0, 4}}, {}, true};
+  const RunTrace trace{{empty}, {{"nothing", "slice", {}, {0}}}, {0}};
+  EXPECT_FALSE(first_divergence(trace, trace, 1e-3));
+}
+
+}  // namespace
+}  // namespace enginery
