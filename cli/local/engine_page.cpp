@@ -103,7 +103,7 @@ void add_timeline(HtmlPage& page, const EngineInfo& info, const std::vector<doub
 void add_arena(HtmlPage& page, const Plan& plan) {
   HtmlDrawing drawing{
       fmt::format("{} steps", plan.steps.size()),
-      "address upside down, 0 to " + human_bytes(static_cast<uint64_t>(plan.arena_bytes)),
+      "addresses from 0 (top) to " + human_bytes(static_cast<uint64_t>(plan.arena_bytes)),
       std::max(1.0, static_cast<double>(plan.steps.size())),
       std::max(1.0, static_cast<double>(plan.arena_bytes)),
       {}};

@@ -20,7 +20,7 @@ p{{color:var(--faint);margin:.2rem 0 .8rem}}
 dl{{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:0}}dt{{color:var(--faint)}}dd{{margin:0;overflow-wrap:anywhere}}
 table{{border-collapse:collapse;width:100%;font-size:12.5px}}
 th,td{{text-align:left;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}}
-th{{color:var(--faint);font-weight:600;white-space:nowrap}}.r{{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}}
+td:first-child{{min-width:9rem}}th{{color:var(--faint);font-weight:600;white-space:nowrap}}.r{{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}}
 svg{{width:100%;height:auto;display:block}}svg text{{fill:var(--ink);font-size:11px}}svg .f{{fill:var(--faint)}}svg .b{{fill:var(--bar)}}svg .l{{stroke:var(--line)}}
 </style></head><body><h1>{}</h1><p>{}</p>
 )";
@@ -28,7 +28,7 @@ svg{{width:100%;height:auto;display:block}}svg text{{fill:var(--ink);font-size:1
 constexpr int kWidth = 1240;
 constexpr size_t kBins = 60;
 constexpr double kShown =
-    0.995;  // of a histogram's values; the rest would make one thin column of it
+    0.95;  // of a histogram's values; the rest would make one thin column of it
 
 std::string hover(const std::string& text) {
   return "<title>" + escaped_html(text) + "</title>";
@@ -47,7 +47,7 @@ std::string svg_text(double x, double y, std::string_view text, std::string_view
 
 // Colours far apart for neighbouring numbers.
 std::string color_of(size_t number) {
-  return fmt::format("hsl({} 55% 55%)", number * 137 % 360);
+  return fmt::format("hsl({} 55% 55%)", (number * 137 + 212) % 360);
 }
 
 std::string shortened(const std::string& text, size_t most) {

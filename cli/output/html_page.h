@@ -45,7 +45,7 @@ class HtmlPage {
   void table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows);
   // Horizontal bars, the longest as wide as the page lets it.
   void bars(const std::vector<HtmlBar>& bars);
-  // How often the values lie in each of a few dozen equal parts of their range, up to the 99.5 %
+  // How often the values lie in each of a few dozen equal parts of their range, up to the 95 %
   // quantile; what is beyond counts in the last part. Requires values.
   void histogram(std::vector<double> values, std::string_view unit);
   void drawing(const HtmlDrawing& drawing);
