@@ -17,6 +17,12 @@ void expect_close(const Tensor& actual, const Tensor& expected, double bar);
 void expect_close(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected,
                   double bar);
 
+// The same for the results of a tactic. What is rounded to whole numbers behind sums in another
+// order, or out of inputs in float16, may fall to the other side at a tie: by one step, and for
+// hardly any element.
+void expect_result(const Problem& problem, const Tactic& tactic, const std::vector<Tensor>& actual,
+                   const std::vector<Tensor>& expected);
+
 // An environment variable, or `otherwise` where it is unset or empty.
 std::string test_variable(const char* name, const std::string& otherwise);
 

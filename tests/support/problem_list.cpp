@@ -352,6 +352,13 @@ std::vector<ProblemRow> conformance_problems() {
   return problems;
 }
 
+std::vector<ProblemRow> conformance_rows() {
+  std::vector<ProblemRow> rows = conformance_problems();
+  for (const auto& more : {quantized_problems(), conformance_regions()})
+    rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 std::vector<std::string_view> required_sources(const ProblemRow& row, DeviceKind device) {
   const size_t slash = row.required.find('/');
   const std::string_view letters =

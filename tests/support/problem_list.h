@@ -26,9 +26,18 @@ std::vector<ProblemRow> attention_problems();
 // Those of them that only move elements, the last ones.
 std::vector<ProblemRow> moving_problems();
 
+// More problems, about numbers of 8 bits.
+std::vector<ProblemRow> quantized_problems();
+
 // Regions. They are not among those above: only sources that take regions may be asked about them
 // (require_served).
 std::vector<ProblemRow> conformance_regions();
+
+// Those of them that are products of quantised numbers, the last ones.
+std::vector<ProblemRow> quantized_regions();
+
+// All problems, then regions.
+std::vector<ProblemRow> conformance_rows();
 
 // Names of the sources that must offer the row's problem on that kind of device.
 std::vector<std::string_view> required_sources(const ProblemRow& row, DeviceKind device);

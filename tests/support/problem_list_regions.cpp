@@ -3,7 +3,7 @@
 namespace enginery {
 
 std::vector<ProblemRow> conformance_regions() {
-  return {
+  std::vector<ProblemRow> regions{
       {"stem_and_pool", "-/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x21x23] "
        "w:float32[16x3x7x7] w:float32[16] | then act(r0) kind=relu | then pool(r1) kind=max "
@@ -31,31 +31,12 @@ std::vector<ProblemRow> conformance_regions() {
        "r1) kind=div"},
       {"moves", "-/-",
        "reshape | float32[2x6x8] int64[4]={2,6,2,4} | then transpose(r0) permutation=[0,2,1,3]"},
-      // Products of quantised numbers: oneDNN needs VNNI for them, so no source must offer.
-      {"quantized_conv", "-/-",
-       "dequantize | uint8[2x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] "
-       "w:float32[24]) axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] "
-       "pads_begin=[1,1] pads_end=[1,1] | then act(r2) kind=relu | then quantize(r3 w:float32[]) "
-       "to=uint8"},
-      {"quantized_conv_to_float", "-/-",
-       "dequantize | int8[1x19x8x7] w:float32[1] int8[1]={0} | then dequantize(w:int8[13x19x1x1] "
-       "w:float32[13]) axis=0 | then conv(r0 r1 w:float32[13]) strides=[2,2] dilations=[1,1] "
-       "pads_begin=[0,0] pads_end=[0,0]"},
-      {"quantized_conv_depthwise", "-/-",
-       "dequantize | uint8[1x32x8x8] w:float32[] | then dequantize(w:int8[32x1x3x3] "
-       "w:float32[32]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[1,1] "
-       "pads_end=[1,1] groups=32 | then act(r2) kind=clip alpha=0 beta=6 | then quantize(r3 "
-       "w:float32[]) to=int8"},
-      {"quantized_gemm", "-/-",
-       "dequantize | uint8[5x70] w:float32[] | then dequantize(w:int8[33x70] w:float32[33]) axis=0 "
-       "| then gemm(r0 r1 w:float32[33]) transpose_b=true | then act(r2) kind=sigmoid | then "
-       "quantize(r3 w:float32[]) to=uint8"},
-      {"quantized_matmul", "-/-",
-       "dequantize | int8[7x40] w:float32[] | then dequantize(w:int8[40x24] w:float32[1]) axis=1 | "
-       "then matmul(r0 r1) | then quantize(r2 w:float32[]) to=int8"},
       {"product_and_largest", "-/-",
        "gemm | float32[5x24] w:float32[24x11] | then arg_extreme(r0) axis=1"},
   };
+  const auto quantized = quantized_regions();
+  regions.insert(regions.end(), quantized.begin(), quantized.end());
+  return regions;
 }
 
 }  // namespace enginery

@@ -24,6 +24,7 @@ double terms_of(const Problem& p) {
   return 1;
 }
 
+// Whole numbers from 0 to 3, so that some are equal.
 void fill(Tensor& t, std::mt19937_64& random, float low, float high) {
   if (t.type() == DataType::float32) {
     std::uniform_real_distribution<float> values(low, high);
@@ -36,6 +37,17 @@ void fill(Tensor& t, std::mt19937_64& random, float low, float high) {
   t = convert(ints, t.type());
 }
 
+// All numbers of 8 bits.
+void fill_bytes(Tensor& t, std::mt19937_64& random) {
+  std::uniform_int_distribution<int> values(0, 255);
+  auto* bytes = static_cast<uint8_t*>(t.mutable_bytes());
+  for (int64_t i = 0; i < t.size(); ++i) bytes[i] = static_cast<uint8_t>(values(random));
+}
+
+bool has_whole_range(const Problem& p, DataType type) {
+  return (type == DataType::int8 || type == DataType::uint8) && !is_one_of<Binary>(p);
+}
+
 // Where a rounding could carry an input over a jump of the function, inputs are values that every
 // storage type holds.
 bool jumps(const Problem& p) {
@@ -43,9 +55,14 @@ bool jumps(const Problem& p) {
   return activation && activation->kind == ActivationKind::thresholded_relu;
 }
 
+// Products of quantised numbers: x, its scale, the weights, their scale, then a bias and the
+// result's scale. With these the results spread over 8 bits.
+bool is_scale_of_factor(const Problem& p, size_t i) {
+  return is_region(p) && std::holds_alternative<Dequantize>(p.op) && (i == 1 || i == 3);
+}
+
 bool positive_input(const Problem& p, size_t i) {
-  if (is_region(p) && std::holds_alternative<Dequantize>(p.op))
-    return p.inputs[i].constant;  // scales
+  if (is_region(p) && std::holds_alternative<Dequantize>(p.op)) return p.inputs[i].constant;
   if (std::holds_alternative<BatchNorm>(p.op)) return i == 4;
   if (auto* binary = std::get_if<Binary>(&p.op)) return binary->kind == BinaryKind::div && i == 1;
   if (auto* unary = std::get_if<Unary>(&p.op))
@@ -64,7 +81,11 @@ void fill_random(const Problem& p, std::mt19937_64& random, ProblemData& data) {
     bool product = i == 1 && terms_of(p) > 1;
     float scale = product ? static_cast<float>(1.7 / std::sqrt(terms_of(p))) : 1.0f;
     bool positive = positive_input(p, i);
-    if (!desc.value && desc.present)
+    if (!desc.value && desc.present && is_scale_of_factor(p, i))
+      fill(t, random, 0.01f, 0.04f);
+    else if (!desc.value && desc.present && has_whole_range(p, t.type()))
+      fill_bytes(t, random);
+    else if (!desc.value && desc.present)
       fill(t, random, positive ? 0.5f : -scale, positive ? 2.0f : scale);
     if (!desc.value && desc.present && jumps(p))
       t = convert(convert(t, DataType::float16), t.type());

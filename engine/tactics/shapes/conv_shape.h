@@ -17,9 +17,10 @@ struct ConvShape {
   int64_t n = 1, h = 1, w = 1, c = 1, k = 1, r = 1, s = 1, p = 1, q = 1;
   int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, pad_h_end = 0, pad_w_end = 0;
   int64_t dilation_h = 1, dilation_w = 1, groups = 1;
-  bool gemm = false;            // a matrix product: x [m, c] and y [m, k] are linear, n is m
-  bool weights_are_kc = false;  // gemm: weights are [k, c], not [c, k]
-  float alpha = 1;              // gemm: factor of the weights
+  bool gemm = false;                 // a matrix product: x [m, c] and y [m, k] are linear, n is m
+  bool weights_are_kc = false;       // gemm: weights are [k, c], not [c, k]
+  float alpha = 1;                   // gemm: factor of the weights
+  int64_t c_block = 8, k_block = 8;  // to what channels of x and of y are padded
   AnchorBias bias;
 
   // Rows of the GEMM: output pixels of all images.
@@ -35,15 +36,15 @@ struct ConvShape {
   // K runs on over (r, s, c) without gaps, because channels are no multiple of the kernel's step
   // along K.
   bool flat(int64_t bk) const { return !pointwise() && c_pitch() % bk != 0 && r <= 16; }
-  // Channels as they lie in memory: a GEMM's as they are, others padded to 8.
-  int64_t c_pitch() const { return gemm ? c : padded_to_8(c); }
-  int64_t k_pitch() const { return gemm ? k : padded_to_8(k); }
+  // Channels as they lie in memory: a GEMM's as they are, others padded.
+  int64_t c_pitch() const { return gemm ? c : round_up(c, c_block); }
+  int64_t k_pitch() const { return gemm ? k : round_up(k, k_block); }
   // The formats of x and y on a GPU: a GEMM's linear, others channels last.
   Format x_format(DataType type) const {
-    return gemm ? Format{type, {}} : channels_last_format(type, c);
+    return gemm ? Format{type, {}} : channels_last_format(type, c, c_block);
   }
   Format y_format(DataType type) const {
-    return gemm ? Format{type, {}} : channels_last_format(type, k);
+    return gemm ? Format{type, {}} : channels_last_format(type, k, k_block);
   }
 };
 

@@ -10,10 +10,6 @@ namespace {
 // Beyond it sums of products of 8 bits may leave 31 bits.
 constexpr int64_t kMaxTerms = 65536;
 
-bool is_eight_bits(DataType type) {
-  return type == DataType::int8 || type == DataType::uint8;
-}
-
 bool is_float_constant(const TensorDesc& desc) {
   return desc.present && desc.constant && desc.type.type == DataType::float32;
 }
@@ -93,6 +89,19 @@ Status read_product(const RegionPart& part, int first_result, QuantizedProduct& 
   return {};
 }
 
+Status read_addend(const RegionPart& part, int first_result, QuantizedProduct& out) {
+  const auto& op = std::get<Binary>(part.problem.op);
+  const int product = first_result + 2;
+  const int addend = part.operands[0] == product ? part.operands[1] : part.operands[0];
+  const size_t at = part.operands[0] == product ? 1 : 0;
+  const TensorDesc& desc = part.problem.inputs[at];
+  const bool fits = op.kind == BinaryKind::add && addend < first_result && !desc.constant &&
+                    desc.type == part.problem.outputs[0].type;
+  if (!fits) return refusal("what is done with its sums is no addition of its size");
+  out.addend = addend;
+  return {};
+}
+
 Status read_result(const RegionPart& part, QuantizedProduct& out) {
   const Problem& p = part.problem;
   const auto* op = std::get_if<Quantize>(&p.op);
@@ -117,8 +126,13 @@ Result<QuantizedProduct> quantized_product(const Problem& problem) {
   CHECK_OK(read_weights(parts[1], out));
   size_t next = 3;
   const auto follows = [&](const RegionPart& part) {
-    return !part.operands.empty() && part.operands[0] == first_result + static_cast<int>(next) - 1;
+    const int last = first_result + static_cast<int>(next) - 1;
+    return std::ranges::find(part.operands, last) != part.operands.end();
   };
+  if (next < parts.size() && is_one_of<Binary>(parts[next].problem) && follows(parts[next])) {
+    CHECK_OK(read_addend(parts[next], first_result, out));
+    ++next;
+  }
   if (next < parts.size() && follows(parts[next])) {
     if (const auto* activation = std::get_if<Activation>(&parts[next].problem.op)) {
       out.activation = *activation;
@@ -132,6 +146,30 @@ Result<QuantizedProduct> quantized_product(const Problem& problem) {
   if (next < parts.size()) return refusal("operators behind a quantised product");
   if (problem.outputs[0].type.type != out.result) return refusal("a result of another type");
   return out;
+}
+
+std::vector<RegionPattern> quantized_patterns() {
+  using Place = RegionPattern::Place;
+  const Place source{is_operator<Dequantize>, {}};
+  const Place product{is_operator<Convolution, Gemm, MatMul>, {0}};
+  const Place activation{is_operator<Activation>, {1}};
+  const auto result = [](size_t reads) { return Place{is_operator<Quantize>, {reads}}; };
+  return {{{source, product, activation, result(2)}},
+          {{source, product, activation}},
+          {{source, product, result(1)}},
+          {{source, product}}};
+}
+
+std::vector<RegionPattern> quantized_patterns_with_addend() {
+  using Place = RegionPattern::Place;
+  const Place source{is_operator<Dequantize>, {}};
+  const Place product{is_operator<Convolution, Gemm, MatMul>, {0}};
+  const Place sum{is_operator<Binary>, {1}};
+  const Place activation{is_operator<Activation>, {2}};
+  const Place result{is_operator<Quantize>, {3}};
+  return {{{source, product, sum, activation, result}},
+          {{source, product, sum, activation}},
+          {{source, product, sum}}};
 }
 
 QuantizedScales quantized_scales(const QuantizedProduct& product, Weights weights) {

@@ -1,13 +1,13 @@
 // A product of quantised numbers as sources see it: the region
 //
-//   dequantize(x), dequantize(w), conv | gemm | matmul [, act] [, quantize]
+//   dequantize(x), dequantize(w), conv | gemm | matmul [, add] [, act] [, quantize]
 //
 // in which x are int8 or uint8 of one scale, w constant int8 with a scale for each output channel
-// or one for all, no zero point is other than 0, and a bias is float. Its sums are sums of
-// integers:
+// or one for all, no zero point is other than 0, a bias is float, and what is added is float of the
+// result's size. Its sums are sums of integers:
 //
-//   y = act((sum x w + bias / s) s),  s = scale of x * scale of w;  quantize: y / scale of y,
-//   rounded
+//   y = act((sum x w + bias / s) s + addend),  s = scale of x * scale of w;
+//   quantize: y / scale of y, rounded
 //
 // Where: between a region and the sources that run it as one kernel. Values; pure functions.
 #pragma once
@@ -24,8 +24,13 @@ struct QuantizedProduct {
   std::optional<Activation> activation;
   DataType source = DataType::int8, result = DataType::float32;
   int64_t channels = 0;  // of the output
-  int source_scale = -1, weights = -1, weight_scale = -1, bias = -1, result_scale = -1;
+  int source_scale = -1, weights = -1, weight_scale = -1, bias = -1, addend = -1, result_scale = -1;
 };
+
+// The places in graphs where one may stand, the longest first: those without an addend, and those
+// with one.
+std::vector<RegionPattern> quantized_patterns();
+std::vector<RegionPattern> quantized_patterns_with_addend();
 
 // Errors: unsupported.
 Result<QuantizedProduct> quantized_product(const Problem& problem);

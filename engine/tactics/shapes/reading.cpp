@@ -19,8 +19,9 @@ Status require_static(const Problem& problem) {
   return {};
 }
 
-Format channels_last_format(DataType type, int64_t channels) {
-  return {type, {LayoutKind::channels_last, channels % 8 == 0 ? 0 : 8}};
+Format channels_last_format(DataType type, int64_t channels, int64_t block) {
+  return {type,
+          {LayoutKind::channels_last, channels % block == 0 ? 0 : static_cast<int32_t>(block)}};
 }
 
 Dims layout_strides(const Dims& dims, const Layout& layout) {

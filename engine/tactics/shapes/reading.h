@@ -35,8 +35,17 @@ inline int64_t round_up(int64_t a, int64_t b) {
 inline int64_t padded_to_8(int64_t channels) {
   return round_up(channels, 8);
 }
-// Channels-last with channels padded to 8 where they are not a multiple of it already.
-Format channels_last_format(DataType type, int64_t channels);
+// Those of 8 bits: the same 16 bytes.
+inline constexpr int64_t kByteChannels = 16;
+inline bool is_eight_bits(DataType type) {
+  return type == DataType::int8 || type == DataType::uint8;
+}
+// To what channels of that type are padded.
+inline int64_t channel_block(DataType type) {
+  return is_eight_bits(type) ? kByteChannels : 8;
+}
+// Channels-last with channels padded to a multiple of `block` where they are none already.
+Format channels_last_format(DataType type, int64_t channels, int64_t block = 8);
 
 // Strides in elements of a tensor stored in `layout` (linear or channels last), in its logical
 // order of dimensions.

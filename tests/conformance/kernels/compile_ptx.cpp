@@ -29,7 +29,7 @@ Status run(int sm, const std::string& out, int most) {
   KernelCacheFolder folder(out);
   CHECK_OK(make_folder(out));
   int count = 0;
-  for (const ProblemRow& problem_row : conformance_problems()) {
+  for (const ProblemRow& problem_row : conformance_rows()) {
     TRY(Problem problem, parse_problem(problem_row.text));
     auto tactics = offer_kernels(problem, context, true);
     if (!tactics.ok()) continue;

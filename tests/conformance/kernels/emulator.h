@@ -250,6 +250,17 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
 inline float __int_as_float(int bits) {
   return emulator::float_of(static_cast<unsigned>(bits));
 }
+inline int __float_as_int(float value) {
+  int bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+// To nearest, ties to even, saturated; NaN is 0.
+inline int __float2int_rn(float value) {
+  if (std::isnan(value)) return 0;
+  const double whole = std::nearbyint(static_cast<double>(value));
+  return static_cast<int>(std::clamp(whole, -2147483648.0, 2147483647.0));
+}
 inline float half_to_float(unsigned short h) {
   return emulator::half_bits_to_float(h);
 }
@@ -303,9 +314,15 @@ inline void load_matrices_transposed(unsigned (&r)[4], const void* p) {
   __syncwarp();
 }
 namespace emulator {
+// Byte `i` of four.
+template <bool kUnsigned>
+int byte_of(unsigned word, unsigned i) {
+  const unsigned byte = word >> i % 4 * 8 & 255u;
+  return kUnsigned ? static_cast<int>(byte) : static_cast<signed char>(byte);
+}
 // d += a * b with elements taken from the fragments of all lanes.
-template <int K, typename A, typename B>
-void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&& element_a,
+template <int K, typename Sum, typename A, typename B>
+void multiply(Sum (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&& element_a,
               B&& element_b) {
   Lanes& all = lanes();
   std::memcpy(all.a[lane()], a, sizeof all.a[0]);
@@ -313,7 +330,7 @@ void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A
   __syncwarp();
   for (unsigned i = 0; i < 4; ++i) {
     unsigned row = lane() / 4 + i / 2 * 8, column = lane() % 4 * 2 + i % 2;
-    float sum = 0;
+    Sum sum = 0;
     for (unsigned k = 0; k < K; ++k) sum += element_a(all, row, k) * element_b(all, k, column);
     d[i] += sum;
   }
@@ -344,6 +361,26 @@ inline void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, un
       [](const Lanes& l, unsigned k, unsigned n) {
         return emulator::float_of(l.b[n * 4 + k % 4][k / 4]);
       });
+}
+template <bool kUnsigned>
+void multiply_bytes(int (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  using emulator::Lanes;
+  emulator::multiply<32>(
+      d, a, b0, b1,
+      [](const Lanes& l, unsigned row, unsigned k) {
+        return emulator::byte_of<kUnsigned>(l.a[row % 8 * 4 + k % 16 / 4][k / 16 * 2 + row / 8], k);
+      },
+      [](const Lanes& l, unsigned k, unsigned n) {
+        return emulator::byte_of<false>(l.b[n * 4 + k % 16 / 4][k / 16], k);
+      });
+}
+// bytes.cuh's function
+template <bool kUnsigned>
+int dot4(int a, int b, int sum) {
+  for (unsigned i = 0; i < 4; ++i)
+    sum += emulator::byte_of<kUnsigned>(static_cast<unsigned>(a), i) *
+           emulator::byte_of<false>(static_cast<unsigned>(b), i);
+  return sum;
 }
 inline void cluster_sync() {
   emulator::meet(emulator::cluster);

@@ -54,7 +54,7 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
       info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
   std::map<std::string, std::vector<Text>> out;
   std::set<std::string> seen;
-  for (const ProblemRow& row : conformance_problems()) {
+  for (const ProblemRow& row : conformance_rows()) {
     auto problem = parse_problem(row.text);
     auto tactics = offer_kernels(*problem, context, true);
     if (!tactics.ok()) continue;

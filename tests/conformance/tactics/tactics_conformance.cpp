@@ -94,14 +94,6 @@ void expect_view(const Problem& p, const Tactic& tactic, const ProblemData& data
                expected[0], rounding_of(from.type));
 }
 
-// What is rounded to whole numbers behind sums in another order may fall to the other side. That it
-// is no more than that is what the gate checks, below.
-void expect_within_a_step(const Tensor& actual, const Tensor& expected) {
-  ASSERT_EQ(actual.dims(), expected.dims());
-  const std::vector<int64_t> y = to_int64s(actual), r = to_int64s(expected);
-  for (size_t i = 0; i < r.size(); ++i) ASSERT_LE(std::abs(y[i] - r[i]), 1) << "element " << i;
-}
-
 void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Tactic& tactic,
                 const ProblemData& data, const std::vector<Tensor>& expected, OperandPlace place) {
   TacticRun run(*b.device, *b.stream);
@@ -119,10 +111,7 @@ void expect_run(Bench& b, const TacticSource& source, const Problem& p, const Ta
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   auto first = run.collect();
   ASSERT_TRUE(first.ok()) << first.error().message;
-  if (is_region(p) && std::holds_alternative<Quantize>(p.rest.back().op))
-    expect_within_a_step((*first)[0], expected[0]);
-  else
-    expect_close(*first, expected, tolerance(tactic));
+  expect_result(p, tactic, *first, expected);
   if (!tactic.deterministic) return;
   Status copied = run.take_copy();
   ASSERT_TRUE(copied.ok()) << copied.error().message;
@@ -283,6 +272,9 @@ TEST(Kernels, CodeThatTheDriverDoesNotTakeIsIncompatible) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Regions, Tactics, testing::ValuesIn(conformance_regions()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(EightBits, Tactics, testing::ValuesIn(quantized_problems()),
                          [](const auto& row) { return std::string(row.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(List, Tactics, testing::ValuesIn(conformance_problems()),

@@ -5,6 +5,7 @@
 
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/tactics/cpu/onednn/prepared_primitive.h"
+#include "engine/tactics/shapes/quantized_product.h"
 
 namespace enginery {
 namespace {

@@ -124,23 +124,12 @@ OnednnRecipes quantized_inner_product(const OnednnLibrary& library, const Proble
 
 }  // namespace
 
-std::vector<RegionPattern> quantized_patterns() {
-  using Place = RegionPattern::Place;
-  const Place source{is_operator<Dequantize>, {}};
-  const Place product{is_operator<Convolution, Gemm, MatMul>, {0}};
-  const Place activation{is_operator<Activation>, {1}};
-  const auto result = [](size_t reads) { return Place{is_operator<Quantize>, {reads}}; };
-  return {{{source, product, activation, result(2)}},
-          {{source, product, activation}},
-          {{source, product, result(1)}},
-          {{source, product}}};
-}
-
 OnednnRecipes quantized_recipes(const OnednnLibrary& library, const Problem& p, Weights weights) {
   // Below it the library adds up pairs of products in 16 bits, which saturate.
   if (library.isa < CpuIsa::avx512_vnni)
     return no_primitive("sums of 8-bit products need VNNI to be exact");
   TRY(const QuantizedProduct q, quantized_product(p));
+  if (q.addend >= 0) return no_primitive("a quantised product with an addend");
   TRY(const dnnl::primitive_attr attributes, requantization(q, weights));
   return std::holds_alternative<Convolution>(q.product.op)
              ? quantized_convolution(library, p, q, attributes)

@@ -88,7 +88,6 @@ OnednnRecipes reformat_recipes(const OnednnLibrary& library, const Problem& prob
 // scales that are 1.
 OnednnRecipes quantized_recipes(const OnednnLibrary& library, const Problem& problem,
                                 Weights weights);
-std::vector<RegionPattern> quantized_patterns();
 
 // ---- shared by the families
 

@@ -39,8 +39,8 @@ std::vector<DataType> kept_types(DataType type, const KernelContext& context) {
 }
 
 void define_types(KernelProgram& program, DataType x, DataType y) {
-  program.define("TX", storage_type_text(x));
-  program.define("TY", storage_type_text(y));
+  program.define("TX", element_type_text(x));
+  program.define("TY", element_type_text(y));
 }
 
 }  // namespace enginery

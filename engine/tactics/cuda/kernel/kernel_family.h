@@ -44,6 +44,8 @@ struct KernelFamily {
   Result<KernelPlan> (*plan)(const Problem&, const Tactic&, const KernelContext&);
   // Whether `plan` knows outputs with a pitch; others are not asked for them.
   bool writes_pitched = false;
+  // Whether it takes regions, too; others are never asked about one.
+  bool takes_regions = false;
 };
 
 // The row whose id a tactic has, by id_of(row); null where no row has it.
@@ -72,7 +74,8 @@ Error no_variant(const Tactic& tactic);
 // Types in which a tensor of `type` may be kept: itself, or the storage types of floats.
 std::vector<DataType> kept_types(DataType type, const KernelContext& context);
 
-// The macros TX and TY, the element types of the first input and the output: float32 or float16.
+// The macros TX and TY, the element types of the first input and the output: float32, float16 or 8
+// bits.
 void define_types(KernelProgram& program, DataType x, DataType y);
 
 }  // namespace enginery

@@ -3,6 +3,7 @@
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/launch/device_constants.h"
 #include "engine/tactics/cuda/launch/launch_kernel.h"
+#include "engine/tactics/shapes/quantized_product.h"
 
 namespace enginery {
 namespace {
@@ -134,7 +135,13 @@ class KernelSource final : public TacticSource {
   }
 
   SourceTraits traits() const override {
-    return {.name = "kernel", .trust = Trust::may_fault, .writes_pitched = true};
+    return {
+        .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
+  }
+  std::vector<RegionPattern> regions() const override {
+    std::vector<RegionPattern> out = quantized_patterns_with_addend();
+    for (RegionPattern& pattern : quantized_patterns()) out.push_back(std::move(pattern));
+    return out;
   }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,

@@ -74,6 +74,7 @@ Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelCo
   std::vector<Tactic> tactics;
   std::string reasons;
   for (const KernelFamily* family : families_of(context)) {
+    if (is_region(problem) && !family->takes_regions) continue;
     const Status offered = offer_family(*family, problem, context, tactics);
     if (offered.ok()) continue;
     const std::string name(family->name);

@@ -7,7 +7,7 @@ gpu::WindowArgs window_args(const ConvShape& shape) {
   a.n = to_int(shape.n);
   a.h = to_int(shape.h);
   a.width = to_int(shape.w);
-  a.c = to_int(padded_to_8(shape.c));
+  a.c = to_int(shape.c_pitch());
   a.channels = to_int(shape.c);
   a.p = to_int(shape.p);
   a.q = to_int(shape.q);
@@ -31,7 +31,7 @@ std::vector<PointerSlot> window_slots() {
 }
 
 double window_bytes(const ConvShape& s, DataType type) {
-  return static_cast<double>((s.n * s.h * s.w + s.n * s.p * s.q) * padded_to_8(s.c) *
+  return static_cast<double>((s.n * s.h * s.w + s.n * s.p * s.q) * s.c_pitch() *
                              element_bytes(type));
 }
 

@@ -56,7 +56,7 @@ const char* const kFamilyProblems[] = {
 TEST(Estimates, OfEveryTacticArePositiveNumbers) {
   for (int sm : {61, 80, 90}) {
     const Card card(sm);
-    for (const ProblemRow& row : conformance_problems()) {
+    for (const ProblemRow& row : conformance_rows()) {
       for (const Tactic& t : card.offers(problem_of(row.text))) {
         if (t.view_of >= 0) continue;
         EXPECT_TRUE(std::isfinite(t.estimated_us)) << row.name << " " << tactic_key(t);

@@ -27,7 +27,7 @@ using Rule = void (*)(const Planned&);
 void for_every_plan(Rule rule) {
   for (int sm : {75, 90}) {
     const Card card(sm);
-    for (const ProblemRow& row : conformance_problems()) {
+    for (const ProblemRow& row : conformance_rows()) {
       const Problem problem = test::problem_of(row.text);
       std::vector<Tactic> tactics = card.offers(problem);
       const std::vector<Tactic> pitched = pitched_twins(problem, tactics);
@@ -201,7 +201,7 @@ TEST(Tactics, ComputeInAPrecisionThatIsAllowed) {
   for (const std::set<Precision>& allowed :
        {std::set{Precision::fp32}, {Precision::fp32, Precision::tf32}}) {
     const Card card(90, allowed);
-    for (const ProblemRow& row : conformance_problems()) {
+    for (const ProblemRow& row : conformance_rows()) {
       for (const Tactic& tactic : card.offers(test::problem_of(row.text))) {
         EXPECT_TRUE(allowed.contains(tactic.compute)) << row.name << " " << tactic_key(tactic);
         for (const Format& format : tactic.outputs)

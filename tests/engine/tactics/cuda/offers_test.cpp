@@ -40,7 +40,7 @@ std::string offers_text() {
     const DeviceInfo info = card_of(sm);
     const KernelContext context{
         info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
-    for (const ProblemRow& row : conformance_problems()) {
+    for (const ProblemRow& row : conformance_rows()) {
       const Problem problem = parse_problem(row.text).value();
       const auto tactics = offer_kernels(problem, context, true);
       std::vector<std::string> lines;
@@ -70,7 +70,7 @@ TEST(GpuKernelOffers, HaveEachIdOnceForItsFormats) {
   const DeviceInfo info = card_of(90);
   const KernelContext context{
       info, sm_limits(90), {Precision::fp32, Precision::tf32, Precision::fp16}};
-  for (const ProblemRow& row : conformance_problems()) {
+  for (const ProblemRow& row : conformance_rows()) {
     const Problem problem = parse_problem(row.text).value();
     const auto tactics = offer_kernels(problem, context, true);
     if (!tactics.ok()) continue;

@@ -66,6 +66,31 @@ TEST_P(NoQuantizedProduct, IsRead) {
 INSTANTIATE_TEST_SUITE_P(Regions, NoQuantizedProduct, testing::ValuesIn(kRefusedRegions),
                          [](const auto& tested) { return tested.param.name; });
 
+// A convolution whose result is added to, in either order of operands.
+Result<QuantizedProduct> read_with_addend(const std::string& sum) {
+  const auto p = parse_problem(
+      "dequantize | int8[1x8x5x5] w:float32[] | then dequantize(w:int8[6x8x1x1] w:float32[6]) "
+      "axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
+      "then " +
+      sum + " | then act(r3) kind=relu");
+  EXPECT_TRUE(p.ok()) << p.error().message;
+  return quantized_product(*p);
+}
+
+TEST(QuantizedProduct, TakesAnAddendOfItsSize) {
+  for (const char* sum :
+       {"binary(r2 float32[1x6x5x5]) kind=add", "binary(float32[1x6x5x5] r2) kind=add"}) {
+    const auto q = read_with_addend(sum);
+    ASSERT_TRUE(q.ok()) << sum << ": " << q.error().message;
+    EXPECT_EQ(q->addend, 4);
+    EXPECT_TRUE(q->activation.has_value());
+  }
+  for (const char* other :
+       {"binary(r2 float32[1x6x5x5]) kind=mul", "binary(r2 float32[1x6x1x1]) kind=add",
+        "binary(r2 w:float32[1x6x5x5]) kind=add", "binary(r2 r2) kind=add"})
+    EXPECT_FALSE(read_with_addend(other).ok()) << other;
+}
+
 // 65,536 products of 127 and 255 are below 2^31; more may not be.
 TEST(QuantizedProduct, HasNoMoreTermsThanItsSumsHold) {
   for (const auto& [k, fits] : {std::pair(65536, true), std::pair(65537, false)}) {

@@ -1,13 +1,13 @@
 // Implicit-GEMM convolution and GEMM on tensor cores: Y = epilogue(X * W), NHWC x KRSC, float16 or
-// tf32 with float32 sums.
+// tf32 with float32 sums, or 8 bits with int32 sums.
 //
 // One block computes BM pixels x BN channels; warps tile it in WM x WN. Both operands travel in
 // rows of BKB bytes, 16 bytes a thread and copy, through STAGES buffers of shared memory, swizzled
 // so that copies and ldmatrix are free of bank conflicts. CLUSTER > 1 (sm_90), cluster split-K: a
 // cluster of CLUSTER blocks shares the steps along K and adds the partial sums through distributed
 // shared memory, in the blocks' order. SPLIT_K: the partial sums go to memory instead, split_k.cuh
-// adds them. Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75 (float16,
-// register copies), 80 and later.
+// adds them. Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75 (float16
+// and 8 bits, register copies), 80 and later.
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kChunks = BKB / 16;  // 16-byte chunks of a row
@@ -21,6 +21,10 @@ static_assert(WM % 16 == 0 && WN % 16 == 0, "warp tile");
 
 __device__ __forceinline__ int swizzled(int row, int chunk) {
   return row * BKB + ((kChunks == 8 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3)) * 16);
+}
+
+__device__ __forceinline__ void store_pair(float* p, float low, float high) {
+  *reinterpret_cast<float2*>(p) = float2{low, high};
 }
 
 struct Loader {
@@ -95,9 +99,21 @@ __device__ __forceinline__ void store_shared(const Loader& l, const Loaded& in,
         in.b[i];
 }
 
+// d += a * b for a 16 rows, b 8 columns, 32 bytes along K of T.
+template <typename T, typename Sum>
+__device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (&a)[4], unsigned b0,
+                                                   unsigned b1) {
+  if constexpr (sizeof(T) == 1)
+    multiply_bytes<(static_cast<T>(-1) > 0)>(d, a, b0, b1);
+  else if constexpr (sizeof(T) == 2)
+    multiply_half(d, a, b0, b1);
+  else
+    multiply_tf32(d, a, b0, b1);
+}
+
 // acc += the stage's A * B for this warp's tile.
 __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int warp_m, int warp_n,
-                                               float (&acc)[kTilesM][kTilesN][4]) {
+                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
   int lane = threadIdx.x % 32;
   int a_row = warp_m * WM + lane % 16, a_chunk = lane / 16;
   int b_row = warp_n * WN + lane % 8 + lane / 16 * 8, b_chunk = lane / 8 % 2;
@@ -113,12 +129,8 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
-      for (int j = 0; j < kTilesN; ++j) {
-        if constexpr (sizeof(TX) == 2)
-          multiply_half(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-        else
-          multiply_tf32(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-      }
+      for (int j = 0; j < kTilesN; ++j)
+        multiply_fragments<TX>(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
     }
   }
 }
@@ -128,7 +140,7 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
 __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
                                                int begin, int end, unsigned char* shared,
                                                int warp_m, int warp_n,
-                                               float (&acc)[kTilesM][kTilesN][4]) {
+                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
 #if HAVE_ASYNC_COPY
   // The weights are constants: their first copies need not wait for whoever computes the inputs.
 #pragma unroll
@@ -189,7 +201,7 @@ __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8],
 // through its own piece of shared memory.
 __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char* shared,
                                                 int first_m, int first_k, int warp_m, int warp_n,
-                                                float (&acc)[kTilesM][kTilesN][4]) {
+                                                TSUM (&acc)[kTilesM][kTilesN][4]) {
   constexpr int kPitch = WN + 8, kLanesOfRow = WN / 8, kRows = 32 / kLanesOfRow;
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float* mine = reinterpret_cast<float*>(shared) + warp * 16 * kPitch;
@@ -198,8 +210,9 @@ __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j) {
       float* p = mine + lane / 4 * kPitch + j * 8 + lane % 4 * 2;
-      *reinterpret_cast<float2*>(p) = float2{acc[i][j][0], acc[i][j][1]};
-      *reinterpret_cast<float2*>(p + 8 * kPitch) = float2{acc[i][j][2], acc[i][j][3]};
+      store_pair(p, static_cast<float>(acc[i][j][0]), static_cast<float>(acc[i][j][1]));
+      store_pair(p + 8 * kPitch, static_cast<float>(acc[i][j][2]),
+                 static_cast<float>(acc[i][j][3]));
     }
     __syncwarp();
     if (lane < kLanesOfRow * kRows) {
@@ -218,19 +231,18 @@ __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char
   }
 }
 
-__device__ __forceinline__ void store_fragments(float* to, int pitch, int warp_m, int warp_n,
-                                                int rows, float (&acc)[kTilesM][kTilesN][4]) {
+__device__ __forceinline__ void store_fragments(TSUM* to, int pitch, int warp_m, int warp_n,
+                                                int rows, TSUM (&acc)[kTilesM][kTilesN][4]) {
   int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < kTilesM; ++i) {
     int row = warp_m * WM + i * 16 + lane / 4;
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j) {
-      float* p = to + static_cast<long long>(row) * pitch + warp_n * WN + j * 8 + lane % 4 * 2;
-      if (row < rows) *reinterpret_cast<float2*>(p) = float2{acc[i][j][0], acc[i][j][1]};
+      TSUM* p = to + static_cast<long long>(row) * pitch + warp_n * WN + j * 8 + lane % 4 * 2;
+      if (row < rows) store_pair(p, acc[i][j][0], acc[i][j][1]);
       if (row + 8 < rows)
-        *reinterpret_cast<float2*>(p + 8 * static_cast<long long>(pitch)) =
-            float2{acc[i][j][2], acc[i][j][3]};
+        store_pair(p + 8 * static_cast<long long>(pitch), acc[i][j][2], acc[i][j][3]);
     }
   }
 }
@@ -240,23 +252,27 @@ __device__ __forceinline__ void store_fragments(float* to, int pitch, int warp_m
 // block stores its share.
 __device__ __forceinline__ void store_cluster_tile(const ConvArgs& a, unsigned char* shared,
                                                    int first_m, int first_k, int warp_m, int warp_n,
-                                                   float (&acc)[kTilesM][kTilesN][4]) {
+                                                   TSUM (&acc)[kTilesM][kTilesN][4]) {
   constexpr int kPitch = BN + 8, kVectors = BM * BN / 8;
-  float* tile = reinterpret_cast<float*>(shared);
+  TSUM* tile = reinterpret_cast<TSUM*>(shared);
   store_fragments(tile, kPitch, warp_m, warp_n, BM, acc);
   cluster_sync();
   for (int i = blockIdx.z * kThreads + threadIdx.x; i < kVectors; i += CLUSTER * kThreads) {
     int row = i / (BN / 8), column = i % (BN / 8) * 8;
     int m = first_m + row, k = first_k + column;
     if (m >= a.m || k >= a.ldy) continue;
-    float v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    TSUM sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
 #pragma unroll
     for (int part = 0; part < CLUSTER; ++part) {
-      float4 low = load_from_block(tile + row * kPitch + column, part);
-      float4 high = load_from_block(tile + row * kPitch + column + 4, part);
-      v[0] += low.x, v[1] += low.y, v[2] += low.z, v[3] += low.w;
-      v[4] += high.x, v[5] += high.y, v[6] += high.z, v[7] += high.w;
+      TSUM low[4], high[4];
+      load_sums(tile + row * kPitch + column, part, low);
+      load_sums(tile + row * kPitch + column + 4, part, high);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sum[j] += low[j], sum[j + 4] += high[j];
     }
+    float v[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) v[j] = static_cast<float>(sum[j]);
     store_epilogue(a, v, m, k);
   }
   cluster_sync();  // no block may leave while others read its partial sums
@@ -277,12 +293,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   int end = static_cast<int>(static_cast<long long>(a.steps) * (part + 1) / a.split_k);
   Loader loader = make_loader(a, first_m, first_k, begin);
   FilterStep next = filter_step(a, begin, loader.chunk * kChunkElements);
-  float acc[kTilesM][kTilesN][4] = {};
+  TSUM acc[kTilesM][kTilesN][4] = {};
   multiply_steps(a, loader, next, begin, end, shared, warp_m, warp_n, acc);
   __syncthreads();
 #if SPLIT_K
-  float* sums =
-      a.partial_sums + (static_cast<long long>(part) * a.m + first_m) * (a.tiles_k * BN) + first_k;
+  TSUM* sums = reinterpret_cast<TSUM*>(a.partial_sums) +
+               (static_cast<long long>(part) * a.m + first_m) * (a.tiles_k * BN) + first_k;
   store_fragments(sums, a.tiles_k * BN, warp_m, warp_n, a.m - first_m, acc);
 #elif CLUSTER > 1
   store_cluster_tile(a, shared, first_m, first_k, warp_m, warp_n, acc);

@@ -1,5 +1,6 @@
-// Implicit-GEMM convolution and GEMM with float32 arithmetic, NHWC x KRSC, storage float32 or
-// float16.
+// Implicit-GEMM convolution and GEMM without tensor cores, NHWC x KRSC: float32 arithmetic, storage
+// float32 or float16; or 8 bits with int32 sums, where an element is a word of four channels (TX
+// int).
 //
 // One block computes BM pixels x BN channels in threads of TM x 8; a thread owns channels 4t..4t+3
 // of both halves of the tile, so that its reads of shared memory are free of conflicts. Operands
@@ -16,8 +17,12 @@ constexpr int kPitchA = BM + 4, kPitchB = BN + 4;
 constexpr int kStage = BK * (kPitchA + kPitchB);
 static_assert(kThreads % kVectors == 0 && TM % 4 == 0, "tile");
 
+__device__ __forceinline__ void multiply_add(float& sum, float a, float b) {
+  sum += a * b;
+}
+
 struct Loaded {
-  float a[kLoadsA][4], b[kLoadsB][4];
+  TSUM a[kLoadsA][4], b[kLoadsB][4];
 };
 
 __device__ __forceinline__ void load_global(const ConvArgs& a, const PixelWindow (&window)[kLoadsA],
@@ -41,7 +46,7 @@ __device__ __forceinline__ void load_global(const ConvArgs& a, const PixelWindow
   }
 }
 
-__device__ __forceinline__ void store_shared(const Loaded& in, float* stage, int row, int vector) {
+__device__ __forceinline__ void store_shared(const Loaded& in, TSUM* stage, int row, int vector) {
 #pragma unroll
   for (int i = 0; i < kLoadsA; ++i) {
     int r = row + i * kRowsAtOnce;
@@ -60,11 +65,11 @@ __device__ __forceinline__ void store_shared(const Loaded& in, float* stage, int
   }
 }
 
-__device__ __forceinline__ void multiply_stage(const float* stage, int tm, int tn,
-                                               float (&acc)[TM][8]) {
+__device__ __forceinline__ void multiply_stage(const TSUM* stage, int tm, int tn,
+                                               TSUM (&acc)[TM][8]) {
 #pragma unroll
   for (int k = 0; k < BK; ++k) {
-    float a[TM], b[2][4];
+    TSUM a[TM], b[2][4];
     load_vector<TM>(stage + k * kPitchA + tm * TM, a);
     load_vector<4>(stage + BK * kPitchA + k * kPitchB + tn * 4, b[0]);
     load_vector<4>(stage + BK * kPitchA + k * kPitchB + BN / 2 + tn * 4, b[1]);
@@ -72,8 +77,8 @@ __device__ __forceinline__ void multiply_stage(const float* stage, int tm, int t
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        acc[i][j] += a[i] * b[0][j];
-        acc[i][j + 4] += a[i] * b[1][j];
+        multiply_add(acc[i][j], a[i], b[0][j]);
+        multiply_add(acc[i][j + 4], a[i], b[1][j]);
       }
     }
   }
@@ -87,20 +92,24 @@ __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[4],
 }
 
 // Four neighbouring channels of one pixel: through the epilogue, or to this part's partial sums.
-__device__ __forceinline__ void store_outputs(const ConvArgs& a, const float* acc, int m, int k) {
+__device__ __forceinline__ void store_outputs(const ConvArgs& a, const TSUM* acc, int m, int k) {
   if (m >= a.m) return;
-  float v[4] = {acc[0], acc[1], acc[2], acc[3]};
+  TSUM sum[4] = {acc[0], acc[1], acc[2], acc[3]};
 #if SPLIT_K
-  store_vector<4>(
-      a.partial_sums + (static_cast<long long>(blockIdx.z) * a.m + m) * (a.tiles_k * BN) + k, v);
+  store_vector<4>(reinterpret_cast<TSUM*>(a.partial_sums) +
+                      (static_cast<long long>(blockIdx.z) * a.m + m) * (a.tiles_k * BN) + k,
+                  sum);
 #else
+  float v[4];
+#pragma unroll
+  for (int j = 0; j < 4; ++j) v[j] = static_cast<float>(sum[j]);
   if (k < a.ldy) store_epilogue(a, v, m, k);
 #endif
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) {
   await_predecessors();
-  __shared__ __align__(16) float shared[2 * kStage];
+  __shared__ __align__(16) TSUM shared[2 * kStage];
   int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
   int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;
   int vector = threadIdx.x % kVectors, row = threadIdx.x / kVectors;
@@ -117,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) 
 #endif
   w += begin * BK;
   FilterStep next = filter_step(a, begin, vector * 4);
-  float acc[TM][8] = {};
+  TSUM acc[TM][8] = {};
   Loaded loaded;
   load_global(a, window, w, row, next, loaded);
   store_shared(loaded, shared, row, vector);

@@ -25,7 +25,8 @@ constexpr size_t kMaxCopyDims = 6;  // of CopyArgs
 // Channels-last storage without padding on either side.
 bool unpadded(const std::vector<TensorDesc>& descs) {
   for (const TensorDesc& desc : descs) {
-    if (desc.present && !desc.value && (desc.type.dims.size() < 3 || desc.type.dims[1] % 8))
+    if (desc.present && !desc.value &&
+        (desc.type.dims.size() < 3 || desc.type.dims[1] % channel_block(desc.type.type)))
       return false;
   }
   return true;
@@ -109,7 +110,8 @@ Status offer_copy(const Problem& problem, const KernelContext& context, std::vec
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     for (LayoutKind kind : {LayoutKind::linear, LayoutKind::channels_last}) {
       const Format format{type, {kind, 0}};
-      const bool planes = is_floating(type) && any_unpadded && !joins_constants(problem);
+      const bool planes =
+          (is_floating(type) || is_eight_bits(type)) && any_unpadded && !joins_constants(problem);
       if (kind == LayoutKind::channels_last && !planes) continue;
       const auto copies = read_copies(problem, format.layout);
       if (!copies.ok()) continue;

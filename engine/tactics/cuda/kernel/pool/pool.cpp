@@ -1,4 +1,5 @@
-// Family pool: maxima and averages over windows or whole images (pool.cuh, global_pool.cuh).
+// Family pool: maxima and averages over windows or whole images (pool.cuh, global_pool.cuh); maxima
+// of 8-bit integers, too.
 #include "engine/tactics/cuda/kernel/conv_launch.h"
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
@@ -35,9 +36,13 @@ Result<PoolShape> pool_shape(const Problem& problem) {
   const Dims &x = problem.inputs[0].type.dims, &y = problem.outputs[0].type.dims;
   if (x.size() < 3 || x.size() > 4 || volume(y) == 0 || volume(x) == 0)
     return refusal("pooling over " + to_string(x));
-  if (!is_floating(problem.inputs[0].type.type)) return refusal("pooling of integers");
+  const DataType type = problem.inputs[0].type.type;
+  const bool is_maximum = (global ? global->kind : pooling->kind) == PoolKind::max;
+  if (!is_floating(type) && !(is_eight_bits(type) && is_maximum && problem.epilogue.empty()))
+    return refusal("pooling of integers but for maxima of 8 bits");
   PoolShape out;
   ConvShape& s = out.shape;
+  s.c_block = s.k_block = channel_block(type);
   s.n = x[0];
   s.c = x[1];
   s.k = x[1];
@@ -71,7 +76,7 @@ Result<PoolShape> pool_shape(const Problem& problem) {
 
 Status offer_pool(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
   TRY(const PoolShape pool, pool_shape(problem));
-  for (DataType type : context.storage_types()) {
+  for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
     for (const PoolVariant& variant : kPoolVariants) {
       if (variant.global != pool.global) continue;
@@ -113,7 +118,8 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
   plan.program.define("MAXIMUM", pool.kind == PoolKind::max);
   plan.program.define("COUNT_PADDING", pool.count_padding);
   plan.program.functions = epilogue_text(epilogue.code);
-  plan.program.files = {pool.global ? "pool/global_pool.cuh" : "pool/pool.cuh"};
+  if (is_eight_bits(type)) plan.program.files.push_back("text/bytes.cuh");
+  plan.program.files.push_back(pool.global ? "pool/global_pool.cuh" : "pool/pool.cuh");
   KernelLaunch launch = pool_launch(pool, *variant);
   attach_epilogue(epilogue, offsetof(gpu::WindowArgs, epilogue), plan, launch);
   plan.launches.push_back(std::move(launch));

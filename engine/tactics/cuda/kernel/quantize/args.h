@@ -10,13 +10,15 @@
 namespace enginery::gpu {
 #endif
 
-// Element i has scale and zero point (i / inner) % size.
+// In order, element i has scale and zero point (i / inner) % size.
 struct QuantizeArgs {
   const void* x;
   void* y;
   const float* scale;
   const float* zero;
   unsigned total, size, inner;
+  int channels, x_pitch, y_pitch;  // of channels-last tensors: without and with their padding
+  Divisor by_vectors, by_pixels;   // vectors of 8 channels of the output; pixels of an image
 };
 
 #ifndef ENGINERY_KERNEL_TEXT

@@ -1,4 +1,4 @@
-// Family quantize: float32 to 8-bit integers and back, by constant scales (quantize.cuh).
+// Family quantize: floats to 8-bit integers and back, by constant scales (quantize.cuh).
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/quantize/args.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
@@ -7,54 +7,111 @@
 namespace enginery {
 namespace {
 
+// The values are MODE in quantize.cuh.
+enum class QuantizeMode { flat = 0, rows = 1, gather = 2 };
+
 struct QuantizeVariant {
-  int threads;  // of a block, an element each
+  QuantizeMode mode;
+  int threads;  // of a block
 };
 
-constexpr QuantizeVariant kQuantizeVariants[] = {{256}};
+constexpr QuantizeVariant kQuantizeVariants[] = {
+    {QuantizeMode::flat, 256}, {QuantizeMode::rows, 256}, {QuantizeMode::gather, 256}};
 
 std::string id_of(const QuantizeVariant& v) {
-  return id_by_threads("quantize/flat", v.threads, 256);
+  switch (v.mode) {
+    case QuantizeMode::flat:
+      return id_by_threads("quantize/flat", v.threads, 256);
+    case QuantizeMode::rows:
+      return id_by_threads("quantize/rows", v.threads, 256);
+    case QuantizeMode::gather:
+      return id_by_threads("quantize/gather", v.threads, 256);
+  }
+  return {};
 }
 
 Result<QuantizedRows> quantized_bytes(const Problem& problem) {
   TRY(const QuantizedRows rows, quantized_rows(problem));
   CHECK_OK(require_static(problem));
-  if (rows.integers != DataType::int8 && rows.integers != DataType::uint8)
+  if (!is_eight_bits(rows.integers))
     return refusal("quantisation of " + std::string(to_string(rows.integers)));
   return rows;
 }
 
+// Pixels have channels and one scale; planes in order are gathered for integers alone.
+bool serves(const Problem& problem, const QuantizedRows& rows, QuantizeMode mode) {
+  if (mode == QuantizeMode::flat) return true;
+  const bool has_pixels = rows.size == 1 && input_dims(problem, 0).size() >= 3;
+  return has_pixels && (mode == QuantizeMode::rows || rows.to_integers);
+}
+
+Tactic quantize_tactic(const Problem& problem, const QuantizedRows& rows,
+                       const QuantizeVariant& variant, DataType floats) {
+  Tactic tactic = make_kernel_tactic(problem, id_of(variant));
+  Format& real = rows.to_integers ? tactic.inputs[0] : tactic.outputs[0];
+  Format& whole = rows.to_integers ? tactic.outputs[0] : tactic.inputs[0];
+  real.type = floats;
+  tactic.compute = precision_of_storage(floats);
+  if (variant.mode == QuantizeMode::flat) return tactic;
+  const int64_t channels = input_dims(problem, 0)[1];
+  whole = channels_last_format(rows.integers, channels, kByteChannels);
+  if (variant.mode == QuantizeMode::rows) real = channels_last_format(floats, channels);
+  return tactic;
+}
+
 Status offer_quantize(const Problem& problem, const KernelContext& context,
                       std::vector<Tactic>& out) {
-  CHECK_OK(quantized_bytes(problem));
-  for (const QuantizeVariant& variant : kQuantizeVariants) {
-    Tactic tactic = make_kernel_tactic(problem, id_of(variant));
-    tactic.estimated_us = context.memory_us(
-        static_cast<double>(bytes_of(problem.inputs[0].type) + bytes_of(problem.outputs[0].type)));
-    out.push_back(std::move(tactic));
+  TRY(const QuantizedRows rows, quantized_bytes(problem));
+  for (const DataType floats : context.storage_types()) {
+    for (const QuantizeVariant& variant : kQuantizeVariants) {
+      if (!serves(problem, rows, variant.mode)) continue;
+      Tactic tactic = quantize_tactic(problem, rows, variant, floats);
+      tactic.estimated_us = context.memory_us(
+          static_cast<double>(physical_bytes(input_dims(problem, 0), tactic.inputs[0]) +
+                              physical_bytes(output_dims(problem), tactic.outputs[0])));
+      out.push_back(std::move(tactic));
+    }
   }
   return {};
+}
+
+gpu::QuantizeArgs quantize_args(const Problem& problem, const QuantizedRows& rows,
+                                const Tactic& tactic, QuantizeMode mode) {
+  const Dims& dims = output_dims(problem);
+  gpu::QuantizeArgs args{};
+  args.size = static_cast<unsigned>(rows.size);
+  args.inner = static_cast<unsigned>(rows.inner);
+  args.total = static_cast<unsigned>(volume(dims));
+  if (mode == QuantizeMode::flat) return args;
+  const int64_t pixels = volume(dims) / (dims[0] * dims[1]);
+  args.channels = to_int(dims[1]);
+  args.x_pitch = to_int(padded_channels(dims, tactic.inputs[0].layout));
+  args.y_pitch = to_int(padded_channels(dims, tactic.outputs[0].layout));
+  args.by_vectors = make_divisor(args.y_pitch / 8);
+  args.by_pixels = make_divisor(pixels);
+  args.total = static_cast<unsigned>(dims[0] * pixels * (args.y_pitch / 8));
+  return args;
+}
+
+KernelProgram quantize_program(const QuantizedRows& rows, const Tactic& tactic,
+                               const QuantizeVariant& variant) {
+  KernelProgram program;
+  define_types(program, tactic.inputs[0].type, tactic.outputs[0].type);
+  program.define("TO_INTEGERS", rows.to_integers);
+  program.define("MODE", static_cast<int>(variant.mode));
+  program.define("THREADS", variant.threads);
+  program.files = {"text/bytes.cuh", "quantize/args.h", "quantize/quantize.cuh"};
+  return program;
 }
 
 Result<KernelPlan> plan_quantize(const Problem& problem, const Tactic& tactic,
                                  const KernelContext&) {
   TRY(const QuantizedRows rows, quantized_bytes(problem));
   const QuantizeVariant* variant = find_variant(kQuantizeVariants, tactic);
-  if (!variant) return no_variant(tactic);
-  const bool is_signed = rows.integers == DataType::int8;
+  if (!variant || !serves(problem, rows, variant->mode)) return no_variant(tactic);
   KernelPlan plan;
-  plan.program.define("TX", element_type_text(problem.inputs[0].type.type));
-  plan.program.define("TY", element_type_text(problem.outputs[0].type.type));
-  plan.program.define("TO_INTEGERS", rows.to_integers);
-  plan.program.define("LOW", is_signed ? "-128.0f" : "0.0f");
-  plan.program.define("HIGH", is_signed ? "127.0f" : "255.0f");
-  plan.program.define("THREADS", variant->threads);
-  plan.program.files = {"quantize/args.h", "quantize/quantize.cuh"};
-  gpu::QuantizeArgs args{};
-  args.total = static_cast<unsigned>(volume(output_dims(problem)));
-  args.size = static_cast<unsigned>(rows.size);
-  args.inner = static_cast<unsigned>(rows.inner);
+  plan.program = quantize_program(rows, tactic, *variant);
+  const gpu::QuantizeArgs args = quantize_args(problem, rows, tactic, variant->mode);
   KernelLaunch launch = launch_of(args, args.total, static_cast<unsigned>(variant->threads));
   const auto constant = [&](std::vector<float> QuantizedFactors::*member) {
     return plan.add_constant([problem, rows, member](Weights weights) {

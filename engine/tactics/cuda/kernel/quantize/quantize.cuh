@@ -1,19 +1,49 @@
-// To small integers and back. TO_INTEGERS: y = saturate(round_half_even(x / scale) + zero) within
-// LOW and HIGH, NaN becomes 0; else y = (x - zero) * scale. A thread changes one element.
+// To small integers and back. TO_INTEGERS: y = saturate(round_half_even(x / scale) + zero), NaN
+// becomes 0; else y = (x - zero) * scale.
 //
-// Bytes moved: every element once. Serves every SM.
+// flat (MODE 0): a thread changes one element, in order. rows (1): 8 channels of a pixel from
+// channels-last to channels-last with other padding, which is written as zeros; one scale. gather
+// (2): the same from planes in order, lanes along pixels, for pictures. Bytes moved: every element
+// once. Serves every SM.
+
+__device__ __forceinline__ float converted(float x, float scale, float zero) {
+#if TO_INTEGERS
+  return rintf(x / scale) + zero;
+#else
+  return (x - zero) * scale;
+#endif
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs a) {
   await_predecessors();
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= a.total) return;
+  const TX* x = static_cast<const TX*>(a.x);
+  TY* y = static_cast<TY*>(a.y);
+#if MODE == 0
   const unsigned s = i / a.inner % a.size;
-  const float scale = a.scale[s], zero = a.zero[s];
-#if TO_INTEGERS
-  float q = rintf(static_cast<const TX*>(a.x)[i] / scale) + zero;
-  q = q != q ? 0.0f : clip(q, LOW, HIGH);
-  static_cast<TY*>(a.y)[i] = static_cast<TY>(static_cast<int>(q));
+  store_one(y + i, converted(load_one(x + i), a.scale[s], a.zero[s]));
 #else
-  static_cast<TY*>(a.y)[i] = (static_cast<float>(static_cast<const TX*>(a.x)[i]) - zero) * scale;
+  float v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+#if MODE == 1
+  const unsigned row = divide(i, a.by_vectors);
+  const int c = static_cast<int>(i - row * a.by_vectors.divisor) * 8;
+  if (c < a.x_pitch) load_vector<8>(x + static_cast<long long>(row) * a.x_pitch + c, v);
+#else
+  const unsigned rest = divide(i, a.by_pixels), n = divide(rest, a.by_vectors);
+  const unsigned pixel = i - rest * a.by_pixels.divisor;
+  const int c = static_cast<int>(rest - n * a.by_vectors.divisor) * 8;
+  const long long row = static_cast<long long>(n) * a.by_pixels.divisor + pixel;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    if (c + j < a.channels)
+      v[j] = load_one(x + (static_cast<long long>(n) * a.channels + c + j) * a.by_pixels.divisor +
+                      pixel);
+  }
+#endif
+  const float scale = a.scale[0], zero = a.zero[0];
+#pragma unroll
+  for (int j = 0; j < 8; ++j) v[j] = c + j < a.channels ? converted(v[j], scale, zero) : 0.0f;
+  store_vector<8>(y + static_cast<long long>(row) * a.y_pitch + c, v);
 #endif
 }

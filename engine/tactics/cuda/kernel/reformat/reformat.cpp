@@ -63,7 +63,8 @@ Result<ReformatShape> reformat_shape(const Problem& problem) {
     return refusal("no change of format");
   }
   for (const Format& f : {s.from, s.to}) {
-    if (f.type != DataType::float32 && f.type != DataType::float16)
+    const bool is_byte = is_eight_bits(f.type) && s.from.type == s.to.type;
+    if (f.type != DataType::float32 && f.type != DataType::float16 && !is_byte)
       return refusal("formats of " + std::string(to_string(f.type)));
     if (f.layout.kind == LayoutKind::blocked) return refusal("blocked layouts");
     if (has_pitch(f)) return refusal("pitches");
@@ -146,6 +147,8 @@ Result<KernelPlan> plan_reformat(const Problem& problem, const Tactic& tactic,
   plan.program.define("WIDTH", 8);
   plan.program.define("THREADS", variant->threads);
   plan.program.files = {"reformat/args.h", "reformat/reformat.cuh"};
+  if (is_eight_bits(shape.to.type))
+    plan.program.files.insert(plan.program.files.begin(), "text/bytes.cuh");
   const gpu::ReformatArgs args = reformat_args(shape, variant->mode);
   KernelLaunch launch = launch_of(args, args.total, static_cast<unsigned>(variant->threads));
   if (is_tiled(variant->mode)) {

@@ -1,5 +1,5 @@
-// Instructions on matrices and clusters, one function each. SMs: mma from 75 (in halves of K before
-// 80), cp.async and tf32 from 80, clusters from 90.
+// Instructions on matrices and clusters, one function each. SMs: mma from 75 (in parts before 80),
+// cp.async and tf32 from 80, clusters from 90.
 
 #ifndef ENGINERY_EMULATE
 
@@ -89,6 +89,40 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 #endif
 }
 
+// d += a * b; a is 16x32 (rows), unsigned or signed, b 32x8 (columns), signed, 8 bits each, sums in
+// 32.
+#define MULTIPLY_BYTES(type)                                                   \
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." type                   \
+               ".s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+#define MULTIPLY_QUARTER(type, row, k, b)                   \
+  asm volatile("mma.sync.aligned.m8n8k16.row.col.s32." type \
+               ".s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"      \
+               : "+r"(d[2 * row]), "+r"(d[2 * row + 1])     \
+               : "r"(a[row + 2 * k]), "r"(b))
+template <bool kUnsigned>
+__device__ __forceinline__ void multiply_bytes(int (&d)[4], const unsigned (&a)[4], unsigned b0,
+                                               unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (kUnsigned)
+    MULTIPLY_BYTES("u8");
+  else
+    MULTIPLY_BYTES("s8");
+#else
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    if constexpr (kUnsigned) {
+      MULTIPLY_QUARTER("u8", row, 0, b0);
+      MULTIPLY_QUARTER("u8", row, 1, b1);
+    } else {
+      MULTIPLY_QUARTER("s8", row, 0, b0);
+      MULTIPLY_QUARTER("s8", row, 1, b1);
+    }
+  }
+#endif
+}
+
 // All threads of the cluster's blocks meet; what was written to shared memory before is seen after.
 __device__ __forceinline__ void cluster_sync() {
 #if __CUDA_ARCH__ >= 900
@@ -115,3 +149,14 @@ __device__ __forceinline__ float4 load_from_block(const float* p, unsigned rank)
 }
 
 #endif  // ENGINERY_EMULATE
+
+// Sums of floats or of integers as load_from_block.
+__device__ __forceinline__ void load_sums(const float* p, unsigned rank, float (&v)[4]) {
+  float4 f = load_from_block(p, rank);
+  v[0] = f.x, v[1] = f.y, v[2] = f.z, v[3] = f.w;
+}
+__device__ __forceinline__ void load_sums(const int* p, unsigned rank, int (&v)[4]) {
+  float4 f = load_from_block(reinterpret_cast<const float*>(p), rank);
+  v[0] = __float_as_int(f.x), v[1] = __float_as_int(f.y), v[2] = __float_as_int(f.z),
+  v[3] = __float_as_int(f.w);
+}

@@ -1,0 +1,152 @@
+#include "engine/tactics/cuda/kernel/conv_mma/mma_case.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace enginery {
+namespace {
+
+// Channels that a thread of the second launch of split-K adds up.
+constexpr int64_t kMmaSumVector = 8;
+
+// Operations a second. Of 8 bits twice those of float16, on all SMs that have them.
+double peak_of(DataType type, const DeviceInfo& info) {
+  if (is_eight_bits(type)) return 2 * info.float16_flops;
+  return type == DataType::float16 ? info.float16_flops : info.tf32_flops;
+}
+
+std::string_view arithmetic_of(DataType type) {
+  if (is_eight_bits(type)) return "int8_";
+  return type == DataType::float16 ? "fp16_" : "tf32_";
+}
+
+}  // namespace
+
+int64_t MmaCase::bk() const {
+  return variant.row_bytes / element_bytes(type);
+}
+
+int64_t MmaCase::tiles_m() const {
+  return divide_up(shape.m(), variant.bm);
+}
+
+int64_t MmaCase::tiles_k() const {
+  return divide_up(shape.k_pitch(), variant.bn);
+}
+
+int64_t MmaCase::steps() const {
+  return filter_steps(shape, bk());
+}
+
+int64_t MmaCase::workspace_bytes() const {
+  return partial_sum_bytes(shape, variant.split_k, variant.bn);
+}
+
+Status require_mma(const ConvShape& shape, DataType type, const KernelContext& context) {
+  if (context.info.compute_capability < 75) return refusal("no mma.sync below 7.5");
+  if (shape.groups != 1) return refusal("groups");
+  if (shape.r > 32 || shape.s > 32) return refusal("a filter larger than 32");
+  const int64_t block = channel_block(type);
+  if (shape.c_pitch() % block || shape.k_pitch() % 8)
+    return refusal("a matrix product whose sizes are no multiples of " + std::to_string(block));
+  return {};
+}
+
+bool serves(const MmaCase& c, const KernelContext& context) {
+  const MmaVariant& v = c.variant;
+  // Newer SMs have the asynchronous copies that variants of two stages do without.
+  if (context.info.compute_capability < v.min_sm) return false;
+  if (context.info.compute_capability >= 80 && v.min_sm < 80) return false;
+  if (shared_bytes_of(v) > context.limits.shared_kib_per_block * 1024) return false;
+  if (c.parts() > 1 && c.steps() < 2 * c.parts()) return false;
+  return c.tiles_m() * c.tiles_k() < (int64_t{1} << 31);
+}
+
+std::string id_of(const MmaCase& c) {
+  return "conv_mma/" + std::string(arithmetic_of(c.type)) + name_of(c.variant);
+}
+
+double estimate_us(const MmaCase& c, const KernelContext& context) {
+  const MmaVariant& v = c.variant;
+  double peak = peak_of(c.type, context.info);
+  double area = static_cast<double>(v.bm) * v.bn;
+  double share = std::min(0.65, 0.12 + 0.09 * std::log2(area / 512.0));
+  double steps = static_cast<double>(divide_up(c.steps(), c.parts()));
+  double tile_us = 1e6 * 2 * area * static_cast<double>(c.bk()) * steps /
+                   (peak * share / context.info.compute_units);
+  int64_t blocks = c.tiles_m() * c.tiles_k() * c.parts();
+  int64_t fit = std::max<int64_t>(
+      1, std::min<int64_t>(context.limits.shared_kib_per_sm * 1024 / (shared_bytes_of(v) + 1024),
+                           context.limits.threads_per_sm / threads_of(v)));
+  double each = static_cast<double>(divide_up(blocks, context.info.compute_units));
+  double rounds = std::ceil(each / static_cast<double>(fit));
+  constexpr double kStepUs = 0.15, kStartUs = 2.5;
+  double compute = std::max(each * tile_us, rounds * steps * kStepUs);
+  double bytes = conv_bytes(c.shape, c.type);
+  // Partial sums are written and read once, and the second launch costs one.
+  double sums = 2.0 * static_cast<double>(c.workspace_bytes());
+  return kStartUs + std::max(compute, context.memory_us(bytes, 0)) +
+         context.memory_us(sums, v.split_k > 1 ? 1 : 0) + (v.cluster > 1 ? 1.0 : 0.0);
+}
+
+Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& tactic,
+                          const KernelContext& context) {
+  CHECK_OK(require_mma(shape, type, context));
+  for (const MmaVariant& variant : mma_variants()) {
+    const MmaCase c{shape, variant, type};
+    if (id_of(c) == tactic.id && serves(c, context)) return c;
+  }
+  return no_variant(tactic);
+}
+
+KernelProgram mma_program(const MmaCase& c, DataType result) {
+  const MmaVariant& v = c.variant;
+  const bool bytes = is_eight_bits(c.type);
+  KernelProgram program;
+  define_types(program, c.type, result);
+  program.define("TSUM", bytes ? "int" : "float");
+  program.define("BM", v.bm);
+  program.define("BN", v.bn);
+  program.define("BKB", v.row_bytes);
+  program.define("BK", c.bk());
+  program.define("STAGES", v.stages);
+  program.define("WM", v.wm);
+  program.define("WN", v.wn);
+  program.define("CLUSTER", v.cluster);
+  program.define("SPLIT_K", v.split_k > 1);
+  program.define("SUM_VECTOR", kMmaSumVector);
+  program.define("POINTWISE", c.shape.pointwise());
+  program.define("FLAT", c.shape.flat(c.bk()));
+  if (bytes) program.files.push_back("text/bytes.cuh");
+  for (const char* file :
+       {"text/warp.cuh", "text/conv_index.cuh", "conv_mma/conv_mma.cuh", "text/split_k.cuh"})
+    program.files.push_back(file);
+  return program;
+}
+
+Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackConstant weights,
+                                KernelPlan& plan) {
+  const MmaVariant& v = c.variant;
+  gpu::ConvArgs args = conv_args(c.shape);
+  CHECK_OK(write_with_pitch(c.shape, tactic, plan.program, args));
+  args.steps = to_int(c.steps());
+  args.split_k = to_int(c.parts());
+  args.tiles_k = to_int(c.tiles_k());
+  args.by_tiles_k = make_divisor(c.tiles_k());
+  args.w_pitch = to_int(c.steps() * c.bk());
+  KernelLaunch launch;
+  launch.grid = {static_cast<unsigned>(c.tiles_m() * c.tiles_k()), 1,
+                 static_cast<unsigned>(c.parts())};
+  launch.threads = static_cast<unsigned>(threads_of(v));
+  launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(v));
+  launch.arguments = argument_bytes(args);
+  launch.slots = conv_slots(plan.add_constant(std::move(weights)));
+  return launch;
+}
+
+void add_mma_launch(const MmaCase& c, KernelLaunch launch, KernelPlan& plan) {
+  if (c.variant.split_k > 1) add_split_k(c.shape, c.workspace_bytes(), kMmaSumVector, plan, launch);
+  plan.launches.push_back(std::move(launch));
+}
+
+}  // namespace enginery

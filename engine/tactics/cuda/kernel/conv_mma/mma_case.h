@@ -1,0 +1,52 @@
+// MmaCase: one variant of conv_mma.cuh for one shape and element type: whether it serves, what it
+// costs, its program and its launches. Floats and quantised numbers share it.
+//
+// Where: between the offers and plans of conv_mma.cpp and quantized.cpp and the text. Threads: a
+// value and pure functions.
+#pragma once
+
+#include "engine/tactics/cuda/kernel/conv_launch.h"
+#include "engine/tactics/cuda/kernel/conv_mma/variants.h"
+
+namespace enginery {
+
+struct MmaCase {
+  ConvShape shape;
+  MmaVariant variant;
+  DataType type = DataType::float16;  // of x: float16, float32 (as tf32), int8 or uint8
+  int64_t bk() const;
+  int64_t tiles_m() const;
+  int64_t tiles_k() const;
+  int64_t steps() const;
+  int64_t parts() const { return variant.parts(); }
+  int64_t workspace_bytes() const;
+};
+
+// Whether tensor cores serve the shape at all, whose sizes must be multiples of 16 bytes in the
+// type of x and of 8 channels of y. Errors: unsupported.
+Status require_mma(const ConvShape& shape, DataType type, const KernelContext& context);
+
+bool serves(const MmaCase& c, const KernelContext& context);
+
+// "conv_mma/fp16_64x64x128b_s4".
+std::string id_of(const MmaCase& c);
+
+// Waves of tiles at the rate that a tile of this size reaches, no less than the latency of its
+// chain of steps, no less than the bytes; and what dividing K costs.
+double estimate_us(const MmaCase& c, const KernelContext& context);
+
+// The case among all variants that has the tactic's id. Errors: incompatible (there is none).
+Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& tactic,
+                          const KernelContext& context);
+
+// The program but for the epilogue's functions; `result` is the element type of y.
+KernelProgram mma_program(const MmaCase& c, DataType result);
+
+// The launch of a tactic with packed weights but for the epilogue's operands; writes with the pitch
+// of the tactic's output. Errors: incompatible (a pitch that it does not write with).
+Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackConstant weights,
+                                KernelPlan& plan);
+// Adds it to the plan, with the second launch of split-K.
+void add_mma_launch(const MmaCase& c, KernelLaunch launch, KernelPlan& plan);
+
+}  // namespace enginery

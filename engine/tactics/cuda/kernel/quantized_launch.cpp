@@ -1,0 +1,124 @@
+#include "engine/tactics/cuda/kernel/quantized_launch.h"
+
+#include <array>
+
+namespace enginery {
+namespace {
+
+// The operands of the epilogue, by their slots.
+enum QuantizedSlot { kSumScales = 0, kSumBias = 1, kResultFactor = 2, kAddend = 3 };
+
+// Whether an addend or an activation stands between the sums and the result's scale.
+bool scales_result_late(const QuantizedConv& conv) {
+  return (conv.product.activation || conv.product.addend >= 0) &&
+         is_eight_bits(conv.product.result);
+}
+
+// What the sums are divided by: nothing where the result's scale comes late.
+double result_unit(const QuantizedConv& conv, const QuantizedScales& scales) {
+  return scales_result_late(conv) ? 1.0 : static_cast<double>(scales.result);
+}
+
+PackConstant pack_sum_scales(const QuantizedConv& conv) {
+  return [conv](Weights weights) {
+    const QuantizedScales scales = quantized_scales(conv.product, weights);
+    std::vector<float> out(static_cast<size_t>(conv.shape.k_pitch()), 0.0f);
+    for (size_t k = 0; k < scales.sums.size(); ++k)
+      out[k] = static_cast<float>(static_cast<double>(scales.sums[k]) / result_unit(conv, scales));
+    return bytes_of_values(out);
+  };
+}
+
+PackConstant pack_sum_bias(const QuantizedConv& conv) {
+  return [conv](Weights weights) {
+    const QuantizedScales scales = quantized_scales(conv.product, weights);
+    const auto bias = weights[static_cast<size_t>(conv.product.bias)]->data<float>();
+    std::vector<float> out(static_cast<size_t>(conv.shape.k_pitch()), 0.0f);
+    for (size_t k = 0; k < bias.size(); ++k)
+      out[k] = static_cast<float>(static_cast<double>(bias[k]) / result_unit(conv, scales));
+    return bytes_of_values(out);
+  };
+}
+
+PackConstant pack_result_factor(const QuantizedConv& conv) {
+  return [conv](Weights weights) {
+    const QuantizedScales scales = quantized_scales(conv.product, weights);
+    return bytes_of_values(
+        std::vector<float>{static_cast<float>(1.0 / static_cast<double>(scales.result))});
+  };
+}
+
+}  // namespace
+
+Result<QuantizedConv> quantized_conv(const Problem& problem) {
+  QuantizedConv out;
+  TRY(out.product, quantized_product(problem));
+  TRY(out.shape, conv_shape(out.product.product));
+  ConvShape& s = out.shape;
+  s.bias.input = out.product.bias;
+  s.c_block = kByteChannels;
+  s.k_block = channel_block(out.product.result);
+  if (out.product.addend >= 0 && s.k % s.k_block)
+    return refusal("an addend whose channels are no multiple of " + std::to_string(s.k_block));
+  return out;
+}
+
+std::vector<Tactic> quantized_tactics(const Problem& problem, const QuantizedConv& conv,
+                                      const KernelContext& context) {
+  const QuantizedProduct& q = conv.product;
+  const bool has_addend = q.addend >= 0;
+  std::vector<Tactic> out;
+  for (const DataType type : has_addend ? context.storage_types() : kept_types(q.result, context)) {
+    const DataType result = is_eight_bits(q.result) ? q.result : type;
+    Tactic tactic = make_kernel_tactic(problem, "");
+    tactic.inputs[0] = conv.shape.x_format(q.source);
+    tactic.outputs[0] = conv.shape.y_format(result);
+    tactic.compute = precision_of_storage(type);
+    if (has_addend) tactic.inputs[static_cast<size_t>(q.addend)] = conv.shape.y_format(type);
+    out.push_back(std::move(tactic));
+  }
+  return out;
+}
+
+FusedEpilogue quantized_epilogue(const QuantizedConv& conv, const Tactic& tactic) {
+  const int addend = conv.product.addend;
+  FusedEpilogue out;
+  // The type of an operand of the result's size.
+  out.output =
+      addend >= 0 ? tactic.inputs[static_cast<size_t>(addend)].type : tactic.outputs[0].type;
+  out.zero_padding = conv.shape.k_pitch() != conv.shape.k;
+  out.steps.push_back({FusedStepKind::multiply, {}, OperandAccess::channel, kSumScales, {}});
+  if (conv.product.bias >= 0)
+    out.steps.push_back({FusedStepKind::add, {}, OperandAccess::channel, kSumBias, {}});
+  if (addend >= 0) out.steps.push_back({FusedStepKind::add, {}, OperandAccess::same, kAddend, {}});
+  if (conv.product.activation)
+    out.steps.push_back(
+        {FusedStepKind::activation, *conv.product.activation, OperandAccess::same, -1, {}});
+  if (scales_result_late(conv))
+    out.steps.push_back({FusedStepKind::multiply, {}, OperandAccess::single, kResultFactor, {}});
+  return out;
+}
+
+void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
+                      KernelLaunch& launch) {
+  const auto attach = [&](QuantizedSlot slot, PackConstant pack) {
+    launch.slots.push_back({offset + slot * sizeof(void*), PointerSource::constant,
+                            plan.add_constant(std::move(pack))});
+  };
+  attach(kSumScales, pack_sum_scales(conv));
+  if (conv.product.bias >= 0) attach(kSumBias, pack_sum_bias(conv));
+  if (scales_result_late(conv)) attach(kResultFactor, pack_result_factor(conv));
+  if (conv.product.addend >= 0)
+    launch.slots.push_back(
+        {offset + kAddend * sizeof(void*), PointerSource::input, conv.product.addend});
+}
+
+PackConstant pack_region_weights(const QuantizedConv& conv, PackConstant pack) {
+  return
+      [input = static_cast<size_t>(conv.product.weights), pack = std::move(pack)](Weights weights) {
+        const std::array<const Tensor*, 2> alone{nullptr, weights[input]};
+        return pack(alone);
+      };
+}
+
+}  // namespace enginery

@@ -1,0 +1,122 @@
+// Numbers of 8 bits: read as floats; rounded to nearest, ties to even, and saturated where they are
+// stored, NaN as 0; and sums of their products in 32 bits. X_UNSIGNED, where a text multiplies
+// words of four: whether the first factor is. Serves every SM (dp4a: 61 and later).
+
+#ifndef ENGINERY_EMULATE
+// sum + the products of four elements each. The second factor is signed.
+template <bool kUnsigned>
+__device__ __forceinline__ int dot4(int a, int b, int sum) {
+  if constexpr (kUnsigned)
+    asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+  else
+    asm("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
+#endif
+
+__device__ __forceinline__ int saturated(float v, const signed char*) {
+  int i = __float2int_rn(v);
+  i = i < -128 ? -128 : i;
+  return i > 127 ? 127 : i;
+}
+__device__ __forceinline__ int saturated(float v, const unsigned char*) {
+  int i = __float2int_rn(v);
+  i = i < 0 ? 0 : i;
+  return i > 255 ? 255 : i;
+}
+
+template <typename T>
+__device__ __forceinline__ void unpack_bytes(unsigned word, float* v) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) v[i] = static_cast<float>(static_cast<T>(word >> 8 * i));
+}
+template <typename T>
+__device__ __forceinline__ unsigned pack_bytes(const float* v) {
+  unsigned word = 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    word |= (static_cast<unsigned>(saturated(v[i], static_cast<const T*>(nullptr))) & 255u)
+            << 8 * i;
+  return word;
+}
+
+template <int V, typename T>
+__device__ __forceinline__ void load_bytes(const T* p, float (&v)[V]) {
+  if constexpr (V == 8) {
+    Bytes8 b = *reinterpret_cast<const Bytes8*>(p);
+    unpack_bytes<T>(b.a, v), unpack_bytes<T>(b.b, v + 4);
+  } else if constexpr (V == 4) {
+    unpack_bytes<T>(*reinterpret_cast<const unsigned*>(p), v);
+  } else {
+#pragma unroll
+    for (int i = 0; i < V; ++i) v[i] = static_cast<float>(p[i]);
+  }
+}
+template <int V, typename T>
+__device__ __forceinline__ void store_bytes(T* p, const float (&v)[V]) {
+  if constexpr (V == 8) {
+    *reinterpret_cast<Bytes8*>(p) = Bytes8{pack_bytes<T>(v), pack_bytes<T>(v + 4)};
+  } else if constexpr (V == 4) {
+    *reinterpret_cast<unsigned*>(p) = pack_bytes<T>(v);
+  } else {
+#pragma unroll
+    for (int i = 0; i < V; ++i) p[i] = static_cast<T>(saturated(v[i], p));
+  }
+}
+
+// As common.cuh's.
+template <int V>
+__device__ __forceinline__ void load_vector(const signed char* p, float (&v)[V]) {
+  load_bytes<V>(p, v);
+}
+template <int V>
+__device__ __forceinline__ void load_vector(const unsigned char* p, float (&v)[V]) {
+  load_bytes<V>(p, v);
+}
+template <int V>
+__device__ __forceinline__ void store_vector(signed char* p, const float (&v)[V]) {
+  store_bytes<V>(p, v);
+}
+template <int V>
+__device__ __forceinline__ void store_vector(unsigned char* p, const float (&v)[V]) {
+  store_bytes<V>(p, v);
+}
+__device__ __forceinline__ float load_one(const signed char* p) {
+  return *p;
+}
+__device__ __forceinline__ float load_one(const unsigned char* p) {
+  return *p;
+}
+__device__ __forceinline__ void store_one(signed char* p, float v) {
+  *p = static_cast<signed char>(saturated(v, p));
+}
+__device__ __forceinline__ void store_one(unsigned char* p, float v) {
+  *p = static_cast<unsigned char>(saturated(v, p));
+}
+
+// Sums, and words of four elements. V: a multiple of 4.
+template <int V>
+__device__ __forceinline__ void load_vector(const int* p, int (&v)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; i += 4) {
+    Bytes16 b = *reinterpret_cast<const Bytes16*>(p + i);
+    v[i] = static_cast<int>(b.a), v[i + 1] = static_cast<int>(b.b);
+    v[i + 2] = static_cast<int>(b.c), v[i + 3] = static_cast<int>(b.d);
+  }
+}
+template <int V>
+__device__ __forceinline__ void store_vector(int* p, const int (&v)[V]) {
+#pragma unroll
+  for (int i = 0; i < V; i += 4)
+    *reinterpret_cast<Bytes16*>(p + i) =
+        Bytes16{static_cast<unsigned>(v[i]), static_cast<unsigned>(v[i + 1]),
+                static_cast<unsigned>(v[i + 2]), static_cast<unsigned>(v[i + 3])};
+}
+#ifdef X_UNSIGNED
+__device__ __forceinline__ void multiply_add(int& sum, int a, int b) {
+  sum = dot4<X_UNSIGNED>(a, b, sum);
+}
+#endif
+__device__ __forceinline__ void store_pair(int* p, int low, int high) {
+  *reinterpret_cast<Bytes8*>(p) = Bytes8{static_cast<unsigned>(low), static_cast<unsigned>(high)};
+}

@@ -1,0 +1,88 @@
+// Products of quantised numbers, and what moves 8-bit numbers between them: see problem_list.h.
+#include "tests/support/problem_list.h"
+
+namespace enginery {
+
+// On CPUs oneDNN needs VNNI for them, so no source must offer. Our GPU kernels want rows of a
+// matrix product that are multiples of 16 bytes.
+std::vector<ProblemRow> quantized_regions() {
+  return {
+      {"quantized_conv", "-/K",
+       "dequantize | uint8[2x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] "
+       "w:float32[24]) axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[1,1] pads_end=[1,1] | then act(r2) kind=relu | then quantize(r3 w:float32[]) "
+       "to=uint8"},
+      {"quantized_conv_to_float", "-/K",
+       "dequantize | int8[1x19x8x7] w:float32[1] int8[1]={0} | then dequantize(w:int8[13x19x1x1] "
+       "w:float32[13]) axis=0 | then conv(r0 r1 w:float32[13]) strides=[2,2] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0]"},
+      {"quantized_conv_depthwise", "-/K",
+       "dequantize | uint8[1x32x8x8] w:float32[] | then dequantize(w:int8[32x1x3x3] "
+       "w:float32[32]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[1,1] "
+       "pads_end=[1,1] groups=32 | then act(r2) kind=clip alpha=0 beta=6 | then quantize(r3 "
+       "w:float32[]) to=int8"},
+      {"quantized_gemm", "-/-",
+       "dequantize | uint8[5x70] w:float32[] | then dequantize(w:int8[33x70] w:float32[33]) axis=0 "
+       "| then gemm(r0 r1 w:float32[33]) transpose_b=true | then act(r2) kind=sigmoid | then "
+       "quantize(r3 w:float32[]) to=uint8"},
+      {"quantized_matmul", "-/-",
+       "dequantize | int8[7x40] w:float32[] | then dequantize(w:int8[40x24] w:float32[1]) axis=1 | "
+       "then matmul(r0 r1) | then quantize(r2 w:float32[]) to=int8"},
+      {"quantized_conv_deep", "-/K",
+       "dequantize | int8[1x64x7x7] w:float32[] | then dequantize(w:int8[48x64x3x3] "
+       "w:float32[48]) axis=0 | then conv(r0 r1 w:float32[48]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[1,1] pads_end=[1,1] | then act(r2) kind=relu | then quantize(r3 w:float32[]) "
+       "to=int8"},
+      {"quantized_conv_deep_to_float", "-/K",
+       "dequantize | uint8[1x128x5x6] w:float32[] | then dequantize(w:int8[40x128x3x3] "
+       "w:float32[1]) axis=0 | then conv(r0 r1 w:float32[40]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[1,1] pads_end=[1,1] | then act(r2) kind=relu"},
+      {"quantized_conv_1x1", "-/K",
+       "dequantize | int8[2x128x5x5] w:float32[] | then dequantize(w:int8[72x128x1x1] "
+       "w:float32[72]) axis=0 | then conv(r0 r1 w:float32[72]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then quantize(r2 w:float32[]) to=int8"},
+      {"quantized_conv_residual", "-/K",
+       "dequantize | uint8[2x64x6x5] w:float32[] | then dequantize(w:int8[48x64x1x1] "
+       "w:float32[48]) axis=0 | then conv(r0 r1 w:float32[48]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then binary(r2 float32[2x48x6x5]) kind=add | then "
+       "act(r3) kind=relu | then quantize(r4 w:float32[]) to=uint8"},
+      {"quantized_conv_residual_to_float", "-/K",
+       "dequantize | int8[1x32x9x9] w:float32[] | then dequantize(w:int8[24x32x1x1] "
+       "w:float32[24]) axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then binary(float32[1x24x9x9] r2) kind=add | then "
+       "act(r3) kind=relu"},
+      {"quantized_conv_stem", "-/K",
+       "dequantize | int8[1x3x23x21] w:float32[] | then dequantize(w:int8[24x3x7x7] "
+       "w:float32[24]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "
+       "pads_begin=[3,3] pads_end=[3,3] | then act(r2) kind=clip alpha=0 beta=6 | then "
+       "quantize(r3 w:float32[]) to=uint8"},
+      {"quantized_depthwise_to_float", "-/K",
+       "dequantize | int8[2x20x9x7] w:float32[] | then dequantize(w:int8[20x1x5x5] "
+       "w:float32[20]) axis=0 | then conv(r0 r1 w:float32[20]) strides=[2,2] dilations=[1,1] "
+       "pads_begin=[2,2] pads_end=[2,2] groups=20"},
+      {"quantized_gemm_wide", "-/K",
+       "dequantize | uint8[9x64] w:float32[] | then dequantize(w:int8[40x64] w:float32[40]) axis=0 "
+       "| then gemm(r0 r1 w:float32[40]) transpose_b=true | then act(r2) kind=sigmoid | then "
+       "quantize(r3 w:float32[]) to=uint8"},
+      {"quantized_matmul_wide", "-/K",
+       "dequantize | int8[70x96] w:float32[] | then dequantize(w:int8[96x48] w:float32[1]) axis=1 "
+       "| then matmul(r0 r1)"},
+  };
+}
+
+std::vector<ProblemRow> quantized_problems() {
+  return {
+      {"quantize_picture", "K/K", "quantize to=int8 | float32[2x3x9x7] w:float32[]"},
+      {"quantize_pixels", "K/K", "quantize to=uint8 | float32[2x20x5x6] w:float32[] uint8[]={3}"},
+      {"dequantize_pixels", "K/K", "dequantize | int8[2x20x5x6] w:float32[] int8[]={-3}"},
+      {"max_pool_bytes", "-/K",
+       "pool kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[0,0] | "
+       "int8[2x20x9x9]"},
+      {"global_max_bytes", "-/K", "global_pool kind=max | uint8[2x48x5x5]"},
+      {"concat_bytes", "K/K", "concat axis=1 | uint8[1x16x7x7] uint8[1x48x7x7]"},
+      {"bytes_to_nhwc", "-/K", "reformat | int8[2x20x5x7] | int8:linear -> int8:nhwc16"},
+      {"bytes_to_nchw", "-/K", "reformat | uint8[2x20x5x7] | uint8:nhwc16 -> uint8:linear"},
+  };
+}
+
+}  // namespace enginery
