@@ -1,10 +1,10 @@
 // Every kernel variant compiles for every SM that it claims; no GPU is needed.
 //
-// One text of each variant and type, by a seeded choice among the conformance problems;
-// ENGINERY_TEST_ALL_KERNELS=1 compiles the texts of all problems, ENGINERY_TEST_FILTER those of
-// tactics whose id has the text in it. SMs below 7.5 need NVRTC 12.9
-// (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are
-// skipped with a message.
+// One text of each variant and type (all of 8 bits are one), with a pitch or without, by a seeded
+// choice among the conformance problems; ENGINERY_TEST_ALL_KERNELS=1 compiles the texts of all
+// problems, ENGINERY_TEST_FILTER those of tactics whose id has the text in it. SMs below 7.5 need
+// NVRTC 12.9 (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it
+// they are skipped with a message.
 //
 // With ENGINERY_TEST_OUTPUT=FOLDER the texts are those of each variant's first problem by name, and
 // FOLDER/kernels.csv gets one line a variant and SM: the most registers and spilled bytes over its
@@ -46,6 +46,12 @@ struct Text {
   std::string family, variant, problem, text;
 };
 
+// What a tactic writes, of the kinds of which one text each is compiled.
+std::string kind_of_output(const Tactic& tactic) {
+  const Format format = without_pitch(tactic.outputs[0]);
+  return element_bytes(format.type) == 1 ? "8 bits" : to_string(format);
+}
+
 // Distinct texts of all tactics of all problems, by variant
 // ("conv_mma/64x64x128b_s4:float16:nhwc").
 std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
@@ -68,8 +74,7 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
       std::string text = program_text(plan->program);
       if (!seen.insert(text).second) continue;
       std::string family = tactic.id.substr(0, tactic.id.find('/')),
-                  variant = variant_of(tactic) + ":" + to_string(without_pitch(tactic.outputs[0])) +
-                            (has_pitch(tactic.outputs[0]) ? " pitched" : "");
+                  variant = variant_of(tactic) + ":" + kind_of_output(tactic);
       out[family + "/" + variant].push_back({family, variant, std::string(row.name), text});
     }
   }
