@@ -49,7 +49,8 @@ TEST_F(InspectVerb, APageHasEveryLayerAndPrintsItsPath) {
   EXPECT_EQ(shown.out, file("page.html") + "\n");
   const std::string page = *read_file(file("page.html"));
   EXPECT_LT(page.size(), 2u << 20);
-  for (const Json& layer : ask({"inspect", engine(), "--json"}).json()["layers"])
+  const Json facts = ask({"inspect", engine(), "--json"}).json();
+  for (const Json& layer : facts["layers"])
     EXPECT_NE(page.find("<td>" + layer["name"].get<std::string>()), std::string::npos) << layer;
   for (const char* part : {"Timeline", "Memory", "<svg", "relu_3"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
