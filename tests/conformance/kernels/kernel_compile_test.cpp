@@ -1,10 +1,10 @@
 // Every kernel variant compiles for every SM that it claims; no GPU is needed.
 //
 // One text of each variant and type (all of 8 bits are one), with a pitch or without, by a seeded
-// choice among the conformance problems; ENGINERY_TEST_ALL_KERNELS=1 compiles the texts of all
-// problems, ENGINERY_TEST_FILTER those of tactics whose id has the text in it. SMs below 7.5 need
-// NVRTC 12.9 (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it
-// they are skipped with a message.
+// choice among the conformance problems, and on most SMs half of those; ENGINERY_TEST_ALL_KERNELS=1
+// compiles the texts of all problems, ENGINERY_TEST_FILTER those of tactics whose id has the text
+// in it. SMs below 7.5 need NVRTC 12.9 (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in
+// ENGINERY_CUDA_LIBRARIES); without it they are skipped with a message.
 //
 // With ENGINERY_TEST_OUTPUT=FOLDER the texts are those of each variant's first problem by name, and
 // FOLDER/kernels.csv gets one line a variant and SM: the most registers and spilled bytes over its
