@@ -99,6 +99,7 @@ void Catalog::make_tables() {
   results_ = std::make_unique<Results>(*database_, *blobs_, *clock_);
   engines_ = std::make_unique<Engines>(*database_, *blobs_, *clock_);
   timings_ = std::make_unique<Timings>(*database_, *clock_);
+  calibrations_ = std::make_unique<Calibrations>(*database_, *clock_);
   events_ = std::make_unique<Events>(*database_);
 }
 

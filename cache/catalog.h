@@ -1,4 +1,5 @@
-// The catalog of one folder: blobs, results, engines, timings and events, over one SQLite file.
+// The catalog of one folder: blobs, results, engines, timings, calibrations and events, over one
+// SQLite file.
 //
 // Where: `build` opens the user's own; the coordinator opens the farm's and keeps its queue in the
 // same database, so that a queue transition and a result are one Transaction. cache/README.md
@@ -62,6 +63,7 @@ class Catalog {
   Results& results() { return *results_; }
   Engines& engines() { return *engines_; }
   Timings& timings() { return *timings_; }
+  Calibrations& calibrations() { return *calibrations_; }
   Events& events() { return *events_; }
   const Clock& clock() const { return *clock_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -82,6 +84,7 @@ class Catalog {
   std::unique_ptr<Results> results_;
   std::unique_ptr<Engines> engines_;
   std::unique_ptr<Timings> timings_;
+  std::unique_ptr<Calibrations> calibrations_;
   std::unique_ptr<Events> events_;
 };
 

@@ -267,4 +267,35 @@ Result<std::vector<std::optional<NearestAction>>> nearest_actions(Database& data
   }
 }
 
+Result<std::optional<Digest>> Calibrations::find(const Digest& key) {
+  TRY(Statement row,
+      database_.prepare("SELECT histograms FROM calibration WHERE key=?1 AND gone_ns IS NULL",
+                        key));
+  TRY(const bool found, row.step());
+  return found ? std::optional(row.digest(0)) : std::nullopt;
+}
+
+Status Calibrations::put(const ActionKey& key, const Digest& histograms) {
+  const Bytes bytes = key.bytes();
+  CHECK_OK(database_.execute(
+      "INSERT INTO calibration(key, bytes, histograms, created_ns) VALUES(?1, ?2, ?3, ?4) ON "
+      "CONFLICT(key) DO UPDATE SET histograms=excluded.histograms, created_ns=excluded.created_ns, "
+      "gone_ns=NULL",
+      key.digest(), as_bytes(bytes), histograms, clock_.wall_time().count()));
+  return {};
+}
+
+Result<std::vector<CalibrationRow>> Calibrations::list() {
+  TRY(Statement row,
+      database_.prepare("SELECT key, bytes, histograms, created_ns FROM calibration WHERE gone_ns "
+                        "IS NULL ORDER BY created_ns DESC, key"));
+  std::vector<CalibrationRow> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    TRY(ActionKey key, ActionKey::parse(as_text(row.blob(1))));
+    out.push_back({row.digest(0), std::move(key), row.digest(2), row.integer(3)});
+  }
+}
+
 }  // namespace enginery

@@ -122,4 +122,32 @@ Result<std::vector<std::optional<NearestAction>>> nearest_actions(Database& data
                                                                   int64_t at_ns,
                                                                   std::string_view domain = {});
 
+// A stored calibration: which histograms were collected of which model on which data. Its key's
+// bytes are kept, so that a list says what each was made of.
+struct CalibrationRow {
+  Digest digest;  // of the key
+  ActionKey key;
+  Digest histograms;
+  int64_t created_ns = 0;  // wall time
+};
+
+// The calibrations by their keys. The histograms are a blob; a row without it is a miss until the
+// blob returns. Threads: thread-safe.
+class Calibrations {
+ public:
+  Calibrations(Database& database, const Clock& clock) : database_(database), clock_(clock) {}
+
+  // The histograms that are the answer to the key; nothing where there are none, or their blob is
+  // gone.
+  Result<std::optional<Digest>> find(const Digest& key);
+  // The blob is stored already; what the key had before is replaced.
+  Status put(const ActionKey& key, const Digest& histograms);
+  // All that are complete, the newest first.
+  Result<std::vector<CalibrationRow>> list();
+
+ private:
+  Database& database_;
+  const Clock& clock_;
+};
+
 }  // namespace enginery

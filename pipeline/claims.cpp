@@ -51,6 +51,12 @@ KeySubject subject_of(const Digest& model, const std::string& name, const std::s
   return subject;
 }
 
+// Whether the blob that comes with it is the calibration that the options name.
+bool has_calibration(const std::vector<NamedBlob>& inputs, const BuildOptions& options) {
+  const NamedBlob* blob = blob_named(inputs, kCalibrationInput);
+  return (blob ? blob->digest.text() : "") == options.calibration;
+}
+
 }  // namespace
 
 std::string field_of(const std::vector<NamedText>& key, std::string_view name) {
@@ -61,6 +67,9 @@ std::string field_of(const std::vector<NamedText>& key, std::string_view name) {
 Status check_claims(const SubmitRequest& submit) {
   auto options = parse_options(submit.options);
   if (!options.ok()) return options.error().within("submit");
+  if (!has_calibration(submit.inputs, *options))
+    return Error{ErrorCode::usage,
+                 "submit: the calibration that comes with it is not the one that its options name"};
   CHECK_OK(check_key("the validation's key", submit.validate_key,
                      validate_key(submit.model, *options, ""), "builder", {"model"}));
   for (const TargetRequest& target : submit.targets) {
@@ -86,6 +95,8 @@ Status check_claims(const RunStep& run) {
   const bool provisional =
       run.sku.empty() ? field_of(claimed, "provisional") == "true" : run.provisional;
   const KeySubject subject = subject_of(run.model, run.name, sku, options, provisional);
+  if (!has_calibration(run.inputs, options))
+    return Error{ErrorCode::untrusted, "the step comes with another calibration than it names"};
   const std::string difference = difference_of(claimed, engine_key(subject), "");
   if (difference.empty()) return {};
   return Error{ErrorCode::untrusted, "the step is not what its key claims: it " + difference};

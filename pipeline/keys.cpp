@@ -66,14 +66,22 @@ void add_settings(std::vector<NamedText>& fields, const KeySubject& subject) {
   fields.push_back({"without_sources", join_words(subject.options.without_sources)});
 }
 
+// Only where there is one: the keys of all other builds stay what they were.
+void add_calibration(std::vector<NamedText>& fields, const BuildOptions& options) {
+  if (!options.calibration.empty()) fields.push_back({"calibration", options.calibration});
+  if (!options.calibrator.empty()) fields.push_back({"calibrator", options.calibrator});
+}
+
 }  // namespace
 
 std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& options,
                                     const std::string& builder) {
-  return {{"model", model.text()},
-          {"shapes", shapes_text(options)},
-          {"skip_passes", join_words(options.skip_passes)},
-          {"builder", builder}};
+  std::vector<NamedText> fields = {{"model", model.text()},
+                                   {"shapes", shapes_text(options)},
+                                   {"skip_passes", join_words(options.skip_passes)},
+                                   {"builder", builder}};
+  add_calibration(fields, options);
+  return fields;
 }
 
 std::vector<NamedText> tune_key(const KeySubject& subject) {
@@ -81,6 +89,8 @@ std::vector<NamedText> tune_key(const KeySubject& subject) {
   add_settings(fields, subject);
   add_toolchain(fields, subject.toolchain);
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
+  // A calibrated network may lose to the one in float; a quantised model has no such choice.
+  if (!subject.options.calibration.empty()) fields.push_back({"calibrated", "true"});
   return fields;
 }
 
@@ -93,6 +103,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   fields.push_back({"provisional", subject.options.provisional ? "true" : "false"});
   add_toolchain(fields, subject.toolchain);
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
+  add_calibration(fields, subject.options);
   return fields;
 }
 

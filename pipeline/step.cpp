@@ -127,6 +127,10 @@ std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable
   return inputs;
 }
 
+bool reads_model(const Step& step) {
+  return std::find(step.reads.begin(), step.reads.end(), "model") != step.reads.end();
+}
+
 const std::string& needed_output(const Step& step, bool provisional) {
   return provisional && !step.leaves_untuned.empty() ? step.leaves_untuned : step.leaves;
 }

@@ -89,6 +89,9 @@ bool is_runner_awaited(const Step& step, StepTable table = steps());
 // The names of the inputs that a worker has to fetch: what the step reads, as far as the chain of
 // such a target leaves it.
 std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table = steps());
+// The job's blob with its calibration, if it has one: who reads the model reads it, too.
+inline constexpr std::string_view kCalibrationInput = "calibration";
+bool reads_model(const Step& step);
 // The blob that the step has to leave for such a target; "": none.
 const std::string& needed_output(const Step& step, bool provisional);
 // Whether a target of that sort has the step in its chain.

@@ -77,6 +77,13 @@ class Reformats {
 
 }  // namespace
 
+double estimated_us(const TacticSelection& selection) {
+  double sum = 0;
+  for (const Tactic& tactic : selection.tactics) sum += tactic.estimated_us;
+  for (const auto& [key, tactic] : selection.reformats) sum += tactic.estimated_us;
+  return sum;
+}
+
 Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources,
                                         KnownFailures* failures) {
   TacticCosts costs;

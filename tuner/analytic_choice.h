@@ -16,4 +16,7 @@ namespace enginery {
 Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources,
                                         KnownFailures* failures = nullptr);
 
+// The sum of its tactics' and reformats' estimates.
+double estimated_us(const TacticSelection& selection);
+
 }  // namespace enginery

@@ -144,6 +144,14 @@ Result<size_t> NetworkRace::fastest(const Network& network,
                              selections.begin());
 }
 
+Result<double> NetworkRace::median_us(const Network& network, const TacticSelection& selection) {
+  TRY([[maybe_unused]] const size_t only, fastest(network, {selection}));
+  TRY(const std::vector<Timing> timings, context_.find(network_key(network)));
+  const Timing* timing = find_timing(timings, selection_key(network, selection));
+  ENSURE(timing != nullptr, "a network that was raced has its time in the store");
+  return timing->statistics.median_us;
+}
+
 // Adds one network to the field; one that failed before, or fails now, as a candidate that only
 // says why.
 Status NetworkRace::enter(const Network& network, const TacticSelection& selection,

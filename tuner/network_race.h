@@ -20,6 +20,9 @@ class NetworkRace {
   // device_lost.
   Result<size_t> fastest(const Network& network, const std::vector<TacticSelection>& selections);
 
+  // The time of one selection, measured where the store lacks it. Errors: as above.
+  Result<double> median_us(const Network& network, const TacticSelection& selection);
+
  private:
   // What enters one race: candidates parallel to the selections, and what they run on.
   struct Field;

@@ -383,6 +383,10 @@ Status Tuner::measure(const Network& network) {
   state_->log_rejections();
   return {};
 }
+Result<double> Tuner::network_us(const Network& network, const TacticSelection& chosen) {
+  if (state_->options.level < kDefaultLevel) return estimated_us(chosen);
+  return state_->networks.median_us(network, chosen);
+}
 const TunerCounts& Tuner::counts() const {
   return state_->counts;
 }

@@ -84,6 +84,11 @@ class Tuner final : public TacticSelector {
   // was not measured. After select.
   const std::vector<double>& node_us() const;
 
+  // How long the network takes with what select chose for it, to be held against another network's:
+  // from level 3 on measured as a whole, where the store lacks it; below from the estimates.
+  // Errors: as select's.
+  Result<double> network_us(const Network& network, const TacticSelection& chosen);
+
  private:
   struct State;
   std::unique_ptr<State> state_;

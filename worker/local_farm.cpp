@@ -74,6 +74,9 @@ class LocalFarm {
     submit.model_name = request_.model.string();
     submit.model = subject.model;
     submit.options = to_text(subject.options);
+    if (request_.calibration)
+      submit.inputs.push_back({std::string(kCalibrationInput), sha256(*request_.calibration),
+                               request_.calibration->size()});
     submit.validate_key = validate_key(subject.model, subject.options, reader_name());
     submit.rebuild = request_.rebuild;
     submit.wait_for_workers = true;  // the one worker has not asked for work yet

@@ -27,6 +27,8 @@ struct LocalBuildRequest {
   std::filesystem::path model;
   // The model's bytes, packed; then `model` is what messages call it. Null: they are read from it.
   std::shared_ptr<const Bytes> model_bytes;
+  // What options.calibration names; null where it names none.
+  std::shared_ptr<const Bytes> calibration;
   std::string name;  // of the engine; "" means the model file's name without extension
   std::string sku;
   BuildOptions options;  // threads 0: every allowed core; `provisional`: untuned, for a device that

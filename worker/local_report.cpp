@@ -42,8 +42,10 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
       out.phases.emplace_back(part, number_named(result.metrics, std::string(part) + "_s"));
   }
   out.notes = lines_of(text_named(result.facts, "notes"));
-  for (std::string& note : lines_of(text_named(result.facts, "verify_notes")))
-    out.notes.push_back(std::move(note));
+  for (const char* more : {"tune_notes", "verify_notes"}) {
+    for (std::string& note : lines_of(text_named(result.facts, more)))
+      out.notes.push_back(std::move(note));
+  }
   out.foreign_load = number_named(result.metrics, "foreign_load");
   out.error = number_named(result.metrics, "error");
   out.bar = number_named(result.metrics, "bar");

@@ -1,7 +1,5 @@
 #include "worker/local_runner.h"
 
-#include <algorithm>
-
 #include "engine/base/file.h"
 #include "worker/runner/kernel_home.h"
 #include "worker/runner/runner_environment.h"
@@ -47,10 +45,11 @@ Result<RunnerRequest> LocalRunner::request_for(const Step& step, const StepConte
     request.inputs[name] = file.string();
     return write_file(file, bytes);
   };
-  if (std::find(step.reads.begin(), step.reads.end(), "model") != step.reads.end()) {
+  if (reads_model(step)) {
     request.inputs["model"] = (folder_->path() / "model").string();
     if (!has_model_) CHECK_OK(give("model", *spec.model));
     has_model_ = true;
+    if (spec.calibration) CHECK_OK(give(std::string(kCalibrationInput), *spec.calibration));
   }
   for (const auto& [name, bytes] : context.inputs) CHECK_OK(give(name, *bytes));
   for (size_t i = 0; i < context.verify_inputs.size(); ++i)

@@ -27,7 +27,8 @@ Status LocalWorker::open() {
   subject_.sku = request_.sku;
   subject_.options = options_for(request_.sku, request_.options);
   session_.emplace(BuildSessionSpec{subject_.name, request_.model.string(), model, subject_.model,
-                                    subject_.sku, subject_.options, request_.open});
+                                    request_.calibration, subject_.sku, subject_.options,
+                                    request_.open});
   TRY(const Target* target, session_->target());
   const DeviceInfo& device = target->device->info();
   device_ = device.physical_id;

@@ -2,6 +2,7 @@
 
 #include "cli/options/build_flags.h"
 #include "cli/output/text.h"
+#include "tuner/calibrate/table.h"
 
 namespace enginery {
 
@@ -18,7 +19,12 @@ Result<PackedModel> pack_model_file(const std::string& file, const std::string& 
 Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& options,
                                 Console& console) {
   const ModelSource source{model.file, model.bytes, {}};
-  TRY(LoadedModel loaded, load_model(source, model.name, options));
+  CalibrationTable table;
+  if (model.calibration) {
+    TRY(table, read_calibration(*model.calibration, options.calibrator));
+  }
+  TRY(LoadedModel loaded,
+      load_model(source, model.name, options, {}, model.calibration ? &table.scales : nullptr));
   for (const std::string& note : loaded.notes) console.note(readable_note(note));
   return loaded;
 }

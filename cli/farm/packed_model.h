@@ -5,6 +5,7 @@
 // either into a request. Threads: free functions without state.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "cli/output/console.h"
@@ -13,18 +14,19 @@
 namespace enginery {
 
 struct PackedModel {
-  std::string file;  // the file's name without folders
-  std::string name;  // engine_name()
-  Bytes bytes;       // the whole model: external data included
-  Digest digest;     // of the bytes
+  std::string file;                                    // the file's name without folders
+  std::string name;                                    // engine_name()
+  Bytes bytes;                                         // the whole model: external data included
+  Digest digest;                                       // of the bytes
+  std::shared_ptr<const Bytes> calibration = nullptr;  // what its options name; null: nothing
 };
 
 // Reads and packs the model. `file`: "-" is stdin. `name`: what --name says, "" where it was not
 // given. Errors: not_found, storage, invalid_argument (not a model).
 Result<PackedModel> pack_model_file(const std::string& file, const std::string& name);
 
-// Imports, specialises and optimises the model, and prints the notes. Errors: invalid_argument and
-// unsupported, naming the node.
+// Imports, specialises, quantises and optimises the model, and prints the notes. Errors:
+// invalid_argument and unsupported, naming the node.
 Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& options,
                                 Console& console);
 

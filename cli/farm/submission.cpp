@@ -52,6 +52,9 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.model_name = packed.file;
   request.model = packed.digest;
   request.options = to_text(options);
+  if (packed.calibration)
+    request.inputs.push_back(
+        {std::string(kCalibrationInput), sha256(*packed.calibration), packed.calibration->size()});
   request.validate_key = validate_key(packed.digest, options, reader_name());
   const KeySubject of_job{packed.digest, model.structure_digest, packed.name, "", "", options};
   for (const std::string& sku : submit.targets)
@@ -77,6 +80,9 @@ Result<JobView> send_submission(Client& client, const PackedModel& packed,
     };
     TRY(const Digest digest, client.put_blob(as_bytes(packed.bytes), progress));
     ENSURE(digest == packed.digest, "put_blob named other bytes");
+    if (packed.calibration) {
+      TRY([[maybe_unused]] const Digest sent, client.put_blob(as_bytes(*packed.calibration)));
+    }
   }
   return client.submit(request, make_request_id());
 }

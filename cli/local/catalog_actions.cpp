@@ -160,7 +160,8 @@ Result<ExitCode> act_on_catalog(const std::vector<CatalogAction>& actions, const
   for (const CatalogAction& action : actions) {
     names.push_back(action.name);
     if (action.name != name) continue;
-    const NoCatalog none = name == "import" ? NoCatalog::is_made : NoCatalog::is_an_error;
+    const bool makes_one = name == "import" || name == "merge";
+    const NoCatalog none = makes_one ? NoCatalog::is_made : NoCatalog::is_an_error;
     TRY(const CatalogDoor door, open_door(where, none));
     return action.act(door, arguments, console);
   }

@@ -63,6 +63,10 @@ CatalogVerb catalog_export, catalog_import;
 // Timings: the devices; those of a problem; to a file and from one; away with them.
 CatalogVerb timing_ls, timing_query, timing_export, timing_import, timing_clear;
 
+// Calibrations: those of the catalog; to a file and from one; shards of histograms made one, which
+// needs no catalog.
+CatalogVerb calibration_ls, calibration_export, calibration_import, calibration_merge;
+
 // The SKUs of which an engine is looked for, as an action's options: the one that is asked for,
 // else those that this machine runs, the best first.
 Result<Json> sku_options(const CatalogArguments& arguments);

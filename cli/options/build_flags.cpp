@@ -53,10 +53,24 @@ Result<std::string> fixed_shapes(const BuildFlags& flags) {
 }
 
 Status check_supported(const BuildFlags& flags) {
-  if (!flags.calib.empty()) return later("--calib");
   if (!flags.mem_pool_size.empty()) return later("--mem-pool-size");
   if (!flags.profiling_verbosity.empty() && flags.profiling_verbosity != "detailed")
     return later("--profiling-verbosity other than detailed");
+  return {};
+}
+
+Status check_calibration(const BuildFlags& flags, const BuildOptions& options) {
+  const bool from_file = !flags.calib.empty(), from_data = !flags.calib_data.empty();
+  const std::string first = from_file ? "--calib" : "--calib-data";
+  if (from_file && from_data)
+    return Error{ErrorCode::usage, "--calib and --calib-data: scales come from one of them"};
+  if ((from_file || from_data) && !options.precisions.contains(Precision::int8))
+    return Error{ErrorCode::usage, first + " is for int8: allow it with --precision int8"};
+  if (!from_file && !from_data && !flags.calibrator.empty())
+    return Error{ErrorCode::usage,
+                 "--calibrator is applied to histograms: give --calib or --calib-data"};
+  if (!from_data && flags.calib_images)
+    return Error{ErrorCode::usage, "--calib-images chooses from --calib-data, which is missing"};
   return {};
 }
 
@@ -72,10 +86,9 @@ Result<std::set<Precision>> allowed_precisions(const std::vector<std::string>& w
     const auto precision = parse_precision(word);
     if (!precision.ok()) {
       return Error{ErrorCode::usage,
-                   "--precision: '" + word + "' is none of fp32, tf32, fp16, bf16, best" +
-                       did_you_mean(word, {"fp32", "tf32", "fp16", "bf16", "best"})};
+                   "--precision: '" + word + "' is none of fp32, tf32, fp16, bf16, int8, best" +
+                       did_you_mean(word, {"fp32", "tf32", "fp16", "bf16", "int8", "best"})};
     }
-    if (*precision == Precision::int8) return later("--precision int8 (it needs calibration)");
     all.insert(*precision);
   }
   return all;
@@ -84,7 +97,7 @@ Result<std::set<Precision>> allowed_precisions(const std::vector<std::string>& w
 void BuildFlags::declare(Options& options) {
   options.list("--precision", precisions, "LIST",
                "arithmetic to allow in addition to fp32: tf32, fp16, bf16, or best for all of "
-               "them; the fastest wins layer by layer");
+               "them, and int8 (see --calib); the fastest wins layer by layer");
   options.text("--shapes", shapes, "NAME:DIMS,...",
                "the inputs' dimensions, e.g. data:1x3x224x224; without it symbolic ones become 1");
   options.text("--min-shapes", min_shapes, "NAME:DIMS,...",
@@ -105,7 +118,18 @@ void BuildFlags::declare(Options& options) {
                "what the build may cost: value_mib (of one value), arena_mib (of all that live at "
                "the same time), folded_mib and folded_gflop (of constants made at build time)");
   options.text("--calib", calib, "FILE",
-               "calibration table for int8: refused, int8 is not built yet");
+               "with --precision int8: a calibration table, or histograms (enginery calibrate); "
+               "the engine computes in int8 where measuring shows that it is faster");
+  options.text("--calibrator", calibrator, "NAME",
+               "what makes scales of --calib's histograms: mse (default), entropy, entropy2, "
+               "minmax, percentile or legacy");
+  options.texts("--calib-data", calib_data, "[NAME=]PATH",
+                "calibrate first, on a folder of images, JPEG, PNG, .npy or .npz; what was seen is "
+                "kept in the catalog, so that the next build runs no data; repeatable");
+  options.number("--calib-images", calib_images, {1, INT64_MAX}, "N",
+                 "take at most N rows of --calib-data (default: all)");
+  options.text("--preprocess", preprocess, "FILE",
+               "TOML file that says how images become the input");
   options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES",
                "refused: memory limits are not made yet");
   options.text("--profiling-verbosity", profiling_verbosity, "WORD",
@@ -121,6 +145,7 @@ Result<BuildOptions> BuildFlags::resolve() const {
   options.level = static_cast<int>(level.value_or(options.level));
   options.aux_streams = static_cast<int>(max_aux_streams.value_or(options.aux_streams));
   CHECK_OK(check_supported(*this));
+  CHECK_OK(check_calibration(*this, options));
   TRY(options.limits, parse_limits(joined(limits, ",")));
   TRY(const std::string shapes_text, fixed_shapes(*this));
   TRY(options.shapes, parse_shapes(shapes_text));

@@ -18,18 +18,20 @@ namespace enginery {
 // The options as given.
 struct BuildFlags {
   std::vector<std::string> precisions, tactic_sources, skip_passes, limits;
-  std::string shapes, min_shapes, opt_shapes, max_shapes, calib, mem_pool_size, profiling_verbosity;
-  std::optional<int64_t> threads, level, max_aux_streams;
+  std::vector<std::string> calib_data;  // "[NAME=]PATH"
+  std::string preprocess, shapes, min_shapes, opt_shapes, max_shapes, calib, calibrator,
+      mem_pool_size, profiling_verbosity;
+  std::optional<int64_t> threads, level, max_aux_streams, calib_images;
 
   void declare(Options& options);
 
   // The options with every default filled in: `threads` is a number afterwards. Errors: usage (a
-  // word that means nothing, naming the option); unsupported (what this release does not build:
-  // int8, ranges of shapes, calibration).
+  // word that means nothing, naming the option; a calibration without int8); unsupported (what this
+  // release does not build: ranges of shapes, memory limits). What --calib holds is not read here.
   Result<BuildOptions> resolve() const;
 };
 
-// What `--precision` allows: fp32 and the words. Errors: usage, unsupported.
+// What `--precision` allows: fp32 and the words. Errors: usage.
 Result<std::set<Precision>> allowed_precisions(const std::vector<std::string>& words);
 
 // What an engine is called: `wanted` (--name), or where that is "" the file's name without

@@ -1,6 +1,8 @@
 // build: one model for one SKU of this machine, through the local catalog.
 #include <nlohmann/json.hpp>
 
+#include "cli/farm/calibration_file.h"
+#include "cli/local/calibration_run.h"
 #include "cli/local/engine_session.h"
 #include "cli/local/local_catalog.h"
 #include "cli/local/user_keys.h"
@@ -36,8 +38,6 @@ class BuildCommand final : public Command {
     flags_.declare(options);
     options.texts("--input", inputs_, "[NAME=]PATH",
                   "verify on these instead of made-up inputs, given as for run; repeatable");
-    options.text("--preprocess", preprocess_, "FILE",
-                 "TOML file that says how images become the input");
     options.flag("--rebuild", rebuild_, "build even if the catalog has the engine");
     options.flag("--provisional", provisional_,
                  "untuned: choices from the analytic model, no device needed");
@@ -61,6 +61,7 @@ class BuildCommand final : public Command {
     Console& console = session.console;
     LocalBuildRequest request;
     TRY(request.options, flags_.resolve());
+    TRY(request.calibration, read_calibration_file(flags_, request.options));
     request.options.provisional = provisional_;
     if (target_.find(',') != std::string::npos)
       return Error{ErrorCode::usage,
@@ -74,14 +75,15 @@ class BuildCommand final : public Command {
     request.timing_cache = timing_cache_;
     request.error_on_miss = error_on_miss_;
     request.keys = keys_folder();
-    if (inputs_.empty() && !preprocess_.empty())
-      return Error{ErrorCode::usage, "--preprocess: there is no --input to prepare"};
+    if (inputs_.empty() && flags_.calib_data.empty() && !flags_.preprocess.empty())
+      return Error{ErrorCode::usage,
+                   "--preprocess: there is no --input and no --calib-data to prepare"};
     if (!inputs_.empty()) {
       if (provisional_)
         return Error{ErrorCode::usage, "--input: an untuned engine is not verified"};
       PreprocessTable table;
-      if (!preprocess_.empty()) {
-        TRY(table, read_preprocess(preprocess_));
+      if (!flags_.preprocess.empty()) {
+        TRY(table, read_preprocess(flags_.preprocess));
       }
       request.verify_inputs = [this, table](const Graph& model) {
         return first_batch(model, inputs_, table);
@@ -92,6 +94,12 @@ class BuildCommand final : public Command {
     TRY(request.sandbox, parse_sandbox_mode(sandbox_));
     CHECK_OK(check_engine_output({output_, request.name, request.sku}));
     TRY(const auto catalog, open_catalog(place_));
+    if (!flags_.calib_data.empty()) {
+      TRY(const PackedModel packed, pack_model_file(model_, name_));
+      request.model_bytes = std::make_shared<const Bytes>(packed.bytes);
+      TRY(request.calibration,
+          calibrate_through(*catalog, packed, flags_, request.options, console));
+    }
     TRY(const BuiltEngine built, build(*catalog, request, console));
     return deliver(console, built);
   }
@@ -102,9 +110,9 @@ class BuildCommand final : public Command {
   void warn_of_idle_precision(const std::string& sku, Console& console) const {
     const bool is_cpu = resolve_sku_name(sku) && !is_gpu(sku);
     for (const std::string& word : flags_.precisions) {
-      if (is_cpu && word != "fp32" && word != "best")
+      if (is_cpu && word != "fp32" && word != "int8" && word != "best")
         console.warn("--precision " + word + " changes nothing for " + sku +
-                     ": CPUs compute in fp32 so far");
+                     ": CPUs compute in fp32 and int8 so far");
     }
   }
 
@@ -226,7 +234,7 @@ class BuildCommand final : public Command {
   BuildFlags flags_;
   CatalogPlace place_;
   std::vector<std::string> inputs_;
-  std::string model_, output_, target_, name_, timing_cache_, preprocess_, sandbox_ = "prefer";
+  std::string model_, output_, target_, name_, timing_cache_, sandbox_ = "prefer";
   bool rebuild_ = false, provisional_ = false, error_on_miss_ = false, json_ = false;
 };
 

@@ -3,30 +3,19 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/local/engine_session.h"
+#include "cli/local/calibration_run.h"
 #include "cli/local/stdin_copy.h"
 #include "cli/output/json_output.h"
 #include "cli/output/output_file.h"
-#include "cli/output/progress.h"
 #include "cli/output/text.h"
-#include "cli/process/signals.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
-#include "engine/compile/compile.h"
 #include "engine/graph/text.h"
 #include "engine/import/onnx/write_qdq.h"
 #include "tuner/calibrate/table.h"
-#include "tuner/collect/collect.h"
 
 namespace enginery {
 namespace {
-
-// What was seen of the data; empty where histograms were given instead.
-struct DataReport {
-  int64_t available = 0, chosen = 0;
-  std::vector<SkippedRow> skipped;
-  double seconds = 0;
-};
 
 Json tensor_json(const std::string& name, float scale, const Histogram& histogram) {
   return {{"name", valid_utf8(name)},
@@ -106,9 +95,8 @@ class CalibrateCommand final : public Command {
     }
     TRY(const LoadedModel model, load(source, session.console));
     DataReport report;
-    TRY(const HistogramSet set, data_.empty()
-                                    ? read_histograms(model.imported)
-                                    : collect_histograms(model.imported, report, session.console));
+    TRY(const HistogramSet set, data_.empty() ? read_histograms(model.imported)
+                                              : observe(model.imported, report, session.console));
     const CalibrationTable table = make_table(set, *calibrator);
     QuantizedModel quantized;
     if (!qdq_.empty()) {
@@ -195,48 +183,11 @@ class CalibrateCommand final : public Command {
     return set;
   }
 
-  Result<HistogramSet> collect_histograms(const Graph& graph, DataReport& report,
-                                          Console& console) {
-    CalibrationRequest request;
+  Result<HistogramSet> observe(const Graph& graph, DataReport& report, Console& console) const {
     std::optional<StdinCopy> from_stdin;
-    TRY(request.paths, paths(from_stdin));
-    if (!preprocess_.empty()) {
-      TRY(request.preprocess, read_preprocess(preprocess_));
-    }
-    request.rows = images_.value_or(0);
-    request.seed = static_cast<uint64_t>(seed_.value_or(1));
-    TRY(CalibrationData data, CalibrationData::open(request, input_descriptions(graph)));
-    if (data.chosen() < data.available()) {
-      console.note(fmt::format("{} of {} rows of the data, chosen with --seed {}", data.chosen(),
-                               data.available(), request.seed));
-    }
-    const SystemClock clock;
-    const Nanoseconds begin = clock.monotonic();
-    TRY(HistogramSet set, collect_with_progress(graph, data, clock, console));
-    report = {data.available(), data.chosen(), data.skipped(),
-              std::chrono::duration<double>(clock.monotonic() - begin).count()};
-    for (const SkippedRow& row : report.skipped)
-      console.warn("left out: " + row.label + ": " + row.reason);
-    return set;
-  }
-
-  Result<HistogramSet> collect_with_progress(const Graph& graph, CalibrationData& data,
-                                             const Clock& clock, Console& console) const {
-    const Interrupt interrupt;
-    ProgressDisplay display(console, clock);
-    const Nanoseconds begin = clock.monotonic();
-    CollectOptions options;
-    options.watch.threads = static_cast<int>(threads_.value_or(0));
-    options.cancelled = [&] { return interrupt.requested(); };
-    options.progress = [&](int64_t done, int64_t total) {
-      const auto seconds = std::chrono::duration<double>(clock.monotonic() - begin).count();
-      const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
-      display.show({{"", "calibrating", static_cast<uint64_t>(done), static_cast<uint64_t>(total),
-                     left, ""}});
-    };
-    auto set = collect(graph, data, options);
-    if (!set) return as_local(set.error());
-    return set;
+    CalibrationWords words{{}, preprocess_, images_, seed_, threads_};
+    TRY(words.data, paths(from_stdin));
+    return collect_histograms(graph, words, report, console);
   }
 
   // The arguments with a file in place of `-`.

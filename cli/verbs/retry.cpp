@@ -85,6 +85,11 @@ class RetryCommand final : public Command {
     packed.name = old.name;
     packed.digest = old.model;
     TRY(packed.bytes, client.get_blob(old.model));
+    if (!options.calibration.empty()) {
+      TRY(const Digest digest, Digest::parse(options.calibration));
+      TRY(Bytes calibration, client.get_blob(digest));
+      packed.calibration = std::make_shared<const Bytes>(std::move(calibration));
+    }
     TRY(const LoadedModel model, load_packed(packed, options, console));
     TRY(const auto skus, client.skus());
     return send_submission(client, packed,

@@ -1,7 +1,10 @@
 // submit: one job that builds a model for several SKUs.
+#include "cli/farm/calibration_file.h"
 #include "cli/farm/farm.h"
 #include "cli/farm/follow_job.h"
 #include "cli/farm/submission.h"
+#include "cli/local/calibration_run.h"
+#include "cli/local/local_catalog.h"
 #include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
 #include "cli/output/job_report.h"
@@ -47,7 +50,10 @@ class SubmitCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     Console& console = session.console;
-    TRY(const BuildOptions options, flags_.resolve());
+    TRY(BuildOptions options, flags_.resolve());
+    TRY(const auto calibration, read_calibration_file(flags_, options));
+    if (flags_.calib_data.empty() && !flags_.preprocess.empty())
+      return Error{ErrorCode::usage, "--preprocess: there is no --calib-data to prepare"};
     SubmitOptions submit;
     TRY(submit.targets,
         resolve_targets(targets_.empty() ? std::vector<std::string>{"this"} : targets_));
@@ -58,7 +64,12 @@ class SubmitCommand final : public Command {
     submit.wait_for_workers = wait_for_workers_;
     submit.provisional = provisional_;
     submit.dry_run = dry_run_;
-    TRY(const PackedModel packed, pack_model_file(model_, name_));
+    TRY(PackedModel packed, pack_model_file(model_, name_));
+    packed.calibration = calibration;
+    if (!flags_.calib_data.empty()) {
+      TRY(const auto catalog, open_catalog({}));
+      TRY(packed.calibration, calibrate_through(*catalog, packed, flags_, options, console));
+    }
     TRY(const LoadedModel model, load_packed(packed, options, console));
     TRY(const auto client, connect(farm_));
     TRY(const auto skus, client->skus());

@@ -41,6 +41,8 @@ CatalogAct list_engines, show_engine, pin_engine, unpin_engine, tag_engine;
 CatalogAct bundle_engine, add_bundled_engine;
 // catalog_care.cpp
 CatalogAct verify_catalog, repair_catalog, collect_catalog;
+// calibration_actions.cpp
+CatalogAct list_calibrations, export_calibration, import_calibration;
 // timing_actions.cpp
 CatalogAct list_timings, query_timings, export_timings, import_timings, clear_timings;
 

@@ -37,6 +37,9 @@ constexpr Row kRows[] = {
     {"timing-export", question, Scope::shared, 0, export_timings},
     {"timing-import", order, Scope::shared, 0, import_timings},
     {"timing-clear", order, Scope::shared, 0, clear_timings},
+    {"calibration-ls", question, Scope::shared, 0, list_calibrations},
+    {"calibration-export", question, Scope::shared, 1, export_calibration},
+    {"calibration-import", order, Scope::shared, 0, import_calibration},
 };
 
 const Row* row_of(const std::string& action) {

@@ -69,10 +69,22 @@ Status check_values(const Graph& graph) {
   return {};
 }
 
+// int8 is not guessed.
+Status check_quantized(const Graph& graph) {
+  for (NodeId id = 0; id < graph.node_count(); ++id) {
+    const Node& node = graph.node(id);
+    if (!node.erased && std::holds_alternative<Dequantize>(node.op)) return {};
+  }
+  return Error{ErrorCode::unsupported,
+               "int8 needs scales, and the model has no QuantizeLinear: give --calib FILE, as "
+               "`enginery calibrate` writes it"};
+}
+
 }  // namespace
 
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
-                               const BuildOptions& options, const PassOptions& passes) {
+                               const BuildOptions& options, const PassOptions& passes,
+                               const TensorScales* scales) {
   ImportOptions import;
   import.shapes = options.shapes;
   import.default_symbols_to_one = true;
@@ -88,6 +100,12 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   out.imported.limits = options.limits;
   CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
+  if (scales) {
+    TRY(QuantizedProducts quantized, quantize_products(out.imported, *scales));
+    for (std::string& note : quantized.notes) out.notes.push_back(std::move(note));
+  } else if (options.precisions.contains(Precision::int8)) {
+    CHECK_OK(check_quantized(out.imported));
+  }
   out.graph = out.imported;
   PassOptions with_skips = passes;
   with_skips.skip.insert(options.skip_passes.begin(), options.skip_passes.end());

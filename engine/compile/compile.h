@@ -17,6 +17,7 @@
 #include <functional>
 
 #include "engine/base/clock.h"
+#include "engine/compile/quantize_products.h"
 #include "engine/compile/selection_record.h"
 #include "engine/format/engine_file.h"
 #include "engine/import/importer.h"
@@ -39,10 +40,13 @@ struct LoadedModel {
   std::vector<std::string> notes;  // for the user: "data: N = 1"
 };
 
-// Errors: those of import_model and specialize; usage (an unknown pass in skip_passes); internal (a
-// pass broke the graph).
+// With `scales`, of a calibration, a float model is quantised first, and then counts as imported
+// so. Errors: those of import_model, specialize and quantize_products; usage (an unknown pass in
+// skip_passes); unsupported (int8 is allowed, and neither the model nor a calibration says scales);
+// internal (a pass broke the graph).
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
-                               const BuildOptions& options, const PassOptions& passes = {});
+                               const BuildOptions& options, const PassOptions& passes = {},
+                               const TensorScales* scales = nullptr);
 
 // A device with its tactic sources, opened for one SKU. The device outlives the sources.
 struct Target {

@@ -43,6 +43,7 @@ std::string to_json(const SelectionRecord& record) {
                          {"streams", record.streams}};
   if (!record.ceilings.empty()) json["ceilings"] = record.ceilings;
   if (!record.cover.empty()) json["cover"] = record.cover;
+  if (record.in_float) json["in_float"] = true;
   return json.dump();
 }
 
@@ -57,7 +58,8 @@ Result<SelectionRecord> parse_selection(std::string_view text) {
                            json.at("node_us").get<std::vector<double>>(),
                            json.value("streams", 1),
                            json.value("ceilings", std::map<std::string, double>()),
-                           json.value("cover", Cover())};
+                           json.value("cover", Cover()),
+                           json.value("in_float", false)};
   } catch (const nlohmann::json::exception&) {
     return broken;
   }

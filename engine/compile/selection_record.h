@@ -24,6 +24,8 @@ struct SelectionRecord {
   // What the device was measured to do at most, by name (tuner/ceilings.h); empty where it was not.
   std::map<std::string, double> ceilings = {};
   Cover cover = {};  // TacticSelection::cover
+  // Of a calibrated model: the network is the one in floats, which is the faster one.
+  bool in_float = false;
 };
 
 // `selection` must have every reformat that its tactics need.

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/base/digest.h"
 #include "engine/base/parse_int.h"
 
 namespace enginery {
@@ -56,6 +57,11 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     TRY(options.limits, parse_limits(value));
   } else if (name == "provisional") {
     options.provisional = value == "true";
+  } else if (name == "calibration") {
+    TRY([[maybe_unused]] const Digest digest, Digest::parse(value));
+    options.calibration = value;
+  } else if (name == "calibrator") {
+    options.calibrator = value;
   } else {
     return bad_line(name + "=" + value);
   }
@@ -105,7 +111,9 @@ std::string to_text(const BuildOptions& options) {
          "\nskip_passes=" + join(options.skip_passes) +
          "\nprovisional=" + (options.provisional ? "true" : "false") +
          "\naux_streams=" + std::to_string(options.aux_streams) + "\n" +
-         (limits.empty() ? "" : "limits=" + limits + "\n");
+         (limits.empty() ? "" : "limits=" + limits + "\n") +
+         (options.calibration.empty() ? "" : "calibration=" + options.calibration + "\n") +
+         (options.calibrator.empty() ? "" : "calibrator=" + options.calibrator + "\n");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

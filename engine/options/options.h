@@ -28,10 +28,14 @@ struct BuildOptions {
   std::set<std::string> skip_passes;      // --skip-pass
   bool provisional = false;               // no device: choices by the analytic model
   Limits limits;                          // --limit value_mib=8192
+  // --calib: the SHA-256 of the table or the histograms, as "sha256:..."; "": there is none.
+  std::string calibration;
+  std::string calibrator;  // what is applied to histograms; "" for a table
 };
 
 // One line a field, in a fixed order, every field present but the limits where they are the
-// defaults: equal options give equal text. What the wire, the keys and the manifest carry.
+// defaults and a calibration where there is none: equal options give equal text. What the wire, the
+// keys and the manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
 Result<BuildOptions> parse_options(std::string_view text);

@@ -68,6 +68,18 @@ class Farm(HomeTest):
             self.assertGreater(target["timings_measured"] + target["timings_reused"], 0)
         type(self).job = job
 
+    def test_03b_a_calibration_travels_with_the_job(self):
+        (self.home.work / "rows.npy").write_bytes(calibration_rows())
+        self.assertExit(self.home.run("calibrate", "net.onnx", "--data", "rows.npy", "--threads", "1", "--histograms", "net.hist", "-o", "net.table"), 0)
+        of_table = self.submit("net.onnx", "--target", self.skus[0], "--int8", "--calib", "net.table", "--wait", "--name", "net8")
+        self.assertEqual(of_table["state"], "done")
+        again = self.submit("net.onnx", "--target", self.skus[0], "--int8", "--calib", "net.table", "--wait", "--name", "net8")
+        self.assertEqual(again["targets"][0]["source"], "cache")
+        of_histograms = self.submit("net.onnx", "--target", self.skus[0], "--int8", "--calib", "net.hist", "--calibrator", "minmax", "--wait", "--name", "net8")
+        self.assertEqual((of_histograms["state"], of_histograms["targets"][0]["timings_measured"]), ("done", 0))
+        (self.home.work / "other.table").write_text("TRT-8601-MinMaxCalibration\nnothing: 3f800000\n")
+        self.assertExit(self.home.run("submit", "net.onnx", "--target", self.skus[0], "--int8", "--calib", "other.table"), 9, "of another model")
+
     def test_04_show_has_steps_and_at_most_one_commit_each(self):
         shown = self.home.run("show", self.job["job"], "--json").json()
         self.assertEqual(shown["targets"], self.job["targets"])

@@ -126,5 +126,20 @@ TEST(Claims, AWorkerTakesNoStepWhoseKeyIsOfAnother) {
     EXPECT_EQ(check_claims(lie).error().code, ErrorCode::untrusted);
 }
 
+TEST(Claims, TheCalibrationThatComesWithABuildIsTheOneItNames) {
+  KeySubject subject = test::cpu_subject();
+  subject.options.calibration = sha256("scales").text();
+  SubmitRequest submit = honest(subject);
+  EXPECT_EQ(check_claims(submit).error().code, ErrorCode::usage);
+  submit.inputs = {{"calibration", sha256("scales"), 6}};
+  EXPECT_TRUE(check_claims(submit).ok());
+  RunStep run = step_for(submit, "assemble");
+  EXPECT_EQ(check_claims(run).error().code, ErrorCode::untrusted);
+  run.inputs = submit.inputs;
+  EXPECT_TRUE(check_claims(run).ok());
+  run.inputs[0].digest = sha256("others");
+  EXPECT_EQ(check_claims(run).error().code, ErrorCode::untrusted);
+}
+
 }  // namespace
 }  // namespace enginery

@@ -56,6 +56,9 @@ std::vector<Change> changes() {
       {"aux_streams", [](KeySubject& s) { s.options.aux_streams = 2; }, false, true, true},
       {"precisions", [](KeySubject& s) { s.options.precisions.insert(Precision::fp16); }, false,
        true, true},
+      {"calibration", [](KeySubject& s) { s.options.calibration = sha256("scales").text(); }, true,
+       true, true},
+      {"calibrator", [](KeySubject& s) { s.options.calibrator = "mse"; }, true, false, true},
       {"shapes",
        [](KeySubject& s) {
          s.options.shapes["x"] = {1, 3, 8, 8};
@@ -163,6 +166,15 @@ TEST(TimingKeys, AreNamedByWhatIsInThem) {
   EXPECT_EQ(*timing_device_key("kind=x\n").find("kind"), "timing-device");
   EXPECT_EQ(*timing_device_key("kind=x\n").find("kind.2"), "x");
   EXPECT_EQ(*timing_problem_key("a\nb").find("problem"), "a\nb");
+}
+
+TEST(ActionKeys, TuningKnowsThatThereAreScalesAndNotWhich) {
+  KeySubject one = subject(), other = subject();
+  one.options.calibration = sha256("scales").text();
+  other.options.calibration = sha256("of other data").text();
+  EXPECT_EQ(tune_key(one), tune_key(other));
+  EXPECT_EQ(field(engine_key(one), "calibration"), one.options.calibration);
+  EXPECT_NE(engine_key(one), engine_key(other));
 }
 
 }  // namespace

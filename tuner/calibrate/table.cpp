@@ -101,4 +101,21 @@ Result<CalibrationTable> parse_calibration_table(std::string_view text) {
   return out;
 }
 
+bool holds_histograms(std::string_view bytes) {
+  return bytes.starts_with("ENGHIST");
+}
+
+Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_view calibrator) {
+  if (!holds_histograms(bytes)) {
+    if (!calibrator.empty())
+      return Error{ErrorCode::usage,
+                   "a calibrator is applied to histograms, and this table has its scales"};
+    return parse_calibration_table(bytes);
+  }
+  TRY(const HistogramSet set, decode_histogram_set(bytes));
+  TRY(const auto applied,
+      find_calibrator(calibrator.empty() ? make_calibrators().front()->name() : calibrator));
+  return make_table(set, *applied);
+}
+
 }  // namespace enginery

@@ -27,4 +27,11 @@ std::string to_text(const CalibrationTable& table);
 // twice); unsupported (a table of another major version).
 Result<CalibrationTable> parse_calibration_table(std::string_view text);
 
+// What a user gives as a calibration: a table as it is, or the histograms of a set, from which the
+// calibrator of that name makes one (the default one where it is ""). Errors: those of reading
+// either; usage (no such calibrator; one beside a table, which has its scales).
+Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_view calibrator);
+// Whether the bytes are a set of histograms, of any version.
+bool holds_histograms(std::string_view bytes);
+
 }  // namespace enginery

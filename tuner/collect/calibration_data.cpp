@@ -29,21 +29,22 @@ int64_t most_skipped(int64_t chosen) {
 
 Result<CalibrationData> CalibrationData::open(const CalibrationRequest& request,
                                               const std::vector<InputDescription>& inputs) {
-  TRY(InputSet set, InputSet::open(request.paths, inputs, request.preprocess, "--data"));
+  TRY(InputSet set, InputSet::open(request.paths, inputs, request.preprocess, request.option));
   if (set.rows() == 0)
-    return Error{ErrorCode::invalid_argument, "--data " + request.paths[0] + " holds no rows"};
+    return Error{ErrorCode::invalid_argument,
+                 request.option + " " + request.paths[0] + " holds no rows"};
   std::vector<int64_t> rows = choose(set.rows(), request.rows, request.seed);
-  return CalibrationData(std::move(set), std::move(rows));
+  return CalibrationData(std::move(set), std::move(rows), request.option);
 }
 
 Status CalibrationData::skip(int64_t row, const Error& reason) {
   skipped_.push_back({inputs_.labels()[static_cast<size_t>(row)], reason.message});
   const auto count = static_cast<int64_t>(skipped_.size());
   if (count < chosen() && count <= most_skipped(chosen())) return {};
-  return Error{ErrorCode::invalid_argument,
-               std::to_string(count) + " of " + std::to_string(chosen()) +
-                   " rows of --data cannot be read, more than may be left out; the first: " +
-                   skipped_.front().reason};
+  return Error{
+      ErrorCode::invalid_argument,
+      std::to_string(count) + " of " + std::to_string(chosen()) + " rows of " + option_ +
+          " cannot be read, more than may be left out; the first: " + skipped_.front().reason};
 }
 
 Result<InputBatch> CalibrationData::next() {

@@ -14,8 +14,9 @@ namespace enginery {
 struct CalibrationRequest {
   std::vector<std::string> paths;  // "[NAME=]PATH" as for InputSet
   PreprocessTable preprocess;
-  int64_t rows = 0;   // at most; 0: all
-  uint64_t seed = 1;  // which ones, where there are more: the same for the same seed
+  int64_t rows = 0;               // at most; 0: all
+  uint64_t seed = 1;              // which ones, where there are more: the same for the same seed
+  std::string option = "--data";  // what messages call the paths
 };
 
 struct SkippedRow {
@@ -25,7 +26,7 @@ struct SkippedRow {
 
 class CalibrationData {
  public:
-  // Errors: those of InputSet::open, whose messages call the paths `--data`; invalid_argument (no
+  // Errors: those of InputSet::open; invalid_argument (no
   // row at all).
   static Result<CalibrationData> open(const CalibrationRequest& request,
                                       const std::vector<InputDescription>& inputs);
@@ -42,12 +43,13 @@ class CalibrationData {
   const std::vector<SkippedRow>& skipped() const { return skipped_; }
 
  private:
-  CalibrationData(InputSet inputs, std::vector<int64_t> rows)
-      : inputs_(std::move(inputs)), rows_(std::move(rows)) {}
+  CalibrationData(InputSet inputs, std::vector<int64_t> rows, std::string option)
+      : inputs_(std::move(inputs)), rows_(std::move(rows)), option_(std::move(option)) {}
   Status skip(int64_t row, const Error& reason);
 
   InputSet inputs_;
   std::vector<int64_t> rows_;  // ascending
+  std::string option_;
   size_t at_ = 0;
   std::vector<SkippedRow> skipped_;
 };

@@ -155,6 +155,8 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
     else
       return Error{ErrorCode::internal, "the step came without its input '" + name + "'"};
   }
+  const NamedBlob* calibration = blob_named(run_.inputs, kCalibrationInput);
+  if (calibration && reads_model(*step)) CHECK_OK(fetch(calibration->name, calibration->digest));
   return request;
 }
 

@@ -4,17 +4,31 @@
 namespace enginery {
 namespace {
 
-// For a device that is not here: no tactic runs, and nothing is known of any.
-Result<DraftEngine> untuned_engine(const StepContext& step, const LoadedModel& model,
-                                   const Network& network, const Target& target) {
-  TRY(const TacticSelection selection, analytic_choice(network, target.sources));
-  TRY(Bytes content, assemble(model, network, selection, target, step.session.spec().options));
+// For a device that is not here: no tactic runs, and nothing is known of any. Of a calibrated
+// model's networks the one with the lower estimate.
+Result<DraftEngine> untuned_engine(const StepContext& step, const Target& target) {
+  TRY(const Network* network, step.session.network());
+  TRY(TacticSelection selection, analytic_choice(*network, target.sources));
+  if (step.session.is_calibrated()) {
+    step.session.take(Arithmetic::floating);
+    TRY(network, step.session.network());
+    TRY(TacticSelection in_float, analytic_choice(*network, target.sources));
+    if (estimated_us(in_float) <= estimated_us(selection)) {
+      selection = std::move(in_float);
+    } else {
+      step.session.take(Arithmetic::quantized);
+    }
+  }
+  TRY(const LoadedModel* model, step.session.model());
+  TRY(network, step.session.network());
+  TRY(Bytes content, assemble(*model, *network, selection, target, step.session.options()));
   return DraftEngine{std::make_shared<const Bytes>(std::move(content)), "", false};
 }
 
 Result<DraftEngine> tuned_engine(const StepContext& step) {
   TRY(const auto text, input_named(step, "choices"));
   TRY(const SelectionRecord record, parse_selection(*text));
+  step.session.take(record.in_float ? Arithmetic::floating : Arithmetic::quantized);
   TRY(Choice choice, sound_choice(step, record));
   return assemble_and_mend(step, std::move(choice));
 }
@@ -24,13 +38,11 @@ Result<DraftEngine> tuned_engine(const StepContext& step) {
 Result<StepOutputs> assemble_step(const StepContext& step) {
   const Progress begun{doing("assemble"), 0, 1};
   step.hooks.progress(begun);
-  TRY(const LoadedModel* model, step.session.model());
   TRY(const Target* target, step.session.target());
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
-  TRY(const Network* network, step.session.network());
-  const BuildOptions& options = step.session.spec().options;
   TRY(const DraftEngine engine,
-      options.provisional ? untuned_engine(step, *model, *network, *target) : tuned_engine(step));
+      step.session.options().provisional ? untuned_engine(step, *target) : tuned_engine(step));
+  const BuildOptions& options = step.session.options();
   const Digest digest = sha256(*engine.content);
   StepOutputs out;
   out.facts = {{"content_digest", digest.text()}, {"precision", to_text(options.precisions)}};

@@ -1,12 +1,34 @@
 #include "worker/steps/build_session.h"
 
+#include "tuner/calibrate/table.h"
+
 namespace enginery {
+
+void BuildSession::take(Arithmetic arithmetic) {
+  const bool in_float = is_calibrated() && arithmetic == Arithmetic::floating;
+  if (in_float == in_float_.has_value()) return;
+  network_.reset();
+  model_.reset();
+  in_float_.reset();
+  if (!in_float) return;
+  in_float_ = spec_.options;
+  in_float_->precisions.erase(Precision::int8);
+  in_float_->calibration.clear();
+  in_float_->calibrator.clear();
+}
 
 Result<const LoadedModel*> BuildSession::model() {
   if (!model_) {
     if (!spec_.model) return Error{ErrorCode::internal, "the step was started without its model"};
-    TRY(model_,
-        load_model({spec_.model_file, *spec_.model, std::nullopt}, spec_.name, spec_.options));
+    const bool quantizes = !options().calibration.empty();
+    if (quantizes && !spec_.calibration)
+      return Error{ErrorCode::internal, "the step was started without its calibration"};
+    CalibrationTable table;
+    if (quantizes) {
+      TRY(table, read_calibration(*spec_.calibration, options().calibrator));
+    }
+    TRY(model_, load_model({spec_.model_file, *spec_.model, std::nullopt}, spec_.name, options(),
+                           {}, quantizes ? &table.scales : nullptr));
   }
   return &*model_;
 }
@@ -22,7 +44,7 @@ Result<const Network*> BuildSession::network() {
   if (!network_) {
     TRY(const LoadedModel* loaded, model());
     TRY(const Target* opened, target());
-    TRY(network_, lower_model(*loaded, *opened, spec_.options));
+    TRY(network_, lower_model(*loaded, *opened, options()));
   }
   return &*network_;
 }

@@ -21,10 +21,17 @@ struct BuildSessionSpec {
   std::string model_file;              // for messages, and to tell formats apart
   std::shared_ptr<const Bytes> model;  // packed: needs no other file; null where no step reads it
   Digest model_digest;
+  // What options.calibration names: a table or histograms; null where it names none, or no step
+  // reads the model.
+  std::shared_ptr<const Bytes> calibration = nullptr;
   std::string sku;                // "" while no device is needed (validate)
   BuildOptions options;           // `provisional` opens the device only to compile for it
   OpenTarget open = open_target;  // tests add tactic sources of their own
 };
+
+// What a calibrated model's network computes in: as the calibration quantised it, or as the model
+// is, where that is faster. Of no consequence for other models.
+enum class Arithmetic { quantized, floating };
 
 // Owns the model, the device and the network. One that could not be made is tried again by the next
 // call.
@@ -33,6 +40,12 @@ class BuildSession {
   explicit BuildSession(BuildSessionSpec spec) : spec_(std::move(spec)) {}
 
   const BuildSessionSpec& spec() const { return spec_; }
+  bool is_calibrated() const { return !spec_.options.calibration.empty(); }
+  // Which of a calibrated model's networks the session is about from here on; quantised at first.
+  void take(Arithmetic arithmetic);
+  Arithmetic arithmetic() const { return in_float_ ? Arithmetic::floating : Arithmetic::quantized; }
+  // The spec's; those of a float model where its network is the one in floats.
+  const BuildOptions& options() const { return in_float_ ? *in_float_ : spec_.options; }
   // Each is made on its first use and borrowed from the session. Errors: those of load_model,
   // open_target, lower_model.
   Result<const LoadedModel*> model();
@@ -51,6 +64,7 @@ class BuildSession {
   std::optional<LoadedModel> model_;
   std::optional<Target> target_;
   std::optional<Network> network_;
+  std::optional<BuildOptions> in_float_;
 };
 
 }  // namespace enginery

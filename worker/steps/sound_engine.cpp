@@ -1,5 +1,7 @@
 #include "worker/steps/sound_engine.h"
 
+#include <algorithm>
+
 #include "engine/base/clock.h"
 #include "tuner/faulty_layers.h"
 #include "tuner/known_failures.h"
@@ -115,8 +117,8 @@ Result<DraftEngine> assemble_and_mend(const StepContext& step, Choice choice) {
   TRY(const Network* network, step.session.network());
   for (int tried = 1;; ++tried) {
     EngineTrials trials(step, target->device->info());
-    auto content = assemble(*model, *network, choice.selection, *target,
-                            step.session.spec().options, trials.watch().steps);
+    auto content = assemble(*model, *network, choice.selection, *target, step.session.options(),
+                            trials.watch().steps);
     if (content.ok())
       return DraftEngine{std::make_shared<const Bytes>(std::move(*content)),
                          std::move(choice.choices), choice.anew};
@@ -130,6 +132,8 @@ Result<DraftEngine> sound_engine(const StepContext& step) {
   TRY(auto content, input_named(step, "content"));
   TRY(const Target* target, step.session.target());
   TRY(const EngineFile file, read_unsigned_engine(content));
+  const bool quantized = std::ranges::count(file.manifest.precisions, "int8") > 0;
+  step.session.take(quantized ? Arithmetic::quantized : Arithmetic::floating);
   TRY(const std::string failure, failure_among(step, file.plan, target->device->info()));
   if (failure.empty()) return DraftEngine{std::move(content), "", false};
   step.hooks.log("chosen again: " + failure);

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cstdio>
 
 #include "worker/steps/step_functions.h"
 #include "worker/steps/tuning.h"
@@ -18,12 +19,74 @@ std::vector<NamedNumber> metrics_of(const TunerCounts& counts, double tuning_s) 
           {"tune_networks_s", counts.networks_s}};
 }
 
+// Rounding to 8 bits costs accuracy: it has to gain more than two races of one network differ by.
+constexpr double kWorthwhile = 0.97;
+
+// The networks of a calibrated model, the quantised one last; of any other model its only one.
+std::vector<Arithmetic> networks_of(const BuildSession& session) {
+  if (!session.is_calibrated()) return {Arithmetic::quantized};
+  return {Arithmetic::floating, Arithmetic::quantized};
+}
+
+void add(const TunerCounts& more, TunerCounts& sum) {
+  sum.timings_measured += more.timings_measured;
+  sum.timings_reused += more.timings_reused;
+  sum.problems += more.problems;
+  sum.preparing_s += more.preparing_s;
+  sum.checking_s += more.checking_s;
+  sum.racing_s += more.racing_s;
+  sum.networks_s += more.networks_s;
+}
+
+void log_arithmetic(const StepContext& step, double float_us, double quantized_us) {
+  char line[120];
+  std::snprintf(line, sizeof line, "in float %.3f ms, in int8 %.3f ms: %s", float_us / 1e3,
+                quantized_us / 1e3,
+                step.session.arithmetic() == Arithmetic::quantized ? "int8" : "float");
+  step.hooks.log(line);
+}
+
+// Of a calibrated model's networks the faster one; the session is about it from then on.
+Result<TunedNetwork> choose(const StepContext& step, const Target& target) {
+  std::vector<TunedNetwork> tuned;
+  TunerCounts counts;
+  for (const Arithmetic arithmetic : networks_of(step.session)) {
+    step.session.take(arithmetic);
+    TRY(const Network* network, step.session.network());
+    TRY(TunedNetwork one, choose_tactics(step, *network, target));
+    add(one.counts, counts);
+    tuned.push_back(std::move(one));
+  }
+  if (tuned.size() == 2) {
+    const double float_us = tuned[0].network_us, quantized_us = tuned[1].network_us;
+    if (quantized_us > kWorthwhile * float_us) {
+      step.session.take(Arithmetic::floating);
+      tuned.pop_back();
+    }
+    log_arithmetic(step, float_us, quantized_us);
+  }
+  tuned.back().counts = counts;
+  return std::move(tuned.back());
+}
+
+Result<TunerCounts> assist(const StepContext& step, const Target& target) {
+  TunerCounts counts;
+  for (const Arithmetic arithmetic : networks_of(step.session)) {
+    step.session.take(arithmetic);
+    TRY(const Network* network, step.session.network());
+    TRY(const TunerCounts one, measure_problems(step, *network, target));
+    add(one, counts);
+  }
+  return counts;
+}
+
 // Its counts, and the choices where this worker leads the tuning.
-Result<TunerCounts> tune(const StepContext& step, const Network& network, const Target& target,
-                         StepOutputs& out) {
-  if (step.tuning.assistant > 0) return measure_problems(step, network, target);
-  TRY(TunedNetwork tuned, choose_tactics(step, network, target));
+Result<TunerCounts> tune(const StepContext& step, const Target& target, StepOutputs& out) {
+  if (step.tuning.assistant > 0) return assist(step, target);
+  TRY(TunedNetwork tuned, choose(step, target));
   out.blobs["choices"] = std::move(tuned.choices);
+  if (step.session.arithmetic() == Arithmetic::floating)
+    out.facts.push_back({"tune_notes", "int8 is not faster here: the engine computes in float"});
   return tuned.counts;
 }
 
@@ -36,10 +99,9 @@ Result<StepOutputs> tune_step(const StepContext& step) {
     return Error{ErrorCode::internal, "the tuning was started without a store of timings"};
   TRY(const Target* target, step.session.target());
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
-  TRY(const Network* network, step.session.network());
   const auto start = std::chrono::steady_clock::now();
   StepOutputs out;
-  TRY(const TunerCounts counts, tune(step, *network, *target, out));
+  TRY(const TunerCounts counts, tune(step, *target, out));
   out.metrics = metrics_of(
       counts, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   step.hooks.log((step.tuning.assistant > 0 ? "measured for another worker; of " : "tuned ") +

@@ -25,7 +25,7 @@ std::function<void(const TunerProgress&)> with_eta(const StepHooks& hooks) {
 }
 
 TunerOptions tuner_options(const StepContext& step) {
-  const BuildOptions& asked = step.session.spec().options;
+  const BuildOptions& asked = step.session.options();
   TunerOptions options;
   options.level = asked.level;
   options.allowed = asked.precisions;
@@ -51,8 +51,13 @@ Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& netw
     TRY(record.ceilings, measured_ceilings(*target.device, target.sources, *step.tuning.timings,
                                            tuner_options(step)));
   }
+  double network_us = 0;
+  if (step.session.is_calibrated()) {
+    TRY(network_us, tuner.network_us(network, selection));
+    record.in_float = step.session.arithmetic() == Arithmetic::floating;
+  }
   Bytes choices = to_json(record);
-  return TunedNetwork{std::move(selection), std::move(choices), tuner.counts()};
+  return TunedNetwork{std::move(selection), std::move(choices), tuner.counts(), network_us};
 }
 
 Result<TunerCounts> measure_problems(const StepContext& step, const Network& network,

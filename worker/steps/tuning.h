@@ -10,10 +10,11 @@ struct TunedNetwork {
   TacticSelection selection;
   Bytes choices;  // the selection's record (selection_record.h)
   TunerCounts counts;
+  double network_us = 0;  // of a calibrated model: Tuner::network_us
 };
 
-// What the store has as failed is not chosen. The step has a store and holds the device's lock.
-// Errors: the tuner's.
+// For the network that the session is about. What the store has as failed is not chosen. The step
+// has a store and holds the device's lock. Errors: the tuner's.
 Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& network,
                                     const Target& target);
 

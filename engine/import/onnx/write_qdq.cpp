@@ -3,7 +3,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "engine/import/onnx/model_proto.h"
@@ -14,7 +13,6 @@ namespace enginery {
 namespace {
 
 constexpr int64_t kFirstOpset = 13;  // QuantizeLinear with an axis
-constexpr float kInt8Largest = 127, kUint8Largest = 255;
 
 int64_t attribute_of(const onnx::NodeProto& node, const std::string& name, int64_t otherwise) {
   for (const auto& attribute : node.attribute()) {
@@ -31,30 +29,6 @@ int64_t channel_axis(const onnx::NodeProto& node, int64_t rank) {
   if (node.op_type() == "Gemm") return attribute_of(node, "transB", 0) ? 0 : 1;
   if (node.op_type() == "MatMul") return rank - 1;
   return -1;
-}
-
-// Weights of float32 in int8, with a scale for each index of one dimension.
-struct QuantizedWeights {
-  std::vector<int8_t> elements;
-  std::vector<float> scales;
-};
-
-QuantizedWeights quantize(const Tensor& weights, int64_t axis) {
-  int64_t inner = 1;
-  for (int64_t d = axis + 1; d < weights.rank(); ++d)
-    inner *= weights.dims()[static_cast<size_t>(d)];
-  const auto channels = static_cast<size_t>(weights.dims()[static_cast<size_t>(axis)]);
-  const auto values = weights.data<float>();
-  const auto channel_of = [&](size_t i) { return i / static_cast<size_t>(inner) % channels; };
-  QuantizedWeights out{{}, std::vector<float>(channels, 0)};
-  for (size_t i = 0; i < values.size(); ++i)
-    out.scales[channel_of(i)] = std::max(out.scales[channel_of(i)], std::abs(values[i]));
-  for (float& scale : out.scales) scale = scale > 0 ? scale / kInt8Largest : 1;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const float q = std::nearbyint(values[i] / out.scales[channel_of(i)]);
-    out.elements.push_back(static_cast<int8_t>(std::clamp(q, -kInt8Largest, kInt8Largest)));
-  }
-  return out;
 }
 
 // How often each name is read anywhere in the graph, bodies included.
@@ -178,7 +152,7 @@ class QdqWriter {
     auto [found, fresh] = activations_.try_emplace(name);
     if (!fresh) return found->second;
     const ActivationScale& as = scales_.at(name);
-    const float scale = as.non_negative ? as.scale * (kInt8Largest / kUint8Largest) : as.scale;
+    const float scale = as.step();
     const int type = as.non_negative ? onnx::TensorProto::UINT8 : onnx::TensorProto::INT8;
     const uint8_t zero = 0;  // of either type
     const std::string scale_name =
@@ -202,16 +176,16 @@ class QdqWriter {
     if (!fresh) return found->second;
     WeightReader reader{std::nullopt};
     TRY(const Tensor tensor, reader.read(proto));
-    const QuantizedWeights quantized = quantize(tensor, axis);
-    const std::vector<int8_t> zeros(quantized.scales.size(), 0);
-    const auto channels = static_cast<int64_t>(zeros.size());
+    const QuantizedWeights quantized = quantize_weights(tensor, axis);
+    const int64_t channels = quantized.scales.size();
+    const std::vector<int8_t> zeros(static_cast<size_t>(channels), 0);
     const std::string name = proto.name();
     const std::string elements =
         add_tensor(name + "_quantized", onnx::TensorProto::INT8, tensor.dims(),
-                   quantized.elements.data(), quantized.elements.size());
+                   quantized.elements.raw(), static_cast<size_t>(quantized.elements.bytes()));
     const std::string scale =
-        add_tensor(name + "_scale", onnx::TensorProto::FLOAT, {channels}, quantized.scales.data(),
-                   quantized.scales.size() * sizeof(float));
+        add_tensor(name + "_scale", onnx::TensorProto::FLOAT, {channels}, quantized.scales.raw(),
+                   static_cast<size_t>(quantized.scales.bytes()));
     const std::string zero = add_tensor(name + "_zero_point", onnx::TensorProto::INT8, {channels},
                                         zeros.data(), zeros.size());
     found->second = unique(name + "_dequantized");

@@ -5,15 +5,9 @@
 #pragma once
 
 #include "engine/import/importer.h"
+#include "engine/tensor/symmetric_int8.h"
 
 namespace enginery {
-
-// How a tensor's values become whole numbers. Those of one without negative values are uint8 with
-// 127 / 255 of the scale: the same largest magnitude in steps of half the size.
-struct ActivationScale {
-  float scale = 0;  // of the int8 form: the largest magnitude / 127; above 0
-  bool non_negative = false;
-};
 
 struct QuantizedModel {
   Bytes bytes;                     // self-contained: external weights are inside

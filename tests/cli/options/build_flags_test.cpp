@@ -57,7 +57,7 @@ TEST(BuildFlags, PrecisionsAddToFp32) {
   EXPECT_EQ(best->precisions, (std::set<Precision>{Precision::fp32, Precision::tf32,
                                                    Precision::fp16, Precision::bf16}));
   EXPECT_EQ(error_of({"--precision", "fp8"}), ErrorCode::usage);
-  EXPECT_EQ(error_of({"--precision", "int8"}), ErrorCode::unsupported);
+  EXPECT_TRUE(resolved({"--int8"})->precisions.contains(Precision::int8));
 }
 
 TEST(BuildFlags, SourcesAreExcludedAndTakenBackInOrder) {
@@ -78,7 +78,6 @@ TEST(BuildFlags, ARangeOfOneShapeIsThatShape) {
 }
 
 TEST(BuildFlags, WhatThisReleaseLacksIsUnsupportedAndNamed) {
-  EXPECT_EQ(error_of({"--calib", "t"}), ErrorCode::unsupported);
   EXPECT_EQ(error_of({"--mem-pool-size", "workspace:1"}), ErrorCode::unsupported);
   EXPECT_EQ(error_of({"--profiling-verbosity", "none"}), ErrorCode::unsupported);
   EXPECT_TRUE(resolved({"--profiling-verbosity", "detailed"}).ok());
@@ -88,6 +87,12 @@ TEST(EngineName, IsTheWantedOneOrTheFilesInSafeCharacters) {
   EXPECT_EQ(engine_name("", "/a/b/resnet50.v1+x.onnx"), "resnet50.v1+x");
   EXPECT_EQ(engine_name("my net/2", "a.onnx"), "my_net_2");
   EXPECT_EQ(engine_name("", ""), "model");
+}
+
+TEST(BuildFlags, ACalibrationIsForInt8) {
+  EXPECT_TRUE(resolved({"--int8", "--calib", "t", "--calibrator", "mse"}).ok());
+  EXPECT_EQ(error_of({"--calib", "t"}), ErrorCode::usage);
+  EXPECT_EQ(error_of({"--int8", "--calibrator", "mse"}), ErrorCode::usage);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/digest.h"
+
 namespace enginery {
 namespace {
 
@@ -78,6 +80,19 @@ TEST(ParsePrecisions, AlwaysHasFp32) {
   EXPECT_EQ(*parse_precisions("fp16"), (std::set<Precision>{Precision::fp32, Precision::fp16}));
   EXPECT_EQ(*parse_precisions(""), (std::set<Precision>{Precision::fp32}));
   EXPECT_FALSE(parse_precisions("fp32,fp12").ok());
+}
+
+TEST(BuildOptions, NameACalibrationOnlyWhereThereIsOne) {
+  BuildOptions options;
+  options.calibration = sha256("scales").text();
+  options.calibrator = "mse";
+  EXPECT_EQ(to_text(options),
+            to_text(BuildOptions()) + "calibration=" + options.calibration + "\ncalibrator=mse\n");
+  const auto back = parse_options(to_text(options));
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back->calibration, options.calibration);
+  EXPECT_EQ(back->calibrator, "mse");
+  EXPECT_FALSE(parse_options("calibration=scales").ok());
 }
 
 }  // namespace

@@ -73,5 +73,30 @@ TEST(CalibrationTable, RefusesByLine) {
   }
 }
 
+TEST(Calibration, IsATableAsItIsOrMadeOfHistograms) {
+  const std::string text = "TRT-8601-MinMaxCalibration\nx: 3f800000\n";
+  const auto table = read_calibration(text, "");
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ(to_text(*table), text);
+  HistogramSet set;
+  ASSERT_TRUE(set.observe("x", std::vector<float>{-1, 0.5f, 127}).ok());
+  set.samples = 1;
+  const Bytes bytes = encode(set);
+  EXPECT_TRUE(holds_histograms(bytes));
+  EXPECT_FALSE(holds_histograms(text));
+  const auto made = read_calibration(bytes, "minmax");
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->scales.at("x"), 1);
+  EXPECT_EQ(read_calibration(bytes, "")->algorithm, "MseCalibration");
+}
+
+TEST(Calibration, ACalibratorChoosesNothingInATable) {
+  const auto refused = read_calibration("TRT-8601-MinMaxCalibration\nx: 3f800000\n", "mse");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::usage);
+  EXPECT_EQ(read_calibration("anything", "").error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(read_calibration("ENGHIST1 cut", "").error().code, ErrorCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace enginery

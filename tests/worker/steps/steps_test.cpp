@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "engine/format/engine_file.h"
+#include "engine/graph/text.h"
 #include "pipeline/result.h"
 #include "tests/engine/import/model_builder.h"
 #include "tests/worker/faulty_source.h"
@@ -243,6 +247,83 @@ TEST(RunStep, HasAFunctionForEveryStepOfAWorker) {
     for (const StepFunction& function : step_functions()) found += function.kind == step.kind;
     EXPECT_EQ(found, step.needs == Needs::signing_key ? 0 : 1) << step.name;
   }
+}
+
+// A calibrated build at level 0, whose two networks are compared by their estimates.
+BuildSessionSpec calibrated(Bytes model, const std::string& table) {
+  BuildSessionSpec spec = spec_of(std::move(model));
+  spec.options.precisions.insert(Precision::int8);
+  spec.calibration = shared("TRT-8601-MinMaxCalibration\n" + table);
+  spec.options.calibration = sha256(*spec.calibration).text();
+  return spec;
+}
+const char* const kScalesOfTwo = "x: 3c010a14\nr0: 3c010a14\n";
+
+TEST(CalibratedBuild, IsAboutTheQuantizedNetworkUntilFloatIsTaken) {
+  BuildSession session(calibrated(test::convolutions(2, 1), kScalesOfTwo));
+  const auto dequantizes = [&] {
+    auto model = session.model();
+    EXPECT_TRUE(model.ok()) << model.error().message;
+    return to_text((*model)->imported).find("dequantize") != std::string::npos;
+  };
+  EXPECT_TRUE(dequantizes());
+  session.take(Arithmetic::floating);
+  EXPECT_FALSE(dequantizes());
+  EXPECT_FALSE(session.options().precisions.contains(Precision::int8));
+  session.take(Arithmetic::quantized);
+  EXPECT_TRUE(dequantizes());
+}
+
+TEST(CalibratedBuild, VerifiesAndSaysWhatItWasCalibratedWith) {
+  MemoryTimingStore store;
+  BuildSession session(calibrated(test::convolutions(2, 1), kScalesOfTwo));
+  auto tuned = tune_in(session, store);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  const bool in_float = session.arithmetic() == Arithmetic::floating;
+  EXPECT_EQ(tuned->blobs["choices"].find("\"in_float\":true") != std::string::npos, in_float);
+  StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
+  BuildSession fresh(session.spec());
+  auto content = assemble_step(step_in(fresh, inputs));
+  ASSERT_TRUE(content.ok()) << content.error().message;
+  inputs["content"] = shared(content->blobs["content"]);
+  auto file = read_unsigned_engine(inputs["content"]);
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(std::ranges::count(file->manifest.precisions, "int8"), in_float ? 0 : 1);
+  BuildSession again(session.spec());
+  auto verified = verify_step(step_in(again, inputs));
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  EXPECT_EQ(verified->rejected, "");
+  EXPECT_EQ(again.arithmetic(), session.arithmetic());
+  const Provenance made = make_provenance(step_in(again), sha256("content"), {});
+  EXPECT_NE(std::ranges::find(made.facts, std::pair<std::string, std::string>(
+                                              "calibration", session.spec().options.calibration)),
+            made.facts.end());
+}
+
+TEST(CalibratedBuild, OtherScalesGiveTheStructureOfTheFirst) {
+  BuildSession one(calibrated(test::convolutions(2, 1), kScalesOfTwo)),
+      other(calibrated(test::convolutions(2, 1), "x: 3f800000\nr0: 3f800000\n"));
+  auto a = validate_step(step_in(one)), b = validate_step(step_in(other));
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(a->facts[0].value, b->facts[0].value);
+}
+
+TEST(CalibratedBuild, NamesTheTensorThatHasNoScale) {
+  BuildSession session(calibrated(test::convolutions(2, 1), "x: 3c010a14\n"));
+  auto refused = validate_step(step_in(session));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(refused.error().message.find("'r0'"), std::string::npos) << refused.error().message;
+}
+
+TEST(CalibratedBuild, Int8WithoutScalesIsRefused) {
+  BuildSessionSpec spec = spec_of(test::convolutions(2, 1));
+  spec.options.precisions.insert(Precision::int8);
+  BuildSession session(std::move(spec));
+  auto refused = validate_step(step_in(session));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_NE(refused.error().message.find("--calib"), std::string::npos);
 }
 
 }  // namespace

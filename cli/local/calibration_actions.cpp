@@ -1,0 +1,140 @@
+// `enginery cache calibration ACTION`: histograms that builds have collected, carrying them to
+// another catalog, and shards of data made one.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/local/catalog_actions.h"
+#include "cli/output/output_file.h"
+#include "cli/output/table.h"
+#include "cli/output/text.h"
+#include "engine/base/file.h"
+#include "tuner/calibrate/histogram_set.h"
+
+namespace enginery {
+namespace {
+
+constexpr const char* kExportSchema = "enginery.calibration-export/1";
+
+Result<HistogramSet> read_histograms(const std::string& file) {
+  TRY(const Bytes bytes, read_file(file));
+  auto set = decode_histogram_set(bytes);
+  if (!set) return set.error().within(file);
+  return set;
+}
+
+// The keys after the file's name, or those of all calibrations.
+Result<std::vector<std::string>> keys_to_export(const CatalogDoor& door,
+                                                const CatalogArguments& arguments) {
+  if (arguments.words.size() > 1)
+    return std::vector<std::string>(arguments.words.begin() + 1, arguments.words.end());
+  TRY(const Json document, door("calibration-ls", {}, Json::object()));
+  std::vector<std::string> out;
+  for (const Json& row : document["calibrations"]) out.push_back(row.value("key", ""));
+  return out;
+}
+
+// What is no set of histograms never becomes an answer.
+Status check_histograms(const Json& calibration) {
+  const auto text = calibration.find("histograms");
+  const bool is_text = text != calibration.end() && text->is_string();
+  const auto bytes = from_hex(is_text ? text->get<std::string>() : "");
+  if (bytes && decode_histogram_set(*bytes).ok()) return {};
+  return Error{ErrorCode::corrupt_data, "a calibration in it has no histograms"};
+}
+
+}  // namespace
+
+Result<ExitCode> calibration_ls(const CatalogDoor& door, const CatalogArguments& arguments,
+                                Console& console) {
+  CHECK_OK(words_between(arguments, 0, 0, "cache calibration ls"));
+  TRY(Json document, door("calibration-ls", {}, Json::object()));
+  if (arguments.json) {
+    for (Json& row : document["calibrations"])
+      row["created"] = json_time(row["created"].get<int64_t>());
+    print_json(console, document);
+    return ExitCode::ok;
+  }
+  Table table({{"KEY"}, {"HISTOGRAMS"}, {"MODEL"}, {"DATA"}, {"ROWS", Align::right}});
+  for (const Json& row : document["calibrations"]) {
+    const Json& fields = row["fields"];
+    const std::string rows = fields.value("rows", "");
+    table.add({row.value("key", ""), row.value("histograms", "").substr(0, 19),
+               fields.value("model", "").substr(0, 19), fields.value("data", "").substr(0, 19),
+               rows == "0" ? "all" : rows});
+  }
+  if (table.empty()) console.note("no build has calibrated yet; --calib-data does");
+  if (!table.empty()) console.print(table.text(console.table_width()));
+  return ExitCode::ok;
+}
+
+Result<ExitCode> calibration_export(const CatalogDoor& door, const CatalogArguments& arguments,
+                                    Console& console) {
+  CHECK_OK(words_between(arguments, 1, SIZE_MAX, "cache calibration export FILE [KEY...]"));
+  TRY(const std::vector<std::string> keys, keys_to_export(door, arguments));
+  Json calibrations = Json::array();
+  for (const std::string& key : keys) {
+    TRY(Json one, door("calibration-export", {key}, Json::object()));
+    calibrations.push_back(std::move(one));
+  }
+  const size_t count = calibrations.size();
+  const Json document = {{"schema", kExportSchema}, {"calibrations", std::move(calibrations)}};
+  CHECK_OK(write_output_file(arguments.words[0], document.dump() + "\n"));
+  if (arguments.json)
+    print_json(console, {{"schema", "enginery.cache.calibration.export/1"},
+                         {"file", valid_utf8(arguments.words[0])},
+                         {"calibrations", count}});
+  else
+    console.note(
+        fmt::format("{} written to {}", counted(count, "calibration"), arguments.words[0]));
+  return ExitCode::ok;
+}
+
+Result<ExitCode> calibration_import(const CatalogDoor& door, const CatalogArguments& arguments,
+                                    Console& console) {
+  CHECK_OK(words_between(arguments, 1, 1, "cache calibration import FILE"));
+  TRY(const Bytes text, read_file(arguments.words[0]));
+  const Json document = Json::parse(text, nullptr, false);
+  if (!is_document(document, kExportSchema) || !document.contains("calibrations"))
+    return Error{ErrorCode::corrupt_data, arguments.words[0] +
+                                              ": not an export of calibrations (enginery cache "
+                                              "calibration export FILE writes one)"};
+  uint64_t read = 0, stored = 0;
+  for (const Json& calibration : document["calibrations"]) {
+    const Status sound = check_histograms(calibration);
+    if (!sound.ok()) return sound.error().within(arguments.words[0]);
+    TRY(const Json answer, door("calibration-import", {}, calibration));
+    ++read;
+    stored += answer.value("stored", uint64_t{0});
+  }
+  if (arguments.json)
+    print_json(console, {{"schema", "enginery.cache.calibration.import/1"},
+                         {"calibrations", read},
+                         {"stored", stored}});
+  else
+    console.note(fmt::format("{} read, {} of them new", counted(read, "calibration"), stored));
+  return ExitCode::ok;
+}
+
+Result<ExitCode> calibration_merge(const CatalogDoor&, const CatalogArguments& arguments,
+                                   Console& console) {
+  CHECK_OK(words_between(arguments, 2, SIZE_MAX, "cache calibration merge FILE SHARD..."));
+  HistogramSet merged;
+  for (size_t i = 1; i < arguments.words.size(); ++i) {
+    TRY(const HistogramSet shard, read_histograms(arguments.words[i]));
+    const Status added = merged.merge(shard);
+    if (!added.ok()) return added.error().within(arguments.words[i]);
+  }
+  CHECK_OK(write_output_file(arguments.words[0], encode(merged)));
+  if (arguments.json)
+    print_json(console, {{"schema", "enginery.cache.calibration.merge/1"},
+                         {"file", valid_utf8(arguments.words[0])},
+                         {"histograms", merged.digest().text()},
+                         {"samples", merged.samples}});
+  else
+    console.note(fmt::format("{} of {} written to {}", counted(merged.samples, "row"),
+                             counted(arguments.words.size() - 1, "shard"), arguments.words[0]));
+  return ExitCode::ok;
+}
+
+}  // namespace enginery

@@ -1,0 +1,166 @@
+#include "cli/local/calibration_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/local/engine_session.h"
+#include "cli/output/progress.h"
+#include "cli/output/text.h"
+#include "cli/process/signals.h"
+#include "engine/base/file.h"
+#include "engine/compile/compile.h"
+#include "engine/options/toolchain.h"
+#include "pipeline/keys.h"
+#include "tuner/calibrate/calibrator.h"
+
+namespace enginery {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kFirstSeed = 1;
+
+uint64_t seed_of(const CalibrationWords& words) {
+  return static_cast<uint64_t>(words.seed.value_or(kFirstSeed));
+}
+
+Result<PreprocessTable> preprocess_of(const CalibrationWords& words) {
+  if (words.preprocess.empty()) return PreprocessTable();
+  return read_preprocess(words.preprocess);
+}
+
+Result<HistogramSet> collect_with_progress(const Graph& graph, CalibrationData& data,
+                                           const CalibrationWords& words, const Clock& clock,
+                                           Console& console) {
+  const Interrupt interrupt;
+  ProgressDisplay display(console, clock);
+  const Nanoseconds begin = clock.monotonic();
+  CollectOptions options;
+  options.watch.threads = static_cast<int>(words.threads.value_or(0));
+  options.cancelled = [&] { return interrupt.requested(); };
+  options.progress = [&](int64_t done, int64_t total) {
+    const auto seconds = std::chrono::duration<double>(clock.monotonic() - begin).count();
+    const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
+    display.show(
+        {{"", "calibrating", static_cast<uint64_t>(done), static_cast<uint64_t>(total), left, ""}});
+  };
+  auto set = collect(graph, data, options);
+  if (!set) return as_local(set.error());
+  return set;
+}
+
+// The file, or the files of the folder in the byte order of their names.
+Result<std::vector<fs::path>> files_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return std::vector<fs::path>{path};
+  std::vector<fs::path> out;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_regular_file(error)) out.push_back(entry->path());
+  }
+  if (error) return Error{ErrorCode::storage, "read " + path.string() + ": " + error.message()};
+  std::ranges::sort(out, {}, [](const fs::path& file) { return file.filename().string(); });
+  return out;
+}
+
+// By what the files hold and what they are called, since names decide the order of the rows.
+Result<Digest> digest_of_data(const std::vector<std::string>& data) {
+  Sha256 hash;
+  for (const std::string& word : data) {
+    const size_t equals = word.find('=');
+    const bool named = equals != std::string::npos && !fs::exists(word);
+    hash.update("input " + (named ? word.substr(0, equals) : std::string()) + "\n");
+    TRY(const auto files, files_of(named ? word.substr(equals + 1) : word));
+    for (const fs::path& file : files) {
+      TRY(const Bytes bytes, read_file(file));
+      hash.update(file.filename().string() + "\n" + sha256(bytes).hex() + "\n");
+    }
+  }
+  return hash.finish();
+}
+
+// As imported: calibration sees the graph before any pass, and in float.
+Result<Digest> calibrate(Catalog& catalog, const PackedModel& model, const BuildOptions& options,
+                         const CalibrationWords& words, Console& console) {
+  BuildOptions plain = options;
+  plain.precisions = {Precision::fp32};
+  plain.skip_passes.clear();
+  PassOptions none;
+  none.list = {};
+  TRY(const LoadedModel loaded,
+      load_model({model.file, model.bytes, std::nullopt}, model.name, plain, none));
+  DataReport report;
+  TRY(const HistogramSet set, collect_histograms(loaded.imported, words, report, console));
+  TRY(const Digest digest, catalog.blobs().put(as_bytes(encode(set))));
+  console.note(fmt::format("calibrated on {} in {:.1f} s: histograms {}",
+                           counted(set.samples, "row"), report.seconds, digest.text()));
+  return digest;
+}
+
+}  // namespace
+
+Result<HistogramSet> collect_histograms(const Graph& imported, const CalibrationWords& words,
+                                        DataReport& report, Console& console) {
+  CalibrationRequest request;
+  request.paths = words.data;
+  TRY(request.preprocess, preprocess_of(words));
+  request.rows = words.rows.value_or(0);
+  request.seed = seed_of(words);
+  request.option = words.option;
+  TRY(CalibrationData data, CalibrationData::open(request, input_descriptions(imported)));
+  if (data.chosen() < data.available()) {
+    console.note(fmt::format("{} of {} rows of the data, chosen with --seed {}", data.chosen(),
+                             data.available(), request.seed));
+  }
+  const SystemClock clock;
+  const Nanoseconds begin = clock.monotonic();
+  TRY(HistogramSet set, collect_with_progress(imported, data, words, clock, console));
+  report = {data.available(), data.chosen(), data.skipped(),
+            std::chrono::duration<double>(clock.monotonic() - begin).count()};
+  for (const SkippedRow& row : report.skipped)
+    console.warn("left out: " + row.label + ": " + row.reason);
+  return set;
+}
+
+Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& options,
+                                  const CalibrationWords& words) {
+  std::vector<NamedText> fields = validate_key(model, options, reader_name());
+  std::erase_if(fields, [](const NamedText& field) { return field.name == "skip_passes"; });
+  TRY(const Digest data, digest_of_data(words.data));
+  fields.push_back({"data", data.text()});
+  Bytes preprocess;
+  if (!words.preprocess.empty()) {
+    TRY(preprocess, read_file(words.preprocess));
+  }
+  fields.push_back({"preprocess", sha256(preprocess).text()});
+  fields.push_back({"rows", std::to_string(words.rows.value_or(0))});
+  fields.push_back({"seed", std::to_string(seed_of(words))});
+  return action_key("calibrate", fields);
+}
+
+Result<std::shared_ptr<const Bytes>> calibrate_through(Catalog& catalog, const PackedModel& model,
+                                                       const BuildFlags& flags,
+                                                       BuildOptions& options, Console& console) {
+  const CalibrationWords words{flags.calib_data, flags.preprocess, flags.calib_images,
+                               std::nullopt,     flags.threads,    "--calib-data"};
+  TRY(const auto calibrator, find_calibrator(flags.calibrator.empty() ? "mse" : flags.calibrator));
+  TRY(const ActionKey key, calibration_key(model.digest, options, words));
+  TRY(std::optional<Digest> histograms, catalog.calibrations().find(key.digest()));
+  Result<Bytes> bytes = Error{ErrorCode::not_found, ""};
+  if (histograms) bytes = catalog.blobs().get(*histograms);
+  const bool is_gone = !bytes.ok() && bytes.error().code == ErrorCode::not_found;
+  if (bytes.ok()) console.note("calibrated before: histograms " + histograms->text());
+  if (is_gone) {
+    TRY(histograms, calibrate(catalog, model, options, words, console));
+    CHECK_OK(catalog.calibrations().put(key, *histograms));
+    bytes = catalog.blobs().get(*histograms);
+  }
+  if (!bytes.ok()) return bytes.error();
+  options.calibration = histograms->text();
+  options.calibrator = calibrator->name();
+  return std::make_shared<const Bytes>(std::move(*bytes));
+}
+
+}  // namespace enginery
