@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What the runs gave: every output over all rows, joined.
-struct Results {
+struct RunResults {
   std::map<std::string, Tensor> outputs;
   std::vector<std::string> labels;  // of the rows
 };
@@ -81,7 +81,7 @@ class RunCommand final : public Command {
     CHECK_OK(prepare_output());
     CHECK_OK(save_inputs(engine.info(), inputs));
     TRY(auto outputs, run_rows(engine, inputs, session.console));
-    const Results results{std::move(outputs), inputs.labels()};
+    const RunResults results{std::move(outputs), inputs.labels()};
     TRY(const auto top, top_lines(engine.info(), results, names));
     TRY(const auto files, write_outputs(engine.info(), results));
     if (json_) {
@@ -134,7 +134,7 @@ class RunCommand final : public Command {
     return {};
   }
 
-  Result<std::vector<TopLine>> top_lines(const EngineInfo& info, const Results& results,
+  Result<std::vector<TopLine>> top_lines(const EngineInfo& info, const RunResults& results,
                                          const std::vector<std::string>& names) const {
     std::vector<TopLine> lines;
     if (!top_) return lines;
@@ -165,7 +165,7 @@ class RunCommand final : public Command {
   }
 
   Result<std::vector<fs::path>> write_outputs(const EngineInfo& info,
-                                              const Results& results) const {
+                                              const RunResults& results) const {
     std::vector<fs::path> files;
     if (output_.empty()) return files;
     std::vector<std::string> names;
@@ -181,7 +181,7 @@ class RunCommand final : public Command {
     return files;
   }
 
-  static void print_report(Console& console, const EngineInfo& info, const Results& results,
+  static void print_report(Console& console, const EngineInfo& info, const RunResults& results,
                            const std::vector<TopLine>& top, const std::vector<fs::path>& files) {
     for (const TopLine& line : top) {
       console.print(fmt::format("{}\t{}\t{}\t{}\t{:.6g}\n", line.file, line.rank, line.index,
@@ -199,7 +199,7 @@ class RunCommand final : public Command {
     console.note("--output DIR writes the outputs, --top K prints the best classes");
   }
 
-  void print_json_report(Console& console, const EngineInfo& info, const Results& results,
+  void print_json_report(Console& console, const EngineInfo& info, const RunResults& results,
                          const std::vector<TopLine>& top,
                          const std::vector<fs::path>& files) const {
     Json outputs = Json::array();

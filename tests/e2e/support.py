@@ -234,13 +234,6 @@ def small_model(seed=0, batch="N", channels=8, layers=2):
     return model(nodes, [value_info("x", [batch, 3, 16, 16])], [value_info("y", [batch, channels])], weights)
 
 
-def calibration_rows(rows=4):
-    """Inputs of small_model as an .npy file."""
-    values = [((i * 7919) % 255) / 127 - 1 for i in range(rows * 3 * 16 * 16)]
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 3, 16, 16), }}".ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values)
-
-
 def main():
     if not os.access(BIN, os.X_OK):
         sys.exit(f"{BIN} is not there; ENGINERY_BIN names the binary")
