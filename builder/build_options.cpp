@@ -77,7 +77,9 @@ Result<BuildOptions> engine_options(const enginery_build_options& from) {
     TRY(out.precisions, parse_precisions(from.precisions));
   }
   if (out.precisions.contains(Precision::int8))
-    return Error{ErrorCode::unsupported, "int8 needs a calibration, which is not built yet"};
+    return Error{ErrorCode::unsupported,
+                 "int8 needs a calibration, which this interface does not take yet; enginery build "
+                 "--int8 --calib FILE does"};
   TRY(out.shapes, parse_shapes(text_of(from.shapes)));
   TRY(out.limits, parse_limits(text_of(from.limits)));
   TRY(out.without_sources, sources_named(text_of(from.without_sources)));

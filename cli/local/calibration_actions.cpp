@@ -14,9 +14,9 @@
 namespace enginery {
 namespace {
 
-constexpr const char* kExportSchema = "enginery.calibration-export/1";
+constexpr const char* kCalibrationsSchema = "enginery.calibration-export/1";
 
-Result<HistogramSet> read_histograms(const std::string& file) {
+Result<HistogramSet> read_shard(const std::string& file) {
   TRY(const Bytes bytes, read_file(file));
   auto set = decode_histogram_set(bytes);
   if (!set) return set.error().within(file);
@@ -78,7 +78,8 @@ Result<ExitCode> calibration_export(const CatalogDoor& door, const CatalogArgume
     calibrations.push_back(std::move(one));
   }
   const size_t count = calibrations.size();
-  const Json document = {{"schema", kExportSchema}, {"calibrations", std::move(calibrations)}};
+  const Json document = {{"schema", kCalibrationsSchema},
+                         {"calibrations", std::move(calibrations)}};
   CHECK_OK(write_output_file(arguments.words[0], document.dump() + "\n"));
   if (arguments.json)
     print_json(console, {{"schema", "enginery.cache.calibration.export/1"},
@@ -95,7 +96,7 @@ Result<ExitCode> calibration_import(const CatalogDoor& door, const CatalogArgume
   CHECK_OK(words_between(arguments, 1, 1, "cache calibration import FILE"));
   TRY(const Bytes text, read_file(arguments.words[0]));
   const Json document = Json::parse(text, nullptr, false);
-  if (!is_document(document, kExportSchema) || !document.contains("calibrations"))
+  if (!is_document(document, kCalibrationsSchema) || !document.contains("calibrations"))
     return Error{ErrorCode::corrupt_data, arguments.words[0] +
                                               ": not an export of calibrations (enginery cache "
                                               "calibration export FILE writes one)"};
@@ -121,7 +122,7 @@ Result<ExitCode> calibration_merge(const CatalogDoor&, const CatalogArguments& a
   CHECK_OK(words_between(arguments, 2, SIZE_MAX, "cache calibration merge FILE SHARD..."));
   HistogramSet merged;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
-    TRY(const HistogramSet shard, read_histograms(arguments.words[i]));
+    TRY(const HistogramSet shard, read_shard(arguments.words[i]));
     const Status added = merged.merge(shard);
     if (!added.ok()) return added.error().within(arguments.words[i]);
   }

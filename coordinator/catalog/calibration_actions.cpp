@@ -7,13 +7,13 @@
 namespace enginery {
 namespace {
 
-CatalogJson fields_document(const ActionKey& key) {
+CatalogJson by_name(const std::vector<KeyField>& fields) {
   CatalogJson out = CatalogJson::object();
-  for (const KeyField& field : key.fields()) out[field.name] = field.value;
+  for (const KeyField& field : fields) out[field.name] = field.value;
   return out;
 }
 
-Result<Bytes> bytes_of(const CatalogInput& input, const char* name) {
+Result<Bytes> hex_named(const CatalogInput& input, const char* name) {
   auto bytes = from_hex(input.text(name));
   if (bytes) return std::move(*bytes);
   return Error{ErrorCode::corrupt_data, std::string("calibration: its ") + name + " is no hex"};
@@ -29,7 +29,7 @@ Result<CatalogJson> list_calibrations(const CatalogAccess& access, const Catalog
     list.push_back({{"key", row.digest.text()},
                     {"histograms", row.histograms.text()},
                     {"created", row.created_ns},
-                    {"fields", fields_document(row.key)}});
+                    {"fields", by_name(row.key.fields())}});
   }
   return CatalogJson{
       {"schema", "enginery.cache.calibration/1"}, {"total", rows.size()}, {"calibrations", list}};
@@ -49,8 +49,8 @@ Result<CatalogJson> export_calibration(const CatalogAccess& access, const Catalo
 }
 
 Result<CatalogJson> import_calibration(const CatalogAccess& access, const CatalogInput& input) {
-  TRY(const Bytes key_bytes, bytes_of(input, "key"));
-  TRY(const Bytes histograms, bytes_of(input, "histograms"));
+  TRY(const Bytes key_bytes, hex_named(input, "key"));
+  TRY(const Bytes histograms, hex_named(input, "histograms"));
   auto key = ActionKey::parse(key_bytes);
   if (!key.ok()) return key.error().within("calibration");
   if (key->kind() != "calibrate")

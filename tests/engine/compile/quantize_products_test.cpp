@@ -111,8 +111,8 @@ TEST(QuantizeProducts, NamesWhatHasNoScale) {
 }
 
 TEST(QuantizeProducts, SaysWhichScalesNobodyHasAndWhatStaysInFloat) {
-  Graph graph =
-      convolution_then("%t = transpose(%c) perm=[0,1,3,2]\n %m = matmul(%c, %t)\n output %m");
+  Graph graph = convolution_then(
+      "%t = transpose(%c) permutation=[0,1,3,2]\n %m = matmul(%c, %t)\n output %m");
   const auto done = quantize_products(graph, {{"x", 1.0f}, {"gone", 1.0f}});
   ASSERT_TRUE(done.ok()) << done.error().message;
   ASSERT_EQ(done->notes.size(), 2u);
