@@ -187,7 +187,8 @@ TEST_F(CalibrateVerb, RefusesHistogramsOfAnotherModel) {
 class CalibratedBuildVerb : public CalibrateVerb {
  protected:
   Printed build(std::vector<std::string> options) const {
-    auto words = build_words(file("e.engine"));
+    std::vector<std::string> words{"build",   kExampleModel, "-o",        file("e.engine"),
+                                   "--level", "0",           "--threads", "1"};
     words.insert(words.end(), {"--int8", "--data", file("catalog"), "--json"});
     words.insert(words.end(), options.begin(), options.end());
     return ask(words);
