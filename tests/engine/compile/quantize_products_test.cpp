@@ -16,7 +16,7 @@ Graph two_convolutions() {
                           "\n %s = binary(%d, %e) kind=add\n output %s");
 }
 
-const TensorScales kScales{{"x", 2.0f / 127}, {"r", 8.0f / 127}, {"c", 1.0f}, {"s", 1.0f}};
+const TensorScales kScales{{"x", 2.0f / 127}, {"r", 32.0f / 127}, {"c", 1.0f}, {"s", 1.0f}};
 
 const Node& quantize_of(const Graph& graph, const std::string& tensor) {
   return node_named(graph, tensor + "_quantized");
@@ -48,7 +48,7 @@ TEST(QuantizeProducts, OnlyWhatCannotBeNegativeIsUnsigned) {
   EXPECT_EQ(std::get<Quantize>(x.op).to, DataType::int8);
   EXPECT_EQ(std::get<Quantize>(r.op).to, DataType::uint8);
   EXPECT_EQ(graph.constant(x.inputs[1])->data<float>()[0], 2.0f / 127);
-  EXPECT_FLOAT_EQ(graph.constant(r.inputs[1])->data<float>()[0], 8.0f / 255);
+  EXPECT_FLOAT_EQ(graph.constant(r.inputs[1])->data<float>()[0], 32.0f / 255);
 }
 
 TEST(QuantizeProducts, TheStructureHasNothingOfTheScales) {
