@@ -1,8 +1,8 @@
 // build: one model for one SKU of this machine, through the local catalog.
 #include <nlohmann/json.hpp>
 
+#include "cli/calibration/calibration_run.h"
 #include "cli/farm/calibration_file.h"
-#include "cli/local/calibration_run.h"
 #include "cli/local/engine_session.h"
 #include "cli/local/local_catalog.h"
 #include "cli/local/user_keys.h"

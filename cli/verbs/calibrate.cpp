@@ -1,9 +1,10 @@
-// calibrate: INT8 scales for a model, from data or from histograms of an earlier run.
+// calibrate: INT8 scales for a model, from data or from histograms of an earlier run; and
+// `collector`, the process in which a build collects.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/local/calibration_run.h"
+#include "cli/calibration/calibration_run.h"
 #include "cli/local/stdin_copy.h"
 #include "cli/output/json_output.h"
 #include "cli/output/output_file.h"
@@ -228,10 +229,33 @@ class CalibrateCommand final : public Command {
   bool json_ = false;
 };
 
+class CollectorCommand final : public Command {
+ public:
+  void declare(Options& options) override {
+    options.texts("--data", words_.data, "[NAME=]PATH", "as for calibrate");
+    options.text("--preprocess", words_.preprocess, "FILE", "as for calibrate");
+    options.number("--calib-images", words_.rows, {1, INT64_MAX}, "N", "as for calibrate");
+    options.number("--seed", words_.seed, {0, INT64_MAX}, "N", "as for calibrate");
+    options.number("--threads", words_.threads, {1, 4096}, "N", "as for calibrate");
+    options.text("--option", words_.option, "NAME", "what messages call the data");
+    options.about("Started by a build; not for people.");
+  }
+
+  Result<ExitCode> run(Session&) override {
+    return serve_collector(words_) ? ExitCode::ok : ExitCode::failed;
+  }
+
+ private:
+  CalibrationWords words_;
+};
+
 }  // namespace
 
 std::unique_ptr<Command> make_calibrate() {
   return std::make_unique<CalibrateCommand>();
+}
+std::unique_ptr<Command> make_collector() {
+  return std::make_unique<CollectorCommand>();
 }
 
 }  // namespace enginery

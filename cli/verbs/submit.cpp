@@ -1,9 +1,9 @@
 // submit: one job that builds a model for several SKUs.
+#include "cli/calibration/calibration_run.h"
 #include "cli/farm/calibration_file.h"
 #include "cli/farm/farm.h"
 #include "cli/farm/follow_job.h"
 #include "cli/farm/submission.h"
-#include "cli/local/calibration_run.h"
 #include "cli/local/local_catalog.h"
 #include "cli/options/build_flags.h"
 #include "cli/options/targets.h"

@@ -77,7 +77,7 @@ TEST_F(CalibrateVerb, JsonHasTheScalesAndWhatTheyCameFrom) {
   const Printed made =
       on_pictures({"-o", file("t"), "--calib-images", "4", "--seed", "7", "--json"});
   ASSERT_EQ(made.code, ExitCode::ok) << made.err;
-  EXPECT_NE(made.err.find("4 of 10 rows of the data, chosen with --seed 7"), std::string::npos);
+  EXPECT_NE(made.err.find("4 of 10 rows of the data, chosen with seed 7"), std::string::npos);
   const Json json = made.json();
   expect_fields(json, {"schema", "model", "calibrator", "table", "table_digest", "histograms",
                        "histograms_digest", "samples", "data", "tensors"});
@@ -181,125 +181,6 @@ TEST_F(CalibrateVerb, RefusesHistogramsOfAnotherModel) {
   expect_refused({{"calibrate", kExampleModel, "--histograms", file("h"), "-o", file("t")},
                   ExitCode::invalid_input,
                   "another model"});
-}
-
-// `build --int8` of the example at level 0, in the home of the test.
-class CalibratedBuildVerb : public CalibrateVerb {
- protected:
-  Printed build(std::vector<std::string> options) const {
-    std::vector<std::string> words{"build",   kExampleModel, "-o",        file("e.engine"),
-                                   "--level", "0",           "--threads", "1"};
-    words.insert(words.end(), {"--int8", "--data", file("catalog"), "--json"});
-    words.insert(words.end(), options.begin(), options.end());
-    return ask(words);
-  }
-  Printed build_on_pictures(std::vector<std::string> options = {}) const {
-    options.insert(options.end(),
-                   {"--calib-data", kExamplePictures, "--preprocess", kExamplePreprocess});
-    return build(options);
-  }
-  Printed cache(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"cache", "calibration"});
-    words.insert(words.end(), {"--data", file("catalog"), "--json"});
-    return ask(words);
-  }
-};
-
-TEST_F(CalibratedBuildVerb, TakesATableOrHistogramsAndSaysWhich) {
-  ASSERT_EQ(on_pictures({"--histograms", file("h"), "-o", file("t")}).code, ExitCode::ok);
-  const Printed of_table = build({"--calib", file("t")});
-  ASSERT_EQ(of_table.code, ExitCode::ok) << of_table.err;
-  const Printed again = build({"--calib", file("t")});
-  ASSERT_EQ(again.code, ExitCode::ok) << again.err;
-  EXPECT_EQ(again.json()["source"], "cache");
-  const Printed shown = ask({"inspect", file("e.engine"), "--provenance"});
-  ASSERT_EQ(shown.code, ExitCode::ok) << shown.err;
-  EXPECT_NE(shown.out.find(sha256(bytes_of("t")).hex()), std::string::npos) << shown.out;
-  // The same scales by another way are other inputs, and another key.
-  const Printed of_histograms = build({"--calib", file("h")});
-  ASSERT_EQ(of_histograms.code, ExitCode::ok) << of_histograms.err;
-  EXPECT_NE(of_histograms.json()["key"], of_table.json()["key"]);
-  EXPECT_NE(build({"--calib", file("h"), "--calibrator", "minmax"}).json()["key"],
-            of_histograms.json()["key"]);
-  EXPECT_EQ(build({"--calib", file("h"), "--calibrator", "mse"}).json()["source"], "cache");
-}
-
-TEST_F(CalibratedBuildVerb, NamesWhatATableLacks) {
-  ASSERT_TRUE(write_file(file("other"), "TRT-8601-MinMaxCalibration\nconv9: 3f800000\n").ok());
-  const Printed none = build({"--calib", file("other")});
-  EXPECT_EQ(none.code, ExitCode::invalid_input);
-  EXPECT_NE(none.err.find("of another model"), std::string::npos) << none.err;
-  ASSERT_TRUE(write_file(file("part"), "TRT-8601-MinMaxCalibration\npicture: 3c010a14\n").ok());
-  const Printed part = build({"--calib", file("part")});
-  EXPECT_EQ(part.code, ExitCode::invalid_input);
-  EXPECT_NE(part.err.find("no scale for tensor '"), std::string::npos) << part.err;
-}
-
-TEST_F(CalibratedBuildVerb, CalibratesOnceForTheSameData) {
-  const Printed first = build_on_pictures();
-  ASSERT_EQ(first.code, ExitCode::ok) << first.err;
-  EXPECT_NE(first.err.find("calibrated on 10 rows"), std::string::npos) << first.err;
-  const Printed again = build_on_pictures({"--rebuild"});
-  ASSERT_EQ(again.code, ExitCode::ok) << again.err;
-  EXPECT_NE(again.err.find("calibrated before"), std::string::npos) << again.err;
-  EXPECT_EQ(again.json()["key"], first.json()["key"]);
-  const Printed fewer = build_on_pictures({"--calib-images", "4"});
-  ASSERT_EQ(fewer.code, ExitCode::ok) << fewer.err;
-  EXPECT_NE(fewer.err.find("calibrated on 4 rows"), std::string::npos) << fewer.err;
-  EXPECT_EQ(fewer.json()["timings_measured"], 0);
-  EXPECT_NE(fewer.json()["key"], first.json()["key"]);
-}
-
-TEST_F(CalibratedBuildVerb, CarriesItsHistogramsToAnotherCatalog) {
-  const Printed built = build_on_pictures();
-  ASSERT_EQ(built.code, ExitCode::ok) << built.err;
-  const Printed listed = cache({"ls"});
-  ASSERT_EQ(listed.code, ExitCode::ok) << listed.err;
-  ASSERT_EQ(listed.json()["calibrations"].size(), 1u);
-  const Json row = listed.json()["calibrations"][0];
-  expect_fields(row, {"key", "histograms", "created", "fields"});
-  EXPECT_EQ(row["fields"]["model"], built.json()["model"]);
-  ASSERT_EQ(cache({"export", file("out.json")}).code, ExitCode::ok);
-  fs::remove_all(file("catalog"));
-  const Printed taken = cache({"import", file("out.json")});
-  ASSERT_EQ(taken.code, ExitCode::ok) << taken.err;
-  EXPECT_EQ(taken.json()["stored"], 1);
-  EXPECT_EQ(cache({"import", file("out.json")}).json()["stored"], 0);
-  EXPECT_NE(build_on_pictures().err.find("calibrated before"), std::string::npos);
-  expect_refused({{"cache", "calibration", "import", kExampleModel, "--data", file("catalog")},
-                  ExitCode::invalid_input,
-                  "not an export of calibrations"});
-}
-
-TEST_F(CalibratedBuildVerb, ShardsMergeToTheHistogramsOfOnePass) {
-  const auto collect = [&](const std::string& rows, const std::string& to) {
-    return ask({"calibrate", kExampleModel, "--data", rows, "--threads", "1", "--histograms",
-                file(to), "-o", file("t")})
-        .code;
-  };
-  ASSERT_EQ(collect(rows(2, 0.5f), "a"), ExitCode::ok);
-  ASSERT_EQ(collect(rows(3, -0.25f), "b"), ExitCode::ok);
-  const Printed merged = cache({"merge", file("ab"), file("a"), file("b")});
-  ASSERT_EQ(merged.code, ExitCode::ok) << merged.err;
-  EXPECT_EQ(merged.json()["samples"], 5);
-  ASSERT_EQ(cache({"merge", file("ba"), file("b"), file("a")}).code, ExitCode::ok);
-  EXPECT_EQ(bytes_of("ab"), bytes_of("ba"));
-  EXPECT_EQ(build({"--calib", file("ab")}).code, ExitCode::ok);
-  expect_refused({{"cache", "calibration", "merge", file("x"), kExampleModel},
-                  ExitCode::invalid_input,
-                  "not a file of histograms"});
-}
-
-// What data are refused for, `calibrate`'s tests have row by row.
-TEST_F(CalibratedBuildVerb, RefusesDataThatDoNotFitBeforeItBuilds) {
-  ASSERT_TRUE(make_folder(file("empty")).ok());
-  const Printed empty = build({"--calib-data", file("empty")});
-  EXPECT_EQ(empty.code, ExitCode::invalid_input);
-  EXPECT_NE(empty.err.find("--calib-data"), std::string::npos) << empty.err;
-  EXPECT_EQ(build({"--calib-data", rows(3, std::nanf(""))}).code, ExitCode::invalid_input);
-  EXPECT_EQ(build({"--calib-data", file("none")}).code, ExitCode::not_found);
-  EXPECT_EQ(build({"--calib-data", rows(1), "--calib", file("t")}).code, ExitCode::usage);
-  EXPECT_FALSE(fs::exists(file("e.engine")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/local/calibration_run.h"
+#include "cli/calibration/calibration_run.h"
 
 #include <fmt/format.h>
 
@@ -20,34 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kFirstSeed = 1;
-
-uint64_t seed_of(const CalibrationWords& words) {
-  return static_cast<uint64_t>(words.seed.value_or(kFirstSeed));
-}
-
-Result<PreprocessTable> preprocess_of(const CalibrationWords& words) {
-  if (words.preprocess.empty()) return PreprocessTable();
-  return read_preprocess(words.preprocess);
-}
-
-Result<HistogramSet> collect_with_progress(const Graph& graph, CalibrationData& data,
-                                           const CalibrationWords& words, const Clock& clock,
-                                           Console& console) {
+// `collecting` with progress on the terminal until Ctrl-C; then what was left out.
+Result<HistogramSet> with_progress(
+    const CalibrationWords& words, DataReport& report, Console& console,
+    const std::function<Result<HistogramSet>(const CollectWatch&)>& collecting) {
   const Interrupt interrupt;
+  const SystemClock clock;
   ProgressDisplay display(console, clock);
-  const Nanoseconds begin = clock.monotonic();
-  CollectOptions options;
-  options.watch.threads = static_cast<int>(words.threads.value_or(0));
-  options.cancelled = [&] { return interrupt.requested(); };
-  options.progress = [&](int64_t done, int64_t total) {
-    const auto seconds = std::chrono::duration<double>(clock.monotonic() - begin).count();
-    const double left = seconds / static_cast<double>(done) * static_cast<double>(total - done);
-    display.show(
-        {{"", "calibrating", static_cast<uint64_t>(done), static_cast<uint64_t>(total), left, ""}});
-  };
-  auto set = collect(graph, data, options);
+  const CollectWatch watch{[&](const Progress& p) {
+                             display.show({{"", p.phase, p.done, p.total, p.eta_seconds, ""}});
+                           },
+                           [&] { return interrupt.requested(); }};
+  auto set = collecting(watch);
   if (!set) return as_local(set.error());
+  display.finish();
+  if (report.chosen < report.available)
+    console.note(fmt::format("{} of {} rows of the data, chosen with seed {}", report.chosen,
+                             report.available, seed_of(words)));
+  for (const SkippedRow& row : report.skipped)
+    console.warn("left out: " + row.label + ": " + row.reason);
   return set;
 }
 
@@ -81,18 +72,16 @@ Result<Digest> digest_of_data(const std::vector<std::string>& data) {
   return hash.finish();
 }
 
-// As imported: calibration sees the graph before any pass, and in float.
+// In float, whatever the build allows.
 Result<Digest> calibrate(Catalog& catalog, const PackedModel& model, const BuildOptions& options,
                          const CalibrationWords& words, Console& console) {
   BuildOptions plain = options;
   plain.precisions = {Precision::fp32};
   plain.skip_passes.clear();
-  PassOptions none;
-  none.list = {};
-  TRY(const LoadedModel loaded,
-      load_model({model.file, model.bytes, std::nullopt}, model.name, plain, none));
   DataReport report;
-  TRY(const HistogramSet set, collect_histograms(loaded.imported, words, report, console));
+  TRY(const HistogramSet set, with_progress(words, report, console, [&](const CollectWatch& watch) {
+        return collect_apart(model, plain, words, report, watch);
+      }));
   TRY(const Digest digest, catalog.blobs().put(as_bytes(encode(set))));
   console.note(fmt::format("calibrated on {} in {:.1f} s: histograms {}",
                            counted(set.samples, "row"), report.seconds, digest.text()));
@@ -103,25 +92,9 @@ Result<Digest> calibrate(Catalog& catalog, const PackedModel& model, const Build
 
 Result<HistogramSet> collect_histograms(const Graph& imported, const CalibrationWords& words,
                                         DataReport& report, Console& console) {
-  CalibrationRequest request;
-  request.paths = words.data;
-  TRY(request.preprocess, preprocess_of(words));
-  request.rows = words.rows.value_or(0);
-  request.seed = seed_of(words);
-  request.option = words.option;
-  TRY(CalibrationData data, CalibrationData::open(request, input_descriptions(imported)));
-  if (data.chosen() < data.available()) {
-    console.note(fmt::format("{} of {} rows of the data, chosen with --seed {}", data.chosen(),
-                             data.available(), request.seed));
-  }
-  const SystemClock clock;
-  const Nanoseconds begin = clock.monotonic();
-  TRY(HistogramSet set, collect_with_progress(imported, data, words, clock, console));
-  report = {data.available(), data.chosen(), data.skipped(),
-            std::chrono::duration<double>(clock.monotonic() - begin).count()};
-  for (const SkippedRow& row : report.skipped)
-    console.warn("left out: " + row.label + ": " + row.reason);
-  return set;
+  return with_progress(words, report, console, [&](const CollectWatch& watch) {
+    return collect_here(imported, words, report, watch);
+  });
 }
 
 Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& options,

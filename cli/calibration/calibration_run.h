@@ -6,36 +6,16 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "cache/catalog.h"
-#include "cli/farm/packed_model.h"
+#include "cli/calibration/collector.h"
 #include "cli/options/build_flags.h"
 #include "cli/output/console.h"
-#include "tuner/collect/collect.h"
 
 namespace enginery {
 
-// What a model is calibrated on, in a user's words.
-struct CalibrationWords {
-  std::vector<std::string> data;      // "[NAME=]PATH"
-  std::string preprocess;             // a file; "": pictures fit as they are
-  std::optional<int64_t> rows, seed;  // at most; which ones
-  std::optional<int64_t> threads;
-  std::string option = "--data";  // what messages call `data`
-};
-
-// What was seen of the data; empty where nothing ran.
-struct DataReport {
-  int64_t available = 0, chosen = 0;
-  std::vector<SkippedRow> skipped;
-  double seconds = 0;
-};
-
-// Runs the graph, as imported, on the data. Prints which rows were taken and left out. Errors:
-// those of CalibrationData and collect; cancelled by Ctrl-C.
+// collect_here with progress. Prints which rows were taken and left out. Errors: of collect_here;
+// cancelled by Ctrl-C.
 Result<HistogramSet> collect_histograms(const Graph& imported, const CalibrationWords& words,
                                         DataReport& report, Console& console);
 
