@@ -81,6 +81,9 @@ std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& opt
                                    {"skip_passes", join_words(options.skip_passes)},
                                    {"builder", builder}};
   add_calibration(fields, options);
+  // Without a calibration int8 is for models that are quantised: others are then not valid.
+  if (options.calibration.empty() && options.precisions.contains(Precision::int8))
+    fields.push_back({"quantized", "true"});
   return fields;
 }
 

@@ -72,15 +72,19 @@ Result<Digest> digest_of_data(const std::vector<std::string>& data) {
   return hash.finish();
 }
 
-// In float, whatever the build allows.
+// What the histograms are made with: in float and before the passes, whatever the build allows.
+BuildOptions of_collection(const BuildOptions& options) {
+  BuildOptions out = options;
+  out.precisions = {Precision::fp32};
+  out.skip_passes.clear();
+  return out;
+}
+
 Result<Digest> calibrate(Catalog& catalog, const PackedModel& model, const BuildOptions& options,
                          const CalibrationWords& words, Console& console) {
-  BuildOptions plain = options;
-  plain.precisions = {Precision::fp32};
-  plain.skip_passes.clear();
   DataReport report;
   TRY(const HistogramSet set, with_progress(words, report, console, [&](const CollectWatch& watch) {
-        return collect_apart(model, plain, words, report, watch);
+        return collect_apart(model, of_collection(options), words, report, watch);
       }));
   TRY(const Digest digest, catalog.blobs().put(as_bytes(encode(set))));
   console.note(fmt::format("calibrated on {} in {:.1f} s: histograms {}",
@@ -99,8 +103,7 @@ Result<HistogramSet> collect_histograms(const Graph& imported, const Calibration
 
 Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& options,
                                   const CalibrationWords& words) {
-  std::vector<NamedText> fields = validate_key(model, options, reader_name());
-  std::erase_if(fields, [](const NamedText& field) { return field.name == "skip_passes"; });
+  std::vector<NamedText> fields = validate_key(model, of_collection(options), reader_name());
   TRY(const Digest data, digest_of_data(words.data));
   fields.push_back({"data", data.text()});
   Bytes preprocess;

@@ -56,6 +56,8 @@ std::vector<Change> changes() {
       {"aux_streams", [](KeySubject& s) { s.options.aux_streams = 2; }, false, true, true},
       {"precisions", [](KeySubject& s) { s.options.precisions.insert(Precision::fp16); }, false,
        true, true},
+      {"int8", [](KeySubject& s) { s.options.precisions.insert(Precision::int8); }, true, true,
+       true},
       {"calibration", [](KeySubject& s) { s.options.calibration = sha256("scales").text(); }, true,
        true, true},
       {"calibrator", [](KeySubject& s) { s.options.calibrator = "mse"; }, true, false, true},

@@ -37,7 +37,7 @@ TEST(Completion, OffersTheActionsOfTheVerbsThatHaveSome) {
   } rows[] = {
       {{"catalog", "un"}, {"unpin"}},
       {{"cache", "timing", "cl"}, {"clear"}},
-      {{"cache", ""}, {"timing"}},
+      {{"cache", ""}, {"timing", "calibration"}},
       {{"config", ""}, {"show"}},
       {{"completion", ""}, {"bash", "zsh", "fish"}},
       {{"show", ""}, {}},
