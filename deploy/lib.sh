@@ -4,6 +4,12 @@
 
 say() { printf '== %s\n' "$*"; }
 
+# Prints how long a phase took, by bash's SECONDS: what_took "built release" SECONDS-AT-ITS-START.
+what_took() {
+  local took=$((SECONDS - $2))
+  say "$1 in $((took / 60)) min $((took % 60)) s"
+}
+
 fail() {
   printf 'error: %s\n' "$*" >&2
   exit 1
@@ -119,9 +125,10 @@ configure() {
 
 # build PRESET [TARGET...]: configures when needed, builds with every core, prints a line now and then.
 build() {
-  local preset=$1 folder=$root/build/$1 log=$root/build/$1.log
+  local preset=$1 folder=$root/build/$1 log=$root/build/$1.log start
   shift
   configure "$preset"
+  start=$SECONDS
   say "building $preset with $(nproc) cores"
   # Ninja prints one status line a step where it has no terminal: every fiftieth, and whatever is no status line, is shown.
   if ! ninja -C "$folder" "$@" 2>&1 | tee "$log" | awk -F '[][/]' '
@@ -131,6 +138,7 @@ build() {
     grep -A 12 FAILED "$log" | head -n 60 >&2 || true
     fail "the build failed (all of its output: $log)"
   fi
+  what_took "built $preset" "$start"
 }
 
 # make_peers FOLDER REQUIREMENT...: a Python environment from PyPI. False, with a message, where it cannot be had.

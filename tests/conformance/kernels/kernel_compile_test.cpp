@@ -1,10 +1,12 @@
 // Every kernel variant compiles for every SM that it claims; no GPU is needed.
 //
-// One text of each variant and type (all of 8 bits are one), with a pitch or without, by a seeded
-// choice among the conformance problems, and on most SMs half of those; ENGINERY_TEST_ALL_KERNELS=1
-// compiles the texts of all problems, ENGINERY_TEST_FILTER those of tactics whose id has the text
-// in it. SMs below 7.5 need NVRTC 12.9 (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in
-// ENGINERY_CUDA_LIBRARIES); without it they are skipped with a message.
+// One text of each family and tile on SM 6.1, 7.5 and 9.0, of each family on the others, by a
+// seeded choice among the types and the conformance problems: other texts in each run, in a minute.
+// ENGINERY_TEST_ALL_KERNELS=types compiles one text of each tile and type (all of 8 bits are one),
+// with a pitch or without, on every SM; ENGINERY_TEST_ALL_KERNELS=1 the texts of all problems;
+// ENGINERY_TEST_FILTER those of tactics whose id has the text in it. SMs below 7.5 need NVRTC 12.9
+// (nvidia-cuda-nvrtc-cu12 from PyPI, its folder in ENGINERY_CUDA_LIBRARIES); without it they are
+// skipped with a message.
 //
 // With ENGINERY_TEST_OUTPUT=FOLDER the texts are those of each variant's first problem by name, and
 // FOLDER/kernels.csv gets one line a variant and SM: the most registers and spilled bytes over its
@@ -106,33 +108,41 @@ void write_usages(const std::string& file, int sm, const std::map<std::string, U
   }
 }
 
+// One text of each tile, or of each family where another SM has the same texts but for limits.
+std::vector<Text> sample_of(std::vector<Text> texts, int sm, std::mt19937_64& random) {
+  constexpr int kDistinct[] = {61, 75, 90};
+  const bool tiles = std::ranges::find(kDistinct, sm) != std::end(kDistinct);
+  std::shuffle(texts.begin(), texts.end(), random);
+  std::set<std::string> seen;
+  std::erase_if(texts, [&](const Text& text) {
+    const std::string tile = text.variant.substr(0, text.variant.find(':'));
+    return !seen.insert(tiles ? text.family + "/" + tile : text.family).second;
+  });
+  return texts;
+}
+
 class KernelTexts : public testing::TestWithParam<int> {};
 
 TEST_P(KernelTexts, Compile) {
   int sm = GetParam();
   auto nvrtc = Nvrtc::open(sm);
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
-  bool all = variable("ENGINERY_TEST_ALL_KERNELS", "") == "1";
+  const std::string all = variable("ENGINERY_TEST_ALL_KERNELS", "");
   uint64_t seed =
       std::stoull(variable("ENGINERY_TEST_SEED", std::to_string(std::random_device{}())));
   SCOPED_TRACE("ENGINERY_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
-  std::vector<Text> texts;
   const std::string folder = variable("ENGINERY_TEST_OUTPUT", "");
+  std::vector<Text> texts;
   for (auto& [variant, members] : texts_for(sm)) {
     std::sort(members.begin(), members.end(), [](const Text& a, const Text& b) {
       return std::tie(a.problem, a.text) < std::tie(b.problem, b.text);
     });
-    if (!all && folder.empty()) std::shuffle(members.begin(), members.end(), random);
-    if (!all) members.resize(1);
+    if (all != "1" && folder.empty()) std::shuffle(members.begin(), members.end(), random);
+    if (all != "1") members.resize(1);
     texts.insert(texts.end(), members.begin(), members.end());
   }
-  // The others have the texts of one of these but for limits: half of them, others in each run.
-  constexpr int kDistinct[] = {61, 75, 80, 90};
-  if (!all && folder.empty() && std::ranges::find(kDistinct, sm) == std::end(kDistinct)) {
-    std::shuffle(texts.begin(), texts.end(), random);
-    texts.resize(texts.size() / 2);
-  }
+  if (all.empty() && folder.empty()) texts = sample_of(std::move(texts), sm, random);
   std::vector<Result<Nvrtc::Output>> outputs(texts.size(), Error{});
   parallel_for(static_cast<int64_t>(texts.size()), [&](int64_t index) {
     const auto i = static_cast<size_t>(index);
