@@ -80,9 +80,11 @@ class ProblemTuner {
   MeasuringContext& context_;
 };
 
-// The tactics of `offered` that are worth measuring at this level: all but those whose least
-// possible time is far above another's estimate, or the first few. The reference is among them only
-// when nothing else is left.
+// Why each of `offered`, in its order, is not worth measuring at this level; "" where it is: its
+// estimate is far above another's, it is behind the first few, or it is the reference, unless
+// nothing else is left.
+std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offered, int level);
+// The others.
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level);
 
 }  // namespace enginery

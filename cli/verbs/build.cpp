@@ -5,6 +5,7 @@
 #include "cli/farm/calibration_file.h"
 #include "cli/local/engine_session.h"
 #include "cli/local/local_catalog.h"
+#include "cli/local/node_report.h"
 #include "cli/local/user_keys.h"
 #include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
@@ -20,7 +21,7 @@
 #include "engine/base/signed_file.h"
 #include "engine/data/input_set.h"
 #include "engine/device/sku_table.h"
-#include "worker/local_farm.h"
+#include "worker/local_explain.h"
 
 namespace enginery {
 namespace {
@@ -48,6 +49,9 @@ class BuildCommand final : public Command {
     options.text(
         "--sandbox", sandbox_, "MODE",
         "bubblewrap around what runs tactics: require, prefer (default: where it works) or off");
+    options.text("--explain", explain_, "NODE",
+                 "say which tactics were considered for this node, with the time of each or the "
+                 "reason why it has none");
     options.flag("--json", json_, "print JSON (enginery.build/1)");
     place_.declare(options);
     options.about(
@@ -75,6 +79,8 @@ class BuildCommand final : public Command {
     request.timing_cache = timing_cache_;
     request.error_on_miss = error_on_miss_;
     request.keys = keys_folder();
+    if (!explain_.empty() && timing_cache_ == "none")
+      return Error{ErrorCode::usage, "--explain: --timing-cache none keeps no times to tell"};
     if (inputs_.empty() && flags_.calib_data.empty() && !flags_.preprocess.empty())
       return Error{ErrorCode::usage,
                    "--preprocess: there is no --input and no --calib-data to prepare"};
@@ -101,7 +107,8 @@ class BuildCommand final : public Command {
           calibrate_through(*catalog, packed, flags_, request.options, console));
     }
     TRY(const BuiltEngine built, build(*catalog, request, console));
-    return deliver(console, built);
+    TRY(const auto explained, explain(*catalog, request, built));
+    return deliver(console, built, explained);
   }
 
  private:
@@ -118,7 +125,7 @@ class BuildCommand final : public Command {
 
   struct BuiltEngine {
     LocalBuildReport report;
-    Bytes bytes;
+    std::shared_ptr<const Bytes> bytes;
   };
 
   // Further rows than the model takes at once are not looked at.
@@ -143,12 +150,32 @@ class BuildCommand final : public Command {
     TRY(Bytes bytes, catalog.blobs().get(report.engine));
     TRY(const TrustStore trust, load_trust());
     const auto signature = check_signature(as_bytes(bytes), trust);
-    if (signature.ok()) return BuiltEngine{std::move(report), std::move(bytes)};
+    if (signature.ok()) return built(std::move(report), std::move(bytes));
     if (report.source != Source::cache) return signature.error();
     request.rebuild = true;
     TRY(report, build_with_progress(catalog, request, console));
     TRY(bytes, catalog.blobs().get(report.engine));
-    return BuiltEngine{std::move(report), std::move(bytes)};
+    return built(std::move(report), std::move(bytes));
+  }
+
+  static BuiltEngine built(LocalBuildReport report, Bytes bytes) {
+    return {std::move(report), std::make_shared<const Bytes>(std::move(bytes))};
+  }
+
+  // Nothing without --explain.
+  Result<std::vector<ExplainedLayer>> explain(Catalog& catalog, const LocalBuildRequest& request,
+                                              const BuiltEngine& built) const {
+    std::vector<ExplainedLayer> out;
+    if (explain_.empty()) return out;
+    TRY(const TrustStore trust, load_trust());
+    TRY(const EngineFile engine, read_engine(built.bytes, trust));
+    TRY(const auto layers, layers_of_node(engine.plan, explain_));
+    for (const PlanStep* layer : layers) {
+      TRY(ConsideredProblem considered, explain_layer(catalog, request, *layer));
+      out.push_back({layer->name, std::string(op_name(layer->problem.op)), selected_key(*layer),
+                     std::move(considered)});
+    }
+    return out;
   }
 
   static Result<LocalBuildReport> build_with_progress(Catalog& catalog,
@@ -183,13 +210,16 @@ class BuildCommand final : public Command {
     return error;
   }
 
-  Result<ExitCode> deliver(Console& console, const BuiltEngine& built) const {
+  Result<ExitCode> deliver(Console& console, const BuiltEngine& built,
+                           const std::vector<ExplainedLayer>& explained) const {
     const LocalBuildReport& report = built.report;
     for (const std::string& note : report.notes) console.note(readable_note(note));
-    TRY(const auto path, write_engine({output_, report.name, report.sku}, built.bytes, console));
+    TRY(const auto path, write_engine({output_, report.name, report.sku}, *built.bytes, console));
     if (!path) return ExitCode::ok;
     if (json_) {
-      print_json(console, report_json(report, *path));
+      Json json = report_json(report, *path);
+      if (!explain_.empty()) json["explained"] = explained_json(explain_, explained);
+      print_json(console, json);
       return ExitCode::ok;
     }
     if (const std::string tuned = tuning_summary(report.phases); !tuned.empty())
@@ -201,6 +231,8 @@ class BuildCommand final : public Command {
     if (const std::string remark = load_remark(report.foreign_load); !remark.empty())
       console.warn("the latency was " + remark +
                    "; --rebuild measures again when the machine is quiet");
+    if (!explained.empty())
+      console.note(explained_text(explained, console.err_is_terminal() ? console.columns() : 0));
     console.print_line(path->string());
     return ExitCode::ok;
   }
@@ -234,7 +266,7 @@ class BuildCommand final : public Command {
   BuildFlags flags_;
   CatalogPlace place_;
   std::vector<std::string> inputs_;
-  std::string model_, output_, target_, name_, timing_cache_, sandbox_ = "prefer";
+  std::string model_, output_, target_, name_, timing_cache_, explain_, sandbox_ = "prefer";
   bool rebuild_ = false, provisional_ = false, error_on_miss_ = false, json_ = false;
 };
 

@@ -271,29 +271,38 @@ const TacticSource* find_source(const TacticSources& sources, const std::string&
   return nullptr;
 }
 
+std::vector<SourceOffer> ask_sources(const TacticSources& sources, const Problem& problem,
+                                     const std::set<Precision>& allowed) {
+  std::vector<SourceOffer> out;
+  for (const auto& source : sources) {
+    const Status served = require_served(*source, problem);
+    auto offered = served.ok() ? source->offer(problem, allowed) : served.error();
+    if (offered.ok()) {
+      std::erase_if(*offered, [&](const Tactic& tactic) {
+        return narrows_float64(problem.inputs, tactic.inputs) ||
+               narrows_float64(problem.outputs, tactic.outputs);
+      });
+      if (offered->empty())
+        offered = Error{ErrorCode::unsupported, "float64 would be rounded to float32"};
+      else
+        for (Tactic& tactic : *offered) tactic.trust = source->traits().trust;
+    }
+    out.push_back({std::string(source->name()), std::move(offered)});
+  }
+  return out;
+}
+
 Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Problem& problem,
                                       const std::set<Precision>& allowed) {
   std::vector<Tactic> out;
   std::string reasons;
-  for (const auto& source : sources) {
-    const Status served = require_served(*source, problem);
-    auto offered = served.ok() ? source->offer(problem, allowed) : served.error();
-    if (!offered) {
-      reasons += (reasons.empty() ? "" : "; ") + std::string(source->name()) + ": " +
-                 offered.error().message;
-      if (offered.error().code != ErrorCode::unsupported) return offered.error();
+  for (SourceOffer& offer : ask_sources(sources, problem, allowed)) {
+    if (offer.tactics.ok()) {
+      std::ranges::move(*offer.tactics, std::back_inserter(out));
       continue;
     }
-    std::erase_if(*offered, [&](const Tactic& tactic) {
-      return narrows_float64(problem.inputs, tactic.inputs) ||
-             narrows_float64(problem.outputs, tactic.outputs);
-    });
-    if (offered->empty())
-      reasons += (reasons.empty() ? "" : "; ") + std::string(source->name()) +
-                 ": float64 would be rounded to float32";
-    for (Tactic& tactic : *offered) tactic.trust = source->traits().trust;
-    out.insert(out.end(), std::make_move_iterator(offered->begin()),
-               std::make_move_iterator(offered->end()));
+    if (offer.tactics.error().code != ErrorCode::unsupported) return offer.tactics.error();
+    reasons += (reasons.empty() ? "" : "; ") + offer.source + ": " + offer.tactics.error().message;
   }
   if (out.empty())
     return Error{ErrorCode::unsupported, "no tactic source can run it (" + reasons + ")"};

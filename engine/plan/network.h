@@ -55,9 +55,17 @@ struct Network {
 Result<Network> lower(Graph graph, const TacticSources& sources,
                       const std::set<Precision>& allowed);
 
-// All tactics for a problem over all sources in order, each with its source's trust; without those
-// that keep float64 values in another type, which no precision setting allows. Errors:
-// unsupported with every source's reason.
+// What one source has for a problem; unsupported with the reason where that is nothing.
+struct SourceOffer {
+  std::string source;
+  Result<std::vector<Tactic>> tactics;
+};
+// What each source offers for a problem, in order, each tactic with its source's trust; without
+// those that keep float64 values in another type, which no precision setting allows.
+std::vector<SourceOffer> ask_sources(const TacticSources& sources, const Problem& problem,
+                                     const std::set<Precision>& allowed);
+
+// The same as one list. Errors: unsupported with every source's reason.
 Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Problem& problem,
                                       const std::set<Precision>& allowed);
 

@@ -85,6 +85,32 @@ TEST_F(BuildVerb, WhereTheEngineGoesIsCheckedBeforeAnythingIsBuilt) {
   EXPECT_EQ(ask(dry).json()["source"], "built") << "the refused one had not built it";
 }
 
+TEST_F(BuildVerb, ExplainsANodeByWhatWasConsideredForIt) {
+  const std::string layer = ask({"inspect", engine(), "--json"}).json()["layers"][0]["name"];
+  const Printed json = build({"--explain", layer, "--json"});
+  ASSERT_EQ(json.code, ExitCode::ok) << json.err;
+  const Json explained = json.json()["explained"];
+  EXPECT_EQ(explained["node"], layer);
+  int chosen = 0;
+  for (const Json& tactic : explained["layers"][0]["tactics"]) {
+    chosen += tactic["chosen"] == true;
+    EXPECT_EQ(tactic["state"] == "measured", tactic["reason"].is_null()) << tactic;
+  }
+  EXPECT_EQ(chosen, 1) << explained;
+  const Printed text = build({"--explain", layer});
+  EXPECT_EQ(text.out, file("made.engine") + "\n");
+  EXPECT_NE(text.err.find("layer " + layer), std::string::npos) << text.err;
+  EXPECT_FALSE(build({"--json"}).json().contains("explained"));
+}
+
+TEST_F(BuildVerb, RefusesToExplainWhatIsNotThereOrWasNotKept) {
+  auto words = build_words(file("made.engine"));
+  words.insert(words.end(), {"--explain", "nothing like it"});
+  expect_refused({words, ExitCode::not_found, "no layer of the engine is or holds a node"});
+  words.insert(words.end(), {"--timing-cache", "none"});
+  expect_refused({words, ExitCode::usage, "--timing-cache none keeps no times"});
+}
+
 TEST_F(BuildVerb, WithoutAnOutputTheFileIsNamedByEngineAndSku) {
   const WorkingFolder here(file("work"));
   const Printed built = ask({"build", kExampleModel, "--level", "0", "--threads", "1"});
