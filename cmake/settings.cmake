@@ -42,9 +42,10 @@ function(enginery_library name)
   target_link_libraries(enginery_${name} PUBLIC ${ARG_DEPS})
 endfunction()
 
-# enginery_test(NAME [DEPS lib...] [LABELS l...]): this folder's *_test.cpp as one GoogleTest program, one ctest entry a case.
+# enginery_test(NAME [DEPS lib...] [LABELS l...] [TIMEOUT s] [COST s]): this folder's *_test.cpp as one GoogleTest program and one
+# ctest entry. COST is about how long it takes, where that is more than half a minute: the longest begin first.
 function(enginery_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp)
   endif()
@@ -55,4 +56,7 @@ function(enginery_test name)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" SKIP_REGULAR_EXPRESSION "")
+  if(ARG_COST)
+    set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
+  endif()
 endfunction()
