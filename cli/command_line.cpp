@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/options/did_you_mean.h"
 #include "cli/output/json_output.h"
 #include "cli/verbs/verbs.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/base/log.h"
 
 namespace enginery {

@@ -72,6 +72,12 @@ void add_calibration(std::vector<NamedText>& fields, const BuildOptions& options
   if (!options.calibrator.empty()) fields.push_back({"calibrator", options.calibrator});
 }
 
+// The same. Tunings have them in their structure.
+void add_layers(std::vector<NamedText>& fields, const BuildOptions& options) {
+  if (!options.layer_precisions.empty())
+    fields.push_back({"layer_precisions", to_text(options.layer_precisions)});
+}
+
 }  // namespace
 
 std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& options,
@@ -81,6 +87,7 @@ std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& opt
                                    {"skip_passes", join_words(options.skip_passes)},
                                    {"builder", builder}};
   add_calibration(fields, options);
+  add_layers(fields, options);
   // Without a calibration int8 is for models that are quantised: others are then not valid.
   if (options.calibration.empty() && options.precisions.contains(Precision::int8))
     fields.push_back({"quantized", "true"});
@@ -107,6 +114,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   add_toolchain(fields, subject.toolchain);
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   add_calibration(fields, subject.options);
+  add_layers(fields, subject.options);
   return fields;
 }
 

@@ -24,10 +24,10 @@ size_t first_problem_of(int assistant, size_t count) {
 
 Result<NetworkProblems::Items> NetworkProblems::items_of(const Network& network) {
   std::map<std::string, const NetworkNode*> distinct;
-  for (const NetworkNode& node : network.nodes) distinct.emplace(node.problem.key(), &node);
+  for (const NetworkNode& node : network.nodes) distinct.emplace(offer_key(node), &node);
   for (const Alternative& alternative : network.alternatives) {
     if (context_.options().level < kCoverLevel) break;
-    for (const NetworkNode& node : alternative.instead) distinct.emplace(node.problem.key(), &node);
+    for (const NetworkNode& node : alternative.instead) distinct.emplace(offer_key(node), &node);
   }
   context_.counts().problems = static_cast<int>(distinct.size());
   Items items;
@@ -87,7 +87,8 @@ Status NetworkProblems::finish(Item& item) {
 
 Result<Taking> NetworkProblems::take(const Item& item) {
   const int left = context_.counts().problems - finished_;
-  TRY(const Taking taking, context_.timings().take(context_.device_key(), item.key, left));
+  TRY(const Taking taking,
+      context_.timings().take(context_.device_key(), item.node->problem.key(), left));
   sharers_ = std::max(1, taking.sharers);
   return taking;
 }

@@ -24,7 +24,7 @@ class NetworkProblems {
   NetworkProblems(MeasuringContext& context, ProblemTuner& problems)
       : context_(context), problems_(problems) {}
 
-  // The times of all problems of the network, by the problem's key. Errors: ProblemTuner::time's,
+  // The times of all problems of the network, by their offer_key. Errors: ProblemTuner::time's,
   // within the layer.
   Result<std::map<std::string, ProblemTimes>> time_all(const Network& network);
   // Measures what is lacking and nobody else has in hand, and waits for nobody.
@@ -32,7 +32,7 @@ class NetworkProblems {
 
  private:
   struct Item {
-    std::string key;
+    std::string key;          // offer_key
     const NetworkNode* node;  // one of those that have the problem
     std::vector<const Tactic*> lacking = {};
     bool refused = false;  // somebody else had it in hand when it was last asked for

@@ -63,7 +63,7 @@ struct Tuner::State {
   Result<TacticCosts> costs_of(const Network& network, const std::string& favoured) {
     TacticCosts costs;
     for (const NetworkNode& node : network.nodes) {
-      TRY(costs.emplace_back(), node_costs(node, known[node.problem.key()], favoured));
+      TRY(costs.emplace_back(), node_costs(node, known[offer_key(node)], favoured));
     }
     return costs;
   }
@@ -294,7 +294,7 @@ struct Tuner::State {
   // A node's fastest tactic.
   NodeCost least_us() {
     return [this](const NetworkNode& node) {
-      const std::vector<double> us = all_us(node, known[node.problem.key()]);
+      const std::vector<double> us = all_us(node, known[offer_key(node)]);
       return us.empty() ? kInfinity : *std::min_element(us.begin(), us.end());
     };
   }
@@ -365,7 +365,7 @@ struct Tuner::State {
     for (size_t n = 0; n < network.nodes.size(); ++n) {
       double us = chosen.tactics[n].view_of >= 0
                       ? 0
-                      : known[network.nodes[n].problem.key()].of(tactic_key(chosen.tactics[n]));
+                      : known[offer_key(network.nodes[n])].of(tactic_key(chosen.tactics[n]));
       node_us.push_back(std::isfinite(us) ? us : 0);
     }
   }

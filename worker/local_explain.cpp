@@ -1,6 +1,9 @@
 #include "worker/local_explain.h"
 
+#include <algorithm>
+
 #include "engine/options/target_options.h"
+#include "engine/plan/network.h"
 #include "worker/timing/catalog_timing_store.h"
 #include "worker/timing/timing_file.h"
 
@@ -14,6 +17,17 @@ Result<std::vector<Timing>> timings_of(Catalog& catalog, const LocalBuildRequest
   return file->find(device, problem);
 }
 
+// Of the nodes that the layer is made of, whose names are joined by +.
+std::set<Precision> own_precisions(const BuildOptions& options, const std::string& layer) {
+  std::vector<Precision> asked;
+  for (size_t start = 0, end; start <= layer.size(); start = end + 1) {
+    end = std::min(layer.find('+', start), layer.size());
+    if (const auto p = precision_of(options.layer_precisions, layer.substr(start, end - start)))
+      asked.push_back(*p);
+  }
+  return allowed_together(asked);
+}
+
 }  // namespace
 
 Result<ConsideredProblem> explain_layer(Catalog& catalog, const LocalBuildRequest& request,
@@ -25,7 +39,9 @@ Result<ConsideredProblem> explain_layer(Catalog& catalog, const LocalBuildReques
   const std::string device = device_key(target.device->info());
   TRY(const auto timings, timings_of(catalog, request, device, step.problem.key()));
   const int level = options.provisional ? 0 : options.level;
-  return consider(step.problem, target.sources, options.precisions, level, timings);
+  const std::set<Precision> own = own_precisions(options, step.name);
+  return consider(step.problem, target.sources, own.empty() ? options.precisions : own, level,
+                  timings);
 }
 
 }  // namespace enginery

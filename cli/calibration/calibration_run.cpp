@@ -77,6 +77,7 @@ BuildOptions of_collection(const BuildOptions& options) {
   BuildOptions out = options;
   out.precisions = {Precision::fp32};
   out.skip_passes.clear();
+  out.layer_precisions.clear();
   return out;
 }
 

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/options/did_you_mean.h"
 #include "cli/output/json_output.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/options/options.h"
 
 namespace enginery {

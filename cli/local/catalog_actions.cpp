@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/local/catalog_pages.h"
-#include "cli/options/did_you_mean.h"
 #include "cli/options/targets.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "cli/options/did_you_mean.h"
 #include "cli/output/text.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/base/parallel.h"
 #include "engine/tactics/tactic.h"
 
@@ -98,6 +98,9 @@ void BuildFlags::declare(Options& options) {
   options.list("--precision", precisions, "LIST",
                "arithmetic to allow in addition to fp32: tf32, fp16, bf16, or best for all of "
                "them, and int8 (see --calib); the fastest wins layer by layer");
+  options.list("--layer-precisions", layer_precisions, "NAME:P,...",
+               "layers that compute in fp32 or in P and in nothing else: conv1:fp32,head/*:fp16; "
+               "a name goes before patterns, the last pattern before others");
   options.text("--shapes", shapes, "NAME:DIMS,...",
                "the inputs' dimensions, e.g. data:1x3x224x224; without it symbolic ones become 1");
   options.text("--min-shapes", min_shapes, "NAME:DIMS,...",
@@ -139,6 +142,7 @@ void BuildFlags::declare(Options& options) {
 Result<BuildOptions> BuildFlags::resolve() const {
   BuildOptions options;
   TRY(options.precisions, allowed_precisions(precisions));
+  TRY(options.layer_precisions, parse_layer_precisions(joined(layer_precisions, ",")));
   TRY(options.without_sources, excluded_sources(tactic_sources));
   options.skip_passes = {skip_passes.begin(), skip_passes.end()};
   options.threads = static_cast<int>(threads.value_or(allowed_core_count()));

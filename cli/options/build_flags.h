@@ -17,7 +17,7 @@ namespace enginery {
 
 // The options as given.
 struct BuildFlags {
-  std::vector<std::string> precisions, tactic_sources, skip_passes, limits;
+  std::vector<std::string> precisions, layer_precisions, tactic_sources, skip_passes, limits;
   std::vector<std::string> calib_data;  // "[NAME=]PATH"
   std::string preprocess, shapes, min_shapes, opt_shapes, max_shapes, calib, calibrator,
       mem_pool_size, profiling_verbosity;

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "cli/options/did_you_mean.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/base/file.h"
 
 namespace enginery {

@@ -9,10 +9,10 @@
 #include <charconv>
 #include <cmath>
 
-#include "cli/options/did_you_mean.h"
 #include "cli/options/trtexec.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
+#include "engine/base/did_you_mean.h"
 
 namespace enginery {
 namespace {

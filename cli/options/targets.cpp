@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/options/did_you_mean.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {

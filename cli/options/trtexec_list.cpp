@@ -22,8 +22,6 @@ constexpr std::string_view kNoRefit =
     "nothing";
 constexpr std::string_view kOneSku =
     "an engine is for one SKU; enginery submit --target a,b,c builds one for each device";
-constexpr std::string_view kPerLayer =
-    "precision is not set layer by layer; --precision says what is allowed, the fastest wins";
 constexpr std::string_view kInterface =
     "inputs and outputs keep the model's types, densely packed in the model's order";
 constexpr std::string_view kOnnxOnly = "models are read as ONNX; export to that";
@@ -74,9 +72,12 @@ constexpr TrtexecOption kOptions[] = {
     {"build", "--stronglyTyped", kFlag, accepted,
      "the model's own types are kept; --precision allows more beside them"},
     {"build", "--calib", kValue, works, "--calib"},
-    {"build", "--precisionConstraints", kValue, refused, kPerLayer},
-    {"build", "--layerPrecisions", kValue, refused, kPerLayer},
-    {"build", "--layerOutputTypes", kValue, refused, kPerLayer},
+    {"build", "--precisionConstraints", kValue, accepted,
+     "what --layer-precisions asks for always holds"},
+    {"build", "--layerPrecisions", kValue, works, "--layer-precisions"},
+    {"build", "--layerOutputTypes", kValue, refused,
+     "results lie in the type that the layer's tactic gives; --layer-precisions says what a layer "
+     "computes in"},
     {"build", "--layerDeviceTypes", kValue, refused, kNoDla},
     {"build", "--safe", kFlag, refused, "there is no runtime for safety certification"},
     {"build", "--consistency", kFlag, refused, "there is no runtime for safety certification"},

@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/calibration/calibration_run.h"
+#include "cli/explain/node_report.h"
 #include "cli/farm/calibration_file.h"
 #include "cli/local/engine_session.h"
 #include "cli/local/local_catalog.h"
-#include "cli/local/node_report.h"
 #include "cli/local/user_keys.h"
 #include "cli/options/build_flags.h"
 #include "cli/options/targets.h"

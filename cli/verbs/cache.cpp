@@ -1,8 +1,8 @@
 // cache: what builds have measured and seen of calibration data, and carrying it from one catalog
 // to another.
 #include "cli/local/catalog_actions.h"
-#include "cli/options/did_you_mean.h"
 #include "cli/verbs/verbs.h"
+#include "engine/base/did_you_mean.h"
 
 namespace enginery {
 namespace {

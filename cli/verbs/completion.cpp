@@ -4,8 +4,8 @@
 
 #include "cli/farm/farm.h"
 #include "cli/options/complete.h"
-#include "cli/options/did_you_mean.h"
 #include "cli/verbs/verbs.h"
+#include "engine/base/did_you_mean.h"
 #include "engine/device/sku_table.h"
 
 namespace enginery {

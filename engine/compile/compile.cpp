@@ -1,5 +1,6 @@
 #include "engine/compile/compile.h"
 
+#include "engine/compile/layers_meant.h"
 #include "engine/graph/text.h"
 
 namespace enginery {
@@ -110,7 +111,9 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   PassOptions with_skips = passes;
   with_skips.skip.insert(options.skip_passes.begin(), options.skip_passes.end());
   CHECK_OK(run_passes(out.graph, with_skips));
-  out.structure_digest = structure_fingerprint(out.graph);
+  TRY(out.precisions, layers_meant(out.graph, out.imported, options.layer_precisions));
+  out.structure_digest =
+      structure_with(structure_fingerprint(out.graph), out.graph, out.precisions);
   return out;
 }
 
@@ -126,7 +129,7 @@ Result<Target> open_target(const std::string& sku, const BuildOptions& options) 
 
 Result<Network> lower_model(const LoadedModel& model, const Target& target,
                             const BuildOptions& options) {
-  return lower(model.graph, target.sources, options.precisions);
+  return lower(model.graph, target.sources, options.precisions, model.precisions);
 }
 
 Result<Bytes> assemble(const LoadedModel& model, const Network& network,

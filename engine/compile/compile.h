@@ -38,12 +38,13 @@ struct LoadedModel {
   Graph imported;
   Graph graph;                     // after the passes
   std::vector<std::string> notes;  // for the user: "data: N = 1"
+  NodePrecisions precisions = {};  // of nodes of `graph`
 };
 
 // With `scales`, of a calibration, a float model is quantised first, and then counts as imported
 // so. Errors: those of import_model, specialize and quantize_products; usage (an unknown pass in
-// skip_passes); unsupported (int8 is allowed, and neither the model nor a calibration says scales);
-// internal (a pass broke the graph).
+// skip_passes); not_found (a layer of layer_precisions); unsupported (int8 is allowed, and neither
+// the model nor a calibration says scales); internal (a pass broke the graph).
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
                                const BuildOptions& options, const PassOptions& passes = {},
                                const TensorScales* scales = nullptr);

@@ -62,6 +62,8 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     options.calibration = value;
   } else if (name == "calibrator") {
     options.calibrator = value;
+  } else if (name == "layer_precisions") {
+    TRY(options.layer_precisions, parse_layer_precisions(value));
   } else {
     return bad_line(name + "=" + value);
   }
@@ -104,6 +106,7 @@ std::string to_text(const BuildOptions& options) {
   for (const auto& [name, dims] : options.shapes)
     shapes += (shapes.empty() ? "" : ",") + name + ":" + to_string(dims);
   const std::string limits = to_text(options.limits);
+  const std::string layers = to_text(options.layer_precisions);
   return "precisions=" + to_text(options.precisions) + "\nshapes=" + shapes +
          "\nthreads=" + std::to_string(options.threads) +
          "\nlevel=" + std::to_string(options.level) +
@@ -113,7 +116,8 @@ std::string to_text(const BuildOptions& options) {
          "\naux_streams=" + std::to_string(options.aux_streams) + "\n" +
          (limits.empty() ? "" : "limits=" + limits + "\n") +
          (options.calibration.empty() ? "" : "calibration=" + options.calibration + "\n") +
-         (options.calibrator.empty() ? "" : "calibrator=" + options.calibrator + "\n");
+         (options.calibrator.empty() ? "" : "calibrator=" + options.calibrator + "\n") +
+         (layers.empty() ? "" : "layer_precisions=" + layers + "\n");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

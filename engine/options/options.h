@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "engine/options/layer_precisions.h"
 #include "engine/tensor/limits.h"
 #include "enginery/types.h"
 
@@ -30,12 +31,13 @@ struct BuildOptions {
   Limits limits;                          // --limit value_mib=8192
   // --calib: the SHA-256 of the table or the histograms, as "sha256:..."; "": there is none.
   std::string calibration;
-  std::string calibrator;  // what is applied to histograms; "" for a table
+  std::string calibrator;            // what is applied to histograms; "" for a table
+  LayerPrecisions layer_precisions;  // --layer-precisions conv1:fp32
 };
 
 // One line a field, in a fixed order, every field present but the limits where they are the
-// defaults and a calibration where there is none: equal options give equal text. What the wire, the
-// keys and the manifest carry.
+// defaults, and a calibration and layers' precisions where there are none: equal options give equal
+// text. What the wire, the keys and the manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
 Result<BuildOptions> parse_options(std::string_view text);

@@ -32,8 +32,9 @@ bool narrows_float64(const std::vector<TensorDesc>& descs, const std::vector<For
 
 class Lowering {
  public:
-  Lowering(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed)
-      : sources_(sources), allowed_(allowed) {
+  Lowering(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed,
+           const NodePrecisions& of_nodes)
+      : sources_(sources), allowed_(allowed), of_nodes_(of_nodes) {
     network_.graph = std::move(graph);
   }
 
@@ -91,10 +92,24 @@ class Lowering {
     return true;
   }
 
+  // Gives the node what the sources offer for it in the precisions of its members. Errors:
+  // unsupported.
+  Status offer(Members members, NetworkNode& node) const {
+    std::vector<Precision> asked;
+    for (const NodeId id : members) {
+      const auto found = of_nodes_.find(id);
+      if (found != of_nodes_.end()) asked.push_back(found->second);
+    }
+    node.precisions = allowed_together(asked);
+    TRY(node.tactics,
+        offer_all(sources_, node.problem, node.precisions.empty() ? allowed_ : node.precisions));
+    return {};
+  }
+
   // The members as one problem with what the sources offer for it. Errors: unsupported.
   Result<NetworkNode> offered(Members members) const {
     NetworkNode node = make_node(network_.graph, members);
-    TRY(node.tactics, offer_all(sources_, node.problem, allowed_));
+    CHECK_OK(offer(members, node));
     return node;
   }
 
@@ -107,11 +122,10 @@ class Lowering {
                                                       " has a run-time size; give --shapes"};
       }
     }
-    auto tactics = offer_all(sources_, node.problem, allowed_);
-    if (!tactics)
-      return tactics.error().within("node '" + node.name + "' (" +
-                                    std::string(op_name(node.problem.op)) + ")");
-    node.tactics = std::move(*tactics);
+    const Status has_tactics = offer(members, node);
+    if (!has_tactics.ok())
+      return has_tactics.error().within("node '" + node.name + "' (" +
+                                        std::string(op_name(node.problem.op)) + ")");
     for (const NodeId id : members) node_of_[id] = network_.nodes.size();
     network_.nodes.push_back(std::move(node));
     return {};
@@ -185,9 +199,7 @@ class Lowering {
                   const std::vector<NodeId>& members) {
     auto region = make_region(network_.graph, users, members);
     if (!region) return;
-    auto tactics = offer_all(sources_, region->problem, allowed_);
-    if (!tactics || sources_of(*tactics).empty()) return;
-    region->tactics = std::move(*tactics);
+    if (!offer(members, *region).ok() || sources_of(region->tactics).empty()) return;
     std::set<size_t> replaced;
     for (const NodeId id : members) {
       const bool stays = id != members.back() && has_other_readers(users, id, members);
@@ -215,6 +227,7 @@ class Lowering {
 
   const TacticSources& sources_;
   const std::set<Precision>& allowed_;
+  const NodePrecisions& of_nodes_;
   Network network_;
   std::map<NodeId, size_t> node_of_;  // the network's node that a node of the graph is part of
 };
@@ -309,9 +322,21 @@ Result<std::vector<Tactic>> offer_all(const TacticSources& sources, const Proble
   return out;
 }
 
-Result<Network> lower(Graph graph, const TacticSources& sources,
-                      const std::set<Precision>& allowed) {
-  return Lowering(std::move(graph), sources, allowed).run();
+Result<Network> lower(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed,
+                      const NodePrecisions& of_nodes) {
+  return Lowering(std::move(graph), sources, allowed, of_nodes).run();
+}
+
+std::set<Precision> allowed_together(const std::vector<Precision>& asked) {
+  if (asked.empty()) return {};
+  const bool agreed = std::ranges::all_of(asked, [&](Precision p) { return p == asked[0]; });
+  return agreed ? std::set{Precision::fp32, asked[0]} : std::set{Precision::fp32};
+}
+
+std::string offer_key(const NetworkNode& node) {
+  std::string key = node.problem.key();
+  for (const Precision p : node.precisions) key += "\nin " + std::string(to_string(p));
+  return key;
 }
 
 }  // namespace enginery

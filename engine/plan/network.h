@@ -7,6 +7,7 @@
 // measured times decide about them. Plain values; free functions without state.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct NetworkNode {
   std::vector<ValueId> inputs;  // kNoValue where absent; constants included
   std::vector<ValueId> outputs;
   std::vector<Tactic> tactics;  // what the sources offer, likely best first; never empty
+  // Those that the sources were asked for, where they are this node's own; empty where they are
+  // the network's.
+  std::set<Precision> precisions = {};
 };
 
 // Another way to cut a part of a network into problems: `instead` computes what the nodes
@@ -50,10 +54,20 @@ struct Network {
   std::vector<const Tensor*> weights(const NetworkNode& node) const;
 };
 
+// What single nodes of the graph compute in, or else in fp32.
+using NodePrecisions = std::map<NodeId, Precision>;
+
 // Errors: invalid_argument (run-time sizes are left), unsupported (a node that no source can run,
 // with every source's reason).
-Result<Network> lower(Graph graph, const TacticSources& sources,
-                      const std::set<Precision>& allowed);
+Result<Network> lower(Graph graph, const TacticSources& sources, const std::set<Precision>& allowed,
+                      const NodePrecisions& of_nodes = {});
+
+// What nodes that run as one may compute in, of which some are asked for these precisions: fp32,
+// and what all of those agree on. Empty where none is asked for.
+std::set<Precision> allowed_together(const std::vector<Precision>& asked);
+
+// Of nodes with equal keys the tactics are the same ones, but for slices, and so are their times.
+std::string offer_key(const NetworkNode& node);
 
 // What one source has for a problem; unsupported with the reason where that is nothing.
 struct SourceOffer {

@@ -26,7 +26,7 @@ class BuildOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("sku", c_char_p), ("precisions", c_char_p), ("shapes", c_char_p),
                 ("without_sources", c_char_p), ("limits", c_char_p), ("timing_cache", c_char_p), ("catalog", c_char_p), ("keys", c_char_p),
                 ("command", c_char_p), ("progress", PROGRESS_FUNCTION), ("cancelled", CANCELLED_FUNCTION), ("user", c_void_p), ("level", c_int32),
-                ("threads", c_int32), ("aux_streams", c_int32), ("rebuild", c_int32), ("provisional", c_int32)]
+                ("threads", c_int32), ("aux_streams", c_int32), ("rebuild", c_int32), ("provisional", c_int32), ("layer_precisions", c_char_p)]
 
 
 class BuildReport(ctypes.Structure):

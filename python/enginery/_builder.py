@@ -15,7 +15,7 @@ from ._network import Network
 class BuildConfig:
     """How to build; what is left as it is has the command's defaults.
 
-    precisions: arithmetic to allow in addition to fp32. level: 0 measures nothing, 5 is exhaustive. shapes: the inputs' dimensions by name.
+    precisions: arithmetic to allow in addition to fp32. layer_precisions: what single layers compute in, or else in fp32, {"head/*": "fp32"}. level: 0 measures nothing, 5 is exhaustive. shapes: the inputs' dimensions by name.
     without_sources: of tactics, that are left out. limits: of memory and work, {"value_mib": 8192}. timing_cache: a file, or "none"; else the
     catalog. catalog, keys: folders, the user's by default. command: the program `enginery`, in whose processes tactics are tried, so that one that
     faults does not end this one. progress: called with phase, done and total. cancelled: asked often, True ends the build.
@@ -36,6 +36,7 @@ class BuildConfig:
     provisional: bool = False
     progress: Optional[Callable[[str, int, int], None]] = None
     cancelled: Optional[Callable[[], bool]] = None
+    layer_precisions: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def encoded(text: object) -> Optional[bytes]:
@@ -81,6 +82,7 @@ class Builder:
         options.precisions, options.without_sources = encoded(joined(config.precisions)), encoded(joined(config.without_sources))
         options.shapes = encoded("".join(shapes_text(config.shapes)).removeprefix("--shapes="))
         options.limits = encoded(",".join(f"{name}={value}" for name, value in config.limits.items()))
+        options.layer_precisions = encoded(",".join(f"{layer}:{precision}" for layer, precision in config.layer_precisions.items()))
         options.timing_cache, options.catalog = encoded(config.timing_cache), encoded(config.catalog)
         options.keys, options.command = encoded(config.keys), encoded(config.command)
         options.level, options.threads, options.aux_streams = config.level, config.threads, config.aux_streams

@@ -91,13 +91,14 @@ FARM = {
     "cli/options": ["engine/base", "engine/device", "engine/options", "engine/tactics", "cli/output"],
     "cli/farm": ["engine/base", "engine/device", "engine/options", "engine/compile", "tuner/calibrate", "schemas", "pipeline", "coordinator/client", "coordinator/views", "cli/output",
                  "cli/process", "cli/options"],
-    "cli/local": ["engine/base", "engine/tensor", "engine/data", "engine/graph", "engine/device", "engine/plan", "tuner/explain", "engine/format", "engine/options", "engine/runtime", "engine/compile", "tuner/calibrate", "tuner/collect", "cache", "schemas", "pipeline", "coordinator/access",
+    "cli/local": ["engine/base", "engine/tensor", "engine/data", "engine/graph", "engine/device", "engine/format", "engine/options", "engine/runtime", "engine/compile", "tuner/calibrate", "tuner/collect", "cache", "schemas", "pipeline", "coordinator/access",
                   "coordinator/catalog", "coordinator/client", "worker/runner", "cli/output", "cli/process", "cli/options", "cli/farm"],
+    "cli/explain": ["engine/base", "engine/plan", "tuner/explain", "cli/output"],
     "cli/calibration": ["engine/base", "engine/options", "engine/compile", "tuner/calibrate", "tuner/collect", "cache", "schemas", "pipeline", "worker/runner",
                         "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local"],
     "cli/verbs": ["engine/base", "engine/data", "engine/device", "engine/format", "engine/graph", "engine/import/onnx", "engine/options",
                   "engine/compile", "tuner/calibrate", "tuner/collect", "coordinator/client", "coordinator/server", "coordinator/views", "coordinator/web", "worker", "worker/agent", "worker/runner",
-                  "worker/steps", "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local", "cli/calibration"],
+                  "worker/steps", "cli/output", "cli/process", "cli/options", "cli/farm", "cli/local", "cli/calibration", "cli/explain"],
     "cli": ["engine/base", "cli/output", "cli/options", "cli/verbs"],
 }
 

@@ -61,6 +61,11 @@ std::vector<Change> changes() {
       {"calibration", [](KeySubject& s) { s.options.calibration = sha256("scales").text(); }, true,
        true, true},
       {"calibrator", [](KeySubject& s) { s.options.calibrator = "mse"; }, true, false, true},
+      {"layer_precisions",
+       [](KeySubject& s) {
+         s.options.layer_precisions = {{"conv1", Precision::fp32}};
+       },
+       true, false, true},
       {"shapes",
        [](KeySubject& s) {
          s.options.shapes["x"] = {1, 3, 8, 8};

@@ -248,6 +248,7 @@ class Misuse(unittest.TestCase):
                                            ({"precisions": "int8"}, cpu(), "invalid_input", "calibration"),
                                            ({"shapes": {"q": (1, 4)}}, cpu(), "invalid_input", "no input 'q'"),
                                            ({"without_sources": ["fairies"]}, cpu(), "not_found", "fairies"),
+                                           ({"layer_precisions": {"grows": "fp32"}}, cpu(), "not_found", "did you mean grow?"),
                                            ({"limits": {"speed": 1}}, cpu(), "usage", "speed"),
                                            ({"command": "/no/enginery"}, cpu(), "not_found", "/no/enginery"),
                                            ({"catalog": "/proc/none"}, cpu(), "storage", "/proc/none"),

@@ -146,6 +146,8 @@ typedef struct enginery_build_options {
   int32_t aux_streams;              // at most, besides the main one; -1: as many as pay
   int32_t rebuild;                  // 1: also where the catalog has the engine
   int32_t provisional;              // 1: untuned, for a device that is not here
+  // Layers that compute in fp32 or in that precision and in nothing else: "conv1:fp32,head/*:fp16".
+  const char* layer_precisions;
 } enginery_build_options;
 
 // The defaults. `options->struct_size` is set before. Errors: INVALID_ARGUMENT.

@@ -23,7 +23,7 @@ inline namespace face {
 // How to build; build.h says what each means.
 struct BuildConfig {
   std::string name, precisions, shapes, without_sources, limits, timing_cache, catalog, keys,
-      command;
+      command, layer_precisions;
   int level = 3, threads = 0, aux_streams = -1;
   bool rebuild = false, provisional = false;
   std::function<void(const std::string& phase, uint64_t done, uint64_t total)> progress;
@@ -70,6 +70,7 @@ class Builder {
     set(options.catalog, config_.catalog);
     set(options.keys, config_.keys);
     set(options.command, config_.command);
+    set(options.layer_precisions, config_.layer_precisions);
     options.level = config_.level;
     options.threads = config_.threads;
     options.aux_streams = config_.aux_streams;

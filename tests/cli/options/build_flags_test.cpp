@@ -83,6 +83,15 @@ TEST(BuildFlags, WhatThisReleaseLacksIsUnsupportedAndNamed) {
   EXPECT_TRUE(resolved({"--profiling-verbosity", "detailed"}).ok());
 }
 
+TEST(BuildFlags, LayersHavePrecisionsInTheOrderGiven) {
+  const auto options =
+      resolved({"--layer-precisions=*:fp16,conv1:fp32", "--layer-precisions", "a:b:bf16"});
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(to_text(options->layer_precisions), "*:fp16,conv1:fp32,a:b:bf16");
+  for (const char* bad : {"conv1", ":fp16", "conv1:", "conv1:fp17", "conv1:int8"})
+    EXPECT_EQ(error_of({"--layer-precisions", bad}), ErrorCode::usage) << bad;
+}
+
 TEST(EngineName, IsTheWantedOneOrTheFilesInSafeCharacters) {
   EXPECT_EQ(engine_name("", "/a/b/resnet50.v1+x.onnx"), "resnet50.v1+x");
   EXPECT_EQ(engine_name("my net/2", "a.onnx"), "my_net_2");

@@ -103,6 +103,17 @@ TEST_F(BuildVerb, ExplainsANodeByWhatWasConsideredForIt) {
   EXPECT_FALSE(build({"--json"}).json().contains("explained"));
 }
 
+TEST_F(BuildVerb, TakesPrecisionsOfLayersByTheirNames) {
+  const std::string layer = ask({"inspect", engine(), "--json"}).json()["layers"][0]["name"];
+  const std::string node = layer.substr(0, layer.find('+'));
+  const Printed own = build({"--layerPrecisions=" + node + ":fp32", "--json"});
+  ASSERT_EQ(own.code, ExitCode::ok) << own.err;
+  EXPECT_NE(own.json()["key"], build({"--json"}).json()["key"]) << "it is another engine";
+  auto words = build_words(file("made.engine"));
+  words.insert(words.end(), {"--layer-precisions", node + "x:fp32"});
+  expect_refused({words, ExitCode::not_found, "did you mean " + node});
+}
+
 TEST_F(BuildVerb, RefusesToExplainWhatIsNotThereOrWasNotKept) {
   auto words = build_words(file("made.engine"));
   words.insert(words.end(), {"--explain", "nothing like it"});

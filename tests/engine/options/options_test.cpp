@@ -19,6 +19,7 @@ BuildOptions unusual_options() {
   out.without_sources = {"cudnn", "onednn"};
   out.skip_passes = {"fuse_vertical"};
   out.provisional = true;
+  out.layer_precisions = {{"conv:1", Precision::fp32}, {"head/*", Precision::fp16}};
   return out;
 }
 
@@ -29,7 +30,7 @@ TEST(BuildOptions, HaveOneTextThatKeysDependOn) {
   EXPECT_EQ(to_text(unusual_options()),
             "precisions=fp32,tf32,fp16\nshapes=ids:2x128,image:0:1x3x224x224\nthreads=8\nlevel=5\n"
             "without_sources=cudnn,onednn\nskip_passes=fuse_vertical\nprovisional=true\n"
-            "aux_streams=3\n");
+            "aux_streams=3\nlayer_precisions=conv:1:fp32,head/*:fp16\n");
 }
 
 TEST(BuildOptions, ReadBackFromTheirText) {

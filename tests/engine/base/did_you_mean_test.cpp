@@ -1,4 +1,4 @@
-#include "cli/options/did_you_mean.h"
+#include "engine/base/did_you_mean.h"
 
 #include <gtest/gtest.h>
 

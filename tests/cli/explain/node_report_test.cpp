@@ -1,5 +1,5 @@
 // What `build --explain` says, and which layers a node's name means.
-#include "cli/local/node_report.h"
+#include "cli/explain/node_report.h"
 
 #include <gtest/gtest.h>
 

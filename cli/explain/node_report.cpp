@@ -1,11 +1,11 @@
-#include "cli/local/node_report.h"
+#include "cli/explain/node_report.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/options/did_you_mean.h"
 #include "cli/output/table.h"
+#include "engine/base/did_you_mean.h"
 
 namespace enginery {
 namespace {
