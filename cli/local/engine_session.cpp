@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "cli/output/text.h"
+#include "engine/base/file.h"
 #include "engine/base/parallel.h"
 #include "engine/base/signed_file.h"
 
@@ -14,13 +13,13 @@ namespace {
 
 // A file that never was an engine is no engine that somebody changed.
 Error of_other_kind(const std::string& file, Error error) {
-  std::ifstream in(file, std::ios::binary);
-  std::string head(8, '\0');
-  in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const bool is_engine = head == "ENGINERY";
-  if (error.code != ErrorCode::untrusted || is_engine || !file.ends_with(".onnx")) return error;
-  return {ErrorCode::invalid_argument,
-          file + " is a model; build an engine of it first: enginery build " + file};
+  if (error.code != ErrorCode::untrusted) return error;
+  const auto bytes = read_file(file);
+  if (!bytes.ok() || looks_like_engine(file, *bytes)) return error;
+  if (file.ends_with(".onnx"))
+    return {ErrorCode::invalid_argument,
+            file + " is a model; build an engine of it first: enginery build " + file};
+  return {ErrorCode::invalid_argument, file + " is no engine; enginery build MODEL makes one"};
 }
 
 }  // namespace

@@ -35,6 +35,16 @@ fs::path folder_of(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
+// Permission is not enough: /proc gives it and takes none.
+bool takes_files(const fs::path& folder) {
+  std::string temporary = (folder / ".enginery.XXXXXX").string();
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return false;
+  close(fd);
+  unlink(temporary.c_str());
+  return true;
+}
+
 // Of the file that `named` comes to.
 Status check_folder(const fs::path& named) {
   const fs::path folder = folder_of(target_of(named));
@@ -44,9 +54,12 @@ Status check_folder(const fs::path& named) {
                                    " does not exist; make it, or name another file with -o");
   if (!fs::is_directory(folder, failed))
     return cannot_write(named, folder.string() + " is not a folder");
-  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
-  return cannot_write(named, std::string(std::strerror(errno)) + " (the folder " + folder.string() +
-                                 "); name a file elsewhere with -o");
+  const std::string elsewhere = "; name a file elsewhere with -o";
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return cannot_write(named, std::string(std::strerror(errno)) + " (the folder " +
+                                   folder.string() + ")" + elsewhere);
+  if (takes_files(folder)) return {};
+  return cannot_write(named, "the folder " + folder.string() + " takes no new files" + elsewhere);
 }
 
 std::string first_bytes_of(const fs::path& file) {

@@ -19,6 +19,10 @@ std::string file_name(const ModelSource& source) {
 // The importer of the source's format, or why there is none.
 Result<std::unique_ptr<Importer>> importer_of(const ModelSource& source) {
   if (source.bytes.empty()) return Error{ErrorCode::invalid_argument, "the file is empty"};
+  if (source.bytes.starts_with("ENGINERY"))
+    return Error{ErrorCode::invalid_argument,
+                 "it is an engine, which was built of a model: enginery run, bench and inspect "
+                 "take it"};
   std::string known;
   for (auto& importer : make_importers()) {
     if (importer->can_read(source.file, std::string_view(source.bytes).substr(0, kFirstBytes))) {

@@ -1,7 +1,9 @@
 #include "engine/passes/pass.h"
 
+#include <algorithm>
 #include <chrono>
 
+#include "engine/base/did_you_mean.h"
 #include "engine/passes/canonicalize.h"
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
@@ -61,9 +63,15 @@ int layer_count(const Graph& graph) {
 
 Status run_passes(Graph& graph, const PassOptions& options) {
   for (const std::string& name : options.skip) {
-    bool known = false;
-    for (const Pass& pass : options.list) known |= pass.name == name;
-    if (!known) return Error{ErrorCode::usage, "there is no pass '" + name + "' to skip"};
+    std::vector<std::string> names;
+    std::string list;
+    for (const Pass& pass : options.list) {
+      names.emplace_back(pass.name);
+      list += (list.empty() ? "" : ", ") + names.back();
+    }
+    if (std::ranges::find(names, name) == names.end())
+      return Error{ErrorCode::usage, "there is no pass '" + name + "' to skip" +
+                                         did_you_mean(name, names) + " (there is: " + list + ")"};
   }
   for (const Pass& pass : options.list) {
     const std::string name(pass.name);

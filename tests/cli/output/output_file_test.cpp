@@ -101,6 +101,14 @@ TEST_F(OutputFile, TakesTheirPlaceWhereWhatIsThereMayBeReplaced) {
 }
 
 // /proc/x says the folder does not exist, though it does: the kernel's words are the answer.
+TEST_F(OutputFile, AFolderThatTakesNoFilesIsFoundBeforeTheWork) {
+  const Status checked = check_output_file("/proc/x.engine");
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().code, ErrorCode::storage);
+  ASSERT_TRUE(check_output_file(home_.file("x.engine")).ok());
+  EXPECT_TRUE(fs::is_empty(fs::path(home_.file("x")).parent_path())) << "it leaves nothing";
+}
+
 TEST_F(OutputFile, AFolderThatTakesNoFilesIsNotSaidToBeMissing) {
   const Status status = write_output_file("/proc/x.engine", "bytes");
   ASSERT_FALSE(status.ok());

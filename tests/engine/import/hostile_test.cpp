@@ -39,6 +39,11 @@ TEST(HostileOnnx, NotAModelAtAll) {
       "not a model of a known format");
 }
 
+TEST(HostileOnnx, AnEngineIsNamedAsOne) {
+  expect_refused(import_model(ModelSource{"a.engine", "ENGINERY and more", std::nullopt}),
+                 "it is an engine, which was built of a model");
+}
+
 TEST(HostileOnnx, TruncatedAnywhere) {
   Bytes whole = small_convolution().bytes();
   for (size_t n = 1; n < whole.size(); ++n) {

@@ -16,6 +16,10 @@ TEST(Passes, LogAndSkipByName) {
   ASSERT_TRUE(run_passes(g, options));
   EXPECT_EQ(lines.size(), pass_list().size() - 1);
   EXPECT_EQ(g.live_node_count(), 2);
+  const Status mistyped = run_passes(g, {.skip = {"remove_no_op"}, .dump = {}, .log = {}});
+  EXPECT_NE(mistyped.error().message.find("did you mean remove_no_ops? (there is: "),
+            std::string::npos)
+      << mistyped.error().message;
   EXPECT_EQ(run_passes(g, {.skip = {"nope"}, .dump = {}, .log = {}}).error().code,
             ErrorCode::usage);
 }
