@@ -139,11 +139,11 @@ Result<DeviceMemory> ProblemBuffers::allocate_guarded(int64_t bytes, int placeme
 Result<ProblemBuffers::Guarded> ProblemBuffers::output_memory(const Tactic& tactic, size_t index,
                                                               int placement) {
   const TensorType& type = problem_.outputs[index].type;
-  const Format& format = tactic.outputs[index];
-  const int64_t bytes = std::max<int64_t>(physical_bytes(type.dims, format), 1);
-  DeviceMemory& memory = outputs_[{index, placement, format.layout.pitch}];
+  const int64_t bytes = std::max<int64_t>(physical_bytes(type.dims, tactic.outputs[index]), 1);
+  const int64_t room = std::max(max_bytes(type), bytes);  // a pitch may want more than the rest
+  DeviceMemory& memory = outputs_[{index, placement, room}];
   if (!memory.data()) {
-    TRY(memory, allocate_guarded(std::max(max_bytes(type), bytes), placement));
+    TRY(memory, allocate_guarded(room, placement));
   }
   return Guarded{memory, bytes, placement * kPlacementStep};
 }

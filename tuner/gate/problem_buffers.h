@@ -87,7 +87,7 @@ class ProblemBuffers {
   const int placements_;
   std::unique_ptr<Stream> stream_;
   std::map<InputKey, Placed> inputs_;
-  std::map<std::tuple<size_t, int, int32_t>, DeviceMemory> outputs_;  // by index, placement, pitch
+  std::map<std::tuple<size_t, int, int64_t>, DeviceMemory> outputs_;  // by index, placement, room
   std::map<int, DeviceMemory> workspaces_;  // the largest so far, by placement
   std::vector<DeviceMemory> outgrown_;      // workspaces whose addresses are in recorded launches
 };
