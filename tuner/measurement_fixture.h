@@ -10,7 +10,7 @@
 
 #include "engine/device/device.h"
 #include "tuner/gate/probe.h"
-#include "tuner/race.h"
+#include "tuner/race/race.h"
 
 namespace enginery {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tuner/race_watch.h"
+#include "tuner/race/race_watch.h"
 #include "tuner/timing/expiry.h"
 
 namespace enginery {

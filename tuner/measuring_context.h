@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "tuner/measurement_fixture.h"
-#include "tuner/race.h"
+#include "tuner/race/race.h"
 #include "tuner/timing/comparable.h"
 #include "tuner/tuner.h"
 

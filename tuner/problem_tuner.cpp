@@ -5,12 +5,10 @@
 
 #include "engine/base/statistics.h"
 #include "tuner/anchors.h"
+#include "tuner/worth_measuring.h"
 
 namespace enginery {
 namespace {
-
-constexpr size_t kShortList = 3;
-constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
 
 // On an H200 the ratio of two tactics stays within 1 % in one fixture and differs by up to 5 %
 // between fixtures, by where buffers lie.
@@ -73,37 +71,6 @@ std::vector<const Tactic*> without(const std::vector<Tactic>& tactics,
 double ProblemTimes::of(const std::string& tactic) const {
   const Timing* t = find_timing(timings, tactic);
   return t ? comparable_us(timings)[static_cast<size_t>(t - timings.data())] : kInfinity;
-}
-
-std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offered, int level) {
-  std::vector<std::string> out(offered.size());
-  double best_estimate = kInfinity;
-  for (const Tactic& t : offered) {
-    if (t.estimated_us > 0) best_estimate = std::min(best_estimate, t.estimated_us);
-  }
-  size_t worthy = 0;
-  for (size_t i = 0; i < offered.size(); ++i) {
-    const Tactic& t = offered[i];
-    if (t.trust == Trust::reference)
-      out[i] = "the reference, which runs only where nothing else does";
-    else if (level < 4 && t.estimated_us > kHopeless * best_estimate)
-      out[i] = "its estimate is more than 8 times the least one; level 4 measures it";
-    else if (level <= 2 && worthy == kShortList)
-      out[i] = "behind the first 3; level 3 measures it";
-    else
-      ++worthy;
-  }
-  if (worthy == 0) out.assign(offered.size(), "");
-  return out;
-}
-
-std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level) {
-  const std::vector<std::string> unworthy = unworthy_of_measuring(offered, level);
-  std::vector<const Tactic*> out;
-  for (size_t i = 0; i < offered.size(); ++i) {
-    if (unworthy[i].empty()) out.push_back(&offered[i]);
-  }
-  return out;
 }
 
 // Views are left out: they take no time.

@@ -80,11 +80,4 @@ class ProblemTuner {
   MeasuringContext& context_;
 };
 
-// Why each of `offered`, in its order, is not worth measuring at this level; "" where it is: its
-// estimate is far above another's, it is behind the first few, or it is the reference, unless
-// nothing else is left.
-std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offered, int level);
-// The others.
-std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level);
-
 }  // namespace enginery

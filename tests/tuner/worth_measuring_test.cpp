@@ -1,7 +1,6 @@
-// Which tactics are worth measuring at which level.
-#include <gtest/gtest.h>
+#include "tuner/worth_measuring.h"
 
-#include "tuner/problem_tuner.h"
+#include <gtest/gtest.h>
 
 namespace enginery {
 namespace {
@@ -43,6 +42,19 @@ TEST(WorthMeasuring, LeavesOutWhatIsEightTimesSlowerByItsEstimate) {
 // 0: no estimate. It neither prunes others nor is pruned.
 TEST(WorthMeasuring, KeepsWhatHasNoEstimate) {
   EXPECT_EQ(ids(offered({0, 5, 39, 41}), 3), "012");
+}
+
+// The likely fastest precision is searched whole, of the others the first few of each source.
+TEST(WorthMeasuring, HasFewOfSlowerPrecisions) {
+  auto tactics = offered({2, 3, 4, 5, 6, 7, 1, 1.5, 0, 8});
+  for (const size_t i : {6u, 7u}) tactics[i].compute = Precision::fp16;
+  EXPECT_EQ(ids(tactics, 3), "01678");
+  EXPECT_EQ(ids(tactics, 4), "0123456789");
+  for (const size_t i : {4u, 5u}) tactics[i].source = "other";
+  EXPECT_EQ(ids(tactics, 3), "0145678");
+  tactics[6].estimated_us = 2.5;  // float32 is the likely one now
+  tactics[7].estimated_us = 3.5;
+  EXPECT_EQ(ids(tactics, 3), "0123456789");
 }
 
 TEST(WorthMeasuring, HasTheReferenceOnlyWhereNothingElseIsLeft) {

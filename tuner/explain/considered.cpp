@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "engine/plan/network.h"
-#include "tuner/problem_tuner.h"
 #include "tuner/timing/comparable.h"
+#include "tuner/worth_measuring.h"
 
 namespace enginery {
 namespace {

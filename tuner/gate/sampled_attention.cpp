@@ -91,6 +91,7 @@ SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>&
     value += weight * x;
     magnitude += weight * std::abs(x);
   }
+  if (op.nan_is_zero && std::isnan(weights)) return {0, 0};
   if (std::isnan(value / weights))
     return {value / weights, std::numeric_limits<double>::infinity()};
   return {value / weights, (2 + spread) * magnitude / weights};

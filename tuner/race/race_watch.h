@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "engine/device/measurer.h"
-#include "tuner/race.h"
+#include "tuner/race/race.h"
 
 namespace enginery {
 

@@ -1,4 +1,4 @@
-#include "tuner/race_watch.h"
+#include "tuner/race/race_watch.h"
 
 #include <array>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "tuner/race.h"
+#include "tuner/race/race.h"
 
 #include <algorithm>
 

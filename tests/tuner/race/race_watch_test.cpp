@@ -1,5 +1,5 @@
 // A watch on a device whose reasons for throttling the test sets.
-#include "tuner/race_watch.h"
+#include "tuner/race/race_watch.h"
 
 #include <gtest/gtest.h>
 

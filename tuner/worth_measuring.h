@@ -1,0 +1,22 @@
+// Which of a problem's tactics a level measures: by their estimates, nothing is run.
+//
+// Where: the problem tuner before it measures, and whoever says what was considered. Threads: pure
+// functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/tactics/tactic.h"
+
+namespace enginery {
+
+// Why each of `offered`, in its order, is not worth measuring at this level; "" where it is: its
+// estimate is far above another's, its precision is likely a slower one and it is behind the first
+// few of its source in that, it is behind the first few of all, or it is the reference, unless
+// nothing else is left. Those without an estimate are not judged by it.
+std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offered, int level);
+// The others.
+std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level);
+
+}  // namespace enginery
