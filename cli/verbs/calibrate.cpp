@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/calibration/calibration_run.h"
-#include "cli/local/stdin_copy.h"
 #include "cli/output/json_output.h"
 #include "cli/output/output_file.h"
 #include "cli/output/text.h"
+#include "cli/process/stdin_copy.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
 #include "engine/graph/text.h"

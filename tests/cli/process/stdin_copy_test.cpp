@@ -1,5 +1,5 @@
 // What comes through a pipe is a file for as long as it is needed.
-#include "cli/local/stdin_copy.h"
+#include "cli/process/stdin_copy.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/local/stdin_copy.h"
+#include "cli/process/stdin_copy.h"
 
 #include <unistd.h>
 
