@@ -138,9 +138,10 @@ void attend_row(const Attention& op, const Matrices<T>& m, int64_t i,
     w = std::exp(w - largest);
     sum += w;
   }
+  const bool blank = op.nan_is_zero && std::isnan(sum);
   for (int64_t c = 0; c < op.width; ++c) {
     double y = 0;
-    for (int64_t j = 0; j < op.keys; ++j)
+    for (int64_t j = 0; !blank && j < op.keys; ++j)
       y += weights[static_cast<size_t>(j)] / sum * static_cast<double>(m.v.at(j, c));
     m.y.at(i, c) = static_cast<T>(y);
   }

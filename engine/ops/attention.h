@@ -24,7 +24,8 @@ namespace enginery {
 // where choice is `hides`; then plus the addend. y = softmax(score over keys) v. Scores are rounded
 // to the type after each of these steps, as the operators that this stands for round them. A row in
 // which every score is -infinity is NaN; where all are one finite number every key has the same
-// weight. Every key takes part: 0 * NaN of a hidden key's value is NaN.
+// weight. Every key takes part: 0 * NaN of a hidden key's value is NaN. Where `nan_is_zero`, a row
+// whose weights are NaN is 0, whatever its values.
 struct Attention {
   static constexpr std::string_view kName = "attention";
   static constexpr bool kMovesElements = false;
@@ -37,6 +38,7 @@ struct Attention {
   float blank = -__builtin_inff();
   std::vector<int64_t> addend, choice;  // empty without the input
   bool hides = false;                   // the value of choice that hides a key
+  bool nan_is_zero = false;
   template <typename Self, typename V>
   static void fields(Self& s, V&& visit) {
     visit("batch", s.batch);
@@ -55,6 +57,7 @@ struct Attention {
     visit("addend", s.addend);
     visit("choice", s.choice);
     visit("hides", s.hides);
+    visit("nan_is_zero", s.nan_is_zero);
   }
 };
 

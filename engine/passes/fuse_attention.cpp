@@ -124,9 +124,41 @@ MatrixView turned(MatrixView view) {
   return view;
 }
 
+// The product that alone reads a softmax's weights, as they are or with zeros in place of NaN.
+struct WeightsUse {
+  NodeId product = kNoNode;
+  ValueId weights = kNoValue;  // as the product reads them
+  bool nan_is_zero = false;
+};
+
+// The choice of `weights` or 0 by whether they are NaN, where nothing else reads them.
+const Node* zeros_for_nan(const Graph& graph, const Matcher& matcher, ValueId weights) {
+  const auto& readers = matcher.readers(weights);
+  if (readers.size() != 2 || graph.is_output(weights)) return nullptr;
+  for (const size_t i : {0u, 1u}) {
+    const Node &test = graph.node(readers[i]), &choice = graph.node(readers[1 - i]);
+    const Unary* unary = std::get_if<Unary>(&test.op);
+    if (!unary || unary->kind != UnaryKind::is_nan || !std::holds_alternative<Where>(choice.op))
+      continue;
+    const bool is_guard = choice.inputs[0] == test.outputs[0] && choice.inputs[2] == weights &&
+                          matcher.only_reader(test) == readers[1 - i] &&
+                          matcher.scalar(choice.inputs[1]) == 0.0f &&
+                          graph.value(choice.outputs[0]).type == graph.value(weights).type;
+    if (is_guard) return &choice;
+  }
+  return nullptr;
+}
+
+WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node& softmax) {
+  const Node* guard = zeros_for_nan(graph, matcher, softmax.outputs[0]);
+  const Node& last = guard ? *guard : softmax;
+  return {matcher.only_reader(last), last.outputs[0], guard != nullptr};
+}
+
 // One attention while it is put together.
 struct Found {
   Scores scores;
+  bool nan_is_zero = false;
   NodeId last = kNoNode;  // the node whose output becomes the attention's
   MatrixView q, k, v, y;  // k: keys in rows
   std::optional<MatrixView> addend, choice;
@@ -146,14 +178,15 @@ class AttentionReader {
     if (!op || op->log || (op->axis != -1 && op->axis != rank - 1)) return std::nullopt;
     if (type.type == DataType::float64 || !is_static(type.dims) || rank < 2) return std::nullopt;
     const auto scores = scores_.read(softmax.inputs[0]);
-    const NodeId product = m_.only_reader(softmax);
-    if (!scores || product == kNoNode) return std::nullopt;
-    const Node& last = graph_.node(product);
-    if (!std::holds_alternative<MatMul>(last.op) || last.inputs[0] != softmax.outputs[0])
+    const WeightsUse use = use_of_weights(graph_, m_, softmax);
+    if (!scores || use.product == kNoNode) return std::nullopt;
+    const Node& last = graph_.node(use.product);
+    if (!std::holds_alternative<MatMul>(last.op) || last.inputs[0] != use.weights)
       return std::nullopt;
     Found found;
     found.scores = *scores;
-    found.last = product;
+    found.nan_is_zero = use.nan_is_zero;
+    found.last = use.product;
     const bool whole = read_sizes(found, type.dims, last) && read_operands(found, last.inputs[1]) &&
                        read_masks(found, type);
     if (!whole) return std::nullopt;
@@ -288,6 +321,7 @@ std::optional<Replacement> replacement_of(const Graph& graph, const Found& f) {
   op.y = places_of(f.y, batch->strides[3]);
   op.output = graph.value(f.y.value).type.dims;
   op.scale = f.scores.scale;
+  op.nan_is_zero = f.nan_is_zero;
   out.inputs = {f.q.value, f.k.value, f.v.value};
   if (f.addend) op.addend = places_of(*f.addend, batch->strides[4]);
   if (f.choice) {

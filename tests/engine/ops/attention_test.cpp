@@ -130,6 +130,13 @@ TEST(Attention, OfARowWithoutAnyKeyIsWhatTheChainGives) {
   EXPECT_EQ(twice[1], 3);
 }
 
+TEST(Attention, OfARowWithoutAnyKeyIsZeroWhereNaNIs) {
+  Attention op = plain(2, 3, 1, 1);
+  op.nan_is_zero = true;
+  op.choice = {0, 3, 1};
+  EXPECT_EQ(averages(op, {none(), booleans({2, 3}, {0, 0, 0, 1, 1, 1})}), (Floats{0, 3}));
+}
+
 TEST(Attention, NaNOfAHiddenKeysValueShows) {
   Attention op = plain(1, 2, 1, 1);
   op.causal = true;

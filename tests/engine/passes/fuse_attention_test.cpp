@@ -150,6 +150,24 @@ TEST(FuseAttention, TakesMasks) {
   EXPECT_EQ(op.addend, (std::vector<int64_t>{0, 5, 0, 0, 1}));
 }
 
+TEST(FuseAttention, TakesZerosInPlaceOfNaN) {
+  const std::string weights = "%n = unary(%w) kind=is_nan\n %g = select(%n, %none, %w)\n";
+  const std::string head = kHeads + "%none = constant float32[] {0}\n" + kProduct;
+  const std::string weigh = "%w = softmax(%s) axis=-1\n";
+  const std::string last = "%y = matmul(%g, %v)\n output %y";
+  EXPECT_TRUE(expect_one(parse(head + weigh + weights + last)).nan_is_zero);
+  EXPECT_FALSE(expect_one(parse(head + weigh + "%y = matmul(%w, %v)\n output %y")).nan_is_zero);
+  // Others than 0, the other way round, NaN of something else, and what is read elsewhere, too.
+  for (const std::string& guard :
+       {std::string("%n = unary(%w) kind=is_nan\n %g = select(%n, %scale, %w)\n"),
+        std::string("%n = unary(%w) kind=is_nan\n %g = select(%n, %w, %none)\n"),
+        std::string("%n = unary(%w) kind=is_inf\n %g = select(%n, %none, %w)\n"),
+        std::string("%n = unary(%s) kind=is_nan\n %g = select(%n, %none, %w)\n"),
+        weights + "output %n\n", weights + "output %w\n",
+        weights + "%z = unary(%w) kind=sqrt\n output %z\n"})
+    expect_none(head + weigh + guard + last);
+}
+
 TEST(FuseAttention, KnowsACausalChoice) {
   const std::string least = "%least = constant float32[] {-10000}\n";
   const std::string scores = kProduct + "%m = select(%keep, %s, %least)\n" + kWeigh;

@@ -28,6 +28,7 @@ AttentionArguments attention_arguments(const AttentionShape& s) {
   a.blank = s.blank;
   a.causal = s.causal;
   a.hides = s.hides;
+  a.nan_is_zero = s.nan_is_zero;
   return a;
 }
 
