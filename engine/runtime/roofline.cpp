@@ -31,7 +31,8 @@ Ceilings ceilings_of(const DeviceInfo& device, const Properties& provenance) {
 }
 
 double roofline_us(double flops, double bytes, Precision compute, const Ceilings& ceilings) {
-  const double peak = compute == Precision::fp16   ? ceilings.float16_flops
+  const bool is_short = compute == Precision::fp16 || compute == Precision::bf16;
+  const double peak = is_short                     ? ceilings.float16_flops
                       : compute == Precision::tf32 ? ceilings.tf32_flops
                       : compute == Precision::fp32 ? ceilings.float32_flops
                                                    : 0;

@@ -12,7 +12,7 @@ namespace enginery {
 
 std::set<Precision> precisions_of(const Device& device) {
   if (device.info().kind == DeviceKind::cpu) return {Precision::fp32};
-  return {Precision::fp32, Precision::tf32, Precision::fp16};
+  return {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
 }
 
 void show_every_kernel([[maybe_unused]] Device& device, [[maybe_unused]] int ptx,

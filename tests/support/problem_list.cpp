@@ -218,6 +218,7 @@ std::vector<ProblemRow> conformance_problems() {
        "pool kind=average kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] "
        "pads_end=[1,1] ceil_mode=true count_padding=true | float32[1x16x8x8]"},
       {"global_average", "KO/K", "global_pool kind=average | float32[2x48x7x7]"},
+      {"global_average_parts", "KO/K", "global_pool kind=average | float32[2x40x17x11]"},
       {"global_average_odd", "KO/K", "global_pool kind=average | float32[1x10x13x9]"},
       {"global_max", "K/K", "global_pool kind=max | float32[1x33x6x6]"},
       {"reduce_mean_spatial", "K/K",

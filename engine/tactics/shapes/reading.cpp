@@ -34,7 +34,19 @@ Dims layout_strides(const Dims& dims, const Layout& layout) {
 }
 
 Precision precision_of_storage(DataType type) {
+  if (type == DataType::bfloat16) return Precision::bf16;
   return type == DataType::float16 ? Precision::fp16 : Precision::fp32;
+}
+
+DataType storage_of_precision(Precision precision) {
+  if (precision == Precision::bf16) return DataType::bfloat16;
+  return precision == Precision::fp16 ? DataType::float16 : DataType::float32;
+}
+
+Precision precision_of_storage(DataType a, DataType b) {
+  const Precision p = precision_of_storage(a), q = precision_of_storage(b);
+  if (p == Precision::bf16 || q == Precision::bf16) return Precision::bf16;
+  return p == Precision::fp32 ? q : p;
 }
 
 }  // namespace enginery

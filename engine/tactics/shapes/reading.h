@@ -53,5 +53,9 @@ Dims layout_strides(const Dims& dims, const Layout& layout);
 
 // The precision of kernels that store tensors as `type` and compute in float32.
 Precision precision_of_storage(DataType type);
+// The type in which kernels that compute so store tensors.
+DataType storage_of_precision(Precision precision);
+// Of two types the less precise one's.
+Precision precision_of_storage(DataType a, DataType b);
 
 }  // namespace enginery

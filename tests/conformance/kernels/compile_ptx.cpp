@@ -25,7 +25,8 @@ Status run(int sm, const std::string& out, int most) {
   SkuRow row;
   row.kind = DeviceKind::cuda, row.compute_capability = sm, row.sm_count = 132, row.memory_gib = 16;
   DeviceInfo info = device_info(row);
-  KernelContext context{info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
+  KernelContext context{
+      info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
   KernelCacheFolder folder(out);
   CHECK_OK(make_folder(out));
   int count = 0;

@@ -270,6 +270,14 @@ inline unsigned short float_to_half(float f) {
   std::memcpy(&bits, &half, sizeof bits);
   return bits;
 }
+inline float bfloat_to_float(unsigned short b) {
+  return emulator::float_of(static_cast<unsigned>(b) << 16);
+}
+inline unsigned short float_to_bfloat(float f) {
+  if (std::isnan(f)) return 0x7fff;
+  const auto bits = static_cast<unsigned>(__float_as_int(f));
+  return static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
 inline unsigned multiply_high(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
 }
@@ -337,10 +345,11 @@ void multiply(Sum (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&&
   __syncwarp();
 }
 }  // namespace emulator
-inline void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  using emulator::Lanes;
+namespace emulator {
+template <float (*kToFloat)(unsigned short)>
+void multiply_short(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   auto half = [](unsigned word, unsigned which) {
-    return half_to_float(static_cast<unsigned short>(word >> 16 * which));
+    return kToFloat(static_cast<unsigned short>(word >> 16 * which));
   };
   emulator::multiply<16>(
       d, a, b0, b1,
@@ -350,6 +359,13 @@ inline void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0, un
       [&](const Lanes& l, unsigned k, unsigned n) {
         return half(l.b[n * 4 + k % 8 / 2][k / 8], k % 2);
       });
+}
+}  // namespace emulator
+inline void multiply_half(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  emulator::multiply_short<half_to_float>(d, a, b0, b1);
+}
+inline void multiply_bfloat(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  emulator::multiply_short<bfloat_to_float>(d, a, b0, b1);
 }
 inline void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   using emulator::Lanes;

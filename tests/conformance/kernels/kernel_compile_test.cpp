@@ -58,8 +58,9 @@ std::string kind_of_output(const Tactic& tactic) {
 // ("conv_mma/64x64x128b_s4:float16:nhwc").
 std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
   DeviceInfo info = card_of(compute_capability);
-  KernelContext context{
-      info, sm_limits(compute_capability), {Precision::fp32, Precision::tf32, Precision::fp16}};
+  KernelContext context{info,
+                        sm_limits(compute_capability),
+                        {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
   std::map<std::string, std::vector<Text>> out;
   std::set<std::string> seen;
   for (const ProblemRow& row : conformance_rows()) {

@@ -52,7 +52,8 @@ class Emulation {
     expected_ = run_problem_reference(problem_, data_.inputs).value();
   }
   Result<std::vector<Tactic>> offer() const {
-    TRY(auto out, source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16}));
+    TRY(auto out, source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16,
+                                            Precision::bf16}));
     const std::vector<Tactic> pitched = pitched_twins(problem_, out);
     out.insert(out.end(), pitched.begin(), pitched.end());
     return out;
@@ -172,7 +173,7 @@ std::set<std::string> branches_on(int compute_capability, bool fixed_alone) {
   const auto device = make_emulated_device(compute_capability);
   const KernelContext context{device->info(),
                               sm_limits(compute_capability),
-                              {Precision::fp32, Precision::tf32, Precision::fp16}};
+                              {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
   std::set<std::string> out;
   for (const ProblemRow& row : conformance_rows()) {
     const Problem problem = parse_problem(row.text).value();

@@ -18,6 +18,7 @@ TEST(Roofline, IsTheSlowerOfArithmeticAndTraffic) {
   const Ceilings ceilings = ceilings_of(card(), {});
   EXPECT_DOUBLE_EQ(roofline_us(4e6, 1e6, Precision::fp32, ceilings), 4);
   EXPECT_DOUBLE_EQ(roofline_us(4e6, 1e6, Precision::fp16, ceilings), 1);
+  EXPECT_DOUBLE_EQ(roofline_us(4e6, 1e6, Precision::bf16, ceilings), 1);
   EXPECT_EQ(roofline_us(4e6, 1e6, Precision::tf32, ceilings), 0) << "the card has none";
   EXPECT_EQ(roofline_us(4e6, 1e6, Precision::int8, ceilings), 0);
 }

@@ -119,9 +119,7 @@ class CublasLtSource final : public TacticSource {
     CHECK_OK(why_not(shape));
     std::vector<Tactic> tactics;
     std::string reason = "no precision that cuBLASLt has";
-    for (Precision precision : {Precision::fp16, Precision::tf32, Precision::fp32}) {
-      if (!allowed.contains(precision)) continue;
-      if (precision == Precision::tf32 && device_.info().tf32_flops == 0) continue;
+    for (Precision precision : library_precisions(device_.info(), allowed)) {
       auto status = offer_once(problem, shape, precision, tactics);
       if (!status.ok()) reason = status.error().message;
     }
@@ -194,7 +192,7 @@ class CublasLtSource final : public TacticSource {
 
   Status offer_once(const Problem& problem, const ConvShape& shape, Precision precision,
                     std::vector<Tactic>& out) const {
-    DataType type = precision == Precision::fp16 ? DataType::float16 : DataType::float32;
+    const DataType type = storage_of_precision(precision);
     if (shape.c_pitch() * element_bytes(type) % 16 || shape.k_pitch() * element_bytes(type) % 16)
       return refusal("rows that are not aligned to 16 bytes");
     TRY(LoweredEpilogue lowered, lower_conv_epilogue(problem, shape, type));
@@ -204,15 +202,13 @@ class CublasLtSource final : public TacticSource {
     TRY(auto proposals, propose(*matmul, epilogue));
     double rank = 0;
     for (const Proposal& proposal : proposals) {
-      if (precision == Precision::fp16 && keeps_partial_sums_in_half(proposal.name)) continue;
+      if (type != DataType::float32 && keeps_partial_sums_in_half(proposal.name)) continue;
       Tactic tactic = make_conv_tactic(problem, shape, lowered, "cublaslt",
                                        std::string(to_string(precision)) + "/" + proposal.name);
       tactic.compute = precision;
       tactic.workspace_bytes = static_cast<int64_t>(proposal.workspace_bytes);
       const DeviceInfo& info = device_.info();
-      double peak = precision == Precision::fp16   ? info.float16_flops
-                    : precision == Precision::tf32 ? info.tf32_flops
-                                                   : info.float32_flops;
+      const double peak = peak_flops(info, precision);
       tactic.estimated_us = 3 + 0.05 * rank++ +
                             std::max(1e6 * shape.flops() / (0.5 * peak),
                                      1e6 * conv_bytes(shape, type) / (0.8 * info.bytes_per_second));

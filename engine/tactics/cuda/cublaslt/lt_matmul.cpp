@@ -13,6 +13,11 @@ Result<cublasLtEpilogue_t> activation_epilogue(ActivationKind kind, bool bias) {
   return refusal("an activation that cuBLASLt does not fuse");
 }
 
+cudaDataType data_type(Precision precision) {
+  if (precision == Precision::bf16) return CUDA_R_16BF;
+  return precision == Precision::fp16 ? CUDA_R_16F : CUDA_R_32F;
+}
+
 }  // namespace
 
 Result<LtEpilogue> lt_epilogue(const LoweredEpilogue& epilogue) {
@@ -44,7 +49,7 @@ Result<std::unique_ptr<LtMatmul>> LtMatmul::create(const CublasLt& lt, const Con
                                                    Precision precision,
                                                    const LtEpilogue& epilogue) {
   auto out = std::make_unique<LtMatmul>(lt);
-  cudaDataType type = precision == Precision::fp16 ? CUDA_R_16F : CUDA_R_32F;
+  const cudaDataType type = data_type(precision);
   cublasComputeType_t compute =
       precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   auto narrow = [](int64_t v) { return static_cast<uint64_t>(v); };

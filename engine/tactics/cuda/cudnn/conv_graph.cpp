@@ -3,12 +3,15 @@
 namespace enginery {
 namespace {
 
+cudnnDataType_t data_type(DataType type) {
+  if (type == DataType::bfloat16) return CUDNN_DATA_BFLOAT16;
+  return type == DataType::float16 ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
+}
+
 class Builder {
  public:
   Builder(const Cudnn& cudnn, const ConvShape& shape, DataType type)
-      : cudnn_(cudnn),
-        shape_(shape),
-        type_(type == DataType::float16 ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT) {}
+      : cudnn_(cudnn), shape_(shape), type_(data_type(type)) {}
 
   Result<ConvGraph> build(cudnnHandle_t handle, const LoweredEpilogue& epilogue) {
     TRY(size_t x, tensor(kXId, type_, {shape_.n, shape_.c_pitch(), shape_.h, shape_.w}));

@@ -21,7 +21,7 @@ struct ConvGraph {
   CudnnDescriptor graph;
 };
 
-// What cuDNN computes in: tf32 and fp16 on tensor cores, fp32 strictly.
+// What cuDNN computes in: tf32, fp16 and bf16 on tensor cores, fp32 strictly.
 // Errors: unsupported (an epilogue step that cuDNN does not have).
 Result<ConvGraph> make_conv_graph(const Cudnn& cudnn, cudnnHandle_t handle, const ConvShape& shape,
                                   const LoweredEpilogue& epilogue);

@@ -160,8 +160,7 @@ class CudnnSource final : public TacticSource {
     CHECK_OK(why_not(shape));
     std::vector<Tactic> tactics;
     std::string reason = "no precision that cuDNN has";
-    for (Precision precision : {Precision::fp16, Precision::tf32, Precision::fp32}) {
-      if (!allowed.contains(precision)) continue;
+    for (Precision precision : library_precisions(device_.info(), allowed)) {
       auto offered = offer_once(problem, shape, precision);
       if (offered.ok())
         tactics.insert(tactics.end(), offered->begin(), offered->end());
@@ -295,7 +294,7 @@ class CudnnSource final : public TacticSource {
 
   Result<std::vector<Tactic>> offer_fresh(const Problem& problem, const ConvShape& shape,
                                           Precision precision) const {
-    DataType type = precision == Precision::fp16 ? DataType::float16 : DataType::float32;
+    const DataType type = storage_of_precision(precision);
     TRY(LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     if (epilogue.code.zero_padding && !keeps_zero(epilogue))
       return refusal("padded channels that would not stay zero");
@@ -339,9 +338,7 @@ class CudnnSource final : public TacticSource {
   double estimate_us(const ConvShape& shape, Precision precision, DataType type,
                      size_t rank) const {
     const DeviceInfo& info = device_.info();
-    double peak = precision == Precision::fp16   ? info.float16_flops
-                  : precision == Precision::tf32 ? info.tf32_flops
-                                                 : info.float32_flops;
+    const double peak = peak_flops(info, precision);
     constexpr double kShare = 0.5, kStartUs = 3;
     double us = std::max(1e6 * shape.flops() / (kShare * peak),
                          1e6 * conv_bytes(shape, type) / (0.8 * info.bytes_per_second));

@@ -16,6 +16,8 @@ std::string variant_of(const Tactic& tactic) {
 std::vector<DataType> KernelContext::storage_types() const {
   std::vector<DataType> types{DataType::float32};
   if (allows(Precision::fp16)) types.push_back(DataType::float16);
+  if (allows(Precision::bf16) && limits.compute_capability >= 80)
+    types.push_back(DataType::bfloat16);
   return types;
 }
 

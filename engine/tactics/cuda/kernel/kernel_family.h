@@ -30,7 +30,8 @@ struct KernelContext {
   std::span<const KernelFamily> more_families = {};  // asked after those of families.h
 
   bool allows(Precision p) const { return allowed.contains(p); }
-  // Element types in which tensors may be kept: float32, and float16 where fp16 is allowed.
+  // Element types in which tensors may be kept: float32; float16 where fp16 is allowed; bfloat16
+  // where bf16 is allowed and the SM has it (8.0 and later).
   std::vector<DataType> storage_types() const;
   // Lower bound of moving `bytes` once in `launches` launches, in microseconds.
   double memory_us(double bytes, int launches = 1) const;
@@ -74,8 +75,8 @@ Error no_variant(const Tactic& tactic);
 // Types in which a tensor of `type` may be kept: itself, or the storage types of floats.
 std::vector<DataType> kept_types(DataType type, const KernelContext& context);
 
-// The macros TX and TY, the element types of the first input and the output: float32, float16 or 8
-// bits.
+// The macros TX and TY, the element types of the first input and the output: float32, float16,
+// bfloat16 or 8 bits.
 void define_types(KernelProgram& program, DataType x, DataType y);
 
 }  // namespace enginery

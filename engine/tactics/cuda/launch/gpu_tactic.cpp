@@ -2,6 +2,30 @@
 
 namespace enginery {
 
+std::vector<Precision> library_precisions(const DeviceInfo& info,
+                                          const std::set<Precision>& allowed) {
+  std::vector<Precision> out;
+  for (const Precision p : {Precision::fp16, Precision::bf16, Precision::tf32, Precision::fp32})
+    if (allowed.contains(p) && peak_flops(info, p) > 0) out.push_back(p);
+  return out;
+}
+
+double peak_flops(const DeviceInfo& info, Precision precision) {
+  switch (precision) {
+    case Precision::fp16:
+      return info.float16_flops > 0 ? info.float16_flops : info.float32_flops;
+    case Precision::bf16:
+      return info.tf32_flops > 0 ? info.float16_flops : 0;
+    case Precision::tf32:
+      return info.tf32_flops;
+    case Precision::fp32:
+      return info.float32_flops;
+    case Precision::int8:
+      return 0;
+  }
+  return 0;
+}
+
 Tactic make_gpu_tactic(const Problem& problem, std::string source, std::string id) {
   Tactic tactic;
   tactic.source = std::move(source);

@@ -6,9 +6,9 @@
 namespace enginery {
 namespace {
 
-bool asked_for() {
+bool wanted() {
   const char* value = std::getenv("ENGINERY_EARLY_LAUNCH");
-  return value && std::string_view(value) == "on";
+  return !value || std::string_view(value) != "off";
 }
 
 // Whether the stream is being captured and what is captured next depends on one kernel alone: a
@@ -31,9 +31,9 @@ Result<bool> follows_a_kernel(const Driver& driver, CUstream stream) {
 
 Status launch_kernel(const Driver& driver, CUfunction function, const LaunchShape& shape,
                      CUstream stream, void** parameters, bool awaits) {
-  static const bool kAskedFor = asked_for();
+  static const bool kWanted = wanted();
   bool begins_early = false;
-  if (awaits && kAskedFor) {
+  if (awaits && kWanted) {
     TRY(begins_early, follows_a_kernel(driver, stream));
   }
   if (!begins_early) {

@@ -23,7 +23,8 @@ inline DeviceInfo card_of(int compute_capability) {
 // A card with the precisions that its tactics are asked in.
 struct Card {
   explicit Card(int compute_capability = 90,
-                std::set<Precision> allowed = {Precision::fp32, Precision::tf32, Precision::fp16})
+                std::set<Precision> allowed = {Precision::fp32, Precision::tf32, Precision::fp16,
+                                               Precision::bf16})
       : info(card_of(compute_capability)),
         context{info, sm_limits(compute_capability), std::move(allowed)} {}
   Card(const Card&) = delete;

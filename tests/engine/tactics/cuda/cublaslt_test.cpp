@@ -242,7 +242,8 @@ TEST(LtMatmul, SumsInFloat32AndRoundsOnlyWhereAskedTo) {
     cudaDataType type;
   } rows[] = {{Precision::fp32, CUBLAS_COMPUTE_32F, CUDA_R_32F},
               {Precision::tf32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F},
-              {Precision::fp16, CUBLAS_COMPUTE_32F, CUDA_R_16F}};
+              {Precision::fp16, CUBLAS_COMPUTE_32F, CUDA_R_16F},
+              {Precision::bf16, CUBLAS_COMPUTE_32F, CUDA_R_16BF}};
   const Product product = product_of("matmul | float32[3x8] w:float32[8x16]");
   for (const auto& row : rows) {
     FakeLt lt;

@@ -277,9 +277,9 @@ TEST(ConvMma, NeedsTensorCoresAndAPrecisionForThem) {
   const Problem problem = problem_of(kDeep);
   EXPECT_EQ(refusal_of(kConvMmaFamily, problem, Card(70)), "no mma.sync below 7.5");
   EXPECT_EQ(refusal_of(kConvMmaFamily, problem, Card(90, {Precision::fp32})),
-            "neither fp16 nor tf32 is allowed");
+            "none of fp16, bf16 and tf32 is allowed, or the SM lacks it");
   EXPECT_EQ(refusal_of(kConvMmaFamily, problem, Card(75, {Precision::fp32, Precision::tf32})),
-            "neither fp16 nor tf32 is allowed")
+            "none of fp16, bf16 and tf32 is allowed, or the SM lacks it")
       << "tf32 is of 8.0";
   const auto ids = ids_of(kConvMmaFamily, problem, Card(75));
   EXPECT_TRUE(any_id(ids, "/fp16_"));
@@ -358,10 +358,26 @@ TEST(Depthwise, OffersNoStripTwiceAsLongAsARow) {
                              std::to_string(width) + "] w:float32[8x1x1x1]"),
                   Card(90, {Precision::fp32}));
   };
-  EXPECT_EQ(ids(1), std::vector<std::string>{"depthwise/strip1"});
-  EXPECT_EQ(ids(3).back(), "depthwise/strip4");
-  EXPECT_EQ(ids(4).back(), "depthwise/strip4");
-  EXPECT_EQ(ids(5).back(), "depthwise/strip8");
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(ids(1), (Ids{"depthwise/strip1", "depthwise/strip1_w2"}));
+  const auto longest = [&](int width) {
+    const Ids of_row = ids(width);
+    return *std::max_element(of_row.begin(), of_row.end());
+  };
+  EXPECT_EQ(longest(3), "depthwise/strip4_w2");
+  EXPECT_EQ(longest(4), "depthwise/strip4_w2");
+  EXPECT_EQ(longest(5), "depthwise/strip8");
+}
+
+TEST(Pool, OffersNoLanesOrPartsWithoutWork) {
+  const auto ids = [](const std::string& dims) {
+    return ids_of(kPoolFamily, problem_of("global_pool kind=average | float32[" + dims + "]"),
+                  Card(90, {Precision::fp32}));
+  };
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(ids("1x8x2x2"), Ids{"pool/global"});
+  EXPECT_EQ(ids("1x32x4x4"), (Ids{"pool/global", "pool/global_l4", "pool/global_l2",
+                                  "pool/global_t512_l2", "pool/global_l4_p16"}));
 }
 
 }  // namespace

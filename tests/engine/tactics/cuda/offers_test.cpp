@@ -39,7 +39,7 @@ std::string offers_text() {
   for (int sm : {61, 75, 80, 90}) {
     const DeviceInfo info = card_of(sm);
     const KernelContext context{
-        info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16}};
+        info, sm_limits(sm), {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
     for (const ProblemRow& row : conformance_rows()) {
       const Problem problem = parse_problem(row.text).value();
       const auto tactics = offer_kernels(problem, context, true);
@@ -69,7 +69,7 @@ TEST(GpuKernelOffers, AreThoseOfTheGoldenFile) {
 TEST(GpuKernelOffers, HaveEachIdOnceForItsFormats) {
   const DeviceInfo info = card_of(90);
   const KernelContext context{
-      info, sm_limits(90), {Precision::fp32, Precision::tf32, Precision::fp16}};
+      info, sm_limits(90), {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
   for (const ProblemRow& row : conformance_rows()) {
     const Problem problem = parse_problem(row.text).value();
     const auto tactics = offer_kernels(problem, context, true);
@@ -83,7 +83,7 @@ TEST(GpuKernelOffers, HaveEachIdOnceForItsFormats) {
 TEST(GpuKernelOffers, AreCutWhereTheAnalyticModelRulesThemOut) {
   const DeviceInfo info = card_of(90);
   const KernelContext context{
-      info, sm_limits(90), {Precision::fp32, Precision::tf32, Precision::fp16}};
+      info, sm_limits(90), {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
   const Problem problem =
       parse_problem(
           "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | "

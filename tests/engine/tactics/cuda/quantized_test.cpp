@@ -49,7 +49,7 @@ TEST(QuantizedRegions, AddInTheTypesInWhichFloatsMayBeKept) {
     for (const Tactic& t : card.offers(region)) out.insert(t.inputs[4].type);
     return out;
   };
-  EXPECT_EQ(types(Card(90)), (std::set{DataType::float32, DataType::float16}));
+  EXPECT_EQ(types(Card(90)), (std::set{DataType::float32, DataType::float16, DataType::bfloat16}));
   EXPECT_EQ(types(Card(90, {Precision::fp32})), std::set{DataType::float32});
 }
 

@@ -69,10 +69,21 @@ TEST(Sizes, AreRoundedUpAndAxesWrapped) {
   EXPECT_EQ(wrapped(3, 4), 3);
 }
 
-TEST(PrecisionOfStorage, IsHalfOnlyForHalfs) {
-  EXPECT_EQ(precision_of_storage(DataType::float16), Precision::fp16);
+TEST(PrecisionOfStorage, IsThatOfTheNarrowTypes) {
+  for (const Precision p : {Precision::fp16, Precision::bf16, Precision::fp32})
+    EXPECT_EQ(precision_of_storage(storage_of_precision(p)), p);
+  EXPECT_EQ(storage_of_precision(Precision::tf32), DataType::float32);
   for (DataType type : {DataType::float32, DataType::int32, DataType::boolean})
     EXPECT_EQ(precision_of_storage(type), Precision::fp32);
+}
+
+TEST(PrecisionOfStorage, OfTwoTypesIsTheLessPreciseOne) {
+  using enum DataType;
+  EXPECT_EQ(precision_of_storage(float32, float16), Precision::fp16);
+  EXPECT_EQ(precision_of_storage(float16, float32), Precision::fp16);
+  EXPECT_EQ(precision_of_storage(float16, bfloat16), Precision::bf16);
+  EXPECT_EQ(precision_of_storage(bfloat16, float32), Precision::bf16);
+  EXPECT_EQ(precision_of_storage(float32, float32), Precision::fp32);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "engine/tactics/cuda/kernel/arg_extreme/args.h"
 #include "engine/tactics/cuda/kernel/families.h"
+#include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
 namespace enginery {
 namespace {
@@ -25,8 +26,7 @@ Result<gpu::ArgExtremeArgs> arg_extreme_args(const Problem& problem) {
   CHECK_OK(require_static(problem));
   CHECK_OK(require_run_time_data(problem));
   const TensorType& x = problem.inputs[0].type;
-  const bool is_read = x.type == DataType::float32 || x.type == DataType::float16;
-  if (!is_read || !problem.epilogue.empty() || volume(x.dims) == 0)
+  if (storage_type_text(x.type).empty() || !problem.epilogue.empty() || volume(x.dims) == 0)
     return refusal("places in " + to_string(x) + ", or a fused chain");
   const auto axis = static_cast<size_t>(wrapped(op->axis, x.dims.size()));
   const int64_t inner =
@@ -70,7 +70,7 @@ Result<KernelPlan> plan_arg_extreme(const Problem& problem, const Tactic& tactic
   TRY(const auto args, arg_extreme_args(problem));
   const auto& op = std::get<ArgMinMax>(problem.op);
   KernelPlan plan;
-  plan.program.define("TX", tactic.inputs[0].type == DataType::float16 ? "half_t" : "float");
+  plan.program.define("TX", storage_type_text(tactic.inputs[0].type));
   plan.program.define("GROUP", variant->group);
   plan.program.define("LARGEST", op.largest);
   plan.program.define("LAST", op.select_last);

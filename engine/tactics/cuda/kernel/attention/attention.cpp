@@ -72,12 +72,13 @@ bool mma_serves(const AttentionShape& shape, const AttentionVariant& v,
          mma_shared_bytes(shape, v) <= int64_t{context.limits.shared_kib_per_block} * 1024;
 }
 
-// Tensor cores multiply float16.
+// Tensor cores multiply float16, and bfloat16 where they have asynchronous copies, too.
 bool serves(const AttentionShape& shape, const AttentionVariant& v, DataType type,
             const KernelContext& context) {
   constexpr int64_t kMaxStaticShared = 48 * 1024;
   if (v.rows > 0) return simt_shared_bytes(shape, v) <= kMaxStaticShared;
-  return type == DataType::float16 && mma_serves(shape, v, context);
+  const bool is_short = type == DataType::float16 || (type == DataType::bfloat16 && v.min_sm >= 80);
+  return is_short && mma_serves(shape, v, context);
 }
 
 double attention_flops(const AttentionShape& s) {
@@ -171,9 +172,12 @@ void define_masks(const AttentionShape& s, KernelProgram& program) {
   program.define("HAS_ADDEND", s.addend.present);
   program.define("HAS_CHOICE", s.choice.present);
   program.define("HIDES", s.hides);
+  program.define("NAN_IS_ZERO", s.nan_is_zero);
 }
 
-void define_mma(const AttentionShape& s, const AttentionVariant& v, KernelProgram& program) {
+void define_mma(const AttentionShape& s, const AttentionVariant& v, DataType type,
+                KernelProgram& program) {
+  program.define("BFLOAT", type == DataType::bfloat16);
   program.define("QUERY_WARPS", v.query_warps);
   program.define("KEY_WARPS", v.key_warps);
   program.define("BK", v.keys);
@@ -226,7 +230,7 @@ Result<KernelPlan> plan_attention(const Problem& problem, const Tactic& tactic,
   if (variant->rows > 0)
     define_simt(shape, *variant, plan.program);
   else
-    define_mma(shape, *variant, plan.program);
+    define_mma(shape, *variant, type, plan.program);
   add_launch(problem, shape, *variant, type, plan);
   return plan;
 }

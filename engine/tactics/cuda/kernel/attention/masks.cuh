@@ -1,7 +1,8 @@
 // What both attention kernels share: where a block's matrices begin, scores with their masks,
 // powers of two.
 //
-// CAUSAL, HAS_ADDEND, HAS_CHOICE: which masks there are; HIDES: the value of the choice that hides.
+// CAUSAL, HAS_ADDEND, HAS_CHOICE: which masks there are; HIDES: the value of the choice that hides;
+// NAN_IS_ZERO: rows whose weights are NaN are 0.
 
 constexpr float kLog2e = 1.44269504f;
 #define MASKED (CAUSAL || HAS_ADDEND || HAS_CHOICE)
@@ -41,6 +42,12 @@ __device__ __forceinline__ float weight_of(float score, float largest) {
 // What weights are measured by: a row may have no finite score so far.
 __device__ __forceinline__ float measure_of(float largest) {
   return largest == -INFINITY ? 0.0f : largest;
+}
+
+// A row's result of what its weighted values and its weights add up to: NaN where there is no key,
+// 0 * infinity.
+__device__ __forceinline__ float result_of(float weighted, float sum, float factor) {
+  return NAN_IS_ZERO && !(sum > 0.0f) ? 0.0f : weighted * factor;
 }
 
 struct Masks {

@@ -1,4 +1,4 @@
-// Attention on tensor cores: y = softmax(scale * q k^T + masks) v in float16 with float32 scores
+// Attention on tensor cores: y = softmax(scale * q k^T + masks) v in TX with float32 scores
 // and sums, without the scores in memory. Source: Dao, "FlashAttention-2" (2023), section 3.1.
 //
 // A block of QUERY_WARPS * KEY_WARPS warps owns 16 * QUERY_WARPS queries of one matrix, a warp 16
@@ -21,14 +21,18 @@ static_assert(kSlice % 16 == 0 && DEPTH % 16 == 0 && WIDTH % 16 == 0, "tile");
 __device__ __forceinline__ unsigned pack_pair(float low, float high) {
 #if __CUDA_ARCH__ >= 800 && !defined(ENGINERY_EMULATE)
   unsigned word;
+#if BFLOAT
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#else
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#endif
   return word;
 #else
-  return pack(low, high);
+  return pack<TX>(low, high);
 #endif
 }
 
-__device__ __forceinline__ void copy_chunk(half_t* to, const half_t* from, bool valid) {
+__device__ __forceinline__ void copy_chunk(TX* to, const TX* from, bool valid) {
 #if HAVE_ASYNC_COPY
   copy_async(to, from, valid);
 #else
@@ -39,8 +43,7 @@ __device__ __forceinline__ void copy_chunk(half_t* to, const half_t* from, bool 
 
 // ROWS rows of COLUMNS elements, `own` of which exist, to shared memory; zeros beyond.
 template <int ROWS, int COLUMNS>
-__device__ __forceinline__ void copy_rows(half_t* to, const half_t* from, int stride, int rows,
-                                          int own) {
+__device__ __forceinline__ void copy_rows(TX* to, const TX* from, int stride, int rows, int own) {
   constexpr int kChunks = COLUMNS / 8;
 #pragma unroll
   for (int first = 0; first < ROWS * kChunks; first += kThreads) {
@@ -54,12 +57,12 @@ __device__ __forceinline__ void copy_rows(half_t* to, const half_t* from, int st
 }
 
 struct KeysAndValues {
-  const half_t* k;
-  const half_t* v;
+  const TX* k;
+  const TX* v;
 };
 
 __device__ __forceinline__ void copy_step(const AttentionArgs& a, const KeysAndValues& from,
-                                          int step, half_t* stage) {
+                                          int step, TX* stage) {
   const int first = step * BK, rows = a.keys - first;
   copy_rows<BK, DEPTH>(stage, from.k + first * a.k_places.row, a.k_places.row, rows, OWN_DEPTH);
   copy_rows<BK, WIDTH>(stage + BK * kPitchK, from.v + first * a.v_places.row, a.v_places.row, rows,
@@ -73,7 +76,7 @@ struct Rows {
 };
 
 // The products of a warp's queries with its keys of a step.
-__device__ __forceinline__ void multiply_keys(const unsigned (&q)[DEPTH / 16][4], const half_t* k,
+__device__ __forceinline__ void multiply_keys(const unsigned (&q)[DEPTH / 16][4], const TX* k,
                                               float (&s)[kTiles][4]) {
   const int lane = static_cast<int>(threadIdx.x) % 32, matrix = lane / 8;
 #pragma unroll
@@ -86,8 +89,8 @@ __device__ __forceinline__ void multiply_keys(const unsigned (&q)[DEPTH / 16][4]
     for (int t = 0; t < kTiles; t += 2) {
       unsigned b[4];
       load_matrices(b, k + (t * 8 + matrix / 2 * 8 + lane % 8) * kPitchK + d * 16 + matrix % 2 * 8);
-      multiply_half(s[t], q[d], b[0], b[1]);
-      multiply_half(s[t + 1], q[d], b[2], b[3]);
+      multiply_as(TX(), s[t], q[d], b[0], b[1]);
+      multiply_as(TX(), s[t + 1], q[d], b[2], b[3]);
     }
   }
 }
@@ -119,8 +122,7 @@ __device__ __forceinline__ void weigh(Rows& rows, float (&s)[kTiles][4]) {
   }
 }
 
-__device__ __forceinline__ void add_values(Rows& rows, const float (&s)[kTiles][4],
-                                           const half_t* v) {
+__device__ __forceinline__ void add_values(Rows& rows, const float (&s)[kTiles][4], const TX* v) {
   const int lane = static_cast<int>(threadIdx.x) % 32, matrix = lane / 8;
 #pragma unroll
   for (int t = 0; t < kTiles; t += 2) {
@@ -132,8 +134,8 @@ __device__ __forceinline__ void add_values(Rows& rows, const float (&s)[kTiles][
       unsigned b[4];
       load_matrices_transposed(
           b, v + (t * 8 + matrix % 2 * 8 + lane % 8) * kPitchV + n * 16 + matrix / 2 * 8);
-      multiply_half(rows.y[2 * n], weights, b[0], b[1]);
-      multiply_half(rows.y[2 * n + 1], weights, b[2], b[3]);
+      multiply_as(TX(), rows.y[2 * n], weights, b[0], b[1]);
+      multiply_as(TX(), rows.y[2 * n + 1], weights, b[2], b[3]);
     }
   }
 }
@@ -177,7 +179,7 @@ __device__ __forceinline__ void join(Rows& rows, float* parts) {
   }
 }
 
-__device__ __forceinline__ void store_rows(const AttentionArgs& a, const Rows& rows, half_t* y,
+__device__ __forceinline__ void store_rows(const AttentionArgs& a, const Rows& rows, TX* y,
                                            int first) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
@@ -185,15 +187,16 @@ __device__ __forceinline__ void store_rows(const AttentionArgs& a, const Rows& r
     float sum = rows.sum[r];
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    const float factor = 1.0f / sum;  // infinite for a row without any key: NaN
+    const float factor = 1.0f / sum;
     const int row = first + lane / 4 + r * 8;
     if (row >= a.queries) continue;
 #pragma unroll
     for (int n = 0; n < WIDTH / 8; ++n) {
       const int column = n * 8 + lane % 4 * 2;
       if (column >= OWN_WIDTH) continue;
-      half_t* to = y + row * a.y_places.row + column * a.y_places.column;
-      const float low = rows.y[n][2 * r] * factor, high = rows.y[n][2 * r + 1] * factor;
+      TX* to = y + row * a.y_places.row + column * a.y_places.column;
+      const float low = result_of(rows.y[n][2 * r], sum, factor),
+                  high = result_of(rows.y[n][2 * r + 1], sum, factor);
 #if STORES_PAIRS
       *reinterpret_cast<unsigned*>(to) = pack_pair(low, high);
 #else
@@ -207,20 +210,20 @@ __device__ __forceinline__ void store_rows(const AttentionArgs& a, const Rows& r
 extern "C" __global__ void __launch_bounds__(kThreads) kernel(const AttentionArgs a) {
   await_predecessors();
   extern __shared__ __align__(128) unsigned char shared[];
-  half_t* queries = reinterpret_cast<half_t*>(shared);
-  half_t* stages = queries + kQueries * kPitchK;
+  TX* queries = reinterpret_cast<TX*>(shared);
+  TX* stages = queries + kQueries * kPitchK;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int row = warp / KEY_WARPS * 16, slice = warp % KEY_WARPS * kSlice;
   const unsigned tiles = static_cast<unsigned>(a.tiles);
   const MatrixIndex m = matrix_index(a, blockIdx.x / tiles);
   const int first = static_cast<int>(blockIdx.x % tiles) * kQueries;
-  const KeysAndValues from = {static_cast<const half_t*>(a.k) + start_of(a.k_places, m),
-                              static_cast<const half_t*>(a.v) + start_of(a.v_places, m)};
+  const KeysAndValues from = {static_cast<const TX*>(a.k) + start_of(a.k_places, m),
+                              static_cast<const TX*>(a.v) + start_of(a.v_places, m)};
   const Masks masks = masks_of(a, m);
   const float scale = scale_of(a);
   const int steps = (a.keys + BK - 1) / BK;
   copy_rows<kQueries, DEPTH>(
-      queries, static_cast<const half_t*>(a.q) + start_of(a.q_places, m) + first * a.q_places.row,
+      queries, static_cast<const TX*>(a.q) + start_of(a.q_places, m) + first * a.q_places.row,
       a.q_places.row, a.queries - first, OWN_DEPTH);
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
@@ -253,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const AttentionArg
         load_matrices(
             q[d], queries + (row + lane / 8 % 2 * 8 + lane % 8) * kPitchK + d * 16 + lane / 16 * 8);
     }
-    const half_t* stage = stages + step % STAGES * kStageElements;
+    const TX* stage = stages + step % STAGES * kStageElements;
     float s[kTiles][4];
     multiply_keys(q, stage + slice * kPitchK, s);
 #pragma unroll
@@ -269,5 +272,5 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const AttentionArg
   join(rows, reinterpret_cast<float*>(shared));
   if (warp % KEY_WARPS > 0) return;
 #endif
-  store_rows(a, rows, static_cast<half_t*>(a.y) + start_of(a.y_places, m), first + row);
+  store_rows(a, rows, static_cast<TX*>(a.y) + start_of(a.y_places, m), first + row);
 }

@@ -99,13 +99,14 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const AttentionArg
 #pragma unroll
     for (int lanes = 16; lanes > 0; lanes /= 2)
       sum[r] += __shfl_xor_sync(0xffffffffu, sum[r], lanes);
-    const float factor = 1.0f / sum[r];  // infinite for a row without any key: NaN
+    const float factor = 1.0f / sum[r];
     const int row = first + own + r;
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       const int column = c * 32 + lane;
       if (row < a.queries && column < WIDTH)
-        store_one(out + row * a.y_places.row + column * a.y_places.column, y[r][c] * factor);
+        store_one(out + row * a.y_places.row + column * a.y_places.column,
+                  result_of(y[r][c], sum[r], factor));
     }
   }
 }

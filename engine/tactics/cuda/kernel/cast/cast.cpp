@@ -32,12 +32,11 @@ Status offer_cast(const Problem& problem, const KernelContext& context, std::vec
   const int64_t elements = volume(problem.outputs[0].type.dims);
   for (DataType from : kept_types(problem.inputs[0].type.type, context)) {
     for (DataType to : kept_types(problem.outputs[0].type.type, context)) {
-      const bool halves = from == DataType::float16 || to == DataType::float16;
       for (const CastVariant& variant : kCastVariants) {
         Tactic tactic = make_kernel_tactic(problem, id_of(variant));
         tactic.inputs[0] = {from, {}};
         tactic.outputs[0] = {to, {}};
-        tactic.compute = halves ? Precision::fp16 : Precision::fp32;
+        tactic.compute = precision_of_storage(from, to);
         tactic.estimated_us = context.memory_us(
             static_cast<double>(elements * (element_bytes(from) + element_bytes(to))));
         out.push_back(std::move(tactic));

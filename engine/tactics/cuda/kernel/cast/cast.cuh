@@ -8,12 +8,19 @@ __device__ __forceinline__ T value_of(const T* p) {
 __device__ __forceinline__ float value_of(const half_t* p) {
   return load_one(p);
 }
+__device__ __forceinline__ float value_of(const bfloat_t* p) {
+  return load_one(p);
+}
 template <typename T, typename V>
 __device__ __forceinline__ void store_as(T* p, V v) {
   *p = static_cast<T>(v);
 }
 template <typename V>
 __device__ __forceinline__ void store_as(half_t* p, V v) {
+  store_one(p, static_cast<float>(v));
+}
+template <typename V>
+__device__ __forceinline__ void store_as(bfloat_t* p, V v) {
   store_one(p, static_cast<float>(v));
 }
 

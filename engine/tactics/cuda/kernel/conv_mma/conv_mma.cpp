@@ -10,8 +10,9 @@ namespace {
 std::vector<DataType> mma_types(const KernelContext& context) {
   std::vector<DataType> types;
   if (context.allows(Precision::fp16)) types.push_back(DataType::float16);
-  if (context.allows(Precision::tf32) && context.info.compute_capability >= 80)
-    types.push_back(DataType::float32);
+  if (context.info.compute_capability < 80) return types;
+  if (context.allows(Precision::bf16)) types.push_back(DataType::bfloat16);
+  if (context.allows(Precision::tf32)) types.push_back(DataType::float32);
   return types;
 }
 
@@ -21,14 +22,14 @@ Status offer_conv_mma(const Problem& problem, const KernelContext& context,
   TRY(const ConvShape shape, conv_shape(problem));
   CHECK_OK(require_mma(shape, DataType::float16, context));
   const std::vector<DataType> types = mma_types(context);
-  if (types.empty()) return refusal("neither fp16 nor tf32 is allowed");
+  if (types.empty()) return refusal("none of fp16, bf16 and tf32 is allowed, or the SM lacks it");
   for (DataType type : types) {
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     for (const MmaVariant& variant : mma_variants()) {
       const MmaCase c{shape, variant, type};
       if (!serves(c, context)) continue;
       Tactic tactic = make_conv_tactic(problem, shape, epilogue, id_of(c));
-      tactic.compute = type == DataType::float16 ? Precision::fp16 : Precision::tf32;
+      tactic.compute = type == DataType::float32 ? Precision::tf32 : precision_of_storage(type);
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
       tactic.writes_pitched = !shape.gemm;

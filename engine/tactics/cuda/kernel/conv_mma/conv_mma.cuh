@@ -1,5 +1,5 @@
-// Implicit-GEMM convolution and GEMM on tensor cores: Y = epilogue(X * W), NHWC x KRSC, float16 or
-// tf32 with float32 sums, or 8 bits with int32 sums.
+// Implicit-GEMM convolution and GEMM on tensor cores: Y = epilogue(X * W), NHWC x KRSC, float16,
+// bfloat16 or tf32 with float32 sums, or 8 bits with int32 sums.
 //
 // One block computes BM pixels x BN channels; warps tile it in WM x WN. Both operands travel in
 // rows of BKB bytes, 16 bytes a thread and copy, through STAGES buffers of shared memory, swizzled
@@ -106,7 +106,7 @@ __device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (
   if constexpr (sizeof(T) == 1)
     multiply_bytes<(static_cast<T>(-1) > 0)>(d, a, b0, b1);
   else if constexpr (sizeof(T) == 2)
-    multiply_half(d, a, b0, b1);
+    multiply_as(T(), d, a, b0, b1);
   else
     multiply_tf32(d, a, b0, b1);
 }

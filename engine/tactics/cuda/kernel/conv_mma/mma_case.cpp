@@ -9,14 +9,15 @@ namespace {
 // Channels that a thread of the second launch of split-K adds up.
 constexpr int64_t kMmaSumVector = 8;
 
-// Operations a second. Of 8 bits twice those of float16, on all SMs that have them.
+// Operations a second. Of 8 bits twice those of 16, on all SMs that have them.
 double peak_of(DataType type, const DeviceInfo& info) {
   if (is_eight_bits(type)) return 2 * info.float16_flops;
-  return type == DataType::float16 ? info.float16_flops : info.tf32_flops;
+  return type == DataType::float32 ? info.tf32_flops : info.float16_flops;
 }
 
 std::string_view arithmetic_of(DataType type) {
   if (is_eight_bits(type)) return "int8_";
+  if (type == DataType::bfloat16) return "bf16_";
   return type == DataType::float16 ? "fp16_" : "tf32_";
 }
 

@@ -13,7 +13,7 @@ namespace enginery {
 struct MmaCase {
   ConvShape shape;
   MmaVariant variant;
-  DataType type = DataType::float16;  // of x: float16, float32 (as tf32), int8 or uint8
+  DataType type = DataType::float16;  // of x: float16, bfloat16, float32 (as tf32), int8 or uint8
   int64_t bk() const;
   int64_t tiles_m() const;
   int64_t tiles_k() const;

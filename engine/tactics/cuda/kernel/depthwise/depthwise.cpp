@@ -11,13 +11,16 @@ namespace enginery {
 namespace {
 
 struct DepthwiseVariant {
-  int strip;  // outputs along a row that one thread computes
+  int strip;      // outputs along a row that one thread computes
+  int width = 0;  // channels a thread, where more threads are wanted; 0: 16 bytes
 };
 
-constexpr DepthwiseVariant kDepthwiseVariants[] = {{1}, {2}, {4}, {8}};
+constexpr DepthwiseVariant kDepthwiseVariants[] = {{1},    {2},    {4},    {8},    {1, 4},
+                                                   {1, 2}, {2, 4}, {2, 2}, {4, 4}, {4, 2}};
 
 std::string id_of(const DepthwiseVariant& v) {
-  return "depthwise/strip" + std::to_string(v.strip);
+  const std::string id = "depthwise/strip" + std::to_string(v.strip);
+  return v.width == 0 ? id : id + "_w" + std::to_string(v.width);
 }
 
 Status require_depthwise(const ConvShape& shape) {
@@ -42,8 +45,11 @@ PackConstant pack_depthwise(const ConvShape& shape) {
 }
 
 // Channels a thread: 16 bytes, of 8 bits half as many for the sake of registers.
-int depthwise_width(DataType type) {
+int widest(DataType type) {
   return type == DataType::float32 ? 4 : 8;
+}
+int width_of(const DepthwiseVariant& v, DataType type) {
+  return v.width == 0 ? widest(type) : v.width;
 }
 
 double estimate_us(const ConvShape& shape, const DepthwiseVariant& v, DataType type,
@@ -51,13 +57,15 @@ double estimate_us(const ConvShape& shape, const DepthwiseVariant& v, DataType t
   const double reread = 0.1 * static_cast<double>(shape.r * shape.s) / v.strip;
   const double threads =
       static_cast<double>(shape.n * shape.p * divide_up(shape.q, v.strip) * shape.c_pitch()) /
-      depthwise_width(type);
+      width_of(v, type);
   const double fill = std::min(1.0, threads / (512.0 * context.info.compute_units));
   return context.memory_us(window_bytes(shape, type) * (1 + reread) / std::max(fill, 0.1));
 }
 
-bool serves(const ConvShape& shape, const DepthwiseVariant& v) {
-  return v.strip == 1 || v.strip / 2 < shape.q;
+// Of 8 bits one width is enough; a narrower one than 16 bytes where threads are few.
+bool serves(const ConvShape& shape, const DepthwiseVariant& v, DataType type) {
+  const bool is_width = v.width == 0 || (!is_eight_bits(type) && v.width < widest(type));
+  return is_width && (v.strip == 1 || v.strip / 2 < shape.q);
 }
 
 // Input and output have the same padding here, whatever the result's type.
@@ -74,7 +82,7 @@ Status offer_quantized_depthwise(const Problem& problem, const KernelContext& co
   TRY(const QuantizedConv conv, quantized_depthwise(problem));
   for (const Tactic& formats : quantized_tactics(problem, conv, context)) {
     for (const DepthwiseVariant& variant : kDepthwiseVariants) {
-      if (!serves(conv.shape, variant)) continue;
+      if (!serves(conv.shape, variant, conv.product.source)) continue;
       Tactic tactic = formats;
       tactic.id = id_of(variant);
       tactic.estimated_us = estimate_us(conv.shape, variant, conv.product.source, context);
@@ -92,7 +100,7 @@ Status offer_depthwise(const Problem& problem, const KernelContext& context,
   for (DataType type : context.storage_types()) {
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     for (const DepthwiseVariant& variant : kDepthwiseVariants) {
-      if (!serves(shape, variant)) continue;
+      if (!serves(shape, variant, type)) continue;
       Tactic tactic = make_conv_tactic(problem, shape, epilogue, id_of(variant));
       tactic.estimated_us = estimate_us(shape, variant, type, context);
       out.push_back(std::move(tactic));
@@ -105,7 +113,7 @@ KernelProgram depthwise_program(const ConvShape& shape, const DepthwiseVariant& 
                                 DataType result, const FusedEpilogue& epilogue) {
   KernelProgram program;
   define_types(program, type, result);
-  program.define("WIDTH", depthwise_width(type));
+  program.define("WIDTH", width_of(v, type));
   program.define("STRIP", v.strip);
   program.define("R", shape.r);
   program.define("S", shape.s);
@@ -122,7 +130,7 @@ KernelProgram depthwise_program(const ConvShape& shape, const DepthwiseVariant& 
 // The launch with packed weights but for the epilogue's operands.
 KernelLaunch depthwise_launch(const ConvShape& shape, const DepthwiseVariant& v, DataType type,
                               PackConstant weights, KernelPlan& plan) {
-  const int width = depthwise_width(type);
+  const int width = width_of(v, type);
   gpu::WindowArgs args = window_args(shape);
   args.strips = to_int(divide_up(shape.q, v.strip));
   args.by_vectors = make_divisor(args.c / width);

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
 #pragma unroll
   for (int r = 0; r < R; ++r) {
     int h = h0 + r * DILATION_H;
-    if (h < 0 || h >= a.h) continue;
+    const bool is_row = h >= 0 && h < a.h;  // no branch: rows are loaded side by side
     const TX* line =
         static_cast<const TX*>(a.x) + (static_cast<long long>(n) * a.h + h) * a.width * a.c + c;
     float w[S][WIDTH];
@@ -33,7 +33,8 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
     for (int j = 0; j < kInputs; ++j) {
       int x = x0 + j;
       float v[WIDTH] = {};
-      if (x >= 0 && x < a.width) load_vector<WIDTH>(line + static_cast<long long>(x) * a.c, v);
+      if (is_row && x >= 0 && x < a.width)
+        load_vector<WIDTH>(line + static_cast<long long>(x) * a.c, v);
 #pragma unroll
       for (int o = 0; o < STRIP; ++o) {
         int tap = j - o * STRIDE_W;

@@ -11,6 +11,9 @@ __device__ __forceinline__ float value_at(const float* p) {
 __device__ __forceinline__ float value_at(const half_t* p) {
   return load_one(p);
 }
+__device__ __forceinline__ float value_at(const bfloat_t* p) {
+  return load_one(p);
+}
 template <typename T>
 __device__ __forceinline__ T value_at(const T* p) {
   return *p;

@@ -108,7 +108,7 @@ Tactic normalize_tactic(const Problem& problem, const NormalizeCase& c,
   for (size_t i = 1; i < static_cast<size_t>(problem.anchor_inputs); ++i)
     tactic.inputs[i] = {DataType::float32, {}};
   tactic.outputs[0] = {y, {}};
-  tactic.compute = precision_of_storage(x == DataType::float32 ? y : x);
+  tactic.compute = precision_of_storage(x, y);
   const int64_t bytes = volume(output_dims(problem)) * (element_bytes(x) + element_bytes(y));
   tactic.estimated_us = normalize_estimate_us(c, variant, static_cast<double>(bytes), context);
   return tactic;

@@ -11,13 +11,28 @@ namespace {
 struct PoolVariant {
   bool global;  // over whole images: global_pool.cuh
   int width;    // channels a thread
+  // Of a block over whole images: its threads, those of them along channels; blocks that share the
+  // pixels of an image.
+  int threads = 256, lanes = 8, parts = 1;
 };
 
-constexpr PoolVariant kPoolVariants[] = {{false, 8}, {true, 8}};
+constexpr PoolVariant kPoolVariants[] = {
+    {false, 8},
+    {true, 8},
+    {true, 8, 256, 4},
+    {true, 8, 256, 2},
+    {true, 8, 512, 2},
+    {true, 8, 256, 8, 4},
+    {true, 8, 256, 4, 16},
+    {true, 8, 256, 4, 64},
+};
 
 std::string id_of(const PoolVariant& v) {
-  const std::string id = v.global ? "pool/global" : "pool/window";
-  return v.width == 8 ? id : id + "_w" + std::to_string(v.width);
+  std::string id = v.global ? "pool/global" : "pool/window";
+  if (v.width != 8) id += "_w" + std::to_string(v.width);
+  if (v.threads != 256) id += "_t" + std::to_string(v.threads);
+  if (v.lanes != 8) id += "_l" + std::to_string(v.lanes);
+  return v.parts == 1 ? id : id + "_p" + std::to_string(v.parts);
 }
 
 // A pooling problem as a window over channels; kernel sizes in r and s.
@@ -74,23 +89,52 @@ Result<PoolShape> pool_shape(const Problem& problem) {
   return out;
 }
 
+int64_t vectors_of(const PoolShape& pool, const PoolVariant& v) {
+  return pool.shape.c_pitch() / v.width;
+}
+
+int64_t part_bytes(const PoolShape& pool, const PoolVariant& v) {
+  return v.parts == 1 ? 0 : 4 * pool.shape.n * v.parts * pool.shape.c_pitch();
+}
+
+// The first variant serves all; of the others those whose lanes and parts have work.
+bool serves(const PoolShape& pool, const PoolVariant& v) {
+  if (v.global != pool.global) return false;
+  if (!v.global || (v.lanes == 8 && v.parts == 1)) return true;
+  return v.lanes / 2 < vectors_of(pool, v) && v.parts <= pool.shape.h * pool.shape.w;
+}
+
+// A thread's turns wait for memory one after the other.
+double estimate_us(const PoolShape& pool, const PoolVariant& v, DataType type,
+                   const KernelContext& context) {
+  constexpr double kTurnUs = 0.09;
+  const int64_t lines = v.global ? int64_t{v.threads / v.lanes} * v.parts : 0;
+  const double turns =
+      v.global ? static_cast<double>(divide_up(pool.shape.h * pool.shape.w, lines)) : 0;
+  const double blocks =
+      static_cast<double>(divide_up(vectors_of(pool, v), v.lanes) * v.parts * pool.shape.n);
+  const double waves = std::ceil(blocks / (8.0 * context.info.compute_units));
+  return context.memory_us(window_bytes(pool.shape, type), v.parts == 1 ? 1 : 2) + 1 +
+         kTurnUs * turns * waves;
+}
+
 Status offer_pool(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
   TRY(const PoolShape pool, pool_shape(problem));
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
     for (const PoolVariant& variant : kPoolVariants) {
-      if (variant.global != pool.global) continue;
+      if (!serves(pool, variant)) continue;
       Tactic tactic = make_conv_tactic(problem, pool.shape, epilogue, id_of(variant));
-      tactic.estimated_us = context.memory_us(window_bytes(pool.shape, type)) + 1;
+      tactic.workspace_bytes = part_bytes(pool, variant);
+      tactic.estimated_us = estimate_us(pool, variant, type, context);
       out.push_back(std::move(tactic));
     }
   }
   return {};
 }
 
-// One thread a vector of channels and output; over whole images a block for 8 vectors of one image.
+// One thread a vector of channels and output; over whole images blocks of one image.
 KernelLaunch pool_launch(const PoolShape& pool, const PoolVariant& v) {
-  constexpr int64_t kGlobalVectors = 8;
   gpu::WindowArgs args = window_args(pool.shape);
   const int vectors = args.c / v.width;
   args.by_vectors = make_divisor(vectors);
@@ -98,18 +142,28 @@ KernelLaunch pool_launch(const PoolShape& pool, const PoolVariant& v) {
   args.total = to_int(pool.shape.m() * vectors);
   KernelLaunch launch = launch_of(args, args.total, 128);
   if (v.global) {
-    launch.grid = {static_cast<unsigned>(divide_up(vectors, kGlobalVectors)),
-                   static_cast<unsigned>(pool.shape.n), 1};
-    launch.threads = 256;
+    launch.grid = {static_cast<unsigned>(divide_up(vectors, v.lanes)),
+                   static_cast<unsigned>(pool.shape.n), static_cast<unsigned>(v.parts)};
+    launch.threads = static_cast<unsigned>(v.threads);
   }
   launch.slots = window_slots();
   return launch;
 }
 
+// The launch over parts of each image, of which `launch` becomes the one that joins them.
+void add_parts(const PoolShape& pool, const PoolVariant& v, KernelPlan& plan,
+               KernelLaunch& launch) {
+  plan.workspace_bytes = part_bytes(pool, v);
+  launch.slots.push_back({offsetof(gpu::WindowArgs, sums), PointerSource::workspace, 0});
+  plan.launches.push_back(launch);
+  launch.entry = "join_parts";
+  launch.grid[2] = 1;
+}
+
 Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const KernelContext&) {
   TRY(const PoolShape pool, pool_shape(problem));
   const PoolVariant* variant = find_variant(kPoolVariants, tactic);
-  if (!variant || variant->global != pool.global) return no_variant(tactic);
+  if (!variant || !serves(pool, *variant)) return no_variant(tactic);
   const DataType type = tactic.inputs[0].type;
   TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
   KernelPlan plan;
@@ -117,11 +171,15 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
   plan.program.define("WIDTH", variant->width);
   plan.program.define("MAXIMUM", pool.kind == PoolKind::max);
   plan.program.define("COUNT_PADDING", pool.count_padding);
+  plan.program.define("THREADS", variant->threads);
+  plan.program.define("LANES", variant->lanes);
+  plan.program.define("PARTS", variant->parts);
   plan.program.functions = epilogue_text(epilogue.code);
   if (is_eight_bits(type)) plan.program.files.push_back("text/bytes.cuh");
   plan.program.files.push_back(pool.global ? "pool/global_pool.cuh" : "pool/pool.cuh");
   KernelLaunch launch = pool_launch(pool, *variant);
   attach_epilogue(epilogue, offsetof(gpu::WindowArgs, epilogue), plan, launch);
+  if (variant->parts > 1) add_parts(pool, *variant, plan, launch);
   plan.launches.push_back(std::move(launch));
   return plan;
 }

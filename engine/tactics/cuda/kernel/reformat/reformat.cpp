@@ -64,7 +64,7 @@ Result<ReformatShape> reformat_shape(const Problem& problem) {
   }
   for (const Format& f : {s.from, s.to}) {
     const bool is_byte = is_eight_bits(f.type) && s.from.type == s.to.type;
-    if (f.type != DataType::float32 && f.type != DataType::float16 && !is_byte)
+    if (storage_type_text(f.type).empty() && !is_byte)
       return refusal("formats of " + std::string(to_string(f.type)));
     if (f.layout.kind == LayoutKind::blocked) return refusal("blocked layouts");
     if (has_pitch(f)) return refusal("pitches");

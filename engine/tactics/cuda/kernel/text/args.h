@@ -51,6 +51,7 @@ struct WindowArgs {
   int strips;  // strips of outputs along a row
   int total;   // threads with work
   Divisor by_vectors, by_strips, by_p;
+  float* sums;  // pooling over images in parts: [n][part][c]
 };
 
 #ifndef ENGINERY_KERNEL_TEXT

@@ -76,6 +76,7 @@ std::string place_text(const std::string& name, const BroadcastStrides& strides)
 std::string storage_type_text(DataType type) {
   if (type == DataType::float32) return "float";
   if (type == DataType::float16) return "half_t";
+  if (type == DataType::bfloat16) return "bfloat_t";
   return {};
 }
 

@@ -38,7 +38,7 @@ std::string activation_text(const Activation& activation, const std::string& x);
 // Empty where kernels have no such function (logical ones).
 std::string unary_text(UnaryKind kind, const std::string& x);
 
-// "float" or "half_t"; empty for other types.
+// "float", "half_t" or "bfloat_t"; empty for other types.
 std::string storage_type_text(DataType type);
 // Any element type that gather and cast know, booleans as bytes; empty for others.
 std::string element_type_text(DataType type);

@@ -73,6 +73,18 @@ __device__ __forceinline__ void multiply_half(float (&d)[4], const unsigned (&a)
 #endif
 }
 
+// The same in bfloat16. SMs: 80 and later.
+__device__ __forceinline__ void multiply_bfloat(float (&d)[4], const unsigned (&a)[4], unsigned b0,
+                                                unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
 // The same for a 16x8 and b 8x8 in tf32; rounds a here, b is rounded when it is packed.
 __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)[4], unsigned b0,
                                               unsigned b1) {
@@ -149,6 +161,16 @@ __device__ __forceinline__ float4 load_from_block(const float* p, unsigned rank)
 }
 
 #endif  // ENGINERY_EMULATE
+
+// The product of the type that the first argument has.
+__device__ __forceinline__ void multiply_as(half_t, float (&d)[4], const unsigned (&a)[4],
+                                            unsigned b0, unsigned b1) {
+  multiply_half(d, a, b0, b1);
+}
+__device__ __forceinline__ void multiply_as(bfloat_t, float (&d)[4], const unsigned (&a)[4],
+                                            unsigned b0, unsigned b1) {
+  multiply_bfloat(d, a, b0, b1);
+}
 
 // Sums of floats or of integers as load_from_block.
 __device__ __forceinline__ void load_sums(const float* p, unsigned rank, float (&v)[4]) {
