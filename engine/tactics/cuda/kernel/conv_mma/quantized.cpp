@@ -18,6 +18,7 @@ Status offer_quantized_mma(const Problem& problem, const KernelContext& context,
       tactic.id = id_of(c);
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
+      tactic.writes_pitched = !conv.shape.gemm;
       out.push_back(std::move(tactic));
     }
   }

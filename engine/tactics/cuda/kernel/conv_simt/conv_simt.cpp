@@ -108,8 +108,10 @@ Status offer_quantized_simt(const Problem& problem, const KernelContext& context
   TRY(const QuantizedConv conv, quantized_conv(problem));
   const DataType source = conv.product.source;
   CHECK_OK(require_simt(conv.shape, source));
-  for (const Tactic& formats : quantized_tactics(problem, conv, context))
-    offer_variants(conv.shape, source, formats, context, out);
+  for (Tactic& tactic : quantized_tactics(problem, conv, context)) {
+    tactic.writes_pitched = !conv.shape.gemm;
+    offer_variants(conv.shape, source, tactic, context, out);
+  }
   return {};
 }
 
