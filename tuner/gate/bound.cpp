@@ -11,8 +11,10 @@ namespace {
 constexpr double kUnit = 0x1p-24;      // float32's unit roundoff
 constexpr double kConfidence = 8;      // lambda of the random walk
 constexpr double kFunctionUnits = 64;  // of approximations: erf by polynomials, exp by a table
-constexpr double kNarrowFunctionUnits = 4096;  // of those that a GPU has in hardware
-constexpr double kPlainUnits = 4;              // a few steps without sums
+// Of those that a GPU has in hardware, and of weights of attention, which are rounded to the type
+// that tensor cores multiply: bfloat16 has 3 bits less than float16 and tf32.
+constexpr double kNarrowFunctionUnits = 4096, kBfloatFunctionUnits = 8 * kNarrowFunctionUnits;
+constexpr double kPlainUnits = 4;       // a few steps without sums
 constexpr double kTransformGrowth = 4;  // F(4x4, 3x3) in float32 reaches 0.5 on the three probes
 
 struct Storage {
@@ -72,6 +74,11 @@ double last_place_of(Precision compute) {
   return storage_of(bfloat ? DataType::bfloat16 : DataType::float16).last_place;
 }
 
+double function_units(Precision compute) {
+  if (compute == Precision::fp32) return kFunctionUnits;
+  return compute == Precision::bf16 ? kBfloatFunctionUnits : kNarrowFunctionUnits;
+}
+
 }  // namespace
 
 Arithmetic arithmetic_of(const Problem& problem) {
@@ -95,7 +102,7 @@ ErrorBound error_bound(const Arithmetic& arithmetic, const Tactic& tactic, DataT
   out.of_largest = tactic.algorithm != Algorithm::direct;
   if (out.of_largest) units *= kTransformGrowth;
   const bool narrow = tactic.compute != Precision::fp32;
-  if (arithmetic.functions) units += operators * (narrow ? kNarrowFunctionUnits : kFunctionUnits);
+  if (arithmetic.functions) units += operators * function_units(tactic.compute);
   out.growth = units * kUnit;
   if (narrow) out.growth += arithmetic.inner * last_place_of(tactic.compute);
   const Storage storage = storage_of(stored);

@@ -70,7 +70,7 @@ Score score_of(const Attention& op, const std::vector<const Tensor*>& in,
 }  // namespace
 
 // The error of a score, the exponent of a weight, moves the weight by as much of itself; weights
-// are rounded to float16 before tensor cores multiply with them.
+// are rounded to float16 or bfloat16 before tensor cores multiply with them.
 SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>& in,
                           int64_t element) {
   const std::vector<int64_t> index = index_of(op, element);

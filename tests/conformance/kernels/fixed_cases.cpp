@@ -165,9 +165,9 @@ std::span<const FixedCase> fixed_cases() {
       {"nhwc_to_nchw", 61, "reformat/tile_to_linear("},
       {"cast to=float16 | float32[5x7]", 61, "reformat/rows("},
       {"cast to=bfloat16 | float32[5x7]", 80, "reformat/rows(float32:linear->bfloat16"},
-      {"reformat | float32[2x20x5x7] | bfloat16:linear -> bfloat16:nhwc8", 80,
+      {"reformat | bfloat16[2x20x5x7] | bfloat16:linear -> bfloat16:nhwc8", 80,
        "reformat/tile_to_nhwc("},
-      {"reformat | float32[2x20x5x7] | bfloat16:nhwc8 -> bfloat16:linear", 80,
+      {"reformat | bfloat16[2x20x5x7] | bfloat16:nhwc8 -> bfloat16:linear", 80,
        "reformat/tile_to_linear("},
   };
   return kCases;

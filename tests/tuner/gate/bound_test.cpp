@@ -85,6 +85,9 @@ TEST(ErrorBound, IsThis) {
   EXPECT_EQ(growth(sum, transformed), 84 * 4);
   EXPECT_EQ(growth(functions, direct), 76);
   EXPECT_EQ(growth(functions, tensor_cores), 4096 + 13);
+  Tactic bfloats;
+  bfloats.compute = Precision::bf16;
+  EXPECT_EQ(growth(functions, bfloats), 8 * 4096 + 13);
   EXPECT_TRUE(error_bound(sum, transformed, DataType::float32).of_largest);
   EXPECT_EQ(error_bound(sum, direct, DataType::float32).rounding, 0x1p-23);
   EXPECT_EQ(error_bound(sum, tensor_cores, DataType::float16).rounding, 0x1p-10);
