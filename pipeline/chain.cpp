@@ -52,6 +52,8 @@ std::optional<FinishedTarget> finished_target(const Gathered& gathered,
     measured_here = measured_here || (use.kind == StepKind::tune && use.source == Source::built);
   out.timings_measured = measured_here ? measured : 0;
   out.timings_reused = measured_here ? reused : measured + reused;
+  out.agreement = number_named(gathered.metrics, "agreement");
+  out.sqnr_db = number_named(gathered.metrics, "sqnr_db");
   return out;
 }
 

@@ -36,6 +36,7 @@ struct FinishedTarget {
   std::string precision;
   double latency_ms = 0;  // 0: not measured (provisional)
   uint64_t timings_measured = 0, timings_reused = 0;
+  double agreement = 0, sqnr_db = 0;  // as in TargetView
 };
 // `uses` says where the tuning's result came from: only a build's own measurements count as
 // measured, those of an earlier or another job's tuning as reused. Nothing where no step has left

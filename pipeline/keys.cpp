@@ -72,6 +72,13 @@ void add_calibration(std::vector<NamedText>& fields, const BuildOptions& options
   if (!options.calibrator.empty()) fields.push_back({"calibrator", options.calibrator});
 }
 
+// The same of what decides whether the engine may be used, and what is said of it.
+void add_held_out(std::vector<NamedText>& fields, const BuildOptions& options) {
+  if (!options.held_out.empty()) fields.push_back({"held_out", options.held_out});
+  if (!options.max_accuracy_drop.empty())
+    fields.push_back({"max_accuracy_drop", options.max_accuracy_drop});
+}
+
 }  // namespace
 
 std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& options,
@@ -107,6 +114,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   add_toolchain(fields, subject.toolchain);
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   add_calibration(fields, subject.options);
+  add_held_out(fields, subject.options);
   return fields;
 }
 

@@ -131,6 +131,10 @@ bool reads_model(const Step& step) {
   return std::find(step.reads.begin(), step.reads.end(), "model") != step.reads.end();
 }
 
+bool reads_held_out(const Step& step) {
+  return step.kind == StepKind::profile;
+}
+
 const std::string& needed_output(const Step& step, bool provisional) {
   return provisional && !step.leaves_untuned.empty() ? step.leaves_untuned : step.leaves;
 }

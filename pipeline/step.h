@@ -92,6 +92,10 @@ std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable
 // The job's blob with its calibration, if it has one: who reads the model reads it, too.
 inline constexpr std::string_view kCalibrationInput = "calibration";
 bool reads_model(const Step& step);
+// The job's rows that its engines are held against the float model on, if it has them: who makes
+// the engine that is signed reads them.
+inline constexpr std::string_view kHeldOutInput = "held_out";
+bool reads_held_out(const Step& step);
 // The blob that the step has to leave for such a target; "": none.
 const std::string& needed_output(const Step& step, bool provisional);
 // Whether a target of that sort has the step in its chain.

@@ -132,6 +132,8 @@ CODEC(TargetView, TargetView) {
   OPTIONAL_FIELD(fault, HasFault, Fault);
   FIELD(progress, Progress);
   FIELD(note, Note);
+  FIELD(agreement, Agreement);
+  FIELD(sqnr_db, SqnrDb);
 }
 
 CODEC(JobView, JobView) {

@@ -96,6 +96,8 @@ struct TargetView {
   fault @11 :Fault;           # why the target failed
   progress @12 :Progress;     # of the step that it waits for
   note @13 :Text;             # one sentence for people: what it waits for
+  agreement @14 :Float64;     # percent of held-out rows of the float model's first class; 0: not known
+  sqnrDb @15 :Float64;        # of the worst output on these rows, in decibels; 0: not measured
 }
 
 # A job as people see it.

@@ -161,6 +161,9 @@ struct TargetView {
   std::optional<Fault> fault;
   Progress progress;
   std::string note;  // one sentence for people: what it waits for
+  // On held-out rows: percent that have the float model's first class (0: no output has classes),
+  // and signal to noise of the worst output (0: not measured).
+  double agreement = 0, sqnr_db = 0;
   bool operator==(const TargetView&) const = default;
 };
 

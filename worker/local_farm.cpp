@@ -77,6 +77,9 @@ class LocalFarm {
     if (request_.calibration)
       submit.inputs.push_back({std::string(kCalibrationInput), sha256(*request_.calibration),
                                request_.calibration->size()});
+    if (request_.held_out)
+      submit.inputs.push_back({std::string(kHeldOutInput), sha256(*request_.held_out),
+                               request_.held_out->size()});
     submit.validate_key = validate_key(subject.model, subject.options, reader_name());
     submit.rebuild = request_.rebuild;
     submit.wait_for_workers = true;  // the one worker has not asked for work yet

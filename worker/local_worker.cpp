@@ -90,6 +90,8 @@ Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step)
     TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
     inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
   }
+  if (request_.held_out && reads_held_out(step))
+    inputs[std::string(kHeldOutInput)] = request_.held_out;
   return inputs;
 }
 

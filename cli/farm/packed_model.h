@@ -19,6 +19,7 @@ struct PackedModel {
   Bytes bytes;                                         // the whole model: external data included
   Digest digest;                                       // of the bytes
   std::shared_ptr<const Bytes> calibration = nullptr;  // what its options name; null: nothing
+  std::shared_ptr<const Bytes> held_out = nullptr;     // likewise
 };
 
 // Reads and packs the model. `file`: "-" is stdin. `name`: what --name says, "" where it was not

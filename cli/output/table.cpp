@@ -177,6 +177,12 @@ std::string human_time(int64_t wall_time_ns) {
   return std::string(text, size);
 }
 
+std::string accuracy_words(double agreement_percent, double sqnr_db) {
+  if (sqnr_db == 0) return "";
+  return (agreement_percent > 0 ? fmt::format("{:.2f} %, ", agreement_percent) : "") +
+         fmt::format("{:.1f} dB", sqnr_db);
+}
+
 std::string human_milliseconds(double ms) {
   if (ms <= 0) return "";
   return ms < 1     ? fmt::format("{:.4f}", ms)

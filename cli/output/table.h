@@ -57,5 +57,8 @@ std::string human_seconds(double seconds);
 std::string human_time(int64_t wall_time_ns);
 // "0.1230", "4.321", "123.4", without the unit; "" for 0 (not measured).
 std::string human_milliseconds(double ms);
+// "97.25 %, 23.4 dB": of the rows that agree with the model in float (0: not known), and signal to
+// noise; "" where that is 0 (not measured).
+std::string accuracy_words(double agreement_percent, double sqnr_db);
 
 }  // namespace enginery

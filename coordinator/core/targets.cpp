@@ -265,6 +265,8 @@ Change Targets::finish(const Waiter& waiter, Turn& turn) {
   row.latency_ms = finished->latency_ms;
   row.timings_measured = finished->timings_measured;
   row.timings_reused = finished->timings_reused;
+  row.agreement = finished->agreement;
+  row.sqnr_db = finished->sqnr_db;
   save(waiter, turn);
 
   const SubmitRequest& request = builds_.at(waiter.job).request;

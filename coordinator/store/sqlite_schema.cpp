@@ -113,8 +113,14 @@ CREATE TABLE queue_wish(
 ) WITHOUT ROWID;
 )sql";
 
-constexpr Migration kMigrations[] = {
-    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}};
+// How near an engine comes to the float model; 0: not measured.
+constexpr const char* kVersion6 = R"sql(
+ALTER TABLE queue_target ADD COLUMN agreement REAL NOT NULL DEFAULT 0;
+ALTER TABLE queue_target ADD COLUMN sqnr_db REAL NOT NULL DEFAULT 0;
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3},
+                                     {4, kVersion4}, {5, kVersion5}, {6, kVersion6}};
 
 }  // namespace
 

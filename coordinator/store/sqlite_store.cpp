@@ -90,11 +90,11 @@ class SqliteStore final : public QueueStore {
     return run(
         "INSERT OR REPLACE INTO queue_target(job, position, state, source, engine, latency_ms, "
         "size_bytes, "
-        "timings_measured, timings_reused, fault_code, fault_message, uses) "
-        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+        "timings_measured, timings_reused, fault_code, fault_message, uses, agreement, sqnr_db) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14)",
         save.job, static_cast<int64_t>(save.index), number(t.state), number(t.source), t.engine,
         t.latency_ms, t.size_bytes, t.timings_measured, t.timings_reused, code, message,
-        as_bytes(uses));
+        as_bytes(uses), t.agreement, t.sqnr_db);
   }
 
   Status write(const SaveStep& save) {

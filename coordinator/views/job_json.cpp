@@ -23,7 +23,9 @@ Json target_json(const TargetView& target) {
       {"timings_reused", target.timings_reused},
       {"error", error_json(target.fault)},
       {"key", target.key.text()},
-      {"note", valid_utf8(target.note)}};
+      {"note", valid_utf8(target.note)},
+      {"agreement_percent", json_known(target.agreement)},
+      {"sqnr_db", json_known(target.sqnr_db)}};
 }
 
 Json attempt_json(const AttemptView& attempt) {

@@ -1,6 +1,9 @@
 #include "engine/options/options.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -35,6 +38,7 @@ Error bad_line(const std::string& line) {
 }
 
 constexpr int kMaxNumber = 1 << 20;
+constexpr double kMostPercent = 100;
 const std::map<std::string, int BuildOptions::*> kNumbers = {
     {"threads", &BuildOptions::threads},
     {"level", &BuildOptions::level},
@@ -62,6 +66,11 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     options.calibration = value;
   } else if (name == "calibrator") {
     options.calibrator = value;
+  } else if (name == "held_out") {
+    TRY([[maybe_unused]] const Digest digest, Digest::parse(value));
+    options.held_out = value;
+  } else if (name == "max_accuracy_drop") {
+    TRY(options.max_accuracy_drop, accuracy_drop_text(value));
   } else {
     return bad_line(name + "=" + value);
   }
@@ -99,6 +108,20 @@ std::string to_text(const std::set<Precision>& precisions) {
   return out;
 }
 
+Result<std::string> accuracy_drop_text(std::string_view text) {
+  const std::string digits(text.ends_with('%') ? text.substr(0, text.size() - 1) : text);
+  char* end = nullptr;
+  const double percent = std::strtod(digits.c_str(), &end);
+  const bool is_number = !digits.empty() && std::isdigit(static_cast<unsigned char>(digits[0])) &&
+                         end == digits.c_str() + digits.size();
+  if (!is_number || !(percent <= kMostPercent))
+    return Error{ErrorCode::usage,
+                 "an accuracy drop is 0 to 100 percent, not '" + std::string(text) + "'"};
+  char out[32];
+  std::snprintf(out, sizeof out, "%.6g", percent);
+  return std::string(out);
+}
+
 std::string to_text(const BuildOptions& options) {
   std::string shapes;
   for (const auto& [name, dims] : options.shapes)
@@ -113,7 +136,11 @@ std::string to_text(const BuildOptions& options) {
          "\naux_streams=" + std::to_string(options.aux_streams) + "\n" +
          (limits.empty() ? "" : "limits=" + limits + "\n") +
          (options.calibration.empty() ? "" : "calibration=" + options.calibration + "\n") +
-         (options.calibrator.empty() ? "" : "calibrator=" + options.calibrator + "\n");
+         (options.calibrator.empty() ? "" : "calibrator=" + options.calibrator + "\n") +
+         (options.held_out.empty() ? "" : "held_out=" + options.held_out + "\n") +
+         (options.max_accuracy_drop.empty()
+              ? ""
+              : "max_accuracy_drop=" + options.max_accuracy_drop + "\n");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

@@ -31,10 +31,14 @@ struct BuildOptions {
   // --calib: the SHA-256 of the table or the histograms, as "sha256:..."; "": there is none.
   std::string calibration;
   std::string calibrator;  // what is applied to histograms; "" for a table
+  // --accuracy-data: the SHA-256 of the rows that the engine is held against the float model on;
+  // "": there are none.
+  std::string held_out;
+  std::string max_accuracy_drop;  // percent, as accuracy_drop_text writes it; "": no limit
 };
 
 // One line a field, in a fixed order, every field present but the limits where they are the
-// defaults and a calibration where there is none: equal options give equal text. What the wire, the
+// defaults, and a calibration, held-out rows and their limit where there is none: equal options give equal text. What the wire, the
 // keys and the manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
@@ -45,5 +49,8 @@ Result<std::map<std::string, Dims>> parse_shapes(std::string_view text);
 // "fp32,tf32". fp32 is always among them. Errors: usage.
 Result<std::set<Precision>> parse_precisions(std::string_view text);
 std::string to_text(const std::set<Precision>& precisions);
+
+// "0.5" or "0.5%", 0 to 100, in the one form that keys have. Errors: usage.
+Result<std::string> accuracy_drop_text(std::string_view text);
 
 }  // namespace enginery

@@ -141,5 +141,20 @@ TEST(Claims, TheCalibrationThatComesWithABuildIsTheOneItNames) {
   EXPECT_EQ(check_claims(run).error().code, ErrorCode::untrusted);
 }
 
+TEST(Claims, TheHeldOutRowsThatComeWithABuildAreThoseItNames) {
+  KeySubject subject = test::cpu_subject();
+  subject.options.held_out = sha256("rows").text();
+  SubmitRequest submit = honest(subject);
+  EXPECT_EQ(check_claims(submit).error().code, ErrorCode::usage);
+  submit.inputs = {{"held_out", sha256("easier rows"), 6}};
+  EXPECT_EQ(check_claims(submit).error().code, ErrorCode::usage);
+  submit.inputs = {{"held_out", sha256("rows"), 6}};
+  EXPECT_TRUE(check_claims(submit).ok());
+  RunStep run = step_for(submit, "profile");
+  EXPECT_EQ(check_claims(run).error().code, ErrorCode::untrusted);
+  run.inputs = submit.inputs;
+  EXPECT_TRUE(check_claims(run).ok());
+}
+
 }  // namespace
 }  // namespace enginery

@@ -61,6 +61,10 @@ std::vector<Change> changes() {
       {"calibration", [](KeySubject& s) { s.options.calibration = sha256("scales").text(); }, true,
        true, true},
       {"calibrator", [](KeySubject& s) { s.options.calibrator = "mse"; }, true, false, true},
+      {"held_out", [](KeySubject& s) { s.options.held_out = sha256("rows").text(); }, false, false,
+       true},
+      {"max_accuracy_drop", [](KeySubject& s) { s.options.max_accuracy_drop = "0.5"; }, false,
+       false, true},
       {"shapes",
        [](KeySubject& s) {
          s.options.shapes["x"] = {1, 3, 8, 8};

@@ -157,6 +157,8 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   }
   const NamedBlob* calibration = blob_named(run_.inputs, kCalibrationInput);
   if (calibration && reads_model(*step)) CHECK_OK(fetch(calibration->name, calibration->digest));
+  const NamedBlob* held_out = blob_named(run_.inputs, kHeldOutInput);
+  if (held_out && reads_held_out(*step)) CHECK_OK(fetch(held_out->name, held_out->digest));
   return request;
 }
 

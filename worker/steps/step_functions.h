@@ -34,8 +34,9 @@ Result<StepOutputs> assemble_step(const StepContext& step);
 // wrong output: `rejected`.
 Result<StepOutputs> verify_step(const StepContext& step);
 
-// Times the content. Blob: unsigned (content and provenance); metrics: latency_ms,
-// device_latency_ms.
+// Times the content; with held-out rows it is held against the float model first (float_check.h).
+// Blob: unsigned (content and provenance); metrics: latency_ms, device_latency_ms, those of
+// float_check. unsupported: the accuracy drop is larger than allowed.
 Result<StepOutputs> profile_step(const StepContext& step);
 
 struct StepFunction {

@@ -39,6 +39,20 @@ TEST(JobExitCode, SaysWhetherAllSomeOrNoneAreDone) {
   EXPECT_EQ(job_exit_code(running), ExitCode::ok);
 }
 
+TEST(TargetTable, HasAnAccuracyWhereOneWasMeasured) {
+  JobView job = job_of({TargetState::done, TargetState::failed});
+  EXPECT_EQ(target_table(job, 200).find("ACCURACY"), std::string::npos);
+  job.targets[0].agreement = 97.25;
+  job.targets[0].sqnr_db = 23.44;
+  const std::string table = target_table(job, 200);
+  EXPECT_NE(table.find("ACCURACY"), std::string::npos) << table;
+  EXPECT_NE(table.find("97.25 %, 23.4 dB"), std::string::npos) << table;
+  job.targets[0].agreement = 0;
+  EXPECT_EQ(target_table(job, 200).find("%"), std::string::npos) << "no output has classes";
+  EXPECT_EQ(job_json(job)["targets"][0]["sqnr_db"], 23.44);
+  EXPECT_TRUE(job_json(job)["targets"][0]["agreement_percent"].is_null());
+}
+
 TEST(JobJson, HasTheFieldsOfTheContract) {
   JobView job = job_of({TargetState::done, TargetState::failed});
   job.targets[0].latency_ms = 4.5;

@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "engine/format/engine_file.h"
+#include "engine/graph/made_up_inputs.h"
 #include "engine/graph/text.h"
 #include "pipeline/result.h"
 #include "tests/engine/import/model_builder.h"
 #include "tests/worker/faulty_source.h"
 #include "tests/worker/small_models.h"
+#include "tuner/accuracy/held_out_rows.h"
+#include "worker/steps/tuning.h"
 
 namespace enginery {
 namespace {
@@ -298,6 +301,76 @@ TEST(CalibratedBuild, VerifiesAndSaysWhatItWasCalibratedWith) {
   EXPECT_NE(std::ranges::find(made.facts, std::pair<std::string, std::string>(
                                               "calibration", session.spec().options.calibration)),
             made.facts.end());
+}
+
+// The engine of the calibrated network, whether it is the faster one or not.
+StepInputs quantized_content(BuildSession& session, TimingStore& store) {
+  StepContext step = step_in(session);
+  step.tuning.timings = &store;
+  auto network = session.network();
+  auto target = session.target();
+  EXPECT_TRUE(network.ok() && target.ok());
+  auto tuned = choose_tactics(step, **network, **target);
+  EXPECT_TRUE(tuned.ok()) << tuned.error().message;
+  StepInputs inputs = {{"choices", shared(tuned->choices)}};
+  auto content = assemble_step(step_in(session, inputs));
+  EXPECT_TRUE(content.ok()) << content.error().message;
+  inputs["content"] = shared(content->blobs["content"]);
+  return inputs;
+}
+
+// A calibrated build that is held against the float model on four rows.
+BuildSessionSpec held_out(const std::string& table, const Bytes& rows, const std::string& limit) {
+  BuildSessionSpec spec = calibrated(test::convolutions(2, 1), table);
+  spec.options.held_out = sha256(rows).text();
+  spec.options.max_accuracy_drop = limit;
+  return spec;
+}
+Bytes four_rows() {
+  return encode_rows({{"x", made_up_input({DataType::float32, {4, 4, 12, 12}}, {-1, 1}, 3)}});
+}
+
+Result<StepOutputs> profile_held_out(const std::string& table, const std::string& limit,
+                                     std::string& log) {
+  MemoryTimingStore store;
+  BuildSession session(held_out(table, four_rows(), limit));
+  StepInputs inputs = quantized_content(session, store);
+  inputs["held_out"] = shared(four_rows());
+  StepContext step = step_in(session, inputs);
+  step.hooks.log = [&](const std::string& line) { log += line + "\n"; };
+  return profile_step(step);
+}
+
+TEST(HeldOutBuild, SaysHowNearTheEngineIsToTheFloatModel) {
+  std::string log;
+  auto done = profile_held_out(kScalesOfTwo, "20", log);
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  const double sqnr = number_named(done->metrics, "sqnr_db");
+  EXPECT_GT(sqnr, 20);
+  EXPECT_LT(sqnr, 60) << "8 bits were not computed in";
+  EXPECT_EQ(number_named(done->metrics, "accuracy_rows"), 4);
+  EXPECT_NE(done->blobs["unsigned"].find("accuracy.sqnr_db"), std::string::npos);
+  EXPECT_NE(done->blobs["unsigned"].find(sha256(four_rows()).text()), std::string::npos);
+}
+
+// Scales that clip nearly everything.
+TEST(HeldOutBuild, IsRefusedWithItsLayersWhereItDropsTooMuch) {
+  std::string log;
+  const auto refused = profile_held_out("x: 3a03126f\nr0: 3c010a14\n", "1", log);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  const std::string& said = refused.error().message;
+  EXPECT_NE(said.find("more than the 1 % of --max-accuracy-drop"), std::string::npos) << said;
+  EXPECT_NE(said.find("each alone in int8: "), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(log, '\n'), 1 + 2) << "one output, two layers\n" << log;
+}
+
+TEST(HeldOutBuild, NeedsItsRows) {
+  MemoryTimingStore store;
+  BuildSession session(held_out(kScalesOfTwo, four_rows(), ""));
+  const auto refused = profile_step(step_in(session, quantized_content(session, store)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::internal);
 }
 
 TEST(CalibratedBuild, OtherScalesGiveTheStructureOfTheFirst) {
