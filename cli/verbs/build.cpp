@@ -115,12 +115,20 @@ class BuildCommand final : public Command {
   // Arithmetic that the device does not have changes the engine's key and nothing else; it may come
   // from the configuration, which is for every device. `best` is whatever the device has.
   void warn_of_idle_precision(const std::string& sku, Console& console) const {
-    const bool is_cpu = resolve_sku_name(sku) && !is_gpu(sku);
     for (const std::string& word : flags_.precisions) {
-      if (is_cpu && word != "fp32" && word != "int8" && word != "best")
-        console.warn("--precision " + word + " changes nothing for " + sku +
-                     ": CPUs compute in fp32 and int8 so far");
+      const std::string reason = why_idle(sku, word);
+      if (!reason.empty())
+        console.warn("--precision " + word + " changes nothing for " + sku + ": " + reason);
     }
+  }
+  // Empty: the device computes so, or is not known.
+  static std::string why_idle(const std::string& sku, const std::string& word) {
+    const auto row = resolve_sku_name(sku);
+    if (!row || word == "fp32" || word == "best") return {};
+    if (row->kind == DeviceKind::cpu)
+      return word == "int8" ? "" : "CPUs compute in fp32 and int8 so far";
+    const bool since_80 = word == "bf16" || word == "tf32";
+    return since_80 && row->compute_capability < 80 ? "GPUs have it since SM 8.0" : "";
   }
 
   struct BuiltEngine {

@@ -65,6 +65,14 @@ TEST_F(BuildVerb, ArithmeticThatTheDeviceLacksIsSaidToChangeNothing) {
       build({"--fp16"}).err.find("--precision fp16 changes nothing for " + ExampleHome::sku()),
       std::string::npos);
   EXPECT_EQ(build({"--best"}).err.find("changes nothing"), std::string::npos);
+  const auto is_idle = [&](const std::string& target, const std::string& precision) {
+    return build({"--target", target, "--provisional", "--precision", precision})
+               .err.find("changes nothing for " + target) != std::string::npos;
+  };
+  EXPECT_TRUE(is_idle("v100-sxm2-16g", "bf16"));
+  EXPECT_TRUE(is_idle("v100-sxm2-16g", "tf32"));
+  EXPECT_FALSE(is_idle("v100-sxm2-16g", "fp16"));
+  EXPECT_FALSE(is_idle("h200", "bf16"));
 }
 
 TEST_F(BuildVerb, AListOfTargetsIsForSubmit) {

@@ -72,6 +72,10 @@ std::set<Precision> computes_in(const std::string& layer, const std::string& ask
 }
 
 TEST(LayersMeant, AreOfferedNothingElse) {
+  BuildOptions provisional;
+  provisional.provisional = true;
+  const auto target = open_target("h200", provisional);
+  if (!target.ok()) GTEST_SKIP() << "a build without GPUs: " << target.error().message;
   const std::set both{Precision::fp32, Precision::fp16};
   EXPECT_EQ(computes_in("MatMul_1", ""), both);
   EXPECT_EQ(computes_in("MatMul_1", "MatMul_1:fp32"), std::set{Precision::fp32});
