@@ -226,6 +226,8 @@ TEST_F(AgentProtocol, AWorkerThatIsAskedToTestsItselfAndSaysWhatItFound) {
       R"(;; *examine*) echo '{"end":{"kind":"internal","fault":{"code":"internal","message":"its memory forgets"},"outputs":[],"metrics":[],"facts":[]}}' >&3;; esac)";
   ASSERT_TRUE(run(
                   [](const HeardSync& heard, size_t) {
+                    // The runner's process has the time of 3000 Syncs: 6 s.
+                    std::this_thread::sleep_for(milliseconds(2));
                     return wants(heard.sync.examined == 7 ? Desired(Exit{}) : Desired(Examine{7}));
                   },
                   options(examines))
