@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "builder/build_options.h"
+#include "builder/calibration.h"
 #include "builder/network_object.h"
 #include "engine/base/file.h"
 #include "engine/base/signed_file.h"
@@ -46,6 +47,7 @@ Result<BuiltEngine> build_trusted(LocalBuildRequest request,
                                   const enginery_build_options& options) {
   TRY(const auto catalog, Catalog::open(catalog_of(options)));
   const StepHooks hooks = hooks_of(options);
+  CHECK_OK(calibrate(options, hooks, request));
   BuiltEngine out;
   TRY(out.report, build_local(*catalog, request, hooks));
   TRY(out.bytes, catalog->blobs().get(out.report.engine));

@@ -76,10 +76,6 @@ Result<BuildOptions> engine_options(const enginery_build_options& from) {
   if (from.precisions && *from.precisions) {
     TRY(out.precisions, parse_precisions(from.precisions));
   }
-  if (out.precisions.contains(Precision::int8))
-    return Error{ErrorCode::unsupported,
-                 "int8 needs a calibration, which this interface does not take yet; enginery build "
-                 "--int8 --calib FILE does"};
   TRY(out.layer_precisions, parse_layer_precisions(text_of(from.layer_precisions)));
   TRY(out.shapes, parse_shapes(text_of(from.shapes)));
   TRY(out.limits, parse_limits(text_of(from.limits)));

@@ -1,7 +1,6 @@
 #include "cli/calibration/collector.h"
 
-#include <unistd.h>
-
+#include "cli/options/environment.h"
 #include "cli/process/signals.h"
 #include "engine/base/clock.h"
 #include "engine/base/file.h"
@@ -31,13 +30,6 @@ std::vector<std::string> program_of(const CalibrationWords& words) {
   if (!words.preprocess.empty()) out.push_back("--preprocess=" + words.preprocess);
   if (words.rows) out.push_back("--calib-images=" + std::to_string(*words.rows));
   if (words.threads) out.push_back("--threads=" + std::to_string(*words.threads));
-  return out;
-}
-
-// This process's own: the child reads the user's files as this process would.
-std::vector<std::string> own_environment() {
-  std::vector<std::string> out;
-  for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
   return out;
 }
 
@@ -136,7 +128,8 @@ Result<HistogramSet> collect_apart(const PackedModel& model, const BuildOptions&
   };
   events.output = [](const std::string& line) { log_info(line); };
   events.cancelled = watch.cancelled;
-  TRY(const auto child, RunnerProcess::start({program_of(words), own_environment()}));
+  // The child reads the user's files as this process would.
+  TRY(const auto child, RunnerProcess::start({program_of(words), environment_of_this_process()}));
   TRY(const Outcome outcome, outcome_of(child->run(request, events)));
   report = report_in(outcome);
   TRY(const Bytes bytes, read_file(folder->path() / kHistogramsFile));

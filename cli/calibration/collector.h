@@ -13,6 +13,7 @@
 
 #include "cli/farm/packed_model.h"
 #include "schemas/values.h"
+#include "tuner/collect/calibration_data.h"
 #include "tuner/collect/collect.h"
 
 namespace enginery {

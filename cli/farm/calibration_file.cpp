@@ -9,14 +9,10 @@ Result<std::shared_ptr<const Bytes>> read_calibration_file(const BuildFlags& fla
                                                            BuildOptions& options) {
   if (flags.calib.empty()) return std::shared_ptr<const Bytes>();
   TRY(Bytes bytes, read_file(flags.calib));
-  // What is left out is said in full, so that it makes the same key.
-  std::string calibrator = flags.calibrator;
-  if (calibrator.empty() && holds_histograms(bytes))
-    calibrator = make_calibrators().front()->name();
-  const auto readable = read_calibration(bytes, calibrator);
-  if (!readable.ok()) return readable.error().within("--calib " + flags.calib);
+  auto calibrator = calibrator_in_full(bytes, flags.calibrator);
+  if (!calibrator.ok()) return calibrator.error().within("--calib " + flags.calib);
   options.calibration = sha256(bytes).text();
-  options.calibrator = std::move(calibrator);
+  options.calibrator = std::move(*calibrator);
   return std::make_shared<const Bytes>(std::move(bytes));
 }
 

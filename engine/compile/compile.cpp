@@ -77,8 +77,8 @@ Status check_quantized(const Graph& graph) {
     if (!node.erased && std::holds_alternative<Dequantize>(node.op)) return {};
   }
   return Error{ErrorCode::unsupported,
-               "int8 needs scales, and the model has no QuantizeLinear: give --calib FILE, as "
-               "`enginery calibrate` writes it"};
+               "int8 needs scales, and the model has no QuantizeLinear: give a calibration "
+               "(--calib FILE, as `enginery calibrate` writes it)"};
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   TRY(ImportedModel imported, import_model(source, import));
   LoadedModel out;
   out.name = name;
-  out.model_digest = sha256(source.bytes);
+  out.model_digest = sha256(source.bytes.view());
   out.notes = std::move(imported.notes);
   // Sizes are all known here; specialising once more also gives inputs that the file leaves without
   // a symbol a size.

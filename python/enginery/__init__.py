@@ -11,11 +11,12 @@ failure is an `enginery.Error` with the name of the command's exit code.
 """
 from ._builder import BuildConfig, Builder
 from ._building import build
+from ._calibrator import Calibrator
 from ._engine import Context, Engine, Layer, Tensor, load
 from ._error import Error
 from ._farm import Farm, Job
 from ._library import version
 from ._network import Network, NetworkTensor, operators
 
-__all__ = ["BuildConfig", "Builder", "Context", "Engine", "Error", "Farm", "Job", "Layer", "Network", "NetworkTensor", "Tensor", "build", "load",
+__all__ = ["BuildConfig", "Builder", "Calibrator", "Context", "Engine", "Error", "Farm", "Job", "Layer", "Network", "NetworkTensor", "Tensor", "build", "load",
            "operators", "version"]

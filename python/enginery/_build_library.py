@@ -21,12 +21,24 @@ BYTES_FUNCTION = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t)
 PROGRESS_FUNCTION = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
 CANCELLED_FUNCTION = ctypes.CFUNCTYPE(c_int32, c_void_p)
 
+BATCH_FUNCTION = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(TensorInfo), c_int32, POINTER(c_void_p), POINTER(c_size_t))
+READ_CACHE_FUNCTION = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(c_void_p), POINTER(c_size_t))
+
+
+class CalibratorStruct(ctypes.Structure):
+    """enginery_calibrator."""
+    _fields_ = [("struct_size", c_size_t), ("batch_size", c_int32), ("get_batch", BATCH_FUNCTION), ("read_cache", READ_CACHE_FUNCTION),
+                ("write_cache", BYTES_FUNCTION), ("user", c_void_p)]
+
 
 class BuildOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("sku", c_char_p), ("precisions", c_char_p), ("shapes", c_char_p),
                 ("without_sources", c_char_p), ("limits", c_char_p), ("timing_cache", c_char_p), ("catalog", c_char_p), ("keys", c_char_p),
                 ("command", c_char_p), ("progress", PROGRESS_FUNCTION), ("cancelled", CANCELLED_FUNCTION), ("user", c_void_p), ("level", c_int32),
-                ("threads", c_int32), ("aux_streams", c_int32), ("rebuild", c_int32), ("provisional", c_int32), ("layer_precisions", c_char_p)]
+                ("threads", c_int32), ("aux_streams", c_int32), ("rebuild", c_int32), ("provisional", c_int32), ("layer_precisions", c_char_p),
+                ("calibration", c_char_p), ("calibration_data", POINTER(c_char_p)), ("calibration_preprocess", c_char_p),
+                ("calibrator", POINTER(CalibratorStruct)), ("calibrator_name", c_char_p), ("calibration_rows", c_int64),
+                ("calibration_data_count", c_int32)]
 
 
 class BuildReport(ctypes.Structure):

@@ -1,10 +1,11 @@
 """Builds in this process, through libenginery-build."""
 import dataclasses
 import os
-from ctypes import byref
+from ctypes import byref, c_char_p, pointer
 from typing import Callable, Dict, Mapping, Optional, Sequence, Union
 
 from ._build_library import (CANCELLED_FUNCTION, PROGRESS_FUNCTION, BuildOptions, BuildReport, TakenBytes, build_library, check_build)
+from ._calibrator import CalledCalibrator, Calibrator
 from ._command import Words, joined, shapes_text
 from ._engine import Engine, load
 from ._library import sized
@@ -18,7 +19,10 @@ class BuildConfig:
     precisions: arithmetic to allow in addition to fp32. layer_precisions: what single layers compute in, or else in fp32, {"head/*": "fp32"}. level: 0 measures nothing, 5 is exhaustive. shapes: the inputs' dimensions by name.
     without_sources: of tactics, that are left out. limits: of memory and work, {"value_mib": 8192}. timing_cache: a file, or "none"; else the
     catalog. catalog, keys: folders, the user's by default. command: the program `enginery`, in whose processes tactics are tried, so that one that
-    faults does not end this one. progress: called with phase, done and total. cancelled: asked often, True ends the build.
+    faults does not end this one. For "int8" among the precisions, where the model has no scales of its own, one of: calibration, a TensorRT table or
+    histograms (`enginery calibrate`); calibration_data, folders of pictures, pictures, .npy and .npz files ("[NAME=]PATH"), at most calibration_rows
+    rows of them, pictures prepared as the file calibration_preprocess says; calibrator, an object as `Calibrator`. calibrator_name: what makes
+    scales of histograms, "mse" where it is not said, "entropy", "entropy2", "minmax", "percentile" or "legacy". progress: called with phase, done and total. cancelled: asked often, True ends the build.
     """
     name: Optional[str] = None
     precisions: Words = "fp32"
@@ -37,6 +41,26 @@ class BuildConfig:
     progress: Optional[Callable[[str, int, int], None]] = None
     cancelled: Optional[Callable[[], bool]] = None
     layer_precisions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    calibration: Optional[os.PathLike] = None
+    calibration_data: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]] = ()
+    calibration_preprocess: Optional[os.PathLike] = None
+    calibration_rows: int = 0
+    calibrator: Optional[Calibrator] = None
+    calibrator_name: Optional[str] = None
+
+
+def set_calibration(options: BuildOptions, config: BuildConfig, raised: list) -> list:
+    """Gives what must stay until the build is over."""
+    data = [config.calibration_data] if isinstance(config.calibration_data, (str, os.PathLike)) else config.calibration_data
+    paths = (c_char_p * max(len(data), 1))(*map(os.fsencode, data))
+    options.calibration, options.calibration_preprocess = encoded(config.calibration), encoded(config.calibration_preprocess)
+    options.calibration_data, options.calibration_data_count, options.calibration_rows = paths, len(data), config.calibration_rows
+    options.calibrator_name = encoded(config.calibrator_name)
+    if config.calibrator is None:
+        return [paths]
+    called = CalledCalibrator(config.calibrator, raised)
+    options.calibrator = pointer(called.struct)
+    return [paths, called]
 
 
 def encoded(text: object) -> Optional[bytes]:
@@ -102,5 +126,6 @@ class Builder:
                 raised.append(error)
                 return 1
 
+        options.held = set_calibration(options, config, raised)
         options.progress, options.cancelled = PROGRESS_FUNCTION(progress), CANCELLED_FUNCTION(cancelled)
         return options

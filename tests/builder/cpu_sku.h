@@ -4,15 +4,8 @@
 
 #include <string>
 
-#include "engine/device/device.h"
-
 namespace enginery::test {
 
-inline std::string cpu_sku() {
-  for (const LocalSku& local : local_skus()) {
-    if (local.kind == DeviceKind::cpu) return local.name;
-  }
-  return "cpu-sse41";
-}
+std::string cpu_sku();
 
 }  // namespace enginery::test

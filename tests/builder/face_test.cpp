@@ -2,7 +2,11 @@
 // are exceptions that name the layer, and objects that were moved from refuse.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "enginery/build.hpp"
+#include "tests/builder/cpu_sku.h"
+#include "tests/support/temporary_folder.h"
 
 namespace enginery::test {
 namespace {
@@ -102,6 +106,49 @@ TEST_F(FaceOfNetworks, OneThatWasMovedFromRefuses) {
   network_ = std::move(taken);
   network_.add_softmax(rows);
   expect_thrown(ENGINERY_ERROR_HANDLE, "not a live network", [&] { taken.save(); });
+}
+
+// Gives one batch, or throws.
+struct OneBatch : Calibrator {
+  bool fails = false;
+  std::vector<float> rows = {1, -2, 3, 4, 0.5f, -0.25f, 2, 1};
+  std::string cache;
+  int calls = 0;
+  Sizes asked;
+
+  int batch_size() const override { return 2; }
+  bool get_batch(std::vector<CalibrationInput>& inputs) override {
+    if (fails) throw std::runtime_error("no camera");
+    asked = inputs.at(0).dims;
+    inputs.at(0).data = rows.data();
+    return ++calls == 1;
+  }
+  std::string read_cache() override { return cache; }
+  void write_cache(const std::string& written) override { cache = written; }
+};
+
+TEST_F(FaceOfNetworks, BuildsCallTheCalibrator) {
+  const NetworkTensor x = network_.add_input("x", ENGINERY_FLOAT32, {1, 4});
+  const NetworkTensor w = network_.add_constant({4, 2}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  network_.mark_output(network_.add_matrix_multiply(x, w), "y");
+  const TemporaryFolder folder;
+  const auto calibrator = std::make_shared<OneBatch>();
+  BuildConfig config;
+  config.catalog = (folder.path / "catalog").string();
+  config.keys = (folder.path / "keys").string();
+  config.precisions = "int8";
+  config.level = 0;
+  config.threads = 1;
+  config.calibrator = calibrator;
+  const std::string engine = Builder(config).build(network_, cpu_sku());
+  EXPECT_EQ(calibrator->asked, (Sizes{2, 4}));
+  EXPECT_EQ(calibrator->calls, 2);
+  EXPECT_EQ(calibrator->cache.substr(0, 8), "ENGHIST1");
+  EXPECT_EQ(Builder(config).build(network_, cpu_sku()), engine);
+  EXPECT_EQ(calibrator->calls, 2);
+  calibrator->cache.clear();
+  calibrator->fails = true;
+  EXPECT_THROW(Builder(config).build(network_, cpu_sku()), std::runtime_error);
 }
 
 }  // namespace

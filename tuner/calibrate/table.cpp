@@ -118,4 +118,12 @@ Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_vi
   return make_table(set, *applied);
 }
 
+Result<std::string> calibrator_in_full(std::string_view bytes, std::string calibrator) {
+  if (calibrator.empty() && holds_histograms(bytes))
+    calibrator = make_calibrators().front()->name();
+  TRY(const CalibrationTable readable, read_calibration(bytes, calibrator));
+  (void)readable;
+  return calibrator;
+}
+
 }  // namespace enginery

@@ -31,6 +31,10 @@ Result<CalibrationTable> parse_calibration_table(std::string_view text);
 // calibrator of that name makes one (the default one where it is ""). Errors: those of reading
 // either; usage (no such calibrator; one beside a table, which has its scales).
 Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_view calibrator);
+// The calibrator as a build's options have it, said in full so that what is left out makes the same
+// key: the default one's name where `calibrator` is "" and the bytes are histograms. Errors: those
+// of read_calibration, which it has read.
+Result<std::string> calibrator_in_full(std::string_view bytes, std::string calibrator);
 // Whether the bytes are a set of histograms, of any version.
 bool holds_histograms(std::string_view bytes);
 

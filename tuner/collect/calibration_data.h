@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/data/input_set.h"
+#include "tuner/collect/batches.h"
 
 namespace enginery {
 
@@ -24,7 +24,7 @@ struct SkippedRow {
   std::string reason;
 };
 
-class CalibrationData {
+class CalibrationData final : public CalibrationBatches {
  public:
   // Errors: those of InputSet::open; invalid_argument (no
   // row at all).
@@ -34,12 +34,14 @@ class CalibrationData {
   // The next batch; no valid rows after the last one. A row that cannot be read is left out.
   // Errors: invalid_argument, with the first reason, where that is more than one row in ten, or
   // all.
-  Result<InputBatch> next();
+  Result<InputBatch> next() override;
 
   int64_t available() const { return inputs_.rows(); }
-  int64_t chosen() const { return static_cast<int64_t>(rows_.size()); }
-  int64_t done() const { return static_cast<int64_t>(at_); }  // of those chosen, skipped ones too
-  int64_t batch_rows() const { return inputs_.batch_rows(); }
+  int64_t chosen() const override { return static_cast<int64_t>(rows_.size()); }
+  int64_t done() const override {
+    return static_cast<int64_t>(at_);
+  }  // of those chosen, skipped ones too
+  int64_t batch_rows() const override { return inputs_.batch_rows(); }
   const std::vector<SkippedRow>& skipped() const { return skipped_; }
 
  private:

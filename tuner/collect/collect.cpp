@@ -45,7 +45,7 @@ std::vector<InputDescription> input_descriptions(const Graph& graph) {
   return out;
 }
 
-Result<HistogramSet> collect(const Graph& imported, CalibrationData& data,
+Result<HistogramSet> collect(const Graph& imported, CalibrationBatches& data,
                              const CollectOptions& options) {
   TRY(const std::unique_ptr<WatchedModel> model, WatchedModel::make(imported, options.watch));
   HistogramSet set;

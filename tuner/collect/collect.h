@@ -7,14 +7,14 @@
 
 #include "engine/graph/graph.h"
 #include "tuner/calibrate/histogram_set.h"
-#include "tuner/collect/calibration_data.h"
+#include "tuner/collect/batches.h"
 #include "tuner/collect/watched_model.h"
 
 namespace enginery {
 
 struct CollectOptions {
   WatchOptions watch;
-  // After each batch: rows done and wanted.
+  // After each batch: rows done and wanted, 0 where nobody knows.
   std::function<void(int64_t done, int64_t total)> progress = [](int64_t, int64_t) {};
   std::function<bool()> cancelled = [] { return false; };
 };
@@ -24,9 +24,9 @@ std::vector<InputDescription> input_descriptions(const Graph& graph);
 
 // Runs the graph on all the data. The set has each floating-point value that is computed at run
 // time, and the inputs; its model is the graph's fingerprint. Of a last batch that is not full only
-// the rows that hold data count. Errors: those of WatchedModel and CalibrationData;
+// the rows that hold data count. Errors: those of WatchedModel and of the batches;
 // invalid_argument (a NaN or an infinity: in which tensor, of which layer); cancelled.
-Result<HistogramSet> collect(const Graph& imported, CalibrationData& data,
+Result<HistogramSet> collect(const Graph& imported, CalibrationBatches& data,
                              const CollectOptions& options = {});
 
 }  // namespace enginery

@@ -123,7 +123,32 @@ typedef void (*enginery_progress_fn)(void* user, const char* phase, uint64_t don
 // Asked often on the building thread; not 0 ends the build with CANCELLED.
 typedef int32_t (*enginery_cancelled_fn)(void* user);
 
-// How to build. Set by enginery_build_options_init; NULL texts are the defaults.
+// Gives the next rows to calibrate on. `inputs` are the model's, with the dims and the bytes of a
+// whole batch: the first dimension is the calibrator's batch_size, but of a scalar and of an input
+// whose first dimension is no batch. For each the function sets data[i] and bytes[i]: row-major
+// elements in host memory, which stay until it is called again; a last batch may have fewer rows,
+// in all inputs the same. Returns 1 for rows, 0 where there are no more; anything else ends the
+// build with STORAGE. Called on the building thread.
+typedef int32_t (*enginery_batch_fn)(void* user, const enginery_tensor_info* inputs, int32_t count,
+                                     const void** data, size_t* bytes);
+// Sets the bytes that an earlier build gave to write_cache, or those of a TensorRT table; they stay
+// until the build ends. None (0 bytes): the model is calibrated. Returns 0, or else as above.
+typedef int32_t (*enginery_read_cache_fn)(void* user, const void** data, size_t* bytes);
+
+// Where INT8's scales come from in a user's program, in the shape of TensorRT's IInt8Calibrator.
+typedef struct enginery_calibrator {
+  size_t struct_size;
+  int32_t batch_size;  // rows that get_batch gives at once, above 0: the model takes its own number
+  enginery_batch_fn get_batch;
+  enginery_read_cache_fn read_cache;  // or NULL
+  enginery_bytes_fn write_cache;      // or NULL; takes histograms: another calibrator_name needs no
+                                      // data
+  void* user;                         // given to all three
+} enginery_calibrator;
+
+// How to build. Set by enginery_build_options_init; NULL texts are the defaults. INT8 ("int8" among
+// the precisions) needs scales: the model's own, or one of `calibration`, `calibration_data` and
+// `calibrator`.
 typedef struct enginery_build_options {
   size_t struct_size;
   const char* name;             // of the engine; NULL: the network's, the file's
@@ -148,6 +173,16 @@ typedef struct enginery_build_options {
   int32_t provisional;              // 1: untuned, for a device that is not here
   // Layers that compute in fp32 or in that precision and in nothing else: "conv1:fp32,head/*:fp16".
   const char* layer_precisions;
+  const char* calibration;  // a file: TensorRT's table, or histograms (enginery calibrate)
+  // Folders of pictures, pictures, .npy and .npz files to calibrate on: "[NAME=]PATH".
+  const char* const* calibration_data;
+  const char* calibration_preprocess;  // a file that says how pictures become inputs
+  const enginery_calibrator* calibrator;
+  // What makes scales of histograms: "mse" (the default), "entropy", "entropy2", "minmax",
+  // "percentile" or "legacy". A table has its scales and takes none.
+  const char* calibrator_name;
+  int64_t calibration_rows;  // of calibration_data, at most; 0: all
+  int32_t calibration_data_count;
 } enginery_build_options;
 
 // The defaults. `options->struct_size` is set before. Errors: INVALID_ARGUMENT.
@@ -166,9 +201,11 @@ typedef struct enginery_build_report {
 
 // Imports, tunes, assembles, verifies, times and signs, as the command's `build` does, and gives
 // the engine file's bytes to `take`: enginery_engine_load_memory takes them. `options` and `report`
-// may be NULL. Errors: HANDLE; BUSY (another build of this process lasts); INVALID_ARGUMENT and
-// UNSUPPORTED (the model or network, naming the layer; an option); NOT_FOUND, INCOMPATIBLE,
-// UNAVAILABLE (the device); STORAGE; CANCELLED; INTERNAL (the engine computes wrong results).
+// may be NULL. A calibration runs in this process, as the CPU type that is built for, or the
+// machine's best: a process runs one. Errors: HANDLE; BUSY (another build of this process lasts);
+// INVALID_ARGUMENT and UNSUPPORTED (the model or network, naming the layer; an option); NOT_FOUND,
+// INCOMPATIBLE, UNAVAILABLE (the device); STORAGE; CANCELLED; INTERNAL (the engine computes wrong
+// results).
 ENGINERY_API enginery_status enginery_build_network(const enginery_network* network,
                                                     const enginery_build_options* options,
                                                     enginery_bytes_fn take, void* user,
