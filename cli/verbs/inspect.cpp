@@ -222,7 +222,7 @@ class InspectCommand final : public Command {
     TRY(const auto shapes, parse_shapes(shapes_));
     TRY(const Graph graph, read_graph(source, shapes, console));
     if (json_) {
-      print_json(console, model_json(graph, sha256(source.bytes)));
+      print_json(console, model_json(graph, sha256(source.bytes.view())));
       return ExitCode::ok;
     }
     console.print(to_text(graph));

@@ -7,8 +7,8 @@
 namespace enginery {
 namespace {
 
-// Protobuf's own limit on one message; formats without one have no reason to pass it either.
-constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
+// Formats have limits of their own; a file that is larger is no model.
+constexpr uint64_t kMaxModelBytes = uint64_t{64} << 30;
 constexpr size_t kFirstBytes = 64;
 
 std::string file_name(const ModelSource& source) {
@@ -18,14 +18,14 @@ std::string file_name(const ModelSource& source) {
 
 // The importer of the source's format, or why there is none.
 Result<std::unique_ptr<Importer>> importer_of(const ModelSource& source) {
-  if (source.bytes.empty()) return Error{ErrorCode::invalid_argument, "the file is empty"};
-  if (source.bytes.starts_with("ENGINERY"))
+  if (source.bytes.view().empty()) return Error{ErrorCode::invalid_argument, "the file is empty"};
+  if (source.bytes.view().starts_with("ENGINERY"))
     return Error{ErrorCode::invalid_argument,
                  "it is an engine, which was built of a model: enginery run, bench and inspect "
                  "take it"};
   std::string known;
   for (auto& importer : make_importers()) {
-    if (importer->can_read(source.file, std::string_view(source.bytes).substr(0, kFirstBytes))) {
+    if (importer->can_read(source.file, source.bytes.view().substr(0, kFirstBytes))) {
       return std::move(importer);
     }
     known += (known.empty() ? "" : ", ") + std::string(importer->name());

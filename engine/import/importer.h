@@ -22,10 +22,24 @@
 
 namespace enginery {
 
+// A model's bytes, shared with the constants that are read out of them where they lie. A value.
+class ModelBytes {
+ public:
+  ModelBytes(Bytes bytes) : owner_(std::make_shared<const Bytes>(std::move(bytes))) {}
+  ModelBytes(const char* text) : ModelBytes(Bytes(text)) {}
+  ModelBytes(std::shared_ptr<const Bytes> bytes) : owner_(std::move(bytes)) {}
+
+  std::string_view view() const { return *owner_; }
+  const std::shared_ptr<const Bytes>& owner() const { return owner_; }
+
+ private:
+  std::shared_ptr<const Bytes> owner_;  // never null
+};
+
 // A model's bytes and where they came from.
 struct ModelSource {
   std::string file;  // for messages, and to tell formats apart by their extension
-  Bytes bytes;
+  ModelBytes bytes;
   // The folder that external weights may be read from, nothing outside it. Absent when the model
   // came over a wire: then its weights must be inside.
   std::optional<std::filesystem::path> folder;
@@ -73,7 +87,7 @@ class Importer {
   // Errors: a file that is no model of the format, or broken.
   virtual Result<ModelSurvey> survey(const ModelSource& source,
                                      const ImportOptions& options) const = 0;
-  // The model as one self-contained blob, external weights inlined.
+  // The model as one self-contained blob, external weights in it.
   virtual Result<Bytes> pack(const ModelSource& source) const = 0;
 };
 

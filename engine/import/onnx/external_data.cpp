@@ -8,12 +8,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "engine/base/file.h"
+#include "engine/import/onnx/container.h"
 #include "engine/import/onnx/source_node.h"
 
 namespace enginery {
 namespace {
+
+constexpr uint64_t kStatBlockBytes = 512;
 
 Error refused(const std::string& location, const std::string& reason) {
   return {ErrorCode::invalid_argument,
@@ -63,16 +67,39 @@ Status ExternalFiles::open(const std::string& location) {
   if (info.st_nlink > 1) return refused(location, "the file has other names (hard links)");
   open_location_ = location;
   size_ = static_cast<uint64_t>(info.st_size);
+  blocks_bytes_ = static_cast<uint64_t>(info.st_blocks) * kStatBlockBytes;
   return {};
 }
 
+bool ExternalFiles::is_contained(const std::string& location) const {
+  return owner_ && location == kContainedLocation;
+}
+
 Result<uint64_t> ExternalFiles::size(const std::string& location) {
+  if (is_contained(location)) return contained_.size();
   CHECK_OK(open(location));
+  present_[location] = std::min(size_, blocks_bytes_);
   return size_;
+}
+
+std::shared_ptr<const void> ExternalFiles::in_memory(const std::string& location,
+                                                     uint64_t offset) const {
+  if (!is_contained(location)) return nullptr;
+  return {owner_, contained_.data() + offset};
+}
+
+uint64_t ExternalFiles::present_bytes() const {
+  uint64_t out = contained_.size();
+  for (const auto& [location, bytes] : present_) out += bytes;
+  return out;
 }
 
 Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_t bytes,
                            char* target) {
+  if (is_contained(location)) {
+    std::memcpy(target, contained_.data() + offset, bytes);
+    return {};
+  }
   CHECK_OK(open(location));
   while (bytes > 0) {
     const ssize_t n =

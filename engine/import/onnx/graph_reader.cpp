@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/import/onnx/attributes.h"
+#include "engine/import/onnx/container.h"
 
 namespace enginery {
 namespace {
@@ -14,6 +15,13 @@ constexpr int kMaxInputs = 1024, kMaxOutputs = 1024, kMaxInitializers = 200'000;
 
 Error invalid(const std::string& message) {
   return {ErrorCode::invalid_argument, message};
+}
+
+// A container's weights are read where they lie; no file beside it is.
+WeightReader weights_of(const ModelSource& source) {
+  const auto parts = parts_of(source.bytes.view());
+  if (!parts.ok() || parts->weights.empty()) return WeightReader(source.folder);
+  return WeightReader(std::nullopt, parts->weights, source.bytes.owner());
 }
 
 Status check_count(const char* what, int count, int most) {
@@ -29,7 +37,7 @@ GraphReader::GraphReader(onnx::ModelProto& model, const ModelSource& source,
     : model_(model),
       proto_(*model.mutable_graph()),
       options_(options),
-      state_{.weights = WeightReader(source.folder)} {}
+      state_{.weights = weights_of(source)} {}
 
 Result<ImportedModel> GraphReader::read() {
   CHECK_OK(read_graph());

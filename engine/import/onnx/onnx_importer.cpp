@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "engine/import/onnx/container.h"
 #include "engine/import/onnx/graph_reader.h"
 #include "engine/import/onnx/model_proto.h"
 #include "engine/import/onnx/pack.h"
@@ -18,14 +19,15 @@ class OnnxImporter final : public Importer {
   // By extension; without one by the first field that ONNX files begin with (ir_version, a small
   // number).
   bool can_read(const std::filesystem::path& file, std::string_view first_bytes) const override {
-    if (file.extension() == ".onnx") return true;
+    if (file.extension() == ".onnx" || first_bytes.starts_with(kContainerMagic)) return true;
     return first_bytes.size() >= 2 && first_bytes[0] == 0x08 && first_bytes[1] > 0 &&
            first_bytes[1] < 0x20;
   }
 
   Result<ImportedModel> import(const ModelSource& source,
                                const ImportOptions& options) const override try {
-    TRY(const auto model, parse_model(source.bytes));
+    TRY(const ModelParts parts, parts_of(source.bytes.view()));
+    TRY(const auto model, parse_model(parts.model));
     return GraphReader(*model, source, options).read();
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
@@ -33,14 +35,15 @@ class OnnxImporter final : public Importer {
 
   Result<ModelSurvey> survey(const ModelSource& source, const ImportOptions& options) const override
       try {
-    TRY(const auto model, parse_model(source.bytes));
+    TRY(const ModelParts parts, parts_of(source.bytes.view()));
+    TRY(const auto model, parse_model(parts.model));
     return GraphReader(*model, source, options).survey();
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
   }
 
   Result<Bytes> pack(const ModelSource& source) const override try {
-    return inline_external_data(source);
+    return pack_onnx(source);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::out_of_memory, "not enough memory for the model"};
   }

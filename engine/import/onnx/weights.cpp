@@ -13,6 +13,12 @@ namespace enginery {
 namespace {
 
 constexpr int64_t kMaxDenseBytes = int64_t{1} << 26;
+// All tensors together: what one protobuf message can hold, and what is on disk besides, which a
+// file system may have compressed.
+constexpr uint64_t kMaxInsideBytes = uint64_t{1} << 31, kMaxWeightBytes = uint64_t{64} << 30;
+constexpr uint64_t kMostCompressed = 2;
+// Elements are used where they lie from here on; malloc's own.
+constexpr uintptr_t kPlaceAlignment = 16;
 
 Error bad(const onnx::TensorProto& proto, const std::string& reason) {
   return {ErrorCode::invalid_argument, "tensor '" + printable(proto.name()) + "': " + reason};
@@ -177,24 +183,47 @@ Status WeightReader::check(const onnx::TensorProto& proto) {
   return check_inside(proto, type);
 }
 
+Status WeightReader::check_total(uint64_t bytes) const {
+  const uint64_t most =
+      std::min(kMaxInsideBytes + kMostCompressed * files_.present_bytes(), kMaxWeightBytes);
+  if (bytes <= most) return {};
+  return Error{ErrorCode::unsupported, "its weights take more than " + std::to_string(most >> 20) +
+                                           " MiB in all, far more than the files that hold them"};
+}
+
 Status WeightReader::charge(int64_t bytes) {
-  if (bytes > bytes_left_)
-    return Error{ErrorCode::unsupported, "weights of more than 2 GiB in all are not supported"};
-  bytes_left_ -= bytes;
-  return {};
+  bytes_read_ += static_cast<uint64_t>(bytes);
+  return check_total(bytes_read_);
+}
+
+Result<std::optional<WeightReader::Range>> WeightReader::outside(const onnx::TensorProto& proto) {
+  CHECK_OK(check(proto));
+  if (!is_external(proto)) return std::optional<Range>();
+  TRY(const TensorType type, declared_type(proto));
+  TRY(ExternalRange range, external_range(proto));
+  return std::optional<Range>(
+      {std::move(range.location), range.offset, static_cast<uint64_t>(stored_bytes(type))});
+}
+
+Result<Tensor> WeightReader::read_outside(const Range& range, const TensorType& type) {
+  auto place = files_.in_memory(range.location, range.offset);
+  const bool as_it_is = !is_4_bit_integer(type.type) && type.type != DataType::boolean;
+  if (place && as_it_is && reinterpret_cast<uintptr_t>(place.get()) % kPlaceAlignment == 0)
+    return Tensor::borrow(type.type, type.dims, std::move(place));
+  Tensor out(type.type, type.dims);
+  CHECK_OK(read(range, static_cast<char*>(out.mutable_bytes())));
+  normalize_booleans(out);
+  unpack_pairs(out);
+  return out;
 }
 
 Result<Tensor> WeightReader::read(const onnx::TensorProto& proto) {
-  CHECK_OK(check(proto));
+  TRY(const std::optional<Range> range, outside(proto));
   TRY(const TensorType type, declared_type(proto));
   CHECK_OK(charge(bytes_of(type)));
+  if (range) return read_outside(*range, type);
   Tensor out(type.type, type.dims);
-  if (is_external(proto)) {
-    TRY(ExternalRange range, external_range(proto));
-    auto* target = static_cast<char*>(out.mutable_bytes());
-    const auto bytes = static_cast<uint64_t>(stored_bytes(type));
-    CHECK_OK(files_.read(range.location, range.offset, bytes, target));
-  } else if (!proto.raw_data().empty()) {
+  if (!proto.raw_data().empty()) {
     std::memcpy(out.mutable_bytes(), proto.raw_data().data(), proto.raw_data().size());
   } else {
     copy_typed(proto, out);

@@ -230,7 +230,7 @@ int64_t opset_of(const onnx::ModelProto& model) {
 }  // namespace
 
 Status check_qdq(const ModelSource& source) {
-  TRY(const ModelProtoPointer model, parse_model(source.bytes));
+  TRY(const ModelProtoPointer model, parse_model(source.bytes.view()));
   const int64_t opset = opset_of(*model);
   if (opset >= kFirstOpset) return {};
   return Error{ErrorCode::unsupported,

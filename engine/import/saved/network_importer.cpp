@@ -17,7 +17,7 @@ class NetworkImporter final : public Importer {
 
   Result<ImportedModel> import(const ModelSource& source,
                                const ImportOptions& options) const override try {
-    TRY(Graph graph, read_network(source.bytes, options.values));
+    TRY(Graph graph, read_network(source.bytes.view(), options.values));
     if (options.shapes.empty() && !options.default_symbols_to_one)
       return ImportedModel{std::move(graph), {}};
     TRY(SpecializedGraph special, specialize(graph, options.shapes));
@@ -39,7 +39,7 @@ class NetworkImporter final : public Importer {
   // It has everything in it; what cannot be read is not passed on.
   Result<Bytes> pack(const ModelSource& source) const override {
     TRY([[maybe_unused]] const ImportedModel readable, import(source, {}));
-    return source.bytes;
+    return Bytes(source.bytes.view());
   }
 };
 

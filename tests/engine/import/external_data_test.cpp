@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "engine/base/file.h"
+#include "engine/import/onnx/pack.h"
 #include "tests/engine/import/model_builder.h"
 #include "tests/support/reference_executor.h"
 
@@ -49,6 +50,23 @@ class ExternalData : public testing::Test {
       auto* entry = w->add_external_data();
       entry->set_key(key);
       entry->set_value(value);
+    }
+    write(folder_ / "model.onnx", m.bytes());
+    return folder_ / "model.onnx";
+  }
+
+  // y = x + w + v - v, where w and v are the same bytes of a file.
+  fs::path two_of_one_range() {
+    ModelBuilder m;
+    m.input("x", {3}).output("y").weights("w", {3}, {}).weights("v", {3}, {});
+    m.node("Add", {"x", "w"}, {"a"}).node("Add", {"a", "v"}, {"b"}).node("Sub", {"b", "v"}, {"y"});
+    for (auto& tensor : *m.graph().mutable_initializer()) {
+      tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+      for (const auto& [key, value] : {std::pair{"location", "weights.bin"}, {"offset", "4"}}) {
+        auto* entry = tensor.add_external_data();
+        entry->set_key(key);
+        entry->set_value(value);
+      }
     }
     write(folder_ / "model.onnx", m.bytes());
     return folder_ / "model.onnx";
@@ -118,6 +136,52 @@ TEST_F(ExternalData, IsPackedIntoOneBlob) {
   auto packed = pack_model(model("weights.bin"));
   ASSERT_TRUE(packed.ok()) << packed.error().message;
   expect_works(import_model(ModelSource{"travelled.onnx", *packed, std::nullopt}));
+}
+
+// With a limit of 100 bytes as with one of 2 GiB: the weights are beside the model in one blob,
+// each range once, and constants lie where the blob has them.
+TEST_F(ExternalData, ThatIsTooLargeForOneMessageIsPackedBesideTheModel) {
+  const fs::path file = two_of_one_range();
+  const auto source = read_model(file);
+  ASSERT_TRUE(source.ok()) << source.error().message;
+  const auto packed = pack_onnx(*source, 100);
+  ASSERT_TRUE(packed.ok()) << packed.error().message;
+  ASSERT_TRUE(packed->starts_with("ENGONNX1"));
+  EXPECT_EQ(packed->find(data_), 64u);
+  EXPECT_EQ(packed->find(data_, 65), Bytes::npos);
+  const auto blob = std::make_shared<const Bytes>(*packed);
+  const auto imported = import_model(ModelSource{"travelled.onnx", blob, std::nullopt});
+  expect_works(imported);
+  for (ValueId v = 0; v < imported->graph.value_count(); ++v) {
+    const Tensor* constant = imported->graph.constant(v);
+    if (constant) {
+      EXPECT_EQ(constant->raw(), blob->data() + 64);
+    }
+  }
+  EXPECT_GT(blob.use_count(), 1);
+  // Its own blob is what it is packed to again; as one file it is what it was.
+  EXPECT_EQ(pack_onnx(ModelSource{"m", blob, std::nullopt}).value(), *packed);
+  const auto inlined = inline_external_data(*source);
+  ASSERT_TRUE(inlined.ok());
+  EXPECT_FALSE(inlined->starts_with("ENGONNX1"));
+  expect_works(import_model(ModelSource{"travelled.onnx", *inlined, std::nullopt}));
+}
+
+TEST_F(ExternalData, PackedBesideTheModelIsHeldAgainstTheBlob) {
+  const Bytes good = pack_onnx(read_model(two_of_one_range()).value(), 100).value();
+  const auto refused = [&](Bytes bytes) {
+    return error_of(import_model(ModelSource{"cut.onnx", std::move(bytes), folder_})).message;
+  };
+  EXPECT_NE(refused(good.substr(0, 40)).find("is cut"), std::string::npos);
+  EXPECT_NE(refused(good.substr(0, 70)).find("is cut"), std::string::npos);
+  Bytes short_of_weights = good;
+  short_of_weights[8] = 8;  // 12 bytes of weights were there: the rest is no model
+  EXPECT_NE(refused(short_of_weights), "it worked");
+  Bytes elsewhere = good;
+  elsewhere.replace(elsewhere.rfind("//container"), 11, "/container/");
+  EXPECT_NE(refused(elsewhere).find("came without a folder"), std::string::npos);
+  // Outside of a container its weights' name is a path like others.
+  expect_refused(model("//container"), "outside the model's folder");
 }
 
 TEST_F(ExternalData, PackingLeavesSelfContainedModelsAlone) {
@@ -214,7 +278,7 @@ TEST_F(ExternalData, SparseFilesCannotFillTheMemory) {
   write(folder_ / "holes.bin", "");
   ASSERT_EQ(truncate((folder_ / "holes.bin").c_str(), off_t{1} << 32), 0);
   write(folder_ / "model.onnx", m.bytes());
-  expect_refused(folder_ / "model.onnx", "2 GiB", ErrorCode::unsupported);
+  expect_refused(folder_ / "model.onnx", "2048 MiB in all", ErrorCode::unsupported);
 }
 
 }  // namespace
