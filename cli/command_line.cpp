@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/options/environment.h"
 #include "cli/output/json_output.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/did_you_mean.h"
@@ -148,6 +149,10 @@ ExitCode run_command_line(const std::vector<std::string>& arguments, Console& co
   const Verb* verb = find_verb(name);
   if (!verb) return unknown_verb(name, console);
   console.set_verb(name);
+  // Only where somebody reads it: a hidden verb is another process's.
+  if (verb->group != VerbGroup::hidden)
+    for (const std::string& unknown : unknown_variables(environment_of_this_process()))
+      console.warn(unknown);
   try {
     const OutputForm form = output_form(wants_json(*verb, rest));
     return finish(console, run_verb(*verb, rest, console), form);

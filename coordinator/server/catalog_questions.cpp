@@ -131,6 +131,18 @@ Result<WhyMissReply> why_of_job(Catalog& catalog, const JobView& job, const std:
   return explained(catalog, std::move(wanted), domain, job.submitted_ns);
 }
 
+// What may be a job's id that there is not, too.
+Result<Digest> key_named(Catalog& catalog, const std::string& subject) {
+  auto key = catalog.results().find_key(subject);
+  const bool is_digits = subject.starts_with("sha256:") ||
+                         subject.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (key.ok() || (is_digits && key.error().code != ErrorCode::not_found)) return key;
+  return Error{ErrorCode::not_found,
+               "'" + subject.substr(0, 80) +
+                   "' is no job and no key that the catalog has (enginery "
+                   "jobs lists the jobs, enginery catalog ls --json the keys)"};
+}
+
 constexpr size_t kMaxEventBytes = 512 << 10;  // of one answer; a frame has 1 MiB
 constexpr int64_t kMaxEvents = 1000;
 
@@ -247,7 +259,7 @@ Result<EngineList> find_engines(Catalog& catalog, const std::optional<JobView>& 
 Result<WhyMissReply> why_miss(Catalog& catalog, const std::optional<JobView>& job,
                               const WhyMiss& request, const std::string& domain) {
   if (job) return why_of_job(catalog, *job, domain);
-  TRY(const Digest key, catalog.results().find_key(request.subject));
+  TRY(const Digest key, key_named(catalog, request.subject));
   TRY(Wanted one, wanted_of(catalog, key));
   if (!domain.empty() && one.key.trust_domain() != domain)
     return Error{ErrorCode::not_found, "'" + request.subject.substr(0, 80) +
