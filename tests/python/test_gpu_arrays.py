@@ -1,6 +1,5 @@
 """Arrays on a GPU, without one: an array of this process behind a GPU's face, and an engine of a CPU that counts as one of that GPU, so that what the
 library is given can be run."""
-import os
 import sys
 import types
 import unittest
@@ -120,56 +119,6 @@ class Arrays(unittest.TestCase):
         for array, contiguous in [(whole, True), (whole[1:2], True), (whole[:0], True), (whole[..., 1:], False), (whole[::2], False), (whole.T, False)]:
             self.assertEqual(device_array(array).contiguous, contiguous, array.strides)
         self.assertEqual(device_array(whole[1:2]).address, whole.ctypes.data + 24)
-
-
-@unittest.skipUnless(os.environ.get("ENGINERY_GPU_ENGINE"), "ENGINERY_GPU_ENGINE names no engine for a GPU that is here")
-class TensorsOfPyTorch(unittest.TestCase):
-    """On a GPU alone: an engine of float32 tensors and the keys of the user's home."""
-
-    def setUp(self):
-        import torch  # pylint: disable=import-outside-toplevel
-        self.torch = torch
-        self.engine = enginery.load(os.environ["ENGINERY_GPU_ENGINE"], keys=os.environ.get("ENGINERY_GPU_KEYS"))
-        self.input, self.output = self.engine.inputs[0], self.engine.outputs[0]
-        self.x = torch.rand(self.input.shape, device="cuda")
-        self.expected = self.engine.run({self.input.name: self.x.cpu().numpy()})[self.output.name]
-
-    def expect(self, y):
-        self.torch.cuda.synchronize()
-        numpy.testing.assert_array_equal(y.cpu().numpy(), self.expected)
-
-    def test_give_tensors_on_the_gpu(self):
-        y = self.engine.run({self.input.name: self.x})[self.output.name]
-        self.assertEqual((y.device.type, tuple(y.shape)), ("cuda", self.output.shape))
-        self.expect(y)
-
-    def test_follow_the_work_that_makes_them(self):
-        side = self.torch.cuda.Stream()
-        with self.torch.cuda.stream(side):
-            self.torch.cuda._sleep(50_000_000)  # the product below comes late
-            late = self.x * self.torch.ones((), device="cuda")
-            y = self.engine.run({self.input.name: late})[self.output.name]
-        self.expect(y)
-
-    def test_go_through_streams_and_graphs(self):
-        torch, y = self.torch, self.torch.empty(self.output.shape, device="cuda")
-        stream = torch.cuda.Stream()
-        with self.engine.context() as context, torch.cuda.stream(stream):
-            context.set_input(self.input.name, self.x)
-            context.set_output(self.output.name, y)
-            context.enqueue(stream)
-            self.expect(y)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=stream):
-                context.enqueue(stream)
-            y.zero_()
-            graph.replay()
-            self.expect(y)
-
-    def test_that_begin_between_blocks_are_refused(self):
-        longer = self.torch.zeros(self.x.numel() + 1, device="cuda")
-        with self.engine.context() as context, self.assertRaisesRegex(enginery.Error, "multiple of 256"):
-            context.set_input(self.input.name, longer[1:].view(self.input.shape))
 
 
 if __name__ == "__main__":
