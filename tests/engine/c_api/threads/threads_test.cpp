@@ -98,6 +98,23 @@ TEST_F(CThreads, HandlesAreDestroyedWhileOthersUseThem) {
   EXPECT_EQ(destroyed_contexts, 1);
 }
 
+TEST_F(CThreads, EnginesAreLoadedRunAndDestroyedAtOnce) {
+  const std::vector<float> wanted = run_with_own_context(engine_, 0.25f, false);
+  std::vector<std::vector<float>> given(kThreads);
+  on_threads([&](int t) {
+    for (int round = 0; round < kRounds; ++round) {
+      enginery_load_options options = load_options_;
+      options.map_file = t % 2;
+      enginery_engine* own = nullptr;
+      ASSERT_EQ(enginery_engine_load_file(file_->file().c_str(), &options, &own), ENGINERY_OK)
+          << enginery_last_error();
+      given[static_cast<size_t>(t)] = run_with_own_context(own, 0.25f, false);
+      EXPECT_EQ(enginery_engine_destroy(own), ENGINERY_OK);
+    }
+  });
+  for (const std::vector<float>& one : given) EXPECT_EQ(one, wanted);
+}
+
 TEST_F(CThreads, MessagesAreEachThreadsOwn) {
   on_threads([&](int t) {
     const std::string name = "none" + std::to_string(t);
