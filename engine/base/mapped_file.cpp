@@ -41,4 +41,10 @@ Result<MappedFile> map_file(const std::filesystem::path& file) {
   return mapped;
 }
 
+void let_pages_go(const MappedFile& file) {
+  if (file.bytes.empty()) return;
+  // madvise takes no constant; nothing is written.
+  (void)madvise(const_cast<std::byte*>(file.bytes.data()), file.bytes.size(), MADV_DONTNEED);
+}
+
 }  // namespace enginery

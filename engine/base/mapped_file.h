@@ -23,4 +23,8 @@ struct MappedFile {
 // file), out_of_memory (no room for its addresses).
 Result<MappedFile> map_file(const std::filesystem::path& file);
 
+// What was read of it counts no longer as this process's memory; it is read again where it is
+// touched again.
+void let_pages_go(const MappedFile& file);
+
 }  // namespace enginery

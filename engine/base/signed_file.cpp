@@ -1,5 +1,7 @@
 #include "engine/base/signed_file.h"
 
+#include "engine/base/signed_digests.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,6 +32,18 @@ Result<Trailer> read_trailer(ByteSpan file) {
   return trailer;
 }
 
+Status require_trusted(const Trailer& trailer, const TrustStore& trust) {
+  if (!trust.trusts(trailer.key)) {
+    const std::string id = key_id(trailer.key);
+    return Error{ErrorCode::untrusted,
+                 "signature: made with key " + id +
+                     ", which is not trusted here; if you know whose it is, trust it with: "
+                     "enginery keys trust FILE (FILE holds the public key " +
+                     to_hex(std::as_bytes(std::span(trailer.key))) + ")"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Bytes signature_trailer(const Digest& of_everything_before, const SigningKey& key) {
@@ -42,19 +56,17 @@ Bytes signature_trailer(const Digest& of_everything_before, const SigningKey& ke
 
 Result<SignedParts> check_signature(ByteSpan file, const TrustStore& trust) {
   TRY(const Trailer trailer, read_trailer(file));
-  const ByteSpan body = file.first(file.size() - kSignatureTrailerBytes);
   // Trust first: an unknown key's verdict about the bytes means nothing, and its owner needs the
   // id.
-  if (!trust.trusts(trailer.key)) {
-    const std::string id = key_id(trailer.key);
-    return Error{ErrorCode::untrusted,
-                 "signature: made with key " + id +
-                     ", which is not trusted here; if you know whose it is, trust it with: "
-                     "enginery keys trust FILE (FILE holds the public key " +
-                     to_hex(std::as_bytes(std::span(trailer.key))) + ")"};
-  }
-  const Digest digest = sha256(body);
-  if (!verify_signature(trailer.key, std::as_bytes(std::span(digest.bytes)), trailer.signature))
+  CHECK_OK(require_trusted(trailer, trust));
+  return check_signature(file, trust, sha256(file.first(file.size() - kSignatureTrailerBytes)));
+}
+
+Result<SignedParts> check_signature(ByteSpan file, const TrustStore& trust, const Digest& of_body) {
+  TRY(const Trailer trailer, read_trailer(file));
+  CHECK_OK(require_trusted(trailer, trust));
+  const ByteSpan body = file.first(file.size() - kSignatureTrailerBytes);
+  if (!verify_signature(trailer.key, std::as_bytes(std::span(of_body.bytes)), trailer.signature))
     return Error{ErrorCode::untrusted, "signature: the file's bytes changed after key " +
                                            key_id(trailer.key) +
                                            " signed them; fetch or build it again"};

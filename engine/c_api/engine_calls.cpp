@@ -43,6 +43,7 @@ Result<EngineObject> load_file(const char* path, const enginery_load_options& op
   TRY(MappedFile file, map_file(path));
   auto engine = Engine::load_memory(file.bytes, EngineMemory::borrowed, load_options(options));
   if (!engine) return engine.error().within(path);
+  let_pages_go(file);  // most weights are packed elsewhere by now
   return EngineObject{std::move(file.keep_alive), std::move(*engine)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <future>
 
+#include "engine/base/signed_digests.h"
 #include "engine/format/codec.h"
 #include "engine/format/plan_check.h"
 #include "engine/format/sections.h"
@@ -21,8 +22,9 @@ ByteSpan optional(const Sections& sections, SectionKind kind) {
   return found == sections.payloads.end() ? ByteSpan() : found->second;
 }
 
-Result<EngineFile> parse_body(ByteSpan body, const Sections& sections,
-                              const std::shared_ptr<const void>& keep_alive) {
+Result<EngineFile> parse_body(const Sections& sections,
+                              const std::shared_ptr<const void>& keep_alive,
+                              const Digest& of_content) {
   EngineFile out;
   TRY(ByteSpan manifest, require(sections, SectionKind::manifest));
   TRY(ByteSpan plan, require(sections, SectionKind::plan));
@@ -37,8 +39,14 @@ Result<EngineFile> parse_body(ByteSpan body, const Sections& sections,
     TRY(out.provenance, decode_provenance(provenance->second));
   }
   out.provenance.statement = as_text(optional(sections, SectionKind::statement));
-  out.content_digest = sha256(body.first(sections.content_bytes));
+  out.content_digest = of_content;
   return out;
+}
+
+// 0 where the bytes are no engine.
+size_t content_bytes_of(ByteSpan body) {
+  const auto sections = parse_sections(body, HashCheck::skip);
+  return sections.ok() ? sections->content_bytes : 0;
 }
 
 }  // namespace
@@ -73,13 +81,17 @@ Result<EngineFile> read_engine(std::shared_ptr<const Bytes> file, const TrustSto
 
 Result<EngineFile> read_engine(ByteSpan file, const std::shared_ptr<const void>& keep_alive,
                                const TrustStore& trust) {
-  // Three hashes of a large file (signature, content, name): side by side.
-  auto whole = std::async(std::launch::async, [file] { return sha256(file); });
-  TRY(SignedParts parts, check_signature(file, trust));
+  if (file.size() < kSignatureTrailerBytes) return check_signature(file, trust).error();
+  // Three digests of a large file (signature, content, name) in one pass. Where the content ends is
+  // asked of bytes that nobody vouches for yet, which only says what is hashed; nothing is parsed
+  // before the signature's verdict.
+  const ByteSpan body = file.first(file.size() - kSignatureTrailerBytes);
+  const SignedDigests digests = digests_of(file, content_bytes_of(body));
+  TRY(SignedParts parts, check_signature(file, trust, digests.body));
   // The signature covers every byte, so the sections' own hashes would say nothing new.
   TRY(Sections sections, parse_sections(parts.body, HashCheck::skip));
-  TRY(EngineFile out, parse_body(parts.body, sections, keep_alive));
-  out.file_digest = whole.get();
+  TRY(EngineFile out, parse_body(sections, keep_alive, digests.prefix));
+  out.file_digest = digests.whole;
   out.signer = parts.signer;
   out.file_bytes = static_cast<int64_t>(file.size());
   return out;
@@ -89,7 +101,7 @@ Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
   ByteSpan body = as_bytes(*file);
   auto whole = std::async(std::launch::async, [body] { return sha256(body); });
   TRY(Sections sections, parse_sections(body, HashCheck::all));
-  TRY(EngineFile out, parse_body(body, sections, file));
+  TRY(EngineFile out, parse_body(sections, file, sha256(body.first(sections.content_bytes))));
   out.file_digest = whole.get();
   out.file_bytes = static_cast<int64_t>(file->size());
   return out;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/signed_digests.h"
+
 namespace enginery {
 namespace {
 
@@ -47,6 +49,20 @@ TEST(SignedFile, NamesTheUnknownKeyAndTheCommandThatTrustsIt) {
   EXPECT_EQ(parts.error().code, ErrorCode::untrusted);
   EXPECT_NE(parts.error().message.find(key_id(s.key.public_key())), std::string::npos);
   EXPECT_NE(parts.error().message.find("enginery keys trust"), std::string::npos);
+}
+
+TEST(SignedFile, HasItsDigestsInOnePass) {
+  const Signed s;
+  for (size_t prefix = 0; prefix <= s.body.size(); ++prefix) {
+    const SignedDigests digests = digests_of(as_bytes(s.file), prefix);
+    EXPECT_EQ(digests.prefix, sha256(s.body.substr(0, prefix)));
+    EXPECT_EQ(digests.body, sha256(s.body));
+    EXPECT_EQ(digests.whole, sha256(s.file));
+  }
+  EXPECT_TRUE(check_signature(as_bytes(s.file), s.trust, sha256(s.body)).ok());
+  EXPECT_FALSE(check_signature(as_bytes(s.file), s.trust, sha256(s.body + "x")).ok());
+  EXPECT_FALSE(check_signature(as_bytes(s.file), TrustStore{}, sha256(s.body)).ok());
+  EXPECT_FALSE(check_signature(as_bytes(s.body), s.trust, sha256(s.body)).ok());
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Engines that are mapped: the weights are read from the file's pages and not copied, and the pages
 // stay as long as anything reads them.
 #include <malloc.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "tests/engine/c_api/c_fixture.h"
 
@@ -52,6 +55,12 @@ class CMapped : public testing::Test {
   SignedEngine file_{kHeavy, reference_alone()};
 };
 
+size_t resident_bytes() {
+  size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
 // Bytes that malloc has given and not got back.
 size_t allocated_bytes() {
   const struct mallinfo2 info = mallinfo2();
@@ -70,6 +79,16 @@ TEST_F(CMapped, CopiesNoWeights) {
 #endif
   EXPECT_EQ(enginery_engine_destroy(mapped), ENGINERY_OK);
   EXPECT_EQ(enginery_engine_destroy(read), ENGINERY_OK);
+}
+
+// All of the file was hashed, and yet its pages are not this process's memory.
+TEST_F(CMapped, IsNotResidentAfterItsLoad) {
+  const size_t before = resident_bytes();
+  enginery_engine* const mapped = load(1);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep memory
+  EXPECT_LT(resident_bytes(), before + kWeightBytes / 2);
+#endif
+  EXPECT_EQ(enginery_engine_destroy(mapped), ENGINERY_OK);
 }
 
 TEST_F(CMapped, GivesWhatAReadEngineGivesAndOutlivesFileAndEngine) {
