@@ -31,6 +31,16 @@ bool is_of_tests(std::string_view name) {
                              [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
+// "; did you mean ...?" by what stands behind the prefix, which all have in common.
+std::string nearest(const std::string& name, const std::vector<std::string>& known) {
+  std::vector<std::string> endings;
+  for (const std::string& one : known) endings.push_back(one.substr(kPrefix.size()));
+  std::string out;
+  for (const std::string& ending : nearest_names(name.substr(kPrefix.size()), endings))
+    out += (out.empty() ? "; did you mean " : " or ") + std::string(kPrefix) + ending;
+  return out.empty() ? out : out + "?";
+}
+
 }  // namespace
 
 std::vector<std::string> known_variables() {
@@ -49,7 +59,7 @@ std::vector<std::string> unknown_variables(const std::vector<std::string>& varia
   }
   std::ranges::sort(names);
   for (const std::string& name : names) {
-    const std::string near = did_you_mean(name, known);
+    const std::string near = nearest(name, known);
     out.push_back("the environment variable " + name +
                   " changes nothing: there is no such setting" +
                   (near.empty() ? " (enginery config show lists them)" : near));

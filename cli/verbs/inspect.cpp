@@ -22,6 +22,19 @@ Json type_json(const std::string& name, const TensorType& type) {
   return {{"name", valid_utf8(name)}, {"type", to_string(type.type)}, {"dims", type.dims}};
 }
 
+// A size that is known at run time only is its symbol's name, or null where it has none.
+Json type_json(const std::string& name, const TensorType& type, const Graph& graph) {
+  Json json = type_json(name, type);
+  for (Json& dim : json["dims"]) {
+    const auto size = dim.get<int64_t>();
+    if (size >= 0) continue;
+    const auto symbol = static_cast<size_t>(-2 - size);
+    dim = size < -1 && symbol < graph.symbols.size() ? Json(valid_utf8(graph.symbols[symbol]))
+                                                     : Json(nullptr);
+  }
+  return json;
+}
+
 Json facts_json(const std::vector<std::pair<std::string, std::string>>& facts) {
   Json json = Json::object();
   for (const auto& [name, value] : facts) json[valid_utf8(name)] = valid_utf8(value);
@@ -142,16 +155,16 @@ Json model_json(const Graph& graph, const Digest& model) {
       reads.push_back(value == kNoValue ? Json(nullptr)
                                         : Json(valid_utf8(graph.value(value).name)));
     for (const ValueId value : node.outputs)
-      writes.push_back(type_json(graph.value(value).name, graph.value(value).type));
+      writes.push_back(type_json(graph.value(value).name, graph.value(value).type, graph));
     layers.push_back({{"name", valid_utf8(node.name)},
                       {"op", op_name(node.op)},
                       {"inputs", reads},
                       {"outputs", writes}});
   }
   for (const ValueId value : graph.inputs())
-    inputs.push_back(type_json(graph.value(value).name, graph.value(value).type));
+    inputs.push_back(type_json(graph.value(value).name, graph.value(value).type, graph));
   for (const ValueId value : graph.outputs())
-    outputs.push_back(type_json(graph.value(value).name, graph.value(value).type));
+    outputs.push_back(type_json(graph.value(value).name, graph.value(value).type, graph));
   return {{"schema", "enginery.inspect/1"},
           {"kind", "model"},
           {"name", valid_utf8(graph.name)},

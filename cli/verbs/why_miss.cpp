@@ -96,7 +96,8 @@ class WhyMissCommand final : public Command {
     }
     auto client = connect(farm_);
     if (!client.ok())
-      return client.error().within("why-miss " + subject_ + ": not a key of the local catalog");
+      return client.error().within(
+          "'" + subject_ + "' is no key of the local catalog, and the farm cannot be asked");
     return (*client)->why_miss(subject_);
   }
 

@@ -3,7 +3,7 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kSizeBytes = 8;  // of the weights, least significant byte first
+constexpr size_t kLengthBytes = 8;  // of the weights, least significant byte first
 
 }  // namespace
 
@@ -12,7 +12,7 @@ Result<ModelParts> parts_of(std::string_view bytes) {
   const Error cut{ErrorCode::invalid_argument, "the packed model is cut"};
   if (bytes.size() < kWeightAlignment) return cut;
   uint64_t size = 0;
-  for (size_t i = kSizeBytes; i-- > 0;)
+  for (size_t i = kLengthBytes; i-- > 0;)
     size = size << 8 | static_cast<unsigned char>(bytes[kContainerMagic.size() + i]);
   bytes.remove_prefix(kWeightAlignment);
   if (size > bytes.size()) return cut;
@@ -33,7 +33,7 @@ std::pair<uint64_t, char*> ContainerWriter::add(uint64_t bytes) {
 
 Bytes ContainerWriter::finish(std::string_view model) && {
   const uint64_t size = out_.size() - kWeightAlignment;
-  for (size_t i = 0; i < kSizeBytes; ++i)
+  for (size_t i = 0; i < kLengthBytes; ++i)
     out_[kContainerMagic.size() + i] = static_cast<char>(size >> (8 * i) & 0xff);
   out_ += model;
   return std::move(out_);

@@ -44,14 +44,14 @@ Status visit_model(onnx::ModelProto& model, const TensorVisitor& visit) {
 }
 
 // What lies outside of a model: each range once, and the bytes of all tensors that name one.
-struct Outside {
+struct ExternalWeights {
   std::map<WeightReader::Range, uint64_t> places;  // in a container, once it is there
   uint64_t bytes = 0;                              // of all tensors
   uint64_t bytes_once = 0;                         // of the ranges, with their padding
 };
 
-Result<Outside> outside_of(onnx::ModelProto& model, WeightReader& weights) {
-  Outside out;
+Result<ExternalWeights> outside_of(onnx::ModelProto& model, WeightReader& weights) {
+  ExternalWeights out;
   CHECK_OK(visit_model(model, [&](onnx::TensorProto& tensor) -> Status {
     TRY(const auto range, weights.outside(tensor));
     if (!range) return {};
@@ -89,7 +89,8 @@ void set_entry(onnx::TensorProto& tensor, const std::string& key, const std::str
   entry.set_value(value);
 }
 
-Result<Bytes> container_of(onnx::ModelProto& model, WeightReader& weights, Outside outside) {
+Result<Bytes> container_of(onnx::ModelProto& model, WeightReader& weights,
+                           ExternalWeights outside) {
   ContainerWriter writer(outside.bytes_once);
   for (auto& [range, place] : outside.places) {
     const auto [begin, target] = writer.add(range.bytes);
@@ -116,7 +117,7 @@ Result<Bytes> pack_onnx(const ModelSource& source, uint64_t most_inlined) {
   if (!parts.weights.empty()) return Bytes(source.bytes.view());  // packed already
   TRY(const ModelProtoPointer model, parse_model(parts.model));
   WeightReader weights(source.folder);
-  TRY(Outside outside, outside_of(*model, weights));
+  TRY(ExternalWeights outside, outside_of(*model, weights));
   if (outside.places.empty()) return Bytes(source.bytes.view());
   if (model->ByteSizeLong() + outside.bytes <= most_inlined)
     return with_weights_inside(*model, weights);

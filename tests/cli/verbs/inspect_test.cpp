@@ -89,6 +89,7 @@ TEST_F(InspectVerb, AModelsJsonHasLayersWithTheirTypes) {
   EXPECT_EQ(json["digest"], sha256(*read_file(kExampleModel)).text());
   expect_fields(json["layers"][0], {"name", "op", "inputs", "outputs"});
   expect_fields(json["layers"][0]["outputs"][0], {"name", "type", "dims"});
+  EXPECT_EQ(json["inputs"][0]["dims"], Json({json["symbols"][0], 3, 48, 48}));
 }
 
 TEST_F(InspectVerb, ShapesAreOfTheModelAsItWouldBeBuilt) {
