@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a program pays for an engine: its load, its resident memory, and what a call from C and from Python takes beside the device's own time.
 
-    runtime_figures.py --build build/release [--csv FILE] [--runs 3000] [--rounds 5] [--engine FILE.engine] [MODEL.onnx@SHAPES ...]
+    runtime_figures.py --build build/release [--csv FILE] [--runs 3000] [--rounds 5] [--engine FILE.engine] [--under "chrt -f 10"] [MODEL.onnx@SHAPES ...]
 
 The overhead is that of one Relu of four numbers, whose work is some nanoseconds: what is left is the call. Rounds of C and of Python alternate, each a
 process of its own; the table has the median of the rounds' medians. Models are built at level 0 into a temporary catalog, with two threads, loaded from a
-file, once read and once mapped. `--engine`: a signed file more, with the user's keys. Needs cc and NumPy.
+file, once read and once mapped. `--engine`: a signed file more, with the user's keys. `--under`: a command in front of what is
+measured, such as the one that gives it a busy machine's cores at once. Needs cc and NumPy.
 """
 import argparse
 import csv
@@ -46,9 +47,10 @@ def main():
     parser.add_argument("--runs", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--engine")
+    parser.add_argument("--under", default="")
     parser.add_argument("models", nargs="*")
     o = parser.parse_args()
-    rows = []
+    rows, under = [], o.under.split()
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         env = {**os.environ, "ENGINERY_HOME": str(work / "home"), "PYTHONPATH": str(ROOT / "python"), "ENGINERY_LIBRARY": str(o.build / "lib/libenginery.so"),
@@ -59,8 +61,10 @@ def main():
                         "-lenginery", f"-Wl,-rpath,{(o.build / 'lib').resolve()}"], check=True)
 
         def build(model, shapes, engine, threads):
-            subprocess.run([o.build / "bin/enginery", "build", model, "-o", engine, "--level", "0", "--threads", str(threads),
-                            *([f"--shapes={shapes}"] if shapes else [])], env=env, check=True, capture_output=True)
+            built = subprocess.run([o.build / "bin/enginery", "build", model, "-o", engine, "--level", "0", "--threads", str(threads),
+                                    *([f"--shapes={shapes}"] if shapes else [])], env=env, check=False, capture_output=True, text=True)
+            if built.returncode != 0:
+                sys.exit(built.stderr)
 
         small = work / "relu.network"
         subprocess.run([sys.executable, "-c", "import sys, enginery\nn = enginery.Network('relu')\nx = n.add_input('x', 'float32', (1, 4))\n"
@@ -68,8 +72,8 @@ def main():
         build(small, "", work / "relu.engine", 1)
         c, python = [], []
         for _ in range(o.rounds):
-            c.append(output([program, work / "relu.engine", keys, o.runs], env)[5])
-            python.append(output([sys.executable, "-c", PYTHON, work / "relu.engine", keys, o.runs], env))
+            c.append(output([*under, program, work / "relu.engine", keys, o.runs], env)[5])
+            python.append(output([*under, sys.executable, "-c", PYTHON, work / "relu.engine", keys, o.runs], env))
         in_c = statistics.median(c)
         rows.append(["call", "relu of 4 numbers", "enginery_context_run (C)", f"{in_c:.2f}", "us", f"{min(c):.2f}..{max(c):.2f}"])
         for i, way in enumerate(["context.run()", "context(inputs, outputs)", "engine.run(inputs)"]):
@@ -82,7 +86,7 @@ def main():
             engines.append((pathlib.Path(path).stem, work / (pathlib.Path(path).stem + ".engine"), keys))
         for name, engine, keys_of in engines:
             for how in ([], ["mapped"]):
-                runs = [output([program, engine, keys_of, 3, *how], env) for _ in range(o.rounds)]
+                runs = [output([*under, program, engine, keys_of, 3, *how], env) for _ in range(o.rounds)]
                 load, weights, arena, resident, anonymous = (statistics.median(column) for column in list(zip(*runs))[:5])
                 word = "mapped" if how else "read"
                 loads = [run[0] for run in runs]

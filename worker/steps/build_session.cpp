@@ -27,8 +27,8 @@ Result<const LoadedModel*> BuildSession::model() {
     if (quantizes) {
       TRY(table, read_calibration(*spec_.calibration, options().calibrator));
     }
-    TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(),
-                           {}, quantizes ? &table.scales : nullptr));
+    TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(), {},
+                           quantizes ? &table.scales : nullptr));
   }
   return &*model_;
 }
