@@ -4,10 +4,17 @@
 
 namespace enginery {
 
-const Step* next_step(std::optional<StepKind> done, bool provisional, StepTable table) {
+Way way_of(const BuildOptions& options, bool provisional) {
+  Way way(provisional);
+  way.calibrates = !options.calib_data.empty();
+  way.has_budget = has_budget(options);
+  return way;
+}
+
+const Step* next_step(std::optional<StepKind> done, Way way, StepTable table) {
   bool reached = !done;
   for (const Step& step : table) {
-    if (reached && is_in_chain(step, provisional)) return &step;
+    if (reached && is_in_chain(step, way)) return &step;
     reached = reached || step.kind == *done;
   }
   return nullptr;
@@ -52,6 +59,8 @@ std::optional<FinishedTarget> finished_target(const Gathered& gathered,
     measured_here = measured_here || (use.kind == StepKind::tune && use.source == Source::built);
   out.timings_measured = measured_here ? measured : 0;
   out.timings_reused = measured_here ? reused : measured + reused;
+  out.accuracy = held_out_figures(gathered.metrics);
+  out.calibration = text_named(gathered.facts, "calibration");
   return out;
 }
 

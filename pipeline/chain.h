@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/options/options.h"
 #include "pipeline/result.h"
 #include "pipeline/step.h"
 
@@ -17,7 +18,9 @@ namespace enginery {
 
 // The step after `done`, the first one where nothing is done yet; null: `done` was the last, the
 // target is finished.
-const Step* next_step(std::optional<StepKind> done, bool provisional, StepTable table = steps());
+const Step* next_step(std::optional<StepKind> done, Way way, StepTable table = steps());
+// The way of a target of a build with these options.
+Way way_of(const BuildOptions& options, bool provisional);
 // The step that leaves the engine: its key is the one that a whole build is found by.
 const Step& last_step(StepTable table = steps());
 
@@ -36,6 +39,8 @@ struct FinishedTarget {
   std::string precision;
   double latency_ms = 0;  // 0: not measured (provisional)
   uint64_t timings_measured = 0, timings_reused = 0;
+  std::optional<HeldOutFigures> accuracy;
+  std::string calibration;  // both as in TargetView
 };
 // `uses` says where the tuning's result came from: only a build's own measurements count as
 // measured, those of an earlier or another job's tuning as reused. Nothing where no step has left

@@ -9,6 +9,9 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kKeyFact = "key.";  // before a field's name
+// Fields that only some builds have, and that their key may not lack: it would be another build's.
+constexpr std::string_view kFieldsOfSome[] = {
+    "calibration", "calibrator", "calib_data", "held_out", "max_accuracy_drop", "layer_precisions"};
 
 const NamedText* find_field(const std::vector<NamedText>& key, std::string_view name) {
   const auto found =
@@ -38,6 +41,9 @@ Status check_key(const std::string& what, const std::vector<NamedText>& claimed,
   for (const char* name : required)
     if (find_field(claimed, name) == nullptr)
       return wrong("has no field '" + std::string(name) + "'");
+  for (const std::string_view name : kFieldsOfSome)
+    if (find_field(expected, name) != nullptr && find_field(claimed, name) == nullptr)
+      return wrong("has no field '" + std::string(name) + "'");
   const std::string difference = difference_of(claimed, expected, open);
   return difference.empty() ? Status() : wrong(difference);
 }
@@ -51,10 +57,17 @@ KeySubject subject_of(const Digest& model, const std::string& name, const std::s
   return subject;
 }
 
-// Whether the blob that comes with it is the calibration that the options name.
-bool has_calibration(const std::vector<NamedBlob>& inputs, const BuildOptions& options) {
-  const NamedBlob* blob = blob_named(inputs, kCalibrationInput);
-  return (blob ? blob->digest.text() : "") == options.calibration;
+// What of the blobs that come with it is not what the options name; "" where all are.
+std::string odd_input(const std::vector<NamedBlob>& inputs, const BuildOptions& options) {
+  const auto digest_of = [&](std::string_view name) {
+    const NamedBlob* blob = blob_named(inputs, name);
+    return blob ? blob->digest.text() : std::string();
+  };
+  // Where the job brings data, the calibration is what a step has made of it.
+  if (options.calib_data.empty() && digest_of(kCalibrationInput) != options.calibration)
+    return "the calibration";
+  if (digest_of(kCalibDataInput) != options.calib_data) return "the calibration's data";
+  return digest_of(kHeldOutInput) != options.held_out ? "the held-out data" : "";
 }
 
 }  // namespace
@@ -67,9 +80,9 @@ std::string field_of(const std::vector<NamedText>& key, std::string_view name) {
 Status check_claims(const SubmitRequest& submit) {
   auto options = parse_options(submit.options);
   if (!options.ok()) return options.error().within("submit");
-  if (!has_calibration(submit.inputs, *options))
+  if (const std::string odd = odd_input(submit.inputs, *options); !odd.empty())
     return Error{ErrorCode::usage,
-                 "submit: the calibration that comes with it is not the one that its options name"};
+                 "submit: " + odd + " that comes with it is not the one that its options name"};
   CHECK_OK(check_key("the validation's key", submit.validate_key,
                      validate_key(submit.model, *options, ""), "builder", {"model"}));
   for (const TargetRequest& target : submit.targets) {
@@ -95,8 +108,8 @@ Status check_claims(const RunStep& run) {
   const bool provisional =
       run.sku.empty() ? field_of(claimed, "provisional") == "true" : run.provisional;
   const KeySubject subject = subject_of(run.model, run.name, sku, options, provisional);
-  if (!has_calibration(run.inputs, options))
-    return Error{ErrorCode::untrusted, "the step comes with another calibration than it names"};
+  if (const std::string odd = odd_input(run.inputs, options); !odd.empty())
+    return Error{ErrorCode::untrusted, odd + " that comes with the step is not what it names"};
   const std::string difference = difference_of(claimed, engine_key(subject), "");
   if (difference.empty()) return {};
   return Error{ErrorCode::untrusted, "the step is not what its key claims: it " + difference};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "pipeline/chain.h"
+
 namespace enginery {
 namespace {
 
@@ -70,12 +72,29 @@ void add_settings(std::vector<NamedText>& fields, const KeySubject& subject) {
 void add_calibration(std::vector<NamedText>& fields, const BuildOptions& options) {
   if (!options.calibration.empty()) fields.push_back({"calibration", options.calibration});
   if (!options.calibrator.empty()) fields.push_back({"calibrator", options.calibrator});
+  if (!options.calib_data.empty()) fields.push_back({"calib_data", options.calib_data});
 }
 
 // The same. Tunings have them in their structure.
 void add_layers(std::vector<NamedText>& fields, const BuildOptions& options) {
   if (!options.layer_precisions.empty())
     fields.push_back({"layer_precisions", to_text(options.layer_precisions)});
+}
+
+// The same of what decides whether the engine may be used, and what is said of it.
+void add_held_out(std::vector<NamedText>& fields, const BuildOptions& options) {
+  if (!options.held_out.empty()) fields.push_back({"held_out", options.held_out});
+  if (!options.max_accuracy_drop.empty())
+    fields.push_back({"max_accuracy_drop", options.max_accuracy_drop});
+}
+
+// Those that the step's result hangs on.
+std::vector<NamedText> fields_of(const Step& step, const std::vector<NamedText>& of_model) {
+  if (step.key_fields.empty()) return of_model;
+  std::vector<NamedText> out;
+  for (const NamedText& field : of_model)
+    if (std::ranges::count(step.key_fields, field.name) > 0) out.push_back(field);
+  return out;
 }
 
 }  // namespace
@@ -89,18 +108,21 @@ std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& opt
   add_calibration(fields, options);
   add_layers(fields, options);
   // Without a calibration int8 is for models that are quantised: others are then not valid.
-  if (options.calibration.empty() && options.precisions.contains(Precision::int8))
+  if (!is_calibrated(options) && options.precisions.contains(Precision::int8))
     fields.push_back({"quantized", "true"});
+  if (has_budget(options)) add_held_out(fields, options);
   return fields;
 }
 
 std::vector<NamedText> tune_key(const KeySubject& subject) {
-  std::vector<NamedText> fields = {{"structure", subject.structure.text()}, {"sku", subject.sku}};
+  const bool is_open = way_of(subject.options, false).makes_network();
+  std::vector<NamedText> fields = {{"structure", is_open ? "" : subject.structure.text()},
+                                   {"sku", subject.sku}};
   add_settings(fields, subject);
   add_toolchain(fields, subject.toolchain);
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   // A calibrated network may lose to the one in float; a quantised model has no such choice.
-  if (!subject.options.calibration.empty()) fields.push_back({"calibrated", "true"});
+  if (is_calibrated(subject.options)) fields.push_back({"calibrated", "true"});
   return fields;
 }
 
@@ -115,6 +137,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   add_calibration(fields, subject.options);
   add_layers(fields, subject.options);
+  add_held_out(fields, subject.options);
   return fields;
 }
 
@@ -144,7 +167,7 @@ ActionKey step_key(const Step& step, const KeyFields& fields, const std::vector<
                    std::string_view trust_domain) {
   switch (step.key) {
     case KeyRule::of_model:
-      return action_key(key_kind(step), fields.of_model, trust_domain);
+      return action_key(key_kind(step), fields_of(step, fields.of_model), trust_domain);
     case KeyRule::of_structure:
       return action_key(key_kind(step), fields.of_structure, trust_domain);
     case KeyRule::of_engine:

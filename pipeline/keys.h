@@ -35,6 +35,7 @@ struct KeySubject {
 // kind. `builder` is reader_name() of the program that imports the model.
 std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& options,
                                     const std::string& builder);
+// The structure is "" where steps before the tuning make the network: the coordinator fills it in.
 std::vector<NamedText> tune_key(const KeySubject& subject);
 std::vector<NamedText> engine_key(const KeySubject& subject);
 

@@ -74,6 +74,15 @@ uint64_t count_named(const std::vector<NamedNumber>& numbers, std::string_view n
   return value > 0 && value < kMaxCount ? static_cast<uint64_t>(value) : 0;
 }
 
+std::optional<HeldOutFigures> held_out_figures(const std::vector<NamedNumber>& metrics) {
+  if (find_named(metrics, "accuracy_rows") == nullptr) return std::nullopt;
+  const auto known = [&](std::string_view name) {
+    return find_named(metrics, name) == nullptr ? -1 : number_named(metrics, name);
+  };
+  return HeldOutFigures{count_named(metrics, "accuracy_rows"), number_named(metrics, "sqnr_db"),
+                        known("agreement"), known("top1"), known("float_top1")};
+}
+
 std::string text_named(const std::vector<NamedText>& texts, std::string_view name) {
   const NamedText* found = find_named(texts, name);
   return found ? found->value : "";

@@ -60,6 +60,9 @@ double number_named(const std::vector<NamedNumber>& numbers, std::string_view na
 uint64_t count_named(const std::vector<NamedNumber>& numbers, std::string_view name);
 std::string text_named(const std::vector<NamedText>& texts, std::string_view name);
 
+// The metrics of an engine that was held against the float model; nothing where it was not.
+std::optional<HeldOutFigures> held_out_figures(const std::vector<NamedNumber>& metrics);
+
 // Which worker ran the step, as a fact of its result: the coordinator's word, which replaces what
 // the worker may have said of that itself. worker_of_step: "" where an earlier program kept none.
 void state_worker(std::vector<NamedText>& facts, std::string_view step, const std::string& worker);

@@ -5,10 +5,39 @@
 #include "engine/base/result.h"
 
 namespace enginery {
+namespace {
 
-StepTable steps() {
-  // kind, name, doing, reads, leaves, needs, key, in [, leaves_untuned]
-  static const std::vector<Step> table = {
+// What tells, with the model, which network there is.
+std::vector<std::string> of_network() {
+  return {"calibration", "float_layers"};
+}
+
+// kind, name, doing, reads, leaves, needs, key, in [, leaves_untuned, takes, key_fields]
+std::vector<Step> of_any_worker() {
+  return {
+      {StepKind::calibrate,
+       "calibrate",
+       "calibrating",
+       {"model"},
+       "calibration",
+       Needs::nothing,
+       KeyRule::of_model,
+       InChain::calibrated_here,
+       "",
+       {"calib_data"},
+       {"model", "shapes", "builder", "calib_data"}},
+      {StepKind::mix,
+       "mix",
+       "choosing the layers that stay in float",
+       {"model"},
+       "float_layers",
+       Needs::nothing,
+       KeyRule::of_model,
+       InChain::budgeted,
+       "",
+       {"calibration", "held_out"},
+       {"model", "shapes", "builder", "calibration", "calibrator", "calib_data", "held_out",
+        "max_accuracy_drop"}},
       {StepKind::validate,
        "validate",
        "validating",
@@ -16,7 +45,14 @@ StepTable steps() {
        "",
        Needs::nothing,
        KeyRule::of_model,
-       InChain::every_build},
+       InChain::every_build,
+       "",
+       of_network()},
+  };
+}
+
+std::vector<Step> of_device() {
+  return {
       {StepKind::tune,
        "tune",
        "tuning",
@@ -24,7 +60,9 @@ StepTable steps() {
        "choices",
        Needs::device_alone,
        KeyRule::of_structure,
-       InChain::tuned_only},
+       InChain::tuned_only,
+       "",
+       of_network()},
       // The provisional engine is never run where it is built: its content gets its provenance at
       // once.
       {StepKind::assemble,
@@ -35,7 +73,8 @@ StepTable steps() {
        Needs::device,
        KeyRule::chained,
        InChain::every_build,
-       "unsigned"},
+       "unsigned",
+       of_network()},
       {StepKind::verify,
        "verify",
        "verifying",
@@ -43,7 +82,9 @@ StepTable steps() {
        "",
        Needs::device,
        KeyRule::chained,
-       InChain::tuned_only},
+       InChain::tuned_only,
+       "",
+       of_network()},
       // The model: for the engine without a tactic that fails only here.
       {StepKind::profile,
        "profile",
@@ -52,7 +93,9 @@ StepTable steps() {
        "unsigned",
        Needs::device_alone,
        KeyRule::chained,
-       InChain::tuned_only},
+       InChain::tuned_only,
+       "",
+       {"calibration", "float_layers", "held_out"}},
       {StepKind::sign,
        "sign",
        "signing",
@@ -62,6 +105,19 @@ StepTable steps() {
        KeyRule::of_engine,
        InChain::every_build},
   };
+}
+
+std::vector<Step> all_steps() {
+  std::vector<Step> out = of_any_worker();
+  const std::vector<Step> more = of_device();
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+}  // namespace
+
+StepTable steps() {
+  static const std::vector<Step> table = all_steps();
   return table;
 }
 
@@ -113,14 +169,13 @@ bool is_runner_awaited(const Step& step, StepTable table) {
   return false;
 }
 
-std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table) {
+std::vector<std::string> inputs_of(const Step& step, Way way, StepTable table) {
   std::vector<std::string> inputs;
   for (const std::string& name : step.reads) {
     bool left = name == "model";
     for (const Step& earlier : table) {
       if (&earlier == &step) break;
-      left = left ||
-             (is_in_chain(earlier, provisional) && needed_output(earlier, provisional) == name);
+      left = left || (is_in_chain(earlier, way) && needed_output(earlier, way.provisional) == name);
     }
     if (left) inputs.push_back(name);
   }
@@ -135,8 +190,18 @@ const std::string& needed_output(const Step& step, bool provisional) {
   return provisional && !step.leaves_untuned.empty() ? step.leaves_untuned : step.leaves;
 }
 
-bool is_in_chain(const Step& step, bool provisional) {
-  return step.in == InChain::every_build || !provisional;
+bool is_in_chain(const Step& step, Way way) {
+  switch (step.in) {
+    case InChain::every_build:
+      return true;
+    case InChain::tuned_only:
+      return !way.provisional;
+    case InChain::calibrated_here:
+      return way.calibrates;
+    case InChain::budgeted:
+      return way.has_budget;
+  }
+  return false;
 }
 
 }  // namespace enginery

@@ -19,7 +19,7 @@ namespace enginery {
 
 // The numbers are on disk (queue_step, queue_target.uses): add at the end, never renumber. They say
 // nothing of the order in which the steps run; the table does.
-enum class StepKind : uint16_t { validate, tune, assemble, verify, profile, sign };
+enum class StepKind : uint16_t { validate, tune, assemble, verify, profile, sign, calibrate, mix };
 
 // What a step has to have while it runs.
 enum class Needs : uint8_t {
@@ -31,14 +31,32 @@ enum class Needs : uint8_t {
 
 // What a step's key is made of (keys.h). The first three are named fields that the submitter makes.
 enum class KeyRule : uint8_t {
-  of_model,      // the model's bytes and how it is imported: all targets share the result
+  of_model,      // the model's bytes, how it is imported and its calibration: all targets share the
+                 // result; a step's row may name the fields of these that its result hangs on
   of_structure,  // the network without its weights: a retrained model reuses the result
   of_engine,     // everything that can change the engine: the key that a build is found by
   chained,       // the engine's key and the blobs that the earlier steps left
 };
 
 // Which builds have the step. A provisional target has no device to tune, verify or profile on.
-enum class InChain : uint8_t { every_build, tuned_only };
+enum class InChain : uint8_t {
+  every_build,
+  tuned_only,
+  calibrated_here,  // that bring the data of their calibration
+  budgeted,         // whose calibration may leave layers in float
+};
+
+// What decides which steps a target goes through.
+struct Way {
+  // A target of a build without data of its own.
+  Way(bool is_provisional) : provisional(is_provisional) {}
+
+  bool provisional = false;
+  bool calibrates = false;
+  bool has_budget = false;
+  // Whether only the steps before tell what network there is to tune.
+  bool makes_network() const { return calibrates || has_budget; }
+};
 
 struct Step {
   StepKind kind;
@@ -52,6 +70,9 @@ struct Step {
   KeyRule key = KeyRule::chained;
   InChain in = InChain::every_build;
   std::string leaves_untuned = {};  // the same for a provisional target, where it differs
+  // Blobs of the job and of earlier steps that it reads where there are any.
+  std::vector<std::string> takes = {};
+  std::vector<std::string> key_fields = {};  // those of a key of_model; empty: all
 };
 
 using StepTable = std::span<const Step>;
@@ -88,13 +109,18 @@ bool is_runner_awaited(const Step& step, StepTable table = steps());
 
 // The names of the inputs that a worker has to fetch: what the step reads, as far as the chain of
 // such a target leaves it.
-std::vector<std::string> inputs_of(const Step& step, bool provisional, StepTable table = steps());
-// The job's blob with its calibration, if it has one: who reads the model reads it, too.
-inline constexpr std::string_view kCalibrationInput = "calibration";
+std::vector<std::string> inputs_of(const Step& step, Way way, StepTable table = steps());
 bool reads_model(const Step& step);
+// What steps take: the calibration, a blob of the job or of the step that made it; the names of the
+// layers that stay in float; the rows that the calibration is made on, and those that engines are
+// held against the float model on.
+inline constexpr std::string_view kCalibrationInput = "calibration";
+inline constexpr std::string_view kFloatLayersInput = "float_layers";
+inline constexpr std::string_view kCalibDataInput = "calib_data";
+inline constexpr std::string_view kHeldOutInput = "held_out";
 // The blob that the step has to leave for such a target; "": none.
 const std::string& needed_output(const Step& step, bool provisional);
 // Whether a target of that sort has the step in its chain.
-bool is_in_chain(const Step& step, bool provisional);
+bool is_in_chain(const Step& step, Way way);
 
 }  // namespace enginery

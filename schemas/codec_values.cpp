@@ -118,6 +118,14 @@ CODEC(StepView, StepView) {
   FIELD(attempts, Attempts);
 }
 
+CODEC(HeldOutFigures, HeldOutFigures) {
+  FIELD(rows, Rows);
+  FIELD(sqnr_db, SqnrDb);
+  FIELD(agreement, Agreement);
+  FIELD(top1, Top1);
+  FIELD(float_top1, FloatTop1);
+}
+
 CODEC(TargetView, TargetView) {
   FIELD(sku, Sku);
   FIELD(state, State);
@@ -132,6 +140,8 @@ CODEC(TargetView, TargetView) {
   OPTIONAL_FIELD(fault, HasFault, Fault);
   FIELD(progress, Progress);
   FIELD(note, Note);
+  OPTIONAL_FIELD(accuracy, HasAccuracy, Accuracy);
+  FIELD(calibration, Calibration);
 }
 
 CODEC(JobView, JobView) {

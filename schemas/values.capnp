@@ -80,6 +80,15 @@ struct StepView {
   attempts @8 :List(Attempt); # the latest 50, oldest first
 }
 
+# How near an engine comes to the float model on held-out rows. Percentages: negative where unknown.
+struct HeldOutFigures {
+  rows @0 :UInt64;
+  sqnrDb @1 :Float64;         # signal to noise of the worst output
+  agreement @2 :Float64;      # rows of the float model's first class
+  top1 @3 :Float64;           # rows of the labels' class
+  floatTop1 @4 :Float64;      # the same of the float model
+}
+
 # One SKU's engine of a job.
 struct TargetView {
   sku @0 :Text;               # as it was submitted
@@ -96,6 +105,9 @@ struct TargetView {
   fault @11 :Fault;           # why the target failed
   progress @12 :Progress;     # of the step that it waits for
   note @13 :Text;             # one sentence for people: what it waits for
+  hasAccuracy @14 :Bool;      # whether `accuracy` says anything
+  accuracy @15 :HeldOutFigures;
+  calibration @16 :Text;      # digest of the table or the histograms; "": there was none
 }
 
 # A job as people see it.

@@ -147,6 +147,17 @@ struct StepView {
   bool operator==(const StepView&) const = default;
 };
 
+// How near an engine comes to the float model on held-out rows. Percentages are negative where they
+// are not known: no output has classes, or the rows came without labels.
+struct HeldOutFigures {
+  uint64_t rows = 0;
+  double sqnr_db = 0;     // of the worst output
+  double agreement = -1;  // rows of the float model's first class
+  double top1 = -1;       // rows of the labels' class
+  double float_top1 = -1;
+  bool operator==(const HeldOutFigures&) const = default;
+};
+
 // One SKU's engine of a job.
 struct TargetView {
   std::string sku;
@@ -160,7 +171,9 @@ struct TargetView {
   uint64_t timings_measured = 0, timings_reused = 0;
   std::optional<Fault> fault;
   Progress progress;
-  std::string note;  // one sentence for people: what it waits for
+  std::string note;                        // one sentence for people: what it waits for
+  std::optional<HeldOutFigures> accuracy;  // nothing where the job brought no rows to measure it on
+  std::string calibration;  // "sha256:..." of the table or the histograms; "": there was none
   bool operator==(const TargetView&) const = default;
 };
 

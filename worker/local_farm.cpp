@@ -44,7 +44,8 @@ class LocalFarm {
     while (!ended_) {
       if (!leased_) return stalled();
       const RunStep step = *std::exchange(leased_, std::nullopt);
-      const bool unnamed = step_named(step.kind).key == KeyRule::of_structure && !structure_.ok();
+      const bool unnamed = !way_.makes_network() &&
+                           step_named(step.kind).key == KeyRule::of_structure && !structure_.ok();
       if (unnamed) return structure_.error();
       TRY(Outcome outcome, worker_.run(step));
       // What is not the input's fault is retried by a farm, which has other workers; here it ends
@@ -77,6 +78,9 @@ class LocalFarm {
     if (request_.calibration)
       submit.inputs.push_back({std::string(kCalibrationInput), sha256(*request_.calibration),
                                request_.calibration->size()});
+    if (request_.held_out)
+      submit.inputs.push_back(
+          {std::string(kHeldOutInput), sha256(*request_.held_out), request_.held_out->size()});
     submit.validate_key = validate_key(subject.model, subject.options, reader_name());
     submit.rebuild = request_.rebuild;
     submit.wait_for_workers = true;  // the one worker has not asked for work yet
@@ -85,12 +89,13 @@ class LocalFarm {
     target.provisional = subject.options.provisional;
     target.engine_key = engine_key(subject);
     engine_key_ = action_key("engine", target.engine_key).digest();
-    if (!target.provisional) {
+    way_ = way_of(subject.options, target.provisional);
+    if (!target.provisional && !way_.makes_network()) {
       TRY(const bool needed, needs_structure(action_key("validate", submit.validate_key).digest()));
       if (needed) structure_ = worker_.structure();
       if (structure_.ok()) subject.structure = *structure_;
-      target.tune_key = tune_key(subject);
     }
+    if (!target.provisional) target.tune_key = tune_key(subject);
     submit.targets.push_back(std::move(target));
     return submit;
   }
@@ -196,6 +201,7 @@ class LocalFarm {
   LocalQueue queue_;
   Core core_;
   Digest engine_key_;
+  Way way_ = false;
   Result<Digest> structure_ =
       Error{ErrorCode::storage, "the catalog changed while the build began; start it again"};
   uint64_t sequence_ = 0;

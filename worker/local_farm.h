@@ -29,6 +29,7 @@ struct LocalBuildRequest {
   std::shared_ptr<const Bytes> model_bytes;
   // What options.calibration names; null where it names none.
   std::shared_ptr<const Bytes> calibration;
+  std::shared_ptr<const Bytes> held_out;  // what options.held_out names, likewise
   std::string name;  // of the engine; "" means the model file's name without extension
   std::string sku;
   BuildOptions options;  // threads 0: every allowed core; `provisional`: untuned, for a device that
@@ -68,6 +69,8 @@ struct LocalBuildReport {
   std::vector<std::string> notes;  // for the user: "data: N = 1"
   double error = 0, bar = 0;       // relative, against the reference, and what is allowed
   std::string verify_skipped;      // why it was not compared, else ""
+  std::optional<HeldOutFigures> accuracy;
+  std::string calibration;  // both as in TargetView
 };
 
 // Builds, signs and registers the engine under its name; or finds that it was built. Errors: the

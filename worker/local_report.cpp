@@ -46,6 +46,8 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
     for (std::string& note : lines_of(text_named(result.facts, more)))
       out.notes.push_back(std::move(note));
   }
+  out.accuracy = held_out_figures(result.metrics);
+  out.calibration = text_named(result.facts, "calibration");
   out.foreign_load = number_named(result.metrics, "foreign_load");
   out.error = number_named(result.metrics, "error");
   out.bar = number_named(result.metrics, "bar");

@@ -90,6 +90,16 @@ Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step)
     TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
     inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
   }
+  for (const std::string& name : step.takes) {
+    const NamedBlob* blob = blob_named(run.inputs, name);
+    if (!blob || name == kCalibrationInput) continue;  // the session has the calibration
+    if (name == kHeldOutInput) {
+      inputs[name] = request_.held_out;
+    } else {
+      TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
+      inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
+    }
+  }
   return inputs;
 }
 
@@ -101,6 +111,9 @@ Result<StepOutputs> LocalWorker::execute(const RunStep& run, const Step& step) {
   ReadOnlyTimingStore known(*timings_);
   StepContext context{*session_, {}, kWorkerName, hooks_, {}};
   TRY(context.inputs, inputs_for(run, step));
+  if (const auto layers = context.inputs.find(std::string(kFloatLayersInput));
+      layers != context.inputs.end())
+    session_->keep_in_float(layers->second);
   context.verify_inputs = verify_inputs_;
   if (!apart || may_need_none) {
     // Level 0 measures nothing: there is no miss to wait for, and what failed may be due again.

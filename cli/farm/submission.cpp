@@ -52,9 +52,12 @@ SubmitRequest make_submit_request(const PackedModel& packed, const LoadedModel& 
   request.model_name = packed.file;
   request.model = packed.digest;
   request.options = to_text(options);
-  if (packed.calibration)
-    request.inputs.push_back(
-        {std::string(kCalibrationInput), sha256(*packed.calibration), packed.calibration->size()});
+  const auto bring = [&](std::string_view name, const std::shared_ptr<const Bytes>& bytes) {
+    if (bytes) request.inputs.push_back({std::string(name), sha256(*bytes), bytes->size()});
+  };
+  bring(kCalibrationInput, packed.calibration);
+  bring(kCalibDataInput, packed.calib_data);
+  bring(kHeldOutInput, packed.held_out);
   request.validate_key = validate_key(packed.digest, options, reader_name());
   const KeySubject of_job{packed.digest, model.structure_digest, packed.name, "", "", options};
   for (const std::string& sku : submit.targets)
@@ -80,8 +83,9 @@ Result<JobView> send_submission(Client& client, const PackedModel& packed,
     };
     TRY(const Digest digest, client.put_blob(as_bytes(packed.bytes), progress));
     ENSURE(digest == packed.digest, "put_blob named other bytes");
-    if (packed.calibration) {
-      TRY([[maybe_unused]] const Digest sent, client.put_blob(as_bytes(*packed.calibration)));
+    for (const auto& more : {packed.calibration, packed.calib_data, packed.held_out}) {
+      if (!more) continue;
+      TRY([[maybe_unused]] const Digest sent, client.put_blob(as_bytes(*more), progress));
     }
   }
   return client.submit(request, make_request_id());

@@ -58,9 +58,11 @@ Result<ExitCode> calibration_ls(const CatalogDoor& door, const CatalogArguments&
   Table table({{"KEY"}, {"HISTOGRAMS"}, {"MODEL"}, {"DATA"}, {"ROWS", Align::right}});
   for (const Json& row : document["calibrations"]) {
     const Json& fields = row["fields"];
-    const std::string rows = fields.value("rows", "");
+    // A farm's data comes prepared, as one blob, and all of it is run.
+    const std::string data = fields.value("data", fields.value("calib_data", ""));
+    const std::string rows = fields.value("rows", "0");
     table.add({row.value("key", ""), row.value("histograms", "").substr(0, 19),
-               fields.value("model", "").substr(0, 19), fields.value("data", "").substr(0, 19),
+               fields.value("model", "").substr(0, 19), data.substr(0, 19),
                rows == "0" ? "all" : rows});
   }
   if (table.empty()) console.note("no build has calibrated yet; --calib-data does");

@@ -74,6 +74,20 @@ Status check_calibration(const BuildFlags& flags, const BuildOptions& options) {
   return {};
 }
 
+Status check_accuracy(const BuildFlags& flags) {
+  if (!flags.accuracy_data.empty()) return {};
+  if (!flags.max_accuracy_drop.empty())
+    return Error{ErrorCode::usage,
+                 "--max-accuracy-drop is measured on --accuracy-data, which is missing"};
+  if (flags.accuracy_images)
+    return Error{ErrorCode::usage,
+                 "--accuracy-images chooses from --accuracy-data, which is missing"};
+  if (!flags.accuracy_labels.empty())
+    return Error{ErrorCode::usage,
+                 "--accuracy-labels are those of --accuracy-data, which is missing"};
+  return {};
+}
+
 }  // namespace
 
 Result<std::set<Precision>> allowed_precisions(const std::vector<std::string>& words) {
@@ -131,6 +145,17 @@ void BuildFlags::declare(Options& options) {
                 "kept in the catalog, so that the next build runs no data; repeatable");
   options.number("--calib-images", calib_images, {1, INT64_MAX}, "N",
                  "take at most N rows of --calib-data (default: all)");
+  options.texts("--accuracy-data", accuracy_data, "[NAME=]PATH",
+                "hold each engine against the model in float on this data before it is signed, and "
+                "say how near it comes; repeatable");
+  options.number("--accuracy-images", accuracy_images, {1, INT64_MAX}, "N",
+                 "take at most N rows of --accuracy-data (default: all)");
+  options.text("--accuracy-labels", accuracy_labels, "FILE",
+               "the classes of --accuracy-data's rows, in lines NAME,CLASS: top-1 is counted, too");
+  options.text("--max-accuracy-drop", max_accuracy_drop, "PERCENT",
+               "sign no engine that loses more: rows that get another first class than in float; "
+               "with --accuracy-labels what top-1 loses; of outputs without classes the error's "
+               "share. Layers that a calibration makes lose most stay in float");
   options.text("--preprocess", preprocess, "FILE",
                "TOML file that says how images become the input");
   options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES",
@@ -150,6 +175,12 @@ Result<BuildOptions> BuildFlags::resolve() const {
   options.aux_streams = static_cast<int>(max_aux_streams.value_or(options.aux_streams));
   CHECK_OK(check_supported(*this));
   CHECK_OK(check_calibration(*this, options));
+  CHECK_OK(check_accuracy(*this));
+  if (!max_accuracy_drop.empty()) {
+    auto drop = accuracy_drop_text(max_accuracy_drop);
+    if (!drop.ok()) return drop.error().within("--max-accuracy-drop");
+    options.max_accuracy_drop = std::move(*drop);
+  }
   TRY(options.limits, parse_limits(joined(limits, ",")));
   TRY(const std::string shapes_text, fixed_shapes(*this));
   TRY(options.shapes, parse_shapes(shapes_text));

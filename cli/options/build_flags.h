@@ -18,12 +18,14 @@ namespace enginery {
 // The options as given.
 struct BuildFlags {
   std::vector<std::string> precisions, layer_precisions, tactic_sources, skip_passes, limits;
-  std::vector<std::string> calib_data;  // "[NAME=]PATH"
-  std::string preprocess, shapes, min_shapes, opt_shapes, max_shapes, calib, calibrator,
-      mem_pool_size, profiling_verbosity;
-  std::optional<int64_t> threads, level, max_aux_streams, calib_images;
+  std::vector<std::string> calib_data, accuracy_data;  // "[NAME=]PATH"
+  std::string accuracy_labels, max_accuracy_drop, preprocess, shapes, min_shapes, opt_shapes,
+      max_shapes, calib, calibrator, mem_pool_size, profiling_verbosity;
+  std::optional<int64_t> threads, level, max_aux_streams, calib_images, accuracy_images;
 
   void declare(Options& options);
+  // Whether there is data for --preprocess to prepare.
+  bool has_data() const { return !calib_data.empty() || !accuracy_data.empty(); }
 
   // The options with every default filled in: `threads` is a number afterwards. Errors: usage (a
   // word that means nothing, naming the option; a calibration without int8); unsupported (what this

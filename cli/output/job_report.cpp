@@ -11,6 +11,8 @@
 namespace enginery {
 namespace {
 
+constexpr int kAccuracyColumn = 4;  // behind the latency
+
 // The end of a target in a few words: why it failed, or what it waits for.
 std::string remark(const TargetView& target) {
   if (target.fault) return target.fault->message;
@@ -26,25 +28,44 @@ int64_t count(const JobView& job, TargetState state) {
 
 }  // namespace
 
+std::string accuracy_words(const std::optional<HeldOutFigures>& figures) {
+  if (!figures) return "";
+  std::string out;
+  if (figures->agreement >= 0) out += fmt::format("{:.2f} % agree, ", figures->agreement);
+  out += fmt::format("{:.1f} dB", figures->sqnr_db);
+  if (figures->top1 >= 0)
+    out += fmt::format(", top-1 {:.2f} % (float {:.2f} %)", figures->top1, figures->float_top1);
+  return out;
+}
+
 std::string target_table(const JobView& job, int columns) {
-  Table table({{"SKU"},
-               {"STATE"},
-               {"SOURCE"},
-               {"LATENCY ms", Align::right},
-               {"SIZE", Align::right},
-               {"MEASURED", Align::right},
-               {"REUSED", Align::right},
-               {"ENGINE"},
-               {"NOTE"}});
+  // Most jobs bring no data to measure it on.
+  const bool has_accuracy = std::any_of(job.targets.begin(), job.targets.end(),
+                                        [](const TargetView& t) { return t.accuracy.has_value(); });
+  std::vector<Column> head{{"SKU"},
+                           {"STATE"},
+                           {"SOURCE"},
+                           {"LATENCY ms", Align::right},
+                           {"SIZE", Align::right},
+                           {"MEASURED", Align::right},
+                           {"REUSED", Align::right},
+                           {"ENGINE"},
+                           {"NOTE"}};
+  if (has_accuracy) head.insert(head.begin() + kAccuracyColumn, {"ACCURACY", Align::right});
+  Table table(head);
   for (const TargetView& target : job.targets) {
     const bool done = target.state == TargetState::done;
-    table.add({target.sku, to_string(target.state),
-               target.source == Source::none ? "" : to_string(target.source),
-               done ? human_milliseconds(target.latency_ms) : "",
-               done ? human_bytes(target.size_bytes) : "",
-               done ? std::to_string(target.timings_measured) : "",
-               done ? std::to_string(target.timings_reused) : "",
-               target.engine ? target.engine->text().substr(0, 19) : "", remark(target)});
+    std::vector<std::string> row{target.sku,
+                                 to_string(target.state),
+                                 target.source == Source::none ? "" : to_string(target.source),
+                                 done ? human_milliseconds(target.latency_ms) : "",
+                                 done ? human_bytes(target.size_bytes) : "",
+                                 done ? std::to_string(target.timings_measured) : "",
+                                 done ? std::to_string(target.timings_reused) : "",
+                                 target.engine ? target.engine->text().substr(0, 19) : "",
+                                 remark(target)};
+    if (has_accuracy) row.insert(row.begin() + kAccuracyColumn, accuracy_words(target.accuracy));
+    table.add(std::move(row));
   }
   return table.text(columns);
 }

@@ -14,8 +14,11 @@
 namespace enginery {
 
 // One line for each target, in so many columns of a terminal (0: any): SKU, state, source, latency,
-// size, engine, note.
+// size, engine, note; the accuracy where one was measured.
 std::string target_table(const JobView& job, int columns = 0);
+// "97.25 % agree, 23.4 dB, top-1 60.50 % (float 59.75 %)", of it what is known; "" where nothing
+// was measured.
+std::string accuracy_words(const std::optional<HeldOutFigures>& figures);
 // One line for each step, with its last attempt.
 std::string step_table(const JobView& job, int columns = 0);
 

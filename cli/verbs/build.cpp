@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/calibration/calibration_run.h"
+#include "cli/calibration/prepared_data.h"
 #include "cli/explain/node_report.h"
 #include "cli/farm/calibration_file.h"
 #include "cli/local/engine_session.h"
@@ -10,6 +11,7 @@
 #include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
 #include "cli/output/engine_output.h"
+#include "cli/output/job_report.h"
 #include "cli/output/json_output.h"
 #include "cli/output/progress.h"
 #include "cli/output/table.h"
@@ -81,9 +83,10 @@ class BuildCommand final : public Command {
     request.keys = keys_folder();
     if (!explain_.empty() && timing_cache_ == "none")
       return Error{ErrorCode::usage, "--explain: --timing-cache none keeps no times to tell"};
-    if (inputs_.empty() && flags_.calib_data.empty() && !flags_.preprocess.empty())
+    if (inputs_.empty() && !flags_.has_data() && !flags_.preprocess.empty())
       return Error{ErrorCode::usage,
-                   "--preprocess: there is no --input and no --calib-data to prepare"};
+                   "--preprocess: there is no --input, no --calib-data and no "
+                   "--accuracy-data to prepare"};
     if (!inputs_.empty()) {
       if (provisional_)
         return Error{ErrorCode::usage, "--input: an untuned engine is not verified"};
@@ -100,18 +103,23 @@ class BuildCommand final : public Command {
     TRY(request.sandbox, parse_sandbox_mode(sandbox_));
     CHECK_OK(check_engine_output({output_, request.name, request.sku}));
     TRY(const auto catalog, open_catalog(place_));
-    if (!flags_.calib_data.empty()) {
-      TRY(const PackedModel packed, pack_model_file(model_, name_));
-      request.model_bytes = std::make_shared<const Bytes>(packed.bytes);
-      TRY(request.calibration,
-          calibrate_through(*catalog, packed, flags_, request.options, console));
-    }
+    if (flags_.has_data()) CHECK_OK(read_data(*catalog, request, console));
     TRY(const BuiltEngine built, build(*catalog, request, console));
     TRY(const auto explained, explain(*catalog, request, built));
     return deliver(console, built, explained);
   }
 
  private:
+  // Calibrates, and reads what the engine is held against the float model on.
+  Status read_data(Catalog& catalog, LocalBuildRequest& request, Console& console) const {
+    TRY(const PackedModel packed, pack_model_file(model_, name_));
+    request.model_bytes = std::make_shared<const Bytes>(packed.bytes);
+    TRY(request.held_out, read_held_out(packed, flags_, provisional_, request.options, console));
+    if (flags_.calib_data.empty()) return {};
+    TRY(request.calibration, calibrate_through(catalog, packed, flags_, request.options, console));
+    return {};
+  }
+
   // Arithmetic that the device does not have changes the engine's key and nothing else; it may come
   // from the configuration, which is for every device. `best` is whatever the device has.
   void warn_of_idle_precision(const std::string& sku, Console& console) const {
@@ -236,6 +244,8 @@ class BuildCommand final : public Command {
     console.note(
         (cached ? "from the catalog, " : "built, ") + human_bytes(report.size_bytes) +
         (report.latency_ms > 0 ? ", " + human_milliseconds(report.latency_ms) + " ms" : ""));
+    if (const std::string near = accuracy_words(report.accuracy); !near.empty())
+      console.note("accuracy beside the model in float: " + near);
     if (const std::string remark = load_remark(report.foreign_load); !remark.empty())
       console.warn("the latency was " + remark +
                    "; --rebuild measures again when the machine is quiet");
@@ -268,7 +278,9 @@ class BuildCommand final : public Command {
             {"error", report.verify_skipped.empty() ? Json(report.error) : Json(nullptr)},
             {"phases", phases},
             {"notes", notes},
-            {"foreign_load", report.latency_ms > 0 ? Json(report.foreign_load) : Json(nullptr)}};
+            {"foreign_load", report.latency_ms > 0 ? Json(report.foreign_load) : Json(nullptr)},
+            {"accuracy", accuracy_json(report.accuracy)},
+            {"calibration", report.calibration.empty() ? Json(nullptr) : Json(report.calibration)}};
   }
 
   BuildFlags flags_;

@@ -44,7 +44,7 @@ class CacheCommand final : public Command {
         "  cache timing export FILE     all of them into a file, for another catalog\n"
         "  cache timing import FILE     what is newer there than here\n"
         "  cache timing clear           away with them: the next build measures anew\n"
-        "  cache calibration ls         the histograms that build --calib-data collected\n"
+        "  cache calibration ls         the histograms that --calib-data collected\n"
         "  cache calibration export FILE [KEY...]\n"
         "  cache calibration import FILE\n"
         "  cache calibration merge FILE SHARD...   histograms of several parts of the data as "

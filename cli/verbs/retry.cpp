@@ -77,6 +77,15 @@ class RetryCommand final : public Command {
     return skus;
   }
 
+  // The blob of that digest; null for "".
+  static Result<std::shared_ptr<const Bytes>> input_named(Client& client,
+                                                          const std::string& digest_text) {
+    if (digest_text.empty()) return std::shared_ptr<const Bytes>();
+    TRY(const Digest digest, Digest::parse(digest_text));
+    TRY(Bytes bytes, client.get_blob(digest));
+    return std::make_shared<const Bytes>(std::move(bytes));
+  }
+
   static Result<JobView> submit_again(Client& client, const JobView& old,
                                       const SubmitOptions& submit, Console& console) {
     TRY(const BuildOptions options, parse_options(old.options));
@@ -85,11 +94,9 @@ class RetryCommand final : public Command {
     packed.name = old.name;
     packed.digest = old.model;
     TRY(packed.bytes, client.get_blob(old.model));
-    if (!options.calibration.empty()) {
-      TRY(const Digest digest, Digest::parse(options.calibration));
-      TRY(Bytes calibration, client.get_blob(digest));
-      packed.calibration = std::make_shared<const Bytes>(std::move(calibration));
-    }
+    TRY(packed.calibration, input_named(client, options.calibration));
+    TRY(packed.calib_data, input_named(client, options.calib_data));
+    TRY(packed.held_out, input_named(client, options.held_out));
     TRY(const LoadedModel model, load_packed(packed, options, console));
     TRY(const auto skus, client.skus());
     return send_submission(client, packed,

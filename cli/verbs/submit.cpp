@@ -1,10 +1,9 @@
 // submit: one job that builds a model for several SKUs.
-#include "cli/calibration/calibration_run.h"
+#include "cli/calibration/prepared_data.h"
 #include "cli/farm/calibration_file.h"
 #include "cli/farm/farm.h"
 #include "cli/farm/follow_job.h"
 #include "cli/farm/submission.h"
-#include "cli/local/local_catalog.h"
 #include "cli/options/build_flags.h"
 #include "cli/options/targets.h"
 #include "cli/output/job_report.h"
@@ -52,8 +51,9 @@ class SubmitCommand final : public Command {
     Console& console = session.console;
     TRY(BuildOptions options, flags_.resolve());
     TRY(const auto calibration, read_calibration_file(flags_, options));
-    if (flags_.calib_data.empty() && !flags_.preprocess.empty())
-      return Error{ErrorCode::usage, "--preprocess: there is no --calib-data to prepare"};
+    if (!flags_.has_data() && !flags_.preprocess.empty())
+      return Error{ErrorCode::usage,
+                   "--preprocess: there is no --calib-data and no --accuracy-data to prepare"};
     SubmitOptions submit;
     TRY(submit.targets,
         resolve_targets(targets_.empty() ? std::vector<std::string>{"this"} : targets_));
@@ -66,10 +66,8 @@ class SubmitCommand final : public Command {
     submit.dry_run = dry_run_;
     TRY(PackedModel packed, pack_model_file(model_, name_));
     packed.calibration = calibration;
-    if (!flags_.calib_data.empty()) {
-      TRY(const auto catalog, open_catalog({}));
-      TRY(packed.calibration, calibrate_through(*catalog, packed, flags_, options, console));
-    }
+    TRY(packed.held_out, read_held_out(packed, flags_, provisional_, options, console));
+    TRY(packed.calib_data, read_calib_data(packed, flags_, options, console));
     TRY(const LoadedModel model, load_packed(packed, options, console));
     TRY(const auto client, connect(farm_));
     TRY(const auto skus, client->skus());

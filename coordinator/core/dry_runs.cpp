@@ -40,6 +40,12 @@ void DryRuns::begin(const Request& request, const SubmitRequest& submit, Turn& t
     run.view.targets.push_back(view);
     turn.out.lookups.push_back({{0, i, last.kind, id}, keys.engine});
     ++run.open;
+    const auto options = parse_options(submit.options);
+    if (options.ok() && way_of(*options, target.provisional).makes_network()) {
+      if (view.note.empty())
+        run.view.targets.back().note = "would be built; what is tuned shows after its calibration";
+      continue;
+    }
     for (const Step& step : options_.steps) {
       if (step.key != KeyRule::of_structure) continue;
       turn.out.lookups.push_back({{0, i, step.kind, id}, step_key_digest(step, keys, {}, domain)});

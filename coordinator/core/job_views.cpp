@@ -72,6 +72,8 @@ TargetView Jobs::view(const Waiter& at, Now now) const {
   view.size_bytes = target.row.size_bytes;
   view.timings_measured = target.row.timings_measured;
   view.timings_reused = target.row.timings_reused;
+  view.accuracy = target.row.accuracy;
+  view.calibration = target.row.calibration;
   view.fault = target.row.fault;
   if (is_end(target.row.state)) return view;
   if (target.step != 0) {

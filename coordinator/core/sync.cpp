@@ -94,4 +94,30 @@ void EventHandler::end_sync_poll(WorkerNo worker, Turn& turn) {
   if (until && *until <= turn.now.monotonic) tell(worker, queue_.parting_word(worker), turn);
 }
 
+RunStep Targets::run_message(const LiveStep& step) const {
+  ENSURE(!queue_.waiters_of(step).empty(), "a step that nobody waits for was leased");
+  const Waiter& waiter = *queue_.waiters_of(step).begin();
+  const LiveTarget& target = this->target(waiter);
+  const SubmitRequest& request = builds_.at(waiter.job).request;
+  RunStep run;
+  run.ref = {job_id(waiter.job), step.row.id, step.row.epoch};
+  run.kind = to_string(step.row.kind, options_.steps);
+  run.key = step.row.key;
+  run.sku = step.row.sku;
+  run.name = request.name;
+  run.model_name = request.model_name;
+  run.model = request.model;
+  run.options = request.options;
+  run.inputs = request.inputs;
+  const std::vector<NamedBlob>& outputs = target.gathered.outputs;
+  run.inputs.insert(run.inputs.end(), outputs.begin(), outputs.end());
+  run.engine_key = target.keys.engine;
+  run.facts = target.gathered.facts;
+  for (const NamedText& field : request_of(waiter).engine_key)
+    run.facts.push_back({"key." + field.name, field.value});
+  run.provisional = step.row.provisional;
+  run.assistant = step.ordinal;
+  return run;
+}
+
 }  // namespace enginery

@@ -30,6 +30,9 @@ void note_use(LiveTarget& target, const StepUse& use) {
 const Build& Targets::add(uint64_t job, SubmitRequest request, std::vector<TargetRow> rows) {
   Build& build = builds_[job];
   build.request = std::move(request);
+  // A submit with options that cannot be read was refused.
+  if (auto options = parse_options(build.request.options); options.ok())
+    build.options = std::move(*options);
   build.targets.resize(rows.size());
   const std::string& domain = domain_of(build.request, options_);
   for (uint32_t i = 0; i < rows.size(); ++i) {
@@ -50,7 +53,8 @@ void Targets::record_keys(uint64_t job, Turn& turn) const {
   for (uint32_t i = 0; i < request.targets.size(); ++i) {
     record(last_step(options_.steps), i);
     for (const Step& step : options_.steps)
-      if (step.key == KeyRule::of_structure && is_in_chain(step, request.targets[i].provisional))
+      if (step.key == KeyRule::of_structure && is_in_chain(step, way_of_target({job, i})) &&
+          !way_of_target({job, i}).makes_network())
         record(step, i);
   }
 }
@@ -121,8 +125,9 @@ Change Targets::begin(const Waiter& waiter, Turn& turn) {
 
 Change Targets::advance(const Waiter& waiter, Turn& turn) {
   LiveTarget& target = at(waiter);
-  const Step* next = next_step(target.stage, request_of(waiter).provisional, options_.steps);
+  const Step* next = next_step(target.stage, way_of_target(waiter), options_.steps);
   ENSURE(next != nullptr, "a target goes on after its last step");
+  learn_structure(waiter, *next);
   if (const std::string problem = false_claim(waiter, *next); !problem.empty())
     return fail(waiter, {ErrorCode::invalid_argument, problem}, TargetState::failed, turn);
   target.stage = next->kind;
@@ -130,6 +135,20 @@ Change Targets::advance(const Waiter& waiter, Turn& turn) {
   if (const auto running = queue_.in_flight(key_of(waiter, *next)))
     return attach(waiter, *running, turn);
   return look_up(waiter, turn);
+}
+
+Way Targets::way_of_target(const Waiter& waiter) const {
+  return way_of(builds_.at(waiter.job).options, request_of(waiter).provisional);
+}
+
+void Targets::learn_structure(const Waiter& waiter, const Step& next) {
+  if (next.key != KeyRule::of_structure || !way_of_target(waiter).makes_network()) return;
+  Build& build = builds_.at(waiter.job);
+  for (NamedText& field : build.request.targets[waiter.target].tune_key)
+    if (field.name == "structure")
+      field.value = text_named(target(waiter).gathered.facts, "structure");
+  at(waiter).keys =
+      key_digests(fields_of(waiter), domain_of(build.request, options_), options_.steps);
 }
 
 // The result would be kept as the answer to the key, for every model of that structure.
@@ -265,6 +284,8 @@ Change Targets::finish(const Waiter& waiter, Turn& turn) {
   row.latency_ms = finished->latency_ms;
   row.timings_measured = finished->timings_measured;
   row.timings_reused = finished->timings_reused;
+  row.accuracy = finished->accuracy;
+  row.calibration = finished->calibration;
   save(waiter, turn);
 
   const SubmitRequest& request = builds_.at(waiter.job).request;
@@ -334,32 +355,6 @@ void Targets::save(const Waiter& waiter, Turn& turn) const {
   turn.save(SaveTarget{waiter.job, waiter.target, target(waiter).row});
 }
 
-RunStep Targets::run_message(const LiveStep& step) const {
-  ENSURE(!queue_.waiters_of(step).empty(), "a step that nobody waits for was leased");
-  const Waiter& waiter = *queue_.waiters_of(step).begin();
-  const LiveTarget& target = this->target(waiter);
-  const SubmitRequest& request = builds_.at(waiter.job).request;
-  RunStep run;
-  run.ref = {job_id(waiter.job), step.row.id, step.row.epoch};
-  run.kind = to_string(step.row.kind, options_.steps);
-  run.key = step.row.key;
-  run.sku = step.row.sku;
-  run.name = request.name;
-  run.model_name = request.model_name;
-  run.model = request.model;
-  run.options = request.options;
-  run.inputs = request.inputs;
-  const std::vector<NamedBlob>& outputs = target.gathered.outputs;
-  run.inputs.insert(run.inputs.end(), outputs.begin(), outputs.end());
-  run.engine_key = target.keys.engine;
-  run.facts = target.gathered.facts;
-  for (const NamedText& field : request_of(waiter).engine_key)
-    run.facts.push_back({"key." + field.name, field.value});
-  run.provisional = step.row.provisional;
-  run.assistant = step.ordinal;
-  return run;
-}
-
 void Targets::ask_for_signature(uint64_t id, Turn& turn) {
   const LiveStep& step = queue_.step(id);
   const Waiter& waiter = *step.waiters.begin();
@@ -376,7 +371,7 @@ void Targets::ask_for_signature(uint64_t id, Turn& turn) {
   engine.key = target.keys.engine;
   engine.sku = request_of(waiter).sku;
   for (const Step& row : options_.steps)
-    if (is_in_chain(row, request_of(waiter).provisional) &&
+    if (is_in_chain(row, way_of_target(waiter)) &&
         needed_output(row, request_of(waiter).provisional) == input)
       engine.worker = worker_of_step(target.gathered, row.name);
   queue_.ask_for_signature(id, std::move(engine), turn);

@@ -30,6 +30,7 @@ struct LiveTarget {
 // A job's request and its targets, in the request's order.
 struct Build {
   SubmitRequest request;
+  BuildOptions options;  // the request's
   std::vector<LiveTarget> targets;
 };
 
@@ -95,6 +96,9 @@ class Targets {
   Digest key_of(const Waiter& waiter, const Step& step) const;
 
   Change advance(const Waiter& at, Turn& turn);
+  Way way_of_target(const Waiter& at) const;
+  // Where earlier steps make the network, the tuning's key gets its structure from them.
+  void learn_structure(const Waiter& at, const Step& next);
   // Why the target may not go on to the step: its keys claim another structure than the model's. ""
   // when it may.
   std::string false_claim(const Waiter& at, const Step& next) const;

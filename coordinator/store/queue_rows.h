@@ -24,6 +24,8 @@ struct TargetRow {
   uint64_t timings_measured = 0, timings_reused = 0;
   std::optional<Fault> fault;  // why it failed
   std::vector<StepUse> uses;   // the steps whose results it used, or waits for, in their order
+  std::optional<HeldOutFigures> accuracy;
+  std::string calibration;  // both as in TargetView
   bool operator==(const TargetRow&) const = default;
 };
 

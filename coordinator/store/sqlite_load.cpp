@@ -69,8 +69,8 @@ Status load_targets(Database& database, LoadedQueue& queue) {
   TRY(Statement row,
       database.prepare(
           "SELECT job, position, state, source, engine, latency_ms, size_bytes, timings_measured, "
-          "timings_reused, fault_code, fault_message, uses FROM queue_target ORDER BY job, "
-          "position"));
+          "timings_reused, fault_code, fault_message, uses, accuracy_rows, sqnr_db, agreement, "
+          "top1, float_top1, calibration FROM queue_target ORDER BY job, position"));
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return {};
@@ -87,6 +87,10 @@ Status load_targets(Database& database, LoadedQueue& queue) {
     target.timings_reused = unsigned_column(row, 8);
     if (!row.is_null(9)) target.fault = Fault{static_cast<ErrorCode>(row.integer(9)), row.text(10)};
     TRY(target.uses, decode_uses(row.blob(11)));
+    if (const uint64_t rows = unsigned_column(row, 12); rows > 0)
+      target.accuracy =
+          HeldOutFigures{rows, row.real(13), row.real(14), row.real(15), row.real(16)};
+    target.calibration = row.text(17);
     job->second.targets.push_back(std::move(target));
   }
 }

@@ -113,8 +113,19 @@ CREATE TABLE queue_wish(
 ) WITHOUT ROWID;
 )sql";
 
-constexpr Migration kMigrations[] = {
-    {1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4}, {5, kVersion5}};
+// How near an engine comes to the float model, on how many rows (0: not measured), and what its
+// scales come from.
+constexpr const char* kVersion6 = R"sql(
+ALTER TABLE queue_target ADD COLUMN accuracy_rows INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE queue_target ADD COLUMN sqnr_db REAL NOT NULL DEFAULT 0;
+ALTER TABLE queue_target ADD COLUMN agreement REAL NOT NULL DEFAULT -1;
+ALTER TABLE queue_target ADD COLUMN top1 REAL NOT NULL DEFAULT -1;
+ALTER TABLE queue_target ADD COLUMN float_top1 REAL NOT NULL DEFAULT -1;
+ALTER TABLE queue_target ADD COLUMN calibration TEXT NOT NULL DEFAULT '';
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3},
+                                     {4, kVersion4}, {5, kVersion5}, {6, kVersion6}};
 
 }  // namespace
 

@@ -87,14 +87,17 @@ class SqliteStore final : public QueueStore {
       message = t.fault->message;
     }
     const Bytes uses = encode_uses(t.uses);
+    const HeldOutFigures accuracy = t.accuracy.value_or(HeldOutFigures());
     return run(
         "INSERT OR REPLACE INTO queue_target(job, position, state, source, engine, latency_ms, "
         "size_bytes, "
-        "timings_measured, timings_reused, fault_code, fault_message, uses) "
-        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+        "timings_measured, timings_reused, fault_code, fault_message, uses, accuracy_rows, "
+        "sqnr_db, agreement, top1, float_top1, calibration) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)",
         save.job, static_cast<int64_t>(save.index), number(t.state), number(t.source), t.engine,
         t.latency_ms, t.size_bytes, t.timings_measured, t.timings_reused, code, message,
-        as_bytes(uses));
+        as_bytes(uses), accuracy.rows, accuracy.sqnr_db, accuracy.agreement, accuracy.top1,
+        accuracy.float_top1, t.calibration);
   }
 
   Status write(const SaveStep& save) {
@@ -164,7 +167,15 @@ class SqliteStore final : public QueueStore {
     // already_there: a local build in the same folder was first; its result stays.
     TRY(const Commit done, catalog_.results().commit(result));
     (void)done;
-    return {};
+    return list_calibration(commit);
+  }
+
+  // What a calibration has seen stays listed, and can be carried to another catalog.
+  Status list_calibration(const CommitResult& commit) {
+    const NamedBlob* histograms = blob_named(commit.result.outputs, kCalibrationInput);
+    if (!commit.result.success || histograms == nullptr) return {};
+    TRY(const ActionKey key, catalog_.results().find_action(commit.key));
+    return catalog_.calibrations().put(key, histograms->digest);
   }
 
   Status write(const AddEngine& add) {

@@ -10,6 +10,10 @@ Json error_json(const std::optional<Fault>& fault) {
   return {{"code", to_string(fault->code)}, {"message", valid_utf8(fault->message)}};
 }
 
+Json share_json(double percent) {
+  return percent < 0 ? Json(nullptr) : Json(percent / 100);
+}
+
 Json target_json(const TargetView& target) {
   return {
       {"sku", target.sku},
@@ -23,7 +27,9 @@ Json target_json(const TargetView& target) {
       {"timings_reused", target.timings_reused},
       {"error", error_json(target.fault)},
       {"key", target.key.text()},
-      {"note", valid_utf8(target.note)}};
+      {"note", valid_utf8(target.note)},
+      {"accuracy", accuracy_json(target.accuracy)},
+      {"calibration", target.calibration.empty() ? Json(nullptr) : Json(target.calibration)}};
 }
 
 Json attempt_json(const AttemptView& attempt) {
@@ -79,6 +85,15 @@ Json job_json_with_steps(const JobView& job) {
   for (const StepView& step : job.steps) steps.push_back(step_json(step));
   json["steps"] = std::move(steps);
   return json;
+}
+
+Json accuracy_json(const std::optional<HeldOutFigures>& figures) {
+  if (!figures) return nullptr;
+  return {{"rows", figures->rows},
+          {"sqnr_db", figures->sqnr_db},
+          {"top1_agree", share_json(figures->agreement)},
+          {"top1", share_json(figures->top1)},
+          {"float_top1", share_json(figures->float_top1)}};
 }
 
 Json jobs_json(const std::vector<JobLine>& jobs) {

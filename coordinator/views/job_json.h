@@ -5,6 +5,7 @@
 // without state.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "coordinator/views/json_values.h"
@@ -16,6 +17,9 @@ namespace enginery {
 Json job_json(const JobView& job);
 // The same with "steps": what `show` prints.
 Json job_json_with_steps(const JobView& job);
+// {"rows","sqnr_db","top1_agree","top1","float_top1"}: shares from 0 to 1, null where they are not
+// known; null for an engine that was not held against the float model.
+Json accuracy_json(const std::optional<HeldOutFigures>& figures);
 // {"schema":"enginery.jobs/1","jobs":[..]}
 Json jobs_json(const std::vector<JobLine>& jobs);
 // {"schema":"enginery.explain/1","job","targets":[..]}

@@ -86,7 +86,7 @@ Status check_quantized(const Graph& graph) {
 
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
                                const BuildOptions& options, const PassOptions& passes,
-                               const TensorScales* scales) {
+                               const TensorScales* scales, const std::set<std::string>& in_float) {
   ImportOptions import;
   import.shapes = options.shapes;
   import.default_symbols_to_one = true;
@@ -103,7 +103,9 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
   if (scales) {
-    TRY(QuantizedProducts quantized, quantize_products(out.imported, *scales));
+    TRY(QuantizedProducts quantized,
+        quantize_products(out.imported, *scales,
+                          [&](const std::string& layer) { return !in_float.contains(layer); }));
     for (std::string& note : quantized.notes) out.notes.push_back(std::move(note));
   } else if (options.precisions.contains(Precision::int8)) {
     CHECK_OK(check_quantized(out.imported));

@@ -40,9 +40,12 @@ std::string named(const std::vector<std::string>& names) {
   return out;
 }
 
+using LayerFilter = std::function<bool(const std::string& layer)>;
+
 class Quantizer {
  public:
-  Quantizer(Graph& graph, const TensorScales& scales) : graph_(graph), scales_(scales) {}
+  Quantizer(Graph& graph, const TensorScales& scales, const LayerFilter& wanted)
+      : graph_(graph), scales_(scales), wanted_(wanted) {}
 
   Result<QuantizedProducts> run() {
     TRY([[maybe_unused]] const int constants, fold_constants(graph_));
@@ -57,6 +60,7 @@ class Quantizer {
     TRY([[maybe_unused]] const int folded, fold_batch_norm(graph_));
     for (const NodeId id : products_) CHECK_OK(quantize_weights_of(id));
     out_.products = static_cast<int>(products_.size());
+    for (const NodeId id : products_) out_.layers.push_back(graph_.node(id).name);
     return std::move(out_);
   }
 
@@ -64,7 +68,7 @@ class Quantizer {
   void find_products() {
     for (const NodeId id : graph_.needed_order()) {
       const Node& node = graph_.node(id);
-      if (is_quantizable(graph_, node))
+      if (is_quantizable(graph_, node) && (!wanted_ || wanted_(node.name)))
         products_.push_back(id);
       else if (std::holds_alternative<Deconvolution>(node.op) || channel_axis(node.op, 2) >= 0)
         in_float_.push_back(node.name);
@@ -141,6 +145,7 @@ class Quantizer {
 
   Graph& graph_;
   const TensorScales& scales_;
+  const LayerFilter& wanted_;
   std::vector<NodeId> products_;
   std::vector<std::string> in_float_;  // names of other products
   std::map<ValueId, ValueId> activations_;
@@ -150,8 +155,9 @@ class Quantizer {
 
 }  // namespace
 
-Result<QuantizedProducts> quantize_products(Graph& graph, const TensorScales& scales) {
-  return Quantizer(graph, scales).run();
+Result<QuantizedProducts> quantize_products(Graph& graph, const TensorScales& scales,
+                                            const LayerFilter& wanted) {
+  return Quantizer(graph, scales, wanted).run();
 }
 
 }  // namespace enginery

@@ -6,6 +6,7 @@
 // function without state.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ using TensorScales = std::map<std::string, float>;
 
 struct QuantizedProducts {
   int products = 0;
+  std::vector<std::string> layers;  // their names
   std::vector<std::string> notes;  // for the user: what stays in float, and which scales are unused
 };
 
@@ -29,6 +31,9 @@ struct QuantizedProducts {
 // first. The rest stays in float, also ConvTranspose and products of two activations, which have no
 // kernels in 8 bits here. Errors: invalid_argument (a tensor without a scale, named; scales of
 // another model); unsupported (nothing to quantise); those of fold_constants.
-Result<QuantizedProducts> quantize_products(Graph& graph, const TensorScales& scales);
+// `wanted` says of which layers; empty: of all.
+Result<QuantizedProducts> quantize_products(
+    Graph& graph, const TensorScales& scales,
+    const std::function<bool(const std::string& layer)>& wanted = {});
 
 }  // namespace enginery

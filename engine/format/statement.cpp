@@ -9,6 +9,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kAccuracyFact = "accuracy.";  // before what was measured of it
+
 // What every statement of this build type has; a later one may add to it, at the end of lists.
 constexpr std::array kRequired = {"/_type",
                                   "/subject/0/digest/sha256",
@@ -41,9 +43,12 @@ Json annotations(const Properties& properties) {
 Json dependencies(const EngineFile& file) {
   Json list =
       Json::array({{{"name", "model"}, {"digest", digest_set(file.manifest.model_digest)}}});
-  for (const char* name : {"choices", "calibration"}) {
+  for (const char* name : {"choices", "calibration", "held_out"}) {
     if (const std::string digest = fact(file.provenance.facts, name); !digest.empty())
       list.push_back({{"name", name}, {"digest", digest_set(digest)}});
+    const std::string calibrator = fact(file.provenance.facts, "calibrator");
+    if (name == std::string_view("calibration") && !calibrator.empty())
+      list.back()["annotations"] = {{"calibrator", calibrator}};
   }
   for (const auto& [name, version] : file.manifest.software)
     list.push_back({{"name", "software/" + name}, {"annotations", {{"version", version}}}});
@@ -86,7 +91,13 @@ Json run_details(const EngineFile& file, const std::string& signer) {
   Json metadata = {{"invocationId", fact(facts, "key")}};
   if (const std::string built = fact(facts, "built"); !built.empty())
     metadata["finishedOn"] = built;
-  return {{"builder", builder}, {"metadata", metadata}};
+  Json out = {{"builder", builder}, {"metadata", metadata}};
+  Json accuracy = Json::object();
+  for (const auto& [name, value] : facts)
+    if (name.starts_with(kAccuracyFact)) accuracy[name.substr(kAccuracyFact.size())] = value;
+  if (!accuracy.empty())
+    out["byproducts"] = Json::array({{{"name", "accuracy"}, {"annotations", accuracy}}});
+  return out;
 }
 
 Json statement_of(const EngineFile& file, const std::string& signer) {

@@ -232,6 +232,12 @@ class Parser {
   std::map<std::string, ValueId> ids_;
 };
 
+// What training decides, in float or quantised: zero points have one dimension at most.
+bool is_weights(const Tensor& tensor) {
+  const bool is_8_bits = tensor.type() == DataType::int8 || tensor.type() == DataType::uint8;
+  return is_floating(tensor.type()) || (is_8_bits && tensor.rank() >= 2);
+}
+
 // One line a live value or node in canonical order, with numbers for names.
 std::string canonical_text(const Graph& graph, bool with_weights) {
   std::vector<int> number(static_cast<size_t>(graph.value_count()), -1);
@@ -240,7 +246,7 @@ std::string canonical_text(const Graph& graph, bool with_weights) {
   const auto define = [&](ValueId v) { return number[static_cast<size_t>(v)] = next++; };
   const auto constant = [&](ValueId v) {
     const Tensor& t = *graph.constant(v);
-    const bool exact = with_weights || !is_floating(t.type());
+    const bool exact = with_weights || !is_weights(t);
     out += "c" + std::to_string(define(v)) + " " + to_string(t.tensor_type()) +
            (exact ? " " + sha256(t.byte_span()).hex() : "") + "\n";
   };

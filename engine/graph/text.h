@@ -25,7 +25,7 @@ std::string to_text(const Graph& graph);
 Result<Graph> parse_graph(std::string_view text);
 
 // What tactics depend on: operators, attributes, types, wiring and integer constants; no names, no
-// float weights.
+// weights, in float or in 8 bits.
 Digest structure_fingerprint(const Graph& graph);
 // The structure and every constant's bytes.
 Digest fingerprint(const Graph& graph);

@@ -1,6 +1,9 @@
 #include "engine/options/options.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
 #include <map>
 #include <vector>
 
@@ -35,6 +38,7 @@ Error bad_line(const std::string& line) {
 }
 
 constexpr int kMaxNumber = 1 << 20;
+constexpr double kMostPercent = 100;
 const std::map<std::string, int BuildOptions::*> kNumbers = {
     {"threads", &BuildOptions::threads},
     {"level", &BuildOptions::level},
@@ -64,6 +68,14 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     options.calibrator = value;
   } else if (name == "layer_precisions") {
     TRY(options.layer_precisions, parse_layer_precisions(value));
+  } else if (name == "calib_data") {
+    TRY([[maybe_unused]] const Digest digest, Digest::parse(value));
+    options.calib_data = value;
+  } else if (name == "held_out") {
+    TRY([[maybe_unused]] const Digest digest, Digest::parse(value));
+    options.held_out = value;
+  } else if (name == "max_accuracy_drop") {
+    TRY(options.max_accuracy_drop, accuracy_drop_text(value));
   } else {
     return bad_line(name + "=" + value);
   }
@@ -101,6 +113,28 @@ std::string to_text(const std::set<Precision>& precisions) {
   return out;
 }
 
+Result<std::string> accuracy_drop_text(std::string_view text) {
+  const std::string_view digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double percent = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);
+  const bool is_number = !digits.empty() && std::isdigit(static_cast<unsigned char>(digits[0])) &&
+                         error == std::errc() && end == digits.data() + digits.size();
+  if (!is_number || !(percent <= kMostPercent))
+    return Error{ErrorCode::usage,
+                 "an accuracy drop is 0 to 100 percent, not '" + std::string(text) + "'"};
+  char out[32];
+  std::snprintf(out, sizeof out, "%.6g", percent);
+  return std::string(out);
+}
+
+bool is_calibrated(const BuildOptions& options) {
+  return !options.calibration.empty() || !options.calib_data.empty();
+}
+
+bool has_budget(const BuildOptions& options) {
+  return is_calibrated(options) && !options.held_out.empty() && !options.max_accuracy_drop.empty();
+}
+
 std::string to_text(const BuildOptions& options) {
   std::string shapes;
   for (const auto& [name, dims] : options.shapes)
@@ -117,7 +151,12 @@ std::string to_text(const BuildOptions& options) {
          (limits.empty() ? "" : "limits=" + limits + "\n") +
          (options.calibration.empty() ? "" : "calibration=" + options.calibration + "\n") +
          (options.calibrator.empty() ? "" : "calibrator=" + options.calibrator + "\n") +
-         (layers.empty() ? "" : "layer_precisions=" + layers + "\n");
+         (layers.empty() ? "" : "layer_precisions=" + layers + "\n") +
+         (options.calib_data.empty() ? "" : "calib_data=" + options.calib_data + "\n") +
+         (options.held_out.empty() ? "" : "held_out=" + options.held_out + "\n") +
+         (options.max_accuracy_drop.empty()
+              ? ""
+              : "max_accuracy_drop=" + options.max_accuracy_drop + "\n");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

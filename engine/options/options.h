@@ -33,11 +33,23 @@ struct BuildOptions {
   std::string calibration;
   std::string calibrator;            // what is applied to histograms; "" for a table
   LayerPrecisions layer_precisions;  // --layer-precisions conv1:fp32
+  // --calib-data of a submit: the SHA-256 of the rows that the farm calibrates on; "": there are
+  // none. The calibration is then what its step leaves.
+  std::string calib_data;
+  // --accuracy-data: the SHA-256 of the rows that the engine is held against the float model on;
+  // "": there are none.
+  std::string held_out;
+  std::string max_accuracy_drop;  // percent, as accuracy_drop_text writes it; "": no limit
 };
 
+// Whether scales of a calibration quantise the model, wherever they come from.
+bool is_calibrated(const BuildOptions& options);
+// Whether layers that lose too much stay in float: a calibrated build with a limit.
+bool has_budget(const BuildOptions& options);
+
 // One line a field, in a fixed order, every field present but the limits where they are the
-// defaults, and a calibration and layers' precisions where there are none: equal options give equal
-// text. What the wire, the keys and the manifest carry.
+// defaults, and a calibration, layers' precisions and held-out rows where there are none: equal
+// options give equal text. What the wire, the keys and the manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
 Result<BuildOptions> parse_options(std::string_view text);
@@ -47,5 +59,8 @@ Result<std::map<std::string, Dims>> parse_shapes(std::string_view text);
 // "fp32,tf32". fp32 is always among them. Errors: usage.
 Result<std::set<Precision>> parse_precisions(std::string_view text);
 std::string to_text(const std::set<Precision>& precisions);
+
+// "0.5" or "0.5%", 0 to 100, in the one form that keys have. Errors: usage.
+Result<std::string> accuracy_drop_text(std::string_view text);
 
 }  // namespace enginery

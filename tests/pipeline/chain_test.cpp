@@ -11,10 +11,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Names chain(bool provisional, StepTable table = steps()) {
+Names chain(Way way, StepTable table = steps()) {
   Names names;
   std::optional<StepKind> done;
-  while (const Step* step = next_step(done, provisional, table)) {
+  while (const Step* step = next_step(done, way, table)) {
     names.push_back(step->name);
     done = step->kind;
   }
@@ -27,6 +27,21 @@ TEST(Chain, GoesThroughEveryStepOfATunedTarget) {
 
 TEST(Chain, NeedsNoDeviceForAProvisionalTarget) {
   EXPECT_EQ(chain(true), (Names{"validate", "assemble", "sign"}));
+}
+
+TEST(Chain, CalibratesAndChoosesWhatStaysInFloatBeforeTheModelIsValidated) {
+  BuildOptions options;
+  options.calib_data = sha256("rows").text();
+  EXPECT_EQ(chain(way_of(options, true)), (Names{"calibrate", "validate", "assemble", "sign"}));
+  options.held_out = sha256("others").text();
+  EXPECT_EQ(chain(way_of(options, false)).size(), 7u) << "without a limit nothing is chosen";
+  options.max_accuracy_drop = "0.5";
+  EXPECT_EQ(chain(way_of(options, false)), (Names{"calibrate", "mix", "validate", "tune",
+                                                  "assemble", "verify", "profile", "sign"}));
+  options.calib_data.clear();
+  EXPECT_EQ(chain(way_of(options, false)).front(), "validate") << "not calibrated at all";
+  options.calibration = sha256("table").text();
+  EXPECT_EQ(chain(way_of(options, false)).front(), "mix");
 }
 
 StepResult result_with(std::vector<NamedBlob> outputs, std::vector<NamedNumber> metrics = {},
@@ -126,26 +141,26 @@ TEST(Chain, IsBuiltWhereAnyStepWas) {
 TEST(Chain, TakesAStepThatATestAdds) {
   std::vector<Step> table(steps().begin(), steps().end());
   const Step calibrate = {static_cast<StepKind>(100),
-                          "calibrate",
-                          "calibrating",
+                          "survey",
+                          "surveying",
                           {"model"},
                           "histograms",
                           Needs::device,
                           KeyRule::chained,
                           InChain::tuned_only};
-  table.insert(table.begin() + 1, calibrate);
-  table[3].reads.push_back("histograms");
+  table.insert(table.begin() + 3, calibrate);
+  table[5].reads.push_back("histograms");
   EXPECT_EQ(chain(false, table),
-            (Names{"validate", "calibrate", "tune", "assemble", "verify", "profile", "sign"}));
+            (Names{"validate", "survey", "tune", "assemble", "verify", "profile", "sign"}));
   EXPECT_EQ(chain(true, table), (Names{"validate", "assemble", "sign"}));
-  EXPECT_EQ(inputs_of(table[3], false, table), (Names{"model", "choices", "histograms"}));
-  EXPECT_EQ(inputs_of(table[3], true, table), Names{"model"});
-  EXPECT_EQ(doing("calibrate", table), "calibrating");
+  EXPECT_EQ(inputs_of(table[5], false, table), (Names{"model", "choices", "histograms"}));
+  EXPECT_EQ(inputs_of(table[5], true, table), Names{"model"});
+  EXPECT_EQ(doing("survey", table), "surveying");
   EXPECT_EQ(needed_output(step_of(calibrate.kind, table), false), "histograms");
   const std::vector<NamedText> fields = {{"a", "b"}};
   const KeyFields of_target{fields, fields, fields};
-  EXPECT_EQ(step_key_digest(table[1], key_digests(of_target, kTrustDomain, table), {}),
-            step_key(table[1], of_target, {}).digest());
+  EXPECT_EQ(step_key_digest(table[3], key_digests(of_target, kTrustDomain, table), {}),
+            step_key(table[3], of_target, {}).digest());
 }
 
 TEST(Chain, EndsBehindItsLastStep) {

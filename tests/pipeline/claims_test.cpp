@@ -141,5 +141,38 @@ TEST(Claims, TheCalibrationThatComesWithABuildIsTheOneItNames) {
   EXPECT_EQ(check_claims(run).error().code, ErrorCode::untrusted);
 }
 
+TEST(Claims, AKeyThatLacksTheDataOfItsBuildIsRefused) {
+  KeySubject subject = test::cpu_subject();
+  subject.options.calib_data = sha256("rows").text();
+  subject.options.calibrator = "mse";
+  SubmitRequest submit = honest(subject);
+  EXPECT_EQ(check_claims(submit).error().code, ErrorCode::usage) << "it comes without the data";
+  submit.inputs = {{"calib_data", sha256("rows"), 6}};
+  EXPECT_TRUE(check_claims(submit).ok()) << check_claims(submit).error().message;
+  RunStep run = step_for(submit, "assemble");
+  run.inputs = submit.inputs;
+  run.inputs.push_back({"calibration", sha256("what the step left"), 7});
+  EXPECT_TRUE(check_claims(run).ok());
+  std::erase_if(submit.validate_key, [](const NamedText& f) { return f.name == "calib_data"; });
+  const auto refused = check_claims(submit);
+  ASSERT_FALSE(refused.ok()) << "its calibration would be that of any data";
+  EXPECT_NE(refused.error().message.find("calib_data"), std::string::npos);
+}
+
+TEST(Claims, TheHeldOutRowsThatComeWithABuildAreThoseItNames) {
+  KeySubject subject = test::cpu_subject();
+  subject.options.held_out = sha256("rows").text();
+  SubmitRequest submit = honest(subject);
+  EXPECT_EQ(check_claims(submit).error().code, ErrorCode::usage);
+  submit.inputs = {{"held_out", sha256("easier rows"), 6}};
+  EXPECT_EQ(check_claims(submit).error().code, ErrorCode::usage);
+  submit.inputs = {{"held_out", sha256("rows"), 6}};
+  EXPECT_TRUE(check_claims(submit).ok());
+  RunStep run = step_for(submit, "profile");
+  EXPECT_EQ(check_claims(run).error().code, ErrorCode::untrusted);
+  run.inputs = submit.inputs;
+  EXPECT_TRUE(check_claims(run).ok());
+}
+
 }  // namespace
 }  // namespace enginery

@@ -66,6 +66,19 @@ std::vector<Change> changes() {
          s.options.layer_precisions = {{"conv1", Precision::fp32}};
        },
        true, false, true},
+      {"calib_data", [](KeySubject& s) { s.options.calib_data = sha256("rows").text(); }, true,
+       true, true},
+      {"held_out", [](KeySubject& s) { s.options.held_out = sha256("rows").text(); }, false, false,
+       true},
+      {"budget",
+       [](KeySubject& s) {
+         s.options.held_out = sha256("rows").text();
+         s.options.max_accuracy_drop = "0.5";
+         s.options.calibration = sha256("scales").text();
+       },
+       true, true, true},
+      {"max_accuracy_drop", [](KeySubject& s) { s.options.max_accuracy_drop = "0.5"; }, false,
+       false, true},
       {"shapes",
        [](KeySubject& s) {
          s.options.shapes["x"] = {1, 3, 8, 8};
@@ -93,6 +106,43 @@ TEST(ActionKeys, EveryFactOfABuildChangesItsKeysAndNoOther) {
   }
   EXPECT_NE(validate_key(before.model, before.options, "enginery 1"),
             validate_key(before.model, before.options, "enginery 2"));
+}
+
+Digest key_of(StepKind kind, const KeySubject& of) {
+  const auto validate = validate_key(of.model, of.options, "b");
+  const auto tune = tune_key(of), engine = engine_key(of);
+  return step_key(step_of(kind), {validate, tune, engine}, {}).digest();
+}
+
+// What a calibration has seen is the answer to every build that calibrates the model on that data.
+TEST(ActionKeys, ACalibrationHangsOnTheModelAndItsDataAlone) {
+  KeySubject one = subject();
+  one.options.calib_data = sha256("rows").text();
+  one.options.calibrator = "mse";
+  KeySubject same = one, other_data = one, other_model = one;
+  same.options.calibrator = "entropy";
+  same.options.skip_passes.insert("fold");
+  same.options.held_out = sha256("others").text();
+  same.options.max_accuracy_drop = "0.5";
+  same.sku = "h200";
+  other_data.options.calib_data = sha256("more rows").text();
+  other_model.model = sha256("retrained");
+  EXPECT_EQ(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, same));
+  EXPECT_NE(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, other_data));
+  EXPECT_NE(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, other_model));
+  KeySubject stricter = same;
+  stricter.options.max_accuracy_drop = "0.1";
+  EXPECT_NE(key_of(StepKind::mix, same), key_of(StepKind::mix, stricter));
+  EXPECT_NE(key_of(StepKind::validate, same), key_of(StepKind::validate, stricter));
+}
+
+TEST(ActionKeys, ATuningAfterACalibrationHasAnOpenStructureAndNoData) {
+  KeySubject one = subject();
+  one.options.calib_data = sha256("rows").text();
+  KeySubject other = one;
+  other.options.calib_data = sha256("more rows").text();
+  EXPECT_EQ(field(tune_key(one), "structure"), "");
+  EXPECT_EQ(tune_key(one), tune_key(other)) << "new data measure nothing";
 }
 
 TEST(ActionKeys, NameTheLibraryThatDiffers) {

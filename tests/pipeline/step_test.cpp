@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -11,8 +12,9 @@ namespace {
 using Names = std::vector<std::string>;
 
 TEST(Steps, HaveTheNumbersThatAreOnDisk) {
-  const std::map<std::string, int> numbers = {{"validate", 0}, {"tune", 1},    {"assemble", 2},
-                                              {"verify", 3},   {"profile", 4}, {"sign", 5}};
+  const std::map<std::string, int> numbers = {{"validate", 0},  {"tune", 1},    {"assemble", 2},
+                                              {"verify", 3},    {"profile", 4}, {"sign", 5},
+                                              {"calibrate", 6}, {"mix", 7}};
   EXPECT_EQ(steps().size(), numbers.size());
   for (const Step& step : steps()) {
     EXPECT_EQ(static_cast<int>(step.kind), numbers.at(step.name)) << step.name;
@@ -41,6 +43,18 @@ TEST(Steps, OfATunedTargetFetchWhatTheyRead) {
   EXPECT_EQ(inputs_of(step_of(StepKind::verify), false), (Names{"model", "content"}));
   EXPECT_EQ(inputs_of(step_of(StepKind::profile), false), (Names{"model", "choices", "content"}));
   EXPECT_EQ(inputs_of(step_of(StepKind::sign), false), Names{"unsigned"});
+}
+
+TEST(Steps, TakeTheCalibrationAndWhatStaysInFloatWhereTheyMakeTheNetwork) {
+  for (const Step& step : steps()) {
+    const bool makes = reads_model(step) && step.kind != StepKind::calibrate;
+    EXPECT_EQ(std::ranges::count(step.takes, "calibration"), makes) << step.name;
+    EXPECT_EQ(std::ranges::count(step.takes, "float_layers"), makes && step.kind != StepKind::mix)
+        << step.name;
+    EXPECT_EQ(std::ranges::count(step.takes, "held_out"),
+              step.kind == StepKind::mix || step.kind == StepKind::profile)
+        << step.name;
+  }
 }
 
 TEST(Steps, OfAProvisionalTargetKnowNoChoices) {

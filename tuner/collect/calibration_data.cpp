@@ -37,6 +37,15 @@ Result<CalibrationData> CalibrationData::open(const CalibrationRequest& request,
   return CalibrationData(std::move(set), std::move(rows), request.option);
 }
 
+Result<CalibrationData> CalibrationData::of(const std::map<std::string, Tensor>& tensors,
+                                            const std::vector<InputDescription>& inputs,
+                                            const std::string& label) {
+  TRY(InputSet set, InputSet::of(tensors, inputs, label));
+  if (set.rows() == 0) return Error{ErrorCode::invalid_argument, label + " holds no rows"};
+  std::vector<int64_t> rows = choose(set.rows(), 0, 0);
+  return CalibrationData(std::move(set), std::move(rows), label);
+}
+
 Status CalibrationData::skip(int64_t row, const Error& reason) {
   skipped_.push_back({inputs_.labels()[static_cast<size_t>(row)], reason.message});
   const auto count = static_cast<int64_t>(skipped_.size());
@@ -54,6 +63,7 @@ Result<InputBatch> CalibrationData::next() {
     auto one = inputs_.row(row);
     if (one) {
       read.push_back(std::move(*one));
+      given_.push_back(inputs_.labels()[static_cast<size_t>(row)]);
     } else {
       CHECK_OK(skip(row, one.error()));
     }

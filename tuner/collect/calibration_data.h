@@ -4,6 +4,7 @@
 // Where: between the files that a user names and collect(). A resource; one thread at a time.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ class CalibrationData final : public CalibrationBatches {
   static Result<CalibrationData> open(const CalibrationRequest& request,
                                       const std::vector<InputDescription>& inputs);
 
+  // All rows of tensors in memory; `label` is what messages call them. Errors: those of
+  // InputSet::of; invalid_argument (no row at all).
+  static Result<CalibrationData> of(const std::map<std::string, Tensor>& tensors,
+                                    const std::vector<InputDescription>& inputs,
+                                    const std::string& label);
+
   // The next batch; no valid rows after the last one. A row that cannot be read is left out.
   // Errors: invalid_argument, with the first reason, where that is more than one row in ten, or
   // all.
@@ -43,6 +50,8 @@ class CalibrationData final : public CalibrationBatches {
   }  // of those chosen, skipped ones too
   int64_t batch_rows() const override { return inputs_.batch_rows(); }
   const std::vector<SkippedRow>& skipped() const { return skipped_; }
+  // What the rows given so far are called, in their order.
+  const std::vector<std::string>& given() const { return given_; }
 
  private:
   CalibrationData(InputSet inputs, std::vector<int64_t> rows, std::string option)
@@ -54,6 +63,7 @@ class CalibrationData final : public CalibrationBatches {
   std::string option_;
   size_t at_ = 0;
   std::vector<SkippedRow> skipped_;
+  std::vector<std::string> given_;
 };
 
 }  // namespace enginery

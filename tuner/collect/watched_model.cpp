@@ -66,7 +66,7 @@ Result<std::unique_ptr<WatchedModel>> WatchedModel::make(const Graph& imported,
   Graph graph = imported;
   TRY(const int folded, fold_constants(graph));
   (void)folded;
-  CHECK_OK(watch_all(graph));
+  if (!options.outputs_only) CHECK_OK(watch_all(graph));
   auto out = std::make_unique<WatchedModel>(MakeKey());
   DeviceOptions device_options;
   device_options.threads = options.threads;
@@ -96,8 +96,8 @@ void WatchedModel::name_values(const Graph& graph) {
   }
   for (const NodeId id : graph.needed_order()) {
     for (const ValueId v : graph.node(id).outputs) {
-      const bool wanted =
-          at_run_time[static_cast<size_t>(v)] && is_floating(graph.value(v).type.type);
+      const bool wanted = graph.is_output(v) && at_run_time[static_cast<size_t>(v)] &&
+                          is_floating(graph.value(v).type.type);
       if (wanted) shown_.push_back(outputs.at(v));
     }
   }

@@ -13,8 +13,9 @@
 namespace enginery {
 
 struct WatchOptions {
-  std::string sku;  // "": calibration_sku()
-  int threads = 0;  // 0: the cores of the affinity mask
+  std::string sku;            // "": calibration_sku()
+  int threads = 0;            // 0: the cores of the affinity mask
+  bool outputs_only = false;  // watch what the model gives, and nothing within it
 };
 
 // The CPU type to calibrate with: cpu-avx2, so that all workers of today compute the same numbers;

@@ -5,6 +5,7 @@
 #include "cache/private_folder.h"
 #include "engine/base/log.h"
 #include "engine/options/target_options.h"
+#include "pipeline/chain.h"
 #include "pipeline/claims.h"
 #include "pipeline/result.h"
 #include "pipeline/step.h"
@@ -132,6 +133,7 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   if (!options.ok()) return options.error();
   if (options->threads == 0) options->threads = settings_.threads;
   options->provisional = run_.provisional;
+  const Way way = way_of(*options, run_.provisional);
   request.options = to_text(options_for(run_.sku, std::move(*options)));
 
   const auto transfer = [&](uint64_t done, uint64_t total) {
@@ -146,7 +148,7 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
     CHECK_OK(make_empty_folder(folder));
   const Step* step = find_step(run_.kind, settings_.steps);
   if (!step) return Error{ErrorCode::unsupported, "this worker knows no step '" + run_.kind + "'"};
-  for (const std::string& name : inputs_of(*step, run_.provisional, settings_.steps)) {
+  for (const std::string& name : inputs_of(*step, way, settings_.steps)) {
     const NamedBlob* blob = blob_named(run_.inputs, name);
     if (name == "model")
       CHECK_OK(fetch(name, run_.model));
@@ -155,8 +157,9 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
     else
       return Error{ErrorCode::internal, "the step came without its input '" + name + "'"};
   }
-  const NamedBlob* calibration = blob_named(run_.inputs, kCalibrationInput);
-  if (calibration && reads_model(*step)) CHECK_OK(fetch(calibration->name, calibration->digest));
+  for (const std::string& name : step->takes) {
+    if (const NamedBlob* blob = blob_named(run_.inputs, name)) CHECK_OK(fetch(name, blob->digest));
+  }
   return request;
 }
 

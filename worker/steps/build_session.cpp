@@ -1,5 +1,6 @@
 #include "worker/steps/build_session.h"
 
+#include "tuner/accuracy/layer_budget.h"
 #include "tuner/calibrate/table.h"
 
 namespace enginery {
@@ -15,20 +16,33 @@ void BuildSession::take(Arithmetic arithmetic) {
   in_float_->precisions.erase(Precision::int8);
   in_float_->calibration.clear();
   in_float_->calibrator.clear();
+  in_float_->calib_data.clear();
+}
+
+void BuildSession::keep_in_float(std::shared_ptr<const Bytes> layers) {
+  const bool is_known = spec_.float_layers && *spec_.float_layers == *layers;
+  spec_.float_layers = std::move(layers);
+  if (is_known) return;
+  network_.reset();
+  model_.reset();
 }
 
 Result<const LoadedModel*> BuildSession::model() {
   if (!model_) {
     if (!spec_.model) return Error{ErrorCode::internal, "the step was started without its model"};
-    const bool quantizes = !options().calibration.empty();
+    const bool quantizes = enginery::is_calibrated(options());
     if (quantizes && !spec_.calibration)
       return Error{ErrorCode::internal, "the step was started without its calibration"};
     CalibrationTable table;
     if (quantizes) {
       TRY(table, read_calibration(*spec_.calibration, options().calibrator));
     }
-    TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(), {},
-                           quantizes ? &table.scales : nullptr));
+    std::set<std::string> in_float;
+    if (quantizes && spec_.float_layers) {
+      TRY(in_float, parse_float_layers(*spec_.float_layers));
+    }
+    TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(),
+                           {}, quantizes ? &table.scales : nullptr, in_float));
   }
   return &*model_;
 }

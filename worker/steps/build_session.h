@@ -27,6 +27,8 @@ struct BuildSessionSpec {
   std::string sku;                // "" while no device is needed (validate)
   BuildOptions options;           // `provisional` opens the device only to compile for it
   OpenTarget open = open_target;  // tests add tactic sources of their own
+  // Which layers of the calibrated model stay in float (tuner/accuracy/layer_budget.h); null: none.
+  std::shared_ptr<const Bytes> float_layers = nullptr;
 };
 
 // What a calibrated model's network computes in: as the calibration quantised it, or as the model
@@ -40,7 +42,9 @@ class BuildSession {
   explicit BuildSession(BuildSessionSpec spec) : spec_(std::move(spec)) {}
 
   const BuildSessionSpec& spec() const { return spec_; }
-  bool is_calibrated() const { return !spec_.options.calibration.empty(); }
+  bool is_calibrated() const { return enginery::is_calibrated(spec_.options); }
+  // Which layers of the calibrated model stay in float, once a step has chosen them.
+  void keep_in_float(std::shared_ptr<const Bytes> layers);
   // Which of a calibrated model's networks the session is about from here on; quantised at first.
   void take(Arithmetic arithmetic);
   Arithmetic arithmetic() const { return in_float_ ? Arithmetic::floating : Arithmetic::quantized; }

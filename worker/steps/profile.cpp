@@ -1,5 +1,6 @@
 #include "engine/device/measurer.h"
 #include "worker/steps/engine_trials.h"
+#include "worker/steps/float_check.h"
 #include "worker/steps/sound_engine.h"
 
 namespace enginery {
@@ -22,6 +23,7 @@ Result<StepOutputs> profile_step(const StepContext& step) {
     leave_engine(engine, out);
     made_of.inputs["choices"] = std::make_shared<const Bytes>(engine.choices);
   }
+  TRY(const auto figures, hold_against_float(step, engine.content));
   Measurer* measurer = target->device->measurer();
   if (measurer) (void)measurer->state();  // the load of other programs counts from here
   EngineTrials trials(step, target->device->info());
@@ -30,8 +32,12 @@ Result<StepOutputs> profile_step(const StepContext& step) {
   if (!profile.ok()) return profile.error();
   if (!profile->skipped.empty()) step.hooks.log("not timed: " + profile->skipped);
   if (measurer) out.metrics.push_back({"foreign_load", measurer->state().foreign_load});
-  TRY(const Bytes provenance,
-      write_provenance(make_provenance(made_of, sha256(*engine.content), *profile)));
+  Provenance made = make_provenance(made_of, sha256(*engine.content), *profile);
+  if (figures) {
+    leave_figures(*figures, out);
+    add_figures(*figures, step.session.spec().options, made.facts);
+  }
+  TRY(const Bytes provenance, write_provenance(made));
   out.blobs["unsigned"] = *engine.content + provenance;
   out.metrics.push_back({"latency_ms", profile->median_us / 1000});
   out.metrics.push_back({"device_latency_ms", profile->device_median_us / 1000});

@@ -193,6 +193,8 @@ class Runner {
     if (const auto model = inputs.find("model"); model != inputs.end()) spec.model = model->second;
     if (const auto found = inputs.find(std::string(kCalibrationInput)); found != inputs.end())
       spec.calibration = found->second;
+    if (const auto found = inputs.find(std::string(kFloatLayersInput)); found != inputs.end())
+      spec.float_layers = found->second;
     if (!session_ || !serves(session_->spec(), spec)) session_.emplace(std::move(spec));
     PipeTimingStore timings(in_fd_, lines_, out_);
     StepContext context{*session_, std::move(inputs), request.worker, hooks(), {}};

@@ -58,9 +58,10 @@ Provenance make_provenance(const StepContext& step, const Digest& content, const
     out.facts.emplace_back("choices", sha256(*choices->second).text());
     add_ceilings(*choices->second, out.facts);
   }
-  if (const BuildOptions& options = step.session.spec().options; !options.calibration.empty()) {
-    out.facts.emplace_back("calibration", options.calibration);
-    if (!options.calibrator.empty()) out.facts.emplace_back("calibrator", options.calibrator);
+  if (const BuildSessionSpec& spec = step.session.spec(); spec.calibration) {
+    out.facts.emplace_back("calibration", sha256(*spec.calibration).text());
+    if (!spec.options.calibrator.empty())
+      out.facts.emplace_back("calibrator", spec.options.calibrator);
   }
   if (!step.worker.empty()) out.facts.emplace_back("worker", step.worker);
   out.facts.emplace_back("built", utc_now());

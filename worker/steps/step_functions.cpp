@@ -6,7 +6,8 @@ StepFunctions step_functions() {
   static constexpr StepFunction kFunctions[] = {
       {StepKind::validate, validate_step}, {StepKind::tune, tune_step},
       {StepKind::assemble, assemble_step}, {StepKind::verify, verify_step},
-      {StepKind::profile, profile_step},
+      {StepKind::profile, profile_step},   {StepKind::calibrate, calibrate_step},
+      {StepKind::mix, mix_step},
   };
   return kFunctions;
 }

@@ -15,6 +15,16 @@
 
 namespace enginery {
 
+// Runs the float model on the rows `calib_data`. Blob: calibration (histograms); fact: calibration
+// (its digest); metric: calibration_rows. invalid_argument: rows of another model, a NaN or an
+// infinity (in which layer).
+Result<StepOutputs> calibrate_step(const StepContext& step);
+
+// Chooses which layers of a calibrated model stay in float, on the rows `held_out`. Blob:
+// float_layers; metrics: float_layers, int8_layers. unsupported: with none in int8 alone it is
+// within the limit.
+Result<StepOutputs> mix_step(const StepContext& step);
+
 // Imports and optimises the model. Facts: structure, notes; metrics: layers. invalid_argument,
 // unsupported: the model.
 Result<StepOutputs> validate_step(const StepContext& step);
@@ -34,8 +44,9 @@ Result<StepOutputs> assemble_step(const StepContext& step);
 // wrong output: `rejected`.
 Result<StepOutputs> verify_step(const StepContext& step);
 
-// Times the content. Blob: unsigned (content and provenance); metrics: latency_ms,
-// device_latency_ms.
+// Times the content; with held-out rows it is held against the float model first (float_check.h).
+// Blob: unsigned (content and provenance); metrics: latency_ms, device_latency_ms, those of
+// float_check. unsupported: the accuracy drop is larger than allowed.
 Result<StepOutputs> profile_step(const StepContext& step);
 
 struct StepFunction {

@@ -20,6 +20,8 @@ Result<StepOutputs> validate_step(const StepContext& step) {
   TRY(const LoadedModel* model, step.session.model());
   StepOutputs out;
   out.facts = {{"structure", model->structure_digest.text()}, {"notes", join_notes(model->notes)}};
+  if (const auto& calibration = step.session.spec().calibration)
+    out.facts.push_back({"calibration", sha256(*calibration).text()});
   out.metrics = {{"layers", static_cast<double>(model->graph.live_node_count())}};
   return out;
 }

@@ -48,6 +48,17 @@ TEST(BuildFlags, TheLimitOfAuxStreamsIsThePlans) {
   EXPECT_EQ(error_of({"--max-aux-streams", std::to_string(kMaxStreams)}), ErrorCode::usage);
 }
 
+TEST(BuildFlags, AnAccuracyDropIsMeasuredOnData) {
+  EXPECT_EQ(error_of({"--max-accuracy-drop", "1"}), ErrorCode::usage);
+  EXPECT_EQ(error_of({"--accuracy-images", "3"}), ErrorCode::usage);
+  EXPECT_EQ(error_of({"--accuracy-labels", "l.csv"}), ErrorCode::usage);
+  EXPECT_EQ(error_of({"--max-accuracy-drop", "little", "--accuracy-data", "d"}), ErrorCode::usage);
+  const auto options = resolved({"--max-accuracy-drop", "0.50%", "--accuracy-data", "d"});
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->max_accuracy_drop, "0.5");
+  EXPECT_EQ(options->held_out, "") << "the data is not read here";
+}
+
 TEST(BuildFlags, PrecisionsAddToFp32) {
   const auto fp16 = resolved({"--precision", "fp16"});
   ASSERT_TRUE(fp16.ok());

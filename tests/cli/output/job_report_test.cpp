@@ -39,6 +39,35 @@ TEST(JobExitCode, SaysWhetherAllSomeOrNoneAreDone) {
   EXPECT_EQ(job_exit_code(running), ExitCode::ok);
 }
 
+TEST(TargetTable, HasAnAccuracyWhereOneWasMeasured) {
+  JobView job = job_of({TargetState::done, TargetState::failed});
+  EXPECT_EQ(target_table(job, 200).find("ACCURACY"), std::string::npos);
+  EXPECT_TRUE(job_json(job)["targets"][0]["accuracy"].is_null());
+  job.targets[0].accuracy = HeldOutFigures{400, 23.44, 97.25};
+  const std::string table = target_table(job, 200);
+  EXPECT_NE(table.find("ACCURACY"), std::string::npos) << table;
+  EXPECT_NE(table.find("97.25 % agree, 23.4 dB "), std::string::npos) << table;
+  job.targets[0].accuracy = HeldOutFigures{400, -200};
+  EXPECT_EQ(target_table(job, 200).find("%"), std::string::npos) << "no output has classes";
+  EXPECT_NE(target_table(job, 200).find("-200.0 dB"), std::string::npos);
+  job.targets[0].accuracy = HeldOutFigures{400, 23.44, 97.25, 60.5, 59.75};
+  EXPECT_NE(target_table(job, 200).find("top-1 60.50 % (float 59.75 %)"), std::string::npos);
+}
+
+TEST(JobJson, SaysHowNearTheFloatModelATargetIsAndWhatItsScalesComeFrom) {
+  JobView job = job_of({TargetState::done, TargetState::done});
+  job.targets[0].accuracy = HeldOutFigures{400, 23.5, 97.25};
+  job.targets[0].calibration = sha256("scales").text();
+  const Json targets = job_json(job)["targets"];
+  EXPECT_EQ(targets[0]["accuracy"]["sqnr_db"], 23.5);
+  EXPECT_EQ(targets[0]["accuracy"]["top1_agree"], 0.9725);
+  EXPECT_EQ(targets[0]["accuracy"]["rows"], 400);
+  EXPECT_TRUE(targets[0]["accuracy"]["top1"].is_null()) << "without labels";
+  EXPECT_EQ(targets[0]["calibration"], sha256("scales").text());
+  EXPECT_TRUE(targets[1]["accuracy"].is_null());
+  EXPECT_TRUE(targets[1]["calibration"].is_null());
+}
+
 TEST(JobJson, HasTheFieldsOfTheContract) {
   JobView job = job_of({TargetState::done, TargetState::failed});
   job.targets[0].latency_ms = 4.5;

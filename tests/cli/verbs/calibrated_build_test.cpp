@@ -150,5 +150,44 @@ TEST_F(CalibratedBuildVerb, RefusesDataThatDoNotFitBeforeItBuilds) {
   EXPECT_FALSE(fs::exists(file("e.engine")));
 }
 
+// The pictures of the example, all of class 0.
+Bytes classes_of_pictures() {
+  Bytes out = "file,class\n";
+  for (const auto& entry : fs::directory_iterator(kExamplePictures))
+    out += entry.path().filename().string() + ",0,whatever\r\n";
+  return out;
+}
+
+TEST_F(CalibratedBuildVerb, IsHeldAgainstTheFloatModel) {
+  ASSERT_TRUE(write_file(file("l.csv"), classes_of_pictures()).ok());
+  const Printed built = build_on_pictures({"--accuracy-data", kExamplePictures, "--accuracy-labels",
+                                           file("l.csv"), "--max-accuracy-drop", "50%"});
+  ASSERT_EQ(built.code, ExitCode::ok) << built.err;
+  const Json accuracy = built.json()["accuracy"];
+  EXPECT_EQ(accuracy["rows"], 10);
+  EXPECT_GE(accuracy["top1_agree"], 0.5);
+  EXPECT_TRUE(accuracy["top1"].is_number());
+  EXPECT_EQ(built.json()["calibration"].get<std::string>().size(), 71u);
+  const Printed again = build_on_pictures({"--accuracy-data", kExamplePictures, "--accuracy-labels",
+                                           file("l.csv"), "--max-accuracy-drop", "50%"});
+  EXPECT_EQ(again.json()["source"], "cache");
+  EXPECT_EQ(again.json()["accuracy"], accuracy);
+}
+
+TEST_F(CalibratedBuildVerb, WantsAClassForEveryRowAndNothingElseInTheFile) {
+  const auto refused = [&](const Bytes& labels) {
+    EXPECT_TRUE(write_file(file("l.csv"), labels).ok());
+    const Printed built = build({"--accuracy-data", kExamplePictures, "--preprocess",
+                                 kExamplePreprocess, "--accuracy-labels", file("l.csv")});
+    EXPECT_EQ(built.code, ExitCode::invalid_input) << built.err;
+    return built.err;
+  };
+  EXPECT_NE(refused("arrow.png,0\n").find("no class of "), std::string::npos);
+  EXPECT_NE(refused(classes_of_pictures() + "more\n").find("is not NAME,CLASS"), std::string::npos);
+  EXPECT_NE(refused(classes_of_pictures() + "more,-1\n").find("is not NAME,CLASS"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(file("e.engine")));
+}
+
 }  // namespace
 }  // namespace enginery

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "engine/options/options.h"
 #include "tests/coordinator/core/core_harness.h"
 
 namespace enginery {
@@ -220,9 +221,9 @@ TEST(Core, ARepeatedSubmitMakesOneJob) {
 TEST(Core, AStepIsAddedWithOneRow) {
   std::vector<Step> table(steps().begin(), steps().end());
   const auto kind = static_cast<StepKind>(100);
-  table.insert(table.begin() + 1, {kind,
-                                   "calibrate",
-                                   "calibrating",
+  table.insert(table.begin() + 3, {kind,
+                                   "survey",
+                                   "surveying",
                                    {"model"},
                                    "ranges",
                                    Needs::device,
@@ -232,8 +233,61 @@ TEST(Core, AStepIsAddedWithOneRow) {
   options.steps = table;
   CoreHarness farm(options);
   const JobView job = farm.submit(make_submit("m", {"x"}));
-  EXPECT_EQ(work_off(farm, "w", "x"), (std::vector<std::string>{"validate", "calibrate", "tune",
+  EXPECT_EQ(work_off(farm, "w", "x"), (std::vector<std::string>{"validate", "survey", "tune",
                                                                 "assemble", "verify", "profile"}));
+  EXPECT_EQ(farm.show(job.id).state, JobState::done);
+}
+
+// A build for two SKUs that the farm calibrates on `rows`.
+SubmitRequest make_calibrating(const std::string& model, const std::string& rows) {
+  BuildOptions options;
+  options.precisions.insert(Precision::int8);
+  options.calib_data = sha256(rows).text();
+  options.calibrator = "mse";
+  SubmitRequest submit = make_submit(model, {"x", "y"});
+  submit.options = to_text(options);
+  submit.inputs = {{"calib_data", sha256(rows), rows.size()}};
+  const std::vector<NamedText> data = {{"calibrator", "mse"}, {"calib_data", options.calib_data}};
+  submit.validate_key.insert(submit.validate_key.end(), data.begin(), data.end());
+  for (TargetRequest& target : submit.targets) {
+    target.engine_key.insert(target.engine_key.end(), data.begin(), data.end());
+    target.tune_key[0].value = "";  // the structure, which only the calibrated model has
+  }
+  return submit;
+}
+
+using Kinds = std::vector<std::string>;
+
+TEST(Core, ACalibrationIsRunOnceForAllTargetsAndItsNetworkNamesTheTuning) {
+  CoreHarness farm;
+  for (const char* rows : {"rows", "more rows"}) farm.store.add_blob(sha256(rows), 0, 0);
+  const JobView job = farm.submit(make_calibrating("m", "rows"));
+  const Kinds all = {"calibrate", "validate", "tune", "assemble", "verify", "profile"};
+  EXPECT_EQ(work_off(farm, "w", "x"), all);
+  EXPECT_EQ(work_off(farm, "v", "y"), Kinds(all.begin() + 2, all.end()));
+  EXPECT_EQ(farm.show(job.id).state, JobState::done);
+  farm.submit(make_calibrating("m", "rows"));
+  EXPECT_EQ(work_off(farm, "w", "x"), Kinds{}) << "the engine is there";
+  farm.submit(make_calibrating("m", "more rows"));
+  const Kinds untuned = {"calibrate", "validate", "assemble", "verify", "profile"};
+  EXPECT_EQ(work_off(farm, "w", "x"), untuned) << "new data measure nothing";
+  work_off(farm, "v", "y");
+  farm.submit(make_calibrating("other weights", "rows"));
+  EXPECT_EQ(work_off(farm, "w", "x"), untuned) << "nor do new weights";
+}
+
+TEST(Core, ACalibratingJobFindsItsTuningAgainAfterARestart) {
+  CoreHarness farm;
+  farm.store.add_blob(sha256("rows"), 0, 0);
+  const JobView job = farm.submit(make_calibrating("m", "rows"));
+  for (const char* kind : {"calibrate", "validate"}) {
+    const RunStep run = run_of(farm.sync("w", "x", Idle{}));
+    EXPECT_EQ(run.kind, kind);
+    farm.finish("w", "x", run);
+  }
+  farm.restart();
+  EXPECT_EQ(work_off(farm, "w", "x"), (Kinds{"tune", "assemble", "verify", "profile"}));
+  work_off(farm, "v", "y");
   EXPECT_EQ(farm.show(job.id).state, JobState::done);
 }
 

@@ -63,12 +63,13 @@ TEST_F(TargetsTest, WalksTheChainOverFinishedResults) {
   answer(asked());
   std::vector<std::string> walked;
   for (const Step& step : steps()) {
+    if (!is_in_chain(step, false)) continue;
     const Lookup lookup = asked();
     EXPECT_EQ(lookup.token.kind, step.kind);
     walked.push_back(step.name);
     answer(lookup, leaves(step.leaves));
   }
-  EXPECT_EQ(walked.size(), steps().size());
+  EXPECT_EQ(walked.size(), 6u) << "without those of a calibration";
   EXPECT_EQ(target(1).row.state, TargetState::done);
 }
 
@@ -295,7 +296,8 @@ TEST_F(TargetsTest, ARebuildTakesItsOwnResultsAfterARestart) {
   TargetRow row;
   const KeyDigests keys = key_digests(
       {request.validate_key, request.targets[0].tune_key, request.targets[0].engine_key});
-  row.uses = {{StepKind::validate, step_key_digest(steps()[0], keys, {}), 2, 5, Source::built}};
+  row.uses = {{StepKind::validate, step_key_digest(step_of(StepKind::validate), keys, {}), 2, 5,
+               Source::built}};
   turn([&](Turn& t) {
     targets.add(1, request, {row});
     return targets.begin({1, 0}, t);
@@ -317,7 +319,7 @@ TEST_F(TargetsTest, ARebuildTakesItsOwnResultsAfterARestart) {
   alone.validate_key[0].value = "another model";
   const KeyDigests its_keys =
       key_digests({alone.validate_key, alone.targets[0].tune_key, alone.targets[0].engine_key});
-  row.uses[0].key = step_key_digest(steps()[0], its_keys, {});
+  row.uses[0].key = step_key_digest(step_of(StepKind::validate), its_keys, {});
   turn([&](Turn& t) {
     targets.add(3, alone, {row});
     return targets.begin({3, 0}, t);

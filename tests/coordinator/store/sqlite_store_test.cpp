@@ -93,6 +93,14 @@ TEST_F(SqliteStoreTest, AResultIsTheCatalogsWithItsEpoch) {
   EXPECT_EQ(must(catalog->results().commits(key.digest(), 1)), 1);
 }
 
+TEST_F(SqliteStoreTest, ACalibrationIsListedInTheCatalog) {
+  StepResult result;
+  const Digest blob = must(blobs.put(as_bytes("histograms")));
+  result.outputs = {{"calibration", blob, 10}};
+  ASSERT_TRUE(write({CommitResult{key.digest(), 2, 7, result}}).ok());
+  EXPECT_EQ(must(catalog->calibrations().find(key.digest())), blob);
+}
+
 // A local build over the same folder was first: its result stays, and the queue goes on.
 TEST_F(SqliteStoreTest, AResultThatIsThereAlreadyStays) {
   StepResult first, second;

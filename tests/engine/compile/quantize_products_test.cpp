@@ -41,6 +41,16 @@ TEST(QuantizeProducts, OnePairForATensorAndOneForWeightsWhoeverReadsThem) {
   expect_same_results(before, graph, 0.05);
 }
 
+TEST(QuantizeProducts, OfSomeLayersTheOthersStayInFloat) {
+  Graph graph = two_convolutions();
+  const auto done =
+      quantize_products(graph, kScales, [](const std::string& layer) { return layer == "e"; });
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(done->layers, std::vector<std::string>{"e"});
+  EXPECT_EQ(count<Quantize>(graph), 1);
+  EXPECT_EQ(count<Dequantize>(graph), 2);
+}
+
 TEST(QuantizeProducts, OnlyWhatCannotBeNegativeIsUnsigned) {
   Graph graph = two_convolutions();
   ASSERT_TRUE(quantize_products(graph, kScales).ok());

@@ -76,6 +76,24 @@ TEST_F(Statement, NamesWhatTheEngineDependsOn) {
   EXPECT_EQ(needs[3], (Json{{"name", "device"}, {"annotations", {{"model", "a CPU"}}}}));
 }
 
+TEST_F(Statement, SaysWhatScalesComeFromAndHowNearTheFloatModelTheEngineIs) {
+  provenance_.facts.insert(provenance_.facts.end(), {{"calibration", sha256("scales").text()},
+                                                     {"calibrator", "mse"},
+                                                     {"held_out", sha256("rows").text()},
+                                                     {"accuracy.rows", "400"},
+                                                     {"accuracy.sqnr_db", "26.30"}});
+  const EngineFile file = engine();
+  const Json predicate = Json::parse(file.provenance.statement)["predicate"];
+  const Json& needs = predicate["buildDefinition"]["resolvedDependencies"];
+  EXPECT_EQ(needs[2], (Json{{"name", "calibration"},
+                            {"digest", {{"sha256", sha256("scales").hex()}}},
+                            {"annotations", {{"calibrator", "mse"}}}}));
+  EXPECT_EQ(needs[3]["digest"]["sha256"], sha256("rows").hex());
+  EXPECT_EQ(predicate["runDetails"]["byproducts"][0]["annotations"],
+            (Json{{"rows", "400"}, {"sqnr_db", "26.30"}}));
+  EXPECT_TRUE(check_statement(file).ok()) << check_statement(file).error().message;
+}
+
 TEST_F(Statement, IsTrueOfItsFile) {
   EXPECT_TRUE(check_statement(engine()).ok()) << check_statement(engine()).error().message;
 }

@@ -180,6 +180,20 @@ TEST(Fingerprint, StructureIgnoresWeightsAndNamesButNotShapes) {
   EXPECT_NE(structure_fingerprint(a), structure_fingerprint(specialize(a, {})->graph));
 }
 
+// New weights of a quantised network need no tuning either; a zero point decides what may run.
+TEST(StructureFingerprint, HasNoWeightsIn8BitsButZeroPoints) {
+  const auto structure = [](const std::string& weights, const std::string& zero) {
+    auto graph = parse_graph("graph g {\n input %x : int8[2x2]\n%w = constant int8[2x2] {" +
+                             weights + "}\n%z = constant int8[1] {" + zero +
+                             "}\n%y = binary(%x, %w) kind=mul\n%o = binary(%y, %z) kind=add\n"
+                             "output %o\n}");
+    EXPECT_TRUE(graph.ok()) << graph.error().message;
+    return graph.ok() ? structure_fingerprint(*graph) : Digest();
+  };
+  EXPECT_EQ(structure("1,2,3,4", "0"), structure("4,3,2,1", "0"));
+  EXPECT_NE(structure("1,2,3,4", "0"), structure("1,2,3,4", "5"));
+}
+
 // Each change to this graph must change the fingerprint of its structure, or no tactic of the one
 // may be taken for the other.
 TEST(Fingerprint, StructureChangesWithWhateverTacticsDependOn) {

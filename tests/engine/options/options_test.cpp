@@ -96,5 +96,43 @@ TEST(BuildOptions, NameACalibrationOnlyWhereThereIsOne) {
   EXPECT_FALSE(parse_options("calibration=scales").ok());
 }
 
+TEST(BuildOptions, NameHeldOutRowsAndTheirLimitOnlyWhereThereAreAny) {
+  BuildOptions options;
+  options.held_out = sha256("rows").text();
+  options.max_accuracy_drop = "0.5";
+  EXPECT_EQ(to_text(options),
+            to_text(BuildOptions()) + "held_out=" + options.held_out + "\nmax_accuracy_drop=0.5\n");
+  const auto back = parse_options(to_text(options));
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back->held_out, options.held_out);
+  EXPECT_EQ(back->max_accuracy_drop, "0.5");
+  EXPECT_FALSE(parse_options("held_out=rows").ok());
+  EXPECT_FALSE(parse_options("max_accuracy_drop=much").ok());
+}
+
+TEST(BuildOptions, OfACalibrationInTheFarmNameItsData) {
+  BuildOptions options;
+  EXPECT_FALSE(is_calibrated(options));
+  options.calib_data = sha256("rows").text();
+  EXPECT_TRUE(is_calibrated(options));
+  EXPECT_EQ(parse_options(to_text(options)).value().calib_data, options.calib_data);
+  EXPECT_FALSE(parse_options("calib_data=rows").ok());
+  options.max_accuracy_drop = "1";
+  EXPECT_FALSE(has_budget(options)) << "there is nothing to measure it on";
+  options.held_out = sha256("others").text();
+  EXPECT_TRUE(has_budget(options));
+  options.calib_data.clear();
+  EXPECT_FALSE(has_budget(options)) << "there is nothing to leave in float";
+}
+
+TEST(AccuracyDrop, HasOneFormAndIsAPercentage) {
+  for (const char* text : {"0.5", "0.5%", "0.50", "00.5"})
+    EXPECT_EQ(accuracy_drop_text(text).value(), "0.5");
+  EXPECT_EQ(accuracy_drop_text("0").value(), "0");
+  EXPECT_EQ(accuracy_drop_text("100%").value(), "100");
+  for (const char* text : {"", "%", "-1", "101", "nan", "inf", "0.5 %", "half", "0x1"})
+    EXPECT_FALSE(accuracy_drop_text(text).ok()) << text;
+}
+
 }  // namespace
 }  // namespace enginery

@@ -67,6 +67,20 @@ void expect_same_values(const Graph& graph, const std::vector<Tensor>& inputs) {
   ASSERT_TRUE(outputs.ok()) << outputs.error().message;
 }
 
+TEST(WatchedModel, OfOutputsAloneShowsNothingWithin) {
+  const Graph graph = small_network();
+  WatchOptions outputs = kPlain;
+  outputs.outputs_only = true;
+  auto model = WatchedModel::make(graph, outputs);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  auto run = (*model)->run({{"x", made_up_inputs(graph, 1)[0]}});
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ((*model)->watched(), 2u);
+  ASSERT_EQ(run->size(), 2u);
+  EXPECT_EQ((*run)[0].name, "x");
+  EXPECT_EQ((*run)[1].name, "m");
+}
+
 TEST(WatchedModel, ShowsEveryValueBeforeFusionAndNoConstant) {
   const Graph graph = small_network();
   auto model = WatchedModel::make(graph, kPlain);

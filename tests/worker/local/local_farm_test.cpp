@@ -191,19 +191,19 @@ TEST_F(LocalBuild, RunsAStepThatATestAdds) {
   static int calibrated = 0;
   static std::string read_by_assemble;
   std::vector<Step> table(steps().begin(), steps().end());
-  table.insert(table.begin() + 1, {kCalibrate,
-                                   "calibrate",
-                                   "calibrating",
+  table.insert(table.begin() + 3, {kCalibrate,
+                                   "survey",
+                                   "surveying",
                                    {"model"},
                                    "histograms",
                                    Needs::device,
                                    KeyRule::chained,
                                    InChain::tuned_only});
-  table[3].reads.push_back("histograms");
+  table[5].reads.push_back("histograms");
   std::vector<StepFunction> functions(step_functions().begin(), step_functions().end());
   functions.push_back({kCalibrate, [](const StepContext& step) -> Result<StepOutputs> {
                          ++calibrated;
-                         step.hooks.progress({"calibrating", 0, 1});
+                         step.hooks.progress({"surveying", 0, 1});
                          StepOutputs out;
                          out.blobs["histograms"] = "histograms of " + step.session.spec().name;
                          return out;
@@ -222,7 +222,7 @@ TEST_F(LocalBuild, RunsAStepThatATestAdds) {
   EXPECT_EQ(calibrated, 1);
   EXPECT_EQ(read_by_assemble, "histograms of net");
   ASSERT_GE(first.phases.size(), 2u);
-  EXPECT_EQ(first.phases[1].first, "calibrate");
+  EXPECT_EQ(first.phases[1].first, "survey");
   // Other weights: another engine's key, so the step runs again; the same ones: the catalog
   // answers.
   EXPECT_EQ(build().source, Source::cache);

@@ -10,35 +10,12 @@
 #include "tests/engine/import/model_builder.h"
 #include "tests/worker/faulty_source.h"
 #include "tests/worker/small_models.h"
+#include "tests/worker/steps/step_fixture.h"
 
 namespace enginery {
 namespace {
 
-BuildSessionSpec spec_of(Bytes model) {
-  BuildSessionSpec spec;
-  spec.name = "net";
-  spec.model_file = "net.onnx";
-  spec.model = std::make_shared<const Bytes>(std::move(model));
-  spec.model_digest = sha256(*spec.model);
-  spec.sku = test::best_cpu_sku();
-  spec.options.threads = 1;
-  spec.options.level = 0;
-  return spec;
-}
-
-StepContext step_in(BuildSession& session, StepInputs inputs = {}) {
-  return {session, std::move(inputs), "tester", {}, {}};
-}
-
-Result<StepOutputs> tune_in(BuildSession& session, TimingStore& store) {
-  StepContext step = step_in(session);
-  step.tuning.timings = &store;
-  return tune_step(step);
-}
-
-std::shared_ptr<const Bytes> shared(Bytes bytes) {
-  return std::make_shared<const Bytes>(std::move(bytes));
-}
+using namespace test;
 
 TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
   BuildSession one(spec_of(test::convolutions(2, 1))), two(spec_of(test::convolutions(2, 2))),
@@ -223,7 +200,7 @@ TEST(Steps, MissAnInputWithItsName) {
 TEST(RunStep, FindsTheFunctionByTheStepsRow) {
   std::vector<Step> table(steps().begin(), steps().end());
   constexpr StepKind kCalibrate = static_cast<StepKind>(100);
-  table.push_back({kCalibrate, "calibrate", "calibrating", {"model"}, "histograms"});
+  table.push_back({kCalibrate, "survey", "surveying", {"model"}, "histograms"});
   const StepFunction functions[] = {
       {kCalibrate, [](const StepContext& step) -> Result<StepOutputs> {
          StepOutputs out;
@@ -231,7 +208,7 @@ TEST(RunStep, FindsTheFunctionByTheStepsRow) {
          return out;
        }}};
   BuildSession session(spec_of(test::convolutions(1, 1)));
-  const auto done = run_step("calibrate", step_in(session), functions, table);
+  const auto done = run_step("survey", step_in(session), functions, table);
   ASSERT_TRUE(done.ok()) << done.error().message;
   EXPECT_EQ(done->blobs.at("histograms"), "by tester");
   for (const char* unknown : {"validate", "dance"}) {
@@ -247,83 +224,6 @@ TEST(RunStep, HasAFunctionForEveryStepOfAWorker) {
     for (const StepFunction& function : step_functions()) found += function.kind == step.kind;
     EXPECT_EQ(found, step.needs == Needs::signing_key ? 0 : 1) << step.name;
   }
-}
-
-// A calibrated build at level 0, whose two networks are compared by their estimates.
-BuildSessionSpec calibrated(Bytes model, const std::string& table) {
-  BuildSessionSpec spec = spec_of(std::move(model));
-  spec.options.precisions.insert(Precision::int8);
-  spec.calibration = shared("TRT-8601-MinMaxCalibration\n" + table);
-  spec.options.calibration = sha256(*spec.calibration).text();
-  return spec;
-}
-const char* const kScalesOfTwo = "x: 3c010a14\nr0: 3c010a14\n";
-
-TEST(CalibratedBuild, IsAboutTheQuantizedNetworkUntilFloatIsTaken) {
-  BuildSession session(calibrated(test::convolutions(2, 1), kScalesOfTwo));
-  const auto dequantizes = [&] {
-    auto model = session.model();
-    EXPECT_TRUE(model.ok()) << model.error().message;
-    return to_text((*model)->imported).find("dequantize") != std::string::npos;
-  };
-  EXPECT_TRUE(dequantizes());
-  session.take(Arithmetic::floating);
-  EXPECT_FALSE(dequantizes());
-  EXPECT_FALSE(session.options().precisions.contains(Precision::int8));
-  session.take(Arithmetic::quantized);
-  EXPECT_TRUE(dequantizes());
-}
-
-TEST(CalibratedBuild, VerifiesAndSaysWhatItWasCalibratedWith) {
-  MemoryTimingStore store;
-  BuildSession session(calibrated(test::convolutions(2, 1), kScalesOfTwo));
-  auto tuned = tune_in(session, store);
-  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  const bool in_float = session.arithmetic() == Arithmetic::floating;
-  EXPECT_EQ(tuned->blobs["choices"].find("\"in_float\":true") != std::string::npos, in_float);
-  StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
-  BuildSession fresh(session.spec());
-  auto content = assemble_step(step_in(fresh, inputs));
-  ASSERT_TRUE(content.ok()) << content.error().message;
-  inputs["content"] = shared(content->blobs["content"]);
-  auto file = read_unsigned_engine(inputs["content"]);
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(std::ranges::count(file->manifest.precisions, "int8"), in_float ? 0 : 1);
-  BuildSession again(session.spec());
-  auto verified = verify_step(step_in(again, inputs));
-  ASSERT_TRUE(verified.ok()) << verified.error().message;
-  EXPECT_EQ(verified->rejected, "");
-  EXPECT_EQ(again.arithmetic(), session.arithmetic());
-  const Provenance made = make_provenance(step_in(again), sha256("content"), {});
-  EXPECT_NE(std::ranges::find(made.facts, std::pair<std::string, std::string>(
-                                              "calibration", session.spec().options.calibration)),
-            made.facts.end());
-}
-
-TEST(CalibratedBuild, OtherScalesGiveTheStructureOfTheFirst) {
-  BuildSession one(calibrated(test::convolutions(2, 1), kScalesOfTwo)),
-      other(calibrated(test::convolutions(2, 1), "x: 3f800000\nr0: 3f800000\n"));
-  auto a = validate_step(step_in(one)), b = validate_step(step_in(other));
-  ASSERT_TRUE(a.ok() && b.ok());
-  EXPECT_EQ(a->facts[0].value, b->facts[0].value);
-}
-
-TEST(CalibratedBuild, NamesTheTensorThatHasNoScale) {
-  BuildSession session(calibrated(test::convolutions(2, 1), "x: 3c010a14\n"));
-  auto refused = validate_step(step_in(session));
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
-  EXPECT_NE(refused.error().message.find("'r0'"), std::string::npos) << refused.error().message;
-}
-
-TEST(CalibratedBuild, Int8WithoutScalesIsRefused) {
-  BuildSessionSpec spec = spec_of(test::convolutions(2, 1));
-  spec.options.precisions.insert(Precision::int8);
-  BuildSession session(std::move(spec));
-  auto refused = validate_step(step_in(session));
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
-  EXPECT_NE(refused.error().message.find("--calib"), std::string::npos);
 }
 
 }  // namespace
