@@ -1,9 +1,11 @@
 #include "tuner/analytic_choice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "tuner/cover.h"
 #include "tuner/layout_search.h"
 
 namespace enginery {
@@ -75,6 +77,12 @@ class Reformats {
   std::map<ReformatKey, Result<Tactic>> known_;
 };
 
+bool has_integers(const Alternative& alternative) {
+  return std::ranges::any_of(alternative.instead, [](const NetworkNode& node) {
+    return is_region(node.problem) && is_one_of<Dequantize>(node.problem);
+  });
+}
+
 }  // namespace
 
 double estimated_us(const TacticSelection& selection) {
@@ -103,6 +111,24 @@ Result<TacticSelection> analytic_choice(const Network& network, const TacticSour
     out.reformats.emplace(key, std::move(tactic));
   }
   return out;
+}
+
+Result<TacticSelection> analytic_cover(const Network& network, const TacticSources& sources,
+                                       KnownFailures* failures) {
+  TRY(TacticSelection as_proposed, analytic_choice(network, sources, failures));
+  const auto least = [](const NetworkNode& node) {
+    double us = kNever;
+    for (const Tactic& tactic : node.tactics) us = std::min(us, tactic.estimated_us);
+    return us;
+  };
+  const Cover cover = choose_cover(network, least, has_integers);
+  if (cover.empty()) return as_proposed;
+  TRY(const Network cut, network.cut(cover));
+  auto covered = analytic_choice(cut, sources, failures);
+  if (!covered && covered.error().code != ErrorCode::unsupported) return covered.error();
+  if (!covered || estimated_us(*covered) >= estimated_us(as_proposed)) return as_proposed;
+  covered->cover = cover;
+  return covered;
 }
 
 }  // namespace enginery

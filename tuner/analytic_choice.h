@@ -16,6 +16,12 @@ namespace enginery {
 Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources,
                                         KnownFailures* failures = nullptr);
 
+// The same, and of a quantised network with its products in 8 bits, where that adds up to less: of
+// the network's alternatives only regions of quantised numbers are considered, since the estimates
+// tell float32 from 8 bits, but not one way to fuse from another.
+Result<TacticSelection> analytic_cover(const Network& network, const TacticSources& sources,
+                                       KnownFailures* failures = nullptr);
+
 // The sum of its tactics' and reformats' estimates.
 double estimated_us(const TacticSelection& selection);
 

@@ -15,9 +15,10 @@ double gain_of(const Network& network, const Alternative& alternative, const Nod
 
 }  // namespace
 
-Cover choose_cover(const Network& network, const NodeCost& cost) {
+Cover choose_cover(const Network& network, const NodeCost& cost, const Considered& considered) {
   std::vector<std::pair<double, size_t>> gains;
   for (size_t a = 0; a < network.alternatives.size(); ++a) {
+    if (!considered(network.alternatives[a])) continue;
     const double gain = gain_of(network, network.alternatives[a], cost);
     if (gain > 0) gains.emplace_back(gain, a);  // not a number where nothing runs on either side
   }

@@ -12,9 +12,14 @@ namespace enginery {
 // Microseconds of a node at its best; infinite where no tactic of it runs.
 using NodeCost = std::function<double(const NetworkNode&)>;
 
+// Whether an alternative is considered at all.
+using Considered = std::function<bool(const Alternative&)>;
+
 // The alternatives that are faster than what they replace, the largest gain first where several
 // replace the same node. Changes of format are not counted: they belong to the whole network, and
 // its race is the judge. Empty where the network is best as it is.
-Cover choose_cover(const Network& network, const NodeCost& cost);
+Cover choose_cover(
+    const Network& network, const NodeCost& cost,
+    const Considered& considered = [](const Alternative&) { return true; });
 
 }  // namespace enginery

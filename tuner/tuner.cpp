@@ -348,7 +348,7 @@ struct Tuner::State {
     if (options.level == 0) {
       KnownFailures failures(context.timings(), context.device_key(),
                              to_seconds(context.clock().wall_time()));
-      return analytic_choice(network, context.sources(), &failures);
+      return analytic_cover(network, context.sources(), &failures);
     }
     TRY(known, NetworkProblems(context, problems).time_all(network));
     TRY(std::vector<TacticSelection> selections, find_covers(network));

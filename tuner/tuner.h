@@ -19,7 +19,8 @@ namespace enginery {
 // 0: no timing, the analytic model. 1: only what the store has. 2: a short list. 3: the default.
 // 4: every tactic offered. 5 and more: more whole networks.
 inline constexpr int kDefaultLevel = 3;
-// From here on a network's alternatives are measured; below it is cut as lowering proposes.
+// From here on a network's alternatives are measured; below it is cut as lowering proposes, at
+// level 0 also as estimates speak for (analytic_cover).
 inline constexpr int kCoverLevel = 3;
 
 struct TunerProgress {

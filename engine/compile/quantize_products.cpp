@@ -51,12 +51,12 @@ class Quantizer {
     TRY([[maybe_unused]] const int constants, fold_constants(graph_));
     find_products();
     CHECK_OK(check_scales());
-    const std::vector<bool> non_negative = non_negative_values(graph_);
+    non_negative_ = non_negative_values(graph_);
+    users_ = graph_.users();
     for (const NodeId id : products_) {
-      const ValueId x = graph_.node(id).inputs[0];
-      TRY(const ValueId y, quantized_activation(x, non_negative[static_cast<size_t>(x)]));
-      graph_.node(id).inputs[0] = y;
+      TRY(graph_.node(id).inputs[0], quantized_activation(graph_.node(id).inputs[0]));
     }
+    CHECK_OK(quantize_addends());
     TRY([[maybe_unused]] const int folded, fold_batch_norm(graph_));
     for (const NodeId id : products_) CHECK_OK(quantize_weights_of(id));
     out_.products = static_cast<int>(products_.size());
@@ -111,17 +111,87 @@ class Quantizer {
     if (!in_float_.empty()) out_.notes.push_back("int8: computed in float: " + named(in_float_));
   }
 
+  const std::vector<NodeId>& readers_of(ValueId x) const { return users_[static_cast<size_t>(x)]; }
+
+  bool is_product(NodeId id) const { return std::ranges::find(products_, id) != products_.end(); }
+
+  // What a maximum of windows is taken of, where nobody but products reads that maximum: it has
+  // numbers of the same range. kNoValue for other values.
+  ValueId source_of_maximum(ValueId x) const {
+    const NodeId by = graph_.value(x).producer;
+    const auto* pool = by == kNoNode ? nullptr : std::get_if<Pooling>(&graph_.node(by).op);
+    const bool is_maximum =
+        pool && pool->kind == PoolKind::max && !graph_.is_output(x) &&
+        std::ranges::all_of(readers_of(x), [&](NodeId r) { return is_product(r); });
+    if (!is_maximum) return kNoValue;
+    const ValueId source = pooled_.contains(by) ? pooled_.at(by) : graph_.node(by).inputs[0];
+    return scales_.contains(graph_.value(source).name) ? source : kNoValue;
+  }
+
+  // A maximum has its source's scale, so that it can be taken of the integers.
+  float scale_of(ValueId x) const {
+    for (ValueId source = x; source != kNoValue; source = source_of_maximum(source)) x = source;
+    return scales_.at(graph_.value(x).name);
+  }
+
   // Quantize and Dequantize of a value, for all its products.
-  Result<ValueId> quantized_activation(ValueId x, bool non_negative) {
+  Result<ValueId> quantized_activation(ValueId x) {
     const auto known = activations_.find(x);
     if (known != activations_.end()) return known->second;
+    const ValueId source = source_of_maximum(x);
+    if (source != kNoValue) {
+      const NodeId pool = graph_.value(x).producer;
+      TRY(const ValueId quantized_source, quantized_activation(source));
+      pooled_[pool] = source;
+      graph_.node(pool).inputs[0] = quantized_source;
+    }
     const std::string name = graph_.value(x).name;
-    const ActivationScale as{scales_.at(name), non_negative};
+    const ActivationScale as{scale_of(x), non_negative_[static_cast<size_t>(x)]};
     const ValueId step = graph_.add_constant(name + "_scale", Tensor::scalar<float>(as.step()));
     TRY(const auto quantized, graph_.add_node(name + "_quantized", Quantize{as.type()}, {x, step}));
     TRY(const auto back,
         graph_.add_node(name + "_dequantized", Dequantize{}, {quantized[0], step}));
     return activations_[x] = back[0];
+  }
+
+  // Whether a product makes the value, or the normalisation that is folded into one, for one
+  // reader.
+  bool is_of_product(ValueId v) const {
+    const bool imported = v != kNoValue && static_cast<size_t>(v) < users_.size();
+    if (!imported || readers_of(v).size() != 1 || graph_.is_output(v)) return false;
+    const NodeId by = graph_.value(v).producer;
+    if (by == kNoNode || is_product(by)) return by != kNoNode;
+    const Node& node = graph_.node(by);
+    return std::holds_alternative<BatchNorm>(node.op) && is_of_product(node.inputs[0]);
+  }
+
+  // Which operand of a sum of two tensors of one size is read in 8 bits, because the other one is a
+  // product's, which can add it to its sums: what other products read so, too, or a product's; -1:
+  // none.
+  int addend_of(const Node& node) const {
+    const auto* op = std::get_if<Binary>(&node.op);
+    if (!op || op->kind != BinaryKind::add) return -1;
+    const TensorType &a = graph_.value(node.inputs[0]).type, &b = graph_.value(node.inputs[1]).type;
+    if (a != b || a.type != DataType::float32) return -1;
+    for (const int addend : {0, 1}) {
+      const ValueId v = node.inputs[static_cast<size_t>(addend)];
+      const bool fits = activations_.contains(v) || is_of_product(v);
+      if (fits && is_of_product(node.inputs[static_cast<size_t>(1 - addend)]) &&
+          scales_.contains(graph_.value(v).name))
+        return addend;
+    }
+    return -1;
+  }
+
+  Status quantize_addends() {
+    for (const NodeId id : graph_.needed_order()) {
+      const int addend = addend_of(graph_.node(id));
+      if (addend < 0) continue;
+      const ValueId v = graph_.node(id).inputs[static_cast<size_t>(addend)];
+      TRY(const ValueId quantized, quantized_activation(v));
+      graph_.node(id).inputs[static_cast<size_t>(addend)] = quantized;
+    }
+    return {};
   }
 
   Status quantize_weights_of(NodeId id) {
@@ -147,7 +217,10 @@ class Quantizer {
   const TensorScales& scales_;
   const LayerFilter& wanted_;
   std::vector<NodeId> products_;
-  std::vector<std::string> in_float_;  // names of other products
+  std::vector<std::string> in_float_;       // names of other products
+  std::vector<bool> non_negative_;          // by value
+  std::vector<std::vector<NodeId>> users_;  // of the values as imported
+  std::map<NodeId, ValueId> pooled_;  // what a max pooling read before its input was quantised
   std::map<ValueId, ValueId> activations_;
   std::map<std::pair<ValueId, int64_t>, ValueId> weights_;  // by tensor and dimension
   QuantizedProducts out_;

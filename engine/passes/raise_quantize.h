@@ -1,6 +1,8 @@
-// Moves a Quantize by one scale from behind a Concat to before each of its inputs: the same
-// numbers, and a product before it may round its sums to 8 bits itself, so that what is joined is
-// a quarter of the bytes.
+// Moves a Quantize to 8 bits by one scale from behind what only moves or chooses numbers (Concat,
+// max pooling, reshapes, transposes) to before it: the same numbers, of a quarter of the bytes, and
+// a product before it may round its sums to 8 bits itself. A NaN alone is lost earlier: it is 0
+// before a maximum is taken. A Quantize that then stands behind the Dequantize of the same scale
+// and zero point goes: the integers are as they were.
 //
 // Runs before vertical fusion, once the nodes around it are final.
 #pragma once

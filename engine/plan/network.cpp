@@ -182,11 +182,12 @@ class Lowering {
   // Regions that sources propose, each as an alternative to the nodes that its members are part of.
   void add_regions(const std::vector<NodeId>& order) {
     const Users users = network_.graph.users();
-    std::set<std::vector<NodeId>> seen;
+    std::set<std::pair<std::vector<NodeId>, RegionPattern::Operands>> seen;
     for (const auto& source : sources_) {
       for (const RegionPattern& pattern : source->regions()) {
         for (const auto& members : find_regions(network_.graph, users, order, pattern)) {
-          if (seen.insert(members).second) add_region(order, users, members);
+          if (seen.insert({members, pattern.operands}).second)
+            add_region(order, users, members, pattern.operands);
         }
       }
     }
@@ -196,8 +197,8 @@ class Lowering {
   // the groups that it takes its members from runs node by node. Of all that it replaces only the
   // last one's result is read by others, since nobody reads what is inside of a region or a group.
   void add_region(const std::vector<NodeId>& order, const Users& users,
-                  const std::vector<NodeId>& members) {
-    auto region = make_region(network_.graph, users, members);
+                  const std::vector<NodeId>& members, RegionPattern::Operands operands) {
+    auto region = make_region(network_.graph, users, members, operands);
     if (!region) return;
     if (!offer(members, *region).ok() || sources_of(region->tactics).empty()) return;
     std::set<size_t> replaced;

@@ -86,15 +86,24 @@ bool is_dequantize(const Graph& graph, NodeId id) {
   return id != kNoNode && std::holds_alternative<Dequantize>(graph.node(id).op);
 }
 
+// Whether the node makes floats of constants, or of integers of run time by constants.
+bool dequantizes(const Graph& graph, const Node& node, RegionPattern::Operands operands) {
+  const bool run_time = operands == RegionPattern::Operands::dequantized;
+  return std::all_of(node.inputs.begin() + (run_time ? 1 : 0), node.inputs.end(),
+                     [&](ValueId v) { return v == kNoValue || graph.constant(v); });
+}
+
 // Quantised constants come into a region of quantised numbers as they are: with the operator that
-// makes floats of them, whose result is a constant of the graph, too. Zero points of 0 do not come.
-void add_constants(const Graph& graph, const Node& reader, std::vector<ValueId>& results,
-                   NetworkNode& out) {
+// makes floats of them, whose result is a constant of the graph, too. So do those of run time where
+// the region wants them. Zero points of 0 do not come.
+void add_dequantized(const Graph& graph, const Node& reader, RegionPattern::Operands operands,
+                     std::vector<ValueId>& results, NetworkNode& out) {
   for (const ValueId v : reader.inputs) {
     const NodeId made_by = v == kNoValue ? kNoNode : graph.value(v).producer;
     const bool known = std::find(results.begin(), results.end(), v) != results.end();
-    if (known || !graph.constant(v) || !is_dequantize(graph, made_by)) continue;
+    if (known || !is_dequantize(graph, made_by)) continue;
     const Node& node = graph.node(made_by);
+    if (!dequantizes(graph, node, operands)) continue;
     RegionOp& op = out.problem.rest.emplace_back(RegionOp{node.op, {}});
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool is_zero_point = i == 2 && node.inputs[i] != kNoValue;
@@ -182,7 +191,8 @@ NetworkNode make_node(const Graph& graph, Members members) {
   return out;
 }
 
-std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, Members members) {
+std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, Members members,
+                                       RegionPattern::Operands operands) {
   NetworkNode out;
   std::vector<ValueId> results;
   for (const NodeId id : members) {
@@ -195,7 +205,7 @@ std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, M
     if (results.empty()) {
       out = make_node(graph, members.first(1));
     } else {
-      if (is_dequantize(graph, members[0])) add_constants(graph, node, results, out);
+      if (is_dequantize(graph, members[0])) add_dequantized(graph, node, operands, results, out);
       RegionOp& op = out.problem.rest.emplace_back(RegionOp{node.op, {}});
       for (const ValueId v : node.inputs) op.operands.push_back(operand_of(graph, v, results, out));
       out.problem.inner.push_back(graph.value(results.back()).type);

@@ -21,8 +21,11 @@ using Users = std::vector<std::vector<NodeId>>;
 // The members as a region without tactics; nothing where they are none: nobody outside may read
 // what one of them gives but the last one's only result, all sizes are known, and its text reads
 // back. A Dequantize in the first place may have other readers, too: the region runs it for itself.
-// Behind it the Dequantize nodes of constants that its members read come along.
-std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, Members members);
+// Behind it the Dequantize nodes of constants that its members read come along, and, where
+// `operands` says so, those of run-time values by constants.
+std::optional<NetworkNode> make_region(
+    const Graph& graph, const Users& users, Members members,
+    RegionPattern::Operands operands = RegionPattern::Operands::in_float);
 
 // The places in the graph that fit, each in the pattern's order, by their first nodes in `order`.
 std::vector<std::vector<NodeId>> find_regions(const Graph& graph, const Users& users,

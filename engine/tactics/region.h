@@ -16,11 +16,15 @@ namespace enginery {
 // place and reads at least the results of those places; what else it reads comes from outside, and
 // so nobody outside reads any result but the last.
 struct RegionPattern {
+  // How what comes from outside and is a dequantised value of run time gets into the region: in
+  // float, or as the integers, with the Dequantize between them in the region, too.
+  enum class Operands { in_float, dequantized };
   struct Place {
     bool (*fits)(const Op& op);
     std::vector<size_t> reads;  // earlier places; empty for the first alone
   };
   std::vector<Place> places;
+  Operands operands = Operands::in_float;
 };
 
 // A place for these operators, whatever their attributes.

@@ -83,6 +83,62 @@ std::pair<int, size_t> choice_with(std::optional<double> reformat_us,
   return {static_cast<int>(others), choice->reformats.size()};
 }
 
+// Quantised sums as regions at `region_us`, every other operator at 10.
+class RegionEstimates final : public TacticSource {
+ public:
+  explicit RegionEstimates(double region_us) : region_us_(region_us) {}
+  SourceTraits traits() const override {
+    return {.name = "estimates", .trust = Trust::may_be_wrong, .takes_regions = true};
+  }
+  std::vector<RegionPattern> regions() const override {
+    return {{{{is_operator<Dequantize>, {}}, {is_operator<Quantize>, {0}}}},
+            {{{is_operator<Activation>, {}}, {is_operator<Activation>, {0}}}}};
+  }
+  Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
+    Tactic tactic;
+    tactic.source = "estimates", tactic.id = is_region(p) ? "whole" : "one";
+    for (const TensorDesc& d : p.inputs) tactic.inputs.push_back({d.type.type, {}});
+    tactic.outputs = {{p.outputs[0].type.type, {}}};
+    tactic.estimated_us = is_region(p) ? region_us_ : 10;
+    return std::vector{tactic};
+  }
+  Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem&, const Tactic&,
+                                                        Weights) const override {
+    return Error{ErrorCode::internal, "nothing is prepared for a choice"};
+  }
+
+ private:
+  const double region_us_;
+};
+
+size_t covered_with(double region_us) {
+  TacticSources sources;
+  sources.push_back(std::make_unique<RegionEstimates>(region_us));
+  Graph graph = *parse_graph(R"(graph c { input %x : uint8[8]
+    %s = constant float32[] {0.5}
+    %t = constant float32[] {0.25}
+    %f = dequantize(%x, %s)
+    %q = quantize(%f, %t) to=uint8
+    %g = dequantize(%q, %t)
+    %a = act(%g) kind=relu
+    %b = act(%a) kind=relu
+    output %b
+  })");
+  const auto network = lower(std::move(graph), sources, {Precision::fp32});
+  if (!network.ok() || network->alternatives.size() != 2) {
+    ADD_FAILURE() << "two alternatives expected";
+    return 0;
+  }
+  const auto choice = analytic_cover(*network, sources);
+  EXPECT_TRUE(choice.ok());
+  return choice.ok() ? choice->cover.size() : 0;
+}
+
+TEST(AnalyticCover, TakesRegionsOfQuantizedNumbersAloneAndWhereTheyAreFaster) {
+  EXPECT_EQ(covered_with(5), 1u) << "the activations are no quantised numbers";
+  EXPECT_EQ(covered_with(25), 0u);
+}
+
 TEST(AnalyticChoice, WeighsReformatsAgainstWhatTheyGain) {
   EXPECT_EQ(choice_with(2.0), (std::pair{3, size_t{2}}));  // gains 6 us for 4
   EXPECT_EQ(choice_with(4.0), (std::pair{0, size_t{0}}));  // would pay 8 us for 6

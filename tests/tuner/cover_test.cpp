@@ -38,6 +38,16 @@ TEST(ChooseCover, TakesWhatIsFasterThanWhatItReplaces) {
   EXPECT_EQ(cover_of(network, us), Cover{0});
 }
 
+TEST(ChooseCover, TakesNothingThatIsNotConsidered) {
+  Network network = four_nodes();
+  network.alternatives = {{{0}, {node_of("x")}}, {{1}, {node_of("y")}}};
+  const std::map<std::string, double> us = {{"a", 9}, {"b", 9}, {"x", 1}, {"y", 2}};
+  const Cover cover = choose_cover(
+      network, [&](const NetworkNode& node) { return us.at(node.name); },
+      [](const Alternative& a) { return a.instead[0].name == "y"; });
+  EXPECT_EQ(cover, Cover{1});
+}
+
 TEST(ChooseCover, LeavesTheNetworkWhereNothingIsGained) {
   Network network = four_nodes();
   network.alternatives = {{{0}, {node_of("x")}}};

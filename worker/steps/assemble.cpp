@@ -8,7 +8,7 @@ namespace {
 // model's networks the one with the lower estimate.
 Result<DraftEngine> untuned_engine(const StepContext& step, const Target& target) {
   TRY(const Network* network, step.session.network());
-  TRY(TacticSelection selection, analytic_choice(*network, target.sources));
+  TRY(TacticSelection selection, analytic_cover(*network, target.sources));
   if (step.session.is_calibrated()) {
     step.session.take(Arithmetic::floating);
     TRY(network, step.session.network());

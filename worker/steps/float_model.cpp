@@ -13,7 +13,7 @@ Result<LoadedModel> load_in_float(const BuildSessionSpec& spec) {
   options.layer_precisions.clear();
   PassOptions none;
   none.list = {};
-  return load_model({spec.model_file, *spec.model, std::nullopt}, spec.name, options, none);
+  return load_model({spec.model_file, spec.model, std::nullopt}, spec.name, options, none);
 }
 
 WatchOptions float_device(const StepContext& step) {

@@ -15,6 +15,7 @@
   KERNEL(copy, CopyArguments)                        \
   KERNEL(convert, ConvertArguments)                  \
   KERNEL(pool, PoolArguments)                        \
+  KERNEL(pool_bytes, PoolBytesArguments)             \
   KERNEL(reduce, ReduceArguments)                    \
   KERNEL(gather, GatherArguments)                    \
   KERNEL(gather_elements, GatherElementsArguments)   \
@@ -27,6 +28,7 @@
   KERNEL(top_k, TopKArguments)                       \
   KERNEL(arg_extreme, ArgExtremeArguments)           \
   KERNEL(quantize, QuantizeArguments)                \
+  KERNEL(requantize, RequantizeArguments)            \
   KERNEL(resample, ResampleArguments)                \
   KERNEL(softmax, SoftmaxArguments)                  \
   KERNEL(attention, AttentionArguments)              \

@@ -92,6 +92,34 @@ TEST(QuantizeProducts, WeightsAreThoseWithTheBatchNormalisationInThem) {
                     scale_of_channel(plain, channel) * static_cast<float>(2 << channel));
 }
 
+// A residual block: %c reads what is added to the second product's result.
+TEST(QuantizeProducts, WhatIsAddedToAProductIsReadInEightBits) {
+  Graph graph = convolution_then("%r = act(%c) kind=relu\n %d = conv(%r, %w) " + kConv +
+                                 "\n %s = binary(%d, %r) kind=add\n output %s");
+  const Graph before = graph;
+  ASSERT_TRUE(quantize_products(graph, kScales).ok());
+  EXPECT_EQ(count<Quantize>(graph), 2);
+  for (const NodeId id : graph.topological_order()) {
+    const Node& node = graph.node(id);
+    if (std::holds_alternative<Binary>(node.op)) {
+      EXPECT_TRUE(
+          std::holds_alternative<Dequantize>(graph.node(graph.value(node.inputs[1]).producer).op));
+    }
+  }
+  expect_same_results(before, graph, 0.05);
+}
+
+TEST(QuantizeProducts, AMaximumBeforeAProductHasTheScaleOfItsSource) {
+  Graph graph = convolution_then(
+      "%p = pool(%c) kind=max kernel=[1,1] strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
+      "pads_end=[0,0]\n %d = conv(%p, %w) " +
+      kConv + "\n output %d");
+  ASSERT_TRUE(quantize_products(graph, {{"x", 2.0f / 127}, {"c", 0.25f}, {"p", 0.125f}}).ok());
+  EXPECT_EQ(count<Quantize>(graph), 3);
+  for (const char* name : {"c", "p"})
+    EXPECT_EQ(graph.constant(quantize_of(graph, name).inputs[1])->data<float>()[0], 0.25f) << name;
+}
+
 TEST(QuantizeProducts, AMatrixHasAScaleForEachColumn) {
   Graph graph = parse(
       "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %y = matmul(%x, %w)\n "

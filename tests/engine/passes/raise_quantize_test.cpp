@@ -36,6 +36,46 @@ TEST(RaiseQuantize, GoesThroughSeveralConcats) {
   EXPECT_EQ(std::ranges::count(operators(g), "quantize"), 3);
 }
 
+const std::string kImage =
+    "input %a : float32[1x2x4x4]\n %s = constant float32[] {0.03}\n %z = constant uint8[] {7}\n ";
+
+TEST(RaiseQuantize, TakesMaximaOfIntegers) {
+  Graph g = parse(kImage +
+                  "%p = pool(%a) kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] "
+                  "pads_begin=[0,0] pads_end=[0,0]\n %f = flatten(%p) axis=1\n %q = quantize(%f, "
+                  "%s, %z) to=uint8\n %y = dequantize(%q, %s, %z)\n output %y");
+  const Graph before = g;
+  EXPECT_EQ(run(raise_quantize, g), 2);
+  EXPECT_EQ(operators(g), (std::vector<std::string>{"quantize", "pool", "flatten", "dequantize"}));
+  expect_same_results(before, g, 0);
+}
+
+TEST(RaiseQuantize, DropsWhatGivesTheIntegersBack) {
+  Graph g = parse(kImage +
+                  "%q = quantize(%a, %s, %z) to=uint8\n %d = dequantize(%q, %s, %z)\n %p = "
+                  "pool(%d) kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] "
+                  "pads_end=[0,0]\n %t = constant float32[] {0.03}\n %r = quantize(%p, %t, %z) "
+                  "to=uint8\n %y = dequantize(%r, %t, %z)\n output %y");
+  const Graph before = g;
+  EXPECT_EQ(run(raise_quantize, g), 2);
+  EXPECT_EQ(std::ranges::count(operators(g), "quantize"), 1);
+  expect_same_results(before, g, 0);
+}
+
+// As ONNX Runtime's quantize_static writes it: the integers of a concat go through a maximum.
+TEST(RaiseQuantize, GoesThroughAMaximumOfWhatWasJoined) {
+  Graph g = parse(
+      kJoined +
+      "%q = quantize(%c, %s, %z) to=uint8\n %d = dequantize(%q, %s, %z)\n %p = pool(%d) kind=max "
+      "kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]\n %r = "
+      "quantize(%p, %s, %z) to=uint8\n %y = dequantize(%r, %s, %z)\n output %y");
+  const Graph before = g;
+  EXPECT_EQ(run(raise_quantize, g), 3);
+  EXPECT_EQ(operators(g),
+            (std::vector<std::string>{"quantize", "quantize", "concat", "pool", "dequantize"}));
+  expect_same_results(before, g, 0);
+}
+
 struct LeftAlone {
   std::string name, body;
 };
@@ -50,6 +90,21 @@ const LeftAlone kLeftAlone[] = {
      "dequantize(%q, %t) axis=1\n output %y"},
     {"a_scale_of_run_time",
      "input %t : float32[]\n %q = quantize(%c, %t) to=int8\n %y = dequantize(%q, %t)\n output %y"},
+    {"an_average",
+     "%p = pool(%c) kind=average kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] "
+     "pads_end=[0,0]\n %q = quantize(%p, %s, %z) to=uint8\n %y = dequantize(%q, %s, %z)\n output "
+     "%y"},
+    {"a_maximum_in_16_bits",
+     "%p = pool(%c) kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] "
+     "pads_end=[0,0]\n %q = quantize(%p, %s) to=int16\n %y = dequantize(%q, %s)\n output %y"},
+    {"integers_of_another_zero_point",
+     "%i = quantize(%a, %s) to=uint8\n %d = dequantize(%i, %s)\n %q = quantize(%d, %s, %z) "
+     "to=uint8\n %y = "
+     "dequantize(%q, %s, %z)\n output %y\n output %c"},
+    {"integers_of_another_scale",
+     "%t = constant float32[] {0.04}\n %i = quantize(%a, %t, %z) to=uint8\n %d = dequantize(%i, "
+     "%t, %z)\n %q = "
+     "quantize(%d, %s, %z) to=uint8\n %y = dequantize(%q, %s, %z)\n output %y\n output %c"},
 };
 
 void PrintTo(const LeftAlone& row, std::ostream* out) {

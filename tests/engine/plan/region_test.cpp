@@ -1,6 +1,7 @@
 // Regions in lowering: where a source's pattern fits the graph, when the place is a region, and
 // what the alternative replaces.
 #include <algorithm>
+#include <set>
 
 #include "engine/tactics/region.h"
 #include "tests/engine/plan/plan_support.h"
@@ -135,6 +136,31 @@ TEST(Regions, DequantizeForThemselves) {
   }
   EXPECT_EQ(network.cut({0})->nodes.size(), 4u);
   EXPECT_EQ(network.cut({0, 1})->nodes.size(), 2u);
+}
+
+// A sum of two quantised values, the second of which others read, too.
+const std::string kSumOfTwo =
+    "input %x : uint8[1x4x6x6]\n input %z : uint8[1x4x6x6]\n %s = constant float32[] {0.5}\n %f = "
+    "dequantize(%x, %s)\n %g = dequantize(%z, %s)\n %a = binary(%f, %g) kind=add\n %q = "
+    "quantize(%a, %s) to=uint8\n %r = act(%g) kind=relu\n output %q\n output %r";
+const std::vector<RegionPattern::Place> kSumPlaces{
+    {is_operator<Dequantize>, {}}, {is_operator<Binary>, {0}}, {is_operator<Quantize>, {1}}};
+
+TEST(Regions, TakeTheIntegersOfTheirOperandsWhereTheyAskForThem) {
+  const Network network =
+      lowered(kSumOfTwo, {{kSumPlaces, RegionPattern::Operands::dequantized}, {kSumPlaces}});
+  std::set<std::string> seen;
+  for (const Alternative& region : network.alternatives) {
+    const Problem& p = region.instead[0].problem;
+    seen.insert(operator_names(p));
+    const bool in_float = operator_names(p) == "dequantize+add+quantize" ||
+                          operator_names(p) == "dequantize+binary+quantize";
+    EXPECT_EQ(p.rest.size(), in_float ? 2u : 3u);
+    if (!in_float) {
+      EXPECT_EQ(p.rest[0].operands.size(), 2u) << "the other operand, dequantised in the region";
+    }
+  }
+  EXPECT_EQ(seen.size(), 2u) << "in float and as integers";
 }
 
 // Their values never choose a tactic, however few they are; a zero point does.

@@ -5,6 +5,7 @@
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/device/cpu/cpu_stream.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/shapes/requantized.h"
 
 namespace enginery {
 
@@ -90,8 +91,10 @@ class CpuKernelSource final : public TacticSource {
   explicit CpuKernelSource(const DeviceInfo& info)
       : isa_(cpu_isa_of(info)), context_{cpu_kernels_for(isa_), isa_, info.threads} {}
   SourceTraits traits() const override {
-    return {.name = "kernel", .trust = Trust::may_fault, .writes_pitched = true};
+    return {
+        .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
   }
+  std::vector<RegionPattern> regions() const override { return requantized_patterns(); }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -1,12 +1,36 @@
 // Family pool: max and average pooling of one or two spatial dimensions, channels-last, and in
-// blocks of channels: each block of an image is a channels-last image of its own.
+// blocks of channels: each block of an image is a channels-last image of its own. 8-bit maxima
+// channels-last.
 #include "engine/kernels/cpu/isa/pool.h"
 
+#include "engine/kernels/cpu/isa/pool_bytes.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {
+namespace {
+
+// Of 8-bit integers, whose only pooling is the maximum.
+CpuKernelCandidates offer_pool_bytes(const CpuKernelContext& context, const Problem& p) {
+  const size_t rank = input_dims(p, 0).size();
+  if (rank > 4) return no_cpu_kernel("pooling of rank " + std::to_string(rank));
+  if (!p.epilogue.empty()) return no_cpu_kernel("pooling of 8 bits with more after it");
+  const auto& op = std::get<Pooling>(p.op);
+  PoolBytesArguments a{};
+  set_windows(p, op, plane_of(op.kernel, 1), a);
+  a.is_signed = p.inputs[0].type.type == DataType::int8;
+  Tactic tactic = cpu_kernel_tactic(p, "pool_bytes");
+  tactic.inputs[0].layout = tactic.outputs[0].layout = channels_last_layout();
+  tactic.estimated_us = movement_and_arithmetic_us(context, p, 16000);
+  return std::vector<CpuKernelCandidate>{
+      {std::move(tactic),
+       [kernel = context.kernels.pool_bytes, a](Weights) { return run_of(kernel, a); }}};
+}
+
+}  // namespace
 
 CpuKernelCandidates offer_cpu_pool(const CpuKernelContext& context, const Problem& p) {
+  const DataType type = p.inputs[0].type.type;
+  if (type == DataType::int8 || type == DataType::uint8) return offer_pool_bytes(context, p);
   CHECK_OK(require_plane(p, "pooling"));
   auto bounds = read_bounds(p, BiasAllowed::no);
   if (!bounds) return no_cpu_kernel("pooling with more than a clip after it");

@@ -136,7 +136,14 @@ class OnednnSource final : public TacticSource {
   SourceTraits traits() const override {
     return {.name = "onednn", .trust = Trust::may_fault, .takes_regions = true};
   }
-  std::vector<RegionPattern> regions() const override { return quantized_patterns(); }
+  std::vector<RegionPattern> regions() const override {
+    std::vector<RegionPattern> out = quantized_patterns();
+    for (const auto operands :
+         {RegionPattern::Operands::dequantized, RegionPattern::Operands::in_float}) {
+      std::ranges::move(quantized_patterns_with_addend(operands), std::back_inserter(out));
+    }
+    return out;
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

@@ -53,6 +53,7 @@ PackConstant pack_result_factor(const QuantizedConv& conv) {
 Result<QuantizedConv> quantized_conv(const Problem& problem) {
   QuantizedConv out;
   TRY(out.product, quantized_product(problem));
+  if (!is_symmetric(out.product)) return refusal("zero points, or an addend of 8 bits");
   TRY(out.shape, conv_shape(out.product.product));
   ConvShape& s = out.shape;
   s.bias.input = out.product.bias;

@@ -39,7 +39,8 @@ struct RefusedRegion {
   std::string name, what, by;
 };
 const RefusedRegion kRefusedRegions[] = {
-    {"a_zero_point", "uint8[1]={0}", "uint8[1]={128}"},
+    {"zero_points_that_differ", "w:float32[6]) axis=0",
+     "w:float32[6] int8[6]={0,0,1,0,0,0}) axis=0"},
     {"a_zero_point_of_run_time", "uint8[1]={0}", "uint8[1]"},
     {"weights_of_uint8", "w:int8[6x8x3x3]", "w:uint8[6x8x3x3]"},
     {"weights_of_run_time", "w:int8[6x8x3x3]", "int8[6x8x3x3]"},
@@ -89,6 +90,33 @@ TEST(QuantizedProduct, TakesAnAddendOfItsSize) {
        {"binary(r2 float32[1x6x5x5]) kind=mul", "binary(r2 float32[1x6x1x1]) kind=add",
         "binary(r2 w:float32[1x6x5x5]) kind=add", "binary(r2 r2) kind=add"})
     EXPECT_FALSE(read_with_addend(other).ok()) << other;
+}
+
+// What is added may have 8 bits and a scale of its own.
+TEST(QuantizedProduct, TakesAnAddendOfEightBits) {
+  const auto p = parse_problem(
+      "dequantize | uint8[1x8x5x5] w:float32[] uint8[]={5} | then dequantize(w:int8[6x8x1x1] "
+      "w:float32[6]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
+      "pads_end=[0,0] | then dequantize(int8[1x6x5x5] w:float32[] int8[]={-4}) axis=1 | then "
+      "binary(r3 r2) kind=add | then quantize(r4 w:float32[] uint8[]={7}) to=uint8");
+  ASSERT_TRUE(p.ok()) << p.error().message;
+  const auto q = quantized_product(*p);
+  ASSERT_TRUE(q.ok()) << q.error().message;
+  EXPECT_EQ((std::vector{q->addend, q->addend_scale, q->result_scale}), (std::vector{5, 6, 8}));
+  EXPECT_EQ((std::vector{q->source_zero, q->addend_zero, q->result_zero}),
+            (std::vector<int64_t>{5, -4, 7}));
+  EXPECT_EQ(q->addend_type, DataType::int8);
+  EXPECT_FALSE(is_symmetric(*q));
+}
+
+TEST(QuantizedProduct, IsSymmetricWithoutZeroPoints) {
+  const auto plain = read_with("uint8[1]={0}", "uint8[1]={0}");
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  EXPECT_TRUE(is_symmetric(*plain));
+  const auto offset = read_with("uint8[1]={0}", "uint8[1]={128}");
+  ASSERT_TRUE(offset.ok()) << offset.error().message;
+  EXPECT_EQ(offset->source_zero, 128);
+  EXPECT_FALSE(is_symmetric(*offset));
 }
 
 // 65,536 products of 127 and 255 are below 2^31; more may not be.

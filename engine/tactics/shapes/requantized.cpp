@@ -1,0 +1,104 @@
+#include "engine/tactics/shapes/requantized.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/tactics/shapes/quantized_scale.h"
+
+namespace enginery {
+namespace {
+
+Result<QuantizedOperand> read_operand(const RegionPart& part) {
+  const auto* op = std::get_if<Dequantize>(&part.problem.op);
+  const TensorDesc& x = part.problem.inputs[0];
+  const auto zero = one_zero_point(part.problem);
+  if (!op || op->block_size != 0 || !is_eight_bits(x.type.type) || x.constant || x.value || !zero ||
+      !has_one_scale(part.problem) || part.problem.outputs[0].type.type != DataType::float32)
+    return refusal("no operand of 8 bits with one scale");
+  return QuantizedOperand{x.type.type, part.operands[0], part.operands[1],
+                          static_cast<float>(*zero)};
+}
+
+Status read_sum(const RegionPart& part, int first_result, const std::vector<RegionPart>& parts,
+                Requantized& out) {
+  const auto* op = std::get_if<Binary>(&part.problem.op);
+  std::vector<int> operands = part.operands;
+  std::ranges::sort(operands);
+  if (!op || op->kind != BinaryKind::add ||
+      operands != std::vector<int>{first_result, first_result + 1} ||
+      input_dims(part.problem, 0) != input_dims(part.problem, 1))
+    return refusal("no sum of its two operands");
+  TRY(out.z, read_operand(parts[1]));
+  return {};
+}
+
+bool is_bound(const Op& op) {
+  const auto* a = std::get_if<Activation>(&op);
+  return a && (a->kind == ActivationKind::relu || a->kind == ActivationKind::clip);
+}
+
+bool is_sum(const Op& op) {
+  const auto* binary = std::get_if<Binary>(&op);
+  return binary && binary->kind == BinaryKind::add;
+}
+
+}  // namespace
+
+std::vector<RegionPattern> requantized_patterns() {
+  using Place = RegionPattern::Place;
+  const Place source{is_operator<Dequantize>, {}};
+  const auto sum = [] { return Place{is_sum, {0}}; };
+  const auto bound = [](size_t reads) { return Place{is_bound, {reads}}; };
+  const auto result = [](size_t reads) { return Place{is_operator<Quantize>, {reads}}; };
+  return {{{source, sum(), bound(1), result(2)}, RegionPattern::Operands::dequantized},
+          {{source, sum(), result(1)}, RegionPattern::Operands::dequantized},
+          {{source, bound(0), result(1)}},
+          {{source, result(0)}}};
+}
+
+Result<Requantized> requantized(const Problem& problem) {
+  const std::vector<RegionPart> parts = operators_of(problem);
+  if (!is_region(problem) || parts.size() < 2) return refusal("no region of quantised numbers");
+  CHECK_OK(require_elements(problem));
+  const int first_result = static_cast<int>(problem.inputs.size());
+  Requantized out;
+  TRY(out.x, read_operand(parts[0]));
+  size_t next = 1;
+  if (std::holds_alternative<Dequantize>(parts[1].problem.op)) {
+    if (parts.size() < 4) return refusal("no region of quantised numbers");
+    CHECK_OK(read_sum(parts[2], first_result, parts, out));
+    next = 3;
+  }
+  const auto follows = [&](const RegionPart& part) {
+    return part.operands[0] == first_result + static_cast<int>(next) - 1;
+  };
+  if (is_bound(parts[next].problem.op) && follows(parts[next])) {
+    out.bounds = std::get<Activation>(parts[next].problem.op);
+    ++next;
+  }
+  if (next + 1 != parts.size() || !follows(parts[next])) return refusal("other operators");
+  const RegionPart& last = parts[next];
+  const auto* op = std::get_if<Quantize>(&last.problem.op);
+  const auto zero = one_zero_point(last.problem);
+  if (!op || op->block_size != 0 || !is_eight_bits(op->to) || !zero || !has_one_scale(last.problem))
+    return refusal("no result of 8 bits with one scale");
+  out.result = {op->to, -1, last.operands[1], static_cast<float>(*zero)};
+  return out;
+}
+
+std::pair<float, float> requantized_bounds(const Requantized& region, float scale) {
+  const bool negative = region.result.type == DataType::int8;
+  const float zero = region.result.zero;
+  float low = negative ? -128.0f : 0.0f, high = negative ? 127.0f : 255.0f;
+  if (!region.bounds) return {low, high};
+  const float least = low, most = high;
+  const auto number = [&](float real) {
+    return std::clamp(std::nearbyint(real / scale) + zero, least, most);
+  };
+  const bool relu = region.bounds->kind == ActivationKind::relu;
+  low = number(relu ? 0.0f : region.bounds->alpha);
+  if (!relu) high = number(region.bounds->beta);
+  return {low, high};
+}
+
+}  // namespace enginery
