@@ -12,13 +12,11 @@
 
 #include "engine/base/clock.h"
 #include "engine/plan/tactic_selection.h"
+#include "tuner/effort/effort.h"
 #include "tuner/timing/timing.h"
 
 namespace enginery {
 
-// 0: no timing, the analytic model. 1: only what the store has. 2: a short list. 3: the default.
-// 4: every tactic offered. 5 and more: more whole networks.
-inline constexpr int kDefaultLevel = 3;
 // From here on a network's alternatives are measured; below it is cut as lowering proposes, at
 // level 0 also as estimates speak for (analytic_cover).
 inline constexpr int kCoverLevel = 3;
