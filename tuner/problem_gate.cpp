@@ -134,7 +134,7 @@ Status ProblemGate::pass_probes(const TacticIndices& which) {
   for (const size_t i : which) {
     const bool shrinks = smaller && repeats_cheaply(*job_.tactics[i]);
     if (shrinks) on_smaller.push_back(i);
-    const bool as_it_is = is_cheap(problem) || is_region(problem);
+    const bool as_it_is = is_cheap(problem) || (is_region(problem) && !smaller);
     if (as_it_is || (is_sampled(problem) && !shrinks)) on_problem.push_back(i);
   }
   CHECK_OK(pass_on(problem, kinds, {}, on_problem));

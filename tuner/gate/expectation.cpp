@@ -8,6 +8,7 @@
 #include "tuner/gate/magnitude.h"
 #include "tuner/gate/region_result.h"
 #include "tuner/gate/sampled_reference.h"
+#include "tuner/gate/sampled_region.h"
 
 namespace enginery {
 namespace {
@@ -162,36 +163,55 @@ Status set_in_full(const Problem& p, const std::vector<const Tensor*>& inputs,
   return {};
 }
 
+// Values, magnitudes and what a region does at its end are known: what follows for the comparison.
+void settle_region(bool rounds, double largest_inner, ExpectedOutput& out) {
+  out.rounds = rounds;
+  out.largest_inner = largest_inner;
+  double largest = largest_inner;
+  for (const double m : out.magnitudes) largest = std::max(largest, m);
+  const bool whole = out.closeness == Closeness::whole && largest <= kMaxWhole;
+  if (rounds || (out.closeness == Closeness::whole && !whole)) out.closeness = Closeness::bounded;
+}
+
 Status set_region(const Problem& p, const std::vector<const Tensor*>& inputs, ExpectedOutput& out) {
+  if (is_sampled_region(p)) {
+    TRY(const SampledRegion sampled, sampled_region(p, inputs, out.elements));
+    set_values(sampled.values, out);
+    settle_region(sampled.rounds, sampled.largest_inner, out);
+    return {};
+  }
   TRY(const RegionResult result, region_result(p, inputs));
   out.values = pick(result.values, out.elements);
   if (out.values.type() != DataType::float64) return {};
-  out.rounds = result.rounds;
-  if (out.rounds) out.closeness = Closeness::bounded;
-  double largest = out.largest_inner = result.largest_inner;
   const auto magnitudes = result.magnitudes.data<float>();
   for (const int64_t e : out.elements)
     out.magnitudes.push_back(static_cast<double>(magnitudes[static_cast<size_t>(e)]));
-  for (const double m : out.magnitudes) largest = std::max(largest, m);
-  if (out.closeness == Closeness::whole && !(largest <= kMaxWhole))
-    out.closeness = Closeness::bounded;
+  settle_region(result.rounds, result.largest_inner, out);
   return {};
 }
 
-// Some of the output's elements; of a region all.
+// Of a region those of its longest sum.
+int64_t terms_in(const Problem& p) {
+  int64_t terms = 1;
+  for (const RegionPart& part : operators_of(p)) terms = std::max(terms, terms_of(part.problem));
+  return terms;
+}
+
+// Some of the output's elements; of a region all, where they are not too many products.
 std::vector<int64_t> compared_elements(const Problem& p, size_t output, Coverage coverage,
                                        uint64_t seed) {
   const Dims& dims = p.outputs[output].type.dims;
-  if (is_region(p)) return sample_elements(dims, volume(dims), seed);
-  const auto count = std::max(coverage.elements, coverage.terms / terms_of(p));
+  if (is_region(p) && !is_sampled_region(p)) return sample_elements(dims, volume(dims), seed);
+  const auto count = std::max(coverage.elements, coverage.terms / terms_in(p));
   return sample_elements(dims, count, seed);
 }
 
 }  // namespace
 
 bool is_sampled(const Problem& problem) {
+  if (is_region(problem)) return is_sampled_region(problem);
   const bool sums = is_product_sum(problem) || is_one_of<Attention>(problem);
-  return !is_region(problem) && sums && is_floating(problem.outputs[0].type.type);
+  return sums && is_floating(problem.outputs[0].type.type);
 }
 
 bool is_exact_on_integers(const Problem& p) {

@@ -32,7 +32,8 @@ struct ExpectedOutput {
   bool rounds = false;
 };
 
-// How much of each output is computed and compared. A region is computed and compared in full.
+// How much of each output is computed and compared. A region is computed and compared in full,
+// unless it is one of sampled_region.h.
 struct Coverage {
   int64_t elements = 4096;  // at least, where there are so many
   int64_t terms = 0;        // or as many as this many multiplications reach

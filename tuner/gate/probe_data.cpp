@@ -17,6 +17,9 @@ constexpr double kLargestWhole = 2;  // of factors of a sum: its result is a who
 constexpr double kLargestAlone = 8;  // of other inputs
 constexpr int64_t kPiece = 1 << 18;
 constexpr int64_t kBetweenSpecials = 7;
+// Larger tensors repeat their first elements: drawing all would take longer than launching on them.
+// A prime, so that no row, plane or image of theirs is like another one.
+constexpr int64_t kDrawn = 16777213;
 
 using Draw = std::function<float(std::mt19937_64&)>;
 
@@ -82,11 +85,26 @@ Draw draw_of(const Problem& problem, size_t index, ProbeKind kind) {
 }
 
 // Each piece has a generator of its own: the values do not depend on how many threads there are.
-void fill(std::span<float> values, uint64_t seed, const Draw& draw) {
-  parallel_ranges(static_cast<int64_t>(values.size()), kPiece, [&](int64_t begin, int64_t end) {
+template <typename T, typename F>
+void fill(std::span<T> values, uint64_t seed, const F& draw) {
+  const auto size = static_cast<int64_t>(values.size()), drawn = std::min(size, kDrawn);
+  parallel_ranges(drawn, kPiece, [&](int64_t begin, int64_t end) {
     std::mt19937_64 random(seed + static_cast<uint64_t>(begin / kPiece) * 0x9e3779b97f4a7c15);
     for (int64_t i = begin; i < end; ++i) values[static_cast<size_t>(i)] = draw(random);
   });
+  parallel_ranges(size - drawn, kPiece, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      values[static_cast<size_t>(drawn + i)] = values[static_cast<size_t>(i % drawn)];
+  });
+}
+
+template <typename T>
+Tensor whole_tensor(const TensorType& type, uint64_t seed, int64_t low, int64_t high) {
+  Tensor out(type.type, type.dims);
+  fill(out.mutable_data<T>(), seed, [=](std::mt19937_64& random) {
+    return static_cast<T>(std::uniform_int_distribution<int64_t>(low, high)(random));
+  });
+  return out;
 }
 
 void add_specials(std::span<float> values) {
@@ -99,12 +117,12 @@ void add_specials(std::span<float> values) {
 Tensor whole_numbers(const Problem& problem, size_t index, uint64_t seed) {
   const TensorDesc& desc = problem.inputs[index];
   const Domain domain = integer_domain(problem, index);
-  Tensor out(DataType::int64, desc.type.dims);
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int64_t> any(static_cast<int64_t>(domain.low),
-                                             static_cast<int64_t>(domain.high));
-  for (int64_t& v : out.mutable_data<int64_t>()) v = any(random);
-  return convert(out, desc.type.type);
+  const auto low = static_cast<int64_t>(domain.low), high = static_cast<int64_t>(domain.high);
+  const TensorType& type = desc.type;
+  if (type.type == DataType::int8) return whole_tensor<int8_t>(type, seed, low, high);
+  if (type.type == DataType::uint8) return whole_tensor<uint8_t>(type, seed, low, high);
+  const Tensor wide = whole_tensor<int64_t>({DataType::int64, type.dims}, seed, low, high);
+  return convert(wide, type.type);
 }
 
 // The problem that says which values the input may take, and its place there: of a region the first

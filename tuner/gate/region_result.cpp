@@ -144,14 +144,6 @@ Quotient quotient_of(const Quantize& op, const Operation& at) {
   return out;
 }
 
-// Whether what it rounds is told from its operands: 8 bits by one scale.
-bool is_plain_quantize(const Problem& p) {
-  const auto* op = std::get_if<Quantize>(&p.op);
-  return op && op->block_size == 0 && volume(input_dims(p, 1)) == 1 &&
-         is_floating(p.inputs[0].type.type) &&
-         (op->to == DataType::int8 || op->to == DataType::uint8);
-}
-
 Result<Tensor> magnitudes_in_region(const Operation& at) {
   // One rounding of a product, whose factors are exact.
   if (std::holds_alternative<Dequantize>(at.problem.op)) return sizes_of(at.result);
@@ -190,6 +182,13 @@ Result<Computed> computed_in(DataType wide, const Problem& problem,
 }
 
 }  // namespace
+
+bool is_plain_quantize(const Problem& p) {
+  const auto* op = std::get_if<Quantize>(&p.op);
+  return op && op->block_size == 0 && volume(input_dims(p, 1)) == 1 &&
+         is_floating(p.inputs[0].type.type) &&
+         (op->to == DataType::int8 || op->to == DataType::uint8);
+}
 
 Result<RegionResult> region_result(const Problem& problem,
                                    const std::vector<const Tensor*>& inputs) {

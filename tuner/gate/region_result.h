@@ -29,4 +29,7 @@ struct RegionResult {
 Result<RegionResult> region_result(const Problem& problem,
                                    const std::vector<const Tensor*>& inputs);
 
+// Whether what a Quantize rounds is told from its operands: 8 bits by one scale.
+bool is_plain_quantize(const Problem& problem);
+
 }  // namespace enginery

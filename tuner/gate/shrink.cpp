@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/tactics/region.h"
 #include "engine/tactics/shapes/attention_shape.h"
 #include "tuner/gate/domain.h"
+#include "tuner/gate/sampled_region.h"
 
 namespace enginery {
 namespace {
@@ -108,10 +110,96 @@ void fit_operand(const Dims& from, const Dims& to, Dims& operand) {
   }
 }
 
+// Gives the inputs of a region of quantised numbers other sizes: those of its product, of what is
+// added behind it, and of scales and zero points for each channel.
+class RegionSizes {
+ public:
+  explicit RegionSizes(Problem& region)
+      : region_(region), parts_(operators_of(region)), inputs_(region.inputs.size()) {}
+
+  const RegionPart& product() const {
+    return *std::ranges::find_if(
+        parts_, [](const RegionPart& part) { return is_product_sum(part.problem); });
+  }
+
+  // `smaller`: the product alone with its new sizes and result.
+  void set(const Problem& smaller) {
+    const RegionPart& product = this->product();
+    const Dims &from = output_dims(product.problem), &to = output_dims(smaller);
+    for (size_t i = 0; i < product.operands.size(); ++i)
+      set_dims(product.operands[i], smaller.inputs[i].type.dims, from, to);
+    for (const RegionPart& part : parts_) {
+      if (!is_one_of<Binary>(part.problem)) continue;
+      for (size_t i = 0; i < part.operands.size(); ++i) {
+        Dims dims = part.problem.inputs[i].type.dims;
+        fit_operand(from, to, dims);
+        set_dims(part.operands[i], dims, from, to);
+      }
+    }
+  }
+
+ private:
+  // Of an input of the region, or of what a Dequantize makes of one.
+  void set_dims(int operand, const Dims& dims, const Dims& from, const Dims& to) {
+    if (operand < 0) return;
+    const auto at = static_cast<size_t>(operand);
+    if (at < inputs_) {
+      region_.inputs[at].type.dims = dims;
+      return;
+    }
+    const RegionPart& part = parts_[at - inputs_];
+    if (!is_one_of<Dequantize>(part.problem)) return;
+    set_dims(part.operands[0], dims, from, to);
+    for (size_t i = 1; i < part.operands.size(); ++i) {
+      if (part.operands[i] < 0) continue;
+      Dims& scales = region_.inputs[static_cast<size_t>(part.operands[i])].type.dims;
+      const size_t channel = is_one_of<Convolution>(product().problem) ? 1 : from.size() - 1;
+      if (volume(scales) == from[channel] && volume(scales) > 1) scales = {to[channel]};
+    }
+  }
+
+  Problem& region_;
+  const std::vector<RegionPart> parts_;
+  const size_t inputs_;
+};
+
+std::vector<const Tensor*> known_values(const Problem& p) {
+  std::vector<const Tensor*> out;
+  for (const TensorDesc& d : p.inputs) out.push_back(d.value ? &*d.value : nullptr);
+  return out;
+}
+
+std::optional<Problem> shrink_region(const Problem& problem) {
+  if (!is_sampled_region(problem)) return std::nullopt;
+  Problem out = problem;
+  RegionSizes sizes(out);
+  Problem product = sizes.product().problem;
+  if (!shrink_anchor(product)) return std::nullopt;
+  const bool gemm = is_one_of<Gemm>(product);
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < product.inputs.size(); ++i) {
+    const TensorDesc& d = product.inputs[i];
+    if (i < 2 || !gemm) operands.push_back({d.present, d.type, nullptr});
+  }
+  const auto result = infer_types(product.op, operands);
+  if (!result.ok()) return std::nullopt;
+  const Dims from = output_dims(product), to = (*result)[0].dims;
+  if (from == to && product.inputs[0].type == sizes.product().problem.inputs[0].type)
+    return std::nullopt;
+  if (gemm && product.inputs.size() > 2) fit_operand(from, to, product.inputs[2].type.dims);
+  product.outputs[0].type = (*result)[0];
+  sizes.set(product);
+  const auto types = region_types(out, known_values(out));
+  if (!types.ok()) return std::nullopt;
+  out.inner.assign(types->begin(), types->end() - 1);
+  out.outputs[0].type = types->back();
+  return out;
+}
+
 }  // namespace
 
 std::optional<Problem> shrink(const Problem& problem) {
-  if (is_region(problem)) return std::nullopt;
+  if (is_region(problem)) return shrink_region(problem);
   if (problem.outputs.size() != 1 || volume(output_dims(problem)) <= kFewElements)
     return std::nullopt;
   Problem out = problem;

@@ -3,11 +3,13 @@
 #include "engine/tactics/region.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tests/support/problem_list.h"
 #include "tests/tuner/gate/gate_support.h"
 #include "tuner/gate/comparison.h"
 #include "tuner/gate/region_result.h"
+#include "tuner/gate/sampled_region.h"
 #include "tuner/gate/shrink.h"
 
 namespace enginery {
@@ -167,6 +169,45 @@ TEST(GateOfARegion, QuantizesByAScaleInProportionToTheSums) {
     EXPECT_GT(inside, 9 * y.size() / 10) << text;
     EXPECT_GT(apart, y.size() / 5) << text;
   }
+}
+
+// Single elements are what the region in full has there, and so are their magnitudes.
+TEST(SampledRegion, IsTheRegionAtItsElements) {
+  for (const char* text :
+       {kQuantized,
+        "dequantize | uint8[1x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] w:float32[]) "
+        "axis=0 | then conv(r0 r1 w:float32[24]) strides=[2,2] dilations=[1,1] pads_begin=[1,1] "
+        "pads_end=[1,1] | then binary(float32[1x24x5x5] r2) kind=add | then act(r3) kind=relu | "
+        "then "
+        "quantize(r4 w:float32[]) to=uint8",
+        "dequantize | uint8[4x204] w:float32[] | then dequantize(w:int8[204x64] w:float32[64]) "
+        "axis=1 | then gemm(r0 r1 w:float32[64])"}) {
+    const Problem p = problem_of(text);
+    const ProbeData data(p, {ProbeKind::symmetric, 7});
+    const std::vector<const Tensor*> inputs = data.values(Resolution::full);
+    const auto full = region_result(p, inputs);
+    ASSERT_TRUE(full.ok()) << full.error().message;
+    std::vector<int64_t> elements(static_cast<size_t>(volume(output_dims(p))));
+    std::iota(elements.begin(), elements.end(), 0);
+    const auto sampled = sampled_region(p, inputs, elements);
+    ASSERT_TRUE(sampled.ok()) << sampled.error().message;
+    EXPECT_EQ(sampled->rounds, full->rounds);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const double magnitude = static_cast<double>(full->magnitudes.data<float>()[i]);
+      const SampledValue& v = sampled->values[i];
+      ASSERT_NEAR(v.value, full->values.data<double>()[i], 1e-6 * magnitude) << text << i;
+      // Activations carry more there, and Dequantize's sums are over sizes here and there.
+      ASSERT_NEAR(v.magnitude, magnitude, 0.51 * magnitude) << text << i;
+    }
+  }
+}
+
+TEST(SampledRegion, IsOneOfManyProductsOnly) {
+  EXPECT_FALSE(is_sampled_region(problem_of(kQuantized)));
+  EXPECT_FALSE(is_sampled_region(problem_of(kTwo)));
+  EXPECT_TRUE(is_sampled_region(
+      problem_of("dequantize | int8[4096x512] w:float32[] | then dequantize(w:int8[512x512] "
+                 "w:float32[]) axis=1 | then matmul(r0 r1)")));
 }
 
 // The quotient before it is rounded, within what the type holds.

@@ -47,6 +47,25 @@ const Case kCases[] = {
      "k=[768,1382400,64,2304,1] v=[1536,1382400,64,2304,1] y=[0,44032,64,128,1] output=[88064] "
      "scale=0.125 addend=[0,600,0,0,1] | float32[2172800] float32[2173568] float32[2174336] "
      "float32[944]"},
+    // A region as its product: 8 rows of 56 in both images, 188 channels beyond 256.
+    {"dequantize | uint8[2x200x56x56] w:float32[] | then dequantize(w:int8[700x200x3x3] "
+     "w:float32[700]) axis=0 | then conv(r0 r1 w:float32[700]) strides=[1,1] dilations=[1,1] "
+     "pads_begin=[1,1] pads_end=[1,1] | then binary(r2 float32[2x700x56x56]) kind=add | then "
+     "act(r3) kind=relu "
+     "| then quantize(r4 w:float32[]) to=uint8",
+     "dequantize | uint8[2x200x8x56] w:float32[] | then dequantize(w:int8[444x200x3x3] "
+     "w:float32[444]) axis=0 | then conv(r0 r1 w:float32[444]) strides=[1,1] dilations=[1,1] "
+     "pads_begin=[1,1] pads_end=[1,1] | then binary(r2 float32[2x444x8x56]) kind=add | then "
+     "act(r3) kind=relu "
+     "| then quantize(r4 w:float32[]) to=uint8"},
+    {"dequantize | int8[1000x600] w:float32[] | then dequantize(w:int8[600x300] w:float32[300]) "
+     "axis=1 | then gemm(r0 r1 w:float32[300])",
+     "dequantize | int8[488x216] w:float32[] | then dequantize(w:int8[216x300] w:float32[300]) "
+     "axis=1 | then gemm(r0 r1 w:float32[300])"},
+    // A region that is compared in full: few products.
+    {"dequantize | int8[100x60] w:float32[] | then dequantize(w:int8[60x300] w:float32[300]) "
+     "axis=1 | then gemm(r0 r1 w:float32[300])",
+     ""},
     {"gemm | float32[8x600] float32[600x30]", ""},  // compared in full as it is
 };
 

@@ -1,0 +1,137 @@
+#include "tuner/gate/sampled_region.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/tactics/region.h"
+#include "tuner/gate/domain.h"
+#include "tuner/gate/region_result.h"
+
+namespace enginery {
+namespace {
+
+// What a whole reference in double computes in a moment.
+constexpr int64_t kMaxTermsInFull = int64_t{1} << 25;
+
+bool is_sum(const Problem& p) {
+  const auto* binary = std::get_if<Binary>(&p.op);
+  return binary && binary->kind == BinaryKind::add;
+}
+
+// The product among the parts; null where there is none, or a second one, or another operator.
+const RegionPart* only_product(const std::vector<RegionPart>& parts) {
+  const RegionPart* found = nullptr;
+  for (const RegionPart& part : parts) {
+    const Problem& p = part.problem;
+    const bool last = &part == &parts.back();
+    if (is_product_sum(p)) {
+      if (found) return nullptr;
+      found = &part;
+    } else if (is_one_of<Dequantize>(p)) {
+      if (last) return nullptr;
+    } else if (!found ||
+               !(is_sum(p) || is_one_of<Activation>(p) || (last && is_plain_quantize(p)))) {
+      return nullptr;
+    }
+  }
+  return found;
+}
+
+// Evaluates the parts in order: tensors up to the product, single elements from there on.
+class Walk {
+ public:
+  Walk(const Problem& problem, const std::vector<const Tensor*>& inputs,
+       const std::vector<int64_t>& elements)
+      : inputs_(inputs), elements_(elements), dims_(output_dims(problem)) {}
+
+  Result<SampledRegion> run(const std::vector<RegionPart>& parts) {
+    tensors_.resize(parts.size());
+    for (size_t k = 0; k < parts.size(); ++k) {
+      const Problem& p = parts[k].problem;
+      if (is_one_of<Dequantize>(p)) {
+        TRY(auto results, run_reference(p.op, operands_of(parts[k])));
+        tensors_[k] = std::move(results[0]);
+      } else if (is_product_sum(p)) {
+        out_.values = sampled_products(p, operands_of(parts[k]), elements_);
+      } else if (is_sum(p)) {
+        add(parts[k]);
+      } else if (const auto* activation = std::get_if<Activation>(&p.op)) {
+        for (SampledValue& v : out_.values) v = activated(*activation, v);
+      } else {
+        quantize(parts[k]);
+      }
+      if (k + 1 < parts.size()) note_largest();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Null for the elements that flow from part to part.
+  const Tensor* tensor_of(int operand) const {
+    if (operand < 0) return nullptr;
+    const auto at = static_cast<size_t>(operand);
+    if (at < inputs_.size()) return inputs_[at];
+    const Tensor& t = tensors_[at - inputs_.size()];
+    return t.size() > 0 ? &t : nullptr;
+  }
+  std::vector<const Tensor*> operands_of(const RegionPart& part) const {
+    std::vector<const Tensor*> out;
+    for (const int operand : part.operands) out.push_back(tensor_of(operand));
+    return out;
+  }
+
+  void add(const RegionPart& part) {
+    const std::vector<const Tensor*> operands = operands_of(part);
+    const Tensor& addend = *(operands[0] ? operands[0] : operands[1]);
+    const auto values = addend.data<float>();
+    for (size_t i = 0; i < elements_.size(); ++i) {
+      const auto at = broadcast_index(addend.dims(), coordinates_of(elements_[i], dims_));
+      const double u = values[at];
+      out_.values[i] = {out_.values[i].value + u, out_.values[i].magnitude + std::abs(u)};
+    }
+  }
+
+  void quantize(const RegionPart& part) {
+    const std::vector<const Tensor*> operands = operands_of(part);
+    const double scale = operands[1]->data<float>()[0];
+    const bool offset = operands.size() > 2 && operands[2];
+    const double zero = offset ? static_cast<double>(to_int64s(*operands[2])[0]) : 0;
+    const bool negative = std::get<Quantize>(part.problem.op).to == DataType::int8;
+    for (SampledValue& v : out_.values) {
+      v.value =
+          std::clamp<double>(v.value / scale + zero, negative ? -128 : 0, negative ? 127 : 255);
+      v.magnitude = v.magnitude / std::abs(scale) + std::abs(zero);
+    }
+    out_.rounds = true;
+  }
+
+  void note_largest() {
+    for (const SampledValue& v : out_.values)
+      if (std::isfinite(v.magnitude))
+        out_.largest_inner = std::max(out_.largest_inner, v.magnitude);
+  }
+
+  const std::vector<const Tensor*>& inputs_;
+  const std::vector<int64_t>& elements_;
+  const Dims& dims_;
+  std::vector<Tensor> tensors_;  // what Dequantize gave, by part
+  SampledRegion out_;
+};
+
+}  // namespace
+
+bool is_sampled_region(const Problem& problem) {
+  if (!is_region(problem) || !is_one_of<Dequantize>(problem)) return false;
+  const std::vector<RegionPart> parts = operators_of(problem);
+  const RegionPart* product = only_product(parts);
+  return product && terms_of(product->problem) >
+                        kMaxTermsInFull / std::max<int64_t>(volume(output_dims(problem)), 1);
+}
+
+Result<SampledRegion> sampled_region(const Problem& problem,
+                                     const std::vector<const Tensor*>& inputs,
+                                     const std::vector<int64_t>& elements) {
+  return Walk(problem, inputs, elements).run(operators_of(problem));
+}
+
+}  // namespace enginery
