@@ -113,15 +113,19 @@ Result<TacticSelection> analytic_choice(const Network& network, const TacticSour
   return out;
 }
 
-Result<TacticSelection> analytic_cover(const Network& network, const TacticSources& sources,
-                                       KnownFailures* failures) {
-  TRY(TacticSelection as_proposed, analytic_choice(network, sources, failures));
+Cover estimated_cover(const Network& network) {
   const auto least = [](const NetworkNode& node) {
     double us = kNever;
     for (const Tactic& tactic : node.tactics) us = std::min(us, tactic.estimated_us);
     return us;
   };
-  const Cover cover = choose_cover(network, least, has_integers);
+  return choose_cover(network, least, has_integers);
+}
+
+Result<TacticSelection> analytic_cover(const Network& network, const TacticSources& sources,
+                                       KnownFailures* failures) {
+  TRY(TacticSelection as_proposed, analytic_choice(network, sources, failures));
+  const Cover cover = estimated_cover(network);
   if (cover.empty()) return as_proposed;
   TRY(const Network cut, network.cut(cover));
   auto covered = analytic_choice(cut, sources, failures);

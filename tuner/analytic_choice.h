@@ -16,6 +16,9 @@ namespace enginery {
 Result<TacticSelection> analytic_choice(const Network& network, const TacticSources& sources,
                                         KnownFailures* failures = nullptr);
 
+// The regions of quantised numbers that the estimates speak for, of all alternatives.
+Cover estimated_cover(const Network& network);
+
 // The same, and of a quantised network with its products in 8 bits, where that adds up to less: of
 // the network's alternatives only regions of quantised numbers are considered, since the estimates
 // tell float32 from 8 bits, but not one way to fuse from another.

@@ -347,7 +347,20 @@ struct Tuner::State {
     if (!line.empty()) options.log("rejected: " + line);
   }
 
+  // Levels that measure no alternatives have the estimates say what is computed in 8 bits; where
+  // nothing runs one of these regions, the network is cut as lowering proposes.
   Result<TacticSelection> select(const Network& network) {
+    const bool cuts = options.level > 0 && options.level < kCoverLevel;
+    const Cover cover = cuts ? estimated_cover(network) : Cover();
+    if (cover.empty()) return select_as_cut(network);
+    TRY(const Network cut, network.cut(cover));
+    auto chosen = select_as_cut(cut);
+    if (!chosen && chosen.error().code == ErrorCode::unsupported) return select_as_cut(network);
+    if (chosen) chosen->cover = cover;
+    return chosen;
+  }
+
+  Result<TacticSelection> select_as_cut(const Network& network) {
     if (options.level == 0) {
       KnownFailures failures(context.timings(), context.device_key(),
                              to_seconds(context.clock().wall_time()));
@@ -383,7 +396,10 @@ Result<TacticSelection> Tuner::select(const Network& network) {
   return state_->select(network);
 }
 Status Tuner::measure(const Network& network) {
-  CHECK_OK(NetworkProblems(state_->context, state_->problems).measure_lacking(network));
+  const bool cuts = state_->options.level < kCoverLevel;
+  TRY(const Network cut, network.cut(cuts ? estimated_cover(network) : Cover()));
+  CHECK_OK(
+      NetworkProblems(state_->context, state_->problems).measure_lacking(cuts ? cut : network));
   state_->log_rejections();
   return {};
 }
