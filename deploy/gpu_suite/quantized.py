@@ -20,15 +20,15 @@ def decibels(folder, expected):
     return least
 
 
-def quantised_model(name, path, log):
-    """The model with Q/DQ nodes whose scales are from its seeded inputs."""
+def calibration_table(name, path, log):
+    """The model's INT8 scales, from its seeded inputs."""
     import numpy as np
-    quantised, data = f"/tmp/models/{name}.qdq.onnx", f"/tmp/models/{name}.calibration.npy"
-    if not os.path.exists(quantised):
+    table, data = f"/tmp/models/{name}.table", f"/tmp/models/{name}.calibration.npy"
+    if not os.path.exists(table):
         os.makedirs("/tmp/models", exist_ok=True)
         np.save(data, sample_input(name, path, 4))
-        run([program("enginery"), "calibrate", path, "--data", data, "--to-qdq", quantised], log, 120, True)
-    return quantised
+        run([program("enginery"), "calibrate", path, "--data", data, "-o", table], log, 120, True)
+    return table
 
 
 def timed(engine, log):
@@ -54,7 +54,7 @@ def part_int8(o):
     log = os.path.join(o.out, "int8.log")
     for name in o.models.split(","):
         path, input_name = model_file(name)
-        quantised = quantised_model(name, path, log)
+        table = calibration_table(name, path, log)
         for batch in map(int, o.batches.split(",")):
             folder = f"/tmp/int8-{name}-{batch}"
             os.makedirs(folder, exist_ok=True)
@@ -64,9 +64,9 @@ def part_int8(o):
             for precision in o.precisions.split(","):
                 row = [name, batch, precision, o.sources, o.level]
                 engine = f"{folder}/{precision}.engine"
-                model, allowed = (quantised, "fp16,int8") if precision == "int8" else (path, precision)
+                allowed, extra = ("fp16,int8", [shapes, "--calib", table]) if precision == "int8" else (precision, [shapes])
                 started = time.time()
-                status, text = run(build_command(model, engine, o, allowed, [shapes]), log, o.limit)
+                status, text = run(build_command(path, engine, o, allowed, extra), log, o.limit)
                 row.append(f"{time.time() - started:.1f}")
                 if status != 0:
                     print(f"{name} {batch} {precision}: build failed ({status}) after {row[-1]} s: {text[-1500:]}", flush=True)

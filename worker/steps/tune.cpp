@@ -1,6 +1,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "tuner/analytic_choice.h"
+#include "tuner/tuner.h"
 #include "worker/steps/step_functions.h"
 #include "worker/steps/tuning.h"
 
@@ -46,11 +48,28 @@ void log_arithmetic(const StepContext& step, double float_us, double quantized_u
   step.hooks.log(line);
 }
 
+// Those that are tuned. Levels that race no networks compare them by estimates: they tune the
+// likely faster one alone.
+Result<std::vector<Arithmetic>> tuned_networks(const StepContext& step, const Target& target) {
+  const std::vector<Arithmetic> all = networks_of(step.session);
+  if (all.size() < 2 || step.session.options().level >= kCoverLevel) return all;
+  std::vector<double> us;
+  for (const Arithmetic arithmetic : all) {
+    step.session.take(arithmetic);
+    TRY(const Network* network, step.session.network());
+    TRY(const TacticSelection selection, analytic_cover(*network, target.sources));
+    us.push_back(estimated_us(selection));
+  }
+  const bool quantized = us.back() <= kWorthwhile * us.front();
+  return std::vector{quantized ? Arithmetic::quantized : Arithmetic::floating};
+}
+
 // Of a calibrated model's networks the faster one; the session is about it from then on.
 Result<TunedNetwork> choose(const StepContext& step, const Target& target) {
   std::vector<TunedNetwork> tuned;
   TunerCounts counts;
-  for (const Arithmetic arithmetic : networks_of(step.session)) {
+  TRY(const std::vector<Arithmetic> networks, tuned_networks(step, target));
+  for (const Arithmetic arithmetic : networks) {
     step.session.take(arithmetic);
     TRY(const Network* network, step.session.network());
     TRY(TunedNetwork one, choose_tactics(step, *network, target));
@@ -71,7 +90,8 @@ Result<TunedNetwork> choose(const StepContext& step, const Target& target) {
 
 Result<TunerCounts> assist(const StepContext& step, const Target& target) {
   TunerCounts counts;
-  for (const Arithmetic arithmetic : networks_of(step.session)) {
+  TRY(const std::vector<Arithmetic> networks, tuned_networks(step, target));
+  for (const Arithmetic arithmetic : networks) {
     step.session.take(arithmetic);
     TRY(const Network* network, step.session.network());
     TRY(const TunerCounts one, measure_problems(step, *network, target));
