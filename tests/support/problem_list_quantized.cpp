@@ -51,6 +51,16 @@ std::vector<ProblemRow> quantized_regions() {
        "w:float32[24]) axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] "
        "pads_begin=[0,0] pads_end=[0,0] | then binary(float32[1x24x9x9] r2) kind=add | then "
        "act(r3) kind=relu"},
+      {"quantized_conv_residual_of_bytes", "-/K",
+       "dequantize | uint8[2x64x6x5] w:float32[] | then dequantize(w:int8[48x64x1x1] "
+       "w:float32[48]) axis=0 | then conv(r0 r1 w:float32[48]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then dequantize(int8[2x48x6x5] w:float32[]) | then "
+       "binary(r2 r3) kind=add | then act(r4) kind=relu | then quantize(r5 w:float32[]) to=uint8"},
+      {"quantized_conv_residual_of_bytes_to_float", "-/K",
+       "dequantize | int8[1x32x9x9] w:float32[] | then dequantize(w:int8[32x32x3x3] "
+       "w:float32[32]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[1,1] pads_end=[1,1] | then dequantize(uint8[1x32x9x9] w:float32[]) | then "
+       "binary(r3 r2) kind=add"},
       {"quantized_conv_stem", "-/K",
        "dequantize | int8[1x3x23x21] w:float32[] | then dequantize(w:int8[24x3x7x7] "
        "w:float32[24]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "

@@ -95,6 +95,10 @@ class QdqWriter {
 
   // The node with quantised inputs, where it has them; what they need is written before it.
   Status add(onnx::NodeProto& node, QuantizedModel& out) {
+    if (node.op_type() == "Add") {
+      read_quantized(node);
+      return {};
+    }
     if (channel_axis(node, 1) < 0 || node.input_size() < 2) return {};
     const auto weights = weights_.find(node.input(1));
     const bool has_weights = weights != weights_.end();
@@ -118,6 +122,14 @@ class QdqWriter {
     for (const int i : activations) node.set_input(i, quantized_activation(node.input(i)));
     ++out.nodes;
     return {};
+  }
+
+  // A sum reads what a product before it reads of a tensor: it is stored once, in 8 bits.
+  void read_quantized(onnx::NodeProto& node) const {
+    for (std::string& name : *node.mutable_input()) {
+      const auto known = activations_.find(name);
+      if (known != activations_.end()) name = known->second;
+    }
   }
 
   void add_linear(const char* op, const std::vector<std::string>& inputs, const std::string& output,

@@ -79,7 +79,7 @@ struct FusedStep {
 // The steps alone: what generated code depends on.
 struct FusedEpilogue {
   std::vector<FusedStep> steps;
-  DataType output = DataType::float32;  // float32 or float16
+  DataType output = DataType::float32;  // of operands in the output's place
   bool zero_padding = false;            // write zeros to padding channels
 };
 

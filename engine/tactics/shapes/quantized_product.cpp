@@ -186,7 +186,7 @@ std::vector<RegionPattern> quantized_patterns_with_addend(RegionPattern::Operand
 }
 
 bool is_symmetric(const QuantizedProduct& q) {
-  return q.source_zero == 0 && q.result_zero == 0 && q.addend_scale < 0;
+  return q.source_zero == 0 && q.result_zero == 0 && q.addend_zero == 0;
 }
 
 QuantizedScales quantized_scales(const QuantizedProduct& product, Weights weights) {

@@ -31,7 +31,7 @@ struct QuantizedProduct {
   int64_t source_zero = 0, addend_zero = 0, result_zero = 0;
 };
 
-// Whether no zero point is other than 0 and the addend, if there is one, is float.
+// Whether no zero point is other than 0.
 bool is_symmetric(const QuantizedProduct& product);
 
 // The places in graphs where one may stand, the longest first: those without an addend, and those

@@ -247,6 +247,16 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
   __syncwarp();
   return other;
 }
+inline float __uint_as_float(unsigned bits) {
+  float out;
+  std::memcpy(&out, &bits, sizeof out);
+  return out;
+}
+inline unsigned __float_as_uint(float value) {
+  unsigned out;
+  std::memcpy(&out, &value, sizeof out);
+  return out;
+}
 inline float __int_as_float(int bits) {
   return emulator::float_of(static_cast<unsigned>(bits));
 }
@@ -287,11 +297,12 @@ inline void await_predecessors() {
 }
 
 // warp.cuh's functions
-inline void copy_async(void* to, const void* from, bool valid) {
+template <int kBytes>
+void copy_async(void* to, const void* from, bool valid) {
   if (valid)
-    std::memcpy(to, from, 16);
+    std::memcpy(to, from, kBytes);
   else
-    std::memset(to, 0, 16);
+    std::memset(to, 0, kBytes);
 }
 inline void commit_async() {}
 template <int N>

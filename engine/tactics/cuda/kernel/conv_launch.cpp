@@ -33,7 +33,7 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   a.width = to_int(shape.w);
   a.c = to_int(shape.c_pitch());
   a.r = to_int(shape.r);
-  a.s = to_int(shape.s);
+  a.s = to_int(shape.s_pitch());
   a.m = to_int(shape.m());
   a.k = to_int(shape.k);
   a.ldy = to_int(shape.k_pitch());
@@ -48,7 +48,7 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   a.group_c = to_int(shape.c / shape.groups);
   a.group_k = to_int(shape.k / shape.groups);
   a.by_c = make_divisor(a.c);
-  a.by_s = make_divisor(shape.s);
+  a.by_s = make_divisor(shape.s_pitch());
   a.by_q = make_divisor(shape.q);
   a.by_p = make_divisor(shape.p);
   a.by_pixels = make_divisor(shape.p * shape.q);
@@ -72,7 +72,7 @@ std::vector<PointerSlot> conv_slots(int weights) {
 }
 
 int64_t filter_steps(const ConvShape& shape, int64_t bk) {
-  int64_t rs = shape.r * shape.s;
+  int64_t rs = shape.r * shape.s_pitch();
   return shape.flat(bk) ? divide_up(rs * shape.c_pitch(), bk) : divide_up(shape.c_pitch(), bk) * rs;
 }
 
@@ -89,7 +89,8 @@ PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int6
       for (int64_t i = 0; i < rs; ++i) {
         for (int64_t c = 0; c < shape.c; ++c) {
           float v = krsc[static_cast<size_t>((k * rs + i) * shape.c + c)];
-          int64_t at = flat ? i * shape.c_pitch() + c : (c / bk * rs + i) * bk + c % bk;
+          const int64_t position = i / shape.s * shape.s_pitch() + i % shape.s;
+          int64_t at = flat ? position * shape.c_pitch() + c : (c / bk * rs + i) * bk + c % bk;
           out[static_cast<size_t>(k * pitch + at)] = round_to_tf32 ? rounded_to_tf32(v) : v;
         }
       }

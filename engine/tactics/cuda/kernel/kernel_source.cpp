@@ -139,8 +139,10 @@ class KernelSource final : public TacticSource {
         .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
   }
   std::vector<RegionPattern> regions() const override {
-    std::vector<RegionPattern> out = quantized_patterns_with_addend();
-    for (RegionPattern& pattern : quantized_patterns()) out.push_back(std::move(pattern));
+    using Operands = RegionPattern::Operands;
+    std::vector<RegionPattern> out = quantized_patterns_with_addend(Operands::dequantized);
+    for (const auto& patterns : {quantized_patterns_with_addend(), quantized_patterns()})
+      out.insert(out.end(), patterns.begin(), patterns.end());
     return out;
   }
 

@@ -6,7 +6,13 @@ namespace enginery {
 namespace {
 
 // The operands of the epilogue, by their slots.
-enum QuantizedSlot { kSumScales = 0, kSumBias = 1, kResultFactor = 2, kAddend = 3 };
+enum QuantizedSlot {
+  kSumScales = 0,
+  kSumBias = 1,
+  kResultFactor = 2,
+  kAddend = 3,
+  kAddendScale = 4
+};
 
 // Whether an addend or an activation stands between the sums and the result's scale.
 bool scales_result_late(const QuantizedConv& conv) {
@@ -14,8 +20,10 @@ bool scales_result_late(const QuantizedConv& conv) {
          is_eight_bits(conv.product.result);
 }
 
-// What the sums are divided by: nothing where the result's scale comes late.
-double result_unit(const QuantizedConv& conv, const QuantizedScales& scales) {
+// What the sums are divided by: an addend of 8 bits is added to them as it is; nothing where the
+// result's scale comes late.
+double sum_unit(const QuantizedConv& conv, const QuantizedScales& scales) {
+  if (conv.product.addend_scale >= 0) return static_cast<double>(scales.addend);
   return scales_result_late(conv) ? 1.0 : static_cast<double>(scales.result);
 }
 
@@ -24,7 +32,7 @@ PackConstant pack_sum_scales(const QuantizedConv& conv) {
     const QuantizedScales scales = quantized_scales(conv.product, weights);
     std::vector<float> out(static_cast<size_t>(conv.shape.k_pitch()), 0.0f);
     for (size_t k = 0; k < scales.sums.size(); ++k)
-      out[k] = static_cast<float>(static_cast<double>(scales.sums[k]) / result_unit(conv, scales));
+      out[k] = static_cast<float>(static_cast<double>(scales.sums[k]) / sum_unit(conv, scales));
     return bytes_of_values(out);
   };
 }
@@ -35,7 +43,7 @@ PackConstant pack_sum_bias(const QuantizedConv& conv) {
     const auto bias = weights[static_cast<size_t>(conv.product.bias)]->data<float>();
     std::vector<float> out(static_cast<size_t>(conv.shape.k_pitch()), 0.0f);
     for (size_t k = 0; k < bias.size(); ++k)
-      out[k] = static_cast<float>(static_cast<double>(bias[k]) / result_unit(conv, scales));
+      out[k] = static_cast<float>(static_cast<double>(bias[k]) / sum_unit(conv, scales));
     return bytes_of_values(out);
   };
 }
@@ -48,19 +56,26 @@ PackConstant pack_result_factor(const QuantizedConv& conv) {
   };
 }
 
+PackConstant pack_addend_scale(const QuantizedConv& conv) {
+  return [conv](Weights weights) {
+    return bytes_of_values(std::vector<float>{quantized_scales(conv.product, weights).addend});
+  };
+}
+
 }  // namespace
 
 Result<QuantizedConv> quantized_conv(const Problem& problem) {
   QuantizedConv out;
   TRY(out.product, quantized_product(problem));
-  if (!is_symmetric(out.product)) return refusal("zero points, or an addend of 8 bits");
+  if (!is_symmetric(out.product)) return refusal("zero points other than 0");
   TRY(out.shape, conv_shape(out.product.product));
   ConvShape& s = out.shape;
   s.bias.input = out.product.bias;
   s.c_block = kByteChannels;
   s.k_block = channel_block(out.product.result);
-  if (out.product.addend >= 0 && s.k % s.k_block)
-    return refusal("an addend whose channels are no multiple of " + std::to_string(s.k_block));
+  const int64_t block = std::max(s.k_block, channel_block(out.product.addend_type));
+  if (out.product.addend >= 0 && s.k % block)
+    return refusal("an addend whose channels are no multiple of " + std::to_string(block));
   return out;
 }
 
@@ -69,13 +84,16 @@ std::vector<Tactic> quantized_tactics(const Problem& problem, const QuantizedCon
   const QuantizedProduct& q = conv.product;
   const bool has_addend = q.addend >= 0;
   std::vector<Tactic> out;
-  for (const DataType type : has_addend ? context.storage_types() : kept_types(q.result, context)) {
+  const bool in_floats = has_addend && q.addend_scale < 0;
+  for (const DataType type : in_floats ? context.storage_types() : kept_types(q.result, context)) {
     const DataType result = is_eight_bits(q.result) ? q.result : type;
     Tactic tactic = make_kernel_tactic(problem, "");
     tactic.inputs[0] = conv.shape.x_format(q.source);
     tactic.outputs[0] = conv.shape.y_format(result);
     tactic.compute = precision_of_storage(type);
-    if (has_addend) tactic.inputs[static_cast<size_t>(q.addend)] = conv.shape.y_format(type);
+    if (has_addend)
+      tactic.inputs[static_cast<size_t>(q.addend)] =
+          conv.shape.y_format(in_floats ? type : q.addend_type);
     out.push_back(std::move(tactic));
   }
   return out;
@@ -92,6 +110,8 @@ FusedEpilogue quantized_epilogue(const QuantizedConv& conv, const Tactic& tactic
   if (conv.product.bias >= 0)
     out.steps.push_back({FusedStepKind::add, {}, OperandAccess::channel, kSumBias, {}});
   if (addend >= 0) out.steps.push_back({FusedStepKind::add, {}, OperandAccess::same, kAddend, {}});
+  if (conv.product.addend_scale >= 0)
+    out.steps.push_back({FusedStepKind::multiply, {}, OperandAccess::single, kAddendScale, {}});
   if (conv.product.activation)
     out.steps.push_back(
         {FusedStepKind::activation, *conv.product.activation, OperandAccess::same, -1, {}});
@@ -109,6 +129,7 @@ void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan
   attach(kSumScales, pack_sum_scales(conv));
   if (conv.product.bias >= 0) attach(kSumBias, pack_sum_bias(conv));
   if (scales_result_late(conv)) attach(kResultFactor, pack_result_factor(conv));
+  if (conv.product.addend_scale >= 0) attach(kAddendScale, pack_addend_scale(conv));
   if (conv.product.addend >= 0)
     launch.slots.push_back(
         {offset + kAddend * sizeof(void*), PointerSource::input, conv.product.addend});

@@ -34,7 +34,7 @@ __device__ __forceinline__ unsigned pack_pair(float low, float high) {
 
 __device__ __forceinline__ void copy_chunk(TX* to, const TX* from, bool valid) {
 #if HAVE_ASYNC_COPY
-  copy_async(to, from, valid);
+  copy_async<16>(to, from, valid);
 #else
   *reinterpret_cast<Bytes16*>(to) =
       valid ? *reinterpret_cast<const Bytes16*>(from) : Bytes16{0, 0, 0, 0};

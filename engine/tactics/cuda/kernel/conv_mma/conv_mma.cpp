@@ -25,10 +25,8 @@ Status offer_conv_mma(const Problem& problem, const KernelContext& context,
   if (types.empty()) return refusal("none of fp16, bf16 and tf32 is allowed, or the SM lacks it");
   for (DataType type : types) {
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
-    for (const MmaVariant& variant : mma_variants()) {
-      const MmaCase c{shape, variant, type};
-      if (!serves(c, context)) continue;
-      Tactic tactic = make_conv_tactic(problem, shape, epilogue, id_of(c));
+    for (const MmaCase& c : mma_cases(shape, type, context)) {
+      Tactic tactic = make_conv_tactic(problem, c.shape, epilogue, id_of(c));
       tactic.compute = type == DataType::float32 ? Precision::tf32 : precision_of_storage(type);
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
@@ -47,7 +45,7 @@ Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic,
   TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, c.shape, c.type));
   KernelPlan plan;
   plan.program = mma_program(c, c.type);
-  plan.program.functions = epilogue_text(epilogue.code);
+  plan.program.functions = epilogue_text(epilogue.code) + early_epilogue_text(epilogue.code);
   const bool round_to_tf32 = c.type == DataType::float32;
   TRY(KernelLaunch launch,
       mma_launch(c, tactic, pack_filter(c.shape, c.type, c.bk(), c.variant.bn, round_to_tf32),

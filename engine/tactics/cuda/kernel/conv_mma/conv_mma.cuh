@@ -6,8 +6,9 @@
 // so that copies and ldmatrix are free of bank conflicts. CLUSTER > 1 (sm_90), cluster split-K: a
 // cluster of CLUSTER blocks shares the steps along K and adds the partial sums through distributed
 // shared memory, in the blocks' order. SPLIT_K: the partial sums go to memory instead, split_k.cuh
-// adds them. Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75 (float16
-// and 8 bits, register copies), 80 and later.
+// adds them. COLUMNS > 1: x has up to 4 channels, padded to 4, and the filter's columns are padded
+// to a multiple of COLUMNS. Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75
+// (float16 and 8 bits, register copies), 80 and later.
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kChunks = BKB / 16;  // 16-byte chunks of a row
@@ -16,8 +17,10 @@ constexpr int kRowsAtOnce = kThreads / kChunks;
 constexpr int kCopiesA = BM / kRowsAtOnce, kCopiesB = BN / kRowsAtOnce;
 constexpr int kStageBytes = (BM + BN) * BKB;
 constexpr int kTilesM = WM / 16, kTilesN = WN / 8;
+constexpr int kFragments = kChunks / 2;  // along K, of a stage
 static_assert(kThreads % kChunks == 0 && BM % kRowsAtOnce == 0 && BN % kRowsAtOnce == 0, "tile");
 static_assert(WM % 16 == 0 && WN % 16 == 0, "warp tile");
+static_assert(kFragments % 2 == 0, "the first fragments of a stage follow the last ones in place");
 
 __device__ __forceinline__ int swizzled(int row, int chunk) {
   return row * BKB + ((kChunks == 8 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3)) * 16);
@@ -45,24 +48,34 @@ __device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, in
   return l;
 }
 
+// Starts the copy of 16 bytes of one window: channels of a pixel, or, of pixels with few channels,
+// COLUMNS pixels that lie side by side, each of which may be outside of the input.
+__device__ __forceinline__ void start_chunk(const ConvArgs& a, const PixelWindow& w,
+                                            const FilterStep& f, int offset, unsigned char* to) {
+#pragma unroll
+  for (int j = 0; j < COLUMNS; ++j) {
+    bool valid = inside(a, w, FilterStep{f.r, f.s + j, f.c});
+    copy_async<16 / COLUMNS>(
+        to + j * (16 / COLUMNS),
+        valid ? w.base + offset + j * a.dilation_w * a.c : static_cast<const TX*>(a.x), valid);
+  }
+}
+
 // Starts the copies of one step's inputs into a stage.
 __device__ __forceinline__ void start_inputs(const ConvArgs& a, const Loader& l,
                                              const FilterStep& f, unsigned char* stage) {
   int offset = step_offset(a, f);
 #pragma unroll
-  for (int i = 0; i < kCopiesA; ++i) {
-    bool valid = inside(a, l.window[i], f);
-    copy_async(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk),
-               valid ? l.window[i].base + offset : static_cast<const TX*>(a.x), valid);
-  }
+  for (int i = 0; i < kCopiesA; ++i)
+    start_chunk(a, l.window[i], f, offset, stage + swizzled(l.row + i * kRowsAtOnce, l.chunk));
 }
 
 // Starts the copies of the next step's weights into a stage.
 __device__ __forceinline__ void start_weights(const ConvArgs& a, Loader& l, unsigned char* stage) {
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
-    copy_async(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk),
-               l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
+    copy_async<16>(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk),
+                   l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
   }
   l.w += BK;
 }
@@ -72,15 +85,27 @@ __device__ __forceinline__ void start_weights(const ConvArgs& a, Loader& l, unsi
 struct Loaded {
   Bytes16 a[kCopiesA], b[kCopiesB];
 };
+__device__ __forceinline__ Bytes16 load_chunk(const ConvArgs& a, const PixelWindow& w,
+                                              const FilterStep& f, int offset) {
+#if COLUMNS == 1
+  return inside(a, w, f) ? *reinterpret_cast<const Bytes16*>(w.base + offset) : Bytes16{0, 0, 0, 0};
+#else
+  unsigned words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int j = i * COLUMNS / 4;
+    const unsigned* from =
+        reinterpret_cast<const unsigned*>(w.base + offset + j * a.dilation_w * a.c);
+    words[i] = inside(a, w, FilterStep{f.r, f.s + j, f.c}) ? from[i % (4 / COLUMNS)] : 0u;
+  }
+  return Bytes16{words[0], words[1], words[2], words[3]};
+#endif
+}
 __device__ __forceinline__ void load_global(const ConvArgs& a, Loader& l, const FilterStep& f,
                                             Loaded& out) {
   int offset = step_offset(a, f);
 #pragma unroll
-  for (int i = 0; i < kCopiesA; ++i) {
-    out.a[i] = inside(a, l.window[i], f)
-                   ? *reinterpret_cast<const Bytes16*>(l.window[i].base + offset)
-                   : Bytes16{0, 0, 0, 0};
-  }
+  for (int i = 0; i < kCopiesA; ++i) out.a[i] = load_chunk(a, l.window[i], f, offset);
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
     out.b[i] = *reinterpret_cast<const Bytes16*>(l.w + static_cast<long long>(i * kRowsAtOnce) *
@@ -111,36 +136,42 @@ __device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (
     multiply_tf32(d, a, b0, b1);
 }
 
-// acc += the stage's A * B for this warp's tile.
-__device__ __forceinline__ void multiply_stage(const unsigned char* stage, int warp_m, int warp_n,
-                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+// What a warp multiplies at a time: 32 bytes along K of its tile's rows and columns.
+struct Fragments {
+  unsigned a[kTilesM][4], b[kTilesN / 2][4];
+};
+
+__device__ __forceinline__ void load_fragments(const unsigned char* stage, int warp_m, int warp_n,
+                                               int k, Fragments& f) {
   int lane = threadIdx.x % 32;
   int a_row = warp_m * WM + lane % 16, a_chunk = lane / 16;
   int b_row = warp_n * WN + lane % 8 + lane / 16 * 8, b_chunk = lane / 8 % 2;
 #pragma unroll
-  for (int k = 0; k < kChunks / 2; ++k) {
-    unsigned a[kTilesM][4], b[kTilesN / 2][4];
+  for (int i = 0; i < kTilesM; ++i)
+    load_matrices(f.a[i], stage + swizzled(a_row + i * 16, 2 * k + a_chunk));
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i)
-      load_matrices(a[i], stage + swizzled(a_row + i * 16, 2 * k + a_chunk));
+  for (int j = 0; j < kTilesN / 2; ++j)
+    load_matrices(f.b[j], stage + BM * BKB + swizzled(b_row + j * 16, 2 * k + b_chunk));
+}
+
+// acc += A * B of the fragments.
+__device__ __forceinline__ void multiply_tile(const Fragments& f,
+                                              TSUM (&acc)[kTilesM][kTilesN][4]) {
 #pragma unroll
-    for (int j = 0; j < kTilesN / 2; ++j)
-      load_matrices(b[j], stage + BM * BKB + swizzled(b_row + j * 16, 2 * k + b_chunk));
+  for (int i = 0; i < kTilesM; ++i) {
 #pragma unroll
-    for (int i = 0; i < kTilesM; ++i) {
-#pragma unroll
-      for (int j = 0; j < kTilesN; ++j)
-        multiply_fragments<TX>(acc[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
-    }
+    for (int j = 0; j < kTilesN; ++j)
+      multiply_fragments<TX>(acc[i][j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
   }
 }
 
-// acc += A * B over the steps [begin, end) along K. All threads must meet before shared memory is
-// used again.
+// acc += A * B over the steps [begin, end) along K. Fragments are loaded while those before them
+// are multiplied, across stages too. All threads must meet before shared memory is used again.
 __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
                                                int begin, int end, unsigned char* shared,
                                                int warp_m, int warp_n,
                                                TSUM (&acc)[kTilesM][kTilesN][4]) {
+  Fragments f[2];
 #if HAVE_ASYNC_COPY
   // The weights are constants: their first copies need not wait for whoever computes the inputs.
 #pragma unroll
@@ -155,10 +186,11 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
     advance(a, next);
     ++started;
   }
+  wait_async<STAGES - 2>();
+  __syncthreads();
+  load_fragments(shared, warp_m, warp_n, 0, f[0]);
   int read = 0, write = STAGES - 1;
   for (int step = begin; step < end; ++step) {
-    wait_async<STAGES - 2>();
-    __syncthreads();
     if (started < end) {
       start_inputs(a, loader, next, shared + write * kStageBytes);
       start_weights(a, loader, shared + write * kStageBytes);
@@ -166,9 +198,21 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
     commit_async();
     advance(a, next);
     ++started;
-    multiply_stage(shared + read * kStageBytes, warp_m, warp_n, acc);
+    const unsigned char* stage = shared + read * kStageBytes;
+    write = read;
     read = read + 1 == STAGES ? 0 : read + 1;
-    write = write + 1 == STAGES ? 0 : write + 1;
+#pragma unroll
+    for (int k = 0; k < kFragments; ++k) {
+      const bool last = k + 1 == kFragments;
+      if (last) {
+        // The next stage has arrived for everyone, and nobody reads this one any more.
+        wait_async<STAGES - 2>();
+        __syncthreads();
+      }
+      load_fragments(last ? shared + read * kStageBytes : stage, warp_m, warp_n, last ? 0 : k + 1,
+                     f[(k + 1) % 2]);
+      multiply_tile(f[k % 2], acc);
+    }
   }
   wait_async<0>();
 #else
@@ -184,7 +228,13 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
     bool more = step + 1 < end;
     if (more) load_global(a, loader, next, loaded);
     advance(a, next);
-    multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
+    const unsigned char* stage = shared + (step - begin) % 2 * kStageBytes;
+    load_fragments(stage, warp_m, warp_n, 0, f[0]);
+#pragma unroll
+    for (int k = 0; k < kFragments; ++k) {
+      if (k + 1 < kFragments) load_fragments(stage, warp_m, warp_n, k + 1, f[(k + 1) % 2]);
+      multiply_tile(f[k % 2], acc);
+    }
     if (more) store_shared(loader, loaded, shared + (step - begin + 1) % 2 * kStageBytes);
   }
 #endif
@@ -197,16 +247,50 @@ __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8],
   store_vector<8>(output_place(a, m, k, index), v);
 }
 
+// Where a lane stores 8 channels in one turn of the epilogue, kRows rows a turn.
+struct Turn {
+  int row, column, m, k;
+  bool inside;
+};
+constexpr int kLanesOfRow = WN / 8, kRows = 32 / kLanesOfRow, kTurns = (16 + kRows - 1) / kRows;
+
+__device__ __forceinline__ Turn turn_of(const ConvArgs& a, int first_m, int first_k, int turn) {
+  int lane = threadIdx.x % 32;
+  Turn t;
+  t.row = turn * kRows + lane / kLanesOfRow, t.column = lane % kLanesOfRow * 8;
+  t.m = first_m + t.row, t.k = first_k + t.column;
+  t.inside = lane < kLanesOfRow * kRows && t.row < 16 && t.m < a.m && t.k < a.ldy;
+  return t;
+}
+
+// What the epilogue of 16 rows needs from memory.
+__device__ __forceinline__ void read_rows(const ConvArgs& a, int first_m, int first_k,
+                                          Row (&rows)[kTurns]) {
+#pragma unroll
+  for (int i = 0; i < kTurns; ++i) {
+    Turn t = turn_of(a, first_m, first_k, i);
+    if (t.inside) rows[i] = read_row(a.epilogue, static_cast<long long>(t.m) * a.ldy + t.k);
+  }
+}
+
 // Epilogue of an undivided tile: each warp turns its fragments, 16 rows at a time, into row vectors
-// through its own piece of shared memory.
+// through its own piece of shared memory. What is read from memory for 16 rows is read while those
+// before them are computed.
 __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char* shared,
                                                 int first_m, int first_k, int warp_m, int warp_n,
                                                 TSUM (&acc)[kTilesM][kTilesN][4]) {
-  constexpr int kPitch = WN + 8, kLanesOfRow = WN / 8, kRows = 32 / kLanesOfRow;
+  constexpr int kPitch = WN + 8;
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float* mine = reinterpret_cast<float*>(shared) + warp * 16 * kPitch;
+  first_m += warp_m * WM, first_k += warp_n * WN;
+  const int k = first_k + lane % kLanesOfRow * 8;
+  Channels channels;
+  if (k < a.ldy) channels = read_channels(a.epilogue, k);
+  Row rows[2][kTurns];
+  read_rows(a, first_m, first_k, rows[0]);
 #pragma unroll
   for (int i = 0; i < kTilesM; ++i) {
+    if (i + 1 < kTilesM) read_rows(a, first_m + (i + 1) * 16, first_k, rows[(i + 1) % 2]);
 #pragma unroll
     for (int j = 0; j < kTilesN; ++j) {
       float* p = mine + lane / 4 * kPitch + j * 8 + lane % 4 * 2;
@@ -215,17 +299,16 @@ __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char
                  static_cast<float>(acc[i][j][3]));
     }
     __syncwarp();
-    if (lane < kLanesOfRow * kRows) {
 #pragma unroll
-      for (int r = 0; r < 16; r += kRows) {
-        int row = r + lane / kLanesOfRow, column = lane % kLanesOfRow * 8;
-        int m = first_m + warp_m * WM + i * 16 + row, k = first_k + warp_n * WN + column;
-        if (row < 16 && m < a.m && k < a.ldy) {
-          float v[8];
-          load_vector<8>(mine + row * kPitch + column, v);
-          store_epilogue(a, v, m, k);
-        }
-      }
+    for (int r = 0; r < kTurns; ++r) {
+      Turn t = turn_of(a, first_m + i * 16, first_k, r);
+      if (!t.inside) continue;
+      float v[8];
+      load_vector<8>(mine + t.row * kPitch + t.column, v);
+      long long index = static_cast<long long>(t.m) * a.ldy + t.k;
+      int image = static_cast<int>(divide(static_cast<unsigned>(t.m), a.by_pixels));
+      epilogue_behind(v, channels, rows[i % 2][r], a.epilogue, image, t.k, index, a.ldy, a.k);
+      store_vector<8>(output_place(a, t.m, t.k, index), v);
     }
     __syncwarp();
   }

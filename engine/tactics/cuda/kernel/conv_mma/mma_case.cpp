@@ -21,6 +21,20 @@ std::string_view arithmetic_of(DataType type) {
   return type == DataType::float16 ? "fp16_" : "tf32_";
 }
 
+// The shapes that a convolution may be computed as: as it is; and, with up to 4 channels (of a
+// picture), padded to 4 of them instead of to 16 bytes, so that what is copied are whole pixels.
+std::vector<ConvShape> mma_shapes(const ConvShape& shape, DataType type) {
+  constexpr int64_t kFewChannels = 4, kCopied = 16;  // bytes
+  std::vector<ConvShape> out{shape};
+  const int64_t pixels = kCopied / (kFewChannels * element_bytes(type));
+  if (shape.gemm || shape.c > kFewChannels || pixels < 2 || shape.s == 1 || shape.r > 16)
+    return out;
+  out.push_back(shape);
+  out.back().c_block = kFewChannels;
+  out.back().s_block = pixels;
+  return out;
+}
+
 }  // namespace
 
 int64_t MmaCase::bk() const {
@@ -63,8 +77,21 @@ bool serves(const MmaCase& c, const KernelContext& context) {
   return c.tiles_m() * c.tiles_k() < (int64_t{1} << 31);
 }
 
+std::vector<MmaCase> mma_cases(const ConvShape& shape, DataType type,
+                               const KernelContext& context) {
+  std::vector<MmaCase> out;
+  for (const ConvShape& padded : mma_shapes(shape, type)) {
+    for (const MmaVariant& variant : mma_variants()) {
+      const MmaCase c{padded, variant, type};
+      if (serves(c, context)) out.push_back(c);
+    }
+  }
+  return out;
+}
+
 std::string id_of(const MmaCase& c) {
-  return "conv_mma/" + std::string(arithmetic_of(c.type)) + name_of(c.variant);
+  return "conv_mma/" + std::string(arithmetic_of(c.type)) + name_of(c.variant) +
+         (c.columns() > 1 ? "_n4" : "");
 }
 
 double estimate_us(const MmaCase& c, const KernelContext& context) {
@@ -86,16 +113,19 @@ double estimate_us(const MmaCase& c, const KernelContext& context) {
   double bytes = conv_bytes(c.shape, c.type);
   // Partial sums are written and read once, and the second launch costs one.
   double sums = 2.0 * static_cast<double>(c.workspace_bytes());
-  return kStartUs + std::max(compute, context.memory_us(bytes, 0)) +
+  // Arithmetic and memory do not overlap wholly: of tiles that all wait for the memory those that
+  // compute least come first.
+  constexpr double kNotHidden = 0.3;
+  const double memory = context.memory_us(bytes, 0);
+  return kStartUs + std::max(compute, memory) + kNotHidden * std::min(compute, memory) +
          context.memory_us(sums, v.split_k > 1 ? 1 : 0) + (v.cluster > 1 ? 1.0 : 0.0);
 }
 
 Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& tactic,
                           const KernelContext& context) {
   CHECK_OK(require_mma(shape, type, context));
-  for (const MmaVariant& variant : mma_variants()) {
-    const MmaCase c{shape, variant, type};
-    if (id_of(c) == tactic.id && serves(c, context)) return c;
+  for (const MmaCase& c : mma_cases(shape, type, context)) {
+    if (id_of(c) == tactic.id) return c;
   }
   return no_variant(tactic);
 }
@@ -118,7 +148,8 @@ KernelProgram mma_program(const MmaCase& c, DataType result) {
   program.define("SUM_VECTOR", kMmaSumVector);
   program.define("POINTWISE", c.shape.pointwise());
   program.define("FLAT", c.shape.flat(c.bk()));
-  if (bytes) program.files.push_back("text/bytes.cuh");
+  program.define("COLUMNS", c.columns());
+  if (bytes) program.types.push_back("text/bytes.cuh");
   for (const char* file :
        {"text/warp.cuh", "text/conv_index.cuh", "conv_mma/conv_mma.cuh", "text/split_k.cuh"})
     program.files.push_back(file);

@@ -14,6 +14,8 @@ struct MmaCase {
   ConvShape shape;
   MmaVariant variant;
   DataType type = DataType::float16;  // of x: float16, bfloat16, float32 (as tf32), int8 or uint8
+  // 16 bytes along K are so many columns of the filter; 1: they are channels of one.
+  int64_t columns() const { return shape.s_block; }
   int64_t bk() const;
   int64_t tiles_m() const;
   int64_t tiles_k() const;
@@ -27,6 +29,8 @@ struct MmaCase {
 Status require_mma(const ConvShape& shape, DataType type, const KernelContext& context);
 
 bool serves(const MmaCase& c, const KernelContext& context);
+// All that serve.
+std::vector<MmaCase> mma_cases(const ConvShape& shape, DataType type, const KernelContext& context);
 
 // "conv_mma/fp16_64x64x128b_s4".
 std::string id_of(const MmaCase& c);

@@ -11,11 +11,10 @@ Status offer_quantized_mma(const Problem& problem, const KernelContext& context,
   const DataType source = conv.product.source;
   CHECK_OK(require_mma(conv.shape, source, context));
   for (const Tactic& formats : quantized_tactics(problem, conv, context)) {
-    for (const MmaVariant& variant : mma_variants()) {
-      const MmaCase c{conv.shape, variant, source};
-      if (!serves(c, context)) continue;
+    for (const MmaCase& c : mma_cases(conv.shape, source, context)) {
       Tactic tactic = formats;
       tactic.id = id_of(c);
+      tactic.inputs[0] = c.shape.x_format(source);
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
       tactic.writes_pitched = !conv.shape.gemm;
@@ -31,7 +30,8 @@ Result<KernelPlan> plan_quantized_mma(const Problem& problem, const Tactic& tact
   TRY(const MmaCase c, find_case(conv.shape, conv.product.source, tactic, context));
   KernelPlan plan;
   plan.program = mma_program(c, tactic.outputs[0].type);
-  plan.program.functions = epilogue_text(quantized_epilogue(conv, tactic));
+  const FusedEpilogue epilogue = quantized_epilogue(conv, tactic);
+  plan.program.functions = epilogue_text(epilogue) + early_epilogue_text(epilogue);
   PackConstant weights =
       pack_region_weights(conv, pack_filter(c.shape, DataType::int8, c.bk(), c.variant.bn, false));
   TRY(KernelLaunch launch, mma_launch(c, tactic, std::move(weights), plan));

@@ -146,7 +146,7 @@ KernelProgram simt_program(const SimtCase& c, DataType result) {
   program.define("SUM_VECTOR", kSimtSumVector);
   if (bytes) {
     program.define("X_UNSIGNED", c.type == DataType::uint8);
-    program.files.push_back("text/bytes.cuh");
+    program.types.push_back("text/bytes.cuh");
   }
   for (const char* file : {"text/conv_index.cuh", "conv_simt/conv_simt.cuh", "text/split_k.cuh"})
     program.files.push_back(file);

@@ -122,7 +122,7 @@ KernelProgram depthwise_program(const ConvShape& shape, const DepthwiseVariant& 
   program.define("DILATION_H", shape.dilation_h);
   program.define("DILATION_W", shape.dilation_w);
   program.functions = epilogue_text(epilogue);
-  if (is_eight_bits(type)) program.files.push_back("text/bytes.cuh");
+  if (is_eight_bits(type)) program.types.push_back("text/bytes.cuh");
   program.files.push_back("depthwise/depthwise.cuh");
   return program;
 }

@@ -1,4 +1,6 @@
 // Family quantize: floats to 8-bit integers and back, by constant scales (quantize.cuh).
+#include <algorithm>
+
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/quantize/args.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
@@ -12,11 +14,14 @@ enum class QuantizeMode { flat = 0, rows = 1, gather = 2 };
 
 struct QuantizeVariant {
   QuantizeMode mode;
-  int threads;  // of a block
+  int threads;                    // of a block
+  int64_t block = kByteChannels;  // to what channels are padded; a picture's to 4
 };
 
-constexpr QuantizeVariant kQuantizeVariants[] = {
-    {QuantizeMode::flat, 256}, {QuantizeMode::rows, 256}, {QuantizeMode::gather, 256}};
+constexpr QuantizeVariant kQuantizeVariants[] = {{QuantizeMode::flat, 256},
+                                                 {QuantizeMode::rows, 256},
+                                                 {QuantizeMode::gather, 256},
+                                                 {QuantizeMode::gather, 256, 4}};
 
 std::string id_of(const QuantizeVariant& v) {
   switch (v.mode) {
@@ -25,7 +30,8 @@ std::string id_of(const QuantizeVariant& v) {
     case QuantizeMode::rows:
       return id_by_threads("quantize/rows", v.threads, 256);
     case QuantizeMode::gather:
-      return id_by_threads("quantize/gather", v.threads, 256);
+      return id_by_threads(v.block == kByteChannels ? "quantize/gather" : "quantize/gather_n4",
+                           v.threads, 256);
   }
   return {};
 }
@@ -39,10 +45,12 @@ Result<QuantizedRows> quantized_bytes(const Problem& problem) {
 }
 
 // Pixels have channels and one scale; planes in order are gathered for integers alone.
-bool serves(const Problem& problem, const QuantizedRows& rows, QuantizeMode mode) {
-  if (mode == QuantizeMode::flat) return true;
-  const bool has_pixels = rows.size == 1 && input_dims(problem, 0).size() >= 3;
-  return has_pixels && (mode == QuantizeMode::rows || rows.to_integers);
+bool serves(const Problem& problem, const QuantizedRows& rows, const QuantizeVariant& v) {
+  if (v.mode == QuantizeMode::flat) return true;
+  const Dims& dims = input_dims(problem, 0);
+  if (rows.size != 1 || dims.size() < 3) return false;
+  if (v.block < kByteChannels && dims[1] > v.block) return false;
+  return v.mode == QuantizeMode::rows || rows.to_integers;
 }
 
 Tactic quantize_tactic(const Problem& problem, const QuantizedRows& rows,
@@ -54,7 +62,7 @@ Tactic quantize_tactic(const Problem& problem, const QuantizedRows& rows,
   tactic.compute = precision_of_storage(floats);
   if (variant.mode == QuantizeMode::flat) return tactic;
   const int64_t channels = input_dims(problem, 0)[1];
-  whole = channels_last_format(rows.integers, channels, kByteChannels);
+  whole = channels_last_format(rows.integers, channels, variant.block);
   if (variant.mode == QuantizeMode::rows) real = channels_last_format(floats, channels);
   return tactic;
 }
@@ -64,7 +72,7 @@ Status offer_quantize(const Problem& problem, const KernelContext& context,
   TRY(const QuantizedRows rows, quantized_bytes(problem));
   for (const DataType floats : context.storage_types()) {
     for (const QuantizeVariant& variant : kQuantizeVariants) {
-      if (!serves(problem, rows, variant.mode)) continue;
+      if (!serves(problem, rows, variant)) continue;
       Tactic tactic = quantize_tactic(problem, rows, variant, floats);
       tactic.estimated_us = context.memory_us(
           static_cast<double>(physical_bytes(input_dims(problem, 0), tactic.inputs[0]) +
@@ -75,21 +83,27 @@ Status offer_quantize(const Problem& problem, const KernelContext& context,
   return {};
 }
 
+// Channels a thread.
+int64_t width_of(const QuantizeVariant& v) {
+  return std::min<int64_t>(v.block, 8);
+}
+
 gpu::QuantizeArgs quantize_args(const Problem& problem, const QuantizedRows& rows,
-                                const Tactic& tactic, QuantizeMode mode) {
+                                const Tactic& tactic, const QuantizeVariant& variant) {
   const Dims& dims = output_dims(problem);
   gpu::QuantizeArgs args{};
   args.size = static_cast<unsigned>(rows.size);
   args.inner = static_cast<unsigned>(rows.inner);
   args.total = static_cast<unsigned>(volume(dims));
-  if (mode == QuantizeMode::flat) return args;
+  if (variant.mode == QuantizeMode::flat) return args;
   const int64_t pixels = volume(dims) / (dims[0] * dims[1]);
   args.channels = to_int(dims[1]);
   args.x_pitch = to_int(padded_channels(dims, tactic.inputs[0].layout));
   args.y_pitch = to_int(padded_channels(dims, tactic.outputs[0].layout));
-  args.by_vectors = make_divisor(args.y_pitch / 8);
+  const int width = to_int(width_of(variant));
+  args.by_vectors = make_divisor(args.y_pitch / width);
   args.by_pixels = make_divisor(pixels);
-  args.total = static_cast<unsigned>(dims[0] * pixels * (args.y_pitch / 8));
+  args.total = static_cast<unsigned>(dims[0] * pixels * (args.y_pitch / width));
   return args;
 }
 
@@ -99,6 +113,7 @@ KernelProgram quantize_program(const QuantizedRows& rows, const Tactic& tactic,
   define_types(program, tactic.inputs[0].type, tactic.outputs[0].type);
   program.define("TO_INTEGERS", rows.to_integers);
   program.define("MODE", static_cast<int>(variant.mode));
+  program.define("WIDTH", width_of(variant));
   program.define("THREADS", variant.threads);
   program.files = {"text/bytes.cuh", "quantize/args.h", "quantize/quantize.cuh"};
   return program;
@@ -108,10 +123,10 @@ Result<KernelPlan> plan_quantize(const Problem& problem, const Tactic& tactic,
                                  const KernelContext&) {
   TRY(const QuantizedRows rows, quantized_bytes(problem));
   const QuantizeVariant* variant = find_variant(kQuantizeVariants, tactic);
-  if (!variant || !serves(problem, rows, variant->mode)) return no_variant(tactic);
+  if (!variant || !serves(problem, rows, *variant)) return no_variant(tactic);
   KernelPlan plan;
   plan.program = quantize_program(rows, tactic, *variant);
-  const gpu::QuantizeArgs args = quantize_args(problem, rows, tactic, variant->mode);
+  const gpu::QuantizeArgs args = quantize_args(problem, rows, tactic, *variant);
   KernelLaunch launch = launch_of(args, args.total, static_cast<unsigned>(variant->threads));
   const auto constant = [&](std::vector<float> QuantizedFactors::*member) {
     return plan.add_constant([problem, rows, member](Weights weights) {

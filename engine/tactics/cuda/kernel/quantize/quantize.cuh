@@ -1,7 +1,7 @@
 // To small integers and back. TO_INTEGERS: y = saturate(round_half_even(x / scale) + zero), NaN
 // becomes 0; else y = (x - zero) * scale.
 //
-// flat (MODE 0): a thread changes one element, in order. rows (1): 8 channels of a pixel from
+// flat (MODE 0): a thread changes one element, in order. rows (1): WIDTH channels of a pixel from
 // channels-last to channels-last with other padding, which is written as zeros; one scale. gather
 // (2): the same from planes in order, lanes along pixels, for pictures. Bytes moved: every element
 // once. Serves every SM.
@@ -24,18 +24,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs 
   const unsigned s = i / a.inner % a.size;
   store_one(y + i, converted(load_one(x + i), a.scale[s], a.zero[s]));
 #else
-  float v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  float v[WIDTH] = {};
 #if MODE == 1
   const unsigned row = divide(i, a.by_vectors);
-  const int c = static_cast<int>(i - row * a.by_vectors.divisor) * 8;
-  if (c < a.x_pitch) load_vector<8>(x + static_cast<long long>(row) * a.x_pitch + c, v);
+  const int c = static_cast<int>(i - row * a.by_vectors.divisor) * WIDTH;
+  if (c < a.x_pitch) load_vector<WIDTH>(x + static_cast<long long>(row) * a.x_pitch + c, v);
 #else
   const unsigned rest = divide(i, a.by_pixels), n = divide(rest, a.by_vectors);
   const unsigned pixel = i - rest * a.by_pixels.divisor;
-  const int c = static_cast<int>(rest - n * a.by_vectors.divisor) * 8;
+  const int c = static_cast<int>(rest - n * a.by_vectors.divisor) * WIDTH;
   const long long row = static_cast<long long>(n) * a.by_pixels.divisor + pixel;
 #pragma unroll
-  for (int j = 0; j < 8; ++j) {
+  for (int j = 0; j < WIDTH; ++j) {
     if (c + j < a.channels)
       v[j] = load_one(x + (static_cast<long long>(n) * a.channels + c + j) * a.by_pixels.divisor +
                       pixel);
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs 
 #endif
   const float scale = a.scale[0], zero = a.zero[0];
 #pragma unroll
-  for (int j = 0; j < 8; ++j) v[j] = c + j < a.channels ? converted(v[j], scale, zero) : 0.0f;
-  store_vector<8>(y + static_cast<long long>(row) * a.y_pitch + c, v);
+  for (int j = 0; j < WIDTH; ++j) v[j] = c + j < a.channels ? converted(v[j], scale, zero) : 0.0f;
+  store_vector<WIDTH>(y + static_cast<long long>(row) * a.y_pitch + c, v);
 #endif
 }

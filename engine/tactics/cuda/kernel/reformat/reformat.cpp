@@ -87,8 +87,13 @@ std::vector<ReformatMode> modes_of(const ReformatShape& s) {
   using enum ReformatMode;
   if (s.last(s.from) == s.last(s.to)) return {rows};
   if (s.last(s.from)) return {to_linear};
-  if (s.pitch_of(s.to) % 8) return {to_channels_last};
+  if (s.pitch_of(s.to) % 4) return {to_channels_last};
   return s.c <= 8 ? std::vector{gather, to_channels_last} : std::vector{to_channels_last, gather};
+}
+
+// Channels that a thread gathers.
+int64_t width_of(const ReformatShape& s) {
+  return s.pitch_of(s.to) % 8 ? 4 : 8;
 }
 
 gpu::ReformatArgs reformat_args(const ReformatShape& s, ReformatMode mode) {
@@ -100,8 +105,8 @@ gpu::ReformatArgs reformat_args(const ReformatShape& s, ReformatMode mode) {
   a.pitch = to_int(pitch);
   a.by_pixels = make_divisor(s.pixels);
   if (mode == ReformatMode::gather) {
-    a.total = to_int(s.n * s.pixels * pitch / 8);
-    a.by_vectors = make_divisor(pitch / 8);
+    a.total = to_int(s.n * s.pixels * pitch / width_of(s));
+    a.by_vectors = make_divisor(pitch / width_of(s));
   }
   if (mode == ReformatMode::rows) {
     a.total = to_int(s.n * s.pixels * pitch);
@@ -145,7 +150,7 @@ Result<KernelPlan> plan_reformat(const Problem& problem, const Tactic& tactic,
   KernelPlan plan;
   define_types(plan.program, shape.from.type, shape.to.type);
   plan.program.define("MODE", static_cast<int>(variant->mode));
-  plan.program.define("WIDTH", 8);
+  plan.program.define("WIDTH", width_of(shape));
   plan.program.define("THREADS", variant->threads);
   plan.program.files = {"reformat/args.h", "reformat/reformat.cuh"};
   if (is_eight_bits(shape.to.type))

@@ -187,3 +187,23 @@ __device__ __forceinline__ void store_vector(T* p, const float (&v)[V]) {
     for (int i = 0; i < V; ++i) round_to(p[i], v[i]);
   }
 }
+
+// 8 elements as they are in memory, for reading them long before they are needed.
+template <typename T>
+struct alignas(16) RawVector {
+  unsigned words[8 * sizeof(T) / 4];
+};
+template <typename T>
+__device__ __forceinline__ void load_raw(const void* p, RawVector<T>& to) {
+  if constexpr (sizeof(T) == 1) {
+    const Bytes8 b = *static_cast<const Bytes8*>(p);
+    to.words[0] = b.a, to.words[1] = b.b;
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(T) / 2; ++i) {
+      const Bytes16 b = static_cast<const Bytes16*>(p)[i];
+      to.words[4 * i] = b.a, to.words[4 * i + 1] = b.b;
+      to.words[4 * i + 2] = b.c, to.words[4 * i + 3] = b.d;
+    }
+  }
+}

@@ -56,13 +56,13 @@ std::string operand_text(OperandAccess access, int slot, const std::string& type
   return {};
 }
 
-std::string step_text(const FusedStep& step, const std::string& type) {
-  const std::string each = "\n#pragma unroll\n    for (int j = 0; j < V; ++j) v[j] ";
+std::string step_text(const FusedStep& step, const std::string& type, const std::string& width) {
+  const std::string each = "\n#pragma unroll\n    for (int j = 0; j < " + width + "; ++j) v[j] ";
   if (step.kind == FusedStepKind::activation) {
     return "  {" + each + "= " + activation_text(step.activation, "v[j]") + ";\n  }\n";
   }
   const char* op = step.kind == FusedStepKind::multiply ? "*=" : "+=";
-  return "  {\n    " + operand_text(step.access, step.slot, type, step.strides, "u", "V") + each +
+  return "  {\n    " + operand_text(step.access, step.slot, type, step.strides, "u", width) + each +
          op + " u[j];\n  }\n";
 }
 
@@ -219,11 +219,49 @@ std::string epilogue_text(const FusedEpilogue& epilogue) {
       "EpilogueArgs& args, int image, int k, "
       "long long index, int ldy, int channels) {\n";
   for (const FusedStep& step : epilogue.steps)
-    text += step_text(step, storage_type_text(epilogue.output));
+    text += step_text(step, element_type_text(epilogue.output), "V");
   if (epilogue.zero_padding) {
     text +=
         "#pragma unroll\n  for (int j = 0; j < V; ++j) v[j] = k + j < channels ? v[j] : 0.0f;\n";
   }
+  return text + "}\n";
+}
+
+std::string early_epilogue_text(const FusedEpilogue& epilogue) {
+  const std::string type = element_type_text(epilogue.output);
+  std::string channels, row, read_channels, read_row, steps;
+  for (const FusedStep& step : epilogue.steps) {
+    const std::string slot = std::to_string(step.slot);
+    const bool of_channel = step.access == OperandAccess::channel,
+               of_row = step.access == OperandAccess::same;
+    if (step.kind == FusedStepKind::activation || (!of_channel && !of_row)) {
+      steps += step_text(step, type, "8");
+      continue;
+    }
+    const std::string element = of_channel ? "float" : type, name = "s" + slot;
+    (of_channel ? channels : row) += "  RawVector<" + element + "> " + name + ";\n";
+    (of_channel ? read_channels : read_row) +=
+        "  load_raw(static_cast<const " + element + "*>(args.operand[" + slot + "]) + " +
+        (of_channel ? "k" : "index") + ", out." + name + ");\n";
+    steps += "  {\n    float u[8];\n    load_vector<8>(reinterpret_cast<const " + element + "*>(" +
+             (of_channel ? "channels." : "row.") + name +
+             ".words), u);\n#pragma unroll\n    for (int j = 0; j < 8; ++j) v[j] " +
+             (step.kind == FusedStepKind::multiply ? "*=" : "+=") + " u[j];\n  }\n";
+  }
+  const std::string head = "__device__ __forceinline__ ";
+  std::string text = "struct Channels {\n" + channels + "};\nstruct Row {\n" + row + "};\n";
+  text += head + "Channels read_channels(const EpilogueArgs& args, int k) {\n  Channels out;\n" +
+          read_channels + "  return out;\n}\n";
+  text += head + "Row read_row(const EpilogueArgs& args, long long index) {\n  Row out;\n" +
+          read_row + "  return out;\n}\n";
+  text += head +
+          "void epilogue_behind(float (&v)[8], const Channels& channels, const Row& row, const "
+          "EpilogueArgs& args, int image, int k, long long index, int ldy, int channel_count) {\n" +
+          steps;
+  if (epilogue.zero_padding)
+    text +=
+        "#pragma unroll\n  for (int j = 0; j < 8; ++j) v[j] = k + j < channel_count ? v[j] : "
+        "0.0f;\n";
   return text + "}\n";
 }
 

@@ -9,12 +9,16 @@ std::string program_text(const KernelProgram& program) {
   text += kernel_text("text/args.h");
   text += kernel_text("text/common.cuh");
   for (const auto& [name, value] : program.macros) text += "#define " + name + " " + value + "\n";
+  const auto append = [&](const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      std::string_view part = kernel_text(file);
+      ENSURE(!part.empty(), "no kernel text is called " + file);
+      text += part;
+    }
+  };
+  append(program.types);
   text += program.functions;
-  for (const std::string& file : program.files) {
-    std::string_view part = kernel_text(file);
-    ENSURE(!part.empty(), "no kernel text is called " + file);
-    text += part;
-  }
+  append(program.files);
   return text;
 }
 

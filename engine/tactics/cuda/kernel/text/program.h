@@ -15,6 +15,7 @@ namespace enginery {
 struct KernelProgram {
   std::vector<std::pair<std::string, std::string>>
       macros;                      // tile shape, types: in the order of definition
+  std::vector<std::string> types;  // what the functions read and write besides: "text/bytes.cuh"
   std::string functions;           // generated: the fused epilogue, a chain's elements
   std::vector<std::string> files;  // after text/args.h and text/common.cuh: "gemv/gemv.cuh"
 

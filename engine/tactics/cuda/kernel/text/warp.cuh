@@ -13,12 +13,18 @@ __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// 16 bytes to shared memory; zeros where `valid` is false (nothing is read then).
+// 16, 8 or 4 bytes to shared memory; zeros where `valid` is false (nothing is read then).
+template <int kBytes>
 __device__ __forceinline__ void copy_async(void* to, const void* from, bool valid) {
 #if HAVE_ASYNC_COPY
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
-               "r"(valid ? 16 : 0)
-               : "memory");
+  if constexpr (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
+                 "l"(from), "r"(valid ? 16 : 0)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)),
+                 "l"(from), "n"(kBytes), "r"(valid ? kBytes : 0)
+                 : "memory");
 #endif
 }
 __device__ __forceinline__ void commit_async() {
