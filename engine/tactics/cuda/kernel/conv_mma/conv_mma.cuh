@@ -165,42 +165,70 @@ __device__ __forceinline__ void multiply_tile(const Fragments& f,
   }
 }
 
-// acc += A * B over the steps [begin, end) along K. Fragments are loaded while those before them
-// are multiplied, across stages too. All threads must meet before shared memory is used again.
-__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                               int begin, int end, unsigned char* shared,
-                                               int warp_m, int warp_n,
+// acc += A * B of a stage that has arrived.
+__device__ __forceinline__ void multiply_stage(const unsigned char* stage, int warp_m, int warp_n,
                                                TSUM (&acc)[kTilesM][kTilesN][4]) {
-  Fragments f[2];
+#pragma unroll
+  for (int k = 0; k < kFragments; ++k) {
+    Fragments f;
+    load_fragments(stage, warp_m, warp_n, k, f);
+    multiply_tile(f, acc);
+  }
+}
+
 #if HAVE_ASYNC_COPY
+// Large warp tiles load fragments while those before them are multiplied, across stages too. Small
+// ones have several blocks on an SM instead, for which two sets of fragments leave no registers.
+constexpr bool kLoadsAhead = WM * WN >= 64 * 64;
+
+// Where the copies of the steps [begin, end) stand.
+struct Copies {
+  int started, end, read, write;
+};
+
+__device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                              int begin, int end, unsigned char* shared) {
   // The weights are constants: their first copies need not wait for whoever computes the inputs.
 #pragma unroll
   for (int i = 0; i < STAGES - 1; ++i)
     if (begin + i < end) start_weights(a, loader, shared + i * kStageBytes);
   await_predecessors();
-  int started = begin;
+  Copies c = {begin, end, 0, STAGES - 1};
 #pragma unroll
   for (int i = 0; i < STAGES - 1; ++i) {
-    if (started < end) start_inputs(a, loader, next, shared + i * kStageBytes);
+    if (c.started < end) start_inputs(a, loader, next, shared + i * kStageBytes);
     commit_async();
     advance(a, next);
-    ++started;
+    ++c.started;
   }
+  return c;
+}
+
+// Starts the copies of one more step, into the stage that was read last.
+__device__ __forceinline__ void start_next(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                           unsigned char* shared, Copies& c) {
+  if (c.started < c.end) {
+    start_inputs(a, loader, next, shared + c.write * kStageBytes);
+    start_weights(a, loader, shared + c.write * kStageBytes);
+  }
+  commit_async();
+  advance(a, next);
+  ++c.started;
+  c.write = c.read;
+  c.read = c.read + 1 == STAGES ? 0 : c.read + 1;
+}
+
+__device__ __forceinline__ void multiply_ahead(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                               int begin, unsigned char* shared, int warp_m,
+                                               int warp_n, Copies& c,
+                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+  Fragments f[2];
   wait_async<STAGES - 2>();
   __syncthreads();
   load_fragments(shared, warp_m, warp_n, 0, f[0]);
-  int read = 0, write = STAGES - 1;
-  for (int step = begin; step < end; ++step) {
-    if (started < end) {
-      start_inputs(a, loader, next, shared + write * kStageBytes);
-      start_weights(a, loader, shared + write * kStageBytes);
-    }
-    commit_async();
-    advance(a, next);
-    ++started;
-    const unsigned char* stage = shared + read * kStageBytes;
-    write = read;
-    read = read + 1 == STAGES ? 0 : read + 1;
+  for (int step = begin; step < c.end; ++step) {
+    const unsigned char* stage = shared + c.read * kStageBytes;
+    start_next(a, loader, next, shared, c);
 #pragma unroll
     for (int k = 0; k < kFragments; ++k) {
       const bool last = k + 1 == kFragments;
@@ -209,13 +237,39 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
         wait_async<STAGES - 2>();
         __syncthreads();
       }
-      load_fragments(last ? shared + read * kStageBytes : stage, warp_m, warp_n, last ? 0 : k + 1,
+      load_fragments(last ? shared + c.read * kStageBytes : stage, warp_m, warp_n, last ? 0 : k + 1,
                      f[(k + 1) % 2]);
       multiply_tile(f[k % 2], acc);
     }
   }
+}
+
+// acc += A * B over the steps [begin, end) along K. All threads must meet before shared memory is
+// used again.
+__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                               int begin, int end, unsigned char* shared,
+                                               int warp_m, int warp_n,
+                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+  Copies c = start_first(a, loader, next, begin, end, shared);
+  if constexpr (kLoadsAhead) {
+    multiply_ahead(a, loader, next, begin, shared, warp_m, warp_n, c, acc);
+  } else {
+    for (int step = begin; step < end; ++step) {
+      wait_async<STAGES - 2>();
+      __syncthreads();
+      const unsigned char* stage = shared + c.read * kStageBytes;
+      start_next(a, loader, next, shared, c);
+      multiply_stage(stage, warp_m, warp_n, acc);
+    }
+  }
   wait_async<0>();
+}
 #else
+// The same by registers.
+__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                               int begin, int end, unsigned char* shared,
+                                               int warp_m, int warp_n,
+                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
   await_predecessors();
   Loaded loaded;
   if (begin < end) {
@@ -228,24 +282,11 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
     bool more = step + 1 < end;
     if (more) load_global(a, loader, next, loaded);
     advance(a, next);
-    const unsigned char* stage = shared + (step - begin) % 2 * kStageBytes;
-    load_fragments(stage, warp_m, warp_n, 0, f[0]);
-#pragma unroll
-    for (int k = 0; k < kFragments; ++k) {
-      if (k + 1 < kFragments) load_fragments(stage, warp_m, warp_n, k + 1, f[(k + 1) % 2]);
-      multiply_tile(f[k % 2], acc);
-    }
+    multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
     if (more) store_shared(loader, loaded, shared + (step - begin + 1) % 2 * kStageBytes);
   }
+}
 #endif
-}
-
-__device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8], int m, int k) {
-  long long index = static_cast<long long>(m) * a.ldy + k;
-  epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
-              index, a.ldy, a.k);
-  store_vector<8>(output_place(a, m, k, index), v);
-}
 
 // Where a lane stores 8 channels in one turn of the epilogue, kRows rows a turn.
 struct Turn {
