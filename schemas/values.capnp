@@ -82,7 +82,7 @@ struct StepView {
 
 # How near an engine comes to the float model on held-out rows. Percentages: negative where unknown.
 struct HeldOutFigures {
-  rows @0 :UInt64;
+  rows @0 :UInt64;           # how many were run
   sqnrDb @1 :Float64;         # signal to noise of the worst output
   agreement @2 :Float64;      # rows of the float model's first class
   top1 @3 :Float64;           # rows of the labels' class
@@ -106,7 +106,7 @@ struct TargetView {
   progress @12 :Progress;     # of the step that it waits for
   note @13 :Text;             # one sentence for people: what it waits for
   hasAccuracy @14 :Bool;      # whether `accuracy` says anything
-  accuracy @15 :HeldOutFigures;
+  accuracy @15 :HeldOutFigures; # on the rows that the job brought
   calibration @16 :Text;      # digest of the table or the histograms; "": there was none
 }
 

@@ -73,7 +73,7 @@ TEST(GoldenFrames, EveryMessageHasTheBytesItAlwaysHad) {
 // nobody had filled them.
 TEST(GoldenFrames, FramesOfEarlierProgramsAreRead) {
   const std::map<std::string, Envelope> envelopes = fixed_envelopes();
-  for (const char* file : {"frames_1.golden", "frames_2.golden"}) {
+  for (const char* file : {"frames_1.golden", "frames_2.golden", "frames_3.golden"}) {
     const std::map<std::string, Bytes> earlier = golden_frames(file);
     ASSERT_GE(earlier.size(), 39u) << file;
     for (const auto& [name, frame] : earlier) {
