@@ -25,7 +25,8 @@ bool is_rounding(UnaryKind kind) {
 }
 
 bool chooses(const Op& op) {
-  return std::holds_alternative<ArgMinMax>(op) || std::holds_alternative<TopK>(op);
+  return std::holds_alternative<ArgMinMax>(op) || std::holds_alternative<TopK>(op) ||
+         std::holds_alternative<FindNonZero>(op) || std::holds_alternative<NonMaxSuppression>(op);
 }
 
 // Whether the operator turns a small difference of its first input, a float, into a step.
@@ -246,6 +247,9 @@ class DecidedRun {
     }
     const Tensor a = shaken(*in[0], first + second, random);
     in[0] = &a;
+    if (!std::holds_alternative<NonMaxSuppression>(node.op)) return run_reference(node.op, in);
+    const Tensor scores = shaken(*in[1], slack_of(*in[1], bar_), random);
+    in[1] = &scores;
     return run_reference(node.op, in);
   }
 

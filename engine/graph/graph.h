@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/graph/run_time_sizes.h"
 #include "engine/ops/op.h"
 #include "engine/tensor/limits.h"
 
@@ -47,6 +48,7 @@ class Graph {
   std::string name;
   std::vector<std::string> symbols;  // symbols[i] is the name of the run-time size -2 - i
   Limits limits;                     // what passes and planner may spend on it
+  RunTimeSizes run_time_sizes;       // of outputs; the counts stand behind the model's own outputs
 
   // Building. Names are made unique by a suffix where they collide.
   // Any of these may move the tables: references to values and nodes do not survive them.
@@ -71,6 +73,9 @@ class Graph {
   Node& node(NodeId id) { return nodes_[static_cast<size_t>(id)]; }
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
+  size_t own_output_count() const {  // of the outputs, those that are no counts of sizes
+    return enginery::own_output_count(run_time_sizes, outputs_.size());
+  }
   int32_t value_count() const { return static_cast<int32_t>(values_.size()); }
   int32_t node_count() const { return static_cast<int32_t>(nodes_.size()); }  // holes included
   int32_t live_node_count() const;
@@ -108,8 +113,9 @@ class Graph {
 };
 
 // The verifier: indices in range, one producer for each value, no cycle, types equal to what the
-// shape rules infer, at least one output. Run after every importer and pass; it never aborts,
-// whatever the graph holds. Errors: invalid_argument that names the node.
+// shape rules infer, at least one output, run-time sizes that are counted. Run after every importer
+// and pass; it never aborts, whatever the graph holds. Errors: invalid_argument that names the
+// node.
 Status verify(const Graph& graph);
 
 // Gives symbols and inputs their sizes and infers every type again. `shapes` maps input names to

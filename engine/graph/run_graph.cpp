@@ -52,4 +52,21 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
   return outputs;
 }
 
+Result<std::map<std::string, Tensor>> with_actual_sizes(const Graph& graph,
+                                                        std::map<std::string, Tensor> outputs) {
+  const auto name = [&](size_t i) { return graph.value(graph.outputs()[i]).name; };
+  std::map<std::string, Tensor> out;
+  for (size_t i = 0; i < graph.own_output_count(); ++i) {
+    const Tensor& whole = outputs.at(name(i));
+    Dims dims = whole.dims();
+    for (const RunTimeSize& size : graph.run_time_sizes) {
+      if (size.output != i) continue;
+      int64_t& dim = dims[static_cast<size_t>(size.axis)];
+      TRY(dim, counted_size(outputs.at(name(size.count)), dim, name(i)));
+    }
+    out.emplace(name(i), with_dims(whole, std::move(dims)));
+  }
+  return out;
+}
+
 }  // namespace enginery

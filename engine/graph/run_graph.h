@@ -23,4 +23,9 @@ Result<std::map<std::string, Tensor>> run_graph(const Graph& graph,
                                                 const std::map<std::string, Tensor>& inputs,
                                                 const ValueMade& made = {});
 
+// What run_graph gives, as a model's user sees it: without the counts, under the actual sizes.
+// Errors: internal (a count that is not of the output's sizes).
+Result<std::map<std::string, Tensor>> with_actual_sizes(const Graph& graph,
+                                                        std::map<std::string, Tensor> outputs);
+
 }  // namespace enginery

@@ -296,6 +296,11 @@ std::string to_text(const Graph& graph) {
     constant(v);
     out += "  output " + value_text(graph, v) + "\n";
   }
+  for (const RunTimeSize& size : graph.run_time_sizes) {
+    const auto name = [&](size_t output) { return value_text(graph, graph.outputs()[output]); };
+    out += "  # dimension " + std::to_string(size.axis) + " of " + name(size.output) + " is " +
+           name(size.count) + "\n";
+  }
   return out + "}\n";
 }
 

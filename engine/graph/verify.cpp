@@ -61,6 +61,11 @@ Status verify(const Graph& graph) {
   for (const NodeId id : order) CHECK_OK(verify_node(graph, id));
   if (graph.outputs().empty())
     return Error{ErrorCode::invalid_argument, "graph '" + graph.name + "' has no output"};
+  std::vector<TensorType> outputs;
+  for (const ValueId v : graph.outputs()) outputs.push_back(graph.value(v).type);
+  if (!are_counted(graph.run_time_sizes, outputs))
+    return Error{ErrorCode::invalid_argument,
+                 "graph '" + graph.name + "' has a run-time size that is not counted"};
   for (const ValueId v : graph.outputs()) {
     const Value& value = graph.value(v);
     bool is_input =

@@ -24,6 +24,7 @@
 #include "engine/ops/reduction.h"
 #include "engine/ops/resize.h"
 #include "engine/ops/scattering.h"
+#include "engine/ops/selecting.h"
 #include "engine/ops/shaping.h"
 #include "engine/ops/slicing.h"
 
@@ -46,7 +47,9 @@ using Op = std::variant<
     // scattering.h, ordering.h, quantization.h, einsum.h
     GatherNd, ScatterElements, ScatterNd, TopK, CumSum, NonZero, Quantize, Dequantize, Einsum,
     // normalization.h, attention.h
-    RmsNorm, GroupNorm, Attention>;
+    RmsNorm, GroupNorm, Attention,
+    // selecting.h
+    FindNonZero, NonMaxSuppression, Compact>;
 
 std::string_view op_name(const Op& op);  // "conv"
 // The operator's attributes as "name=value" joined by spaces, in their fixed order.

@@ -135,8 +135,28 @@ SurveyedOperator& BlockReader::surveyed(const SourceNode& node) {
   return state_.operators[domain + node.op_type];
 }
 
+// A size that each run tells is no size for readers that compute with dims.
+Status BlockReader::check_open_axes(const SourceNode& node,
+                                    const std::vector<SourceValue>& inputs) const {
+  if (reads_open_axes(node.domain, node.op_type)) return {};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::vector<ValueId> tensors =
+        inputs[i].list ? *inputs[i].list : std::vector<ValueId>{inputs[i].tensor};
+    for (const ValueId v : tensors) {
+      const OpenValue& open = state_.open.of(v);
+      if (open.axes.empty()) continue;
+      return is_unsupported("the size of dimension " + std::to_string(open.axes[0].axis) +
+                            " of its input " + std::to_string(i) +
+                            " is known after a run alone, and the operator does not take that");
+    }
+  }
+  return {};
+}
+
 void BlockReader::read_known_node(const SourceNode& node, const std::vector<SourceValue>& inputs) {
-  NodeReader reader(node, inputs, place_.opset, graph_, state_.budget, *this);
+  if (const Status open = check_open_axes(node, inputs); !open.ok())
+    return add_problem(node, inputs, open.error());
+  NodeReader reader(node, inputs, place_.opset, graph_, state_.budget, state_.open, *this);
   find_reader(node.domain, node.op_type)->read(reader);
   if (reader.has_unknown()) return;
   const Status status = reader.finish();

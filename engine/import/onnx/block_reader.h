@@ -31,6 +31,7 @@ inline constexpr int kMaxNodes = 200'000;
 struct ImportState {
   WeightReader weights;
   FoldBudget budget;
+  OpenAxes open;
   Problems problems;
   FunctionTable functions;
   std::unordered_set<std::string> node_names;
@@ -77,6 +78,7 @@ class BlockReader final : private Bodies {
                                              const std::vector<SourceValue>& inputs) override;
   void read_node(int index);
   SurveyedOperator& surveyed(const SourceNode& node);
+  Status check_open_axes(const SourceNode& node, const std::vector<SourceValue>& inputs) const;
   void read_known_node(const SourceNode& node, const std::vector<SourceValue>& inputs);
   void call(const Function& function, const SourceNode& node,
             const std::vector<SourceValue>& inputs);

@@ -44,15 +44,29 @@ bool any_too_large(const Dims& dims) {
 
 const Dims kNoDims;
 
+// A reader's own steps.
+class StepsOf final : public Steps {
+ public:
+  explicit StepsOf(NodeReader& node) : node_(node) {}
+  ValueId add(Op op, std::vector<ValueId> inputs) override {
+    return node_.add(std::move(op), std::move(inputs));
+  }
+  ValueId constant(Tensor tensor) override { return node_.constant(std::move(tensor)); }
+
+ private:
+  NodeReader& node_;
+};
+
 }  // namespace
 
 NodeReader::NodeReader(const SourceNode& node, std::vector<SourceValue> inputs, int64_t opset,
-                       Graph& graph, FoldBudget& budget, Bodies& bodies)
+                       Graph& graph, FoldBudget& budget, OpenAxes& open, Bodies& bodies)
     : node_(node),
       sources_(std::move(inputs)),
       opset_(opset),
       graph_(graph),
       budget_(budget),
+      open_(open),
       bodies_(bodies) {
   while (!sources_.empty() && sources_.back().kind == SourceValue::Kind::absent)
     sources_.pop_back();
@@ -150,6 +164,7 @@ int64_t NodeReader::size(ValueId v, int64_t axis, std::string_view what) {
            " dimensions");
     return 1;
   }
+  if (open_.count(v, axis) != kNoValue) refuse(std::string(what) + " is known after a run alone");
   const int64_t size = dims(v)[static_cast<size_t>(axis)];
   if (size < 0) {
     refuse(std::string(what) + " is known only at run time; give the inputs' sizes (--shapes)");
@@ -239,6 +254,29 @@ std::optional<std::vector<Tensor>> NodeReader::fold(const Op& op,
 std::vector<ValueId> NodeReader::add_named(Op op, std::vector<ValueId> inputs,
                                            const std::vector<std::string>& names) {
   if (!ok()) return {};
+  return reads_open(open_, graph_, op, inputs)
+             ? add_rewritten(std::move(op), std::move(inputs), names)
+             : add_closed(std::move(op), std::move(inputs), names);
+}
+
+// A node that reads sizes which runs tell.
+std::vector<ValueId> NodeReader::add_rewritten(Op op, std::vector<ValueId> inputs,
+                                               const std::vector<std::string>& names) {
+  StepsOf steps(*this);
+  const auto rewritten = rewrite_open(op, inputs, open_, graph_, steps);
+  if (!rewritten) fail(rewritten.error());
+  if (!ok()) return {};
+  if (!rewritten->values.empty()) return add_named(Identity{}, rewritten->values, names);
+  const std::vector<ValueId> outputs = add_closed(op, inputs, names);
+  if (!ok()) return {};
+  const auto open = open_outputs(open_, graph_, op, inputs, outputs, rewritten->count);
+  if (!open) fail(open.error());
+  for (size_t i = 0; open.ok() && i < outputs.size(); ++i) open_.add(outputs[i], (*open)[i]);
+  return ok() ? outputs : std::vector<ValueId>();
+}
+
+std::vector<ValueId> NodeReader::add_closed(Op op, std::vector<ValueId> inputs,
+                                            const std::vector<std::string>& names) {
   std::vector<ValueId> added;
   if (auto tensors = fold(op, inputs)) {
     for (size_t i = 0; i < tensors->size(); ++i) {

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "engine/graph/graph.h"
+#include "engine/import/onnx/sizes/rewrite_open.h"
 #include "engine/import/onnx/source_node.h"
 #include "engine/import/onnx/source_value.h"
 
@@ -28,9 +29,9 @@ struct FoldBudget {
 class NodeReader {
  public:
   // `inputs` are what node.inputs stand for, none of them unknown. `bodies` reads the node's
-  // subgraphs.
+  // subgraphs, `open` has the axes whose sizes runs tell.
   NodeReader(const SourceNode& node, std::vector<SourceValue> inputs, int64_t opset, Graph& graph,
-             FoldBudget& budget, Bodies& bodies);
+             FoldBudget& budget, OpenAxes& open, Bodies& bodies);
 
   int64_t opset() const { return opset_; }
   const std::string& op_type() const { return node_.op_type; }
@@ -49,7 +50,12 @@ class NodeReader {
   const Dims& dims(ValueId v) const;
   int64_t rank(ValueId v) const { return static_cast<int64_t>(dims(v).size()); }
   DataType type(ValueId v) const;
-  const Tensor* constant(ValueId v) const { return graph_.constant(v); }
+  // Null as well where only a part of it counts.
+  const Tensor* constant(ValueId v) const {
+    return open_.of(v).axes.empty() ? graph_.constant(v) : nullptr;
+  }
+  // The axes of the values whose sizes runs tell: what a reader adds to them is its own to say.
+  OpenAxes& open_axes() { return open_; }
   // The elements of a constant, as integers or floats; refuses the node when the value is known
   // only at run time.
   std::vector<int64_t> ints(ValueId v, std::string_view what);
@@ -107,6 +113,10 @@ class NodeReader {
   T attribute(const std::string& name, T otherwise, const char* expected);
   std::vector<ValueId> add_named(Op op, std::vector<ValueId> inputs,
                                  const std::vector<std::string>& names);
+  std::vector<ValueId> add_rewritten(Op op, std::vector<ValueId> inputs,
+                                     const std::vector<std::string>& names);
+  std::vector<ValueId> add_closed(Op op, std::vector<ValueId> inputs,
+                                  const std::vector<std::string>& names);
   std::optional<std::vector<Tensor>> fold(const Op& op, const std::vector<ValueId>& inputs);
   std::string own_name() const;
 
@@ -116,6 +126,7 @@ class NodeReader {
   int64_t opset_;
   Graph& graph_;
   FoldBudget& budget_;
+  OpenAxes& open_;
   Bodies& bodies_;
   Status status_;
   bool has_unknown_ = false;

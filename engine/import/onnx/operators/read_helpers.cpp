@@ -39,6 +39,18 @@ ValueId counting(NodeReader& node, int64_t n) {
   return node.ints_constant(values);
 }
 
+ValueId found_positions(NodeReader& node, ValueId x) {
+  if (!node.ok()) return kNoValue;
+  OpenAxes& open = node.open_axes();
+  std::vector<ValueId>& found = open.found[x];
+  if (!found.empty()) return found[0];
+  found = node.add_all(FindNonZero{}, {x});
+  if (!node.ok()) return kNoValue;
+  open.add_count(found[1], node.dims(found[0])[1]);
+  open.add(found[0], {{{1, found[1]}}, true});
+  return found[0];
+}
+
 ValueId or_where_zero(NodeReader& node, ValueId v, double number) {
   const DataType type = node.type(v);
   const ValueId is_zero = node.add(Binary{BinaryKind::equal}, {v, node.number_constant(0, type)});

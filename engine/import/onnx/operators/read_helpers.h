@@ -20,6 +20,9 @@ ValueId counting(NodeReader& node, int64_t n);
 // The value as int64, cast where it is of another type.
 ValueId as_int64(NodeReader& node, ValueId v);
 
+// The positions of x's elements that are not zero, int64 [rank, n], of which a run tells n.
+ValueId found_positions(NodeReader& node, ValueId x);
+
 // v, with `number` in the place of zeros: a divisor.
 ValueId or_where_zero(NodeReader& node, ValueId v, double number);
 

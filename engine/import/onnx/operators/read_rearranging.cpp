@@ -166,20 +166,28 @@ void read_max_unpool(NodeReader& node) {
   node.result(Pad{}, {y, node.ints_constant(pads)});
 }
 
-// The condition is known, so that the number of chosen elements is.
-void read_compress(NodeReader& node) {
-  ValueId x = node.input(0);
-  const auto chosen = node.ints(node.input(1), "the condition");
+// The places where the condition holds; where it is known their number is, too.
+ValueId chosen_places(NodeReader& node, ValueId condition) {
+  if (!node.constant(condition)) {
+    return node.add(Reshape{}, {found_positions(node, condition), node.ints_constant({-1})});
+  }
+  const auto chosen = node.ints(condition, "the condition");
   std::vector<int64_t> places;
   for (size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i] != 0) places.push_back(static_cast<int64_t>(i));
   }
+  return node.ints_constant(places);
+}
+
+void read_compress(NodeReader& node) {
+  ValueId x = node.input(0);
+  const ValueId places = chosen_places(node, node.input(1));
   int64_t axis = 0;
   if (node.has("axis"))
     axis = node.axis(node.integer("axis", 0), node.rank(x));
   else
     x = node.add(Reshape{}, {x, node.ints_constant({-1})});
-  node.result(Gather{axis}, {x, node.ints_constant(places)});
+  node.result(Gather{axis}, {x, places});
 }
 
 constexpr OperatorReader kRearrangingReaders[] = {

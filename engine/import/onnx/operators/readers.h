@@ -57,4 +57,7 @@ std::span<const OperatorReader> sequence_readers();     // read_sequence.cpp: li
 // The reader of an operator of the domain (empty: ONNX's own); null when there is none.
 const OperatorReader* find_reader(std::string_view domain, std::string_view op_type);
 
+// Whether an operator may read tensors of which each run tells a size (open_readers.cpp).
+bool reads_open_axes(std::string_view domain, std::string_view op_type);
+
 }  // namespace enginery

@@ -1,0 +1,197 @@
+// Models of which a size is known after a run alone: what they give, and what of them is refused.
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include "tests/engine/import/model_builder.h"
+#include "tests/support/reference_executor.h"
+
+namespace enginery::test {
+namespace {
+
+using Floats = std::vector<float>;
+
+// The output as a user of the model sees it.
+Tensor output_of(const ModelBuilder& model, const Floats& x, const std::string& name = "y") {
+  const auto run = [&]() -> Result<Tensor> {
+    TRY(const ImportedModel imported, model.import());
+    const Graph& graph = imported.graph;
+    const Dims dims = graph.value(graph.inputs()[0]).type.dims;
+    TRY(auto outputs, run_graph(graph, {{"x", Tensor::of<float>(dims, x)}}));
+    TRY(auto actual, with_actual_sizes(graph, std::move(outputs)));
+    return actual.at(name);
+  };
+  const auto out = run();
+  if (!out.ok()) ADD_FAILURE() << out.error().message;
+  return out.ok() ? *out : Tensor();
+}
+
+void expect_floats(const Tensor& y, const Dims& dims, const Floats& wanted) {
+  EXPECT_EQ(y.dims(), dims);
+  const Tensor wide = convert(y, DataType::float32);
+  EXPECT_EQ(Floats(wide.data<float>().begin(), wide.data<float>().end()), wanted);
+}
+
+// The positive ones of x, as p: [n].
+ModelBuilder positives(int64_t size) {
+  ModelBuilder m(13);
+  m.input("x", {size}).output("y").weights("zero", {}, {0}).ints("minus_one", {-1});
+  m.node("Greater", {"x", "zero"}, {"flags"})
+      .node("NonZero", {"flags"}, {"found"})
+      .node("Reshape", {"found", "minus_one"}, {"at"})
+      .node("Gather", {"x", "at"}, {"p"});
+  return m;
+}
+
+std::string refusal_of(const ModelBuilder& model) {
+  const auto imported = model.import();
+  return imported.ok() ? "it was imported" : imported.error().message;
+}
+
+TEST(RunTimeSizes, NonZeroGivesAsManyPositionsAsThereAre) {
+  ModelBuilder m(13);
+  m.input("x", {2, 3}).output("y").node("NonZero", {"x"}, {"y"});
+  expect_floats(output_of(m, {0, 5, 0, 7, 0, 9}), {2, 3}, {0, 1, 1, 1, 0, 2});
+  expect_floats(output_of(m, {0, 0, 0, 0, 0, 0}), {2, 0}, {});
+}
+
+TEST(RunTimeSizes, StandBehindTheModelsOutputsAndAreCountedOnce) {
+  ModelBuilder m = positives(4);
+  m.output("z").node("Neg", {"p"}, {"y"}).node("Exp", {"y"}, {"z"});
+  const auto imported = m.import();
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  const Graph& graph = imported->graph;
+  EXPECT_EQ(graph.outputs().size(), 3u);
+  EXPECT_EQ(graph.own_output_count(), 2u);
+  EXPECT_EQ(graph.run_time_sizes, (RunTimeSizes{{0, 0, 2}, {1, 0, 2}}));
+}
+
+TEST(RunTimeSizes, ElementsComputeOn) {
+  ModelBuilder m = positives(4);
+  m.node("Sqrt", {"p"}, {"r"}).node("Add", {"r", "p"}, {"y"});
+  expect_floats(output_of(m, {4, -1, 9, 0}), {2}, {6, 12});
+}
+
+// Zeros behind what counts are no divisors, and no positions that a table lacks.
+TEST(RunTimeSizes, WhatDoesNotCountBreaksNothing) {
+  ModelBuilder m = positives(3);
+  m.ints("twelve", {12})
+      .ints("three", {3})
+      .node("Div", {"twelve", "at"}, {"q"})
+      .node("Cast", {"q"}, {"y"}, {{"to", kFloat}});
+  expect_floats(output_of(m, {-1, 2, 3}), {2}, {12, 6});
+  ModelBuilder table = positives(3);
+  table.weights("t", {4}, {0, 10, 20, 30}).ints("three", {3});
+  table.node("Sub", {"three", "at"}, {"from_end"}).node("Add", {"from_end", "three"}, {"beyond"});
+  table.node("Sub", {"beyond", "three"}, {"again"}).node("Gather", {"t", "again"}, {"y"});
+  expect_floats(output_of(table, {-1, 2, 3}), {2}, {20, 10});
+}
+
+TEST(RunTimeSizes, PositionsFromTheEndCountFromTheActualEnd) {
+  ModelBuilder m = positives(5);
+  m.node("Sub", {"at", "five"}, {"from_end"}).ints("five", {5});
+  m.node("Gather", {"p", "some"}, {"y"});
+  // The positions of x's integers as they are.
+  m.node("Cast", {"x"}, {"all"}, {{"to", kInt64}});
+  m.node("Mul", {"all", "zeros"}, {"none"}).ints("zeros", {0});
+  m.node("Add", {"none", "last"}, {"some"}).ints("last", {-1});
+  expect_floats(output_of(m, {3, -1, 4, -1, -5}), {5}, {4, 4, 4, 4, 4});
+}
+
+TEST(RunTimeSizes, SlicesAndReductionsSeeTheActualEnd) {
+  ModelBuilder m = positives(5);
+  m.ints("start", {1}).ints("end", {3}).node("Slice", {"p", "start", "end"}, {"y"});
+  expect_floats(output_of(m, {1, 2, 3, 4, 5}), {2}, {2, 3});
+  expect_floats(output_of(m, {1, 2, 0, 0, 0}), {1}, {2});
+  expect_floats(output_of(m, {1, 0, 0, 0, 0}), {0}, {});
+  for (const auto& [op, wanted] : {std::pair<std::string, float>{"ReduceMin", 2},
+                                   {"ReduceMax", 7},
+                                   {"ReduceSum", 9},
+                                   {"ReduceProd", 14}}) {
+    ModelBuilder reduced = positives(4);
+    reduced.node("Mul", {"p", "one"}, {"q"}).weights("one", {}, {1});
+    reduced.node(op, {"q"}, {"y"}, {{"keepdims", 0}});
+    expect_floats(output_of(reduced, {-3, 2, 7, -1}), {}, {wanted});
+  }
+}
+
+TEST(RunTimeSizes, TopKOfWhatCounts) {
+  ModelBuilder m = positives(4);
+  m.ints("k", {3}).node("TopK", {"p", "k"}, {"y", "i"}, {{"largest", 0}});
+  expect_floats(output_of(m, {-3, 9, 7, -1}), {2}, {7, 9});
+  expect_floats(output_of(m, {3, 9, 7, 1}), {3}, {1, 3, 7});
+}
+
+// As exporters limit k: the least of a number and the size.
+TEST(RunTimeSizes, TopKOfAsManyAsThereAre) {
+  ModelBuilder m = positives(4);
+  m.ints("k", {3}).node("Shape", {"p"}, {"n"}).node("Min", {"n", "k"}, {"least"});
+  m.node("TopK", {"p", "least"}, {"y", "i"});
+  expect_floats(output_of(m, {-3, 9, 7, -1}), {2}, {9, 7});
+  const auto imported = m.import();
+  ASSERT_TRUE(imported.ok());
+  EXPECT_EQ(imported->graph.value(imported->graph.outputs()[0]).type.dims, (Dims{3}));
+}
+
+TEST(RunTimeSizes, PartsOfOpenSizesAreJoined) {
+  ModelBuilder m = positives(3);
+  m.weights("w", {2}, {50, 60}).node("Neg", {"p"}, {"q"});
+  m.node("Concat", {"p", "w", "q"}, {"y"}, {{"axis", 0}});
+  expect_floats(output_of(m, {-3, 9, 7}), {6}, {9, 7, 50, 60, -9, -7});
+  // Two that were joined alike have one count.
+  ModelBuilder both = positives(3);
+  both.weights("w", {2}, {50, 60}).node("Neg", {"p"}, {"q"});
+  both.node("Concat", {"p", "w"}, {"a"}, {{"axis", 0}});
+  both.node("Concat", {"q", "w"}, {"b"}, {{"axis", 0}}).node("Add", {"a", "b"}, {"y"});
+  expect_floats(output_of(both, {-3, 9, 7}), {4}, {0, 0, 100, 120});
+}
+
+TEST(RunTimeSizes, ShapesTellTheActualSize) {
+  ModelBuilder m = positives(3);
+  m.node("Shape", {"p"}, {"n"}).node("Cast", {"n"}, {"y"}, {{"to", kFloat}});
+  expect_floats(output_of(m, {-3, 9, 7}), {1}, {2});
+  ModelBuilder filled = positives(3);
+  filled.node("Shape", {"p"}, {"n"}).node("ConstantOfShape", {"n"}, {"zeros"});
+  filled.node("Sub", {"zeros", "p"}, {"y"});
+  expect_floats(output_of(filled, {-3, 9, 7}), {2}, {-9, -7});
+}
+
+TEST(RunTimeSizes, SuppressionTakesAsManyBoxesAsThereAre) {
+  ModelBuilder m(13);
+  m.input("x", {1, 3, 4}).output("y").weights("s", {1, 1, 3}, {0.5f, 0.75f, 0.25f});
+  m.ints("most", {3}).weights("iou", {1}, {0.5f});
+  m.node("NonMaxSuppression", {"x", "s", "most", "iou"}, {"y"});
+  expect_floats(output_of(m, {0, 0, 4, 4, 0, 1, 4, 5, 10, 10, 11, 11}), {2, 3}, {0, 0, 1, 0, 0, 2});
+}
+
+TEST(RunTimeSizes, CompressOfARunsCondition) {
+  ModelBuilder m(13);
+  m.input("x", {2, 3}).output("y").weights("zero", {}, {0}).ints("row", {1}).ints("axes", {0});
+  m.node("Greater", {"x", "zero"}, {"flags"}).node("Gather", {"flags", "row"}, {"one"});
+  m.ints("flat", {-1}).node("Reshape", {"one", "flat"}, {"condition"});
+  m.node("Compress", {"x", "condition"}, {"y"}, {{"axis", 1}});
+  expect_floats(output_of(m, {1, 2, 3, 0, 5, 6}), {2, 2}, {2, 3, 5, 6});
+}
+
+TEST(RunTimeSizes, RefusesWhatHasNoRuleByName) {
+  ModelBuilder mean = positives(3);
+  mean.node("ReduceMean", {"p"}, {"y"});
+  EXPECT_TRUE(contains(refusal_of(mean), "(ReduceMean): reduce: the size of dimension 0"));
+  ModelBuilder resized = positives(3);
+  resized.ints("two", {2}).node("Tile", {"p", "two"}, {"y"});
+  EXPECT_TRUE(contains(refusal_of(resized),
+                       "(Tile): the size of dimension 0 of its input 0 is known after a run alone"))
+      << refusal_of(resized);
+  ModelBuilder added = positives(3);
+  added.node("Add", {"p", "x"}, {"y"});
+  EXPECT_TRUE(contains(refusal_of(added), "binary: the size of dimension 0 of its input 1"))
+      << refusal_of(added);
+  ModelBuilder first = positives(3);
+  first.ints("zeroth", {0}).node("Gather", {"p", "zeroth"}, {"y"});
+  EXPECT_TRUE(contains(refusal_of(first), "gather: the size of dimension 0 of its input 0"));
+  ModelBuilder fixed = positives(4);
+  fixed.ints("two_two", {2, 2}).node("Reshape", {"p", "two_two"}, {"y"});
+  EXPECT_TRUE(contains(refusal_of(fixed), "reshape: the size of dimension 0"));
+}
+
+}  // namespace
+}  // namespace enginery::test
