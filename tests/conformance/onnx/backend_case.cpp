@@ -37,6 +37,34 @@ void collect_operators(const onnx::GraphProto& graph, std::set<std::string>& ope
   }
 }
 
+bool has_strings(const onnx::TypeProto& type) {
+  if (type.has_sequence_type()) return has_strings(type.sequence_type().elem_type());
+  if (type.has_optional_type()) return has_strings(type.optional_type().elem_type());
+  return type.tensor_type().elem_type() == onnx::TensorProto::STRING;
+}
+
+bool has_optionals(const onnx::TypeProto& type) {
+  if (type.has_sequence_type()) return has_optionals(type.sequence_type().elem_type());
+  return type.has_optional_type();
+}
+
+std::string reason_not_to_count(const BackendCase& c, const onnx::GraphProto& graph) {
+  const auto any_operator = [&](const char* part) {
+    return std::any_of(c.operators.begin(), c.operators.end(),
+                       [&](const std::string& op) { return op.find(part) != std::string::npos; });
+  };
+  const auto any_type = [&](bool (*holds)(const onnx::TypeProto&)) {
+    const auto of = [&](const onnx::ValueInfoProto& info) { return holds(info.type()); };
+    return std::any_of(graph.input().begin(), graph.input().end(), of) ||
+           std::any_of(graph.output().begin(), graph.output().end(), of);
+  };
+  if (any_operator("training") || c.name().find("training_") != std::string::npos)
+    return "training";
+  if (any_operator("ImageDecoder")) return "image decoding";
+  if (any_operator("String") || any_operator("Regex") || any_type(has_strings)) return "strings";
+  return any_operator("Optional") || any_type(has_optionals) ? "optionals" : "";
+}
+
 // `declared` is the type in the graph: bfloat16 data is stored as uint16.
 Result<Tensor> load_tensor(const std::filesystem::path& file,
                            const onnx::ValueInfoProto& declared) {
@@ -153,6 +181,7 @@ Result<std::vector<BackendCase>> find_cases(const std::filesystem::path& folder)
     collect_operators(model.graph(), c.operators);
     for (const auto& info : model.graph().input()) c.tensors_only &= info.type().has_tensor_type();
     for (const auto& info : model.graph().output()) c.tensors_only &= info.type().has_tensor_type();
+    c.not_counted = reason_not_to_count(c, model.graph());
     cases.push_back(std::move(c));
   }
   std::sort(cases.begin(), cases.end(),

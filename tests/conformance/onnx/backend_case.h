@@ -21,6 +21,9 @@ struct BackendCase {
   std::filesystem::path folder;
   std::set<std::string> operators;  // "Conv", "ai.onnx.ml.Binarizer"; of subgraphs too
   bool tensors_only = true;         // no sequence, map or optional among inputs and outputs
+  // Why the case counts for no share: training, strings, optionals, decoding of images; "" for all
+  // others.
+  std::string not_counted = {};
 
   std::string name() const { return folder.filename().string(); }
 };

@@ -25,12 +25,14 @@ class Expectations {
   static Result<Expectations> read(const std::filesystem::path& file);
   // Remembers the lines it used.
   Expected of(const BackendCase& backend_case);
+  // What the lines say of a case that does not pass.
+  std::string reason(const BackendCase& backend_case) const;
   // Lines that no case needed so far.
   std::vector<std::string> unused() const;
 
  private:
   struct Line {
-    std::string kind, text;
+    std::string kind, text, reason;
     bool used = false;
   };
   std::map<std::string, Line> operators_, cases_;

@@ -1,5 +1,7 @@
 // Convolutions and poolings. ONNX Conv-11, ConvTranspose-11, MaxPool-12, AveragePool-19,
 // Global*Pool-1, LpPool-18.
+#include <limits>
+
 #include "engine/import/onnx/operators/read_helpers.h"
 #include "engine/import/onnx/operators/readers.h"
 
@@ -166,9 +168,88 @@ Pooling read_pooling(NodeReader& node, PoolKind kind) {
   return op;
 }
 
+// The most positions of windows that a table lists.
+constexpr int64_t kMaxWindowTable = int64_t{1} << 22;
+
+// For each position of the output, for each of its window, the position in a plane of `in`; behind
+// the plane where the window leaves it. [positions, window], row-major.
+std::vector<int64_t> window_table(const Pooling& op, const Dims& in, const Dims& out) {
+  std::vector<int64_t> table;
+  const Dims from_out = strides_of(out), from_kernel = strides_of(op.kernel), to = strides_of(in);
+  for (int64_t p = 0; p < volume(out); ++p) {
+    for (int64_t k = 0; k < volume(op.kernel); ++k) {
+      int64_t at = 0, of_out = p, of_kernel = k;
+      for (size_t d = 0; d < in.size(); ++d) {
+        const int64_t x = of_out / from_out[d] * op.strides[d] - op.pads_begin[d] +
+                          of_kernel / from_kernel[d] * op.dilations[d];
+        of_out %= from_out[d];
+        of_kernel %= from_kernel[d];
+        at = at < 0 || x < 0 || x >= in[d] ? -1 : at + x * to[d];
+      }
+      table.push_back(at < 0 ? volume(in) : at);
+    }
+  }
+  return table;
+}
+
+// The position counted with the first dimension fastest.
+int64_t column_major(int64_t at, const Dims& dims) {
+  const Dims strides = strides_of(dims);
+  int64_t out = 0, step = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    out += at / strides[d] * step;
+    at %= strides[d];
+    step *= dims[d];
+  }
+  return out;
+}
+
+// Where in x, counted through all planes, the maximum of each window stands.
+ValueId maximum_positions(NodeReader& node, const Pooling& op, ValueId x, ValueId y,
+                          bool by_columns) {
+  Dims in, out;
+  for (int64_t d = 0; d < node.rank(x); ++d) {
+    in.push_back(node.size(x, d, "the size of what is pooled"));
+    if (node.ok()) out.push_back(node.size(y, d, "the pooled size"));
+  }
+  if (!node.ok()) return kNoValue;
+  const Dims plane(in.begin() + 2, in.end()), pooled(out.begin() + 2, out.end());
+  const int64_t window = volume(op.kernel), positions = volume(pooled);
+  if (window > kMaxWindowTable / std::max<int64_t>(positions, 1)) {
+    node.refuse("the indices of a pooling of this size");
+    return kNoValue;
+  }
+  const std::vector<int64_t> table = window_table(op, plane, pooled);
+  std::vector<int64_t> wanted, first, planes;
+  for (const int64_t at : table) wanted.push_back(by_columns ? column_major(at, plane) : at);
+  for (int64_t p = 0; p < positions; ++p) first.push_back(p * window);
+  for (int64_t c = 0; c < in[0] * in[1]; ++c) planes.push_back(c * volume(plane));
+  const ValueId flat = node.add(Reshape{}, {x, node.ints_constant({0, 0, -1})});
+  const double lowest = -std::numeric_limits<double>::infinity();
+  const ValueId padded = node.add(Pad{}, {flat, node.ints_constant({0, 0, 0, 0, 0, 1}),
+                                          node.number_constant(lowest, node.type(x))});
+  const ValueId windows =
+      node.add(Gather{2}, {padded, node.constant(Tensor::of<int64_t>({positions, window}, table))});
+  const ValueId best = node.add(ArgMinMax{.keep_dims = false, .axis = 3}, {windows});
+  const ValueId row = node.add(Binary{BinaryKind::add}, {best, node.ints_constant(first)});
+  const ValueId at = node.add(Gather{0}, {node.ints_constant(wanted), row});
+  const ValueId offset = node.constant(Tensor::of<int64_t>({in[0], in[1], 1}, planes));
+  const ValueId all = node.add(Binary{BinaryKind::add}, {at, offset});
+  return node.add(Reshape{}, {all, node.ints_constant(out)});
+}
+
 void read_max_pool(NodeReader& node) {
-  if (!node.has_output(1)) node.ignore({"storage_order"});  // it orders the indices only
-  node.result(read_pooling(node, PoolKind::max), {node.input(0)});
+  const Pooling op = read_pooling(node, PoolKind::max);
+  const ValueId x = node.input(0);
+  if (!node.has_output(1)) {
+    node.ignore({"storage_order"});  // it orders the indices only
+    return node.result(op, {x});
+  }
+  const bool by_columns = node.integer("storage_order", 0) != 0;
+  const ValueId y = node.add(op, {x});
+  const ValueId positions = maximum_positions(node, op, x, y, by_columns);
+  node.result(y, 0);
+  node.result(positions, 1);
 }
 
 void read_average_pool(NodeReader& node) {

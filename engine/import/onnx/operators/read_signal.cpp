@@ -1,5 +1,5 @@
 // Signal processing, by constant matrices. ONNX HannWindow-17, HammingWindow-17, BlackmanWindow-17,
-// DFT-20, STFT-17.
+// DFT-20, STFT-17, MelWeightMatrix-17.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -162,7 +162,55 @@ void read_stft(NodeReader& node) {
   node.result(transform(node, t, cut, kNoValue));
 }
 
+// The triangular filters of the mel scale over a spectrum's bins: [bins, filters].
+Tensor mel_filters(int64_t bins, const std::vector<int64_t>& edges) {
+  const int64_t filters = std::ssize(edges) - 2;
+  Tensor out(DataType::float64, {bins, filters});
+  auto to = out.mutable_data<double>();
+  std::ranges::fill(to, 0);
+  for (int64_t f = 0; f < filters; ++f) {
+    const auto at = [&](int64_t bin) -> double& {
+      return to[static_cast<size_t>(std::clamp<int64_t>(bin, 0, bins - 1) * filters + f)];
+    };
+    const size_t i = static_cast<size_t>(f);
+    const int64_t low = edges[i], center = edges[i + 1], high = edges[i + 2];
+    for (int64_t bin = low; bin <= center; ++bin)
+      at(bin) =
+          center == low ? 1 : static_cast<double>(bin - low) / static_cast<double>(center - low);
+    for (int64_t bin = center; bin < high; ++bin)
+      at(bin) = static_cast<double>(high - bin) / static_cast<double>(high - center);
+  }
+  return out;
+}
+
+void read_mel_weight_matrix(NodeReader& node) {
+  const int64_t filters = node.one_int(node.input(0), "the number of mel filters"),
+                length = node.one_int(node.input(1), "the transform's length"),
+                rate = node.one_int(node.input(2), "the sample rate");
+  const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  const double low = mel(node.number(node.input(3), "the lowest frequency")),
+               high = mel(node.number(node.input(4), "the highest frequency"));
+  const auto type = onnx_type(node.integer("output_datatype", 1));
+  if (!type) return node.refuse("attribute output_datatype: " + type.error().message);
+  if (node.ok() && (filters < 1 || length < 1 || rate < 1 || !(high >= low) ||
+                    filters > kMaxWindow / (length / 2 + 1)))
+    node.refuse("filters of these numbers");
+  if (!node.ok()) return;
+  std::vector<int64_t> edges;
+  for (int64_t i = 0; i < filters + 2; ++i) {
+    const double at =
+        low + static_cast<double>(i) * (high - low) / static_cast<double>(filters + 2);
+    const double hertz = 700 * (std::pow(10, at / 2595) - 1);
+    const double bin = static_cast<double>(length + 1) * hertz / static_cast<double>(rate);
+    edges.push_back(static_cast<int64_t>(std::clamp(std::floor(bin), 0.0, 1e9)));
+  }
+  if (edges.back() > length / 2 + 1)
+    return node.reject("the highest frequency lies beyond the spectrum");
+  node.result(convert(mel_filters(length / 2 + 1, edges), *type));
+}
+
 constexpr OperatorReader kSignalReaders[] = {
+    {"MelWeightMatrix", read_mel_weight_matrix},
     {"HannWindow", read_hann},
     {"HammingWindow", read_hamming},
     {"BlackmanWindow", read_blackman},
