@@ -1,4 +1,6 @@
 // Contexts of the C interface: bind tensors by name, run, profile.
+#include <algorithm>
+
 #include "engine/c_api/objects.h"
 
 namespace enginery {
@@ -147,6 +149,29 @@ Failure profile_layers(ContextObject& context, int rounds, enginery_profile_fn r
   return {};
 }
 
+Failure copy_dims(ContextObject& context, size_t output, int64_t* dims, int32_t rank) {
+  const auto actual = context.context.output_dims(output);
+  if (!actual) return actual.error();
+  if (std::ssize(*actual) != rank)
+    return invalid_call("output '" + context.outputs[output].tensor.name + "' has " +
+                        std::to_string(actual->size()) + " dimensions, not " +
+                        std::to_string(rank));
+  std::copy(actual->begin(), actual->end(), dims);
+  return {};
+}
+
+Failure output_dims(ContextObject& context, const char* name, int64_t* dims, int32_t rank) {
+  if (!name) return invalid_call("the name of the output is null");
+  if (!dims && rank != 0) return invalid_call("the place for the dims is null");
+  if (!context.has_run)
+    return {ENGINERY_ERROR_NOT_SET, "there are no outputs yet: run the context first"};
+  for (size_t i = 0; i < context.outputs.size(); ++i) {
+    if (context.outputs[i].tensor.name == name) return copy_dims(context, i, dims, rank);
+  }
+  return invalid_call(std::string("no output '") + name +
+                      "'; there are: " + names_of(context.outputs));
+}
+
 // What the two ways to create a context share; `create` gives the runtime's.
 template <typename Create>
 enginery_status add_context(const enginery_engine* engine, enginery_context** context,
@@ -228,6 +253,14 @@ enginery_status enginery_context_enqueue(enginery_context* context, void* stream
     return run_once(*use, [stream](ExecutionContext& own, const auto& inputs, const auto& outputs) {
       return own.enqueue(inputs, outputs, stream);
     });
+  });
+}
+
+enginery_status enginery_context_get_output_dims(enginery_context* context, const char* name,
+                                                 int64_t* dims, int32_t rank) {
+  return outcome_of([&]() -> Failure {
+    const ContextUse use(context);
+    return use ? output_dims(*use, name, dims, rank) : use.failure();
   });
 }
 

@@ -62,6 +62,7 @@ enginery_tensor_info describe_tensor(const TensorInfo& tensor, bool is_input) {
   out.type = static_cast<enginery_type>(tensor.type.type);
   out.is_input = is_input ? 1 : 0;
   out.bytes = static_cast<size_t>(bytes_of(tensor.type));
+  out.run_time_sizes = static_cast<int32_t>(tensor.run_time_axes.size());
   return out;
 }
 

@@ -31,6 +31,7 @@ Manifest make_manifest(const LoadedModel& model, const Plan& plan, const Target&
   };
   m.inputs = describe(plan.inputs);
   m.outputs = describe(plan.outputs);
+  m.run_time_sizes = model.graph.run_time_sizes;
   return m;
 }
 

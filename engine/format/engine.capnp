@@ -25,7 +25,11 @@ struct Manifest {
   inputs @12 :List(Shape);
   outputs @13 :List(Shape);
   portability @14 :Text;        # exact, same-cc, ptx
+  runTimeSizes @15 :List(RunTimeSize);
 }
+
+# Dimension `axis` of output `output` is known after a run: the value of output `count`.
+struct RunTimeSize { output @0 :UInt32; axis @1 :UInt32; count @2 :UInt32; }
 
 struct TensorDesc {
   type @0 :Text;

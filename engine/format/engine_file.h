@@ -31,6 +31,7 @@ struct Manifest {
   std::string portability = "exact";  // where it runs: exact, same-cc, ptx
   Properties software;                // library versions that the tactics depend on
   std::vector<NamedType> inputs, outputs;
+  RunTimeSizes run_time_sizes;  // of outputs, the last of which are their counts
 };
 
 // What differs between two builds of the same choices.

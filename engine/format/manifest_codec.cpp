@@ -29,6 +29,24 @@ Result<std::vector<NamedType>> get_types(List list) {
   return out;
 }
 
+template <typename List>
+void set_sizes(List list, const RunTimeSizes& sizes) {
+  unsigned i = 0;
+  for (const RunTimeSize& size : sizes) {
+    auto to = list[i++];
+    to.setOutput(static_cast<uint32_t>(size.output));
+    to.setAxis(static_cast<uint32_t>(size.axis));
+    to.setCount(static_cast<uint32_t>(size.count));
+  }
+}
+
+template <typename List>
+RunTimeSizes get_sizes(List list) {
+  RunTimeSizes out;
+  for (auto size : list) out.push_back({size.getOutput(), size.getAxis(), size.getCount()});
+  return out;
+}
+
 }  // namespace
 
 Bytes encode_manifest(const Manifest& m) {
@@ -49,6 +67,9 @@ Bytes encode_manifest(const Manifest& m) {
   set_facts(root.initSoftware(static_cast<unsigned>(m.software.size())), m.software);
   set_types(root.initInputs(static_cast<unsigned>(m.inputs.size())), m.inputs);
   set_types(root.initOutputs(static_cast<unsigned>(m.outputs.size())), m.outputs);
+  if (!m.run_time_sizes.empty())
+    set_sizes(root.initRunTimeSizes(static_cast<unsigned>(m.run_time_sizes.size())),
+              m.run_time_sizes);
   return message_bytes(builder);
 }
 
@@ -72,6 +93,7 @@ Result<Manifest> decode_manifest(ByteSpan bytes) {
         m.software = get_facts(root.getSoftware());
         TRY(m.inputs, get_types(root.getInputs()));
         TRY(m.outputs, get_types(root.getOutputs()));
+        m.run_time_sizes = get_sizes(root.getRunTimeSizes());
         return m;
       });
 }

@@ -331,7 +331,12 @@ Status check_plan(Plan& plan) {
 
 Status check_manifest(const Manifest& manifest, const Plan& plan) {
   CHECK_OK(require_types(manifest.inputs, plan.inputs, plan, "inputs"));
-  return require_types(manifest.outputs, plan.outputs, plan, "outputs");
+  CHECK_OK(require_types(manifest.outputs, plan.outputs, plan, "outputs"));
+  std::vector<TensorType> outputs;
+  for (const NamedType& output : manifest.outputs) outputs.push_back(output.type);
+  if (are_counted(manifest.run_time_sizes, outputs)) return {};
+  return Error{ErrorCode::untrusted,
+               "engine file: the manifest has a size of an output that nothing counts"};
 }
 
 }  // namespace enginery

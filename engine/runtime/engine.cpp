@@ -12,6 +12,7 @@
 #include "engine/format/engine_file.h"
 #include "engine/format/sections.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/output_sizes.h"
 #include "engine/runtime/roofline.h"
 
 namespace enginery {
@@ -90,6 +91,9 @@ EngineInfo engine_info(const EngineFile& file) {
   out.provisional = m.provisional;
   out.inputs = tensor_infos(m.inputs);
   out.outputs = tensor_infos(m.outputs);
+  out.outputs.resize(own_output_count(m.run_time_sizes, m.outputs.size()));
+  for (const RunTimeSize& size : m.run_time_sizes)
+    out.outputs[size.output].run_time_axes.push_back(size.axis);
   for (size_t i = 0; i < file.plan.steps.size(); ++i)
     out.layers.push_back(layer_info(file.plan, i, file.provenance));
   out.software = m.software;
@@ -166,11 +170,22 @@ struct Engine::State {
   std::unique_ptr<Device> device;
   TacticSources sources;
   std::shared_ptr<const Program> program;
+  RunTimeSizes run_time_sizes;
 };
 
 struct ExecutionContext::State {
   std::shared_ptr<const Engine::State> engine;
   std::unique_ptr<Execution> execution;
+  OutputSizes sizes;
+  bool has_run = false;
+
+  // `run` takes the memory of all outputs, the counts of sizes included.
+  template <typename Run>
+  Status run_with(std::span<const TensorMemory> outputs, Run&& run) {
+    const Status ran = sizes.any() ? run(sizes.with_counts(outputs)) : run(outputs);
+    has_run |= ran.ok();
+    return ran;
+  }
 };
 
 Engine::Engine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -236,6 +251,7 @@ Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> 
   auto program = Program::make(std::move(engine.plan), *state->device, state->sources);
   if (!program) return program.error().within(name);
   state->program = std::move(*program);
+  state->run_time_sizes = std::move(engine.manifest.run_time_sizes);
   return Engine(std::move(state));
 }
 
@@ -268,24 +284,28 @@ std::vector<std::pair<std::string, double>> Engine::device_state() const {
           {"foreign_load", s.foreign_load}};
 }
 
-Result<ExecutionContext> Engine::create_context() const {
+// `make` gives the execution of a program.
+template <typename Make>
+Result<ExecutionContext> Engine::new_context(Make&& make) const {
   if (!state_) return moved_from("create a context");
   return without_exceptions("create a context", {}, [&]() -> Result<ExecutionContext> {
     auto state = std::make_unique<ExecutionContext::State>();
     state->engine = state_;
-    TRY(state->execution, Execution::make(state_->program));
+    TRY(state->execution, make(state_->program));
+    TRY(state->sizes, OutputSizes::make(state_->run_time_sizes,
+                                        state_->program->plan().outputs.size(), *state_->device));
     return ExecutionContext(std::move(state));
   });
 }
 
+Result<ExecutionContext> Engine::create_context() const {
+  return new_context([](const auto& program) { return Execution::make(program); });
+}
+
 Result<ExecutionContext> Engine::create_context_in(std::span<std::byte> memory) const {
-  if (!state_) return moved_from("create a context");
-  return without_exceptions("create a context", {}, [&]() -> Result<ExecutionContext> {
-    auto state = std::make_unique<ExecutionContext::State>();
-    state->engine = state_;
+  return new_context([memory](const auto& program) {
     DeviceMemory arena(memory.data(), memory.size(), [](void*) {});
-    TRY(state->execution, Execution::make_in(state_->program, std::move(arena)));
-    return ExecutionContext(std::move(state));
+    return Execution::make_in(program, std::move(arena));
   });
 }
 
@@ -296,18 +316,49 @@ ExecutionContext::~ExecutionContext() = default;
 
 Status ExecutionContext::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
   if (!state_) return moved_from("run");
-  return without_exceptions("run", {}, [&] { return state_->execution->run(inputs, outputs); });
+  return without_exceptions("run", {}, [&]() -> Status {
+    if (!state_->sizes.any()) {
+      const Status ran = state_->execution->run(inputs, outputs);
+      state_->has_run |= ran.ok();
+      return ran;
+    }
+    std::vector<TensorMemory> from, to;
+    for (const void* input : inputs) from.push_back({const_cast<void*>(input), MemoryKind::host});
+    for (void* output : outputs) to.push_back({output, MemoryKind::host});
+    return run_in(from, to);
+  });
 }
 Status ExecutionContext::run_in(std::span<const TensorMemory> inputs,
                                 std::span<const TensorMemory> outputs) {
   if (!state_) return moved_from("run");
-  return without_exceptions("run", {}, [&] { return state_->execution->run(inputs, outputs); });
+  return without_exceptions("run", {}, [&] {
+    return state_->run_with(outputs, [&](std::span<const TensorMemory> all) {
+      return state_->execution->run(inputs, all);
+    });
+  });
 }
 Status ExecutionContext::enqueue(std::span<const TensorMemory> inputs,
                                  std::span<const TensorMemory> outputs, void* stream) {
   if (!state_) return moved_from("enqueue");
-  return without_exceptions("enqueue", {},
-                            [&] { return state_->execution->enqueue(inputs, outputs, stream); });
+  return without_exceptions("enqueue", {}, [&] {
+    return state_->run_with(outputs, [&](std::span<const TensorMemory> all) {
+      return state_->execution->enqueue(inputs, all, stream);
+    });
+  });
+}
+Result<Dims> ExecutionContext::output_dims(size_t output) {
+  if (!state_) return moved_from("ask for an output's dims");
+  return without_exceptions("ask for an output's dims", {}, [&]() -> Result<Dims> {
+    const std::vector<TensorInfo>& outputs = state_->engine->info.outputs;
+    const auto wrong = [](const std::string& reason) {
+      return Error{ErrorCode::invalid_argument, "the dims of an output: " + reason};
+    };
+    if (output >= outputs.size())
+      return wrong("no output " + std::to_string(output) + ": there are " +
+                   std::to_string(outputs.size()));
+    if (!state_->has_run) return wrong("run it once first");
+    return state_->sizes.dims_of(output, outputs[output].type.dims, *state_->execution);
+  });
 }
 Status ExecutionContext::require_device_memory(const void* data, size_t bytes) const {
   if (!state_) return moved_from("use memory of the device");

@@ -29,6 +29,9 @@ namespace enginery {
 struct TensorInfo {
   std::string name;
   TensorType type;
+  // The dimensions of an output whose sizes are known after a run alone (output_dims); `type` has
+  // the largest ones. The elements are dense under the actual sizes, with zeros behind them.
+  std::vector<int64_t> run_time_axes = {};
 };
 
 struct LoadOptions {
@@ -89,6 +92,11 @@ class ExecutionContext {
   // may run nothing else meanwhile. Errors: also invalid_argument (host memory for a GPU).
   Status enqueue(std::span<const TensorMemory> inputs, std::span<const TensorMemory> outputs,
                  void* stream);
+  // The dims of an output as the last run made it; after `enqueue` once its stream has done the
+  // work. Those of EngineInfo unless it has run_time_axes. Errors: invalid_argument (no such
+  // output, no run so far), those of a copy from the device.
+  Result<Dims> output_dims(size_t output);
+
   // Whether a tensor of so many bytes can be given there as memory of the device. Errors:
   // invalid_argument where the device cannot use it in place, with the reason.
   Status require_device_memory(const void* data, size_t bytes) const;
@@ -148,6 +156,8 @@ class Engine {
   friend class ExecutionContext;
   struct State;
   explicit Engine(std::shared_ptr<const State> state);
+  template <typename Make>
+  Result<ExecutionContext> new_context(Make&& make) const;
   // `name` is what messages call the file; its plan's constants are read from `file`.
   static Result<Engine> open(const std::string& name, std::span<const std::byte> file,
                              const std::shared_ptr<const void>& keep_alive,

@@ -168,6 +168,9 @@ typedef struct enginery_tensor_info {
   enginery_type type;
   int32_t is_input;  // 1 for an input, 0 for an output
   size_t bytes;      // what set_input and set_output expect
+  // How many of the sizes of an output each run tells (enginery_context_get_output_dims), as those
+  // of a list of what was found; `dims` and `bytes` are then the largest. 0 for all others.
+  int32_t run_time_sizes;
 } enginery_tensor_info;
 
 // The tensors in the model's order: inputs from 0, outputs after them. Errors: HANDLE,
@@ -230,6 +233,15 @@ ENGINERY_API enginery_status enginery_context_run(enginery_context* context);
 // Errors: as of enginery_context_run; also INVALID_ARGUMENT (host memory for a GPU, a stream for a
 // CPU).
 ENGINERY_API enginery_status enginery_context_enqueue(enginery_context* context, void* stream);
+
+// The sizes of an output as the last run made it: `rank` of them, as many as the output has. Of one
+// with run_time_sizes the elements stand dense and row-major under these at the beginning of its
+// memory, with zeros behind them; all others have the engine's. After enginery_context_enqueue,
+// call it when the stream has done the work. Errors: HANDLE, BUSY, NOT_SET (before the first run),
+// INVALID_ARGUMENT (null, another name or rank), DEVICE_LOST.
+ENGINERY_API enginery_status enginery_context_get_output_dims(enginery_context* context,
+                                                              const char* name, int64_t* dims,
+                                                              int32_t rank);
 
 // One layer as it ran. Good during the call that gives it.
 typedef struct enginery_layer_info {

@@ -44,6 +44,7 @@ struct Tensor {
   enginery_type type = ENGINERY_FLOAT32;
   bool is_input = false;
   size_t bytes = 0;
+  int32_t run_time_sizes = 0;  // how many of `dims` runs tell (Context::output_dims)
   size_t elements() const { return bytes / enginery_type_bytes(type); }
 };
 
@@ -84,7 +85,8 @@ class Engine {
       enginery_tensor_info t{};
       t.struct_size = sizeof t;
       check(enginery_engine_get_tensor(handle_, i, &t));
-      out.push_back({t.name, {t.dims, t.dims + t.rank}, t.type, t.is_input != 0, t.bytes});
+      out.push_back(
+          {t.name, {t.dims, t.dims + t.rank}, t.type, t.is_input != 0, t.bytes, t.run_time_sizes});
     }
     return out;
   }
@@ -136,6 +138,14 @@ class Context {
   void run() { check(enginery_context_run(handle_)); }
   // One run on a stream of the caller's, without waiting for it (enginery_context_enqueue).
   void enqueue(void* stream = nullptr) { check(enginery_context_enqueue(handle_, stream)); }
+  // The sizes of an output as the last run made it (enginery_context_get_output_dims); `rank` is
+  // the output's.
+  std::vector<int64_t> output_dims(const std::string& name, size_t rank) {
+    std::vector<int64_t> dims(rank);
+    check(enginery_context_get_output_dims(handle_, name.c_str(), dims.data(),
+                                           static_cast<int32_t>(rank)));
+    return dims;
+  }
   enginery_context* handle() const { return handle_; }
 
  private:

@@ -16,8 +16,9 @@ namespace enginery::test {
 class SignedEngine {
  public:
   // `text`: the statements of a graph; each node by the first tactic that one of the sources
-  // offers.
-  explicit SignedEngine(const std::string& text, const SourceFilter& filter = {}) {
+  // offers. `sizes`: of its outputs, told by each run.
+  explicit SignedEngine(const std::string& text, const SourceFilter& filter = {},
+                        const RunTimeSizes& sizes = {}) {
     std::string name =
         (std::filesystem::temp_directory_path() / "enginery-runtime-XXXXXX").string();
     folder_ = mkdtemp(name.data());
@@ -30,7 +31,9 @@ class SignedEngine {
     EXPECT_TRUE(complete_reformats(network, sources, selection).ok());
     const Plan plan = make_plan(network, selection).value();
     const auto key = SigningKey::load_or_create(folder_ / "signing.key").value();
-    const Bytes body = unsigned_engine(plan, manifest_of(plan, kSku));
+    Manifest manifest = manifest_of(plan, kSku);
+    manifest.run_time_sizes = sizes;
+    const Bytes body = unsigned_engine(plan, manifest);
     EXPECT_TRUE(write_file(file(), body + signature_trailer(sha256(body), key)).ok());
   }
   ~SignedEngine() { std::filesystem::remove_all(folder_); }
@@ -49,6 +52,14 @@ class SignedEngine {
   static constexpr char kSku[] = "cpu-sse41";
   std::filesystem::path folder_;
 };
+
+// The positions of x's elements that are not zero, and their squares: each of as many as a run
+// finds.
+inline const std::string kFound =
+    "input %x : float32[2x3]\n %all, %n = find_non_zero(%x)\n "
+    "%y = compact(%all, %n) axes=[1]\n %s = binary(%all, %all) kind=mul\n "
+    "%z = compact(%s, %n) axes=[1]\n %size = identity(%n)\n output %y\n output %z\n output %size";
+inline const RunTimeSizes kFoundSizes = {{0, 1, 2}, {1, 1, 2}};
 
 // Two layers over two inputs, large enough that kernels divide them among threads.
 inline const std::string kTwoLayers =
