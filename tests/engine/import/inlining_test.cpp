@@ -132,13 +132,16 @@ TEST(Inlining, AKnownConditionTakesItsBranch) {
   }
 }
 
-TEST(Inlining, AConditionOfRunTimeIsRefused) {
+TEST(Inlining, AConditionOfRunTimeTakesTensorsOfOneTypeAlone) {
   ModelBuilder m = four_numbers();
   m.input("c", {}, kBool)
       .node("If", {"c"}, {"y"},
             {{"then_branch", branch("Neg", {"x"}).graph()},
-             {"else_branch", branch("Abs", {"x"}).graph()}});
-  EXPECT_TRUE(contains(refusal_of(m), "the condition is known only at run time"));
+             {"else_branch", branch("Shape", {"x"}).graph()}});
+  EXPECT_TRUE(contains(refusal_of(m),
+                       "the condition is known only at run time, and its branches give float32[4] "
+                       "and int64[1]"))
+      << refusal_of(m);
 }
 
 TEST(Inlining, ALoopOfKnownLengthIsUnrolled) {

@@ -163,6 +163,45 @@ TEST(RunTimeSizes, SuppressionTakesAsManyBoxesAsThereAre) {
   expect_floats(output_of(m, {0, 0, 4, 4, 0, 1, 4, 5, 10, 10, 11, 11}), {2, 3}, {0, 0, 1, 0, 0, 2});
 }
 
+// The boxes of positive scores alone: what stands behind them overlaps the first one.
+TEST(RunTimeSizes, SuppressionTakesBoxesThatWereChosen) {
+  ModelBuilder m = positives(4);
+  m.weights("boxes", {4, 4}, {9, 9, 10, 10, 0, 0, 4, 4, 0, 1, 4, 5, 20, 20, 24, 24});
+  m.node("Gather", {"boxes", "at"}, {"chosen"}).ints("front", {0}).ints("two", {0, 1});
+  m.node("Unsqueeze", {"chosen", "front"}, {"b"}).node("Unsqueeze", {"p", "two"}, {"s"});
+  m.ints("most", {9}).weights("iou", {1}, {0.5f});
+  m.node("NonMaxSuppression", {"b", "s", "most", "iou"}, {"y"});
+  expect_floats(output_of(m, {-1, 0.5f, 0.75f, 0.25f}), {2, 3}, {0, 0, 1, 0, 0, 2});
+  expect_floats(output_of(m, {-1, -1, 0.75f, -1}), {1, 3}, {0, 0, 0});
+}
+
+// The graph of a branch that gives what one node makes of values around it.
+ModelBuilder branch_of(const std::string& op, const std::vector<std::string>& inputs) {
+  ModelBuilder b;
+  b.output("result").node(op, inputs, {"result"});
+  return b;
+}
+
+TEST(RunTimeSizes, OneOfTwoBranchesCounts) {
+  ModelBuilder m = positives(3);
+  m.node("ReduceSum", {"x"}, {"sum"}, {{"keepdims", 0}}).node("Greater", {"sum", "zero"}, {"c"});
+  ModelBuilder same = positives(3);
+  same.node("ReduceSum", {"x"}, {"sum"}, {{"keepdims", 0}});
+  same.node("Greater", {"sum", "zero"}, {"c"});
+  same.node("If", {"c"}, {"y"},
+            {{"then_branch", branch_of("Neg", {"x"}).graph()},
+             {"else_branch", branch_of("Abs", {"x"}).graph()}});
+  expect_floats(output_of(same, {-1, 2, 3}), {3}, {1, -2, -3});
+  expect_floats(output_of(same, {-9, 2, 3}), {3}, {9, 2, 3});
+  // What counts, or as much as another value has.
+  m.weights("one", {1}, {50});
+  m.node("If", {"c"}, {"y"},
+         {{"then_branch", branch_of("Neg", {"p"}).graph()},
+          {"else_branch", branch_of("Identity", {"one"}).graph()}});
+  expect_floats(output_of(m, {-1, 2, 3}), {2}, {-2, -3});
+  expect_floats(output_of(m, {-9, 2, 3}), {1}, {50});
+}
+
 TEST(RunTimeSizes, CompressOfARunsCondition) {
   ModelBuilder m(13);
   m.input("x", {2, 3}).output("y").weights("zero", {}, {0}).ints("row", {1}).ints("axes", {0});

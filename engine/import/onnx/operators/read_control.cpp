@@ -1,5 +1,5 @@
-// Branches and loops whose course is known while reading: a branch is taken, a loop unrolled. ONNX
-// If-21, Loop-21, Scan-21.
+// Branches and loops: a branch is taken, or both are computed where a run alone says which one; a
+// loop, whose course is known while reading, is unrolled. ONNX If-21, Loop-21, Scan-21.
 #include <algorithm>
 
 #include "engine/import/onnx/operators/read_helpers.h"
@@ -15,14 +15,84 @@ ValueId along_new_axis(NodeReader& node, const std::vector<ValueId>& slices, int
   return node.add(Concat{axis}, wide);
 }
 
+std::vector<SourceValue> branch(NodeReader& node, const char* name) {
+  auto outputs = node.body(name, {});
+  if (node.ok() && outputs.size() != node.output_count())
+    node.reject("its branch has " + std::to_string(outputs.size()) + " outputs, the node " +
+                std::to_string(node.output_count()));
+  return node.ok() ? outputs : std::vector<SourceValue>();
+}
+
+// The dimensions in which two values of one rank differ, by size or by who counts it.
+std::vector<int64_t> differing_axes(NodeReader& node, ValueId a, ValueId b) {
+  std::vector<int64_t> axes;
+  for (int64_t d = 0; d < node.rank(a); ++d) {
+    const auto at = static_cast<size_t>(d);
+    if (node.dims(a)[at] != node.dims(b)[at] ||
+        node.open_axes().count(a, d) != node.open_axes().count(b, d))
+      axes.push_back(d);
+  }
+  return axes;
+}
+
+// The value with zeros behind it up to `size` along the axis, as one of which all counts.
+ValueId widened(NodeReader& node, ValueId v, int64_t axis, int64_t size) {
+  const ValueId all = node.add(Identity{}, {v});
+  node.open_axes().remove(all);
+  const auto rank = static_cast<size_t>(node.rank(v));
+  std::vector<int64_t> pads(2 * rank, 0);
+  if (!node.ok()) return kNoValue;
+  pads[rank + static_cast<size_t>(axis)] = size - node.dims(v)[static_cast<size_t>(axis)];
+  return node.add(Pad{}, {all, node.ints_constant(pads), node.number_constant(0, node.type(v))});
+}
+
+// a where the condition holds, b elsewhere; along one dimension they may have other sizes.
+ValueId either(NodeReader& node, ValueId condition, ValueId a, ValueId b) {
+  OpenAxes& open = node.open_axes();
+  const auto differ = [&] {
+    node.refuse("the condition is known only at run time, and its branches give " +
+                to_string(TensorType{node.type(a), node.dims(a)}) + " and " +
+                to_string(TensorType{node.type(b), node.dims(b)}));
+    return kNoValue;
+  };
+  if (!node.ok()) return kNoValue;
+  if (node.type(a) != node.type(b) || node.rank(a) != node.rank(b)) return differ();
+  const std::vector<int64_t> axes = differing_axes(node, a, b);
+  if (axes.empty()) return node.add(Where{}, {condition, a, b});
+  const bool others = open.of(a).axes.size() > 1 || open.of(b).axes.size() > 1;
+  if (axes.size() > 1 || others) return differ();
+  const auto size = [&](ValueId v) { return node.dims(v)[static_cast<size_t>(axes[0])]; };
+  if (size(a) < 0 || size(b) < 0) return differ();
+  const auto count = [&](ValueId v) {
+    const ValueId counted = open.count(v, axes[0]);
+    return counted != kNoValue ? counted : node.constant(Tensor::scalar(size(v)));
+  };
+  const int64_t largest = std::max(size(a), size(b));
+  const ValueId taken = node.add(Where{}, {condition, count(a), count(b)});
+  const ValueId out = node.add(
+      Where{}, {condition, widened(node, a, axes[0], largest), widened(node, b, axes[0], largest)});
+  open.add_count(taken, largest);
+  open.add(out, {{{axes[0], taken}}, false});
+  return out;
+}
+
+// Of a condition that a run computes both branches are computed, and one is taken.
+void read_open_if(NodeReader& node, ValueId given) {
+  const ValueId condition = node.add(Reshape{}, {given, node.ints_constant({})});
+  const auto then = branch(node, "then_branch"), otherwise = branch(node, "else_branch");
+  for (size_t i = 0; node.ok() && i < then.size(); ++i) {
+    if (then[i].kind != SourceValue::Kind::tensor || otherwise[i].kind != SourceValue::Kind::tensor)
+      return node.refuse("the condition is known only at run time, and a branch gives no tensor");
+    node.result(either(node, condition, then[i].tensor, otherwise[i].tensor), i);
+  }
+}
+
 void read_if(NodeReader& node) {
   node.ignore({"then_branch", "else_branch"});
-  const bool is_then = node.one_int(node.input(0), "the condition") != 0;
-  const auto outputs = node.body(is_then ? "then_branch" : "else_branch", {});
-  if (!node.ok()) return;
-  if (outputs.size() != node.output_count())
-    return node.reject("its branch has " + std::to_string(outputs.size()) + " outputs, the node " +
-                       std::to_string(node.output_count()));
+  const ValueId condition = node.input(0);
+  if (!node.constant(condition)) return read_open_if(node, condition);
+  const bool is_then = node.one_int(condition, "the condition") != 0;
+  const auto outputs = branch(node, is_then ? "then_branch" : "else_branch");
   for (size_t i = 0; i < outputs.size(); ++i) node.result(outputs[i], i);
 }
 

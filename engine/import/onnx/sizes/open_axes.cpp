@@ -113,7 +113,9 @@ class Rules {
   // Masked where the axis is open (rewrite_open).
   Status own_rule(const Softmax&, OpenValue& out) const { return same_but(-1, out); }
   Status own_rule(const CumSum&, OpenValue& out) const { return same_but(-1, out); }
+  // The count of its result is its own second output; the reader that adds it says so.
   Status own_rule(const FindNonZero&, OpenValue&) const { return {}; }
+  Status own_rule(const NonMaxSuppression&, OpenValue&) const { return {}; }
 
   Status own_rule(const LayerNorm& op, OpenValue& out) const {
     for (int64_t axis = wrapped(op.axis, rank(0)); axis < rank(0); ++axis)

@@ -218,6 +218,7 @@ class Rewriter {
       const int64_t start = given[0][i], end = given[1][i];
       if (count == kNoValue) continue;
       const bool plain = start >= 0 && end >= 0 && (given[3].empty() || given[3][i] == 1);
+      if (plain && start == 0 && end >= size(inputs_[0], axis)) continue;  // all of it
       if (!plain || axes.size() != 1) return open_axis_error(op_, 0, axis);
       const ValueId last = steps_.add(Binary{BinaryKind::min}, {count, scalar(end)});
       const ValueId cut = steps_.add(Binary{BinaryKind::sub}, {last, scalar(start)});
