@@ -42,7 +42,7 @@ ModelBuilder positives(int64_t size) {
   return m;
 }
 
-std::string refusal_of(const ModelBuilder& model) {
+std::string why_refused(const ModelBuilder& model) {
   const auto imported = model.import();
   return imported.ok() ? "it was imported" : imported.error().message;
 }
@@ -214,22 +214,22 @@ TEST(RunTimeSizes, CompressOfARunsCondition) {
 TEST(RunTimeSizes, RefusesWhatHasNoRuleByName) {
   ModelBuilder mean = positives(3);
   mean.node("ReduceMean", {"p"}, {"y"});
-  EXPECT_TRUE(contains(refusal_of(mean), "(ReduceMean): reduce: the size of dimension 0"));
+  EXPECT_TRUE(contains(why_refused(mean), "(ReduceMean): reduce: the size of dimension 0"));
   ModelBuilder resized = positives(3);
   resized.ints("two", {2}).node("Tile", {"p", "two"}, {"y"});
-  EXPECT_TRUE(contains(refusal_of(resized),
+  EXPECT_TRUE(contains(why_refused(resized),
                        "(Tile): the size of dimension 0 of its input 0 is known after a run alone"))
-      << refusal_of(resized);
+      << why_refused(resized);
   ModelBuilder added = positives(3);
   added.node("Add", {"p", "x"}, {"y"});
-  EXPECT_TRUE(contains(refusal_of(added), "binary: the size of dimension 0 of its input 1"))
-      << refusal_of(added);
+  EXPECT_TRUE(contains(why_refused(added), "binary: the size of dimension 0 of its input 1"))
+      << why_refused(added);
   ModelBuilder first = positives(3);
   first.ints("zeroth", {0}).node("Gather", {"p", "zeroth"}, {"y"});
-  EXPECT_TRUE(contains(refusal_of(first), "gather: the size of dimension 0 of its input 0"));
+  EXPECT_TRUE(contains(why_refused(first), "gather: the size of dimension 0 of its input 0"));
   ModelBuilder fixed = positives(4);
   fixed.ints("two_two", {2, 2}).node("Reshape", {"p", "two_two"}, {"y"});
-  EXPECT_TRUE(contains(refusal_of(fixed), "reshape: the size of dimension 0"));
+  EXPECT_TRUE(contains(why_refused(fixed), "reshape: the size of dimension 0"));
 }
 
 }  // namespace
