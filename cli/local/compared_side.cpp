@@ -102,13 +102,16 @@ class ModelSide final : public ComparedSide {
     const SystemClock clock;
     ProgressDisplay display(console_, clock);
     RowJoin join;
+    for (const RunTimeSize& size : graph_.run_time_sizes)
+      join.keep_whole(graph_.value(graph_.outputs()[size.output]).name);
     for (int64_t i = 0; i < rows.batches(); ++i) {
       if (console_.err_is_terminal()) {
         display.show({{"", "reference", static_cast<uint64_t>(i),
                        static_cast<uint64_t>(rows.batches()), 0, ""}});
       }
       TRY(const InputBatch batch, rows.batch(i));
-      TRY(const auto outputs, run_graph(graph_, batch.tensors));
+      TRY(auto all, run_graph(graph_, batch.tensors));
+      TRY(const auto outputs, with_actual_sizes(graph_, std::move(all)));
       CHECK_OK(join.add(outputs, rows.batch_rows(), batch.valid_rows));
     }
     return SideOutputs{join.finish(), rows.rows(), rows.batch_rows()};

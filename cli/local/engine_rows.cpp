@@ -21,6 +21,9 @@ Result<std::map<std::string, Tensor>> run_rows(const Engine& engine, InputSet& i
   ProgressDisplay display(console, clock);
   Buffers buffers(info);
   RowJoin join;
+  for (const TensorInfo& output : info.outputs) {
+    if (!output.run_time_axes.empty()) join.keep_whole(output.name);
+  }
   if (inputs.batches() == 0) {
     std::map<std::string, TensorType> types;
     for (const TensorInfo& output : info.outputs) types[output.name] = output.type;
@@ -35,7 +38,8 @@ Result<std::map<std::string, Tensor>> run_rows(const Engine& engine, InputSet& i
     for (size_t k = 0; k < info.inputs.size(); ++k)
       buffers.set_input(k, batch.tensors.at(info.inputs[k].name));
     CHECK_OK(context.run(buffers.inputs(), buffers.fresh_outputs()));
-    CHECK_OK(join.add(buffers.outputs(), batch_of(info), batch.valid_rows));
+    TRY(const auto outputs, buffers.outputs(context));
+    CHECK_OK(join.add(outputs, batch_of(info), batch.valid_rows));
   }
   return join.finish();
 }

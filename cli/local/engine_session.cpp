@@ -6,6 +6,7 @@
 #include "engine/base/file.h"
 #include "engine/base/parallel.h"
 #include "engine/base/signed_file.h"
+#include "engine/graph/run_time_sizes.h"
 
 namespace enginery {
 
@@ -93,9 +94,12 @@ std::span<void* const> Buffers::fresh_outputs() {
   return output_addresses_;
 }
 
-std::map<std::string, Tensor> Buffers::outputs() const {
+Result<std::map<std::string, Tensor>> Buffers::outputs(ExecutionContext& context) const {
   std::map<std::string, Tensor> named;
-  for (size_t i = 0; i < outputs_.size(); ++i) named.emplace(info_.outputs[i].name, outputs_[i]);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    TRY(Dims dims, context.output_dims(i));
+    named.emplace(info_.outputs[i].name, with_dims(outputs_[i], std::move(dims)));
+  }
   return named;
 }
 

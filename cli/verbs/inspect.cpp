@@ -77,8 +77,10 @@ Json engine_json(const EngineInfo& info) {
   Json outputs = Json::array();
   for (const LayerInfo& layer : info.layers) layers.push_back(layer_json(layer));
   for (const TensorInfo& input : info.inputs) inputs.push_back(type_json(input.name, input.type));
-  for (const TensorInfo& output : info.outputs)
+  for (const TensorInfo& output : info.outputs) {
     outputs.push_back(type_json(output.name, output.type));
+    if (!output.run_time_axes.empty()) outputs.back()["run_time_axes"] = output.run_time_axes;
+  }
   return {{"schema", "enginery.inspect/1"},
           {"kind", "engine"},
           {"name", valid_utf8(info.name)},
@@ -113,6 +115,15 @@ std::string streams_text(const EngineInfo& info) {
   return last > 0 ? fmt::format(", {} streams", last + 1) : "";
 }
 
+// " at most: dimension 0 is known after a run"; "" for an output of fixed size.
+std::string at_most_text(const TensorInfo& output) {
+  if (output.run_time_axes.empty()) return "";
+  std::vector<std::string> axes;
+  for (const int64_t axis : output.run_time_axes) axes.push_back(std::to_string(axis));
+  return fmt::format(" at most: dimension {} {} known after a run", joined(axes, ", "),
+                     axes.size() == 1 ? "is" : "are");
+}
+
 std::string engine_text(const EngineInfo& info, int columns) {
   std::string text = fmt::format("engine {} for {}{}\n", info.name, info.sku,
                                  info.provisional ? " (untuned)" : "");
@@ -131,7 +142,7 @@ std::string engine_text(const EngineInfo& info, int columns) {
   for (const TensorInfo& input : info.inputs)
     text += "input  " + input.name + " " + to_string(input.type) + "\n";
   for (const TensorInfo& output : info.outputs)
-    text += "output " + output.name + " " + to_string(output.type) + "\n";
+    text += "output " + output.name + " " + to_string(output.type) + at_most_text(output) + "\n";
   Table table(
       {{"LAYER"}, {"OP"}, {"US", Align::right}, {"MFLOP", Align::right}, {"OUTPUT"}, {"TACTIC"}});
   for (const LayerInfo& layer : info.layers) {
@@ -163,8 +174,13 @@ Json model_json(const Graph& graph, const Digest& model) {
   }
   for (const ValueId value : graph.inputs())
     inputs.push_back(type_json(graph.value(value).name, graph.value(value).type, graph));
-  for (const ValueId value : graph.outputs())
-    outputs.push_back(type_json(graph.value(value).name, graph.value(value).type, graph));
+  for (size_t i = 0; i < graph.own_output_count(); ++i) {
+    const Value& value = graph.value(graph.outputs()[i]);
+    outputs.push_back(type_json(value.name, value.type, graph));
+    for (const RunTimeSize& size : graph.run_time_sizes) {
+      if (size.output == i) outputs.back()["run_time_axes"].push_back(size.axis);
+    }
+  }
   return {{"schema", "enginery.inspect/1"},
           {"kind", "model"},
           {"name", valid_utf8(graph.name)},

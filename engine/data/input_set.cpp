@@ -244,7 +244,7 @@ Result<InputBatch> InputSet::join(const std::vector<std::vector<Tensor>>& rows) 
 
 Status RowJoin::add_none(const std::map<std::string, TensorType>& outputs, int64_t batch_rows) {
   for (const auto& [name, type] : outputs) {
-    if (type.dims.empty() || type.dims[0] != batch_rows) {
+    if (type.dims.empty() || type.dims[0] != batch_rows || whole_.count(name) > 0) {
       return Error{ErrorCode::unsupported, "output '" + name + "' (" + to_string(type) +
                                                ") has no batch dimension, so it is not empty "
                                                "when the inputs have no rows"};
@@ -259,7 +259,8 @@ Status RowJoin::add_none(const std::map<std::string, TensorType>& outputs, int64
 Status RowJoin::add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows,
                     int64_t valid_rows) {
   for (const auto& [name, tensor] : outputs) {
-    const bool whole = tensor.rank() == 0 || tensor.dims()[0] != batch_rows;
+    const bool whole =
+        tensor.rank() == 0 || tensor.dims()[0] != batch_rows || whole_.count(name) > 0;
     const auto [it, first] = parts_.try_emplace(name, Part{tensor.tensor_type(), {}, whole});
     Part& part = it->second;
     if (!first && (whole || part.whole)) {

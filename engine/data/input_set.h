@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,9 @@ class RowJoin {
   // second batch follows.
   Status add(const std::map<std::string, Tensor>& outputs, int64_t batch_rows, int64_t valid_rows);
 
+  // An output of that name has no rows, whatever its first dimension is.
+  void keep_whole(const std::string& name) { whole_.insert(name); }
+
   // What no batch at all gives: every output with no rows. Errors: unsupported for one that has no
   // batch dimension.
   Status add_none(const std::map<std::string, TensorType>& outputs, int64_t batch_rows);
@@ -116,6 +120,7 @@ class RowJoin {
     bool whole = false;
   };
   std::map<std::string, Part> parts_;
+  std::set<std::string> whole_;
 };
 
 }  // namespace enginery

@@ -5,7 +5,7 @@ import math
 import os
 import pathlib
 import threading
-from ctypes import c_void_p
+from ctypes import c_int64, c_void_p
 from typing import Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy
@@ -22,11 +22,13 @@ DTYPES = ["float32", "float16", "uint16", "float64", "int8", "uint8", "int16", "
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """An input or output: dense, row-major. `type` is the engine's name for the elements, `dtype` the array's."""
+    """An input or output: dense, row-major. `type` is the engine's name for the elements, `dtype` the array's. With `run_time_shape` each run tells
+    an output's shape, and `shape` is the largest."""
     name: str
     shape: Tuple[int, ...]
     dtype: numpy.dtype
     type: str
+    run_time_shape: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +83,8 @@ class Engine:
     def _tensor(self, index: int) -> Tensor:
         info = sized(TensorInfo)
         check(library().enginery_engine_get_tensor(self._handle, index, byref(info)))
-        return Tensor(info.name.decode(), tuple(info.dims[:info.rank]), numpy.dtype(DTYPES[info.type]), library().enginery_type_name(info.type).decode())
+        return Tensor(info.name.decode(), tuple(info.dims[:info.rank]), numpy.dtype(DTYPES[info.type]), library().enginery_type_name(info.type).decode(),
+                      info.run_time_sizes > 0)
 
     def __del__(self):
         if getattr(self, "_handle", None):
@@ -96,7 +99,8 @@ class Engine:
         return Context(self)
 
     def run(self, inputs: Mapping[str, object], outputs: Optional[Mapping[str, object]] = None) -> Dict[str, object]:
-        """One inference on this thread's context: the outputs, as new arrays where `outputs` gives none. Inputs have the engine's shapes and dtypes;
+        """One inference on this thread's context: the outputs, as new arrays where `outputs` gives none; those whose shape the run tells have
+        that shape. Inputs have the engine's shapes and dtypes;
         an array that is not contiguous is copied. With a tensor on the engine's GPU among the inputs the outputs are new ones there (PyTorch), and
         both are used in place. Raises Error: invalid_input that names the tensor."""
         if not hasattr(self._threads, "context"):
@@ -195,6 +199,23 @@ class Context:
         kernels. What is bound, and this context, must stay until the stream has done it. Raises Error: invalid_input, usage."""
         check(library().enginery_context_enqueue(self._handle, getattr(stream, "cuda_stream", stream)))
 
+    def output_shape(self, name: str) -> Tuple[int, ...]:
+        """The output's shape as the last run made it; after `enqueue`, once the stream has done the work. Of one with `run_time_shape` that many
+        elements stand at the beginning of its array, dense and row-major, with zeros behind them. Raises Error: invalid_input (another name), usage
+        (before the first run)."""
+        if name not in self._outputs:
+            raise Error("invalid_input", f"no output is called '{name}'; there is: {', '.join(self._outputs)}")
+        rank = len(self._outputs[name].shape)
+        dims = (c_int64 * rank)()
+        check(library().enginery_context_get_output_dims(self._handle, name.encode(), dims, rank))
+        return tuple(dims)
+
+    def _of_actual_shape(self, name: str, array: object) -> object:
+        if not self._outputs[name].run_time_shape:
+            return array
+        shape = self.output_shape(name)
+        return array.reshape(-1)[:math.prod(shape)].reshape(shape)
+
     def __call__(self, inputs: Mapping[str, object], outputs: Optional[Mapping[str, object]] = None) -> Dict[str, object]:
         """Binds the inputs and the outputs, new arrays where none is given, runs, and gives the outputs. Raises Error: invalid_input."""
         absent = [name for name in self._inputs if name not in inputs]
@@ -209,7 +230,7 @@ class Context:
         for name, array in all_outputs.items():
             self.set_output(name, array)
         self.run()
-        return all_outputs
+        return {name: self._of_actual_shape(name, array) for name, array in all_outputs.items()}
 
     def profile(self, rounds: int = 10) -> List[Layer]:
         """Each layer's time alone, on the inputs of the last run. Raises Error: usage (before the first run), invalid_input."""

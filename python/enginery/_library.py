@@ -23,7 +23,7 @@ class EngineInfo(ctypes.Structure):
 
 class TensorInfo(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("dims", POINTER(c_int64)), ("rank", c_int32), ("type", c_int32), ("is_input", c_int32),
-                ("bytes", c_size_t)]
+                ("bytes", c_size_t), ("run_time_sizes", c_int32)]
 
 
 class LayerInfo(ctypes.Structure):
@@ -49,6 +49,7 @@ FUNCTIONS = {
     "enginery_context_set_output_in": [c_void_p, c_char_p, c_void_p, c_size_t, c_int32],
     "enginery_context_run": [c_void_p],
     "enginery_context_enqueue": [c_void_p, c_void_p],
+    "enginery_context_get_output_dims": [c_void_p, c_char_p, POINTER(c_int64), c_int32],
     "enginery_context_profile": [c_void_p, c_int32, PROFILE_FUNCTION, c_void_p],
 }
 TEXTS = {"enginery_version": [], "enginery_last_error": [], "enginery_type_name": [c_int32]}

@@ -242,5 +242,15 @@ TEST(RowJoin, JoinsTheValidRowsAndKeepsWhatHasNone) {
   EXPECT_EQ(whole.at("scalar").dims(), Dims{});
 }
 
+// As many boxes as there are rows in a batch are not one for each row.
+TEST(RowJoin, KeepsWholeWhatHasNoRows) {
+  RowJoin join;
+  join.keep_whole("found");
+  ASSERT_TRUE(join.add({{"found", counting({2, 3})}}, 2, 1));
+  EXPECT_EQ(join.finish().at("found").dims(), (Dims{2, 3}));
+  ASSERT_TRUE(join.add({{"found", counting({2, 3})}}, 2, 2));
+  EXPECT_EQ(join.add({{"found", counting({2, 3})}}, 2, 2).error().code, ErrorCode::unsupported);
+}
+
 }  // namespace
 }  // namespace enginery
