@@ -3,88 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/passes/attention_scores.h"
 #include "engine/passes/matrix_view.h"
 #include "engine/passes/pattern_matcher.h"
 
 namespace enginery {
 namespace {
 
-// scale * a b, `choice` where it hides, plus the addend: what softmax reads.
-struct Scores {
-  ValueId a = kNoValue, b = kNoValue;
-  float scale = 1;
-  ValueId choice = kNoValue, addend = kNoValue;
-  bool hides = false;
-  float blank = -std::numeric_limits<float>::infinity();
-};
-
-// Reads the scores backwards; each step has one reader and keeps the type.
-class ScoresReader {
- public:
-  ScoresReader(const Graph& graph, const Matcher& matcher) : graph_(graph), m_(matcher) {}
-
-  std::optional<Scores> read(ValueId v) const {
-    const Node* node = m_.private_producer(v);
-    const Binary* binary = node ? std::get_if<Binary>(&node->op) : nullptr;
-    if (binary && binary->kind == BinaryKind::add) {
-      for (const size_t side : {0u, 1u}) {
-        auto scores = keeps_type(v, node->inputs[side]) ? chosen(node->inputs[side]) : std::nullopt;
-        if (!scores) continue;
-        scores->addend = node->inputs[1 - side];
-        return scores;
-      }
-    }
-    return chosen(v);
-  }
-
- private:
-  bool keeps_type(ValueId v, ValueId from) const {
-    return graph_.value(v).type == graph_.value(from).type;
-  }
-
-  std::optional<Scores> chosen(ValueId v) const {
-    const Node* node = m_.private_producer(v);
-    if (!node || !std::holds_alternative<Where>(node->op)) return scaled(v, 1);
-    for (const size_t side : {1u, 2u}) {
-      const auto blank = m_.scalar(node->inputs[3 - side]);
-      if (!blank || !keeps_type(v, node->inputs[side])) continue;
-      auto scores = scaled(node->inputs[side], 1);
-      if (!scores) continue;
-      scores->choice = node->inputs[0];
-      scores->hides = side == 2;
-      scores->blank = *blank;
-      return scores;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Scores> scaled(ValueId v, float scale) const {
-    const Node* node = m_.private_producer(v);
-    if (!node) return std::nullopt;
-    if (std::holds_alternative<MatMul>(node->op))
-      return Scores{.a = node->inputs[0], .b = node->inputs[1], .scale = scale};
-    const auto factor = factor_of(*node);
-    if (!factor || !keeps_type(v, factor->other)) return std::nullopt;
-    return scaled(factor->other, scale * factor->scalar);
-  }
-
-  // other * scalar, a quotient as the product with its inverse.
-  std::optional<Matcher::WithScalar> factor_of(const Node& node) const {
-    if (const auto product = m_.binary_with_scalar(&node, BinaryKind::mul)) return product;
-    auto quotient = m_.binary_with_scalar(&node, BinaryKind::div);
-    if (quotient) quotient->scalar = 1 / quotient->scalar;
-    return quotient;
-  }
-
-  friend class OperandReader;
-  const Graph& graph_;
-  const Matcher& m_;
-};
-
 // Follows an operand to where its elements were before they were moved.
 class OperandReader {
  public:
-  OperandReader(const Graph& graph, const ScoresReader& scores) : graph_(graph), scores_(scores) {}
+  OperandReader(const Graph& graph, const Matcher& matcher) : graph_(graph), m_(matcher) {}
 
   // Of the views on the way, the farthest with columns side by side, else the farthest that is
   // simple. `scale`: takes the factors on the way, if there are any.
@@ -105,9 +34,9 @@ class OperandReader {
  private:
   std::optional<MatrixView> before(const MatrixView& view, const float* scale, float& own) const {
     if (auto moved = before_move(graph_, view)) return moved;
-    const Node* node = scores_.m_.producer(view.value);
-    const auto factor = node && scale ? scores_.factor_of(*node) : std::nullopt;
-    if (!factor || !scores_.keeps_type(view.value, factor->other)) return std::nullopt;
+    const Node* node = m_.producer(view.value);
+    const auto factor = node && scale ? read_factor(graph_, m_, *node) : std::nullopt;
+    if (!factor) return std::nullopt;
     own *= factor->scalar;
     MatrixView out = view;
     out.value = factor->other;
@@ -115,44 +44,13 @@ class OperandReader {
   }
 
   const Graph& graph_;
-  const ScoresReader& scores_;
+  const Matcher& m_;
 };
 
 // Rows become columns.
 MatrixView turned(MatrixView view) {
   std::swap(view.axes[MatrixView::kRows], view.axes[MatrixView::kColumns]);
   return view;
-}
-
-// The product that alone reads a softmax's weights, as they are or with zeros in place of NaN.
-struct WeightsUse {
-  NodeId product = kNoNode;
-  ValueId weights = kNoValue;  // as the product reads them
-  bool nan_is_zero = false;
-};
-
-// The choice of `weights` or 0 by whether they are NaN, where nothing else reads them.
-const Node* zeros_for_nan(const Graph& graph, const Matcher& matcher, ValueId weights) {
-  const auto& readers = matcher.readers(weights);
-  if (readers.size() != 2 || graph.is_output(weights)) return nullptr;
-  for (const size_t i : {0u, 1u}) {
-    const Node &test = graph.node(readers[i]), &choice = graph.node(readers[1 - i]);
-    const Unary* unary = std::get_if<Unary>(&test.op);
-    if (!unary || unary->kind != UnaryKind::is_nan || !std::holds_alternative<Where>(choice.op))
-      continue;
-    const bool is_guard = choice.inputs[0] == test.outputs[0] && choice.inputs[2] == weights &&
-                          matcher.only_reader(test) == readers[1 - i] &&
-                          matcher.scalar(choice.inputs[1]) == 0.0f &&
-                          graph.value(choice.outputs[0]).type == graph.value(weights).type;
-    if (is_guard) return &choice;
-  }
-  return nullptr;
-}
-
-WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node& softmax) {
-  const Node* guard = zeros_for_nan(graph, matcher, softmax.outputs[0]);
-  const Node& last = guard ? *guard : softmax;
-  return {matcher.only_reader(last), last.outputs[0], guard != nullptr};
 }
 
 // One attention while it is put together.
@@ -162,14 +60,15 @@ struct Found {
   NodeId last = kNoNode;  // the node whose output becomes the attention's
   MatrixView q, k, v, y;  // k: keys in rows
   std::optional<MatrixView> addend, choice;
-  Dims batch;  // of the scores
+  std::vector<MatrixView> addends;  // of which the sum is to be made, where there are two
+  Dims stack, result_stack;         // of the products
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
 
 class AttentionReader {
  public:
   AttentionReader(const Graph& graph, const Matcher& matcher)
-      : graph_(graph), m_(matcher), scores_(graph, matcher), operands_(graph, scores_) {}
+      : graph_(graph), m_(matcher), operands_(graph, matcher) {}
 
   std::optional<Found> read(const Node& softmax) const {
     const auto* op = std::get_if<Softmax>(&softmax.op);
@@ -177,7 +76,7 @@ class AttentionReader {
     const int64_t rank = std::ssize(type.dims);
     if (!op || op->log || (op->axis != -1 && op->axis != rank - 1)) return std::nullopt;
     if (type.type == DataType::float64 || !is_static(type.dims) || rank < 2) return std::nullopt;
-    const auto scores = scores_.read(softmax.inputs[0]);
+    const auto scores = read_scores(graph_, m_, softmax.inputs[0]);
     const WeightsUse use = use_of_weights(graph_, m_, softmax);
     if (!scores || use.product == kNoNode) return std::nullopt;
     const Node& last = graph_.node(use.product);
@@ -188,7 +87,7 @@ class AttentionReader {
     found.nan_is_zero = use.nan_is_zero;
     found.last = use.product;
     const bool whole = read_sizes(found, type.dims, last) && read_operands(found, last.inputs[1]) &&
-                       read_masks(found, type);
+                       read_masks(found, type.type);
     if (!whole) return std::nullopt;
     read_result(found);
     return found;
@@ -197,14 +96,17 @@ class AttentionReader {
  private:
   const Dims& dims_of(ValueId v) const { return graph_.value(v).type.dims; }
 
+  static Dims stack_of(const Dims& dims) { return Dims(dims.begin(), dims.end() - 2); }
+
   // Every product of at least two dimensions, the second one over the same stack as the first.
   bool read_sizes(Found& f, const Dims& scores, const Node& last) const {
     const Dims &a = dims_of(f.scores.a), &b = dims_of(f.scores.b), &v = dims_of(last.inputs[1]),
                &y = dims_of(last.outputs[0]);
     for (const Dims* dims : {&a, &b, &v, &y})
       if (dims->size() < 2 || volume(*dims) == 0) return false;
-    f.batch = Dims(scores.begin(), scores.end() - 2);
-    if (Dims(y.begin(), y.end() - 2) != f.batch) return false;
+    f.stack = stack_of(f.scores.product);
+    f.result_stack = stack_of(y);
+    if (f.result_stack != stack_of(dims_of(last.inputs[0]))) return false;
     f.queries = scores[scores.size() - 2];
     f.keys = scores.back();
     f.depth = a.back();
@@ -213,10 +115,10 @@ class AttentionReader {
   }
 
   bool read_operands(Found& f, ValueId values) const {
-    const auto q = operands_.read(matrices_of(graph_, f.scores.a, f.batch), &f.scores.scale);
+    const auto q = operands_.read(matrices_of(graph_, f.scores.a, f.stack), &f.scores.scale);
     const auto k =
-        operands_.read(turned(matrices_of(graph_, f.scores.b, f.batch)), &f.scores.scale);
-    const auto v = operands_.read(matrices_of(graph_, values, f.batch), nullptr);
+        operands_.read(turned(matrices_of(graph_, f.scores.b, f.stack)), &f.scores.scale);
+    const auto v = operands_.read(matrices_of(graph_, values, f.result_stack), nullptr);
     if (!q || !k || !v || !std::isfinite(f.scores.scale)) return false;
     for (const auto* view : {&*q, &*k, &*v})
       if (graph_.constant(view->value)) return false;
@@ -227,20 +129,30 @@ class AttentionReader {
   }
 
   // A mask is broadcast to the scores, of which its step kept the type.
-  std::optional<MatrixView> mask_view(ValueId mask, const TensorType& scores,
-                                      const Found& f) const {
-    if (dims_of(mask).size() > scores.dims.size()) return std::nullopt;
-    MatrixView view = matrices_of(graph_, mask, f.batch);
-    return operands_.read(std::move(view), nullptr);
+  std::optional<MatrixView> mask_view(const ScoreMask& mask) const {
+    if (dims_of(mask.value).size() > mask.scores.size()) return std::nullopt;
+    return matrices_of(graph_, mask.value, stack_of(mask.scores));
+  }
+  std::optional<MatrixView> moved_mask_view(const ScoreMask& mask) const {
+    auto view = mask_view(mask);
+    return view ? operands_.read(std::move(*view), nullptr) : std::nullopt;
   }
 
-  bool read_masks(Found& f, const TensorType& scores) const {
-    if (f.scores.addend != kNoValue) {
-      f.addend = mask_view(f.scores.addend, scores, f);
-      if (!f.addend || graph_.value(f.scores.addend).type.type != scores.type) return false;
+  bool read_masks(Found& f, DataType scores) const {
+    const std::vector<ScoreMask>& addends = f.scores.addends;
+    for (const ScoreMask& addend : addends)
+      if (graph_.value(addend.value).type.type != scores) return false;
+    if (addends.size() == 1) {
+      f.addend = moved_mask_view(addends[0]);
+      if (!f.addend) return false;
     }
-    if (f.scores.choice != kNoValue) {
-      f.choice = mask_view(f.scores.choice, scores, f);
+    for (size_t i = 0; i < addends.size() && addends.size() > 1; ++i) {
+      const auto view = mask_view(addends[i]);
+      if (!view) return false;
+      f.addends.push_back(*view);
+    }
+    if (f.scores.choice) {
+      f.choice = moved_mask_view(*f.scores.choice);
       if (!f.choice) return false;
     }
     return true;
@@ -248,7 +160,7 @@ class AttentionReader {
 
   // Takes along what only moves the result.
   void read_result(Found& f) const {
-    MatrixView view = matrices_of(graph_, graph_.node(f.last).outputs[0], f.batch);
+    MatrixView view = matrices_of(graph_, graph_.node(f.last).outputs[0], f.result_stack);
     f.y = view;
     NodeId next = m_.only_reader(graph_.node(f.last));
     while (next != kNoNode) {
@@ -267,7 +179,6 @@ class AttentionReader {
 
   const Graph& graph_;
   const Matcher& m_;
-  const ScoresReader scores_;
   const OperandReader operands_;
 };
 
@@ -336,9 +247,75 @@ std::optional<Replacement> replacement_of(const Graph& graph, const Found& f) {
   return out;
 }
 
-bool fuse_at(Graph& graph, Matcher& matcher, NodeId id) {
-  const auto found = AttentionReader(graph, matcher).read(graph.node(id));
+// The sizes of the common batch and the matrices that a view has of its own; 1 where it repeats.
+Dims own_dims(const MatrixView& view, const CommonBatch& batch, size_t index) {
+  Dims out;
+  for (size_t d = 0; d < batch.sizes.size(); ++d)
+    out.push_back(batch.strides[index][d] == 0 ? 1 : batch.sizes[d]);
+  out.push_back(view.row().size);
+  out.push_back(view.column().size);
+  return out;
+}
+
+// Sums of two addends, each made once: a network's layers often share them.
+class AddendSums {
+ public:
+  AddendSums(Graph& graph, Matcher& matcher) : graph_(graph), m_(matcher) {}
+
+  // The sum, in which each is read in its own order: a constant where both are. Nothing where their
+  // stacks do not divide each other.
+  Result<std::optional<MatrixView>> sum_of(const std::vector<MatrixView>& addends) {
+    const auto batch = common_batch({&addends[0], &addends[1]});
+    if (!batch) return std::optional<MatrixView>();
+    const Dims first = own_dims(addends[0], *batch, 0), second = own_dims(addends[1], *batch, 1);
+    const auto key = std::tuple(addends[0].value, first, addends[1].value, second);
+    if (!made_.contains(key)) {
+      TRY(const ValueId a, reshaped(addends[0].value, first));
+      TRY(const ValueId b, reshaped(addends[1].value, second));
+      TRY(const ValueId sum, add(a, b));
+      made_.emplace(key, sum);
+    }
+    return std::optional(matrices_of(graph_, made_.at(key), batch->sizes));
+  }
+
+ private:
+  Result<ValueId> reshaped(ValueId v, const Dims& dims) {
+    if (graph_.value(v).type.dims == dims) return v;
+    const std::string name = graph_.value(v).name + ".stack";
+    if (const Tensor* constant = graph_.constant(v))
+      return graph_.add_constant(name, constant->reshaped(dims));
+    const ValueId shape =
+        graph_.add_constant(name + ".shape", Tensor::of<int64_t>({std::ssize(dims)}, dims));
+    return made_by(name, Reshape{}, {v, shape});
+  }
+
+  Result<ValueId> add(ValueId a, ValueId b) {
+    const std::string name = graph_.value(a).name + ".sum";
+    const Tensor *x = graph_.constant(a), *y = graph_.constant(b);
+    if (!x || !y) return made_by(name, Binary{BinaryKind::add}, {a, b});
+    const std::vector<const Tensor*> inputs{x, y};
+    TRY(std::vector<Tensor> sum, run_reference(Binary{BinaryKind::add}, inputs));
+    return graph_.add_constant(name, std::move(sum[0]));
+  }
+
+  Result<ValueId> made_by(const std::string& name, Op op, const std::vector<ValueId>& inputs) {
+    TRY(const auto made, graph_.add_node(name, std::move(op), inputs));
+    m_.rewired(graph_.value(made[0]).producer, {}, inputs);
+    return made[0];
+  }
+
+  Graph& graph_;
+  Matcher& m_;
+  std::map<std::tuple<ValueId, Dims, ValueId, Dims>, ValueId> made_;
+};
+
+Result<bool> fuse_at(Graph& graph, Matcher& matcher, AddendSums& sums, NodeId id) {
+  auto found = AttentionReader(graph, matcher).read(graph.node(id));
   if (!found) return false;
+  if (!found->addends.empty()) {
+    TRY(found->addend, sums.sum_of(found->addends));
+    if (!found->addend) return false;
+  }
   auto replacement = replacement_of(graph, *found);
   if (!replacement) return false;
   Node& node = graph.node(found->last);
@@ -353,8 +330,11 @@ bool fuse_at(Graph& graph, Matcher& matcher, NodeId id) {
 Result<int> fuse_attention(Graph& graph) {
   int changed = 0;
   Matcher matcher(graph);
+  AddendSums sums(graph, matcher);
   for (const NodeId id : graph.topological_order()) {
-    if (std::holds_alternative<Softmax>(graph.node(id).op)) changed += fuse_at(graph, matcher, id);
+    if (!std::holds_alternative<Softmax>(graph.node(id).op)) continue;
+    TRY(const bool fused, fuse_at(graph, matcher, sums, id));
+    changed += fused ? 1 : 0;
   }
   return changed;
 }

@@ -14,6 +14,7 @@ import tree
 
 # Folders that hold one pair of files for each operator, pass or kernel family may be larger.
 FAMILY_FOLDERS = {"engine/ops": 50, "engine/passes": 45, "engine/kernels/cpu/isa": 45}
+FAMILY_FOLDERS = {"engine/ops": 45, "engine/passes": 55, "engine/kernels/cpu/isa": 45}
 MAX_FOLDER_FILES = 35
 MIN_TESTS = 0.6
 

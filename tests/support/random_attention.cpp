@@ -55,6 +55,19 @@ std::optional<Drawn> heads_of(GraphMaker& make, const Drawn& x, const Sizes& s) 
   return step.at;
 }
 
+// Relative positions of each head, over the stack as it is or as one of all matrices.
+void positions(GraphMaker& make, Step& scores, const Sizes& s, double bound, double noise) {
+  const bool joined = make.one_in(2);
+  if (joined)
+    scores.then(Reshape{}, {make.ints({s.images * s.heads, s.places, s.places})}, bound, noise);
+  const Dims dims =
+      joined ? Dims{s.images * s.heads, 1, s.places} : Dims{1, s.heads, s.places, s.places};
+  scores.then(Binary{BinaryKind::add}, {make.constant(DataType::float32, dims)}, bound, noise,
+              make.one_in(2));
+  if (joined)
+    scores.then(Reshape{}, {make.ints({s.images, s.heads, s.places, s.places})}, bound, noise);
+}
+
 // Scores of a bound below 8 have weights that a rounding error moves by as much of themselves.
 void mask(GraphMaker& make, Step& scores, const Sizes& s) {
   const double b = scores.at->bound, noise = scores.at->noise + 2 * kRounding * b;
@@ -79,6 +92,7 @@ void mask(GraphMaker& make, Step& scores, const Sizes& s) {
     scores.then(Binary{BinaryKind::add},
                 {make.constant(DataType::float32, {s.images, 1, 1, s.places})}, 2 * b + 21,
                 3 * noise, make.one_in(2));
+  if (make.one_in(3)) positions(make, scores, s, 2 * b + 22, 4 * noise);
 }
 
 void add_attention(GraphMaker& make) {
@@ -112,6 +126,10 @@ void add_attention(GraphMaker& make) {
     scores.then(Transpose{{0, 2, 1, 3}}, {}, bound, noise + kRounding);
     scores.then(Reshape{}, {make.ints({s.images, s.places, s.heads * s.width})}, bound,
                 noise + kRounding);
+    // One place of it, as what classifies reads it.
+    if (make.one_in(3))
+      scores.then(Gather{1}, {make.ints({make.between(0, s.places - 1)})}, bound,
+                  noise + kRounding);
   }
 }
 

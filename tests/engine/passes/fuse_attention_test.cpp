@@ -150,6 +150,96 @@ TEST(FuseAttention, TakesMasks) {
   EXPECT_EQ(op.addend, (std::vector<int64_t>{0, 5, 0, 0, 1}));
 }
 
+// MPNet: relative positions, the same for all images, and a mask.
+TEST(FuseAttention, TakesTwoAddendsAsTheirSum) {
+  const std::string sum =
+      kProduct + "%b = binary(%s, %bias) kind=add\n %m = binary(%b, %mask) kind=add\n" + kWeigh;
+  Attention op = expect_one(parse(kHeads +
+                                  "%bias = constant float32[1x3x5x5] random(1)\n"
+                                  "%mask = constant float32[2x1x1x5] random(2)\n" +
+                                  sum));
+  EXPECT_EQ(op.batch, (std::vector<int64_t>{6}));
+  EXPECT_EQ(op.addend, (std::vector<int64_t>{0, 25, 5, 1})) << "a constant of them both";
+  // At run time they are added beforehand, without the size of the scores where neither has it.
+  op = expect_one(
+      parse(kHeads + "input %bias : float32[5x1]\n input %mask : float32[2x1x1x5]\n" + sum), 2);
+  EXPECT_EQ(op.addend, (std::vector<int64_t>{0, 25, 0, 5, 1}));
+}
+
+TEST(FuseAttention, AddsWhatTwoLayersShareOnce) {
+  Graph g = parse(kHeads + "input %bias : float32[1x3x5x5]\n input %mask : float32[2x1x1x5]\n" +
+                  kProduct +
+                  "%b = binary(%s, %bias) kind=add\n %m = binary(%b, %mask) kind=add\n"
+                  "%w = softmax(%m) axis=-1\n %first = matmul(%w, %v)\n"
+                  "%s2 = matmul(%first, %t)\n"
+                  "%b2 = binary(%s2, %bias) kind=add\n %m2 = binary(%b2, %mask) kind=add\n"
+                  "%w2 = softmax(%m2) axis=-1\n %y = matmul(%w2, %v)\n output %y");
+  EXPECT_EQ(run(fuse_attention, g), 2) << to_text(g);
+  run(remove_dead, g);
+  EXPECT_EQ(count<Binary>(g), 1) << to_text(g);
+  EXPECT_EQ(count<Attention>(g), 2);
+}
+
+// Swin: of each image's 3 windows, each with a mask of its own, while heads add their positions.
+TEST(FuseAttention, TakesAMaskOfWindowsBetweenReshapesOfTheStack) {
+  const Attention op = expect_one(parse(R"(input %q : float32[6x2x5x8]
+    input %k : float32[6x2x5x8]
+    input %v : float32[6x2x5x8]
+    %bias = constant float32[1x2x5x5] random(1)
+    %mask = constant float32[1x3x1x5x5] random(2)
+    %apart = constant int64[5] {2, 3, 2, 5, 5}
+    %joined = constant int64[4] {6, 2, 5, 5}
+    %t = transpose(%k) permutation=[0,1,3,2]
+    %s = matmul(%q, %t)
+    %b = binary(%s, %bias) kind=add
+    %r = reshape(%b, %apart)
+    %m = binary(%r, %mask) kind=add
+    %j = reshape(%m, %joined)
+    %w = softmax(%j) axis=-1
+    %y = matmul(%w, %v)
+    output %y)"));
+  EXPECT_EQ(op.batch, (std::vector<int64_t>{2, 6}));
+  EXPECT_EQ(op.addend, (std::vector<int64_t>{0, 0, 25, 5, 1})) << "images share it";
+}
+
+// Bloom: products over one stack of images and heads, which a mask wants apart.
+TEST(FuseAttention, TakesSlopesBehindAReshape) {
+  const Attention op = expect_one(parse(R"(input %q : float32[6x5x8]
+    input %t : float32[6x8x5]
+    input %v : float32[6x5x8]
+    input %alibi : float32[6x1x5]
+    input %mask : float32[2x1x5x5]
+    %scale = constant float32[] {0.3535}
+    %apart = constant int64[4] {2, 3, 5, 5}
+    %joined = constant int64[3] {6, 5, 5}
+    %s = matmul(%q, %t)
+    %x = binary(%s, %scale) kind=mul
+    %b = binary(%alibi, %x) kind=add
+    %r = reshape(%b, %apart)
+    %m = binary(%r, %mask) kind=add
+    %w = softmax(%m) axis=-1
+    %j = reshape(%w, %joined)
+    %y = matmul(%j, %v)
+    output %y)"),
+                                  2);
+  EXPECT_EQ(op.queries, 5);
+  EXPECT_EQ(op.addend, (std::vector<int64_t>{0, 25, 5, 1}));
+}
+
+TEST(FuseAttention, LeavesThreeAddendsAndReshapesOfTheMatrices) {
+  expect_none(kHeads + "input %a : float32[5x5]\n" + kProduct +
+              "%b = binary(%s, %a) kind=add\n %c = binary(%b, %a) kind=add\n"
+              "%m = binary(%c, %a) kind=add\n" +
+              kWeigh);
+  expect_none(kHeads +
+              "input %a : float32[2x3x1x25]\n %flat = constant int64[4] {2, 3, 1, 25}\n"
+              "%square = constant int64[4] {2, 3, 5, 5}\n" +
+              kProduct +
+              "%f = reshape(%s, %flat)\n %b = binary(%f, %a) kind=add\n"
+              "%m = reshape(%b, %square)\n" +
+              kWeigh);
+}
+
 TEST(FuseAttention, TakesZerosInPlaceOfNaN) {
   const std::string weights = "%n = unary(%w) kind=is_nan\n %g = select(%n, %none, %w)\n";
   const std::string head = kHeads + "%none = constant float32[] {0}\n" + kProduct;
