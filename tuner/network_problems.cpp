@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "tuner/effort/estimate_ranks.h"
+
 namespace enginery {
 namespace {
 
@@ -30,9 +32,11 @@ Result<NetworkProblems::Items> NetworkProblems::items_of(const Network& network)
     for (const NetworkNode& node : alternative.instead) distinct.emplace(offer_key(node), &node);
   }
   context_.counts().problems = static_cast<int>(distinct.size());
+  const std::map<std::string, double> shares = estimated_shares(network);
   Items items;
   for (const auto& [key, node] : distinct) {
-    items.push_back({key, node});
+    const double share = shares.at(key);
+    items.push_back({key, node, share, effort_for(share, context_.options().level)});
     CHECK_OK(find_lacking(items.back()));
   }
   const size_t first = first_problem_of(context_.options().assistant, items.size());
@@ -41,7 +45,7 @@ Result<NetworkProblems::Items> NetworkProblems::items_of(const Network& network)
 }
 
 Status NetworkProblems::find_lacking(Item& item) const {
-  auto lacking = problems_.to_measure(item.node->problem, item.node->tactics);
+  auto lacking = problems_.to_measure(item.node->problem, item.node->tactics, item.effort);
   if (!lacking) return lacking.error().within("layer '" + item.node->name + "'");
   item.lacking = std::move(*lacking);
   return {};
@@ -78,8 +82,12 @@ void NetworkProblems::say_progress() const {
 Status NetworkProblems::finish(Item& item) {
   if (context_.options().cancelled()) return cancelled_error();
   say_progress();
-  auto times = problems_.time(item.node->problem, item.node->tactics);
+  const int before = context_.counts().timings_measured;
+  auto times = problems_.time(item.node->problem, item.node->tactics, item.effort);
   if (!times) return times.error().within("layer '" + item.node->name + "'");
+  if (context_.counts().timings_measured > before)
+    context_.options().log(
+        ranks_text(item.node->problem.key(), item.share, item.node->tactics, times->us));
   times_[item.key] = std::move(*times);
   ++finished_;
   return {};

@@ -34,6 +34,8 @@ class NetworkProblems {
   struct Item {
     std::string key;          // offer_key
     const NetworkNode* node;  // one of those that have the problem
+    double share = -1;        // of the network's time, by estimates
+    Effort effort = {};
     std::vector<const Tactic*> lacking = {};
     bool refused = false;  // somebody else had it in hand when it was last asked for
   };

@@ -12,7 +12,8 @@ Result<std::string> wrong_with_a_pitch(const Network& network, const std::vector
     const Tactic placed = homes.placed(node, tactics[n]);
     if (placed.outputs == tactics[n].outputs) continue;
     // Beside the one that it was chosen as, whose timing relates the two.
-    TRY(const ProblemTimes times, problems.time(node.problem, {tactics[n], placed}));
+    TRY(const ProblemTimes times,
+        problems.time(node.problem, {tactics[n], placed}, least_effort()));
     const std::string key = tactic_key(placed);
     const Timing* timing = find_timing(times.timings, key);
     if (timing && !timing->failure.empty())

@@ -7,6 +7,7 @@
 // Belongs to the tuner's thread; prepares on several.
 #pragma once
 
+#include "tuner/effort/effort.h"
 #include "tuner/measuring_context.h"
 
 namespace enginery {
@@ -16,6 +17,7 @@ struct ProblemJob {
   const Problem& problem;
   std::string key;
   std::vector<const Tactic*> tactics;
+  Effort effort = {};
   std::vector<const Timing*> known = {};  // parallel, as all below: of anchors (anchors.h); or null
   std::vector<Timing> results = {};
   std::vector<std::vector<double>> samples = {};  // microseconds

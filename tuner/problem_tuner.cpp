@@ -5,14 +5,13 @@
 
 #include "engine/base/statistics.h"
 #include "tuner/anchors.h"
-#include "tuner/worth_measuring.h"
+#include "tuner/effort/worth_measuring.h"
 
 namespace enginery {
 namespace {
 
 // On an H200 the ratio of two tactics stays within 1 % in one fixture and differs by up to 5 %
 // between fixtures, by where buffers lie.
-constexpr size_t kFixtures = 4;
 constexpr double kClose = 1.05;
 constexpr size_t kMaxFinalists = 6, kMaxColdFinalists = 4;
 
@@ -74,18 +73,20 @@ double ProblemTimes::of(const std::string& tactic) const {
 }
 
 // Views are left out: they take no time.
-std::vector<const Tactic*> ProblemTuner::worth_timing(const std::vector<Tactic>& tactics) const {
-  std::vector<const Tactic*> out = worth_measuring(tactics, context_.options().level);
+std::vector<const Tactic*> ProblemTuner::worth_timing(const std::vector<Tactic>& tactics,
+                                                      const Effort& effort) const {
+  std::vector<const Tactic*> out = worth_measuring(tactics, context_.options().level, effort);
   std::erase_if(out, [](const Tactic* t) { return t->view_of >= 0; });
   return out;
 }
 
-Result<std::vector<const Tactic*>> ProblemTuner::to_measure(
-    const Problem& problem, const std::vector<Tactic>& tactics) const {
+Result<std::vector<const Tactic*>> ProblemTuner::to_measure(const Problem& problem,
+                                                            const std::vector<Tactic>& tactics,
+                                                            const Effort& effort) const {
   if (context_.options().level < 2) return std::vector<const Tactic*>();
   const std::string key = problem.key();
   TRY(const std::vector<Timing> timings, context_.find(key));
-  const std::vector<const Tactic*> wanted = worth_timing(tactics);
+  const std::vector<const Tactic*> wanted = worth_timing(tactics, effort);
   std::vector<const Tactic*> missing = without_timing(wanted, timings);
   if (missing.empty()) return missing;
   CHECK_OK(context_.admit_miss(key, tactic_key(*missing[0])));
@@ -94,9 +95,9 @@ Result<std::vector<const Tactic*>> ProblemTuner::to_measure(
 }
 
 Status ProblemTuner::measure_missing(const Problem& problem, const std::string& key,
-                                     const std::vector<const Tactic*>& wanted,
+                                     const std::vector<const Tactic*>& wanted, const Effort& effort,
                                      const std::vector<Timing>& known) {
-  ProblemJob job{problem, key, without_timing(wanted, known)};
+  ProblemJob job{problem, key, without_timing(wanted, known), effort};
   CHECK_OK(context_.admit_miss(key, tactic_key(*job.tactics[0])));
   job.known.resize(job.tactics.size());
   for (const Tactic* anchor : anchors_among(wanted, known)) {
@@ -107,7 +108,7 @@ Status ProblemTuner::measure_missing(const Problem& problem, const std::string& 
   if (related) return {};
   // Nothing relates what is known to the device as it is: it is measured anew.
   TRY(const std::vector<Timing> now_known, context_.find(key));
-  ProblemJob all{problem, key, wanted};
+  ProblemJob all{problem, key, wanted, effort};
   std::erase_if(all.tactics, [&](const Tactic* t) {
     const Timing* timing = find_timing(now_known, tactic_key(*t));
     return timing && !timing->failure.empty();
@@ -118,31 +119,32 @@ Status ProblemTuner::measure_missing(const Problem& problem, const std::string& 
   return {};
 }
 
-Result<ProblemTimes> ProblemTuner::time(const Problem& problem,
-                                        const std::vector<Tactic>& tactics) {
+Result<ProblemTimes> ProblemTuner::time(const Problem& problem, const std::vector<Tactic>& tactics,
+                                        const Effort& effort) {
   ProblemTimes out;
   out.us.assign(tactics.size(), kInfinity);
   const std::string key = problem.key();
   TRY(out.timings, context_.find(key));
-  const std::vector<const Tactic*> wanted = worth_timing(tactics);
-  CHECK_OK(time_missing(problem, key, wanted, out.timings));
+  const std::vector<const Tactic*> wanted = worth_timing(tactics, effort);
+  CHECK_OK(time_missing(problem, key, wanted, effort, out.timings));
   const bool all_failed = std::all_of(wanted.begin(), wanted.end(), [&](const Tactic* t) {
     const Timing* timing = find_timing(out.timings, tactic_key(*t));
     return timing && !timing->failure.empty();
   });
-  if (all_failed) CHECK_OK(time_missing(problem, key, without(tactics, wanted), out.timings));
+  if (all_failed)
+    CHECK_OK(time_missing(problem, key, without(tactics, wanted), effort, out.timings));
   for (size_t i = 0; i < tactics.size(); ++i)
     out.us[i] = tactics[i].view_of >= 0 ? 0 : out.of(tactic_key(tactics[i]));
   return out;
 }
 
 Status ProblemTuner::time_missing(const Problem& problem, const std::string& key,
-                                  const std::vector<const Tactic*>& wanted,
+                                  const std::vector<const Tactic*>& wanted, const Effort& effort,
                                   std::vector<Timing>& timings) {
   const std::vector<const Tactic*> missing = without_timing(wanted, timings);
   context_.counts().timings_reused += static_cast<int>(wanted.size() - missing.size());
   if (missing.empty() || context_.options().level < 2) return {};
-  CHECK_OK(measure_missing(problem, key, wanted, timings));
+  CHECK_OK(measure_missing(problem, key, wanted, effort, timings));
   TRY(timings, context_.find(key));
   return {};
 }
@@ -248,12 +250,14 @@ Result<bool> ProblemTuner::measure(Job job) {
 
 Status ProblemTuner::time_entries(const std::vector<Entry>& entries, MeasurementFixture& fixture,
                                   Job& job) {
-  TRY(auto raced, race_entries(entries, {}, job));
+  RaceRules rules;
+  rules.final_samples = job.effort.final_samples;
+  TRY(auto raced, race_entries(entries, rules, job));
   for (size_t i = 0; i < raced.size(); ++i)
     job.samples[entries[i].index] = std::move(raced[i].samples_us);
   Indices close = fixture.placements() > 1 ? finalists(job) : Indices();
   std::vector<std::unique_ptr<MeasurementFixture>> further;
-  while (close.size() > 1 && further.size() + 1 < kFixtures) {
+  while (close.size() > 1 && further.size() < job.effort.further_fixtures) {
     const uint64_t seed = context_.seed() + further.size() + 1;
     TRY(further.emplace_back(), MeasurementFixture::make(job.problem, context_.device(), seed));
     CHECK_OK(race_again(*further.back(), close, job));
@@ -265,7 +269,7 @@ Status ProblemTuner::time_entries(const std::vector<Entry>& entries, Measurement
 
 Status ProblemTuner::race_cold(const std::vector<Entry>& entries, MeasurementFixture& fixture,
                                Job& job) {
-  Indices close = finalists(job);
+  Indices close = job.effort.cold ? finalists(job) : Indices();
   if (close.size() < 2 || context_.device().measurer()->sweep_bytes() == 0) return {};
   close.resize(std::min(close.size(), kMaxColdFinalists));
   std::vector<Entry> cold;

@@ -25,14 +25,16 @@ class ProblemTuner {
   // `context` outlives the tuner.
   explicit ProblemTuner(MeasuringContext& context) : context_(context) {}
 
-  // The times of all `tactics` that are worth it, measured where the store lacks them; of the
-  // others only where all of those fail. Errors: cancelled, not_found (a store that only reads),
-  // storage, out_of_memory (for every tactic), device_lost (tuner.h).
-  Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics);
+  // The times of all `tactics` that are worth the effort, measured where the store lacks them; of
+  // the others only where all of those fail. Errors: cancelled, not_found (a store that only
+  // reads), storage, out_of_memory (for every tactic), device_lost (tuner.h).
+  Result<ProblemTimes> time(const Problem& problem, const std::vector<Tactic>& tactics,
+                            const Effort& effort = {});
   // The tactics that `time` would run: worth it, and not known, or anchors of those. Errors:
   // not_found, storage.
   Result<std::vector<const Tactic*>> to_measure(const Problem& problem,
-                                                const std::vector<Tactic>& tactics) const;
+                                                const std::vector<Tactic>& tactics,
+                                                const Effort& effort = {}) const;
 
  private:
   using Indices = TacticIndices;
@@ -44,13 +46,15 @@ class ProblemTuner {
     PreparedCandidate prepared;
     Candidate candidate;
   };
-  std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics) const;
+  std::vector<const Tactic*> worth_timing(const std::vector<Tactic>& tactics,
+                                          const Effort& effort) const;
   // Measures those of `wanted` that have no timing, and reads `timings` again.
   Status time_missing(const Problem& problem, const std::string& key,
-                      const std::vector<const Tactic*>& wanted, std::vector<Timing>& timings);
+                      const std::vector<const Tactic*>& wanted, const Effort& effort,
+                      std::vector<Timing>& timings);
   // Measures what is missing of `wanted` so that it can be compared with what is known.
   Status measure_missing(const Problem& problem, const std::string& key,
-                         const std::vector<const Tactic*>& wanted,
+                         const std::vector<const Tactic*>& wanted, const Effort& effort,
                          const std::vector<Timing>& known);
   // Measures and stores what is new in the job. False, and nothing but failures stored, where no
   // anchor runs any more.

@@ -53,6 +53,7 @@ struct Tuner::State {
   NetworkRace networks;
   std::map<std::string, ProblemTimes> known;       // by problem key
   std::map<std::string, TimedReformat> reformats;  // by problem key, too
+  double network_estimate = 0;                     // microseconds
 
   State(Device& device, const TacticSources& sources, TimingStore& store, TunerOptions o)
       : options(std::move(o)),
@@ -165,7 +166,9 @@ struct Tuner::State {
       reformats.emplace(name, TimedReformat{kInfinity, {}});
       return {};
     }
-    TRY(ProblemTimes times, problems.time(problem, *offered));
+    const double share =
+        network_estimate > 0 ? reformat_estimate(network, key) / network_estimate : -1;
+    TRY(ProblemTimes times, problems.time(problem, *offered, effort_for(share, options.level)));
     size_t best = 0;
     for (size_t i = 1; i < times.us.size(); ++i) {
       if (times.us[i] < times.us[best]) best = i;
@@ -350,6 +353,7 @@ struct Tuner::State {
                              to_seconds(context.clock().wall_time()));
       return analytic_cover(network, context.sources(), &failures);
     }
+    network_estimate = estimated_network_us(network);
     TRY(known, NetworkProblems(context, problems).time_all(network));
     TRY(std::vector<TacticSelection> selections, find_covers(network));
     TRY(TacticSelection chosen, fastest_network(network, std::move(selections)));

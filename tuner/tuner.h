@@ -12,6 +12,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/plan/tactic_selection.h"
+#include "tuner/effort/effort.h"
 #include "tuner/timing/timing.h"
 
 namespace enginery {
@@ -21,6 +22,7 @@ namespace enginery {
 inline constexpr int kDefaultLevel = 3;
 // From here on a network's alternatives are measured; below it is cut as lowering proposes, at
 // level 0 also as estimates speak for (analytic_cover).
+// From here on a network's alternatives are measured; below it is cut as lowering proposes.
 inline constexpr int kCoverLevel = 3;
 
 struct TunerProgress {

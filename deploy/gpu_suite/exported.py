@@ -143,7 +143,7 @@ def build_and_check(exported, o, precision, exporter, log):
     """(the engine's file or None, the columns of a row up to host_steps)."""
     engine = f"{exported.folder}/{precision}{o.level}.engine"
     started = time.time()
-    status, text = run(build_command(exported.path, engine, o, precision, ["--rebuild", *exported.input_options()]), log, o.limit)
+    status, text = run(build_command(exported.path, engine, o, precision, ["--rebuild", "--verbose", *exported.input_options()]), log, o.limit)
     seconds = f"{time.time() - started:.1f}"
     if status != 0:
         print(f"build failed ({status}): {text[-1500:]}", flush=True)

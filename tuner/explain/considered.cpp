@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "engine/plan/network.h"
+#include "tuner/effort/worth_measuring.h"
 #include "tuner/timing/comparable.h"
-#include "tuner/worth_measuring.h"
 
 namespace enginery {
 namespace {
@@ -40,8 +40,8 @@ ConsideredTactic considered(const Tactic& tactic, const std::string& unworthy,
     out.reason = "level " + std::to_string(level) + " measures nothing";
   } else {
     out.reason =
-        "there is no timing of it: there was no memory for it, or the problem was not "
-        "measured by itself";
+        "there is no timing of it: the problem's share of the network was not worth it (level 4 "
+        "measures it), there was no memory for it, or the problem was not measured by itself";
   }
   return out;
 }

@@ -7,16 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "engine/tactics/tactic.h"
+#include "tuner/effort/effort.h"
 
 namespace enginery {
 
 // Why each of `offered`, in its order, is not worth measuring at this level; "" where it is: its
-// estimate is far above another's, its precision is likely a slower one and it is behind the first
+// estimate is far above another's, it is behind the first of its kind that the problem's share of
+// the network is worth (`effort`), its precision is likely a slower one and it is behind the first
 // few of its source in that, it is behind the first few of all, or it is the reference, unless
 // nothing else is left. Those without an estimate are not judged by it.
-std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offered, int level);
+std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offered, int level,
+                                               const Effort& effort = {});
 // The others.
-std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level);
+std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level,
+                                           const Effort& effort = {});
 
 }  // namespace enginery

@@ -1,4 +1,4 @@
-#include "tuner/worth_measuring.h"
+#include "tuner/effort/worth_measuring.h"
 
 #include <gtest/gtest.h>
 
