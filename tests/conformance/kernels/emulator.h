@@ -306,6 +306,12 @@ inline void load_matrices(unsigned (&r)[4], const void* p) {
   }
   __syncwarp();
 }
+// Fibers do not interrupt each other.
+inline int atomicMax(int* at, int value) {
+  const int before = *at;
+  if (value > before) *at = value;
+  return before;
+}
 inline void load_matrices_transposed(unsigned (&r)[4], const void* p) {
   emulator::Lanes& lanes = emulator::lanes();
   unsigned lane = emulator::lane();

@@ -18,11 +18,13 @@ extern const KernelFamily kConvDirectFamily;
 extern const KernelFamily kConvMmaFamily;
 extern const KernelFamily kConvSimtFamily;
 extern const KernelFamily kCopyFamily;
+extern const KernelFamily kCumSumFamily;
 extern const KernelFamily kDeconvFamily;
 extern const KernelFamily kDepthwiseFamily;
 extern const KernelFamily kDiscreteFamily;
 extern const KernelFamily kGatherFamily;
 extern const KernelFamily kGemvFamily;
+extern const KernelFamily kIndexedFamily;
 extern const KernelFamily kLrnFamily;
 extern const KernelFamily kNormalizeFamily;
 extern const KernelFamily kPointwiseFamily;
@@ -33,6 +35,7 @@ extern const KernelFamily kReformatFamily;
 extern const KernelFamily kResampleFamily;
 extern const KernelFamily kSelectFamily;
 extern const KernelFamily kSoftmaxFamily;
+extern const KernelFamily kTopKFamily;
 extern const KernelFamily kViewFamily;
 
 // In the order in which a problem's tactics are offered.

@@ -3,6 +3,7 @@
 
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/reformat/args.h"
+#include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
 namespace enginery {
 namespace {
