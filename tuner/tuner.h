@@ -19,6 +19,7 @@ namespace enginery {
 
 // From here on a network's alternatives are measured; below it is cut as lowering proposes, at
 // level 0 also as estimates speak for (analytic_cover).
+// From here on a network's alternatives are measured; below it is cut as lowering proposes.
 inline constexpr int kCoverLevel = 3;
 
 struct TunerProgress {
