@@ -13,12 +13,7 @@ import sys
 import tree
 
 # Folders that hold one pair of files for each operator, pass or kernel family may be larger.
-<<<<<<< HEAD
 FAMILY_FOLDERS = {"engine/ops": 50, "engine/passes": 55, "engine/kernels/cpu/isa": 45}
-=======
-FAMILY_FOLDERS = {"engine/ops": 50, "engine/passes": 45, "engine/kernels/cpu/isa": 45}
-FAMILY_FOLDERS = {"engine/ops": 45, "engine/passes": 55, "engine/kernels/cpu/isa": 45}
->>>>>>> 58b5c0cf42d22249227068d7cfdb7ad6cb55b350
 MAX_FOLDER_FILES = 35
 MIN_TESTS = 0.6
 

@@ -60,12 +60,9 @@ Status offer_cum_sum(const Problem& problem, const KernelContext& context,
   const double bytes = 2.0 * static_cast<double>(bytes_of(problem.inputs[0].type));
   for (const CumSumVariant& variant : kCumSumVariants) {
     Tactic tactic = make_kernel_tactic(problem, id_of(variant));
-<<<<<<< HEAD
-=======
     // float32 holds every half, and is allowed wherever floats are.
     if (is_floating(problem.inputs[0].type.type))
       tactic.inputs[0] = tactic.outputs[0] = {DataType::float32, {}};
->>>>>>> 58b5c0cf42d22249227068d7cfdb7ad6cb55b350
     tactic.estimated_us = cum_sum_estimate_us(args, variant, context, bytes);
     out.push_back(std::move(tactic));
   }

@@ -63,12 +63,9 @@ Status offer_top_k(const Problem& problem, const KernelContext& context, std::ve
   const auto bytes = static_cast<double>(bytes_of(problem.inputs[0].type));
   for (const TopKVariant& variant : kTopKVariants) {
     Tactic tactic = make_kernel_tactic(problem, id_of(variant));
-<<<<<<< HEAD
-=======
     // float32 holds every half, and is allowed wherever floats are.
     if (is_floating(problem.inputs[0].type.type))
       tactic.inputs[0] = tactic.outputs[0] = {DataType::float32, {}};
->>>>>>> 58b5c0cf42d22249227068d7cfdb7ad6cb55b350
     tactic.estimated_us = top_k_estimate_us(c, context, bytes);
     out.push_back(std::move(tactic));
   }
