@@ -288,6 +288,13 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
 }
 #endif
 
+__device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8], int m, int k) {
+  long long index = static_cast<long long>(m) * a.ldy + k;
+  epilogue<8>(v, a.epilogue, static_cast<int>(divide(static_cast<unsigned>(m), a.by_pixels)), k,
+              index, a.ldy, a.k);
+  store_vector<8>(output_place(a, m, k, index), v);
+}
+
 // Where a lane stores 8 channels in one turn of the epilogue, kRows rows a turn.
 struct Turn {
   int row, column, m, k;
