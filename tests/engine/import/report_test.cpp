@@ -100,14 +100,14 @@ TEST(ImportReport, AForeignDomainIsNamed) {
   EXPECT_TRUE(contains(message_of(m), "(com.example.Relu)"));
 }
 
-TEST(ImportReport, ASubgraphIsUnsupportedNotACrash) {
+TEST(ImportReport, ASubgraphWithoutOutputsIsAnErrorNotACrash) {
   ModelBuilder m;
   m.input("c", {}, kBool).output("y").node("If", {"c"}, {"y"});
   auto* attribute = m.graph().mutable_node(0)->add_attribute();
   attribute->set_name("then_branch");
   attribute->set_type(onnx::AttributeProto::GRAPH);
   attribute->mutable_g()->set_name("then");
-  EXPECT_TRUE(contains(message_of(m), "(a subgraph)"));
+  EXPECT_TRUE(contains(message_of(m, ErrorCode::invalid_argument), "its branch has 0 outputs"));
 }
 
 TEST(ImportReport, ShapeRulesSpeakWithTheNodesName) {
