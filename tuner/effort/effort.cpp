@@ -7,11 +7,10 @@
 namespace enginery {
 namespace {
 
-// How far estimates are to be trusted. EfficientNet-B0's 119 problems on an H200, all 2,250
-// timings: these rows would have taken 1,097 of them and lost 0.07 % of the sum of the fastest; the
-// winner was among the first 8 kernels of its family, with an estimate within 1.25 times its least,
-// and among the first 2 proposals of a library. ResNet-50 and MobileNet-v2: the same
-// (tests/bench/results/README.md).
+// How far estimates are to be trusted: of EfficientNet-B0's problems on an H200 the winner was
+// among the first 8 kernels of its family or tied with the first by its estimate, within 1.25 times
+// the least one, and among the first 2 proposals of a library; ResNet-50's and MobileNet-v2's
+// likewise. The log of a tuning has the ranks (estimate_ranks.h).
 struct EffortRow {
   double from_share;
   Effort effort;

@@ -4,11 +4,16 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace enginery {
 namespace {
 
 constexpr size_t kShortList = 3;
+constexpr std::string_view kOwnKernels = "kernel";  // their source on every kind of device
+// Where a problem waits for the memory the estimates of most variants are the same: they say
+// nothing of the order of these, which is then not cut.
+constexpr double kTiedEstimates = 1.02;
 constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
 
 // The precision of the least estimate is searched whole. Of each other one the first few of a
@@ -49,10 +54,12 @@ class FirstOfKinds {
     for (auto& [kind, tactics] : kinds) {
       std::ranges::stable_sort(tactics, {}, &Tactic::estimated_us);
       const double limit = effort.within * tactics.front()->estimated_us;
-      const bool is_librarys = tactics.front()->trust == Trust::may_fault;
-      const size_t most = is_librarys ? effort.of_a_library : effort.of_a_kind;
+      const bool is_own = tactics.front()->source == kOwnKernels;
+      const size_t most = is_own ? effort.of_a_kind : effort.of_a_library;
+      const double tie = is_own ? kTiedEstimates * tactics.front()->estimated_us : 0;
       for (size_t i = 0; i < tactics.size(); ++i)
-        if (i >= most || tactics[i]->estimated_us > limit) others_.insert(tactics[i]);
+        if ((i >= most && tactics[i]->estimated_us > tie) || tactics[i]->estimated_us > limit)
+          others_.insert(tactics[i]);
     }
   }
   bool leave_out(const Tactic& t) const { return others_.contains(&t); }

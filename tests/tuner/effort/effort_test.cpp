@@ -89,17 +89,27 @@ TEST(Effort, TakesNoTimeForViews) {
 TEST(Effort, MeasuresTheFirstOfEachKind) {
   std::vector<Tactic> some{tactic("wide/a", 4), tactic("wide/b", 2),   tactic("wide/c", 3),
                            tactic("wide/d", 3), tactic("narrow/e", 8), tactic("narrow/f", 9)};
+  for (Tactic& t : some) t.source = "kernel";
   const Effort two{.of_a_kind = 2};
   EXPECT_EQ(ids(some, two), "bcef");
   EXPECT_EQ(ids(some, {.within = 1.5}), "bcdef");
   EXPECT_EQ(ids(some, two, 4), "abcdef");
-  for (Tactic& t : some) t.trust = Trust::may_fault;
+  for (Tactic& t : some) t.source = "library";
   EXPECT_EQ(ids(some, two), "abcdef") << "a library's are counted apart";
   EXPECT_EQ(ids(some, {.of_a_library = 1}), "be");
   // Other formats and precisions are other kinds.
   some[0].outputs = {Format{DataType::float16, {}}};
   some[2].compute = Precision::tf32;
   EXPECT_EQ(ids(some, {.of_a_library = 1}), "abce");
+}
+
+// Estimates that are the same say nothing of the order.
+TEST(Effort, DoesNotCutBetweenTiedKernels) {
+  std::vector<Tactic> some{tactic("k/a", 2), tactic("k/b", 2.03), tactic("k/c", 2),
+                           tactic("k/d", 2.05)};
+  EXPECT_EQ(ids(some, {.of_a_kind = 2, .of_a_library = 2}), "ac") << "a library's order is its own";
+  for (Tactic& t : some) t.source = "kernel";
+  EXPECT_EQ(ids(some, {.of_a_kind = 2, .of_a_library = 2}), "abc");
 }
 
 }  // namespace
