@@ -1,4 +1,5 @@
 #include "tuner/accuracy/held_out_rows.h"
+#include "tuner/collect/calibration_data.h"
 #include "tuner/collect/collect.h"
 #include "worker/steps/float_model.h"
 #include "worker/steps/step_functions.h"
