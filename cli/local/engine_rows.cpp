@@ -38,8 +38,11 @@ Result<std::map<std::string, Tensor>> run_rows(const Engine& engine, InputSet& i
     for (size_t k = 0; k < info.inputs.size(); ++k)
       buffers.set_input(k, batch.tensors.at(info.inputs[k].name));
     CHECK_OK(context.run(buffers.inputs(), buffers.fresh_outputs()));
-    TRY(const auto outputs, buffers.outputs(context));
-    CHECK_OK(join.add(outputs, batch_of(info), batch.valid_rows));
+    std::vector<Dims> dims(info.outputs.size());
+    for (size_t k = 0; k < dims.size(); ++k) {
+      TRY(dims[k], context.output_dims(k));
+    }
+    CHECK_OK(join.add(buffers.outputs(dims), batch_of(info), batch.valid_rows));
   }
   return join.finish();
 }

@@ -94,12 +94,10 @@ std::span<void* const> Buffers::fresh_outputs() {
   return output_addresses_;
 }
 
-Result<std::map<std::string, Tensor>> Buffers::outputs(ExecutionContext& context) const {
+std::map<std::string, Tensor> Buffers::outputs(std::span<const Dims> dims) const {
   std::map<std::string, Tensor> named;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    TRY(Dims dims, context.output_dims(i));
-    named.emplace(info_.outputs[i].name, with_dims(outputs_[i], std::move(dims)));
-  }
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    named.emplace(info_.outputs[i].name, with_dims(outputs_[i], dims[i]));
   return named;
 }
 

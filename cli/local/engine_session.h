@@ -52,9 +52,9 @@ class Buffers {
   // New outputs for one run: those of earlier calls keep their values, their addresses do not hold
   // any more.
   std::span<void* const> fresh_outputs();
-  // The outputs of the context's last run, into these buffers, by their names, under their actual
-  // dims. Errors: those of ExecutionContext::output_dims.
-  Result<std::map<std::string, Tensor>> outputs(ExecutionContext& context) const;
+  // The outputs of a run into these buffers, by their names, under the dims that it gave each
+  // (output_dims).
+  std::map<std::string, Tensor> outputs(std::span<const Dims> dims) const;
 
  private:
   const EngineInfo& info_;

@@ -49,10 +49,21 @@ TEST(Buffers, KeepEarlierOutputsAndTheAddressesOfInputs) {
   EXPECT_EQ(static_cast<const float*>(buffers.inputs()[0])[3], 1);
 
   static_cast<float*>(buffers.fresh_outputs()[0])[0] = 7;
-  const auto first = buffers.outputs();
+  const std::vector<Dims> whole = {info.outputs[0].type.dims};
+  const auto first = buffers.outputs(whole);
   static_cast<float*>(buffers.fresh_outputs()[0])[0] = 8;
   EXPECT_EQ(first.at("out").data<float>()[0], 7);
-  EXPECT_EQ(buffers.outputs().at("out").data<float>()[0], 8);
+  EXPECT_EQ(buffers.outputs(whole).at("out").data<float>()[0], 8);
+}
+
+TEST(Buffers, GiveOutputsTheDimsOfTheRun) {
+  const EngineInfo info = info_of({{4}});
+  Buffers buffers(info);
+  ASSERT_EQ(info.outputs[0].type.dims, Dims{2});
+  static_cast<float*>(buffers.fresh_outputs()[0])[0] = 7;
+  const auto outputs = buffers.outputs(std::vector<Dims>{{1}});
+  EXPECT_EQ(outputs.at("out").dims(), Dims{1});
+  EXPECT_EQ(outputs.at("out").data<float>()[0], 7);
 }
 
 }  // namespace
