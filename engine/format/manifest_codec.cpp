@@ -47,11 +47,21 @@ RunTimeSizes get_sizes(List list) {
   return out;
 }
 
+// Words and pointers of a manifest; runTimeSizes is the last pointer. Without it the message is as
+// long as it was before there was that field, so engines keep their bytes and their digests.
+constexpr uint16_t kManifestWords = 2, kManifestPointers = 13;
+
+file::Manifest::Builder init_manifest(capnp::MessageBuilder& message, bool has_run_time_sizes) {
+  auto root = message.getRoot<capnp::AnyPointer>();
+  const uint16_t pointers = kManifestPointers - (has_run_time_sizes ? 0 : 1);
+  return root.initAsAnyStruct(kManifestWords, pointers).as<file::Manifest>();
+}
+
 }  // namespace
 
 Bytes encode_manifest(const Manifest& m) {
   capnp::MallocMessageBuilder builder;
-  auto root = builder.initRoot<file::Manifest>();
+  auto root = init_manifest(builder, !m.run_time_sizes.empty());
   root.setName(m.name);
   root.setSku(m.sku);
   root.setKind(std::string(to_string(m.kind)));
