@@ -41,8 +41,8 @@ Result<const LoadedModel*> BuildSession::model() {
     if (quantizes && spec_.float_layers) {
       TRY(in_float, parse_float_layers(*spec_.float_layers));
     }
-    TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(),
-                           {}, quantizes ? &table.scales : nullptr, in_float));
+    TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(), {},
+                           quantizes ? &table.scales : nullptr, in_float));
   }
   return &*model_;
 }
