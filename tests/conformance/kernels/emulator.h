@@ -248,14 +248,7 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
   return other;
 }
 inline float __uint_as_float(unsigned bits) {
-  float out;
-  std::memcpy(&out, &bits, sizeof out);
-  return out;
-}
-inline unsigned __float_as_uint(float value) {
-  unsigned out;
-  std::memcpy(&out, &value, sizeof out);
-  return out;
+  return emulator::float_of(bits);
 }
 inline float __int_as_float(int bits) {
   return emulator::float_of(static_cast<unsigned>(bits));
@@ -264,6 +257,9 @@ inline int __float_as_int(float value) {
   int bits;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
+}
+inline unsigned __float_as_uint(float value) {
+  return static_cast<unsigned>(__float_as_int(value));
 }
 // To nearest, ties to even, saturated; NaN is 0.
 inline int __float2int_rn(float value) {
@@ -361,8 +357,6 @@ void multiply(Sum (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, A&&
   }
   __syncwarp();
 }
-}  // namespace emulator
-namespace emulator {
 template <float (*kToFloat)(unsigned short)>
 void multiply_short(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   auto half = [](unsigned word, unsigned which) {
