@@ -1,5 +1,7 @@
 #include "engine/tensor/tensor.h"
 
+#include <sys/mman.h>
+
 #include <cmath>
 #include <limits>
 #include <memory_resource>
@@ -13,11 +15,18 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // bytes: a cache line, and the widest vector register
 
+constexpr size_t kHugePage = size_t{2} << 20;  // of x86-64 and of AArch64 with pages of 4 KiB
+
+// Large tensors get huge pages where the system has them: a page at a time, the first touch of a
+// network's packed weights takes longer than packing them. Only whole ones, so that no memory
+// beyond the tensor becomes resident.
 std::shared_ptr<void> allocate(int64_t bytes) {
   const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  const size_t alignment = size >= kHugePage ? kHugePage : kAlignment;
   std::pmr::memory_resource* const heap = std::pmr::new_delete_resource();
-  return {heap->allocate(size, kAlignment),
-          [heap, size](void* p) { heap->deallocate(p, size, kAlignment); }};
+  void* const data = heap->allocate(size, alignment);
+  if (alignment == kHugePage) (void)madvise(data, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return {data, [heap, size, alignment](void* p) { heap->deallocate(p, size, alignment); }};
 }
 
 // Stand-ins so that the dispatch below sees 16-bit floats as types of their own.
