@@ -1,12 +1,11 @@
 #include "engine/tensor/tensor.h"
 
-#include <sys/mman.h>
-
 #include <cmath>
 #include <limits>
 #include <memory_resource>
 #include <type_traits>
 
+#include "engine/base/huge_pages.h"
 #include "engine/base/parallel.h"
 #include "engine/tensor/storage_types.h"
 
@@ -15,17 +14,13 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // bytes: a cache line, and the widest vector register
 
-constexpr size_t kHugePage = size_t{2} << 20;  // of x86-64 and of AArch64 with pages of 4 KiB
-
-// Large tensors get huge pages where the system has them: a page at a time, the first touch of a
-// network's packed weights takes longer than packing them. Only whole ones, so that no memory
-// beyond the tensor becomes resident.
+// Large ones begin at a huge page, so that most of their bytes lie in such pages.
 std::shared_ptr<void> allocate(int64_t bytes) {
   const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   const size_t alignment = size >= kHugePage ? kHugePage : kAlignment;
   std::pmr::memory_resource* const heap = std::pmr::new_delete_resource();
   void* const data = heap->allocate(size, alignment);
-  if (alignment == kHugePage) (void)madvise(data, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  prefer_huge_pages(data, size);
   return {data, [heap, size, alignment](void* p) { heap->deallocate(p, size, alignment); }};
 }
 
