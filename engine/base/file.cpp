@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/huge_pages.h"
+
 namespace enginery {
 namespace {
 
@@ -80,6 +82,8 @@ Result<Bytes> read_file(const std::filesystem::path& file, uint64_t max_bytes) {
   };
   if (size > max_bytes) return too_large(std::to_string(size));
   Bytes out;
+  out.reserve(size);
+  prefer_huge_pages(out.data(), size);
   out.resize(size);
   size_t done = 0;
   while (true) {

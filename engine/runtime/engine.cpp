@@ -248,7 +248,8 @@ Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> 
     needed.only.insert(tactic.source);
   }
   TRY(state->sources, make_tactic_sources(*state->device, needed));
-  auto program = Program::make(std::move(engine.plan), *state->device, state->sources);
+  auto program = Program::make(std::move(engine.plan), *state->device, state->sources, {},
+                               PlanWeights::let_go);
   if (!program) return program.error().within(name);
   state->program = std::move(*program);
   state->run_time_sizes = std::move(engine.manifest.run_time_sizes);

@@ -56,9 +56,12 @@ Status Program::prepare(const TacticSources& sources, const StepWatch& watch) {
 
 Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device,
                                                      const TacticSources& sources,
-                                                     const StepWatch& watch) {
+                                                     const StepWatch& watch, PlanWeights weights) {
   auto program = std::make_shared<Program>(MakeKey{}, std::move(plan), device);
   CHECK_OK(program->prepare(sources, watch));
+  if (weights == PlanWeights::let_go) {
+    for (PlanConstant& constant : program->plan_.constants) constant.tensor = Tensor();
+  }
   if (stream_count(program->plan_) > 1) program->order_.emplace(program->plan_);
   return std::shared_ptr<const Program>(std::move(program));
 }

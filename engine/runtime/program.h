@@ -25,6 +25,10 @@ struct StepWatch {
       [](const PlanStep&, FailureKind, const Error&) {};
 };
 
+// Of a program that only runs, the plan's weights may go once every tactic has packed them: the
+// tensors of its constants are empty from then on.
+enum class PlanWeights { keep, let_go };
+
 class Program {
   struct MakeKey {
     explicit MakeKey() = default;
@@ -36,7 +40,8 @@ class Program {
   // that is no longer offered), unavailable (a source that is not here), out_of_memory.
   static Result<std::shared_ptr<const Program>> make(Plan plan, Device& device,
                                                      const TacticSources& sources,
-                                                     const StepWatch& watch = {});
+                                                     const StepWatch& watch = {},
+                                                     PlanWeights weights = PlanWeights::keep);
   // For make() alone.
   Program(MakeKey, Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
 

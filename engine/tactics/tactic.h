@@ -111,6 +111,7 @@ class TacticSource {
   // with the reason when there is none.
   virtual Result<std::vector<Tactic>> offer(const Problem& problem,
                                             const std::set<Precision>& allowed) const = 0;
+  // What it needs of the weights it copies, or shares as a Tensor: they need not outlive the call.
   // Errors: incompatible (an id that this version of the library no longer offers), out_of_memory,
   // internal.
   virtual Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& problem,

@@ -5,6 +5,7 @@
 #include <memory_resource>
 #include <type_traits>
 
+#include "engine/base/huge_pages.h"
 #include "engine/base/parallel.h"
 #include "engine/tensor/storage_types.h"
 
@@ -13,11 +14,14 @@ namespace {
 
 constexpr size_t kAlignment = 64;  // bytes: a cache line, and the widest vector register
 
+// Large ones begin at a huge page, so that most of their bytes lie in such pages.
 std::shared_ptr<void> allocate(int64_t bytes) {
   const size_t size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  const size_t alignment = size >= kHugePage ? kHugePage : kAlignment;
   std::pmr::memory_resource* const heap = std::pmr::new_delete_resource();
-  return {heap->allocate(size, kAlignment),
-          [heap, size](void* p) { heap->deallocate(p, size, kAlignment); }};
+  void* const data = heap->allocate(size, alignment);
+  prefer_huge_pages(data, size);
+  return {data, [heap, size, alignment](void* p) { heap->deallocate(p, size, alignment); }};
 }
 
 // Stand-ins so that the dispatch below sees 16-bit floats as types of their own.

@@ -1,7 +1,5 @@
 #include "engine/device/cpu/cpu_device.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/base/huge_pages.h"
 #include "engine/base/parallel.h"
 #include "engine/device/cpu/cpu_measurer.h"
 #include "engine/device/cpu/cpu_properties.h"
@@ -19,7 +18,6 @@ namespace enginery {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr int kMaxThreads = 1024;
 
 class CpuSequence final : public CommandList {
@@ -72,7 +70,7 @@ class CpuDevice final : public Device, public Interop {
     size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     void* data = std::aligned_alloc(alignment, rounded);
     if (!data) return full;
-    if (alignment == kHugePage) madvise(data, rounded, MADV_HUGEPAGE);
+    if (alignment == kHugePage) prefer_huge_pages(data, rounded);
     return DeviceMemory(data, bytes, [](void* p) { std::free(p); });
   }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "engine/compile/compile.h"
 #include "engine/device/sku_table.h"
@@ -40,14 +41,12 @@ Graph pointwise_convolution() {
 
 using Run = std::function<Status(Execution&, std::span<const void* const>, std::span<void* const>)>;
 
-std::vector<float> run(
-    const Plan& plan, const Target& target,
+std::vector<float> run_program(
+    const std::shared_ptr<const Program>& program,
     const Run& with = [](Execution& e, auto inputs, auto outputs) {
       return e.run(inputs, outputs);
     }) {
-  auto program = Program::make(plan, *target.device, target.sources);
-  EXPECT_TRUE(program.ok());
-  auto execution = Execution::make(*program);
+  auto execution = Execution::make(program);
   EXPECT_TRUE(execution.ok());
   std::vector<float> in(48 * 40 * 40), out(64 * 40 * 40, NAN);
   for (size_t i = 0; i < in.size(); ++i) in[i] = std::cos(static_cast<float>(i));
@@ -55,6 +54,13 @@ std::vector<float> run(
   void* outputs[] = {out.data()};
   EXPECT_TRUE(with(**execution, inputs, outputs).ok());
   return out;
+}
+
+template <typename... With>
+std::vector<float> run(const Plan& plan, const Target& target, const With&... with) {
+  auto program = Program::make(plan, *target.device, target.sources);
+  EXPECT_TRUE(program.ok());
+  return run_program(*program, with...);
 }
 
 std::vector<float> run_step_by_step(const Plan& plan, const Target& target) {
@@ -68,6 +74,40 @@ std::vector<float> run_step_by_step(const Plan& plan, const Target& target) {
   EXPECT_EQ(steps.size(), plan.steps.size()) << "none of these is a view";
   EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
   return out;
+}
+
+// What a loaded engine does: its file's bytes are free again once the tactics have their weights.
+TEST(Execution, NeedsNoWeightsOfItsPlanOnceItIsPrepared) {
+  auto target = target_with(1);
+  ASSERT_TRUE(target.ok()) << target.error().message;
+  auto network = lower(pointwise_convolution(), target->sources, {Precision::fp32});
+  ASSERT_TRUE(network.ok()) << network.error().message;
+  int shown = 0;
+  for (const Tactic& tactic : std::vector<Tactic>(network->nodes[0].tactics)) {
+    if (tactic.trust == Trust::reference) continue;  // it shares the weights, which live on
+    network->nodes[0].tactics = {tactic};
+    auto selection = analytic_choice(*network, target->sources);
+    ASSERT_TRUE(selection.ok()) << selection.error().message;
+    auto plan = make_plan(*network, *selection);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    const std::vector<float> expected = run(*plan, *target);
+    std::vector<std::weak_ptr<const void>> files;
+    for (PlanConstant& constant : plan->constants) {
+      const Tensor& from = constant.tensor;
+      auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<size_t>(from.bytes()));
+      std::memcpy(bytes->data(), from.raw(), bytes->size());
+      files.push_back(bytes);
+      constant.tensor = Tensor::borrow(from.type(), from.dims(),
+                                       std::shared_ptr<const void>(bytes, bytes->data()));
+    }
+    const auto program =
+        Program::make(std::move(*plan), *target->device, target->sources, {}, PlanWeights::let_go);
+    ASSERT_TRUE(program.ok());
+    for (const auto& file : files) EXPECT_TRUE(file.expired()) << tactic_key(tactic);
+    EXPECT_EQ(run_program(*program), expected);
+    ++shown;
+  }
+  EXPECT_GT(shown, 0);
 }
 
 // A plan holds workspaces for the threads that it was made with; with more of them kernels need

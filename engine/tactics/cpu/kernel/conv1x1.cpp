@@ -115,15 +115,15 @@ Conv1x1Arguments arguments_of(const CpuKernelContext& context, const Conv1x1Geom
 
 // [K, C] as panels of two vectors of output channels, [panel][C][2 * width], the rest zero.
 Tensor pack_weights(const Tensor& weights, int64_t k, int64_t c, int64_t width) {
-  int64_t panel = 2 * width, panels = (k + panel - 1) / panel;
+  const int64_t panel = 2 * width, panels = (k + panel - 1) / panel;
   Tensor out(DataType::float32, {panels, c, panel});
-  auto to = out.mutable_data<float>();
-  auto from = weights.data<float>();
-  std::ranges::fill(to, 0.0f);
-  for (int64_t n = 0; n < k; ++n) {
-    for (int64_t i = 0; i < c; ++i) {
-      to[static_cast<size_t>((n / panel * c + i) * panel + n % panel)] =
-          from[static_cast<size_t>(n * c + i)];
+  float* to = out.mutable_data<float>().data();
+  const float* from = weights.data<float>().data();
+  for (int64_t first = 0; first < k; first += panel, from += panel * c) {
+    const int64_t channels = std::min(panel, k - first);
+    for (int64_t i = 0; i < c; ++i, to += panel) {
+      for (int64_t n = 0; n < channels; ++n) to[n] = from[n * c + i];
+      std::fill(to + channels, to + panel, 0.0f);
     }
   }
   return out;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/device/cpu/cpu_stream.h"
+#include "engine/tactics/cpu/onednn/winograd_packing.h"
 
 namespace enginery {
 namespace {
@@ -134,11 +135,20 @@ class PreparedPrimitive final : public PreparedTactic {
       wanted = implementation.descriptor.query_md(constant.wanted, constant.wanted_index);
     }
     // Packed even where the layouts agree: the model's own tensor need not outlive this.
-    dnnl::memory packed(wanted, library_->engine);
-    dnnl::reorder(stored, packed).execute(stream, stored, packed);
-    stream.wait();
+    Tensor storage(DataType::uint8, {static_cast<int64_t>(wanted.get_size())});
+    void* const to = storage.mutable_bytes();
+    dnnl::memory packed(wanted, library_->engine, to);
+    if (wanted == constant.source) {
+      std::memcpy(to, value.raw(), wanted.get_size());
+    } else if (packs_winograd(constant.source, wanted)) {
+      pack_winograd(constant.source, wanted, static_cast<const float*>(value.raw()),
+                    static_cast<float*>(to));
+    } else {
+      dnnl::reorder(stored, packed).execute(stream, stored, packed);
+      stream.wait();
+    }
     weight_bytes_ += static_cast<int64_t>(wanted.get_size());
-    packed_.push_back({constant.argument, packed});
+    packed_.push_back({constant.argument, std::move(storage), packed});
   }
 
   std::unique_ptr<LaunchSet> make_set() const {
@@ -156,6 +166,7 @@ class PreparedPrimitive final : public PreparedTactic {
 
   struct Packed {
     int argument;
+    Tensor storage;
     dnnl::memory memory;
   };
 
