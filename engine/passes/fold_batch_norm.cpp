@@ -1,6 +1,8 @@
 #include "engine/passes/fold_batch_norm.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 #include "engine/passes/affine.h"
 #include "engine/passes/pattern_matcher.h"
@@ -54,14 +56,88 @@ std::optional<std::vector<float>> bias_of(const Graph& graph, const Node& node, 
   return vector ? std::optional(floats_of(*b)) : std::nullopt;
 }
 
+bool has_nonzero_point(const Graph& graph, const Node& dequantize) {
+  if (!has_input(dequantize, 2)) return false;
+  const Tensor* zero = graph.constant(dequantize.inputs[2]);
+  return !zero || std::ranges::any_of(to_int64s(*zero), [](int64_t z) { return z != 0; });
+}
+
+// Weights in 8 bits as a Dequantize by constants makes them: one scale for each output channel, or
+// one for all, and no zero point. Null for others.
+const Node* dequantized_weights(const Graph& graph, ValueId w, const WeightAxis& where) {
+  const NodeId by = graph.value(w).producer;
+  const auto* op = by == kNoNode ? nullptr : std::get_if<Dequantize>(&graph.node(by).op);
+  if (!op || op->block_size != 0 || where.groups != 1) return nullptr;
+  const Node& node = graph.node(by);
+  const Tensor *elements = graph.constant(node.inputs[0]), *scale = graph.constant(node.inputs[1]);
+  if (!elements || elements->type() != DataType::int8 || !scale || has_nonzero_point(graph, node))
+    return nullptr;
+  const int64_t rank = elements->rank(), axis = op->axis < 0 ? op->axis + rank : op->axis;
+  const bool by_channel =
+      axis == static_cast<int64_t>(where.axis) && scale->size() == elements->dims()[where.axis];
+  return is_floating(scale->type()) && (scale->size() == 1 || by_channel) ? &node : nullptr;
+}
+
+// A channel's integers are as they were, or all negated, or all 0: its scale takes the factor in.
+struct ScaledIntegers {
+  Tensor elements, scales;
+};
+// Nothing where -128 would be negated.
+std::optional<ScaledIntegers> scale_integers(const Tensor& w, const Tensor& scales, size_t axis,
+                                             const std::vector<float>& factors) {
+  std::vector<float> steps = floats_of(scales);
+  steps.resize(factors.size(), steps[0]);
+  Tensor elements(DataType::int8, w.dims());
+  const auto from = w.data<int8_t>();
+  const auto to = elements.mutable_data<int8_t>();
+  const auto inner = static_cast<size_t>(strides_of(w.dims())[axis]);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t k = i / inner % factors.size();
+    const float step = steps[k] * factors[k];
+    if (step < 0 && from[i] == INT8_MIN) return std::nullopt;
+    to[i] = step == 0 ? int8_t{0} : static_cast<int8_t>(step < 0 ? -from[i] : from[i]);
+  }
+  for (size_t k = 0; k < factors.size(); ++k) {
+    const float step = std::abs(steps[k] * factors[k]);
+    steps[k] = step == 0 ? 1 : step;
+  }
+  return ScaledIntegers{std::move(elements), Tensor::of<float>({static_cast<int64_t>(steps.size())},
+                                                               std::span<const float>(steps))};
+}
+
+// The value `w`, which `where` describes, times the scale of each channel; kNoValue where its form
+// does not allow it.
+ValueId scaled_weights(Graph& graph, ValueId w, const WeightAxis& where,
+                       const std::vector<float>& scale) {
+  const std::string name = graph.value(w).name + ".folded";
+  const Tensor* in_float = graph.constant(w);
+  if (in_float)
+    return in_float->type() == DataType::float32
+               ? graph.add_constant(name, scale_weights(*in_float, where, scale))
+               : kNoValue;
+  const Node* node = dequantized_weights(graph, w, where);
+  if (!node) return kNoValue;
+  auto integers = scale_integers(*graph.constant(node->inputs[0]), *graph.constant(node->inputs[1]),
+                                 where.axis, scale);
+  if (!integers) return kNoValue;
+  const ValueId elements = graph.add_constant(name + ".elements", std::move(integers->elements));
+  const ValueId scales = graph.add_constant(name + ".scales", std::move(integers->scales));
+  const auto made =
+      graph.add_node(name, Dequantize{static_cast<int64_t>(where.axis)}, {elements, scales});
+  ENSURE(made.ok(), "integers take a scale for each channel");
+  return (*made)[0];
+}
+
 // Folds `affine` into the weights and bias of `producer`. False when its form does not allow it.
 bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Affine& affine) {
-  Node& node = graph.node(producer);
-  const Tensor* w = graph.constant(node.inputs[1]);
+  const Node& node = graph.node(producer);
+  const ValueId w = node.inputs[1];
   const bool has_bias = has_input(node, 2);
   const bool takes_bias = !std::holds_alternative<MatMul>(node.op);
   auto bias = bias_of(graph, node, affine.scale.size());
-  if (!w || w->type() != DataType::float32 || !bias || !is_finite(affine)) return false;
+  const bool known = graph.constant(w) ? graph.constant(w)->type() == DataType::float32
+                                       : dequantized_weights(graph, w, where) != nullptr;
+  if (!known || !bias || !is_finite(affine)) return false;
   bool shifts = has_bias;
   for (const float s : affine.shift) shifts |= s != 0;
   if (shifts && !takes_bias)
@@ -69,16 +145,18 @@ bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Aff
   bool scales = false;
   for (const float s : affine.scale) scales |= s != 1;
   if (scales) {
-    const std::string name = graph.value(node.inputs[1]).name;
-    node.inputs[1] = graph.add_constant(name + ".folded", scale_weights(*w, where, affine.scale));
+    const ValueId scaled = scaled_weights(graph, w, where, affine.scale);
+    if (scaled == kNoValue) return false;
+    graph.node(producer).inputs[1] = scaled;
   }
   if (!shifts) return true;
   for (size_t k = 0; k < bias->size(); ++k)
     (*bias)[k] = (*bias)[k] * affine.scale[k] + affine.shift[k];
-  node.inputs.resize(3, kNoValue);
-  node.inputs[2] = graph.add_constant(
-      node.name + ".bias",
+  const ValueId folded = graph.add_constant(
+      graph.node(producer).name + ".bias",
       Tensor::of<float>({static_cast<int64_t>(bias->size())}, std::span<const float>(*bias)));
+  graph.node(producer).inputs.resize(3, kNoValue);
+  graph.node(producer).inputs[2] = folded;
   return true;
 }
 
@@ -95,9 +173,10 @@ bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) 
     const size_t axis = matrix ? graph.value(x).type.dims.size() - 1 : 1;
     if (axis >= graph.value(x).type.dims.size()) continue;
     const auto affine = as_affine(graph, node, x, axis);
+    const ValueId result = node.outputs[0];  // folding may add a node
     if (!affine || !fold_into(graph, producer, *where, *affine)) continue;
-    const std::vector<NodeId> readers = users[static_cast<size_t>(node.outputs[0])];
-    graph.replace_uses(node.outputs[0], x, readers);
+    const std::vector<NodeId> readers = users[static_cast<size_t>(result)];
+    graph.replace_uses(result, x, readers);
     users[static_cast<size_t>(x)] = readers;
     graph.erase_node(id);
     return true;

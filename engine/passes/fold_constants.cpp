@@ -60,18 +60,13 @@ bool gives_floats_of_integers(const Graph& graph, ValueId v) {
   return made_by != kNoNode && std::holds_alternative<Dequantize>(graph.node(made_by).op);
 }
 
-// Whether a product reads the value as its weights beside quantised activations, and no
-// normalisation follows that would be folded into weights in float.
-bool is_integer_product(const Graph& graph, const std::vector<std::vector<NodeId>>& users,
-                        const Node& reader, ValueId weights) {
+// Whether a product reads the value as its weights beside quantised activations.
+bool is_integer_product(const Graph& graph, const Node& reader, ValueId weights) {
   const bool multiplies = std::holds_alternative<Convolution>(reader.op) ||
                           std::holds_alternative<Gemm>(reader.op) ||
                           std::holds_alternative<MatMul>(reader.op);
   return multiplies && reader.inputs[1] == weights && reader.inputs[0] != weights &&
-         !graph.constant(reader.inputs[0]) && gives_floats_of_integers(graph, reader.inputs[0]) &&
-         std::ranges::none_of(users[static_cast<size_t>(reader.outputs[0])], [&](NodeId next) {
-           return std::holds_alternative<BatchNorm>(graph.node(next).op);
-         });
+         !graph.constant(reader.inputs[0]) && gives_floats_of_integers(graph, reader.inputs[0]);
 }
 
 // Whether the node makes floats of constant weights whose every reader may multiply the integers
@@ -84,7 +79,7 @@ bool are_quantized_weights(const Graph& graph, const std::vector<std::vector<Nod
   return !readers.empty() && graph.constant(node.inputs[0]) &&
          graph.value(node.inputs[0]).type.type == DataType::int8 &&
          std::ranges::all_of(readers, [&](NodeId reader) {
-           return is_integer_product(graph, users, graph.node(reader), node.outputs[0]);
+           return is_integer_product(graph, graph.node(reader), node.outputs[0]);
          });
 }
 

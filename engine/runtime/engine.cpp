@@ -242,10 +242,11 @@ Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> 
   const Ceilings ceilings = ceilings_of(state->device->info(), engine.provenance.facts);
   SourceFilter needed;
   for (size_t i = 0; i < engine.plan.steps.size(); ++i) {
-    const Tactic& tactic = engine.plan.steps[i].tactic;
+    const auto& step = engine.plan.steps[i];
     LayerInfo& layer = state->info.layers[i];
-    layer.roofline_us = roofline_us(layer.flops, layer.bytes, tactic.compute, ceilings);
-    needed.only.insert(tactic.source);
+    layer.roofline_us = roofline_us(layer.flops, layer.bytes,
+                                    arithmetic_of(step.problem, step.tactic.compute), ceilings);
+    needed.only.insert(step.tactic.source);
   }
   TRY(state->sources, make_tactic_sources(*state->device, needed));
   auto program = Program::make(std::move(engine.plan), *state->device, state->sources, {},

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "engine/tactics/shapes/quantized_product.h"
+
 namespace enginery {
 namespace {
 
@@ -28,6 +30,10 @@ Ceilings ceilings_of(const DeviceInfo& device, const Properties& provenance) {
     }
   }
   return out;
+}
+
+Precision arithmetic_of(const Problem& problem, Precision compute) {
+  return quantized_product(problem).ok() ? Precision::int8 : compute;
 }
 
 double roofline_us(double flops, double bytes, Precision compute, const Ceilings& ceilings) {

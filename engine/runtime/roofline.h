@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/device/device.h"
+#include "engine/tactics/tactic.h"
 #include "enginery/types.h"
 
 namespace enginery {
@@ -17,6 +18,10 @@ struct Ceilings {
 // Those of the data sheet, each replaced by the one that `provenance` has as measured: the facts
 // "ceiling.bytes_per_second", "ceiling.fp16_flops" and its like (tuner/ceilings.h).
 Ceilings ceilings_of(const DeviceInfo& device, const Properties& provenance);
+
+// What a problem's sums are computed in: int8 for a product of quantised numbers, whose tactics
+// compute the rest of it in `compute`; else that.
+Precision arithmetic_of(const Problem& problem, Precision compute);
 
 // In microseconds; 0 where the ceilings of that precision or of the traffic are not known.
 double roofline_us(double flops, double bytes, Precision compute, const Ceilings& ceilings);

@@ -25,7 +25,6 @@ int64_t attribute_of(const onnx::NodeProto& node, const std::string& name, int64
 int64_t channel_axis(const onnx::NodeProto& node, int64_t rank) {
   if (!node.domain().empty() && node.domain() != "ai.onnx") return -1;
   if (node.op_type() == "Conv") return 0;
-  if (node.op_type() == "ConvTranspose") return 1;
   if (node.op_type() == "Gemm") return attribute_of(node, "transB", 0) ? 0 : 1;
   if (node.op_type() == "MatMul") return rank - 1;
   return -1;
@@ -45,8 +44,7 @@ void count_readers(const onnx::GraphProto& graph, std::map<std::string, int>& re
 
 class QdqWriter {
  public:
-  QdqWriter(onnx::GraphProto& graph, const std::map<std::string, ActivationScale>& scales)
-      : graph_(graph), scales_(scales) {}
+  QdqWriter(onnx::GraphProto& graph, const QdqPlaces& places) : graph_(graph), places_(places) {}
 
   Status write(QuantizedModel& out) {
     lift_constants();
@@ -59,6 +57,7 @@ class QdqWriter {
     }
     replace_nodes();
     drop_unread();
+    note_bodies(out);
     return {};
   }
 
@@ -95,41 +94,31 @@ class QdqWriter {
 
   // The node with quantised inputs, where it has them; what they need is written before it.
   Status add(onnx::NodeProto& node, QuantizedModel& out) {
-    if (node.op_type() == "Add") {
-      read_quantized(node);
-      return {};
+    std::vector<int> inputs;
+    for (int i = 0; i < node.input_size(); ++i) {
+      if (is_read_quantized(node, node.input(i))) inputs.push_back(i);
     }
-    if (channel_axis(node, 1) < 0 || node.input_size() < 2) return {};
-    const auto weights = weights_.find(node.input(1));
-    const bool has_weights = weights != weights_.end();
-    std::vector<int> activations{0};
-    if (!has_weights) activations.push_back(1);
-    for (const int i : activations) {
-      if (scales_.contains(node.input(i))) continue;
-      out.notes.push_back("node '" + node.name() + "' (" + node.op_type() +
-                          ") stays in float: tensor '" + node.input(i) + "' has no scale");
-      return {};
-    }
-    if (has_weights) {
-      TRY(const std::string name, quantized_weights(node, *weights->second));
+    if (inputs.empty()) return {};
+    if (channel_axis(node, 1) >= 0) {
+      TRY(const std::string name, quantized_weights(node));
       if (name.empty()) {
         out.notes.push_back("node '" + node.name() + "' (" + node.op_type() +
-                            ") stays in float: its weights are not float32");
+                            ") stays in float: its weights are no float32 tensor of the file");
         return {};
       }
       node.set_input(1, name);
+      ++out.nodes;
     }
-    for (const int i : activations) node.set_input(i, quantized_activation(node.input(i)));
-    ++out.nodes;
+    for (const int i : inputs) node.set_input(i, quantized_activation(node.input(i)));
     return {};
   }
 
-  // A sum reads what a product before it reads of a tensor: it is stored once, in 8 bits.
-  void read_quantized(onnx::NodeProto& node) const {
-    for (std::string& name : *node.mutable_input()) {
-      const auto known = activations_.find(name);
-      if (known != activations_.end()) name = known->second;
-    }
+  bool is_read_quantized(const onnx::NodeProto& node, const std::string& tensor) {
+    return std::ranges::any_of(node.output(), [&](const std::string& given) {
+      const bool is_place = places_.reads.contains({given, tensor});
+      if (is_place) ++found_;
+      return is_place;
+    });
   }
 
   void add_linear(const char* op, const std::vector<std::string>& inputs, const std::string& output,
@@ -163,7 +152,7 @@ class QdqWriter {
   std::string quantized_activation(const std::string& name) {
     auto [found, fresh] = activations_.try_emplace(name);
     if (!fresh) return found->second;
-    const ActivationScale& as = scales_.at(name);
+    const ActivationScale& as = places_.tensors.at(name);
     const float scale = as.step();
     const int type = as.non_negative ? onnx::TensorProto::UINT8 : onnx::TensorProto::INT8;
     const uint8_t zero = 0;  // of either type
@@ -177,13 +166,13 @@ class QdqWriter {
     return found->second;
   }
 
-  // "" for weights of another type, or without output channels.
-  Result<std::string> quantized_weights(const onnx::NodeProto& node,
-                                        const onnx::TensorProto& proto) {
-    const int64_t axis = channel_axis(node, proto.dims_size());
-    if (proto.data_type() != onnx::TensorProto::FLOAT || axis >= proto.dims_size() ||
-        proto.dims_size() < 2)
+  // "" for weights that a node computes, or of another type.
+  Result<std::string> quantized_weights(const onnx::NodeProto& node) {
+    const auto stored = weights_.find(node.input(1));
+    if (stored == weights_.end() || stored->second->data_type() != onnx::TensorProto::FLOAT)
       return std::string();
+    const onnx::TensorProto& proto = *stored->second;
+    const int64_t axis = channel_axis(node, proto.dims_size());
     const auto [found, fresh] = weight_names_.try_emplace({proto.name(), axis});
     if (!fresh) return found->second;
     WeightReader reader{std::nullopt};
@@ -205,6 +194,13 @@ class QdqWriter {
     return found->second;
   }
 
+  void note_bodies(QuantizedModel& out) const {
+    const size_t left = places_.reads.size() - found_;
+    if (left > 0)
+      out.notes.push_back("in bodies of functions or branches, " + std::to_string(left) +
+                          " tensors are read in float");
+  }
+
   void replace_nodes() {
     graph_.clear_node();
     for (onnx::NodeProto& node : written_) *graph_.add_node() = std::move(node);
@@ -224,7 +220,8 @@ class QdqWriter {
   }
 
   onnx::GraphProto& graph_;
-  const std::map<std::string, ActivationScale>& scales_;
+  const QdqPlaces& places_;
+  size_t found_ = 0;  // of the places
   std::map<std::string, const onnx::TensorProto*> weights_;
   std::set<std::string> names_;
   std::map<std::string, std::string> activations_;                       // by tensor
@@ -251,17 +248,15 @@ Status check_qdq(const ModelSource& source) {
                    "onnx.version_converter raises it"};
 }
 
-Result<QuantizedModel> write_qdq(const ModelSource& source,
-                                 const std::map<std::string, ActivationScale>& scales) {
+Result<QuantizedModel> write_qdq(const ModelSource& source, const QdqPlaces& places) {
   CHECK_OK(check_qdq(source));
   TRY(const Bytes packed, inline_external_data(source));
   TRY(const ModelProtoPointer model, parse_model(packed));
   QuantizedModel out;
-  QdqWriter writer(*model->mutable_graph(), scales);
+  QdqWriter writer(*model->mutable_graph(), places);
   CHECK_OK(writer.write(out));
   if (out.nodes == 0)
-    return Error{ErrorCode::unsupported,
-                 "it has no Conv, ConvTranspose, Gemm or MatMul whose inputs have scales"};
+    return Error{ErrorCode::unsupported, "it has no Conv, Gemm or MatMul to quantise"};
   if (!model->SerializeToString(&out.bytes))
     return Error{ErrorCode::internal, "protobuf could not write the model"};
   return out;

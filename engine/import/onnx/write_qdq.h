@@ -4,6 +4,8 @@
 // format that any runtime of the format runs. Free function without state.
 #pragma once
 
+#include <set>
+
 #include "engine/import/importer.h"
 #include "engine/tensor/symmetric_int8.h"
 
@@ -19,13 +21,18 @@ struct QuantizedModel {
 // it; unsupported (an operator set before 13, which has no scale for each channel).
 Status check_qdq(const ModelSource& source);
 
-// QuantizeLinear and DequantizeLinear before the inputs of every Conv, ConvTranspose, Gemm and
-// MatMul of the model's graph. Activations: int8 or uint8 with the scale of their tensor in
-// `scales`; weights: stored as int8, symmetric, with a scale for each output channel (the largest
-// magnitude / 127). Bodies of branches, loops and functions stay as they are. Errors: those of
-// reading the model; unsupported (an operator set before 13, which has no scale for each channel; a
-// model without a node to quantise).
-Result<QuantizedModel> write_qdq(const ModelSource& source,
-                                 const std::map<std::string, ActivationScale>& scales);
+// Which nodes read which tensors in 8 bits, by the names of the file.
+struct QdqPlaces {
+  std::map<std::string, ActivationScale> tensors;
+  // A tensor that the reading node gives, and the one that it reads; that one is in `tensors`.
+  std::set<std::pair<std::string, std::string>> reads;
+};
+
+// QuantizeLinear and DequantizeLinear where `places` says, one pair for a tensor. The weights of a
+// Conv, Gemm or MatMul that reads its activation so are stored as int8, symmetric, with a scale for
+// each output channel (the largest magnitude / 127). Bodies of branches, loops and functions stay
+// as they are. Errors: those of reading the model; unsupported (an operator set before 13, which
+// has no scale for each channel; a model without a node to quantise).
+Result<QuantizedModel> write_qdq(const ModelSource& source, const QdqPlaces& places);
 
 }  // namespace enginery

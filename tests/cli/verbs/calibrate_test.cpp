@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/file.h"
+#include "engine/compile/compile.h"
 #include "engine/data/npy.h"
 #include "tests/cli/temporary_home.h"
 #include "tests/cli/verbs/example_engine.h"
@@ -171,6 +172,30 @@ TEST_F(CalibrateVerb, WritesTheModelWithItsScales) {
       {{"calibrate", file("same.onnx"), "--data", rows(1), "--to-qdq", file("same.onnx")},
        ExitCode::usage,
        "is the model itself"});
+}
+
+// How many nodes of each operator the passes leave of a model.
+std::map<std::string, int> operators_of(const std::string& path, const TensorScales* scales) {
+  BuildOptions options;
+  options.precisions.insert(Precision::int8);
+  const auto source = read_model(path);
+  const auto model = load_model(source.value(), path, options, {}, scales);
+  EXPECT_TRUE(model.ok()) << model.error().message;
+  std::map<std::string, int> out;
+  for (const NodeId id : model->graph.topological_order())
+    ++out[std::string(op_name(model->graph.node(id).op))];
+  return out;
+}
+
+// One rule places the 8 bits in the file and in a build with the table.
+TEST_F(CalibrateVerb, TheModelWithItsScalesIsQuantisedAsTheTableQuantises) {
+  const Printed made = on_pictures({"--to-qdq", file("q.onnx"), "-o", file("t")});
+  ASSERT_EQ(made.code, ExitCode::ok) << made.err;
+  const auto table = parse_calibration_table(bytes_of("t"));
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  auto of_the_table = operators_of(kExampleModel, &table->scales);
+  EXPECT_EQ(operators_of(file("q.onnx"), nullptr), of_the_table);
+  EXPECT_GT(of_the_table["quantize"], 0);
 }
 
 TEST_F(CalibrateVerb, RefusesHistogramsOfAnotherModel) {

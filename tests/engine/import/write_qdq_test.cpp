@@ -44,8 +44,13 @@ ModelBuilder two_products() {
   return model;
 }
 
+// Both products of it read x so.
+QdqPlaces x_with(ActivationScale scale) {
+  return {{{"x", scale}}, {{"y", "x"}, {"z", "x"}}};
+}
+
 TEST(WriteQdq, QuantisesATensorAndItsWeightsOnceForAllReaders) {
-  const auto made = write_qdq(two_products().source(), {{"x", {0.5f}}});
+  const auto made = write_qdq(two_products().source(), x_with({0.5f}));
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(made->nodes, 2);
   EXPECT_TRUE(made->notes.empty());
@@ -56,7 +61,7 @@ TEST(WriteQdq, QuantisesATensorAndItsWeightsOnceForAllReaders) {
 }
 
 TEST(WriteQdq, WeightsHaveAScaleForEachOutputChannel) {
-  const auto made = write_qdq(two_products().source(), {{"x", {0.5f}}});
+  const auto made = write_qdq(two_products().source(), x_with({0.5f}));
   ASSERT_TRUE(made.ok()) << made.error().message;
   const onnx::ModelProto model = parsed(*made);
   const onnx::TensorProto* scale = tensor_named(model, "w_scale");
@@ -90,7 +95,7 @@ TEST(WriteQdq, GivesTheSameButForTheRounding) {
       out.mutable_data<float>()[static_cast<size_t>(i)] = std::sin(static_cast<float>(i));
     return out;
   }();
-  const auto made = write_qdq(model.source(), {{"x", {1.0f / 127}}});
+  const auto made = write_qdq(model.source(), {{{"x", {1.0f / 127}}}, {{"c", "x"}}});
   ASSERT_TRUE(made.ok()) << made.error().message;
   const auto exact = quantised_result_of(model.source(), x);
   const auto rounded = quantised_result_of({"q.onnx", made->bytes, std::nullopt}, x);
@@ -106,7 +111,7 @@ TEST(WriteQdq, GivesTheSameButForTheRounding) {
 
 // Who multiplies them as they are decides later.
 TEST(WriteQdq, ItsWeightsAreImportedAsIntegers) {
-  const auto made = write_qdq(two_products().source(), {{"x", {0.5f}}});
+  const auto made = write_qdq(two_products().source(), x_with({0.5f}));
   ASSERT_TRUE(made.ok()) << made.error().message;
   const auto imported = import_model({"q.onnx", made->bytes, std::nullopt});
   ASSERT_TRUE(imported.ok()) << imported.error().message;
@@ -120,7 +125,7 @@ TEST(WriteQdq, ItsWeightsAreImportedAsIntegers) {
 }
 
 TEST(WriteQdq, WhatIsNeverNegativeHasUint8AndHalfTheStep) {
-  const auto made = write_qdq(two_products().source(), {{"x", {2.55f, true}}});
+  const auto made = write_qdq(two_products().source(), x_with({2.55f, true}));
   ASSERT_TRUE(made.ok()) << made.error().message;
   const onnx::ModelProto model = parsed(*made);
   const onnx::TensorProto* zero = tensor_named(model, "x_zero_point");
@@ -139,21 +144,35 @@ TEST(WriteQdq, WhatIsNeverNegativeHasUint8AndHalfTheStep) {
 
 TEST(WriteQdq, SaysWhatStaysInFloat) {
   ModelBuilder model = two_products();
-  model.node("MatMul", {"y", "w"}, {"more"});
-  const auto made = write_qdq(model.source(), {{"x", {1.0f}}});
+  model.node("Neg", {"w"}, {"v"}).node("MatMul", {"x", "v"}, {"more"}).output("more");
+  QdqPlaces places = x_with({1.0f});
+  places.reads.insert({"more", "x"});
+  places.reads.insert({"inner", "x"});
+  const auto made = write_qdq(model.source(), places);
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(made->nodes, 2);
-  ASSERT_EQ(made->notes.size(), 1u);
-  EXPECT_TRUE(contains(made->notes[0], "tensor 'y' has no scale")) << made->notes[0];
-  EXPECT_NE(tensor_named(parsed(*made), "w"), nullptr) << "the third product reads it";
+  ASSERT_EQ(made->notes.size(), 2u);
+  EXPECT_TRUE(contains(made->notes[0], "its weights are no float32 tensor of the file"))
+      << made->notes[0];
+  EXPECT_TRUE(contains(made->notes[1], "in bodies of functions or branches, 1 tensors"))
+      << made->notes[1];
+  EXPECT_NE(tensor_named(parsed(*made), "w"), nullptr) << "the negation reads it";
 }
 
-TEST(WriteQdq, AnActivationOnEitherSideOfAProductIsQuantised) {
-  ModelBuilder model;
-  model.input("a", {2, 2}).input("b", {2, 2}).node("MatMul", {"a", "b"}, {"y"}).output("y");
-  const auto made = write_qdq(model.source(), {{"a", {1.0f}}, {"b", {2.0f}}});
+// What is no product has no weights: only what it is said to read changes.
+TEST(WriteQdq, WritesPairsBeforeSumsToo) {
+  QdqPlaces places = x_with({1.0f});
+  places.tensors["y"] = {2.0f};
+  places.reads.insert({"sum", "y"});
+  const auto made = write_qdq(two_products().source(), places);
   ASSERT_TRUE(made.ok()) << made.error().message;
-  EXPECT_EQ(nodes_of(parsed(*made), "QuantizeLinear"), 2);
+  EXPECT_EQ(made->nodes, 2);
+  const onnx::ModelProto model = parsed(*made);
+  EXPECT_EQ(nodes_of(model, "QuantizeLinear"), 2);
+  const auto& sum = model.graph().node(model.graph().node_size() - 1);
+  ASSERT_EQ(sum.op_type(), "Add");
+  EXPECT_EQ(sum.input(0), "y_dequantized");
+  EXPECT_EQ(sum.input(1), "z");
 }
 
 TEST(WriteQdq, RefusesWhatItCannotWrite) {
@@ -167,7 +186,7 @@ TEST(WriteQdq, RefusesWhatItCannotWrite) {
   const Status asked = check_qdq(old.source());
   ASSERT_FALSE(asked.ok());
   EXPECT_EQ(asked.error().code, ErrorCode::unsupported);
-  const auto early = write_qdq(old.source(), {{"x", {1.0f}}});
+  const auto early = write_qdq(old.source(), x_with({1.0f}));
   ASSERT_FALSE(early.ok());
   EXPECT_TRUE(contains(early.error().message, "operator set 11")) << early.error().message;
 }

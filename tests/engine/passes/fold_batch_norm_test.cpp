@@ -21,6 +21,68 @@ TEST(FoldBatchNorm, FoldsIntoAConvolutionWithAndWithoutBias) {
   }
 }
 
+// A convolution of integers as weights, two channels of two each, with the scales `scale`.
+Graph with_integer_weights(const std::string& scale, const std::string& elements,
+                           const std::string& rest, const std::string& dequantize = "axis=0") {
+  return parse("input %x : float32[1x2x3x3]\n %q = constant int8[2x2x1x1] {" + elements +
+               "}\n %k = constant " + scale + "\n %w = dequantize(%q, %k) " + dequantize +
+               "\n %c = conv(%x, %w) strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
+               "pads_end=[0,0] groups=1\n %s = constant float32[2] {2, -0.5}\n %t = constant "
+               "float32[2] {1, 3}\n %v = constant float32[2] {1, 1}\n " +
+               rest);
+}
+
+constexpr const char* kNormalized = "%y = batch_norm(%c, %s, %t, %t, %v) epsilon=0\n output %y";
+
+const Node& weights_of_the_product(const Graph& g) {
+  for (const NodeId id : g.topological_order()) {
+    if (std::holds_alternative<Convolution>(g.node(id).op))
+      return g.node(g.value(g.node(id).inputs[1]).producer);
+  }
+  ADD_FAILURE() << "no product";
+  return g.node(0);
+}
+
+TEST(FoldBatchNorm, FoldsIntoTheScalesOfIntegerWeights) {
+  for (const std::string scale : {"float32[2] {0.5, 0.25}", "float32[] {0.5}"}) {
+    Graph g = with_integer_weights(scale, "1, -2, 3, 127", kNormalized);
+    EXPECT_EQ(run(fold_batch_norm, g), 1) << scale;
+    EXPECT_EQ(count<BatchNorm>(g) + count<Binary>(g), 0);
+    const Node& made = weights_of_the_product(g);
+    ASSERT_TRUE(std::holds_alternative<Dequantize>(made.op));
+    const auto integers = g.constant(made.inputs[0])->data<int8_t>();
+    EXPECT_EQ(std::vector<int8_t>(integers.begin(), integers.end()),
+              (std::vector<int8_t>{1, -2, -3, -127}))
+        << "the second channel's factor is negative";
+    const auto scales = g.constant(made.inputs[1])->data<float>();
+    ASSERT_EQ(scales.size(), 2u);
+    EXPECT_EQ(scales[0], 1.0f);
+    EXPECT_EQ(scales[1], scale.find("0.25") == std::string::npos ? 0.25f : 0.125f);
+  }
+}
+
+TEST(FoldBatchNorm, AFactorOfZeroLeavesAScaleAboveZero) {
+  Graph g = with_integer_weights(
+      "float32[2] {0.5, 0.25}", "1, -2, 3, -128",
+      "%z = constant float32[2x1x1] {0, 2}\n %y = binary(%c, %z) kind=mul\n output %y");
+  EXPECT_EQ(run(fold_batch_norm, g), 1);
+  const Node& made = weights_of_the_product(g);
+  EXPECT_EQ(g.constant(made.inputs[0])->data<int8_t>()[0], 0);
+  EXPECT_EQ(g.constant(made.inputs[1])->data<float>()[0], 1.0f);
+  EXPECT_EQ(g.constant(made.inputs[1])->data<float>()[1], 0.5f);
+}
+
+// -128 has no negative, and a zero point would move.
+TEST(FoldBatchNorm, LeavesIntegersThatCannotTakeTheFactors) {
+  Graph least = with_integer_weights("float32[2] {0.5, 0.25}", "1, -2, 3, -128", kNormalized);
+  run(fold_batch_norm, least);
+  EXPECT_EQ(count<Binary>(least), 2) << "a product and a sum instead";
+  Graph blocks = with_integer_weights("float32[2x1x1x1] {0.5, 0.25}", "1, -2, 3, 4", kNormalized,
+                                      "axis=1 block_size=2");
+  run(fold_batch_norm, blocks);
+  EXPECT_EQ(count<Binary>(blocks), 2);
+}
+
 TEST(FoldBatchNorm, FoldsAPerChannelScaleIntoAMatrixProduct) {
   Graph g = parse(
       "input %x : float32[2x3]\n %w = constant float32[3x4] random(1)\n %s = constant float32[4] "

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/problem_text.h"
+
 namespace enginery {
 namespace {
 
@@ -21,6 +23,20 @@ TEST(Roofline, IsTheSlowerOfArithmeticAndTraffic) {
   EXPECT_DOUBLE_EQ(roofline_us(4e6, 1e6, Precision::bf16, ceilings), 1);
   EXPECT_EQ(roofline_us(4e6, 1e6, Precision::tf32, ceilings), 0) << "the card has none";
   EXPECT_EQ(roofline_us(4e6, 1e6, Precision::int8, ceilings), 0);
+}
+
+// A region of integers is not measured by what float arithmetic can do.
+TEST(Roofline, AProductOfQuantisedNumbersIsOfIntegers) {
+  const auto quantised = parse_problem(
+      "dequantize | uint8[1x8x5x5] w:float32[] uint8[1]={0} | then dequantize(w:int8[6x8x3x3] "
+      "w:float32[6]) axis=0 | then conv(r0 r1 w:float32[6]) strides=[1,1] dilations=[1,1] "
+      "pads_begin=[1,1] pads_end=[1,1] | then act(r2) kind=relu");
+  ASSERT_TRUE(quantised.ok()) << quantised.error().message;
+  EXPECT_EQ(arithmetic_of(*quantised, Precision::fp32), Precision::int8);
+  const auto in_float = parse_problem("act kind=relu | float32[2x3]");
+  ASSERT_TRUE(in_float.ok()) << in_float.error().message;
+  EXPECT_EQ(arithmetic_of(*in_float, Precision::fp32), Precision::fp32);
+  EXPECT_EQ(arithmetic_of(*in_float, Precision::fp16), Precision::fp16);
 }
 
 TEST(Roofline, PrefersWhatWasMeasured) {
