@@ -16,7 +16,6 @@ double seconds_between(Nanoseconds start, Nanoseconds end) {
 
 Status LocalWorker::open() {
   CHECK_OK(open_timings());
-  hooks_.progress({"reading the model", 0, 1});
   std::shared_ptr<const Bytes> model = request_.model_bytes;
   if (!model) {
     TRY(Bytes packed, pack_model(request_.model));
@@ -52,6 +51,8 @@ Status LocalWorker::open_timings() {
 }
 
 Result<Digest> LocalWorker::structure() {
+  // Not before: the file is there, and so is the device.
+  hooks_.progress({"reading the model", 0, 1});
   TRY(const LoadedModel* model, session_->model());
   return model->structure_digest;
 }

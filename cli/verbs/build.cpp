@@ -22,6 +22,7 @@
 #include "engine/base/log.h"
 #include "engine/base/signed_file.h"
 #include "engine/data/input_set.h"
+#include "engine/device/device.h"
 #include "engine/device/sku_table.h"
 #include "worker/local_explain.h"
 
@@ -43,7 +44,8 @@ class BuildCommand final : public Command {
                   "verify on these instead of made-up inputs, given as for run; repeatable");
     options.flag("--rebuild", rebuild_, "build even if the catalog has the engine");
     options.flag("--provisional", provisional_,
-                 "untuned: choices from the analytic model, no device needed");
+                 "untuned: choices from the analytic model; needs no GPU, but this CPU's type or "
+                 "an older one");
     options.text("--timing-cache", timing_cache_, "FILE|none",
                  "keep timings in a file, or nowhere (default: in the catalog)");
     options.flag("--error-on-timing-cache-miss", error_on_miss_,
@@ -222,6 +224,10 @@ class BuildCommand final : public Command {
     const bool is_kept = request.timing_cache != "none";
     if (error.code == ErrorCode::cancelled && is_kept)
       error.message += "; what was measured is kept, and the same command goes on from there";
+    const bool no_cpu = error.code == ErrorCode::incompatible && !is_gpu(request.sku) &&
+                        !open_device(request.sku, {}).ok();
+    if (no_cpu)
+      error.message += "; enginery skus lists what is HERE, and submit builds on a farm's machine";
     if (no_gpu) error.message += "; --provisional builds an untuned engine without the device";
     return error;
   }

@@ -146,7 +146,14 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   auto parts = std::make_unique<Parts>();
   CHECK_OK(make_private_folder(options.data));
   Result<FolderLock> lock = FolderLock::acquire(options.data, "coordinator");
-  if (!lock.ok()) return lock.error().within("coordinator");
+  if (!lock.ok()) {
+    Error error = lock.error().within("coordinator");
+    if (error.message.find(": in use by ") != std::string::npos)
+      error.message +=
+          "; commands reach the one that runs there (enginery top): use it, end it, or "
+          "give this one a --data and a --listen of its own";
+    return error;
+  }
   parts->lock.emplace(std::move(*lock));
   TRY(parts->catalog, Catalog::open(options.data));
   TRY(parts->reader, Catalog::open_reader(*parts->catalog));

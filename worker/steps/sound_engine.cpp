@@ -1,5 +1,7 @@
 #include "worker/steps/sound_engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/base/clock.h"
@@ -188,8 +190,8 @@ void leave_accuracy(const StepContext& step, const VerifiedEngine& verified, Ste
     step.hooks.log("not compared with the reference: " + accuracy.skipped);
     return;
   }
-  step.hooks.log("relative error against the reference " + std::to_string(accuracy.worst_error) +
-                 ", allowed " + std::to_string(accuracy.bar));
+  step.hooks.log(fmt::format("relative error against the reference {:.3g}, allowed {:.3g}",
+                             accuracy.worst_error, accuracy.bar));
 }
 
 }  // namespace enginery

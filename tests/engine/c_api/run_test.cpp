@@ -13,7 +13,7 @@ namespace {
 using CRun = CInterface;
 
 // The outputs that the C++ runtime gives on the fixture's inputs.
-std::vector<float> expected_outputs(const SignedEngine& file, const std::vector<float>& x) {
+std::vector<float> expected_outputs(const SignedFile& file, const std::vector<float>& x) {
   auto context = file.load().value().create_context().value();
   std::vector<float> y(x.size());
   const void* inputs[] = {x.data(), x.data()};

@@ -3,12 +3,16 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/engine/c_api/c_fixture.h"
+#include "engine/base/log.h"
+#include "tests/engine/c_api/threads/layers_by_hand.h"
 
 namespace enginery::test {
 namespace {
 
-using CThreads = CInterface;
+class CThreads : public CLoaded {
+ protected:
+  static void SetUpTestSuite() { file_ = std::make_unique<SignedFile>(layers_by_hand()); }
+};
 
 constexpr int kThreads = 3;
 constexpr int kRounds = 4;
@@ -113,6 +117,39 @@ TEST_F(CThreads, EnginesAreLoadedRunAndDestroyedAtOnce) {
     }
   });
   for (const std::vector<float>& one : given) EXPECT_EQ(one, wanted);
+}
+
+TEST_F(CThreads, ProfilesAreReportedToTheirOwnThread) {
+  std::vector<std::vector<std::string>> layers(kThreads);
+  on_threads([&](int t) {
+    enginery_context* own = nullptr;
+    ASSERT_EQ(enginery_context_create(engine_, &own), ENGINERY_OK);
+    std::vector<float> y(kElements);
+    expect_ok(enginery_context_set_input(own, "x", x_.data(), kTensorBytes));
+    expect_ok(enginery_context_set_input(own, "z", z_.data(), kTensorBytes));
+    expect_ok(enginery_context_set_output(own, "y", y.data(), kTensorBytes));
+    expect_ok(enginery_context_run(own));
+    const auto note = [](void* user, int32_t, const enginery_layer_info* layer) {
+      static_cast<std::vector<std::string>*>(user)->push_back(layer->name);
+    };
+    expect_ok(enginery_context_profile(own, 1, note, &layers[static_cast<size_t>(t)]));
+    expect_ok(enginery_context_destroy(own));
+  });
+  for (const auto& one : layers) EXPECT_EQ(one, (std::vector<std::string>{"sum", "scaled", "y"}));
+}
+
+// The caller's function needs no lock of its own.
+TEST_F(CThreads, LogLinesComeOneAtATime) {
+  std::vector<std::string> lines;
+  const auto keep = [](void* user, int32_t, const char* message) {
+    static_cast<std::vector<std::string>*>(user)->push_back(message);
+  };
+  expect_ok(enginery_set_log(keep, &lines, 2));
+  on_threads([&](int) {
+    for (int round = 0; round < kRounds; ++round) log_warning("a line");
+  });
+  expect_ok(enginery_set_log(nullptr, nullptr, 2));
+  EXPECT_EQ(lines, std::vector<std::string>(kThreads * kRounds, "a line"));
 }
 
 TEST_F(CThreads, MessagesAreEachThreadsOwn) {
