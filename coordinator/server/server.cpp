@@ -62,6 +62,18 @@ Result<SigningKey> load_key(const std::filesystem::path& data) {
   return key;
 }
 
+// One coordinator serves a folder.
+Result<FolderLock> lock_folder(const std::filesystem::path& data) {
+  Result<FolderLock> lock = FolderLock::acquire(data, "coordinator");
+  if (lock.ok()) return lock;
+  Error error = lock.error().within("coordinator");
+  if (error.message.find(": in use by ") != std::string::npos)
+    error.message +=
+        "; commands reach the one that runs there (enginery top): use it, end it, or "
+        "give this one a --data and a --listen of its own";
+  return error;
+}
+
 // What is long past goes before the queue is loaded.
 Status prune(Catalog& catalog, const CoordinatorOptions& options) {
   const int64_t before_ns = (catalog.clock().wall_time() - options.history).count();
@@ -145,16 +157,7 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(const CoordinatorOptions
   TRY(const std::optional<CurveKey> network, network_key(options));
   auto parts = std::make_unique<Parts>();
   CHECK_OK(make_private_folder(options.data));
-  Result<FolderLock> lock = FolderLock::acquire(options.data, "coordinator");
-  if (!lock.ok()) {
-    Error error = lock.error().within("coordinator");
-    if (error.message.find(": in use by ") != std::string::npos)
-      error.message +=
-          "; commands reach the one that runs there (enginery top): use it, end it, or "
-          "give this one a --data and a --listen of its own";
-    return error;
-  }
-  parts->lock.emplace(std::move(*lock));
+  TRY(parts->lock, lock_folder(options.data));
   TRY(parts->catalog, Catalog::open(options.data));
   TRY(parts->reader, Catalog::open_reader(*parts->catalog));
   TRY(parts->writer, BlobWriter::open(*parts->catalog->local_blobs()));

@@ -301,6 +301,8 @@ TEST(Server, TwoNeverShareADataFolder) {
   const Result<std::unique_ptr<Coordinator>> second = Coordinator::start(options);
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, ErrorCode::storage);
+  EXPECT_NE(second.error().message.find("enginery top"), std::string::npos)
+      << second.error().message;
 }
 
 TEST(Server, ServesLoopbackTcp) {
