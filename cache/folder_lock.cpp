@@ -31,7 +31,8 @@ void write_own_pid(int fd) {
 }  // namespace
 
 Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, const std::string& name,
-                                       std::chrono::milliseconds patience) {
+                                       std::chrono::milliseconds patience,
+                                       const std::string& advice) {
   std::filesystem::path file = folder / (name + ".lock");
   int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0)
@@ -43,7 +44,8 @@ Result<FolderLock> FolderLock::acquire(const std::filesystem::path& folder, cons
       return Error{ErrorCode::storage, "lock " + file.string() + ": " + std::strerror(errno)};
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      return Error{ErrorCode::storage, "lock " + file.string() + ": in use by " + holder(fd)};
+      return Error{ErrorCode::storage,
+                   "lock " + file.string() + ": in use by " + holder(fd) + advice};
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -13,10 +13,11 @@ namespace enginery {
 class FolderLock {
  public:
   // A storage error that names the holder's process id when the lock is still taken after
-  // `patience`.
+  // `patience`; it ends with `advice`, what the user may do then.
   static Result<FolderLock> acquire(
       const std::filesystem::path& folder, const std::string& name,
-      std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+      std::chrono::milliseconds patience = std::chrono::milliseconds(0),
+      const std::string& advice = {});
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

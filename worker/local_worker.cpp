@@ -51,7 +51,7 @@ Status LocalWorker::open_timings() {
 }
 
 Result<Digest> LocalWorker::structure() {
-  // Not before: the file is there, and so is the device.
+  // Said here and not in open(), which may still find no file or no device.
   hooks_.progress({"reading the model", 0, 1});
   TRY(const LoadedModel* model, session_->model());
   return model->structure_digest;

@@ -64,14 +64,12 @@ Result<SigningKey> load_key(const std::filesystem::path& data) {
 
 // One coordinator serves a folder.
 Result<FolderLock> lock_folder(const std::filesystem::path& data) {
-  Result<FolderLock> lock = FolderLock::acquire(data, "coordinator");
-  if (lock.ok()) return lock;
-  Error error = lock.error().within("coordinator");
-  if (error.message.find(": in use by ") != std::string::npos)
-    error.message +=
-        "; commands reach the one that runs there (enginery top): use it, end it, or "
-        "give this one a --data and a --listen of its own";
-  return error;
+  Result<FolderLock> lock = FolderLock::acquire(
+      data, "coordinator", std::chrono::milliseconds(0),
+      "; commands reach the one that runs there (enginery top): use it, end it, or "
+      "give this one a --data and a --listen of its own");
+  if (!lock.ok()) return lock.error().within("coordinator");
+  return lock;
 }
 
 // What is long past goes before the queue is loaded.

@@ -83,7 +83,7 @@ Result<Bytes> read_file(const std::filesystem::path& file, uint64_t max_bytes) {
   if (size > max_bytes) return too_large(std::to_string(size));
   Bytes out;
   out.reserve(size);
-  prefer_huge_pages(out.data(), size);
+  prefer_huge_pages(out.data(), size);  // before resize() touches the pages
   out.resize(size);
   size_t done = 0;
   while (true) {

@@ -62,9 +62,8 @@ class Quantizer {
 
 }  // namespace
 
-Result<QuantizedProducts> quantize_products(
-    Graph& graph, const TensorScales& scales,
-    const std::function<bool(const std::string& layer)>& wanted) {
+Result<QuantizedProducts> quantize_products(Graph& graph, const TensorScales& scales,
+                                            const LayerFilter& wanted) {
   TRY(QuantizedPlaces places, place_quantization(graph, scales, wanted));
   return Quantizer(graph, std::move(places)).run();
 }

@@ -19,9 +19,7 @@ struct QuantizedProducts {
 // Asks place_quantization for the places and writes the pairs of nodes there.
 // Weights are int8 with a scale for each output channel, the largest magnitude / 127; a batch
 // normalisation behind them is folded into them first. Errors: those of place_quantization.
-// `wanted` says of which layers; empty: of all.
-Result<QuantizedProducts> quantize_products(
-    Graph& graph, const TensorScales& scales,
-    const std::function<bool(const std::string& layer)>& wanted = {});
+Result<QuantizedProducts> quantize_products(Graph& graph, const TensorScales& scales,
+                                            const LayerFilter& wanted = {});
 
 }  // namespace enginery

@@ -30,8 +30,6 @@ std::string named(const std::vector<std::string>& names) {
   return out;
 }
 
-using LayerFilter = std::function<bool(const std::string& layer)>;
-
 class Placement {
  public:
   Placement(const Graph& graph, const TensorScales& scales, const LayerFilter& wanted)

@@ -17,6 +17,8 @@ namespace enginery {
 
 // By tensor, as the model names it: the largest magnitude / 127; above 0.
 using TensorScales = std::map<std::string, float>;
+// Which layers, by name; empty: all.
+using LayerFilter = std::function<bool(const std::string& layer)>;
 
 struct QuantizedPlaces {
   struct Pair {  // of nodes, one for a tensor, whoever reads it
@@ -46,9 +48,7 @@ int64_t output_channel_axis(const Op& op, int64_t rank);
 // Folds the graph's constants first; its other nodes stay. Errors: those of fold_constants;
 // invalid_argument (a tensor without a scale, named; scales of another model); unsupported (nothing
 // to quantise).
-// `wanted` says of which layers; empty: of all.
-Result<QuantizedPlaces> place_quantization(
-    Graph& graph, const TensorScales& scales,
-    const std::function<bool(const std::string& layer)>& wanted = {});
+Result<QuantizedPlaces> place_quantization(Graph& graph, const TensorScales& scales,
+                                           const LayerFilter& wanted = {});
 
 }  // namespace enginery

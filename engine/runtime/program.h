@@ -25,8 +25,8 @@ struct StepWatch {
       [](const PlanStep&, FailureKind, const Error&) {};
 };
 
-// Of a program that only runs, the plan's weights may go once every tactic has packed them: the
-// tensors of its constants are empty from then on.
+// What becomes of the plan's weights once every tactic has packed them. `let_go`, for programs that
+// only run: plan().constants have empty tensors from then on.
 enum class PlanWeights { keep, let_go };
 
 class Program {

@@ -96,7 +96,10 @@ class QdqWriter {
   Status add(onnx::NodeProto& node, QuantizedModel& out) {
     std::vector<int> inputs;
     for (int i = 0; i < node.input_size(); ++i) {
-      if (is_read_quantized(node, node.input(i))) inputs.push_back(i);
+      const auto place = place_of(node, node.input(i));
+      if (place == places_.reads.end()) continue;
+      found_.insert(*place);
+      inputs.push_back(i);
     }
     if (inputs.empty()) return {};
     if (channel_axis(node, 1) >= 0) {
@@ -113,12 +116,14 @@ class QdqWriter {
     return {};
   }
 
-  bool is_read_quantized(const onnx::NodeProto& node, const std::string& tensor) {
-    return std::ranges::any_of(node.output(), [&](const std::string& given) {
-      const bool is_place = places_.reads.contains({given, tensor});
-      if (is_place) ++found_;
-      return is_place;
-    });
+  // Where the node reads the tensor in 8 bits; end() where it does not.
+  TensorReads::const_iterator place_of(const onnx::NodeProto& node,
+                                       const std::string& tensor) const {
+    for (const std::string& given : node.output()) {
+      const auto place = places_.reads.find({given, tensor});
+      if (place != places_.reads.end()) return place;
+    }
+    return places_.reads.end();
   }
 
   void add_linear(const char* op, const std::vector<std::string>& inputs, const std::string& output,
@@ -195,7 +200,7 @@ class QdqWriter {
   }
 
   void note_bodies(QuantizedModel& out) const {
-    const size_t left = places_.reads.size() - found_;
+    const size_t left = places_.reads.size() - found_.size();
     if (left > 0)
       out.notes.push_back("in bodies of functions or branches, " + std::to_string(left) +
                           " tensors are read in float");
@@ -221,7 +226,7 @@ class QdqWriter {
 
   onnx::GraphProto& graph_;
   const QdqPlaces& places_;
-  size_t found_ = 0;  // of the places
+  TensorReads found_;  // of the places
   std::map<std::string, const onnx::TensorProto*> weights_;
   std::set<std::string> names_;
   std::map<std::string, std::string> activations_;                       // by tensor

@@ -21,11 +21,13 @@ struct QuantizedModel {
 // it; unsupported (an operator set before 13, which has no scale for each channel).
 Status check_qdq(const ModelSource& source);
 
+// Pairs of an output of a node, which stands for the node, and a tensor that it reads.
+using TensorReads = std::set<std::pair<std::string, std::string>>;
+
 // Which nodes read which tensors in 8 bits, by the names of the file.
 struct QdqPlaces {
   std::map<std::string, ActivationScale> tensors;
-  // A tensor that the reading node gives, and the one that it reads; that one is in `tensors`.
-  std::set<std::pair<std::string, std::string>> reads;
+  TensorReads reads;  // of tensors in `tensors`
 };
 
 // QuantizeLinear and DequantizeLinear where `places` says, one pair for a tensor. The weights of a

@@ -129,7 +129,6 @@ class PreparedPrimitive final : public PreparedTactic {
   void pack(const ConstantArgument& constant, const OnednnImplementation& implementation,
             Weights weights, dnnl::stream& stream) {
     Tensor value = constant.value(weights);
-    dnnl::memory stored(constant.source, library_->engine, const_cast<void*>(value.raw()));
     MemoryDesc wanted = constant.source;
     if (constant.wanted != dnnl::query::undef) {
       wanted = implementation.descriptor.query_md(constant.wanted, constant.wanted_index);
@@ -144,6 +143,7 @@ class PreparedPrimitive final : public PreparedTactic {
       pack_winograd(constant.source, wanted, static_cast<const float*>(value.raw()),
                     static_cast<float*>(to));
     } else {
+      dnnl::memory stored(constant.source, library_->engine, const_cast<void*>(value.raw()));
       dnnl::reorder(stored, packed).execute(stream, stored, packed);
       stream.wait();
     }
@@ -166,7 +166,7 @@ class PreparedPrimitive final : public PreparedTactic {
 
   struct Packed {
     int argument;
-    Tensor storage;
+    Tensor storage;  // what `memory` describes
     dnnl::memory memory;
   };
 

@@ -1,9 +1,9 @@
 // The weights of oneDNN's Winograd convolutions F(2x2, 3x3), transformed into the layout that the
 // implementation wants.
 //
-// The library's own reorder of them takes some 20 ms for a layer of ResNet-50, most of the time
-// that its engine takes to load; this one writes the same numbers in a tenth of it. The layout is
-// part of oneDNN 2's public descriptor (dnnl_wino_desc_t); 3 hides it.
+// The library's own reorder of them was about half of the time that ResNet-50's engine took to
+// load; this one writes the same numbers, but for rounding, and most of that time is gone. The
+// layout is part of oneDNN 2's public descriptor (dnnl_wino_desc_t); oneDNN 3 hides it.
 //
 // Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015 (U = G g G^T).
 #pragma once
