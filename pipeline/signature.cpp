@@ -14,6 +14,10 @@ Result<NamedBlob> sign_engine(BlobStore& blobs, const SigningKey& key, const Eng
   ENSURE(accepted.content_bytes <= file->size(), "an engine with more content than bytes");
   file->resize(accepted.content_bytes);
   *file += accepted.provenance;
+  if (accepted.with_key) {
+    TRY(const Bytes section, accepted.with_key(as_bytes(*file), key));
+    *file += section;
+  }
   *file += signature_trailer(sha256(*file), key);
   TRY(const Digest stored, blobs.put(as_bytes(*file)));
   return NamedBlob{"engine", stored, file->size()};

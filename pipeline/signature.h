@@ -28,11 +28,12 @@ struct UnsignedEngine {
   bool operator==(const UnsignedEngine&) const = default;
 };
 
-// The bytes to sign: the first `content_bytes` of the unsigned blob, and a provenance section that
-// is written anew.
+// The bytes to sign: the first `content_bytes` of the unsigned blob, a provenance section that is
+// written anew, and what the key adds to these two; nothing where `with_key` is empty.
 struct EngineToSign {
   uint64_t content_bytes = 0;
   Bytes provenance;
+  std::function<Result<Bytes>(ByteSpan, const SigningKey&)> with_key{};
 };
 
 // Whether the blob's bytes are the engine that was asked for, by the reader that will load them:

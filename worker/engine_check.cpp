@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/format/engine_file.h"
+#include "engine/format/engine_reading.h"
 #include "engine/format/sections.h"
 #include "engine/format/statement.h"
 
@@ -41,8 +41,10 @@ Result<EngineToSign> check_engine(std::shared_ptr<const Bytes> file, const Unsig
   state(provenance.facts, "key", engine.key.text());
   state(provenance.facts, "worker", engine.worker);
   provenance.statement = make_statement(*read, engine.signer);
-  EngineToSign out{sections.content_bytes, {}};
+  EngineToSign out;
+  out.content_bytes = sections.content_bytes;
   TRY(out.provenance, write_provenance(provenance));
+  out.with_key = front_signature_section;
   return out;
 }
 

@@ -23,6 +23,11 @@ struct MappedFile {
 // file), out_of_memory (no room for its addresses).
 Result<MappedFile> map_file(const std::filesystem::path& file);
 
+// The file's bytes in memory of their own, read by all cores at once: what happens to the file
+// later changes nothing. Also of pipes. Errors: those of read_file (file.h), storage (the file is
+// cut while it is read), out_of_memory.
+Result<MappedFile> load_file(const std::filesystem::path& file);
+
 // What was read of it counts no longer as this process's memory; it is read again where it is
 // touched again.
 void let_pages_go(const MappedFile& file);

@@ -44,6 +44,11 @@ Status require_trusted(const Trailer& trailer, const TrustStore& trust) {
   return {};
 }
 
+// What is signed of a front: never 32 bytes, as what a trailer signs is.
+Bytes front_message(const Digest& of_front) {
+  return "ENGFRONT" + Bytes(as_text(std::as_bytes(std::span(of_front.bytes))));
+}
+
 }  // namespace
 
 Bytes signature_trailer(const Digest& of_everything_before, const SigningKey& key) {
@@ -60,6 +65,20 @@ Result<SignedParts> check_signature(ByteSpan file, const TrustStore& trust) {
   // id.
   CHECK_OK(require_trusted(trailer, trust));
   return check_signature(file, trust, sha256(file.first(file.size() - kSignatureTrailerBytes)));
+}
+
+Signature sign_front(const Digest& of_front, const SigningKey& key) {
+  return key.sign(as_bytes(front_message(of_front)));
+}
+
+bool verify_front(const Digest& of_front, const PublicKey& key, const Signature& signature) {
+  return verify_signature(key, as_bytes(front_message(of_front)), signature);
+}
+
+Result<PublicKey> trusted_signer(ByteSpan file, const TrustStore& trust) {
+  TRY(const Trailer trailer, read_trailer(file));
+  CHECK_OK(require_trusted(trailer, trust));
+  return trailer.key;
 }
 
 Result<SignedParts> check_signature(ByteSpan file, const TrustStore& trust, const Digest& of_body) {

@@ -1,6 +1,7 @@
 // EngineFile: everything that an engine file holds, and its bytes both ways.
 //
-// Where: between plan and runtime. Reading verifies the signature before it parses anything.
+// Where: between plan and runtime. Reading verifies a signature before it parses anything (which
+// one: README.md).
 // Thread-safe functions.
 #pragma once
 

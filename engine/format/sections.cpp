@@ -82,7 +82,7 @@ Result<Sections> parse_sections(ByteSpan body, HashCheck check) {
   out.target = header.target == 1 ? DeviceKind::cpu : DeviceKind::cuda;
   size_t at = kHeaderBytes;
   uint32_t last_kind = 0;
-  out.content_bytes = body.size();
+  out.content_bytes = out.front_bytes = body.size();
   while (at < body.size()) {
     if (body.size() - at < sizeof(Frame)) return damaged_file("it ends inside a section's frame");
     Frame frame = read_as<Frame>(body.subspan(at));
@@ -101,6 +101,8 @@ Result<Sections> parse_sections(ByteSpan body, HashCheck check) {
       return damaged_file("section " + std::to_string(frame.kind) + " does not match its SHA-256");
     }
     if (frame.kind == static_cast<uint32_t>(SectionKind::provenance)) out.content_bytes = at;
+    if (frame.kind == static_cast<uint32_t>(SectionKind::weights))
+      out.front_bytes = at + sizeof(Frame);
     out.payloads[static_cast<SectionKind>(frame.kind)] = payload;
     at += sizeof(Frame) + padded(frame.size);
   }

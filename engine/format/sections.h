@@ -18,7 +18,8 @@ enum class SectionKind : uint32_t {
   code = 3,
   weights = 4,
   provenance = 9,
-  statement = 10
+  statement = 10,
+  front_signature = 11
 };
 
 inline constexpr uint32_t kFormatVersion = 1;
@@ -33,6 +34,7 @@ struct Sections {
   DeviceKind target = DeviceKind::cpu;
   std::map<SectionKind, ByteSpan> payloads;  // borrowed from the file
   size_t content_bytes = 0;                  // up to the provenance section
+  size_t front_bytes = 0;                    // up to the payload of the weights
 };
 
 enum class HashCheck { all, skip };  // skip: the caller checks a signature over all of it

@@ -7,9 +7,10 @@
 #include <system_error>
 
 #include "engine/base/file.h"
+#include "engine/base/mapped_file.h"
 #include "engine/device/interop.h"
 #include "engine/device/measurer.h"
-#include "engine/format/engine_file.h"
+#include "engine/format/engine_reading.h"
 #include "engine/format/sections.h"
 #include "engine/runtime/execution.h"
 #include "engine/runtime/output_sizes.h"
@@ -48,7 +49,7 @@ double bytes_in_formats(const PlanStep& step) {
   return bytes;
 }
 
-LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenance) {
+LayerInfo layer_info(const Plan& plan, size_t index) {
   const PlanStep& step = plan.steps[index];
   LayerInfo out;
   out.name = step.name;
@@ -62,7 +63,6 @@ LayerInfo layer_info(const Plan& plan, size_t index, const Provenance& provenanc
   for (int t : step.outputs) out.outputs.push_back(describe(plan, t));
   out.flops = flop_count(step.problem);
   out.bytes = step.tactic.view_of >= 0 ? 0 : bytes_in_formats(step);
-  out.median_us = index < provenance.step_us.size() ? provenance.step_us[index] : 0;
   return out;
 }
 
@@ -72,18 +72,16 @@ std::vector<TensorInfo> tensor_infos(const std::vector<NamedType>& types) {
   return out;
 }
 
+// Of manifest and plan.
 EngineInfo engine_info(const EngineFile& file) {
   const Manifest& m = file.manifest;
   EngineInfo out;
   out.name = m.name;
   out.sku = m.sku;
   out.kind = std::string(to_string(m.kind));
-  out.content_digest = file.content_digest.text();
-  out.digest = file.file_digest.text();
   out.builder = m.builder;
   out.model_digest = m.model_digest;
   out.structure_digest = m.structure_digest;
-  out.signer = key_id(file.signer);
   out.portability = m.portability;
   out.precisions = m.precisions;
   out.threads = m.threads;
@@ -95,15 +93,25 @@ EngineInfo engine_info(const EngineFile& file) {
   for (const RunTimeSize& size : m.run_time_sizes)
     out.outputs[size.output].run_time_axes.push_back(size.axis);
   for (size_t i = 0; i < file.plan.steps.size(); ++i)
-    out.layers.push_back(layer_info(file.plan, i, file.provenance));
+    out.layers.push_back(layer_info(file.plan, i));
   out.software = m.software;
-  out.hardware = file.provenance.hardware;
-  out.provenance = file.provenance.facts;
-  out.median_us = file.provenance.median_us;
   out.weights_bytes = file.plan.weights_bytes();
   out.arena_bytes = file.plan.arena_bytes;
-  out.file_bytes = file.file_bytes;
   return out;
+}
+
+// What is known only of a file that was read to its end.
+void add_provenance(const EngineFile& file, EngineInfo& info) {
+  const Provenance& provenance = file.provenance;
+  info.content_digest = file.content_digest.text();
+  info.digest = file.file_digest.text();
+  info.signer = key_id(file.signer);
+  info.hardware = provenance.hardware;
+  info.provenance = provenance.facts;
+  info.median_us = provenance.median_us;
+  info.file_bytes = file.file_bytes;
+  for (size_t i = 0; i < std::min(info.layers.size(), provenance.step_us.size()); ++i)
+    info.layers[i].median_us = provenance.step_us[i];
 }
 
 Error out_of_memory(std::string_view verb, const std::string& object, const char* reason) {
@@ -145,21 +153,15 @@ Error moved_from(const std::string& what) {
   return {ErrorCode::invalid_argument, what + ": the object was moved from"};
 }
 
-Result<std::shared_ptr<const Bytes>> bytes_of_file(const std::string& file) {
-  TRY(Bytes bytes, enginery::read_file(file));
-  return std::make_shared<const Bytes>(std::move(bytes));
+Result<TrustStore> trusted_keys(const LoadOptions& options) {
+  return TrustStore::load(options.keys_folder.empty() ? data_folder() / "keys"
+                                                      : std::filesystem::path(options.keys_folder));
 }
 
-Result<EngineFile> parse_file(const std::string& name, ByteSpan file,
-                              const std::shared_ptr<const void>& keep_alive,
-                              const LoadOptions& options) {
-  std::filesystem::path keys = options.keys_folder.empty()
-                                   ? data_folder() / "keys"
-                                   : std::filesystem::path(options.keys_folder);
-  TRY(TrustStore trust, TrustStore::load(keys));
-  auto engine = read_engine(file, keep_alive, trust);
-  if (!engine) return engine.error().within(name);
-  return engine;
+// An SKU that this machine does not have, or does not know, is an engine for another machine.
+Error no_such_device(Error error, const std::string& what) {
+  if (error.code == ErrorCode::not_found) error.code = ErrorCode::incompatible;
+  return error.within(what);
 }
 
 }  // namespace
@@ -171,6 +173,11 @@ struct Engine::State {
   TacticSources sources;
   std::shared_ptr<const Program> program;
   RunTimeSizes run_time_sizes;
+
+  // Everything that takes no provenance; the plan moves into the program. Errors: those of load
+  // but `untrusted`.
+  Status prepare(const std::string& name, EngineFile& file, const LoadOptions& options);
+  void add_rooflines(const Provenance& provenance);
 };
 
 struct ExecutionContext::State {
@@ -192,16 +199,20 @@ Engine::Engine(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Result<EngineInfo> Engine::inspect(const std::string& file, const LoadOptions& options) {
   return without_exceptions("inspect ", file, [&]() -> Result<EngineInfo> {
-    TRY(auto bytes, bytes_of_file(file));
-    TRY(EngineFile engine, parse_file(file, as_bytes(*bytes), bytes, options));
-    return engine_info(engine);
+    TRY(const MappedFile loaded, load_file(file));
+    TRY(const TrustStore trust, trusted_keys(options));
+    auto engine = read_engine(loaded.bytes, loaded.keep_alive, trust);
+    if (!engine) return engine.error().within(file);
+    EngineInfo info = engine_info(*engine);
+    add_provenance(*engine, info);
+    return info;
   });
 }
 
 Result<Engine> Engine::load(const std::string& file, const LoadOptions& options) {
   return without_exceptions("load ", file, [&]() -> Result<Engine> {
-    TRY(auto bytes, bytes_of_file(file));
-    return open(file, as_bytes(*bytes), bytes, options);
+    TRY(const MappedFile loaded, load_file(file));
+    return open(file, loaded.bytes, loaded.keep_alive, options);
   });
 }
 
@@ -224,37 +235,50 @@ Result<Engine> Engine::load_memory(std::span<const std::byte> file, EngineMemory
 Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> file,
                             const std::shared_ptr<const void>& keep_alive,
                             const LoadOptions& options) {
-  TRY(EngineFile engine, parse_file(name, file, keep_alive, options));
+  TRY(const TrustStore trust, trusted_keys(options));
+  auto reading = EngineReading::begin(file, keep_alive, trust);
+  if (!reading) return reading.error().within(name);
+  EngineFile& engine = reading->engine();
   auto state = std::make_shared<State>();
   state->info = engine_info(engine);
-  DeviceOptions device;
-  device.threads = options.threads > 0 ? options.threads : engine.manifest.threads;
-  device.index = options.device_index;
-  auto opened = open_device(engine.manifest.sku, device);
-  if (!opened) {
-    // An SKU that this machine does not have, or does not know, is an engine for another machine.
-    Error error = opened.error().within(name + " is an engine for " + engine.manifest.sku);
-    if (error.code == ErrorCode::not_found) error.code = ErrorCode::incompatible;
-    return error;
-  }
-  state->device = std::move(*opened);
-  if (state->device->info().kind == DeviceKind::cuda) state->device_index = options.device_index;
-  const Ceilings ceilings = ceilings_of(state->device->info(), engine.provenance.facts);
-  SourceFilter needed;
-  for (size_t i = 0; i < engine.plan.steps.size(); ++i) {
-    const auto& step = engine.plan.steps[i];
-    LayerInfo& layer = state->info.layers[i];
-    layer.roofline_us = roofline_us(layer.flops, layer.bytes,
-                                    arithmetic_of(step.problem, step.tactic.compute), ceilings);
-    needed.only.insert(step.tactic.source);
-  }
-  TRY(state->sources, make_tactic_sources(*state->device, needed));
-  auto program = Program::make(std::move(engine.plan), *state->device, state->sources, {},
-                               PlanWeights::let_go);
-  if (!program) return program.error().within(name);
-  state->program = std::move(*program);
-  state->run_time_sizes = std::move(engine.manifest.run_time_sizes);
+  const Status prepared = state->prepare(name, engine, options);
+  // The verdict over the bytes goes before everything that is said of what they mean.
+  if (const Status read = reading->finish(); !read.ok()) return read.error().within(name);
+  CHECK_OK(prepared);
+  add_provenance(engine, state->info);
+  state->add_rooflines(engine.provenance);
   return Engine(std::move(state));
+}
+
+Status Engine::State::prepare(const std::string& name, EngineFile& file,
+                              const LoadOptions& options) {
+  DeviceOptions asked;
+  asked.threads = options.threads > 0 ? options.threads : file.manifest.threads;
+  asked.index = options.device_index;
+  auto opened = open_device(file.manifest.sku, asked);
+  if (!opened)
+    return no_such_device(opened.error(), name + " is an engine for " + file.manifest.sku);
+  device = std::move(*opened);
+  if (device->info().kind == DeviceKind::cuda) device_index = options.device_index;
+  SourceFilter needed;
+  for (const PlanStep& step : file.plan.steps) needed.only.insert(step.tactic.source);
+  TRY(sources, make_tactic_sources(*device, needed));
+  auto made = Program::make(std::move(file.plan), *device, sources, {}, PlanWeights::let_go);
+  if (!made) return made.error().within(name);
+  program = std::move(*made);
+  run_time_sizes = std::move(file.manifest.run_time_sizes);
+  return {};
+}
+
+void Engine::State::add_rooflines(const Provenance& provenance) {
+  const Ceilings ceilings = ceilings_of(device->info(), provenance.facts);
+  const std::vector<PlanStep>& steps = program->plan().steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    LayerInfo& layer = info.layers[i];
+    layer.roofline_us =
+        roofline_us(layer.flops, layer.bytes,
+                    arithmetic_of(steps[i].problem, steps[i].tactic.compute), ceilings);
+  }
 }
 
 const EngineInfo& Engine::info() const {

@@ -1,8 +1,28 @@
 #include "engine/runtime/program.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "engine/base/parallel.h"
 
 namespace enginery {
+namespace {
+
+// The steps with most weights first: packed last, they would keep one core busy and the others idle.
+std::vector<size_t> by_weight_bytes(const Plan& plan) {
+  std::vector<int64_t> bytes(plan.steps.size(), 0);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    for (const Tensor* weights : step_weights(plan, plan.steps[i]))
+      bytes[i] += weights ? weights->size_bytes() : 0;
+  }
+  std::vector<size_t> order(plan.steps.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  return order;
+}
+
+}  // namespace
 
 std::vector<const Tensor*> step_weights(const Plan& plan, const PlanStep& step) {
   std::vector<const Tensor*> out;
@@ -30,8 +50,7 @@ Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
 Status Program::prepare(const TacticSources& sources, const StepWatch& watch) {
   prepared_.resize(plan_.steps.size());
   std::vector<Status> states(plan_.steps.size());
-  const auto prepare_one = [&](int64_t index) {
-    const auto i = static_cast<size_t>(index);
+  const auto prepare_one = [&](size_t i) {
     const PlanStep& step = plan_.steps[i];
     const bool runs = step.tactic.view_of < 0;
     if (runs) watch.in_flight(step, false);
@@ -44,11 +63,12 @@ Status Program::prepare(const TacticSources& sources, const StepWatch& watch) {
       states[i] = prepared.error();
     }
   };
-  const auto count = static_cast<int64_t>(plan_.steps.size());
   if (watch.one_by_one) {
-    for (int64_t i = 0; i < count; ++i) prepare_one(i);
+    for (size_t i = 0; i < plan_.steps.size(); ++i) prepare_one(i);
   } else {
-    parallel_for(count, prepare_one);
+    const std::vector<size_t> order = by_weight_bytes(plan_);
+    parallel_for(static_cast<int64_t>(order.size()),
+                 [&](int64_t i) { prepare_one(order[static_cast<size_t>(i)]); });
   }
   for (const Status& state : states) CHECK_OK(state);
   return {};

@@ -111,6 +111,21 @@ TEST_F(Signature, CoversTheContentAndTheProvenanceThatTheReaderStates) {
   EXPECT_EQ(*blobs_->get(engine->digest), body + signature_trailer(sha256(body), *key_));
 }
 
+TEST_F(Signature, CoversWhatTheKeyAddsToContentAndProvenance) {
+  const auto stored = blobs_->put(as_bytes("content, built by me"));
+  const auto add = [&](ByteSpan before, const SigningKey& key) -> Result<Bytes> {
+    return " and what " + key_id(key.public_key()) + " says of " + std::string(as_text(before));
+  };
+  const auto restate = [&](const std::shared_ptr<const Bytes>&, const UnsignedEngine&) {
+    return Result<EngineToSign>({7, ", built by a worker", add});
+  };
+  const auto engine = sign_engine(*blobs_, *key_, restate, {*stored});
+  ASSERT_TRUE(engine.ok()) << engine.error().message;
+  const Bytes before = "content, built by a worker";
+  const Bytes body = before + *add(as_bytes(before), *key_);
+  EXPECT_EQ(*blobs_->get(engine->digest), body + signature_trailer(sha256(body), *key_));
+}
+
 TEST_F(Signature, IsNotGivenToWhatTheReaderRefuses) {
   const Bytes no_engine = "a worker's word";
   const auto stored = blobs_->put(as_bytes(no_engine));

@@ -117,7 +117,7 @@ class ExecutionContext {
 
 class Engine {
  public:
-  // Errors: not_found, untrusted (tampered, unknown key: verified before anything is parsed),
+  // Errors: not_found, untrusted (tampered, unknown key: verified before anything is said of it),
   // incompatible (another SKU or instruction-set cap, another library version), unavailable (no
   // driver), out_of_memory.
   static Result<Engine> load(const std::string& file, const LoadOptions& options = {});

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/format/engine_reading.h"
 #include "engine/format/statement.h"
 #include "tests/engine/format/small_engine.h"
 #include "tests/worker/farm_fixture.h"
@@ -71,6 +72,15 @@ TEST(CheckEngine, StatesWhereTheEngineComesFromInTheNameOfTheKeyThatSigns) {
   EXPECT_TRUE(check_statement(*read).ok()) << check_statement(*read).error().message;
   EXPECT_NE(read->provenance.statement.find(engine.signer), std::string::npos);
   EXPECT_EQ(read->provenance.statement.find("a worker's own"), std::string::npos);
+}
+
+TEST(CheckEngine, LetsTheKeyVouchForTheFrontToo) {
+  const auto accepted = check(with_facts({}));
+  ASSERT_TRUE(accepted.ok()) << accepted.error().message;
+  const Bytes before = kContent + accepted->provenance;
+  const SigningKey key = SigningKey::generate();
+  EXPECT_EQ(*accepted->with_key(as_bytes(before), key),
+            *front_signature_section(as_bytes(before), key));
 }
 
 TEST(CheckEngine, NamesNoWorkerWhereNoneIsKnown) {
