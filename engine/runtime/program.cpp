@@ -8,12 +8,13 @@
 namespace enginery {
 namespace {
 
-// The steps with most weights first: packed last, they would keep one core busy and the others idle.
+// The steps with most weights first: packed last, they would keep one core busy and the others
+// idle.
 std::vector<size_t> by_weight_bytes(const Plan& plan) {
   std::vector<int64_t> bytes(plan.steps.size(), 0);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     for (const Tensor* weights : step_weights(plan, plan.steps[i]))
-      bytes[i] += weights ? weights->size_bytes() : 0;
+      bytes[i] += weights ? weights->bytes() : 0;
   }
   std::vector<size_t> order(plan.steps.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -113,17 +113,23 @@ Conv1x1Arguments arguments_of(const CpuKernelContext& context, const Conv1x1Geom
   return a;
 }
 
+constexpr int64_t kLineFloats = 16;
+
 // [K, C] as panels of two vectors of output channels, [panel][C][2 * width], the rest zero.
 Tensor pack_weights(const Tensor& weights, int64_t k, int64_t c, int64_t width) {
   const int64_t panel = 2 * width, panels = (k + panel - 1) / panel;
   Tensor out(DataType::float32, {panels, c, panel});
   float* to = out.mutable_data<float>().data();
   const float* from = weights.data<float>().data();
-  for (int64_t first = 0; first < k; first += panel, from += panel * c) {
+  for (int64_t first = 0; first < k; first += panel, from += panel * c, to += panel * c) {
     const int64_t channels = std::min(panel, k - first);
-    for (int64_t i = 0; i < c; ++i, to += panel) {
-      for (int64_t n = 0; n < channels; ++n) to[n] = from[n * c + i];
-      std::fill(to + channels, to + panel, 0.0f);
+    if (channels < panel) std::fill(to, to + panel * c, 0.0f);
+    // A cache line of each output channel at a time: column by column they would evict each other.
+    for (int64_t begin = 0; begin < c; begin += kLineFloats) {
+      const int64_t end = std::min(begin + kLineFloats, c);
+      for (int64_t n = 0; n < channels; ++n) {
+        for (int64_t i = begin; i < end; ++i) to[i * panel + n] = from[n * c + i];
+      }
     }
   }
   return out;
