@@ -78,9 +78,9 @@ Result<OnednnRecipe> base_recipe(const Problem& p, const LayoutPair& pair,
 }
 
 template <typename Forward, typename O>
-std::function<std::vector<OnednnImplementation>()> describe(
-    const OnednnLibrary& library, const Problem& p, const O& op, const OnednnRecipe& recipe,
-    const PostOperations& post, dnnl::algorithm algorithm, const ConvolutionKind& shape) {
+ListImplementations describe(const OnednnLibrary& library, const Problem& p, const O& op,
+                             const OnednnRecipe& recipe, const PostOperations& post,
+                             dnnl::algorithm algorithm, const ConvolutionKind& shape) {
   MemoryDesc source = memory_desc(input_dims(p, 0), recipe.inputs[0]);
   MemoryDesc destination = memory_desc(output_dims(p), recipe.outputs[0]);
   MemoryDesc weights = any_layout_desc(
@@ -88,11 +88,11 @@ std::function<std::vector<OnednnImplementation>()> describe(
   Dims bias_dims{output_dims(p)[1]};
   MemoryDesc bias = post.bias >= 0 ? memory_desc(bias_dims, Format{}) : MemoryDesc();
   ConvolutionGeometry g = geometry_of(op);
-  return [=, &library, attributes = post.attributes] {
+  return [=, &library, attributes = post.attributes](std::string_view wanted) {
     typename Forward::desc operation(dnnl::prop_kind::forward_inference, algorithm, source, weights,
                                      bias, destination, g.strides, g.dilations, g.pads_begin,
                                      g.pads_end);
-    return list_implementations(library, operation, attributes);
+    return list_implementations(library, operation, attributes, wanted);
   };
 }
 

@@ -21,7 +21,9 @@ OnednnRecipes same_shape_recipes(const OnednnLibrary& library, const Problem& p,
     MemoryDesc data = memory_desc(input_dims(p, 0), format);
     recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, data});
     recipe.arguments.push_back({DNNL_ARG_DST, true, 0, data});
-    recipe.implementations = [data, describe, &library] { return describe(library, data); };
+    recipe.implementations = [data, describe, &library](std::string_view wanted) {
+      return describe(library, data, wanted);
+    };
     recipes.push_back(std::move(recipe));
   }
   return recipes;
@@ -37,13 +39,13 @@ OnednnRecipes softmax_recipes(const OnednnLibrary& library, const Problem& p) {
   int axis = static_cast<int>(op.axis < 0 ? op.axis + static_cast<int64_t>(dims.size()) : op.axis);
   return same_shape_recipes(
       library, p, dense_layouts(library, dims),
-      [axis, log = op.log](const OnednnLibrary& l, const MemoryDesc& d) {
+      [axis, log = op.log](const OnednnLibrary& l, const MemoryDesc& d, std::string_view wanted) {
         if (log) {
           dnnl::logsoftmax_forward::desc operation(dnnl::prop_kind::forward_inference, d, axis);
-          return list_implementations(l, operation, base_attributes());
+          return list_implementations(l, operation, base_attributes(), wanted);
         }
         dnnl::softmax_forward::desc operation(dnnl::prop_kind::forward_inference, d, axis);
-        return list_implementations(l, operation, base_attributes());
+        return list_implementations(l, operation, base_attributes(), wanted);
       });
 }
 
@@ -51,14 +53,14 @@ OnednnRecipes lrn_recipes(const OnednnLibrary& library, const Problem& p) {
   const auto& op = std::get<Lrn>(p.op);
   if (op.size % 2 == 0) return no_primitive("lrn over an even number of channels");
   if (input_dims(p, 0).size() != 4) return no_primitive("lrn of rank other than 4");
-  return same_shape_recipes(library, p, dense_layouts(library, input_dims(p, 0)),
-                            [op](const OnednnLibrary& l, const MemoryDesc& d) {
-                              dnnl::lrn_forward::desc operation(
-                                  dnnl::prop_kind::forward_inference,
-                                  dnnl::algorithm::lrn_across_channels, d, op.size, op.alpha,
-                                  op.beta, op.bias);
-                              return list_implementations(l, operation, base_attributes());
-                            });
+  return same_shape_recipes(
+      library, p, dense_layouts(library, input_dims(p, 0)),
+      [op](const OnednnLibrary& l, const MemoryDesc& d, std::string_view wanted) {
+        dnnl::lrn_forward::desc operation(dnnl::prop_kind::forward_inference,
+                                          dnnl::algorithm::lrn_across_channels, d, op.size,
+                                          op.alpha, op.beta, op.bias);
+        return list_implementations(l, operation, base_attributes(), wanted);
+      });
 }
 
 OnednnRecipes batch_norm_recipes(const OnednnLibrary& library, const Problem& p) {
@@ -68,16 +70,16 @@ OnednnRecipes batch_norm_recipes(const OnednnLibrary& library, const Problem& p)
   for (size_t i = 1; i < 5; ++i) {
     if (!p.inputs[i].constant) return no_primitive("batch norm with run-time statistics");
   }
-  TRY(auto recipes,
-      same_shape_recipes(library, p, dense_layouts(library, input_dims(p, 0)),
-                         [op](const OnednnLibrary& l, const MemoryDesc& d) {
-                           using Flags = dnnl::normalization_flags;
-                           auto flags =
-                               Flags::use_global_stats | Flags::use_scale | Flags::use_shift;
-                           dnnl::batch_normalization_forward::desc operation(
-                               dnnl::prop_kind::forward_inference, d, op.epsilon, flags);
-                           return list_implementations(l, operation, base_attributes());
-                         }));
+  TRY(auto recipes, same_shape_recipes(
+                        library, p, dense_layouts(library, input_dims(p, 0)),
+                        [op](const OnednnLibrary& l, const MemoryDesc& d, std::string_view wanted) {
+                          using Flags = dnnl::normalization_flags;
+                          auto flags =
+                              Flags::use_global_stats | Flags::use_scale | Flags::use_shift;
+                          dnnl::batch_normalization_forward::desc operation(
+                              dnnl::prop_kind::forward_inference, d, op.epsilon, flags);
+                          return list_implementations(l, operation, base_attributes(), wanted);
+                        }));
   Dims channels{input_dims(p, 0)[1]};
   for (OnednnRecipe& recipe : recipes) {
     int arguments[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE};

@@ -1,6 +1,7 @@
 #include "engine/tactics/cpu/onednn/onednn_source.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "engine/device/cpu/cpu_device.h"
@@ -92,7 +93,7 @@ bool is_gemm(const std::string& name) {
 // primitives are cached), not its reference, no narrower vectors than its widest, and gemm on
 // channels-last only where nothing else is.
 std::vector<OnednnImplementation> distinct_implementations(const OnednnRecipe& recipe) {
-  std::vector<OnednnImplementation> all = recipe.implementations(), out;
+  std::vector<OnednnImplementation> all = recipe.implementations({}), out;
   int widest = 0;
   for (const OnednnImplementation& i : all) widest = std::max(widest, named_width(i.name));
   bool last = !recipe.outputs.empty() && recipe.outputs[0].layout.kind == LayoutKind::channels_last;
@@ -106,6 +107,19 @@ std::vector<OnednnImplementation> distinct_implementations(const OnednnRecipe& r
     if (seen.insert(i.name).second) out.push_back(std::move(i));
   }
   return out;
+}
+
+// The recipe's implementation that a tactic's id names; none where it has no such one, or never
+// offers it.
+std::optional<OnednnImplementation> implementation_of(const OnednnRecipe& recipe,
+                                                      std::string_view id) {
+  if (!id.starts_with(recipe.prefix)) return {};
+  const std::string name(id.substr(recipe.prefix.size()));
+  if (is_library_reference(name)) return {};
+  if (!recipe.avoid.empty() && name.find(recipe.avoid) != std::string::npos) return {};
+  std::vector<OnednnImplementation> listed = recipe.implementations(name);
+  if (listed.empty() || listed.back().name != name) return {};
+  return std::move(listed.back());
 }
 
 // Nominal rates: they order candidates, nothing more.
@@ -177,10 +191,8 @@ class OnednnSource final : public TacticSource {
       TRY(auto recipes, recipes_of(*library_, problem, weights));
       for (const OnednnRecipe& recipe : recipes) {
         if (recipe.inputs != tactic.inputs || recipe.outputs != tactic.outputs) continue;
-        for (const OnednnImplementation& i : distinct_implementations(recipe)) {
-          if (recipe.prefix + i.name == tactic.id)
-            return prepare_primitive(library_, recipe, i, weights);
-        }
+        if (const auto found = implementation_of(recipe, tactic.id))
+          return prepare_primitive(library_, recipe, *found, weights);
       }
       return Error{ErrorCode::incompatible, "prepare " + tactic_key(tactic) + ": oneDNN " +
                                                 library_->version +

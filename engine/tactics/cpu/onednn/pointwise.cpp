@@ -52,10 +52,10 @@ OnednnRecipes activation_recipes(const OnednnLibrary& library, const Problem& p)
     float scale = 1, alpha = 0, beta = 0;
     dnnl::algorithm algorithm;
     one.get_params_eltwise(0, scale, algorithm, alpha, beta);
-    recipe.implementations = [=, &library] {
+    recipe.implementations = [=, &library](std::string_view wanted) {
       dnnl::eltwise_forward::desc operation(dnnl::prop_kind::forward_inference, algorithm, data,
                                             alpha, beta);
-      return list_implementations(library, operation, base_attributes());
+      return list_implementations(library, operation, base_attributes(), wanted);
     };
     recipes.push_back(std::move(recipe));
   }
@@ -93,9 +93,9 @@ OnednnRecipes binary_recipes(const OnednnLibrary& library, const Problem& p) {
       recipe.constants.push_back({DNNL_ARG_SRC_1, b, weight_of(1), dnnl::query::undef, 0});
     else
       recipe.arguments.push_back({DNNL_ARG_SRC_1, false, 1, b});
-    recipe.implementations = [=, &library, attributes = post.attributes] {
+    recipe.implementations = [=, &library, attributes = post.attributes](std::string_view wanted) {
       dnnl::binary::desc operation(algorithm, a, b, a);
-      return list_implementations(library, operation, attributes);
+      return list_implementations(library, operation, attributes, wanted);
     };
     recipes.push_back(std::move(recipe));
   }
@@ -126,7 +126,7 @@ OnednnRecipes reformat_recipes(const OnednnLibrary& library, const Problem& p) {
   MemoryDesc source = memory_desc(dims, from), destination = memory_desc(dims, to);
   recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, destination});
-  recipe.implementations = [=, &library]() -> std::vector<OnednnImplementation> {
+  recipe.implementations = [=, &library](std::string_view) -> std::vector<OnednnImplementation> {
     dnnl::reorder::primitive_desc desc(library.engine, source, library.engine, destination,
                                        base_attributes());
     return {{desc.impl_info_str(), desc}};

@@ -28,11 +28,11 @@ OnednnRecipes recipes_of(const OnednnLibrary& library, const Problem& p,
                destination = memory_desc(output_dims(p), format);
     recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
     recipe.arguments.push_back({DNNL_ARG_DST, true, 0, destination});
-    recipe.implementations = [=, &library, attributes = post.attributes] {
+    recipe.implementations = [=, &library, attributes = post.attributes](std::string_view wanted) {
       dnnl::pooling_v2_forward::desc operation(dnnl::prop_kind::forward_inference, shape.algorithm,
                                                source, destination, shape.strides, shape.kernel,
                                                shape.dilations, shape.pads_begin, shape.pads_end);
-      return list_implementations(library, operation, attributes);
+      return list_implementations(library, operation, attributes, wanted);
     };
     recipes.push_back(std::move(recipe));
   }

@@ -45,11 +45,11 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
     recipe.constants.push_back({DNNL_ARG_BIAS, bias, [fc](Weights w) { return addend_of(fc, w); },
                                 dnnl::query::weights_md, 1});
   }
-  MemoryDesc wanted = packed ? any_layout_desc({fc.n, fc.k}, format.type) : plain;
-  recipe.implementations = [=, &library, attributes = post.attributes] {
-    dnnl::inner_product_forward::desc operation(dnnl::prop_kind::forward_inference, source, wanted,
+  MemoryDesc packing = packed ? any_layout_desc({fc.n, fc.k}, format.type) : plain;
+  recipe.implementations = [=, &library, attributes = post.attributes](std::string_view wanted) {
+    dnnl::inner_product_forward::desc operation(dnnl::prop_kind::forward_inference, source, packing,
                                                 bias, destination);
-    return list_implementations(library, operation, attributes);
+    return list_implementations(library, operation, attributes, wanted);
   };
   return recipe;
 }
@@ -118,9 +118,9 @@ Result<OnednnRecipe> matmul_recipe(const OnednnLibrary& library, const Problem& 
     recipe.constants.push_back(
         {DNNL_ARG_BIAS, bias, weight_of(static_cast<size_t>(post.bias)), dnnl::query::undef, 0});
   }
-  recipe.implementations = [=, &library, attributes = post.attributes] {
+  recipe.implementations = [=, &library, attributes = post.attributes](std::string_view wanted) {
     dnnl::matmul::desc operation(source, weights, bias, destination);
-    return list_implementations(library, operation, attributes);
+    return list_implementations(library, operation, attributes, wanted);
   };
   return recipe;
 }

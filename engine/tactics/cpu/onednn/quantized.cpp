@@ -170,12 +170,12 @@ OnednnRecipes quantized_convolution(const OnednnLibrary& library, const Problem&
   OnednnRecipe recipe = recipe_of(p, q, has_bias(q, r), nhwc, d);
   TRY(const dnnl::primitive_attr attributes, attributes_of(q, r, nhwc, recipe));
   const ConvolutionGeometry g = geometry_of(op);
-  recipe.implementations = [=, &library] {
+  recipe.implementations = [=, &library](std::string_view wanted) {
     const dnnl::convolution_forward::desc operation(
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, d.source,
         any_layout_desc(weights, DataType::int8), d.bias, d.destination, g.strides, g.dilations,
         g.pads_begin, g.pads_end);
-    return list_implementations(library, operation, attributes);
+    return list_implementations(library, operation, attributes, wanted);
   };
   return std::vector{recipe};
 }
@@ -191,11 +191,11 @@ OnednnRecipes quantized_inner_product(const OnednnLibrary& library, const Proble
                        has_bias(q, r) ? memory_desc({n}, Format{}) : MemoryDesc()};
   OnednnRecipe recipe = recipe_of(p, q, has_bias(q, r), {}, d);
   TRY(const dnnl::primitive_attr attributes, attributes_of(q, r, {}, recipe));
-  recipe.implementations = [=, &library] {
+  recipe.implementations = [=, &library](std::string_view wanted) {
     const dnnl::inner_product_forward::desc operation(dnnl::prop_kind::forward_inference, d.source,
                                                       any_layout_desc(dims, DataType::int8), d.bias,
                                                       d.destination);
-    return list_implementations(library, operation, attributes);
+    return list_implementations(library, operation, attributes, wanted);
   };
   return std::vector{recipe};
 }

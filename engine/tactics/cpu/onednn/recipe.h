@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/tactics/cpu/onednn/library.h"
@@ -38,13 +39,19 @@ struct OnednnImplementation {
   dnnl::primitive_desc_base descriptor;
 };
 
+// The implementations of a described operation in the library's order: all, or where one is wanted
+// by its name, those up to it (describing the others would take most of a load's time). Throws
+// dnnl::error.
+using ListImplementations =
+    std::function<std::vector<OnednnImplementation>(std::string_view wanted)>;
+
 // One primitive in given formats. The vectors of formats run parallel to the problem's.
 struct OnednnRecipe {
   std::string prefix;                   // tells recipes with the same formats apart: "wino:"
   std::vector<Format> inputs, outputs;  // as in Tactic
   std::vector<RuntimeArgument> arguments;
   std::vector<ConstantArgument> constants;
-  std::function<std::vector<OnednnImplementation>()> implementations;  // throws dnnl::error
+  ListImplementations implementations;
   int in_place_operand = -1;
   std::string avoid;  // implementations with this in their name are not offered; empty: none
   Algorithm algorithm = Algorithm::direct;
@@ -53,17 +60,18 @@ struct OnednnRecipe {
 
 using OnednnRecipes = Result<std::vector<OnednnRecipe>>;
 
-// Every implementation that the library lists for an operation descriptor, in its order.
+// ListImplementations of an operation descriptor.
 template <typename Operation>
 std::vector<OnednnImplementation> list_implementations(const OnednnLibrary& library,
                                                        const Operation& operation,
-                                                       const dnnl::primitive_attr& attributes) {
+                                                       const dnnl::primitive_attr& attributes,
+                                                       std::string_view wanted) {
   std::vector<OnednnImplementation> out;
   constexpr bool kAllowNone = true;
   dnnl::primitive_desc desc(&operation.data, &attributes, library.engine, nullptr, kAllowNone);
   while (desc) {
     out.push_back({desc.impl_info_str(), desc});
-    if (!desc.next_impl()) break;
+    if (out.back().name == wanted || !desc.next_impl()) break;
   }
   return out;
 }
