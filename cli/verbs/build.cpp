@@ -76,7 +76,7 @@ class BuildCommand final : public Command {
                    "--target " + target_ + ": build takes one SKU; enginery submit takes a list"};
     TRY(const auto targets, resolve_targets({target_.empty() ? "this" : target_}));
     request.sku = targets.front();
-    warn_of_idle_precision(request.sku, console);
+    CHECK_OK(refuse_idle_precisions(request.sku, session));
     request.model = model_ == "-" ? "/dev/stdin" : model_;
     request.name = engine_name(name_, request.model);
     request.rebuild = rebuild_;
@@ -122,21 +122,32 @@ class BuildCommand final : public Command {
     return {};
   }
 
-  // Arithmetic that the device does not have changes the engine's key and nothing else; it may come
-  // from the configuration, which is for every device. `best` is whatever the device has.
-  void warn_of_idle_precision(const std::string& sku, Console& console) const {
+  // Arithmetic that the device does not have changes the engine's key and nothing else. Where it
+  // was asked for it is refused; where it comes from the configuration, which is for every device,
+  // it is told. `best` is whatever the device has. Errors: usage.
+  Status refuse_idle_precisions(const std::string& sku, Session& session) const {
+    const bool configured = session.configuration.find("precision").has_value();
     for (const std::string& word : flags_.precisions) {
       const std::string reason = why_idle(sku, word);
-      if (!reason.empty())
-        console.warn("--precision " + word + " changes nothing for " + sku + ": " + reason);
+      if (reason.empty()) continue;
+      const std::string told =
+          "--precision " + word + " changes nothing for " + sku + ": " + reason;
+      if (!configured)
+        return Error{ErrorCode::usage, told +
+                                           "; leave it out, or say --precision best for "
+                                           "whatever a device has"};
+      session.console.warn(told);
     }
+    return {};
   }
   // Empty: the device computes so, or is not known.
   static std::string why_idle(const std::string& sku, const std::string& word) {
     const auto row = resolve_sku_name(sku);
-    if (!row || word == "fp32" || word == "best") return {};
-    if (row->kind == DeviceKind::cpu)
-      return word == "int8" ? "" : "CPUs compute in fp32 and int8 so far";
+    if (!row || word == "fp32" || word == "int8" || word == "best") return {};
+    if (row->kind == DeviceKind::cpu) {
+      if (word != "bf16") return "CPUs compute in fp32, bf16 and int8";
+      return row->isa >= CpuIsa::amx ? "" : "CPUs multiply in bf16 with AMX (cpu-amx) alone";
+    }
     const bool since_80 = word == "bf16" || word == "tf32";
     return since_80 && row->compute_capability < 80 ? "GPUs have it since SM 8.0" : "";
   }

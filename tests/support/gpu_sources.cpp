@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "engine/base/parallel.h"
+#include "tests/support/comparison.h"
 #ifdef ENGINERY_HAVE_CUDA
 #include "engine/kernels/cuda/kernel_cache.h"
 #include "engine/tactics/cuda/kernel/kernel_source.h"
@@ -11,7 +12,12 @@
 namespace enginery {
 
 std::set<Precision> precisions_of(const Device& device) {
-  if (device.info().kind == DeviceKind::cpu) return {Precision::fp32};
+  if (device.info().kind == DeviceKind::cpu) {
+    // Offered with AMX alone, on which they have not run yet.
+    return test_variable("ENGINERY_TEST_CPU_BF16", "") == "1"
+               ? std::set<Precision>{Precision::fp32, Precision::bf16}
+               : std::set<Precision>{Precision::fp32};
+  }
   return {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
 }
 

@@ -60,19 +60,32 @@ TEST_F(BuildVerb, ADashIsTheEngineOnStdoutAndNothingElse) {
   EXPECT_EQ(built.out, *read_file(engine()));
 }
 
-TEST_F(BuildVerb, ArithmeticThatTheDeviceLacksIsSaidToChangeNothing) {
-  EXPECT_NE(
-      build({"--fp16"}).err.find("--precision fp16 changes nothing for " + ExampleHome::sku()),
-      std::string::npos);
-  EXPECT_EQ(build({"--best"}).err.find("changes nothing"), std::string::npos);
+TEST_F(BuildVerb, ArithmeticThatTheDeviceLacksIsRefusedWhereItWasAskedFor) {
   const auto is_idle = [&](const std::string& target, const std::string& precision) {
-    return build({"--target", target, "--provisional", "--precision", precision})
-               .err.find("changes nothing for " + target) != std::string::npos;
+    const Printed built = build({"--target", target, "--provisional", "--precision", precision});
+    const bool told = built.err.find("changes nothing for " + target) != std::string::npos;
+    EXPECT_EQ(built.code == ExitCode::usage, told) << built.err;
+    return told;
   };
   EXPECT_TRUE(is_idle("v100-sxm2-16g", "bf16"));
   EXPECT_TRUE(is_idle("v100-sxm2-16g", "tf32"));
   EXPECT_FALSE(is_idle("v100-sxm2-16g", "fp16"));
   EXPECT_FALSE(is_idle("h200", "bf16"));
+  EXPECT_TRUE(is_idle("cpu-avx512-vnni", "bf16"));
+  EXPECT_TRUE(is_idle("cpu-amx", "fp16"));
+  EXPECT_FALSE(is_idle("cpu-amx", "bf16"));
+  EXPECT_EQ(build({"--best"}).err.find("changes nothing"), std::string::npos);
+}
+
+// A configuration is for every device.
+TEST_F(BuildVerb, ArithmeticThatTheDeviceLacksIsToldWhereItIsConfigured) {
+  setenv("ENGINERY_PRECISION", "fp16", 1);
+  const Printed built = build({});
+  unsetenv("ENGINERY_PRECISION");
+  EXPECT_EQ(built.code, ExitCode::ok) << built.err;
+  EXPECT_NE(built.err.find("--precision fp16 changes nothing for " + ExampleHome::sku()),
+            std::string::npos)
+      << built.err;
 }
 
 TEST_F(BuildVerb, AListOfTargetsIsForSubmit) {

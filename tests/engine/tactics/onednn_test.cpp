@@ -70,6 +70,27 @@ TEST(OnednnOffers, AddUpQuantizedProductsWhereTheSumsAreExact) {
   EXPECT_EQ(any_id_has(offered(region), "int8:"), exact) << refusal(region);
 }
 
+// Elsewhere products in bfloat16 take longer than in float32.
+TEST(OnednnOffers, MultiplyInBfloat16WithAmxAloneAndWhereItIsAllowed) {
+  const std::vector<LocalSku> skus = local_skus();
+  const auto best = std::ranges::find(skus, DeviceKind::cpu, &LocalSku::kind);
+  ASSERT_NE(best, skus.end());
+  const bool amx = find_sku(best->name)->isa >= CpuIsa::amx;
+  const auto narrow = [](const Tactic& t) {
+    EXPECT_EQ(t.compute == Precision::bf16, t.inputs[0].type == DataType::bfloat16)
+        << tactic_key(t);
+    return t.compute == Precision::bf16;
+  };
+  for (const std::string& text :
+       {convolution("1x32x14x14", "32x32x3x3"),
+        std::string("gemm transpose_b=true | float32[8x64] w:float32[32x64]")}) {
+    const auto allowed = onednn().offer(*parse_problem(text), {Precision::fp32, Precision::bf16});
+    ASSERT_TRUE(allowed.ok()) << allowed.error().message;
+    EXPECT_EQ(std::ranges::any_of(*allowed, narrow), amx) << text;
+    EXPECT_FALSE(std::ranges::any_of(offered(text), narrow)) << text;
+  }
+}
+
 // A graph in which nothing else wants another layout needs no reformat around a convolution.
 TEST(OnednnOffers, ConvolveLinearTensorsAsTheyAre) {
   for (const char* w : {"32x32x3x3", "7x32x3x3"}) {

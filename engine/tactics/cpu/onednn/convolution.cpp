@@ -6,20 +6,22 @@
 namespace enginery {
 namespace {
 
-struct LayoutPair {
-  Layout source, destination;
+struct FormatPair {
+  Format source, destination;
 };
 
-// What is worth trying: channels-last, blocked, and a planar source for a stem.
-std::vector<LayoutPair> layout_pairs(const OnednnLibrary& library, const Problem& p,
+// What is worth trying: channels-last, blocked, and a planar source for a stem; in bfloat16
+// channels-last alone, since the others lose AMX.
+std::vector<FormatPair> format_pairs(const OnednnLibrary& library, const Problem& p,
                                      int64_t groups) {
   constexpr int64_t kStemChannels = 4;
   int64_t c = input_dims(p, 0)[1], k = output_dims(p)[1], block = library.block();
-  Layout linear, nhwc{LayoutKind::channels_last, 0}, blocked{LayoutKind::blocked, library.block()};
+  const Format linear, nhwc{DataType::float32, {LayoutKind::channels_last, 0}},
+      blocked{DataType::float32, {LayoutKind::blocked, library.block()}};
   bool depthwise = groups > 1 && groups == c && k == c;
   bool whole_blocks =
       depthwise ? c % block == 0 : c / groups % block == 0 && k / groups % block == 0;
-  std::vector<LayoutPair> pairs{{nhwc, nhwc}};
+  std::vector<FormatPair> pairs{{nhwc, nhwc}};
   if (whole_blocks) pairs.push_back({blocked, blocked});
   if (groups == 1 && c <= kStemChannels) {
     pairs.push_back({linear, nhwc});
@@ -27,6 +29,11 @@ std::vector<LayoutPair> layout_pairs(const OnednnLibrary& library, const Problem
   }
   // The way without any reformat around it, for graphs where nothing else wants another layout.
   pairs.push_back({linear, linear});
+  if (library.multiplies_bfloat16()) {
+    const Format narrow{DataType::bfloat16, nhwc.layout};
+    pairs.push_back({narrow, narrow});
+    pairs.push_back({narrow, nhwc});
+  }
   return pairs;
 }
 
@@ -52,11 +59,12 @@ Status check(const Problem& p, const char* what) {
   return {};
 }
 
-// Formats, arguments, weights and bias of one layout pair.
-Result<OnednnRecipe> base_recipe(const Problem& p, const LayoutPair& pair,
+// Formats, arguments, weights and bias of one pair of formats.
+Result<OnednnRecipe> base_recipe(const Problem& p, const FormatPair& pair,
                                  const ConvolutionKind& shape, PostOperations& post) {
   OnednnRecipe recipe;
-  Format source{DataType::float32, pair.source}, destination{DataType::float32, pair.destination};
+  const auto& [source, destination] = pair;
+  multiply_in(source.type, recipe);
   recipe.inputs = default_formats(p, source);
   recipe.outputs = {destination};
   bool has_bias = p.anchor_inputs > 2 && p.inputs[2].present;
@@ -84,7 +92,7 @@ ListImplementations describe(const OnednnLibrary& library, const Problem& p, con
   MemoryDesc source = memory_desc(input_dims(p, 0), recipe.inputs[0]);
   MemoryDesc destination = memory_desc(output_dims(p), recipe.outputs[0]);
   MemoryDesc weights = any_layout_desc(
-      library_weight_dims(input_dims(p, 1), shape.groups, shape.transposed), DataType::float32);
+      library_weight_dims(input_dims(p, 1), shape.groups, shape.transposed), recipe.inputs[0].type);
   Dims bias_dims{output_dims(p)[1]};
   MemoryDesc bias = post.bias >= 0 ? memory_desc(bias_dims, Format{}) : MemoryDesc();
   ConvolutionGeometry g = geometry_of(op);
@@ -98,12 +106,12 @@ ListImplementations describe(const OnednnLibrary& library, const Problem& p, con
 
 // Winograd's transforms cost more than they save on small planes and few channels.
 bool suits_winograd(const OnednnLibrary& library, const Problem& p, const Convolution& op,
-                    const LayoutPair& pair) {
+                    const FormatPair& pair) {
   const Dims& w = input_dims(p, 1);
   auto all = [](const std::vector<int64_t>& v, int64_t value) {
     return std::all_of(v.begin(), v.end(), [&](int64_t x) { return x == value; });
   };
-  return library.isa >= CpuIsa::avx512 && pair.source.kind == LayoutKind::blocked &&
+  return library.isa >= CpuIsa::avx512 && pair.source.layout.kind == LayoutKind::blocked &&
          op.groups == 1 && w.size() == 4 && w[2] == 3 && w[3] == 3 && all(op.strides, 1) &&
          all(op.dilations, 1);
 }
@@ -115,7 +123,7 @@ OnednnRecipes convolution_recipes(const OnednnLibrary& library, const Problem& p
   const auto& op = std::get<Convolution>(p.op);
   ConvolutionKind shape{op.groups, false};
   std::vector<OnednnRecipe> recipes;
-  for (const LayoutPair& pair : layout_pairs(library, p, op.groups)) {
+  for (const FormatPair& pair : format_pairs(library, p, op.groups)) {
     PostOperations post;
     TRY(OnednnRecipe recipe, base_recipe(p, pair, shape, post));
     using Forward = dnnl::convolution_forward;
@@ -143,7 +151,7 @@ OnednnRecipes deconvolution_recipes(const OnednnLibrary& library, const Problem&
     adjusted.pads_end[d] -= op.output_padding[d];
   }
   std::vector<OnednnRecipe> recipes;
-  for (const LayoutPair& pair : layout_pairs(library, p, op.groups)) {
+  for (const FormatPair& pair : format_pairs(library, p, op.groups)) {
     PostOperations post;
     TRY(OnednnRecipe recipe, base_recipe(p, pair, shape, post));
     recipe.implementations = describe<dnnl::deconvolution_forward>(

@@ -66,7 +66,8 @@ Status append_operand(const Problem& p, const EpilogueStep& step, const Format& 
 bool sums_in_place(const Problem& p, const EpilogueStep& step, const Format& output) {
   if (step.kind != EpilogueKind::add) return false;
   const TensorDesc& desc = p.inputs[static_cast<size_t>(step.operand)];
-  return !desc.constant && desc.type.dims == output_dims(p) && desc.type.type == output.type;
+  const bool alike = desc.type.type == p.outputs[0].type.type || desc.type.type == output.type;
+  return !desc.constant && desc.type.dims == output_dims(p) && alike;
 }
 
 }  // namespace

@@ -161,13 +161,14 @@ class OnednnSource final : public TacticSource {
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
-    if (!allowed.contains(Precision::fp32)) return no_primitive("only float32 arithmetic so far");
+    if (!allowed.contains(Precision::fp32)) return no_primitive("nothing without float32");
     ThreadCountScope threads(library_->threads);
     auto offered =
         dnnl_guarded(std::string(op_name(problem.op)), [&]() -> Result<std::vector<Tactic>> {
           TRY(auto recipes, recipes_of(*library_, problem, {}));
           std::vector<Tactic> tactics;
           for (const OnednnRecipe& recipe : recipes) {
+            if (!allowed.contains(recipe.compute)) continue;
             for (const OnednnImplementation& i : distinct_implementations(recipe))
               tactics.push_back(tactic_of(problem, recipe, i));
           }
@@ -212,6 +213,7 @@ class OnednnSource final : public TacticSource {
         static_cast<int64_t>(implementation.descriptor.scratchpad_desc().get_size());
     tactic.in_place_operand = recipe.in_place_operand;
     tactic.algorithm = recipe.algorithm;
+    tactic.compute = recipe.compute;
     tactic.estimated_us = estimate_us(*library_, problem, recipe, implementation.name);
     return tactic;
   }

@@ -16,12 +16,19 @@ Status check_types(const Problem& p) {
   return {};
 }
 
+// How an inner product's operands lie.
+struct InnerProductForm {
+  bool packed = true;  // weights in the implementation's order
+  DataType source = DataType::float32, destination = DataType::float32;
+};
+
 Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Problem& p,
-                                          FullyConnected fc, bool packed) {
+                                          FullyConnected fc, const InnerProductForm& form) {
   OnednnRecipe recipe;
-  recipe.prefix = packed ? "packed:" : "plain:";
-  Format format;
-  recipe.inputs = default_formats(p, format);
+  recipe.prefix = form.packed ? "packed:" : "plain:";
+  multiply_in(form.source, recipe);
+  const Format format{form.destination, {}}, stored_format;
+  recipe.inputs = default_formats(p, {form.source, {}});
   recipe.outputs = {format};
   TRY(PostOperations post,
       add_epilogue(p, format, fc.addend >= 0 ? OwnBias::taken : OwnBias::free, recipe));
@@ -29,13 +36,13 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
     fc.addend = post.bias;
     fc.addend_factor = 1;
   }
-  MemoryDesc source = memory_desc({fc.m, fc.k}, format),
+  MemoryDesc source = memory_desc({fc.m, fc.k}, recipe.inputs[0]),
              destination = memory_desc({fc.m, fc.n}, format);
-  MemoryDesc plain = memory_desc({fc.n, fc.k}, format);
+  MemoryDesc plain = memory_desc({fc.n, fc.k}, stored_format);
   MemoryDesc stored = fc.weights_are_nk ? plain
-                                        : MemoryDesc({fc.n, fc.k}, dnnl_type(format.type),
+                                        : MemoryDesc({fc.n, fc.k}, dnnl_type(stored_format.type),
                                                      dnnl::memory::dims{1, fc.n});
-  MemoryDesc bias = fc.addend >= 0 ? memory_desc({fc.n}, format) : MemoryDesc();
+  MemoryDesc bias = fc.addend >= 0 ? memory_desc({fc.n}, stored_format) : MemoryDesc();
   recipe.arguments.push_back({DNNL_ARG_SRC, false, 0, source});
   recipe.arguments.push_back({DNNL_ARG_DST, true, 0, destination});
   recipe.constants.push_back({DNNL_ARG_WEIGHTS, stored,
@@ -45,7 +52,7 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
     recipe.constants.push_back({DNNL_ARG_BIAS, bias, [fc](Weights w) { return addend_of(fc, w); },
                                 dnnl::query::weights_md, 1});
   }
-  MemoryDesc packing = packed ? any_layout_desc({fc.n, fc.k}, format.type) : plain;
+  MemoryDesc packing = form.packed ? any_layout_desc({fc.n, fc.k}, form.source) : plain;
   recipe.implementations = [=, &library, attributes = post.attributes](std::string_view wanted) {
     dnnl::inner_product_forward::desc operation(dnnl::prop_kind::forward_inference, source, packing,
                                                 bias, destination);
@@ -57,8 +64,13 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
 OnednnRecipes fully_connected_recipes(const OnednnLibrary& library, const Problem& p,
                                       const FullyConnected& fc) {
   std::vector<OnednnRecipe> recipes;
-  for (bool packed : {true, false}) {
-    TRY(OnednnRecipe recipe, inner_product_recipe(library, p, fc, packed));
+  std::vector<InnerProductForm> forms = {{.packed = true}, {.packed = false}};
+  if (library.multiplies_bfloat16()) {
+    forms.push_back({.source = DataType::bfloat16, .destination = DataType::bfloat16});
+    forms.push_back({.source = DataType::bfloat16});
+  }
+  for (const InnerProductForm& form : forms) {
+    TRY(OnednnRecipe recipe, inner_product_recipe(library, p, fc, form));
     recipes.push_back(std::move(recipe));
   }
   // With few rows the weights are read once: the plain order streams best.

@@ -55,6 +55,7 @@ struct OnednnRecipe {
   int in_place_operand = -1;
   std::string avoid;  // implementations with this in their name are not offered; empty: none
   Algorithm algorithm = Algorithm::direct;
+  Precision compute = Precision::fp32;  // what floats are multiplied in
   double speedup = 1;  // of its arithmetic over the direct algorithm; for estimates
 };
 
@@ -105,6 +106,9 @@ inline Error no_primitive(const std::string& reason) {
 
 // Formats of all inputs: `first` for input 0, linear in the tensor's own type for the others.
 std::vector<Format> default_formats(const Problem& problem, const Format& first);
+
+// Makes `recipe` one whose floats are multiplied in `type`: float32 or bfloat16.
+void multiply_in(DataType type, OnednnRecipe& recipe);
 
 // The layouts that a tensor of these dims can take without padding: linear, channels-last, blocked.
 std::vector<Layout> dense_layouts(const OnednnLibrary& library, const Dims& dims);

@@ -59,6 +59,10 @@ class WideningSource final : public TacticSource {
     const bool decided = !narrow.ok() && narrow.error().code != ErrorCode::unsupported;
     if (decided || !is_widenable(problem)) return narrow;
     auto wide = source_->offer(widened(problem), allowed);
+    // Those that keep the values narrow are not of the widened problem when they are prepared.
+    if (wide.ok())
+      std::erase_if(*wide, [&](const Tactic& tactic) { return !is_widened(problem, tactic); });
+    if (wide.ok() && wide->empty()) return narrow;
     if (!wide.ok() || !narrow.ok()) return wide.ok() || !narrow.ok() ? wide : narrow;
     narrow->insert(narrow->end(), wide->begin(), wide->end());
     return narrow;

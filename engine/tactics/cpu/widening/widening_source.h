@@ -1,8 +1,8 @@
 // A tactic source in front of another that computes in float32: it offers the same tactics for
 // problems of float16 and bfloat16 too, with their values in float32 formats.
 //
-// Where: around the CPU sources that compute (sources.cpp). CPUs have no faster arithmetic for the
-// narrow types than float32's, so a graph of them runs at float32's speed: selection changes the
+// Where: around the CPU sources that compute (sources.cpp). A graph of narrow types runs at
+// float32's speed, or at that of products in bfloat16 where there is AMX: selection changes the
 // formats of its inputs and outputs, constants are widened when a tactic is prepared, and values in
 // between keep the digits that their types would round away. Thread-safe as the source behind it.
 #pragma once
