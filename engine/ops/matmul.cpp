@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
@@ -11,6 +12,8 @@ namespace {
 // Rows computed together, so that a row of b is read once for all of them.
 constexpr int kRows = 4;
 constexpr int64_t kColumns = 256;
+constexpr double kProductsWorthThreads =
+    1e7;  // products of numbers, below which one thread is as fast
 
 struct MatrixSizes {
   int64_t m, n, k;
@@ -43,11 +46,27 @@ void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&
   }
 }
 
-template <typename T, typename F>
-void multiply(const MatrixSizes& s, const T* a, const T* b, F&& store) {
-  int64_t row = 0;
-  for (; row + kRows <= s.m; row += kRows) multiply_rows<kRows>(s, a, b, row, store);
-  for (; row < s.m; ++row) multiply_rows<1>(s, a, b, row, store);
+// Matrix i of `count` products is operands(i); store(i, row, column, sum) is called from several
+// threads, each of which has rows of its own.
+template <typename T>
+struct MatrixPair {
+  const T *a, *b;
+};
+template <typename T, typename Operands, typename F>
+void multiply(const MatrixSizes& s, int64_t count, Operands&& operands, F&& store) {
+  const int64_t blocks = (s.m + kRows - 1) / kRows;
+  const auto multiply_block = [&](int64_t index) {
+    const int64_t i = index / blocks;
+    const MatrixPair<T> of = operands(i);
+    const auto keep = [&](int64_t row, int64_t column, Sum<T> sum) { store(i, row, column, sum); };
+    int64_t row = index % blocks * kRows;
+    if (row + kRows <= s.m) return multiply_rows<kRows>(s, of.a, of.b, row, keep);
+    for (; row < s.m; ++row) multiply_rows<1>(s, of.a, of.b, row, keep);
+  };
+  const double products = static_cast<double>(count) * static_cast<double>(s.m) *
+                          static_cast<double>(s.n) * static_cast<double>(s.k);
+  if (products >= kProductsWorthThreads) return parallel_for(count * blocks, multiply_block);
+  for (int64_t i = 0; i < count * blocks; ++i) multiply_block(i);
 }
 
 Status require_matrix_type(std::string_view op, DataType type) {
@@ -115,13 +134,15 @@ Status reference(const MatMul&, ReferenceInputs in, ReferenceOutputs out) {
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     T* y = elements<T>(out[0]);
-    for (size_t i = 0; i < a_index.size(); ++i, y += size.m * size.n) {
-      multiply(size, elements<T>(*in[0]) + a_index[i] * size.m * size.k,
-               elements<T>(*in[1]) + b_index[i] * size.k * size.n,
-               [&](int64_t row, int64_t column, Sum<T> sum) {
-                 y[row * size.n + column] = static_cast<T>(sum);
-               });
-    }
+    const auto operands = [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      return MatrixPair<T>{elements<T>(*in[0]) + a_index[at] * size.m * size.k,
+                           elements<T>(*in[1]) + b_index[at] * size.k * size.n};
+    };
+    multiply<T>(size, static_cast<int64_t>(a_index.size()), operands,
+                [&](int64_t i, int64_t row, int64_t column, Sum<T> sum) {
+                  y[(i * size.m + row) * size.n + column] = static_cast<T>(sum);
+                });
     return {};
   });
 }
@@ -165,7 +186,8 @@ Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
     using T = decltype(type);
     const T* added = c ? elements<T>(*c) : nullptr;
     T* to = elements<T>(out[0]);
-    multiply(size, elements<T>(a), elements<T>(b), [&](int64_t row, int64_t column, Sum<T> sum) {
+    const auto operands = [&](int64_t) { return MatrixPair<T>{elements<T>(a), elements<T>(b)}; };
+    multiply<T>(size, 1, operands, [&](int64_t, int64_t row, int64_t column, Sum<T> sum) {
       T addend = added ? added[row * c_strides[0] + column * c_strides[1]] : T{};
       T& target = to[row * size.n + column];
       if constexpr (std::is_integral_v<T>) {
