@@ -1,6 +1,7 @@
 #include "engine/ops/matmul.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 #include "engine/base/parallel.h"
@@ -10,7 +11,7 @@ namespace enginery {
 namespace {
 
 // Rows computed together, so that a row of b is read once for all of them.
-constexpr int kRows = 4;
+constexpr int kRows = 8;
 constexpr int64_t kColumns = 256;
 constexpr double kProductsWorthThreads =
     1e7;  // products of numbers, below which one thread is as fast
@@ -24,6 +25,45 @@ struct MatrixSizes {
 template <typename T>
 using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
 
+// sum += a * b for Block rows of a, `size` columns of b from the first on. The order of each sum is
+// that of k, whatever the vectors' width.
+template <int Block, typename T>
+[[gnu::always_inline]] inline void add_products(const MatrixSizes& s, const T* a, const T* b,
+                                                int64_t size, Sum<T> (&sum)[Block][kColumns]) {
+  for (int64_t k = 0; k < s.k; ++k) {
+    Sum<T> factor[Block];
+    for (int r = 0; r < Block; ++r) factor[r] = static_cast<Sum<T>>(a[r * s.k + k]);
+    const T* from = b + k * s.n;
+    int64_t i = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      using Floats = float __attribute__((vector_size(16)));
+      using Doubles = double __attribute__((vector_size(32)));
+      for (; i + 4 <= size; i += 4) {
+        Floats narrow;
+        std::memcpy(&narrow, from + i, sizeof narrow);
+        const Doubles v = __builtin_convertvector(narrow, Doubles);
+        for (int r = 0; r < Block; ++r) {
+          Doubles to;
+          std::memcpy(&to, &sum[r][i], sizeof to);
+          to += factor[r] * v;
+          std::memcpy(&sum[r][i], &to, sizeof to);
+        }
+      }
+    }
+    for (; i < size; ++i) {
+      const Sum<T> v = static_cast<Sum<T>>(from[i]);
+      for (int r = 0; r < Block; ++r) sum[r][i] += factor[r] * v;
+    }
+  }
+}
+#if defined(__x86_64__)
+template <int Block, typename T>
+[[gnu::target("avx2")]] void add_products_by_avx2(const MatrixSizes& s, const T* a, const T* b,
+                                                  int64_t size, Sum<T> (&sum)[Block][kColumns]) {
+  add_products<Block>(s, a, b, size, sum);
+}
+#endif
+
 // Rows [row, row + Block) of a * b; store(row, column, sum).
 template <int Block, typename T, typename F>
 void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&& store) {
@@ -31,15 +71,13 @@ void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&
   for (int64_t first = 0; first < s.n; first += kColumns) {
     const int64_t size = std::min(kColumns, s.n - first);
     for (int r = 0; r < Block; ++r) std::fill_n(sum[r], size, Sum<T>{});
-    for (int64_t k = 0; k < s.k; ++k) {
-      Sum<T> factor[Block];
-      for (int r = 0; r < Block; ++r) factor[r] = static_cast<Sum<T>>(a[(row + r) * s.k + k]);
-      const T* from = b + k * s.n + first;
-      for (int64_t i = 0; i < size; ++i) {
-        Sum<T> v = static_cast<Sum<T>>(from[i]);
-        for (int r = 0; r < Block; ++r) sum[r][i] += factor[r] * v;
-      }
-    }
+#if defined(__x86_64__)
+    static const bool has_avx2 = __builtin_cpu_supports("avx2");
+    if (has_avx2)
+      add_products_by_avx2<Block>(s, a + row * s.k, b + first, size, sum);
+    else
+#endif
+      add_products<Block>(s, a + row * s.k, b + first, size, sum);
     for (int r = 0; r < Block; ++r) {
       for (int64_t i = 0; i < size; ++i) store(row + r, first + i, sum[r][i]);
     }

@@ -153,6 +153,8 @@ std::span<const FixedCase> fixed_cases() {
       {"quantize_pixels", 61, "quantize/rows("},
       {"dequantize_pixels", 61, "quantize/rows("},
       {"max_pool_bytes", 61, "pool/window("},
+      {"max_pool_bytes", 80, "pool/window_w16("},
+      {"max_pool_unsigned_bytes", 61, "pool/window_w16("},
       {"global_max_bytes", 61, "pool/global("},
       {"concat_bytes", 61, "copy/strided(uint8:nhwc"},
       {"bytes_to_nhwc", 61, "reformat/gather("},

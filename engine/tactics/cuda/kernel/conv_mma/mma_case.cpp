@@ -143,6 +143,7 @@ KernelProgram mma_program(const MmaCase& c, DataType result) {
   program.define("STAGES", v.stages);
   program.define("WM", v.wm);
   program.define("WN", v.wn);
+  program.define("VECTOR", std::min(v.wn / 4, 8));
   program.define("CLUSTER", v.cluster);
   program.define("SPLIT_K", v.split_k > 1);
   program.define("SUM_VECTOR", kMmaSumVector);
