@@ -214,8 +214,8 @@ InferredTypes infer(const Gemm& op, Operands in) {
 
 Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
-  Tensor a = op.transpose_a ? transposed(*in[0]) : *in[0];
-  Tensor b = op.transpose_b ? transposed(*in[1]) : *in[1];
+  const Tensor a = op.transpose_a ? transposed(*in[0]) : *in[0];
+  const Tensor b = op.transpose_b ? transposed(*in[1]) : *in[1];
   const Dims y = out[0].dims();
   const Tensor* c = given(in, 2);
   const Dims c_strides = c ? broadcast_strides(c->dims(), y) : Dims{0, 0};

@@ -64,8 +64,8 @@ PackConstant pack_sum_bias(const QuantizedConv& conv) {
 PackConstant pack_result_factor(const QuantizedConv& conv) {
   return [conv](Weights weights) {
     const QuantizedScales scales = quantized_scales(conv.product, weights);
-    return bytes_of_values(
-        std::vector<float>{static_cast<float>(1.0 / static_cast<double>(scales.result))});
+    const double unit = scales_result_late(conv) ? static_cast<double>(scales.result) : 1.0;
+    return bytes_of_values(std::vector<float>{static_cast<float>(1.0 / unit)});
   };
 }
 
@@ -144,7 +144,8 @@ void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan
   };
   attach(kSumScales, pack_sum_scales(conv));
   if (conv.product.bias >= 0) attach(kSumBias, pack_sum_bias(conv));
-  if (scales_result_late(conv)) attach(kResultFactor, pack_result_factor(conv));
+  // Engines compiled before factors were folded multiply by it in any case.
+  attach(kResultFactor, pack_result_factor(conv));
   if (conv.product.addend_scale >= 0) attach(kAddendScale, pack_addend_scale(conv));
   if (conv.product.addend >= 0)
     launch.slots.push_back(

@@ -60,13 +60,13 @@ __device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, in
 }
 
 // Starts the copy of 16 bytes of one window: channels of a pixel, or, of pixels with few channels,
-// COLUMNS pixels that lie side by side, each of which may be outside of the input.
+// COLUMNS pixels that lie side by side, of which each COLUMNS_AT_ONCE may be outside of the input.
 __device__ __forceinline__ void start_chunk(const ConvArgs& a, const PixelWindow& w,
                                             const FilterStep& f, int offset, unsigned char* to) {
 #pragma unroll
-  for (int j = 0; j < COLUMNS; ++j) {
+  for (int j = 0; j < COLUMNS; j += COLUMNS_AT_ONCE) {
     bool valid = inside(a, w, FilterStep{f.r, f.s + j, f.c});
-    copy_async<16 / COLUMNS>(
+    copy_async<16 / COLUMNS * COLUMNS_AT_ONCE>(
         to + j * (16 / COLUMNS),
         valid ? w.base + offset + j * a.dilation_w * a.c : static_cast<const TX*>(a.x), valid);
   }
