@@ -110,8 +110,8 @@ class Exported:
         y = np.load(f"{folder}/{self.output}.npy").reshape(self.expected.shape)
         return float(np.abs(y - self.expected).max() / np.abs(self.expected).max())
 
-    def contenders(self, compiled):
-        """Calls that give a median in ms of device-resident runs: eager in a CUDA graph, and torch.compile where asked."""
+    def contenders(self, mode):
+        """Calls that give a median in ms of device-resident runs: eager in a CUDA graph, and torch.compile where a mode of it is asked for."""
         import torch
         from gpu_peers import median_ms
         half = self.model.half()
@@ -125,17 +125,19 @@ class Exported:
         with torch.cuda.graph(graph):
             half(*inputs)
         calls = {"eager+graph": lambda: median_ms(graph.replay)}
-        if compiled:
-            fast = torch.compile(half, mode="max-autotune")
+        if mode:
+            started = time.time()
+            fast = torch.compile(half, mode=mode)
             for _ in range(3):
                 fast(*inputs)
             torch.cuda.synchronize()
-            calls["torch.compile"] = lambda: median_ms(lambda: fast(*inputs))
+            print(f"torch.compile {mode}: {time.time() - started:.1f} s", flush=True)
+            calls[f"torch.compile {mode}"] = lambda: median_ms(lambda: fast(*inputs))
         return calls
 
 
 def engine_ms(engine):
-    status, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--json"], None, 120, True)
+    status, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--duration", "1", "--json"], None, 120, True)
     return report_of(text)["latency"]["median_ms"] if status == 0 else float("nan")
 
 
@@ -151,7 +153,7 @@ def build_and_check(exported, o, precision, exporter, log):
     built = report_of(text)
     status, text = run([program("enginery"), "run", engine, *exported.input_options(), "--output", engine + ".y"], log, 120, True)
     error = exported.error(engine + ".y") if status == 0 else float("nan")
-    status, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--dump-profile", "--json"], log, 120, True)
+    status, text = run([program("enginery"), "bench", engine, "--no-data-transfers", "--dump-profile", "--duration", "1", "--json"], log, 120, True)
     layers = report_of(text)["layers"] if status == 0 else []
     rows_to(os.path.join(o.out, "exported-profile.csv"), ["model", "precision", "layer", "op", "tactic", "median_us", "roofline_share"],
             [[os.path.basename(exported.folder), precision, l["name"], l["op"], l["tactic"], f"{l['median_us']:.3f}", l["roofline_share"]] for l in layers])
@@ -185,7 +187,7 @@ def compare(o, name, batch, exporter, log):
         calls[f"enginery {precision}"], columns[f"enginery {precision}"] = functools.partial(engine_ms, engine), built
     with torch.inference_mode():
         if not o.only_errors:
-            calls.update(exported.contenders(o.compile))
+            calls.update(exported.contenders(o.compile_mode if o.compile else ""))
         times = {key: [] for key in calls}
         for _ in range(1 if o.only_errors else ROUNDS):
             for key, call in calls.items():
@@ -197,7 +199,7 @@ def compare(o, name, batch, exporter, log):
 
 
 def part_exported(o):
-    """--models, --batches, --precisions, --exporters torchscript,dynamo, --compile, --only-errors: no contenders."""
+    """--models, --batches, --precisions, --exporters torchscript,dynamo, --compile [--compile-mode reduce-overhead], --only-errors: no contenders."""
     import torch
     log = os.path.join(o.out, "exported.log")
     for name, batch, exporter in itertools.product(o.models.split(","), map(int, o.batches.split(",")), o.exporters.split(",")):

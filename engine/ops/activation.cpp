@@ -4,10 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
 namespace {
+
+constexpr int64_t kElementsWorthThread = 1 << 15;  // elements that are worth a thread
 
 constexpr std::string_view kActivationKinds[] = {
 #define ENGINERY_ACTIVATION(name) #name,
@@ -245,14 +248,16 @@ Status reference(const Activation& op, ReferenceInputs in, ReferenceOutputs out)
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);
     T* y = elements<T>(out[0]);
-    for (int64_t i = 0; i < in[0]->size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>)
-        y[i] = activate(op, x[i]);
-      else if (op.kind == ActivationKind::clip)
-        y[i] = clip_integer(x[i], op.alpha, op.beta);
-      else
-        y[i] = x[i] < 0 ? 0 : x[i];
-    }
+    parallel_ranges(in[0]->size(), kElementsWorthThread, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (std::is_floating_point_v<T>)
+          y[i] = activate(op, x[i]);
+        else if (op.kind == ActivationKind::clip)
+          y[i] = clip_integer(x[i], op.alpha, op.beta);
+        else
+          y[i] = x[i] < 0 ? 0 : x[i];
+      }
+    });
     return {};
   });
 }
@@ -279,12 +284,14 @@ Status reference(const Unary& op, ReferenceInputs in, ReferenceOutputs out) {
       return {};
     }
     T* y = elements<T>(out[0]);
-    for (int64_t i = 0; i < n; ++i) {
-      if constexpr (std::is_floating_point_v<T>)
-        y[i] = static_cast<T>(unary_wide(op.kind, x[i]));
-      else
-        y[i] = unary_integer(op.kind, x[i]);
-    }
+    parallel_ranges(n, kElementsWorthThread, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (std::is_floating_point_v<T>)
+          y[i] = static_cast<T>(unary_wide(op.kind, x[i]));
+        else
+          y[i] = unary_integer(op.kind, x[i]);
+      }
+    });
     return {};
   });
 }

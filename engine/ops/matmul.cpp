@@ -1,16 +1,20 @@
 #include "engine/ops/matmul.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
+#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
 namespace {
 
 // Rows computed together, so that a row of b is read once for all of them.
-constexpr int kRows = 4;
+constexpr int kRows = 8;
 constexpr int64_t kColumns = 256;
+constexpr double kProductsWorthThreads =
+    1e7;  // products of numbers, below which one thread is as fast
 
 struct MatrixSizes {
   int64_t m, n, k;
@@ -21,6 +25,45 @@ struct MatrixSizes {
 template <typename T>
 using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
 
+// sum += a * b for Block rows of a, `size` columns of b from the first on. The order of each sum is
+// that of k, whatever the vectors' width.
+template <int Block, typename T>
+[[gnu::always_inline]] inline void add_products(const MatrixSizes& s, const T* a, const T* b,
+                                                int64_t size, Sum<T> (&sum)[Block][kColumns]) {
+  for (int64_t k = 0; k < s.k; ++k) {
+    Sum<T> factor[Block];
+    for (int r = 0; r < Block; ++r) factor[r] = static_cast<Sum<T>>(a[r * s.k + k]);
+    const T* from = b + k * s.n;
+    int64_t i = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      using Floats = float __attribute__((vector_size(16)));
+      using Doubles = double __attribute__((vector_size(32)));
+      for (; i + 4 <= size; i += 4) {
+        Floats narrow;
+        std::memcpy(&narrow, from + i, sizeof narrow);
+        const Doubles v = __builtin_convertvector(narrow, Doubles);
+        for (int r = 0; r < Block; ++r) {
+          Doubles to;
+          std::memcpy(&to, &sum[r][i], sizeof to);
+          to += factor[r] * v;
+          std::memcpy(&sum[r][i], &to, sizeof to);
+        }
+      }
+    }
+    for (; i < size; ++i) {
+      const Sum<T> v = static_cast<Sum<T>>(from[i]);
+      for (int r = 0; r < Block; ++r) sum[r][i] += factor[r] * v;
+    }
+  }
+}
+#if defined(__x86_64__)
+template <int Block, typename T>
+[[gnu::target("avx2")]] void add_products_by_avx2(const MatrixSizes& s, const T* a, const T* b,
+                                                  int64_t size, Sum<T> (&sum)[Block][kColumns]) {
+  add_products<Block>(s, a, b, size, sum);
+}
+#endif
+
 // Rows [row, row + Block) of a * b; store(row, column, sum).
 template <int Block, typename T, typename F>
 void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&& store) {
@@ -28,26 +71,40 @@ void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&
   for (int64_t first = 0; first < s.n; first += kColumns) {
     const int64_t size = std::min(kColumns, s.n - first);
     for (int r = 0; r < Block; ++r) std::fill_n(sum[r], size, Sum<T>{});
-    for (int64_t k = 0; k < s.k; ++k) {
-      Sum<T> factor[Block];
-      for (int r = 0; r < Block; ++r) factor[r] = static_cast<Sum<T>>(a[(row + r) * s.k + k]);
-      const T* from = b + k * s.n + first;
-      for (int64_t i = 0; i < size; ++i) {
-        Sum<T> v = static_cast<Sum<T>>(from[i]);
-        for (int r = 0; r < Block; ++r) sum[r][i] += factor[r] * v;
-      }
-    }
+#if defined(__x86_64__)
+    static const bool has_avx2 = __builtin_cpu_supports("avx2");
+    if (has_avx2)
+      add_products_by_avx2<Block>(s, a + row * s.k, b + first, size, sum);
+    else
+#endif
+      add_products<Block>(s, a + row * s.k, b + first, size, sum);
     for (int r = 0; r < Block; ++r) {
       for (int64_t i = 0; i < size; ++i) store(row + r, first + i, sum[r][i]);
     }
   }
 }
 
-template <typename T, typename F>
-void multiply(const MatrixSizes& s, const T* a, const T* b, F&& store) {
-  int64_t row = 0;
-  for (; row + kRows <= s.m; row += kRows) multiply_rows<kRows>(s, a, b, row, store);
-  for (; row < s.m; ++row) multiply_rows<1>(s, a, b, row, store);
+// Matrix i of `count` products is operands(i); store(i, row, column, sum) is called from several
+// threads, each of which has rows of its own.
+template <typename T>
+struct MatrixPair {
+  const T *a, *b;
+};
+template <typename T, typename Operands, typename F>
+void multiply(const MatrixSizes& s, int64_t count, Operands&& operands, F&& store) {
+  const int64_t blocks = (s.m + kRows - 1) / kRows;
+  const auto multiply_block = [&](int64_t index) {
+    const int64_t i = index / blocks;
+    const MatrixPair<T> of = operands(i);
+    const auto keep = [&](int64_t row, int64_t column, Sum<T> sum) { store(i, row, column, sum); };
+    int64_t row = index % blocks * kRows;
+    if (row + kRows <= s.m) return multiply_rows<kRows>(s, of.a, of.b, row, keep);
+    for (; row < s.m; ++row) multiply_rows<1>(s, of.a, of.b, row, keep);
+  };
+  const double products = static_cast<double>(count) * static_cast<double>(s.m) *
+                          static_cast<double>(s.n) * static_cast<double>(s.k);
+  if (products >= kProductsWorthThreads) return parallel_for(count * blocks, multiply_block);
+  for (int64_t i = 0; i < count * blocks; ++i) multiply_block(i);
 }
 
 Status require_matrix_type(std::string_view op, DataType type) {
@@ -115,13 +172,15 @@ Status reference(const MatMul&, ReferenceInputs in, ReferenceOutputs out) {
   return with_number_type(in[0]->type(), [&](auto type) -> Status {
     using T = decltype(type);
     T* y = elements<T>(out[0]);
-    for (size_t i = 0; i < a_index.size(); ++i, y += size.m * size.n) {
-      multiply(size, elements<T>(*in[0]) + a_index[i] * size.m * size.k,
-               elements<T>(*in[1]) + b_index[i] * size.k * size.n,
-               [&](int64_t row, int64_t column, Sum<T> sum) {
-                 y[row * size.n + column] = static_cast<T>(sum);
-               });
-    }
+    const auto operands = [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      return MatrixPair<T>{elements<T>(*in[0]) + a_index[at] * size.m * size.k,
+                           elements<T>(*in[1]) + b_index[at] * size.k * size.n};
+    };
+    multiply<T>(size, static_cast<int64_t>(a_index.size()), operands,
+                [&](int64_t i, int64_t row, int64_t column, Sum<T> sum) {
+                  y[(i * size.m + row) * size.n + column] = static_cast<T>(sum);
+                });
     return {};
   });
 }
@@ -155,8 +214,8 @@ InferredTypes infer(const Gemm& op, Operands in) {
 
 Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
   if (out[0].size() == 0) return {};
-  Tensor a = op.transpose_a ? transposed(*in[0]) : *in[0];
-  Tensor b = op.transpose_b ? transposed(*in[1]) : *in[1];
+  const Tensor a = op.transpose_a ? transposed(*in[0]) : *in[0];
+  const Tensor b = op.transpose_b ? transposed(*in[1]) : *in[1];
   const Dims y = out[0].dims();
   const Tensor* c = given(in, 2);
   const Dims c_strides = c ? broadcast_strides(c->dims(), y) : Dims{0, 0};
@@ -165,7 +224,8 @@ Status reference(const Gemm& op, ReferenceInputs in, ReferenceOutputs out) {
     using T = decltype(type);
     const T* added = c ? elements<T>(*c) : nullptr;
     T* to = elements<T>(out[0]);
-    multiply(size, elements<T>(a), elements<T>(b), [&](int64_t row, int64_t column, Sum<T> sum) {
+    const auto operands = [&](int64_t) { return MatrixPair<T>{elements<T>(a), elements<T>(b)}; };
+    multiply<T>(size, 1, operands, [&](int64_t, int64_t row, int64_t column, Sum<T> sum) {
       T addend = added ? added[row * c_strides[0] + column * c_strides[1]] : T{};
       T& target = to[row * size.n + column];
       if constexpr (std::is_integral_v<T>) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
@@ -271,7 +272,7 @@ Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
     const AxisView v = view_axis(in[0]->dims(), axis);
     const T* x = elements<T>(*in[0]);
     T* y = elements<T>(out[0]);
-    for (int64_t lane = 0; lane < v.outer * v.inner; ++lane) {
+    const auto normalize_lane = [&](int64_t lane) {
       const int64_t first = lane / v.inner * v.size * v.inner + lane % v.inner,
                     last = first + v.size * v.inner;
       double largest = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -281,7 +282,12 @@ Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
         const double shifted = x[i] - largest;
         y[i] = static_cast<T>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
       }
-    }
+    };
+    constexpr int64_t kWorthThread = 1 << 15;  // elements
+    parallel_ranges(v.outer * v.inner, std::max<int64_t>(1, kWorthThread / v.size),
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t lane = begin; lane < end; ++lane) normalize_lane(lane);
+                    });
     return {};
   });
 }

@@ -59,6 +59,9 @@ std::vector<ProblemRow> conformance_problems() {
       {"conv_stem_7x7", "O/K",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x31x33] "
        "w:float32[64x3x7x7] w:float32[64] | act kind=relu"},
+      {"conv_stem_7x7_even", "O/K",
+       "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[2x3x18x22] "
+       "w:float32[24x3x7x7] w:float32[24] | act kind=relu"},
       {"conv_stem_3x3_no_padding", "O/K",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x3x32x32] "
        "w:float32[16x3x3x3] w:float32[16] | act kind=relu"},

@@ -61,6 +61,11 @@ std::vector<ProblemRow> quantized_regions() {
        "w:float32[32]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] "
        "pads_begin=[1,1] pads_end=[1,1] | then dequantize(uint8[1x32x9x9] w:float32[]) | then "
        "binary(r3 r2) kind=add"},
+      {"quantized_conv_stem_even", "-/K",
+       "dequantize | int8[2x3x12x22] w:float32[] | then dequantize(w:int8[24x3x7x7] "
+       "w:float32[24]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "
+       "pads_begin=[3,3] pads_end=[3,3] | then act(r2) kind=relu | then "
+       "quantize(r3 w:float32[]) to=uint8"},
       {"quantized_conv_stem", "-/K",
        "dequantize | int8[1x3x23x21] w:float32[] | then dequantize(w:int8[24x3x7x7] "
        "w:float32[24]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "

@@ -22,6 +22,7 @@ struct ConvShape {
   float alpha = 1;                   // gemm: factor of the weights
   int64_t c_block = 8, k_block = 8;  // to what channels of x and of y are padded
   int64_t s_block = 1;               // to what a filter's columns are padded along K
+  int64_t s_front = 0;               // of the padding those before the first column
   AnchorBias bias;
 
   // Rows of the GEMM: output pixels of all images.
@@ -40,7 +41,7 @@ struct ConvShape {
   // Channels as they lie in memory: a GEMM's as they are, others padded.
   int64_t c_pitch() const { return gemm ? c : round_up(c, c_block); }
   int64_t k_pitch() const { return gemm ? k : round_up(k, k_block); }
-  int64_t s_pitch() const { return round_up(s, s_block); }
+  int64_t s_pitch() const { return round_up(s + s_front, s_block); }
   // The formats of x and y on a GPU: a GEMM's linear, others channels last.
   Format x_format(DataType type) const {
     return gemm ? Format{type, {}} : channels_last_format(type, c, c_block);

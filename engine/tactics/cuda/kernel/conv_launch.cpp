@@ -40,7 +40,7 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   a.stride_h = to_int(shape.stride_h);
   a.stride_w = to_int(shape.stride_w);
   a.pad_h = to_int(shape.pad_h);
-  a.pad_w = to_int(shape.pad_w);
+  a.pad_w = to_int(shape.pad_w + shape.s_front);
   a.dilation_h = to_int(shape.dilation_h);
   a.dilation_w = to_int(shape.dilation_w);
   a.split_k = 1;
@@ -89,7 +89,7 @@ PackConstant pack_filter(const ConvShape& shape, DataType type, int64_t bk, int6
       for (int64_t i = 0; i < rs; ++i) {
         for (int64_t c = 0; c < shape.c; ++c) {
           float v = krsc[static_cast<size_t>((k * rs + i) * shape.c + c)];
-          const int64_t position = i / shape.s * shape.s_pitch() + i % shape.s;
+          const int64_t position = i / shape.s * shape.s_pitch() + shape.s_front + i % shape.s;
           int64_t at = flat ? position * shape.c_pitch() + c : (c / bk * rs + i) * bk + c % bk;
           out[static_cast<size_t>(k * pitch + at)] = round_to_tf32 ? rounded_to_tf32(v) : v;
         }

@@ -14,10 +14,23 @@ enum QuantizedSlot {
   kAddendScale = 4
 };
 
-// Whether an addend or an activation stands between the sums and the result's scale.
+// Whether a positive factor may stand before the activation as well as behind it.
+bool keeps_factors(const std::optional<Activation>& activation) {
+  return !activation || activation->kind == ActivationKind::relu ||
+         activation->kind == ActivationKind::leaky_relu;
+}
+
+// Whether the result's scale comes last: behind another activation or an addend of floats.
 bool scales_result_late(const QuantizedConv& conv) {
-  return (conv.product.activation || conv.product.addend >= 0) &&
-         is_eight_bits(conv.product.result);
+  const QuantizedProduct& q = conv.product;
+  const bool adds_floats = q.addend >= 0 && q.addend_scale < 0;
+  return is_eight_bits(q.result) && (!keeps_factors(q.activation) || adds_floats);
+}
+
+// Whether bytes without a sign are stored, which saturate where relu would cut off.
+bool saturates_as_relu(const QuantizedConv& conv) {
+  return conv.product.activation->kind == ActivationKind::relu &&
+         conv.product.result == DataType::uint8;
 }
 
 // What the sums are divided by: an addend of 8 bits is added to them as it is; nothing where the
@@ -51,14 +64,17 @@ PackConstant pack_sum_bias(const QuantizedConv& conv) {
 PackConstant pack_result_factor(const QuantizedConv& conv) {
   return [conv](Weights weights) {
     const QuantizedScales scales = quantized_scales(conv.product, weights);
-    return bytes_of_values(
-        std::vector<float>{static_cast<float>(1.0 / static_cast<double>(scales.result))});
+    const double unit = scales_result_late(conv) ? static_cast<double>(scales.result) : 1.0;
+    return bytes_of_values(std::vector<float>{static_cast<float>(1.0 / unit)});
   };
 }
 
 PackConstant pack_addend_scale(const QuantizedConv& conv) {
   return [conv](Weights weights) {
-    return bytes_of_values(std::vector<float>{quantized_scales(conv.product, weights).addend});
+    const QuantizedScales scales = quantized_scales(conv.product, weights);
+    const double unit = scales_result_late(conv) ? 1.0 : static_cast<double>(scales.result);
+    return bytes_of_values(
+        std::vector<float>{static_cast<float>(static_cast<double>(scales.addend) / unit)});
   };
 }
 
@@ -112,7 +128,7 @@ FusedEpilogue quantized_epilogue(const QuantizedConv& conv, const Tactic& tactic
   if (addend >= 0) out.steps.push_back({FusedStepKind::add, {}, OperandAccess::same, kAddend, {}});
   if (conv.product.addend_scale >= 0)
     out.steps.push_back({FusedStepKind::multiply, {}, OperandAccess::single, kAddendScale, {}});
-  if (conv.product.activation)
+  if (conv.product.activation && !saturates_as_relu(conv))
     out.steps.push_back(
         {FusedStepKind::activation, *conv.product.activation, OperandAccess::same, -1, {}});
   if (scales_result_late(conv))
@@ -128,7 +144,8 @@ void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan
   };
   attach(kSumScales, pack_sum_scales(conv));
   if (conv.product.bias >= 0) attach(kSumBias, pack_sum_bias(conv));
-  if (scales_result_late(conv)) attach(kResultFactor, pack_result_factor(conv));
+  // Engines compiled before factors were folded multiply by it in any case.
+  attach(kResultFactor, pack_result_factor(conv));
   if (conv.product.addend_scale >= 0) attach(kAddendScale, pack_addend_scale(conv));
   if (conv.product.addend >= 0)
     launch.slots.push_back(

@@ -6,9 +6,10 @@
 // so that copies and ldmatrix are free of bank conflicts. CLUSTER > 1 (sm_90), cluster split-K: a
 // cluster of CLUSTER blocks shares the steps along K and adds the partial sums through distributed
 // shared memory, in the blocks' order. SPLIT_K: the partial sums go to memory instead, split_k.cuh
-// adds them. COLUMNS > 1: x has up to 4 channels, padded to 4, and the filter's columns are padded
-// to a multiple of COLUMNS. Bytes moved a block: steps * (BM + BN) * BKB, and the outputs. SMs: 75
-// (float16 and 8 bits, register copies), 80 and later.
+// adds them. A lane holds VECTOR adjacent channels of a row (column_of), which it computes and
+// stores without a detour by shared memory. COLUMNS > 1: x has up to 4 channels, padded to 4, and
+// the filter's columns are padded to a multiple of COLUMNS. Bytes moved a block: steps * (BM + BN)
+// * BKB, and the outputs. SMs: 75 (float16 and 8 bits, register copies), 80 and later.
 
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kChunks = BKB / 16;  // 16-byte chunks of a row
@@ -17,17 +18,27 @@ constexpr int kRowsAtOnce = kThreads / kChunks;
 constexpr int kCopiesA = BM / kRowsAtOnce, kCopiesB = BN / kRowsAtOnce;
 constexpr int kStageBytes = (BM + BN) * BKB;
 constexpr int kTilesM = WM / 16, kTilesN = WN / 8;
-constexpr int kFragments = kChunks / 2;  // along K, of a stage
+constexpr int kFragments = kChunks / 2;                // along K, of a stage
+constexpr int kVector = VECTOR, kGroup = kVector / 2;  // tiles that a lane's vector comes from
 static_assert(kThreads % kChunks == 0 && BM % kRowsAtOnce == 0 && BN % kRowsAtOnce == 0, "tile");
-static_assert(WM % 16 == 0 && WN % 16 == 0, "warp tile");
+static_assert(WM % 16 == 0 && WN % 16 == 0 && kTilesN % kGroup == 0, "warp tile");
 static_assert(kFragments % 2 == 0, "the first fragments of a stage follow the last ones in place");
 
 __device__ __forceinline__ int swizzled(int row, int chunk) {
   return row * BKB + ((kChunks == 8 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3)) * 16);
 }
 
-__device__ __forceinline__ void store_pair(float* p, float low, float high) {
-  *reinterpret_cast<float2*>(p) = float2{low, high};
+// Tiles of 8 columns are not in the order of the channels: a lane holds two columns of each, and
+// those of kGroup tiles are kVector adjacent channels. The first one of lane `quarter` (lane % 4)
+// in a tile, counted from the warp's first channel.
+__device__ __forceinline__ int column_of(int tile, int quarter) {
+  return tile / kGroup * (8 * kGroup) + quarter * kVector + tile % kGroup * 2;
+}
+
+// The same for rows of weights, of which ldmatrix takes those of a tile: column_of() + {0, 1}.
+__device__ __forceinline__ int swizzled_weights(int row, int chunk) {
+  const int quarter = row / kVector % 4;
+  return row * BKB + ((kChunks == 8 ? chunk ^ (quarter * 2 + (row & 1)) : chunk ^ quarter) * 16);
 }
 
 struct Loader {
@@ -49,13 +60,13 @@ __device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, in
 }
 
 // Starts the copy of 16 bytes of one window: channels of a pixel, or, of pixels with few channels,
-// COLUMNS pixels that lie side by side, each of which may be outside of the input.
+// COLUMNS pixels that lie side by side, of which each COLUMNS_AT_ONCE may be outside of the input.
 __device__ __forceinline__ void start_chunk(const ConvArgs& a, const PixelWindow& w,
                                             const FilterStep& f, int offset, unsigned char* to) {
 #pragma unroll
-  for (int j = 0; j < COLUMNS; ++j) {
+  for (int j = 0; j < COLUMNS; j += COLUMNS_AT_ONCE) {
     bool valid = inside(a, w, FilterStep{f.r, f.s + j, f.c});
-    copy_async<16 / COLUMNS>(
+    copy_async<16 / COLUMNS * COLUMNS_AT_ONCE>(
         to + j * (16 / COLUMNS),
         valid ? w.base + offset + j * a.dilation_w * a.c : static_cast<const TX*>(a.x), valid);
   }
@@ -74,7 +85,7 @@ __device__ __forceinline__ void start_inputs(const ConvArgs& a, const Loader& l,
 __device__ __forceinline__ void start_weights(const ConvArgs& a, Loader& l, unsigned char* stage) {
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
-    copy_async<16>(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk),
+    copy_async<16>(stage + BM * BKB + swizzled_weights(l.row + i * kRowsAtOnce, l.chunk),
                    l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
   }
   l.w += BK;
@@ -120,8 +131,8 @@ __device__ __forceinline__ void store_shared(const Loader& l, const Loaded& in,
     *reinterpret_cast<Bytes16*>(stage + swizzled(l.row + i * kRowsAtOnce, l.chunk)) = in.a[i];
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i)
-    *reinterpret_cast<Bytes16*>(stage + BM * BKB + swizzled(l.row + i * kRowsAtOnce, l.chunk)) =
-        in.b[i];
+    *reinterpret_cast<Bytes16*>(stage + BM * BKB +
+                                swizzled_weights(l.row + i * kRowsAtOnce, l.chunk)) = in.b[i];
 }
 
 // d += a * b for a 16 rows, b 8 columns, 32 bytes along K of T.
@@ -145,13 +156,15 @@ __device__ __forceinline__ void load_fragments(const unsigned char* stage, int w
                                                int k, Fragments& f) {
   int lane = threadIdx.x % 32;
   int a_row = warp_m * WM + lane % 16, a_chunk = lane / 16;
-  int b_row = warp_n * WN + lane % 8 + lane / 16 * 8, b_chunk = lane / 8 % 2;
+  int b_row = warp_n * WN + lane % 2, b_chunk = lane / 8 % 2;
 #pragma unroll
   for (int i = 0; i < kTilesM; ++i)
     load_matrices(f.a[i], stage + swizzled(a_row + i * 16, 2 * k + a_chunk));
 #pragma unroll
   for (int j = 0; j < kTilesN / 2; ++j)
-    load_matrices(f.b[j], stage + BM * BKB + swizzled(b_row + j * 16, 2 * k + b_chunk));
+    load_matrices(f.b[j], stage + BM * BKB +
+                              swizzled_weights(b_row + column_of(2 * j + lane / 16, lane % 8 / 2),
+                                               2 * k + b_chunk));
 }
 
 // acc += A * B of the fragments.
@@ -176,16 +189,17 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
   }
 }
 
-#if HAVE_ASYNC_COPY
 // Large warp tiles load fragments while those before them are multiplied, across stages too. Small
 // ones have several blocks on an SM instead, for which two sets of fragments leave no registers.
-constexpr bool kLoadsAhead = WM * WN >= 64 * 64;
+constexpr bool kLoadsAhead = HAVE_ASYNC_COPY && WM * WN >= 64 * 64;
 
+#if HAVE_ASYNC_COPY
 // Where the copies of the steps [begin, end) stand.
 struct Copies {
   int started, end, read, write;
 };
 
+// Starts the first copies. Behind it the kernel may read what its predecessors wrote.
 __device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader, FilterStep& next,
                                               int begin, int end, unsigned char* shared) {
   // The weights are constants: their first copies need not wait for whoever computes the inputs.
@@ -247,14 +261,13 @@ __device__ __forceinline__ void multiply_ahead(const ConvArgs& a, Loader& loader
 // acc += A * B over the steps [begin, end) along K. All threads must meet before shared memory is
 // used again.
 __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                               int begin, int end, unsigned char* shared,
-                                               int warp_m, int warp_n,
+                                               int begin, unsigned char* shared, int warp_m,
+                                               int warp_n, Copies& c,
                                                TSUM (&acc)[kTilesM][kTilesN][4]) {
-  Copies c = start_first(a, loader, next, begin, end, shared);
   if constexpr (kLoadsAhead) {
     multiply_ahead(a, loader, next, begin, shared, warp_m, warp_n, c, acc);
   } else {
-    for (int step = begin; step < end; ++step) {
+    for (int step = begin; step < c.end; ++step) {
       wait_async<STAGES - 2>();
       __syncthreads();
       const unsigned char* stage = shared + c.read * kStageBytes;
@@ -266,10 +279,11 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
 }
 #else
 // The same by registers.
-__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                               int begin, int end, unsigned char* shared,
-                                               int warp_m, int warp_n,
-                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+struct Copies {
+  int end;
+};
+__device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                              int begin, int end, unsigned char* shared) {
   await_predecessors();
   Loaded loaded;
   if (begin < end) {
@@ -277,9 +291,16 @@ __device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader
     store_shared(loader, loaded, shared);
   }
   advance(a, next);
-  for (int step = begin; step < end; ++step) {
+  return {end};
+}
+__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                               int begin, unsigned char* shared, int warp_m,
+                                               int warp_n, Copies& c,
+                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+  Loaded loaded;
+  for (int step = begin; step < c.end; ++step) {
     __syncthreads();
-    bool more = step + 1 < end;
+    bool more = step + 1 < c.end;
     if (more) load_global(a, loader, next, loaded);
     advance(a, next);
     multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
@@ -295,88 +316,97 @@ __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8],
   store_vector<8>(output_place(a, m, k, index), v);
 }
 
-// Where a lane stores 8 channels in one turn of the epilogue, kRows rows a turn.
-struct Turn {
-  int row, column, m, k;
+// The epilogue goes through the warp's tile in units: 16 rows of a group of tiles, of which a lane
+// has two rows, kVector channels each.
+constexpr int kUnits = kTilesN / kGroup * kTilesM;
+// What a unit's epilogue reads from memory is read so many units ahead: all that 16 registers hold.
+constexpr int kFit = 64 / (2 * static_cast<int>(sizeof(Row)));
+constexpr int kAhead = kFit < 1 ? 1 : kFit < kUnits ? kFit : kUnits;
+// The first even before the products, where these leave registers.
+constexpr bool kReadsEarly = HAVE_ASYNC_COPY && !kLoadsAhead;
+
+struct Place {
+  int m, k;
   bool inside;
 };
-constexpr int kLanesOfRow = WN / 8, kRows = 32 / kLanesOfRow, kTurns = (16 + kRows - 1) / kRows;
 
-__device__ __forceinline__ Turn turn_of(const ConvArgs& a, int first_m, int first_k, int turn) {
+// `first_m`, `first_k`: of the warp's tile.
+__device__ __forceinline__ Place place_of(const ConvArgs& a, int first_m, int first_k, int unit,
+                                          int half) {
   int lane = threadIdx.x % 32;
-  Turn t;
-  t.row = turn * kRows + lane / kLanesOfRow, t.column = lane % kLanesOfRow * 8;
-  t.m = first_m + t.row, t.k = first_k + t.column;
-  t.inside = lane < kLanesOfRow * kRows && t.row < 16 && t.m < a.m && t.k < a.ldy;
-  return t;
+  Place p;
+  p.m = first_m + unit % kTilesM * 16 + half * 8 + lane / 4;
+  p.k = first_k + column_of(unit / kTilesM * kGroup, lane % 4);
+  p.inside = p.m < a.m && p.k < a.ldy;
+  return p;
 }
 
-// What the epilogue of 16 rows needs from memory.
-__device__ __forceinline__ void read_rows(const ConvArgs& a, int first_m, int first_k,
-                                          Row (&rows)[kTurns]) {
+__device__ __forceinline__ void read_rows(const ConvArgs& a, int first_m, int first_k, int unit,
+                                          Row (&rows)[2]) {
 #pragma unroll
-  for (int i = 0; i < kTurns; ++i) {
-    Turn t = turn_of(a, first_m, first_k, i);
-    if (t.inside) rows[i] = read_row(a.epilogue, static_cast<long long>(t.m) * a.ldy + t.k);
+  for (int half = 0; half < 2; ++half) {
+    Place p = place_of(a, first_m, first_k, unit, half);
+    if (p.inside) rows[half] = read_row(a.epilogue, static_cast<long long>(p.m) * a.ldy + p.k);
   }
 }
 
-// Epilogue of an undivided tile: each warp turns its fragments, 16 rows at a time, into row vectors
-// through its own piece of shared memory. What is read from memory for 16 rows is read while those
-// before them are computed.
-__device__ __forceinline__ void store_warp_tile(const ConvArgs& a, unsigned char* shared,
-                                                int first_m, int first_k, int warp_m, int warp_n,
+__device__ __forceinline__ void read_first_rows(const ConvArgs& a, int first_m, int first_k,
+                                                Row (&rows)[kAhead][2]) {
+#pragma unroll
+  for (int unit = 0; unit < kAhead; ++unit) read_rows(a, first_m, first_k, unit, rows[unit]);
+}
+
+// Epilogue of an undivided tile, whose first rows have been read.
+__device__ __forceinline__ void store_warp_tile(const ConvArgs& a, int first_m, int first_k,
+                                                Row (&rows)[kAhead][2],
                                                 TSUM (&acc)[kTilesM][kTilesN][4]) {
-  constexpr int kPitch = WN + 8;
-  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  float* mine = reinterpret_cast<float*>(shared) + warp * 16 * kPitch;
-  first_m += warp_m * WM, first_k += warp_n * WN;
-  const int k = first_k + lane % kLanesOfRow * 8;
   Channels channels;
-  if (k < a.ldy) channels = read_channels(a.epilogue, k);
-  Row rows[2][kTurns];
-  read_rows(a, first_m, first_k, rows[0]);
 #pragma unroll
-  for (int i = 0; i < kTilesM; ++i) {
-    if (i + 1 < kTilesM) read_rows(a, first_m + (i + 1) * 16, first_k, rows[(i + 1) % 2]);
-#pragma unroll
-    for (int j = 0; j < kTilesN; ++j) {
-      float* p = mine + lane / 4 * kPitch + j * 8 + lane % 4 * 2;
-      store_pair(p, static_cast<float>(acc[i][j][0]), static_cast<float>(acc[i][j][1]));
-      store_pair(p + 8 * kPitch, static_cast<float>(acc[i][j][2]),
-                 static_cast<float>(acc[i][j][3]));
+  for (int unit = 0; unit < kUnits; ++unit) {
+    const int group = unit / kTilesM, i = unit % kTilesM;
+    if (i == 0) {
+      Place p = place_of(a, first_m, first_k, unit, 0);
+      if (p.k < a.ldy) channels = read_channels(a.epilogue, p.k);
     }
-    __syncwarp();
 #pragma unroll
-    for (int r = 0; r < kTurns; ++r) {
-      Turn t = turn_of(a, first_m + i * 16, first_k, r);
-      if (!t.inside) continue;
-      float v[8];
-      load_vector<8>(mine + t.row * kPitch + t.column, v);
-      long long index = static_cast<long long>(t.m) * a.ldy + t.k;
-      int image = static_cast<int>(divide(static_cast<unsigned>(t.m), a.by_pixels));
-      epilogue_behind(v, channels, rows[i % 2][r], a.epilogue, image, t.k, index, a.ldy, a.k);
-      store_vector<8>(output_place(a, t.m, t.k, index), v);
+    for (int half = 0; half < 2; ++half) {
+      Place p = place_of(a, first_m, first_k, unit, half);
+      if (!p.inside) continue;
+      float v[kVector];
+#pragma unroll
+      for (int j = 0; j < kVector; ++j)
+        v[j] = static_cast<float>(acc[i][group * kGroup + j / 2][half * 2 + j % 2]);
+      long long index = static_cast<long long>(p.m) * a.ldy + p.k;
+      int image = static_cast<int>(divide(static_cast<unsigned>(p.m), a.by_pixels));
+      epilogue_behind(v, channels, rows[unit % kAhead][half], a.epilogue, image, p.k, index, a.ldy,
+                      a.k);
+      store_vector<kVector>(output_place(a, p.m, p.k, index), v);
     }
-    __syncwarp();
+    if (unit + kAhead < kUnits) read_rows(a, first_m, first_k, unit + kAhead, rows[unit % kAhead]);
   }
 }
 
+#if CLUSTER > 1 || SPLIT_K
 __device__ __forceinline__ void store_fragments(TSUM* to, int pitch, int warp_m, int warp_n,
                                                 int rows, TSUM (&acc)[kTilesM][kTilesN][4]) {
   int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < kTilesM; ++i) {
-    int row = warp_m * WM + i * 16 + lane / 4;
+  for (int unit = 0; unit < kUnits; ++unit) {
+    const int group = unit / kTilesM, i = unit % kTilesM;
 #pragma unroll
-    for (int j = 0; j < kTilesN; ++j) {
-      TSUM* p = to + static_cast<long long>(row) * pitch + warp_n * WN + j * 8 + lane % 4 * 2;
-      if (row < rows) store_pair(p, acc[i][j][0], acc[i][j][1]);
-      if (row + 8 < rows)
-        store_pair(p + 8 * static_cast<long long>(pitch), acc[i][j][2], acc[i][j][3]);
+    for (int half = 0; half < 2; ++half) {
+      int row = warp_m * WM + i * 16 + half * 8 + lane / 4;
+      TSUM v[kVector];
+#pragma unroll
+      for (int j = 0; j < kVector; ++j) v[j] = acc[i][group * kGroup + j / 2][half * 2 + j % 2];
+      if (row < rows)
+        store_vector<kVector>(to + static_cast<long long>(row) * pitch + warp_n * WN +
+                                  column_of(group * kGroup, lane % 4),
+                              v);
     }
   }
 }
+#endif
 
 #if CLUSTER > 1
 // Epilogue of a tile whose partial sums lie in the shared memory of the cluster's blocks: each
@@ -384,7 +414,7 @@ __device__ __forceinline__ void store_fragments(TSUM* to, int pitch, int warp_m,
 __device__ __forceinline__ void store_cluster_tile(const ConvArgs& a, unsigned char* shared,
                                                    int first_m, int first_k, int warp_m, int warp_n,
                                                    TSUM (&acc)[kTilesM][kTilesN][4]) {
-  constexpr int kPitch = BN + 8, kVectors = BM * BN / 8;
+  constexpr int kPitch = BN + 4, kVectors = BM * BN / 8;  // 4: stores without bank conflicts
   TSUM* tile = reinterpret_cast<TSUM*>(shared);
   store_fragments(tile, kPitch, warp_m, warp_n, BM, acc);
   cluster_sync();
@@ -425,15 +455,22 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   Loader loader = make_loader(a, first_m, first_k, begin);
   FilterStep next = filter_step(a, begin, loader.chunk * kChunkElements);
   TSUM acc[kTilesM][kTilesN][4] = {};
-  multiply_steps(a, loader, next, begin, end, shared, warp_m, warp_n, acc);
-  __syncthreads();
+  Copies copies = start_first(a, loader, next, begin, end, shared);
 #if SPLIT_K
+  multiply_steps(a, loader, next, begin, shared, warp_m, warp_n, copies, acc);
   TSUM* sums = reinterpret_cast<TSUM*>(a.partial_sums) +
                (static_cast<long long>(part) * a.m + first_m) * (a.tiles_k * BN) + first_k;
   store_fragments(sums, a.tiles_k * BN, warp_m, warp_n, a.m - first_m, acc);
 #elif CLUSTER > 1
+  multiply_steps(a, loader, next, begin, shared, warp_m, warp_n, copies, acc);
+  __syncthreads();
   store_cluster_tile(a, shared, first_m, first_k, warp_m, warp_n, acc);
 #else
-  store_warp_tile(a, shared, first_m, first_k, warp_m, warp_n, acc);
+  Row rows[kAhead][2];
+  const int warp_first_m = first_m + warp_m * WM, warp_first_k = first_k + warp_n * WN;
+  if (kReadsEarly) read_first_rows(a, warp_first_m, warp_first_k, rows);
+  multiply_steps(a, loader, next, begin, shared, warp_m, warp_n, copies, acc);
+  if (!kReadsEarly) read_first_rows(a, warp_first_m, warp_first_k, rows);
+  store_warp_tile(a, warp_first_m, warp_first_k, rows, acc);
 #endif
 }

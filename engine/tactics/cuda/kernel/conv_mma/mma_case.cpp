@@ -32,6 +32,10 @@ std::vector<ConvShape> mma_shapes(const ConvShape& shape, DataType type) {
   out.push_back(shape);
   out.back().c_block = kFewChannels;
   out.back().s_block = pixels;
+  // A column of zeros before the first one, where there is room: windows begin at even pixels.
+  ConvShape shifted = out.back();
+  shifted.s_front = shape.pad_w % 2;
+  if (shifted.s_pitch() == out.back().s_pitch()) out.back() = shifted;
   return out;
 }
 
@@ -39,6 +43,12 @@ std::vector<ConvShape> mma_shapes(const ConvShape& shape, DataType type) {
 
 int64_t MmaCase::bk() const {
   return variant.row_bytes / element_bytes(type);
+}
+
+int64_t MmaCase::columns_at_once() const {
+  const bool even = (shape.pad_w + shape.s_front) % 2 == 0 && shape.stride_w % 2 == 0 &&
+                    shape.w % 2 == 0 && shape.dilation_w == 1;
+  return columns() > 1 && even ? 2 : 1;
 }
 
 int64_t MmaCase::tiles_m() const {
@@ -143,12 +153,14 @@ KernelProgram mma_program(const MmaCase& c, DataType result) {
   program.define("STAGES", v.stages);
   program.define("WM", v.wm);
   program.define("WN", v.wn);
+  program.define("VECTOR", std::min(v.wn / 4, 8));
   program.define("CLUSTER", v.cluster);
   program.define("SPLIT_K", v.split_k > 1);
   program.define("SUM_VECTOR", kMmaSumVector);
   program.define("POINTWISE", c.shape.pointwise());
   program.define("FLAT", c.shape.flat(c.bk()));
   program.define("COLUMNS", c.columns());
+  program.define("COLUMNS_AT_ONCE", c.columns_at_once());
   if (bytes) program.types.push_back("text/bytes.cuh");
   for (const char* file :
        {"text/warp.cuh", "text/conv_index.cuh", "conv_mma/conv_mma.cuh", "text/split_k.cuh"})

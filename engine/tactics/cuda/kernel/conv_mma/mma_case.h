@@ -16,6 +16,9 @@ struct MmaCase {
   DataType type = DataType::float16;  // of x: float16, bfloat16, float32 (as tf32), int8 or uint8
   // 16 bytes along K are so many columns of the filter; 1: they are channels of one.
   int64_t columns() const { return shape.s_block; }
+  // Of these so many are copied at a time: 2 where they begin at even pixels and are inside the
+  // input together.
+  int64_t columns_at_once() const;
   int64_t bk() const;
   int64_t tiles_m() const;
   int64_t tiles_k() const;

@@ -51,13 +51,12 @@ int threads_of(const MmaVariant& v) {
   return warps_of(v) * 32;
 }
 
-// The copies of all stages; in their place, once K is done, the float32 tile: the whole of it where
-// a cluster's blocks read one another's, 16 rows a warp otherwise.
+// The copies of all stages; in their place, once K is done, the sums of the tile where a cluster's
+// blocks read one another's.
 int shared_bytes_of(const MmaVariant& v) {
   int copies = v.stages * (v.bm + v.bn) * v.row_bytes;
   int whole_tile = v.bm * (v.bn + 8) * 4;
-  int warp_rows = threads_of(v) / 32 * 16 * (v.wn + 8) * 4;
-  return std::max(copies, v.cluster > 1 ? whole_tile : warp_rows);
+  return std::max(copies, v.cluster > 1 ? whole_tile : 0);
 }
 
 }  // namespace enginery

@@ -1,5 +1,5 @@
 // Family pool: maxima and averages over windows or whole images (pool.cuh, global_pool.cuh); maxima
-// of 8-bit integers, too.
+// of 8-bit integers, too (max_bytes.cuh).
 #include "engine/tactics/cuda/kernel/conv_launch.h"
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
@@ -17,14 +17,9 @@ struct PoolVariant {
 };
 
 constexpr PoolVariant kPoolVariants[] = {
-    {false, 8},
-    {true, 8},
-    {true, 8, 256, 4},
-    {true, 8, 256, 2},
-    {true, 8, 512, 2},
-    {true, 8, 256, 8, 4},
-    {true, 8, 256, 4, 16},
-    {true, 8, 256, 4, 64},
+    {false, 8},           {false, 16},           {true, 8},
+    {true, 8, 256, 4},    {true, 8, 256, 2},     {true, 8, 512, 2},
+    {true, 8, 256, 8, 4}, {true, 8, 256, 4, 16}, {true, 8, 256, 4, 64},
 };
 
 std::string id_of(const PoolVariant& v) {
@@ -97,25 +92,33 @@ int64_t part_bytes(const PoolShape& pool, const PoolVariant& v) {
   return v.parts == 1 ? 0 : 4 * pool.shape.n * v.parts * pool.shape.c_pitch();
 }
 
+// 16 channels a thread are bytes, of small windows (max_bytes.cuh).
+bool reads_bytes(const PoolVariant& v) {
+  return v.width == 16;
+}
+
 // The first variant serves all; of the others those whose lanes and parts have work.
-bool serves(const PoolShape& pool, const PoolVariant& v) {
+bool serves(const PoolShape& pool, const PoolVariant& v, DataType type) {
+  constexpr int64_t kMostTaps = 16;  // held in registers at a time
   if (v.global != pool.global) return false;
+  if (reads_bytes(v)) return is_eight_bits(type) && pool.shape.r * pool.shape.s <= kMostTaps;
   if (!v.global || (v.lanes == 8 && v.parts == 1)) return true;
   return v.lanes / 2 < vectors_of(pool, v) && v.parts <= pool.shape.h * pool.shape.w;
 }
 
-// A thread's turns wait for memory one after the other.
+// A thread's turns wait for memory one after the other; bytes that become floats wait for that.
 double estimate_us(const PoolShape& pool, const PoolVariant& v, DataType type,
                    const KernelContext& context) {
-  constexpr double kTurnUs = 0.09;
+  constexpr double kTurnUs = 0.09, kAsFloats = 3;
   const int64_t lines = v.global ? int64_t{v.threads / v.lanes} * v.parts : 0;
   const double turns =
       v.global ? static_cast<double>(divide_up(pool.shape.h * pool.shape.w, lines)) : 0;
   const double blocks =
       static_cast<double>(divide_up(vectors_of(pool, v), v.lanes) * v.parts * pool.shape.n);
   const double waves = std::ceil(blocks / (8.0 * context.info.compute_units));
-  return context.memory_us(window_bytes(pool.shape, type), v.parts == 1 ? 1 : 2) + 1 +
-         kTurnUs * turns * waves;
+  const double memory = context.memory_us(window_bytes(pool.shape, type), v.parts == 1 ? 1 : 2);
+  const bool as_floats = is_eight_bits(type) && !v.global && !reads_bytes(v);
+  return (as_floats ? kAsFloats * memory : memory) + 1 + kTurnUs * turns * waves;
 }
 
 Status offer_pool(const Problem& problem, const KernelContext& context, std::vector<Tactic>& out) {
@@ -123,7 +126,7 @@ Status offer_pool(const Problem& problem, const KernelContext& context, std::vec
   for (DataType type : kept_types(problem.inputs[0].type.type, context)) {
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
     for (const PoolVariant& variant : kPoolVariants) {
-      if (!serves(pool, variant)) continue;
+      if (!serves(pool, variant, type)) continue;
       Tactic tactic = make_conv_tactic(problem, pool.shape, epilogue, id_of(variant));
       tactic.workspace_bytes = part_bytes(pool, variant);
       tactic.estimated_us = estimate_us(pool, variant, type, context);
@@ -131,6 +134,11 @@ Status offer_pool(const Problem& problem, const KernelContext& context, std::vec
     }
   }
   return {};
+}
+
+const char* text_of(const PoolVariant& v) {
+  if (reads_bytes(v)) return "pool/max_bytes.cuh";
+  return v.global ? "pool/global_pool.cuh" : "pool/pool.cuh";
 }
 
 // One thread a vector of channels and output; over whole images blocks of one image.
@@ -163,8 +171,8 @@ void add_parts(const PoolShape& pool, const PoolVariant& v, KernelPlan& plan,
 Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const KernelContext&) {
   TRY(const PoolShape pool, pool_shape(problem));
   const PoolVariant* variant = find_variant(kPoolVariants, tactic);
-  if (!variant || !serves(pool, *variant)) return no_variant(tactic);
   const DataType type = tactic.inputs[0].type;
+  if (!variant || !serves(pool, *variant, type)) return no_variant(tactic);
   TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
   KernelPlan plan;
   define_types(plan.program, type, type);
@@ -174,9 +182,11 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
   plan.program.define("THREADS", variant->threads);
   plan.program.define("LANES", variant->lanes);
   plan.program.define("PARTS", variant->parts);
+  if (reads_bytes(*variant)) plan.program.define("R", pool.shape.r);
+  if (reads_bytes(*variant)) plan.program.define("S", pool.shape.s);
   plan.program.functions = epilogue_text(epilogue.code);
   if (is_eight_bits(type)) plan.program.files.push_back("text/bytes.cuh");
-  plan.program.files.push_back(pool.global ? "pool/global_pool.cuh" : "pool/pool.cuh");
+  plan.program.files.push_back(text_of(*variant));
   KernelLaunch launch = pool_launch(pool, *variant);
   attach_epilogue(epilogue, offsetof(gpu::WindowArgs, epilogue), plan, launch);
   if (variant->parts > 1) add_parts(pool, *variant, plan, launch);

@@ -67,6 +67,16 @@ Tactic quantize_tactic(const Problem& problem, const QuantizedRows& rows,
   return tactic;
 }
 
+// One element a thread waits longer than the bytes say.
+double estimate_us(const Problem& problem, const Tactic& tactic, const QuantizeVariant& variant,
+                   const KernelContext& context) {
+  constexpr double kOneElement = 1.5;
+  const double us = context.memory_us(
+      static_cast<double>(physical_bytes(input_dims(problem, 0), tactic.inputs[0]) +
+                          physical_bytes(output_dims(problem), tactic.outputs[0])));
+  return variant.mode == QuantizeMode::flat ? kOneElement * us : us;
+}
+
 Status offer_quantize(const Problem& problem, const KernelContext& context,
                       std::vector<Tactic>& out) {
   TRY(const QuantizedRows rows, quantized_bytes(problem));
@@ -74,9 +84,7 @@ Status offer_quantize(const Problem& problem, const KernelContext& context,
     for (const QuantizeVariant& variant : kQuantizeVariants) {
       if (!serves(problem, rows, variant)) continue;
       Tactic tactic = quantize_tactic(problem, rows, variant, floats);
-      tactic.estimated_us = context.memory_us(
-          static_cast<double>(physical_bytes(input_dims(problem, 0), tactic.inputs[0]) +
-                              physical_bytes(output_dims(problem), tactic.outputs[0])));
+      tactic.estimated_us = estimate_us(problem, tactic, variant, context);
       out.push_back(std::move(tactic));
     }
   }

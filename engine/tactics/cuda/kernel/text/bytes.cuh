@@ -144,6 +144,3 @@ __device__ __forceinline__ void multiply_add(int& sum, int a, int b) {
   sum = dot4<X_UNSIGNED>(a, b, sum);
 }
 #endif
-__device__ __forceinline__ void store_pair(int* p, int low, int high) {
-  *reinterpret_cast<Bytes8*>(p) = Bytes8{static_cast<unsigned>(low), static_cast<unsigned>(high)};
-}

@@ -188,19 +188,22 @@ __device__ __forceinline__ void store_vector(T* p, const float (&v)[V]) {
   }
 }
 
-// 8 elements as they are in memory, for reading them long before they are needed.
-template <typename T>
-struct alignas(16) RawVector {
-  unsigned words[8 * sizeof(T) / 4];
+// V elements as they are in memory, for reading them long before they are needed.
+template <typename T, int V>
+struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) RawVector {
+  unsigned words[V * sizeof(T) / 4];
 };
-template <typename T>
-__device__ __forceinline__ void load_raw(const void* p, RawVector<T>& to) {
-  if constexpr (sizeof(T) == 1) {
+template <typename T, int V>
+__device__ __forceinline__ void load_raw(const void* p, RawVector<T, V>& to) {
+  constexpr unsigned kBytes = V * sizeof(T);
+  if constexpr (kBytes == 4) {
+    to.words[0] = *static_cast<const unsigned*>(p);
+  } else if constexpr (kBytes == 8) {
     const Bytes8 b = *static_cast<const Bytes8*>(p);
     to.words[0] = b.a, to.words[1] = b.b;
   } else {
 #pragma unroll
-    for (unsigned i = 0; i < sizeof(T) / 2; ++i) {
+    for (unsigned i = 0; i < kBytes / 16; ++i) {
       const Bytes16 b = static_cast<const Bytes16*>(p)[i];
       to.words[4 * i] = b.a, to.words[4 * i + 1] = b.b;
       to.words[4 * i + 2] = b.c, to.words[4 * i + 3] = b.d;

@@ -235,17 +235,17 @@ std::string early_epilogue_text(const FusedEpilogue& epilogue) {
     const bool of_channel = step.access == OperandAccess::channel,
                of_row = step.access == OperandAccess::same;
     if (step.kind == FusedStepKind::activation || (!of_channel && !of_row)) {
-      steps += step_text(step, type, "8");
+      steps += step_text(step, type, "VECTOR");
       continue;
     }
     const std::string element = of_channel ? "float" : type, name = "s" + slot;
-    (of_channel ? channels : row) += "  RawVector<" + element + "> " + name + ";\n";
+    (of_channel ? channels : row) += "  RawVector<" + element + ", VECTOR> " + name + ";\n";
     (of_channel ? read_channels : read_row) +=
         "  load_raw(static_cast<const " + element + "*>(args.operand[" + slot + "]) + " +
         (of_channel ? "k" : "index") + ", out." + name + ");\n";
-    steps += "  {\n    float u[8];\n    load_vector<8>(reinterpret_cast<const " + element + "*>(" +
-             (of_channel ? "channels." : "row.") + name +
-             ".words), u);\n#pragma unroll\n    for (int j = 0; j < 8; ++j) v[j] " +
+    steps += "  {\n    float u[VECTOR];\n    load_vector<VECTOR>(reinterpret_cast<const " +
+             element + "*>(" + (of_channel ? "channels." : "row.") + name +
+             ".words), u);\n#pragma unroll\n    for (int j = 0; j < VECTOR; ++j) v[j] " +
              (step.kind == FusedStepKind::multiply ? "*=" : "+=") + " u[j];\n  }\n";
   }
   const std::string head = "__device__ __forceinline__ ";
@@ -254,13 +254,14 @@ std::string early_epilogue_text(const FusedEpilogue& epilogue) {
           read_channels + "  return out;\n}\n";
   text += head + "Row read_row(const EpilogueArgs& args, long long index) {\n  Row out;\n" +
           read_row + "  return out;\n}\n";
-  text += head +
-          "void epilogue_behind(float (&v)[8], const Channels& channels, const Row& row, const "
-          "EpilogueArgs& args, int image, int k, long long index, int ldy, int channel_count) {\n" +
-          steps;
+  text +=
+      head +
+      "void epilogue_behind(float (&v)[VECTOR], const Channels& channels, const Row& row, const "
+      "EpilogueArgs& args, int image, int k, long long index, int ldy, int channel_count) {\n" +
+      steps;
   if (epilogue.zero_padding)
     text +=
-        "#pragma unroll\n  for (int j = 0; j < 8; ++j) v[j] = k + j < channel_count ? v[j] : "
+        "#pragma unroll\n  for (int j = 0; j < VECTOR; ++j) v[j] = k + j < channel_count ? v[j] : "
         "0.0f;\n";
   return text + "}\n";
 }

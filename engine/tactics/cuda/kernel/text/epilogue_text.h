@@ -17,9 +17,10 @@ namespace enginery {
 // `template <int V> void epilogue(float (&v)[V], ...)`.
 std::string epilogue_text(const FusedEpilogue& epilogue);
 
-// The same in two parts, 8 elements at a time, for kernels that read what the steps need before
-// they have the sums: `Channels read_channels(args, k)`, once for all rows; `Row read_row(args,
-// index)`; and `epilogue_behind(v, channels, row, args, image, k, index, ldy, channel_count)`.
+// The same in two parts, VECTOR elements (a macro) at a time, for kernels that read what the steps
+// need before they have the sums: `Channels read_channels(args, k)`, once for all rows; `Row
+// read_row(args, index)`; and `epilogue_behind(v, channels, row, args, image, k, index, ldy,
+// channel_count)`.
 std::string early_epilogue_text(const FusedEpilogue& epilogue);
 
 // `unsigned NAME(unsigned rest)`: the operand's place beside the output's place `rest`, in
