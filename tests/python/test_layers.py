@@ -250,6 +250,7 @@ class Misuse(unittest.TestCase):
                                            ({"without_sources": ["fairies"]}, cpu(), "not_found", "fairies"),
                                            ({"layer_precisions": {"grows": "fp32"}}, cpu(), "not_found", "did you mean grow?"),
                                            ({"limits": {"speed": 1}}, cpu(), "usage", "speed"),
+                                           ({"memory_pools": {"dlaSRAM": 1}}, cpu(), "usage", "dlaSRAM"),
                                            ({"command": "/no/enginery"}, cpu(), "not_found", "/no/enginery"),
                                            ({"catalog": "/proc/none"}, cpu(), "storage", "/proc/none"),
                                            ({}, "h201", "not_found", "h201")]:

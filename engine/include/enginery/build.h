@@ -183,6 +183,8 @@ typedef struct enginery_build_options {
   const char* calibrator_name;
   int64_t calibration_rows;  // of calibration_data, at most; 0: all
   int32_t calibration_data_count;
+  // Most scratch memory that a layer's tactic may take: "workspace:64M"; units B, K, M and G.
+  const char* memory_pools;
 } enginery_build_options;
 
 // The defaults. `options->struct_size` is set before. Errors: INVALID_ARGUMENT.
