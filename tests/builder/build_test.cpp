@@ -106,7 +106,7 @@ TEST_F(BuildLibrary, KeepsToTheMemoryPoolsAndRefusesOthers) {
   options_.memory_pools = "workspace";
   expect_refused(build(), ENGINERY_ERROR_USAGE, "workspace:SIZE");
   options_.memory_pools = "dlaSRAM:1";
-  expect_refused(build(), ENGINERY_ERROR_INVALID_ARGUMENT, "memory pool 'dlaSRAM'");
+  expect_refused(build(), ENGINERY_ERROR_USAGE, "memory pool 'dlaSRAM'");
 }
 
 TEST_F(BuildLibrary, GivesOpenSizesTheirNumber) {

@@ -12,15 +12,11 @@
 #include <map>
 #include <unordered_map>
 
-#include "engine/graph/graph.h"
+#include "engine/graph/counted_outputs.h"
 
 namespace enginery {
 
-struct OpenAxis {
-  int64_t axis = 0;
-  ValueId count = kNoValue;
-  bool operator==(const OpenAxis&) const = default;
-};
+using OpenAxis = CountedAxis;
 
 struct OpenValue {
   std::vector<OpenAxis> axes;  // rising
