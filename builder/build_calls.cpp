@@ -104,11 +104,11 @@ Failure build_engine(const enginery_build_options* options, const std::string& f
 }
 
 // The network's name and bytes as they are now: it may change while its engine is built.
-Result<std::pair<std::string, Bytes>> saved(const Graph& graph) {
-  const Status whole = verify(graph);
-  if (!whole.ok()) return whole.error().within("build network '" + graph.name + "'");
-  TRY(Bytes bytes, save_network(graph));
-  return std::pair(graph.name, std::move(bytes));
+Result<std::pair<std::string, Bytes>> saved(const NetworkUse& use) {
+  const auto whole = use.whole();
+  if (!whole) return whole.error().within("build network '" + use.graph().name + "'");
+  TRY(Bytes bytes, save_network(*whole));
+  return std::pair(whole->name, std::move(bytes));
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ enginery_status enginery_build_network(const enginery_network* network,
     {
       const NetworkUse use(network);
       if (!use) return use.failure();
-      auto now = saved(use.graph());
+      auto now = saved(use);
       if (!now) return now.error();
       content = std::move(*now);
     }

@@ -79,6 +79,7 @@ Result<BuildOptions> engine_options(const enginery_build_options& from) {
   TRY(out.layer_precisions, parse_layer_precisions(text_of(from.layer_precisions)));
   TRY(out.shapes, parse_shapes(text_of(from.shapes)));
   TRY(out.limits, parse_limits(text_of(from.limits)));
+  TRY(out.memory_pools, parse_memory_pools(text_of(from.memory_pools)));
   TRY(out.without_sources, sources_named(text_of(from.without_sources)));
   out.level = from.level;
   out.threads = from.threads;

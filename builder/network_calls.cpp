@@ -144,7 +144,8 @@ Failure add_layer_to(const NetworkUse& use, const enginery_layer& layer,
   return {};
 }
 
-Status mark_output(const NetworkUse& use, enginery_tensor tensor, const char* name) {
+Status mark_output(const NetworkUse& use, enginery_tensor tensor, const char* name,
+                   const CountedAxes& axes) {
   const auto value = use.value_of(tensor);
   if (!value) return value.error().within("mark an output");
   const Graph& graph = use.graph();
@@ -154,7 +155,27 @@ Status mark_output(const NetworkUse& use, enginery_tensor tensor, const char* na
   if (graph.value(*value).producer == kNoNode)
     return wrong(what, "it is no layer's result; a layer 'identity' makes it one");
   if (is_taken(graph, wanted)) return wrong(what, "the name is taken");
-  return use.change([&](Graph& changed) { return changed.mark_output(*value, wanted); });
+  const Status marked = use.change([&](Graph& changed) -> Status {
+    TRY(const ValueId output, compacted(changed, *value, axes, wanted));
+    CHECK_OK(changed.mark_output(output, wanted));
+    use.count_last_output(axes);
+    return {};
+  });
+  return marked.ok() ? marked : marked.error().within(what);
+}
+
+// The axes of an output with what counts them.
+Result<CountedAxes> read_counted(const NetworkUse& use, const enginery_counted_axis* axes,
+                                 int32_t count) {
+  if (count < 1 || count > kMaxRank || !axes)
+    return wrong("mark an output", "its list of counted axes is null or of a wrong length");
+  CountedAxes out;
+  for (int32_t i = 0; i < count; ++i) {
+    const auto value = use.value_of(axes[i].count);
+    if (!value) return value.error().within("mark an output: count " + std::to_string(i));
+    out.push_back({axes[i].axis, *value});
+  }
+  return out;
 }
 
 enginery_tensor_info describe(const Graph& graph, ValueId id) {
@@ -241,8 +262,20 @@ enginery_status enginery_network_add_layer(enginery_network* network, const engi
 
 enginery_status enginery_network_mark_output(enginery_network* network, enginery_tensor tensor,
                                              const char* name) {
-  return with_network(
-      network, [&](const NetworkUse& use) -> Failure { return mark_output(use, tensor, name); });
+  return with_network(network, [&](const NetworkUse& use) -> Failure {
+    return mark_output(use, tensor, name, {});
+  });
+}
+
+enginery_status enginery_network_mark_counted_output(enginery_network* network,
+                                                     enginery_tensor tensor, const char* name,
+                                                     const enginery_counted_axis* axes,
+                                                     int32_t axis_count) {
+  return with_network(network, [&](const NetworkUse& use) -> Failure {
+    const auto counted = read_counted(use, axes, axis_count);
+    if (!counted) return counted.error();
+    return mark_output(use, tensor, name, *counted);
+  });
 }
 
 enginery_status enginery_network_get_tensor(const enginery_network* network, enginery_tensor tensor,
@@ -258,9 +291,9 @@ enginery_status enginery_network_save(const enginery_network* network, enginery_
                                       void* user) {
   return with_network(network, [&](const NetworkUse& use) -> Failure {
     if (!take) return {ENGINERY_ERROR_INVALID_ARGUMENT, "the function that takes it is null"};
-    const Status whole = verify(use.graph());
-    if (!whole.ok()) return whole.error().within("save network '" + use.graph().name + "'");
-    const auto bytes = save_network(use.graph());
+    const auto whole = use.whole();
+    if (!whole) return whole.error().within("save network '" + use.graph().name + "'");
+    const auto bytes = save_network(*whole);
     if (!bytes) return bytes.error();
     if (take(user, bytes->data(), bytes->size()) != 0)
       return {ENGINERY_ERROR_STORAGE, "the function that takes the network has failed"};

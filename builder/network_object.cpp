@@ -30,6 +30,18 @@ NetworkUse::NetworkUse(const enginery_network* handle)
   lock_.unlock();
 }
 
+Result<Graph> NetworkUse::whole() const {
+  Graph out = graph();
+  CHECK_OK(mark_counts(out, object_->counted));
+  CHECK_OK(verify(out));
+  return out;
+}
+
+void NetworkUse::count_last_output(CountedAxes axes) const {
+  object_->counted.resize(graph().outputs().size());
+  object_->counted.back() = std::move(axes);
+}
+
 // Values are counted from 1: no tensor is 0.
 enginery_tensor NetworkUse::tensor_of(ValueId value) const {
   return object_->number << kNumberShift | static_cast<uint32_t>(value + 1);

@@ -8,7 +8,7 @@
 
 #include "engine/c_api/handles.h"
 #include "engine/c_api/outcome.h"
-#include "engine/graph/graph.h"
+#include "engine/graph/counted_outputs.h"
 #include "enginery/build.h"
 
 namespace enginery {
@@ -19,7 +19,8 @@ struct NetworkObject {
   const uint64_t number;  // of this network, in the upper half of its tensors
   std::mutex mutex;
   Graph graph;
-  bool is_half_changed = false;  // a change that began did not end
+  std::vector<CountedAxes> counted;  // of the graph's outputs; those behind its end have none
+  bool is_half_changed = false;      // a change that began did not end
 };
 
 using NetworkHandles = Handles<enginery_network, NetworkObject>;
@@ -32,6 +33,10 @@ class NetworkUse {
   explicit operator bool() const { return lock_.owns_lock(); }
   const Failure& failure() const { return failure_; }
   Graph& graph() const { return object_->graph; }
+  // The graph as it is saved and built: with the counts of its outputs' sizes behind its outputs.
+  Result<Graph> whole() const;
+  // What a run counts of the output that was marked last.
+  void count_last_output(CountedAxes axes) const;
   // What `change` returns. Where it throws, the network stays half changed.
   template <typename Change>
   auto change(Change&& change) const {

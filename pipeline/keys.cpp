@@ -68,7 +68,13 @@ void add_settings(std::vector<NamedText>& fields, const KeySubject& subject) {
   fields.push_back({"without_sources", join_words(subject.options.without_sources)});
 }
 
-// Only where there is one: the keys of all other builds stay what they were.
+// Only where a tactic's memory is limited: the keys of all other builds stay what they were.
+void add_memory(std::vector<NamedText>& fields, const BuildOptions& options) {
+  if (const std::string pools = to_text(options.memory_pools); !pools.empty())
+    fields.push_back({"memory_pools", pools});
+}
+
+// The same where there is a calibration.
 void add_calibration(std::vector<NamedText>& fields, const BuildOptions& options) {
   if (!options.calibration.empty()) fields.push_back({"calibration", options.calibration});
   if (!options.calibrator.empty()) fields.push_back({"calibrator", options.calibrator});
@@ -123,6 +129,7 @@ std::vector<NamedText> tune_key(const KeySubject& subject) {
   fields.push_back({"aux_streams", std::to_string(subject.options.aux_streams)});
   // A calibrated network may lose to the one in float; a quantised model has no such choice.
   if (is_calibrated(subject.options)) fields.push_back({"calibrated", "true"});
+  add_memory(fields, subject.options);
   return fields;
 }
 
@@ -138,6 +145,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   add_calibration(fields, subject.options);
   add_layers(fields, subject.options);
   add_held_out(fields, subject.options);
+  add_memory(fields, subject.options);
   return fields;
 }
 

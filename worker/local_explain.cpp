@@ -35,13 +35,15 @@ Result<ConsideredProblem> explain_layer(Catalog& catalog, const LocalBuildReques
   if (request.timing_cache == "none")
     return Error{ErrorCode::usage, "--explain: with --timing-cache none no timing is kept"};
   const BuildOptions options = options_for(request.sku, request.options);
-  TRY(const Target target, request.open(request.sku, options));
+  BuildOptions unlimited = options;  // what the limit leaves out is told, too
+  unlimited.memory_pools = {};
+  TRY(const Target target, request.open(request.sku, unlimited));
   const std::string device = device_key(target.device->info());
   TRY(const auto timings, timings_of(catalog, request, device, step.problem.key()));
   const int level = options.provisional ? 0 : options.level;
   const std::set<Precision> own = own_precisions(options, step.name);
   return consider(step.problem, target.sources, own.empty() ? options.precisions : own, level,
-                  timings);
+                  timings, options.memory_pools.workspace);
 }
 
 }  // namespace enginery

@@ -51,7 +51,7 @@ class EngineSide final : public ComparedSide {
   Result<SideOutputs> run(const ComparedData& data) override {
     TRY(InputSet rows, open_rows(data, inputs()));
     TRY(auto outputs, run_rows(engine_, rows, console_));
-    return SideOutputs{std::move(outputs), rows.rows(), rows.batch_rows()};
+    return SideOutputs{std::move(outputs), counted(), rows.rows(), rows.batch_rows()};
   }
 
   Result<SideTrace> trace(const ComparedData& data, int64_t row) override {
@@ -72,6 +72,15 @@ class EngineSide final : public ComparedSide {
   }
 
  private:
+  std::map<std::string, CountedSizes> counted() const {
+    std::map<std::string, CountedSizes> out;
+    for (const TensorInfo& output : engine_.info().outputs) {
+      if (!output.run_time_axes.empty())
+        out[output.name] = {output.type.dims, output.run_time_axes};
+    }
+    return out;
+  }
+
   const std::string file_;
   const Engine engine_;
   Console& console_;
@@ -102,8 +111,7 @@ class ModelSide final : public ComparedSide {
     const SystemClock clock;
     ProgressDisplay display(console_, clock);
     RowJoin join;
-    for (const RunTimeSize& size : graph_.run_time_sizes)
-      join.keep_whole(graph_.value(graph_.outputs()[size.output]).name);
+    for (const auto& [name, sizes] : counted()) join.keep_whole(name);
     for (int64_t i = 0; i < rows.batches(); ++i) {
       if (console_.err_is_terminal()) {
         display.show({{"", "reference", static_cast<uint64_t>(i),
@@ -114,7 +122,7 @@ class ModelSide final : public ComparedSide {
       TRY(const auto outputs, with_actual_sizes(graph_, std::move(all)));
       CHECK_OK(join.add(outputs, rows.batch_rows(), batch.valid_rows));
     }
-    return SideOutputs{join.finish(), rows.rows(), rows.batch_rows()};
+    return SideOutputs{join.finish(), counted(), rows.rows(), rows.batch_rows()};
   }
 
   Result<SideTrace> trace(const ComparedData& data, int64_t row) override {
@@ -128,6 +136,17 @@ class ModelSide final : public ComparedSide {
   Result<double> bar() const override { return 0; }
 
  private:
+  std::map<std::string, CountedSizes> counted() const {
+    std::map<std::string, CountedSizes> out;
+    for (const RunTimeSize& size : graph_.run_time_sizes) {
+      const Value& output = graph_.value(graph_.outputs()[size.output]);
+      CountedSizes& sizes = out[output.name];
+      sizes.largest = output.type.dims;
+      sizes.axes.push_back(size.axis);
+    }
+    return out;
+  }
+
   const Graph graph_;
   Console& console_;
 };
@@ -141,7 +160,7 @@ class SavedSide final : public ComparedSide {
   Result<std::map<std::string, Tensor>> made_up(uint64_t) const override {
     return std::map<std::string, Tensor>();
   }
-  Result<SideOutputs> run(const ComparedData&) override { return SideOutputs{tensors_, 0, 0}; }
+  Result<SideOutputs> run(const ComparedData&) override { return SideOutputs{tensors_, {}, 0, 0}; }
   Result<SideTrace> trace(const ComparedData&, int64_t) override {
     return Error{ErrorCode::unsupported, "saved outputs have no layers"};
   }

@@ -20,9 +20,16 @@ struct ComparedData {
   bool is_made_up() const { return files.empty(); }
 };
 
+// An output's sizes that are known after a run alone: along `axes`, at most those of `largest`.
+struct CountedSizes {
+  Dims largest;
+  std::vector<int64_t> axes;
+};
+
 struct SideOutputs {
-  std::map<std::string, Tensor> tensors;  // over all rows
-  int64_t rows = 0, batch_rows = 0;       // of the inputs; 0: saved outputs
+  std::map<std::string, Tensor> tensors;        // over all rows
+  std::map<std::string, CountedSizes> counted;  // of outputs that have such sizes; none where saved
+  int64_t rows = 0, batch_rows = 0;             // of the inputs; 0: saved outputs
 };
 
 // One batch, layer by layer.

@@ -27,11 +27,18 @@ Result<double> default_tolerance(const ComparedSide& a, const ComparedSide& b) {
   return bar > 0 ? bar : accuracy_bar({Precision::fp32}, DeviceKind::cpu);
 }
 
-// The row of the inputs in which the worst difference lies.
+// The row of the inputs in which the worst difference lies; what is counted has no such rows.
 int64_t worst_row(const ComparedOutput& output, int64_t rows) {
   const Dims& dims = output.type.dims;
-  if (rows == 0 || dims.empty() || dims[0] != rows || output.errors.elements == 0) return 0;
+  if (rows == 0 || !output.counts.empty() || dims.empty() || dims[0] != rows ||
+      output.errors.elements == 0)
+    return 0;
   return output.errors.worst_element / (output.errors.elements / rows);
+}
+
+const CountedSizes* counted_sizes(const SideOutputs& side, const std::string& output) {
+  const auto found = side.counted.find(output);
+  return found == side.counted.end() ? nullptr : &found->second;
 }
 
 // The trace's outputs in the order of `pairs`, whose names of this side are `name`.
@@ -51,7 +58,8 @@ Status put_in_order(SideTrace& side, const std::vector<NamedPair>& pairs,
 }  // namespace
 
 bool ComparisonReport::within() const {
-  return worst().errors.relative <= tolerance;
+  return worst().errors.relative <= tolerance &&
+         std::ranges::all_of(outputs, &ComparedOutput::counts_agree);
 }
 
 const ComparedOutput& ComparisonReport::worst() const {
@@ -93,13 +101,10 @@ Result<ComparisonReport> compare_sides(ComparedSide& a, ComparedSide& b, const C
   for (const NamedPair& pair : pairs) {
     left.erase(pair.a);
     left.erase(pair.b);
-    const Tensor &y = of_a.tensors.at(pair.a), &r = of_b.tensors.at(pair.b);
-    if (y.dims() != r.dims()) {
-      return Error{ErrorCode::invalid_argument, "output '" + pair.a + "' is " +
-                                                    to_string(y.tensor_type()) + " in A and " +
-                                                    to_string(r.tensor_type()) + " in B"};
-    }
-    out.outputs.push_back({pair.a, y.tensor_type(), errors_of(y, r)});
+    const CountedSizes* counted = counted_sizes(of_a, pair.a);
+    if (counted == nullptr) counted = counted_sizes(of_b, pair.b);
+    TRY(out.outputs.emplace_back(),
+        compare_tensors(pair.a, of_a.tensors.at(pair.a), of_b.tensors.at(pair.b), counted));
   }
   out.left_out.assign(left.begin(), left.end());
   out.rows = std::max(of_a.rows, of_b.rows);

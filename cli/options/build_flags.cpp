@@ -53,7 +53,6 @@ Result<std::string> fixed_shapes(const BuildFlags& flags) {
 }
 
 Status check_supported(const BuildFlags& flags) {
-  if (!flags.mem_pool_size.empty()) return later("--mem-pool-size");
   if (!flags.profiling_verbosity.empty() && flags.profiling_verbosity != "detailed")
     return later("--profiling-verbosity other than detailed");
   return {};
@@ -158,8 +157,11 @@ void BuildFlags::declare(Options& options) {
                "share. Layers that a calibration makes lose most stay in float");
   options.text("--preprocess", preprocess, "FILE",
                "TOML file that says how images become the input");
-  options.text("--mem-pool-size", mem_pool_size, "POOL:BYTES",
-               "refused: memory limits are not made yet");
+  options.list("--mem-pool-size", mem_pool_size, "workspace:SIZE",
+               "the most scratch memory that a layer's tactic may take, in MiB or with a unit (B, "
+               "K, M, G): workspace:64, workspace:0.5G; tactics that need more are left out, and a "
+               "layer that has no other runs by the slow "
+               "reference");
   options.text("--profiling-verbosity", profiling_verbosity, "WORD",
                "detailed is the only choice: engines always keep everything");
 }
@@ -182,6 +184,9 @@ Result<BuildOptions> BuildFlags::resolve() const {
     options.max_accuracy_drop = std::move(*drop);
   }
   TRY(options.limits, parse_limits(joined(limits, ",")));
+  auto pools = parse_memory_pools(joined(mem_pool_size, ","));
+  if (!pools.ok()) return pools.error().within("--mem-pool-size");
+  options.memory_pools = *pools;
   TRY(const std::string shapes_text, fixed_shapes(*this));
   TRY(options.shapes, parse_shapes(shapes_text));
   return options;

@@ -17,10 +17,11 @@ namespace enginery {
 
 // The options as given.
 struct BuildFlags {
-  std::vector<std::string> precisions, layer_precisions, tactic_sources, skip_passes, limits;
+  std::vector<std::string> precisions, layer_precisions, tactic_sources, skip_passes, limits,
+      mem_pool_size;
   std::vector<std::string> calib_data, accuracy_data;  // "[NAME=]PATH"
   std::string accuracy_labels, max_accuracy_drop, preprocess, shapes, min_shapes, opt_shapes,
-      max_shapes, calib, calibrator, mem_pool_size, profiling_verbosity;
+      max_shapes, calib, calibrator, profiling_verbosity;
   std::optional<int64_t> threads, level, max_aux_streams, calib_images, accuracy_images;
 
   void declare(Options& options);
@@ -29,7 +30,7 @@ struct BuildFlags {
 
   // The options with every default filled in: `threads` is a number afterwards. Errors: usage (a
   // word that means nothing, naming the option; a calibration without int8); unsupported (what this
-  // release does not build: ranges of shapes, memory limits). What --calib holds is not read here.
+  // release does not build: ranges of shapes). What --calib holds is not read here.
   Result<BuildOptions> resolve() const;
 };
 

@@ -114,9 +114,9 @@ std::string trtexec_page() {
       "the "
       "options of both are\nunderstood as trtexec spells them. *Works as*: it is that option of "
       "ours. *Accepted*: nothing has to be done for it, and\nthe command says what it means here. "
-      "*Refused*: exit code 2 with this sentence. Of ours, `--mem-pool-size` and\nranges of shapes "
-      "are "
-      "refused in turn so far (exit code 9). `--int8` without `--calib` or `--calib-data` is for "
+      "*Refused*: exit code 2 with this sentence. Of ours, ranges of shapes are refused in turn "
+      "so\n"
+      "far (exit code 9). `--int8` without `--calib` or `--calib-data` is for "
       "models\nwith Q/DQ nodes: scales are never made up. The list is\n"
       "[cli/options/trtexec_list.cpp](../cli/options/trtexec_list.cpp); a test has a case for each "
       "row and compares this page.\n";

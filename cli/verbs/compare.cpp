@@ -52,7 +52,8 @@ class CompareCommand final : public Command {
         "writes those).\n\n"
         "ERROR is the largest difference over the largest element of B's output. Within the "
         "tolerance the exit code is 0, else 1;\nthen the layer is named from which the difference "
-        "comes.\n\n"
+        "comes. Outputs whose size is known after a run alone (of NonZero,\nNonMaxSuppression) are "
+        "compared as far as both go; other counts are a difference, too.\n\n"
         "  compare net.h200.engine net.onnx\n  compare int8.engine fp32.engine --input "
         "pictures/ --preprocess net.toml --tolerance 0.05");
   }
@@ -147,8 +148,13 @@ class CompareCommand final : public Command {
     text += "\n" + table.text(columns) + "\n";
     if (report.within())
       return text + fmt::format("within the tolerance of {:.3g}\n", report.tolerance);
-    text += fmt::format("beyond the tolerance of {:.3g}: output '{}'\n", report.tolerance,
-                        report.worst().name);
+    if (report.worst().errors.relative > report.tolerance)
+      text += fmt::format("beyond the tolerance of {:.3g}: output '{}'\n", report.tolerance,
+                          report.worst().name);
+    for (const ComparedOutput& output : report.outputs) {
+      if (!output.counts_agree())
+        text += "the two found different counts: " + output.counts_text() + "\n";
+    }
     if (report.first)
       text += fmt::format("the first layer that diverges is {}, by {:.3g}\n",
                           to_string(*report.first), report.first->error);
@@ -169,6 +175,9 @@ class CompareCommand final : public Command {
                          {"max_abs", finite(e.max_abs)},
                          {"elements", e.elements},
                          {"differing", e.differing}});
+      for (const OutputCount& count : output.counts)
+        outputs.back()["counts"].push_back(
+            {{"axis", count.axis}, {"a", count.a}, {"b", count.b}, {"most", count.most}});
     }
     Json first = nullptr;
     if (report.first)

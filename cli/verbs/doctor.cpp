@@ -40,7 +40,8 @@ Json survey_json(const std::string& file, const ModelSurvey& survey) {
         {{"op", valid_utf8(type)},
          {"nodes", found.nodes},
          {"unsupported", found.unsupported},
-         {"reason", found.unsupported > 0 ? Json(valid_utf8(found.reason)) : Json(nullptr)}});
+         {"reason", found.unsupported > 0 ? Json(valid_utf8(found.reason)) : Json(nullptr)},
+         {"first_node", found.unsupported > 0 ? Json(valid_utf8(found.first)) : Json(nullptr)}});
   }
   for (const std::string& line : survey.problems) problems.push_back(valid_utf8(line));
   return {{"schema", "enginery.doctor.model/1"},
@@ -60,11 +61,15 @@ void print_survey(Console& console, const std::string& file, const ModelSurvey& 
   if (totals.is_supported(survey)) return console.print_line(all + "all of them supported");
   console.print_line(all + std::to_string(totals.unsupported) + " not supported, " +
                      std::to_string(survey.unchecked) + " behind them not looked at");
-  Table table({{"OPERATOR"}, {"NODES", Align::right}, {"NOT SUPPORTED", Align::right}, {"WHY"}});
+  Table table({{"OPERATOR"},
+               {"NODES", Align::right},
+               {"NOT SUPPORTED", Align::right},
+               {"FIRST ONE"},
+               {"WHY"}});
   for (const auto& [type, found] : survey.operators) {
     if (found.unsupported > 0)
       table.add({valid_utf8(type), std::to_string(found.nodes), std::to_string(found.unsupported),
-                 valid_utf8(found.reason)});
+                 valid_utf8(found.first), valid_utf8(found.reason)});
   }
   if (!table.empty()) return console.print(table.text());
   for (const std::string& line : survey.problems) console.print_line(valid_utf8(line));

@@ -2,6 +2,7 @@
 
 #include "engine/compile/layers_meant.h"
 #include "engine/graph/text.h"
+#include "engine/plan/workspace_limit.h"
 
 namespace enginery {
 namespace {
@@ -127,6 +128,9 @@ Result<Target> open_target(const std::string& sku, const BuildOptions& options) 
   Target out;
   TRY(out.device, open_device(sku, device_options));
   TRY(out.sources, make_tactic_sources(*out.device, {options.without_sources}));
+  const std::optional<int64_t> most = options.memory_pools.workspace;
+  for (auto& source : out.sources)
+    if (most) source = within_workspace(std::move(source), *most);
   return out;
 }
 

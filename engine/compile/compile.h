@@ -51,7 +51,8 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
                                const TensorScales* scales = nullptr,
                                const std::set<std::string>& in_float = {});
 
-// A device with its tactic sources, opened for one SKU. The device outlives the sources.
+// A device with its tactic sources, opened for one SKU; they keep to the options' memory pools. The
+// device outlives the sources.
 struct Target {
   std::unique_ptr<Device> device;
   TacticSources sources;

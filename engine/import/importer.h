@@ -64,7 +64,7 @@ struct ImportedModel {
 // The nodes of one operator type, once functions, branches and loops are read in place.
 struct SurveyedOperator {
   int64_t nodes = 0, unsupported = 0;
-  std::string reason;  // of the first one that is not supported
+  std::string first, reason;  // of those that are not supported: the first one's name, and why
 };
 
 // What a model is made of, and what of it cannot be imported.

@@ -76,6 +76,8 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     options.held_out = value;
   } else if (name == "max_accuracy_drop") {
     TRY(options.max_accuracy_drop, accuracy_drop_text(value));
+  } else if (name == "memory_pools") {
+    TRY(options.memory_pools, parse_memory_pools(value));
   } else {
     return bad_line(name + "=" + value);
   }
@@ -141,6 +143,7 @@ std::string to_text(const BuildOptions& options) {
     shapes += (shapes.empty() ? "" : ",") + name + ":" + to_string(dims);
   const std::string limits = to_text(options.limits);
   const std::string layers = to_text(options.layer_precisions);
+  const std::string pools = to_text(options.memory_pools);
   return "precisions=" + to_text(options.precisions) + "\nshapes=" + shapes +
          "\nthreads=" + std::to_string(options.threads) +
          "\nlevel=" + std::to_string(options.level) +
@@ -156,7 +159,8 @@ std::string to_text(const BuildOptions& options) {
          (options.held_out.empty() ? "" : "held_out=" + options.held_out + "\n") +
          (options.max_accuracy_drop.empty()
               ? ""
-              : "max_accuracy_drop=" + options.max_accuracy_drop + "\n");
+              : "max_accuracy_drop=" + options.max_accuracy_drop + "\n") +
+         (pools.empty() ? "" : "memory_pools=" + pools + "\n");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/options/layer_precisions.h"
+#include "engine/options/memory_pools.h"
 #include "engine/tensor/limits.h"
 #include "enginery/types.h"
 
@@ -40,6 +41,7 @@ struct BuildOptions {
   // "": there are none.
   std::string held_out;
   std::string max_accuracy_drop;  // percent, as accuracy_drop_text writes it; "": no limit
+  MemoryPools memory_pools;       // --mem-pool-size workspace:64M
 };
 
 // Whether scales of a calibration quantise the model, wherever they come from.
@@ -48,8 +50,8 @@ bool is_calibrated(const BuildOptions& options);
 bool has_budget(const BuildOptions& options);
 
 // One line a field, in a fixed order, every field present but the limits where they are the
-// defaults, and a calibration, layers' precisions and held-out rows where there are none: equal
-// options give equal text. What the wire, the keys and the manifest carry.
+// defaults, and a calibration, layers' precisions, held-out rows and memory pools where there are
+// none: equal options give equal text. What the wire, the keys and the manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
 Result<BuildOptions> parse_options(std::string_view text);

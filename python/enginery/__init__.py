@@ -16,7 +16,7 @@ from ._engine import Context, Engine, Layer, Tensor, load
 from ._error import Error
 from ._farm import Farm, Job
 from ._library import version
-from ._network import Network, NetworkTensor, operators
+from ._network import CountedTensor, Network, NetworkTensor, operators
 
-__all__ = ["BuildConfig", "Builder", "Calibrator", "Context", "Engine", "Error", "Farm", "Job", "Layer", "Network", "NetworkTensor", "Tensor", "build", "load",
+__all__ = ["BuildConfig", "Builder", "Calibrator", "Context", "CountedTensor", "Engine", "Error", "Farm", "Job", "Layer", "Network", "NetworkTensor", "Tensor", "build", "load",
            "operators", "version"]

@@ -11,6 +11,11 @@ class Attribute(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("value", c_char_p)]
 
 
+class CountedAxis(ctypes.Structure):
+    """enginery_counted_axis."""
+    _fields_ = [("axis", c_int64), ("count", c_uint64)]
+
+
 class Layer(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t), ("op", c_char_p), ("name", c_char_p), ("attributes", POINTER(Attribute)), ("inputs", POINTER(c_uint64)),
                 ("output_names", POINTER(c_char_p)), ("precision", c_char_p), ("output_type", c_char_p), ("attribute_count", c_int32),
@@ -38,7 +43,7 @@ class BuildOptions(ctypes.Structure):
                 ("threads", c_int32), ("aux_streams", c_int32), ("rebuild", c_int32), ("provisional", c_int32), ("layer_precisions", c_char_p),
                 ("calibration", c_char_p), ("calibration_data", POINTER(c_char_p)), ("calibration_preprocess", c_char_p),
                 ("calibrator", POINTER(CalibratorStruct)), ("calibrator_name", c_char_p), ("calibration_rows", c_int64),
-                ("calibration_data_count", c_int32)]
+                ("calibration_data_count", c_int32), ("memory_pools", c_char_p)]
 
 
 class BuildReport(ctypes.Structure):
@@ -54,6 +59,7 @@ FUNCTIONS = {
     "enginery_network_add_constant": [c_void_p, c_char_p, c_int32, POINTER(c_int64), c_int32, c_void_p, c_size_t, POINTER(c_uint64)],
     "enginery_network_add_layer": [c_void_p, POINTER(Layer), POINTER(c_uint64), c_int32, POINTER(c_int32)],
     "enginery_network_mark_output": [c_void_p, c_uint64, c_char_p],
+    "enginery_network_mark_counted_output": [c_void_p, c_uint64, c_char_p, POINTER(CountedAxis), c_int32],
     "enginery_network_get_tensor": [c_void_p, c_uint64, POINTER(TensorInfo)],
     "enginery_network_save": [c_void_p, BYTES_FUNCTION, c_void_p],
     "enginery_build_options_init": [POINTER(BuildOptions)],

@@ -17,7 +17,8 @@ class BuildConfig:
     """How to build; what is left as it is has the command's defaults.
 
     precisions: arithmetic to allow in addition to fp32. layer_precisions: what single layers compute in, or else in fp32, {"head/*": "fp32"}. level: 0 measures nothing, 5 is exhaustive. shapes: the inputs' dimensions by name.
-    without_sources: of tactics, that are left out. limits: of memory and work, {"value_mib": 8192}. timing_cache: a file, or "none"; else the
+    without_sources: of tactics, that are left out. limits: of memory and work, {"value_mib": 8192}. memory_pools: the most bytes
+    of scratch memory that a layer's tactic may take, {"workspace": 64 << 20}. timing_cache: a file, or "none"; else the
     catalog. catalog, keys: folders, the user's by default. command: the program `enginery`, in whose processes tactics are tried, so that one that
     faults does not end this one. For "int8" among the precisions, where the model has no scales of its own, one of: calibration, a TensorRT table or
     histograms (`enginery calibrate`); calibration_data, folders of pictures, pictures, .npy and .npz files ("[NAME=]PATH"), at most calibration_rows
@@ -47,6 +48,7 @@ class BuildConfig:
     calibration_rows: int = 0
     calibrator: Optional[Calibrator] = None
     calibrator_name: Optional[str] = None
+    memory_pools: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 def set_calibration(options: BuildOptions, config: BuildConfig, raised: list) -> list:
@@ -106,6 +108,7 @@ class Builder:
         options.precisions, options.without_sources = encoded(joined(config.precisions)), encoded(joined(config.without_sources))
         options.shapes = encoded("".join(shapes_text(config.shapes)).removeprefix("--shapes="))
         options.limits = encoded(",".join(f"{name}={value}" for name, value in config.limits.items()))
+        options.memory_pools = encoded(",".join(f"{pool}:{size}B" for pool, size in config.memory_pools.items()))
         options.layer_precisions = encoded(",".join(f"{layer}:{precision}" for layer, precision in config.layer_precisions.items()))
         options.timing_cache, options.catalog = encoded(config.timing_cache), encoded(config.catalog)
         options.keys, options.command = encoded(config.keys), encoded(config.command)

@@ -5,7 +5,7 @@ from typing import Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from ._build_library import Attribute, Layer, TakenBytes, build_library, check_build
+from ._build_library import Attribute, CountedAxis, Layer, TakenBytes, build_library, check_build
 from ._engine import DTYPES
 from ._error import Error
 from ._library import TensorInfo, library, sized
@@ -67,6 +67,15 @@ class NetworkTensor:
         return library().enginery_type_name(self._info().type).decode()
 
 
+@dataclasses.dataclass(frozen=True)
+class CountedTensor:
+    """A result of which each run tells how much of it there is: along `axis` the first `count` (an int64 scalar), zeros behind them. mark_output
+    gives it its actual size; layers that read `values` see all of it."""
+    values: NetworkTensor
+    count: NetworkTensor
+    axis: int
+
+
 Input = Optional[NetworkTensor]
 
 
@@ -100,8 +109,13 @@ class Network:
                                                                   values.ndim, values.ctypes.data, values.nbytes, byref(tensor)))
         return NetworkTensor(self, tensor.value)
 
-    def mark_output(self, tensor: NetworkTensor, name: Optional[str] = None) -> None:
-        check_build(build_library().enginery_network_mark_output(self._handle, tensor.id, name.encode() if name else None))
+    def mark_output(self, tensor: Union[NetworkTensor, CountedTensor], name: Optional[str] = None) -> None:
+        word = name.encode() if name else None
+        if isinstance(tensor, CountedTensor):
+            axis = CountedAxis(tensor.axis, tensor.count.id)
+            check_build(build_library().enginery_network_mark_counted_output(self._handle, tensor.values.id, word, byref(axis), 1))
+        else:
+            check_build(build_library().enginery_network_mark_output(self._handle, tensor.id, word))
 
     def save(self) -> bytes:
         """The network as a file, which every verb of the command and `enginery.build` take like a model."""
@@ -244,6 +258,29 @@ class Network:
     def add_select(self, condition: NetworkTensor, a: NetworkTensor, b: NetworkTensor, **options) -> NetworkTensor:
         """condition ? a : b, element by element."""
         return self._add("select", [condition, a, b], options)
+
+
+    def add_non_zero(self, x: NetworkTensor, **options) -> CountedTensor:
+        """The positions of the elements that are not zero, int64 [rank, elements of x], in row-major order; counted along axis 1."""
+        values, count = self.add_layer("find_non_zero", [x], **options)
+        return CountedTensor(values, count, 1)
+
+    def add_nms(self, boxes: NetworkTensor, scores: NetworkTensor, max_boxes_per_class: int, iou_threshold: float = 0.0,
+                score_threshold: Optional[float] = None, centers: bool = False, **options) -> CountedTensor:
+        """Non-maximum suppression of boxes [N, B, 4] with scores [N, C, B]: rows (picture, class, box) of the chosen ones, counted along axis 0.
+        Boxes are two opposite corners (y, x, y, x), or with `centers` centre and size (x, y, width, height)."""
+        thresholds = [iou_threshold] + ([] if score_threshold is None else [score_threshold])
+        numbers = [self._shape([max_boxes_per_class])] + [self.add_constant(numpy.asarray([t], numpy.float32)) for t in thresholds]
+        values, count = self.add_layer("non_max_suppression", [boxes, scores, *numbers], {"centers": centers}, **options)
+        return CountedTensor(values, count, 0)
+
+    def add_compress(self, x: NetworkTensor, condition: NetworkTensor, axis: int = 0, **options) -> CountedTensor:
+        """Along `axis` the elements at which the vector `condition` is not zero, counted along it."""
+        begin = f"{options['name']}/" if options.get("name") else ""
+        places = self.add_non_zero(condition, name=begin + "find_non_zero")
+        flat = self._add("reshape", [places.values, self.add_constant(numpy.asarray([-1], numpy.int64), begin + "constant")], {"name": begin + "reshape"})
+        values = self.add_gather(x, flat, axis, **options)
+        return CountedTensor(values, places.count, axis % len(x.shape))
 
 
 def operators() -> List[str]:

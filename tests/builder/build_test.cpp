@@ -98,6 +98,17 @@ TEST_F(BuildLibrary, TakesFilesOfNetworksAndOfModels) {
                  ENGINERY_ERROR_NOT_FOUND, "/no/such.onnx");
 }
 
+TEST_F(BuildLibrary, KeepsToTheMemoryPoolsAndRefusesOthers) {
+  expect_built(enginery_network_mark_output(network_, add_sum(), "y"));
+  options_.memory_pools = "workspace:1K";
+  expect_built(build());
+  EXPECT_NE(engine_.find("memory_pools=workspace:1024B"), std::string::npos);
+  options_.memory_pools = "workspace";
+  expect_refused(build(), ENGINERY_ERROR_USAGE, "workspace:SIZE");
+  options_.memory_pools = "dlaSRAM:1";
+  expect_refused(build(), ENGINERY_ERROR_USAGE, "memory pool 'dlaSRAM'");
+}
+
 TEST_F(BuildLibrary, GivesOpenSizesTheirNumber) {
   const int64_t open[] = {-1, 4};
   enginery_tensor z = 0;

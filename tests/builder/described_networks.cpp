@@ -120,4 +120,17 @@ void describe_transformer(LayerSink& net) {
   net.output(make.normalized("y", "sum", kWidth));
 }
 
+void describe_selection(LayerSink& net) {
+  net.input("boxes", {1, 8, 4});
+  net.input("scores", {1, 2, 8});
+  net.input("x", {4, 6});
+  net.input("c", {6});
+  net.nms("chosen", "boxes", "scores", 3, 0.5f, 0.1f);
+  net.output("chosen");
+  net.non_zero("places", "x");
+  net.output("places");
+  net.compress("columns", "x", "c");
+  net.output("columns");
+}
+
 }  // namespace enginery::test

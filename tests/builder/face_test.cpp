@@ -79,6 +79,28 @@ TEST_F(FaceOfNetworks, LayersGiveWhatTheirContractsSay) {
   EXPECT_EQ(network_.save().substr(0, 6), "ENGNET");
 }
 
+TEST_F(FaceOfNetworks, WhatARunCountsIsGivenWithItsLargestSize) {
+  const NetworkTensor rows = input({3, 6}), boxes = input({2, 5, 4}), scores = input({2, 7, 5});
+  const struct {
+    CountedTensor tensor;
+    Sizes dims;
+    int64_t axis;
+  } made[] = {
+      {network_.add_non_zero(rows), {2, 18}, 1},
+      {network_.add_nms(boxes, scores, 3), {42, 3}, 0},
+      {network_.add_nms(boxes, scores, 9, 0.5f, 0.1f, true), {70, 3}, 0},
+      {network_.add_compress(rows, input({6}), -1), {3, 6}, 1},
+  };
+  for (const auto& [tensor, dims, axis] : made) {
+    EXPECT_EQ(network_.tensor(tensor.values).dims, dims);
+    EXPECT_EQ(tensor.axis, axis);
+    EXPECT_EQ(network_.tensor(tensor.count).type, ENGINERY_INT64);
+    EXPECT_TRUE(network_.tensor(tensor.count).dims.empty());
+    network_.mark_output(tensor);
+  }
+  EXPECT_NE(network_.save().find("run_time_sizes"), std::string::npos);
+}
+
 TEST_F(FaceOfNetworks, MistakesAreExceptionsThatNameTheLayer) {
   const NetworkTensor rows = input({3, 6});
   expect_thrown(ENGINERY_ERROR_INVALID_ARGUMENT, "layer 'product' (matmul)",

@@ -41,6 +41,12 @@ class LayerSink {
   virtual void softmax(const std::string& y, const std::string& x) = 0;
   // Over the last dimension; scale and bias are called y.s and y.b.
   virtual void layer_norm(const std::string& y, const std::string& x) = 0;
+  // Of the three that follow each run tells how much there is. Rows of the most boxes of a class.
+  virtual void nms(const std::string& y, const std::string& boxes, const std::string& scores,
+                   int64_t most, float overlap, float least_score) = 0;
+  virtual void non_zero(const std::string& y, const std::string& x) = 0;
+  // Columns of x at which the vector c is not zero; c as booleans is called y.c.
+  virtual void compress(const std::string& y, const std::string& x, const std::string& c) = 0;
   virtual void output(const std::string& name) = 0;
   // A model file's bytes.
   virtual std::string bytes() = 0;
@@ -56,5 +62,7 @@ std::unique_ptr<LayerSink> make_onnx_sink();
 void describe_resnet50(LayerSink& net);
 // An encoder block: attention of four heads and a network of two products, each with its residual.
 void describe_transformer(LayerSink& net);
+// Everything whose size a run alone tells, each once.
+void describe_selection(LayerSink& net);
 
 }  // namespace enginery::test

@@ -60,6 +60,25 @@ TEST_F(NetworkMisuse, OfConstantsIsRefused) {
                  kInvalid, "neither 0 nor 1");
 }
 
+TEST_F(NetworkMisuse, OfCountedOutputsIsRefused) {
+  enginery_layer find = layer("find_non_zero");
+  find.inputs = &x_;
+  find.input_count = 1;
+  enginery_tensor found[2];
+  expect_built(enginery_network_add_layer(network_, &find, found, 2, nullptr));
+  before_ = saved();
+  const auto mark = [&](const char* name, const std::vector<enginery_counted_axis>& axes) {
+    return enginery_network_mark_counted_output(network_, found[0], name, axes.data(),
+                                                static_cast<int32_t>(axes.size()));
+  };
+  expect_refused(mark("z", {}), kInvalid, "counted axes is null or of a wrong length");
+  expect_refused(mark("z", {{1, found[1] + 1000}}), kInvalid, "count 0: the network has no such");
+  expect_refused(mark("z", {{2, found[1]}}), kInvalid, "as output 'z'");
+  expect_refused(mark("z", {{1, found[1]}, {0, found[1]}}), kInvalid, "as output 'z'");
+  expect_refused(mark("z", {{1, x_}}), kInvalid, "as output 'z'");
+  expect_refused(mark("y", {{1, found[1]}}), kInvalid, "the name is taken");
+}
+
 TEST_F(NetworkMisuse, OfLayersIsRefusedWithTheLayersName) {
   const enginery_tensor none[] = {x_, ENGINERY_NO_TENSOR}, beyond[] = {x_ + 1000};
   const enginery_attribute bad_kind[] = {{"kind", "swim"}}, unknown[] = {{"speed", "1"}};

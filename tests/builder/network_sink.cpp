@@ -64,10 +64,34 @@ class NetworkSink final : public LayerSink {
   void layer_norm(const std::string& y, const std::string& x) override {
     tensors_[y] = network_.add_normalization(at(x), at(y + ".s"), at(y + ".b"), -1, 1e-5f, y);
   }
-  void output(const std::string& name) override { network_.mark_output(at(name)); }
+  // Steps of a node of a file are called as the importer calls them.
+  void nms(const std::string& y, const std::string& boxes, const std::string& scores, int64_t most,
+           float overlap, float least_score) override {
+    counted_[y] = network_.add_nms(at(boxes), at(scores), most, overlap, least_score, false,
+                                   step(y + "/non_max_suppression"));
+  }
+  void non_zero(const std::string& y, const std::string& x) override {
+    counted_[y] = network_.add_non_zero(at(x), step(y + "/find_non_zero"));
+  }
+  void compress(const std::string& y, const std::string& x, const std::string& c) override {
+    counted_[y] = network_.add_compress(at(x), network_.add_cast(at(c), "boolean", y + ".c"), 1, y);
+  }
+  void output(const std::string& name) override {
+    const auto counted = counted_.find(name);
+    if (counted == counted_.end())
+      network_.mark_output(at(name));
+    else
+      network_.mark_output(counted->second, name);
+  }
   std::string bytes() override { return network_.save(); }
 
  private:
+  // A step's second result has no name of its own.
+  static Layer step(const std::string& name) {
+    Layer out(name);
+    out.output_names = {name, "v"};
+    return out;
+  }
   NetworkTensor at(const std::string& name) const { return tensors_.at(name); }
   static enginery::Window in_two(const Window& window) {
     enginery::Window out;
@@ -79,6 +103,7 @@ class NetworkSink final : public LayerSink {
 
   Network network_{"net"};
   std::map<std::string, NetworkTensor> tensors_;
+  std::map<std::string, CountedTensor> counted_;
 };
 
 }  // namespace

@@ -57,6 +57,18 @@ class OnnxSink final : public LayerSink {
   void layer_norm(const std::string& y, const std::string& x) override {
     node("LayerNormalization", {x, y + ".s", y + ".b"}, y);
   }
+  void nms(const std::string& y, const std::string& boxes, const std::string& scores, int64_t most,
+           float overlap, float least_score) override {
+    // What a network calls constants that are given no name.
+    model_.ints("constant", {most}).weights("constant.1", {1}, {overlap});
+    model_.weights("constant.2", {1}, {least_score});
+    node("NonMaxSuppression", {boxes, scores, "constant", "constant.1", "constant.2"}, y);
+  }
+  void non_zero(const std::string& y, const std::string& x) override { node("NonZero", {x}, y); }
+  void compress(const std::string& y, const std::string& x, const std::string& c) override {
+    node("Cast", {c}, y + ".c", {{"to", int64_t{kBool}}});
+    node("Compress", {x, y + ".c"}, y, {{"axis", 1}});
+  }
   void output(const std::string& name) override { model_.output(name); }
   std::string bytes() override { return model_.bytes(); }
 

@@ -40,16 +40,20 @@ struct DescribedNetwork {
   const char* name;
   void (*describe)(LayerSink&);
   size_t min_layers;
+  bool is_read_in_steps = false;  // the importer has steps of its own, which passes take out
 };
 
 class SameEngine : public testing::TestWithParam<DescribedNetwork> {};
 
 TEST_P(SameEngine, AsOfTheImportedModel) {
-  const auto& [name, describe, min_layers] = GetParam();
+  const auto& [name, describe, min_layers, is_read_in_steps] = GetParam();
   const LoadedModel imported = loaded(make_onnx_sink(), describe);
   const LoadedModel made = loaded(make_network_sink(), describe);
   EXPECT_GE(static_cast<size_t>(imported.imported.live_node_count()), min_layers);
-  EXPECT_EQ(fingerprint(made.imported), fingerprint(imported.imported));
+  if (!is_read_in_steps) {
+    EXPECT_EQ(fingerprint(made.imported), fingerprint(imported.imported));
+  }
+  EXPECT_EQ(fingerprint(made.graph), fingerprint(imported.graph));
   EXPECT_EQ(made.structure_digest, imported.structure_digest);
   const auto target = open_target(cpu_sku(), options_of_test());
   ASSERT_TRUE(target.ok()) << target.error().message;
@@ -58,7 +62,9 @@ TEST_P(SameEngine, AsOfTheImportedModel) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, SameEngine,
                          testing::Values(DescribedNetwork{"ResNet50", describe_resnet50, 170},
-                                         DescribedNetwork{"Transformer", describe_transformer, 29}),
+                                         DescribedNetwork{"Transformer", describe_transformer, 29},
+                                         DescribedNetwork{"Selection", describe_selection, 12,
+                                                          true}),
                          [](const auto& network) { return network.param.name; });
 
 }  // namespace

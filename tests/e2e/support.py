@@ -184,7 +184,7 @@ def field(number, value):
 def attribute(name, value):
     if isinstance(value, float):
         return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
-    number, kind = {int: (3, 2), list: (8, 7), bytes: (5, 4)}[type(value)]  # bytes: a tensor
+    number, kind = {int: (3, 2), str: (4, 3), list: (8, 7), bytes: (5, 4)}[type(value)]  # bytes: a tensor
     return field(1, name) + field(number, value) + field(20, kind)
 
 

@@ -88,6 +88,8 @@ std::vector<Change> changes() {
        true},
       {"without_sources", [](KeySubject& s) { s.options.without_sources.insert("onednn"); }, false,
        true, true},
+      {"memory_pools", [](KeySubject& s) { s.options.memory_pools.workspace = 0; }, false, true,
+       true},
       {"provisional", [](KeySubject& s) { s.options.provisional = true; }, false, false, true},
   };
 }

@@ -16,7 +16,7 @@ HEADERS = ROOT / "engine/include/enginery"
 GOLDEN = ROOT / "tests/package/golden"
 # C struct -> ours.
 STRUCTS = {"enginery_load_options": _library.LoadOptions, "enginery_engine_info": _library.EngineInfo, "enginery_tensor_info": _library.TensorInfo,
-           "enginery_layer_info": _library.LayerInfo, "enginery_attribute": _build_library.Attribute, "enginery_layer": _build_library.Layer,
+           "enginery_layer_info": _library.LayerInfo, "enginery_attribute": _build_library.Attribute, "enginery_counted_axis": _build_library.CountedAxis, "enginery_layer": _build_library.Layer,
            "enginery_calibrator": _build_library.CalibratorStruct, "enginery_build_options": _build_library.BuildOptions, "enginery_build_report": _build_library.BuildReport}
 NUMBERS = {"int32_t": ctypes.c_int32, "enginery_type": ctypes.c_int32, "enginery_memory": ctypes.c_int32, "int64_t": ctypes.c_int64,
            "size_t": ctypes.c_size_t, "double": ctypes.c_double, "enginery_tensor": ctypes.c_uint64}

@@ -98,9 +98,29 @@ class Networks(unittest.TestCase):
                 self.assertEqual(given[name].dtype, expected.dtype)
                 numpy.testing.assert_allclose(given[name], expected, rtol=1e-4, atol=1e-5)
 
+    def test_find_what_numpy_finds(self):
+        network = enginery.Network("found")
+        x, c = network.add_input("x", "float32", (3, 4)), network.add_input("c", "float32", (4,))
+        boxes, scores = network.add_input("boxes", "float32", (1, 4, 4)), network.add_input("scores", "float32", (1, 1, 4))
+        network.mark_output(network.add_non_zero(x, name="at"), "at")
+        network.mark_output(network.add_compress(x, network.add_cast(c, "boolean"), axis=-1), "columns")
+        network.mark_output(network.add_compress(c, network.add_cast(c, "boolean")), "kept")
+        network.mark_output(network.add_nms(boxes, scores, 3, 0.5, 0.2), "chosen")
+        engine = builder().build_engine(network, cpu())
+        self.assertEqual([t.shape for t in engine.outputs], [(2, 12), (3, 4), (4,), (3, 3)])
+        self.assertTrue(all(t.run_time_shape for t in engine.outputs))
+        given = {"x": numpy.eye(3, 4, 1, numpy.float32), "c": numpy.array([0, 2, 0, -1], numpy.float32),
+                 "boxes": numpy.array([[[0, 0, 1, 1], [0, 0, 1, 0.9], [2, 2, 3, 3], [4, 4, 5, 5]]], numpy.float32),
+                 "scores": numpy.array([[[0.5, 0.9, 0.1, 0.3]]], numpy.float32)}
+        found = engine.run(given)
+        numpy.testing.assert_array_equal(found["at"], numpy.array(numpy.nonzero(given["x"])))
+        numpy.testing.assert_array_equal(found["columns"], given["x"][:, [1, 3]])
+        numpy.testing.assert_array_equal(found["kept"], [2, -1])
+        numpy.testing.assert_array_equal(found["chosen"], [[0, 0, 1], [0, 0, 3]])
+
     def test_have_a_function_for_each_layer_that_is_compared(self):
         functions = {name.removeprefix("add_") for name in dir(enginery.Network) if name.startswith("add_")}
-        compared = set(LAYERS) | {"input", "constant", "layer", "matrix_multiply", "pooling"}
+        compared = set(LAYERS) | {"non_zero", "compress", "nms"} | {"input", "constant", "layer", "matrix_multiply", "pooling"}
         self.assertLessEqual(functions, compared)
 
     def test_take_any_operator_with_all_its_results(self):
@@ -250,6 +270,7 @@ class Misuse(unittest.TestCase):
                                            ({"without_sources": ["fairies"]}, cpu(), "not_found", "fairies"),
                                            ({"layer_precisions": {"grows": "fp32"}}, cpu(), "not_found", "did you mean grow?"),
                                            ({"limits": {"speed": 1}}, cpu(), "usage", "speed"),
+                                           ({"memory_pools": {"dlaSRAM": 1}}, cpu(), "usage", "dlaSRAM"),
                                            ({"command": "/no/enginery"}, cpu(), "not_found", "/no/enginery"),
                                            ({"catalog": "/proc/none"}, cpu(), "storage", "/proc/none"),
                                            ({}, "h201", "not_found", "h201")]:

@@ -1,4 +1,5 @@
 """Outputs whose shape each run tells: what arrays give, what the command writes, and how two engines of them compare."""
+import json
 import unittest
 
 import numpy
@@ -7,10 +8,11 @@ from package import HOME, enginery
 from support import model, node, value_info
 
 
-def build():
-    """The positions of x's elements that are not zero, and those elements' sines."""
-    path = HOME.work / "found.onnx"
-    path.write_bytes(model([node("NonZero", ["x"], ["at"]), node("Transpose", ["at"], ["rows"]), node("GatherND", ["x", "rows"], ["found"]),
+def build(name="found", first=None):
+    """The positions of the elements of x (or what the node `first` makes `seen` of it) that are not zero, and their sines in x."""
+    path = HOME.work / f"{name}.onnx"
+    begin = [first] if first else []
+    path.write_bytes(model(begin + [node("NonZero", ["seen" if first else "x"], ["at"]), node("Transpose", ["at"], ["rows"]), node("GatherND", ["x", "rows"], ["found"]),
                             node("Sin", ["found"], ["sines"])],
                            [value_info("x", [3, 4])], [value_info("at", [2, "n"], 7), value_info("sines", ["n"])]))
     return enginery.build(path, level=0, threads=1), path
@@ -65,6 +67,36 @@ class RunTimeShapes(unittest.TestCase):
         done = HOME.run("compare", HOME.work / "found.engine", self.model, "--input", f"x={HOME.work / 'x.npy'}")
         self.assertEqual(done.code, 0, done)
         self.assertNotIn("size", done.out)
+
+    def test_counts_that_differ_are_said_and_fail_a_comparison(self):
+        self.engine.save(HOME.work / "found.engine")
+        positive, its_model = build("positive", node("Relu", ["x"], ["seen"]))
+        positive.save(HOME.work / "positive.engine")
+        numpy.save(HOME.work / "x.npy", self.x)
+        for other in (HOME.work / "positive.engine", its_model):
+            words = ("compare", HOME.work / "found.engine", other, "--input", f"x={HOME.work / 'x.npy'}", "--tolerance", "9")
+            done = HOME.run(*words)
+            self.assertEqual(done.code, 1, done)
+            self.assertIn("output 'at' has 3 of at most 12 entries along axis 1 in A against 2 in B: the first 2 of both were compared", done.out)
+            self.assertIn("output 'sines' has 3 of at most 12 rows in A against 2 in B", done.out)
+            report = json.loads(HOME.run(*words, "--json").out)
+            self.assertFalse(report["within"])
+            at, sines = report["outputs"]
+            self.assertEqual(at["counts"], [{"axis": 1, "a": 3, "b": 2, "most": 12}])
+            self.assertEqual((at["elements"], sines["elements"]), (4, 2))
+            self.assertAlmostEqual(sines["max_abs"], float(numpy.sin(2) - numpy.sin(-1)), places=5)
+
+    def test_saved_outputs_have_counts_beside_an_engine(self):
+        self.engine.save(HOME.work / "found.engine")
+        numpy.save(HOME.work / "x.npy", self.x)
+        saved = HOME.work / "saved"
+        saved.mkdir()
+        numpy.save(saved / "at.npy", numpy.array(numpy.nonzero(self.x))[:, :2])
+        numpy.save(saved / "sines.npy", numpy.zeros((0,), numpy.float32))
+        done = HOME.run("compare", HOME.work / "found.engine", saved, "--input", f"x={HOME.work / 'x.npy'}")
+        self.assertEqual(done.code, 1, done)
+        self.assertIn("output 'sines' has 3 of at most 12 rows in A against 0 in B: none is in both", done.out)
+        self.assertNotIn("beyond the tolerance", done.out)
 
     def test_inspect_says_which_size_a_run_tells(self):
         self.engine.save(HOME.work / "found.engine")

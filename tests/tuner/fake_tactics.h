@@ -128,6 +128,7 @@ struct Behaviour {
     lucky                 // its first four copies are 6 % faster
   } sort = right;
   double tanh_us = 0;  // where it is not 0: the time of a tanh
+  int64_t workspace = 0;
 };
 
 inline constexpr int kLateLaunches = 60;
@@ -192,6 +193,7 @@ class TestSource final : public TacticSource {
       Tactic t;
       t.source = name_;
       t.id = b.id;
+      t.workspace_bytes = b.workspace;
       t.inputs.resize(p.inputs.size());
       t.outputs.resize(p.outputs.size());
       out.push_back(t);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "engine/plan/network.h"
+#include "engine/plan/workspace_limit.h"
 #include "tuner/effort/worth_measuring.h"
 #include "tuner/timing/comparable.h"
 
@@ -64,7 +65,8 @@ std::string_view to_string(Consideration what) {
 
 Result<ConsideredProblem> consider(const Problem& problem, const TacticSources& sources,
                                    const std::set<Precision>& allowed, int level,
-                                   const std::vector<Timing>& timings) {
+                                   const std::vector<Timing>& timings,
+                                   std::optional<int64_t> most_workspace) {
   ConsideredProblem out;
   out.problem = problem.key();
   std::vector<Tactic> offered;
@@ -77,6 +79,14 @@ Result<ConsideredProblem> consider(const Problem& problem, const TacticSources& 
       return offer.tactics.error();
     }
   }
+  const auto over = std::ranges::stable_partition(offered, [&](const Tactic& t) {
+    return t.workspace_bytes <= most_workspace.value_or(t.workspace_bytes);
+  });
+  for (const Tactic& tactic : over)
+    out.tactics.push_back({.tactic = tactic_key(tactic),
+                           .reason = over_workspace(tactic.workspace_bytes, *most_workspace),
+                           .estimated_us = tactic.estimated_us});
+  offered.erase(over.begin(), over.end());
   const std::vector<std::string> unworthy = unworthy_of_measuring(offered, level);
   for (size_t i = 0; i < offered.size(); ++i)
     out.tactics.push_back(considered(offered[i], unworthy[i], timings, level));

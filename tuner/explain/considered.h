@@ -5,6 +5,7 @@
 // Plain values and free functions without state.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,12 @@ struct ConsideredProblem {
 };
 
 // `timings` are all that the store has for the problem: what a source no longer offers, or did not
-// offer in these precisions, is among the results only as far as it is offered now. Errors: those
-// of the sources but unsupported.
+// offer in these precisions, is among the results only as far as it is offered now. Tactics with
+// more bytes of workspace than `most_workspace` are unmeasured. Errors: those of the sources but
+// unsupported.
 Result<ConsideredProblem> consider(const Problem& problem, const TacticSources& sources,
                                    const std::set<Precision>& allowed, int level,
-                                   const std::vector<Timing>& timings);
+                                   const std::vector<Timing>& timings,
+                                   std::optional<int64_t> most_workspace = {});
 
 }  // namespace enginery

@@ -249,7 +249,10 @@ std::string BlockReader::type_text(const SourceValue& value) const {
 void BlockReader::add_problem(const SourceNode& node, const std::vector<SourceValue>& inputs,
                               const Error& reason) {
   SurveyedOperator& kind = surveyed(node);
-  if (kind.unsupported++ == 0) kind.reason = reason.message;
+  if (kind.unsupported++ == 0) {
+    kind.first = shown_name(node);
+    kind.reason = reason.message;
+  }
   std::string shapes;
   for (size_t i = 0; i < inputs.size() && i < 8; ++i)
     shapes += (i ? ", " : "") + type_text(inputs[i]);

@@ -138,7 +138,7 @@ Status GraphReader::mark_output(ValueId value, const std::string& name) {
 
 Status GraphReader::mark_outputs(BlockReader& block) {
   std::unordered_set<std::string> names;
-  std::vector<ValueId> sources;
+  std::vector<CountedAxes> counted;
   for (const auto& info : proto_.output()) {
     CHECK_OK(check_name(info.name()));
     if (!names.insert(info.name()).second)
@@ -149,44 +149,13 @@ Status GraphReader::mark_outputs(BlockReader& block) {
       return Error{ErrorCode::unsupported, "output '" + printable(info.name()) +
                                                "' is a sequence or optional, not a tensor"};
     if (!value->is_known()) continue;
-    TRY(const ValueId output, compacted(value->tensor, info.name()));
+    const CountedAxes& axes = state_.open.of(value->tensor).axes;
+    TRY(const ValueId output, compacted(out_.graph, value->tensor, axes, info.name()));
     CHECK_OK(mark_output(output, info.name()));
-    sources.push_back(value->tensor);
+    counted.push_back(axes);
   }
   if (proto_.output_size() == 0) return invalid("the graph has no output");
-  return mark_sizes(sources);
-}
-
-// What counts of a value with open axes, at its beginning; any other value as it is.
-Result<ValueId> GraphReader::compacted(ValueId value, const std::string& name) {
-  const OpenValue& open = state_.open.of(value);
-  if (open.axes.empty()) return value;
-  Compact op;
-  std::vector<ValueId> inputs = {value};
-  for (const OpenAxis& a : open.axes) {
-    op.axes.push_back(a.axis);
-    inputs.push_back(a.count);
-  }
-  TRY(const auto outputs, out_.graph.add_node(name, op, std::move(inputs), {name}));
-  return outputs[0];
-}
-
-// The counts of the outputs' open axes as outputs behind the model's own, each once. `sources` has
-// the values of these.
-Status GraphReader::mark_sizes(const std::vector<ValueId>& sources) {
-  Graph& graph = out_.graph;
-  std::unordered_map<ValueId, size_t> marked;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    for (const OpenAxis& a : state_.open.of(sources[i]).axes) {
-      const auto [at, fresh] = marked.emplace(a.count, graph.outputs().size());
-      graph.run_time_sizes.push_back({i, a.axis, at->second});
-      if (!fresh) continue;
-      const std::string name = graph.value(graph.outputs()[i]).name + "/size";
-      TRY(const auto count, graph.add_node(name, Identity{}, {a.count}, {name}));
-      CHECK_OK(graph.mark_output(count[0]));
-    }
-  }
-  return {};
+  return mark_counts(out_.graph, counted);
 }
 
 }  // namespace enginery

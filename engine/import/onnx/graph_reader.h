@@ -32,8 +32,6 @@ class GraphReader {
                          const Tensor& tensor);
   Status mark_output(ValueId value, const std::string& name);
   Status mark_outputs(BlockReader& block);
-  Result<ValueId> compacted(ValueId value, const std::string& name);
-  Status mark_sizes(const std::vector<ValueId>& sources);
 
   onnx::ModelProto& model_;
   onnx::GraphProto& proto_;

@@ -271,7 +271,10 @@ std::vector<ValueId> NodeReader::add_rewritten(Op op, std::vector<ValueId> input
   if (!ok()) return {};
   const auto open = open_outputs(open_, graph_, op, inputs, outputs, rewritten->count);
   if (!open) fail(open.error());
-  for (size_t i = 0; open.ok() && i < outputs.size(); ++i) open_.add(outputs[i], (*open)[i]);
+  for (size_t i = 0; open.ok() && i < outputs.size(); ++i) {
+    open_.add(outputs[i], (*open)[i]);
+    open_.know_sizes(graph_, outputs[i]);
+  }
   return ok() ? outputs : std::vector<ValueId>();
 }
 

@@ -59,12 +59,14 @@ std::string attributes_text(const SourceNode& node) {
   return out;
 }
 
+std::string shown_name(const SourceNode& node) {
+  const bool is_named = !node.name.empty() || node.outputs.empty();
+  return printable(is_named ? node.name : node.outputs[0]);
+}
+
 std::string node_text(const SourceNode& node) {
-  const std::string name = !node.name.empty()     ? node.name
-                           : node.outputs.empty() ? ""
-                                                  : node.outputs[0];
   const std::string domain = node.domain.empty() ? "" : printable(node.domain) + ".";
-  return "node '" + printable(name) + "' (" + domain + printable(node.op_type) + ")";
+  return "node '" + shown_name(node) + "' (" + domain + printable(node.op_type) + ")";
 }
 
 }  // namespace enginery

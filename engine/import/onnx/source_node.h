@@ -32,6 +32,8 @@ struct SourceNode {
 
 // "axis=1 pads=[0,0] value=float32[3]": for messages, cut to a readable length.
 std::string attributes_text(const SourceNode& node);
+// Its name, or where it has none its first output's.
+std::string shown_name(const SourceNode& node);
 // The node as messages name it: "node 'conv_12' (Conv)".
 std::string node_text(const SourceNode& node);
 // `name` with control characters replaced and cut, so that a hostile file cannot garble a terminal

@@ -69,11 +69,27 @@ class NetworkReader {
       if (v == kNoValue) return bad_file("an output is no value");
       CHECK_OK(graph_.mark_output(v));
     }
+    if (header.contains("run_time_sizes")) CHECK_OK(read_sizes(header.at("run_time_sizes")));
     CHECK_OK(verify(graph_));
     return std::move(graph_);
   }
 
  private:
+  // What verify cannot see: numbers that are none.
+  Status read_sizes(const Json& sizes) {
+    for (const Json& size : sizes) {
+      std::vector<int64_t> numbers;
+      for (const Json& number : size) {
+        TRY(numbers.emplace_back(), integer(number));
+      }
+      if (numbers.size() != 3 || numbers[0] < 0 || numbers[2] < 0)
+        return bad_file("a run-time size is no output, axis and count");
+      graph_.run_time_sizes.push_back(
+          {static_cast<size_t>(numbers[0]), numbers[1], static_cast<size_t>(numbers[2])});
+    }
+    return {};
+  }
+
   Result<ValueId> value_of(const Json& number) const {
     TRY(const int64_t n, integer(number));
     if (n == -1) return kNoValue;

@@ -61,10 +61,16 @@ class NetworkWriter {
     for (const ValueId v : graph_.inputs()) add_input(v);
     for (const NodeId n : order()) add_node(graph_.node(n));
     const std::string outputs = json_numbers(graph_.outputs());
-    return assemble(json_object({{"name", json_text(graph_.name)},
-                                 {"symbols", json_list(graph_.symbols, json_text)},
-                                 {"records", "[" + records_ + "]"},
-                                 {"outputs", outputs}}));
+    Members header = {{"name", json_text(graph_.name)},
+                      {"symbols", json_list(graph_.symbols, json_text)},
+                      {"records", "[" + records_ + "]"},
+                      {"outputs", outputs}};
+    if (!graph_.run_time_sizes.empty())
+      header["run_time_sizes"] = json_list(graph_.run_time_sizes, [](const RunTimeSize& size) {
+        return "[" + std::to_string(size.output) + "," + std::to_string(size.axis) + "," +
+               std::to_string(size.count) + "]";
+      });
+    return assemble(json_object(header));
   }
 
  private:

@@ -104,6 +104,23 @@ ENGINERY_API enginery_status enginery_network_add_layer(enginery_network* networ
 ENGINERY_API enginery_status enginery_network_mark_output(enginery_network* network,
                                                           enginery_tensor tensor, const char* name);
 
+// Of a tensor's elements along the axis those below `count`, an int64 scalar of the network, are
+// there: what "find_non_zero" and "non_max_suppression" give beside their result.
+typedef struct enginery_counted_axis {
+  int64_t axis;  // from 0
+  enginery_tensor count;
+} enginery_counted_axis;
+
+// The same for a tensor whose size along `axes` (rising) each run tells: the output begins with the
+// elements that count, and enginery_context_get_output_dims says how many there are. Errors: the
+// same, and INVALID_ARGUMENT for an axis that the tensor has not or a count that is no int64
+// scalar.
+ENGINERY_API enginery_status enginery_network_mark_counted_output(enginery_network* network,
+                                                                  enginery_tensor tensor,
+                                                                  const char* name,
+                                                                  const enginery_counted_axis* axes,
+                                                                  int32_t axis_count);
+
 // What a tensor is; `name` and `dims` are good until the network changes, `bytes` is 0 where a size
 // is not known yet. Errors: HANDLE, INVALID_ARGUMENT (a foreign tensor).
 ENGINERY_API enginery_status enginery_network_get_tensor(const enginery_network* network,
@@ -183,6 +200,8 @@ typedef struct enginery_build_options {
   const char* calibrator_name;
   int64_t calibration_rows;  // of calibration_data, at most; 0: all
   int32_t calibration_data_count;
+  // Most scratch memory that a layer's tactic may take: "workspace:64M"; units B, K, M and G.
+  const char* memory_pools;
 } enginery_build_options;
 
 // The defaults. `options->struct_size` is set before. Errors: INVALID_ARGUMENT.

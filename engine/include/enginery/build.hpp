@@ -46,7 +46,7 @@ class Calibrator {
 // How to build; build.h says what each means.
 struct BuildConfig {
   std::string name, precisions, shapes, without_sources, limits, timing_cache, catalog, keys,
-      command, layer_precisions, calibration, calibration_preprocess, calibrator_name;
+      command, layer_precisions, calibration, calibration_preprocess, calibrator_name, memory_pools;
   std::vector<std::string> calibration_data;
   int64_t calibration_rows = 0;
   std::shared_ptr<Calibrator> calibrator;
@@ -158,6 +158,7 @@ class Builder {
     set(options.calibration, config_.calibration);
     set(options.calibration_preprocess, config_.calibration_preprocess);
     set(options.calibrator_name, config_.calibrator_name);
+    set(options.memory_pools, config_.memory_pools);
     std::vector<const char*> data;
     for (const std::string& path : config_.calibration_data) data.push_back(path.c_str());
     options.calibration_data = data.data();

@@ -16,6 +16,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,14 @@ struct NetworkTensor {
 };
 
 using Sizes = std::vector<int64_t>;
+
+// A result of which each run tells how much of it there is: along `axis` the first `count` (an
+// int64 scalar), zeros behind them. mark_output gives it its actual size; layers that read `values`
+// see all of it.
+struct CountedTensor {
+  NetworkTensor values, count;
+  int64_t axis = 0;
+};
 
 // How a layer is called, and in what it computes; all as it comes by default.
 struct Layer {
@@ -131,6 +140,12 @@ class Network {
   void mark_output(NetworkTensor tensor, const std::string& name = "") {
     check_build(
         enginery_network_mark_output(handle_, tensor.id, name.empty() ? nullptr : name.c_str()));
+  }
+  // An output whose size each run tells (Context::output_dims).
+  void mark_output(const CountedTensor& tensor, const std::string& name = "") {
+    const enginery_counted_axis axis{tensor.axis, tensor.count.id};
+    check_build(enginery_network_mark_counted_output(
+        handle_, tensor.values.id, name.empty() ? nullptr : name.c_str(), &axis, 1));
   }
   // What a tensor is (`bytes` 0 where a size is not known yet).
   Tensor tensor(NetworkTensor of) const {
@@ -320,6 +335,35 @@ class Network {
   NetworkTensor add_select(NetworkTensor condition, NetworkTensor a, NetworkTensor b,
                            const Layer& layer = {}) {
     return add_one("select", {condition, a, b}, {}, layer);
+  }
+  // The positions of the elements that are not zero, int64 [rank, elements of x], in row-major
+  // order; counted along axis 1.
+  CountedTensor add_non_zero(NetworkTensor x, const Layer& layer = {}) {
+    const auto found = add_layer("find_non_zero", {x}, {}, layer);
+    return {found.at(0), found.at(1), 1};
+  }
+  // Non-maximum suppression of boxes [N, B, 4] with scores [N, C, B]: rows (picture, class, box) of
+  // the chosen ones, counted along axis 0. Boxes are two opposite corners (y, x, y, x), or with
+  // `centers` centre and size (x, y, width, height).
+  CountedTensor add_nms(NetworkTensor boxes, NetworkTensor scores, int64_t max_boxes_per_class,
+                        float iou_threshold = 0, std::optional<float> score_threshold = {},
+                        bool centers = false, const Layer& layer = {}) {
+    std::vector<NetworkTensor> inputs{boxes, scores, add_integers({max_boxes_per_class}),
+                                      add_constant({1}, {iou_threshold})};
+    if (score_threshold) inputs.push_back(add_constant({1}, {*score_threshold}));
+    const auto chosen =
+        add_layer("non_max_suppression", inputs, Attributes().set("centers", centers), layer);
+    return {chosen.at(0), chosen.at(1), 0};
+  }
+  // Along `axis` the elements at which the vector `condition` is not zero, counted along it.
+  CountedTensor add_compress(NetworkTensor x, NetworkTensor condition, int64_t axis = 0,
+                             const Layer& layer = {}) {
+    const std::string begin = layer.name.empty() ? "" : layer.name + "/";
+    const CountedTensor places = add_non_zero(condition, begin + "find_non_zero");
+    const NetworkTensor flat = add_one(
+        "reshape", {places.values, add_integers({-1}, begin + "constant")}, {}, begin + "reshape");
+    if (axis < 0) axis += static_cast<int64_t>(tensor(x).dims.size());
+    return {add_gather(x, flat, axis, layer), places.count, axis};
   }
 
  private:

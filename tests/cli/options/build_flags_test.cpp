@@ -89,9 +89,20 @@ TEST(BuildFlags, ARangeOfOneShapeIsThatShape) {
 }
 
 TEST(BuildFlags, WhatThisReleaseLacksIsUnsupportedAndNamed) {
-  EXPECT_EQ(error_of({"--mem-pool-size", "workspace:1"}), ErrorCode::unsupported);
   EXPECT_EQ(error_of({"--profiling-verbosity", "none"}), ErrorCode::unsupported);
   EXPECT_TRUE(resolved({"--profiling-verbosity", "detailed"}).ok());
+}
+
+TEST(BuildFlags, TheMemoryPoolIsTheWorkspaceInMiB) {
+  const auto workspace = [](const std::string& text) {
+    return resolved({"--mem-pool-size", text})->memory_pools.workspace;
+  };
+  EXPECT_EQ(workspace("workspace:64"), 64 << 20);
+  EXPECT_EQ(workspace("64"), 64 << 20) << "trtexec's --workspace=64";
+  EXPECT_EQ(workspace("workspace:0.5G"), 512 << 20);
+  EXPECT_EQ(resolved({})->memory_pools.workspace, std::nullopt);
+  for (const char* bad : {"workspace", "workspace:", "workspace:-1", "workspace:1T", "dlaSRAM:1"})
+    EXPECT_EQ(error_of({"--mem-pool-size", bad}), ErrorCode::usage) << bad;
 }
 
 TEST(BuildFlags, LayersHavePrecisionsInTheOrderGiven) {

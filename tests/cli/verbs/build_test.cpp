@@ -222,6 +222,34 @@ TEST_F(BuildVerb, ASettingsFileOfTheProjectIsReadAndFlagsComeFirst) {
       << bad.err;
 }
 
+constexpr const char* kReading = "reading the model";
+
+TEST_F(BuildVerb, SaysThatItReadsTheModelOnceFileAndDeviceAreThere) {
+  const Printed built = build({"--rebuild"});
+  ASSERT_EQ(built.code, ExitCode::ok) << built.err;
+  EXPECT_NE(built.err.find(kReading), std::string::npos) << built.err;
+  const Printed absent = ask({"build", file("no.onnx"), "--threads", "1"});
+  EXPECT_EQ(absent.code, ExitCode::not_found);
+  EXPECT_EQ(absent.err.find(kReading), std::string::npos) << absent.err;
+}
+
+TEST_F(BuildVerb, ForACpuTypeThatThisMachineIsNotNamesSkusAndSubmit) {
+  std::string absent;
+  const Json skus = ask({"skus", "--all", "--json"}).json();
+  for (const Json& sku : skus["skus"]) {
+    if (sku["kind"] == "cpu" && sku["this"] == false) absent = sku["sku"];
+  }
+  if (absent.empty()) GTEST_SKIP() << "this machine is every CPU type";
+  const Printed refused = build({"--target", absent, "--rebuild"});
+  EXPECT_EQ(refused.code, ExitCode::incompatible) << refused.err;
+  EXPECT_NE(refused.err.find("enginery skus lists what is HERE, and submit builds on a farm's "
+                             "machine"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(refused.err.find(kReading), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.err.find("--provisional"), std::string::npos) << refused.err;
+}
+
 TEST_F(BuildVerb, RefusesBeforeItWritesAnything) {
   ASSERT_TRUE(write_file(file("no-model.onnx"), "no model").ok());
   ASSERT_TRUE(write_file(file("in-the-way"), "").ok());

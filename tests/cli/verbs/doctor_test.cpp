@@ -51,7 +51,7 @@ TEST_F(DoctorVerb, CountsWhatOfAModelIsNotSupported) {
   const Printed shown = ask({"doctor", model_});
   EXPECT_EQ(shown.code, ExitCode::invalid_input);
   for (const char* part : {"2 nodes of 2 operators, 1 not supported, 1 behind them not looked at",
-                           "Frobnicate", "the operator is not supported"})
+                           "Frobnicate", "FIRST ONE", " h ", "the operator is not supported"})
     EXPECT_NE(shown.out.find(part), std::string::npos) << part << " is missing in: " << shown.out;
   EXPECT_EQ(shown.out.find("Relu"), std::string::npos) << shown.out;
   const Json json = ask({"doctor", model_, "--json"}).json();
@@ -59,7 +59,8 @@ TEST_F(DoctorVerb, CountsWhatOfAModelIsNotSupported) {
   EXPECT_EQ(json["operators"][0], Json({{"op", "Frobnicate"},
                                         {"nodes", 1},
                                         {"unsupported", 1},
-                                        {"reason", "the operator is not supported"}}));
+                                        {"reason", "the operator is not supported"},
+                                        {"first_node", "h"}}));
   EXPECT_EQ(json["problems"].size(), 1u);
 }
 

@@ -115,6 +115,16 @@ TEST_F(FarmVerbs, WhyMissOfAJobNamesItsKey) {
   EXPECT_EQ(miss.json()["present"], false);
 }
 
+TEST_F(FarmVerbs, WhyMissOfAnUnknownJobSaysWhereJobsAndKeysAreListed) {
+  const std::string address = coordinator_->control_address();
+  for (const char* subject : {"j99", "deadbeef00"})
+    expect_refused({{"why-miss", subject, "--coordinator", address},
+                    ExitCode::not_found,
+                    "'" + std::string(subject) +
+                        "' is no job and no key that the catalog has "
+                        "(enginery jobs lists the jobs, enginery catalog ls --json the keys)"});
+}
+
 TEST_F(FarmVerbs, TheFleetIsThisMachineWithoutWorkers) {
   const Json skus = ask({"skus", "--json"}).json();
   ASSERT_FALSE(skus["skus"].empty());

@@ -80,6 +80,35 @@ TEST(Limits, RefuseAnArenaThatIsTooLarge) {
       << plan.error().message;
 }
 
+int64_t largest_workspace(const Network& network) {
+  int64_t largest = 0;
+  for (const NetworkNode& node : network.nodes) {
+    for (const Tactic& tactic : node.tactics) largest = std::max(largest, tactic.workspace_bytes);
+  }
+  return largest;
+}
+
+TEST(Limits, KeepTacticsToTheMemoryPool) {
+  ModelBuilder model;
+  model.input("x", {1, 16, 32, 32}).output("y");
+  model.weights("w", {16, 16, 3, 3}, std::vector<float>(16 * 16 * 9, 0.5f));
+  model.node("Conv", {"x", "w"}, {"y"}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}});
+  const auto offered = [&](const BuildOptions& options) {
+    const LoadedModel loaded = load_model(model.source(), "net", options).value();
+    const Target target = open_target("cpu-sse41", options).value();
+    return largest_workspace(lower_model(loaded, target, options).value());
+  };
+  BuildOptions options = test::one_thread();
+  const int64_t most = offered(options);
+  ASSERT_GT(most, 0) << "no tactic of this layer needs scratch memory: the test shows nothing";
+  options.memory_pools.workspace = most;
+  EXPECT_EQ(offered(options), most);
+  options.memory_pools.workspace = most - 1;
+  EXPECT_LT(offered(options), most);
+  options.memory_pools.workspace = 0;
+  EXPECT_EQ(offered(options), 0);
+}
+
 // Processor time, so that a loaded machine does not fail the test.
 template <typename F>
 double cpu_seconds(F&& work) {

@@ -71,6 +71,28 @@ TEST(NetworkFile, GivesBackAnImportedModel) {
   expect_same(imported->graph, model->graph);
 }
 
+TEST(NetworkFile, GivesBackSizesThatARunTells) {
+  ModelBuilder found(13);
+  found.input("x", {2, 3}).output("y").node("NonZero", {"x"}, {"y"});
+  const auto model = found.import();
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  const auto imported = import_file(saved(model->graph));
+  ASSERT_TRUE(imported.ok()) << imported.error().message;
+  expect_same(imported->graph, model->graph);
+  EXPECT_EQ(imported->graph.run_time_sizes, (RunTimeSizes{{0, 1, 1}}));
+  const Bytes whole = saved(model->graph);
+  for (const char* wrong : {"[[0,1,0]]", "[[0,2,1]]", "[[0,-1,1]]", "[[9,1,1]]", "[[0,1,9]]",
+                            "[[-1,1,1]", "[[0.5,1,1", "[[[],1,1]"}) {
+    Bytes changed = whole;
+    const size_t at = changed.find("[[0,1,1]]");
+    ASSERT_NE(at, Bytes::npos);
+    std::string text = wrong;
+    text.resize(9, ']');
+    changed.replace(at, 9, text);
+    EXPECT_FALSE(import_file(changed).ok()) << wrong;
+  }
+}
+
 // A pass may put a producer behind its reader.
 TEST(NetworkFile, OrdersLayersThatStandBehindTheirReaders) {
   auto graph = parse_graph(

@@ -20,6 +20,7 @@ BuildOptions unusual_options() {
   out.skip_passes = {"fuse_vertical"};
   out.provisional = true;
   out.layer_precisions = {{"conv:1", Precision::fp32}, {"head/*", Precision::fp16}};
+  out.memory_pools.workspace = 4096;
   return out;
 }
 
@@ -27,10 +28,11 @@ TEST(BuildOptions, HaveOneTextThatKeysDependOn) {
   EXPECT_EQ(to_text(BuildOptions()),
             "precisions=fp32\nshapes=\nthreads=0\nlevel=3\nwithout_sources=\nskip_passes=\n"
             "provisional=false\naux_streams=-1\n");
-  EXPECT_EQ(to_text(unusual_options()),
-            "precisions=fp32,tf32,fp16\nshapes=ids:2x128,image:0:1x3x224x224\nthreads=8\nlevel=5\n"
-            "without_sources=cudnn,onednn\nskip_passes=fuse_vertical\nprovisional=true\n"
-            "aux_streams=3\nlayer_precisions=conv:1:fp32,head/*:fp16\n");
+  EXPECT_EQ(
+      to_text(unusual_options()),
+      "precisions=fp32,tf32,fp16\nshapes=ids:2x128,image:0:1x3x224x224\nthreads=8\nlevel=5\n"
+      "without_sources=cudnn,onednn\nskip_passes=fuse_vertical\nprovisional=true\n"
+      "aux_streams=3\nlayer_precisions=conv:1:fp32,head/*:fp16\nmemory_pools=workspace:4096B\n");
 }
 
 TEST(BuildOptions, ReadBackFromTheirText) {

@@ -29,10 +29,10 @@ class Refusing final : public TacticSource {
 
 struct Considering : Tuning {
   using Tuning::Tuning;
-  Result<ConsideredProblem> consider_first(int level) {
+  Result<ConsideredProblem> consider_first(int level, std::optional<int64_t> most = {}) {
     const Problem& problem = network.nodes[0].problem;
     const auto timings = store.find(device_key(device.info()), problem.key());
-    return consider(problem, sources, {Precision::fp32}, level, *timings);
+    return consider(problem, sources, {Precision::fp32}, level, *timings, most);
   }
 };
 
@@ -71,6 +71,20 @@ TEST(Consider, SaysWhyATacticWasNotMeasured) {
   ASSERT_TRUE(at_none.ok());
   EXPECT_EQ(at_none->tactics[0].reason, "level 0 measures nothing");
   EXPECT_NE(untuned.consider_first(3)->tactics[0].reason.find("no timing"), std::string::npos);
+}
+
+TEST(Consider, SaysWhichTacticsNeedMoreMemoryThanTheyMay) {
+  Considering tuning({{"large", 50, Behaviour::right, 0, 4097}, {"small", 100}});
+  const auto considered = tuning.consider_first(0, 4096);
+  ASSERT_TRUE(considered.ok());
+  ASSERT_EQ(considered->tactics.size(), 2u);
+  EXPECT_EQ(line(considered->tactics[0]), "large unmeasured");
+  EXPECT_EQ(considered->tactics[0].reason, "needs 4097 bytes of scratch memory, the limit is 4096");
+  EXPECT_EQ(considered->tactics[1].reason, "level 0 measures nothing");
+  const auto wider = tuning.consider_first(0, 4097);
+  ASSERT_TRUE(wider.ok());
+  for (const ConsideredTactic& tactic : wider->tactics)
+    EXPECT_EQ(tactic.reason, "level 0 measures nothing");
 }
 
 TEST(Consider, NamesTheSourcesThatRefuseWithTheirReasons) {

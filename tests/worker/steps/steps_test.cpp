@@ -131,6 +131,28 @@ struct FaultyBuild {
   std::string log;
 };
 
+// A small error has digits, too: in a fixed form it would read 0.000000.
+TEST(VerifyStep, LogsItsErrorInSignificantDigits) {
+  MemoryTimingStore store;
+  BuildSession session(spec_of(test::convolutions(2, 1)));
+  auto tuned = tune_in(session, store);
+  ASSERT_TRUE(tuned.ok()) << tuned.error().message;
+  auto content = assemble_step(step_in(session, {{"choices", shared(tuned->blobs["choices"])}}));
+  ASSERT_TRUE(content.ok()) << content.error().message;
+  StepContext context = step_in(session, {{"content", shared(content->blobs["content"])}});
+  std::string log;
+  context.hooks.log = [&](const std::string& line) { log += line + "\n"; };
+  const auto verified = verify_step(context);
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  const double error = number_named(verified->metrics, "error");
+  ASSERT_GT(error, 0) << "the engine is exact: the test shows nothing";
+  ASSERT_LT(error, 1e-5) << "six decimals would show it, too";
+  const std::string begin = "relative error against the reference ";
+  const size_t at = log.find(begin);
+  ASSERT_NE(at, std::string::npos) << log;
+  EXPECT_NEAR(std::stod(log.substr(at + begin.size())), error, error / 100) << log;
+}
+
 TEST(VerifyStep, ReplacesTheTacticOfALayerThatIsWrong) {
   FaultyBuild build("wrong", 1);
   const StepInputs inputs = build.assembled();

@@ -160,6 +160,10 @@ class Rules {
   Status own_rule(const Unsqueeze&, OpenValue& out) const { return moved(out); }
   // The size of the open axis must follow from the others: a number would be the largest size.
   Status own_rule(const Reshape& op, OpenValue& out) const {
+    if (count_ != kNoValue) {  // joined with the axes behind it
+      out = {{{0, count_}}, of(0).zeros_behind};
+      return {};
+    }
     CHECK_OK(moved(out));
     const Tensor* target = graph_.constant(inputs_[1]);
     const int64_t given = target ? to_int64s(*target)[static_cast<size_t>(out.axes[0].axis)] : 1;
@@ -208,6 +212,9 @@ class Rules {
   Status own_rule(const TopK& op, OpenValue& out) const {
     return along(wrapped(op.axis, rank(0)), out);
   }
+  // What writes where runs tell was rewritten.
+  Status own_rule(const ScatterElements&, OpenValue& out) const { return same_but(-1, out); }
+  Status own_rule(const ScatterNd&, OpenValue& out) const { return same_but(-1, out); }
   Status own_rule(const Split& op, OpenValue& out) const {
     out.zeros_behind = of(0).zeros_behind;
     return same_but(wrapped(op.axis, rank(0)), out);
@@ -282,7 +289,16 @@ bool OpenAxes::any(const std::vector<ValueId>& values) const {
 }
 
 void OpenAxes::add(ValueId v, OpenValue value) {
-  if (v != kNoValue && !value.axes.empty()) values_[v] = std::move(value);
+  if (v == kNoValue || value.axes.empty()) return;
+  for (const OpenAxis& a : value.axes) counts_.insert(a.count);
+  values_[v] = std::move(value);
+}
+
+void OpenAxes::know_sizes(const Graph& graph, ValueId v) {
+  for (const OpenAxis& a : of(v).axes) {
+    const int64_t most = graph.value(v).type.dims[static_cast<size_t>(a.axis)];
+    if (most >= 0) bounds_.try_emplace(a.count, most);
+  }
 }
 
 ValueId OpenAxes::shape_source(const Graph& graph, ValueId shape) const {

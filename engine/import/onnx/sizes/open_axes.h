@@ -11,20 +11,17 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "engine/graph/graph.h"
+#include "engine/graph/counted_outputs.h"
 
 namespace enginery {
 
-struct OpenAxis {
-  int64_t axis = 0;
-  ValueId count = kNoValue;
-  bool operator==(const OpenAxis&) const = default;
-};
+using OpenAxis = CountedAxis;
 
 struct OpenValue {
-  std::vector<OpenAxis> axes;  // rising
-  bool zeros_behind = false;   // whether zeros stand behind what counts
+  CountedAxes axes;           // rising
+  bool zeros_behind = false;  // whether zeros stand behind what counts
 };
 
 class OpenAxes {
@@ -54,6 +51,13 @@ class OpenAxes {
   void remove(ValueId v) { values_.erase(v); }  // all of it counts
 
   void add_count(ValueId count, int64_t most) { bounds_[count] = most; }
+  // Of every count of the value's axes: where nothing else is known of it, its axis is the most.
+  void know_sizes(const Graph& graph, ValueId v);
+  // Whether it is the count of some axis.
+  bool is_count(ValueId v) const { return counts_.contains(v); }
+
+  // Counts times a number, made once.
+  std::map<std::pair<ValueId, int64_t>, ValueId> products;
 
  private:
   std::optional<int64_t> bound(const Graph& graph, ValueId v, int depth) const;
@@ -63,6 +67,7 @@ class OpenAxes {
   std::unordered_map<ValueId, OpenValue> values_;
   std::unordered_map<ValueId, ValueId> shapes_;
   std::unordered_map<ValueId, int64_t> bounds_;  // of counts
+  std::unordered_set<ValueId> counts_;
   const OpenValue none_;
 };
 

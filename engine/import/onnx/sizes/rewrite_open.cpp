@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+
+#include "engine/import/onnx/sizes/open_steps.h"
+#include "engine/import/onnx/sizes/rewrite_scatter.h"
+#include "engine/import/onnx/sizes/rewrite_sized.h"
+#include "engine/import/onnx/sizes/size_parts.h"
 
 namespace enginery {
 namespace {
@@ -18,10 +22,10 @@ Tensor extreme(DataType type, bool largest) {
   return convert(Tensor::scalar(largest ? infinity : -infinity), type);
 }
 
-class Rewriter {
+class Rewriter : private OpenSteps {
  public:
   Rewriter(Op& op, Inputs& inputs, OpenAxes& open, const Graph& graph, Steps& steps)
-      : op_(op), inputs_(inputs), open_(open), graph_(graph), steps_(steps) {}
+      : OpenSteps(op, inputs, open, graph, steps) {}
 
   Result<Rewritten> run() {
     Rewritten out;
@@ -31,83 +35,12 @@ class Rewriter {
 
   ValueId actual_shape(ValueId v) {
     const int64_t rank = std::ssize(dims(v));
-    const ValueId shape = shape_of(v, 0, rank);
+    const ValueId shape = sizes_of(v, 0, rank);
     open_.add_shape(shape, v);
     return shape;
   }
 
  private:
-  const Dims& dims(ValueId v) const {
-    static const Dims kNone;
-    return v == kNoValue ? kNone : graph_.value(v).type.dims;
-  }
-  // Neutral answers after a failed step.
-  int64_t size(ValueId v, int64_t axis) const {
-    return v == kNoValue ? 0 : dims(v)[static_cast<size_t>(axis)];
-  }
-  DataType type(ValueId v) const {
-    return v == kNoValue ? DataType::float32 : graph_.value(v).type.type;
-  }
-  int64_t wrapped(int64_t axis, ValueId v) const {
-    return axis < 0 ? axis + std::ssize(dims(v)) : axis;
-  }
-  ValueId count_of(size_t input, int64_t axis) const { return open_.count(inputs_[input], axis); }
-  ValueId ints(const std::vector<int64_t>& values) {
-    return steps_.constant(Tensor::of<int64_t>({std::ssize(values)}, values));
-  }
-  ValueId scalar(int64_t value) { return steps_.constant(Tensor::scalar(value)); }
-  ValueId as_vector(ValueId count) { return steps_.add(Reshape{}, {count, ints({1})}); }
-  ValueId as_scalar(ValueId v) { return steps_.add(Reshape{}, {v, ints({})}); }
-
-  // True for the elements that count, of the dims that `v` has from the axis on, of which all but
-  // that one are 1.
-  ValueId mask(ValueId v, int64_t axis) {
-    if (v == kNoValue) return v;
-    Dims shape(dims(v).size() - static_cast<size_t>(axis), 1);
-    shape[0] = size(v, axis);
-    Tensor positions(DataType::int64, shape);
-    auto to = positions.mutable_data<int64_t>();
-    std::iota(to.begin(), to.end(), 0);
-    const ValueId count = open_.count(v, axis);
-    const ValueId out =
-        steps_.add(Binary{BinaryKind::less}, {steps_.constant(std::move(positions)), count});
-    open_.add(out, {{{0, count}}, true});
-    return out;
-  }
-
-  // The value with `fill` in the place of what does not count along that axis.
-  ValueId masked(ValueId v, int64_t axis, const Tensor& fill) {
-    return steps_.add(Where{}, {mask(v, axis), v, steps_.constant(fill)});
-  }
-  ValueId masked(ValueId v, double fill) {
-    const auto axes = open_.of(v).axes;
-    for (const OpenAxis& a : axes) v = masked(v, a.axis, convert(Tensor::scalar(fill), type(v)));
-    return v;
-  }
-
-  // Masks need the largest size.
-  Status require_sizes() const {
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      for (const OpenAxis& a : open_.of(inputs_[i]).axes) {
-        if (size(inputs_[i], a.axis) < 0)
-          return Error{ErrorCode::unsupported,
-                       std::string(op_name(op_)) + ": the largest size of dimension " +
-                           std::to_string(a.axis) + " of its input " + std::to_string(i) +
-                           " is not known; give the inputs' sizes (--shapes)"};
-      }
-    }
-    return {};
-  }
-
-  ValueId shape_of(ValueId v, int64_t start, int64_t end) {
-    Inputs parts;
-    for (int64_t axis = start; axis < end; ++axis) {
-      const ValueId count = open_.count(v, axis);
-      parts.push_back(count == kNoValue ? ints({size(v, axis)}) : as_vector(count));
-    }
-    return parts.size() == 1 ? parts[0] : steps_.add(Concat{0}, parts);
-  }
-
   template <typename T>
   Status rewrite(T&, Rewritten&) {
     return {};
@@ -126,24 +59,20 @@ class Rewriter {
       return open_axis_error(op_, 0, open_.of(v).axes[0].axis);
     out.values = {start == 0 && end == rank ? actual_shape(v)
                   : start == end            ? ints({})
-                                            : shape_of(v, start, end)};
+                                            : sizes_of(v, start, end)};
     return {};
   }
 
-  // A tensor of a shape that was asked of another one.
-  Status rewrite(ConstantOfShape& op, Rewritten& out) {
-    const ValueId like = open_.shape_source(graph_, inputs_[0]);
-    out.values = {steps_.add(op, {ints(dims(like))})};
-    open_.add(out.values[0], {open_.of(like).axes, false});
-    return {};
-  }
-  Status rewrite(Expand&, Rewritten& out) {
-    if (open_.any({inputs_[0]})) return open_axis_error(op_, 0, open_.of(inputs_[0]).axes[0].axis);
-    const ValueId like = open_.shape_source(graph_, inputs_[1]);
-    if (dims(inputs_[0]).size() > dims(like).size())
-      return open_axis_error(op_, 1, open_.of(like).axes[0].axis);
-    out.values = {steps_.add(Expand{}, {inputs_[0], ints(dims(like))})};
-    open_.add(out.values[0], {open_.of(like).axes, false});
+  Status rewrite(ConstantOfShape&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(Expand&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(Tile&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(Range&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(Reshape&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(ScatterElements&, Rewritten& out) { return rewrite_with(rewrite_scatter, out); }
+  Status rewrite(ScatterNd&, Rewritten& out) { return rewrite_with(rewrite_scatter, out); }
+  template <typename Rewrite>
+  Status rewrite_with(Rewrite&& other, Rewritten& out) {
+    TRY(out, other(op_, inputs_, open_, graph_, steps_));
     return {};
   }
 
@@ -163,26 +92,41 @@ class Rewriter {
     return {};
   }
 
-  // Positions from the end of an axis count from its actual end.
-  void count_from_end(ValueId sizes) {
-    const ValueId at = inputs_[1];
-    const ValueId below = steps_.add(Binary{BinaryKind::less}, {at, scalar(0)});
-    const ValueId from_end = steps_.add(Binary{BinaryKind::add}, {at, sizes});
-    inputs_[1] = steps_.add(Where{}, {below, from_end, at});
-  }
   Status as_int64_positions() {
     if (type(inputs_[1]) != DataType::int64)
       inputs_[1] = steps_.add(Cast{DataType::int64}, {inputs_[1]});
     return {};
   }
-  Status rewrite(Gather& op, Rewritten&) {
+  // Sizes of a shape that are known are constants, and a count is itself.
+  bool picks_sizes(Rewritten& out) {
+    if (open_.any(inputs_)) return false;
+    const auto all = size_parts(open_, graph_, inputs_[0]);
+    const Tensor* at = graph_.constant(inputs_[1]);
+    if (!all || !at) return false;
+    SizeParts picked;
+    for (int64_t i : to_int64s(*at)) {
+      i += i < 0 ? std::ssize(*all) : 0;
+      if (i < 0 || i >= std::ssize(*all)) return false;
+      picked.push_back((*all)[static_cast<size_t>(i)]);
+    }
+    if (!has_count(picked)) {
+      std::vector<int64_t> numbers;
+      for (const SizePart& part : picked) numbers.push_back(part.number);
+      out.values = {steps_.constant(Tensor::of<int64_t>(at->dims(), numbers))};
+    } else if (at->dims().empty()) {
+      out.values = {picked[0].count};
+    }
+    return true;
+  }
+  Status rewrite(Gather& op, Rewritten& out) {
+    if (picks_sizes(out)) return {};
     CHECK_OK(close_positions());
     const int64_t axis = wrapped(op.axis, inputs_[0]);
     const ValueId count = count_of(0, axis);
     if (count == kNoValue) return {};
     if (graph_.constant(inputs_[1])) return open_axis_error(op_, 0, axis);
     CHECK_OK(as_int64_positions());
-    count_from_end(count);
+    inputs_[1] = from_actual_end(inputs_[1], count);
     return close_positions();
   }
   Status rewrite(GatherNd& op, Rewritten&) {
@@ -197,8 +141,21 @@ class Rewriter {
     if (graph_.constant(inputs_[1])) return open_axis_error(op_, 0, open_.of(x).axes[0].axis);
     CHECK_OK(require_sizes());
     CHECK_OK(as_int64_positions());
-    count_from_end(shape_of(x, op.batch_dims, op.batch_dims + tuple));
+    inputs_[1] = from_actual_end(inputs_[1], sizes_of(x, op.batch_dims, op.batch_dims + tuple));
     return close_positions();
+  }
+
+  // An end that is the axis's own count is that of all of it.
+  void close_ends() {
+    const auto ends = size_parts(open_, graph_, inputs_[2]);
+    if (!has_count(ends) || open_.of(inputs_[0]).axes.size() != 1) return;
+    std::vector<int64_t> closed_ends;
+    for (const SizePart& end : *ends) {
+      const bool is_all = end.count == open_.of(inputs_[0]).axes[0].count;
+      if (end.count != kNoValue && !is_all) return;
+      closed_ends.push_back(end.count == kNoValue ? end.number : INT64_MAX);
+    }
+    inputs_[2] = ints(closed_ends);
   }
 
   // Elements up to `end` from `start` on, of which the axis has `count`.
@@ -206,6 +163,7 @@ class Rewriter {
     const auto& axes = open_.of(inputs_[0]).axes;
     std::vector<std::vector<int64_t>> given;
     for (size_t i = 1; i < inputs_.size(); ++i) {
+      if (i == 2) close_ends();
       const Tensor* constant = graph_.constant(inputs_[i]);
       if (inputs_[i] != kNoValue && !constant) return open_axis_error(op_, i, 0);
       given.push_back(constant ? to_int64s(*constant) : std::vector<int64_t>());
@@ -254,8 +212,37 @@ class Rewriter {
     return {};
   }
 
-  Status rewrite(Reduce& op, Rewritten&) {
+  // A mean is the sum of what counts over how much of it there is.
+  Status mean(const Reduce& op, Rewritten& out) {
+    CHECK_OK(require_sizes());
+    const ValueId x = inputs_[0];
+    ValueId sum = x, counts = kNoValue;
+    int64_t known = 1;
+    for (int64_t axis = 0; axis < std::ssize(dims(x)); ++axis) {
+      const auto is_it = [&](int64_t a) { return wrapped(a, x) == axis; };
+      if (!op.axes.empty() && std::ranges::none_of(op.axes, is_it)) continue;
+      const ValueId count = open_.count(x, axis);
+      if (count == kNoValue) {
+        known *= size(x, axis);
+        continue;
+      }
+      sum = masked(sum, axis, convert(Tensor::scalar(0.0), type(x)));
+      counts = counts == kNoValue ? count : steps_.add(Binary{BinaryKind::mul}, {counts, count});
+    }
+    sum = steps_.add(Reduce{ReduceKind::sum, op.axes, op.keep_dims}, {sum});
+    const ValueId all = steps_.add(Binary{BinaryKind::mul}, {counts, scalar(known)});
+    out.values = {steps_.add(Binary{BinaryKind::div}, {sum, steps_.add(Cast{type(x)}, {all})})};
+    return {};
+  }
+  Status rewrite(Reduce& op, Rewritten& out) {
     if (op.axes.empty() && op.none_is_identity) return {};
+    const bool takes_open = std::ranges::any_of(open_.of(inputs_[0]).axes, [&](const OpenAxis& a) {
+      return op.axes.empty() || std::ranges::any_of(op.axes, [&](int64_t axis) {
+               return wrapped(axis, inputs_[0]) == a.axis;
+             });
+    });
+    if (takes_open && op.kind == ReduceKind::mean && is_floating(type(inputs_[0])))
+      return mean(op, out);
     for (const OpenAxis& a : std::vector(open_.of(inputs_[0]).axes)) {
       const auto is_it = [&](int64_t axis) { return wrapped(axis, inputs_[0]) == a.axis; };
       if (!op.axes.empty() && std::ranges::none_of(op.axes, is_it)) continue;
@@ -311,6 +298,10 @@ class Rewriter {
       along_open |= count_of(i, axis) != kNoValue;
     }
     if (!along_open) return {};
+    if (inputs_.size() == 1) {
+      out.values = inputs_;
+      return {};
+    }
     CHECK_OK(require_sizes());
     Inputs whole;
     OpenAxes::Parts parts;
@@ -353,29 +344,14 @@ class Rewriter {
     }
     return closed(steps_.add(Reshape{}, {mask(part, axis), ints({-1})}));
   }
-  // The same elements as a value of which all count.
-  ValueId closed(ValueId v) {
-    if (open_.of(v).axes.empty()) return v;
-    const ValueId out = steps_.add(Identity{}, {v});
-    open_.remove(out);
-    return out;
-  }
-
-  Op& op_;
-  Inputs& inputs_;
-  OpenAxes& open_;
-  const Graph& graph_;
-  Steps& steps_;
 };
 
 }  // namespace
 
 bool reads_open(const OpenAxes& open, const Graph& graph, const Op& op, const Inputs& inputs) {
-  if (open.any(inputs)) return true;
-  if (std::holds_alternative<ConstantOfShape>(op))
-    return open.shape_source(graph, inputs[0]) != kNoValue;
-  if (std::holds_alternative<Expand>(op)) return open.shape_source(graph, inputs[1]) != kNoValue;
-  return false;
+  if (open.any(inputs) || takes_counts(open, graph, op, inputs)) return true;
+  const bool picks = std::holds_alternative<Gather>(op) && graph.constant(inputs[1]);
+  return picks && open.shape_source(graph, inputs[0]) != kNoValue;
 }
 
 Result<Rewritten> rewrite_open(Op& op, Inputs& inputs, OpenAxes& open, const Graph& graph,
