@@ -95,6 +95,7 @@ Result<HistogramSet> collect_here(const Graph& imported, const CalibrationWords&
   const Nanoseconds begin = clock.monotonic();
   CollectOptions options;
   options.watch.threads = static_cast<int>(words.threads.value_or(0));
+  options.with_channels = words.with_channels;
   options.cancelled = watch.cancelled;
   options.progress = [&](int64_t done, int64_t total) {
     const double seconds = to_seconds(clock.monotonic() - begin);

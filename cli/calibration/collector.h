@@ -25,6 +25,7 @@ struct CalibrationWords {
   std::optional<int64_t> rows, seed;  // at most; which ones
   std::optional<int64_t> threads;
   std::string option = "--data";  // what messages call `data`
+  bool with_channels = false;     // for the correction of biases
 };
 
 // Which ones, where the words do not say.

@@ -25,8 +25,8 @@ Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& op
   }
   BuildOptions known = options;
   if (!options.calib_data.empty()) known.precisions.erase(Precision::int8);
-  TRY(LoadedModel loaded,
-      load_model(source, model.name, known, {}, model.calibration ? &table.scales : nullptr));
+  TRY(LoadedModel loaded, load_model(source, model.name, known, {},
+                                     model.calibration ? &table.scales : nullptr, {}, table.means));
   for (const std::string& note : loaded.notes) console.note(readable_note(note));
   return loaded;
 }

@@ -11,7 +11,7 @@
 #include "cli/process/stdin_copy.h"
 #include "cli/verbs/verbs.h"
 #include "engine/base/file.h"
-#include "engine/compile/quantized_places.h"
+#include "engine/compile/bias_correction.h"
 #include "engine/graph/text.h"
 #include "engine/import/onnx/write_qdq.h"
 #include "tuner/calibrate/table.h"
@@ -44,6 +44,8 @@ Result<QdqPlaces> qdq_places(Graph graph, const CalibrationTable& table, Console
   for (const std::string& note : places.notes) console.note(note);
   QdqPlaces out;
   for (const auto& [value, scale] : places.pairs) out.tensors[graph.value(value).name] = scale;
+  for (const auto& [id, correction] : bias_corrections(graph, places.products, table.means))
+    out.bias_corrections[graph.value(graph.node(id).outputs[0]).name] = correction;
   for (const auto& [reader, input, value] : places.reads)
     out.reads.insert({graph.value(graph.node(reader).outputs[0]).name, graph.value(value).name});
   return out;
@@ -75,6 +77,9 @@ class CalibrateCommand final : public Command {
     options.text("--to-qdq", qdq_, "FILE",
                  "write the model with its scales, as ONNX with QuantizeLinear and "
                  "DequantizeLinear");
+    options.flag("--bias-correction", bias_correction_,
+                 "keep the means of channels with the histograms: whoever quantises with them "
+                 "(--to-qdq; build --calib FILE) corrects biases for the rounding of weights");
     options.text("--calibrator", calibrator_, "NAME",
                  "mse (default), entropy, entropy2, minmax, percentile or legacy");
     options.number("--calib-images", images_, {1, INT64_MAX}, "N",
@@ -106,6 +111,9 @@ class CalibrateCommand final : public Command {
     QuantizedModel quantized;
     if (!qdq_.empty()) {
       TRY(const QdqPlaces places, qdq_places(model.imported, table, session.console));
+      if (!places.bias_corrections.empty())
+        session.console.note(fmt::format("biases of {} corrected",
+                                         counted(places.bias_corrections.size(), "layer")));
       TRY(quantized, write_qdq(source, places));
       for (const std::string& note : quantized.notes) session.console.note(note);
     }
@@ -142,6 +150,10 @@ class CalibrateCommand final : public Command {
     if (data_.empty() && (!preprocess_.empty() || images_ || seed_))
       return Error{ErrorCode::usage,
                    "--preprocess, --calib-images and --seed choose from --data, which is missing"};
+    if (bias_correction_ && histograms_.empty() && qdq_.empty())
+      return Error{ErrorCode::usage,
+                   "--bias-correction: a table has no place for the means of channels; give "
+                   "--histograms FILE (for build --calib FILE) or --to-qdq FILE"};
     if (output_ == "-" && json_)
       return Error{ErrorCode::usage, "-o - and --json both write to stdout"};
     return {};
@@ -186,12 +198,17 @@ class CalibrateCommand final : public Command {
                    "--histograms " + histograms_ +
                        ": it is of another model, other weights or other shapes; run with --data"};
     }
+    if (bias_correction_ && set->channels.empty())
+      return Error{ErrorCode::invalid_argument,
+                   "--histograms " + histograms_ +
+                       ": it has no means of channels; run --bias-correction with --data"};
     return set;
   }
 
   Result<HistogramSet> observe(const Graph& graph, DataReport& report, Console& console) const {
     std::optional<StdinCopy> from_stdin;
     CalibrationWords words{{}, preprocess_, images_, seed_, threads_};
+    words.with_channels = bias_correction_;
     TRY(words.data, paths(from_stdin));
     return collect_histograms(graph, words, report, console);
   }
@@ -223,6 +240,7 @@ class CalibrateCommand final : public Command {
             {"histograms", histograms_.empty() ? Json(nullptr) : Json(valid_utf8(histograms_))},
             {"histograms_digest", set.digest().text()},
             {"samples", set.samples},
+            {"channel_means", !set.channels.empty()},
             {"data", data_json(data, seed_.value_or(1))},
             {"tensors", tensors},
             {"qdq", qdq_.empty() ? Json(nullptr) : Json(valid_utf8(qdq_))}};
@@ -231,7 +249,7 @@ class CalibrateCommand final : public Command {
   std::string model_, preprocess_, output_, histograms_, qdq_, calibrator_, shapes_;
   std::vector<std::string> data_;
   std::optional<int64_t> images_, seed_, threads_;
-  bool json_ = false;
+  bool json_ = false, bias_correction_ = false;
 };
 
 class CollectorCommand final : public Command {

@@ -87,7 +87,8 @@ Status check_quantized(const Graph& graph) {
 
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
                                const BuildOptions& options, const PassOptions& passes,
-                               const TensorScales* scales, const std::set<std::string>& in_float) {
+                               const TensorScales* scales, const std::set<std::string>& in_float,
+                               const ChannelMeans& means) {
   ImportOptions import;
   import.shapes = options.shapes;
   import.default_symbols_to_one = true;
@@ -105,8 +106,12 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
   if (scales) {
     TRY(QuantizedProducts quantized,
-        quantize_products(out.imported, *scales,
-                          [&](const std::string& layer) { return !in_float.contains(layer); }));
+        quantize_products(
+            out.imported, *scales,
+            [&](const std::string& layer) { return !in_float.contains(layer); }, means));
+    if (quantized.corrected > 0)
+      out.notes.push_back("int8: biases of " + std::to_string(quantized.corrected) +
+                          " layers corrected by the means of their inputs' channels");
     for (std::string& note : quantized.notes) out.notes.push_back(std::move(note));
   } else if (options.precisions.contains(Precision::int8)) {
     CHECK_OK(check_quantized(out.imported));

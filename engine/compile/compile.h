@@ -42,14 +42,16 @@ struct LoadedModel {
 };
 
 // With `scales`, of a calibration, a float model is quantised first, and then counts as imported
-// so; layers of the names `in_float` stay as they are. Errors: those of import_model, specialize
+// so; layers of the names `in_float` stay as they are, and biases are corrected where `means` are
+// known. Errors: those of import_model, specialize
 // and quantize_products; usage (an unknown pass in skip_passes); not_found (a layer of
 // layer_precisions); unsupported (int8 is allowed, and neither the model nor a calibration says
 // scales); internal (a pass broke the graph).
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
                                const BuildOptions& options, const PassOptions& passes = {},
                                const TensorScales* scales = nullptr,
-                               const std::set<std::string>& in_float = {});
+                               const std::set<std::string>& in_float = {},
+                               const ChannelMeans& means = {});
 
 // A device with its tactic sources, opened for one SKU; they keep to the options' memory pools. The
 // device outlives the sources.

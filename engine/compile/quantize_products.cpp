@@ -1,5 +1,6 @@
 #include "engine/compile/quantize_products.h"
 
+#include "engine/compile/bias_correction.h"
 #include "engine/passes/fold_batch_norm.h"
 
 namespace enginery {
@@ -63,9 +64,13 @@ class Quantizer {
 }  // namespace
 
 Result<QuantizedProducts> quantize_products(Graph& graph, const TensorScales& scales,
-                                            const LayerFilter& wanted) {
+                                            const LayerFilter& wanted, const ChannelMeans& means) {
   TRY(QuantizedPlaces places, place_quantization(graph, scales, wanted));
-  return Quantizer(graph, std::move(places)).run();
+  const BiasCorrections corrections = bias_corrections(graph, places.products, means);
+  correct_biases(graph, corrections);
+  TRY(QuantizedProducts out, Quantizer(graph, std::move(places)).run());
+  out.corrected = corrections.size();
+  return out;
 }
 
 }  // namespace enginery

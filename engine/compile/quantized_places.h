@@ -17,6 +17,8 @@ namespace enginery {
 
 // By tensor, as the model names it: the largest magnitude / 127; above 0.
 using TensorScales = std::map<std::string, float>;
+// By tensor, as the model names it: the mean of each channel; of those for which it is known.
+using ChannelMeans = std::map<std::string, std::vector<float>>;
 // Which layers, by name; empty: all.
 using LayerFilter = std::function<bool(const std::string& layer)>;
 

@@ -47,7 +47,7 @@ Bytes edited_histograms(const Bytes& input, Random& random) {
 
 Bytes edited_calibration(const Bytes& input, Random& random) {
   if (random() % 8 == 0) return damaged(input, random);
-  if (input.starts_with("ENGHIST1") && input.size() > kDigestBytes)
+  if (input.starts_with("ENGHIST") && input.size() > kDigestBytes)
     return edited_histograms(input, random);
   const size_t line = input.find('\n', input.empty() ? 0 : random() % input.size());
   if (line == Bytes::npos || random() % 2) return edited_text(input, kWords, {}, random);

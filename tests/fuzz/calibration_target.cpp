@@ -18,7 +18,9 @@ Result<std::vector<FuzzSeed>> calibration_seeds() {
   CHECK_OK(set.observe("data", elements));
   CHECK_OK(set.observe("zeros", std::vector<float>(9, 0.0f)));
   CHECK_OK(set.observe("same", std::vector<float>(9, 2.5f)));
-  std::vector<FuzzSeed> seeds{{"histograms", encode(set)}};
+  HistogramSet with_channels = set;
+  with_channels.channels["data"].observe(elements, 4, 7);
+  std::vector<FuzzSeed> seeds{{"histograms", encode(set)}, {"channels", encode(with_channels)}};
   for (const auto& calibrator : make_calibrators())
     seeds.push_back(
         {"table." + std::string(calibrator->name()), to_text(make_table(set, *calibrator))});
@@ -29,7 +31,9 @@ void expect_scales(const CalibrationTable& table) {
   for (const auto& [tensor, scale] : table.scales)
     ENSURE(std::isfinite(scale) && scale > 0, "a scale above 0 for '" + tensor + "'");
   const auto again = parse_calibration_table(to_text(table));
-  ENSURE(again.ok() && *again == table, "a table that is read as it was written");
+  CalibrationTable text = table;
+  text.means.clear();
+  ENSURE(again.ok() && *again == text, "a table that is read as it was written");
 }
 
 bool take_histograms(const Bytes& input) {
@@ -48,7 +52,7 @@ bool take_table(const Bytes& input) {
 }
 
 size_t calibration_bytes(const Bytes& input) {
-  return input.starts_with("ENGHIST1") ? take_histograms(input) : take_table(input);
+  return holds_histograms(input) ? take_histograms(input) : take_table(input);
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ Result<AccuracyFigures> figures_without(const std::set<std::string>& kept, const
                                         const LayerBudget& budget) {
   Graph mixed = in_float;
   TRY([[maybe_unused]] const QuantizedProducts quantized,
-      quantize_products(mixed, scales,
-                        [&](const std::string& name) { return !kept.contains(name); }));
+      quantize_products(
+          mixed, scales, [&](const std::string& name) { return !kept.contains(name); },
+          budget.means));
   WatchOptions of_outputs = budget.device;
   of_outputs.outputs_only = true;
   TRY(const auto model, WatchedModel::make(mixed, of_outputs));
@@ -39,7 +40,7 @@ Result<FloatLayers> layers_in_float(const Graph& in_float, const TensorScales& s
   TRY(out.all, figures_without({}, in_float, scales, check, budget));
   out.kept = out.all;
   if (out.all.drop_percent() <= budget.max_drop_percent) return out;
-  TRY(out.sensitivities, layer_sensitivity(in_float, scales, check, budget.device,
+  TRY(out.sensitivities, layer_sensitivity(in_float, scales, budget.means, check, budget.device,
                                            budget.progress("sensitivity of layers")));
   // With `least` layers in float it loses too much, with `enough` it does not; all of them are no
   // int8 at all.

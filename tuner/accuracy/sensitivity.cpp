@@ -10,11 +10,9 @@ constexpr size_t kMostLayersNamed = 10;
 
 }  // namespace
 
-Result<std::vector<LayerSensitivity>> layer_sensitivity(const Graph& in_float,
-                                                        const TensorScales& scales,
-                                                        HeldOutCheck& check,
-                                                        const WatchOptions& options,
-                                                        const RowProgress& progress) {
+Result<std::vector<LayerSensitivity>> layer_sensitivity(
+    const Graph& in_float, const TensorScales& scales, const ChannelMeans& means,
+    HeldOutCheck& check, const WatchOptions& options, const RowProgress& progress) {
   Graph all = in_float;
   TRY(const QuantizedProducts quantized, quantize_products(all, scales));
   WatchOptions of_outputs = options;
@@ -23,7 +21,8 @@ Result<std::vector<LayerSensitivity>> layer_sensitivity(const Graph& in_float,
   for (const std::string& layer : quantized.layers) {
     Graph one = in_float;
     TRY([[maybe_unused]] const QuantizedProducts only,
-        quantize_products(one, scales, [&](const std::string& name) { return name == layer; }));
+        quantize_products(
+            one, scales, [&](const std::string& name) { return name == layer; }, means));
     TRY(const auto model, WatchedModel::make(one, of_outputs));
     TRY(const AccuracyFigures figures,
         check.compare(

@@ -15,14 +15,13 @@ struct LayerSensitivity {
   double drop_percent = 0;
 };
 
-// Every layer that the scales quantise, the worst first. Each runs on at most kSensitivityRows of
+// Every layer that the scales quantise, the worst first; its bias corrected where there are means.
+// Each runs on at most kSensitivityRows of
 // the held-out rows. Errors: those of quantize_products, of WatchedModel and of `progress`, which
 // is called after each layer with their numbers.
-Result<std::vector<LayerSensitivity>> layer_sensitivity(const Graph& in_float,
-                                                        const TensorScales& scales,
-                                                        HeldOutCheck& check,
-                                                        const WatchOptions& options,
-                                                        const RowProgress& progress);
+Result<std::vector<LayerSensitivity>> layer_sensitivity(
+    const Graph& in_float, const TensorScales& scales, const ChannelMeans& means,
+    HeldOutCheck& check, const WatchOptions& options, const RowProgress& progress);
 
 inline constexpr int64_t kSensitivityRows = 32;
 

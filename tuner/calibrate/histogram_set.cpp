@@ -6,7 +6,7 @@
 namespace enginery {
 namespace {
 
-constexpr std::string_view kMagic = "ENGHIST1";
+constexpr std::string_view kMagic = "ENGHIST1", kMagicWithChannels = "ENGHIST2";
 constexpr size_t kDigestBytes = 32;
 
 void put_number(Bytes& out, uint64_t value) {
@@ -43,6 +43,21 @@ void put_histogram(Bytes& out, const Histogram& histogram) {
   }
 }
 
+// Numbers with a sign as those without: 0, -1, 1, -2, ...
+void put_signed(Bytes& out, int64_t value) {
+  const uint64_t twice = static_cast<uint64_t>(value) << 1;
+  put_number(out, value < 0 ? ~twice : twice);
+}
+
+void put_channels(Bytes& out, const std::string& name, const ChannelSums& sums) {
+  put_number(out, name.size());
+  out += name;
+  put_number(out, sums.rows);
+  put_number(out, sums.is_beyond ? 1 : 0);
+  put_number(out, sums.sums.size());
+  for (const int64_t sum : sums.sums) put_signed(out, sum);
+}
+
 // Takes the fields off the front of a text. Errors: invalid_argument.
 class FieldReader {
  public:
@@ -68,6 +83,12 @@ class FieldReader {
       if (is_last) return value;
     }
     return damaged("a number is not in its shortest form");
+  }
+
+  Result<int64_t> signed_number() {
+    TRY(const uint64_t coded, number());
+    const uint64_t half = coded >> 1;
+    return static_cast<int64_t>((coded & 1) != 0 ? ~half : half);
   }
 
   Result<float> real() {
@@ -117,8 +138,43 @@ Result<Histogram> read_histogram(FieldReader& reader) {
   return out;
 }
 
+Result<ChannelSums> read_sums(FieldReader& reader) {
+  ChannelSums out;
+  TRY(out.rows, reader.number());
+  TRY(const uint64_t beyond, reader.number());
+  TRY(const uint64_t channels, reader.number());
+  out.is_beyond = beyond != 0;
+  if (beyond > 1 || (out.rows >= ChannelSums::kRowsBeyond && !out.is_beyond))
+    return FieldReader::damaged("sums of channels are of too many rows");
+  const auto most = static_cast<uint64_t>(ChannelSums::kLargestMean) << ChannelSums::kUnitBits;
+  for (uint64_t i = 0; i < channels; ++i) {
+    TRY(const int64_t sum, reader.signed_number());
+    const uint64_t magnitude =
+        sum < 0 ? ~static_cast<uint64_t>(sum) + 1 : static_cast<uint64_t>(sum);
+    if (out.is_beyond ? magnitude > 0 : magnitude > most * out.rows)
+      return FieldReader::damaged("a sum of a channel is beyond its rows");
+    out.sums.push_back(sum);
+  }
+  return out;
+}
+
+Status read_channels(FieldReader& reader, HistogramSet& out) {
+  TRY(const uint64_t count, reader.number());
+  if (count == 0) return FieldReader::damaged("it has no sums of channels");
+  for (uint64_t i = 0; i < count; ++i) {
+    TRY(const uint64_t length, reader.number());
+    TRY(const std::string_view name, reader.bytes(length));
+    if (!out.channels.empty() && out.channels.rbegin()->first >= name)
+      return FieldReader::damaged("the sums of channels are not in order");
+    auto sums = read_sums(reader);
+    if (!sums) return sums.error().within("channels of tensor '" + std::string(name) + "'");
+    out.channels.emplace(name, std::move(*sums));
+  }
+  return {};
+}
+
 // What stands between magic and digest, without the digest at its end.
-Result<HistogramSet> read_set(FieldReader& reader) {
+Result<HistogramSet> read_set(FieldReader& reader, bool has_channels) {
   HistogramSet out;
   TRY(const std::string_view model, reader.bytes(kDigestBytes));
   std::copy(model.begin(), model.end(), out.model.bytes.begin());
@@ -133,6 +189,7 @@ Result<HistogramSet> read_set(FieldReader& reader) {
     if (!histogram) return histogram.error().within("tensor '" + std::string(name) + "'");
     out.tensors.emplace(name, std::move(*histogram));
   }
+  if (has_channels) CHECK_OK(read_channels(reader, out));
   if (!reader.at_end()) return FieldReader::damaged("bytes follow the last tensor");
   return out;
 }
@@ -144,6 +201,18 @@ std::string odd_tensor(const HistogramSet& a, const HistogramSet& b) {
   }
   for (const auto& [name, histogram] : b.tensors) {
     if (!a.tensors.contains(name)) return name;
+  }
+  return "";
+}
+
+// The same of their channels: a tensor without sums, or with other channels.
+std::string odd_channels(const HistogramSet& a, const HistogramSet& b) {
+  for (const auto& [name, sums] : a.channels) {
+    const auto found = b.channels.find(name);
+    if (found == b.channels.end() || found->second.sums.size() != sums.sums.size()) return name;
+  }
+  for (const auto& [name, sums] : b.channels) {
+    if (!a.channels.contains(name)) return name;
   }
   return "";
 }
@@ -169,7 +238,13 @@ Status HistogramSet::merge(const HistogramSet& other) {
     return Error{ErrorCode::invalid_argument,
                  "merge histograms: only one of the two has tensor '" + odd + "'"};
   }
+  if (const std::string odd = odd_channels(*this, other); !odd.empty()) {
+    return Error{ErrorCode::invalid_argument,
+                 "merge histograms: only one of the two has means of the channels of tensor '" +
+                     odd + "' (calibrate --bias-correction)"};
+  }
   for (auto& [name, histogram] : tensors) histogram.merge(other.tensors.at(name));
+  for (auto& [name, sums] : channels) sums.merge(other.channels.at(name));
   samples += other.samples;
   return {};
 }
@@ -179,7 +254,7 @@ Digest HistogramSet::digest() const {
 }
 
 Bytes encode(const HistogramSet& set) {
-  Bytes out(kMagic);
+  Bytes out(set.channels.empty() ? kMagic : kMagicWithChannels);
   put_digest(out, set.model);
   put_number(out, set.samples);
   put_number(out, set.tensors.size());
@@ -188,6 +263,8 @@ Bytes encode(const HistogramSet& set) {
     out += name;
     put_histogram(out, histogram);
   }
+  if (!set.channels.empty()) put_number(out, set.channels.size());
+  for (const auto& [name, sums] : set.channels) put_channels(out, name, sums);
   put_digest(out, sha256(out));
   return out;
 }
@@ -195,7 +272,8 @@ Bytes encode(const HistogramSet& set) {
 Result<HistogramSet> decode_histogram_set(std::string_view bytes) {
   if (!bytes.starts_with(kMagic.substr(0, kMagic.size() - 1)))
     return Error{ErrorCode::invalid_argument, "this is not a file of histograms"};
-  if (!bytes.starts_with(kMagic)) {
+  const bool has_channels = bytes.starts_with(kMagicWithChannels);
+  if (!has_channels && !bytes.starts_with(kMagic)) {
     return Error{ErrorCode::invalid_argument,
                  "this file of histograms is of a version that this enginery does not read"};
   }
@@ -205,7 +283,7 @@ Result<HistogramSet> decode_histogram_set(std::string_view bytes) {
   put_digest(written, sha256(content));
   if (bytes.substr(content.size()) != written) return FieldReader::damaged("its digest is another");
   FieldReader reader(content.substr(kMagic.size()));
-  return read_set(reader);
+  return read_set(reader, has_channels);
 }
 
 }  // namespace enginery

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/base/digest.h"
+#include "tuner/calibrate/channel_sums.h"
 #include "tuner/calibrate/histogram.h"
 
 namespace enginery {
@@ -18,11 +19,14 @@ struct HistogramSet {
   Digest model;          // structure and weights: fingerprint() of the graph that ran
   uint64_t samples = 0;  // rows of the data
   std::map<std::string, Histogram> tensors;
+  // Of the tensors that products read, where biases are to be corrected; else empty.
+  std::map<std::string, ChannelSums> channels;
 
   // Adds elements of one tensor. Errors: invalid_argument (a NaN or an infinity), naming it.
   Status observe(const std::string& tensor, std::span<const float> elements);
   // Adds another shard. A set without samples takes the other's model. Errors: invalid_argument
-  // (another model; other tensors); then nothing is changed.
+  // (another model; other tensors; only one with sums of channels, or of other channels); then
+  // nothing is changed.
   Status merge(const HistogramSet& other);
   // Of the encoded bytes: two sets with the same digest are the same.
   Digest digest() const;

@@ -70,6 +70,10 @@ CalibrationTable make_table(const HistogramSet& histograms, const Calibrator& ca
   out.algorithm = std::string(calibrator.table_name());
   for (const auto& [name, histogram] : histograms.tensors)
     out.scales[name] = scale_of(histogram, calibrator);
+  for (const auto& [name, sums] : histograms.channels) {
+    std::vector<float> means = sums.means();
+    if (!means.empty()) out.means.emplace(name, std::move(means));
+  }
   return out;
 }
 

@@ -15,11 +15,13 @@ struct CalibrationTable {
   int64_t version = 8601;  // TensorRT's: major * 1000 + minor * 100 + patch; from 10 on * 10000
   std::string algorithm;   // "EntropyCalibration2"
   std::map<std::string, float> scales;  // by tensor; above 0
+  // By tensor, of each channel; only of histograms that have them: the text has no place for them.
+  std::map<std::string, std::vector<float>> means = {};
 
   friend bool operator==(const CalibrationTable&, const CalibrationTable&) = default;
 };
 
-// The scale of every tensor of the set.
+// The scale of every tensor of the set, and the means of channels that it has.
 CalibrationTable make_table(const HistogramSet& histograms, const Calibrator& calibrator);
 
 std::string to_text(const CalibrationTable& table);

@@ -1,5 +1,7 @@
 #include "tuner/collect/collect.h"
 
+#include <set>
+
 #include "engine/graph/text.h"
 
 namespace enginery {
@@ -24,14 +26,37 @@ std::string maker_of(const Graph& graph, const std::string& value) {
   return "the data";
 }
 
+// The names of what convolutions and Gemms read, whose dimension 1 counts channels.
+std::set<std::string> read_by_channel(const Graph& graph) {
+  std::set<std::string> out;
+  for (const NodeId id : graph.needed_order()) {
+    const Node& node = graph.node(id);
+    if (std::holds_alternative<Convolution>(node.op) || std::holds_alternative<Gemm>(node.op))
+      out.insert(graph.value(node.inputs[0]).name);
+  }
+  return out;
+}
+
+// Where the first dimension is the batch's.
+void observe_channels(HistogramSet& set, const std::string& name, const Tensor& tensor,
+                      int64_t rows, int64_t valid) {
+  if (tensor.rank() < 2 || tensor.dims()[0] != rows || tensor.size() == 0) return;
+  const auto channels = static_cast<size_t>(tensor.dims()[1]);
+  const size_t positions = static_cast<size_t>(tensor.size() / rows) / channels;
+  set.channels[name].observe(valid_part(tensor, rows, valid), channels, positions);
+}
+
 Status observe(HistogramSet& set, const std::vector<WatchedModel::Seen>& values,
-               const InputBatch& batch, int64_t rows, const Graph& graph) {
+               const InputBatch& batch, int64_t rows, const Graph& graph,
+               const std::set<std::string>& by_channel) {
   for (const WatchedModel::Seen& value : values) {
     const Tensor tensor = value.tensor.type() == DataType::float32
                               ? value.tensor
                               : convert(value.tensor, DataType::float32);
     const Status seen = set.observe(value.name, valid_part(tensor, rows, batch.valid_rows));
     if (!seen.ok()) return seen.error().within("calibrate: " + maker_of(graph, value.name));
+    if (by_channel.contains(value.name))
+      observe_channels(set, value.name, tensor, rows, batch.valid_rows);
   }
   set.samples += static_cast<uint64_t>(batch.valid_rows);
   return {};
@@ -50,12 +75,14 @@ Result<HistogramSet> collect(const Graph& imported, CalibrationBatches& data,
   TRY(const std::unique_ptr<WatchedModel> model, WatchedModel::make(imported, options.watch));
   HistogramSet set;
   set.model = fingerprint(imported);
+  std::set<std::string> by_channel;
+  if (options.with_channels) by_channel = read_by_channel(imported);
   for (;;) {
     if (options.cancelled()) return Error{ErrorCode::cancelled, "calibrate: cancelled"};
     TRY(const InputBatch batch, data.next());
     if (batch.valid_rows == 0) return set;
     TRY(const auto values, model->run(batch.tensors));
-    CHECK_OK(observe(set, values, batch, data.batch_rows(), imported));
+    CHECK_OK(observe(set, values, batch, data.batch_rows(), imported, by_channel));
     options.progress(data.done(), data.chosen());
   }
 }

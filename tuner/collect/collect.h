@@ -14,6 +14,8 @@ namespace enginery {
 
 struct CollectOptions {
   WatchOptions watch;
+  // Sums of channels, too, of what convolutions and Gemms read: for the correction of biases.
+  bool with_channels = false;
   // After each batch: rows done and wanted, 0 where nobody knows.
   std::function<void(int64_t done, int64_t total)> progress = [](int64_t, int64_t) {};
   std::function<bool()> cancelled = [] { return false; };

@@ -42,7 +42,7 @@ Result<const LoadedModel*> BuildSession::model() {
       TRY(in_float, parse_float_layers(*spec_.float_layers));
     }
     TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(), {},
-                           quantizes ? &table.scales : nullptr, in_float));
+                           quantizes ? &table.scales : nullptr, in_float, table.means));
   }
   return &*model_;
 }

@@ -20,6 +20,7 @@ Result<StepOutputs> mix_step(const StepContext& step) {
   LayerBudget budget;
   budget.max_drop_percent = std::strtod(spec.options.max_accuracy_drop.c_str(), nullptr);
   budget.device = device;
+  budget.means = table.means;
   budget.progress = [&](const std::string& phase) { return progress_of(step, phase); };
   auto kept = layers_in_float(model.imported, table.scales, check, budget);
   if (!kept.ok()) return kept.error();

@@ -111,6 +111,7 @@ class QdqWriter {
       }
       node.set_input(1, name);
       ++out.nodes;
+      CHECK_OK(correct_bias(node, out));
     }
     for (const int i : inputs) node.set_input(i, quantized_activation(node.input(i)));
     return {};
@@ -197,6 +198,30 @@ class QdqWriter {
     found->second = unique(name + "_dequantized");
     add_linear("DequantizeLinear", {elements, scale, zero}, found->second, axis);
     return found->second;
+  }
+
+  // A node without a bias gets one. One that is no float32 tensor of the file stays, with a note.
+  Status correct_bias(onnx::NodeProto& node, QuantizedModel& out) {
+    const auto correction = places_.bias_corrections.find(node.output(0));
+    if (correction == places_.bias_corrections.end()) return {};
+    std::vector<float> bias = correction->second;
+    std::vector<int64_t> dims = {static_cast<int64_t>(bias.size())};
+    if (node.input_size() > 2 && !node.input(2).empty()) {
+      const auto stored = weights_.find(node.input(2));
+      if (stored == weights_.end() || stored->second->data_type() != onnx::TensorProto::FLOAT) {
+        out.notes.push_back("node '" + node.name() +
+                            "' keeps its bias: it is no float32 tensor of the file");
+        return {};
+      }
+      WeightReader reader{std::nullopt};
+      TRY(const Tensor before, reader.read(*stored->second));
+      dims = before.dims();
+      for (size_t k = 0; k < bias.size(); ++k) bias[k] += before.data<float>()[k];
+    }
+    while (node.input_size() < 3) node.add_input("");
+    node.set_input(2, add_tensor(node.output(0) + "_bias", onnx::TensorProto::FLOAT, dims,
+                                 bias.data(), bias.size() * sizeof(float)));
+    return {};
   }
 
   void note_bodies(QuantizedModel& out) const {

@@ -28,13 +28,15 @@ using TensorReads = std::set<std::pair<std::string, std::string>>;
 struct QdqPlaces {
   std::map<std::string, ActivationScale> tensors;
   TensorReads reads;  // of tensors in `tensors`
+  // By the first output of a Conv or Gemm: what is added to its bias, for each output channel.
+  std::map<std::string, std::vector<float>> bias_corrections = {};
 };
 
 // QuantizeLinear and DequantizeLinear where `places` says, one pair for a tensor. The weights of a
 // Conv, Gemm or MatMul that reads its activation so are stored as int8, symmetric, with a scale for
-// each output channel (the largest magnitude / 127). Bodies of branches, loops and functions stay
-// as they are. Errors: those of reading the model; unsupported (an operator set before 13, which
-// has no scale for each channel; a model without a node to quantise).
+// each output channel (the largest magnitude / 127), and its bias is corrected. Bodies of branches,
+// loops and functions stay as they are. Errors: those of reading the model; unsupported (an
+// operator set before 13, which has no scale for each channel; a model without a node to quantise).
 Result<QuantizedModel> write_qdq(const ModelSource& source, const QdqPlaces& places);
 
 }  // namespace enginery

@@ -198,6 +198,28 @@ TEST_F(CalibrateVerb, TheModelWithItsScalesIsQuantisedAsTheTableQuantises) {
   EXPECT_GT(of_the_table["quantize"], 0);
 }
 
+TEST_F(CalibrateVerb, MeansOfChannelsCorrectTheBiasesOfTheFile) {
+  ASSERT_EQ(on_pictures({"--to-qdq", file("plain.onnx"), "--histograms", file("h")}).code,
+            ExitCode::ok);
+  expect_refused({{"calibrate", kExampleModel, "--histograms", file("h"), "--bias-correction",
+                   "--to-qdq", file("q.onnx")},
+                  ExitCode::invalid_input,
+                  "no means of channels"});
+  expect_refused({{"calibrate", kExampleModel, "--data", kExamplePictures, "--bias-correction",
+                   "-o", file("t")},
+                  ExitCode::usage,
+                  "--histograms FILE"});
+  const Printed made = on_pictures(
+      {"--bias-correction", "--to-qdq", file("q.onnx"), "--histograms", file("h"), "--json"});
+  ASSERT_EQ(made.code, ExitCode::ok) << made.err;
+  EXPECT_EQ(made.json()["channel_means"], true);
+  EXPECT_NE(made.err.find("biases of "), std::string::npos) << made.err;
+  EXPECT_NE(bytes_of("q.onnx"), bytes_of("plain.onnx"));
+  EXPECT_EQ(operators_of(file("q.onnx"), nullptr), operators_of(file("plain.onnx"), nullptr));
+  ASSERT_EQ(from_histograms({"--to-qdq", file("again.onnx")}).code, ExitCode::ok);
+  EXPECT_EQ(bytes_of("again.onnx"), bytes_of("q.onnx")) << "the histograms have them";
+}
+
 TEST_F(CalibrateVerb, RefusesHistogramsOfAnotherModel) {
   HistogramSet other;
   other.model = sha256("another");

@@ -46,6 +46,33 @@ TEST(HistogramSet, ShardsMergeToTheBytesOfOnePass) {
   EXPECT_EQ(encode(ba), encode(one));
 }
 
+// Two channels of x, so many rows of 1 and -2.
+void add_channels(HistogramSet& set, size_t rows) {
+  std::vector<float> elements;
+  for (size_t i = 0; i < rows; ++i) elements.insert(elements.end(), {1, -2});
+  set.channels["x"].observe(elements, 2, 1);
+}
+
+TEST(HistogramSet, SumsOfChannelsGoThroughItsFileAndMerge) {
+  HistogramSet set = set_of(std::vector<float>{1}, std::vector<float>{2}, 1);
+  EXPECT_TRUE(encode(set).starts_with("ENGHIST1"));
+  const HistogramSet without = set;
+  add_channels(set, 3);
+  const Bytes bytes = encode(set);
+  EXPECT_TRUE(bytes.starts_with("ENGHIST2"));
+  const auto back = decode_histogram_set(bytes);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(*back, set);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    ASSERT_FALSE(decode_histogram_set(bytes.substr(0, i)).ok()) << "cut at " << i;
+  ASSERT_TRUE(set.merge(set).ok());
+  EXPECT_EQ(set.channels.at("x").rows, 6u);
+  EXPECT_EQ(set.channels.at("x").means(), (std::vector<float>{1, -2}));
+  const Status refused = set.merge(without);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("channels of tensor 'x'"), std::string::npos);
+}
+
 TEST(HistogramSet, DoesNotMergeWhatIsOfAnotherModelOrHasOtherTensors) {
   HistogramSet set = set_of(std::vector<float>{1}, std::vector<float>{2}, 1);
   const HistogramSet before = set;
@@ -78,7 +105,7 @@ TEST(HistogramSet, RefusesADamagedFile) {
     ASSERT_FALSE(decode_histogram_set(bad).ok()) << "byte " << i;
     ASSERT_FALSE(decode_histogram_set(good.substr(0, i)).ok()) << "cut at " << i;
   }
-  const auto later = decode_histogram_set("ENGHIST2" + good.substr(8));
+  const auto later = decode_histogram_set("ENGHIST3" + good.substr(8));
   ASSERT_FALSE(later.ok());
   EXPECT_NE(later.error().message.find("version"), std::string::npos);
 }
@@ -116,6 +143,20 @@ TEST(HistogramSet, RefusesWhatContradictsItself) {
   const auto good = decode_histogram_set(sealed(head + zeros + one + none + "\x01\x80\x20\x01"));
   ASSERT_TRUE(good.ok()) << good.error().message;
   EXPECT_EQ(good->tensors.at("x").bins[4096], 1u);
+}
+
+TEST(HistogramSet, RefusesSumsThatNoRowsHave) {
+  const std::string none("\0", 1), head = "ENGHIST2" + std::string(32, 'm') + "\x01" + none;
+  const std::string one_row = "\x01\x01x\x01" + none;
+  EXPECT_TRUE(decode_histogram_set(sealed(head + one_row + "\x02\x01\x02")).ok());
+  EXPECT_FALSE(decode_histogram_set(sealed(head + none)).ok()) << "no sums at all";
+  EXPECT_FALSE(decode_histogram_set(sealed(head + one_row + "\x01")).ok()) << "a sum is missing";
+  const std::string beyond = "\x80\x80\x80\x80\x80\x80\x01";  // 2^41: more than 2^39 of a row
+  EXPECT_FALSE(decode_histogram_set(sealed(head + one_row + "\x01" + beyond)).ok());
+  const std::string unknown = "\x01\x01x\x01\x01\x01";
+  EXPECT_TRUE(decode_histogram_set(sealed(head + unknown + none)).ok());
+  EXPECT_FALSE(decode_histogram_set(sealed(head + unknown + "\x02")).ok())
+      << "a sum that is not known";
 }
 
 }  // namespace

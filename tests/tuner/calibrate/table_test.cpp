@@ -90,6 +90,19 @@ TEST(Calibration, IsATableAsItIsOrMadeOfHistograms) {
   EXPECT_EQ(read_calibration(bytes, "")->algorithm, "MseCalibration");
 }
 
+TEST(Calibration, MeansOfChannelsComeWithHistogramsAndStayOutOfTheText) {
+  HistogramSet set;
+  ASSERT_TRUE(set.observe("x", std::vector<float>{1, 3}).ok());
+  set.samples = 1;
+  set.channels["x"].observe(std::vector<float>{1, 3}, 2, 1);
+  set.channels["y"].observe(std::vector<float>{1e9f}, 1, 1);
+  const auto made = read_calibration(encode(set), "");
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->means.at("x"), (std::vector<float>{1, 3}));
+  EXPECT_FALSE(made->means.contains("y")) << "beyond what sums hold";
+  EXPECT_TRUE(parse_calibration_table(to_text(*made))->means.empty());
+}
+
 TEST(Calibration, ACalibratorChoosesNothingInATable) {
   const auto refused = read_calibration("TRT-8601-MinMaxCalibration\nx: 3f800000\n", "mse");
   ASSERT_FALSE(refused.ok());

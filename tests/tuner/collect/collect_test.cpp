@@ -185,6 +185,26 @@ TEST_F(CollectTest, ShardsOfTheDataMergeToTheBytesOfOnePass) {
   EXPECT_EQ(merged.digest(), one->digest());
 }
 
+TEST_F(CollectTest, SumsChannelsOfWhatConvolutionsReadWhereAsked) {
+  CollectOptions options;
+  EXPECT_TRUE(collect_from(rows(0, 7))->channels.empty());
+  options.with_channels = true;
+  const auto one = collect_from(rows(0, 7), options);
+  ASSERT_TRUE(one.ok()) << one.error().message;
+  ASSERT_TRUE(one->channels.contains("x"));
+  EXPECT_FALSE(one->channels.contains("s")) << "no convolution reads it";
+  EXPECT_EQ(one->channels.at("x").rows, 7u) << "of the last batch those that hold data";
+  const Tensor data = rows(0, 7);
+  double first = 0;
+  for (size_t row = 0; row < 7; ++row)
+    for (size_t i = 0; i < 36; ++i) first += double{data.data<float>()[row * 4 * 36 + i]};
+  EXPECT_NEAR(one->channels.at("x").means().at(0), first / (7 * 36), 1e-5);
+  HistogramSet merged;
+  for (const auto& [from, to] : {std::pair{3, 7}, std::pair{0, 3}})
+    ASSERT_TRUE(merged.merge(*collect_from(rows(from, to), options)).ok());
+  EXPECT_EQ(merged.digest(), one->digest());
+}
+
 TEST_F(CollectTest, NamesTheLayerThatGivesNaN) {
   Tensor data = rows(0, 2);
   for (float& one : data.mutable_data<float>()) one = 3.4e38f;

@@ -253,9 +253,7 @@ void read_max_pool(NodeReader& node) {
 }
 
 void read_average_pool(NodeReader& node) {
-  Pooling op = read_pooling(node, PoolKind::average);
-  op.count_padding = node.integer("count_include_pad", 0) != 0;
-  node.result(op, {node.input(0)});
+  node.result(average_pooling_of(node), {node.input(0)});
 }
 
 // (sum |x|^p)^(1/p) as an average over the full window times its elements.
@@ -308,6 +306,12 @@ Convolution convolution_of(NodeReader& node, size_t weights_input) {
   const ValueId x = node.input(0), weights = node.input(weights_input);
   Window w = read_window(node, x, weight_kernel(node, weights));
   return {w.strides, w.dilations, w.pads_begin, w.pads_end, node.integer("group", 1)};
+}
+
+Pooling average_pooling_of(NodeReader& node) {
+  Pooling op = read_pooling(node, PoolKind::average);
+  op.count_padding = node.integer("count_include_pad", 0) != 0;
+  return op;
 }
 
 std::span<const OperatorReader> convolution_readers() {

@@ -42,6 +42,12 @@ ValueId sigmoid_weighted(NodeReader& node, ValueId x, float alpha);
 ValueId rms_normalized(NodeReader& node, ValueId x, ValueId scale, int64_t axis, float epsilon,
                        DataType type);
 
+// y as whole steps of `scale` from `zero`, in zero's type; in uint8 where there is none.
+void result_quantized(NodeReader& node, ValueId y, ValueId scale, ValueId zero);
+
+// The average of input 0's windows that the attributes describe.
+Pooling average_pooling_of(NodeReader& node);
+
 // The convolution of input 0 and the weights that the attributes describe.
 Convolution convolution_of(NodeReader& node, size_t weights_input = 1);
 

@@ -75,10 +75,35 @@ void result_requantized(NodeReader& node, ValueId sum, ValueId factor, ValueId s
                         ValueId zero) {
   const DataType type = node.type(factor);
   const ValueId real = node.add(Binary{BinaryKind::mul}, {node.add(Cast{type}, {sum}), factor});
-  node.result(Quantize{node.type(zero), 1, 0}, {real, scale, zero});
+  result_quantized(node, real, scale, zero);
+}
+
+// Whether those inputs are constants, as far as they are there: then the product is written as Q/DQ
+// models write it, and so runs in 8 bits where that is faster. Scales that runs tell keep the form
+// below, whose sums are exact in the references, too.
+bool has_known_steps(NodeReader& node, std::initializer_list<size_t> known) {
+  return std::ranges::all_of(known, [&](size_t i) {
+    return !node.has_input(i) || node.constant(node.optional_input(i)) != nullptr;
+  });
+}
+
+bool is_single(const NodeReader& node, ValueId v) {
+  return node.rank(v) == 0 || (node.rank(v) == 1 && node.dims(v)[0] == 1);
+}
+
+// a, of one scale, times constant b: inputs as of QLinearMatMul.
+void read_matmul_of_reals(NodeReader& node) {
+  const ValueId a = node.add(Dequantize{}, {node.input(0), node.input(1), node.input(2)});
+  const ValueId weights = node.input(3);
+  const ValueId b =
+      node.add(Dequantize{node.rank(weights) - 1}, {weights, node.input(4), node.input(5)});
+  result_quantized(node, node.add(MatMul{}, {a, b}), node.input(6), node.input(7));
 }
 
 void read_qlinear_matmul(NodeReader& node) {
+  if (has_known_steps(node, {1, 2, 3, 4, 5, 6, 7}) && is_single(node, node.input(1)) &&
+      (is_single(node, node.input(4)) || node.rank(node.input(4)) == 1))
+    return read_matmul_of_reals(node);
   const ValueId a = node.input(0), a_zero = as_column(node, node.input(2));
   const ValueId b = node.input(3), b_zero = node.input(5);
   const ValueId factor =
@@ -120,7 +145,21 @@ void read_conv_integer(NodeReader& node) {
   node.result(Cast{DataType::int32}, {sum});
 }
 
+// Weights, scales and zero points are constants: inputs as of QLinearConv.
+void read_conv_of_reals(NodeReader& node) {
+  const ValueId x = node.add(Dequantize{}, {node.input(0), node.input(1), node.input(2)});
+  const ValueId weights = node.input(3), w_scale = node.input(4);
+  std::vector<ValueId> inputs = {x, node.add(Dequantize{0}, {weights, w_scale, node.input(5)})};
+  const Convolution op = convolution_of(node, 3);
+  if (node.has_input(8)) {
+    const ValueId unit = node.add(Binary{BinaryKind::mul}, {node.input(1), w_scale});
+    inputs.push_back(node.add(Dequantize{0}, {node.input(8), unit}));
+  }
+  result_quantized(node, node.add(op, std::move(inputs)), node.input(6), node.input(7));
+}
+
 void read_qlinear_conv(NodeReader& node) {
+  if (has_known_steps(node, {1, 2, 3, 4, 5, 6, 7, 8})) return read_conv_of_reals(node);
   const ValueId weights = node.input(3), bias = node.optional_input(8);
   const int64_t rank = node.rank(weights);
   ValueId sum = quantized_convolution(node, node.input(0), node.input(2), weights, node.input(5),
@@ -148,6 +187,11 @@ constexpr OperatorReader kQuantizationReaders[] = {
 };
 
 }  // namespace
+
+void result_quantized(NodeReader& node, ValueId y, ValueId scale, ValueId zero) {
+  const DataType type = zero == kNoValue ? DataType::uint8 : node.type(zero);
+  node.result(Quantize{type, 1, 0}, {y, scale, zero});
+}
 
 std::span<const OperatorReader> quantization_readers() {
   return kQuantizationReaders;

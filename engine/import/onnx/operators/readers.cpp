@@ -14,7 +14,10 @@ const OperatorReader* find_in(std::span<const OperatorReader> family, std::strin
 }  // namespace
 
 const OperatorReader* find_reader(std::string_view domain, std::string_view op_type) {
-  if (domain == "com.microsoft") return find_in(microsoft_readers(), op_type);
+  if (domain == "com.microsoft") {
+    const OperatorReader* reader = find_in(microsoft_readers(), op_type);
+    return reader ? reader : find_in(microsoft_quantized_readers(), op_type);
+  }
   if (!domain.empty() && domain != "ai.onnx") return nullptr;
   for (auto family :
        {convolution_readers(),   matrix_readers(),   elementwise_readers(), activation_readers(),

@@ -51,8 +51,10 @@ std::span<const OperatorReader> rearranging_readers();  // read_rearranging.cpp:
 std::span<const OperatorReader> signal_readers();       // read_signal.cpp: windows, transforms
 std::span<const OperatorReader> attention_readers();    // read_attention.cpp
 std::span<const OperatorReader> microsoft_readers();    // read_microsoft.cpp: another domain
-std::span<const OperatorReader> control_readers();      // read_control.cpp: branches and loops
-std::span<const OperatorReader> sequence_readers();     // read_sequence.cpp: lists of tensors
+std::span<const OperatorReader>
+microsoft_quantized_readers();  // read_microsoft_quantized.cpp: the same, on 8-bit numbers
+std::span<const OperatorReader> control_readers();   // read_control.cpp: branches and loops
+std::span<const OperatorReader> sequence_readers();  // read_sequence.cpp: lists of tensors
 
 // The reader of an operator of the domain (empty: ONNX's own); null when there is none.
 const OperatorReader* find_reader(std::string_view domain, std::string_view op_type);
