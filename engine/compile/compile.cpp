@@ -83,6 +83,21 @@ Status check_quantized(const Graph& graph) {
                "(--calib FILE, as `enginery calibrate` writes it)"};
 }
 
+// Batch normalisations behind a Quantize of the model's own: what it rounds cannot be folded away.
+void note_batch_norms(const Graph& graph, std::vector<std::string>& notes) {
+  int count = 0;
+  for (const NodeId id : graph.needed_order()) {
+    if (!std::holds_alternative<BatchNorm>(graph.node(id).op)) continue;
+    const NodeId by = graph.value(graph.node(id).inputs[0]).producer;
+    count += by != kNoNode && std::holds_alternative<Dequantize>(graph.node(by).op);
+  }
+  if (count == 0) return;
+  notes.push_back("int8: " + std::to_string(count) +
+                  " batch normalisations read numbers that the model rounds to 8 bits, and are "
+                  "computed in float; fold them into the convolutions before quantising "
+                  "(onnxruntime.quantization.quant_pre_process does), and all is in 8 bits");
+}
+
 }  // namespace
 
 Result<LoadedModel> load_model(const ModelSource& source, const std::string& name,
@@ -115,6 +130,7 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
     for (std::string& note : quantized.notes) out.notes.push_back(std::move(note));
   } else if (options.precisions.contains(Precision::int8)) {
     CHECK_OK(check_quantized(out.imported));
+    note_batch_norms(out.imported, out.notes);
   }
   out.graph = out.imported;
   PassOptions with_skips = passes;

@@ -161,5 +161,26 @@ TEST(LegalModels, WholeNumbersAreNoTies) {
   EXPECT_NE(accuracy->wrong, "");
 }
 
+// What the model rounds before it cannot be folded into the convolution; who reads that is told.
+TEST(LegalModels, ABatchNormalisationBehindRoundedNumbersIsNamed) {
+  const auto notes_with = [](const std::string& normalised) {
+    ModelBuilder model;
+    model.input("x", {1, 2, 4, 4}).weights("s", {}, {0.1f}).weights("one", {2}, {1, 1});
+    model.node("QuantizeLinear", {"x", "s"}, {"q"}).node("DequantizeLinear", {"q", "s"}, {"d"});
+    model.node("Relu", {"d"}, {"r"});
+    model.node("BatchNormalization", {normalised, "one", "one", "one", "one"}, {"y"}).output("y");
+    model.output("r");
+    BuildOptions options;
+    options.precisions.insert(Precision::int8);
+    const auto loaded = load_model(model.source(), "net", options);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    std::string all;
+    for (const std::string& note : loaded->notes) all += note + "\n";
+    return all;
+  };
+  EXPECT_NE(notes_with("d").find("1 batch normalisations"), std::string::npos);
+  EXPECT_EQ(notes_with("r").find("batch normalisations"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace enginery
