@@ -17,6 +17,8 @@ install(CODE "execute_process(COMMAND ${CMAKE_COMMAND} -DENGINERY=$<TARGET_FILE:
   -P ${templates}/describe.cmake COMMAND_ERROR_IS_FATAL ANY)" COMPONENT enginery)
 install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT enginery)
 install(FILES ${made}/completion.bash RENAME enginery DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT enginery)
+install(FILES ${made}/completion.zsh RENAME _enginery DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT enginery)
+install(FILES ${made}/completion.fish RENAME enginery.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT enginery)
 install(FILES deploy/service/enginery-coordinator.service deploy/service/enginery-worker@.service DESTINATION lib/systemd/system
   COMPONENT enginery)
 

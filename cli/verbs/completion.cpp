@@ -47,7 +47,8 @@ _enginery() {
     compadd -- "${found[@]}"
   fi
 }
-compdef _enginery enginery
+# In a file of $fpath this text is the function's own first call.
+if [[ $funcstack[1] == _enginery ]]; then _enginery "$@"; else compdef _enginery enginery; fi
 )";
 
 constexpr std::string_view kFish =

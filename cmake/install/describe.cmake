@@ -1,5 +1,5 @@
 # The manual pages and the completion of the command, from what it says of itself.
-#   cmake -DENGINERY=<the command> -DFOLDER=<output> -P describe.cmake      writes FOLDER/man1/*.1 and FOLDER/completion.bash
+#   cmake -DENGINERY=<the command> -DFOLDER=<output> -P describe.cmake      writes FOLDER/man1/*.1 and FOLDER/completion.{bash,zsh,fish}
 function(output_of out)
   execute_process(COMMAND ${ENGINERY} ${ARGN} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
   set(${out} "${text}" PARENT_SCOPE)
@@ -52,5 +52,7 @@ endif()
 list(JOIN pages ",\n" see)
 write_page(enginery "builds tuned, signed inference engines from trained models" "${overview}" "${see}")
 
-output_of(completion completion)
-file(WRITE ${FOLDER}/completion.bash "${completion}")
+foreach(shell bash zsh fish)
+  output_of(completion completion ${shell})
+  file(WRITE ${FOLDER}/completion.${shell} "${completion}")
+endforeach()

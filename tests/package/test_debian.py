@@ -36,7 +36,8 @@ class Packages(unittest.TestCase):
     def test_hold_what_their_names_say(self):
         command, library, dev = (self.files(p) for p in ("enginery", "libenginery0", "libenginery-dev"))
         self.assertLessEqual({"./usr/bin/enginery", "./usr/share/man/man1/enginery-build.1",
-                              "./usr/share/bash-completion/completions/enginery"}, command)
+                              "./usr/share/bash-completion/completions/enginery", "./usr/share/zsh/vendor-completions/_enginery",
+                              "./usr/share/fish/vendor_completions.d/enginery.fish"}, command)
         self.assertEqual({f.rsplit("/", 1)[1] for f in library}, {"libenginery.so.0", "libenginery.so.0.1.0"})
         self.assertEqual({f.rsplit("/", 1)[1] for f in self.files("libenginery-build0")}, {"libenginery-build.so.0", "libenginery-build.so.0.1.0"})
         self.assertLessEqual({"enginery.h", "enginery.hpp", "enginery.pc", "enginery-config.cmake", "libenginery.so",

@@ -53,6 +53,8 @@ class Installed(unittest.TestCase):
         self.assertLessEqual({"build", "run", "submit", "why-miss"}, verbs)
         self.assertNotIn("runner", verbs)
         installing.run("bash", "-n", self.prefix / "share/bash-completion/completions/enginery")
+        for shell, file in (("zsh", "zsh/vendor-completions/_enginery"), ("fish", "fish/vendor_completions.d/enginery.fish")):
+            self.assertEqual((self.prefix / "share" / file).read_text(), installing.run(self.prefix / "bin/enginery", "completion", shell))
 
     def test_shows_the_functions_of_its_header_and_nothing_else(self):
         self.assertEqual(installing.exported_functions(self.library), installing.declared_functions(self.header))

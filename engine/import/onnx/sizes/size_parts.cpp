@@ -6,7 +6,7 @@ namespace enginery {
 namespace {
 
 // Longer chains, and more sizes, come from no exporter.
-constexpr int kMaxDepth = 32;
+constexpr int kMostSteps = 32;
 constexpr int64_t kMaxParts = 64;
 
 using Parts = std::optional<SizeParts>;
@@ -23,7 +23,7 @@ class Tracer {
   Tracer(const OpenAxes& open, const Graph& graph) : open_(open), graph_(graph) {}
 
   Parts of(ValueId v, int depth) const {
-    if (v == kNoValue || depth > kMaxDepth || !open_.of(v).axes.empty()) return std::nullopt;
+    if (v == kNoValue || depth > kMostSteps || !open_.of(v).axes.empty()) return std::nullopt;
     if (const Tensor* constant = graph_.constant(v)) return numbers_of(*constant);
     if (open_.is_count(v)) return SizeParts{{0, v}};
     const Value& value = graph_.value(v);
