@@ -240,10 +240,10 @@ class CalibrateCommand final : public Command {
             {"histograms", histograms_.empty() ? Json(nullptr) : Json(valid_utf8(histograms_))},
             {"histograms_digest", set.digest().text()},
             {"samples", set.samples},
-            {"channel_means", !set.channels.empty()},
             {"data", data_json(data, seed_.value_or(1))},
             {"tensors", tensors},
-            {"qdq", qdq_.empty() ? Json(nullptr) : Json(valid_utf8(qdq_))}};
+            {"qdq", qdq_.empty() ? Json(nullptr) : Json(valid_utf8(qdq_))},
+            {"channel_means", !set.channels.empty()}};
   }
 
   std::string model_, preprocess_, output_, histograms_, qdq_, calibrator_, shapes_;
