@@ -24,6 +24,9 @@ class EngineReading {
   // Before finish: manifest and plan, which may be moved away. After it all of it.
   EngineFile& engine() { return engine_; }
 
+  // Whether a thread hashes the file: until finish, which waits for it, it needs a core of its own.
+  bool is_hashing() const { return digests_.valid(); }
+
   // Waits for the verdict over the whole file. Before it, nothing of the engine may be used, and
   // nothing be said to be wrong with it. Errors: untrusted. Called twice it says nothing new.
   Status finish();

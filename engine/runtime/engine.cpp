@@ -8,6 +8,7 @@
 
 #include "engine/base/file.h"
 #include "engine/base/mapped_file.h"
+#include "engine/base/parallel.h"
 #include "engine/device/interop.h"
 #include "engine/device/measurer.h"
 #include "engine/format/engine_reading.h"
@@ -241,6 +242,9 @@ Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> 
   EngineFile& engine = reading->engine();
   auto state = std::make_shared<State>();
   state->info = engine_info(engine);
+  // As many threads as cores beside the one that hashes would take its core from it in turns.
+  const ParallelLimit others(reading->is_hashing() ? allowed_core_count() - 1
+                                                   : allowed_core_count());
   const Status prepared = state->prepare(name, engine, options);
   // The verdict over the bytes goes before everything that is said of what they mean.
   if (const Status read = reading->finish(); !read.ok()) return read.error().within(name);

@@ -44,12 +44,14 @@ TEST(EngineReading, KnowsManifestAndPlanBeforeTheVerdictAndTheRestAfterIt) {
   const Bytes file = large.with_front();
   auto reading = large.begin(file);
   ASSERT_TRUE(reading.ok()) << reading.error().message;
+  EXPECT_TRUE(reading->is_hashing());
   EXPECT_EQ(reading->engine().manifest.sku, "cpu-avx2");
   EXPECT_EQ(reading->engine().plan.steps.size(), 2u);
   EXPECT_EQ(reading->engine().plan.constants[1].tensor.data<float>()[7], 1);
   EXPECT_EQ(reading->engine().file_digest, Digest());
   EXPECT_EQ(reading->engine().provenance.median_us, 0);
   ASSERT_TRUE(reading->finish().ok());
+  EXPECT_FALSE(reading->is_hashing());
   EXPECT_EQ(reading->engine().file_digest, sha256(file));
   EXPECT_EQ(reading->engine().signer, large.key.public_key());
   EXPECT_EQ(reading->engine().file_bytes, static_cast<int64_t>(file.size()));
@@ -64,6 +66,7 @@ TEST(EngineReading, HashesFirstWithoutAFrontSignatureOfTheSigner) {
        {large.with_trailer(large.body), large.with_front(SigningKey::generate())}) {
     auto reading = large.begin(file);
     ASSERT_TRUE(reading.ok()) << reading.error().message;
+    EXPECT_FALSE(reading->is_hashing());
     EXPECT_EQ(reading->engine().file_digest, sha256(file));
     EXPECT_EQ(reading->engine().provenance.median_us, 5);
     EXPECT_TRUE(reading->finish().ok());
