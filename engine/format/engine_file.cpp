@@ -47,7 +47,8 @@ Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
   ByteSpan body = as_bytes(*file);
   auto whole = std::async(std::launch::async, [body] { return sha256(body); });
   TRY(Sections sections, parse_sections(body, HashCheck::all));
-  TRY(EngineFile out, read_content(sections, file));
+  EngineFile out;
+  CHECK_OK(read_content(sections, file, out));
   CHECK_OK(read_provenance(sections, out.provenance));
   out.content_digest = sha256(body.first(sections.content_bytes));
   out.file_digest = whole.get();

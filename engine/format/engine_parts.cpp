@@ -20,19 +20,17 @@ Result<ByteSpan> require_section(const Sections& sections, SectionKind kind) {
   return found->second;
 }
 
-Result<EngineFile> read_content(const Sections& sections,
-                                const std::shared_ptr<const void>& keep_alive) {
-  EngineFile out;
+Status read_content(const Sections& sections, const std::shared_ptr<const void>& keep_alive,
+                    EngineFile& file) {
   TRY(ByteSpan manifest, require_section(sections, SectionKind::manifest));
   TRY(ByteSpan plan, require_section(sections, SectionKind::plan));
   TRY(ByteSpan weights, require_section(sections, SectionKind::weights));
-  TRY(out.manifest, decode_manifest(manifest));
-  TRY(out.plan,
+  TRY(file.manifest, decode_manifest(manifest));
+  TRY(file.plan,
       decode_plan(plan, optional_section(sections, SectionKind::code), weights, keep_alive));
-  if (out.manifest.kind != sections.target)
+  if (file.manifest.kind != sections.target)
     return Error{ErrorCode::untrusted, "engine file: its header and its manifest name two devices"};
-  CHECK_OK(check_manifest(out.manifest, out.plan));
-  return out;
+  return check_manifest(file.manifest, file.plan);
 }
 
 Status read_provenance(const Sections& sections, Provenance& provenance) {

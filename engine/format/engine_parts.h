@@ -6,10 +6,10 @@
 
 namespace enginery {
 
-// Manifest and plan, held against each other. Errors: untrusted (what plan_check.h refuses, a
+// Sets manifest and plan, held against each other. Errors: untrusted (what plan_check.h refuses, a
 // missing section).
-Result<EngineFile> read_content(const Sections& sections,
-                                const std::shared_ptr<const void>& keep_alive);
+Status read_content(const Sections& sections, const std::shared_ptr<const void>& keep_alive,
+                    EngineFile& file);
 // Adds provenance and statement, where the file has them. Errors: untrusted.
 Status read_provenance(const Sections& sections, Provenance& provenance);
 

@@ -33,36 +33,34 @@ Result<EngineReading> EngineReading::begin(ByteSpan file,
   EngineReading out(file, trust);
   // Where sections begin is asked of bytes that nobody vouches for yet, which only says what is
   // hashed; nothing is parsed before a signature's verdict.
-  const auto sections = parse_sections(body_of(file), HashCheck::skip);
-  const size_t content_bytes = sections.ok() ? sections->content_bytes : 0;
-  if (sections.ok() && file.size() >= kHashAsideBytes && front_is_signed(file, *sections, trust)) {
+  auto sections = parse_sections(body_of(file), HashCheck::skip);
+  if (sections.ok()) out.sections_ = std::move(*sections);
+  const size_t content_bytes = out.sections_.content_bytes;
+  if (file.size() >= kHashAsideBytes && front_is_signed(file, out.sections_, trust)) {
     out.digests_ = std::async(std::launch::async,
                               [file, content_bytes] { return digests_of(file, content_bytes); });
-    auto content = read_content(*sections, keep_alive);
-    if (!content.ok()) {
+    if (const Status read = read_content(out.sections_, keep_alive, out.engine_); !read.ok()) {
       CHECK_OK(out.finish());
-      return content.error();
+      return read.error();
     }
-    out.engine_ = std::move(*content);
     return out;
   }
-  const SignedDigests digests = digests_of(file, content_bytes);
-  CHECK_OK(check_signature(file, trust, digests.body));
+  CHECK_OK(out.accept(digests_of(file, content_bytes)));
   // The signature covers every byte, so the sections' own hashes would say nothing new.
   if (!sections.ok()) return sections.error();
-  TRY(out.engine_, read_content(*sections, keep_alive));
-  CHECK_OK(out.accept(digests));
+  CHECK_OK(read_content(out.sections_, keep_alive, out.engine_));
+  CHECK_OK(read_provenance(out.sections_, out.engine_.provenance));
   return out;
 }
 
 Status EngineReading::finish() {
-  return digests_.valid() ? accept(digests_.get()) : Status();
+  if (!digests_.valid()) return {};
+  CHECK_OK(accept(digests_.get()));
+  return read_provenance(sections_, engine_.provenance);
 }
 
 Status EngineReading::accept(const SignedDigests& digests) {
   TRY(const SignedParts parts, check_signature(file_, trust_, digests.body));
-  TRY(const Sections sections, parse_sections(parts.body, HashCheck::skip));
-  CHECK_OK(read_provenance(sections, engine_.provenance));
   engine_.content_digest = digests.prefix;
   engine_.file_digest = digests.whole;
   engine_.signer = parts.signer;

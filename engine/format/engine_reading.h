@@ -12,6 +12,7 @@
 
 #include "engine/base/signed_digests.h"
 #include "engine/format/engine_file.h"
+#include "engine/format/sections.h"
 
 namespace enginery {
 
@@ -34,10 +35,12 @@ class EngineReading {
  private:
   EngineReading(ByteSpan file, const TrustStore& trust) : file_(file), trust_(trust) {}
 
+  // The verdict of the file's signature; sets digests and signer. Errors: untrusted.
   Status accept(const SignedDigests& digests);
 
   ByteSpan file_;
   TrustStore trust_;
+  Sections sections_;  // of the file's body; none where it is no engine
   EngineFile engine_;
   std::future<SignedDigests> digests_;  // of the file; invalid where they are known
 };

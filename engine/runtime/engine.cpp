@@ -243,8 +243,7 @@ Result<Engine> Engine::open(const std::string& name, std::span<const std::byte> 
   auto state = std::make_shared<State>();
   state->info = engine_info(engine);
   // As many threads as cores beside the one that hashes would take its core from it in turns.
-  const ParallelLimit others(reading->is_hashing() ? allowed_core_count() - 1
-                                                   : allowed_core_count());
+  const ParallelLimit others(allowed_core_count() - (reading->is_hashing() ? 1 : 0));
   const Status prepared = state->prepare(name, engine, options);
   // The verdict over the bytes goes before everything that is said of what they mean.
   if (const Status read = reading->finish(); !read.ok()) return read.error().within(name);
