@@ -27,12 +27,12 @@ class SizedRewriter : private OpenSteps {
     return {};
   }
 
-  // The most that each part can be, and the axes that are counts. Errors: unsupported (a count of
-  // which that is not known).
+  // The most that each part can be, and the axes that are counts.
   struct Shape {
     Dims largest;
     CountedAxes axes;
   };
+  // Errors: unsupported (a count of which no bound is known).
   Result<Shape> shape_of(const SizeParts& parts, size_t input) const {
     Shape out;
     for (const SizePart& part : parts) {
