@@ -84,12 +84,12 @@ void multiply_rows(const MatrixSizes& s, const T* a, const T* b, int64_t row, F&
   }
 }
 
-// Matrix i of `count` products is operands(i); store(i, row, column, sum) is called from several
-// threads, each of which has rows of its own.
 template <typename T>
 struct MatrixPair {
   const T *a, *b;
 };
+// Multiplies operands(i) for each i below `count`; store(i, row, column, sum) is called from
+// several threads, each of which has rows of its own.
 template <typename T, typename Operands, typename F>
 void multiply(const MatrixSizes& s, int64_t count, Operands&& operands, F&& store) {
   const int64_t blocks = (s.m + kRows - 1) / kRows;
