@@ -10,7 +10,7 @@ namespace {
 template <size_t... I>
 const char* operator_word(size_t index, std::index_sequence<I...>) {
   // Each view is of a literal, which ends with a zero.
-  static constexpr const char* kWords[] = {std::variant_alternative_t<I, Op>::kName.data()...};
+  static constexpr const char* kWords[] = {std::variant_alternative_t<I, AnyOperator>::kName.data()...};
   return index < sizeof...(I) ? kWords[index] : nullptr;
 }
 
@@ -30,5 +30,5 @@ const char* enginery_build_last_error(void) {
 const char* enginery_build_operator(int32_t index) {
   if (index < 0) return nullptr;
   return operator_word(static_cast<size_t>(index),
-                       std::make_index_sequence<std::variant_size_v<Op>>());
+                       std::make_index_sequence<std::variant_size_v<AnyOperator>>());
 }

@@ -54,6 +54,8 @@ function(enginery_test name)
   endif()
   add_executable(${name}_test ${ARG_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main)
+  # A test runs once: optimising it takes longer than it saves.
+  target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" SKIP_REGULAR_EXPRESSION "")
   if(ARG_COST)

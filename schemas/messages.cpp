@@ -18,6 +18,17 @@ RequestId make_request_id() {
   return {word(), word()};
 }
 
+Body::Body() = default;
+Body::~Body() = default;
+Body::Body(const Body&) = default;
+Body::Body(Body&&) noexcept = default;
+Body& Body::operator=(const Body&) = default;
+Body& Body::operator=(Body&&) noexcept = default;
+
+bool Body::operator==(const Body& other) const {
+  return static_cast<const AnyMessage&>(*this) == static_cast<const AnyMessage&>(other);
+}
+
 Roles senders_of(const Body& body) {
 #define ENGINERY_REQUEST(Struct, Arm, where, Answer, who) \
   if (std::holds_alternative<Struct>(body)) return RequestTraits<Struct>::kSenders;

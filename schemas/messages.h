@@ -26,11 +26,27 @@ struct RequestId {
 RequestId make_request_id();  // random
 
 // clang-format off
-using Body = std::variant<std::monostate
+using AnyMessage = std::variant<std::monostate
 #define ENGINERY_MESSAGE(Struct, Arm) , Struct
 #include "schemas/messages.inc"
 >;
 // clang-format on
+
+// A variant of all messages (std::visit, std::get and the like take it as one). What copies, moves,
+// compares and destroys it is compiled once, in messages.cpp: the code for so many alternatives
+// was half of what compiling a file that includes this header took.
+class Body : public AnyMessage {
+ public:
+  using AnyMessage::AnyMessage;
+  using AnyMessage::operator=;
+  Body();
+  ~Body();
+  Body(const Body&);
+  Body(Body&&) noexcept;
+  Body& operator=(const Body&);
+  Body& operator=(Body&&) noexcept;
+  bool operator==(const Body& other) const;
+};
 
 // The coordinator's two sockets: decisions and everything else.
 enum class Socket : uint8_t { control, bulk };

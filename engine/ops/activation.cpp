@@ -4,13 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
 namespace {
-
-constexpr int64_t kElementsWorthThread = 1 << 15;  // elements that are worth a thread
 
 constexpr std::string_view kActivationKinds[] = {
 #define ENGINERY_ACTIVATION(name) #name,
@@ -248,7 +245,7 @@ Status reference(const Activation& op, ReferenceInputs in, ReferenceOutputs out)
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);
     T* y = elements<T>(out[0]);
-    parallel_ranges(in[0]->size(), kElementsWorthThread, [&](int64_t begin, int64_t end) {
+    element_ranges(in[0]->size(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if constexpr (std::is_floating_point_v<T>)
           y[i] = activate(op, x[i]);
@@ -284,7 +281,7 @@ Status reference(const Unary& op, ReferenceInputs in, ReferenceOutputs out) {
       return {};
     }
     T* y = elements<T>(out[0]);
-    parallel_ranges(n, kElementsWorthThread, [&](int64_t begin, int64_t end) {
+    element_ranges(n, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         if constexpr (std::is_floating_point_v<T>)
           y[i] = static_cast<T>(unary_wide(op.kind, x[i]));
@@ -321,14 +318,16 @@ Status reference(const PRelu&, ReferenceInputs in, ReferenceOutputs out) {
     using T = decltype(type);
     const T *x = elements<T>(*in[0]), *slope = elements<T>(slopes);
     T* y = elements<T>(out[0]);
-    for (int64_t i = 0; i < in[0]->size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>)
-        y[i] = x[i] < 0 ? slope[i] * x[i] : x[i];
-      else
-        y[i] = x[i] < 0
-                   ? static_cast<T>(static_cast<uint64_t>(slope[i]) * static_cast<uint64_t>(x[i]))
-                   : x[i];
-    }
+    element_ranges(in[0]->size(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if constexpr (std::is_floating_point_v<T>)
+          y[i] = x[i] < 0 ? slope[i] * x[i] : x[i];
+        else
+          y[i] = x[i] < 0
+                     ? static_cast<T>(static_cast<uint64_t>(slope[i]) * static_cast<uint64_t>(x[i]))
+                     : x[i];
+      }
+    });
     return {};
   });
 }

@@ -1,5 +1,6 @@
 #include "engine/ops/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <type_traits>
@@ -163,7 +164,9 @@ Status power_reference(const Tensor& a, const Tensor& b, Tensor& out) {
       const A* x = elements<A>(a);
       const B* y = elements<B>(b);
       A* to = elements<A>(out);
-      for (int64_t i = 0; i < out.size(); ++i) to[i] = power(x[i], y[i]);
+      element_ranges(out.size(), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) to[i] = power(x[i], y[i]);
+      });
       return {};
     });
   });
@@ -173,15 +176,16 @@ template <typename T>
 Status combine(BinaryKind kind, const Tensor& a, const Tensor& b, Tensor& out) {
   const T *x = elements<T>(a), *y = elements<T>(b);
   T* to = elements<T>(out);
-  for (int64_t i = 0; i < out.size(); ++i) {
-    if constexpr (std::is_floating_point_v<T>) {
-      to[i] = combine_floats(kind, x[i], y[i]);
-    } else {
-      if (divides(kind) && y[i] == 0)
-        return rule_error(Binary::kName, "an integer is divided by zero");
-      to[i] = combine_integers(kind, x[i], y[i]);
+  if (std::is_integral_v<T> && divides(kind) && std::count(y, y + out.size(), T{0}) > 0)
+    return rule_error(Binary::kName, "an integer is divided by zero");
+  element_ranges(out.size(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if constexpr (std::is_floating_point_v<T>)
+        to[i] = combine_floats(kind, x[i], y[i]);
+      else
+        to[i] = combine_integers(kind, x[i], y[i]);
     }
-  }
+  });
   return {};
 }
 
@@ -223,7 +227,9 @@ Status reference(const Binary& op, ReferenceInputs in, ReferenceOutputs out) {
     if (!is_comparison(op.kind) && !is_logical(op.kind)) return combine<T>(op.kind, a, b, out[0]);
     const T *x = elements<T>(a), *y = elements<T>(b);
     uint8_t* to = elements<uint8_t>(out[0]);
-    for (int64_t i = 0; i < out[0].size(); ++i) to[i] = compare(op.kind, x[i], y[i]);
+    element_ranges(out[0].size(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = compare(op.kind, x[i], y[i]);
+    });
     return {};
   });
 }
@@ -248,7 +254,9 @@ Status reference(const Where&, ReferenceInputs in, ReferenceOutputs out) {
     const uint8_t* choose = elements<uint8_t>(condition);
     const T *x = elements<T>(a), *y = elements<T>(b);
     T* to = elements<T>(out[0]);
-    for (int64_t i = 0; i < out[0].size(); ++i) to[i] = choose[i] ? x[i] : y[i];
+    element_ranges(out[0].size(), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = choose[i] ? x[i] : y[i];
+    });
   });
   return {};
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/base/parallel.h"
 #include "engine/ops/support.h"
 
 namespace enginery {
@@ -188,13 +187,14 @@ Status reference(const LayerNorm& op, ReferenceInputs in, ReferenceOutputs out) 
     const T *x = elements<T>(*in[0]), *scale = elements<T>(scales);
     const T* bias = given_bias ? elements<T>(biases) : nullptr;
     T* y = elements<T>(out[0]);
-    for (int64_t r = 0; r < rows; ++r, x += n) {
-      Moments m = moments_of(x, n);
+    each_row(rows, n, [&](int64_t r) {
+      const T* from = x + r * n;
+      T* to = y + r * n;
+      const Moments m = moments_of(from, n);
       const double factor = 1 / std::sqrt(m.variance + op.epsilon);
-      for (int64_t i = 0; i < n; ++i) {
-        *y++ = static_cast<T>((x[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
-      }
-    }
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = static_cast<T>((from[i] - m.mean) * factor * scale[i] + (bias ? bias[i] : 0.0));
+    });
     return {};
   });
 }
@@ -215,12 +215,14 @@ Status reference(const RmsNorm& op, ReferenceInputs in, ReferenceOutputs out) {
     const Tensor scales = broadcast_to(*in[1], row);
     const T *x = elements<T>(*in[0]), *scale = elements<T>(scales);
     T* y = elements<T>(out[0]);
-    for (int64_t r = 0; r < rows; ++r, x += n) {
+    each_row(rows, n, [&](int64_t r) {
+      const T* from = x + r * n;
+      T* to = y + r * n;
       double squares = 0;
-      for (int64_t i = 0; i < n; ++i) squares += static_cast<double>(x[i]) * x[i];
+      for (int64_t i = 0; i < n; ++i) squares += static_cast<double>(from[i]) * from[i];
       const double factor = 1 / std::sqrt(squares / static_cast<double>(n) + op.epsilon);
-      for (int64_t i = 0; i < n; ++i) *y++ = static_cast<T>(x[i] * factor * scale[i]);
-    }
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i] * factor * scale[i]);
+    });
     return {};
   });
 }
@@ -283,11 +285,7 @@ Status reference(const Softmax& op, ReferenceInputs in, ReferenceOutputs out) {
         y[i] = static_cast<T>(op.log ? shifted - std::log(sum) : std::exp(shifted) / sum);
       }
     };
-    constexpr int64_t kWorthThread = 1 << 15;  // elements
-    parallel_ranges(v.outer * v.inner, std::max<int64_t>(1, kWorthThread / v.size),
-                    [&](int64_t begin, int64_t end) {
-                      for (int64_t lane = begin; lane < end; ++lane) normalize_lane(lane);
-                    });
+    each_row(v.outer * v.inner, v.size, normalize_lane);
     return {};
   });
 }

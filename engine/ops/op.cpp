@@ -7,10 +7,10 @@ namespace {
 
 template <size_t I = 0>
 Result<Op> make_op(std::string_view name) {
-  if constexpr (I == std::variant_size_v<Op>) {
+  if constexpr (I == std::variant_size_v<AnyOperator>) {
     return Error{ErrorCode::invalid_argument, "no operator is called '" + std::string(name) + "'"};
   } else {
-    using T = std::variant_alternative_t<I, Op>;
+    using T = std::variant_alternative_t<I, AnyOperator>;
     if (T::kName == name) return Op(T{});
     return make_op<I + 1>(name);
   }
@@ -40,6 +40,13 @@ Status require_computable(const Op& op, Operands in) {
 }
 
 }  // namespace
+
+Op::Op() = default;
+Op::~Op() = default;
+Op::Op(const Op&) = default;
+Op::Op(Op&&) noexcept = default;
+Op& Op::operator=(const Op&) = default;
+Op& Op::operator=(Op&&) noexcept = default;
 
 std::string_view op_name(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kName; }, op);

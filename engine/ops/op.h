@@ -31,7 +31,7 @@
 namespace enginery {
 
 // The list of all operators; a row's place is not stored, its kName is.
-using Op = std::variant<
+using AnyOperator = std::variant<
     // convolution.h, matmul.h, pooling.h
     Convolution, Deconvolution, MatMul, Gemm, Pooling, GlobalPooling,
     // activation.h, elementwise.h
@@ -50,6 +50,20 @@ using Op = std::variant<
     RmsNorm, GroupNorm, Attention,
     // selecting.h
     FindNonZero, NonMaxSuppression, Compact>;
+
+// A variant of all operators (std::visit, std::get and the like take it as one). What copies,
+// moves, and destroys it is compiled once, in op.cpp: so many alternatives are dear in every file.
+class Op : public AnyOperator {
+ public:
+  using AnyOperator::AnyOperator;
+  using AnyOperator::operator=;
+  Op();
+  ~Op();
+  Op(const Op&);
+  Op(Op&&) noexcept;
+  Op& operator=(const Op&);
+  Op& operator=(Op&&) noexcept;
+};
 
 std::string_view op_name(const Op& op);  // "conv"
 // The operator's attributes as "name=value" joined by spaces, in their fixed order.

@@ -98,11 +98,24 @@ struct ReduceShape {
   int64_t count;  // elements that make one output
 };
 
+// f(i, o) for every element i and its output o, in order within each output. Leading dims that are
+// kept divide the work: their outputs are apart.
+template <typename F>
+void each_reduced(const ReduceShape& s, const F& f) {
+  int64_t blocks = 1;
+  for (size_t d = 0; d < s.dims.size() && (s.strides[d] != 0 || s.dims[d] == 1); ++d)
+    blocks *= s.dims[d];
+  const int64_t size = volume(s.dims) / std::max<int64_t>(blocks, 1);
+  each_row(blocks, size, [&](int64_t block) {
+    for_each_mapped(s.dims, s.strides, block * size, (block + 1) * size, f);
+  });
+}
+
 template <typename T>
 std::vector<double> reduce_wide(ReduceKind kind, const ReduceShape& s, const T* x,
                                 int64_t outputs) {
   std::vector<double> sums(static_cast<size_t>(outputs), neutral(kind));
-  for_each_mapped(s.dims, s.strides, [&](int64_t i, int64_t o) {
+  each_reduced(s, [&](int64_t i, int64_t o) {
     double& sum = sums[static_cast<size_t>(o)];
     sum = accumulate(kind, sum, static_cast<double>(x[i]));
   });
@@ -116,7 +129,7 @@ std::vector<double> reduce_log_sum_exp(const ReduceShape& s, const T* x, int64_t
   std::vector<double> largest = reduce_wide(ReduceKind::max, s, x, outputs);
   std::vector<double> sums(static_cast<size_t>(outputs), 0);
   for (double& v : largest) v = std::isinf(v) ? 0 : v;
-  for_each_mapped(s.dims, s.strides, [&](int64_t i, int64_t o) {
+  each_reduced(s, [&](int64_t i, int64_t o) {
     sums[static_cast<size_t>(o)] +=
         std::exp(static_cast<double>(x[i]) - largest[static_cast<size_t>(o)]);
   });
@@ -137,7 +150,7 @@ void reduce_integers(ReduceKind kind, const ReduceShape& s, const T* x, T* y, in
             : kind == ReduceKind::min ? Limits::max()
                                       : 0;
   std::fill_n(y, outputs, start);
-  for_each_mapped(s.dims, s.strides, [&](int64_t i, int64_t o) {
+  each_reduced(s, [&](int64_t i, int64_t o) {
     const T v = x[i];
     const uint64_t wide = static_cast<uint64_t>(v), sum = static_cast<uint64_t>(y[o]);
     switch (kind) {

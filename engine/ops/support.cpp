@@ -1,5 +1,9 @@
 #include "engine/ops/support.h"
 
+#include <algorithm>
+
+#include "engine/base/parallel.h"
+
 namespace enginery {
 
 Error rule_error(std::string_view op, const std::string& message) {
@@ -136,8 +140,11 @@ void copy_strided(const Tensor& in, int64_t offset, const Dims& strides, Tensor&
     using T = decltype(type);
     const T* from = elements<T>(in) + offset;
     T* to = elements<T>(out);
-    for_each_mapped(outer, outer_strides, [&](int64_t i, int64_t j) {
-      for (int64_t k = 0; k < n; ++k) to[i * n + k] = from[j + k * step];
+    const int64_t rows = std::max<int64_t>(1, kElementsWorthThread / n);
+    parallel_ranges(volume(outer), rows, [&](int64_t begin, int64_t end) {
+      for_each_mapped(outer, outer_strides, begin, end, [&](int64_t i, int64_t j) {
+        for (int64_t k = 0; k < n; ++k) to[i * n + k] = from[j + k * step];
+      });
     });
   });
 }
@@ -147,6 +154,17 @@ Tensor broadcast_to(const Tensor& t, const Dims& dims) {
   Tensor out(t.type(), dims);
   copy_strided(t, 0, broadcast_strides(t.dims(), dims), out);
   return out;
+}
+
+void element_ranges(int64_t count, const std::function<void(int64_t, int64_t)>& work) {
+  parallel_ranges(count, kElementsWorthThread, work);
+}
+
+void each_row(int64_t rows, int64_t size, const std::function<void(int64_t)>& work) {
+  const int64_t piece = std::max<int64_t>(1, kElementsWorthThread / std::max<int64_t>(size, 1));
+  parallel_ranges(rows, piece, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) work(row);
+  });
 }
 
 AxisView view_axis(const Dims& dims, int64_t axis) {

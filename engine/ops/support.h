@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -159,13 +160,27 @@ void copy_strided(const Tensor& in, int64_t offset, const Dims& strides, Tensor&
 // `t` broadcast to `dims`; t itself where it has them already.
 Tensor broadcast_to(const Tensor& t, const Dims& dims);
 
-// f(i, j) for every element i of `dims`, row-major, with j = sum(index * strides).
+// So many elements of simple arithmetic are worth a thread.
+constexpr int64_t kElementsWorthThread = 1 << 15;
+
+// work(begin, end) for ranges of [0, count), side by side where there are enough elements: for
+// references whose elements do not depend on each other.
+void element_ranges(int64_t count, const std::function<void(int64_t begin, int64_t end)>& work);
+
+// work(row) for each of `rows` rows of `size` elements, in the same way.
+void each_row(int64_t rows, int64_t size, const std::function<void(int64_t row)>& work);
+
+// f(i, j) for the elements i in [begin, end) of `dims`, row-major, with j = sum(index * strides).
 template <typename F>
-void for_each_mapped(const Dims& dims, const Dims& strides, F&& f) {
-  int64_t n = volume(dims);
+void for_each_mapped(const Dims& dims, const Dims& strides, int64_t begin, int64_t end, F&& f) {
   Dims index(dims.size(), 0);
   int64_t j = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  for (size_t d = dims.size(), rest = static_cast<size_t>(begin); rest > 0 && d-- > 0;) {
+    index[d] = static_cast<int64_t>(rest) % dims[d];
+    rest /= static_cast<size_t>(dims[d]);
+    j += index[d] * strides[d];
+  }
+  for (int64_t i = begin; i < end; ++i) {
     f(i, j);
     for (size_t d = dims.size(); d-- > 0;) {
       j += strides[d];
@@ -174,6 +189,12 @@ void for_each_mapped(const Dims& dims, const Dims& strides, F&& f) {
       index[d] = 0;
     }
   }
+}
+
+// The same for every element.
+template <typename F>
+void for_each_mapped(const Dims& dims, const Dims& strides, F&& f) {
+  for_each_mapped(dims, strides, 0, volume(dims), f);
 }
 
 // A tensor as [outer, size, inner] around one axis.

@@ -72,7 +72,7 @@ def main():
         build(small, "", work / "relu.engine", 1)
         c, python = [], []
         for _ in range(o.rounds):
-            c.append(output([*under, program, work / "relu.engine", keys, o.runs], env)[5])
+            c.append(output([*under, program, work / "relu.engine", keys, o.runs], env)[6])
             python.append(output([*under, sys.executable, "-c", PYTHON, work / "relu.engine", keys, o.runs], env))
         in_c = statistics.median(c)
         rows.append(["call", "relu of 4 numbers", "enginery_context_run (C)", f"{in_c:.2f}", "us", f"{min(c):.2f}..{max(c):.2f}"])
@@ -87,11 +87,12 @@ def main():
         for name, engine, keys_of in engines:
             for how in ([], ["mapped"]):
                 runs = [output([*under, program, engine, keys_of, 3, *how], env) for _ in range(o.rounds)]
-                load, weights, arena, resident, anonymous = (statistics.median(column) for column in list(zip(*runs))[:5])
+                load, weights, arena, loaded, resident, anonymous = (statistics.median(column) for column in list(zip(*runs))[:6])
                 word = "mapped" if how else "read"
                 loads = [run[0] for run in runs]
                 rows.append(["load", name, word, f"{load:.1f}", "ms", f"{min(loads):.1f}..{max(loads):.1f}"])
-                rows.append(["resident", name, word, f"{resident / (weights + arena):.3f}", "of weights plus arena",
+                rows.append(["resident after loading", name, word, f"{loaded / (weights + arena):.3f}", "of weights plus arena", f"{loaded / 2**20:.1f} MiB"])
+                rows.append(["resident after a run", name, word, f"{resident / (weights + arena):.3f}", "of weights plus arena",
                              f"{resident / 2**20:.1f} MiB, {anonymous / 2**20:.1f} of it anonymous; weights {weights / 2**20:.1f}, arena {arena / 2**20:.1f}"])
     for row in rows:
         print(" | ".join(row))

@@ -7,7 +7,7 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kArms = std::variant_size_v<Body>;
+constexpr size_t kArms = std::variant_size_v<AnyMessage>;
 
 TEST(Codec, GivesBackEveryMessageAsItWas) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {

@@ -11,7 +11,7 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kMessages = std::variant_size_v<Body>;
+constexpr size_t kMessages = std::variant_size_v<AnyMessage>;
 
 Result<Envelope> there_and_back(const Envelope& envelope, size_t max_bytes = 16 << 20) {
   const Result<Bytes> bytes = encode(envelope, max_bytes);

@@ -35,7 +35,7 @@ Bytes unhex(const std::string& text) {
 // "index/choice" -> frame, of every message and every alternative of a variant inside of it.
 std::map<std::string, Envelope> fixed_envelopes() {
   std::map<std::string, Envelope> all;
-  for (size_t index = 0; index < std::variant_size_v<Body>; ++index) {
+  for (size_t index = 0; index < std::variant_size_v<AnyMessage>; ++index) {
     for (size_t choice = 0; choice < kChoices; ++choice) {
       Envelope envelope = fixed_envelope(index, choice);
       if (choice > 0 && envelope == fixed_envelope(index, 0)) break;
@@ -87,7 +87,7 @@ TEST(GoldenFrames, FramesOfEarlierProgramsAreRead) {
 TEST(GoldenFrames, EveryFrameOfThatTimeIsReadAsItWasMeant) {
   const std::map<std::string, Envelope> envelopes = fixed_envelopes();
   const std::map<std::string, Bytes> golden = golden_frames();
-  ASSERT_GE(golden.size(), std::variant_size_v<Body>);
+  ASSERT_GE(golden.size(), std::variant_size_v<AnyMessage>);
   for (const auto& [name, frame] : golden) {
     ASSERT_TRUE(envelopes.contains(name)) << "message " << name << " is gone";
     const Result<Envelope> read = decode(as_bytes(frame));

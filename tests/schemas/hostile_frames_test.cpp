@@ -171,7 +171,7 @@ TEST(HostileFrames, AnArmOfANewerVersionIsNoBody) {
   while (place + 2 <= none.size() && none.compare(place, 2, done, place, 2) == 0) place += 2;
   ASSERT_LT(place + 2, none.size());
   for (const uint16_t arm :
-       {static_cast<uint16_t>(std::variant_size_v<Body>), uint16_t{999}, uint16_t{0xffff}}) {
+       {static_cast<uint16_t>(std::variant_size_v<AnyMessage>), uint16_t{999}, uint16_t{0xffff}}) {
     Bytes newer = none;
     std::memcpy(newer.data() + place, &arm, 2);
     const Result<Envelope> envelope = decode(as_bytes(newer));

@@ -35,10 +35,10 @@ struct SetEveryField {
 
 template <size_t I = 0>
 std::string lines_of_operators() {
-  if constexpr (I == std::variant_size_v<Op>) {
+  if constexpr (I == std::variant_size_v<AnyOperator>) {
     return "";
   } else {
-    std::variant_alternative_t<I, Op> op;
+    std::variant_alternative_t<I, AnyOperator> op;
     std::string lines = std::to_string(I) + " " + std::string(op_name(op)) + "\n";
     lines += "  defaults: " + attributes_text(op) + "\n";
     std::string words;

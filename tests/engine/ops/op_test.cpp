@@ -38,8 +38,8 @@ std::map<std::string, std::string> as_map(const std::string& text) {
 
 template <size_t I = 0, typename F>
 void for_each_op(F&& f) {
-  if constexpr (I < std::variant_size_v<Op>) {
-    f(std::variant_alternative_t<I, Op>{});
+  if constexpr (I < std::variant_size_v<AnyOperator>) {
+    f(std::variant_alternative_t<I, AnyOperator>{});
     for_each_op<I + 1>(f);
   }
 }
