@@ -10,7 +10,8 @@ namespace {
 template <size_t... I>
 const char* operator_word(size_t index, std::index_sequence<I...>) {
   // Each view is of a literal, which ends with a zero.
-  static constexpr const char* kWords[] = {std::variant_alternative_t<I, AnyOperator>::kName.data()...};
+  static constexpr const char* kWords[] = {
+      std::variant_alternative_t<I, AnyOperator>::kName.data()...};
   return index < sizeof...(I) ? kWords[index] : nullptr;
 }
 
