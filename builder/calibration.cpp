@@ -39,6 +39,10 @@ Status check_sources(const enginery_build_options& from, const BuildOptions& opt
     return misused(
         "calibration_rows and calibration_preprocess are for calibration_data, which is "
         "missing");
+  if (from.bias_correction && first != "calibration_data" && first != "calibrator")
+    return misused(
+        "bias_correction keeps means of calibration_data or of a calibrator's batches, which are "
+        "missing; histograms of calibrate --bias-correction have theirs");
   if (from.calibration_data_count < 0 || from.calibration_rows < 0)
     return misused("calibration_data_count and calibration_rows are not negative");
   if (!first.empty() && !options.precisions.contains(Precision::int8))
@@ -73,9 +77,11 @@ Result<Graph> imported_model(LocalBuildRequest& request) {
   return std::move(loaded.imported);
 }
 
-Result<Bytes> histograms_of(const Graph& model, CalibrationBatches& data, const StepHooks& hooks,
+Result<Bytes> histograms_of(const Graph& model, CalibrationBatches& data,
+                            const enginery_build_options& from, const StepHooks& hooks,
                             const LocalBuildRequest& request) {
   CollectOptions options;
+  options.with_channels = from.bias_correction != 0;
   options.watch.sku = collecting_sku(request.sku);
   options.watch.threads = request.options.threads;
   options.cancelled = hooks.cancelled;
@@ -83,6 +89,8 @@ Result<Bytes> histograms_of(const Graph& model, CalibrationBatches& data, const 
     hooks.progress({"calibrating", static_cast<uint64_t>(done), static_cast<uint64_t>(total)});
   };
   TRY(const HistogramSet set, collect(model, data, options));
+  if (const std::string constant = constant_tensors_note(set); !constant.empty())
+    hooks.log(constant);
   return encode(set);
 }
 
@@ -102,7 +110,7 @@ Result<Bytes> from_data(const enginery_build_options& from, const StepHooks& hoo
   wanted.option = "calibration_data";
   TRY(const Graph model, imported_model(request));
   TRY(CalibrationData data, CalibrationData::open(wanted, input_descriptions(model)));
-  return histograms_of(model, data, hooks, request);
+  return histograms_of(model, data, from, hooks, request);
 }
 
 // "" where the calibrator has none.
@@ -115,13 +123,35 @@ Result<Bytes> cached(const enginery_calibrator& calibrator) {
   return data ? Bytes(static_cast<const char*>(data), bytes) : Bytes();
 }
 
-Result<Bytes> from_calls(const enginery_calibrator& calibrator, const StepHooks& hooks,
-                         LocalBuildRequest& request) {
-  TRY(Bytes known, cached(calibrator));
-  if (!known.empty()) return known;
+// What a cache is good for: all of it, or less where it has means that nobody asked for; "" where
+// it lacks those that are asked for, so that the batches are to run. Errors: usage (a table, which
+// has no place for them); those of decode_histogram_set.
+Result<Bytes> useful_part(Bytes known, bool with_channels, LocalBuildRequest& request) {
+  if (known.empty()) return known;
+  if (!holds_histograms(known)) {
+    if (!with_channels) return known;
+    return misused(
+        "bias_correction: read_cache gives a table, which has no place for the means of channels");
+  }
+  TRY(HistogramSet set, decode_histogram_set(known));
+  if (with_channels) {
+    TRY(const Graph model, imported_model(request));
+    const bool has_all = !set.channels.empty() || read_by_channel(model).empty();
+    return has_all ? known : Bytes();
+  }
+  set.channels.clear();
+  return encode(set);
+}
+
+Result<Bytes> from_calls(const enginery_calibrator& calibrator, const enginery_build_options& from,
+                         const StepHooks& hooks, LocalBuildRequest& request) {
+  TRY(Bytes cache, cached(calibrator));
+  auto known = useful_part(std::move(cache), from.bias_correction != 0, request);
+  if (!known) return known.error().within("calibrator");
+  if (!known->empty()) return known;
   TRY(const Graph model, imported_model(request));
   CalledBatches batches(calibrator, input_descriptions(model));
-  TRY(Bytes bytes, histograms_of(model, batches, hooks, request));
+  TRY(Bytes bytes, histograms_of(model, batches, from, hooks, request));
   if (calibrator.write_cache &&
       calibrator.write_cache(calibrator.user, bytes.data(), bytes.size()) != 0)
     return Error{ErrorCode::storage, "the calibrator's write_cache has failed"};
@@ -144,7 +174,7 @@ Result<Bytes> calibration_of(const enginery_build_options& from, const StepHooks
   if (is_given(from.calibration)) return read_file(from.calibration);
   if (from.calibration_data_count > 0) return from_data(from, hooks, request);
   TRY(const enginery_calibrator calibrator, complete(*from.calibrator));
-  return from_calls(calibrator, hooks, request);
+  return from_calls(calibrator, from, hooks, request);
 }
 
 }  // namespace

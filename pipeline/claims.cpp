@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kKeyFact = "key.";  // before a field's name
 // Fields that only some builds have, and that their key may not lack: it would be another build's.
 constexpr std::string_view kFieldsOfSome[] = {
-    "calibration",       "calibrator",       "calib_data",  "held_out",
-    "max_accuracy_drop", "layer_precisions", "memory_pools"};
+    "calibration",       "calibrator",       "calib_data",   "held_out",
+    "max_accuracy_drop", "layer_precisions", "memory_pools", "bias_correction"};
 
 const NamedText* find_field(const std::vector<NamedText>& key, std::string_view name) {
   const auto found =

@@ -94,6 +94,11 @@ void add_held_out(std::vector<NamedText>& fields, const BuildOptions& options) {
     fields.push_back({"max_accuracy_drop", options.max_accuracy_drop});
 }
 
+// The same where the farm's calibration is to correct biases.
+void add_bias_correction(std::vector<NamedText>& fields, const BuildOptions& options) {
+  if (options.bias_correction) fields.push_back({"bias_correction", "true"});
+}
+
 // Those that the step's result hangs on.
 std::vector<NamedText> fields_of(const Step& step, const std::vector<NamedText>& of_model) {
   if (step.key_fields.empty()) return of_model;
@@ -117,6 +122,7 @@ std::vector<NamedText> validate_key(const Digest& model, const BuildOptions& opt
   if (!is_calibrated(options) && options.precisions.contains(Precision::int8))
     fields.push_back({"quantized", "true"});
   if (has_budget(options)) add_held_out(fields, options);
+  add_bias_correction(fields, options);
   return fields;
 }
 
@@ -146,6 +152,7 @@ std::vector<NamedText> engine_key(const KeySubject& subject) {
   add_layers(fields, subject.options);
   add_held_out(fields, subject.options);
   add_memory(fields, subject.options);
+  add_bias_correction(fields, subject.options);
   return fields;
 }
 

@@ -70,7 +70,8 @@ struct LocalBuildReport {
   double error = 0, bar = 0;       // relative, against the reference, and what is allowed
   std::string verify_skipped;      // why it was not compared, else ""
   std::optional<HeldOutFigures> accuracy;
-  std::string calibration;  // both as in TargetView
+  std::string calibration;       // both as in TargetView
+  bool bias_correction = false;  // whether the calibration has means to correct biases by
 };
 
 // Builds, signs and registers the engine under its name; or finds that it was built. Errors: the

@@ -48,6 +48,7 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
   }
   out.accuracy = held_out_figures(result.metrics);
   out.calibration = text_named(result.facts, "calibration");
+  out.bias_correction = text_named(result.facts, "bias_correction") == "true";
   out.foreign_load = number_named(result.metrics, "foreign_load");
   out.error = number_named(result.metrics, "error");
   out.bar = number_named(result.metrics, "bar");

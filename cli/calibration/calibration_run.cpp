@@ -39,6 +39,8 @@ Result<HistogramSet> with_progress(
                              report.available, seed_of(words)));
   for (const SkippedRow& row : report.skipped)
     console.warn("left out: " + row.label + ": " + row.reason);
+  if (const std::string constant = constant_tensors_note(*set); !constant.empty())
+    console.note(constant);
   return set;
 }
 
@@ -114,14 +116,16 @@ Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& optio
   fields.push_back({"preprocess", sha256(preprocess).text()});
   fields.push_back({"rows", std::to_string(words.rows.value_or(0))});
   fields.push_back({"seed", std::to_string(seed_of(words))});
+  if (words.with_channels) fields.push_back({"bias_correction", "true"});
   return action_key("calibrate", fields);
 }
 
 Result<std::shared_ptr<const Bytes>> calibrate_through(Catalog& catalog, const PackedModel& model,
                                                        const BuildFlags& flags,
                                                        BuildOptions& options, Console& console) {
-  const CalibrationWords words{flags.calib_data, flags.preprocess, flags.calib_images,
-                               std::nullopt,     flags.threads,    "--calib-data"};
+  const CalibrationWords words{flags.calib_data,     flags.preprocess, flags.calib_images,
+                               std::nullopt,         flags.threads,    "--calib-data",
+                               flags.bias_correction};
   TRY(const auto calibrator, find_calibrator(flags.calibrator.empty() ? "mse" : flags.calibrator));
   TRY(const ActionKey key, calibration_key(model.digest, options, words));
   TRY(std::optional<Digest> histograms, catalog.calibrations().find(key.digest()));

@@ -19,8 +19,9 @@ namespace enginery {
 Result<HistogramSet> collect_histograms(const Graph& imported, const CalibrationWords& words,
                                         DataReport& report, Console& console);
 
-// What decides which histograms come out: the model, its shapes, who reads it, and the data, by
-// what they hold. Errors: not_found, storage (data that cannot be read); those of read_preprocess.
+// What decides which histograms come out: the model, its shapes, who reads it, the data, by what
+// they hold, and whether means of channels are among them. Errors: not_found, storage (data that
+// cannot be read); those of read_preprocess.
 Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& options,
                                   const CalibrationWords& words);
 

@@ -30,6 +30,7 @@ std::vector<std::string> program_of(const CalibrationWords& words) {
   if (!words.preprocess.empty()) out.push_back("--preprocess=" + words.preprocess);
   if (words.rows) out.push_back("--calib-images=" + std::to_string(*words.rows));
   if (words.threads) out.push_back("--threads=" + std::to_string(*words.threads));
+  if (words.with_channels) out.push_back("--bias-correction");
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/base/file.h"
 #include "tuner/accuracy/held_out_rows.h"
 #include "tuner/calibrate/calibrator.h"
+#include "tuner/collect/calibration_data.h"
 #include "tuner/collect/collect.h"
 
 namespace enginery {
@@ -127,6 +128,7 @@ Result<std::shared_ptr<const Bytes>> read_calib_data(const PackedModel& model,
   auto bytes = std::make_shared<const Bytes>(encode_rows(data.rows));
   options.calib_data = sha256(*bytes).text();
   options.calibrator = calibrator->name();
+  options.bias_correction = flags.bias_correction;
   return std::shared_ptr<const Bytes>(std::move(bytes));
 }
 

@@ -70,6 +70,10 @@ Status check_calibration(const BuildFlags& flags, const BuildOptions& options) {
                  "--calibrator is applied to histograms: give --calib or --calib-data"};
   if (!from_data && flags.calib_images)
     return Error{ErrorCode::usage, "--calib-images chooses from --calib-data, which is missing"};
+  if (!from_data && flags.bias_correction)
+    return Error{ErrorCode::usage,
+                 "--bias-correction keeps means of --calib-data, which is missing; histograms of "
+                 "calibrate --bias-correction have theirs, and --calib corrects by them"};
   return {};
 }
 
@@ -85,6 +89,23 @@ Status check_accuracy(const BuildFlags& flags) {
     return Error{ErrorCode::usage,
                  "--accuracy-labels are those of --accuracy-data, which is missing"};
   return {};
+}
+
+void declare_calibration(Options& options, BuildFlags& flags) {
+  options.text("--calib", flags.calib, "FILE",
+               "with --precision int8: a calibration table, or histograms (enginery calibrate); "
+               "the engine computes in int8 where measuring shows that it is faster");
+  options.text("--calibrator", flags.calibrator, "NAME",
+               "what makes scales of --calib's histograms: mse (default), entropy, entropy2, "
+               "minmax, percentile or legacy");
+  options.texts("--calib-data", flags.calib_data, "[NAME=]PATH",
+                "calibrate first, on a folder of images, JPEG, PNG, .npy or .npz; what was seen is "
+                "kept in the catalog, so that the next build runs no data; repeatable");
+  options.number("--calib-images", flags.calib_images, {1, INT64_MAX}, "N",
+                 "take at most N rows of --calib-data (default: all)");
+  options.flag("--bias-correction", flags.bias_correction,
+               "with --calib-data: correct biases for the rounding of weights, by the means of "
+               "channels over that data");
 }
 
 }  // namespace
@@ -133,17 +154,7 @@ void BuildFlags::declare(Options& options) {
   options.list("--limit", limits, "NAME=VALUE,...",
                "what the build may cost: value_mib (of one value), arena_mib (of all that live at "
                "the same time), folded_mib and folded_gflop (of constants made at build time)");
-  options.text("--calib", calib, "FILE",
-               "with --precision int8: a calibration table, or histograms (enginery calibrate); "
-               "the engine computes in int8 where measuring shows that it is faster");
-  options.text("--calibrator", calibrator, "NAME",
-               "what makes scales of --calib's histograms: mse (default), entropy, entropy2, "
-               "minmax, percentile or legacy");
-  options.texts("--calib-data", calib_data, "[NAME=]PATH",
-                "calibrate first, on a folder of images, JPEG, PNG, .npy or .npz; what was seen is "
-                "kept in the catalog, so that the next build runs no data; repeatable");
-  options.number("--calib-images", calib_images, {1, INT64_MAX}, "N",
-                 "take at most N rows of --calib-data (default: all)");
+  declare_calibration(options, *this);
   options.texts("--accuracy-data", accuracy_data, "[NAME=]PATH",
                 "hold each engine against the model in float on this data before it is signed, and "
                 "say how near it comes; repeatable");

@@ -23,6 +23,7 @@ struct BuildFlags {
   std::string accuracy_labels, max_accuracy_drop, preprocess, shapes, min_shapes, opt_shapes,
       max_shapes, calib, calibrator, profiling_verbosity;
   std::optional<int64_t> threads, level, max_aux_streams, calib_images, accuracy_images;
+  bool bias_correction = false;
 
   void declare(Options& options);
   // Whether there is data for --preprocess to prepare.

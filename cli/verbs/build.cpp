@@ -297,7 +297,8 @@ class BuildCommand final : public Command {
             {"notes", notes},
             {"foreign_load", report.latency_ms > 0 ? Json(report.foreign_load) : Json(nullptr)},
             {"accuracy", accuracy_json(report.accuracy)},
-            {"calibration", report.calibration.empty() ? Json(nullptr) : Json(report.calibration)}};
+            {"calibration", report.calibration.empty() ? Json(nullptr) : Json(report.calibration)},
+            {"bias_correction", report.bias_correction}};
   }
 
   BuildFlags flags_;

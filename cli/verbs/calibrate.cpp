@@ -261,6 +261,7 @@ class CollectorCommand final : public Command {
     options.number("--seed", words_.seed, {0, INT64_MAX}, "N", "as for calibrate");
     options.number("--threads", words_.threads, {1, 4096}, "N", "as for calibrate");
     options.text("--option", words_.option, "NAME", "what messages call the data");
+    options.flag("--bias-correction", words_.with_channels, "as for calibrate");
     options.about("Started by a build; not for people.");
   }
 

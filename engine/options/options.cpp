@@ -78,6 +78,8 @@ Status read_field(BuildOptions& options, const std::string& name, const std::str
     TRY(options.max_accuracy_drop, accuracy_drop_text(value));
   } else if (name == "memory_pools") {
     TRY(options.memory_pools, parse_memory_pools(value));
+  } else if (name == "bias_correction") {
+    options.bias_correction = value == "true";
   } else {
     return bad_line(name + "=" + value);
   }
@@ -160,7 +162,8 @@ std::string to_text(const BuildOptions& options) {
          (options.max_accuracy_drop.empty()
               ? ""
               : "max_accuracy_drop=" + options.max_accuracy_drop + "\n") +
-         (pools.empty() ? "" : "memory_pools=" + pools + "\n");
+         (pools.empty() ? "" : "memory_pools=" + pools + "\n") +
+         (options.bias_correction ? "bias_correction=true\n" : "");
 }
 
 Result<BuildOptions> parse_options(std::string_view text) {

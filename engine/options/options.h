@@ -42,6 +42,9 @@ struct BuildOptions {
   std::string held_out;
   std::string max_accuracy_drop;  // percent, as accuracy_drop_text writes it; "": no limit
   MemoryPools memory_pools;       // --mem-pool-size workspace:64M
+  // Whether the farm keeps the means of channels of calib_data, too, so that biases are corrected.
+  // A calibration that is there says so itself, by having them.
+  bool bias_correction = false;
 };
 
 // Whether scales of a calibration quantise the model, wherever they come from.
@@ -50,8 +53,9 @@ bool is_calibrated(const BuildOptions& options);
 bool has_budget(const BuildOptions& options);
 
 // One line a field, in a fixed order, every field present but the limits where they are the
-// defaults, and a calibration, layers' precisions, held-out rows and memory pools where there are
-// none: equal options give equal text. What the wire, the keys and the manifest carry.
+// defaults, and a calibration, layers' precisions, held-out rows, memory pools and a correction of
+// biases where there are none: equal options give equal text. What the wire, the keys and the
+// manifest carry.
 std::string to_text(const BuildOptions& options);
 // Errors: usage, naming the line.
 Result<BuildOptions> parse_options(std::string_view text);

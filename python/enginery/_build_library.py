@@ -43,7 +43,7 @@ class BuildOptions(ctypes.Structure):
                 ("threads", c_int32), ("aux_streams", c_int32), ("rebuild", c_int32), ("provisional", c_int32), ("layer_precisions", c_char_p),
                 ("calibration", c_char_p), ("calibration_data", POINTER(c_char_p)), ("calibration_preprocess", c_char_p),
                 ("calibrator", POINTER(CalibratorStruct)), ("calibrator_name", c_char_p), ("calibration_rows", c_int64),
-                ("calibration_data_count", c_int32), ("memory_pools", c_char_p)]
+                ("calibration_data_count", c_int32), ("memory_pools", c_char_p), ("bias_correction", c_int32)]
 
 
 class BuildReport(ctypes.Structure):

@@ -23,7 +23,8 @@ class BuildConfig:
     faults does not end this one. For "int8" among the precisions, where the model has no scales of its own, one of: calibration, a TensorRT table or
     histograms (`enginery calibrate`); calibration_data, folders of pictures, pictures, .npy and .npz files ("[NAME=]PATH"), at most calibration_rows
     rows of them, pictures prepared as the file calibration_preprocess says; calibrator, an object as `Calibrator`. calibrator_name: what makes
-    scales of histograms, "mse" where it is not said, "entropy", "entropy2", "minmax", "percentile" or "legacy". progress: called with phase, done and total. cancelled: asked often, True ends the build.
+    scales of histograms, "mse" where it is not said, "entropy", "entropy2", "minmax", "percentile" or "legacy". bias_correction: of calibration_data or calibrator,
+    the means of channels are kept with the histograms, and biases corrected by them for the rounding of weights. progress: called with phase, done and total. cancelled: asked often, True ends the build.
     """
     name: Optional[str] = None
     precisions: Words = "fp32"
@@ -49,6 +50,7 @@ class BuildConfig:
     calibrator: Optional[Calibrator] = None
     calibrator_name: Optional[str] = None
     memory_pools: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    bias_correction: bool = False
 
 
 def set_calibration(options: BuildOptions, config: BuildConfig, raised: list) -> list:
@@ -57,7 +59,7 @@ def set_calibration(options: BuildOptions, config: BuildConfig, raised: list) ->
     paths = (c_char_p * max(len(data), 1))(*map(os.fsencode, data))
     options.calibration, options.calibration_preprocess = encoded(config.calibration), encoded(config.calibration_preprocess)
     options.calibration_data, options.calibration_data_count, options.calibration_rows = paths, len(data), config.calibration_rows
-    options.calibrator_name = encoded(config.calibrator_name)
+    options.calibrator_name, options.bias_correction = encoded(config.calibrator_name), int(config.bias_correction)
     if config.calibrator is None:
         return [paths]
     called = CalledCalibrator(config.calibrator, raised)

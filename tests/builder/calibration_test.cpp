@@ -49,27 +49,37 @@ struct Rows {
   }
 };
 
-// y = in w, where in is float32[2x16].
+// y = in w, where in is float32[2x16]; or in w + b.
 class CalibratedBuild : public testing::Test {
  protected:
-  void SetUp() override {
+  void make_network(bool with_bias) {
     const int64_t in_dims[] = {kModelRows, kIn}, w_dims[] = {kIn, kOut};
-    for (size_t i = 0; i < weights_.size(); ++i)
-      weights_[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
-    enginery_tensor product[2] = {}, y = 0;
+    enginery_tensor product[3] = {}, y = 0;
+    enginery_network_destroy(network_);
     expect_built(enginery_network_create("product", &network_));
     expect_built(enginery_network_add_input(network_, "in", ENGINERY_FLOAT32, in_dims, 2, product));
     expect_built(enginery_network_add_constant(network_, "w", ENGINERY_FLOAT32, w_dims, 2,
                                                weights_.data(), weights_.size() * sizeof(float),
                                                product + 1));
+    if (with_bias) {
+      const int64_t b_dims[] = {kOut};
+      expect_built(enginery_network_add_constant(network_, "b", ENGINERY_FLOAT32, b_dims, 1,
+                                                 weights_.data(), kOut * sizeof(float),
+                                                 product + 2));
+    }
     enginery_layer layer{};
     layer.struct_size = sizeof layer;
-    layer.op = "matmul";
+    layer.op = with_bias ? "gemm" : "matmul";
     layer.name = "product";
     layer.inputs = product;
-    layer.input_count = 2;
+    layer.input_count = with_bias ? 3 : 2;
     expect_built(enginery_network_add_layer(network_, &layer, &y, 1, nullptr));
     expect_built(enginery_network_mark_output(network_, y, "y"));
+  }
+  void SetUp() override {
+    for (size_t i = 0; i < weights_.size(); ++i)
+      weights_[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
+    make_network(false);
     set_options();
     rows_.batches = {values(4), values(4), values(3)};
   }
@@ -195,6 +205,54 @@ TEST_F(CalibratedBuild, CalibratesOnFiles) {
   EXPECT_EQ(report_.from_catalog, 0);
 }
 
+TEST_F(CalibratedBuild, KeepsMeansToCorrectBiasesBy) {
+  make_network(true);
+  expect_built(build_by_calls());
+  const std::string plain = rows_.written;
+  EXPECT_FALSE(holds_channel_means(plain));
+  rows_.cache = plain;
+  rows_.calls = 0;
+  options_.bias_correction = 1;
+  expect_built(build_by_calls());
+  EXPECT_EQ(rows_.calls, 3u) << "the cache has no means";
+  ASSERT_TRUE(holds_channel_means(rows_.written));
+  EXPECT_TRUE(engine_names(rows_.written));
+  EXPECT_EQ(report_.from_catalog, 0);
+  const std::string corrected = engine_;
+  rows_.cache = rows_.written;
+  rows_.calls = 0;
+  expect_built(build_by_calls());
+  EXPECT_EQ(rows_.calls, 0u);
+  EXPECT_EQ(engine_, corrected);
+  options_.bias_correction = 0;  // means that nobody asked for
+  expect_built(build_by_calls());
+  EXPECT_EQ(rows_.calls, 0u);
+  EXPECT_TRUE(engine_names(plain));
+  rows_.cache = "TRT-8601-MinMaxCalibration\nin: 3c010a14\n";
+  options_.bias_correction = 1;
+  expect_refused(build_by_calls(), ENGINERY_ERROR_USAGE, "a table, which has no place");
+}
+
+TEST_F(CalibratedBuild, OfProductsWithoutABiasTakesItsCacheWithoutMeans) {
+  options_.bias_correction = 1;
+  expect_built(build_by_calls());
+  EXPECT_EQ(rows_.calls, 3u);
+  EXPECT_FALSE(holds_channel_means(rows_.written));
+  rows_.cache = rows_.written;
+  expect_built(build_by_calls());
+  EXPECT_EQ(rows_.calls, 3u);
+  options_.calibrator = nullptr;
+  const std::string file = npy(7);
+  const char* data[] = {file.c_str()};
+  options_.calibration_data = data;
+  options_.calibration_data_count = 1;
+  make_network(true);
+  expect_built(build());
+  options_.bias_correction = 0;
+  expect_built(build());
+  EXPECT_EQ(report_.from_catalog, 0) << "the engine of corrected biases";
+}
+
 TEST_F(CalibratedBuild, RefusesWhatTheCalibratorGivesWrongly) {
   const struct {
     std::function<void(Rows&)> change;
@@ -241,6 +299,7 @@ TEST_F(CalibratedBuild, RefusesSourcesThatDoNotGoTogether) {
       {[](auto&) {}, ENGINERY_ERROR_UNSUPPORTED, "int8 needs scales"},
       {[](auto& o) { o.calibration = "/no/table"; }, ENGINERY_ERROR_NOT_FOUND, "/no/table"},
       {[](auto& o) { o.calibrator_name = "mse"; }, ENGINERY_ERROR_USAGE, "is for histograms"},
+      {[](auto& o) { o.bias_correction = 1; }, ENGINERY_ERROR_USAGE, "which are missing"},
       {[](auto& o) { o.calibration_rows = 3; }, ENGINERY_ERROR_USAGE, "which is missing"},
       {[&](auto& o) {
          o.calibrator = &calibrator_;

@@ -63,6 +63,16 @@ class Int8Farm(HomeTest):
         self.assertEqual(other_calibrator["targets"][0]["calibration"], self.job["targets"][0]["calibration"])
         self.assertEqual([t["timings_measured"] for t in other_calibrator["targets"]], [0, 0])
 
+    def test_02b_means_for_biases_are_another_calibration_and_measure_nothing(self):
+        job = self.calibrate_in_farm("net0.onnx", "all.npy", "--bias-correction")
+        self.assertEqual(self.steps(job)["calibrate"], 1)
+        self.assertEqual([t["timings_measured"] for t in job["targets"]], [0, 0])
+        self.assertNotEqual(job["targets"][0]["calibration"], self.job["targets"][0]["calibration"])
+        self.assertExit(self.home.run("calibrate", "net0.onnx", "--data", "all.npy", "--threads", "1", "--bias-correction", "--histograms", "means.hist"), 0)
+        self.assertEqual(job["targets"][0]["calibration"], "sha256:" + hashlib.sha256((self.home.work / "means.hist").read_bytes()).hexdigest())
+        again = self.calibrate_in_farm("net0.onnx", "all.npy")
+        self.assertEqual(again["targets"][0]["calibration"], self.job["targets"][0]["calibration"])
+
     def test_03_new_weights_calibrate_and_tune_nothing(self):
         job = self.calibrate_in_farm("net1.onnx", "all.npy")
         self.assertEqual((self.steps(job)["calibrate"], self.steps(job).get("tune", 0)), (1, 0))
@@ -196,6 +206,9 @@ class Int8Farm(HomeTest):
         self.assertEqual(job["targets"][0]["state"], "done")
         calibrated = self.home.run("calibrate", "net0.onnx", "--data", "zeros.npy", "--threads", "1", "-o", "zeros.table")
         self.assertExit(calibrated, 0)
+        rule = "the scale is their magnitude / 127, or 1 where they are 0"
+        self.assertIn(rule, calibrated.err)
+        self.assertIn(rule, self.home.run("logs", job["job"]).out)
         self.assertIn("x: 3f800000", (self.home.work / "zeros.table").read_text(), "a scale of 1")
 
 

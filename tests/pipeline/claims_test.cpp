@@ -157,6 +157,14 @@ TEST(Claims, AKeyThatLacksTheDataOfItsBuildIsRefused) {
   const auto refused = check_claims(submit);
   ASSERT_FALSE(refused.ok()) << "its calibration would be that of any data";
   EXPECT_NE(refused.error().message.find("calib_data"), std::string::npos);
+  subject.options.bias_correction = true;
+  submit = honest(subject);
+  submit.inputs = run.inputs;
+  submit.inputs.pop_back();
+  EXPECT_TRUE(check_claims(submit).ok()) << check_claims(submit).error().message;
+  std::erase_if(submit.targets[0].engine_key,
+                [](const NamedText& f) { return f.name == "bias_correction"; });
+  EXPECT_FALSE(check_claims(submit).ok()) << "the engine would be the one without the correction";
 }
 
 TEST(Claims, TheHeldOutRowsThatComeWithABuildAreThoseItNames) {

@@ -68,6 +68,8 @@ std::vector<Change> changes() {
        true, false, true},
       {"calib_data", [](KeySubject& s) { s.options.calib_data = sha256("rows").text(); }, true,
        true, true},
+      {"bias_correction", [](KeySubject& s) { s.options.bias_correction = true; }, true, false,
+       true},
       {"held_out", [](KeySubject& s) { s.options.held_out = sha256("rows").text(); }, false, false,
        true},
       {"budget",
@@ -121,7 +123,8 @@ TEST(ActionKeys, ACalibrationHangsOnTheModelAndItsDataAlone) {
   KeySubject one = subject();
   one.options.calib_data = sha256("rows").text();
   one.options.calibrator = "mse";
-  KeySubject same = one, other_data = one, other_model = one;
+  KeySubject same = one, other_data = one, other_model = one, with_means = one;
+  with_means.options.bias_correction = true;
   same.options.calibrator = "entropy";
   same.options.skip_passes.insert("fold");
   same.options.held_out = sha256("others").text();
@@ -132,6 +135,10 @@ TEST(ActionKeys, ACalibrationHangsOnTheModelAndItsDataAlone) {
   EXPECT_EQ(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, same));
   EXPECT_NE(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, other_data));
   EXPECT_NE(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, other_model));
+  EXPECT_NE(key_of(StepKind::calibrate, one), key_of(StepKind::calibrate, with_means));
+  EXPECT_NE(key_of(StepKind::mix, one), key_of(StepKind::mix, with_means));
+  EXPECT_EQ(key_of(StepKind::tune, one), key_of(StepKind::tune, with_means))
+      << "other biases measure nothing";
   KeySubject stricter = same;
   stricter.options.max_accuracy_drop = "0.1";
   EXPECT_NE(key_of(StepKind::mix, same), key_of(StepKind::mix, stricter));

@@ -61,6 +61,21 @@ class Calibrated(unittest.TestCase):
         self.assertEqual(build.build(product(), cpu()), engine.content)
         self.assertEqual((again.asked, again.written), ([], None))
 
+    def test_biases_are_corrected_by_means_where_it_is_asked_for(self):
+        network = enginery.Network("with_bias")
+        x = network.add_input("x", "float32", (2, 16))
+        weights, bias = network.add_constant(WEIGHTS), network.add_constant(numpy.ones(8, "f4"))
+        network.mark_output(network.add_layer("gemm", [x, weights, bias]), "y")
+        given = [rows(4) + 1]
+        plain, corrected = Calibrator(*given), Calibrator(*given)
+        of_plain = builder(calibrator=plain).build(network, cpu())
+        of_corrected = builder(calibrator=corrected, bias_correction=True).build(network, cpu())
+        self.assertTrue(plain.written.startswith(b"ENGHIST1"))
+        self.assertTrue(corrected.written.startswith(b"ENGHIST2"))
+        self.assertNotEqual(of_plain, of_corrected)
+        with self.assertRaisesRegex(enginery.Error, "which are missing"):
+            builder(bias_correction=True).build(network, cpu())
+
     def test_builds_take_files(self):
         data, calibrator = HOME.work / "rows.npy", Calibrator([rows(4)])
         numpy.save(data, rows(5))

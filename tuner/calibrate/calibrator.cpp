@@ -7,6 +7,11 @@
 #include "tuner/calibrate/algorithms.h"
 
 namespace enginery {
+namespace {
+
+constexpr size_t kMostNamed = 5;
+
+}  // namespace
 
 std::vector<std::unique_ptr<Calibrator>> make_calibrators() {
   std::vector<std::unique_ptr<Calibrator>> out;
@@ -35,6 +40,19 @@ float scale_of(const Histogram& histogram, const Calibrator& calibrator) {
   const double threshold = histogram.is_constant() ? largest : calibrator.threshold(histogram);
   // A smaller one would be a subnormal number, which some devices take for zero.
   return std::max(static_cast<float>(threshold / kInt8Levels), std::numeric_limits<float>::min());
+}
+
+std::string constant_tensors_note(const HistogramSet& set) {
+  std::string names;
+  size_t count = 0;
+  for (const auto& [name, histogram] : set.tensors) {
+    if (!histogram.is_constant()) continue;
+    if (count++ < kMostNamed) names += (names.empty() ? "'" : ", '") + name + "'";
+  }
+  if (count == 0) return "";
+  if (count > kMostNamed) names += " and " + std::to_string(count - kMostNamed) + " more";
+  return "calibration: all elements are the same in " + names +
+         ": the scale is their magnitude / 127, or 1 where they are 0";
 }
 
 double squared_error(const Histogram& histogram, double scale) {

@@ -38,6 +38,10 @@ Result<std::unique_ptr<Calibrator>> find_calibrator(std::string_view name);
 // since then every scale is exact.
 float scale_of(const Histogram& histogram, const Calibrator& calibrator);
 
+// Which tensors held one value everywhere, and what their scales are by that rule, for the user;
+// "": none did.
+std::string constant_tensors_note(const HistogramSet& set);
+
 // The mean over the elements of (x - q(x))^2, with q rounding to `scale` and saturating at 127.
 // Elements count as the middles of their bins.
 double squared_error(const Histogram& histogram, double scale);

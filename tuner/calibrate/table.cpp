@@ -109,6 +109,12 @@ bool holds_histograms(std::string_view bytes) {
   return bytes.starts_with("ENGHIST");
 }
 
+bool holds_channel_means(std::string_view bytes) {
+  if (!holds_histograms(bytes)) return false;
+  const auto set = decode_histogram_set(bytes);
+  return set.ok() && !set->channels.empty();
+}
+
 Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_view calibrator) {
   if (!holds_histograms(bytes)) {
     if (!calibrator.empty())

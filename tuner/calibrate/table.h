@@ -37,7 +37,9 @@ Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_vi
 // key: the default one's name where `calibrator` is "" and the bytes are histograms. Errors: those
 // of read_calibration, which it has read.
 Result<std::string> calibrator_in_full(std::string_view bytes, std::string calibrator);
-// Whether the bytes are a set of histograms, of any version.
+// Whether the bytes are a set of histograms, of any version; and whether it is one with means of
+// channels, by which a build corrects biases.
 bool holds_histograms(std::string_view bytes);
+bool holds_channel_means(std::string_view bytes);
 
 }  // namespace enginery

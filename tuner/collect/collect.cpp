@@ -1,7 +1,5 @@
 #include "tuner/collect/collect.h"
 
-#include <set>
-
 #include "engine/graph/text.h"
 
 namespace enginery {
@@ -24,17 +22,6 @@ std::string maker_of(const Graph& graph, const std::string& value) {
     }
   }
   return "the data";
-}
-
-// The names of what convolutions and Gemms read, whose dimension 1 counts channels.
-std::set<std::string> read_by_channel(const Graph& graph) {
-  std::set<std::string> out;
-  for (const NodeId id : graph.needed_order()) {
-    const Node& node = graph.node(id);
-    if (std::holds_alternative<Convolution>(node.op) || std::holds_alternative<Gemm>(node.op))
-      out.insert(graph.value(node.inputs[0]).name);
-  }
-  return out;
 }
 
 // Where the first dimension is the batch's.
@@ -67,6 +54,16 @@ Status observe(HistogramSet& set, const std::vector<WatchedModel::Seen>& values,
 std::vector<InputDescription> input_descriptions(const Graph& graph) {
   std::vector<InputDescription> out;
   for (const ValueId v : graph.inputs()) out.push_back({graph.value(v).name, graph.value(v).type});
+  return out;
+}
+
+std::set<std::string> read_by_channel(const Graph& graph) {
+  std::set<std::string> out;
+  for (const NodeId id : graph.needed_order()) {
+    const Node& node = graph.node(id);
+    if (std::holds_alternative<Convolution>(node.op) || std::holds_alternative<Gemm>(node.op))
+      out.insert(graph.value(node.inputs[0]).name);
+  }
   return out;
 }
 

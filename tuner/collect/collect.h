@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "engine/graph/graph.h"
 #include "tuner/calibrate/histogram_set.h"
@@ -23,6 +24,10 @@ struct CollectOptions {
 
 // The inputs of a specialised graph, as CalibrationData wants them.
 std::vector<InputDescription> input_descriptions(const Graph& graph);
+
+// The names of what convolutions and Gemms read, whose dimension 1 counts channels: with_channels
+// keeps the means of these.
+std::set<std::string> read_by_channel(const Graph& graph);
 
 // Runs the graph on all the data. The set has each floating-point value that is computed at run
 // time, and the inputs; its model is the graph's fingerprint. Of a last batch that is not full only

@@ -17,6 +17,7 @@ void BuildSession::take(Arithmetic arithmetic) {
   in_float_->calibration.clear();
   in_float_->calibrator.clear();
   in_float_->calib_data.clear();
+  in_float_->bias_correction = false;
 }
 
 void BuildSession::keep_in_float(std::shared_ptr<const Bytes> layers) {

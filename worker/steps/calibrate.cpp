@@ -1,4 +1,5 @@
 #include "tuner/accuracy/held_out_rows.h"
+#include "tuner/calibrate/calibrator.h"
 #include "tuner/collect/calibration_data.h"
 #include "tuner/collect/collect.h"
 #include "worker/steps/float_model.h"
@@ -14,11 +15,14 @@ Result<StepOutputs> calibrate_step(const StepContext& step) {
       CalibrationData::of(tensors, input_descriptions(model.imported), "the calibration's data"));
   CollectOptions options;
   options.watch = float_device(step);
+  options.with_channels = step.session.options().bias_correction;
   const RowProgress progress = progress_of(step, doing("calibrate"));
   // Who cancels is asked before every batch.
   options.progress = [&](int64_t done, int64_t total) { (void)progress(done, total); };
   options.cancelled = step.hooks.cancelled;
   TRY(const HistogramSet set, collect(model.imported, data, options));
+  if (const std::string constant = constant_tensors_note(set); !constant.empty())
+    step.hooks.log(constant);
   StepOutputs out;
   out.blobs[std::string(kCalibrationInput)] = encode(set);
   out.facts = {{"calibration", set.digest().text()}};

@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/compile/selection_record.h"
 #include "engine/options/toolchain.h"
+#include "tuner/calibrate/table.h"
 #include "worker/runner/device_wait.h"
 
 namespace enginery {
@@ -62,6 +63,7 @@ Provenance make_provenance(const StepContext& step, const Digest& content, const
     out.facts.emplace_back("calibration", sha256(*spec.calibration).text());
     if (!spec.options.calibrator.empty())
       out.facts.emplace_back("calibrator", spec.options.calibrator);
+    if (holds_channel_means(*spec.calibration)) out.facts.emplace_back("bias_correction", "true");
   }
   if (!step.worker.empty()) out.facts.emplace_back("worker", step.worker);
   out.facts.emplace_back("built", utc_now());

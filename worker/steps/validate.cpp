@@ -1,3 +1,4 @@
+#include "tuner/calibrate/table.h"
 #include "worker/steps/step_functions.h"
 
 namespace enginery {
@@ -20,8 +21,10 @@ Result<StepOutputs> validate_step(const StepContext& step) {
   TRY(const LoadedModel* model, step.session.model());
   StepOutputs out;
   out.facts = {{"structure", model->structure_digest.text()}, {"notes", join_notes(model->notes)}};
-  if (const auto& calibration = step.session.spec().calibration)
+  if (const auto& calibration = step.session.spec().calibration) {
     out.facts.push_back({"calibration", sha256(*calibration).text()});
+    if (holds_channel_means(*calibration)) out.facts.push_back({"bias_correction", "true"});
+  }
   out.metrics = {{"layers", static_cast<double>(model->graph.live_node_count())}};
   return out;
 }

@@ -202,6 +202,10 @@ typedef struct enginery_build_options {
   int32_t calibration_data_count;
   // Most scratch memory that a layer's tactic may take: "workspace:64M"; units B, K, M and G.
   const char* memory_pools;
+  // 1: with calibration_data or calibrator, the means of channels are kept with the histograms, and
+  // biases are corrected by them for the rounding of weights. A calibrator's cache without means is
+  // then passed over, and its means are passed over where this is 0.
+  int32_t bias_correction;
 } enginery_build_options;
 
 // The defaults. `options->struct_size` is set before. Errors: INVALID_ARGUMENT.

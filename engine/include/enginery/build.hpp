@@ -54,6 +54,7 @@ struct BuildConfig {
   bool rebuild = false, provisional = false;
   std::function<void(const std::string& phase, uint64_t done, uint64_t total)> progress;
   std::function<bool()> cancelled;  // true ends the build with CANCELLED
+  bool bias_correction = false;
 };
 
 // Builds engines for a device of this machine: "this" is its best.
@@ -164,6 +165,7 @@ class Builder {
     options.calibration_data = data.data();
     options.calibration_data_count = static_cast<int32_t>(data.size());
     options.calibration_rows = config_.calibration_rows;
+    options.bias_correction = config_.bias_correction;
     Calls calls{config_.calibrator.get(), {}, nullptr};
     const enginery_calibrator calibrator = calls.calibrator();
     if (config_.calibrator) options.calibrator = &calibrator;

@@ -123,6 +123,8 @@ TEST(EngineName, IsTheWantedOneOrTheFilesInSafeCharacters) {
 TEST(BuildFlags, ACalibrationIsForInt8) {
   EXPECT_TRUE(resolved({"--int8", "--calib", "t", "--calibrator", "mse"}).ok());
   EXPECT_EQ(error_of({"--calib", "t"}), ErrorCode::usage);
+  EXPECT_TRUE(resolved({"--int8", "--calib-data", "d", "--bias-correction"}).ok());
+  EXPECT_EQ(error_of({"--int8", "--calib", "h", "--bias-correction"}), ErrorCode::usage);
   EXPECT_EQ(error_of({"--int8", "--calibrator", "mse"}), ErrorCode::usage);
 }
 

@@ -100,6 +100,28 @@ TEST_F(CalibratedBuildVerb, CalibratesOnceForTheSameData) {
   EXPECT_NE(fewer.json()["key"], first.json()["key"]);
 }
 
+TEST_F(CalibratedBuildVerb, CorrectsBiasesByTheMeansOfItsData) {
+  const Printed plain = build_on_pictures();
+  ASSERT_EQ(plain.code, ExitCode::ok) << plain.err;
+  EXPECT_EQ(plain.json()["bias_correction"], false);
+  const Printed corrected = build_on_pictures({"--bias-correction"});
+  ASSERT_EQ(corrected.code, ExitCode::ok) << corrected.err;
+  EXPECT_NE(corrected.err.find("calibrated on 10 rows"), std::string::npos)
+      << "what the plain build saw has no means\n"
+      << corrected.err;
+  EXPECT_NE(corrected.err.find("layers corrected by the means"), std::string::npos)
+      << corrected.err;
+  EXPECT_EQ(corrected.json()["bias_correction"], true);
+  EXPECT_NE(corrected.json()["engine"], plain.json()["engine"]);
+  const Printed again = build_on_pictures({"--bias-correction"});
+  EXPECT_NE(again.err.find("calibrated before"), std::string::npos) << again.err;
+  EXPECT_EQ(again.json()["engine"], corrected.json()["engine"]);
+  EXPECT_EQ(build_on_pictures().json()["engine"], plain.json()["engine"]);
+  expect_refused({{"build", kExampleModel, "--int8", "--calib", file("h"), "--bias-correction"},
+                  ExitCode::usage,
+                  "--bias-correction keeps means of --calib-data"});
+}
+
 TEST_F(CalibratedBuildVerb, CarriesItsHistogramsToAnotherCatalog) {
   const Printed built = build_on_pictures();
   ASSERT_EQ(built.code, ExitCode::ok) << built.err;

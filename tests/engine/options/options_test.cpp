@@ -119,6 +119,9 @@ TEST(BuildOptions, OfACalibrationInTheFarmNameItsData) {
   EXPECT_TRUE(is_calibrated(options));
   EXPECT_EQ(parse_options(to_text(options)).value().calib_data, options.calib_data);
   EXPECT_FALSE(parse_options("calib_data=rows").ok());
+  EXPECT_EQ(to_text(options).find("bias_correction"), std::string::npos);
+  options.bias_correction = true;
+  EXPECT_TRUE(parse_options(to_text(options)).value().bias_correction);
   options.max_accuracy_drop = "1";
   EXPECT_FALSE(has_budget(options)) << "there is nothing to measure it on";
   options.held_out = sha256("others").text();

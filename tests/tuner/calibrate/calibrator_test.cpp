@@ -131,6 +131,20 @@ float scale_by(std::string_view name, std::span<const float> elements) {
   return scale_of(histogram_of(elements), **find_calibrator(name));
 }
 
+TEST(ConstantTensors, AreNamedWithTheRuleOfTheirScales) {
+  HistogramSet set;
+  const std::vector<float> zeros(3, 0.0f), halves(2, -0.5f), mixed{1, 2};
+  ASSERT_TRUE(set.observe("varies", mixed).ok());
+  EXPECT_EQ(constant_tensors_note(set), "");
+  ASSERT_TRUE(set.observe("half", halves).ok());
+  ASSERT_TRUE(set.observe("zero", zeros).ok());
+  EXPECT_EQ(constant_tensors_note(set),
+            "calibration: all elements are the same in 'half', 'zero': the scale is their "
+            "magnitude / 127, or 1 where they are 0");
+  for (const char* more : {"a", "b", "c", "d"}) ASSERT_TRUE(set.observe(more, zeros).ok());
+  EXPECT_NE(constant_tensors_note(set).find("'half' and 1 more"), std::string::npos);
+}
+
 TEST(MinMax, ClipsNothing) {
   EXPECT_EQ(scale_by("minmax", rectified_sample()), 40.0f / 127);
 }

@@ -10,6 +10,7 @@
 #include "tests/engine/import/model_builder.h"
 #include "tests/worker/steps/step_fixture.h"
 #include "tuner/accuracy/held_out_rows.h"
+#include "tuner/calibrate/table.h"
 #include "worker/steps/tuning.h"
 
 namespace enginery {
@@ -157,6 +158,26 @@ TEST(CalibrateStep, LeavesTheHistogramsThatTheBuildIsQuantizedWith) {
   ASSERT_TRUE(model.ok()) << model.error().message;
   EXPECT_NE(to_text((*model)->imported).find("dequantize"), std::string::npos);
   EXPECT_FALSE(BuildSession(calibrating(four_rows())).model().ok()) << "the scales are missing";
+}
+
+TEST(CalibrateStep, KeepsMeansWhereBiasesAreToBeCorrected) {
+  BuildSessionSpec spec = calibrating(four_rows());
+  spec.options.bias_correction = true;
+  BuildSession session(spec), plain(calibrating(four_rows()));
+  auto done = calibrate_in(session, four_rows()), without = calibrate_in(plain, four_rows());
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  ASSERT_TRUE(without.ok()) << without.error().message;
+  EXPECT_TRUE(holds_channel_means(done->blobs.at("calibration")));
+  EXPECT_FALSE(holds_channel_means(without->blobs.at("calibration")));
+  spec.calibration = shared(done->blobs.at("calibration"));
+  BuildSession corrected(spec);
+  const auto validated = validate_step(step_in(corrected));
+  ASSERT_TRUE(validated.ok()) << validated.error().message;
+  EXPECT_EQ(text_named(validated->facts, "bias_correction"), "true");
+  const Provenance made = make_provenance(step_in(corrected), sha256("content"), {});
+  EXPECT_EQ(std::ranges::count(made.facts,
+                               std::pair<std::string, std::string>("bias_correction", "true")),
+            1);
 }
 
 TEST(CalibrateStep, RefusesRowsOfAnotherModelAndNamesTheLayerOfAnInfinity) {
