@@ -83,7 +83,8 @@ Status check_quantized(const Graph& graph) {
                "(--calib FILE, as `enginery calibrate` writes it)"};
 }
 
-// Batch normalisations behind a Quantize of the model's own: what it rounds cannot be folded away.
+// Batch normalisations behind a Quantize of the model's own: what it rounds cannot be folded
+// away (engine/tactics/README.md).
 void note_batch_norms(const Graph& graph, std::vector<std::string>& notes) {
   int count = 0;
   for (const NodeId id : graph.needed_order()) {
@@ -93,9 +94,9 @@ void note_batch_norms(const Graph& graph, std::vector<std::string>& notes) {
   }
   if (count == 0) return;
   notes.push_back("int8: " + std::to_string(count) +
-                  " batch normalisations read numbers that the model rounds to 8 bits, and are "
-                  "computed in float; fold them into the convolutions before quantising "
-                  "(onnxruntime.quantization.quant_pre_process does), and all is in 8 bits");
+                  " batch normalisations read numbers that the model rounds to 8 bits, so that "
+                  "each is a pass of its own; fold them into the convolutions before quantising "
+                  "(onnxruntime.quantization.quant_pre_process does), and these passes are gone");
 }
 
 }  // namespace

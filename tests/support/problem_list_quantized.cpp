@@ -128,6 +128,34 @@ std::vector<ProblemRow> quantized_regions() {
        "dequantize | int8[3x77] w:float32[] | then dequantize(uint8[3x77] w:float32[]) axis=1 | "
        "then binary(r1 r0) kind=add | then act(r2) kind=relu | then quantize(r3 w:float32[]) "
        "to=int8"},
+      {"requantized_by_channel", "K/-",
+       "dequantize | uint8[2x40x5x6] w:float32[] uint8[]={131} | then binary(r0 w:float32[40x1x1]) "
+       "kind=mul | then binary(r1 w:float32[1x40x1x1]) kind=add | then quantize(r2 w:float32[] "
+       "uint8[]={9}) to=uint8"},
+      {"requantized_by_channel_with_relu", "K/-",
+       "dequantize | int8[1x19x7x5] w:float32[] | then binary(w:float32[1x19x1x1] r0) kind=mul | "
+       "then binary(r1 w:float32[1x19x1x1]) kind=add | then act(r2) kind=relu | then quantize(r3 "
+       "w:float32[]) to=uint8"},
+      {"averaged_bytes", "K/-",
+       "dequantize | uint8[2x72x9x9] w:float32[] | then pool(r0) kind=average kernel=[3,3] "
+       "strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | then quantize(r1 "
+       "w:float32[]) to=uint8"},
+      {"averaged_bytes_of_zero_points", "K/-",
+       "dequantize | int8[1x130x6x7] w:float32[] int8[]={-7} | then pool(r0) kind=average "
+       "kernel=[2,3] strides=[1,2] dilations=[2,1] pads_begin=[1,0] pads_end=[0,2] "
+       "count_padding=true | then quantize(r1 w:float32[] uint8[]={90}) to=uint8"},
+      {"averaged_bytes_to_float", "K/-",
+       "dequantize | uint8[1x20x8x8] w:float32[] uint8[]={128} | then pool(r0) kind=average "
+       "kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
+      {"averaged_bytes_of_a_row", "K/-",
+       "dequantize | int8[3x33x19] w:float32[] | then pool(r0) kind=average kernel=[5] strides=[3] "
+       "dilations=[1] pads_begin=[2] pads_end=[2] | then quantize(r1 w:float32[]) to=int8"},
+      {"averaged_planes_of_bytes", "K/-",
+       "dequantize | uint8[2x200x7x7] w:float32[] uint8[]={3} | then global_pool(r0) kind=average "
+       "| then quantize(r1 w:float32[]) to=int8"},
+      {"averaged_large_planes_of_bytes", "K/-",
+       "dequantize | int8[1x64x3x700] w:float32[] int8[]={-128} | then global_pool(r0) "
+       "kind=average"},
   };
 }
 

@@ -16,6 +16,7 @@
   KERNEL(convert, ConvertArguments)                  \
   KERNEL(pool, PoolArguments)                        \
   KERNEL(pool_bytes, PoolBytesArguments)             \
+  KERNEL(average_bytes, AverageBytesArguments)       \
   KERNEL(reduce, ReduceArguments)                    \
   KERNEL(gather, GatherArguments)                    \
   KERNEL(gather_elements, GatherElementsArguments)   \

@@ -2,31 +2,10 @@
 // input element once a window it lies in (from L1 after the first), writes each output once.
 #include "engine/kernels/cpu/isa/pool.h"
 #include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/windows.h"
 
 namespace enginery {
 namespace {
-
-// The part of a window that lies inside the input: kernel indices [begin, end) and the input
-// position of index 0.
-struct Span {
-  int64_t begin, end, origin;
-};
-
-inline Span span_of(int64_t out, int64_t stride, int64_t pad, int64_t dilation, int64_t kernel,
-                    int64_t in) {
-  int64_t origin = out * stride - pad;
-  int64_t begin = origin < 0 ? (-origin + dilation - 1) / dilation : 0;
-  int64_t end = origin >= in ? 0 : least(kernel, (in - origin + dilation - 1) / dilation);
-  return {begin, most(begin, end), origin};
-}
-
-// How many window positions the divisor counts: inside the input, or inside input and stated
-// padding.
-inline int64_t counted(const Span& s, int64_t kernel, int64_t dilation, int64_t in, int64_t pad_end,
-                       bool padding) {
-  return padding ? least(kernel, (in + pad_end - s.origin + dilation - 1) / dilation)
-                 : s.end - s.begin;
-}
 
 template <bool kAverage, int kVectors>
 inline void pool_block(const PoolArguments& a, const float* image, const Span& y, const Span& x,

@@ -4,6 +4,7 @@
 #include "engine/kernels/cpu/isa/pool_bytes.h"
 
 #include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/windows.h"
 
 namespace enginery {
 namespace {
@@ -25,22 +26,9 @@ struct BytesOf<uint8_t> {
   static constexpr uint8_t least = 0;
 };
 
-// Kernel indices [begin, end) that lie inside the input, and the input position of index 0.
-struct Taps {
-  int64_t begin, end, origin;
-};
-
-inline Taps taps_of(int64_t out, int64_t stride, int64_t pad, int64_t dilation, int64_t kernel,
-                    int64_t in) {
-  const int64_t origin = out * stride - pad;
-  const int64_t begin = origin < 0 ? (-origin + dilation - 1) / dilation : 0;
-  const int64_t end = origin >= in ? 0 : least(kernel, (in - origin + dilation - 1) / dilation);
-  return {begin, most(begin, end), origin};
-}
-
 // f(bytes of one input pixel) for every place of the window inside the image.
 template <typename T, typename F>
-inline void for_each_tap(const PoolBytesArguments& a, const T* image, const Taps& y, const Taps& x,
+inline void for_each_tap(const PoolBytesArguments& a, const T* image, const Span& y, const Span& x,
                          F&& f) {
   for (int64_t ky = y.begin; ky < y.end; ++ky) {
     const T* row = image + ((y.origin + ky * a.dilation_h) * a.in_w + x.origin) * a.channels;
@@ -49,7 +37,7 @@ inline void for_each_tap(const PoolBytesArguments& a, const T* image, const Taps
 }
 
 template <typename T>
-inline void pool_vector(const PoolBytesArguments& a, const T* image, const Taps& y, const Taps& x,
+inline void pool_vector(const PoolBytesArguments& a, const T* image, const Span& y, const Span& x,
                         T* out) {
   using Bytes = typename BytesOf<T>::Vector;
   using Stored = typename BytesOf<T>::Stored;
@@ -62,7 +50,7 @@ inline void pool_vector(const PoolBytesArguments& a, const T* image, const Taps&
 }
 
 template <typename T>
-inline void pool_pixel(const PoolBytesArguments& a, const T* image, const Taps& y, const Taps& x,
+inline void pool_pixel(const PoolBytesArguments& a, const T* image, const Span& y, const Span& x,
                        T* out) {
   int64_t c = 0;
   for (; c + kBytes <= a.channels; c += kBytes) pool_vector(a, image + c, y, x, out + c);
@@ -84,10 +72,10 @@ void pool_all(const PoolBytesArguments& a) {
 #pragma omp parallel for schedule(static) if (work > 16 * kMinParallelWork)
   for (int64_t row = 0; row < rows; ++row) {
     const T* image = static_cast<const T*>(a.in) + row / a.out_h * a.in_h * a.in_w * a.channels;
-    const Taps y = taps_of(row % a.out_h, a.stride_h, a.pad_h, a.dilation_h, a.kernel_h, a.in_h);
+    const Span y = span_of(row % a.out_h, a.stride_h, a.pad_h, a.dilation_h, a.kernel_h, a.in_h);
     T* out = static_cast<T*>(a.out) + row * a.out_w * a.channels;
     for (int64_t ox = 0; ox < a.out_w; ++ox, out += a.channels)
-      pool_pixel(a, image, y, taps_of(ox, a.stride_w, a.pad_w, a.dilation_w, a.kernel_w, a.in_w),
+      pool_pixel(a, image, y, span_of(ox, a.stride_w, a.pad_w, a.dilation_w, a.kernel_w, a.in_w),
                  out);
   }
 }

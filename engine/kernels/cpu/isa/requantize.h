@@ -16,13 +16,17 @@ struct ScaledBytes {
 };
 
 // out[i] = clip(round_half_even(a[i] + b[i]) + zero, low, high); low and high are within the
-// result's type. `out` may be the storage of `a` or of `b`.
+// result's type. `out` may be the storage of `a` or of `b`. Where there are `factors`, a[i] is
+// (q - a.zero) * factors[c] + shifts[c] instead, in steps of the result, and there is no `b`: the
+// elements are [count / (channels * inner), channels, inner], inner 1 where channels are last.
 struct RequantizeArguments {
   ScaledBytes a, b;
   void* out;
   int64_t count;
   float zero, low, high;
   bool is_signed;
+  const float *factors, *shifts;
+  int64_t channels, inner;
 };
 
 }  // namespace enginery

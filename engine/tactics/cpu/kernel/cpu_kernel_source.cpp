@@ -5,6 +5,7 @@
 #include "engine/device/cpu/cpu_device.h"
 #include "engine/device/cpu/cpu_stream.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+#include "engine/tactics/shapes/averaged_bytes.h"
 #include "engine/tactics/shapes/requantized.h"
 
 namespace enginery {
@@ -94,7 +95,12 @@ class CpuKernelSource final : public TacticSource {
     return {
         .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
   }
-  std::vector<RegionPattern> regions() const override { return requantized_patterns(); }
+  std::vector<RegionPattern> regions() const override {
+    std::vector<RegionPattern> out = requantized_patterns();
+    const std::vector<RegionPattern> averages = averaged_patterns();
+    out.insert(out.end(), averages.begin(), averages.end());
+    return out;
+  }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {

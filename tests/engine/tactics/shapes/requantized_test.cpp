@@ -37,6 +37,18 @@ TEST(Requantized, MayBeASumInEitherOrder) {
   }
 }
 
+// A batch normalisation between two roundings.
+TEST(Requantized, MayHaveAFactorAndAnAddendForEachChannel) {
+  const auto r = read_region(
+      "dequantize | uint8[2x6x3x3] w:float32[] | then binary(w:float32[1x6x1x1] r0) kind=mul | "
+      "then binary(r1 w:float32[6x1x1]) kind=add | then act(r2) kind=relu | then quantize(r3 "
+      "w:float32[]) to=uint8");
+  ASSERT_TRUE(r.ok()) << r.error().message;
+  EXPECT_EQ((std::vector{r->factors, r->shifts}), (std::vector{2, 3}));
+  EXPECT_TRUE(r->bounds);
+  EXPECT_FALSE(r->z);
+}
+
 struct OtherRegion {
   std::string name, text;
 };
@@ -47,6 +59,12 @@ const OtherRegion kOtherRegions[] = {
     {"a_float_operand",
      kOne + "binary(r0 float32[2x6]) kind=add | then quantize(r1 w:float32[]) to=int8"},
     {"sixteen_bits", kOne + "quantize(r0 w:float32[]) to=int16"},
+    {"one_factor_for_each_pixel",
+     "dequantize | uint8[2x6x3x6] w:float32[] | then binary(r0 w:float32[6]) kind=mul | then "
+     "binary(r1 w:float32[6x1x1]) kind=add | then quantize(r2 w:float32[]) to=uint8"},
+    {"a_factor_of_run_time",
+     "dequantize | uint8[2x6x3x3] w:float32[] | then binary(r0 float32[6x1x1]) kind=mul | then "
+     "binary(r1 w:float32[6x1x1]) kind=add | then quantize(r2 w:float32[]) to=uint8"},
     {"scales_by_channel", kOne + "quantize(r0 w:float32[6]) to=int8"},
     {"a_scale_of_run_time", kOne + "quantize(r0 float32[]) to=int8"},
     {"a_broadcast", kOne +
