@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/import/onnx/sizes/told_sizes.h"
+
 namespace enginery {
 namespace {
 
@@ -303,6 +305,9 @@ std::vector<ValueId> NodeReader::add_closed(Op op, std::vector<ValueId> inputs,
     fail(nodes_outputs.error());
     return added;
   }
+  const Node& node = graph_.node(graph_.value((*nodes_outputs)[0]).producer);
+  const Status sized = require_known_sizes(open_, graph_, node);
+  if (!sized.ok()) fail(sized.error());
   for (const ValueId v : *nodes_outputs) {
     if (any_too_large(dims(v)))
       reject("a dimension of the result " + to_string(dims(v)) + " passes 2^31");

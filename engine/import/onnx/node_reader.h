@@ -14,6 +14,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/import/onnx/sizes/rewrite_open.h"
+#include "engine/import/onnx/sizes/size_parts.h"
 #include "engine/import/onnx/source_node.h"
 #include "engine/import/onnx/source_value.h"
 
@@ -56,6 +57,8 @@ class NodeReader {
   }
   // The axes of the values whose sizes runs tell: what a reader adds to them is its own to say.
   OpenAxes& open_axes() { return open_; }
+  // What an integer vector or scalar is made of: numbers, and sizes that runs tell.
+  std::optional<SizeParts> sizes_in(ValueId v) const { return size_parts(open_, graph_, v); }
   // The elements of a constant, as integers or floats; refuses the node when the value is known
   // only at run time.
   std::vector<int64_t> ints(ValueId v, std::string_view what);

@@ -141,6 +141,101 @@ TEST(RunTimeShapes, RegionsThatWereChosenAreSampled) {
   expect_floats(output_of(m, {1, -1, 1}), {2, 1, 1, 1}, {values[0], values[2]});
 }
 
+// [n, 1, 1, 2]: (v, 10 v) for each v of p.
+ModelBuilder planes(int64_t size) {
+  ModelBuilder m = positives(size);
+  m.ints("behind", {1, 2, 3}).node("Unsqueeze", {"p", "behind"}, {"points"});
+  m.weights("r", {1, 1, 1, 2}, {1, 10}).node("Mul", {"points", "r"}, {"planes"});
+  return m;
+}
+
+TEST(RunTimeShapes, TransposedConvolutionsKeepTheBatchApart) {
+  ModelBuilder m = planes(3);
+  m.weights("w", {1, 1, 1, 2}, {1, 2});
+  m.node("ConvTranspose", {"planes", "w"}, {"y"}, {{"strides", std::vector<int64_t>{1, 2}}});
+  expect_floats(output_of(m, {-3, 4, 5}), {2, 1, 1, 4}, {4, 8, 40, 80, 5, 10, 50, 100});
+}
+
+TEST(RunTimeShapes, PadAndResizeWorkAlongTheOtherAxes) {
+  ModelBuilder padded = planes(3);
+  padded.ints("pads", {0, 0, 0, 1, 0, 0, 0, 0}).node("Pad", {"planes", "pads"}, {"y"});
+  expect_floats(output_of(padded, {-3, 4, 5}), {2, 1, 1, 3}, {0, 4, 40, 0, 5, 50});
+  ModelBuilder chosen = planes(3);
+  chosen.ints("pads", {1, 0}).ints("axis", {-1});
+  chosen.node("Pad", {"planes", "pads", "", "axis"}, {"y"});
+  expect_floats(output_of(chosen, {-3, 4, 5}), {2, 1, 1, 3}, {0, 4, 40, 0, 5, 50});
+  ModelBuilder scaled = planes(3);
+  scaled.weights("s", {4}, {1, 1, 1, 2}).node("Resize", {"planes", "", "s"}, {"y"});
+  expect_floats(output_of(scaled, {-3, 4, 5}), {2, 1, 1, 4}, {4, 4, 40, 40, 5, 5, 50, 50});
+}
+
+// As torch writes it: the first sizes are cut out of the shape.
+TEST(RunTimeShapes, ResizesToSizesAmongWhichItsOwnIs) {
+  ModelBuilder m = planes(3);
+  m.node("Shape", {"planes"}, {"shape"}).ints("front", {0}).ints("two", {2}).ints("to", {2, 2});
+  m.node("Slice", {"shape", "front", "two", "front"}, {"kept"});
+  m.node("Concat", {"kept", "to"}, {"sizes"}, {{"axis", 0}});
+  m.node("Resize", {"planes", "", "", "sizes"}, {"y"});
+  expect_floats(output_of(m, {-3, 4, 5}), {2, 1, 2, 2}, {4, 40, 4, 40, 5, 50, 5, 50});
+}
+
+TEST(RunTimeShapes, FlattenJoinsTheAxesBeforeIt) {
+  ModelBuilder m = planes(3);
+  m.weights("two", {1, 2, 1, 1}, {1, -1}).node("Mul", {"planes", "two"}, {"pairs"});
+  m.node("Flatten", {"pairs"}, {"y"}, {{"axis", 2}});
+  expect_floats(output_of(m, {-3, 4, 5}), {4, 2}, {4, 40, -4, -40, 5, 50, -5, -50});
+}
+
+TEST(RunTimeShapes, ACountTimesANumberIsASize) {
+  ModelBuilder m = with_shape(3);
+  m.ints("three", {3}).node("Mul", {"n1", "three"}, {"a"}).node("Mul", {"three", "n1"}, {"b"});
+  m.node("ConstantOfShape", {"a"}, {"zeros"}).node("Cos", {"zeros"}, {"ones"});
+  m.node("ConstantOfShape", {"b"}, {"others"}).node("Add", {"ones", "others"}, {"y"});
+  expect_floats(output_of(m, {-3, 9, 7}), {6}, {1, 1, 1, 1, 1, 1});
+  expect_floats(output_of(m, {-3, -9, -7}), {0}, {});
+}
+
+// What no build can take is refused while the model is read, so that `doctor` names it.
+TEST(RunTimeShapes, RefusesSizesThatNoRuleKnows) {
+  ModelBuilder square = with_shape(3);
+  square.node("Mul", {"n1", "n1"}, {"nn"}).node("ConstantOfShape", {"nn"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(square),
+                       "(ConstantOfShape): fill: a size of its result is what its "
+                       "input 0 'nn' says, which each run computes"))
+      << why_refused(square);
+  ModelBuilder more = with_shape(3);
+  more.ints("one", {1}).node("Add", {"n1", "one"}, {"more"}).weights("v", {1}, {5});
+  more.node("Expand", {"v", "more"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(more), "(Expand): expand: a size of its result"))
+      << why_refused(more);
+  ModelBuilder resized = with_shape(3);
+  resized.weights("picture", {1, 1, 2, 2}, {1, 2, 3, 4}).ints("ones", {1, 1}).ints("rows", {4});
+  resized.node("Concat", {"ones", "n1", "rows"}, {"sizes"}, {{"axis", 0}});
+  resized.node("Resize", {"picture", "", "", "sizes"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(resized), "resize: the size to which it resizes"))
+      << why_refused(resized);
+  ModelBuilder padded = planes(3);
+  padded.ints("pads", {1, 0, 0, 0, 0, 0, 0, 0}).node("Pad", {"planes", "pads"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(padded), "pad: the size of dimension 0 of its input 0"))
+      << why_refused(padded);
+  ModelBuilder scaled = planes(3);
+  scaled.weights("s", {4}, {2, 1, 1, 1}).node("Resize", {"planes", "", "s"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(scaled), "resize: the size of dimension 0 of its input 0"))
+      << why_refused(scaled);
+}
+
+// As in torchvision's exports of masks and key points.
+TEST(RunTimeShapes, ALoopOverWhatARunFindsIsRefusedByThatName) {
+  ModelBuilder body(13);
+  body.input("i", {}, kInt64).input("go", {}, kBool).input("sum", {3});
+  body.output("on").output("next");
+  body.node("Identity", {"go"}, {"on"}).node("Add", {"sum", "sum"}, {"next"});
+  ModelBuilder m = with_shape(3);
+  m.node("Loop", {"n", "", "x"}, {"y"}, {{"body", body.graph()}});
+  EXPECT_TRUE(contains(why_refused(m), "it iterates as often as a run finds something"))
+      << why_refused(m);
+}
+
 TEST(RunTimeShapes, RefusesWhatNoSizeIs) {
   ModelBuilder other = with_shape(3);
   other.ints("back", {1}).node("Unsqueeze", {"p", "back"}, {"column"}).ints("three", {3});

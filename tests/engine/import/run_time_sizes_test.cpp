@@ -171,11 +171,12 @@ TEST(RunTimeSizes, CompressOfARunsCondition) {
 }
 
 TEST(RunTimeSizes, RefusesWhatHasNoRuleByName) {
-  ModelBuilder padded = positives(3);
-  padded.ints("ends", {1, 1}).node("Pad", {"p", "ends"}, {"y"});
-  EXPECT_TRUE(contains(why_refused(padded),
-                       "(Pad): the size of dimension 0 of its input 0 is known after a run alone"))
-      << why_refused(padded);
+  ModelBuilder marked = positives(3);
+  marked.node("Hardmax", {"p"}, {"y"});
+  EXPECT_TRUE(contains(why_refused(marked),
+                       "(Hardmax): the size of dimension 0 of its input 0 is "
+                       "known after a run alone"))
+      << why_refused(marked);
   ModelBuilder resized = positives(3);
   resized.ints("two", {2}).node("Tile", {"p", "two"}, {"y"});
   EXPECT_TRUE(contains(why_refused(resized), "tile: the size of dimension 0 of its input 0"))

@@ -4,6 +4,7 @@
 
 #include "engine/import/onnx/operators/read_helpers.h"
 #include "engine/import/onnx/operators/readers.h"
+#include "engine/import/onnx/sizes/size_parts.h"
 
 namespace enginery {
 namespace {
@@ -129,7 +130,16 @@ std::vector<int64_t> numbers_for(NodeReader& node, const char* name, size_t coun
   return values;
 }
 
+// A loop over what a run finds, as torchvision's exports of masks and key points have.
+bool is_counted_by_runs(NodeReader& node, ValueId trips) {
+  return trips != kNoValue && has_count(node.sizes_in(trips));
+}
+
 void read_loop(NodeReader& node) {
+  if (is_counted_by_runs(node, node.optional_input(0)))
+    return node.refuse(
+        "it iterates as often as a run finds something, and loops are unrolled while a model is "
+        "read; export the model without it and compute it from the outputs before it");
   const int64_t trips =
       node.has_input(0) ? node.one_int(node.input(0), "the number of iterations") : INT64_MAX;
   const bool has_condition = node.has_input(1);

@@ -89,8 +89,9 @@ class Rules {
     if constexpr (std::is_same_v<T, Binary> || std::is_same_v<T, Where> ||
                   std::is_same_v<T, PRelu>) {
       return broadcast(out);
-    } else if constexpr (std::is_same_v<T, Activation> || std::is_same_v<T, Unary>) {
-      return same_but(-1, out);
+    } else if constexpr (std::is_same_v<T, Activation> || std::is_same_v<T, Unary> ||
+                         std::is_same_v<T, Pad> || std::is_same_v<T, Resize>) {
+      return same_but(-1, out);  // Pad, Resize: rewrite_spread has seen to it
     } else if constexpr (std::is_same_v<T, Cast> || std::is_same_v<T, Identity> ||
                          std::is_same_v<T, Compact>) {
       out.zeros_behind = of(0).zeros_behind;

@@ -50,13 +50,19 @@ class OpenAxes {
 
   void remove(ValueId v) { values_.erase(v); }  // all of it counts
 
-  void add_count(ValueId count, int64_t most) { bounds_[count] = most; }
+  void add_count(ValueId count, int64_t most) {
+    bounds_[count] = most;
+    counts_.insert(count);
+  }
   // Of every count of the value's axes: where nothing else is known of it, its axis is the most.
   void know_sizes(const Graph& graph, ValueId v);
   // Whether it is the count of some axis.
   bool is_count(ValueId v) const { return counts_.contains(v); }
 
-  // Counts times a number, made once.
+  // Values that follow from constants and sizes alone (told_sizes.h).
+  std::unordered_set<ValueId> known_from_constants;
+
+  // Counts times a number, made once; kNoValue while one is made.
   std::map<std::pair<ValueId, int64_t>, ValueId> products;
 
  private:

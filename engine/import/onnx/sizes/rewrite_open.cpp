@@ -6,6 +6,7 @@
 #include "engine/import/onnx/sizes/open_steps.h"
 #include "engine/import/onnx/sizes/rewrite_scatter.h"
 #include "engine/import/onnx/sizes/rewrite_sized.h"
+#include "engine/import/onnx/sizes/rewrite_spread.h"
 #include "engine/import/onnx/sizes/size_parts.h"
 
 namespace enginery {
@@ -68,6 +69,9 @@ class Rewriter : private OpenSteps {
   Status rewrite(Tile&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
   Status rewrite(Range&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
   Status rewrite(Reshape&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(Flatten&, Rewritten& out) { return rewrite_with(rewrite_sized, out); }
+  Status rewrite(Pad&, Rewritten& out) { return rewrite_with(rewrite_spread, out); }
+  Status rewrite(Resize&, Rewritten& out) { return rewrite_with(rewrite_spread, out); }
   Status rewrite(ScatterElements&, Rewritten& out) { return rewrite_with(rewrite_scatter, out); }
   Status rewrite(ScatterNd&, Rewritten& out) { return rewrite_with(rewrite_scatter, out); }
   template <typename Rewrite>
@@ -83,7 +87,8 @@ class Rewriter : private OpenSteps {
     inputs_[1] = masked(inputs_[1], 0);
     return {};
   }
-  Status rewrite(Binary& op, Rewritten&) {
+  Status rewrite(Binary& op, Rewritten& out) {
+    if (op.kind == BinaryKind::mul && !open_.any(inputs_)) return rewrite_with(rewrite_sized, out);
     const bool divides =
         op.kind == BinaryKind::div || op.kind == BinaryKind::mod || op.kind == BinaryKind::fmod;
     if (!divides || is_floating(type(inputs_[1])) || open_.of(inputs_[1]).axes.empty()) return {};

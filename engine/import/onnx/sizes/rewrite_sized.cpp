@@ -9,6 +9,31 @@
 namespace enginery {
 namespace {
 
+// No dimension passes it.
+constexpr int64_t kMostOfAnAxis = INT32_MAX;
+
+// The count and the number of a product that is one of each; nothing while that product is made.
+std::optional<std::pair<ValueId, int64_t>> counted_product(const OpenAxes& open, const Graph& graph,
+                                                           const Op& op,
+                                                           const std::vector<ValueId>& inputs) {
+  const auto* binary = std::get_if<Binary>(&op);
+  if (!binary || binary->kind != BinaryKind::mul) return std::nullopt;
+  for (const ValueId v : inputs) {
+    const TensorType& type = graph.value(v).type;
+    if (type.type != DataType::int64 || type.dims.size() > 1 || volume(type.dims) != 1)
+      return std::nullopt;
+  }
+  const size_t known = graph.constant(inputs[1]) ? 1 : 0;
+  const Tensor* number = graph.constant(inputs[known]);
+  if (!number || to_int64s(*number)[0] < 2) return std::nullopt;
+  const auto parts = size_parts(open, graph, inputs[1 - known]);
+  if (!has_count(parts)) return std::nullopt;
+  const std::pair factors{(*parts)[0].count, to_int64s(*number)[0]};
+  const auto made = open.products.find(factors);
+  const bool is_being_made = made != open.products.end() && made->second == kNoValue;
+  return is_being_made ? std::nullopt : std::optional(factors);
+}
+
 class SizedRewriter : private OpenSteps {
  public:
   SizedRewriter(Op& op, std::vector<ValueId>& inputs, OpenAxes& open, const Graph& graph,
@@ -151,12 +176,40 @@ class SizedRewriter : private OpenSteps {
     }
     if (left <= 0 || behind % left != 0) return refuse(0, own.axis);
     const int64_t times = behind / left;
-    if (times == 1) return {};
-    ValueId& product = open_.products.try_emplace({own.count, times}, kNoValue).first->second;
-    if (product == kNoValue)
-      product = steps_.add(Binary{BinaryKind::mul}, {own.count, scalar(times)});
-    out.count = product;
-    open_.add_count(product, in[0] * times);
+    if (times > 1) out.count = times_of(own.count, times, in[0]);
+    return {};
+  }
+  // That many times the count, of which there are `most`: for equal ones one value.
+  ValueId times_of(ValueId count, int64_t times, int64_t most) {
+    ValueId& product = open_.products.try_emplace({count, times}, kNoValue).first->second;
+    if (product == kNoValue) {
+      product = steps_.add(Binary{BinaryKind::mul}, {count, scalar(times)});
+      open_.add_count(product, most * times);
+    }
+    return product;
+  }
+
+  // Axes before the given one are joined, and those from it on.
+  Status rewrite(Flatten& op, Rewritten& out) {
+    const Dims in = dims(inputs_[0]);
+    const auto& axes = open_.of(inputs_[0]).axes;
+    const int64_t axis = wrapped(op.axis, inputs_[0]);
+    if (axis < 2 || axes.size() != 1 || axes[0].axis != 0 || !is_static(in)) return {};
+    const int64_t behind = volume(Dims(in.begin() + axis, in.end()));
+    const OpenAxis own = axes[0];
+    op_ = Reshape{};
+    inputs_.push_back(ints({-1, behind}));
+    return join_first({-1, behind}, own, out);
+  }
+
+  // A count times a number is a count.
+  Status rewrite(Binary& op, Rewritten& out) {
+    const auto factors = counted_product(open_, graph_, op, inputs_);
+    const auto most = factors ? open_.upper_bound(graph_, factors->first) : std::nullopt;
+    if (!most || factors->second > kMostOfAnAxis / std::max<int64_t>(*most, 1)) return {};
+    const ValueId product = times_of(factors->first, factors->second, *most);
+    const bool is_vector = !dims(inputs_[0]).empty() || !dims(inputs_[1]).empty();
+    out.values = {is_vector ? as_vector(product) : product};
     return {};
   }
 };
@@ -169,6 +222,8 @@ bool takes_counts(const OpenAxes& open, const Graph& graph, const Op& op,
     return input < inputs.size() && has_count(size_parts(open, graph, inputs[input]));
   };
   if (std::holds_alternative<ConstantOfShape>(op)) return counts(0);
+  if (std::holds_alternative<Resize>(op)) return counts(2);
+  if (counted_product(open, graph, op, inputs)) return true;
   const bool sized = std::holds_alternative<Expand>(op) || std::holds_alternative<Tile>(op) ||
                      std::holds_alternative<Range>(op) || std::holds_alternative<Reshape>(op);
   return sized && counts(1);

@@ -65,6 +65,24 @@ class Tracer {
     return out;
   }
 
+  // Of steps of 1, from what is known to what is known.
+  Parts made_by(const Slice&, const Node& node, int depth) const {
+    const Parts all = of(node.inputs[0], depth);
+    if (!all || graph_.value(node.inputs[0]).type.dims.size() != 1) return std::nullopt;
+    const auto number = [&](size_t input, int64_t otherwise) -> std::optional<int64_t> {
+      if (input >= node.inputs.size() || node.inputs[input] == kNoValue) return otherwise;
+      const Tensor* constant = graph_.constant(node.inputs[input]);
+      return constant && constant->size() == 1 ? std::optional(to_int64s(*constant)[0])
+                                               : std::nullopt;
+    };
+    const auto start = number(1, 0), end = number(2, INT64_MAX), step = number(4, 1);
+    if (!start || !end || step != 1) return std::nullopt;
+    const int64_t n = std::ssize(*all);
+    const auto place = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
+    const int64_t first = place(*start), last = std::max(first, place(*end));
+    return SizeParts(all->begin() + first, all->begin() + last);
+  }
+
   // Element by element, of parts of one length, or one of them for all.
   template <typename Combine>
   static Parts combined(const Parts& a, const Parts& b, Combine&& combine) {

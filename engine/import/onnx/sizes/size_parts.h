@@ -16,8 +16,8 @@ struct SizePart {
 using SizeParts = std::vector<SizePart>;
 
 // The elements of `v`, followed through what exporters put between a size and its use: joining,
-// picking, casts, reshapes, adding 0, and torch's `where(shape == -1, 1, shape)`. Nothing where an
-// element is neither a number nor a count.
+// picking, cutting, casts, reshapes, adding 0, and torch's `where(shape == -1, 1, shape)`. Nothing
+// where an element is neither a number nor a count.
 std::optional<SizeParts> size_parts(const OpenAxes& open, const Graph& graph, ValueId v);
 
 // Whether they are known and some are counts.
