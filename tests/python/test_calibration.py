@@ -65,7 +65,7 @@ class Calibrated(unittest.TestCase):
         network = enginery.Network("with_bias")
         x = network.add_input("x", "float32", (2, 16))
         weights, bias = network.add_constant(WEIGHTS), network.add_constant(numpy.ones(8, "f4"))
-        network.mark_output(network.add_layer("gemm", [x, weights, bias]), "y")
+        network.mark_output(network.add_layer("gemm", [x, weights, bias])[0], "y")
         given = [rows(4) + 1]
         plain, corrected = Calibrator(*given), Calibrator(*given)
         of_plain = builder(calibrator=plain).build(network, cpu())
