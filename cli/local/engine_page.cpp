@@ -8,12 +8,14 @@
 
 #include "cli/local/engine_session.h"
 #include "cli/output/html_page.h"
+#include "cli/output/table.h"
 #include "cli/output/text.h"
 
 namespace enginery {
 namespace {
 
 constexpr size_t kMaxBars = 40;
+constexpr ptrdiff_t kBeforeStream = 7;  // of the table of layers: where the workspace stands
 
 std::string share_text(double share) {
   return fmt::format("{:.1f} %", 100 * share);
@@ -56,6 +58,7 @@ std::vector<std::pair<std::string, std::string>> engine_facts(const EngineInfo& 
 std::string layer_detail(const LayerInfo& layer) {
   std::string out = layer.op + "\n" + layer.tactic;
   for (const std::string& output : layer.outputs) out += "\n-> " + output;
+  if (layer.workspace_bytes > 0) out += "\nworkspace " + workspace_text(layer);
   return out;
 }
 
@@ -132,6 +135,7 @@ void add_arena(HtmlPage& page, const Plan& plan) {
 void add_layers(HtmlPage& page, const EngineInfo& info, const std::vector<double>& us,
                 std::string_view remark) {
   const double sum = std::max(std::accumulate(us.begin(), us.end(), 0.0), 1e-9);
+  const bool has_workspace = takes_workspace(info);
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < info.layers.size(); ++i) {
     const LayerInfo& layer = info.layers[i];
@@ -141,19 +145,22 @@ void add_layers(HtmlPage& page, const EngineInfo& info, const std::vector<double
          has_peak ? share_text(layer.roofline_us / us[i]) : "",
          fmt::format("{:.2f}", layer.flops / 1e6), fmt::format("{:.2f}", layer.bytes / 1e6),
          std::to_string(layer.stream), layer.tactic, layer.problem});
+    if (has_workspace)
+      rows.back().insert(rows.back().begin() + kBeforeStream, workspace_text(layer));
   }
   page.section("Layers", remark);
-  page.table({{"layer"},
-              {"operator"},
-              {"us", Align::right},
-              {"share", Align::right},
-              {"roofline", Align::right},
-              {"MFLOP", Align::right},
-              {"MB", Align::right},
-              {"stream", Align::right},
-              {"tactic"},
-              {"problem"}},
-             rows);
+  std::vector<Column> heads = {{"layer"},
+                               {"operator"},
+                               {"us", Align::right},
+                               {"share", Align::right},
+                               {"roofline", Align::right},
+                               {"MFLOP", Align::right},
+                               {"MB", Align::right},
+                               {"stream", Align::right},
+                               {"tactic"},
+                               {"problem"}};
+  if (has_workspace) heads.insert(heads.begin() + kBeforeStream, {"workspace", Align::right});
+  page.table(heads, rows);
 }
 
 bool has_times(const std::vector<double>& us) {
@@ -234,6 +241,35 @@ std::string bench_page(const EngineInfo& info, const BenchFindings& findings) {
   page.section("How it was measured");
   page.facts(findings.setting);
   return page.text();
+}
+
+bool takes_workspace(const EngineInfo& info) {
+  return std::ranges::any_of(info.layers,
+                             [](const LayerInfo& layer) { return layer.workspace_bytes > 0; });
+}
+
+std::string workspace_text(const LayerInfo& layer) {
+  return layer.workspace_bytes > 0 ? human_bytes(static_cast<uint64_t>(layer.workspace_bytes)) : "";
+}
+
+std::string layers_text(const EngineInfo& info, int columns) {
+  const bool has_workspace = takes_workspace(info);
+  std::vector<Column> heads = {{"LAYER"},  {"OP"},    {"US", Align::right}, {"MFLOP", Align::right},
+                               {"OUTPUT"}, {"TACTIC"}};
+  if (has_workspace) heads.insert(heads.begin() + 4, {"WORKSPACE", Align::right});
+  Table table(heads);
+  for (const LayerInfo& layer : info.layers) {
+    std::vector<std::string> row = {
+        layer.name,
+        layer.op,
+        layer.median_us > 0 ? fmt::format("{:.2f}", layer.median_us) : "",
+        fmt::format("{:.2f}", layer.flops / 1e6),
+        layer.outputs.empty() ? "" : layer.outputs.front(),
+        layer.tactic};
+    if (has_workspace) row.insert(row.begin() + 4, workspace_text(layer));
+    table.add(row);
+  }
+  return table.text(columns);
 }
 
 }  // namespace enginery

@@ -1,5 +1,5 @@
 // The pages that `inspect --html` and `bench --html` write: an engine's layers, its time by layer
-// and stream, its memory; and what was measured of it.
+// and stream, its memory; and what was measured of it. The table of layers that `inspect` prints.
 //
 // Where: between what an engine file holds and cli/output/html_page.h. Threads: free functions
 // without state.
@@ -30,5 +30,12 @@ std::string bench_page(const EngineInfo& info, const BenchFindings& findings);
 // `us` runs parallel to the layers; so do the starts.
 std::vector<double> layer_starts_us(const std::vector<LayerInfo>& layers,
                                     const std::vector<double>& us);
+
+// Whether a layer takes scratch memory; without one, tables have no column for it.
+bool takes_workspace(const EngineInfo& info);
+std::string workspace_text(const LayerInfo& layer);  // "2.0 MB"; "" for none
+
+// A row for each, `columns` wide at most (0: as wide as they are).
+std::string layers_text(const EngineInfo& info, int columns);
 
 }  // namespace enginery

@@ -57,7 +57,8 @@ Json layer_json(const LayerInfo& layer) {
           {"flops", layer.flops},
           {"bytes", layer.bytes},
           {"inputs", texts_json(layer.inputs)},
-          {"outputs", texts_json(layer.outputs)}};
+          {"outputs", texts_json(layer.outputs)},
+          {"workspace_bytes", layer.workspace_bytes}};
 }
 
 // One profile: the shapes are fixed, so its smallest, best and largest are the same.
@@ -143,15 +144,7 @@ std::string engine_text(const EngineInfo& info, int columns) {
     text += "input  " + input.name + " " + to_string(input.type) + "\n";
   for (const TensorInfo& output : info.outputs)
     text += "output " + output.name + " " + to_string(output.type) + at_most_text(output) + "\n";
-  Table table(
-      {{"LAYER"}, {"OP"}, {"US", Align::right}, {"MFLOP", Align::right}, {"OUTPUT"}, {"TACTIC"}});
-  for (const LayerInfo& layer : info.layers) {
-    table.add({layer.name, layer.op,
-               layer.median_us > 0 ? fmt::format("{:.2f}", layer.median_us) : "",
-               fmt::format("{:.2f}", layer.flops / 1e6),
-               layer.outputs.empty() ? "" : layer.outputs.front(), layer.tactic});
-  }
-  return text + "\n" + table.text(columns);
+  return text + "\n" + layers_text(info, columns);
 }
 
 Json model_json(const Graph& graph, const Digest& model) {

@@ -64,6 +64,7 @@ LayerInfo layer_info(const Plan& plan, size_t index) {
   for (int t : step.outputs) out.outputs.push_back(describe(plan, t));
   out.flops = flop_count(step.problem);
   out.bytes = step.tactic.view_of >= 0 ? 0 : bytes_in_formats(step);
+  out.workspace_bytes = step.tactic.workspace_bytes;
   return out;
 }
 

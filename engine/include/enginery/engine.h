@@ -57,6 +57,7 @@ struct LayerInfo {
       0;  // the least that this device's peaks allow; 0 where they or it are not known
   double median_us =
       0;  // as measured when the engine was built; 0 for views and provisional engines
+  int64_t workspace_bytes = 0;  // scratch memory in the arena while the layer runs
 };
 
 // What an engine is and where it comes from.

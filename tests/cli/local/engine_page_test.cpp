@@ -34,5 +34,22 @@ TEST(EnginePage, OfABenchNamesLayersWithoutLettingThemWriteHtml) {
   EXPECT_EQ(plain.find("Timeline"), std::string::npos);
 }
 
+// Scratch memory is shown where there is any, and has no column in an engine that takes none.
+TEST(EnginePage, ALayersWorkspaceIsShown) {
+  EngineInfo info;
+  info.layers = {layer(0, {"x"}, {"y"}), layer(0, {"y"}, {"z"})};
+  const BenchFindings findings{{{1, 2, 3}, 0.006}, {7.5, 2}, 500, {}};
+  EXPECT_EQ(layers_text(info, 0).find("WORKSPACE"), std::string::npos);
+  EXPECT_EQ(bench_page(info, findings).find("workspace"), std::string::npos);
+  info.layers[1].workspace_bytes = 3000000;
+  const std::string text = layers_text(info, 0), page = bench_page(info, findings);
+  EXPECT_NE(text.find("WORKSPACE"), std::string::npos) << text;
+  EXPECT_NE(text.find("3.0 MB"), std::string::npos) << text;
+  EXPECT_EQ(text.find("0 B"), std::string::npos) << "nothing for a layer without one: " << text;
+  EXPECT_NE(page.find("<th class=\"r\">workspace"), std::string::npos);
+  EXPECT_NE(page.find("3.0 MB</td>"), std::string::npos);
+  EXPECT_NE(page.find("workspace 3.0 MB"), std::string::npos) << "in the layer's box";
+}
+
 }  // namespace
 }  // namespace enginery

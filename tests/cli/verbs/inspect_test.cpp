@@ -24,7 +24,7 @@ TEST_F(InspectVerb, AnEnginesJsonHasTheFieldsOfTheContract) {
   for (const char* end : {"min", "opt", "max"})
     EXPECT_EQ(input[end], Json({1, 3, 48, 48})) << "a fixed shape is a range of one";
   expect_fields(json["layers"][0], {"name", "op", "tactic", "problem", "stream", "median_us",
-                                    "flops", "bytes", "inputs", "outputs"});
+                                    "flops", "bytes", "inputs", "outputs", "workspace_bytes"});
   EXPECT_EQ(json["provenance"]["model_digest"], ExampleHome::report()["model"]);
   expect_fields(json["memory"], {"weights_bytes", "arena_bytes"});
   EXPECT_GT(json["memory"]["weights_bytes"], 0);
