@@ -114,6 +114,7 @@ constexpr size_t kMaxPlaces = 100'000;
 class Places {
  public:
   explicit Places(capnp::DynamicStruct::Builder root) { walk(root); }
+  Places(capnp::DynamicStruct::Builder root, capnp::StructSchema::Field only) { add(root, only); }
   std::vector<Place> all;
   std::vector<std::string> texts;
 
@@ -121,12 +122,15 @@ class Places {
   void walk(capnp::DynamicStruct::Builder parent) {
     for (auto field : parent.getSchema().getFields()) {
       if (all.size() >= kMaxPlaces) return;
-      Place place;
-      place.parent = parent;
-      place.field = field;
-      all.push_back(place);
-      descend(parent.get(field));
+      add(parent, field);
     }
+  }
+  void add(capnp::DynamicStruct::Builder parent, capnp::StructSchema::Field field) {
+    Place place;
+    place.parent = parent;
+    place.field = field;
+    all.push_back(place);
+    descend(parent.get(field));
   }
   void descend(capnp::DynamicValue::Builder value) {
     if (value.getType() == capnp::DynamicValue::STRUCT) walk(value.as<capnp::DynamicStruct>());
@@ -150,7 +154,10 @@ void edit_list(Place& place, Random& random) {
   auto before = place.parent->disown(place.field);
   const auto old = before.getReader().as<capnp::DynamicList>();
   const unsigned size = old.size();
-  if (size == 0) return;
+  if (size == 0) {
+    place.parent->init(place.field, 1);
+    return;
+  }
   const auto at = static_cast<unsigned>(random() % size);
   const auto other = static_cast<unsigned>(random() % size);
   const int change = static_cast<int>(random() % 3) - 1;  // elements more
@@ -189,8 +196,18 @@ void edit(Place& place, const Places& places, Random& random) {
   }
 }
 
+// The places of a message, or of its list of run-time sizes alone, which is one of many fields.
+Places places_of(capnp::DynamicStruct::Builder root, bool of_sizes) {
+  const auto field = root.getSchema().findFieldByName("runTimeSizes");
+  KJ_IF_MAYBE (sizes, field) {
+    if (of_sizes && root.get(*sizes).as<capnp::DynamicList>().size() > 0)
+      return Places(root, *sizes);
+  }
+  return Places(root);
+}
+
 template <typename Root>
-Bytes edited_message(ByteSpan payload, Random& random) {
+Bytes edited_message(ByteSpan payload, Random& random, bool of_sizes = false) {
   std::vector<capnp::word> words(payload.size() / sizeof(capnp::word));
   std::memcpy(static_cast<void*>(words.data()), payload.data(), words.size() * sizeof(words[0]));
   capnp::FlatArrayMessageReader reader(kj::ArrayPtr<const capnp::word>(words.data(), words.size()));
@@ -198,7 +215,7 @@ Bytes edited_message(ByteSpan payload, Random& random) {
   builder.setRoot(reader.getRoot<Root>());
   for (auto edits = random() % 4 + 1; edits > 0; --edits) {
     const capnp::DynamicStruct::Builder root = builder.getRoot<Root>();
-    Places places(root);
+    Places places = places_of(root, of_sizes);
     edit(places.all[random() % places.all.size()], places, random);
   }
   return message_bytes(builder);
@@ -207,7 +224,8 @@ Bytes edited_message(ByteSpan payload, Random& random) {
 Bytes edited_section(SectionKind kind, ByteSpan payload, Random& random) {
   try {
     if (kind == SectionKind::plan) return edited_message<file::Plan>(payload, random);
-    if (kind == SectionKind::manifest) return edited_message<file::Manifest>(payload, random);
+    if (kind == SectionKind::manifest)
+      return edited_message<file::Manifest>(payload, random, random() % 2 == 0);
   } catch (const kj::Exception&) {
     // An earlier change of its bytes broke the message.
   }
@@ -219,10 +237,10 @@ Bytes edited_section(SectionKind kind, ByteSpan payload, Random& random) {
 Bytes edited_engine(const Bytes& body, Random& random) {
   const auto sections = parse_sections(as_bytes(body), HashCheck::skip);
   if (!sections.ok() || sections->payloads.empty()) return body;
-  // Of sixteen edits about thirteen are of the plan, one of the manifest.
+  // Of sixteen edits about twelve are of the plan, two of the manifest.
   auto chosen = sections->payloads.find(SectionKind::plan);
   const auto draw = random() % 16;
-  if (draw == 0) chosen = sections->payloads.find(SectionKind::manifest);
+  if (draw == 0 || draw == 2) chosen = sections->payloads.find(SectionKind::manifest);
   const bool bytes = draw == 1 || chosen == sections->payloads.end();
   if (bytes) {
     chosen = sections->payloads.begin();

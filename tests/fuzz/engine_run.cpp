@@ -2,6 +2,7 @@
 
 #include "engine/format/engine_file.h"
 #include "engine/runtime/execution.h"
+#include "engine/runtime/output_sizes.h"
 
 namespace enginery::test {
 namespace {
@@ -62,21 +63,36 @@ class Buffers {
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
 };
 
-Fate run(Plan plan) {
-  if (!is_small(plan)) return Fate::too_large_to_run;
+// Runs it as ExecutionContext does: the counts of sizes have memory of their own, and every
+// output's dims and elements are read under what they say.
+Status run_once(Execution& execution, const RunTimeSizes& run_time_sizes) {
+  const Plan& plan = execution.plan();
+  Buffers buffers;
+  std::vector<TensorMemory> inputs, outputs;
+  const auto type = [&](int t) { return plan.tensors[static_cast<size_t>(t)].type; };
+  TRY(const OutputSizes sizes,
+      OutputSizes::make(run_time_sizes, plan.outputs.size(), *machine().device));
+  for (const int t : plan.inputs) inputs.push_back({buffers.add(type(t))});
+  const size_t own = own_output_count(run_time_sizes, plan.outputs.size());
+  for (size_t i = 0; i < own; ++i) outputs.push_back({buffers.add(type(plan.outputs[i]))});
+  CHECK_OK(execution.run(inputs, sizes.any() ? sizes.with_counts(outputs) : outputs));
+  for (size_t i = 0; i < own; ++i) {
+    const TensorType& largest = type(plan.outputs[i]);
+    TRY(const Dims dims, sizes.dims_of(i, largest.dims, execution));
+    TRY(const Tensor given, execution.read(outputs[i].data, dims, Format{largest.type, {}}));
+    ENSURE(given.bytes() <= bytes_of(largest), "an output that is larger than its memory");
+  }
+  return {};
+}
+
+Fate run(EngineFile& engine) {
+  if (!is_small(engine.plan)) return Fate::too_large_to_run;
   Machine& here = machine();
-  auto program = Program::make(std::move(plan), *here.device, here.sources);
+  auto program = Program::make(std::move(engine.plan), *here.device, here.sources);
   if (!program.ok()) return Fate::not_prepared;
   auto execution = Execution::make(*program);
   if (!execution.ok()) return Fate::not_prepared;
-  const Plan& made = (*program)->plan();
-  Buffers buffers;
-  std::vector<const void*> inputs;
-  std::vector<void*> outputs;
-  const auto type = [&](int t) { return made.tensors[static_cast<size_t>(t)].type; };
-  for (const int t : made.inputs) inputs.push_back(buffers.add(type(t)));
-  for (const int t : made.outputs) outputs.push_back(buffers.add(type(t)));
-  return (*execution)->run(inputs, outputs).ok() ? Fate::ran : Fate::run_failed;
+  return run_once(**execution, engine.manifest.run_time_sizes).ok() ? Fate::ran : Fate::run_failed;
 }
 
 }  // namespace
@@ -86,7 +102,7 @@ Fate sign_load_and_run(const Bytes& body) {
   auto file = std::make_shared<Bytes>(body);
   *file += signature_trailer(sha256(body), key);
   auto engine = read_engine(std::move(file), TrustStore{{key.public_key()}});
-  if (engine.ok()) return run(std::move(engine->plan));
+  if (engine.ok()) return run(*engine);
   const ErrorCode code = engine.error().code;
   ENSURE(code == ErrorCode::untrusted || code == ErrorCode::incompatible, engine.error().message);
   return Fate::refused;

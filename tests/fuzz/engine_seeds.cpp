@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "engine/graph/text.h"
 #include "tests/engine/format/small_engine.h"
 #include "tests/support/problem_list.h"
 #include "tests/support/problem_text.h"
@@ -76,9 +77,12 @@ Result<Plan> plan_of(const Problem& problem, const TacticSource& source, Random&
 // Takes the engines that are small; one that the reader refuses is an error.
 class Seeds {
  public:
-  Status add(const std::string& name, const Result<Plan>& plan) {
+  // `sizes`: of its outputs, told by each run.
+  Status add(const std::string& name, const Result<Plan>& plan, const RunTimeSizes& sizes = {}) {
     if (!plan.ok()) return {};
-    TRY(Bytes body, write_content(manifest_of(*plan, kSku), *plan));
+    Manifest manifest = manifest_of(*plan, kSku);
+    manifest.run_time_sizes = sizes;
+    TRY(Bytes body, write_content(manifest, *plan));
     if (static_cast<int64_t>(body.size()) > kMaxSeedBytes) return {};
     const auto read = read_unsigned_engine(std::make_shared<const Bytes>(body));
     if (!read.ok()) return read.error().within(name);
@@ -88,6 +92,35 @@ class Seeds {
 
   std::vector<FuzzSeed> taken;
 };
+
+// Engines of which a run tells sizes of outputs: of two outputs at once, of two dimensions of one,
+// and of boxes that were chosen.
+constexpr std::pair<const char*, const char*> kCounted[] = {
+    {"found",
+     "input %x : float32[2x3]\n %all, %n = find_non_zero(%x)\n "
+     "%y = compact(%all, %n) axes=[1]\n %s = binary(%all, %all) kind=mul\n "
+     "%z = compact(%s, %n) axes=[1]\n %size = identity(%n)\n output %y\n output %z\n "
+     "output %size"},
+    {"table",
+     "input %x : float32[6]\n input %t : float32[6x6]\n %all, %n = find_non_zero(%x)\n "
+     "%three = constant int64[] {3}\n %m = binary(%n, %three) kind=min\n "
+     "%y = compact(%t, %n, %m) axes=[0,1]\n %rows = identity(%n)\n %columns = identity(%m)\n "
+     "output %y\n output %rows\n output %columns"},
+    {"boxes",
+     "input %b : float32[1x5x4]\n input %s : float32[1x2x5]\n %k = constant int64[] {3}\n "
+     "%all, %n = non_max_suppression(%b, %s, %k)\n %y = compact(%all, %n) axes=[0]\n "
+     "%size = identity(%n)\n output %y\n output %size"}};
+const RunTimeSizes kCountedSizes[] = {{{0, 1, 2}, {1, 1, 2}}, {{0, 0, 1}, {0, 1, 2}}, {{0, 0, 1}}};
+
+Status add_counted(Seeds& seeds, const TacticSources& sources, Random& random) {
+  for (size_t i = 0; i < std::size(kCounted); ++i) {
+    const auto& [name, text] = kCounted[i];
+    TRY(Graph graph, parse_graph("graph counted { " + std::string(text) + " }"));
+    TRY(const Plan plan, plan_of(std::move(graph), sources, random));
+    CHECK_OK(seeds.add(name, plan, kCountedSizes[i]));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -106,6 +139,7 @@ Result<std::vector<FuzzSeed>> engine_seeds() {
   for (uint64_t seed = 1; seed <= kSliced; ++seed)
     CHECK_OK(seeds.add("sliced" + std::to_string(seed),
                        plan_of(sliced_graph(seed, 8), sources, random)));
+  CHECK_OK(add_counted(seeds, sources, random));
   std::vector<ProblemRow> rows = conformance_problems();
   const std::vector<ProblemRow> regions = conformance_regions();
   rows.insert(rows.end(), regions.begin(), regions.end());
