@@ -67,7 +67,7 @@ class Calibrated(unittest.TestCase):
         weights, bias = network.add_constant(WEIGHTS), network.add_constant(numpy.ones(8, "f4"))
         network.mark_output(network.add_layer("gemm", [x, weights, bias])[0], "y")
         given = [rows(4) + 1]
-        plain, corrected = Calibrator(*given), Calibrator(*given)
+        plain, corrected = Calibrator(given), Calibrator(given)
         of_plain = builder(calibrator=plain).build(network, cpu())
         of_corrected = builder(calibrator=corrected, bias_correction=True).build(network, cpu())
         self.assertTrue(plain.written.startswith(b"ENGHIST1"))

@@ -124,7 +124,8 @@ class Quantised(unittest.TestCase):
     def test_qgemm(self):
         x = X.reshape(6, 24)
         w_scale = RNG.uniform(0.005, 0.01, 5).astype(numpy.float32)
-        constants = [constant("w", RNG.integers(-127, 128, (5, 24)), numpy.int8), constant("w_scale", w_scale, numpy.float32),
+        # 7 bits: without VNNI ONNX Runtime adds pairs of products in 16 bits, and larger ones saturate.
+        constants = [constant("w", RNG.integers(-63, 64, (5, 24)), numpy.int8), constant("w_scale", w_scale, numpy.float32),
                      constant("w_zero", numpy.zeros(5), numpy.int8), constant("c", RNG.integers(-9000, 9000, 5), numpy.int32)]
         node = helper.make_node("QGemm", ["x_q", "x_scale", "x_zero", "w", "w_scale", "w_zero", "c", "y_scale", "y_zero"], ["y_q"],
                                 domain="com.microsoft", transB=1)
