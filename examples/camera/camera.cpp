@@ -1,6 +1,7 @@
 // camera ENGINE FOLDER LABELS: the label of every picture of a folder (PPM, P6, of the network's
 // size), in the order of their names, as of a camera's frames. Two contexts of one engine take
-// turns: one picture is read while the other is in the network.
+// turns: one picture is read while the other is in the network. Slot::read makes the numbers that
+// deploy/examples/shapes was trained with; another network wants its own there.
 #include <algorithm>
 #include <cstdio>
 #include <enginery/enginery.hpp>

@@ -1,5 +1,5 @@
 // classifier ENGINE PICTURE.ppm LABELS: the label of the highest score. The picture (P6) has the
-// network's size.
+// network's size, and its numbers are made as deploy/examples/shapes was trained; yours may differ.
 #include <algorithm>
 #include <cstdio>
 #include <enginery/enginery.hpp>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""classifier.py ENGINE PICTURE.ppm LABELS: the label of the highest score. The picture (P6) has the network's size."""
+"""classifier.py ENGINE PICTURE.ppm LABELS: the label of the highest score. The picture (P6) has the network's size, and its numbers
+are made as deploy/examples/shapes was trained; yours may differ."""
 import sys
 
 import enginery
