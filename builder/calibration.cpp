@@ -135,9 +135,9 @@ Result<Bytes> useful_part(Bytes known, bool with_channels, LocalBuildRequest& re
   }
   TRY(HistogramSet set, decode_histogram_set(known));
   if (with_channels) {
+    if (!set.channels.empty()) return known;
     TRY(const Graph model, imported_model(request));
-    const bool has_all = !set.channels.empty() || read_by_channel(model).empty();
-    return has_all ? known : Bytes();
+    return read_by_channel(model).empty() ? known : Bytes();
   }
   set.channels.clear();
   return encode(set);

@@ -33,8 +33,7 @@ using AnyMessage = std::variant<std::monostate
 // clang-format on
 
 // A variant of all messages (std::visit, std::get and the like take it as one). What copies, moves,
-// compares and destroys it is compiled once, in messages.cpp: the code for so many alternatives
-// was half of what compiling a file that includes this header took.
+// compares and destroys it is compiled once, in messages.cpp, not in every file.
 class Body : public AnyMessage {
  public:
   using AnyMessage::AnyMessage;

@@ -51,8 +51,8 @@ using AnyOperator = std::variant<
     // selecting.h
     FindNonZero, NonMaxSuppression, Compact>;
 
-// A variant of all operators (std::visit, std::get and the like take it as one). What copies,
-// moves, and destroys it is compiled once, in op.cpp: so many alternatives are dear in every file.
+// A variant of all operators (std::visit, std::get and the like take it as one). What copies, moves
+// and destroys it is compiled once, in op.cpp, not in every file.
 class Op : public AnyOperator {
  public:
   using AnyOperator::AnyOperator;

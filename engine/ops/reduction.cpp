@@ -106,8 +106,8 @@ void each_reduced(const ReduceShape& s, const F& f) {
   for (size_t d = 0; d < s.dims.size() && (s.strides[d] != 0 || s.dims[d] == 1); ++d)
     blocks *= s.dims[d];
   const int64_t size = volume(s.dims) / std::max<int64_t>(blocks, 1);
-  each_row(blocks, size, [&](int64_t block) {
-    for_each_mapped(s.dims, s.strides, block * size, (block + 1) * size, f);
+  row_ranges(blocks, size, [&](int64_t begin, int64_t end) {
+    for_each_mapped(s.dims, s.strides, begin * size, end * size, f);
   });
 }
 

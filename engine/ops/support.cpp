@@ -140,8 +140,7 @@ void copy_strided(const Tensor& in, int64_t offset, const Dims& strides, Tensor&
     using T = decltype(type);
     const T* from = elements<T>(in) + offset;
     T* to = elements<T>(out);
-    const int64_t rows = std::max<int64_t>(1, kElementsWorthThread / n);
-    parallel_ranges(volume(outer), rows, [&](int64_t begin, int64_t end) {
+    row_ranges(volume(outer), n, [&](int64_t begin, int64_t end) {
       for_each_mapped(outer, outer_strides, begin, end, [&](int64_t i, int64_t j) {
         for (int64_t k = 0; k < n; ++k) to[i * n + k] = from[j + k * step];
       });
@@ -156,13 +155,18 @@ Tensor broadcast_to(const Tensor& t, const Dims& dims) {
   return out;
 }
 
+void row_ranges(int64_t rows, int64_t size, const std::function<void(int64_t, int64_t)>& work) {
+  constexpr int64_t kElementsWorthThread = 1 << 15;  // of simple arithmetic
+  const int64_t piece = kElementsWorthThread / std::max<int64_t>(size, 1);
+  parallel_ranges(rows, std::max<int64_t>(piece, 1), work);
+}
+
 void element_ranges(int64_t count, const std::function<void(int64_t, int64_t)>& work) {
-  parallel_ranges(count, kElementsWorthThread, work);
+  row_ranges(count, 1, work);
 }
 
 void each_row(int64_t rows, int64_t size, const std::function<void(int64_t)>& work) {
-  const int64_t piece = std::max<int64_t>(1, kElementsWorthThread / std::max<int64_t>(size, 1));
-  parallel_ranges(rows, piece, [&](int64_t begin, int64_t end) {
+  row_ranges(rows, size, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) work(row);
   });
 }

@@ -160,14 +160,12 @@ void copy_strided(const Tensor& in, int64_t offset, const Dims& strides, Tensor&
 // `t` broadcast to `dims`; t itself where it has them already.
 Tensor broadcast_to(const Tensor& t, const Dims& dims);
 
-// So many elements of simple arithmetic are worth a thread.
-constexpr int64_t kElementsWorthThread = 1 << 15;
-
-// work(begin, end) for ranges of [0, count), side by side where there are enough elements: for
-// references whose elements do not depend on each other.
+// work(begin, end) for ranges of `rows` rows of `size` elements, side by side where there are
+// enough elements: for references whose rows do not depend on each other.
+void row_ranges(int64_t rows, int64_t size,
+                const std::function<void(int64_t begin, int64_t end)>& work);
+// The same of single elements, and row by row.
 void element_ranges(int64_t count, const std::function<void(int64_t begin, int64_t end)>& work);
-
-// work(row) for each of `rows` rows of `size` elements, in the same way.
 void each_row(int64_t rows, int64_t size, const std::function<void(int64_t row)>& work);
 
 // f(i, j) for the elements i in [begin, end) of `dims`, row-major, with j = sum(index * strides).

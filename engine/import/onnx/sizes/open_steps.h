@@ -9,10 +9,11 @@
 namespace enginery {
 
 class OpenSteps {
- protected:
+ public:
   OpenSteps(Op& op, std::vector<ValueId>& inputs, OpenAxes& open, const Graph& graph, Steps& steps)
       : op_(op), inputs_(inputs), open_(open), graph_(graph), steps_(steps) {}
 
+ protected:
   // Neutral answers after a failed step.
   const Dims& dims(ValueId v) const;
   int64_t size(ValueId v, int64_t axis) const;

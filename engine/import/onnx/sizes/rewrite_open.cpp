@@ -25,8 +25,7 @@ Tensor extreme(DataType type, bool largest) {
 
 class Rewriter : private OpenSteps {
  public:
-  Rewriter(Op& op, Inputs& inputs, OpenAxes& open, const Graph& graph, Steps& steps)
-      : OpenSteps(op, inputs, open, graph, steps) {}
+  using OpenSteps::OpenSteps;
 
   Result<Rewritten> run() {
     Rewritten out;

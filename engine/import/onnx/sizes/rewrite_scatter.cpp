@@ -7,9 +7,7 @@ namespace {
 
 class ScatterRewriter : private OpenSteps {
  public:
-  ScatterRewriter(Op& op, std::vector<ValueId>& inputs, OpenAxes& open, const Graph& graph,
-                  Steps& steps)
-      : OpenSteps(op, inputs, open, graph, steps) {}
+  using OpenSteps::OpenSteps;
 
   Result<Rewritten> run() {
     Rewritten out;

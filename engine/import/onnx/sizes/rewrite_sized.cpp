@@ -36,9 +36,7 @@ std::optional<std::pair<ValueId, int64_t>> counted_product(const OpenAxes& open,
 
 class SizedRewriter : private OpenSteps {
  public:
-  SizedRewriter(Op& op, std::vector<ValueId>& inputs, OpenAxes& open, const Graph& graph,
-                Steps& steps)
-      : OpenSteps(op, inputs, open, graph, steps) {}
+  using OpenSteps::OpenSteps;
 
   Result<Rewritten> run() {
     Rewritten out;

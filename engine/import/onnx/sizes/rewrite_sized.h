@@ -1,6 +1,6 @@
 // rewrite_sized: operators that take a shape, repeats or limits, where these have counts among them
-// (size_parts.h), or where the value has open axes: ConstantOfShape, Expand,
-// Reshape, Flatten, Tile, Range, and a count times a number.
+// (size_parts.h), or where the value has open axes: ConstantOfShape, Expand, Reshape, Flatten,
+// Tile, Range, and a count times a number.
 //
 // Where: below rewrite_open. Free functions without state.
 #pragma once

@@ -8,9 +8,7 @@ namespace {
 
 class SpreadRewriter : private OpenSteps {
  public:
-  SpreadRewriter(Op& op, std::vector<ValueId>& inputs, OpenAxes& open, const Graph& graph,
-                 Steps& steps)
-      : OpenSteps(op, inputs, open, graph, steps) {}
+  using OpenSteps::OpenSteps;
 
   Result<Rewritten> run() {
     CHECK_OK(require_sizes());

@@ -25,17 +25,15 @@ bool follows_from_inputs(OpenAxes& open, const Graph& graph, ValueId asked) {
   return false;
 }
 
-bool is_open_sized(const Graph& graph, ValueId v) {
-  return v != kNoValue && !is_static(graph.value(v).type.dims);
-}
-
 }  // namespace
 
 Status require_known_sizes(OpenAxes& open, const Graph& graph, const Node& node) {
   const Op& op = node.op;
   const std::vector<ValueId>& inputs = node.inputs;
-  const auto is_sized = [&](ValueId v) { return is_open_sized(graph, v); };
-  if (std::ranges::none_of(node.outputs, is_sized) || std::ranges::any_of(inputs, is_sized))
+  const auto is_unsized = [&](ValueId v) {
+    return v != kNoValue && !is_static(graph.value(v).type.dims);
+  };
+  if (std::ranges::none_of(node.outputs, is_unsized) || std::ranges::any_of(inputs, is_unsized))
     return {};
   const bool sizes_first = std::holds_alternative<ConstantOfShape>(op);
   const bool is_range = std::holds_alternative<Range>(op);
