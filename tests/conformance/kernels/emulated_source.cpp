@@ -141,8 +141,9 @@ class EmulatedSource final : public TacticSource {
     std::string text = "#define EMULATE_SM " + std::to_string(device_.info().compute_capability) +
                        "\n#include \"tests/conformance/kernels/emulator.h\"\n" +
                        program_text(plan.program);
-    replace_all(text, "extern __shared__ __align__(128) unsigned char shared[];",
-                "unsigned char* shared = emulator::current->block->shared();");
+    for (const std::string alignment : {"128", "1024"})
+      replace_all(text, "extern __shared__ __align__(" + alignment + ") unsigned char shared[];",
+                  "unsigned char* shared = emulator::current->block->shared();");
     text +=
         "\nextern \"C\" bool emulate(const char* entry, const void* arguments, const unsigned "
         "(&grid)[3], unsigned threads, "

@@ -1,5 +1,7 @@
 #include "engine/tactics/cuda/kernel/kernel_source.h"
 
+#include <mutex>
+
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/launch/device_constants.h"
 #include "engine/tactics/cuda/launch/launch_kernel.h"
@@ -46,12 +48,13 @@ class KernelModule {
   Result<CUfunction> function(const KernelLaunch& launch) const {
     CUfunction function = nullptr;
     CUDA_OK(device_.driver(), cuModuleGetFunction(&function, module_, launch.entry.c_str()));
-    constexpr unsigned kSharedWithoutAsking = 48 * 1024;
-    if (launch.shared_bytes > kSharedWithoutAsking) {
-      CUDA_OK(device_.driver(),
-              cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                 static_cast<int>(launch.shared_bytes)));
-    }
+    // Launches of one function may ask for different amounts, the smaller one later.
+    constexpr CUfunction_attribute kMost = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    const std::lock_guard lock(mutex_);
+    int allowed = 0;
+    CUDA_OK(device_.driver(), cuFuncGetAttribute(&allowed, kMost, function));
+    const auto asked = static_cast<int>(launch.shared_bytes);
+    if (asked > allowed) CUDA_OK(device_.driver(), cuFuncSetAttribute(function, kMost, asked));
     return function;
   }
   // Its kernels wait for the kernels before them themselves.
@@ -60,6 +63,7 @@ class KernelModule {
  private:
   const CudaDevice& device_;
   CUmodule module_ = nullptr;
+  mutable std::mutex mutex_;  // a function's attributes are its module's
   bool awaits_predecessors_ = false;
 };
 

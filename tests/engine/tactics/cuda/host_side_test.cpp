@@ -7,6 +7,7 @@
 
 #include "engine/tactics/cuda/kernel/conv_launch.h"
 #include "engine/tactics/cuda/kernel/conv_mma/variants.h"
+#include "engine/tactics/cuda/kernel/conv_mma/wgmma_text.h"
 #include "engine/tactics/shapes/gemm_shape.h"
 #include "tests/support/problem_text.h"
 
@@ -160,7 +161,7 @@ TEST(MmaVariants, HaveNamesOfTheirOwnAndFitTheirSm) {
     EXPECT_TRUE(names.insert(name_of(v)).second) << name_of(v);
     EXPECT_TRUE(v.cluster == 1 || (v.split_k == 1 && v.min_sm >= 90)) << name_of(v);
     EXPECT_LE(threads_of(v), 256) << name_of(v);
-    EXPECT_LE(shared_bytes_of(v), (v.min_sm >= 80 ? 163 : 64) * 1024) << name_of(v);
+    EXPECT_LE(shared_bytes_of(v), (v.wgmma ? 227 : v.min_sm >= 80 ? 163 : 64) * 1024) << name_of(v);
     EXPECT_GE(shared_bytes_of(v), v.stages * (v.bm + v.bn) * v.row_bytes) << name_of(v);
     if (v.cluster > 1) {
       EXPECT_GE(shared_bytes_of(v), v.bm * (v.bn + 8) * 4) << name_of(v);
@@ -171,6 +172,45 @@ TEST(MmaVariants, HaveNamesOfTheirOwnAndFitTheirSm) {
   EXPECT_EQ(name_of({128, 128, 64, 4, 64, 32, 1, 1, 80}), "128x128x64b_s4_w8");
   EXPECT_EQ(name_of({64, 64, 128, 4, 32, 32, 4, 1, 90}), "64x64x128b_s4_c4");
   EXPECT_EQ(name_of({32, 64, 128, 4, 16, 32, 1, 8, 80}), "32x64x128b_s4_k8");
+  EXPECT_EQ(name_of({128, 64, 64, 4, 64, 64, 1, 1, 90, true}), "128x64x64b_s4_g2");
+}
+
+// A warpgroup has 64 rows at a time and as many columns as wgmma has numbers for.
+TEST(MmaVariants, OfWarpgroupsAreTilesThatWgmmaHas) {
+  int count = 0;
+  for (const MmaVariant& v : mma_variants()) {
+    if (!v.wgmma) continue;
+    ++count;
+    EXPECT_EQ(v.wm % 64, 0) << name_of(v);
+    EXPECT_EQ(v.wn, v.bn) << name_of(v);
+    EXPECT_TRUE(v.bn % 16 == 0 && v.bn <= 256) << name_of(v);
+    EXPECT_TRUE(v.row_bytes == 64 || v.row_bytes == 128) << name_of(v);
+    EXPECT_EQ(v.parts(), 1) << name_of(v);
+    EXPECT_EQ(threads_of(v), v.bm / v.wm * 128) << name_of(v);
+  }
+  EXPECT_GT(count, 0);
+}
+
+// Of few steps along K a block asks for no more stages than it fills, and one that its last step
+// may look into.
+TEST(MmaVariants, AskForTheStagesThatTheirStepsFill) {
+  const MmaVariant v{128, 64, 64, 4, 64, 32, 1, 1, 80};
+  const int stage = (128 + 64) * 64;
+  EXPECT_EQ(shared_bytes_of(v, 1), 2 * stage);
+  EXPECT_EQ(shared_bytes_of(v, 2), 3 * stage);
+  EXPECT_EQ(shared_bytes_of(v, 3), 4 * stage);
+  EXPECT_EQ(shared_bytes_of(v, 100), 4 * stage);
+}
+
+TEST(WgmmaText, NamesTheSumsAndTheTypes) {
+  const std::string halves = wgmma_text(DataType::float16, 64, 128);
+  EXPECT_NE(halves.find("m64n64k16.f32.f16.f16 {%0,%1,"), std::string::npos) << halves;
+  EXPECT_NE(halves.find("%31}, %32, %33, p, 1, 1, 0, 0;"), std::string::npos) << halves;
+  EXPECT_NE(halves.find("\"+f\"(d[7][3])"), std::string::npos) << halves;
+  const std::string bytes = wgmma_text(DataType::uint8, 128, 64);
+  EXPECT_NE(bytes.find("m64n128k32.s32.u8.s8"), std::string::npos) << bytes;
+  EXPECT_NE(bytes.find("%63}, %64, %65, p;"), std::string::npos) << bytes;
+  EXPECT_NE(bytes.find("matrix_descriptor<64>(a)"), std::string::npos) << bytes;
 }
 
 TEST(SplitK, AddsALaunchThatSumsThePartsInTheWorkspace) {

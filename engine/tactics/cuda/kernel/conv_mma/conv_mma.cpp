@@ -2,7 +2,6 @@
 // numbers in quantized.cpp.
 #include "engine/tactics/cuda/kernel/conv_mma/quantized.h"
 #include "engine/tactics/cuda/kernel/families.h"
-#include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
 namespace enginery {
 namespace {
@@ -44,8 +43,7 @@ Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic,
   TRY(const MmaCase c, find_case(shape, tactic.inputs[0].type, tactic, context));
   TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, c.shape, c.type));
   KernelPlan plan;
-  plan.program = mma_program(c, c.type);
-  plan.program.functions = epilogue_text(epilogue.code) + early_epilogue_text(epilogue.code);
+  plan.program = mma_program(c, c.type, epilogue.code);
   const bool round_to_tf32 = c.type == DataType::float32;
   TRY(KernelLaunch launch,
       mma_launch(c, tactic, pack_filter(c.shape, c.type, c.bk(), c.variant.bn, round_to_tf32),

@@ -1,19 +1,15 @@
 #include "engine/tactics/cuda/kernel/conv_mma/mma_case.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "engine/tactics/cuda/kernel/conv_mma/wgmma_text.h"
+#include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
 namespace enginery {
 namespace {
 
 // Channels that a thread of the second launch of split-K adds up.
 constexpr int64_t kMmaSumVector = 8;
-
-// Operations a second. Of 8 bits twice those of 16, on all SMs that have them.
-double peak_of(DataType type, const DeviceInfo& info) {
-  if (is_eight_bits(type)) return 2 * info.float16_flops;
-  return type == DataType::float32 ? info.tf32_flops : info.float16_flops;
-}
 
 std::string_view arithmetic_of(DataType type) {
   if (is_eight_bits(type)) return "int8_";
@@ -81,8 +77,10 @@ bool serves(const MmaCase& c, const KernelContext& context) {
   const MmaVariant& v = c.variant;
   // Newer SMs have the asynchronous copies that variants of two stages do without.
   if (context.info.compute_capability < v.min_sm) return false;
+  if (v.wgmma && (context.info.compute_capability != 90 || c.type == DataType::float32))
+    return false;
   if (context.info.compute_capability >= 80 && v.min_sm < 80) return false;
-  if (shared_bytes_of(v) > context.limits.shared_kib_per_block * 1024) return false;
+  if (c.shared_bytes() > context.limits.shared_kib_per_block * 1024) return false;
   if (c.parts() > 1 && c.steps() < 2 * c.parts()) return false;
   return c.tiles_m() * c.tiles_k() < (int64_t{1} << 31);
 }
@@ -104,33 +102,6 @@ std::string id_of(const MmaCase& c) {
          (c.columns() > 1 ? "_n4" : "");
 }
 
-double estimate_us(const MmaCase& c, const KernelContext& context) {
-  const MmaVariant& v = c.variant;
-  double peak = peak_of(c.type, context.info);
-  double area = static_cast<double>(v.bm) * v.bn;
-  double share = std::min(0.65, 0.12 + 0.09 * std::log2(area / 512.0));
-  double steps = static_cast<double>(divide_up(c.steps(), c.parts()));
-  double tile_us = 1e6 * 2 * area * static_cast<double>(c.bk()) * steps /
-                   (peak * share / context.info.compute_units);
-  int64_t blocks = c.tiles_m() * c.tiles_k() * c.parts();
-  int64_t fit = std::max<int64_t>(
-      1, std::min<int64_t>(context.limits.shared_kib_per_sm * 1024 / (shared_bytes_of(v) + 1024),
-                           context.limits.threads_per_sm / threads_of(v)));
-  double each = static_cast<double>(divide_up(blocks, context.info.compute_units));
-  double rounds = std::ceil(each / static_cast<double>(fit));
-  constexpr double kStepUs = 0.15, kStartUs = 2.5;
-  double compute = std::max(each * tile_us, rounds * steps * kStepUs);
-  double bytes = conv_bytes(c.shape, c.type);
-  // Partial sums are written and read once, and the second launch costs one.
-  double sums = 2.0 * static_cast<double>(c.workspace_bytes());
-  // Arithmetic and memory do not overlap wholly: of tiles that all wait for the memory those that
-  // compute least come first.
-  constexpr double kNotHidden = 0.3;
-  const double memory = context.memory_us(bytes, 0);
-  return kStartUs + std::max(compute, memory) + kNotHidden * std::min(compute, memory) +
-         context.memory_us(sums, v.split_k > 1 ? 1 : 0) + (v.cluster > 1 ? 1.0 : 0.0);
-}
-
 Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& tactic,
                           const KernelContext& context) {
   CHECK_OK(require_mma(shape, type, context));
@@ -140,7 +111,7 @@ Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& t
   return no_variant(tactic);
 }
 
-KernelProgram mma_program(const MmaCase& c, DataType result) {
+KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue& epilogue) {
   const MmaVariant& v = c.variant;
   const bool bytes = is_eight_bits(c.type);
   KernelProgram program;
@@ -156,15 +127,19 @@ KernelProgram mma_program(const MmaCase& c, DataType result) {
   program.define("VECTOR", std::min(v.wn / 4, 8));
   program.define("CLUSTER", v.cluster);
   program.define("SPLIT_K", v.split_k > 1);
+  program.define("WGMMA", v.wgmma);
   program.define("SUM_VECTOR", kMmaSumVector);
   program.define("POINTWISE", c.shape.pointwise());
   program.define("FLAT", c.shape.flat(c.bk()));
   program.define("COLUMNS", c.columns());
   program.define("COLUMNS_AT_ONCE", c.columns_at_once());
   if (bytes) program.types.push_back("text/bytes.cuh");
-  for (const char* file :
-       {"text/warp.cuh", "text/conv_index.cuh", "conv_mma/conv_mma.cuh", "text/split_k.cuh"})
-    program.files.push_back(file);
+  program.types.push_back("text/warp.cuh");
+  program.functions = epilogue_text(epilogue) + early_epilogue_text(epilogue);
+  if (v.wgmma) program.functions += wgmma_text(c.type, v.bn, v.row_bytes);
+  program.files = {"text/conv_index.cuh", "conv_mma/tile.cuh", "conv_mma/tile_epilogue.cuh"};
+  program.files.push_back(v.wgmma ? "conv_mma/conv_wgmma.cuh" : "conv_mma/conv_mma.cuh");
+  program.files.push_back("text/split_k.cuh");
   return program;
 }
 
@@ -182,7 +157,7 @@ Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackCons
   launch.grid = {static_cast<unsigned>(c.tiles_m() * c.tiles_k()), 1,
                  static_cast<unsigned>(c.parts())};
   launch.threads = static_cast<unsigned>(threads_of(v));
-  launch.shared_bytes = static_cast<unsigned>(shared_bytes_of(v));
+  launch.shared_bytes = static_cast<unsigned>(c.shared_bytes());
   launch.arguments = argument_bytes(args);
   launch.slots = conv_slots(plan.add_constant(std::move(weights)));
   return launch;

@@ -24,6 +24,8 @@ struct MmaCase {
   int64_t tiles_k() const;
   int64_t steps() const;
   int64_t parts() const { return variant.parts(); }
+  // Dynamic shared memory of a block.
+  int shared_bytes() const { return shared_bytes_of(variant, divide_up(steps(), parts())); }
   int64_t workspace_bytes() const;
 };
 
@@ -38,16 +40,16 @@ std::vector<MmaCase> mma_cases(const ConvShape& shape, DataType type, const Kern
 // "conv_mma/fp16_64x64x128b_s4".
 std::string id_of(const MmaCase& c);
 
-// Waves of tiles at the rate that a tile of this size reaches, no less than the latency of its
-// chain of steps, no less than the bytes; and what dividing K costs.
+// Waves of tiles, each as long as its instructions and products take, no less than the latency of
+// its chain of steps, no less than the bytes; and what dividing K costs.
 double estimate_us(const MmaCase& c, const KernelContext& context);
 
 // The case among all variants that has the tactic's id. Errors: incompatible (there is none).
 Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& tactic,
                           const KernelContext& context);
 
-// The program but for the epilogue's functions; `result` is the element type of y.
-KernelProgram mma_program(const MmaCase& c, DataType result);
+// `result` is the element type of y.
+KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue& epilogue);
 
 // The launch of a tactic with packed weights but for the epilogue's operands; writes with the pitch
 // of the tactic's output. Errors: incompatible (a pitch that it does not write with).

@@ -1,7 +1,6 @@
 #include "engine/tactics/cuda/kernel/conv_mma/quantized.h"
 
 #include "engine/tactics/cuda/kernel/quantized_launch.h"
-#include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
 namespace enginery {
 
@@ -29,9 +28,7 @@ Result<KernelPlan> plan_quantized_mma(const Problem& problem, const Tactic& tact
   TRY(const QuantizedConv conv, quantized_conv(problem));
   TRY(const MmaCase c, find_case(conv.shape, conv.product.source, tactic, context));
   KernelPlan plan;
-  plan.program = mma_program(c, tactic.outputs[0].type);
-  const FusedEpilogue epilogue = quantized_epilogue(conv, tactic);
-  plan.program.functions = epilogue_text(epilogue) + early_epilogue_text(epilogue);
+  plan.program = mma_program(c, tactic.outputs[0].type, quantized_epilogue(conv, tactic));
   PackConstant weights =
       pack_region_weights(conv, pack_filter(c.shape, DataType::int8, c.bk(), c.variant.bn, false));
   TRY(KernelLaunch launch, mma_launch(c, tactic, std::move(weights), plan));

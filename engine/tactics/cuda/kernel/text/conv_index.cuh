@@ -8,6 +8,19 @@ struct PixelWindow {
   unsigned rows, columns;
 };
 
+// Which of `taps` places, up to 32, are in [0, size): bit i for first + i * dilation.
+__device__ __forceinline__ unsigned taps_inside(int first, int dilation, int taps, int size) {
+  if (dilation == 1) {
+    int begin = first < 0 ? -first : 0, end = size - first < taps ? size - first : taps;
+    return begin < end ? ~0u >> (32 - (end - begin)) << begin : 0u;
+  }
+  unsigned bits = 0;
+  for (int i = 0; i < taps; ++i)
+    bits |= (static_cast<unsigned>(first + i * dilation) < static_cast<unsigned>(size) ? 1u : 0u)
+            << i;
+  return bits;
+}
+
 __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   PixelWindow w;
   if (POINTWISE) {
@@ -20,15 +33,8 @@ __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   unsigned n = divide(row, a.by_p);
   int p = static_cast<int>(row - n * a.by_p.divisor);
   int h = p * a.stride_h - a.pad_h, x = q * a.stride_w - a.pad_w;
-  w.rows = w.columns = 0;
-  for (int r = 0; r < a.r; ++r)
-    w.rows |= (static_cast<unsigned>(h + r * a.dilation_h) < static_cast<unsigned>(a.h) ? 1u : 0u)
-              << r;
-  for (int s = 0; s < a.s; ++s)
-    w.columns |=
-        (static_cast<unsigned>(x + s * a.dilation_w) < static_cast<unsigned>(a.width) ? 1u : 0u)
-        << s;
-  if (m >= a.m) w.rows = 0;
+  w.rows = m < a.m ? taps_inside(h, a.dilation_h, a.r, a.h) : 0u;
+  w.columns = taps_inside(x, a.dilation_w, a.s, a.width);
   w.base =
       static_cast<const TX*>(a.x) + ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c;
   return w;
@@ -93,5 +99,5 @@ __device__ __forceinline__ int step_offset(const ConvArgs& a, const FilterStep& 
 // outside.
 __device__ __forceinline__ bool inside(const ConvArgs& a, const PixelWindow& w,
                                        const FilterStep& f) {
-  return (w.rows >> f.r & w.columns >> f.s & 1u) != 0 && f.c < a.c;
+  return (w.rows >> f.r & w.columns >> f.s & 1u) != 0 && (FLAT || f.c < a.c);
 }

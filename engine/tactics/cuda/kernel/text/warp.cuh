@@ -166,6 +166,51 @@ __device__ __forceinline__ float4 load_from_block(const float* p, unsigned rank)
   return v;
 }
 
+#if __CUDA_ARCH__ == 900
+// wgmma multiplies in the background what it reads from shared memory: begin_products(), any number
+// of multiply_group(), commit_products(); then wait_products<N>() until no more than N such groups
+// run. What copy_async brought is shown to it, by every thread, between wait_async() and the
+// barrier.
+__device__ __forceinline__ void show_copies() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// The compiler may not move what reads or writes sums across this.
+__device__ __forceinline__ void hold(int& sum) {
+  asm volatile("" : "+r"(sum)::"memory");
+}
+__device__ __forceinline__ void hold(float& sum) {
+  asm volatile("" : "+f"(sum)::"memory");
+}
+template <typename Sum, int M, int N>
+__device__ __forceinline__ void hold(Sum (&sums)[M][N][4]) {
+#pragma unroll
+  for (int i = 0; i < M * N * 4; ++i) hold(sums[i / (4 * N)][i / 4 % N][i % 4]);
+}
+template <typename Sum, int M, int N>
+__device__ __forceinline__ void begin_products(Sum (&sums)[M][N][4]) {
+  hold(sums);
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int kRunning, typename Sum, int M, int N>
+__device__ __forceinline__ void wait_products(Sum (&sums)[M][N][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kRunning) : "memory");
+  if (kRunning == 0) hold(sums);
+}
+
+// Rows of kRowBytes, 64 or 128, swizzled over 8 of them, as wgmma takes them: the address, from one
+// 8 rows to the next, the swizzle.
+template <int kRowBytes>
+__device__ __forceinline__ unsigned long long matrix_descriptor(const void* p) {
+  constexpr unsigned long long kSwizzle = kRowBytes == 128 ? 1 : 2;
+  return kSwizzle << 62 | static_cast<unsigned long long>(8 * kRowBytes / 16) << 32 | 1ull << 16 |
+         (shared_address(p) & 0x3ffffu) >> 4;
+}
+#endif
+
 #endif  // ENGINERY_EMULATE
 
 // The product of the type that the first argument has.

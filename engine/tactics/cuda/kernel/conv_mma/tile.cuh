@@ -1,0 +1,142 @@
+// What conv_mma.cuh and conv_wgmma.cuh have in common: the tile that a block computes, where its
+// operands lie in shared memory, how they come there, and what becomes of a warp's sums.
+//
+// Both operands travel in rows of BKB bytes, 16 bytes a thread and copy, swizzled so that copies
+// and whoever reads are free of bank conflicts (the swizzles of 64 and of 128 bytes that wgmma
+// knows). A lane holds VECTOR adjacent channels of a row (column_of), which it computes and stores
+// without a detour by shared memory. COLUMNS > 1: x has up to 4 channels, padded to 4, and the
+// filter's columns are padded to a multiple of COLUMNS.
+
+// A tile of WM x WN is one warp's; with WGMMA a warpgroup's of four warps.
+constexpr int kThreads = (BM / WM) * (BN / WN) * (WGMMA ? 128 : 32);
+constexpr int kChunks = BKB / 16;  // 16-byte chunks of a row
+constexpr int kChunkElements = 16 / sizeof(TX);
+constexpr int kRowsAtOnce = kThreads / kChunks;
+constexpr int kCopiesA = BM / kRowsAtOnce, kCopiesB = BN / kRowsAtOnce;
+constexpr int kStageBytes = (BM + BN) * BKB;
+// A warp's sums: kTilesM tiles of 16 rows, kRowsApart from one to the next, kTilesN of 8 columns.
+constexpr int kRowsApart = WGMMA ? 64 : 16;
+constexpr int kTilesM = WM / kRowsApart, kTilesN = WN / 8;
+constexpr int kFragments = kChunks / 2;                // along K, of a stage
+constexpr bool kLargeTiles = kTilesM * kTilesN >= 32;  // sums fill most registers of a warp
+constexpr int kVector = VECTOR, kGroup = kVector / 2;  // tiles that a lane's vector comes from
+static_assert(kThreads % kChunks == 0 && BM % kRowsAtOnce == 0 && BN % kRowsAtOnce == 0, "tile");
+static_assert(WM % kRowsApart == 0 && WN % 16 == 0 && kTilesN % kGroup == 0, "warp tile");
+
+__device__ __forceinline__ int swizzled(int row, int chunk) {
+  return row * BKB + ((kChunks == 8 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3)) * 16);
+}
+
+// Tiles of 8 columns are not in the order of the channels: a lane holds two columns of each, and
+// those of kGroup tiles are kVector adjacent channels. The first one of lane `quarter` (lane % 4)
+// in a tile, counted from the warp's first channel.
+__device__ __forceinline__ int column_of(int tile, int quarter) {
+  return tile / kGroup * (8 * kGroup) + quarter * kVector + tile % kGroup * 2;
+}
+
+// The same for rows of weights: ldmatrix takes those of a tile, column_of() + {0, 1}, from where
+// they are; wgmma takes 8 rows that follow one another for a tile, so they lie in its order.
+__device__ __forceinline__ int swizzled_weights(int row, int chunk) {
+#if WGMMA
+  const int tile = row / (8 * kGroup) * kGroup + row % kVector / 2;
+  return swizzled(tile * 8 + row / kVector % 4 * 2 + row % 2, chunk);
+#else
+  const int quarter = row / kVector % 4;
+  return row * BKB + ((kChunks == 8 ? chunk ^ (quarter * 2 + (row & 1)) : chunk ^ quarter) * 16);
+#endif
+}
+
+struct Loader {
+  PixelWindow window[kCopiesA];
+  const TX* w;
+  int row, chunk;
+};
+
+__device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, int first_k,
+                                              int step) {
+  Loader l;
+  l.chunk = threadIdx.x % kChunks, l.row = threadIdx.x / kChunks;
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i)
+    l.window[i] = pixel_window(a, first_m + l.row + i * kRowsAtOnce);
+  l.w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + l.row) * a.w_pitch +
+        step * BK + l.chunk * kChunkElements;
+  return l;
+}
+
+// Starts the copy of 16 bytes of one window: channels of a pixel, or, of pixels with few channels,
+// COLUMNS pixels that lie side by side, of which each COLUMNS_AT_ONCE may be outside of the input.
+__device__ __forceinline__ void start_chunk(const ConvArgs& a, const PixelWindow& w,
+                                            const FilterStep& f, int offset, unsigned char* to) {
+#pragma unroll
+  for (int j = 0; j < COLUMNS; j += COLUMNS_AT_ONCE) {
+    // From where nothing is read the address may be any.
+    copy_async<16 / COLUMNS * COLUMNS_AT_ONCE>(to + j * (16 / COLUMNS),
+                                               w.base + offset + j * a.dilation_w * a.c,
+                                               inside(a, w, FilterStep{f.r, f.s + j, f.c}));
+  }
+}
+
+// Starts the copies of one step's inputs into a stage.
+__device__ __forceinline__ void start_inputs(const ConvArgs& a, const Loader& l,
+                                             const FilterStep& f, unsigned char* stage) {
+  int offset = step_offset(a, f);
+#pragma unroll
+  for (int i = 0; i < kCopiesA; ++i)
+    start_chunk(a, l.window[i], f, offset, stage + swizzled(l.row + i * kRowsAtOnce, l.chunk));
+}
+
+// Starts the copies of the next step's weights into a stage.
+__device__ __forceinline__ void start_weights(const ConvArgs& a, Loader& l, unsigned char* stage) {
+#pragma unroll
+  for (int i = 0; i < kCopiesB; ++i) {
+    copy_async<16>(stage + BM * BKB + swizzled_weights(l.row + i * kRowsAtOnce, l.chunk),
+                   l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
+  }
+  l.w += BK;
+}
+
+#if HAVE_ASYNC_COPY
+// So many steps are copied ahead of the one that is multiplied. wgmma may still read the stage
+// before that one, too, where there are four.
+constexpr int kProductsBehind = WGMMA && STAGES >= 4 ? 1 : 0;
+constexpr int kStepsAhead = STAGES - 1 - kProductsBehind;
+
+// Where the copies of the steps [begin, end) stand.
+struct Copies {
+  int started, end, read, write;
+};
+
+// Starts the first copies. Behind it the kernel may read what its predecessors wrote.
+__device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                              int begin, int end, unsigned char* shared) {
+  // The weights are constants: their first copies need not wait for whoever computes the inputs.
+#pragma unroll
+  for (int i = 0; i < kStepsAhead; ++i)
+    if (begin + i < end) start_weights(a, loader, shared + i * kStageBytes);
+  await_predecessors();
+  Copies c = {begin, end, 0, kStepsAhead};
+#pragma unroll
+  for (int i = 0; i < kStepsAhead; ++i) {
+    if (c.started < end) start_inputs(a, loader, next, shared + i * kStageBytes);
+    commit_async();
+    advance(a, next);
+    ++c.started;
+  }
+  return c;
+}
+
+// Starts the copies of one more step, into a stage that nobody reads any more.
+__device__ __forceinline__ void start_next(const ConvArgs& a, Loader& loader, FilterStep& next,
+                                           unsigned char* shared, Copies& c) {
+  if (c.started < c.end) {
+    start_inputs(a, loader, next, shared + c.write * kStageBytes);
+    start_weights(a, loader, shared + c.write * kStageBytes);
+  }
+  commit_async();
+  advance(a, next);
+  ++c.started;
+  c.write = c.write + 1 == STAGES ? 0 : c.write + 1;
+  c.read = c.read + 1 == STAGES ? 0 : c.read + 1;
+}
+#endif
