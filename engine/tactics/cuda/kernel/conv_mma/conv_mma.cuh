@@ -55,18 +55,6 @@ __device__ __forceinline__ void store_shared(const Loader& l, const Loaded& in,
                                 swizzled_weights(l.row + i * kRowsAtOnce, l.chunk)) = in.b[i];
 }
 
-// d += a * b for a 16 rows, b 8 columns, 32 bytes along K of T.
-template <typename T, typename Sum>
-__device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (&a)[4], unsigned b0,
-                                                   unsigned b1) {
-  if constexpr (sizeof(T) == 1)
-    multiply_bytes<(static_cast<T>(-1) > 0)>(d, a, b0, b1);
-  else if constexpr (sizeof(T) == 2)
-    multiply_as(T(), d, a, b0, b1);
-  else
-    multiply_tf32(d, a, b0, b1);
-}
-
 // What a warp multiplies at a time: 32 bytes along K of its tile's rows and columns.
 struct Fragments {
   unsigned a[kTilesM][4], b[kTilesN / 2][4];

@@ -35,6 +35,24 @@ std::vector<ConvShape> mma_shapes(const ConvShape& shape, DataType type) {
   return out;
 }
 
+// Whether windows begin two columns apart and their rows are whole fragments of K.
+bool serves_as_patch(const MmaCase& c) {
+  const ConvShape& s = c.shape;
+  return c.columns_at_once() == 2 && s.stride_w == 2 && s.dilation_h == 1 && s.c_pitch() == 4 &&
+         element_bytes(c.type) <= 2 && c.window_bytes() % 32 == 0 && s.flat(c.bk());
+}
+
+// The shape is part of a patch's text: its loops are short.
+void define_patch(KernelProgram& program, const MmaCase& c) {
+  program.define("PATCH_ROWS", c.variant.patch_rows);
+  program.define("PATCH_SHARED", c.shared_bytes());
+  program.define("FILTER_R", c.shape.r);
+  program.define("S_PITCH", c.shape.s_pitch());
+  program.define("STRIDE_H", c.shape.stride_h);
+  program.define("OUT_P", c.shape.p);
+  program.define("OUT_Q", c.shape.q);
+}
+
 }  // namespace
 
 int64_t MmaCase::bk() const {
@@ -48,7 +66,21 @@ int64_t MmaCase::columns_at_once() const {
 }
 
 int64_t MmaCase::tiles_m() const {
+  if (variant.patch_rows)
+    return shape.n * divide_up(shape.p, variant.patch_rows) * divide_up(shape.q, variant.bm);
   return divide_up(shape.m(), variant.bm);
+}
+
+int64_t MmaCase::patch_bytes() const {
+  const int64_t unit = 2 * shape.c_pitch() * element_bytes(type);
+  const int64_t pitch = round_up((variant.bm + shape.s_pitch() / 2 - 1) * unit, 16);
+  return (round_up(patch_height() * pitch, 128) + 64) * (unit == 8 ? 2 : 1);
+}
+
+int64_t MmaCase::shared_bytes() const {
+  if (!variant.patch_rows) return shared_bytes_of(variant, divide_up(steps(), parts()));
+  const int64_t filter = shape.r * window_bytes();
+  return patch_bytes() + variant.bn * (filter + (filter / 16 % 2 == 0 ? 16 : 32));
 }
 
 int64_t MmaCase::tiles_k() const {
@@ -75,6 +107,7 @@ Status require_mma(const ConvShape& shape, DataType type, const KernelContext& c
 
 bool serves(const MmaCase& c, const KernelContext& context) {
   const MmaVariant& v = c.variant;
+  if (v.patch_rows && !serves_as_patch(c)) return false;
   // Newer SMs have the asynchronous copies that variants of two stages do without.
   if (context.info.compute_capability < v.min_sm) return false;
   if (v.wgmma && (context.info.compute_capability != 90 || c.type == DataType::float32))
@@ -128,6 +161,7 @@ KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue
   program.define("CLUSTER", v.cluster);
   program.define("SPLIT_K", v.split_k > 1);
   program.define("WGMMA", v.wgmma);
+  if (v.patch_rows) define_patch(program, c);
   program.define("SUM_VECTOR", kMmaSumVector);
   program.define("POINTWISE", c.shape.pointwise());
   program.define("FLAT", c.shape.flat(c.bk()));
@@ -138,7 +172,9 @@ KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue
   program.functions = epilogue_text(epilogue) + early_epilogue_text(epilogue);
   if (v.wgmma) program.functions += wgmma_text(c.type, v.bn, v.row_bytes);
   program.files = {"text/conv_index.cuh", "conv_mma/tile.cuh", "conv_mma/tile_epilogue.cuh"};
-  program.files.push_back(v.wgmma ? "conv_mma/conv_wgmma.cuh" : "conv_mma/conv_mma.cuh");
+  program.files.push_back(v.wgmma        ? "conv_mma/conv_wgmma.cuh"
+                          : v.patch_rows ? "conv_mma/conv_patch.cuh"
+                                         : "conv_mma/conv_mma.cuh");
   program.files.push_back("text/split_k.cuh");
   return program;
 }

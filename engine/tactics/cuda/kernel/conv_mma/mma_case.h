@@ -24,8 +24,13 @@ struct MmaCase {
   int64_t tiles_k() const;
   int64_t steps() const;
   int64_t parts() const { return variant.parts(); }
+  // Bytes of a filter's row along K, as a patch has them.
+  int64_t window_bytes() const { return shape.s_pitch() * shape.c_pitch() * element_bytes(type); }
+  // Rows of x that a patch covers, and its bytes in shared memory, once or twice.
+  int64_t patch_height() const { return (variant.patch_rows - 1) * shape.stride_h + shape.r; }
+  int64_t patch_bytes() const;
   // Dynamic shared memory of a block.
-  int shared_bytes() const { return shared_bytes_of(variant, divide_up(steps(), parts())); }
+  int64_t shared_bytes() const;
   int64_t workspace_bytes() const;
 };
 

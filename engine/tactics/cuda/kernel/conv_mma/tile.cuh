@@ -46,6 +46,18 @@ __device__ __forceinline__ int swizzled_weights(int row, int chunk) {
 #endif
 }
 
+// d += a * b for a 16 rows, b 8 columns, 32 bytes along K of T.
+template <typename T, typename Sum>
+__device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (&a)[4], unsigned b0,
+                                                   unsigned b1) {
+  if constexpr (sizeof(T) == 1)
+    multiply_bytes<(static_cast<T>(-1) > 0)>(d, a, b0, b1);
+  else if constexpr (sizeof(T) == 2)
+    multiply_as(T(), d, a, b0, b1);
+  else
+    multiply_tf32(d, a, b0, b1);
+}
+
 struct Loader {
   PixelWindow window[kCopiesA];
   const TX* w;
