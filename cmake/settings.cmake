@@ -16,8 +16,9 @@ if(ENGINERY_SANITIZE)
   add_link_options(-fsanitize=${ENGINERY_SANITIZE})
 endif()
 
-# Half of a build's time goes into reading the same headers again: here several files of a target are compiled as one. A change of
-# one file then compiles its neighbours, too, so this is for builds from nothing.
+# Half of a build's time goes into reading the same headers and compiling the same templates again: here many files of a target are
+# compiled as one, after headers that were compiled before. A change of one file then compiles its neighbours, too, so this is for
+# builds from nothing.
 if(ENGINERY_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE ${ENGINERY_UNITY})
@@ -40,6 +41,7 @@ function(enginery_library name)
   endif()
   add_library(enginery_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(enginery_${name} PUBLIC ${ARG_DEPS})
+  enginery_use_headers(enginery_${name} enginery_headers)
 endfunction()
 
 # enginery_test(NAME [DEPS lib...] [LABELS l...] [TIMEOUT s] [COST s]): this folder's *_test.cpp as one GoogleTest program and one
@@ -56,6 +58,7 @@ function(enginery_test name)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main)
   # A test runs once: optimising it takes longer than it saves.
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-Og>)
+  enginery_use_headers(${name}_test enginery_test_headers)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" SKIP_REGULAR_EXPRESSION "")
   if(ARG_COST)

@@ -14,7 +14,7 @@ constexpr Nanoseconds kLineEvery = std::chrono::seconds(5);
 constexpr Nanoseconds kPhaseLasts = std::chrono::milliseconds(500);
 constexpr size_t kBarCells = 20, kLeastBarCells = 5;
 
-std::string counted(const ProgressRow& row) {
+std::string so_far(const ProgressRow& row) {
   return row.total == 0 ? "" : fmt::format("{}/{}", std::min(row.done, row.total), row.total);
 }
 
@@ -30,7 +30,7 @@ std::string bar(const ProgressRow& row, size_t cells) {
 std::string progress_bar(const ProgressRow& row, size_t label_width, int columns) {
   std::string text = fmt::format("{:<{}}  {:<11}", row.label, label_width, row.phase);
   if (row.label.empty()) text = fmt::format("{:<11}", row.phase);
-  std::string behind = row.total > 0 ? "  " + counted(row) : "";
+  std::string behind = row.total > 0 ? "  " + so_far(row) : "";
   if (row.eta_seconds > 0) behind += "  ETA " + human_seconds(row.eta_seconds);
   const size_t room = static_cast<size_t>(std::max(columns, 20)) - 1;
   // The bar gives way to the numbers.
@@ -46,7 +46,7 @@ std::string progress_bar(const ProgressRow& row, size_t label_width, int columns
 
 std::string progress_line(const ProgressRow& row) {
   std::string text = row.label.empty() ? row.phase : row.label + ": " + row.phase;
-  if (row.total > 0) text += " " + counted(row);
+  if (row.total > 0) text += " " + so_far(row);
   if (row.eta_seconds > 0) text += ", ETA " + human_seconds(row.eta_seconds);
   if (!row.note.empty()) text += ", " + row.note;
   return text;

@@ -94,7 +94,7 @@ class WorkerCommand final : public Command {
   std::optional<int64_t> threads_, device_, memory_mib_;
 };
 
-class RunnerCommand final : public Command {
+class RunnerVerb final : public Command {
  public:
   void declare(Options& options) override { options.about("Started by a worker; not for people."); }
   Result<ExitCode> run(Session&) override {
@@ -108,7 +108,7 @@ std::unique_ptr<Command> make_worker() {
   return std::make_unique<WorkerCommand>();
 }
 std::unique_ptr<Command> make_runner() {
-  return std::make_unique<RunnerCommand>();
+  return std::make_unique<RunnerVerb>();
 }
 
 }  // namespace enginery

@@ -50,10 +50,10 @@ int64_t volume_of(const Spatial& s) {
 
 // The outputs [first, last) along one dimension whose input under tap `k` exists: 0 <= o*stride -
 // pad + k*dilation < in.
-struct Range {
+struct TapRange {
   int64_t first, last;
 };
-Range outputs_of_tap(const Sizes& s, size_t dim, int64_t k) {
+TapRange outputs_of_tap(const Sizes& s, size_t dim, int64_t k) {
   const int64_t shift = k * s.dilation[dim] - s.pad[dim], stride = s.stride[dim];
   const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
   const int64_t room = s.in[dim] - 1 - shift;
@@ -71,7 +71,7 @@ struct RowJob {
 };
 
 template <int Block, typename T>
-void accumulate_row(const Sizes& s, const RowJob<Block, T>& job, const std::vector<Range>& taps,
+void accumulate_row(const Sizes& s, const RowJob<Block, T>& job, const std::vector<TapRange>& taps,
                     double (&sum)[Block][kTile]) {
   int64_t plane = volume_of(s.in), channels = s.channels_in / s.groups, tap = 0;
   for (int64_t c = 0; c < channels; ++c) {
@@ -107,8 +107,8 @@ struct ConvolutionData {
 
 // Output channels [k, k + Block) of picture n.
 template <int Block, typename T>
-void convolve_channels(const Sizes& s, const ConvolutionData<T>& d, const std::vector<Range>& taps,
-                       int64_t n, int64_t k) {
+void convolve_channels(const Sizes& s, const ConvolutionData<T>& d,
+                       const std::vector<TapRange>& taps, int64_t n, int64_t k) {
   const int64_t channels = s.channels_in / s.groups, group = k / (s.channels_out / s.groups);
   RowJob<Block, T> job;
   job.x = d.x + (n * s.channels_in + group * channels) * volume_of(s.in);
@@ -135,7 +135,7 @@ void convolve_channels(const Sizes& s, const ConvolutionData<T>& d, const std::v
 
 // One input plane times one kernel, scattered into `sum`, the output plane of one channel.
 template <typename T>
-void scatter_plane(const Sizes& s, const T* x, const T* w, const std::vector<Range>& taps,
+void scatter_plane(const Sizes& s, const T* x, const T* w, const std::vector<TapRange>& taps,
                    double* sum) {
   for (int64_t iz = 0; iz < s.in[0]; ++iz) {
     for (int64_t iy = 0; iy < s.in[1]; ++iy) {
@@ -160,10 +160,10 @@ void scatter_plane(const Sizes& s, const T* x, const T* w, const std::vector<Ran
 }
 
 // Seen from its output, a deconvolution's input is what a convolution would produce.
-std::vector<Range> inputs_of_taps(const Sizes& s) {
+std::vector<TapRange> inputs_of_taps(const Sizes& s) {
   Sizes mirrored = s;
   std::swap(mirrored.in, mirrored.out);
-  std::vector<Range> taps;
+  std::vector<TapRange> taps;
   for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
     taps.push_back(outputs_of_tap(mirrored, 2, k));
   return taps;
@@ -176,7 +176,7 @@ void convolve(const Convolution& op, ReferenceInputs in, Tensor& out) {
   Sizes s = sizes_of(x->dims(), w->dims(), out.dims(), op.groups,
                      {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
   flatten_pointwise(s);
-  std::vector<Range> taps;
+  std::vector<TapRange> taps;
   // With no input channels a kernel has any size and no elements: nothing may be allocated by its
   // size.
   for (int64_t k = 0; k < (s.channels_in ? s.kernel[2] : 0); ++k)
@@ -209,7 +209,7 @@ void deconvolve(const Deconvolution& op, ReferenceInputs in, Tensor& out) {
   const std::vector<int64_t> none;
   const Sizes s = sizes_of(x->dims(), w->dims(), out.dims(), op.groups,
                            {none, op.strides, op.dilations, op.pads_begin, op.pads_end});
-  const std::vector<Range> taps = inputs_of_taps(s);
+  const std::vector<TapRange> taps = inputs_of_taps(s);
   const int64_t channels = s.channels_in / s.groups, per_group = s.channels_out / s.groups;
   const int64_t plane = volume_of(s.in), kernel = volume_of(s.kernel);
   std::vector<double> sum(static_cast<size_t>(volume_of(s.out)));

@@ -9,7 +9,7 @@ namespace enginery {
 namespace {
 
 // x normalised over dims[axis..], without scale and bias.
-struct Rows {
+struct NormalizedRows {
   ValueId x;
   int64_t axis;
   float epsilon;
@@ -32,7 +32,7 @@ class RowsReader {
   RowsReader(const Graph& graph, const Matcher& matcher) : graph_(graph), m_(matcher) {}
 
   // node = c / sqrt(mean of c^2 + epsilon), the root in the divisor or inverted in a product.
-  std::optional<Rows> read(const Node& node) const {
+  std::optional<NormalizedRows> read(const Node& node) const {
     if (binary_of(&node, BinaryKind::div))
       return rows_of(node.inputs[0], inside_root(node.inputs[1]));
     if (!binary_of(&node, BinaryKind::mul)) return std::nullopt;
@@ -91,7 +91,7 @@ class RowsReader {
   }
 
   // `c` divided by the root of `radicand`, which is the mean of c^2 and an epsilon.
-  std::optional<Rows> rows_of(ValueId c, ValueId radicand) const {
+  std::optional<NormalizedRows> rows_of(ValueId c, ValueId radicand) const {
     const auto shifted = m_.binary_with_scalar(m_.producer(radicand), BinaryKind::add);
     if (!shifted || !(shifted->scalar >= 0) || !std::isfinite(shifted->scalar)) return std::nullopt;
     const auto variance = mean_of(shifted->other);
@@ -100,9 +100,9 @@ class RowsReader {
     if (binary_of(difference, BinaryKind::sub)) {
       const auto mean = mean_of(difference->inputs[1]);
       if (mean && mean->of == difference->inputs[0] && mean->axis == variance->axis)
-        return Rows{mean->of, mean->axis, shifted->scalar, true};
+        return NormalizedRows{mean->of, mean->axis, shifted->scalar, true};
     }
-    return Rows{c, variance->axis, shifted->scalar, false};
+    return NormalizedRows{c, variance->axis, shifted->scalar, false};
   }
 
   const Graph& graph_;

@@ -75,10 +75,11 @@ class Style(unittest.TestCase):
 
 
 class Unity(unittest.TestCase):
-    def check(self, first, second, fails, target="a.dir"):
-        """`first` in a.cpp's anonymous namespace and `second` in b.cpp's; both of one program unless `target` is another."""
+    def check(self, first, second, fails, target="a.dir", header=""):
+        """`first` in a.cpp's anonymous namespace and `second` in b.cpp's; both of one program unless `target` is another; `header` in c.h."""
         files = {f"cache/{name}.cpp": f"namespace enginery {{\nnamespace {{\n\n{text}\n\n}}  // namespace\n}}\n"
                  for name, text in (("a", first), ("b", second))}
+        files["cache/c.h"] = f"namespace enginery {{\n{header}\n}}\n"
         files["compile_commands.json"] = json.dumps([
             {"file": f"cache/{name}.cpp", "command": f"c++ -o cache/CMakeFiles/{folder}/{name}.cpp.o -c cache/{name}.cpp"}
             for name, folder in (("a", target), ("b", "a.dir"))])
@@ -94,6 +95,8 @@ class Unity(unittest.TestCase):
         self.check("using One = int;", "using One = int;", False)
         self.check("using One = int;", "using One = bool;", True)
         self.check("int one(int a) {", "int one(int a) {", False, "other.dir")
+        self.check("struct One {", "struct Two {", True, header="struct One {")
+        self.check("struct One {", "struct Two {", False, header="struct One;")
 
 
 class Places(unittest.TestCase):

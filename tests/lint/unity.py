@@ -4,7 +4,7 @@
     unity.py [SOURCE_DIR [BUILD_DIR]]      prints one line a clash; exit status 1 when there is one
 
 Which files are compiled as one changes with every file that is added, so a type, a constant or a function of the same name and
-parameters must not be in the anonymous namespaces of two files of one target. BUILD_DIR's compile_commands.json says what a target's
+parameters must not be in the anonymous namespaces of two files of one target, nor a type of a header beside them in one. BUILD_DIR's compile_commands.json says what a target's
 files are; it may itself be of such a build.
 """
 import collections
@@ -51,6 +51,18 @@ def definitions(text):
             yield f"{outer}{match[1]}({parameters(body, match.end())})", None
 
 
+def hidden(files):
+    """Each (file, type, header): a type in the anonymous namespace of one of a target's files hides that of a header beside them."""
+    of_headers = {}
+    for header in sorted(h for folder in {f.parent for f in files} for h in folder.glob("*.h")):
+        of_headers |= {match[1]: header for match in TYPE.finditer(header.read_text(errors="replace"))}
+    for file in files:
+        for block in ANONYMOUS.finditer(file.read_text(errors="replace")):
+            for match in TYPE.finditer(block[1]):
+                if match[1] in of_headers:
+                    yield file, match[1], of_headers[match[1]]
+
+
 def targets(source, build):
     """{target: its .cpp files}, of the build's own list of commands."""
     files = collections.defaultdict(set)
@@ -69,8 +81,10 @@ def main():
     build = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else source
     problems, count = [], 0
     for files in targets(source, build).values():
-        first = {}
-        for file in sorted(f for f in files if f.exists()):  # generated files may not be built yet
+        first, files = {}, sorted(f for f in files if f.exists())  # generated files may not be built yet
+        for file, name, header in hidden(files):
+            problems.append(f"{file.relative_to(source).as_posix()}: {name} is a type of {header.relative_to(source).as_posix()}, too: give it another name")
+        for file in files:
             name = file.relative_to(source).as_posix()
             for key, text in dict(definitions(file.read_text(errors="replace"))).items():
                 count += 1

@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::vector<CompletableVerb> verbs() {
+std::vector<CompletableVerb> some_verbs() {
   const OptionRow target{{"--target"}, "LIST", "SKUs", false, Presence::optional, true};
   const OptionRow one_target{{"--target"}, "SKU", "a SKU"};
   const OptionRow precision{{"--precision"}, "LIST", "", false, Presence::optional, true};
@@ -74,7 +74,7 @@ TEST(Complete, KnowsWhatMayComeNext) {
   for (const auto& row : rows) {
     std::string line;
     for (const std::string& word : row.words) line += word + " ";
-    EXPECT_EQ(complete(row.words, verbs(), live), row.expected) << line;
+    EXPECT_EQ(complete(row.words, some_verbs(), live), row.expected) << line;
   }
 }
 

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-Outcome ended(OutcomeKind kind, const std::string& message = "broke") {
+Outcome outcome_with(OutcomeKind kind, const std::string& message = "broke") {
   return {kind, {ErrorCode::internal, message}, {}, {}, {}};
 }
 
@@ -105,7 +105,7 @@ TEST_P(BadWorker, OfTenThatFailsAtOnceCostsNoJob) {
   for (int i = 0; i < 100; ++i)
     farm.submit(make_submit("m" + std::to_string(i), {"x"}, std::to_string(i)));
   Workers workers(farm);
-  workers.add("bad", milliseconds(0), [](const RunStep&) { return ended(GetParam()); });
+  workers.add("bad", milliseconds(0), [](const RunStep&) { return outcome_with(GetParam()); });
   for (int i = 0; i < 9; ++i) workers.add("good" + std::to_string(i), seconds(1));
   workers.run(seconds(100));
   EXPECT_EQ(count(farm, JobState::failed), 0);
@@ -126,7 +126,7 @@ TEST(WorkerHealth, AStepGoesToAnotherWorkerThatLives) {
   const JobView job = farm.submit(make_submit("m", {"x"}));
   const RunStep run = run_of(farm.heard("a"));
   farm.sync("b", "x", Idle{});
-  farm.sync("a", "x", Finished{run.ref, ended(OutcomeKind::internal)});
+  farm.sync("a", "x", Finished{run.ref, outcome_with(OutcomeKind::internal)});
   farm.sync("a", "x", Idle{});
   farm.pass(seconds(1));  // over the back-off
   EXPECT_EQ(step_of(farm.show(job.id), 0).attempts.size(), 2u);
@@ -140,7 +140,7 @@ TEST(WorkerHealth, AStepWaitsForABusyWorkerRatherThanForTheOneThatFailed) {
   const JobView other = farm.submit(make_submit("m2", {"x"}, "net 2"));
   const RunStep long_one = run_of(farm.sync("b", "x", Idle{}));
   EXPECT_EQ(long_one.ref.job, other.id);
-  farm.sync("a", "x", Finished{first.ref, ended(OutcomeKind::internal)});
+  farm.sync("a", "x", Finished{first.ref, outcome_with(OutcomeKind::internal)});
   farm.sync("a", "x", Idle{});
   farm.pass(seconds(1));
   EXPECT_EQ(step_of(farm.show("j1"), 0).attempts.size(), 1u);
@@ -165,7 +165,7 @@ TEST(WorkerHealth, AStepThatFailsEverywhereBlamesNoWorker) {
   Workers workers(farm);
   for (const char* name : {"a", "b"})
     workers.add(name, milliseconds(100),
-                [](const RunStep&) { return ended(OutcomeKind::internal); });
+                [](const RunStep&) { return outcome_with(OutcomeKind::internal); });
   for (int i = 0; i < 5; ++i) {
     farm.submit(make_submit("m" + std::to_string(i), {"x"}, std::to_string(i)));
     workers.run(seconds(5));
@@ -181,7 +181,7 @@ RunStep fail_three(CoreHarness& farm) {
     farm.submit(make_submit("m" + std::to_string(i), {"x"}, std::to_string(i)));
     auto reply = farm.sync("w", "x", Idle{});
     run = run_of(reply ? reply : farm.heard("w"));
-    farm.sync("w", "x", Finished{run.ref, ended(OutcomeKind::storage, "the disk is full")});
+    farm.sync("w", "x", Finished{run.ref, outcome_with(OutcomeKind::storage, "the disk is full")});
   }
   return run;
 }
@@ -261,7 +261,7 @@ TEST_P(Killer, OfRunnersIsTriedThreeTimesInAllAndTheNextSubmitHearsIt) {
     workers.add("w" + std::to_string(i), milliseconds(500), [&](const RunStep& run) {
       if (run.kind != "tune") return outcome_of(farm.store, run);
       ++kills;
-      return ended(OutcomeKind::crashed, "the runner died of signal 11");
+      return outcome_with(OutcomeKind::crashed, "the runner died of signal 11");
     });
   const JobView job = farm.submit(make_submit("m", {"x"}));
   workers.run(seconds(30));
@@ -343,7 +343,7 @@ TEST(KeyQuarantine, EndsByItselfAfterADay) {
   Workers workers(farm);
   bool repaired = false;
   workers.add("w", milliseconds(100), [&](const RunStep& run) {
-    return repaired ? outcome_of(farm.store, run) : ended(OutcomeKind::crashed);
+    return repaired ? outcome_of(farm.store, run) : outcome_with(OutcomeKind::crashed);
   });
   farm.submit(make_submit("m", {"x"}));
   workers.run(seconds(10));
@@ -358,7 +358,8 @@ TEST(KeyQuarantine, EndsByItselfAfterADay) {
 TEST(KeyQuarantine, EndsWhenSomebodyAsksForAnotherTry) {
   CoreHarness farm;
   Workers workers(farm);
-  workers.add("w", milliseconds(100), [](const RunStep&) { return ended(OutcomeKind::crashed); });
+  workers.add("w", milliseconds(100),
+              [](const RunStep&) { return outcome_with(OutcomeKind::crashed); });
   farm.submit(make_submit("m", {"x"}));
   workers.run(seconds(10));
   SubmitRequest retry = make_submit("m", {"x"});
