@@ -162,11 +162,12 @@ class EmulatedSource final : public TacticSource {
   std::string headers() const { return folder_ + "/headers.h"; }
   Status provide_headers() const {
     if (std::filesystem::exists(headers() + ".gch")) return {};
-    CHECK_OK(write_file(headers(),
-                        "#include <ucontext.h>\n#include <algorithm>\n"
-                        "#include <cmath>\n#include <cstdint>\n#include <cstdlib>\n"
-                        "#include <cstring>\n#include <memory>\n#include <utility>\n"
-                        "#include <vector>\n"));
+    CHECK_OK(write_file(
+        headers(),
+        "#include <ucontext.h>\n#include <algorithm>\n"
+        "#include <cmath>\n#include <cstdint>\n#include <cstdlib>\n"
+        "#include <cstring>\n#include <functional>\n#include <memory>\n#include <utility>\n"
+        "#include <vector>\n"));
     return compile("-x c++-header -o " + headers() + ".gch " + headers(), headers() + ".log");
   }
 

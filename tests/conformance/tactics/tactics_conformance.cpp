@@ -180,10 +180,13 @@ TEST_P(Tactics, GiveWhatTheReferenceGives) {
   }
   for (const std::string_view name : missing)
     ADD_FAILURE() << "source " << name << " must offer a tactic for this problem, but does not";
-  // Other SMs' code is tested with our kernels alone; what only the reference serves is no matter
-  // of theirs.
+  // Other SMs' code is tested with our kernels alone, and a run may ask for one source; what others
+  // serve is no matter of theirs.
   if (offered == 0 && !test_variable("ENGINERY_TEST_PTX", "").empty())
     GTEST_SKIP() << "no kernel of ours serves this problem";
+  if (const std::string only = test_variable("ENGINERY_TEST_SOURCE", "");
+      offered == 0 && !only.empty())
+    GTEST_SKIP() << "source " << only << " does not serve this problem";
   EXPECT_GT(offered, 0);
   // A part of the variants is in the folder; a problem of which none is there was not tested.
   if (b->not_in_folder > 0 && b->run == 0)
