@@ -185,7 +185,9 @@ class EmulatedSource final : public TacticSource {
     std::string text = text_of(plan);
     TRY(const Bytes emulator,
         read_file(ENGINERY_SOURCE_DIR "/tests/conformance/kernels/emulator.h"));
-    std::string name = folder_ + "/" + sha256(emulator + text).hex().substr(0, 24);
+    TRY(const Bytes matrices,
+        read_file(ENGINERY_SOURCE_DIR "/tests/conformance/kernels/emulator_matrix.h"));
+    std::string name = folder_ + "/" + sha256(emulator + matrices + text).hex().substr(0, 24);
     if (auto known = loaded_.find(name); known != loaded_.end()) return known->second;
     if (!read_file(name + ".so").ok()) {
       CHECK_OK(provide_headers());
