@@ -169,7 +169,7 @@ std::span<const FixedCase> fixed_cases() {
       {"quantized_conv_stem_even", 80, "conv_mma/int8_128x32_p4_n4("},
       {"conv_stem_7x7_even", 80, "conv_mma/fp16_128x64_p2_n4("},
       {"conv_3x3_deep", 90, "conv_mma/fp16_64x128x128b_s3_g1("},
-      {"conv_3x3_deep", 90, "conv_mma/fp16_256x64x64b_s4_g2("},
+      {"conv_1x1_many_pixels", 90, "conv_mma/fp16_256x64x64b_s4_g2("},
       {"conv_1x1_residual", 90, "conv_mma/bf16_64x64x128b_s4_g1("},
       {"quantized_conv", 61, "conv_simt/int8_32x32x16("},
       {"quantized_conv_to_float", 90, "conv_mma/int8_64x32x128b_s4("},
