@@ -55,11 +55,6 @@ __device__ __forceinline__ void store_shared(const Loader& l, const Loaded& in,
                                 swizzled_weights(l.row + i * kRowsAtOnce, l.chunk)) = in.b[i];
 }
 
-// What a warp multiplies at a time: 32 bytes along K of its tile's rows and columns.
-struct Fragments {
-  unsigned a[kTilesM][4], b[kTilesN / 2][4];
-};
-
 __device__ __forceinline__ void load_fragments(const unsigned char* stage, int warp_m, int warp_n,
                                                int k, Fragments& f) {
   int lane = threadIdx.x % 32;
@@ -73,17 +68,6 @@ __device__ __forceinline__ void load_fragments(const unsigned char* stage, int w
     load_matrices(f.b[j], stage + BM * BKB +
                               swizzled_weights(b_row + column_of(2 * j + lane / 16, lane % 8 / 2),
                                                2 * k + b_chunk));
-}
-
-// acc += A * B of the fragments.
-__device__ __forceinline__ void multiply_tile(const Fragments& f,
-                                              TSUM (&acc)[kTilesM][kTilesN][4]) {
-#pragma unroll
-  for (int i = 0; i < kTilesM; ++i) {
-#pragma unroll
-    for (int j = 0; j < kTilesN; ++j)
-      multiply_fragments<TX>(acc[i][j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
-  }
 }
 
 // acc += A * B of a stage that has arrived.

@@ -55,13 +55,12 @@ __device__ __forceinline__ void start_filter(const ConvArgs& a, int first_k,
                                              unsigned char* filter) {
   constexpr int kOfRow = kFilterBytes / 16;
   for (int i = threadIdx.x; i < BN * kOfRow; i += kThreads) {
-    const int row = i / kOfRow, chunk = i % kOfRow;
-    const int tile = row / (8 * kGroup) * kGroup + row % kVector / 2;
-    copy_async<16>(
-        filter + (tile * 8 + row / kVector % 4 * 2 + row % 2) * kFilterPitch + chunk * 16,
-        static_cast<const TX*>(a.w) + static_cast<long long>(first_k + row) * a.w_pitch +
-            chunk * kChunkElements,
-        true);
+    const int channel = i / kOfRow, chunk = i % kOfRow;
+    copy_async<16>(filter + row_of_weights(channel) * kFilterPitch + chunk * 16,
+                   static_cast<const TX*>(a.w) +
+                       static_cast<long long>(first_k + channel) * a.w_pitch +
+                       chunk * kChunkElements,
+                   true);
   }
 }
 
@@ -72,23 +71,18 @@ __device__ __forceinline__ void multiply_row(const unsigned char* patch_row,
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int k = 0; k < kRowBytes / 32; ++k) {
-    unsigned fa[kTilesM][4], fb[kTilesN / 2][4];
+    Fragments f;
 #pragma unroll
     for (int i = 0; i < kTilesM; ++i) {
       const int q = first_q + i * 16 + lane % 16;
       const int at = kPatches == 2 ? q / 2 * 16 + q % 2 * kPatchBytes : q * 16;
-      load_matrices(fa[i], patch_row + at + k * 32 + lane / 16 * 16);
+      load_matrices(f.a[i], patch_row + at + k * 32 + lane / 16 * 16);
     }
 #pragma unroll
     for (int j = 0; j < kTilesN / 2; ++j)
-      load_matrices(fb[j], filter_row + ((2 * j + lane / 16) * 8 + lane % 8) * kFilterPitch +
-                               k * 32 + lane / 8 % 2 * 16);
-#pragma unroll
-    for (int i = 0; i < kTilesM; ++i) {
-#pragma unroll
-      for (int j = 0; j < kTilesN; ++j)
-        multiply_fragments<TX>(acc[i][j], fa[i], fb[j / 2][j % 2 * 2], fb[j / 2][j % 2 * 2 + 1]);
-    }
+      load_matrices(f.b[j], filter_row + ((2 * j + lane / 16) * 8 + lane % 8) * kFilterPitch +
+                                k * 32 + lane / 8 % 2 * 16);
+    multiply_tile(f, acc);
   }
 }
 

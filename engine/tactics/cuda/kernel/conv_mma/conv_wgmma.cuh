@@ -2,10 +2,10 @@
 // bfloat16 with float32 sums, or 8 bits with int32 sums. Behind tile.cuh and tile_epilogue.cuh.
 //
 // One block computes BM pixels x BN channels; each of its warpgroups WM rows of them, all columns.
-// The tensor cores read both operands from shared memory, which cp.async fills: a warp issues a
-// fourth of the instructions that ldmatrix and mma.sync take. Bytes moved a block: steps * (BM +
-// BN) * BKB, and the outputs. SM: 90. Source: PTX ISA, "Asynchronous warpgroup level matrix
-// instructions".
+// The tensor cores read both operands from shared memory, which cp.async fills, so that no warp
+// issues ldmatrix and one instruction multiplies what a warp's mma.sync do one by one. Bytes moved
+// a block: steps * (BM + BN) * BKB, and the outputs. SM: 90. Source: PTX ISA, "Asynchronous
+// warpgroup level matrix instructions".
 
 static_assert(WN == BN && kFragments >= 2, "a warpgroup has all columns");
 

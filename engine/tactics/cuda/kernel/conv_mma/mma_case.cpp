@@ -72,9 +72,9 @@ int64_t MmaCase::tiles_m() const {
 }
 
 int64_t MmaCase::patch_bytes() const {
-  const int64_t unit = 2 * shape.c_pitch() * element_bytes(type);
-  const int64_t pitch = round_up((variant.bm + shape.s_pitch() / 2 - 1) * unit, 16);
-  return (round_up(patch_height() * pitch, 128) + 64) * (unit == 8 ? 2 : 1);
+  const int64_t rows = (variant.patch_rows - 1) * shape.stride_h + shape.r;
+  const int64_t pitch = round_up((variant.bm + shape.s_pitch() / 2 - 1) * pair_bytes(), 16);
+  return (round_up(rows * pitch, 128) + 64) * (pair_bytes() == 8 ? 2 : 1);
 }
 
 int64_t MmaCase::shared_bytes() const {

@@ -1,4 +1,4 @@
-// MmaCase: one variant of conv_mma.cuh for one shape and element type: whether it serves, what it
+// MmaCase: one row of variants.h for one shape and element type: whether it serves, what it
 // costs, its program and its launches. Floats and quantised numbers share it.
 //
 // Where: between the offers and plans of conv_mma.cpp and quantized.cpp and the text. Threads: a
@@ -26,8 +26,9 @@ struct MmaCase {
   int64_t parts() const { return variant.parts(); }
   // Bytes of a filter's row along K, as a patch has them.
   int64_t window_bytes() const { return shape.s_pitch() * shape.c_pitch() * element_bytes(type); }
-  // Rows of x that a patch covers, and its bytes in shared memory, once or twice.
-  int64_t patch_height() const { return (variant.patch_rows - 1) * shape.stride_h + shape.r; }
+  // Bytes of two columns of a picture, which a patch is copied by.
+  int64_t pair_bytes() const { return 2 * shape.c_pitch() * element_bytes(type); }
+  // Bytes of shared memory that a patch takes with its shifted copy, where it has one.
   int64_t patch_bytes() const;
   // Dynamic shared memory of a block.
   int64_t shared_bytes() const;

@@ -30,7 +30,8 @@ Issued issued(const MmaCase& c) {
   const double once = v.bm * v.bn / 32.0 * kResult + warps * kWarp;
   // A patch is copied once for all of its rows, in pieces of two columns.
   if (v.patch_rows) {
-    const double pieces = static_cast<double>(c.patch_bytes()) / (c.columns() > 2 ? 8 : 16);
+    const double pieces =
+        static_cast<double>(c.patch_bytes()) / static_cast<double>(c.pair_bytes());
     return {products, once + pieces / 32.0 / v.patch_rows * kCopy};
   }
   // 16 bytes of a picture may come in several pieces, those of weights never.

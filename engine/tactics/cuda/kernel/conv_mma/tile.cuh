@@ -1,5 +1,5 @@
-// What conv_mma.cuh and conv_wgmma.cuh have in common: the tile that a block computes, where its
-// operands lie in shared memory, how they come there, and what becomes of a warp's sums.
+// What conv_mma.cuh, conv_wgmma.cuh and conv_patch.cuh have in common: the tile that a block
+// computes, where its operands lie in shared memory, how they come there and are multiplied.
 //
 // Both operands travel in rows of BKB bytes, 16 bytes a thread and copy, swizzled so that copies
 // and whoever reads are free of bank conflicts (the swizzles of 64 and of 128 bytes that wgmma
@@ -34,18 +34,26 @@ __device__ __forceinline__ int column_of(int tile, int quarter) {
   return tile / kGroup * (8 * kGroup) + quarter * kVector + tile % kGroup * 2;
 }
 
-// The same for rows of weights: ldmatrix takes those of a tile, column_of() + {0, 1}, from where
-// they are; wgmma takes 8 rows that follow one another for a tile, so they lie in its order.
-__device__ __forceinline__ int swizzled_weights(int row, int chunk) {
+// Where a channel's weights stand when those of tile after tile follow one another, 8 rows each:
+// the inverse of column_of() + {0, 1}.
+__device__ __forceinline__ int row_of_weights(int channel) {
+  const int tile = channel / (8 * kGroup) * kGroup + channel % kVector / 2;
+  return tile * 8 + channel / kVector % 4 * 2 + channel % 2;
+}
+
+// The place of 16 bytes of a channel's weights: wgmma takes 8 rows that follow one another for a
+// tile; ldmatrix takes a tile's rows from where they are.
+__device__ __forceinline__ int swizzled_weights(int channel, int chunk) {
 #if WGMMA
-  const int tile = row / (8 * kGroup) * kGroup + row % kVector / 2;
-  return swizzled(tile * 8 + row / kVector % 4 * 2 + row % 2, chunk);
+  return swizzled(row_of_weights(channel), chunk);
 #else
-  const int quarter = row / kVector % 4;
-  return row * BKB + ((kChunks == 8 ? chunk ^ (quarter * 2 + (row & 1)) : chunk ^ quarter) * 16);
+  const int quarter = channel / kVector % 4;
+  const int place = kChunks == 8 ? chunk ^ (quarter * 2 + (channel & 1)) : chunk ^ quarter;
+  return channel * BKB + place * 16;
 #endif
 }
 
+#if !WGMMA
 // d += a * b for a 16 rows, b 8 columns, 32 bytes along K of T.
 template <typename T, typename Sum>
 __device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (&a)[4], unsigned b0,
@@ -57,6 +65,23 @@ __device__ __forceinline__ void multiply_fragments(Sum (&d)[4], const unsigned (
   else
     multiply_tf32(d, a, b0, b1);
 }
+
+// What a warp multiplies at a time: 32 bytes along K of its tile's rows and columns.
+struct Fragments {
+  unsigned a[kTilesM][4], b[kTilesN / 2][4];
+};
+
+// acc += A * B of the fragments.
+__device__ __forceinline__ void multiply_tile(const Fragments& f,
+                                              TSUM (&acc)[kTilesM][kTilesN][4]) {
+#pragma unroll
+  for (int i = 0; i < kTilesM; ++i) {
+#pragma unroll
+    for (int j = 0; j < kTilesN; ++j)
+      multiply_fragments<TX>(acc[i][j], f.a[i], f.b[j / 2][j % 2 * 2], f.b[j / 2][j % 2 * 2 + 1]);
+  }
+}
+#endif
 
 struct Loader {
   PixelWindow window[kCopiesA];

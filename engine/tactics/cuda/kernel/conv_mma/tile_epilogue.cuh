@@ -1,5 +1,5 @@
-// What becomes of a warp's sums, by conv_mma.cuh and conv_wgmma.cuh: the epilogue, and the output
-// or partial sums in memory.
+// What becomes of a warp's sums, in all texts behind tile.cuh: the epilogue, and the output or
+// partial sums in memory.
 
 // The epilogue goes through the warp's tile in units: 16 rows of a group of tiles, of which a lane
 // has two rows, kVector channels each.

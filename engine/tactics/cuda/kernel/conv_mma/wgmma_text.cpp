@@ -1,5 +1,7 @@
 #include "engine/tactics/cuda/kernel/conv_mma/wgmma_text.h"
 
+#include "engine/tactics/shapes/reading.h"
+
 namespace enginery {
 namespace {
 
@@ -20,7 +22,7 @@ std::string types_text(DataType type) {
 }  // namespace
 
 std::string wgmma_text(DataType type, int64_t columns, int64_t row_bytes) {
-  const bool bytes = type == DataType::int8 || type == DataType::uint8;
+  const bool bytes = is_eight_bits(type);
   const int64_t sums = columns / 2;  // of a thread
   std::string places, operands;
   for (int64_t i = 0; i < sums; ++i) {
