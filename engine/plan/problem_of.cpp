@@ -1,6 +1,7 @@
 #include "engine/plan/problem_of.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/tactics/bias_axis.h"
 
@@ -128,22 +129,62 @@ bool is_taken(const std::vector<NodeId>& members, NodeId node) {
   return std::find(members.begin(), members.end(), node) != members.end();
 }
 
+// Whether the node reads the results of all these members; of those that are still to be found,
+// nothing is asked.
+bool reads_members(const Graph& graph, NodeId reader, const std::vector<NodeId>& members,
+                   const std::vector<size_t>& earlier) {
+  const std::vector<ValueId>& inputs = graph.node(reader).inputs;
+  return std::all_of(earlier.begin(), earlier.end(), [&](size_t place) {
+    if (members[place] == kNoNode) return true;
+    const ValueId v = graph.node(members[place]).outputs[0];
+    return std::find(inputs.begin(), inputs.end(), v) != inputs.end();
+  });
+}
+
 // The first reader of the earlier places' results that fits this one.
 NodeId next_member(const Graph& graph, const Users& users, const std::vector<NodeId>& members,
                    const RegionPattern::Place& place) {
-  if (place.reads.empty()) return kNoNode;
-  const auto reads = [&](NodeId reader, size_t earlier) {
-    const ValueId v = graph.node(members[earlier]).outputs[0];
-    const std::vector<ValueId>& inputs = graph.node(reader).inputs;
-    return std::find(inputs.begin(), inputs.end(), v) != inputs.end();
-  };
-  const ValueId first = graph.node(members[place.reads[0]]).outputs[0];
+  const auto found = std::ranges::find_if(
+      place.reads, [&](size_t earlier) { return members[earlier] != kNoNode; });
+  if (found == place.reads.end()) return kNoNode;
+  const ValueId first = graph.node(members[*found]).outputs[0];
   for (const NodeId reader : users[static_cast<size_t>(first)]) {
-    const bool all = std::all_of(place.reads.begin(), place.reads.end(),
-                                 [&](size_t earlier) { return reads(reader, earlier); });
-    if (all && !is_taken(members, reader) && place.fits(graph.node(reader).op)) return reader;
+    if (!is_taken(members, reader) && place.fits(graph.node(reader).op) &&
+        reads_members(graph, reader, members, place.reads))
+      return reader;
   }
   return kNoNode;
+}
+
+// Finds, from the member that was added last, those of its places that nothing before it led to.
+// False where one of them is missing.
+bool find_producers(const Graph& graph, const RegionPattern& pattern,
+                    std::vector<NodeId>& members) {
+  const NodeId reader = members.back();
+  for (const size_t place : pattern.places[members.size() - 1].reads) {
+    if (members[place] != kNoNode) continue;
+    for (const ValueId v : graph.node(reader).inputs) {
+      const NodeId producer = v == kNoValue ? kNoNode : graph.value(v).producer;
+      const bool fits = producer != kNoNode && !is_taken(members, producer) &&
+                        pattern.places[place].fits(graph.node(producer).op);
+      if (fits) members[place] = producer;
+    }
+    if (members[place] == kNoNode) return false;
+  }
+  return true;
+}
+
+// Adds a member for each further place. False where one of them is missing.
+bool complete(const Graph& graph, const Users& users, const RegionPattern& pattern,
+              std::vector<NodeId>& members) {
+  while (members.size() < pattern.places.size()) {
+    const RegionPattern::Place& place = pattern.places[members.size()];
+    const NodeId next = next_member(graph, users, members, place);
+    if (next == kNoNode && !place.reads.empty()) return false;
+    members.push_back(next);
+    if (next != kNoNode && !find_producers(graph, pattern, members)) return false;
+  }
+  return !is_taken(members, kNoNode);
 }
 
 // The first member, or it and each of its readers: those of a Dequantize may be in different
@@ -227,15 +268,13 @@ std::vector<std::vector<NodeId>> find_regions(const Graph& graph, const Users& u
                                               const std::vector<NodeId>& order,
                                               const RegionPattern& pattern) {
   std::vector<std::vector<NodeId>> out;
+  std::set<std::set<NodeId>> seen;  // of two ways to see the same nodes the first counts
   for (const NodeId first : order) {
     if (!pattern.places[0].fits(graph.node(first).op)) continue;
     for (std::vector<NodeId>& members : beginnings(graph, users, first, pattern)) {
-      for (size_t place = members.size(); place < pattern.places.size(); ++place) {
-        const NodeId next = next_member(graph, users, members, pattern.places[place]);
-        if (next == kNoNode) break;
-        members.push_back(next);
-      }
-      if (members.size() == pattern.places.size()) out.push_back(std::move(members));
+      if (complete(graph, users, pattern, members) &&
+          seen.insert({members.begin(), members.end()}).second)
+        out.push_back(std::move(members));
     }
   }
   return out;

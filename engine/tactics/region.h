@@ -21,7 +21,9 @@ struct RegionPattern {
   enum class Operands { in_float, dequantized };
   struct Place {
     bool (*fits)(const Op& op);
-    std::vector<size_t> reads;  // earlier places; empty for the first alone
+    // Earlier places. Empty for the first, and for one that is found from a later place that reads
+    // it.
+    std::vector<size_t> reads;
   };
   std::vector<Place> places;
   Operands operands = Operands::in_float;

@@ -61,6 +61,30 @@ std::vector<ProblemRow> quantized_regions() {
        "w:float32[32]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] "
        "pads_begin=[1,1] pads_end=[1,1] | then dequantize(uint8[1x32x9x9] w:float32[]) | then "
        "binary(r3 r2) kind=add"},
+      {"quantized_convs_joined", "-/-",
+       "dequantize | uint8[2x128x6x5] w:float32[] | then dequantize(w:int8[48x128x1x1] "
+       "w:float32[48]) axis=0 | then conv(r0 r1 w:float32[48]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then quantize(r2 w:float32[]) to=int8 | then "
+       "dequantize(r3 w:float32[]) | then dequantize(uint8[2x256x12x10] w:float32[]) | then "
+       "dequantize(w:int8[48x256x1x1] w:float32[48]) axis=0 | then conv(r5 r6 w:float32[48]) "
+       "strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then binary(r7 r4) "
+       "kind=add | then act(r8) kind=relu | then quantize(r9 w:float32[]) to=uint8"},
+      {"quantized_convs_joined_small", "-/-",
+       "dequantize | uint8[3x64x8x9] w:float32[] | then dequantize(w:int8[80x64x1x1] "
+       "w:float32[80]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
+       "pads_end=[0,0] | then quantize(r2 w:float32[]) to=int8 | then dequantize(r3 w:float32[]) "
+       "| then dequantize(uint8[3x64x8x9] w:float32[]) | then dequantize(w:int8[80x64x1x1] "
+       "w:float32[80]) axis=0 | then conv(r5 r6 w:float32[80]) strides=[1,1] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then binary(r7 r4) kind=add | then act(r8) kind=relu | "
+       "then quantize(r9 w:float32[]) to=uint8"},
+      {"quantized_convs_joined_3x3", "-/-",
+       "dequantize | int8[3x64x9x9] w:float32[] | then dequantize(w:int8[80x64x3x3] "
+       "w:float32[80]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] pads_begin=[1,1] "
+       "pads_end=[1,1] | then quantize(r2 w:float32[]) to=uint8 | then dequantize(r3 w:float32[]) "
+       "| then dequantize(int8[3x128x17x18] w:float32[]) | then dequantize(w:int8[80x128x1x1] "
+       "w:float32[80]) axis=0 | then conv(r5 r6 w:float32[80]) strides=[2,2] dilations=[1,1] "
+       "pads_begin=[0,0] pads_end=[0,0] | then binary(r4 r7) kind=add | then quantize(r8 "
+       "w:float32[]) to=int8"},
       {"quantized_conv_stem_even", "-/K",
        "dequantize | int8[2x3x12x22] w:float32[] | then dequantize(w:int8[24x3x7x7] "
        "w:float32[24]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "

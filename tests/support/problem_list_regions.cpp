@@ -12,6 +12,16 @@ std::vector<ProblemRow> conformance_regions() {
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x16x9x9] "
        "w:float32[16x16x3x3] | then act(r0) kind=relu | then conv(r1 w:float32[24x16x1x1]) "
        "strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
+      {"convs_joined", "-/-",
+       "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[2x64x6x5] "
+       "w:float32[40x64x1x1] w:float32[40] | then conv(float32[2x128x12x10] w:float32[40x128x1x1] "
+       "w:float32[40]) strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then "
+       "binary(r0 r1) kind=add | then act(r2) kind=relu"},
+      {"convs_joined_3x3", "-/-",
+       "conv strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[3x64x17x18] "
+       "w:float32[72x64x1x1] | then conv(float32[3x64x9x9] w:float32[72x64x3x3] w:float32[72]) "
+       "strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | then binary(r1 r0) "
+       "kind=add"},
       {"average_and_product", "-/-",
        "global_pool kind=average | float32[2x48x7x7] | then flatten(r0) axis=1 | then gemm(r1 "
        "w:float32[20x48] w:float32[20]) transpose_b=true"},

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "tuner/gate/magnitude.h"
-#include "tuner/gate/sampled_reference.h"
 
 namespace enginery {
 namespace {
@@ -144,9 +144,29 @@ Quotient quotient_of(const Quantize& op, const Operation& at) {
   return out;
 }
 
+// Of what it rounds where it is not the last operator: sizes, infinite at ties.
+Tensor sizes_inside(const Quotient& quotient) {
+  Tensor out = quotient.magnitudes;
+  auto sizes = out.mutable_data<float>();
+  const auto values = quotient.values.data<double>();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] =
+        static_cast<float>(rounded_inside({values[i], static_cast<double>(sizes[i])}).magnitude);
+  return out;
+}
+
+// One rounding of a product, whose factors are exact but for integers about a tie.
+Tensor of_dequantize(const Operation& at) {
+  Tensor out = sizes_of(at.result);
+  if (!is_floating(at.sizes[0]->type())) return out;
+  auto sizes = out.mutable_data<float>();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (!std::isfinite(at.sizes[0]->data<float>()[i])) sizes[i] = at.sizes[0]->data<float>()[i];
+  return out;
+}
+
 Result<Tensor> magnitudes_in_region(const Operation& at) {
-  // One rounding of a product, whose factors are exact.
-  if (std::holds_alternative<Dequantize>(at.problem.op)) return sizes_of(at.result);
+  if (std::holds_alternative<Dequantize>(at.problem.op)) return of_dequantize(at);
   if (const auto* activation = std::get_if<Activation>(&at.problem.op))
     return of_activation(*activation, at);
   if (keeps_sizes(at.problem)) {
@@ -181,7 +201,39 @@ Result<Computed> computed_in(DataType wide, const Problem& problem,
   return out;
 }
 
+// The region ends with the integers that `last` gives, or the largest ones of them: without
+// rounding where the quotients are.
+Result<RegionResult> rounded_result(Quotient last, const Problem* pooling, double largest_inner) {
+  RegionResult out;
+  out.values = std::move(last.values);
+  out.magnitudes = std::move(last.magnitudes);
+  out.rounds = true;
+  out.largest_inner = largest_inner;
+  if (!pooling) return out;
+  const Tensor* values[] = {&out.values};
+  TRY(auto largest, run_reference(pooling->op, values));
+  const Tensor* magnitudes[] = {&out.magnitudes};
+  TRY(auto sizes, run_reference(pooling->op, magnitudes));
+  out.values = std::move(largest[0]);
+  out.magnitudes = std::move(sizes[0]);
+  return out;
+}
+
 }  // namespace
+
+bool is_max_pooling(const Problem& p) {
+  const auto* op = std::get_if<Pooling>(&p.op);
+  return op && op->kind == PoolKind::max && p.outputs.size() == 1;
+}
+
+SampledValue rounded_inside(SampledValue v) {
+  constexpr double kNearTie = 0x1p-20;  // of the magnitude: what float32 may be off
+  const double below = std::floor(v.value);
+  if (std::abs(v.value - below - 0.5) <= kNearTie * v.magnitude)
+    v.magnitude = std::numeric_limits<double>::infinity();
+  v.value = std::nearbyint(v.value);
+  return v;
+}
 
 bool is_plain_quantize(const Problem& p) {
   const auto* op = std::get_if<Quantize>(&p.op);
@@ -215,13 +267,15 @@ Result<RegionResult> region_result(const Problem& problem,
       of_sizes.push_back(present ? &sizes[static_cast<size_t>(at)] : nullptr);
     }
     values.push_back(&results[k]);
-    if (k + 1 == parts.size() && is_plain_quantize(parts[k].problem)) {
-      Quotient last = quotient_of(std::get<Quantize>(parts[k].problem.op),
-                                  {parts[k].problem, operands, of_sizes, results[k]});
-      out.values = std::move(last.values);
-      out.magnitudes = std::move(last.magnitudes);
-      out.rounds = true;
-      return out;
+    if (is_plain_quantize(parts[k].problem)) {
+      Quotient quotient = quotient_of(std::get<Quantize>(parts[k].problem.op),
+                                      {parts[k].problem, operands, of_sizes, results[k]});
+      const bool pools = k + 2 == parts.size() && is_max_pooling(parts[k + 1].problem);
+      if (pools || k + 1 == parts.size())
+        return rounded_result(std::move(quotient), pools ? &parts[k + 1].problem : nullptr,
+                              out.largest_inner);
+      sizes.push_back(sizes_inside(quotient));
+      continue;
     }
     if (!is_floating(results[k].type())) {
       add_sizes(&results[k]);

@@ -5,20 +5,22 @@
 // instead of its values, so the magnitude of the last result bounds how far a rounding error of any
 // operator, relative to its own magnitude, is carried: for sums, products and moves by their sums
 // over sizes, for activations by their steepness, for all else by how far the operator itself
-// answers when its operands are shifted by their magnitudes.
+// answers when its operands are shifted by their magnitudes. Where a Quantize inside of the region
+// rounds what is about a tie, either side is right: the magnitude is infinite from there on.
 //
 // Where: expectation.cpp. Thread-safe, without state.
 #pragma once
 
 #include "engine/tactics/region.h"
+#include "tuner/gate/sampled_reference.h"
 
 namespace enginery {
 
 struct RegionResult {
   Tensor values;      // as the region types it; float64 where it is floating
   Tensor magnitudes;  // float32, of its dims, where `values` are float64
-  // Its last operator rounds to whole numbers: `values` are float64 from before that, within what
-  // the integer type holds.
+  // It ends with rounding to whole numbers, of which max pooling may take the largest: `values` are
+  // float64 without the rounding, within what the integer type holds.
   bool rounds = false;
   double largest_inner = 0;  // magnitude of all results but the last
 };
@@ -31,5 +33,9 @@ Result<RegionResult> region_result(const Problem& problem,
 
 // Whether what a Quantize rounds is told from its operands: 8 bits by one scale.
 bool is_plain_quantize(const Problem& problem);
+bool is_max_pooling(const Problem& problem);
+
+// The quotient v as a Quantize inside of a region rounds it.
+SampledValue rounded_inside(SampledValue v);
 
 }  // namespace enginery

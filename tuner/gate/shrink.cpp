@@ -32,12 +32,17 @@ void set_dim(TensorDesc& desc, size_t dimension, int64_t size) {
   desc.type.dims[dimension] = size;
 }
 
-void shrink_convolution(const Convolution& op, Problem& p) {
+// Filter rows with what lies between them.
+int64_t extent_of(const Convolution& op, const Problem& p) {
+  return (p.inputs[1].type.dims[2] - 1) * op.dilations[0] + 1;
+}
+
+// `extent`: of the largest filter among products that are added.
+void shrink_convolution(const Convolution& op, int64_t extent, Problem& p) {
   TensorDesc &x = p.inputs[0], &w = p.inputs[1];
   const Dims& out = p.outputs[0].type.dims;
   const int64_t plane = volume(Dims(out.begin() + 2, out.end()));
   const int64_t images = cut_rows(out[0], plane, 1), rows = out[2];
-  const int64_t extent = (w.type.dims[2] - 1) * op.dilations[0] + 1;
   const int64_t left = cut_rows(rows, images * plane / rows, 2 * extent);
   const int64_t channels = op.groups == 1 ? cut(w.type.dims[1], kTerms) : w.type.dims[1];
   set_dim(x, 2, x.type.dims[2] - (rows - left) * op.strides[0]);
@@ -82,7 +87,7 @@ void shrink_attention(Attention& op, Problem& p) {
 
 bool shrink_anchor(Problem& p) {
   if (const auto* conv = std::get_if<Convolution>(&p.op)) {
-    shrink_convolution(*conv, p);
+    shrink_convolution(*conv, extent_of(*conv, p), p);
     return true;
   }
   if (const auto* gemm = std::get_if<Gemm>(&p.op)) {
@@ -110,22 +115,24 @@ void fit_operand(const Dims& from, const Dims& to, Dims& operand) {
   }
 }
 
-// Gives the inputs of a region of quantised numbers other sizes: those of its product, of what is
-// added behind it, and of scales and zero points for each channel.
+// Gives the inputs of a region of products other sizes: those of its products, of what is added
+// behind them, and of scales and zero points for each channel.
 class RegionSizes {
  public:
   explicit RegionSizes(Problem& region)
       : region_(region), parts_(operators_of(region)), inputs_(region.inputs.size()) {}
 
-  const RegionPart& product() const {
-    return *std::ranges::find_if(
-        parts_, [](const RegionPart& part) { return is_product_sum(part.problem); });
+  std::vector<const RegionPart*> products() const {
+    std::vector<const RegionPart*> out;
+    for (const RegionPart& part : parts_)
+      if (is_product_sum(part.problem)) out.push_back(&part);
+    return out;
   }
 
-  // `smaller`: the product alone with its new sizes and result.
-  void set(const Problem& smaller) {
-    const RegionPart& product = this->product();
+  // `smaller`: one of the products alone with its new sizes and result.
+  void set(const RegionPart& product, const Problem& smaller) {
     const Dims &from = output_dims(product.problem), &to = output_dims(smaller);
+    channel_ = is_one_of<Convolution>(smaller) ? 1 : from.size() - 1;
     for (size_t i = 0; i < product.operands.size(); ++i)
       set_dims(product.operands[i], smaller.inputs[i].type.dims, from, to);
     for (const RegionPart& part : parts_) {
@@ -153,14 +160,14 @@ class RegionSizes {
     for (size_t i = 1; i < part.operands.size(); ++i) {
       if (part.operands[i] < 0) continue;
       Dims& scales = region_.inputs[static_cast<size_t>(part.operands[i])].type.dims;
-      const size_t channel = is_one_of<Convolution>(product().problem) ? 1 : from.size() - 1;
-      if (volume(scales) == from[channel] && volume(scales) > 1) scales = {to[channel]};
+      if (volume(scales) == from[channel_] && volume(scales) > 1) scales = {to[channel_]};
     }
   }
 
   Problem& region_;
   const std::vector<RegionPart> parts_;
   const size_t inputs_;
+  size_t channel_ = 1;  // dimension of the product's result
 };
 
 std::vector<const Tensor*> known_values(const Problem& p) {
@@ -169,28 +176,45 @@ std::vector<const Tensor*> known_values(const Problem& p) {
   return out;
 }
 
+// One of a region's products alone, smaller; nothing where its sizes cannot be changed alone.
+std::optional<Problem> smaller_product(const Problem& product, int64_t extent) {
+  Problem out = product;
+  if (const auto* conv = std::get_if<Convolution>(&out.op))
+    shrink_convolution(*conv, extent, out);
+  else if (!shrink_anchor(out))
+    return std::nullopt;
+  const bool gemm = is_one_of<Gemm>(out);
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < out.inputs.size(); ++i) {
+    const TensorDesc& d = out.inputs[i];
+    if (i < 2 || !gemm) operands.push_back({d.present, d.type, nullptr});
+  }
+  const auto result = infer_types(out.op, operands);
+  if (!result.ok()) return std::nullopt;
+  const Dims from = output_dims(product), to = (*result)[0].dims;
+  if (gemm && out.inputs.size() > 2) fit_operand(from, to, out.inputs[2].type.dims);
+  out.outputs[0].type = (*result)[0];
+  return out;
+}
+
 std::optional<Problem> shrink_region(const Problem& problem) {
   if (!is_sampled_region(problem)) return std::nullopt;
   Problem out = problem;
   RegionSizes sizes(out);
-  Problem product = sizes.product().problem;
-  if (!shrink_anchor(product)) return std::nullopt;
-  const bool gemm = is_one_of<Gemm>(product);
-  std::vector<Operand> operands;
-  for (size_t i = 0; i < product.inputs.size(); ++i) {
-    const TensorDesc& d = product.inputs[i];
-    if (i < 2 || !gemm) operands.push_back({d.present, d.type, nullptr});
+  int64_t extent = 1;
+  for (const RegionPart* product : sizes.products())
+    if (const auto* conv = std::get_if<Convolution>(&product->problem.op))
+      extent = std::max(extent, extent_of(*conv, product->problem));
+  bool changed = false;
+  for (const RegionPart* product : sizes.products()) {
+    const auto smaller = smaller_product(product->problem, extent);
+    if (!smaller) return std::nullopt;
+    changed = changed || output_dims(*smaller) != output_dims(product->problem) ||
+              smaller->inputs[0].type != product->problem.inputs[0].type;
+    sizes.set(*product, *smaller);
   }
-  const auto result = infer_types(product.op, operands);
-  if (!result.ok()) return std::nullopt;
-  const Dims from = output_dims(product), to = (*result)[0].dims;
-  if (from == to && product.inputs[0].type == sizes.product().problem.inputs[0].type)
-    return std::nullopt;
-  if (gemm && product.inputs.size() > 2) fit_operand(from, to, product.inputs[2].type.dims);
-  product.outputs[0].type = (*result)[0];
-  sizes.set(product);
   const auto types = region_types(out, known_values(out));
-  if (!types.ok()) return std::nullopt;
+  if (!changed || !types.ok()) return std::nullopt;
   out.inner.assign(types->begin(), types->end() - 1);
   out.outputs[0].type = types->back();
   return out;

@@ -118,11 +118,15 @@ Status read_result(const RegionPart& part, QuantizedProduct& out) {
 }  // namespace
 
 Result<QuantizedProduct> quantized_product(const Problem& problem) {
-  const std::vector<RegionPart> parts = operators_of(problem);
-  if (!is_region(problem) || parts.size() < 3 || !std::get_if<Dequantize>(&problem.op))
-    return refusal("no region of quantised numbers");
+  if (!is_region(problem)) return refusal("no region of quantised numbers");
   CHECK_OK(require_elements(problem));
-  const int first_result = static_cast<int>(problem.inputs.size());
+  return quantized_product(operators_of(problem), static_cast<int>(problem.inputs.size()));
+}
+
+Result<QuantizedProduct> quantized_product(std::span<const RegionPart> parts, int inputs) {
+  if (parts.size() < 3 || !is_one_of<Dequantize>(parts[0].problem))
+    return refusal("no region of quantised numbers");
+  const int first_result = inputs;
   QuantizedProduct out;
   CHECK_OK(read_source(parts[0], out));
   CHECK_OK(read_product(parts[2], first_result, out));
@@ -150,7 +154,8 @@ Result<QuantizedProduct> quantized_product(const Problem& problem) {
     ++next;
   }
   if (next < parts.size()) return refusal("operators behind a quantised product");
-  if (problem.outputs[0].type.type != out.result) return refusal("a result of another type");
+  if (parts.back().problem.outputs[0].type.type != out.result)
+    return refusal("a result of another type");
   return out;
 }
 

@@ -14,7 +14,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
+#include "engine/tactics/region.h"
 #include "engine/tactics/tactic.h"
 
 namespace enginery {
@@ -42,6 +44,9 @@ std::vector<RegionPattern> quantized_patterns_with_addend(
 
 // Errors: unsupported.
 Result<QuantizedProduct> quantized_product(const Problem& problem);
+// The same of operators in order, as operators_of() gives them: operand `inputs` + k is the result
+// of operator k. Errors: unsupported.
+Result<QuantizedProduct> quantized_product(std::span<const RegionPart> parts, int inputs);
 
 // What its constants say, in real units.
 struct QuantizedScales {

@@ -165,6 +165,13 @@ std::span<const FixedCase> fixed_cases() {
       {"quantized_conv_deep", 90, "conv_mma/int8_128x128x64b_s4_g2("},
       {"quantized_conv_residual", 90, "conv_mma/int8_128x64x64b_s4_g2("},
       {"quantized_conv_stem_even", 90, "conv_mma/int8_128x64x64b_s4_g2_n4("},
+      // Two products that are one: all sums but those of small ones begin at 0; fragments that
+      // are read ahead of the second one, in a stage that is none of the first.
+      {"quantized_convs_joined_small", 90, "conv_mma/int8_128x64x64b_s4_g1("},
+      {"quantized_convs_joined", 90, "conv_mma/int8_128x128x64b_s4("},
+      {"quantized_convs_joined_3x3", 90, "conv_mma/int8_128x64x64b_s4_g2("},
+      {"convs_joined", 90, "conv_mma/fp16_64x64x128b_s4_g1("},
+      {"convs_joined_3x3", 80, "conv_mma/bf16_64x64x128b_s4("},
       {"quantized_conv_stem_even", 80, "conv_mma/int8_128x64_p4_n4("},
       {"quantized_conv_stem_even", 80, "conv_mma/int8_128x32_p4_n4("},
       {"conv_stem_7x7_even", 80, "conv_mma/fp16_128x64_p2_n4("},

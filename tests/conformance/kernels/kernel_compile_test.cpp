@@ -54,6 +54,11 @@ std::string kind_of_output(const Tactic& tactic) {
   return element_bytes(format.type) == 1 ? "8 bits" : to_string(format);
 }
 
+// A variant has another text where two products are one kernel.
+std::string joined_or_not(const std::string& text) {
+  return text.find("#define JOINED 1") == std::string::npos ? "" : " joined";
+}
+
 // Distinct texts of all tactics of all problems, by variant
 // ("conv_mma/64x64x128b_s4:float16:nhwc").
 std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
@@ -62,6 +67,7 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
                         sm_limits(compute_capability),
                         {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}};
   std::map<std::string, std::vector<Text>> out;
+  const std::string filter = variable("ENGINERY_TEST_FILTER", "");
   std::set<std::string> seen;
   for (const ProblemRow& row : conformance_rows()) {
     auto problem = parse_problem(row.text);
@@ -70,14 +76,14 @@ std::map<std::string, std::vector<Text>> texts_for(int compute_capability) {
     const std::vector<Tactic> pitched = pitched_twins(*problem, *tactics);
     tactics->insert(tactics->end(), pitched.begin(), pitched.end());
     for (const Tactic& tactic : *tactics) {
-      if (tactic.id.find(variable("ENGINERY_TEST_FILTER", "")) == std::string::npos) continue;
       auto plan = plan_kernel(*problem, tactic, context);
       EXPECT_TRUE(plan.ok()) << tactic.id;
       if (!plan.ok() || plan->launches.empty()) continue;
       std::string text = program_text(plan->program);
       if (!seen.insert(text).second) continue;
       std::string family = tactic.id.substr(0, tactic.id.find('/')),
-                  variant = variant_of(tactic) + ":" + kind_of_output(tactic);
+                  variant = variant_of(tactic) + joined_or_not(text) + ":" + kind_of_output(tactic);
+      if ((family + "/" + variant).find(filter) == std::string::npos) continue;
       out[family + "/" + variant].push_back({family, variant, std::string(row.name), text});
     }
   }
@@ -116,7 +122,7 @@ std::vector<Text> sample_of(std::vector<Text> texts, int sm, std::mt19937_64& ra
   std::shuffle(texts.begin(), texts.end(), random);
   std::set<std::string> seen;
   std::erase_if(texts, [&](const Text& text) {
-    const std::string tile = text.variant.substr(0, text.variant.find(':'));
+    const std::string tile = text.variant.substr(0, text.variant.find_first_of(" :"));
     return !seen.insert(tiles ? text.family + "/" + tile : text.family).second;
   });
   return texts;

@@ -156,10 +156,11 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
 // loop are no branches.
 std::set<std::string> branches_of(const KernelPlan& plan, const std::string& family) {
   static const std::set<std::string> kBranches{
-      "SPLIT_K",      "CLUSTER",   "POINTWISE",  "FLAT",        "INNER",         "LOGARITHM",
-      "MODE",         "GROUP",     "TO_BOOLEAN", "MAXIMUM",     "COUNT_PADDING", "VECTORED",
-      "A_ALONG_K",    "B_ALONG_K", "CAUSAL",     "HAS_ADDEND",  "HAS_CHOICE",    "HIDES",
-      "STORES_PAIRS", "TSUM",      "X_UNSIGNED", "TO_INTEGERS", "PITCHED"};
+      "SPLIT_K",      "CLUSTER",    "POINTWISE",   "FLAT",           "INNER",         "LOGARITHM",
+      "MODE",         "GROUP",      "TO_BOOLEAN",  "MAXIMUM",        "COUNT_PADDING", "VECTORED",
+      "A_ALONG_K",    "B_ALONG_K",  "CAUSAL",      "HAS_ADDEND",     "HAS_CHOICE",    "HIDES",
+      "STORES_PAIRS", "TSUM",       "X_UNSIGNED",  "TO_INTEGERS",    "PITCHED",       "JOINED",
+      "KEEPS_SUMS",   "SMALL_SUMS", "ROUNDS_SUMS", "FIRST_POINTWISE"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;

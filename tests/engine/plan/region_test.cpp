@@ -111,6 +111,27 @@ TEST(Regions, MayReadOneResultTwice) {
   EXPECT_EQ(p.rest[1].operands, (std::vector<int>{2, 3}));
 }
 
+// The second convolution is found from the sum: nothing leads to it from the first one.
+const RegionPattern kConvsJoined{{{is_operator<Convolution>, {}},
+                                  {is_operator<Convolution>, {}},
+                                  {is_operator<Binary>, {0, 1}},
+                                  {is_operator<Activation>, {2}}}};
+
+TEST(Regions, FindWhatALaterMemberReads) {
+  const Network network =
+      lowered("input %z : float32[1x4x6x6]\n " + kStem + "\n %d = conv(%z, %w) " + kConv +
+                  "\n %s = binary(%c, %d) kind=add\n %y = act(%s) kind=relu\n "
+                  "output %y",
+              {kConvsJoined});
+  ASSERT_EQ(network.alternatives.size(), 1u) << "the same nodes the other way round are no other";
+  ASSERT_EQ(network.alternatives[0].instead.size(), 1u);
+  const Problem& p = network.alternatives[0].instead[0].problem;
+  EXPECT_EQ(operator_names(p), "conv+conv+binary+act");
+  EXPECT_EQ(p.inputs.size(), 3u) << "the weights are one constant";
+  EXPECT_EQ(p.rest[1].operands, (std::vector<int>{3, 4}));
+  EXPECT_EQ(network.cut({0})->nodes.size(), 1u);
+}
+
 const RegionPattern kQuantizedConv{
     {{is_operator<Dequantize>, {}}, {is_operator<Convolution>, {0}}, {is_operator<Quantize>, {1}}}};
 
@@ -191,6 +212,14 @@ const NoRegion kNoRegions[] = {
      kConvPool},
     {"another_order", kStem + "\n %p = pool(%x)" + kPool + "output %p\n output %c", kConvPool},
     {"a_pattern_of_one", kStem + "\n output %c", {{{is_operator<Convolution>, {}}}}},
+    {"a_sum_of_one_convolution",
+     "input %z : float32[1x4x6x6]\n " + kStem +
+         "\n %s = binary(%c, %z) kind=add\n %y = act(%s) kind=relu\n output %y",
+     kConvsJoined},
+    {"a_sum_that_ends_a_graph",
+     "input %z : float32[1x4x6x6]\n " + kStem + "\n %d = conv(%z, %w) " + kConv +
+         "\n %s = binary(%c, %d) kind=add\n output %s",
+     kConvsJoined},
     {"a_gate_of_something_else",
      kStem + "\n %s = act(%c) kind=sigmoid\n %y = binary(%x, %s) kind=mul\n output %y", kGate},
 };

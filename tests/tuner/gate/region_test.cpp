@@ -171,10 +171,33 @@ TEST(GateOfARegion, QuantizesByAScaleInProportionToTheSums) {
   }
 }
 
+constexpr const char* kJoined =
+    "dequantize | uint8[2x16x6x5] w:float32[] | then dequantize(w:int8[24x16x1x1] w:float32[24]) "
+    "axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
+    "pads_end=[0,0] | then quantize(r2 w:float32[]) to=int8 | then dequantize(r3 w:float32[]) | "
+    "then dequantize(uint8[2x32x12x10] w:float32[]) | then dequantize(w:int8[24x32x1x1] "
+    "w:float32[24]) axis=0 | then conv(r5 r6 w:float32[24]) strides=[2,2] dilations=[1,1] "
+    "pads_begin=[0,0] pads_end=[0,0] | then binary(r7 r4) kind=add | then act(r8) kind=relu | then "
+    "quantize(r9 w:float32[]) to=uint8";
+constexpr const char* kJoinedFloats =
+    "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[2x16x6x5] "
+    "w:float32[24x16x3x3] | then conv(float32[2x32x12x10] w:float32[24x32x1x1] w:float32[24]) "
+    "strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then binary(r0 r1) kind=add | "
+    "then act(r2) kind=relu";
+constexpr const char* kPooled =
+    "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x21x23] "
+    "w:float32[16x3x7x7] w:float32[16] | then act(r0) kind=leaky_relu alpha=0.25 | then pool(r1) "
+    "kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]";
+constexpr const char* kPooledBytes =
+    "dequantize | uint8[1x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] w:float32[]) "
+    "axis=0 | then conv(r0 r1 w:float32[24]) strides=[1,1] dilations=[1,1] pads_begin=[1,1] "
+    "pads_end=[1,1] | then quantize(r2 w:float32[]) to=int8 | then pool(r3) kind=max kernel=[2,2] "
+    "strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]";
+
 // Single elements are what the region in full has there, and so are their magnitudes.
 TEST(SampledRegion, IsTheRegionAtItsElements) {
   for (const char* text :
-       {kQuantized,
+       {kQuantized, kJoined, kJoinedFloats, kPooled, kPooledBytes,
         "dequantize | uint8[1x16x9x9] w:float32[] | then dequantize(w:int8[24x16x3x3] w:float32[]) "
         "axis=0 | then conv(r0 r1 w:float32[24]) strides=[2,2] dilations=[1,1] pads_begin=[1,1] "
         "pads_end=[1,1] | then binary(float32[1x24x5x5] r2) kind=add | then act(r3) kind=relu | "
@@ -205,6 +228,14 @@ TEST(SampledRegion, IsTheRegionAtItsElements) {
 TEST(SampledRegion, IsOneOfManyProductsOnly) {
   EXPECT_FALSE(is_sampled_region(problem_of(kQuantized)));
   EXPECT_FALSE(is_sampled_region(problem_of(kTwo)));
+  EXPECT_FALSE(is_sampled_region(problem_of(kJoined)));
+  EXPECT_TRUE(is_sampled_region(problem_of(
+      "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[8x64x56x56] "
+      "w:float32[256x64x1x1] | then conv(float32[8x64x56x56] w:float32[256x64x1x1]) strides=[1,1] "
+      "dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then binary(r0 r1) kind=add")));
+  // A product of another one's result needs all of it.
+  EXPECT_FALSE(is_sampled_region(problem_of(
+      "matmul | float32[1024x1024] float32[1024x1024] | then matmul(r0 float32[1024x1024])")));
   EXPECT_TRUE(is_sampled_region(
       problem_of("dequantize | int8[4096x512] w:float32[] | then dequantize(w:int8[512x512] "
                  "w:float32[]) axis=1 | then matmul(r0 r1)")));
@@ -224,6 +255,32 @@ TEST(RegionResult, IsNotRoundedByAQuantizeAtItsEnd) {
   EXPECT_EQ(values[0], 0);
   EXPECT_NEAR(values[1], 12.5, 1e-6);
   EXPECT_EQ(values[2], 255);
+}
+
+// Either neighbour is right where what is rounded inside is about halfway between them.
+TEST(RegionResult, AllowsBothSidesOfATieInside) {
+  const Problem p = problem_of(
+      "dequantize | int8[3] w:float32[] | then quantize(r0 w:float32[]) to=int8 | then "
+      "dequantize(r1 w:float32[]) | then act(r2) kind=relu");
+  const Tensor x = Tensor::of<int8_t>({3}, {1, 3, 4}), one = Tensor::of<float>({}, {1}),
+               two = Tensor::of<float>({}, {2});
+  const auto found = region_result(p, {&x, &one, &two, &two});
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  const auto magnitudes = found->magnitudes.data<float>();
+  EXPECT_TRUE(std::isinf(magnitudes[0]));
+  EXPECT_TRUE(std::isinf(magnitudes[1]));
+  EXPECT_TRUE(std::isfinite(magnitudes[2]));
+}
+
+// Of a first product that is rounded, a step too much shows in the sum.
+TEST(GateOfARegion, StopsARoundingInsideThatIsLeftOut) {
+  const Problem p = problem_of(kJoined);
+  const auto a_step_up = [](size_t k, Tensor& t) {
+    if (k != 3) return;
+    for (int8_t& v : t.mutable_data<int8_t>()) v = static_cast<int8_t>(v < 127 ? v + 1 : v);
+  };
+  EXPECT_EQ(fault_of(p, ProbeKind::symmetric, Precision::fp32, as_it_is), "");
+  EXPECT_NE(fault_of(p, ProbeKind::symmetric, Precision::fp32, a_step_up), "");
 }
 
 // Whole numbers stay whole through both sums: one that is off by one shows.

@@ -62,6 +62,22 @@ const Case kCases[] = {
      "axis=1 | then gemm(r0 r1 w:float32[300])",
      "dequantize | int8[488x216] w:float32[] | then dequantize(w:int8[216x300] w:float32[300]) "
      "axis=1 | then gemm(r0 r1 w:float32[300])"},
+    // Two products that are added: both keep the rows of the larger filter, 8 of 56.
+    {"conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[2x200x56x56] "
+     "w:float32[700x200x3x3] | then conv(float32[2x300x112x112] w:float32[700x300x1x1] "
+     "w:float32[700]) strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then "
+     "binary(r0 r1) kind=add | then act(r2) kind=relu",
+     "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[2x200x8x56] "
+     "w:float32[444x200x3x3] | then conv(float32[2x172x16x112] w:float32[444x172x1x1] "
+     "w:float32[444]) strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then "
+     "binary(r0 r1) kind=add | then act(r2) kind=relu"},
+    // A product with the pooling behind it: an image and 16 of 112 rows.
+    {"conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[2x3x224x224] "
+     "w:float32[64x3x7x7] w:float32[64] | then act(r0) kind=relu | then pool(r1) kind=max "
+     "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]",
+     "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x32x224] "
+     "w:float32[64x3x7x7] w:float32[64] | then act(r0) kind=relu | then pool(r1) kind=max "
+     "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
     // A region that is compared in full: few products.
     {"dequantize | int8[100x60] w:float32[] | then dequantize(w:int8[60x300] w:float32[300]) "
      "axis=1 | then gemm(r0 r1 w:float32[300])",

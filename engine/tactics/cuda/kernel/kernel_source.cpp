@@ -5,7 +5,7 @@
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/launch/device_constants.h"
 #include "engine/tactics/cuda/launch/launch_kernel.h"
-#include "engine/tactics/shapes/quantized_product.h"
+#include "engine/tactics/shapes/joined_products.h"
 
 namespace enginery {
 namespace {
@@ -144,8 +144,9 @@ class KernelSource final : public TacticSource {
   }
   std::vector<RegionPattern> regions() const override {
     using Operands = RegionPattern::Operands;
-    std::vector<RegionPattern> out = quantized_patterns_with_addend(Operands::dequantized);
-    for (const auto& patterns : {quantized_patterns_with_addend(), quantized_patterns()})
+    std::vector<RegionPattern> out = joined_patterns();
+    for (const auto& patterns : {quantized_patterns_with_addend(Operands::dequantized),
+                                 quantized_patterns_with_addend(), quantized_patterns()})
       out.insert(out.end(), patterns.begin(), patterns.end());
     return out;
   }

@@ -53,8 +53,9 @@ PackConstant pack_sum_scales(const QuantizedConv& conv) {
 PackConstant pack_sum_bias(const QuantizedConv& conv) {
   return [conv](Weights weights) {
     const QuantizedScales scales = quantized_scales(conv.product, weights);
-    const auto bias = weights[static_cast<size_t>(conv.product.bias)]->data<float>();
     std::vector<float> out(static_cast<size_t>(conv.shape.k_pitch()), 0.0f);
+    if (conv.product.bias < 0) return bytes_of_values(out);
+    const auto bias = weights[static_cast<size_t>(conv.product.bias)]->data<float>();
     for (size_t k = 0; k < bias.size(); ++k)
       out[k] = static_cast<float>(static_cast<double>(bias[k]) / sum_unit(conv, scales));
     return bytes_of_values(out);
@@ -81,8 +82,12 @@ PackConstant pack_addend_scale(const QuantizedConv& conv) {
 }  // namespace
 
 Result<QuantizedConv> quantized_conv(const Problem& problem) {
-  QuantizedConv out;
-  TRY(out.product, quantized_product(problem));
+  TRY(QuantizedProduct product, quantized_product(problem));
+  return quantized_conv(std::move(product));
+}
+
+Result<QuantizedConv> quantized_conv(QuantizedProduct product) {
+  QuantizedConv out{std::move(product), {}};
   if (!is_symmetric(out.product)) return refusal("zero points other than 0");
   TRY(out.shape, conv_shape(out.product.product));
   ConvShape& s = out.shape;
@@ -119,8 +124,11 @@ FusedEpilogue quantized_epilogue(const QuantizedConv& conv, const Tactic& tactic
   const int addend = conv.product.addend;
   FusedEpilogue out;
   // The type of an operand of the result's size.
-  out.output =
-      addend >= 0 ? tactic.inputs[static_cast<size_t>(addend)].type : tactic.outputs[0].type;
+  out.output = tactic.outputs[0].type;
+  if (conv.product.addend_scale >= 0)
+    out.output = conv.product.addend_type;
+  else if (addend >= 0)
+    out.output = tactic.inputs[static_cast<size_t>(addend)].type;
   out.zero_padding = conv.shape.k_pitch() != conv.shape.k;
   out.steps.push_back({FusedStepKind::multiply, {}, OperandAccess::channel, kSumScales, {}});
   if (conv.product.bias >= 0)
@@ -136,8 +144,8 @@ FusedEpilogue quantized_epilogue(const QuantizedConv& conv, const Tactic& tactic
   return out;
 }
 
-void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
-                      KernelLaunch& launch) {
+void attach_quantized_constants(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
+                                KernelLaunch& launch) {
   const auto attach = [&](QuantizedSlot slot, PackConstant pack) {
     launch.slots.push_back({offset + slot * sizeof(void*), PointerSource::constant,
                             plan.add_constant(std::move(pack))});
@@ -147,17 +155,30 @@ void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan
   // Engines compiled before factors were folded multiply by it in any case.
   attach(kResultFactor, pack_result_factor(conv));
   if (conv.product.addend_scale >= 0) attach(kAddendScale, pack_addend_scale(conv));
+}
+
+void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
+                      KernelLaunch& launch) {
+  attach_quantized_constants(conv, offset, plan, launch);
   if (conv.product.addend >= 0)
     launch.slots.push_back(
         {offset + kAddend * sizeof(void*), PointerSource::input, conv.product.addend});
 }
 
-PackConstant pack_region_weights(const QuantizedConv& conv, PackConstant pack) {
-  return
-      [input = static_cast<size_t>(conv.product.weights), pack = std::move(pack)](Weights weights) {
-        const std::array<const Tensor*, 2> alone{nullptr, weights[input]};
-        return pack(alone);
-      };
+void attach_rounded_sums(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
+                         KernelLaunch& launch) {
+  size_t at = offset;
+  for (PackConstant pack : {pack_sum_scales(conv), pack_sum_bias(conv)}) {
+    launch.slots.push_back({at, PointerSource::constant, plan.add_constant(std::move(pack))});
+    at += sizeof(void*);
+  }
+}
+
+PackConstant pack_region_weights(int input, PackConstant pack) {
+  return [input = static_cast<size_t>(input), pack = std::move(pack)](Weights weights) {
+    const std::array<const Tensor*, 2> alone{nullptr, weights[input]};
+    return pack(alone);
+  };
 }
 
 }  // namespace enginery

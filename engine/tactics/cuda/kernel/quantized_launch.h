@@ -20,6 +20,7 @@ struct QuantizedConv {
 };
 // Errors: unsupported.
 Result<QuantizedConv> quantized_conv(const Problem& problem);
+Result<QuantizedConv> quantized_conv(QuantizedProduct product);
 
 // The tactics of the `kernel` source with the region's formats but for their ids and estimates: one
 // for each type in which the result and the addend may be kept.
@@ -31,8 +32,17 @@ std::vector<Tactic> quantized_tactics(const Problem& problem, const QuantizedCon
 FusedEpilogue quantized_epilogue(const QuantizedConv& conv, const Tactic& tactic);
 void attach_quantized(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
                       KernelLaunch& launch);
+// The same but for the addend, which the kernel has itself.
+void attach_quantized_constants(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
+                                KernelLaunch& launch);
 
-// Packs the region's weights as those of a problem that has nothing but them as input 1.
-PackConstant pack_region_weights(const QuantizedConv& conv, PackConstant pack);
+// What a product is before it is rounded to 8 bits: its sums by a factor for each channel, then a
+// bias for each (zeros where it has none), in the result's unit. Constants of the plan for operands
+// 0 and 1 of the EpilogueArgs at `offset`.
+void attach_rounded_sums(const QuantizedConv& conv, size_t offset, KernelPlan& plan,
+                         KernelLaunch& launch);
+
+// Packs an input of a region as the weights of a problem that has nothing but them as input 1.
+PackConstant pack_region_weights(int input, PackConstant pack);
 
 }  // namespace enginery

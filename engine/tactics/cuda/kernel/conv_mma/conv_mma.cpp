@@ -1,22 +1,16 @@
 // Family conv_mma: implicit GEMM on tensor cores (conv_mma.cuh), of floats here, of quantised
-// numbers in quantized.cpp.
+// numbers in quantized.cpp, of two whose results are added in joined.cpp.
+#include "engine/tactics/cuda/kernel/conv_mma/joined.h"
 #include "engine/tactics/cuda/kernel/conv_mma/quantized.h"
 #include "engine/tactics/cuda/kernel/families.h"
+#include "engine/tactics/shapes/joined_products.h"
 
 namespace enginery {
 namespace {
 
-std::vector<DataType> mma_types(const KernelContext& context) {
-  std::vector<DataType> types;
-  if (context.allows(Precision::fp16)) types.push_back(DataType::float16);
-  if (context.info.compute_capability < 80) return types;
-  if (context.allows(Precision::bf16)) types.push_back(DataType::bfloat16);
-  if (context.allows(Precision::tf32)) types.push_back(DataType::float32);
-  return types;
-}
-
 Status offer_conv_mma(const Problem& problem, const KernelContext& context,
                       std::vector<Tactic>& out) {
+  if (joins_products(problem)) return offer_joined_mma(problem, context, out);
   if (is_region(problem)) return offer_quantized_mma(problem, context, out);
   TRY(const ConvShape shape, conv_shape(problem));
   CHECK_OK(require_mma(shape, DataType::float16, context));
@@ -26,7 +20,7 @@ Status offer_conv_mma(const Problem& problem, const KernelContext& context,
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     for (const MmaCase& c : mma_cases(shape, type, context)) {
       Tactic tactic = make_conv_tactic(problem, c.shape, epilogue, id_of(c));
-      tactic.compute = type == DataType::float32 ? Precision::tf32 : precision_of_storage(type);
+      tactic.compute = compute_of(type);
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
       tactic.writes_pitched = !shape.gemm;
@@ -38,6 +32,7 @@ Status offer_conv_mma(const Problem& problem, const KernelContext& context,
 
 Result<KernelPlan> plan_conv_mma(const Problem& problem, const Tactic& tactic,
                                  const KernelContext& context) {
+  if (joins_products(problem)) return plan_joined_mma(problem, tactic, context);
   if (is_region(problem)) return plan_quantized_mma(problem, tactic, context);
   TRY(const ConvShape shape, conv_shape(problem));
   TRY(const MmaCase c, find_case(shape, tactic.inputs[0].type, tactic, context));

@@ -32,11 +32,10 @@ __device__ __forceinline__ Bytes16 load_chunk(const ConvArgs& a, const PixelWind
   return Bytes16{words[0], words[1], words[2], words[3]};
 #endif
 }
-__device__ __forceinline__ void load_global(const ConvArgs& a, Loader& l, const FilterStep& f,
-                                            Loaded& out) {
-  int offset = step_offset(a, f);
+__device__ __forceinline__ void load_global(const ConvArgs& a, Loader& l, Loaded& out) {
+  int offset = step_offset(a, l.next);
 #pragma unroll
-  for (int i = 0; i < kCopiesA; ++i) out.a[i] = load_chunk(a, l.window[i], f, offset);
+  for (int i = 0; i < kCopiesA; ++i) out.a[i] = load_chunk(a, l.window[i], l.next, offset);
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
     out.b[i] = *reinterpret_cast<const Bytes16*>(l.w + static_cast<long long>(i * kRowsAtOnce) *
@@ -84,17 +83,16 @@ __device__ __forceinline__ void multiply_stage(const unsigned char* stage, int w
 #if HAVE_ASYNC_COPY
 // Large warp tiles load fragments while those before them are multiplied, across stages too. Small
 // ones have several blocks on an SM instead, for which two sets of fragments leave no registers.
-__device__ __forceinline__ void multiply_ahead(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                               int begin, unsigned char* shared, int warp_m,
-                                               int warp_n, Copies& c,
-                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+__device__ __forceinline__ void multiply_ahead(const Args& a, Loader& loader, int begin, int end,
+                                               unsigned char* shared, int warp_m, int warp_n,
+                                               Copies& c, TSUM (&acc)[kTilesM][kTilesN][4]) {
   Fragments f[2];
   wait_async<kStepsAhead - 1>();
   __syncthreads();
-  load_fragments(shared, warp_m, warp_n, 0, f[0]);
-  for (int step = begin; step < c.end; ++step) {
+  load_fragments(shared + c.read * kStageBytes, warp_m, warp_n, 0, f[0]);
+  for (int step = begin; step < end; ++step) {
     const unsigned char* stage = shared + c.read * kStageBytes;
-    start_next(a, loader, next, shared, c);
+    start_next(a, loader, shared, c);
 #pragma unroll
     for (int k = 0; k < kFragments; ++k) {
       const bool last = k + 1 == kFragments;
@@ -112,53 +110,52 @@ __device__ __forceinline__ void multiply_ahead(const ConvArgs& a, Loader& loader
 
 // acc += A * B over the steps [begin, end) along K. All threads must meet before shared memory is
 // used again.
-__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                               int begin, unsigned char* shared, int warp_m,
-                                               int warp_n, Copies& c,
-                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+__device__ __forceinline__ void multiply_steps(const Args& a, Loader& loader, int begin, int end,
+                                               unsigned char* shared, int warp_m, int warp_n,
+                                               Copies& c, TSUM (&acc)[kTilesM][kTilesN][4]) {
   if constexpr (kLargeTiles) {
-    multiply_ahead(a, loader, next, begin, shared, warp_m, warp_n, c, acc);
+    multiply_ahead(a, loader, begin, end, shared, warp_m, warp_n, c, acc);
   } else {
-    for (int step = begin; step < c.end; ++step) {
+    for (int step = begin; step < end; ++step) {
       wait_async<kStepsAhead - 1>();
       __syncthreads();
       const unsigned char* stage = shared + c.read * kStageBytes;
-      start_next(a, loader, next, shared, c);
+      start_next(a, loader, shared, c);
       multiply_stage(stage, warp_m, warp_n, acc);
     }
   }
+}
+__device__ __forceinline__ void end_copies() {
   wait_async<0>();
 }
 #else
 // The same by registers.
-struct Copies {
-  int end;
-};
-__device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                              int begin, int end, unsigned char* shared) {
+struct Copies {};
+__device__ __forceinline__ Copies start_first(const Args& a, Loader& loader, int begin, int end,
+                                              unsigned char* shared) {
   await_predecessors();
   Loaded loaded;
   if (begin < end) {
-    load_global(a, loader, next, loaded);
+    load_global(second_of(a), loader, loaded);
     store_shared(loader, loaded, shared);
   }
-  advance(a, next);
-  return {end};
+  advance_inputs(a, loader);
+  return {};
 }
-__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                               int begin, unsigned char* shared, int warp_m,
-                                               int warp_n, Copies& c,
-                                               TSUM (&acc)[kTilesM][kTilesN][4]) {
+__device__ __forceinline__ void multiply_steps(const Args& a, Loader& loader, int begin, int end,
+                                               unsigned char* shared, int warp_m, int warp_n,
+                                               Copies&, TSUM (&acc)[kTilesM][kTilesN][4]) {
   Loaded loaded;
-  for (int step = begin; step < c.end; ++step) {
+  for (int step = begin; step < end; ++step) {
     __syncthreads();
-    bool more = step + 1 < c.end;
-    if (more) load_global(a, loader, next, loaded);
-    advance(a, next);
+    bool more = step + 1 < end;
+    if (more) load_global(second_of(a), loader, loaded);
+    advance_inputs(a, loader);
     multiply_stage(shared + (step - begin) % 2 * kStageBytes, warp_m, warp_n, acc);
     if (more) store_shared(loader, loaded, shared + (step - begin + 1) % 2 * kStageBytes);
   }
 }
+__device__ __forceinline__ void end_copies() {}
 #endif
 
 __device__ __forceinline__ void store_epilogue(const ConvArgs& a, float (&v)[8], int m, int k) {
@@ -204,33 +201,44 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #if CLUSTER > 1 && !defined(ENGINERY_EMULATE)
     __cluster_dims__(1, 1, CLUSTER)
 #endif
-        kernel(const ConvArgs a) {
+        kernel(const Args args) {
   extern __shared__ __align__(128) unsigned char shared[];
+  const ConvArgs& a = second_of(args);
   int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
   int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;
   int warp = threadIdx.x / 32, warp_m = warp % (BM / WM), warp_n = warp / (BM / WM);
   int part = blockIdx.z;
-  int begin = static_cast<int>(static_cast<long long>(a.steps) * part / a.split_k);
-  int end = static_cast<int>(static_cast<long long>(a.steps) * (part + 1) / a.split_k);
-  Loader loader = make_loader(a, first_m, first_k, begin);
-  FilterStep next = filter_step(a, begin, loader.chunk * kChunkElements);
-  TSUM acc[kTilesM][kTilesN][4] = {};
-  Copies copies = start_first(a, loader, next, begin, end, shared);
+  const long long steps = steps_of(args);
+  int begin = static_cast<int>(steps * part / a.split_k);
+  int end = static_cast<int>(steps * (part + 1) / a.split_k);
+  Loader loader = make_loader(args, first_m, first_k, begin);
+  TSUM acc[kTilesM][kTilesN][4];
+  begin_sums(acc);
+  Copies copies = start_first(args, loader, begin, end, shared);
 #if SPLIT_K
-  multiply_steps(a, loader, next, begin, shared, warp_m, warp_n, copies, acc);
+  multiply_steps(args, loader, begin, end, shared, warp_m, warp_n, copies, acc);
+  end_copies();
   TSUM* sums = reinterpret_cast<TSUM*>(a.partial_sums) +
                (static_cast<long long>(part) * a.m + first_m) * (a.tiles_k * BN) + first_k;
   store_fragments(sums, a.tiles_k * BN, warp_m, warp_n, a.m - first_m, acc);
 #elif CLUSTER > 1
-  multiply_steps(a, loader, next, begin, shared, warp_m, warp_n, copies, acc);
+  multiply_steps(args, loader, begin, end, shared, warp_m, warp_n, copies, acc);
+  end_copies();
   __syncthreads();
   store_cluster_tile(a, shared, first_m, first_k, warp_m, warp_n, acc);
 #else
   Row rows[kAhead][2];
   const int warp_first_m = first_m + warp_m * WM, warp_first_k = first_k + warp_n * WN;
+#if KEEPS_SUMS
+  multiply_steps(args, loader, begin, args.first.steps, shared, warp_m, warp_n, copies, acc);
+  keep_sums(args.first, warp_first_m, warp_first_k, rows, acc);
+  multiply_steps(args, loader, args.first.steps, end, shared, warp_m, warp_n, copies, acc);
+#else
   if (kReadsEarly) read_first_rows(a, warp_first_m, warp_first_k, rows);
-  multiply_steps(a, loader, next, begin, shared, warp_m, warp_n, copies, acc);
+  multiply_steps(args, loader, begin, end, shared, warp_m, warp_n, copies, acc);
   if (!kReadsEarly) read_first_rows(a, warp_first_m, warp_first_k, rows);
+#endif
+  end_copies();
   store_warp_tile(a, warp_first_m, warp_first_k, rows, acc);
 #endif
 }

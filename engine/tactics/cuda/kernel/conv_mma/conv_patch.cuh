@@ -106,7 +106,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) 
     row.m = first_m + OUT_Q;
     Row rows[kAhead][2];
     read_first_rows(row, first_m + place.q + warp_q, first_k + warp_k, rows);
-    TSUM acc[kTilesM][kTilesN][4] = {};
+    TSUM acc[kTilesM][kTilesN][4];
+    begin_sums(acc);
 #pragma unroll
     for (int r = 0; r < FILTER_R; ++r)
       multiply_row(shared + (i * STRIDE_H + r) * kPatchPitch, warp_filter + r * kRowBytes, warp_q,

@@ -23,36 +23,43 @@ __device__ __forceinline__ void start_products(const unsigned char* stage, int g
   commit_products();
 }
 
-// acc += A * B over all steps along K.
-__device__ __forceinline__ void multiply_steps(const ConvArgs& a, Loader& loader, FilterStep& next,
+// acc += A * B over so many steps along K.
+__device__ __forceinline__ void multiply_steps(const Args& a, Loader& loader, int steps,
                                                unsigned char* shared, int group, Copies& c,
                                                TSUM (&acc)[kTilesM][kTilesN][4]) {
-  for (int step = 0; step < c.end; ++step) {
+  for (int step = 0; step < steps; ++step) {
     wait_async<kStepsAhead - 1>();
     show_copies();
     // The stage has arrived for everyone; the one that is copied into next nobody reads any more.
     __syncthreads();
     start_products(shared + c.read * kStageBytes, group, acc);
-    start_next(a, loader, next, shared, c);
+    start_next(a, loader, shared, c);
     wait_products<kProductsBehind>(acc);
   }
   wait_products<0>(acc);
-  wait_async<0>();
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvArgs a) {
+extern "C" __global__ void __launch_bounds__(kThreads) kernel(const Args args) {
   extern __shared__ __align__(1024) unsigned char shared[];
+  const ConvArgs& a = second_of(args);
   int tile_m = static_cast<int>(divide(blockIdx.x, a.by_tiles_k));
   int first_m = tile_m * BM, first_k = (static_cast<int>(blockIdx.x) - tile_m * a.tiles_k) * BN;
   int warp = threadIdx.x / 32, group = warp / 4;
-  Loader loader = make_loader(a, first_m, first_k, 0);
-  FilterStep next = filter_step(a, 0, loader.chunk * kChunkElements);
-  TSUM acc[kTilesM][kTilesN][4] = {};
-  Copies copies = start_first(a, loader, next, 0, a.steps, shared);
+  Loader loader = make_loader(args, first_m, first_k, 0);
+  TSUM acc[kTilesM][kTilesN][4];
+  begin_sums(acc);
+  Copies copies = start_first(args, loader, 0, steps_of(args), shared);
   Row rows[kAhead][2];
   const int warp_first_m = first_m + group * WM + warp % 4 * 16;
+#if KEEPS_SUMS
+  multiply_steps(args, loader, args.first.steps, shared, group, copies, acc);
+  keep_sums(args.first, warp_first_m, first_k, rows, acc);
+  multiply_steps(args, loader, a.steps, shared, group, copies, acc);
+#else
   if (kReadsEarly) read_first_rows(a, warp_first_m, first_k, rows);
-  multiply_steps(a, loader, next, shared, group, copies, acc);
+  multiply_steps(args, loader, steps_of(args), shared, group, copies, acc);
   if (!kReadsEarly) read_first_rows(a, warp_first_m, first_k, rows);
+#endif
+  wait_async<0>();
   store_warp_tile(a, warp_first_m, first_k, rows, acc);
 }

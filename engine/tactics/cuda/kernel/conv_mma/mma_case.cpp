@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/tactics/cuda/kernel/conv_mma/args.h"
 #include "engine/tactics/cuda/kernel/conv_mma/wgmma_text.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
@@ -40,6 +41,24 @@ bool serves_as_patch(const MmaCase& c) {
   const ConvShape& s = c.shape;
   return c.columns_at_once() == 2 && s.stride_w == 2 && s.dilation_h == 1 && s.c_pitch() == 4 &&
          element_bytes(c.type) <= 2 && c.window_bytes() % 32 == 0 && s.flat(c.bk());
+}
+
+// Whether sums of products of 8 bits stay below 2^22 and are a block's own.
+bool has_small_sums(const MmaCase& c) {
+  constexpr int64_t kBound = int64_t{1} << 22, kWeight = 128;
+  if (!is_eight_bits(c.type) || c.parts() > 1) return false;
+  const int64_t product = kWeight * (c.type == DataType::uint8 ? 255 : 128);
+  const auto small = [&](const ConvShape& s) { return s.r * s.s * s.c * product < kBound; };
+  return small(c.shape) && (!c.first || small(*c.first));
+}
+
+// Whether what the epilogue gives are sums of integers, scaled, to which a relu at most is done.
+bool rounds_sums(const MmaCase& c, const FusedEpilogue& epilogue) {
+  const auto keeps = [&](const FusedStep& step) {
+    if (step.kind == FusedStepKind::activation) return step.activation.kind == ActivationKind::relu;
+    return step.access != OperandAccess::same || is_eight_bits(epilogue.output);
+  };
+  return is_eight_bits(c.type) && std::ranges::all_of(epilogue.steps, keeps);
 }
 
 // The shape is part of a patch's text: its loops are short.
@@ -88,7 +107,7 @@ int64_t MmaCase::tiles_k() const {
 }
 
 int64_t MmaCase::steps() const {
-  return filter_steps(shape, bk());
+  return filter_steps(shape, bk()) + (first ? filter_steps(*first, bk()) : 0);
 }
 
 int64_t MmaCase::workspace_bytes() const {
@@ -130,6 +149,33 @@ std::vector<MmaCase> mma_cases(const ConvShape& shape, DataType type,
   return out;
 }
 
+std::vector<MmaCase> joined_cases(const ConvShape& first, const ConvShape& second, DataType type,
+                                  const KernelContext& context) {
+  std::vector<MmaCase> out;
+  const bool alike = first.n == second.n && first.p == second.p && first.q == second.q &&
+                     first.k == second.k && context.info.compute_capability >= 80;
+  for (const MmaVariant& variant : mma_variants()) {
+    const MmaCase c{second, variant, type, first};
+    const bool whole = first.c_pitch() % c.bk() == 0 && second.c_pitch() % c.bk() == 0;
+    if (alike && whole && !variant.patch_rows && variant.parts() == 1 && serves(c, context))
+      out.push_back(c);
+  }
+  return out;
+}
+
+std::vector<DataType> mma_types(const KernelContext& context) {
+  std::vector<DataType> types;
+  if (context.allows(Precision::fp16)) types.push_back(DataType::float16);
+  if (context.info.compute_capability < 80) return types;
+  if (context.allows(Precision::bf16)) types.push_back(DataType::bfloat16);
+  if (context.allows(Precision::tf32)) types.push_back(DataType::float32);
+  return types;
+}
+
+Precision compute_of(DataType type) {
+  return type == DataType::float32 ? Precision::tf32 : precision_of_storage(type);
+}
+
 std::string id_of(const MmaCase& c) {
   return "conv_mma/" + std::string(arithmetic_of(c.type)) + name_of(c.variant) +
          (c.columns() > 1 ? "_n4" : "");
@@ -139,6 +185,14 @@ Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& t
                           const KernelContext& context) {
   CHECK_OK(require_mma(shape, type, context));
   for (const MmaCase& c : mma_cases(shape, type, context)) {
+    if (id_of(c) == tactic.id) return c;
+  }
+  return no_variant(tactic);
+}
+
+Result<MmaCase> find_joined(const ConvShape& first, const ConvShape& second, DataType type,
+                            const Tactic& tactic, const KernelContext& context) {
+  for (const MmaCase& c : joined_cases(first, second, type, context)) {
     if (id_of(c) == tactic.id) return c;
   }
   return no_variant(tactic);
@@ -165,12 +219,19 @@ KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue
   program.define("SUM_VECTOR", kMmaSumVector);
   program.define("POINTWISE", c.shape.pointwise());
   program.define("FLAT", c.shape.flat(c.bk()));
+  program.define("JOINED", c.first.has_value());
+  program.define("FIRST_POINTWISE", c.first && c.first->pointwise());
+  program.define("KEEPS_SUMS", c.first && bytes);
+  program.define("SMALL_SUMS", has_small_sums(c));
+  program.define("ROUNDS_SUMS", rounds_sums(c, epilogue));
   program.define("COLUMNS", c.columns());
   program.define("COLUMNS_AT_ONCE", c.columns_at_once());
   if (bytes) program.types.push_back("text/bytes.cuh");
   program.types.push_back("text/warp.cuh");
   program.functions = epilogue_text(epilogue) + early_epilogue_text(epilogue);
+  if (c.first && bytes) program.functions += kept_row_text(epilogue);
   if (v.wgmma) program.functions += wgmma_text(c.type, v.bn, v.row_bytes);
+  if (c.first) program.types.push_back("conv_mma/args.h");
   program.files = {"text/conv_index.cuh", "conv_mma/tile.cuh", "conv_mma/tile_epilogue.cuh"};
   program.files.push_back(v.wgmma        ? "conv_mma/conv_wgmma.cuh"
                           : v.patch_rows ? "conv_mma/conv_patch.cuh"
@@ -184,7 +245,7 @@ Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackCons
   const MmaVariant& v = c.variant;
   gpu::ConvArgs args = conv_args(c.shape);
   CHECK_OK(write_with_pitch(c.shape, tactic, plan.program, args));
-  args.steps = to_int(c.steps());
+  args.steps = to_int(filter_steps(c.shape, c.bk()));
   args.split_k = to_int(c.parts());
   args.tiles_k = to_int(c.tiles_k());
   args.by_tiles_k = make_divisor(c.tiles_k());
@@ -194,8 +255,15 @@ Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackCons
                  static_cast<unsigned>(c.parts())};
   launch.threads = static_cast<unsigned>(threads_of(v));
   launch.shared_bytes = static_cast<unsigned>(c.shared_bytes());
-  launch.arguments = argument_bytes(args);
   launch.slots = conv_slots(plan.add_constant(std::move(weights)));
+  if (!c.first) {
+    launch.arguments = argument_bytes(args);
+    return launch;
+  }
+  gpu::JoinedConvArgs both{conv_args(*c.first), args};
+  both.first.steps = to_int(c.steps()) - args.steps;
+  launch.arguments = argument_bytes(both);
+  for (PointerSlot& slot : launch.slots) slot.offset += offsetof(gpu::JoinedConvArgs, second);
   return launch;
 }
 

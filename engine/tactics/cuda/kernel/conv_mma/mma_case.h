@@ -5,6 +5,8 @@
 // value and pure functions.
 #pragma once
 
+#include <optional>
+
 #include "engine/tactics/cuda/kernel/conv_launch.h"
 #include "engine/tactics/cuda/kernel/conv_mma/variants.h"
 
@@ -14,6 +16,8 @@ struct MmaCase {
   ConvShape shape;
   MmaVariant variant;
   DataType type = DataType::float16;  // of x: float16, bfloat16, float32 (as tf32), int8 or uint8
+  // Another product of the same outputs that goes first and whose results are added (joined.h).
+  std::optional<ConvShape> first = {};
   // 16 bytes along K are so many columns of the filter; 1: they are channels of one.
   int64_t columns() const { return shape.s_block; }
   // Of these so many are copied at a time: 2 where they begin at even pixels and are inside the
@@ -22,7 +26,7 @@ struct MmaCase {
   int64_t bk() const;
   int64_t tiles_m() const;
   int64_t tiles_k() const;
-  int64_t steps() const;
+  int64_t steps() const;  // of both products
   int64_t parts() const { return variant.parts(); }
   // Bytes of a filter's row along K, as a patch has them.
   int64_t window_bytes() const { return shape.s_pitch() * shape.c_pitch() * element_bytes(type); }
@@ -43,6 +47,14 @@ bool serves(const MmaCase& c, const KernelContext& context);
 // All that serve.
 std::vector<MmaCase> mma_cases(const ConvShape& shape, DataType type, const KernelContext& context);
 
+// Those that serve two products whose results are added, without padding along K and undivided.
+std::vector<MmaCase> joined_cases(const ConvShape& first, const ConvShape& second, DataType type,
+                                  const KernelContext& context);
+
+// Element types of floats in which the context allows products.
+std::vector<DataType> mma_types(const KernelContext& context);
+Precision compute_of(DataType type);
+
 // "conv_mma/fp16_64x64x128b_s4".
 std::string id_of(const MmaCase& c);
 
@@ -53,6 +65,8 @@ double estimate_us(const MmaCase& c, const KernelContext& context);
 // The case among all variants that has the tactic's id. Errors: incompatible (there is none).
 Result<MmaCase> find_case(const ConvShape& shape, DataType type, const Tactic& tactic,
                           const KernelContext& context);
+Result<MmaCase> find_joined(const ConvShape& first, const ConvShape& second, DataType type,
+                            const Tactic& tactic, const KernelContext& context);
 
 // `result` is the element type of y.
 KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue& epilogue);

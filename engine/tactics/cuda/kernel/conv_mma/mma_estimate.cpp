@@ -27,7 +27,8 @@ Issued issued(const MmaCase& c) {
   const double products = v.wgmma
                               ? warps * fragments
                               : fragments * (v.bm * v.bn / 128.0 + warps * (v.wm + v.wn) / 16.0);
-  const double once = v.bm * v.bn / 32.0 * kResult + warps * kWarp;
+  const double results = c.first && is_eight_bits(c.type) ? 2 : 1;  // both products' are scaled
+  const double once = v.bm * v.bn / 32.0 * kResult * results + warps * kWarp;
   // A patch is copied once for all of its rows, in pieces of two columns.
   if (v.patch_rows) {
     const double pieces =
@@ -71,6 +72,15 @@ double tile_us(const MmaCase& c, const KernelContext& context, double steps, int
   return 1e6 * (std::max(issue, multiply) + kBeside * std::min(issue, multiply));
 }
 
+// Bytes that move at least once; what the first of two products gives does not.
+double moved_bytes(const MmaCase& c) {
+  const double second = conv_bytes(c.shape, c.type);
+  if (!c.first) return second;
+  const auto result = static_cast<double>(c.first->m() * c.first->k_pitch());
+  return second + conv_bytes(*c.first, c.type) -
+         result * static_cast<double>(element_bytes(c.type));
+}
+
 }  // namespace
 
 double estimate_us(const MmaCase& c, const KernelContext& context) {
@@ -87,7 +97,7 @@ double estimate_us(const MmaCase& c, const KernelContext& context) {
   const double sums = 2.0 * static_cast<double>(c.workspace_bytes());
   // Memory hides behind arithmetic as far as there are other blocks to go on with.
   const double not_hidden = at_once == 1 ? 0.85 : at_once == 2 ? 0.4 : 0.2;
-  const double memory = context.memory_us(conv_bytes(c.shape, c.type), 0);
+  const double memory = context.memory_us(moved_bytes(c), 0);
   return kStartUs + std::max(compute, memory) + not_hidden * std::min(compute, memory) +
          context.memory_us(sums, c.variant.split_k > 1 ? 1 : 0) +
          (c.variant.cluster > 1 ? 1.0 : 0.0);

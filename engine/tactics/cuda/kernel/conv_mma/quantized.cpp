@@ -29,8 +29,8 @@ Result<KernelPlan> plan_quantized_mma(const Problem& problem, const Tactic& tact
   TRY(const MmaCase c, find_case(conv.shape, conv.product.source, tactic, context));
   KernelPlan plan;
   plan.program = mma_program(c, tactic.outputs[0].type, quantized_epilogue(conv, tactic));
-  PackConstant weights =
-      pack_region_weights(conv, pack_filter(c.shape, DataType::int8, c.bk(), c.variant.bn, false));
+  PackConstant weights = pack_region_weights(
+      conv.product.weights, pack_filter(c.shape, DataType::int8, c.bk(), c.variant.bn, false));
   TRY(KernelLaunch launch, mma_launch(c, tactic, std::move(weights), plan));
   attach_quantized(conv, offsetof(gpu::ConvArgs, epilogue), plan, launch);
   add_mma_launch(c, std::move(launch), plan);

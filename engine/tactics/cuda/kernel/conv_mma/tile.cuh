@@ -53,6 +53,21 @@ __device__ __forceinline__ int swizzled_weights(int channel, int chunk) {
 #endif
 }
 
+// Sums of integers that stay below 2^22 (SMALL_SUMS) begin at the bits of 3 * 2^22, so that they
+// are the bits of floats of so much more: no instruction has to convert them.
+__device__ __forceinline__ void begin_sums(TSUM (&acc)[kTilesM][kTilesN][4]) {
+#pragma unroll
+  for (int i = 0; i < kTilesM * kTilesN * 4; ++i)
+    acc[i / 4 / kTilesN][i / 4 % kTilesN][i % 4] = SMALL_SUMS ? 0x4b400000 : 0;
+}
+__device__ __forceinline__ float value_of(TSUM sum) {
+#if SMALL_SUMS
+  return __int_as_float(sum) - 12582912.0f;
+#else
+  return static_cast<float>(sum);
+#endif
+}
+
 #if !WGMMA
 // d += a * b for a 16 rows, b 8 columns, 32 bytes along K of T.
 template <typename T, typename Sum>
@@ -83,22 +98,72 @@ __device__ __forceinline__ void multiply_tile(const Fragments& f,
 }
 #endif
 
+// Joined: a product that goes first has inputs of its own, its weights before those of the second
+// in every row of w, and its steps before the others. FIRST_POINTWISE: as POINTWISE, of that
+// product.
+#if JOINED
+using Args = JoinedConvArgs;
+__device__ __forceinline__ const ConvArgs& second_of(const Args& a) {
+  return a.second;
+}
+__device__ __forceinline__ int steps_of(const Args& a) {
+  return a.first.steps + a.second.steps;
+}
+#else
+using Args = ConvArgs;
+__device__ __forceinline__ const ConvArgs& second_of(const Args& a) {
+  return a;
+}
+__device__ __forceinline__ int steps_of(const Args& a) {
+  return a.steps;
+}
+#endif
+
 struct Loader {
   PixelWindow window[kCopiesA];
+  FilterStep next;
   const TX* w;
   int row, chunk;
+  int first_m, first_steps;  // JOINED: steps of the first product that are left
 };
 
-__device__ __forceinline__ Loader make_loader(const ConvArgs& a, int first_m, int first_k,
-                                              int step) {
-  Loader l;
-  l.chunk = threadIdx.x % kChunks, l.row = threadIdx.x / kChunks;
+// From here on the inputs are those of `a`, from its step `step` on.
+template <bool kPointwise>
+__device__ __forceinline__ void turn_to(const ConvArgs& a, int step, Loader& l) {
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
-    l.window[i] = pixel_window(a, first_m + l.row + i * kRowsAtOnce);
+    l.window[i] = pixel_window<kPointwise>(a, l.first_m + l.row + i * kRowsAtOnce);
+  l.next = filter_step<kPointwise>(a, step, l.chunk * kChunkElements);
+}
+
+__device__ __forceinline__ Loader make_loader(const Args& args, int first_m, int first_k,
+                                              int step) {
+  Loader l;
+  l.chunk = threadIdx.x % kChunks, l.row = threadIdx.x / kChunks, l.first_m = first_m;
+  const ConvArgs& a = second_of(args);
   l.w = static_cast<const TX*>(a.w) + static_cast<long long>(first_k + l.row) * a.w_pitch +
         step * BK + l.chunk * kChunkElements;
+#if JOINED
+  l.first_steps = args.first.steps;
+  turn_to<FIRST_POINTWISE>(args.first, 0, l);
+#else
+  turn_to<POINTWISE>(a, step, l);
+#endif
   return l;
+}
+
+// Goes on to the next step's inputs.
+__device__ __forceinline__ void advance_inputs(const Args& a, Loader& l) {
+#if JOINED
+  if (--l.first_steps == 0)
+    turn_to<POINTWISE>(a.second, 0, l);
+  else if (l.first_steps > 0)
+    advance<FIRST_POINTWISE>(a.first, l.next);
+  else
+    advance(a.second, l.next);
+#else
+  advance(a, l.next);
+#endif
 }
 
 // Starts the copy of 16 bytes of one window: channels of a pixel, or, of pixels with few channels,
@@ -115,20 +180,30 @@ __device__ __forceinline__ void start_chunk(const ConvArgs& a, const PixelWindow
 }
 
 // Starts the copies of one step's inputs into a stage.
-__device__ __forceinline__ void start_inputs(const ConvArgs& a, const Loader& l,
-                                             const FilterStep& f, unsigned char* stage) {
-  int offset = step_offset(a, f);
+template <bool kPointwise>
+__device__ __forceinline__ void start_inputs_of(const ConvArgs& a, const Loader& l,
+                                                unsigned char* stage) {
+  int offset = step_offset<kPointwise>(a, l.next);
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
-    start_chunk(a, l.window[i], f, offset, stage + swizzled(l.row + i * kRowsAtOnce, l.chunk));
+    start_chunk(a, l.window[i], l.next, offset, stage + swizzled(l.row + i * kRowsAtOnce, l.chunk));
+}
+__device__ __forceinline__ void start_inputs(const Args& a, const Loader& l, unsigned char* stage) {
+#if JOINED
+  if (l.first_steps > 0) {
+    start_inputs_of<FIRST_POINTWISE>(a.first, l, stage);
+    return;
+  }
+#endif
+  start_inputs_of<POINTWISE>(second_of(a), l, stage);
 }
 
 // Starts the copies of the next step's weights into a stage.
-__device__ __forceinline__ void start_weights(const ConvArgs& a, Loader& l, unsigned char* stage) {
+__device__ __forceinline__ void start_weights(const Args& a, Loader& l, unsigned char* stage) {
 #pragma unroll
   for (int i = 0; i < kCopiesB; ++i) {
     copy_async<16>(stage + BM * BKB + swizzled_weights(l.row + i * kRowsAtOnce, l.chunk),
-                   l.w + static_cast<long long>(i * kRowsAtOnce) * a.w_pitch, true);
+                   l.w + static_cast<long long>(i * kRowsAtOnce) * second_of(a).w_pitch, true);
   }
   l.w += BK;
 }
@@ -145,8 +220,8 @@ struct Copies {
 };
 
 // Starts the first copies. Behind it the kernel may read what its predecessors wrote.
-__device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                              int begin, int end, unsigned char* shared) {
+__device__ __forceinline__ Copies start_first(const Args& a, Loader& loader, int begin, int end,
+                                              unsigned char* shared) {
   // The weights are constants: their first copies need not wait for whoever computes the inputs.
 #pragma unroll
   for (int i = 0; i < kStepsAhead; ++i)
@@ -155,23 +230,23 @@ __device__ __forceinline__ Copies start_first(const ConvArgs& a, Loader& loader,
   Copies c = {begin, end, 0, kStepsAhead};
 #pragma unroll
   for (int i = 0; i < kStepsAhead; ++i) {
-    if (c.started < end) start_inputs(a, loader, next, shared + i * kStageBytes);
+    if (c.started < end) start_inputs(a, loader, shared + i * kStageBytes);
     commit_async();
-    advance(a, next);
+    advance_inputs(a, loader);
     ++c.started;
   }
   return c;
 }
 
 // Starts the copies of one more step, into a stage that nobody reads any more.
-__device__ __forceinline__ void start_next(const ConvArgs& a, Loader& loader, FilterStep& next,
-                                           unsigned char* shared, Copies& c) {
+__device__ __forceinline__ void start_next(const Args& a, Loader& loader, unsigned char* shared,
+                                           Copies& c) {
   if (c.started < c.end) {
-    start_inputs(a, loader, next, shared + c.write * kStageBytes);
+    start_inputs(a, loader, shared + c.write * kStageBytes);
     start_weights(a, loader, shared + c.write * kStageBytes);
   }
   commit_async();
-  advance(a, next);
+  advance_inputs(a, loader);
   ++c.started;
   c.write = c.write + 1 == STAGES ? 0 : c.write + 1;
   c.read = c.read + 1 == STAGES ? 0 : c.read + 1;

@@ -6,7 +6,8 @@
 constexpr int kUnits = kTilesN / kGroup * kTilesM;
 // What a unit's epilogue reads from memory is read so many units ahead: all that 16 registers hold.
 constexpr int kFit = 64 / (2 * static_cast<int>(sizeof(Row)));
-constexpr int kAhead = kFit < 1 ? 1 : kFit < kUnits ? kFit : kUnits;
+// KEEPS_SUMS: nothing is read, since the first product's results are the rows; all are kept.
+constexpr int kAhead = KEEPS_SUMS ? kUnits : kFit < 1 ? 1 : kFit < kUnits ? kFit : kUnits;
 // The first even before the products, where these leave registers.
 constexpr bool kReadsEarly = HAVE_ASYNC_COPY && !kLargeTiles;
 
@@ -41,6 +42,35 @@ __device__ __forceinline__ void read_first_rows(const ConvArgs& a, int first_m, 
   for (int unit = 0; unit < kAhead; ++unit) read_rows(a, first_m, first_k, unit, rows[unit]);
 }
 
+#if KEEPS_SUMS
+// The first product's results, rounded as they would be in memory, become the rows that the second
+// one's epilogue adds; the sums begin anew. `a`: the first product, whose epilogue's operands are a
+// factor and a bias for each channel.
+__device__ __forceinline__ void keep_sums(const ConvArgs& a, int first_m, int first_k,
+                                          Row (&rows)[kAhead][2],
+                                          TSUM (&acc)[kTilesM][kTilesN][4]) {
+  float factor[kVector] = {}, bias[kVector] = {};
+#pragma unroll
+  for (int unit = 0; unit < kUnits; ++unit) {
+    const int group = unit / kTilesM, i = unit % kTilesM;
+    const Place p = place_of(a, first_m, first_k, unit, 0);
+    if (i == 0 && p.k < a.ldy) {
+      load_vector<kVector>(static_cast<const float*>(a.epilogue.operand[0]) + p.k, factor);
+      load_vector<kVector>(static_cast<const float*>(a.epilogue.operand[1]) + p.k, bias);
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float v[kVector];
+#pragma unroll
+      for (int j = 0; j < kVector; ++j)
+        v[j] = value_of(acc[i][group * kGroup + j / 2][half * 2 + j % 2]) * factor[j] + bias[j];
+      rows[unit][half] = row_of(v);
+    }
+  }
+  begin_sums(acc);
+}
+#endif
+
 // Epilogue of an undivided tile, whose first rows have been read.
 __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, int first_m, int first_k,
                                                 Row (&rows)[kAhead][2],
@@ -60,7 +90,7 @@ __device__ __forceinline__ void store_warp_tile(const ConvArgs& a, int first_m, 
       float v[kVector];
 #pragma unroll
       for (int j = 0; j < kVector; ++j)
-        v[j] = static_cast<float>(acc[i][group * kGroup + j / 2][half * 2 + j % 2]);
+        v[j] = value_of(acc[i][group * kGroup + j / 2][half * 2 + j % 2]);
       long long index = static_cast<long long>(p.m) * a.ldy + p.k;
       int image = static_cast<int>(divide(static_cast<unsigned>(p.m), a.by_pixels));
       epilogue_behind(v, channels, rows[unit % kAhead][half], a.epilogue, image, p.k, index, a.ldy,

@@ -187,8 +187,8 @@ Result<KernelPlan> plan_quantized_simt(const Problem& problem, const Tactic& tac
   KernelPlan plan;
   plan.program = simt_program(c, tactic.outputs[0].type);
   plan.program.functions = epilogue_text(quantized_epilogue(conv, tactic));
-  PackConstant weights =
-      pack_region_weights(conv, pack_filter(c.shape, DataType::int8, c.bk(), c.variant.bn, false));
+  PackConstant weights = pack_region_weights(
+      conv.product.weights, pack_filter(c.shape, DataType::int8, c.bk(), c.variant.bn, false));
   TRY(KernelLaunch launch, simt_launch(c, tactic, std::move(weights), plan));
   attach_quantized(conv, offsetof(gpu::ConvArgs, epilogue), plan, launch);
   add_simt_launch(c, std::move(launch), plan);

@@ -150,8 +150,9 @@ Result<KernelPlan> plan_quantized_depthwise(const Problem& problem, const Tactic
   KernelPlan plan;
   plan.program = depthwise_program(conv.shape, v, source, tactic.outputs[0].type,
                                    quantized_epilogue(conv, tactic));
-  KernelLaunch launch = depthwise_launch(
-      conv.shape, v, source, pack_region_weights(conv, pack_depthwise(conv.shape)), plan);
+  KernelLaunch launch =
+      depthwise_launch(conv.shape, v, source,
+                       pack_region_weights(conv.product.weights, pack_depthwise(conv.shape)), plan);
   attach_quantized(conv, offsetof(gpu::WindowArgs, epilogue), plan, launch);
   plan.launches.push_back(std::move(launch));
   return plan;

@@ -60,12 +60,40 @@ __device__ __forceinline__ unsigned rounded_bits(float v) {
   if (kSigned) v = v == v ? v : 0.0f;  // the other type's maximum does it
   return __float_as_uint(fminf(fmaxf(v, kLow), kHigh) + 12582912.0f);
 }
+// ROUNDS_SUMS: what is stored are scaled sums of integers, which are finite, and may be off by
+// 2^-17 where they are about a tie, as sums in float32 are: a float times 2^-149 is its whole
+// number in bits, ties to even, and one instruction saturates two of them (SM 7.2 and later).
+#ifdef ENGINERY_EMULATE
+inline unsigned saturated_pair(int high, int low, unsigned above) {
+  const auto byte = [](int v) { return static_cast<unsigned>(v < 0 ? 0 : v > 255 ? 255 : v); };
+  return above << 16 | byte(high) << 8 | byte(low);
+}
+#elif ROUNDS_SUMS
+__device__ __forceinline__ unsigned saturated_pair(int high, int low, unsigned above) {
+  unsigned out;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(high), "r"(low), "r"(above));
+  return out;
+}
+#endif
+#if ROUNDS_SUMS
+template <typename T>
+__device__ __forceinline__ unsigned pack_bytes(const float* v) {
+  constexpr bool kSigned = static_cast<T>(-1) < 0;
+  int whole[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    whole[i] = __float_as_int((kSigned ? v[i] + 128.0f : v[i]) * 0x1p-149f);
+  const unsigned word = saturated_pair(whole[1], whole[0], saturated_pair(whole[3], whole[2], 0));
+  return kSigned ? word ^ 0x80808080u : word;
+}
+#else
 template <typename T>
 __device__ __forceinline__ unsigned pack_bytes(const float* v) {
   const unsigned low = permuted(rounded_bits<T>(v[0]), rounded_bits<T>(v[1]), 0x0040u);
   const unsigned high = permuted(rounded_bits<T>(v[2]), rounded_bits<T>(v[3]), 0x0040u);
   return permuted(low, high, 0x5410u);
 }
+#endif
 
 template <int V, typename T>
 __device__ __forceinline__ void load_bytes(const T* p, float (&v)[V]) {

@@ -21,9 +21,11 @@ __device__ __forceinline__ unsigned taps_inside(int first, int dilation, int tap
   return bits;
 }
 
+// kPointwise: every output pixel reads its own input pixel alone.
+template <bool kPointwise = POINTWISE>
 __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   PixelWindow w;
-  if (POINTWISE) {
+  if (kPointwise) {
     w.rows = w.columns = m < a.m ? 1u : 0u;
     w.base = static_cast<const TX*>(a.x) + static_cast<long long>(m) * a.c;
     return w;
@@ -58,6 +60,7 @@ struct FilterStep {
 };
 
 // `element`: the thread's first element in a row of BK.
+template <bool kPointwise = POINTWISE>
 __device__ __forceinline__ FilterStep filter_step(const ConvArgs& a, int step, int element) {
   FilterStep f = {0, 0, step * BK + element};
   if (FLAT) {
@@ -65,7 +68,7 @@ __device__ __forceinline__ FilterStep filter_step(const ConvArgs& a, int step, i
     f.c -= position * a.c;
     f.r = static_cast<int>(divide(static_cast<unsigned>(position), a.by_s));
     f.s = position - f.r * a.s;
-  } else if (!POINTWISE) {
+  } else if (!kPointwise) {
     int rs = a.r * a.s, chunk = step / rs, rest = step - chunk * rs;
     f.r = rest / a.s;
     f.s = rest - f.r * a.s;
@@ -74,8 +77,9 @@ __device__ __forceinline__ FilterStep filter_step(const ConvArgs& a, int step, i
   return f;
 }
 
+template <bool kPointwise = POINTWISE>
 __device__ __forceinline__ void advance(const ConvArgs& a, FilterStep& f) {
-  if (POINTWISE) {
+  if (kPointwise) {
     f.c += BK;
   } else if (FLAT) {
     f.c += BK;
@@ -91,8 +95,9 @@ __device__ __forceinline__ void advance(const ConvArgs& a, FilterStep& f) {
 }
 
 // Elements from a window's base to the place of `f`.
+template <bool kPointwise = POINTWISE>
 __device__ __forceinline__ int step_offset(const ConvArgs& a, const FilterStep& f) {
-  if (POINTWISE) return f.c;
+  if (kPointwise) return f.c;
   return (f.r * a.dilation_h * a.width + f.s * a.dilation_w) * a.c + f.c;
 }
 // A window's rows have no bit beyond the filter's, so what lies past the end of a FLAT K is

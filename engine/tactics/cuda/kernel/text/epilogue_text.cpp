@@ -1,7 +1,10 @@
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+
+#include "enginery/result.h"
 
 namespace enginery {
 namespace {
@@ -264,6 +267,17 @@ std::string early_epilogue_text(const FusedEpilogue& epilogue) {
         "#pragma unroll\n  for (int j = 0; j < VECTOR; ++j) v[j] = k + j < channel_count ? v[j] : "
         "0.0f;\n";
   return text + "}\n";
+}
+
+std::string kept_row_text(const FusedEpilogue& epilogue) {
+  const auto step = std::ranges::find_if(epilogue.steps, [](const FusedStep& s) {
+    return s.slot >= 0 && s.access == OperandAccess::same;
+  });
+  ENSURE(step != epilogue.steps.end(), "a row has an operand");
+  return "__device__ __forceinline__ Row row_of(const float (&v)[VECTOR]) {\n  Row out;\n  "
+         "store_vector<VECTOR>(reinterpret_cast<" +
+         element_type_text(epilogue.output) + "*>(out.s" + std::to_string(step->slot) +
+         ".words), v);\n  return out;\n}\n";
 }
 
 std::string elements_text(const std::vector<ElementOperand>& operands,

@@ -23,6 +23,10 @@ std::string epilogue_text(const FusedEpilogue& epilogue);
 // channel_count)`.
 std::string early_epilogue_text(const FusedEpilogue& epilogue);
 
+// `Row row_of(v)`: a row as if it had been read from where `v` is stored, for kernels that have it
+// themselves. Requires one operand that is read at the output's place.
+std::string kept_row_text(const FusedEpilogue& epilogue);
+
 // `unsigned NAME(unsigned rest)`: the operand's place beside the output's place `rest`, in
 // elements.
 std::string place_text(const std::string& name, const BroadcastStrides& strides);
