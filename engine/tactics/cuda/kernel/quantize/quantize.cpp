@@ -10,7 +10,8 @@ namespace enginery {
 namespace {
 
 // The values are MODE in quantize.cuh.
-enum class QuantizeMode { flat = 0, rows = 1, gather = 2 };
+enum class QuantizeMode { flat = 0, rows = 1, gather = 2, pixels = 3 };
+constexpr int64_t kPixelsOfAThread = 4;  // a thread's, of mode pixels
 
 struct QuantizeVariant {
   QuantizeMode mode;
@@ -21,7 +22,8 @@ struct QuantizeVariant {
 constexpr QuantizeVariant kQuantizeVariants[] = {{QuantizeMode::flat, 256},
                                                  {QuantizeMode::rows, 256},
                                                  {QuantizeMode::gather, 256},
-                                                 {QuantizeMode::gather, 256, 4}};
+                                                 {QuantizeMode::gather, 256, 4},
+                                                 {QuantizeMode::pixels, 256, 4}};
 
 std::string id_of(const QuantizeVariant& v) {
   switch (v.mode) {
@@ -32,8 +34,14 @@ std::string id_of(const QuantizeVariant& v) {
     case QuantizeMode::gather:
       return id_by_threads(v.block == kByteChannels ? "quantize/gather" : "quantize/gather_n4",
                            v.threads, 256);
+    case QuantizeMode::pixels:
+      return id_by_threads("quantize/pixels_n4", v.threads, 256);
   }
   return {};
+}
+
+int64_t pixels_of(const Dims& dims) {
+  return volume(dims) / (dims[0] * dims[1]);
 }
 
 Result<QuantizedRows> quantized_bytes(const Problem& problem) {
@@ -50,6 +58,7 @@ bool serves(const Problem& problem, const QuantizedRows& rows, const QuantizeVar
   const Dims& dims = input_dims(problem, 0);
   if (rows.size != 1 || dims.size() < 3) return false;
   if (v.block < kByteChannels && dims[1] > v.block) return false;
+  if (v.mode == QuantizeMode::pixels && pixels_of(dims) % kPixelsOfAThread) return false;
   return v.mode == QuantizeMode::rows || rows.to_integers;
 }
 
@@ -70,10 +79,11 @@ Tactic quantize_tactic(const Problem& problem, const QuantizedRows& rows,
 // One element a thread waits longer than the bytes say.
 double estimate_us(const Problem& problem, const Tactic& tactic, const QuantizeVariant& variant,
                    const KernelContext& context) {
-  constexpr double kOneElement = 1.5;
+  constexpr double kOneElement = 1.5, kOnePixel = 1.4;
   const double us = context.memory_us(
       static_cast<double>(physical_bytes(input_dims(problem, 0), tactic.inputs[0]) +
                           physical_bytes(output_dims(problem), tactic.outputs[0])));
+  if (variant.mode == QuantizeMode::gather && variant.block == 4) return kOnePixel * us;
   return variant.mode == QuantizeMode::flat ? kOneElement * us : us;
 }
 
@@ -104,7 +114,7 @@ gpu::QuantizeArgs quantize_args(const Problem& problem, const QuantizedRows& row
   args.inner = static_cast<unsigned>(rows.inner);
   args.total = static_cast<unsigned>(volume(dims));
   if (variant.mode == QuantizeMode::flat) return args;
-  const int64_t pixels = volume(dims) / (dims[0] * dims[1]);
+  const int64_t pixels = pixels_of(dims);
   args.channels = to_int(dims[1]);
   args.x_pitch = to_int(padded_channels(dims, tactic.inputs[0].layout));
   args.y_pitch = to_int(padded_channels(dims, tactic.outputs[0].layout));
@@ -112,6 +122,9 @@ gpu::QuantizeArgs quantize_args(const Problem& problem, const QuantizedRows& row
   args.by_vectors = make_divisor(args.y_pitch / width);
   args.by_pixels = make_divisor(pixels);
   args.total = static_cast<unsigned>(dims[0] * pixels * (args.y_pitch / width));
+  if (variant.mode != QuantizeMode::pixels) return args;
+  args.by_pixels = make_divisor(pixels / kPixelsOfAThread);
+  args.total = static_cast<unsigned>(dims[0] * pixels / kPixelsOfAThread);
   return args;
 }
 

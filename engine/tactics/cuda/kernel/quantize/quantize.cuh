@@ -3,16 +3,56 @@
 //
 // flat (MODE 0): a thread changes one element, in order. rows (1): WIDTH channels of a pixel from
 // channels-last to channels-last with other padding, which is written as zeros; one scale. gather
-// (2): the same from planes in order, lanes along pixels, for pictures. Bytes moved: every element
-// once. Serves every SM.
+// (2): the same from planes in order, lanes along pixels, for pictures. pixels (3): as gather, four
+// pixels of up to 4 channels a thread. Bytes moved: every element once. Serves every SM.
 
-__device__ __forceinline__ float converted(float x, float scale, float zero) {
+struct Factors {
+  float scale, zero, inverse;
+};
+__device__ __forceinline__ Factors factors_of(const QuantizeArgs& a, unsigned i) {
+  const float scale = a.scale[i];
+  // NaN, where the reciprocal has too few bits: then everything is divided.
+  return {scale, a.zero[i], TO_INTEGERS && scale < 1e30f ? 1.0f / scale : __int_as_float(-1)};
+}
+
+__device__ __forceinline__ float converted(float x, const Factors& f) {
 #if TO_INTEGERS
-  return rintf(x / scale) + zero;
+  // The product with the reciprocal is off by 2^-22 of itself, which matters about ties alone: they
+  // are divided. Beyond 512 every quotient saturates.
+  const float q = x * f.inverse, r = rintf(q);
+  return (fabsf(q - r) < 0.4998f ? r : rintf(x / f.scale)) + f.zero;
 #else
-  return (x - zero) * scale;
+  return (x - f.zero) * f.scale;
 #endif
 }
+
+#if MODE == 3
+extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs a) {
+  await_predecessors();
+  const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+  if (i >= a.total) return;
+  const unsigned n = divide(i, a.by_pixels), four = i - n * a.by_pixels.divisor;
+  const long long plane = 4LL * a.by_pixels.divisor;
+  float v[4][4] = {};
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    if (c < a.channels)
+      load_vector<4>(static_cast<const TX*>(a.x) +
+                         (static_cast<long long>(n) * a.channels + c) * plane + 4 * four,
+                     v[c]);
+  }
+  const Factors f = factors_of(a, 0);
+  TY* y = static_cast<TY*>(a.y) + (n * plane + 4 * four) * 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float out[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      out[j] = j % 4 < a.channels ? converted(v[j % 4][half * 2 + j / 4], f) : 0.0f;
+    store_vector<8>(y + half * 8, out);
+  }
+}
+#else
 
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs a) {
   await_predecessors();
@@ -22,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs 
   TY* y = static_cast<TY*>(a.y);
 #if MODE == 0
   const unsigned s = i / a.inner % a.size;
-  store_one(y + i, converted(load_one(x + i), a.scale[s], a.zero[s]));
+  store_one(y + i, converted(load_one(x + i), factors_of(a, s)));
 #else
   float v[WIDTH] = {};
 #if MODE == 1
@@ -41,9 +81,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs 
                       pixel);
   }
 #endif
-  const float scale = a.scale[0], zero = a.zero[0];
+  const Factors f = factors_of(a, 0);
 #pragma unroll
-  for (int j = 0; j < WIDTH; ++j) v[j] = c + j < a.channels ? converted(v[j], scale, zero) : 0.0f;
+  for (int j = 0; j < WIDTH; ++j) v[j] = c + j < a.channels ? converted(v[j], f) : 0.0f;
   store_vector<WIDTH>(y + static_cast<long long>(row) * a.y_pitch + c, v);
 #endif
 }
+#endif

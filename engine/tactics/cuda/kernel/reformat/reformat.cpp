@@ -9,7 +9,8 @@ namespace enginery {
 namespace {
 
 // The values are MODE in reformat.cuh.
-enum class ReformatMode { gather = 0, to_channels_last = 1, to_linear = 2, rows = 3 };
+enum class ReformatMode { gather = 0, to_channels_last = 1, to_linear = 2, rows = 3, pixels = 4 };
+constexpr int64_t kPixelsAtOnce = 4;  // a thread's, of mode pixels, and the channels of one
 
 struct ReformatVariant {
   ReformatMode mode;
@@ -20,7 +21,8 @@ struct ReformatVariant {
 constexpr ReformatVariant kReformatVariants[] = {{ReformatMode::gather, 128},
                                                  {ReformatMode::to_channels_last, 256},
                                                  {ReformatMode::to_linear, 256},
-                                                 {ReformatMode::rows, 256}};
+                                                 {ReformatMode::rows, 256},
+                                                 {ReformatMode::pixels, 128}};
 
 std::string id_of(const ReformatVariant& v) {
   switch (v.mode) {
@@ -32,6 +34,8 @@ std::string id_of(const ReformatVariant& v) {
       return "reformat/tile_to_linear";
     case ReformatMode::rows:
       return id_by_threads("reformat/rows", v.threads, 256);
+    case ReformatMode::pixels:
+      return id_by_threads("reformat/pixels", v.threads, 128);
   }
   return {};
 }
@@ -88,6 +92,7 @@ std::vector<ReformatMode> modes_of(const ReformatShape& s) {
   if (s.last(s.from) == s.last(s.to)) return {rows};
   if (s.last(s.from)) return {to_linear};
   if (s.pitch_of(s.to) % 4) return {to_channels_last};
+  if (s.pitch_of(s.to) == kPixelsAtOnce && s.pixels % kPixelsAtOnce == 0) return {pixels, gather};
   return s.c <= 8 ? std::vector{gather, to_channels_last} : std::vector{to_channels_last, gather};
 }
 
@@ -107,6 +112,10 @@ gpu::ReformatArgs reformat_args(const ReformatShape& s, ReformatMode mode) {
   if (mode == ReformatMode::gather) {
     a.total = to_int(s.n * s.pixels * pitch / width_of(s));
     a.by_vectors = make_divisor(pitch / width_of(s));
+  }
+  if (mode == ReformatMode::pixels) {
+    a.total = to_int(s.n * s.pixels / kPixelsAtOnce);
+    a.by_pixels = make_divisor(s.pixels / kPixelsAtOnce);
   }
   if (mode == ReformatMode::rows) {
     a.total = to_int(s.n * s.pixels * pitch);

@@ -4,6 +4,7 @@
 // gather: a thread writes WIDTH channels of one pixel, lanes along pixels: for few channels
 // (pictures). tile: a block turns a 32 x 32 tile of (c, pixels) through shared memory, so that both
 // sides coalesce. rows: [n * pixels][pitch_in] -> [n * pixels][pitch_out], one element a thread.
+// pixels: as gather, four pixels of up to 4 channels a thread.
 // Padding channels are written as zeros. Bytes moved an element: one read, one write. Serves every
 // SM.
 
@@ -25,6 +26,29 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs 
   }
   store_vector<WIDTH>(
       static_cast<TY*>(a.y) + (static_cast<long long>(n) * a.pixels + pixel) * a.pitch + c, v);
+}
+#elif MODE == 4
+extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
+  await_predecessors();
+  const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+  if (i >= static_cast<unsigned>(a.total)) return;
+  const unsigned n = divide(i, a.by_pixels), four = i - n * a.by_pixels.divisor;
+  float v[4][4] = {};
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    if (c < a.c)
+      load_vector<4>(
+          static_cast<const TX*>(a.x) + (static_cast<long long>(n) * a.c + c) * a.pixels + 4 * four,
+          v[c]);
+  }
+  TY* y = static_cast<TY*>(a.y) + (static_cast<long long>(n) * a.pixels + 4 * four) * 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float out[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) out[j] = v[j % 4][half * 2 + j / 4];
+    store_vector<8>(y + half * 8, out);
+  }
 }
 #elif MODE == 1 || MODE == 2
 // 1: to channels last, 2: to linear. blockIdx: (tile of pixels, tile of channels, n)

@@ -237,6 +237,15 @@ std::string early_epilogue_text(const FusedEpilogue& epilogue) {
     const std::string slot = std::to_string(step.slot);
     const bool of_channel = step.access == OperandAccess::channel,
                of_row = step.access == OperandAccess::same;
+    const char* op = step.kind == FusedStepKind::multiply ? "*=" : "+=";
+    if (step.kind != FusedStepKind::activation && step.access == OperandAccess::single) {
+      channels += "  float s" + slot + ";\n";
+      read_channels +=
+          "  out.s" + slot + " = *static_cast<const float*>(args.operand[" + slot + "]);\n";
+      steps += "#pragma unroll\n  for (int j = 0; j < VECTOR; ++j) v[j] " + std::string(op) +
+               " channels.s" + slot + ";\n";
+      continue;
+    }
     if (step.kind == FusedStepKind::activation || (!of_channel && !of_row)) {
       steps += step_text(step, type, "VECTOR");
       continue;
@@ -249,7 +258,7 @@ std::string early_epilogue_text(const FusedEpilogue& epilogue) {
     steps += "  {\n    float u[VECTOR];\n    load_vector<VECTOR>(reinterpret_cast<const " +
              element + "*>(" + (of_channel ? "channels." : "row.") + name +
              ".words), u);\n#pragma unroll\n    for (int j = 0; j < VECTOR; ++j) v[j] " +
-             (step.kind == FusedStepKind::multiply ? "*=" : "+=") + " u[j];\n  }\n";
+             std::string(op) + " u[j];\n  }\n";
   }
   const std::string head = "__device__ __forceinline__ ";
   std::string text = "struct Channels {\n" + channels + "};\nstruct Row {\n" + row + "};\n";

@@ -18,9 +18,9 @@ namespace enginery {
 std::string epilogue_text(const FusedEpilogue& epilogue);
 
 // The same in two parts, VECTOR elements (a macro) at a time, for kernels that read what the steps
-// need before they have the sums: `Channels read_channels(args, k)`, once for all rows; `Row
-// read_row(args, index)`; and `epilogue_behind(v, channels, row, args, image, k, index, ldy,
-// channel_count)`.
+// need before they have the sums: `Channels read_channels(args, k)`, once for all rows, with what
+// is one number for all channels; `Row read_row(args, index)`; and `epilogue_behind(v, channels,
+// row, args, image, k, index, ldy, channel_count)`.
 std::string early_epilogue_text(const FusedEpilogue& epilogue);
 
 // `Row row_of(v)`: a row as if it had been read from where `v` is stored, for kernels that have it
