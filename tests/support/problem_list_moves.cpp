@@ -93,7 +93,7 @@ std::vector<ProblemRow> moving_problems() {
       {"resize_linear_3d", "K/K",
        "resize mode=linear coordinates=half_pixel | float32[1x8x3x4x5] _ int64[5]={1,8,6,8,10}"},
 
-      {"picture_to_nhwc4", "-/K", "reformat | float16[3x3x6x6] | float16:linear -> float16:nhwc4"},
+      {"picture_to_nhwc4", "-/K", "reformat | float32[3x3x6x6] | float32:linear -> float32:nhwc4"},
       {"picture_of_two_to_nhwc4", "-/K",
        "reformat | float32[2x2x10x2] | float32:linear -> float32:nhwc4"},
       {"nchw_to_nhwc", "KO/K", "reformat | float32[1x3x33x31] | float32:linear -> float32:nhwc"},
