@@ -175,7 +175,8 @@ void settle_region(bool rounds, double largest_inner, ExpectedOutput& out) {
 
 Status set_region(const Problem& p, const std::vector<const Tensor*>& inputs, ExpectedOutput& out) {
   if (is_sampled_region(p)) {
-    TRY(const SampledRegion sampled, sampled_region(p, inputs, out.elements));
+    const Widened wide(inputs);
+    TRY(const SampledRegion sampled, sampled_region(p, wide.inputs, out.elements));
     set_values(sampled.values, out);
     settle_region(sampled.rounds, sampled.largest_inner, out);
     return {};

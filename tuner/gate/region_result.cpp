@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "engine/tactics/shapes/pooled_conv.h"
 #include "tuner/gate/magnitude.h"
 #include "tuner/gate/sampled_reference.h"
 
@@ -144,6 +145,23 @@ Quotient quotient_of(const Quantize& op, const Operation& at) {
   return out;
 }
 
+// Whether operator k is a Quantize that the region ends with, but perhaps for a max pooling: this
+// keeps one of what was rounded, whose quotient is the largest, too.
+bool rounds_at(const Problem& problem, const std::vector<RegionPart>& parts, size_t k) {
+  const size_t last = parts.size() - (is_pooled(problem) ? 2 : 1);
+  return k == last && is_plain_quantize(parts[k].problem);
+}
+
+Status pool_rounded(const Op& pool, RegionResult& out) {
+  const Tensor* operands[] = {&out.values};
+  TRY(auto values, run_reference(pool, operands));
+  operands[0] = &out.magnitudes;
+  TRY(auto magnitudes, run_reference(pool, operands));
+  out.values = std::move(values[0]);
+  out.magnitudes = convert(magnitudes[0], DataType::float32);
+  return {};
+}
+
 Result<Tensor> magnitudes_in_region(const Operation& at) {
   // One rounding of a product, whose factors are exact.
   if (std::holds_alternative<Dequantize>(at.problem.op)) return sizes_of(at.result);
@@ -215,12 +233,13 @@ Result<RegionResult> region_result(const Problem& problem,
       of_sizes.push_back(present ? &sizes[static_cast<size_t>(at)] : nullptr);
     }
     values.push_back(&results[k]);
-    if (k + 1 == parts.size() && is_plain_quantize(parts[k].problem)) {
+    if (rounds_at(problem, parts, k)) {
       Quotient last = quotient_of(std::get<Quantize>(parts[k].problem.op),
                                   {parts[k].problem, operands, of_sizes, results[k]});
       out.values = std::move(last.values);
       out.magnitudes = std::move(last.magnitudes);
       out.rounds = true;
+      if (k + 1 < parts.size()) CHECK_OK(pool_rounded(parts.back().problem.op, out));
       return out;
     }
     if (!is_floating(results[k].type())) {

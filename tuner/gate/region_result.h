@@ -17,8 +17,8 @@ namespace enginery {
 struct RegionResult {
   Tensor values;      // as the region types it; float64 where it is floating
   Tensor magnitudes;  // float32, of its dims, where `values` are float64
-  // Its last operator rounds to whole numbers: `values` are float64 from before that, within what
-  // the integer type holds.
+  // Its last operator, or the last but for a max pooling, rounds to whole numbers: `values` are
+  // float64 from before that, within what the integer type holds.
   bool rounds = false;
   double largest_inner = 0;  // magnitude of all results but the last
 };

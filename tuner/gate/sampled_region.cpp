@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "engine/tactics/region.h"
+#include "engine/tactics/shapes/pooled_conv.h"
 #include "tuner/gate/domain.h"
 #include "tuner/gate/region_result.h"
 
@@ -19,7 +22,7 @@ bool is_sum(const Problem& p) {
 }
 
 // The product among the parts; null where there is none, or a second one, or another operator.
-const RegionPart* only_product(const std::vector<RegionPart>& parts) {
+const RegionPart* only_product(std::span<const RegionPart> parts) {
   const RegionPart* found = nullptr;
   for (const RegionPart& part : parts) {
     const Problem& p = part.problem;
@@ -37,14 +40,64 @@ const RegionPart* only_product(const std::vector<RegionPart>& parts) {
   return found;
 }
 
+// The parts in front of a pooling at the end, or all.
+std::span<const RegionPart> parts_to_walk(const Problem& problem,
+                                          const std::vector<RegionPart>& parts) {
+  return std::span(parts).first(parts.size() - (is_pooled(problem) ? 1 : 0));
+}
+
+// The elements of a pooling's input that its windows have, one window after the other.
+struct Windows {
+  std::vector<int64_t> elements;
+  std::vector<size_t> ends;  // of each window
+};
+Windows windows_of(const RegionPart& part, const std::vector<int64_t>& elements) {
+  const auto& pool = std::get<Pooling>(part.problem.op);
+  const Dims &x = input_dims(part.problem, 0), &y = output_dims(part.problem);
+  Windows out;
+  for (const int64_t element : elements) {
+    const std::vector<int64_t> at = coordinates_of(element, y);
+    for (int64_t tap = 0; tap < volume(pool.kernel); ++tap) {
+      const std::vector<int64_t> of_window = coordinates_of(tap, pool.kernel);
+      int64_t index = at[0] * x[1] + at[1];
+      bool inside = true;
+      for (size_t d = 0; d < of_window.size(); ++d) {
+        const int64_t place =
+            at[d + 2] * pool.strides[d] - pool.pads_begin[d] + of_window[d] * pool.dilations[d];
+        inside = inside && place >= 0 && place < x[d + 2];
+        index = index * x[d + 2] + place;
+      }
+      if (inside) out.elements.push_back(index);
+    }
+    out.ends.push_back(out.elements.size());
+  }
+  return out;
+}
+
+// The largest value of each window, and its largest magnitude.
+std::vector<SampledValue> largest_of(const Windows& windows,
+                                     const std::vector<SampledValue>& values) {
+  std::vector<SampledValue> out;
+  size_t begin = 0;
+  for (const size_t end : windows.ends) {
+    SampledValue most{-std::numeric_limits<double>::infinity(), 0};
+    for (size_t i = begin; i < end; ++i)
+      most = {std::max(most.value, values[i].value), std::max(most.magnitude, values[i].magnitude)};
+    out.push_back(most);
+    begin = end;
+  }
+  return out;
+}
+
 // Evaluates the parts in order: tensors up to the product, single elements from there on.
 class Walk {
  public:
-  Walk(const Problem& problem, const std::vector<const Tensor*>& inputs,
+  // `dims`: of what the last part gives.
+  Walk(const Dims& dims, const std::vector<const Tensor*>& inputs,
        const std::vector<int64_t>& elements)
-      : inputs_(inputs), elements_(elements), dims_(output_dims(problem)) {}
+      : inputs_(inputs), elements_(elements), dims_(dims) {}
 
-  Result<SampledRegion> run(const std::vector<RegionPart>& parts) {
+  Result<SampledRegion> run(std::span<const RegionPart> parts) {
     tensors_.resize(parts.size());
     for (size_t k = 0; k < parts.size(); ++k) {
       const Problem& p = parts[k].problem;
@@ -121,9 +174,9 @@ class Walk {
 }  // namespace
 
 bool is_sampled_region(const Problem& problem) {
-  if (!is_region(problem) || !is_one_of<Dequantize>(problem)) return false;
+  if (!is_region(problem) || !(is_one_of<Dequantize>(problem) || is_pooled(problem))) return false;
   const std::vector<RegionPart> parts = operators_of(problem);
-  const RegionPart* product = only_product(parts);
+  const RegionPart* product = only_product(parts_to_walk(problem, parts));
   return product && terms_of(product->problem) >
                         kMaxTermsInFull / std::max<int64_t>(volume(output_dims(problem)), 1);
 }
@@ -131,7 +184,14 @@ bool is_sampled_region(const Problem& problem) {
 Result<SampledRegion> sampled_region(const Problem& problem,
                                      const std::vector<const Tensor*>& inputs,
                                      const std::vector<int64_t>& elements) {
-  return Walk(problem, inputs, elements).run(operators_of(problem));
+  const std::vector<RegionPart> parts = operators_of(problem);
+  const std::span<const RegionPart> walked = parts_to_walk(problem, parts);
+  const Dims& dims = output_dims(walked.back().problem);
+  if (!is_pooled(problem)) return Walk(dims, inputs, elements).run(walked);
+  const Windows windows = windows_of(parts.back(), elements);
+  TRY(SampledRegion out, Walk(dims, inputs, windows.elements).run(walked));
+  out.values = largest_of(windows, out.values);
+  return out;
 }
 
 }  // namespace enginery

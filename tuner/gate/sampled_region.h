@@ -1,8 +1,10 @@
-// Elements of a region of quantised numbers in double, without the rest of it: what
-// region_result.h has of every element, for products too large for that.
+// Elements of a region of quantised numbers, or of a convolution with a max pooling behind it, in
+// double, without the rest of it: what region_result.h has of every element, for products too large
+// for that.
 //
 //   dequantize(x), dequantize(w), conv | gemm | matmul [, dequantize(addend)] [, add] [, act]
-//   [, quantize]
+//   [, quantize] [, pool]
+//   conv [, act], pool
 //
 // Where: expectation.cpp. Thread-safe, without state.
 #pragma once
@@ -22,7 +24,7 @@ struct SampledRegion {
 bool is_sampled_region(const Problem& problem);
 
 // Requires is_sampled_region, or a region of that form. `inputs` run parallel to problem.inputs,
-// null where absent. Errors: those of the reference of Dequantize.
+// null where absent, floats as float32. Errors: those of the reference of Dequantize.
 Result<SampledRegion> sampled_region(const Problem& problem,
                                      const std::vector<const Tensor*>& inputs,
                                      const std::vector<int64_t>& elements);
