@@ -194,6 +194,17 @@ std::span<const FixedCase> fixed_cases() {
       {"quantized_gemm_wide", 90, "conv_mma/int8_16x64x128b_s5("},
       {"quantized_gemm_wide", 61, "conv_simt/int8_32x32x16("},
       {"quantized_matmul_wide", 90, "conv_mma/int8_128x128x64b_s4("},
+      // Channels, columns and rows between blocks, windows without padding, halves of a warp's
+      // tile.
+      {"pooled_stem", 90, "conv_pool/fp16_64x32x32_h4("},
+      {"pooled_stem_wide", 90, "conv_pool/bf16_32x64x32_h2("},
+      {"pooled_stem_wide", 80, "conv_pool/fp16_128x16x16_h14("},
+      {"pooled_stem_without_padding", 90, "conv_pool/fp16_64x32x32_h4("},
+      {"pooled_pairs", 80, "conv_pool/bf16_64x32x16_h4("},
+      {"pooled_large_filter", 80, "conv_pool/fp16_64x32x16_h1("},
+      {"quantized_pooled_stem", 80, "conv_pool/int8_64x32x16_h4("},
+      {"quantized_pooled_stem_wide", 90, "conv_pool/int8_32x64x32_h2("},
+      {"quantized_pooled_stem_odd", 90, "conv_pool/int8_64x32x32_h4("},
       {"cast", 61, "cast/flat("},
       {"cast_to_boolean", 61, "cast/flat("},
       {"nchw_to_nhwc_wide", 61, "reformat/gather("},

@@ -137,6 +137,7 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
       {"reduce_min_middle", 61, "reduce/threads("},
       {"max_pool_3x3_s2", 61, "pool/window(float32"},
       {"global_max", 61, "pool/global(float32"},
+      {"pooled_pairs", 90, "conv_pool/fp16_64x32x32_h4("},
       {"attention_choice", 90, "attention/mma_32x64_s2_p2("},
       {"attention_addend", 61, "attention/simt_r2(float32"},
   };

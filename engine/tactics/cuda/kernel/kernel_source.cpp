@@ -5,6 +5,7 @@
 #include "engine/device/cuda/cuda_stream.h"
 #include "engine/tactics/cuda/launch/device_constants.h"
 #include "engine/tactics/cuda/launch/launch_kernel.h"
+#include "engine/tactics/shapes/pooled_conv.h"
 #include "engine/tactics/shapes/quantized_product.h"
 
 namespace enginery {
@@ -145,7 +146,8 @@ class KernelSource final : public TacticSource {
   std::vector<RegionPattern> regions() const override {
     using Operands = RegionPattern::Operands;
     std::vector<RegionPattern> out = quantized_patterns_with_addend(Operands::dequantized);
-    for (const auto& patterns : {quantized_patterns_with_addend(), quantized_patterns()})
+    for (const auto& patterns :
+         {quantized_patterns_with_addend(), quantized_patterns(), pooled_patterns()})
       out.insert(out.end(), patterns.begin(), patterns.end());
     return out;
   }
