@@ -196,7 +196,10 @@ std::span<const FixedCase> fixed_cases() {
       {"quantized_matmul_wide", 90, "conv_mma/int8_128x128x64b_s4("},
       // Channels, columns and rows between blocks, windows without padding, halves of a warp's
       // tile.
-      {"pooled_stem", 90, "conv_pool/fp16_64x32x32_h4("},
+      {"pooled_stem", 90, "conv_pool/fp16_64x32x32_h4(float16"},
+      {"pooled_stem", 90, "conv_pool/fp16_64x32x32_h4(float32:linear"},
+      {"pooled_stem_without_padding", 80, "conv_pool/bf16_64x32x32_h4(float32:linear"},
+      {"pooled_pairs", 90, "conv_pool/fp16_64x32x32_h4(float32:linear"},
       {"pooled_stem_wide", 90, "conv_pool/bf16_32x64x32_h2("},
       {"pooled_stem_wide", 80, "conv_pool/fp16_128x16x16_h14("},
       {"pooled_stem_without_padding", 90, "conv_pool/fp16_64x32x32_h4("},

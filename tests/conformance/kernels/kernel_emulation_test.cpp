@@ -160,7 +160,7 @@ std::set<std::string> branches_of(const KernelPlan& plan, const std::string& fam
       "SPLIT_K",      "CLUSTER",   "POINTWISE",  "FLAT",        "INNER",         "LOGARITHM",
       "MODE",         "GROUP",     "TO_BOOLEAN", "MAXIMUM",     "COUNT_PADDING", "VECTORED",
       "A_ALONG_K",    "B_ALONG_K", "CAUSAL",     "HAS_ADDEND",  "HAS_CHOICE",    "HIDES",
-      "STORES_PAIRS", "TSUM",      "X_UNSIGNED", "TO_INTEGERS", "PITCHED"};
+      "STORES_PAIRS", "TSUM",      "X_UNSIGNED", "TO_INTEGERS", "PITCHED",       "PICTURE"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;

@@ -25,7 +25,7 @@ std::string reason(const Problem& problem, int sm = 90) {
   return offered.ok() ? "" : offered.error().message;
 }
 
-TEST(ConvPool, ReadsAPictureOfFourChannelsAndWritesPooledPixels) {
+TEST(ConvPool, ReadsAPictureOfFourChannelsOrTheCallersAndWritesPooledPixels) {
   const auto tactics = Card(90).offers(stem_with("relu", "relu"));
   std::set<std::string> formats;
   for (const Tactic& t : tactics) {
@@ -33,7 +33,8 @@ TEST(ConvPool, ReadsAPictureOfFourChannelsAndWritesPooledPixels) {
     formats.insert(to_string(t.inputs[0]) + " " + to_string(t.outputs[0]));
   }
   EXPECT_EQ(formats,
-            (std::set<std::string>{"float16:nhwc4 float16:nhwc", "bfloat16:nhwc4 bfloat16:nhwc"}));
+            (std::set<std::string>{"float16:nhwc4 float16:nhwc", "bfloat16:nhwc4 bfloat16:nhwc",
+                                   "float32:linear float16:nhwc", "float32:linear bfloat16:nhwc"}));
 }
 
 TEST(ConvPool, NeedsAsynchronousCopies) {

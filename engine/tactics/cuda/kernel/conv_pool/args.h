@@ -18,6 +18,7 @@ struct ConvPoolArgs {
   int h, width;  // of the picture
   int k, ldy;    // channels of the output, with their padding
   Divisor by_tiles_k, by_across, by_strips;
+  const float* scale;  // of the picture, where it comes in float32 and is multiplied as bytes
 };
 
 #ifndef ENGINERY_KERNEL_TEXT

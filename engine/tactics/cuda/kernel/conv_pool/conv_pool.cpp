@@ -27,10 +27,13 @@ Status offer_floats(const Problem& problem, const PooledConv& region, const Kern
     if (type == DataType::float32) continue;
     TRY(const PooledPlane plane, plane_of(problem, region, shape, type));
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(region.conv, shape, type));
-    for (const PoolCase& c : pool_cases(shape, plane, type, context)) {
-      Tactic tactic = make_conv_tactic(problem, c.shape, epilogue, id_of(c));
-      tactic.estimated_us = estimate_us(c, context);
-      out.push_back(std::move(tactic));
+    for (const bool from_floats : {false, true}) {
+      for (const PoolCase& c : pool_cases(shape, plane, type, from_floats, context)) {
+        Tactic tactic = make_conv_tactic(problem, c.shape, epilogue, id_of(c));
+        if (from_floats) tactic.inputs[0] = {DataType::float32, {}};
+        tactic.estimated_us = estimate_us(c, context);
+        out.push_back(std::move(tactic));
+      }
     }
   }
   return {};
@@ -50,7 +53,7 @@ Status offer_bytes(const Problem& problem, const PooledConv& region, const Kerne
   TRY(QuantizedConv conv, quantized_picture(region));
   TRY(const PooledPlane plane, plane_of(problem, region, conv.shape, conv.product.source));
   for (const Tactic& formats : quantized_tactics(problem, conv, context)) {
-    for (const PoolCase& c : pool_cases(conv.shape, plane, conv.product.source, context)) {
+    for (const PoolCase& c : pool_cases(conv.shape, plane, conv.product.source, false, context)) {
       Tactic tactic = formats;
       tactic.id = id_of(c);
       tactic.estimated_us = estimate_us(c, context);
@@ -85,10 +88,11 @@ Result<PoolCase> find_case(const std::vector<PoolCase>& cases, const Tactic& tac
 
 Result<KernelPlan> plan_floats(const Problem& problem, const PooledConv& region,
                                const Tactic& tactic, const KernelContext& context) {
-  const DataType type = tactic.inputs[0].type;
+  const DataType type = tactic.outputs[0].type;
+  const bool from_floats = tactic.inputs[0].type == DataType::float32;
   TRY(ConvShape shape, conv_shape(region.conv));
   TRY(const PooledPlane plane, plane_of(problem, region, shape, type));
-  TRY(const PoolCase c, find_case(pool_cases(shape, plane, type, context), tactic));
+  TRY(const PoolCase c, find_case(pool_cases(shape, plane, type, from_floats, context), tactic));
   TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(region.conv, c.shape, type));
   KernelPlan plan;
   plan.program = pool_program(c, type, epilogue.code);
@@ -104,7 +108,7 @@ Result<KernelPlan> plan_bytes(const Problem& problem, const PooledConv& region,
   TRY(QuantizedConv conv, quantized_picture(region));
   const DataType source = conv.product.source;
   TRY(const PooledPlane plane, plane_of(problem, region, conv.shape, source));
-  TRY(const PoolCase c, find_case(pool_cases(conv.shape, plane, source, context), tactic));
+  TRY(const PoolCase c, find_case(pool_cases(conv.shape, plane, source, false, context), tactic));
   KernelPlan plan;
   plan.program = pool_program(c, tactic.outputs[0].type, quantized_epilogue(conv, tactic));
   PackConstant weights = pack_region_weights(

@@ -10,6 +10,9 @@
 // multiplied; what a lane multiplies is 8 bytes of a window's row, in the order of memory, and the
 // same of the weights: the sum along K is taken in another order than the instruction's.
 //
+// PICTURE: x is the caller's, float32 planes in order. Its rows come to a place of their own and
+// from there, rounded to TX or quantised by a scale, to the ring.
+//
 // Bytes moved: the picture (rows and columns between blocks again), the pooled outputs, and
 // FILTER_R * WINDOW_BYTES a channel and warp once. SMs: 80 and later. The shape is in macros:
 // STRIDE_*, PAD_H and FIRST_X (the column of the picture that the windows of column 0 begin at),
@@ -23,12 +26,17 @@ constexpr int kPairs = 8 * WARPS_Q;
 constexpr int kShift = POOL == 3 ? 1 - POOL_PAD : 0;
 constexpr int kRowsOfStep = FILTER_R + STRIDE_H;
 constexpr int kRing = FILTER_R + 3 * STRIDE_H;
-constexpr int kCopyPixels = COPY_BYTES / kPixelBytes;
-constexpr int kPatchPixels = (2 * kPairs - 1) * STRIDE_W + WINDOW_BYTES / kPixelBytes;
-constexpr int kCopiesOfRow = (kPatchPixels + kCopyPixels - 1) / kCopyPixels;
-constexpr int kPitch = (kCopiesOfRow * COPY_BYTES + 15) / 16 * 16;
+// What rows are copied in: pixels, or elements of a plane.
+constexpr int kCopied = COPY_BYTES / (PICTURE ? 4 : kPixelBytes);
+constexpr int kPatchPixels = ((2 * kPairs - 1) * STRIDE_W + WINDOW_BYTES / kPixelBytes + 3) / 4 * 4;
+constexpr int kCopiesOfRow = kPatchPixels / kCopied;
+constexpr int kPitch = kPatchPixels * kPixelBytes;
 constexpr int kRingBytes = (kRing * kPitch + 127) / 128 * 128;
-static_assert(kRingBytes + kThreads / 8 * kOfLane * 4 == SHARED_BYTES, "shared memory");
+constexpr int kEdgeBytes = kThreads / 8 * kOfLane * 4;
+constexpr int kFirstRows = kRowsOfStep + STRIDE_H, kNextRows = 2 * STRIDE_H;
+static_assert(kRingBytes + kEdgeBytes + PICTURE * CHANNELS * kFirstRows * kPatchPixels * 4 ==
+                  SHARED_BYTES,
+              "shared memory");
 static_assert(WINDOW_BYTES % 32 == 0 && kTilesN % kGroup == 0, "tiles");
 
 __device__ __forceinline__ float larger_sum(float a, float b) {
@@ -108,21 +116,59 @@ __device__ __forceinline__ int next_slot(int slot, int rows) {
   return slot + rows >= kRing ? slot + rows - kRing : slot + rows;
 }
 
-// Starts the copies of the picture's rows from `first` on into the ring from `slot` on.
+// Starts the copies of the picture's rows from `first` on, into the ring from `slot` on.
 template <int kRows>
 __device__ __forceinline__ void start_rows(const ConvPoolArgs& a, const Strip& strip, int first,
-                                           int slot, unsigned char* ring) {
+                                           int slot, unsigned char* shared) {
   const int first_x = (2 * strip.column + kShift) * STRIDE_W + FIRST_X;
-  const TX* image =
-      static_cast<const TX*>(a.x) + static_cast<long long>(strip.image) * a.h * a.width * 4;
-  for (int i = threadIdx.x; i < kRows * kCopiesOfRow; i += kThreads) {
-    const int row = i / kCopiesOfRow, copy = i % kCopiesOfRow;
-    const int h = first + row, x = first_x + copy * kCopyPixels;
+  constexpr int kPlanes = PICTURE ? CHANNELS : 1;
+  for (int i = threadIdx.x; i < kPlanes * kRows * kCopiesOfRow; i += kThreads) {
+    const int line = i / kCopiesOfRow, copy = i % kCopiesOfRow * kCopied;
+    const int row = line % kRows, h = first + row, x = first_x + copy;
     const bool valid = static_cast<unsigned>(h) < static_cast<unsigned>(a.h) &&
                        static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
-    copy_async<COPY_BYTES>(ring + next_slot(slot, row) * kPitch + copy * COPY_BYTES,
-                           image + (static_cast<long long>(h) * a.width + x) * 4, valid);
+    const long long plane = static_cast<long long>(strip.image) * kPlanes + line / kRows;
+    const long long pixel = (plane * a.h + h) * a.width + x;
+#if PICTURE
+    copy_async<COPY_BYTES>(
+        reinterpret_cast<float*>(shared + kRingBytes + kEdgeBytes) + line * kPatchPixels + copy,
+        static_cast<const float*>(a.x) + pixel, valid);
+#else
+    copy_async<COPY_BYTES>(shared + next_slot(slot, row) * kPitch + copy * kPixelBytes,
+                           static_cast<const TX*>(a.x) + pixel * 4, valid);
+#endif
   }
+}
+
+// Two pixels of the caller's picture as the ring has them.
+__device__ __forceinline__ void settle_pixels(const float* from, int rows, float scale, TX* to) {
+  float v[8] = {};
+#pragma unroll
+  for (int c = 0; c < CHANNELS; ++c) {
+    const Floats2 pixels = *reinterpret_cast<const Floats2*>(from + c * rows * kPatchPixels);
+    v[c] = BYTES ? pixels.a / scale : pixels.a;
+    v[4 + c] = BYTES ? pixels.b / scale : pixels.b;
+  }
+  store_vector<8>(to, v);
+}
+
+// What the copies of start_rows brought, as many rows from the same slot on, is in the ring behind
+// it.
+template <int kRows>
+__device__ __forceinline__ void settle_rows(const ConvPoolArgs& a, int slot,
+                                            unsigned char* shared) {
+  wait_async<0>();
+  __syncthreads();
+#if PICTURE
+  const float* rows = reinterpret_cast<const float*>(shared + kRingBytes + kEdgeBytes);
+  const float scale = BYTES ? *a.scale : 1.0f;
+  for (int i = threadIdx.x; i < kRows * kPatchPixels / 2; i += kThreads) {
+    const int row = i / (kPatchPixels / 2), pixel = i % (kPatchPixels / 2) * 2;
+    unsigned char* to = shared + next_slot(slot, row) * kPitch + pixel * kPixelBytes;
+    settle_pixels(rows + row * kPatchPixels + pixel, kRows, scale, reinterpret_cast<TX*>(to));
+  }
+  __syncthreads();
+#endif
 }
 
 // kRows rows of the convolution, the first of whose windows begins in the ring at `slot`, `at`
@@ -228,10 +274,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvPoolArgs
   // The ring begins with the row above the first pair, which is the strip's own where it is kept.
   int row = 2 * strip.row + kShift, slot = STRIDE_H;
   const int first_h = (row - 1) * STRIDE_H - PAD_H;
-  start_rows<kRowsOfStep + STRIDE_H>(a, strip, first_h, 0, shared);
+  start_rows<kFirstRows>(a, strip, first_h, 0, shared);
   commit_async();
-  wait_async<0>();
-  __syncthreads();
+  settle_rows<kFirstRows>(a, 0, shared);
   Sums kept;
 #pragma unroll
   for (int i = 0; i < kTilesN * 4; ++i) set_least(kept.of[i / 4][i % 4]);
@@ -241,11 +286,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvPoolArgs
     kept = above[0];
   }
   for (int p = strip.row; p < strip.end; ++p, row += 2) {
-    wait_async<0>();
-    __syncthreads();
+    if (p > strip.row)
+      settle_rows<kNextRows>(a, next_slot(slot, kRowsOfStep - kNextRows), shared);
+    else
+      __syncthreads();
     if (p + 1 < strip.end)
-      start_rows<2 * STRIDE_H>(a, strip, row * STRIDE_H - PAD_H + kRowsOfStep,
-                               next_slot(slot, kRowsOfStep), shared);
+      start_rows<kNextRows>(a, strip, row * STRIDE_H - PAD_H + kRowsOfStep,
+                            next_slot(slot, kRowsOfStep), shared);
     commit_async();
     Sums sums[2] = {};
     multiply_rows<2>(shared, slot, at, w, sums);

@@ -16,7 +16,7 @@ constexpr PoolingVariant kPoolingVariants[] = {
     {2, 32, 2, 28}, {2, 32, 2, 14}, {2, 32, 2, 7}, {2, 32, 2, 4},  {2, 32, 2, 2},
     {4, 32, 1, 28}, {4, 32, 1, 14}, {4, 32, 1, 4}, {4, 32, 2, 14}, {7, 32, 1, 14},
     {2, 16, 4, 28}, {2, 16, 4, 14}, {2, 16, 4, 7}, {2, 16, 4, 2},  {2, 16, 2, 14},
-    {4, 16, 2, 14}, {4, 16, 2, 4},  {4, 16, 2, 1}, {7, 16, 2, 14}, {8, 16, 1, 14},
+    {4, 16, 2, 14}, {4, 16, 2, 4},  {4, 16, 2, 1}, {8, 16, 1, 14},
 };
 
 std::string_view pooled_arithmetic(DataType type) {
@@ -24,12 +24,20 @@ std::string_view pooled_arithmetic(DataType type) {
   return type == DataType::bfloat16 ? "bf16_" : "fp16_";
 }
 
+int64_t patch_pixels(const PoolCase& c) {
+  return round_up((2 * c.pairs() - 1) * c.shape.stride_w + c.shape.s_pitch(), 4);
+}
+
 // The ring of the picture's rows.
 int64_t ring_bytes(const PoolCase& c) {
-  const ConvShape& s = c.shape;
-  const int64_t pixels = (2 * c.pairs() - 1) * s.stride_w + s.s_pitch();
-  const int64_t copies = divide_up(pixels * c.pixel_bytes(), c.copy_bytes());
-  return round_up((s.r + 3 * s.stride_h) * round_up(copies * c.copy_bytes(), 16), 128);
+  const int64_t rows = c.shape.r + 3 * c.shape.stride_h;
+  return round_up(rows * patch_pixels(c) * c.pixel_bytes(), 128);
+}
+
+// The rows of float32 that the first step of a strip has.
+int64_t picture_bytes(const PoolCase& c) {
+  const int64_t rows = c.shape.r + 2 * c.shape.stride_h;
+  return c.from_floats ? c.shape.c * rows * patch_pixels(c) * 4 : 0;
 }
 
 // From a pooled output to the first of its pair of rows or columns.
@@ -48,6 +56,7 @@ bool serves(const PoolCase& c, const KernelContext& context) {
   constexpr int64_t kLeastOthers = 30;
   const PoolingVariant& v = c.variant;
   if (divide_up(v.threads(), 128) > warps_of_quarter(c, kLeastOthers)) return false;
+  if (c.from_floats && c.shape.r < c.shape.stride_h) return false;
   if (c.shared_bytes() > context.limits.shared_kib_per_block * 1024) return false;
   // Warps whose channels nobody wants.
   if (v.wn * (v.warps_k - 1) >= c.shape.k_pitch()) return false;
@@ -68,8 +77,12 @@ double step_cycles(const PoolCase& c, const KernelContext& context) {
   const double multiply =
       products * kOfProduct / (kMmaShare * context.limits.float16_flops_per_clock);
   const double read = rows * steps * 4 * warps;
+  // Two pixels that are rounded, a thread.
+  constexpr double kRounded = 60;
+  const double settled =
+      c.from_floats ? static_cast<double>(c.shape.stride_h * patch_pixels(c)) / 32 * kRounded : 0;
   const double issue =
-      (products + warps * (rows * steps * 2 + tiles * 2 * kResult + kOther)) / kIssued;
+      (products + settled + warps * (rows * steps * 2 + tiles * 2 * kResult + kOther)) / kIssued;
   const double longest = std::max({multiply, read, issue});
   return longest + kBeside * (multiply + read + issue - longest);
 }
@@ -108,16 +121,18 @@ int64_t PoolCase::first_x(int64_t block) const {
 }
 
 int64_t PoolCase::copy_bytes() const {
+  const int64_t each = from_floats ? element_bytes(DataType::float32) : pixel_bytes();
   for (const int64_t bytes : {16, 8}) {
-    const int64_t pixels = bytes / pixel_bytes();
+    const int64_t pixels = bytes / each;
     if (pixels > 0 && first_x(0) % pixels == 0 && first_x(1) % pixels == 0 && shape.w % pixels == 0)
       return bytes;
   }
-  return pixel_bytes();
+  return each;
 }
 
 int64_t PoolCase::shared_bytes() const {
-  return ring_bytes(*this) + int64_t{variant.threads()} / 8 * variant.wn / 4 * 4;
+  return ring_bytes(*this) + int64_t{variant.threads()} / 8 * variant.wn / 4 * 4 +
+         picture_bytes(*this);
 }
 
 int64_t PoolCase::held_registers() const {
@@ -152,10 +167,10 @@ Result<PooledPlane> pooled_plane(const PooledConv& region, ConvShape& shape, Dat
 }
 
 std::vector<PoolCase> pool_cases(const ConvShape& shape, const PooledPlane& pooled, DataType type,
-                                 const KernelContext& context) {
+                                 bool from_floats, const KernelContext& context) {
   std::vector<PoolCase> out;
   for (const PoolingVariant& variant : kPoolingVariants) {
-    PoolCase c{shape, pooled, variant, type};
+    PoolCase c{shape, pooled, variant, type, from_floats};
     choose_front(c);
     if (serves(c, context)) out.push_back(c);
   }
@@ -186,8 +201,9 @@ double estimate_us(const PoolCase& c, const KernelContext& context) {
                        (c.pooled.window == 3 && c.strips() > 1 ? 0.5 : 0.0);
   const double compute = std::max(each * steps * 1e6 * step_cycles(c, context) / clock,
                                   rounds * (steps + kStartSteps) * kStepUs);
+  const int64_t pixel = c.from_floats ? 4 * s.c : c.pixel_bytes();
   const double moved =
-      static_cast<double>(s.n * s.h * s.w * c.pixel_bytes()) +
+      static_cast<double>(s.n * s.h * s.w * pixel) +
       static_cast<double>(s.n * c.pooled.p * c.pooled.q * s.k_pitch() * element_bytes(c.type));
   const double memory = context.memory_us(moved, 0);
   return kStartUs + std::max(compute, memory) + kHidden * std::min(compute, memory);
@@ -201,6 +217,8 @@ KernelProgram pool_program(const PoolCase& c, DataType result, const FusedEpilog
   define_types(program, c.type, result);
   program.define("TSUM", bytes ? "int" : "float");
   program.define("BYTES", bytes);
+  program.define("PICTURE", c.from_floats);
+  program.define("CHANNELS", s.c);
   program.define("WARPS_Q", v.warps_q);
   program.define("WARPS_K", v.warps_k);
   program.define("WN", v.wn);

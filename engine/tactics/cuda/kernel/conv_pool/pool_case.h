@@ -29,7 +29,8 @@ struct PoolCase {
   ConvShape shape;
   PooledPlane pooled;
   PoolingVariant variant;
-  DataType type = DataType::float16;  // of x: float16, bfloat16, int8 or uint8
+  DataType type = DataType::float16;  // that is multiplied: float16, bfloat16, int8 or uint8
+  bool from_floats = false;           // x is float32 in order
 
   int64_t pixel_bytes() const { return shape.c_pitch() * element_bytes(type); }
   int64_t window_bytes() const { return shape.s_pitch() * pixel_bytes(); }
@@ -52,9 +53,9 @@ struct PoolCase {
 // The shape with a picture's padding of 4 channels, and the pooling behind it. Errors: unsupported.
 Result<PooledPlane> pooled_plane(const PooledConv& region, ConvShape& shape, DataType type);
 
-// All that serve.
+// All that serve; `from_floats`: those that read float32 in order.
 std::vector<PoolCase> pool_cases(const ConvShape& shape, const PooledPlane& pooled, DataType type,
-                                 const KernelContext& context);
+                                 bool from_floats, const KernelContext& context);
 
 // "conv_pool/fp16_112x64x32_h14": columns and channels of a block, channels of a warp, rows.
 std::string id_of(const PoolCase& c);
