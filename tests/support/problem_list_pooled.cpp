@@ -47,6 +47,18 @@ std::vector<ProblemRow> pooled_regions() {
        "pads_begin=[0,0] pads_end=[0,0] | then act(r2) kind=clip alpha=0 beta=6 | then quantize(r3 "
        "w:float32[]) to=int8 | then pool(r4) kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] "
        "pads_begin=[0,0] pads_end=[0,0]"},
+      {"quantized_pooled_picture", "-/-",
+       "quantize to=int8 | float32[2x3x37x44] w:float32[] | then dequantize(r0 w:float32[]) | then "
+       "dequantize(w:int8[24x3x7x7] w:float32[24]) axis=0 | then conv(r1 r2 w:float32[24]) "
+       "strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | then act(r3) kind=relu | "
+       "then quantize(r4 w:float32[]) to=uint8 | then pool(r5) kind=max kernel=[3,3] strides=[2,2] "
+       "dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
+      {"quantized_pooled_picture_odd", "-/-",
+       "quantize to=uint8 | float32[1x1x23x139] w:float32[] uint8[]={0} | then dequantize(r0 "
+       "w:float32[] uint8[]={0}) | then dequantize(w:int8[40x1x3x3] w:float32[1]) axis=0 | then "
+       "conv(r1 r2) strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then "
+       "quantize(r3 w:float32[]) to=int8 | then pool(r4) kind=max kernel=[2,2] strides=[2,2] "
+       "dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
   };
 }
 

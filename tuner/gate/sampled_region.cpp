@@ -21,6 +21,11 @@ bool is_sum(const Problem& p) {
   return binary && binary->kind == BinaryKind::add;
 }
 
+// Whether it quantises what the region reads: that is computed in full, as Dequantize is.
+bool is_first_quantize(std::span<const RegionPart> parts, const RegionPart& part) {
+  return &part == parts.data() && is_one_of<Quantize>(part.problem);
+}
+
 // The product among the parts; null where there is none, or a second one, or another operator.
 const RegionPart* only_product(std::span<const RegionPart> parts) {
   const RegionPart* found = nullptr;
@@ -30,7 +35,7 @@ const RegionPart* only_product(std::span<const RegionPart> parts) {
     if (is_product_sum(p)) {
       if (found) return nullptr;
       found = &part;
-    } else if (is_one_of<Dequantize>(p)) {
+    } else if (is_one_of<Dequantize>(p) || is_first_quantize(parts, part)) {
       if (last) return nullptr;
     } else if (!found ||
                !(is_sum(p) || is_one_of<Activation>(p) || (last && is_plain_quantize(p)))) {
@@ -101,7 +106,7 @@ class Walk {
     tensors_.resize(parts.size());
     for (size_t k = 0; k < parts.size(); ++k) {
       const Problem& p = parts[k].problem;
-      if (is_one_of<Dequantize>(p)) {
+      if (is_one_of<Dequantize>(p) || is_first_quantize(parts, parts[k])) {
         TRY(auto results, run_reference(p.op, operands_of(parts[k])));
         tensors_[k] = std::move(results[0]);
       } else if (is_product_sum(p)) {

@@ -1,6 +1,6 @@
 #include "engine/tactics/shapes/pooled_conv.h"
 
-#include "engine/tactics/shapes/reading.h"
+#include "engine/tactics/shapes/quantized_scale.h"
 
 namespace enginery {
 namespace {
@@ -27,6 +27,46 @@ Result<Problem> without_pool(const Problem& problem) {
   return out;
 }
 
+// The region behind its Quantize: its Dequantize is the anchor, with its own inputs in front.
+Problem without_quantize(const Problem& problem, std::vector<int>& from) {
+  const RegionOp& dequantize = problem.rest.front();
+  const int inputs = static_cast<int>(problem.inputs.size());
+  Problem out = problem;
+  out.op = dequantize.op;
+  out.anchor_inputs = static_cast<int>(dequantize.operands.size());
+  out.rest.erase(out.rest.begin());
+  out.inner.erase(out.inner.begin());
+  out.inputs.clear();
+  for (const int operand : dequantize.operands) {
+    const bool is_input = operand >= 0 && operand < inputs;
+    TensorDesc desc = is_input ? problem.inputs[static_cast<size_t>(operand)] : TensorDesc();
+    if (operand == inputs) desc.type = problem.inner.front();
+    desc.present = operand >= 0;
+    out.inputs.push_back(std::move(desc));
+    from.push_back(is_input ? operand : -1);
+  }
+  const int added = static_cast<int>(out.inputs.size());
+  out.inputs.insert(out.inputs.end(), problem.inputs.begin(), problem.inputs.end());
+  for (int i = 0; i < inputs; ++i) from.push_back(i);
+  // Inputs are `added` places later, results one place earlier among results.
+  for (RegionOp& op : out.rest) {
+    for (int& operand : op.operands) {
+      if (operand >= 0) operand += operand < inputs ? added : added - 1;
+    }
+  }
+  return out;
+}
+
+// Whether it quantises float32 of run time by one scale and no zero point for the next operator.
+bool is_plain_picture(const RegionPart& quantize, const RegionOp& next, int first_result) {
+  const Problem& p = quantize.problem;
+  const auto* op = std::get_if<Quantize>(&p.op);
+  return op && op->block_size == 0 && p.inputs[0].type.type == DataType::float32 &&
+         !p.inputs[0].constant && !p.inputs[0].value && has_one_scale(p) &&
+         one_zero_point(p) == 0 && std::holds_alternative<Dequantize>(next.op) &&
+         next.operands[0] == first_result;
+}
+
 }  // namespace
 
 std::vector<RegionPattern> pooled_patterns() {
@@ -37,7 +77,12 @@ std::vector<RegionPattern> pooled_patterns() {
   const auto act = [](size_t reads) { return Place{is_operator<Activation>, {reads}}; };
   const auto bytes = [](size_t reads) { return Place{is_operator<Quantize>, {reads}}; };
   const auto pool = [](size_t reads) { return Place{is_max_pool, {reads}}; };
-  return {{{source, product, act(1), bytes(2), pool(3)}},
+  // With the picture's quantisation in front, each place is one later.
+  const Place picture{is_operator<Quantize>, {}};
+  const Place from_bytes{is_operator<Dequantize>, {0}}, later{is_operator<Convolution>, {1}};
+  return {{{picture, from_bytes, later, act(2), bytes(3), pool(4)}},
+          {{picture, from_bytes, later, bytes(2), pool(3)}},
+          {{source, product, act(1), bytes(2), pool(3)}},
           {{source, product, bytes(1), pool(2)}},
           {{conv, act(0), pool(1)}},
           {{conv, pool(0)}}};
@@ -78,7 +123,16 @@ Result<PooledConv> pooled_conv(const Problem& problem) {
   PooledConv out;
   out.pool = std::get<Pooling>(problem.rest.back().op);
   if (out.pool.kernel.size() != 2) return refusal("a pooling of another rank");
-  TRY(out.conv, without_pool(problem));
+  if (!std::holds_alternative<Quantize>(problem.op)) {
+    TRY(out.conv, without_pool(problem));
+    return out;
+  }
+  const std::vector<RegionPart> parts = operators_of(problem);
+  const int first_result = static_cast<int>(problem.inputs.size());
+  if (!is_plain_picture(parts[0], problem.rest[0], first_result))
+    return refusal("a picture that is not quantised by one scale and no zero point");
+  out.quantize = parts[0].problem;
+  TRY(out.conv, without_pool(without_quantize(problem, out.from)));
   return out;
 }
 

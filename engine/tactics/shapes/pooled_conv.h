@@ -3,11 +3,14 @@
 //   conv [, act], pool kind=max
 //
 // or a product of quantised numbers that ends in 8 bits (quantized_product.h) with the pooling of
-// those. The activation never falls, so the largest value of a window may be found before the bias,
-// the activation and the rounding, of which each keeps what is larger.
+// those, perhaps with the operator that quantises its input in front. The activation never falls,
+// so the largest value of a window may be found before the bias, the activation and the rounding,
+// of which each keeps what is larger.
 //
 // Where: between a region and the sources that run it as one kernel. Values; pure functions.
 #pragma once
+
+#include <optional>
 
 #include "engine/tactics/tactic.h"
 
@@ -16,6 +19,10 @@ namespace enginery {
 struct PooledConv {
   Problem conv;  // the region without its pooling; of floats a convolution with its epilogue
   Pooling pool;  // two-dimensional
+  // The Quantize in front, alone; `conv` then has what it gives as input 0 and constants of the
+  // region: `from` says which input of the region each one is, -1 for input 0.
+  std::optional<Problem> quantize;
+  std::vector<int> from;
 };
 
 // The places in graphs where one may stand, the longest first.

@@ -208,6 +208,8 @@ std::span<const FixedCase> fixed_cases() {
       {"quantized_pooled_stem", 80, "conv_pool/int8_64x32x16_h4("},
       {"quantized_pooled_stem_wide", 90, "conv_pool/int8_32x64x32_h2("},
       {"quantized_pooled_stem_odd", 90, "conv_pool/int8_64x32x32_h4("},
+      {"quantized_pooled_picture", 90, "conv_pool/int8_64x32x32_h4("},
+      {"quantized_pooled_picture_odd", 80, "conv_pool/int8_32x64x32_h2("},
       {"cast", 61, "cast/flat("},
       {"cast_to_boolean", 61, "cast/flat("},
       {"nchw_to_nhwc_wide", 61, "reformat/gather("},

@@ -51,10 +51,13 @@ Result<QuantizedConv> quantized_picture(const PooledConv& region) {
 Status offer_bytes(const Problem& problem, const PooledConv& region, const KernelContext& context,
                    std::vector<Tactic>& out) {
   TRY(QuantizedConv conv, quantized_picture(region));
-  TRY(const PooledPlane plane, plane_of(problem, region, conv.shape, conv.product.source));
+  const DataType source = conv.product.source;
+  const bool from_floats = region.quantize.has_value();
+  TRY(const PooledPlane plane, plane_of(problem, region, conv.shape, source));
   for (const Tactic& formats : quantized_tactics(problem, conv, context)) {
-    for (const PoolCase& c : pool_cases(conv.shape, plane, conv.product.source, false, context)) {
+    for (const PoolCase& c : pool_cases(conv.shape, plane, source, from_floats, context)) {
       Tactic tactic = formats;
+      if (from_floats) tactic.inputs[0] = {DataType::float32, {}};
       tactic.id = id_of(c);
       tactic.estimated_us = estimate_us(c, context);
       out.push_back(std::move(tactic));
@@ -103,18 +106,39 @@ Result<KernelPlan> plan_floats(const Problem& problem, const PooledConv& region,
   return plan;
 }
 
+// The scale of the picture. Constants so far are packed from what the region behind it has.
+void quantize_picture(const PooledConv& region, KernelPlan& plan, KernelLaunch& launch) {
+  for (PackConstant& constant : plan.constants) {
+    constant = [from = region.from, pack = std::move(constant)](Weights weights) {
+      if (weights.empty()) return pack(weights);
+      std::vector<const Tensor*> own;
+      for (const int i : from) own.push_back(i < 0 ? nullptr : weights[static_cast<size_t>(i)]);
+      return pack(own);
+    };
+  }
+  const auto scale = [](Weights weights) {
+    const float value = weights.empty() ? 1.0f : weights[1]->data<float>()[0];
+    return bytes_of_values(std::vector<float>{value});
+  };
+  launch.slots.push_back(
+      {offsetof(gpu::ConvPoolArgs, scale), PointerSource::constant, plan.add_constant(scale)});
+}
+
 Result<KernelPlan> plan_bytes(const Problem& problem, const PooledConv& region,
                               const Tactic& tactic, const KernelContext& context) {
   TRY(QuantizedConv conv, quantized_picture(region));
   const DataType source = conv.product.source;
   TRY(const PooledPlane plane, plane_of(problem, region, conv.shape, source));
-  TRY(const PoolCase c, find_case(pool_cases(conv.shape, plane, source, false, context), tactic));
+  const bool from_floats = region.quantize.has_value();
+  TRY(const PoolCase c,
+      find_case(pool_cases(conv.shape, plane, source, from_floats, context), tactic));
   KernelPlan plan;
   plan.program = pool_program(c, tactic.outputs[0].type, quantized_epilogue(conv, tactic));
   PackConstant weights = pack_region_weights(
       conv, pack_filter(c.shape, DataType::int8, packed_k(c), c.variant.channels(), false));
   KernelLaunch launch = pool_launch(c, std::move(weights), plan);
   attach_quantized(conv, offsetof(gpu::ConvPoolArgs, epilogue), plan, launch);
+  if (region.quantize) quantize_picture(region, plan, launch);
   plan.launches.push_back(std::move(launch));
   return plan;
 }
