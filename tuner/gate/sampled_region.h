@@ -2,7 +2,8 @@
 // double, without the rest of it: what region_result.h has of every element, for products too large
 // for that.
 //
-//   [quantize,] dequantize(x), dequantize(w), conv | gemm | matmul [, dequantize(addend)] [, add] [, act]
+//   [quantize,] dequantize(x), dequantize(w), conv | gemm | matmul [, dequantize(addend)] [, add]
+//   [, act]
 //   [, quantize] [, pool]
 //   conv [, act], pool
 //
