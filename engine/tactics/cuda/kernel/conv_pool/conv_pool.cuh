@@ -112,8 +112,10 @@ __device__ __forceinline__ Strip strip_of(const ConvPoolArgs& a) {
   return s;
 }
 
+// Where the ring has the row that comes `rows` rows behind the one at `slot`, both in bytes.
 __device__ __forceinline__ int next_slot(int slot, int rows) {
-  return slot + rows >= kRing ? slot + rows - kRing : slot + rows;
+  const int place = slot + rows * kPitch;
+  return place >= kRing * kPitch ? place - kRing * kPitch : place;
 }
 
 // Starts the copies of the picture's rows from `first` on, into the ring from `slot` on.
@@ -122,7 +124,11 @@ __device__ __forceinline__ void start_rows(const ConvPoolArgs& a, const Strip& s
                                            int slot, unsigned char* shared) {
   const int first_x = (2 * strip.column + kShift) * STRIDE_W + FIRST_X;
   constexpr int kPlanes = PICTURE ? CHANNELS : 1;
-  for (int i = threadIdx.x; i < kPlanes * kRows * kCopiesOfRow; i += kThreads) {
+  constexpr int kCopies = kPlanes * kRows * kCopiesOfRow;
+#pragma unroll
+  for (int turn = 0; turn < (kCopies + kThreads - 1) / kThreads; ++turn) {
+    const int i = turn * kThreads + static_cast<int>(threadIdx.x);
+    if (i >= kCopies) break;
     const int line = i / kCopiesOfRow, copy = i % kCopiesOfRow * kCopied;
     const int row = line % kRows, h = first + row, x = first_x + copy;
     const bool valid = static_cast<unsigned>(h) < static_cast<unsigned>(a.h) &&
@@ -134,7 +140,7 @@ __device__ __forceinline__ void start_rows(const ConvPoolArgs& a, const Strip& s
         reinterpret_cast<float*>(shared + kRingBytes + kEdgeBytes) + line * kPatchPixels + copy,
         static_cast<const float*>(a.x) + pixel, valid);
 #else
-    copy_async<COPY_BYTES>(shared + next_slot(slot, row) * kPitch + copy * kPixelBytes,
+    copy_async<COPY_BYTES>(shared + next_slot(slot, row) + copy * kPixelBytes,
                            static_cast<const TX*>(a.x) + pixel * 4, valid);
 #endif
   }
@@ -162,9 +168,13 @@ __device__ __forceinline__ void settle_rows(const ConvPoolArgs& a, int slot,
 #if PICTURE
   const float* rows = reinterpret_cast<const float*>(shared + kRingBytes + kEdgeBytes);
   const float scale = BYTES ? *a.scale : 1.0f;
-  for (int i = threadIdx.x; i < kRows * kPatchPixels / 2; i += kThreads) {
+  constexpr int kPieces = kRows * kPatchPixels / 2;
+#pragma unroll
+  for (int turn = 0; turn < (kPieces + kThreads - 1) / kThreads; ++turn) {
+    const int i = turn * kThreads + static_cast<int>(threadIdx.x);
+    if (i >= kPieces) break;
     const int row = i / (kPatchPixels / 2), pixel = i % (kPatchPixels / 2) * 2;
-    unsigned char* to = shared + next_slot(slot, row) * kPitch + pixel * kPixelBytes;
+    unsigned char* to = shared + next_slot(slot, row) + pixel * kPixelBytes;
     settle_pixels(rows + row * kPatchPixels + pixel, kRows, scale, reinterpret_cast<TX*>(to));
   }
   __syncthreads();
@@ -178,7 +188,7 @@ __device__ __forceinline__ void multiply_rows(const unsigned char* ring, int slo
                                               const Weights& w, Sums (&sums)[kRows]) {
 #pragma unroll
   for (int h = 0; h < FILTER_R + (kRows - 1) * STRIDE_H; ++h) {
-    const unsigned char* row = ring + next_slot(slot, h) * kPitch + at;
+    const unsigned char* row = ring + next_slot(slot, h) + at;
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const Bytes8 first = *reinterpret_cast<const Bytes8*>(row + step * 32);
@@ -272,7 +282,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvPoolArgs
   read_weights(a, first_k, w);
   await_predecessors();
   // The ring begins with the row above the first pair, which is the strip's own where it is kept.
-  int row = 2 * strip.row + kShift, slot = STRIDE_H;
+  int row = 2 * strip.row + kShift, slot = STRIDE_H * kPitch;
   const int first_h = (row - 1) * STRIDE_H - PAD_H;
   start_rows<kFirstRows>(a, strip, first_h, 0, shared);
   commit_async();
