@@ -68,7 +68,9 @@ bool serves(const PoolCase& c, const KernelContext& context) {
 double step_cycles(const PoolCase& c, const KernelContext& context) {
   constexpr double kMmaShare = 0.6, kResult = 9, kOther = 120, kIssued = 3, kBeside = 0.25;
   const PoolingVariant& v = c.variant;
-  const double warps = v.warps_q * v.warps_k, tiles = v.wn / 8.0;
+  // Each quarter of an SM as many as the one with the most.
+  const auto warps = static_cast<double>(round_up(v.warps_q * v.warps_k, 4));
+  const double tiles = v.wn / 8.0;
   const auto steps = static_cast<double>(c.window_bytes() / kStepBytes);
   const auto rows = static_cast<double>(c.shape.r + c.shape.stride_h);
   const double products = 2 * static_cast<double>(c.shape.r) * steps * tiles * warps;
