@@ -79,7 +79,7 @@ class Reformats {
 
 bool has_integers(const Alternative& alternative) {
   return std::ranges::any_of(alternative.instead, [](const NetworkNode& node) {
-    return is_region(node.problem) && is_one_of<Dequantize>(node.problem);
+    return is_region(node.problem) && is_one_of<Quantize, Dequantize>(node.problem);
   });
 }
 

@@ -236,6 +236,8 @@ std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, M
                                        RegionPattern::Operands operands) {
   NetworkNode out;
   std::vector<ValueId> results;
+  const bool quantised =
+      std::ranges::any_of(members, [&](NodeId id) { return is_dequantize(graph, id); });
   for (const NodeId id : members) {
     const Node& node = graph.node(id);
     const bool last = id == members.back();
@@ -246,7 +248,7 @@ std::optional<NetworkNode> make_region(const Graph& graph, const Users& users, M
     if (results.empty()) {
       out = make_node(graph, members.first(1));
     } else {
-      if (is_dequantize(graph, members[0])) add_dequantized(graph, node, operands, results, out);
+      if (quantised) add_dequantized(graph, node, operands, results, out);
       RegionOp& op = out.problem.rest.emplace_back(RegionOp{node.op, {}});
       for (const ValueId v : node.inputs) op.operands.push_back(operand_of(graph, v, results, out));
       out.problem.inner.push_back(graph.value(results.back()).type);

@@ -33,6 +33,9 @@ std::vector<ProblemRow> quantized_problems();
 // (require_served).
 std::vector<ProblemRow> conformance_regions();
 
+// Those of them that are convolutions of pictures with the pooling behind them.
+std::vector<ProblemRow> pooled_regions();
+
 // Those of them that are products of quantised numbers, the last ones.
 std::vector<ProblemRow> quantized_regions();
 

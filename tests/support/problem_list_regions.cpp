@@ -44,6 +44,8 @@ std::vector<ProblemRow> conformance_regions() {
       {"product_and_largest", "-/-",
        "gemm | float32[5x24] w:float32[24x11] | then arg_extreme(r0) axis=1"},
   };
+  const auto pooled = pooled_regions();
+  regions.insert(regions.end(), pooled.begin(), pooled.end());
   const auto quantized = quantized_regions();
   regions.insert(regions.end(), quantized.begin(), quantized.end());
   return regions;

@@ -1,10 +1,12 @@
 #include "tests/support/tactic_harness.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "engine/device/format_convert.h"
+#include "engine/tactics/region.h"
 
 namespace enginery {
 namespace {
@@ -55,14 +57,27 @@ bool jumps(const Problem& p) {
   return activation && activation->kind == ActivationKind::thresholded_relu;
 }
 
+// Whether a region quantises the floats that it reads.
+bool quantises_first(const Problem& p) {
+  return is_region(p) && std::holds_alternative<Quantize>(p.op);
+}
+
 // Products of quantised numbers: x, its scale, the weights, their scale, then a bias and the
 // result's scale. With these the results spread over 8 bits.
 bool is_scale_of_factor(const Problem& p, size_t i) {
+  if (quantises_first(p)) {
+    const std::vector<RegionPart> parts = operators_of(p);
+    return std::ranges::any_of(parts, [&](const RegionPart& part) {
+      const bool factor = is_one_of<Dequantize>(part.problem) || &part == &parts[0];
+      return factor && part.operands[1] == static_cast<int>(i);
+    });
+  }
   return is_region(p) && std::holds_alternative<Dequantize>(p.op) && (i == 1 || i == 3);
 }
 
 bool positive_input(const Problem& p, size_t i) {
-  if (is_region(p) && std::holds_alternative<Dequantize>(p.op)) return p.inputs[i].constant;
+  if (is_region(p) && (std::holds_alternative<Dequantize>(p.op) || quantises_first(p)))
+    return p.inputs[i].constant;
   if (std::holds_alternative<BatchNorm>(p.op)) return i == 4;
   if (auto* binary = std::get_if<Binary>(&p.op)) return binary->kind == BinaryKind::div && i == 1;
   if (auto* unary = std::get_if<Unary>(&p.op))

@@ -198,7 +198,8 @@ Tensor probe_input(const Problem& problem, size_t index, ProbeSpec spec) {
   if (!is_floating(desc.type.type)) return whole_numbers(reader, operand, seed);
   Tensor out(DataType::float32, desc.type.dims);
   fill(out.mutable_data<float>(), seed, draw_of(reader, operand, spec.kind));
-  if (is_region(problem) && is_one_of<Quantize>(reader) && operand == 1) {
+  const bool of_anchor = index < static_cast<size_t>(problem.anchor_inputs);
+  if (is_region(problem) && !of_anchor && is_one_of<Quantize>(reader) && operand == 1) {
     for (float& v : out.mutable_data<float>()) v *= static_cast<float>(result_scale(problem));
   }
   if (float_domain(reader, operand).specials) add_specials(out.mutable_data<float>());

@@ -267,7 +267,9 @@ Result<RegionResult> region_result(const Problem& problem,
       of_sizes.push_back(present ? &sizes[static_cast<size_t>(at)] : nullptr);
     }
     values.push_back(&results[k]);
-    if (is_plain_quantize(parts[k].problem)) {
+    // What the region itself is given is rounded as it is, by whoever runs it.
+    const bool of_result = parts[k].operands[0] >= static_cast<int>(inputs.size());
+    if (of_result && is_plain_quantize(parts[k].problem)) {
       Quotient quotient = quotient_of(std::get<Quantize>(parts[k].problem.op),
                                       {parts[k].problem, operands, of_sizes, results[k]});
       const bool pools = k + 2 == parts.size() && is_max_pooling(parts[k + 1].problem);

@@ -59,6 +59,7 @@ class Forms {
       return fits(first) && fits(second) && flows ? Given::elements : Given::nothing;
     }
     if (is_one_of<Activation>(p)) return first == Given::elements ? first : Given::nothing;
+    if (is_one_of<Quantize>(p) && first == Given::tensor) return last ? Given::nothing : first;
     if (is_plain_quantize(p)) return first == Given::elements ? Given::rounded : Given::nothing;
     return last && is_max_pooling(p) && first != Given::tensor ? first : Given::nothing;
   }
@@ -131,25 +132,24 @@ class Walk {
   Status evaluate(size_t k, bool at_end) {
     const RegionPart& part = parts_[k];
     const Problem& p = part.problem;
-    if (is_one_of<Dequantize>(p)) {
-      if (const Flow* rounded = flow_of(part.operands[0])) {
-        flows_[k] = dequantized(part, *rounded);
-        return {};
-      }
+    const Flow* first = flow_of(part.operands[0]);
+    if (is_one_of<Quantize, Dequantize>(p) && !first) {
       TRY(auto results, run_reference(p.op, operands_of(part)));
       tensors_[k] = std::move(results[0]);
+    } else if (is_one_of<Dequantize>(p)) {
+      flows_[k] = dequantized(part, *first);
     } else if (is_product_sum(p)) {
       flows_[k] = sampled_products(p, operands_of(part), places_.elements);
     } else if (is_sum(p)) {
       flows_[k] = sum(part);
     } else if (const auto* activation = std::get_if<Activation>(&p.op)) {
-      flows_[k] = *flow_of(part.operands[0]);
+      flows_[k] = *first;
       for (SampledValue& v : flows_[k]) v = activated(*activation, v);
     } else if (is_plain_quantize(p)) {
       flows_[k] = quantized(part, at_end);
       out_.rounds = at_end;
     } else {
-      flows_[k] = pooled(*flow_of(part.operands[0]));
+      flows_[k] = pooled(*first);
     }
     return {};
   }

@@ -146,7 +146,7 @@ class RegionSizes {
   }
 
  private:
-  // Of an input of the region, or of what a Dequantize makes of one.
+  // Of an input of the region, or of what a Quantize or Dequantize makes of one.
   void set_dims(int operand, const Dims& dims, const Dims& from, const Dims& to) {
     if (operand < 0) return;
     const auto at = static_cast<size_t>(operand);
@@ -155,7 +155,7 @@ class RegionSizes {
       return;
     }
     const RegionPart& part = parts_[at - inputs_];
-    if (!is_one_of<Dequantize>(part.problem)) return;
+    if (!is_one_of<Quantize, Dequantize>(part.problem)) return;
     set_dims(part.operands[0], dims, from, to);
     for (size_t i = 1; i < part.operands.size(); ++i) {
       if (part.operands[i] < 0) continue;

@@ -3,6 +3,9 @@
 //
 //   gpu_layers_bench --batch 1 --precision fp16 --out layers.csv [--sources kernel,cudnn,cublaslt]
 //   [--layer res4]
+//   gpu_layers_bench --precision fp32 --problem "dequantize | int8[256x3x224x224] ..."
+//
+// With --problem it is that problem or region alone, and its tactics are printed, best first.
 //
 // Columns: batch, precision, layer, count, source, tactic, median_us, roofline_us, failure.
 #include <CLI/CLI.hpp>
@@ -23,7 +26,7 @@ namespace {
 
 struct Options {
   int batch = 1, samples = 9;
-  std::string precision = "fp16", out = "layers.csv", layer, without;
+  std::string precision = "fp16", out = "layers.csv", layer, without, problem;
   bool every = false;
 };
 
@@ -73,6 +76,33 @@ Result<double> time_tactic(Bench& b, const TacticSource& source, const Problem& 
   CHECK_OK(run.prepare(source, problem, tactic, data, OperandPlace::separate));
   CHECK_OK(run.launch());
   return time_us(b, run, samples);
+}
+
+// Every tactic of one problem, the best first.
+Status bench_problem(Bench& b, const Options& o, Precision precision) {
+  TRY(const Problem problem, parse_problem(o.problem));
+  std::mt19937_64 random(1);
+  ProblemData data;
+  fill_random(problem, random, data);
+  std::vector<std::pair<double, std::string>> times;
+  for (const auto& source : b.gpu.sources) {
+    if (source->traits().trust == Trust::reference || !require_served(*source, problem).ok())
+      continue;
+    auto tactics = source->offer(problem, {Precision::fp32, precision});
+    if (!tactics.ok()) continue;
+    std::erase_if(*tactics, [&](const Tactic& t) { return t.compute != precision; });
+    compile_in_parallel(*source, problem, *tactics);
+    for (const Tactic& tactic : *tactics) {
+      auto us = time_tactic(b, *source, problem, tactic, data, o.samples);
+      if (us.ok())
+        times.emplace_back(*us, tactic_key(tactic));
+      else
+        std::printf("  %s failed: %s\n", tactic_key(tactic).c_str(), us.error().message.c_str());
+    }
+  }
+  std::ranges::sort(times);
+  for (const auto& [us, key] : times) std::printf("%10.2f us  %s\n", us, key.c_str());
+  return {};
 }
 
 Status bench_layer(Bench& b, const Options& o, const LayerRow& layer, Precision precision,
@@ -133,6 +163,7 @@ Status run(const Options& o) {
   for (const auto& [name, value] : b.gpu.device->info().software)
     std::printf("%s=%s ", name.c_str(), value.c_str());
   std::printf("\n");
+  if (!o.problem.empty()) return bench_problem(b, o, precision);
   std::ofstream csv(o.out, std::ios::app);
   std::map<std::string, double> sums;
   for (const LayerRow& layer : resnet50_layers()) {
@@ -161,6 +192,7 @@ int main(int argc, char** argv) {
   app.add_option("--out", o.out);
   app.add_option("--layer", o.layer);
   app.add_option("--without", o.without);
+  app.add_option("--problem", o.problem);
   app.add_flag("--every", o.every);
   CLI11_PARSE(app, argc, argv);
   return enginery::exit_status(enginery::run(o));

@@ -250,6 +250,23 @@ inline float __shfl_xor_sync(unsigned, float v, int mask) {
   __syncwarp();
   return other;
 }
+// Lanes below `delta` keep their own.
+inline float __shfl_up_sync(unsigned, float v, unsigned delta) {
+  emulator::Lanes& lanes = emulator::lanes();
+  const unsigned lane = emulator::lane();
+  lanes.value[lane] = v;
+  __syncwarp();
+  const float other = lanes.value[lane < delta ? lane : lane - delta];
+  __syncwarp();
+  return other;
+}
+inline int __shfl_up_sync(unsigned mask, int v, unsigned delta) {
+  float bits;
+  std::memcpy(&bits, &v, sizeof v);
+  bits = __shfl_up_sync(mask, bits, delta);
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
 inline float __uint_as_float(unsigned bits) {
   return emulator::float_of(bits);
 }

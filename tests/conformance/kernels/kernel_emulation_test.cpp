@@ -33,6 +33,13 @@ std::string work_folder() {
   return folder;
 }
 
+const Tactic* find_tactic(const std::vector<Tactic>& tactics, std::string_view key) {
+  for (const Tactic& tactic : tactics) {
+    if (tactic_key(tactic).starts_with("kernel:" + std::string(key))) return &tactic;
+  }
+  return nullptr;
+}
+
 // A problem with random data and what the reference makes of it, on an emulated card.
 class Emulation {
  public:
@@ -75,6 +82,18 @@ class Emulation {
     }
   }
 
+  // What the tactic whose key begins so makes of the data.
+  Result<Tensor> result_of(std::string_view key) const {
+    TRY(const auto tactics, offer());
+    const Tactic* tactic = find_tactic(tactics, key);
+    if (!tactic) return Error{ErrorCode::internal, std::string(key) + " is not offered"};
+    TacticRun run(*device_, *stream_);
+    CHECK_OK(run.prepare(*source_, problem_, *tactic, data_, OperandPlace::separate));
+    CHECK_OK(run.launch());
+    TRY(auto outputs, run.collect());
+    return std::move(outputs[0]);
+  }
+
  private:
   EmulationOrder order_ = EmulationOrder::forward;
   std::unique_ptr<Device> device_;
@@ -90,13 +109,6 @@ std::string_view problem_text(std::string_view name) {
     if (row.name == name) return row.text;
   }
   return name;
-}
-
-const Tactic* find_tactic(const std::vector<Tactic>& tactics, std::string_view key) {
-  for (const Tactic& tactic : tactics) {
-    if (tactic_key(tactic).starts_with("kernel:" + std::string(key))) return &tactic;
-  }
-  return nullptr;
 }
 
 class FixedList : public testing::TestWithParam<FixedCase> {};
@@ -137,6 +149,7 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
       {"reduce_min_middle", 61, "reduce/threads("},
       {"max_pool_3x3_s2", 61, "pool/window(float32"},
       {"global_max", 61, "pool/global(float32"},
+      {"pooled_pairs", 90, "conv_pool/fp16_64x32x32_h4("},
       {"attention_choice", 90, "attention/mma_32x64_s2_p2("},
       {"attention_addend", 61, "attention/simt_r2(float32"},
   };
@@ -152,15 +165,37 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
   }
 }
 
+// Bytes are the same ones, not only within a step: the same sums, the same roundings.
+TEST(FixedListOfTactics, PoolBytesAsKernelsOneByOneDo) {
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
+      {"quantized_pooled_stem", "conv_pool/int8_64x32x32_h14("},
+      {"quantized_pooled_stem_wide", "conv_pool/int8_32x64x32_h2("}};
+  for (const auto& [name, tactic] : kCases) {
+    SCOPED_TRACE(name);
+    const std::string text(problem_text(name));
+    constexpr uint64_t kSeed = 3;
+    const auto pooled = Emulation(text, 90, kSeed).result_of(tactic);
+    ASSERT_TRUE(pooled.ok()) << pooled.error().message;
+    const Emulation conv(text.substr(0, text.rfind(" | then pool")), 90, kSeed);
+    const auto bytes = conv.result_of("conv_mma/int8_64x32x128b_s4_n4(");
+    ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+    const Tensor* operands[] = {&*bytes};
+    const auto expected = run_reference(parse_problem(text)->rest.back().op, operands);
+    ASSERT_TRUE(expected.ok()) << expected.error().message;
+    EXPECT_EQ(to_int64s(*pooled), to_int64s(expected->at(0)));
+  }
+}
+
 // "conv_mma SPLIT_K=1": which side of its branches a plan's text takes. Sizes that only scale a
 // loop are no branches.
 std::set<std::string> branches_of(const KernelPlan& plan, const std::string& family) {
   static const std::set<std::string> kBranches{
-      "SPLIT_K",      "CLUSTER",    "POINTWISE",   "FLAT",           "INNER",         "LOGARITHM",
-      "MODE",         "GROUP",      "TO_BOOLEAN",  "MAXIMUM",        "COUNT_PADDING", "VECTORED",
-      "A_ALONG_K",    "B_ALONG_K",  "CAUSAL",      "HAS_ADDEND",     "HAS_CHOICE",    "HIDES",
-      "STORES_PAIRS", "TSUM",       "X_UNSIGNED",  "TO_INTEGERS",    "PITCHED",       "JOINED",
-      "KEEPS_SUMS",   "SMALL_SUMS", "ROUNDS_SUMS", "FIRST_POINTWISE"};
+      "SPLIT_K",       "CLUSTER",     "POINTWISE",       "FLAT",         "INNER",
+      "LOGARITHM",     "MODE",        "GROUP",           "TO_BOOLEAN",   "MAXIMUM",
+      "COUNT_PADDING", "VECTORED",    "A_ALONG_K",       "B_ALONG_K",    "CAUSAL",
+      "HAS_ADDEND",    "HAS_CHOICE",  "HIDES",           "STORES_PAIRS", "TSUM",
+      "X_UNSIGNED",    "TO_INTEGERS", "PITCHED",         "JOINED",       "KEEPS_SUMS",
+      "SMALL_SUMS",    "ROUNDS_SUMS", "FIRST_POINTWISE", "PICTURE"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;

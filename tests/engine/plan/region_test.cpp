@@ -199,6 +199,26 @@ TEST(Regions, TakeQuantizedWeightsAsTheyAre) {
   EXPECT_EQ(network.weights(network.nodes[1])[1]->data<float>().back(), 12);
 }
 
+// So does a region that begins with the quantisation of what it reads; its result nobody else has.
+TEST(Regions, MayQuantizeWhatTheyRead) {
+  const std::string graph =
+      "input %x : float32[1x4x6x6]\n %s = constant float32[] {0.5}\n %i = quantize(%x, %s) "
+      "to=int8\n %d = dequantize(%i, %s)\n %w = constant int8[4x4x3x3] fill(3)\n %v = "
+      "dequantize(%w, %s)\n %a = conv(%d, %v) " +
+      kConv + "\n %q = quantize(%a, %s) to=uint8\n output %q";
+  const RegionPattern pattern{{{is_operator<Quantize>, {}},
+                               {is_operator<Dequantize>, {0}},
+                               {is_operator<Convolution>, {1}},
+                               {is_operator<Quantize>, {2}}}};
+  const Network network = lowered(graph, {pattern});
+  ASSERT_EQ(network.alternatives.size(), 1u);
+  const NetworkNode& node = network.alternatives[0].instead[0];
+  EXPECT_EQ(operator_names(node.problem), "quantize+dequantize+dequantize+conv+quantize");
+  EXPECT_NE(node.problem.key().find("w:int8[4x4x3x3]"), std::string::npos) << node.problem.key();
+  EXPECT_EQ(network.cut({0})->nodes.size(), 1u);
+  EXPECT_TRUE(lowered(graph + "\n output %i", {pattern}).alternatives.empty());
+}
+
 struct NoRegion {
   std::string name, body;
   RegionPattern pattern;

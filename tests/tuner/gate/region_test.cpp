@@ -204,7 +204,21 @@ TEST(SampledRegion, IsTheRegionAtItsElements) {
         "then "
         "quantize(r4 w:float32[]) to=uint8",
         "dequantize | uint8[4x204] w:float32[] | then dequantize(w:int8[204x64] w:float32[64]) "
-        "axis=1 | then gemm(r0 r1 w:float32[64])"}) {
+        "axis=1 | then gemm(r0 r1 w:float32[64])",
+        "dequantize | int8[2x3x13x15] w:float32[] | then dequantize(w:int8[16x3x3x3] "
+        "w:float32[16]) "
+        "axis=0 | then conv(r0 r1 w:float32[16]) strides=[2,2] dilations=[1,1] pads_begin=[1,1] "
+        "pads_end=[1,1] | then act(r2) kind=relu | then quantize(r3 w:float32[]) to=uint8 | then "
+        "pool(r4) kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] "
+        "pads_end=[1,1]",
+        "quantize to=int8 | float32[1x3x9x8] w:float32[] | then dequantize(r0 w:float32[]) | then "
+        "dequantize(w:int8[16x3x3x3] w:float32[16]) axis=0 | then conv(r1 r2) strides=[1,1] "
+        "dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | then quantize(r3 w:float32[]) to=int8 | "
+        "then pool(r4) kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] "
+        "pads_end=[0,0]",
+        "conv strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[2x3x13x15] "
+        "w:float32[16x3x3x3] w:float32[16] | then act(r0) kind=relu | then pool(r1) kind=max "
+        "kernel=[3,2] strides=[2,1] dilations=[1,2] pads_begin=[1,0] pads_end=[0,0]"}) {
     const Problem p = problem_of(text);
     const ProbeData data(p, {ProbeKind::symmetric, 7});
     const std::vector<const Tensor*> inputs = data.values(Resolution::full);

@@ -10,7 +10,7 @@ std::span<const KernelFamily* const> kernel_families() {
       &kLrnFamily,         &kNormalizeFamily,  &kPointwiseFamily,  &kCopyFamily,
       &kGatherFamily,      &kResampleFamily,   &kCastFamily,       &kSelectFamily,
       &kDiscreteFamily,    &kArgExtremeFamily, &kQuantizeFamily,   &kAttentionFamily,
-      &kIndexedFamily,     &kCumSumFamily,     &kTopKFamily,
+      &kIndexedFamily,     &kCumSumFamily,     &kTopKFamily,       &kConvPoolFamily,
   };
   return kFamilies;
 }

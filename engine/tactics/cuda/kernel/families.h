@@ -16,6 +16,7 @@ extern const KernelFamily kBatchedGemmFamily;
 extern const KernelFamily kCastFamily;
 extern const KernelFamily kConvDirectFamily;
 extern const KernelFamily kConvMmaFamily;
+extern const KernelFamily kConvPoolFamily;
 extern const KernelFamily kConvSimtFamily;
 extern const KernelFamily kCopyFamily;
 extern const KernelFamily kCumSumFamily;

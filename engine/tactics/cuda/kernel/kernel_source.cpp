@@ -6,6 +6,7 @@
 #include "engine/tactics/cuda/launch/device_constants.h"
 #include "engine/tactics/cuda/launch/launch_kernel.h"
 #include "engine/tactics/shapes/joined_products.h"
+#include "engine/tactics/shapes/pooled_conv.h"
 
 namespace enginery {
 namespace {
@@ -145,8 +146,9 @@ class KernelSource final : public TacticSource {
   std::vector<RegionPattern> regions() const override {
     using Operands = RegionPattern::Operands;
     std::vector<RegionPattern> out = joined_patterns();
-    for (const auto& patterns : {quantized_patterns_with_addend(Operands::dequantized),
-                                 quantized_patterns_with_addend(), quantized_patterns()})
+    for (const auto& patterns :
+         {quantized_patterns_with_addend(Operands::dequantized), quantized_patterns_with_addend(),
+          quantized_patterns(), pooled_patterns()})
       out.insert(out.end(), patterns.begin(), patterns.end());
     return out;
   }
