@@ -271,7 +271,7 @@ __device__ __forceinline__ void store_pooled(const ConvPoolArgs& a, const Strip&
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvPoolArgs a) {
+extern "C" __global__ void __launch_bounds__(kThreads, AT_ONCE) kernel(const ConvPoolArgs a) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Strip strip = strip_of(a);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
