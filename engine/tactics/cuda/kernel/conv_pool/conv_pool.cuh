@@ -169,7 +169,7 @@ __device__ __forceinline__ void settle_rows(const ConvPoolArgs& a, int slot,
   const float* rows = reinterpret_cast<const float*>(shared + kRingBytes + kEdgeBytes);
   const float scale = BYTES ? *a.scale : 1.0f;
   constexpr int kPieces = kRows * kPatchPixels / 2;
-#pragma unroll
+#pragma unroll 1  // quotients at a time would take registers that weights are in
   for (int turn = 0; turn < (kPieces + kThreads - 1) / kThreads; ++turn) {
     const int i = turn * kThreads + static_cast<int>(threadIdx.x);
     if (i >= kPieces) break;
