@@ -12,7 +12,7 @@ std::vector<ProblemRow> pooled_regions() {
        "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
       {"pooled_stem_wide", "-/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x15x276] "
-       "w:float32[40x3x7x7] w:float32[40] | then act(r0) kind=relu | then pool(r1) kind=max "
+       "w:float32[56x3x7x7] w:float32[56] | then act(r0) kind=relu | then pool(r1) kind=max "
        "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
       {"pooled_stem_without_padding", "-/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x35x140] "
@@ -24,7 +24,7 @@ std::vector<ProblemRow> pooled_regions() {
        "kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
       {"pooled_large_filter", "-/-",
        "conv strides=[4,4] dilations=[1,1] pads_begin=[2,2] pads_end=[2,2] | float32[1x3x43x51] "
-       "w:float32[24x3x11x11] w:float32[24] | then act(r0) kind=relu | then pool(r1) kind=max "
+       "w:float32[56x3x11x11] w:float32[56] | then act(r0) kind=relu | then pool(r1) kind=max "
        "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
       {"pooled_falling_activation", "-/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x3x12x12] "
@@ -37,8 +37,8 @@ std::vector<ProblemRow> pooled_regions() {
        "to=uint8 | then pool(r4) kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] "
        "pads_begin=[1,1] pads_end=[1,1]"},
       {"quantized_pooled_stem_wide", "-/-",
-       "dequantize | uint8[1x3x15x276] w:float32[] | then dequantize(w:int8[40x3x7x7] "
-       "w:float32[40]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "
+       "dequantize | uint8[1x3x15x276] w:float32[] | then dequantize(w:int8[56x3x7x7] "
+       "w:float32[56]) axis=0 | then conv(r0 r1) strides=[2,2] dilations=[1,1] "
        "pads_begin=[3,3] pads_end=[3,3] | then quantize(r2 w:float32[]) to=int8 | then pool(r3) "
        "kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
       {"quantized_pooled_stem_odd", "-/-",

@@ -169,7 +169,7 @@ __device__ __forceinline__ void settle_rows(const ConvPoolArgs& a, int slot,
   const float* rows = reinterpret_cast<const float*>(shared + kRingBytes + kEdgeBytes);
   const float scale = BYTES ? *a.scale : 1.0f;
   constexpr int kPieces = kRows * kPatchPixels / 2;
-#pragma unroll
+#pragma unroll 1  // quotients at a time would take registers that weights are in
   for (int turn = 0; turn < (kPieces + kThreads - 1) / kThreads; ++turn) {
     const int i = turn * kThreads + static_cast<int>(threadIdx.x);
     if (i >= kPieces) break;
@@ -271,7 +271,7 @@ __device__ __forceinline__ void store_pooled(const ConvPoolArgs& a, const Strip&
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) kernel(const ConvPoolArgs a) {
+extern "C" __global__ void __launch_bounds__(kThreads, AT_ONCE) kernel(const ConvPoolArgs a) {
   extern __shared__ __align__(128) unsigned char shared[];
   const Strip strip = strip_of(a);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -15,8 +15,7 @@ constexpr int64_t kPoolStride = 2;
 constexpr PoolingVariant kPoolingVariants[] = {
     {2, 32, 2, 28}, {2, 32, 2, 14}, {2, 32, 2, 7}, {2, 32, 2, 4},  {2, 32, 2, 2},
     {4, 32, 1, 28}, {4, 32, 1, 14}, {4, 32, 1, 4}, {4, 32, 2, 14}, {7, 32, 1, 14},
-    {2, 16, 4, 28}, {2, 16, 4, 14}, {2, 16, 4, 7}, {2, 16, 4, 2},  {2, 16, 2, 14},
-    {4, 16, 2, 14}, {4, 16, 2, 4},  {4, 16, 2, 1}, {8, 16, 1, 14},
+    {2, 16, 4, 28}, {2, 16, 4, 14}, {2, 16, 4, 7}, {2, 16, 4, 2},  {2, 16, 4, 1},
 };
 
 std::string_view pooled_arithmetic(DataType type) {
@@ -50,6 +49,12 @@ int64_t warps_of_quarter(const PoolCase& c, int64_t others) {
   constexpr int64_t kMost = 255, kOfQuarter = 16384 / 32;
   const int64_t registers = round_up(c.held_registers() + others, 8);
   return registers > kMost ? 0 : kOfQuarter / registers;
+}
+
+// Blocks of an SM at a time that the compiler is held to; most need 48 registers or fewer besides.
+int64_t blocks_at_once(const PoolCase& c) {
+  constexpr int64_t kOthers = 48;
+  return std::max<int64_t>(1, warps_of_quarter(c, kOthers) / divide_up(c.variant.threads(), 128));
 }
 
 bool serves(const PoolCase& c, const KernelContext& context) {
@@ -188,11 +193,9 @@ std::string id_of(const PoolCase& c) {
 
 double estimate_us(const PoolCase& c, const KernelContext& context) {
   constexpr double kStartUs = 3, kHidden = 0.3, kStartSteps = 2;
-  constexpr int64_t kOthers = 54;
   const ConvShape& s = c.shape;
   const DeviceInfo& info = context.info;
-  const int64_t at_once =
-      std::max<int64_t>(1, warps_of_quarter(c, kOthers) / divide_up(c.variant.threads(), 128));
+  const int64_t at_once = blocks_at_once(c);
   const auto each = static_cast<double>(divide_up(c.blocks(), info.compute_units));
   const double rounds = std::ceil(each / static_cast<double>(at_once));
   const double clock = info.float16_flops / (static_cast<double>(info.compute_units) *
@@ -226,6 +229,7 @@ KernelProgram pool_program(const PoolCase& c, DataType result, const FusedEpilog
   program.define("WN", v.wn);
   program.define("VECTOR", std::min(v.wn / 4, 8));
   program.define("STRIP", v.strip);
+  program.define("AT_ONCE", blocks_at_once(c));
   program.define("FILTER_R", s.r);
   program.define("WINDOW_BYTES", c.window_bytes());
   program.define("STRIDE_H", s.stride_h);
