@@ -186,8 +186,7 @@ std::vector<ProblemRow> quantized_regions() {
 std::vector<ProblemRow> quantized_problems() {
   return {
       {"quantize_picture", "K/K", "quantize to=int8 | float32[2x3x9x7] w:float32[]"},
-      {"quantize_fours_of_pixels", "K/K",
-       "quantize to=uint8 | float32[3x3x10x6] w:float32[] uint8[]={7}"},
+      {"quantize_fours_of_pixels", "K/K", "quantize to=int8 | float32[3x3x10x6] w:float32[]"},
       {"quantize_pixels", "K/K", "quantize to=uint8 | float32[2x20x5x6] w:float32[] uint8[]={3}"},
       {"dequantize_pixels", "K/K", "dequantize | int8[2x20x5x6] w:float32[] int8[]={-3}"},
       {"max_pool_bytes", "K/K",

@@ -58,6 +58,12 @@ class Emulation {
     plant_nan(problem_, data_);
     expected_ = run_problem_reference(problem_, data_.inputs).value();
   }
+  // From here on every second number of that input has another sign.
+  void with_signs_changed(size_t input) {
+    auto values = data_.tensors[input].mutable_data<float>();
+    for (size_t i = 0; i < values.size(); i += 2) values[i] = -values[i];
+    expected_ = run_problem_reference(problem_, data_.inputs).value();
+  }
   Result<std::vector<Tactic>> offer() const {
     TRY(auto out, source_->offer(problem_, {Precision::fp32, Precision::tf32, Precision::fp16,
                                             Precision::bf16}));
@@ -163,6 +169,18 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
     ASSERT_TRUE(tactic) << c.tactic;
     emulation.expect_right(*tactic);
   }
+}
+
+// The largest result of a window is not that of the largest sum where a scale is negative.
+TEST(FixedListOfTactics, PoolChannelsOfNegativeScales) {
+  constexpr size_t kScalesOfWeights = 3;
+  Emulation emulation(problem_text("quantized_pooled_stem"), 90, 3);
+  emulation.with_signs_changed(kScalesOfWeights);
+  const auto tactics = emulation.offer();
+  ASSERT_TRUE(tactics.ok()) << tactics.error().message;
+  const Tactic* tactic = find_tactic(*tactics, "conv_pool/int8_64x32x32_h14(");
+  ASSERT_TRUE(tactic);
+  emulation.expect_right(*tactic);
 }
 
 // Bytes are the same ones, not only within a step: the same sums, the same roundings.

@@ -1,5 +1,7 @@
 // Family conv_pool: the convolution of a picture joined with the max pooling behind it
 // (conv_pool.cuh), of floats and of quantised numbers.
+#include <cmath>
+
 #include "engine/tactics/cuda/kernel/conv_pool/pool_case.h"
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/quantized_launch.h"
@@ -106,6 +108,36 @@ Result<KernelPlan> plan_floats(const Problem& problem, const PooledConv& region,
   return plan;
 }
 
+// The largest of a window's results is that of its largest sum where the factor of the sums is
+// positive. A channel with a negative one has its weights and the factor negated; -128, whose
+// opposite is no int8, becomes 127. `rows`: of the packed weights.
+void make_factors_positive(int64_t rows, KernelPlan& plan) {
+  constexpr size_t kWeights = 0, kFactors = 1;  // constants, in the order of the plan
+  const PackConstant factors = plan.constants[kFactors], filter = plan.constants[kWeights];
+  const auto values_of = [factors](Weights weights) {
+    const Bytes bytes = factors(weights);
+    std::vector<float> out(bytes.size() / sizeof(float));
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+  };
+  plan.constants[kFactors] = [values_of](Weights weights) {
+    std::vector<float> out = values_of(weights);
+    for (float& factor : out) factor = std::abs(factor);
+    return bytes_of_values(out);
+  };
+  plan.constants[kWeights] = [values_of, filter, rows](Weights weights) {
+    Bytes out = filter(weights);
+    const std::vector<float> values = values_of(weights);
+    const size_t pitch = out.size() / static_cast<size_t>(rows);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const size_t channel = i / pitch;
+      if (channel >= values.size() || values[channel] >= 0) continue;
+      out[i] = static_cast<char>(std::min(127, -static_cast<int>(static_cast<int8_t>(out[i]))));
+    }
+    return out;
+  };
+}
+
 // The scale of the picture. Constants so far are packed from what the region behind it has.
 void quantize_picture(const PooledConv& region, KernelPlan& plan, KernelLaunch& launch) {
   for (PackConstant& constant : plan.constants) {
@@ -139,6 +171,7 @@ Result<KernelPlan> plan_bytes(const Problem& problem, const PooledConv& region,
       pack_filter(c.shape, DataType::int8, packed_k(c), c.variant.channels(), false));
   KernelLaunch launch = pool_launch(c, std::move(weights), plan);
   attach_quantized(conv, offsetof(gpu::ConvPoolArgs, epilogue), plan, launch);
+  make_factors_positive(round_up(c.shape.k, c.variant.channels()), plan);
   if (region.quantize) quantize_picture(region, plan, launch);
   plan.launches.push_back(std::move(launch));
   return plan;

@@ -146,14 +146,35 @@ __device__ __forceinline__ void start_rows(const ConvPoolArgs& a, const Strip& s
   }
 }
 
+#if BYTES
+struct Scale {
+  float scale, reciprocal;
+};
+__device__ __forceinline__ Scale scale_of(const ConvPoolArgs& a) {
+  return {*a.scale, reciprocal_of(*a.scale)};
+}
+__device__ __forceinline__ float settled(float x, const Scale& s) {
+  return rounded_quotient(x, s.scale, s.reciprocal);
+}
+#else
+struct Scale {};
+__device__ __forceinline__ Scale scale_of(const ConvPoolArgs&) {
+  return {};
+}
+__device__ __forceinline__ float settled(float x, const Scale&) {
+  return x;
+}
+#endif
+
 // Two pixels of the caller's picture as the ring has them.
-__device__ __forceinline__ void settle_pixels(const float* from, int rows, float scale, TX* to) {
+__device__ __forceinline__ void settle_pixels(const float* from, int rows, const Scale& scale,
+                                              TX* to) {
   float v[8] = {};
 #pragma unroll
   for (int c = 0; c < CHANNELS; ++c) {
     const Floats2 pixels = *reinterpret_cast<const Floats2*>(from + c * rows * kPatchPixels);
-    v[c] = BYTES ? pixels.a / scale : pixels.a;
-    v[4 + c] = BYTES ? pixels.b / scale : pixels.b;
+    v[c] = settled(pixels.a, scale);
+    v[4 + c] = settled(pixels.b, scale);
   }
   store_vector<8>(to, v);
 }
@@ -167,7 +188,7 @@ __device__ __forceinline__ void settle_rows(const ConvPoolArgs& a, int slot,
   __syncthreads();
 #if PICTURE
   const float* rows = reinterpret_cast<const float*>(shared + kRingBytes + kEdgeBytes);
-  const float scale = BYTES ? *a.scale : 1.0f;
+  const Scale scale = scale_of(a);
   constexpr int kPieces = kRows * kPatchPixels / 2;
 #pragma unroll 1  // quotients at a time would take registers that weights are in
   for (int turn = 0; turn < (kPieces + kThreads - 1) / kThreads; ++turn) {

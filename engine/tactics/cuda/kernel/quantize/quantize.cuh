@@ -7,20 +7,15 @@
 // pixels of up to 4 channels a thread. Bytes moved: every element once. Serves every SM.
 
 struct Factors {
-  float scale, zero, inverse;
+  float scale, zero, reciprocal;
 };
 __device__ __forceinline__ Factors factors_of(const QuantizeArgs& a, unsigned i) {
-  const float scale = a.scale[i];
-  // NaN, where the reciprocal has too few bits: then everything is divided.
-  return {scale, a.zero[i], TO_INTEGERS && scale < 1e30f ? 1.0f / scale : __int_as_float(-1)};
+  return {a.scale[i], a.zero[i], TO_INTEGERS ? reciprocal_of(a.scale[i]) : 0.0f};
 }
 
 __device__ __forceinline__ float converted(float x, const Factors& f) {
 #if TO_INTEGERS
-  // The product with the reciprocal is off by 2^-22 of itself, which matters about ties alone: they
-  // are divided. Beyond 512 every quotient saturates.
-  const float q = x * f.inverse, r = rintf(q);
-  return (fabsf(q - r) < 0.4998f ? r : rintf(x / f.scale)) + f.zero;
+  return rounded_quotient(x, f.scale, f.reciprocal) + f.zero;
 #else
   return (x - f.zero) * f.scale;
 #endif

@@ -60,6 +60,17 @@ __device__ __forceinline__ unsigned rounded_bits(float v) {
   if (kSigned) v = v == v ? v : 0.0f;  // the other type's maximum does it
   return __float_as_uint(fminf(fmaxf(v, kLow), kHigh) + 12582912.0f);
 }
+// x / scale, rounded, ties to even, for what saturates to 8 bits. The product with the reciprocal
+// is off by 2^-22 of itself, which matters about ties alone: they are divided. Beyond 512 every
+// quotient saturates. The reciprocal is NaN where it has too few bits: then everything is divided.
+__device__ __forceinline__ float reciprocal_of(float scale) {
+  return scale < 1e30f ? 1.0f / scale : __int_as_float(-1);
+}
+__device__ __forceinline__ float rounded_quotient(float x, float scale, float reciprocal) {
+  const float q = x * reciprocal, r = rintf(q);
+  return fabsf(q - r) < 0.4998f ? r : rintf(x / scale);
+}
+
 // ROUNDS_SUMS: what is stored are scaled sums of integers, which are finite, and may be off by
 // 2^-17 where they are about a tie, as sums in float32 are: a float times 2^-149 is its whole
 // number in bits, ties to even, and one instruction saturates two of them (SM 7.2 and later).
