@@ -71,7 +71,7 @@ bool serves(const PoolCase& c, const KernelContext& context) {
 // What a step of two rows costs a block, in cycles of an SM: products, reads of shared memory, and
 // instructions; the longest, and a part of the others.
 double step_cycles(const PoolCase& c, const KernelContext& context) {
-  constexpr double kMmaShare = 0.6, kResult = 9, kOther = 120, kIssued = 3, kBeside = 0.25;
+  constexpr double kMmaShare = 0.5, kResult = 9, kOther = 120, kIssued = 2, kBeside = 0.25;
   const PoolingVariant& v = c.variant;
   // Each quarter of an SM as many as the one with the most.
   const auto warps = static_cast<double>(round_up(v.warps_q * v.warps_k, 4));
@@ -84,8 +84,8 @@ double step_cycles(const PoolCase& c, const KernelContext& context) {
   const double multiply =
       products * kOfProduct / (kMmaShare * context.limits.float16_flops_per_clock);
   const double read = rows * steps * 4 * warps;
-  // Two pixels that are rounded, a thread.
-  constexpr double kRounded = 60;
+  // Two pixels, a thread, that are rounded to 16 bits or quantised.
+  const double kRounded = is_eight_bits(c.type) ? 290 : 80;
   const double settled =
       c.from_floats ? static_cast<double>(c.shape.stride_h * patch_pixels(c)) / 32 * kRounded : 0;
   const double issue =
@@ -200,10 +200,11 @@ double estimate_us(const PoolCase& c, const KernelContext& context) {
   const double rounds = std::ceil(each / static_cast<double>(at_once));
   const double clock = info.float16_flops / (static_cast<double>(info.compute_units) *
                                              context.limits.float16_flops_per_clock);
-  // A step of its own takes as long as its waits; the row above a strip is half a step.
+  // A step of its own takes as long as its waits; what a strip begins with, weights and the row
+  // above it, is a step and a half. Constants as of ResNet-50's stem on an H200 (h200-stem.csv).
   constexpr double kStepUs = 0.45;
   const double steps = static_cast<double>(std::min<int64_t>(c.variant.strip, c.pooled.p)) +
-                       (c.pooled.window == 3 && c.strips() > 1 ? 0.5 : 0.0);
+                       (c.pooled.window == 3 && c.strips() > 1 ? 1.2 : 0.7);
   const double compute = std::max(each * steps * 1e6 * step_cycles(c, context) / clock,
                                   rounds * (steps + kStartSteps) * kStepUs);
   const int64_t pixel = c.from_floats ? 4 * s.c : c.pixel_bytes();
