@@ -79,12 +79,18 @@ Tactic quantize_tactic(const Problem& problem, const QuantizedRows& rows,
 // One element a thread waits longer than the bytes say.
 double estimate_us(const Problem& problem, const Tactic& tactic, const QuantizeVariant& variant,
                    const KernelContext& context) {
-  constexpr double kOneElement = 1.5, kOnePixel = 1.4;
+  constexpr double kOneElement = 1.5;
   const double us = context.memory_us(
       static_cast<double>(physical_bytes(input_dims(problem, 0), tactic.inputs[0]) +
                           physical_bytes(output_dims(problem), tactic.outputs[0])));
-  if (variant.mode == QuantizeMode::gather && variant.block == 4) return kOnePixel * us;
   return variant.mode == QuantizeMode::flat ? kOneElement * us : us;
+}
+
+// Whether another variant does the same with fewer instructions: one pixel a thread is what engines
+// have that were built before four were.
+bool is_superseded(const Problem& problem, const QuantizedRows& rows, const QuantizeVariant& v) {
+  return v.mode == QuantizeMode::gather && v.block < kByteChannels &&
+         serves(problem, rows, {QuantizeMode::pixels, v.threads, v.block});
 }
 
 Status offer_quantize(const Problem& problem, const KernelContext& context,
@@ -92,7 +98,7 @@ Status offer_quantize(const Problem& problem, const KernelContext& context,
   TRY(const QuantizedRows rows, quantized_bytes(problem));
   for (const DataType floats : context.storage_types()) {
     for (const QuantizeVariant& variant : kQuantizeVariants) {
-      if (!serves(problem, rows, variant)) continue;
+      if (!serves(problem, rows, variant) || is_superseded(problem, rows, variant)) continue;
       Tactic tactic = quantize_tactic(problem, rows, variant, floats);
       tactic.estimated_us = estimate_us(problem, tactic, variant, context);
       out.push_back(std::move(tactic));
