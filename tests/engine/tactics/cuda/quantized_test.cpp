@@ -62,5 +62,30 @@ TEST(QuantizedRegions, NeedRowsOfSixteenBytes) {
   EXPECT_FALSE(Card(90).offers(product("80")).empty());
 }
 
+// Whether the text of a kernel takes its sums to stay below 2^22: what all the weights and sources
+// of their types can add up to.
+TEST(SmallSums, AreThoseThatNoWeightsCanMakeLarge) {
+  const Card card(90);
+  const auto small = [&](const std::string& source, int64_t channels, const std::string& id) {
+    const std::string c = std::to_string(channels);
+    const Problem problem =
+        problem_of("dequantize | " + source + "[1x" + c +
+                   "x8x8] w:float32[] | then dequantize(w:int8[64x" + c +
+                   "x1x1] w:float32[64]) axis=0 | then conv(r0 r1) strides=[1,1] dilations=[1,1] "
+                   "pads_begin=[0,0] pads_end=[0,0] | then quantize(r2 w:float32[]) to=int8");
+    for (const Tactic& t : card.offers(problem)) {
+      if (t.id != id) continue;
+      for (const auto& [name, value] : plan_kernel(problem, t, card.context)->program.macros)
+        if (name == "SMALL_SUMS") return value;
+    }
+    return std::string("not offered");
+  };
+  constexpr const char* kWhole = "conv_mma/int8_64x64x128b_s4";
+  EXPECT_EQ(small("uint8", 128, kWhole), "1");
+  EXPECT_EQ(small("uint8", 144, kWhole), "0");
+  EXPECT_EQ(small("int8", 240, kWhole), "1");
+  EXPECT_EQ(small("int8", 256, kWhole), "0") << "256 * 128 * 128 is 2^22";
+}
+
 }  // namespace
 }  // namespace enginery
