@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "engine/tactics/shapes/pooled_conv.h"
 #include "tuner/gate/magnitude.h"
 
 namespace enginery {
@@ -122,33 +123,28 @@ Result<std::vector<double>> measured_answer(const Operation& at) {
   return out;
 }
 
-// The quotient that a Quantize rounds, with its zero point and within the type's bounds, and its
-// magnitude.
-struct Quotient {
+// The quotients that a Quantize rounds, and their magnitudes.
+struct Quotients {
   Tensor values, magnitudes;
 };
-Quotient quotient_of(const Quantize& op, const Operation& at) {
-  const Tensor x = convert(*at.operands[0], DataType::float64);
-  const double scale = convert(*at.operands[1], DataType::float64).data<double>()[0];
-  const bool offset = at.operands.size() > 2 && at.operands[2];
-  const double zero = offset ? static_cast<double>(to_int64s(*at.operands[2])[0]) : 0;
-  const bool negative = op.to == DataType::int8;
-  Quotient out{x, *at.sizes[0]};
+Quotients quotients_of(const Quantize& op, const Operation& at) {
+  const OneScale by = one_scale_of(at.operands);
+  Quotients out{convert(*at.operands[0], DataType::float64), *at.sizes[0]};
   auto values = out.values.mutable_data<double>();
   auto sizes = out.magnitudes.mutable_data<float>();
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] =
-        std::clamp<double>(values[i] / scale + zero, negative ? -128 : 0, negative ? 127 : 255);
-    sizes[i] = static_cast<float>(sizes[i] / std::abs(scale) + std::abs(zero));
+    const SampledValue q = quotient_of({values[i], static_cast<double>(sizes[i])}, by, op.to);
+    values[i] = q.value;
+    sizes[i] = static_cast<float>(q.magnitude);
   }
   return out;
 }
 
 // Of what it rounds where it is not the last operator: sizes, infinite at ties.
-Tensor sizes_inside(const Quotient& quotient) {
-  Tensor out = quotient.magnitudes;
+Tensor sizes_inside(const Quotients& quotients) {
+  Tensor out = quotients.magnitudes;
   auto sizes = out.mutable_data<float>();
-  const auto values = quotient.values.data<double>();
+  const auto values = quotients.values.data<double>();
   for (size_t i = 0; i < sizes.size(); ++i)
     sizes[i] =
         static_cast<float>(rounded_inside({values[i], static_cast<double>(sizes[i])}).magnitude);
@@ -203,7 +199,7 @@ Result<Computed> computed_in(DataType wide, const Problem& problem,
 
 // The region ends with the integers that `last` gives, or the largest ones of them: without
 // rounding where the quotients are.
-Result<RegionResult> rounded_result(Quotient last, const Problem* pooling, double largest_inner) {
+Result<RegionResult> rounded_result(Quotients last, const Problem* pooling, double largest_inner) {
   RegionResult out;
   out.values = std::move(last.values);
   out.magnitudes = std::move(last.magnitudes);
@@ -221,9 +217,17 @@ Result<RegionResult> rounded_result(Quotient last, const Problem* pooling, doubl
 
 }  // namespace
 
-bool is_max_pooling(const Problem& p) {
-  const auto* op = std::get_if<Pooling>(&p.op);
-  return op && op->kind == PoolKind::max && p.outputs.size() == 1;
+OneScale one_scale_of(const std::vector<const Tensor*>& operands) {
+  const bool offset = operands.size() > 2 && operands[2];
+  return {convert(*operands[1], DataType::float64).data<double>()[0],
+          offset ? static_cast<double>(to_int64s(*operands[2])[0]) : 0};
+}
+
+SampledValue quotient_of(SampledValue x, const OneScale& by, DataType to) {
+  const bool negative = to == DataType::int8;
+  return {
+      std::clamp<double>(x.value / by.scale + by.zero, negative ? -128 : 0, negative ? 127 : 255),
+      x.magnitude / std::abs(by.scale) + std::abs(by.zero)};
 }
 
 SampledValue rounded_inside(SampledValue v) {
@@ -270,13 +274,13 @@ Result<RegionResult> region_result(const Problem& problem,
     // What the region itself is given is rounded as it is, by whoever runs it.
     const bool of_result = parts[k].operands[0] >= static_cast<int>(inputs.size());
     if (of_result && is_plain_quantize(parts[k].problem)) {
-      Quotient quotient = quotient_of(std::get<Quantize>(parts[k].problem.op),
-                                      {parts[k].problem, operands, of_sizes, results[k]});
-      const bool pools = k + 2 == parts.size() && is_max_pooling(parts[k + 1].problem);
+      Quotients quotients = quotients_of(std::get<Quantize>(parts[k].problem.op),
+                                         {parts[k].problem, operands, of_sizes, results[k]});
+      const bool pools = k + 2 == parts.size() && is_max_pool(parts[k + 1].problem.op);
       if (pools || k + 1 == parts.size())
-        return rounded_result(std::move(quotient), pools ? &parts[k + 1].problem : nullptr,
+        return rounded_result(std::move(quotients), pools ? &parts[k + 1].problem : nullptr,
                               out.largest_inner);
-      sizes.push_back(sizes_inside(quotient));
+      sizes.push_back(sizes_inside(quotients));
       continue;
     }
     if (!is_floating(results[k].type())) {

@@ -33,7 +33,16 @@ Result<RegionResult> region_result(const Problem& problem,
 
 // Whether what a Quantize rounds is told from its operands: 8 bits by one scale.
 bool is_plain_quantize(const Problem& problem);
-bool is_max_pooling(const Problem& problem);
+
+// The scale and the zero point, 0 where there is none, that a Quantize or Dequantize by one scale
+// has as operands 1 and 2.
+struct OneScale {
+  double scale = 1, zero = 0;
+};
+OneScale one_scale_of(const std::vector<const Tensor*>& operands);
+
+// What a Quantize to that type rounds of x: with its zero point and within the type's bounds.
+SampledValue quotient_of(SampledValue x, const OneScale& by, DataType to);
 
 // The quotient v as a Quantize inside of a region rounds it.
 SampledValue rounded_inside(SampledValue v);

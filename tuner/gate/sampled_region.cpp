@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/tactics/region.h"
+#include "engine/tactics/shapes/pooled_conv.h"
 #include "tuner/gate/domain.h"
 #include "tuner/gate/region_result.h"
 
@@ -61,7 +62,7 @@ class Forms {
     if (is_one_of<Activation>(p)) return first == Given::elements ? first : Given::nothing;
     if (is_one_of<Quantize>(p) && first == Given::tensor) return last ? Given::nothing : first;
     if (is_plain_quantize(p)) return first == Given::elements ? Given::rounded : Given::nothing;
-    return last && is_max_pooling(p) && first != Given::tensor ? first : Given::nothing;
+    return last && is_max_pool(p.op) && first != Given::tensor ? first : Given::nothing;
   }
 
   size_t inputs_;
@@ -96,7 +97,7 @@ void add_window(const Pooling& op, const Dims& dims, const std::vector<int64_t>&
 Places places_of(const Problem& problem, const std::vector<RegionPart>& parts,
                  const std::vector<int64_t>& elements) {
   const Problem& last = parts.back().problem;
-  if (!is_max_pooling(last)) return {output_dims(problem), elements, {}};
+  if (!is_max_pool(last.op)) return {output_dims(problem), elements, {}};
   Places out{input_dims(last, 0), {}, {}};
   for (const int64_t e : elements) {
     add_window(std::get<Pooling>(last.op), out.dims, coordinates_of(e, output_dims(problem)), 0, 0,
@@ -194,32 +195,20 @@ class Walk {
     return out;
   }
 
-  struct Scale {
-    double scale = 1, zero = 0;
-  };
-  Scale scale_of(const RegionPart& part) const {
-    const std::vector<const Tensor*> operands = operands_of(part);
-    const bool offset = operands.size() > 2 && operands[2];
-    return {operands[1]->data<float>()[0],
-            offset ? static_cast<double>(to_int64s(*operands[2])[0]) : 0};
-  }
-
   // `at_end`: not rounded yet.
   Flow quantized(const RegionPart& part, bool at_end) const {
-    const Scale by = scale_of(part);
-    const bool negative = std::get<Quantize>(part.problem.op).to == DataType::int8;
+    const OneScale by = one_scale_of(operands_of(part));
+    const DataType to = std::get<Quantize>(part.problem.op).to;
     Flow out = *flow_of(part.operands[0]);
     for (SampledValue& v : out) {
-      v.value = std::clamp<double>(v.value / by.scale + by.zero, negative ? -128 : 0,
-                                   negative ? 127 : 255);
-      v.magnitude = v.magnitude / std::abs(by.scale) + std::abs(by.zero);
+      v = quotient_of(v, by, to);
       if (!at_end) v = rounded_inside(v);
     }
     return out;
   }
 
   Flow dequantized(const RegionPart& part, const Flow& rounded) const {
-    const Scale by = scale_of(part);
+    const OneScale by = one_scale_of(operands_of(part));
     Flow out = rounded;
     for (SampledValue& v : out) {
       const double y = (v.value - by.zero) * by.scale;

@@ -1,9 +1,8 @@
 // Elements of a region of products in double, without the rest of it: what region_result.h has of
 // every element, for products too large for that.
 //
-//   [[quantize(x),] dequantize(x), dequantize(w),] conv | gemm | matmul [, dequantize(addend)] [,
-//   add] [, act]
-//   [, quantize] [, max pool]
+//   [[quantize(x),] dequantize(x), dequantize(w),] conv | gemm | matmul
+//   [, dequantize(addend)] [, add] [, act] [, quantize] [, max pool]
 //
 // and two of them that are added, of which the first may be rounded and dequantised before.
 //

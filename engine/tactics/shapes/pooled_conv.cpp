@@ -5,11 +5,6 @@
 namespace enginery {
 namespace {
 
-bool is_max_pool(const Op& op) {
-  const auto* pool = std::get_if<Pooling>(&op);
-  return pool && pool->kind == PoolKind::max;
-}
-
 // The operators in front of the pooling: one problem with an epilogue where they are floats'.
 Result<Problem> without_pool(const Problem& problem) {
   Problem out = problem;
@@ -86,6 +81,11 @@ std::vector<RegionPattern> pooled_patterns() {
           {{source, product, bytes(1), pool(2)}},
           {{conv, act(0), pool(1)}},
           {{conv, pool(0)}}};
+}
+
+bool is_max_pool(const Op& op) {
+  const auto* pool = std::get_if<Pooling>(&op);
+  return pool && pool->kind == PoolKind::max;
 }
 
 bool is_pooled(const Problem& problem) {

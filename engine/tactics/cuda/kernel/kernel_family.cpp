@@ -8,6 +8,12 @@ std::string id_by_threads(const std::string& what, int threads, int usual) {
   return threads == usual ? what : what + "_t" + std::to_string(threads);
 }
 
+std::string_view arithmetic_of(DataType type) {
+  if (is_eight_bits(type)) return "int8_";
+  if (type == DataType::bfloat16) return "bf16_";
+  return type == DataType::float16 ? "fp16_" : "tf32_";
+}
+
 std::string variant_of(const Tactic& tactic) {
   const size_t slash = tactic.id.find('/');
   return slash == std::string::npos ? "" : tactic.id.substr(slash + 1);

@@ -62,6 +62,10 @@ const Variant* find_variant(const Variant (&rows)[N], const Tactic& tactic) {
 // of a variant that has no other number.
 std::string id_by_threads(const std::string& what, int threads, int usual);
 
+// "fp16_", "bf16_", "tf32_" or "int8_": how ids of convolutions on tensor cores begin, by what is
+// multiplied.
+std::string_view arithmetic_of(DataType type);
+
 // What follows the '/' of a tactic's id.
 std::string variant_of(const Tactic& tactic);
 

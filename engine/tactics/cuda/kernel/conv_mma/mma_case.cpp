@@ -12,12 +12,6 @@ namespace {
 // Channels that a thread of the second launch of split-K adds up.
 constexpr int64_t kMmaSumVector = 8;
 
-std::string_view arithmetic_of(DataType type) {
-  if (is_eight_bits(type)) return "int8_";
-  if (type == DataType::bfloat16) return "bf16_";
-  return type == DataType::float16 ? "fp16_" : "tf32_";
-}
-
 // The shapes that a convolution may be computed as: as it is; and, with up to 4 channels (of a
 // picture), padded to 4 of them instead of to 16 bytes, so that what is copied are whole pixels.
 std::vector<ConvShape> mma_shapes(const ConvShape& shape, DataType type) {

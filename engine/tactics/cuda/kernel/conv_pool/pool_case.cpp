@@ -18,11 +18,6 @@ constexpr PoolingVariant kPoolingVariants[] = {
     {2, 16, 4, 28}, {2, 16, 4, 14}, {2, 16, 4, 7}, {2, 16, 4, 2},  {2, 16, 4, 1},
 };
 
-std::string_view pooled_arithmetic(DataType type) {
-  if (is_eight_bits(type)) return "int8_";
-  return type == DataType::bfloat16 ? "bf16_" : "fp16_";
-}
-
 int64_t patch_pixels(const PoolCase& c) {
   return round_up((2 * c.pairs() - 1) * c.shape.stride_w + c.shape.s_pitch(), 4);
 }
@@ -186,9 +181,8 @@ std::vector<PoolCase> pool_cases(const ConvShape& shape, const PooledPlane& pool
 
 std::string id_of(const PoolCase& c) {
   const PoolingVariant& v = c.variant;
-  return "conv_pool/" + std::string(pooled_arithmetic(c.type)) + std::to_string(2 * c.pairs()) +
-         "x" + std::to_string(v.channels()) + "x" + std::to_string(v.wn) + "_h" +
-         std::to_string(v.strip);
+  return "conv_pool/" + std::string(arithmetic_of(c.type)) + std::to_string(2 * c.pairs()) + "x" +
+         std::to_string(v.channels()) + "x" + std::to_string(v.wn) + "_h" + std::to_string(v.strip);
 }
 
 double estimate_us(const PoolCase& c, const KernelContext& context) {

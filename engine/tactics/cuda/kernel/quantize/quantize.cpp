@@ -11,7 +11,7 @@ namespace {
 
 // The values are MODE in quantize.cuh.
 enum class QuantizeMode { flat = 0, rows = 1, gather = 2, pixels = 3 };
-constexpr int64_t kPixelsOfAThread = 4;  // a thread's, of mode pixels
+constexpr int64_t kPixelsOfAThread = 4;  // of mode pixels
 
 struct QuantizeVariant {
   QuantizeMode mode;
