@@ -155,6 +155,7 @@ TEST(Simulator, AGreedyClientDelaysASmallOneByItsShareOnly) {
     options.clients = 2;
     options.jobs_each = 3;
     options.greedy_jobs = 100;
+    options.check_every = 25;
     World world(options);
     const WorldReport report = world.run();
     ASSERT_EQ(report.violation, "") << "seed " << seed;

@@ -86,7 +86,7 @@ WorldReport World::run() {
     ++report_.events;
     next.action();
     random_faults();
-    check();
+    if (report_.events % options_.check_every == 0) check();
   }
   if (!report_.violation.empty()) report_.unfinished = unfinished();
   report_.commits = disk_.commits();

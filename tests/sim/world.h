@@ -1,11 +1,11 @@
 // A farm in one thread: the coordinator's real core and driver, with time, network, disk, workers
 // and clients made up from one seed. The same seed gives the same events.
 //
-// After every event the rules are checked, those of the disk (sim_disk.h) and those of each object
-// of the core (Core::check); run() says the first broken one. What the faults did to a step is
-// counted where they strike (Harm), so a job that fails without reason is a broken rule as well.
-// Faults happen during the first part of a run; afterwards everything must come to rest within a
-// bound.
+// After every event (or every so many, check_every) the rules are checked, those of the disk
+// (sim_disk.h) and those of each object of the core (Core::check); run() says the first broken one.
+// What the faults did to a step is counted where they strike (Harm), so a job that fails without
+// reason is a broken rule as well. Faults happen during the first part of a run; afterwards
+// everything must come to rest within a bound.
 #pragma once
 
 #include <functional>
@@ -36,6 +36,8 @@ struct WorldOptions {
   std::function<void(Request&, const LoadedQueue&)> tamper;
   // The first client has so many jobs in place of `jobs_each`, all at once; 0: it is as the others.
   int greedy_jobs = 0;
+  // The rules are checked after so many events: looking at hundreds of jobs takes long.
+  uint64_t check_every = 1;
 
   static CoreOptions core_options();
 };

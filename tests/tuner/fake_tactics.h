@@ -163,10 +163,7 @@ class TestPrepared final : public PreparedTactic {
     const float* in = static_cast<const float*>(a.inputs[0]);
     float* out = static_cast<float*>(a.outputs[0]);
     if (activation && device_.is_timing) device_.timed_inputs[in] = in[n - 1];
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = in[i];
-      if (const auto* act = std::get_if<Activation>(&problem_.op)) out[i] = activate(*act, in[i]);
-    }
+    for (int64_t i = 0; i < n; ++i) out[i] = activation ? activate(*activation, in[i]) : in[i];
     if (behaviour_.sort == Behaviour::wrong) out[n - 1] += 1;
     if (behaviour_.sort == Behaviour::wild) out[n] = 1;
     return {};

@@ -1,5 +1,8 @@
 #include "tests/worker/made_device.h"
 
+#include <chrono>
+#include <thread>
+
 #include "engine/base/digest.h"
 #include "engine/device/measurer.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
@@ -7,8 +10,12 @@
 namespace enginery::test {
 namespace {
 
-// What the launches so far have taken.
-using Elapsed = std::shared_ptr<double>;
+// What the launches so far have taken; those that are timed sleep for as long and compute nothing.
+struct MadeClock {
+  double us = 0;
+  bool is_timing = false;
+};
+using SharedClock = std::shared_ptr<MadeClock>;
 
 constexpr double kReferenceUs = 1000;
 
@@ -19,8 +26,8 @@ double made_us(const Problem& problem, const std::string& id) {
 
 class MadeDevice final : public Device, public Measurer {
  public:
-  MadeDevice(std::unique_ptr<Device> cpu, const std::string& id, Elapsed elapsed)
-      : cpu_(std::move(cpu)), info_(cpu_->info()), elapsed_(std::move(elapsed)) {
+  MadeDevice(std::unique_ptr<Device> cpu, const std::string& id, SharedClock clock)
+      : cpu_(std::move(cpu)), info_(cpu_->info()), clock_(std::move(clock)) {
     info_.physical_id = id;
   }
   const DeviceInfo& info() const override { return info_; }
@@ -38,9 +45,12 @@ class MadeDevice final : public Device, public Measurer {
   Measurer* measurer() override { return this; }
 
   Result<double> time_us(Stream& stream, CommandList& list) override {
-    *elapsed_ = 0;
-    CHECK_OK(list.launch(stream));
-    return *elapsed_;
+    *clock_ = {0, true};
+    const Status launched = list.launch(stream);
+    clock_->is_timing = false;
+    CHECK_OK(launched);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(clock_->us));
+    return clock_->us;
   }
   double min_resolvable_us() const override { return 100; }
   DeviceState state() override { return {}; }
@@ -48,16 +58,16 @@ class MadeDevice final : public Device, public Measurer {
  private:
   const std::unique_ptr<Device> cpu_;
   DeviceInfo info_;
-  const Elapsed elapsed_;
+  const SharedClock clock_;
 };
 
 class MadeTactic final : public PreparedTactic {
  public:
-  MadeTactic(std::shared_ptr<const PreparedTactic> right, double us, Elapsed elapsed)
-      : right_(std::move(right)), us_(us), elapsed_(std::move(elapsed)) {}
+  MadeTactic(std::shared_ptr<const PreparedTactic> right, double us, SharedClock clock)
+      : right_(std::move(right)), us_(us), clock_(std::move(clock)) {}
   Status enqueue(Stream& stream, const Arguments& arguments) const override {
-    *elapsed_ += us_;
-    return right_->enqueue(stream, arguments);
+    clock_->us += us_;
+    return clock_->is_timing ? Status() : right_->enqueue(stream, arguments);
   }
   int64_t weight_bytes() const override { return right_->weight_bytes(); }
   int64_t workspace_bytes() const override { return right_->workspace_bytes(); }
@@ -65,13 +75,13 @@ class MadeTactic final : public PreparedTactic {
  private:
   const std::shared_ptr<const PreparedTactic> right_;
   const double us_;
-  const Elapsed elapsed_;
+  const SharedClock clock_;
 };
 
 class MadeSource final : public TacticSource {
  public:
-  MadeSource(std::unique_ptr<TacticSource> reference, Elapsed elapsed)
-      : reference_(std::move(reference)), elapsed_(std::move(elapsed)) {}
+  MadeSource(std::unique_ptr<TacticSource> reference, SharedClock clock)
+      : reference_(std::move(reference)), clock_(std::move(clock)) {}
   SourceTraits traits() const override { return {.name = "made", .trust = Trust::may_be_wrong}; }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
@@ -91,19 +101,19 @@ class MadeSource final : public TacticSource {
     TRY(const Tactic same, reference_tactic(problem, "host"));
     TRY(auto right, reference_->prepare(problem, same, weights));
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<MadeTactic>(std::move(right), made_us(problem, tactic.id), elapsed_));
+        std::make_shared<MadeTactic>(std::move(right), made_us(problem, tactic.id), clock_));
   }
 
  private:
   const std::unique_ptr<TacticSource> reference_;
-  const Elapsed elapsed_;
+  const SharedClock clock_;
 };
 
 // The reference, which is last everywhere.
 class SlowReference final : public TacticSource {
  public:
-  SlowReference(std::unique_ptr<TacticSource> reference, Elapsed elapsed)
-      : reference_(std::move(reference)), elapsed_(std::move(elapsed)) {}
+  SlowReference(std::unique_ptr<TacticSource> reference, SharedClock clock)
+      : reference_(std::move(reference)), clock_(std::move(clock)) {}
   SourceTraits traits() const override { return reference_->traits(); }
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
@@ -114,12 +124,12 @@ class SlowReference final : public TacticSource {
                                                         Weights weights) const override {
     TRY(auto right, reference_->prepare(problem, tactic, weights));
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<MadeTactic>(std::move(right), kReferenceUs, elapsed_));
+        std::make_shared<MadeTactic>(std::move(right), kReferenceUs, clock_));
   }
 
  private:
   const std::unique_ptr<TacticSource> reference_;
-  const Elapsed elapsed_;
+  const SharedClock clock_;
 };
 
 }  // namespace
@@ -127,13 +137,13 @@ class SlowReference final : public TacticSource {
 Result<Target> open_made_device(const std::string& id, const std::string& sku,
                                 const BuildOptions& options) {
   TRY(Target cpu, open_target(sku, options));
-  const Elapsed elapsed = std::make_shared<double>(0);
+  const SharedClock clock = std::make_shared<MadeClock>();
   TRY(auto reference, make_reference_source(cpu.device->info()));
   TRY(auto slow, make_reference_source(cpu.device->info()));
   Target made;
-  made.device = std::make_unique<MadeDevice>(std::move(cpu.device), id, elapsed);
-  made.sources.push_back(std::make_unique<MadeSource>(std::move(reference), elapsed));
-  made.sources.push_back(std::make_unique<SlowReference>(std::move(slow), elapsed));
+  made.device = std::make_unique<MadeDevice>(std::move(cpu.device), id, clock);
+  made.sources.push_back(std::make_unique<MadeSource>(std::move(reference), clock));
+  made.sources.push_back(std::make_unique<SlowReference>(std::move(slow), clock));
   return made;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "tuner/gate/sampled_reference.h"
 
@@ -25,19 +26,19 @@ std::vector<int64_t> index_of(const Attention& op, int64_t element) {
   return index;
 }
 
-// Elements of one operand's matrix of an index.
-class MatrixReader {
+// One operand's matrix of an index; made once, read for every score of a row.
+template <typename T>
+class Matrix {
  public:
-  MatrixReader(const std::vector<int64_t>& places, const std::vector<int64_t>& index)
-      : start_(places[0]), row_(places[places.size() - 2]), column_(places.back()) {
-    for (size_t i = 0; i + 3 < places.size(); ++i) start_ += index[i] * places[i + 1];
+  Matrix(const T* operand, const std::vector<int64_t>& places, const std::vector<int64_t>& index)
+      : first_(operand + places[0]), row_(places[places.size() - 2]), column_(places.back()) {
+    for (size_t i = 0; i + 3 < places.size(); ++i) first_ += index[i] * places[i + 1];
   }
-  size_t at(int64_t i, int64_t j) const {
-    return static_cast<size_t>(start_ + i * row_ + j * column_);
-  }
+  T at(int64_t i, int64_t j) const { return first_[i * row_ + j * column_]; }
 
  private:
-  int64_t start_, row_, column_;
+  const T* first_;
+  int64_t row_, column_;
 };
 
 // A score and the sizes of what was added up for it.
@@ -46,26 +47,38 @@ struct Score {
   double magnitude = 0;
 };
 
-Score score_of(const Attention& op, const std::vector<const Tensor*>& in,
-               const std::vector<int64_t>& index, int64_t i, int64_t j) {
-  const MatrixReader q(op.q, index), k(op.k, index);
-  double sum = 0, magnitude = 0;
-  for (int64_t d = 0; d < op.depth; ++d) {
-    const double product = static_cast<double>(in[0]->data<float>()[q.at(i, d)]) *
-                           static_cast<double>(in[1]->data<float>()[k.at(j, d)]);
-    sum += product;
-    magnitude += std::abs(product);
+// The scores of one index's matrices.
+class Scores {
+ public:
+  Scores(const Attention& op, const std::vector<const Tensor*>& in,
+         const std::vector<int64_t>& index)
+      : op_(op),
+        q_(in[0]->data<float>().data(), op.q, index),
+        k_(in[1]->data<float>().data(), op.k, index) {
+    if (!op.addend.empty()) addend_.emplace(in[3]->data<float>().data(), op.addend, index);
+    if (!op.choice.empty())
+      choice_.emplace(static_cast<const uint8_t*>(in[4]->raw()), op.choice, index);
   }
-  Score out{static_cast<float>(op.scale * sum), std::abs(op.scale) * magnitude};
-  if (op.causal && j > i + op.keys - op.queries) out = {op.blank, 0};
-  if (!op.choice.empty()) {
-    const auto* choice = static_cast<const uint8_t*>(in[4]->raw());
-    if ((choice[MatrixReader(op.choice, index).at(i, j)] != 0) == op.hides) out = {op.blank, 0};
+  Score at(int64_t i, int64_t j) const {
+    double sum = 0, magnitude = 0;
+    for (int64_t d = 0; d < op_.depth; ++d) {
+      const double product = static_cast<double>(q_.at(i, d)) * static_cast<double>(k_.at(j, d));
+      sum += product;
+      magnitude += std::abs(product);
+    }
+    Score out{static_cast<float>(op_.scale * sum), std::abs(op_.scale) * magnitude};
+    if (op_.causal && j > i + op_.keys - op_.queries) out = {op_.blank, 0};
+    if (choice_ && (choice_->at(i, j) != 0) == op_.hides) out = {op_.blank, 0};
+    if (addend_) out.value += addend_->at(i, j);
+    return out;
   }
-  if (!op.addend.empty())
-    out.value += in[3]->data<float>()[MatrixReader(op.addend, index).at(i, j)];
-  return out;
-}
+
+ private:
+  const Attention& op_;
+  Matrix<float> q_, k_;
+  std::optional<Matrix<float>> addend_;
+  std::optional<Matrix<uint8_t>> choice_;
+};
 
 }  // namespace
 
@@ -75,18 +88,19 @@ SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>&
                           int64_t element) {
   const std::vector<int64_t> index = index_of(op, element);
   const int64_t row = index[index.size() - 2], column = index.back();
-  const MatrixReader v(op.v, index);
+  const Matrix<float> v(in[2]->data<float>().data(), op.v, index);
+  const Scores scores_of(op, in, index);
   std::vector<Score> scores;
   double largest = -std::numeric_limits<double>::infinity(), spread = 0;
   for (int64_t j = 0; j < op.keys; ++j) {
-    scores.push_back(score_of(op, in, index, row, j));
+    scores.push_back(scores_of.at(row, j));
     largest = std::max<double>(largest, scores.back().value);
     spread = std::max(spread, scores.back().magnitude);
   }
   double weights = 0, value = 0, magnitude = 0;
   for (int64_t j = 0; j < op.keys; ++j) {
     const double weight = std::exp(scores[static_cast<size_t>(j)].value - largest);
-    const double x = in[2]->data<float>()[v.at(j, column)];
+    const double x = v.at(j, column);
     weights += weight;
     value += weight * x;
     magnitude += weight * std::abs(x);
