@@ -228,6 +228,11 @@ std::span<const FixedCase> fixed_cases() {
       {"nhwc_to_nchw", 61, "reformat/tile_to_linear("},
       {"cast to=float16 | float32[5x7]", 61, "reformat/rows("},
       {"cast to=bfloat16 | float32[5x7]", 80, "reformat/rows(float32:linear->bfloat16"},
+      {"cast to=float16 | float32[5x12]", 61, "reformat/rows("},  // four a thread
+      {"reformat | float16[2x16x5x7] | float16:nhwc -> float32:nhwc", 61, "reformat/rows("},
+      {"reformat | float16[2x20x5x7] | float16:nhwc -> float16:nhwc8", 61, "reformat/rows("},
+      {"reformat | float16[2x20x5x7] | float16:nhwc8 -> float16:nhwc16", 61, "reformat/rows("},
+      {"reformat | int8[2x20x5x7] | int8:nhwc -> int8:nhwc16", 61, "reformat/rows("},
       {"reformat | bfloat16[2x20x5x7] | bfloat16:linear -> bfloat16:nhwc8", 80,
        "reformat/tile_to_nhwc("},
       {"reformat | bfloat16[2x20x5x7] | bfloat16:nhwc8 -> bfloat16:linear", 80,

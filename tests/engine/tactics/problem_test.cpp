@@ -87,7 +87,7 @@ TEST(ProblemKey, HoldsTheDigestOfManyValuesAndTheFloatsOfFew) {
   Problem p = parsed("pad mode=constant | float32[2x3] int64[4]={0,1,0,1} w:float32[1]");
   p.inputs[2].value = Tensor::of<float>({1}, {0.5f});
   EXPECT_NE(p.key().find("=[0.5]"), std::string::npos) << p.key();
-  Tensor many(DataType::int64, {65});
+  Tensor many = Tensor::of<int64_t>({65}, std::vector<int64_t>(65, 0));
   p.inputs[1].value = many;
   const std::string zeros = p.key();
   many.mutable_data<int64_t>()[64] = 1;

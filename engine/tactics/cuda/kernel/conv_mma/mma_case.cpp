@@ -226,7 +226,8 @@ KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue
   if (c.first && bytes) program.functions += kept_row_text(epilogue);
   if (v.wgmma) program.functions += wgmma_text(c.type, v.bn, v.row_bytes);
   if (c.first) program.types.push_back("conv_mma/args.h");
-  program.files = {"text/conv_index.cuh", "conv_mma/tile.cuh", "conv_mma/tile_epilogue.cuh"};
+  program.files = {"text/conv_index.cuh", "text/columns.cuh", "conv_mma/tile.cuh",
+                   "conv_mma/tile_epilogue.cuh"};
   program.files.push_back(v.wgmma        ? "conv_mma/conv_wgmma.cuh"
                           : v.patch_rows ? "conv_mma/conv_patch.cuh"
                                          : "conv_mma/conv_mma.cuh");

@@ -19,19 +19,12 @@ constexpr int kRowsApart = WGMMA ? 64 : 16;
 constexpr int kTilesM = WM / kRowsApart, kTilesN = WN / 8;
 constexpr int kFragments = kChunks / 2;                // along K, of a stage
 constexpr bool kLargeTiles = kTilesM * kTilesN >= 32;  // sums fill most registers of a warp
-constexpr int kVector = VECTOR, kGroup = kVector / 2;  // tiles that a lane's vector comes from
+constexpr int kVector = VECTOR;
 static_assert(kThreads % kChunks == 0 && BM % kRowsAtOnce == 0 && BN % kRowsAtOnce == 0, "tile");
 static_assert(WM % kRowsApart == 0 && WN % 16 == 0 && kTilesN % kGroup == 0, "warp tile");
 
 __device__ __forceinline__ int swizzled(int row, int chunk) {
   return row * BKB + ((kChunks == 8 ? chunk ^ (row & 7) : chunk ^ (row >> 1 & 3)) * 16);
-}
-
-// Tiles of 8 columns are not in the order of the channels: a lane holds two columns of each, and
-// those of kGroup tiles are kVector adjacent channels. The first one of lane `quarter` (lane % 4)
-// in a tile, counted from the warp's first channel.
-__device__ __forceinline__ int column_of(int tile, int quarter) {
-  return tile / kGroup * (8 * kGroup) + quarter * kVector + tile % kGroup * 2;
 }
 
 // Where a channel's weights stand when those of tile after tile follow one another, 8 rows each:
@@ -123,8 +116,9 @@ struct Loader {
   PixelWindow window[kCopiesA];
   FilterStep next;
   const TX* w;
-  int row, chunk;
-  int first_m, first_steps;  // JOINED: steps of the first product that are left
+  int row, chunk;   // of a stage, the first that this thread copies
+  int first_m;      // the block's first row
+  int first_steps;  // JOINED: steps of the first product that are left
 };
 
 // From here on the inputs are those of `a`, from its step `step` on.

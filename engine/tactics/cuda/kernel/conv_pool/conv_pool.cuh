@@ -20,7 +20,7 @@
 
 constexpr int kThreads = WARPS_Q * WARPS_K * 32;
 constexpr int kPixelBytes = 4 * sizeof(TX), kSteps = WINDOW_BYTES / 32;
-constexpr int kTilesN = WN / 8, kGroup = VECTOR / 2, kOfLane = 2 * kTilesN;
+constexpr int kTilesN = WN / 8, kOfLane = 2 * kTilesN;
 constexpr int kPairs = 8 * WARPS_Q;
 // From a pooled output to the first of its pair of rows or columns.
 constexpr int kShift = POOL == 3 ? 1 - POOL_PAD : 0;
@@ -75,16 +75,11 @@ __device__ __forceinline__ void multiply(TSUM (&d)[4], const unsigned (&a)[4], u
 #endif
 }
 
-// The first channel that a lane has of a tile of 8, from the warp's first one; it has two.
-__device__ __forceinline__ int channel_of(int tile, int quarter) {
-  return tile / kGroup * (8 * kGroup) + quarter * VECTOR + tile % kGroup * 2;
-}
-
 __device__ __forceinline__ void read_weights(const ConvPoolArgs& a, int first_k, Weights& w) {
   const int lane = threadIdx.x % 32, column = lane / 4;
 #pragma unroll
   for (int j = 0; j < kTilesN; ++j) {
-    const int channel = first_k + channel_of(j, column / 2) + column % 2;
+    const int channel = first_k + column_of(j, column / 2) + column % 2;
     const unsigned char* from = static_cast<const unsigned char*>(a.w) +
                                 static_cast<long long>(channel) * (FILTER_R * WINDOW_BYTES) +
                                 lane % 4 * 8;
@@ -275,7 +270,7 @@ __device__ __forceinline__ void store_pooled(const ConvPoolArgs& a, const Strip&
   const long long pixel = (static_cast<long long>(strip.image) * POOL_P + p) * POOL_Q + column;
 #pragma unroll
   for (int group = 0; group < kTilesN / kGroup; ++group) {
-    const int k = first_k + channel_of(group * kGroup, threadIdx.x % 4);
+    const int k = first_k + column_of(group * kGroup, threadIdx.x % 4);
     if (k >= a.ldy) continue;
     float v[VECTOR];
 #pragma unroll

@@ -243,7 +243,7 @@ KernelProgram pool_program(const PoolCase& c, DataType result, const FusedEpilog
   if (bytes) program.types.push_back("text/bytes.cuh");
   program.types.push_back("text/warp.cuh");
   program.functions = early_epilogue_text(epilogue);
-  program.files = {"conv_pool/args.h", "conv_pool/conv_pool.cuh"};
+  program.files = {"conv_pool/args.h", "text/columns.cuh", "conv_pool/conv_pool.cuh"};
   return program;
 }
 

@@ -142,7 +142,7 @@ KernelProgram quantize_program(const QuantizedRows& rows, const Tactic& tactic,
   program.define("MODE", static_cast<int>(variant.mode));
   program.define("WIDTH", width_of(variant));
   program.define("THREADS", variant.threads);
-  program.files = {"text/bytes.cuh", "quantize/args.h", "quantize/quantize.cuh"};
+  program.files = {"text/bytes.cuh", "text/pixels.cuh", "quantize/args.h", "quantize/quantize.cuh"};
   return program;
 }
 

@@ -28,24 +28,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const QuantizeArgs 
   if (i >= a.total) return;
   const unsigned n = divide(i, a.by_pixels), four = i - n * a.by_pixels.divisor;
   const long long plane = 4LL * a.by_pixels.divisor;
-  float v[4][4] = {};
-#pragma unroll
-  for (int c = 0; c < 4; ++c) {
-    if (c < a.channels)
-      load_vector<4>(static_cast<const TX*>(a.x) +
-                         (static_cast<long long>(n) * a.channels + c) * plane + 4 * four,
-                     v[c]);
-  }
+  float v[4][4];
+  load_pixels(static_cast<const TX*>(a.x) + n * a.channels * plane + 4 * four, plane, a.channels,
+              v);
   const Factors f = factors_of(a, 0);
-  TY* y = static_cast<TY*>(a.y) + (n * plane + 4 * four) * 4;
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float out[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-      out[j] = j % 4 < a.channels ? converted(v[j % 4][half * 2 + j / 4], f) : 0.0f;
-    store_vector<8>(y + half * 8, out);
-  }
+  for (int j = 0; j < 16; ++j)
+    v[j / 4][j % 4] = j / 4 < a.channels ? converted(v[j / 4][j % 4], f) : 0.0f;
+  store_pixels(static_cast<TY*>(a.y) + (n * plane + 4 * four) * 4, v);
 }
 #else
 

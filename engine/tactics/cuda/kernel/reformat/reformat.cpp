@@ -1,5 +1,6 @@
 // Family reformat: changes of a tensor's layout and element type (reformat.cuh).
 #include <algorithm>
+#include <numeric>
 
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/reformat/args.h"
@@ -96,9 +97,11 @@ std::vector<ReformatMode> modes_of(const ReformatShape& s) {
   return s.c <= 8 ? std::vector{gather, to_channels_last} : std::vector{to_channels_last, gather};
 }
 
-// Channels that a thread gathers.
-int64_t width_of(const ReformatShape& s) {
-  return s.pitch_of(s.to) % 8 ? 4 : 8;
+// Channels of a thread: those that it gathers, or those of a row that it copies.
+int64_t width_of(const ReformatShape& s, ReformatMode mode) {
+  if (mode != ReformatMode::rows) return s.pitch_of(s.to) % 8 ? 4 : 8;
+  const int64_t both = std::gcd(s.pitch_of(s.from), s.pitch_of(s.to));
+  return both % 8 == 0 ? 8 : both % 4 == 0 ? 4 : 1;
 }
 
 gpu::ReformatArgs reformat_args(const ReformatShape& s, ReformatMode mode) {
@@ -109,19 +112,16 @@ gpu::ReformatArgs reformat_args(const ReformatShape& s, ReformatMode mode) {
   a.pixels = to_int(s.pixels);
   a.pitch = to_int(pitch);
   a.by_pixels = make_divisor(s.pixels);
-  if (mode == ReformatMode::gather) {
-    a.total = to_int(s.n * s.pixels * pitch / width_of(s));
-    a.by_vectors = make_divisor(pitch / width_of(s));
+  const int64_t width = width_of(s, mode);
+  if (mode == ReformatMode::gather || mode == ReformatMode::rows) {
+    a.total = to_int(s.n * s.pixels * (pitch / width));
+    a.by_vectors = make_divisor(pitch / width);
   }
   if (mode == ReformatMode::pixels) {
     a.total = to_int(s.n * s.pixels / kPixelsAtOnce);
     a.by_pixels = make_divisor(s.pixels / kPixelsAtOnce);
   }
-  if (mode == ReformatMode::rows) {
-    a.total = to_int(s.n * s.pixels * pitch);
-    a.by_vectors = make_divisor(pitch);
-    a.pixels = to_int(s.pitch_of(s.from));
-  }
+  if (mode == ReformatMode::rows) a.pixels = to_int(s.pitch_of(s.from));
   return a;
 }
 
@@ -159,9 +159,9 @@ Result<KernelPlan> plan_reformat(const Problem& problem, const Tactic& tactic,
   KernelPlan plan;
   define_types(plan.program, shape.from.type, shape.to.type);
   plan.program.define("MODE", static_cast<int>(variant->mode));
-  plan.program.define("WIDTH", width_of(shape));
+  plan.program.define("WIDTH", width_of(shape, variant->mode));
   plan.program.define("THREADS", variant->threads);
-  plan.program.files = {"reformat/args.h", "reformat/reformat.cuh"};
+  plan.program.files = {"text/pixels.cuh", "reformat/args.h", "reformat/reformat.cuh"};
   if (is_eight_bits(shape.to.type))
     plan.program.files.insert(plan.program.files.begin(), "text/bytes.cuh");
   const gpu::ReformatArgs args = reformat_args(shape, variant->mode);

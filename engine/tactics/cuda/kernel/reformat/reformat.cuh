@@ -3,7 +3,7 @@
 //
 // gather: a thread writes WIDTH channels of one pixel, lanes along pixels: for few channels
 // (pictures). tile: a block turns a 32 x 32 tile of (c, pixels) through shared memory, so that both
-// sides coalesce. rows: [n * pixels][pitch_in] -> [n * pixels][pitch_out], one element a thread.
+// sides coalesce. rows: [n * pixels][pitch_in] -> [n * pixels][pitch_out], WIDTH elements a thread.
 // pixels: as gather, four pixels of up to 4 channels a thread.
 // Padding channels are written as zeros. Bytes moved an element: one read, one write. Serves every
 // SM.
@@ -33,22 +33,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs 
   const unsigned i = blockIdx.x * THREADS + threadIdx.x;
   if (i >= static_cast<unsigned>(a.total)) return;
   const unsigned n = divide(i, a.by_pixels), four = i - n * a.by_pixels.divisor;
-  float v[4][4] = {};
-#pragma unroll
-  for (int c = 0; c < 4; ++c) {
-    if (c < a.c)
-      load_vector<4>(
-          static_cast<const TX*>(a.x) + (static_cast<long long>(n) * a.c + c) * a.pixels + 4 * four,
-          v[c]);
-  }
-  TY* y = static_cast<TY*>(a.y) + (static_cast<long long>(n) * a.pixels + 4 * four) * 4;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float out[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) out[j] = v[j % 4][half * 2 + j / 4];
-    store_vector<8>(y + half * 8, out);
-  }
+  const long long plane = a.pixels;
+  float v[4][4];
+  load_pixels(static_cast<const TX*>(a.x) + n * a.c * plane + 4 * four, plane, a.c, v);
+  store_pixels(static_cast<TY*>(a.y) + (n * plane + 4 * four) * 4, v);
 }
 #elif MODE == 1 || MODE == 2
 // 1: to channels last, 2: to linear. blockIdx: (tile of pixels, tile of channels, n)
@@ -78,16 +66,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs 
   }
 }
 #else
-// `pixels` is the input's pitch here, by_vectors divides by the output's.
+// `pixels` is the input's pitch here, by_vectors divides by the output's vectors. WIDTH divides
+// both.
 extern "C" __global__ void __launch_bounds__(THREADS) kernel(const ReformatArgs a) {
   await_predecessors();
-  int i = static_cast<int>(blockIdx.x) * THREADS + threadIdx.x;
-  if (i >= a.total) return;
-  unsigned row = divide(static_cast<unsigned>(i), a.by_vectors);
-  int c = i - static_cast<int>(row * a.by_vectors.divisor);
-  float v = c < a.c
-                ? load_one(static_cast<const TX*>(a.x) + static_cast<long long>(row) * a.pixels + c)
-                : 0.0f;
-  store_one(static_cast<TY*>(a.y) + i, v);
+  const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+  if (i >= static_cast<unsigned>(a.total)) return;
+  const unsigned row = divide(i, a.by_vectors);
+  const int c = static_cast<int>(i - row * a.by_vectors.divisor) * WIDTH;
+  float v[WIDTH] = {};
+  if (c < a.pixels)
+    load_vector<WIDTH>(static_cast<const TX*>(a.x) + static_cast<long long>(row) * a.pixels + c, v);
+#pragma unroll
+  for (int j = 0; j < WIDTH; ++j) v[j] = c + j < a.c ? v[j] : 0.0f;
+  store_vector<WIDTH>(static_cast<TY*>(a.y) + static_cast<long long>(i) * WIDTH, v);
 }
 #endif
