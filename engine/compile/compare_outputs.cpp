@@ -10,6 +10,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Half of the least number of float16: what rounding to it can take from any element.
 constexpr double kLeastFloat16 = 0x1p-24;
+// Engines take numbers below 2^-126 for zero (CpuStream; so do GPU kernels), in each of many terms.
+constexpr double kLeastFloat32 = 0x1p-116;
 // The most elements that may lie at ties; few elements have no share.
 constexpr double kMaxTiedShare = 0.05;
 constexpr int64_t kFewElements = 2;
@@ -175,6 +177,13 @@ Comparison compare_often(const Elements& e, bool positions, double allowed) {
   return out;
 }
 
+// What the arithmetic can take from any element of the type.
+double least_of(DataType type, const ComparisonBars& bars) {
+  if (!is_floating(type)) return 0;
+  if (bars.holds_float16) return kLeastFloat16;
+  return type == DataType::float64 ? 0 : kLeastFloat32;
+}
+
 std::string nan_note(const Elements& e) {
   const Doubles r = e.in(World::exact);
   const auto count = std::ranges::count_if(r, [](double v) { return std::isnan(v); });
@@ -189,8 +198,7 @@ Comparison compare_output(const Tensor& actual, const DecidedValue& expected,
                           const ComparisonBars& bars) {
   const Elements e(actual, expected);
   const double largest = largest_of(e.in(World::exact));
-  const bool rounds = e.floats && bars.holds_float16;
-  const double least = rounds ? kLeastFloat16 : 0;
+  const double least = least_of(actual.type(), bars);
   const double allowed = e.floats ? bars.relative * (largest > 0 ? largest : 1) + least : 0;
   Comparison out = expected.choice && expected.decided != Decided::none
                        ? compare_choice(e, *expected.choice)
@@ -199,8 +207,12 @@ Comparison compare_output(const Tensor& actual, const DecidedValue& expected,
                        ? compare_often(e, !e.floats, allowed)
                        : compare_plain(e, bars.relative, allowed - least, least);
   out.note = nan_note(e);
-  if (rounds && out.wrong.empty() && largest > 0 && largest <= kLeastFloat16)
-    out.note = "all elements are below 6e-8, which float16 cannot hold, and were not compared";
+  if (out.wrong.empty() && largest > 0 && largest <= least) {
+    out.note = "all elements are below " +
+               std::string(bars.holds_float16 ? "6e-8, which float16 cannot hold,"
+                                              : "1.2e-35, where engines take numbers for zero,") +
+               " and were not compared";
+  }
   return out;
 }
 

@@ -114,6 +114,19 @@ TEST(CompareOutputs, TakesWhatTheReferenceDoesWhenItsTiesFallOtherwise) {
   EXPECT_FALSE(is_right(floats(actual), expected)) << "more elements than ties reach";
 }
 
+// Random weights of a deep network may leave numbers that every engine takes for zero.
+TEST(CompareOutputs, NumbersThatEnginesTakeForZeroAreNotCompared) {
+  const Comparison c =
+      compare_output(floats({0, 0}), plain(floats({5.7e-40f, -2e-36f})), {1e-3, false});
+  EXPECT_EQ(c.wrong, "");
+  EXPECT_EQ(c.note,
+            "all elements are below 1.2e-35, where engines take numbers for zero, and were not "
+            "compared");
+  EXPECT_NE(compare_output(floats({0, 0}), plain(floats({1e-30f, 0})), {1e-3, false}).wrong, "");
+  EXPECT_NE(compare_output(floats({1e-30f, 0}), plain(floats({5e-40f, 0})), {1e-3, false}).wrong,
+            "");
+}
+
 // Half a unit of float16's least number is no error of a float16 engine's, and is one of others.
 TEST(CompareOutputs, KnowsWhatFloat16CannotHold) {
   const DecidedValue tiny = plain(floats({3e-8f, -5e-8f}));
