@@ -75,7 +75,8 @@ TEST(SmallSums, AreThoseThatNoWeightsCanMakeLarge) {
                    "pads_begin=[0,0] pads_end=[0,0] | then quantize(r2 w:float32[]) to=int8");
     for (const Tactic& t : card.offers(problem)) {
       if (t.id != id) continue;
-      for (const auto& [name, value] : plan_kernel(problem, t, card.context)->program.macros)
+      const auto plan = plan_kernel(problem, t, card.context);
+      for (const auto& [name, value] : plan->program.macros)
         if (name == "SMALL_SUMS") return value;
     }
     return std::string("not offered");
