@@ -10,7 +10,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Half of the least number of float16: what rounding to it can take from any element.
 constexpr double kLeastFloat16 = 0x1p-24;
-// Engines take numbers below 2^-126 for zero (CpuStream; so do GPU kernels), in each of many terms.
+// Engines take numbers below 2^-126 for zero (CpuStream; so do GPU kernels); up to 1024 such terms
+// may be missing from a sum.
 constexpr double kLeastFloat32 = 0x1p-116;
 // The most elements that may lie at ties; few elements have no share.
 constexpr double kMaxTiedShare = 0.05;
