@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tuner/effort/estimate_ranks.h"
+#include "tuner/effort/worth_measuring.h"
 
 namespace enginery {
 namespace {
@@ -24,14 +25,37 @@ size_t first_problem_of(int assistant, size_t count) {
   return static_cast<size_t>(at * static_cast<double>(count));
 }
 
-Result<NetworkProblems::Items> NetworkProblems::items_of(const Network& network) {
-  std::map<std::string, const NetworkNode*> distinct;
-  for (const NetworkNode& node : network.nodes) distinct.emplace(offer_key(node), &node);
+NetworkProblems::Distinct NetworkProblems::worthy_problems(const Network& network) const {
+  Distinct out;
+  const int level = context_.options().level;
+  for (const NetworkNode& node : network.nodes) out.emplace(offer_key(node), &node);
   for (const Alternative& alternative : network.alternatives) {
-    if (context_.options().level < kCoverLevel) break;
-    for (const NetworkNode& node : alternative.instead) distinct.emplace(offer_key(node), &node);
+    if (level < kCoverLevel || !is_worth_measuring(network, alternative, level)) continue;
+    for (const NetworkNode& node : alternative.instead) out.emplace(offer_key(node), &node);
   }
-  context_.counts().problems = static_cast<int>(distinct.size());
+  return out;
+}
+
+// Of the alternatives to nodes that nothing runs, whatever the estimates say.
+NetworkProblems::Distinct NetworkProblems::ways_out(const Network& network) const {
+  const auto runs = [&](size_t n) {
+    const NetworkNode& node = network.nodes[n];
+    const std::vector<double>& us = times_.at(offer_key(node)).us;
+    return std::ranges::any_of(us, [](double t) { return t < kInfinity; });
+  };
+  Distinct out;
+  if (context_.options().level < kCoverLevel) return out;
+  for (const Alternative& alternative : network.alternatives) {
+    if (std::ranges::all_of(alternative.replaces, runs)) continue;
+    for (const NetworkNode& node : alternative.instead)
+      if (!times_.contains(offer_key(node))) out.emplace(offer_key(node), &node);
+  }
+  return out;
+}
+
+Result<NetworkProblems::Items> NetworkProblems::items_of(const Network& network,
+                                                         const Distinct& distinct) {
+  context_.counts().problems += static_cast<int>(distinct.size());
   const std::map<std::string, double> shares = estimated_shares(network);
   Items items;
   for (const auto& [key, node] : distinct) {
@@ -52,7 +76,15 @@ Status NetworkProblems::find_lacking(Item& item) const {
 }
 
 Result<std::map<std::string, ProblemTimes>> NetworkProblems::time_all(const Network& network) {
-  TRY(Items items, items_of(network));
+  context_.counts().problems = 0;
+  CHECK_OK(time(network, worthy_problems(network)));
+  CHECK_OK(time(network, ways_out(network)));
+  say_progress();
+  return std::move(times_);
+}
+
+Status NetworkProblems::time(const Network& network, const Distinct& distinct) {
+  TRY(Items items, items_of(network, distinct));
   Items lacking;
   for (Item& item : items) {
     if (item.lacking.empty())
@@ -60,13 +92,12 @@ Result<std::map<std::string, ProblemTimes>> NetworkProblems::time_all(const Netw
     else
       lacking.push_back(std::move(item));
   }
-  CHECK_OK(measure(std::move(lacking)));
-  say_progress();
-  return std::move(times_);
+  return measure(std::move(lacking));
 }
 
 Status NetworkProblems::measure_lacking(const Network& network) {
-  TRY(Items items, items_of(network));
+  context_.counts().problems = 0;
+  TRY(Items items, items_of(network, worthy_problems(network)));
   finished_ =
       static_cast<int>(std::erase_if(items, [](const Item& item) { return item.lacking.empty(); }));
   CHECK_OK(measure(std::move(items)));

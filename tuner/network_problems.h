@@ -40,8 +40,12 @@ class NetworkProblems {
     bool refused = false;  // somebody else had it in hand when it was last asked for
   };
   using Items = std::vector<Item>;
+  using Distinct = std::map<std::string, const NetworkNode*>;  // by offer_key
 
-  Result<Items> items_of(const Network& network);
+  Distinct worthy_problems(const Network& network) const;
+  Distinct ways_out(const Network& network) const;
+  Result<Items> items_of(const Network& network, const Distinct& distinct);
+  Status time(const Network& network, const Distinct& distinct);
   Status find_lacking(Item& item) const;
   Status finish(Item& item);
   Status measure(Items lacking);

@@ -17,6 +17,8 @@ constexpr int kMaxCopies = 4;
 // Networks take longer than tactics, and fewer of them race: they may run on for longer.
 constexpr int kMaxExtraRounds = 400;
 constexpr double kMaxExtraUs = 1e6;
+// On two CPU cores one launch of four BERT-base takes most of a second.
+constexpr double kMaxUs = 4e6;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {
@@ -195,6 +197,7 @@ Status NetworkRace::measure(const Network& network, const std::vector<TacticSele
   Field field;
   for (const TacticSelection& s : selections) CHECK_OK(enter(network, s, key, past, field));
   RaceRules rules;
+  rules.max_us = kMaxUs;
   rules.max_extra_rounds = kMaxExtraRounds;
   rules.max_extra_us = kMaxExtraUs;
   rules.in_flight = context_.turns_in_flight(key, field.names);

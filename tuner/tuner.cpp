@@ -8,6 +8,7 @@
 #include "engine/plan/streams.h"
 #include "tuner/analytic_choice.h"
 #include "tuner/cover.h"
+#include "tuner/effort/worth_measuring.h"
 #include "tuner/layout_search.h"
 #include "tuner/network_problems.h"
 #include "tuner/network_race.h"
@@ -334,8 +335,12 @@ struct Tuner::State {
 
   void log_cover(const Network& network, const TacticSelection& chosen) const {
     if (network.alternatives.empty() || options.level < kCoverLevel) return;
+    const auto left_out = std::ranges::count_if(network.alternatives, [&](const Alternative& a) {
+      return !is_worth_measuring(network, a, options.level);
+    });
     options.log(std::to_string(chosen.cover.size()) + " of " +
-                std::to_string(network.alternatives.size()) + " alternatives in force");
+                std::to_string(network.alternatives.size()) + " alternatives in force, " +
+                std::to_string(left_out) + " left out by their estimates");
   }
 
   // "rejected: 3 wrong_result, 1 red_zone"

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Speed beside ONNX Runtime and OpenVINO, in one run: fp32, the same threads, the same input, interleaved rounds.
+"""Speed beside ONNX Runtime and OpenVINO, in one run: the same threads, the same input, interleaved rounds.
 
-    beside_peers.py --enginery PATH [--threads 2] [--rounds 7] [--seconds 1] [--shapes data:1x3x227x227] [--sku SKU]
-                    [--csv FILE] [--layers FOLDER] MODEL.onnx [MODEL.onnx@SHAPES ...]
+    beside_peers.py --enginery PATH [--threads 2] [--rounds 7] [--seconds 1] [--shapes data:1x3x227x227] [--sku SKU] [--precision bf16]
+                    [--level 2] [--csv FILE] [--layers FOLDER] MODEL.onnx [MODEL.onnx@SHAPES ...]
+
+--precision is what enginery may compute in (default fp32). With anything but fp32 OpenVINO computes as it does by default: in bf16 where the
+CPU has it. ONNX Runtime computes in what the file says.
 
 Each round lets each engine run for `seconds`, one after the other, so that drift of the clock hits all alike; the table
 gives the median of the rounds' medians with their quartiles, and the ratio to the fastest peer. A model may carry its own shapes after '@'.
@@ -76,7 +79,7 @@ def run_for(seconds, once):
     return statistics.median(samples)
 
 
-def onnxruntime_runner(model, inputs, threads):
+def onnxruntime_runner(model, inputs, threads, _precision):
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -85,27 +88,31 @@ def onnxruntime_runner(model, inputs, threads):
     return "ONNX Runtime " + onnxruntime.__version__, lambda: session.run(None, inputs)
 
 
-def openvino_runner(model, inputs, threads):
+def openvino_runner(model, inputs, threads, precision):
     import openvino
     core = openvino.Core()
-    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {
-        "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"})
+    hints = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
+    if precision == "fp32":
+        hints["INFERENCE_PRECISION_HINT"] = "f32"
+    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", hints)
     request = compiled.create_infer_request()
     tensors = [openvino.Tensor(inputs[(i.names & inputs.keys()).pop()], shared_memory=True) for i in compiled.inputs]
     for port, tensor in zip(compiled.inputs, tensors):
         request.set_tensor(port, tensor)
-    return "OpenVINO " + openvino.__version__.split("-")[0], request.infer
+    computes = compiled.get_property("INFERENCE_PRECISION_HINT").to_string()
+    return f"OpenVINO {openvino.__version__.split('-')[0]} {computes}", request.infer
 
 
 class Enginery:
     """An engine built once and timed by `enginery bench`, a process a round."""
 
-    def __init__(self, binary, path, shapes, threads, sku, folder):
-        self.binary = binary
+    def __init__(self, path, shapes, options, folder):
+        self.binary = options.enginery
         self.engine = os.path.join(folder, os.path.basename(path) + ".engine")
-        command = [binary, "build", path, "-o", self.engine, "--threads", str(threads)]
+        command = [self.binary, "build", path, "-o", self.engine, "--threads", str(options.threads), "--precision", options.precision]
         command += ["--shapes", shapes] if shapes else []
-        command += ["--target", sku] if sku else []
+        command += ["--target", options.sku] if options.sku else []
+        command += ["--level", options.level] if options.level else []
         start = time.perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         self.build_seconds = time.perf_counter() - start
@@ -129,11 +136,11 @@ def measure(path, shapes_text, options, folder):
     shapes = parse_shapes(shapes_text)
     model = clean_model(path, shapes)
     inputs = make_inputs(model)
-    ours = Enginery(options.enginery, path, shapes_text, options.threads, options.sku, folder)
+    ours = Enginery(path, shapes_text, options, folder)
     contestants = {"enginery": lambda: ours.median_ms(options.seconds)}
     for make in (onnxruntime_runner, openvino_runner):
         try:
-            name, once = make(model, inputs, options.threads)
+            name, once = make(model, inputs, options.threads, options.precision)
         except ImportError as e:
             print(f"skipped: {e}", file=sys.stderr)
             continue
@@ -162,11 +169,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--shapes", default="")
     parser.add_argument("--sku", default="")
+    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--level", default="")
     parser.add_argument("--csv")
     parser.add_argument("--layers")
     options = parser.parse_args()
     rows = []
-    print(f"{cpu_name()}, {options.threads} threads, fp32; median of {options.rounds} rounds [quartiles], ms")
+    print(f"{cpu_name()}, {options.threads} threads, {options.precision}; median of {options.rounds} rounds [quartiles], ms")
     with tempfile.TemporaryDirectory() as folder:
         for argument in options.models:
             path, _, own = argument.partition("@")

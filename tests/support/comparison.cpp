@@ -31,7 +31,14 @@ void expect_close(const Tensor& actual, const Tensor& expected, double bar) {
 
 namespace {
 
-void expect_within_a_step(const Tensor& actual, const Tensor& expected) {
+// How many of so many numbers may lie on the other side of a step's edge. What is read in bfloat16
+// is off by up to 1/512 of itself: a quarter of a step where it is 128 of them.
+size_t may_be_a_step_off(const Tactic& tactic, size_t count) {
+  const auto is_narrow = [](const Format& f) { return f.type == DataType::bfloat16; };
+  return 1 + count / (std::ranges::any_of(tactic.inputs, is_narrow) ? 10 : 100);
+}
+
+void expect_within_a_step(const Tactic& tactic, const Tensor& actual, const Tensor& expected) {
   ASSERT_EQ(actual.dims(), expected.dims());
   const std::vector<int64_t> y = to_int64s(actual), r = to_int64s(expected);
   size_t other = 0;
@@ -39,7 +46,7 @@ void expect_within_a_step(const Tensor& actual, const Tensor& expected) {
     ASSERT_LE(std::abs(y[i] - r[i]), 1) << "element " << i << " is " << y[i] << ", not " << r[i];
     if (y[i] != r[i]) ++other;
   }
-  EXPECT_LE(other, 1 + r.size() / 100) << "of " << r.size() << " elements";
+  EXPECT_LE(other, may_be_a_step_off(tactic, r.size())) << "of " << r.size() << " elements";
 }
 
 // Whether the last operator quantises, or one does whose results are pooled.
@@ -56,7 +63,7 @@ void expect_result(const Problem& problem, const Tactic& tactic, const std::vect
                    const std::vector<Tensor>& expected) {
   const bool exact = !is_region(problem) && tactic.compute == Precision::fp32;
   if (rounds_to_steps(problem) && !exact)
-    expect_within_a_step(actual[0], expected[0]);
+    expect_within_a_step(tactic, actual[0], expected[0]);
   else
     expect_close(actual, expected, tolerance(tactic));
 }

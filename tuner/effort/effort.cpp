@@ -18,9 +18,9 @@ struct EffortRow {
   Effort effort;
 };
 constexpr EffortRow kEfforts[] = {
-    {0.02, {.of_a_kind = 10, .of_a_library = 6, .within = 2}},
+    {0.02, {.of_a_kind = 10, .of_a_library = 4, .within = 2}},
     {0.008,
-     {.of_a_kind = 5, .of_a_library = 4, .within = 1.5, .of_slower = 1, .further_fixtures = 1}},
+     {.of_a_kind = 5, .of_a_library = 3, .within = 1.5, .of_slower = 1, .further_fixtures = 1}},
     {0,
      {.of_a_kind = 3,
       .of_a_library = 2,
@@ -31,7 +31,8 @@ constexpr EffortRow kEfforts[] = {
       .final_samples = 8}},
 };
 
-// The least estimate of what may run; nothing where some tactic has none.
+}  // namespace
+
 std::optional<double> least_estimate(const NetworkNode& node) {
   std::optional<double> least;
   for (const Tactic& t : node.tactics) {
@@ -42,8 +43,6 @@ std::optional<double> least_estimate(const NetworkNode& node) {
   }
   return least;
 }
-
-}  // namespace
 
 std::string kind_of(const Tactic& tactic) {
   std::string out = tactic.source + ":" + tactic.id.substr(0, tactic.id.find('/')) + " " +

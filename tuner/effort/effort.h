@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "engine/plan/network.h"
@@ -24,7 +25,8 @@ struct Effort {
   size_t of_a_library = std::numeric_limits<size_t>::max();
   // ... and none whose estimate is beyond this times the least one of the kind.
   double within = std::numeric_limits<double>::infinity();
-  // Of each source in a precision that is likely slower.
+  // Of each source in a precision that is likely slower; of libraries none where that is 1 and our
+  // kernels have the precision: compiling theirs takes longest.
   size_t of_slower = 2;
   // In how many fixtures more the close ones race again.
   size_t further_fixtures = 3;
@@ -43,6 +45,10 @@ std::string kind_of(const Tactic& tactic);
 Effort effort_for(double share, int level);
 // For timings that decide nothing, such as those of a check.
 Effort least_effort();
+
+// The least estimate of what may run in the node, in microseconds, 0 for a view; nothing where some
+// tactic has none.
+std::optional<double> least_estimate(const NetworkNode& node);
 
 // The shares of the network's problems by their offer_key, from the least estimates of their
 // tactics; those of alternatives as if they were in force. Below 0 where a problem has no estimate.

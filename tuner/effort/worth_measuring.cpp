@@ -9,12 +9,14 @@
 namespace enginery {
 namespace {
 
-constexpr size_t kShortList = 3;
+constexpr size_t kShortList = 3, kShortListOfSlower = 1;
 constexpr std::string_view kOwnKernels = "kernel";  // their source on every kind of device
 // Where a problem waits for the memory the estimates of most variants are the same: they say
 // nothing of the order of these, which is then not cut.
 constexpr double kTiedEstimates = 1.02;
 constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
+// Of an alternative's and what it replaces, which are sums of the same kind of problems: closer.
+constexpr double kHopelessAlternative = 1.5;
 
 // The precision of the least estimate is searched whole. Of each other one the first few of a
 // source are enough for layers that must not be computed in that one.
@@ -32,8 +34,13 @@ class SlowerPrecisions {
   double least_us() const {
     return likely_ ? likely_->estimated_us : std::numeric_limits<double>::infinity();
   }
+  bool is_slower(const Tactic& t) const {
+    return t.estimated_us > 0 && likely_ && t.compute != likely_->compute;
+  }
   bool leaves_out(const Tactic& t) const {
-    if (t.estimated_us <= 0 || t.compute == likely_->compute) return false;
+    if (!is_slower(t)) return false;
+    const bool own_has_it = estimates_.contains({std::string(kOwnKernels), t.compute});
+    if (few_ == 1 && own_has_it && t.source != kOwnKernels) return true;
     const std::vector<double>& us = estimates_.at({t.source, t.compute});
     return us.size() > few_ && t.estimated_us > us[few_ - 1];
   }
@@ -75,7 +82,7 @@ std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offere
   std::vector<std::string> out(offered.size());
   const SlowerPrecisions slower(offered, effort.of_slower);
   const FirstOfKinds first(offered, effort);
-  size_t worthy = 0;
+  size_t worthy = 0, worthy_of_slower = 0;
   for (size_t i = 0; i < offered.size(); ++i) {
     const Tactic& t = offered[i];
     if (t.trust == Trust::reference)
@@ -89,13 +96,31 @@ std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offere
     else if (level < 4 && slower.leaves_out(t))
       out[i] = "behind the first " + std::to_string(effort.of_slower) +
                " of a precision that is likely slower; level 4 measures it";
-    else if (level <= 2 && worthy == kShortList)
+    else if (level <= 2 && slower.is_slower(t) && worthy_of_slower == kShortListOfSlower)
+      out[i] = "behind the first of a precision that is likely slower; level 3 measures it";
+    else if (level <= 2 && !slower.is_slower(t) && worthy == kShortList)
       out[i] = "behind the first 3; level 3 measures it";
     else
-      ++worthy;
+      ++(slower.is_slower(t) ? worthy_of_slower : worthy);
   }
-  if (worthy == 0) out.assign(offered.size(), "");
+  if (worthy + worthy_of_slower == 0) out.assign(offered.size(), "");
   return out;
+}
+
+bool is_worth_measuring(const Network& network, const Alternative& alternative, int level) {
+  if (level >= 4) return true;
+  double now = 0, instead = 0;
+  for (const size_t n : alternative.replaces) {
+    const auto us = least_estimate(network.nodes[n]);
+    if (!us) return true;
+    now += *us;
+  }
+  for (const NetworkNode& node : alternative.instead) {
+    const auto us = least_estimate(node);
+    if (!us) return true;
+    instead += *us;
+  }
+  return instead <= kHopelessAlternative * now;
 }
 
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level,

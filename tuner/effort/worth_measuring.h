@@ -1,4 +1,5 @@
-// Which of a problem's tactics a level measures: by their estimates, nothing is run.
+// Which of a problem's tactics and of a network's alternatives a level measures: by their
+// estimates, nothing is run.
 //
 // Where: the problem tuner before it measures, and whoever says what was considered. Threads: pure
 // functions.
@@ -21,5 +22,10 @@ std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offere
 // The others.
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level,
                                            const Effort& effort = {});
+
+// Whether the problems of one of the network's alternatives are: where the estimates of these add
+// up to more than 1.5 times those of what it replaces, only level 4 measures it. Kept where an
+// estimate is lacking on either side.
+bool is_worth_measuring(const Network& network, const Alternative& alternative, int level);
 
 }  // namespace enginery

@@ -34,7 +34,8 @@ class Race {
     drop(rules_.second_drop);
     CHECK_OK(rounds(rules_.final_samples));
     const double until_us = launched_us_ + rules_.max_extra_us;
-    for (int extra = 0; extra < rules_.max_extra_rounds && launched_us_ < until_us && !precise();
+    for (int extra = 0; extra < rules_.max_extra_rounds && launched_us_ < until_us &&
+                        !is_over_time() && !precise();
          extra += rules_.second_samples) {
       CHECK_OK(rounds(rules_.second_samples));
     }
@@ -46,8 +47,12 @@ class Race {
  private:
   Status rounds(int count) {
     wanted_ += static_cast<size_t>(count);
-    while (accepted_ < wanted_ && !running_.empty()) CHECK_OK(round());
+    while (accepted_ < wanted_ && !running_.empty() && !is_over_time()) CHECK_OK(round());
     return {};
+  }
+
+  bool is_over_time() const {
+    return launched_us_ > rules_.max_us && accepted_ >= rules_.least_samples;
   }
 
   // One turn of every running candidate between two probes. Not accepted, and so to be repeated,

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ struct Throttling {
 struct RaceRules {
   // Rounds before the first drop, between the drops, and after the second.
   int first_samples = 3, second_samples = 8, final_samples = 24;
+  // The whole race ends earlier once one launch of each candidate a round has taken this long in
+  // all, but not before every finalist has this many samples.
+  double max_us = std::numeric_limits<double>::infinity();
+  size_t least_samples = 5;
   // Candidates slower than this times the best leave.
   double first_drop = 1.5, second_drop = 1.1;
   // A round whose probe is slower than this times its best is repeated ...

@@ -39,6 +39,15 @@ TEST(WorthMeasuring, LeavesOutWhatIsEightTimesSlowerByItsEstimate) {
   EXPECT_EQ(ids(some, 4), "01234");
 }
 
+// A precision that comes last among the offers is tried, too.
+TEST(WorthMeasuring, HasOneOfASlowerPrecisionInTheShortList) {
+  auto six = offered({2, 2, 2, 2, 3, 3});
+  for (const size_t i : {4u, 5u}) six[i].compute = Precision::bf16;
+  EXPECT_EQ(ids(six, 2), "0124");
+  six[5].estimated_us = 1;  // now it is the others that are likely slower
+  EXPECT_EQ(ids(six, 2), "045");
+}
+
 // 0: no estimate. It neither prunes others nor is pruned.
 TEST(WorthMeasuring, KeepsWhatHasNoEstimate) {
   EXPECT_EQ(ids(offered({0, 5, 39, 41}), 3), "012");
@@ -55,6 +64,45 @@ TEST(WorthMeasuring, HasFewOfSlowerPrecisions) {
   tactics[6].estimated_us = 2.5;  // float32 is the likely one now
   tactics[7].estimated_us = 3.5;
   EXPECT_EQ(ids(tactics, 3), "0123456789");
+}
+
+// Where a problem is worth little, libraries are asked for a slower precision only where our
+// kernels lack it.
+TEST(WorthMeasuring, HasNoLibrarysSlowerPrecisionThatOurKernelsHave) {
+  auto tactics = offered({5, 6, 4, 1});
+  tactics[3].compute = Precision::fp16;
+  Effort little;
+  little.of_slower = 1;
+  const auto worthy = [&] {
+    std::string out;
+    for (const Tactic* t : worth_measuring(tactics, 3, little)) out += t->id;
+    return out;
+  };
+  EXPECT_EQ(worthy(), "23");
+  tactics[0].source = tactics[1].source = "kernel";
+  EXPECT_EQ(worthy(), "03");
+  little.of_slower = 2;
+  EXPECT_EQ(worthy(), "0123");
+}
+
+NetworkNode node(double estimated_us) {
+  NetworkNode out;
+  out.tactics = offered({estimated_us, 100});
+  return out;
+}
+
+TEST(WorthMeasuring, LeavesOutAlternativesOfOneAndAHalfTimesTheEstimate) {
+  Network network;
+  network.nodes = {node(1), node(3), node(50)};
+  const auto worthy = [&](double first, double second, int level = 3) {
+    return is_worth_measuring(network, {{0, 1}, {node(first), node(second)}}, level);
+  };
+  EXPECT_TRUE(worthy(2, 4));
+  EXPECT_FALSE(worthy(2, 4.1));
+  EXPECT_TRUE(worthy(2, 4.1, 4));
+  EXPECT_TRUE(worthy(0, 40));  // not known
+  network.nodes[1] = node(0);
+  EXPECT_TRUE(worthy(2, 90));
 }
 
 TEST(WorthMeasuring, HasTheReferenceOnlyWhereNothingElseIsLeft) {

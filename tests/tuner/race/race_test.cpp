@@ -35,6 +35,22 @@ TEST(Race, DropsSlowCandidatesEarlyAndTimesFinalistsMost) {
   EXPECT_DOUBLE_EQ(summarize((*results)[0].samples_us).median_us, 100);
 }
 
+// Long candidates, as whole networks on a CPU, are not launched 35 times each.
+TEST(Race, EndsWhenItsTimeIsOver) {
+  const auto launches = [](double max_us, size_t least_samples) {
+    Machine m;
+    int count = 0;
+    RaceRules rules;
+    rules.max_us = max_us;
+    rules.least_samples = least_samples;
+    EXPECT_TRUE(race({m.candidate(100, &count), m.candidate(105)}, m.candidate(50), rules));
+    return count;
+  };
+  EXPECT_EQ(launches(1500, 5), 8);  // 205 a round
+  EXPECT_EQ(launches(300, 5), 5);
+  EXPECT_EQ(launches(1e6, 5), 35);
+}
+
 // What was said to be in flight last, and was not over, may have ended the process.
 TEST(Race, SaysWhoseTurnItIsWithinEachRound) {
   Machine m;

@@ -1,5 +1,7 @@
 // Matrix products: fully connected layers as inner products, the others as matmul.
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "engine/tactics/cpu/onednn/epilogue.h"
 #include "engine/tactics/shapes/fully_connected.h"
@@ -142,6 +144,42 @@ OnednnRecipes single(Result<OnednnRecipe> recipe) {
   return std::vector{std::move(*recipe)};
 }
 
+// A product of matrices, all with the same constant weights, as that of one with their rows.
+// Nothing where it is not one, or an operand of its epilogue does not lie along these.
+std::optional<Problem> of_all_rows(const Problem& p) {
+  const Dims &x = input_dims(p, 0), &w = input_dims(p, 1), &y = output_dims(p);
+  if (x.size() < 3 || w.size() != 2 || !p.inputs[1].constant || y.size() != x.size()) return {};
+  Problem out = p;
+  const Dims rows{volume(y) / y.back(), y.back()};
+  for (const EpilogueStep& step : p.epilogue) {
+    if (step.operand < 0) continue;
+    Dims& operand = out.inputs[static_cast<size_t>(step.operand)].type.dims;
+    if (operand == y)
+      operand = rows;
+    else if (volume(operand) != 1 && (operand.back() != y.back() || volume(operand) != y.back()))
+      return {};
+    else
+      operand = {volume(operand)};
+  }
+  out.inputs[0].type.dims = {rows[0], x.back()};
+  out.outputs[0].type.dims = rows;
+  return out;
+}
+
+// In bfloat16, which needs weights in the implementation's order.
+OnednnRecipes narrow_recipes(const OnednnLibrary& library, const Problem& p) {
+  std::vector<OnednnRecipe> out;
+  const std::optional<Problem> rows = of_all_rows(p);
+  const auto fc = rows ? read_fully_connected(*rows) : std::nullopt;
+  if (!fc) return out;
+  for (const DataType destination : {DataType::bfloat16, DataType::float32}) {
+    auto recipe = inner_product_recipe(library, *rows, *fc,
+                                       {.source = DataType::bfloat16, .destination = destination});
+    if (recipe.ok()) out.push_back(std::move(*recipe));
+  }
+  return out;
+}
+
 }  // namespace
 
 OnednnRecipes gemm_recipes(const OnednnLibrary& library, const Problem& p) {
@@ -157,7 +195,11 @@ OnednnRecipes gemm_recipes(const OnednnLibrary& library, const Problem& p) {
 OnednnRecipes matmul_recipes(const OnednnLibrary& library, const Problem& p) {
   CHECK_OK(check_types(p));
   if (auto fc = read_fully_connected(p)) return fully_connected_recipes(library, p, *fc);
-  return single(matmul_recipe(library, p, {}));
+  TRY(std::vector<OnednnRecipe> out, single(matmul_recipe(library, p, {})));
+  if (!library.multiplies_bfloat16()) return out;
+  TRY(std::vector<OnednnRecipe> narrow, narrow_recipes(library, p));
+  std::ranges::move(narrow, std::back_inserter(out));
+  return out;
 }
 
 }  // namespace enginery
