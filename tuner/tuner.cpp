@@ -17,9 +17,8 @@
 namespace enginery {
 namespace {
 
-// A tie: medians that two tunings would order differently. On a quiet device the ratio of two
-// repeats within 0.25 %; where samples scatter, what their confidence intervals cannot tell apart,
-// up to a limit.
+// A tie: medians that two tunings would order differently, where samples scatter what their
+// confidence intervals cannot tell apart. On a quiet device a ratio repeats within 0.25 %.
 constexpr double kTie = 1.005, kWidestTie = 1.015;
 constexpr int kMaxReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
@@ -334,13 +333,12 @@ struct Tuner::State {
   }
 
   void log_cover(const Network& network, const TacticSelection& chosen) const {
-    if (network.alternatives.empty() || options.level < kCoverLevel) return;
-    const auto left_out = std::ranges::count_if(network.alternatives, [&](const Alternative& a) {
-      return !is_worth_measuring(network, a, options.level);
-    });
-    options.log(std::to_string(chosen.cover.size()) + " of " +
-                std::to_string(network.alternatives.size()) + " alternatives in force, " +
-                std::to_string(left_out) + " left out by their estimates");
+    const auto& all = network.alternatives;
+    if (all.empty() || options.level < kCoverLevel) return;
+    const auto out = std::ranges::count_if(
+        all, [&](const auto& a) { return !is_worth_measuring(network, a, options.level); });
+    options.log(std::to_string(chosen.cover.size()) + " of " + std::to_string(all.size()) +
+                " alternatives in force, " + std::to_string(out) + " left out by their estimates");
   }
 
   // "rejected: 3 wrong_result, 1 red_zone"
