@@ -169,6 +169,11 @@ std::vector<ProblemRow> conformance_problems() {
       {"matmul_batched", "O/K", "matmul | float32[2x3x7x16] float32[2x3x16x9]"},
       {"matmul_batched_weights", "O/K",
        "matmul | float32[2x7x16] w:float32[16x12] | bias w:float32[12]"},
+      {"matmul_batched_weights_residual", "O/K",
+       "matmul | float32[2x7x16] w:float32[16x12] | bias w:float32[12] | add float32[2x7x12]"},
+      {"matmul_batched_weights_gelu", "O/K",
+       "matmul | float32[2x7x16] w:float32[16x12] | bias w:float32[12] | act kind=gelu_erf alpha=0 "
+       "beta=0"},
       {"matmul_broadcast_batch", "O/K", "matmul | float32[2x3x7x16] float32[1x3x16x9]"},
       {"matmul_vector", "-/K", "matmul | float32[7x16] float32[16]"},
       {"matmul_vector_first", "-/K", "matmul | float32[16] float32[3x16x10]"},

@@ -166,15 +166,20 @@ std::optional<Problem> of_all_rows(const Problem& p) {
   return out;
 }
 
-// In bfloat16, which needs weights in the implementation's order.
-OnednnRecipes narrow_recipes(const OnednnLibrary& library, const Problem& p) {
+// As inner products, whose weights lie in the implementation's order; bfloat16 needs that. Those
+// that the library lacks are left out: a product of matrices is offered besides.
+std::vector<OnednnRecipe> recipes_of_all_rows(const OnednnLibrary& library, const Problem& p) {
   std::vector<OnednnRecipe> out;
   const std::optional<Problem> rows = of_all_rows(p);
   const auto fc = rows ? read_fully_connected(*rows) : std::nullopt;
   if (!fc) return out;
-  for (const DataType destination : {DataType::bfloat16, DataType::float32}) {
-    auto recipe = inner_product_recipe(library, *rows, *fc,
-                                       {.source = DataType::bfloat16, .destination = destination});
+  std::vector<InnerProductForm> forms = {{}};
+  if (library.multiplies_bfloat16()) {
+    forms.push_back({.source = DataType::bfloat16, .destination = DataType::bfloat16});
+    forms.push_back({.source = DataType::bfloat16});
+  }
+  for (const InnerProductForm& form : forms) {
+    auto recipe = inner_product_recipe(library, *rows, *fc, form);
     if (recipe.ok()) out.push_back(std::move(*recipe));
   }
   return out;
@@ -196,9 +201,7 @@ OnednnRecipes matmul_recipes(const OnednnLibrary& library, const Problem& p) {
   CHECK_OK(check_types(p));
   if (auto fc = read_fully_connected(p)) return fully_connected_recipes(library, p, *fc);
   TRY(std::vector<OnednnRecipe> out, single(matmul_recipe(library, p, {})));
-  if (!library.multiplies_bfloat16()) return out;
-  TRY(std::vector<OnednnRecipe> narrow, narrow_recipes(library, p));
-  std::ranges::move(narrow, std::back_inserter(out));
+  std::ranges::move(recipes_of_all_rows(library, p), std::back_inserter(out));
   return out;
 }
 
