@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tuner/effort/worth_measuring.h"
+
 namespace enginery {
 namespace {
 
@@ -34,6 +36,14 @@ Cover choose_cover(const Network& network, const NodeCost& cost, const Considere
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+std::string cover_text(const Network& network, const Cover& cover, int level) {
+  const auto left_out = std::ranges::count_if(network.alternatives, [&](const Alternative& a) {
+    return !is_worth_measuring(network, a, level);
+  });
+  return std::to_string(cover.size()) + " of " + std::to_string(network.alternatives.size()) +
+         " alternatives in force, " + std::to_string(left_out) + " left out by their estimates";
 }
 
 }  // namespace enginery

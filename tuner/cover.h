@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "engine/plan/network.h"
 
@@ -21,5 +22,8 @@ using Considered = std::function<bool(const Alternative&)>;
 Cover choose_cover(
     const Network& network, const NodeCost& cost,
     const Considered& considered = [](const Alternative&) { return true; });
+
+// "2 of 48 alternatives in force, 40 left out by their estimates", for the log.
+std::string cover_text(const Network& network, const Cover& cover, int level);
 
 }  // namespace enginery

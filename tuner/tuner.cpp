@@ -8,7 +8,6 @@
 #include "engine/plan/streams.h"
 #include "tuner/analytic_choice.h"
 #include "tuner/cover.h"
-#include "tuner/effort/worth_measuring.h"
 #include "tuner/layout_search.h"
 #include "tuner/network_problems.h"
 #include "tuner/network_race.h"
@@ -23,8 +22,9 @@ constexpr double kTie = 1.005, kWidestTie = 1.015;
 constexpr int kMaxReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. So besides the
-// least sums, one network for each source is raced in which all others count this much slower.
-constexpr double kOtherSource = 1.1;
+// least sums, one network for each source is raced in which all others count this much slower;
+// not where it takes so long that the microseconds of an alternation are nothing.
+constexpr double kOtherSource = 1.1, kLongNetworkUs = 50'000;
 
 // The fixed order that breaks ties: deterministic, then smaller workspace, then lower id.
 bool goes_first(const Tactic& a, const Tactic& b) {
@@ -200,6 +200,10 @@ struct Tuner::State {
     return names.size() > 1 ? names : std::set<std::string>();
   }
 
+  bool is_long(const std::vector<Solution>& s) const {
+    return !s.empty() && s[0].total_us > kLongNetworkUs && options.level <= kDefaultLevel;
+  }
+
   // The least sums, best first; then, where whole networks are raced, the best with each source
   // favoured and the best that copies whatever it joins and cuts.
   Result<std::vector<Solution>> candidate_layouts(const Network& network,
@@ -207,7 +211,7 @@ struct Tuner::State {
     TRY(TacticCosts costs, costs_of(network, ""));
     auto solutions = search_layouts(network, costs, cost,
                                     options.level >= 5 ? kNetworksRacedAtFive : kNetworksRaced);
-    if (options.level < 3) return solutions;
+    if (options.level < 3 || is_long(solutions)) return solutions;
     const auto add_best = [&](const Network& searched) {
       for (Solution& s : search_layouts(searched, costs, cost, 1)) {
         const bool listed =
@@ -332,15 +336,6 @@ struct Tuner::State {
     return std::move(selections[best]);
   }
 
-  void log_cover(const Network& network, const TacticSelection& chosen) const {
-    const auto& all = network.alternatives;
-    if (all.empty() || options.level < kCoverLevel) return;
-    const auto out = std::ranges::count_if(
-        all, [&](const auto& a) { return !is_worth_measuring(network, a, options.level); });
-    options.log(std::to_string(chosen.cover.size()) + " of " + std::to_string(all.size()) +
-                " alternatives in force, " + std::to_string(out) + " left out by their estimates");
-  }
-
   // "rejected: 3 wrong_result, 1 red_zone"
   void log_rejections() const {
     std::string line;
@@ -374,7 +369,8 @@ struct Tuner::State {
     TRY(std::vector<TacticSelection> selections, find_covers(network));
     TRY(TacticSelection chosen, fastest_network(network, std::move(selections)));
     log_rejections();
-    log_cover(network, chosen);
+    if (!network.alternatives.empty() && options.level >= kCoverLevel)
+      options.log(cover_text(network, chosen.cover, options.level));
     TRY(const Network cut, network.cut(chosen.cover));
     note_times(cut, chosen);
     return chosen;
