@@ -125,9 +125,11 @@ Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
     T* y = elements<T>(out[0]);
     const int64_t before = std::min((op.size - 1) / 2, v.size),
                   after = std::min(op.size / 2, v.size);
-    for (int64_t n = 0; n < v.outer; ++n) {
-      const T* picture = x + n * v.size * v.inner;
-      for (int64_t c = 0; c < v.size; ++c) {
+    // A row: one channel of one picture.
+    row_ranges(v.outer * v.size, v.inner, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t c = row % v.size;
+        const T* picture = x + (row - c) * v.inner;
         for (int64_t i = 0; i < v.inner; ++i) {
           double squares = 0;
           for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(v.size - 1, c + after);
@@ -136,11 +138,11 @@ Status reference(const Lrn& op, ReferenceInputs in, ReferenceOutputs out) {
             squares += value * value;
           }
           const double base = op.bias + op.alpha / static_cast<double>(op.size) * squares;
-          *y++ = static_cast<T>(picture[c * v.inner + i] /
-                                std::pow(base, static_cast<double>(op.beta)));
+          y[row * v.inner + i] = static_cast<T>(picture[c * v.inner + i] /
+                                                std::pow(base, static_cast<double>(op.beta)));
         }
       }
-    }
+    });
     return {};
   });
 }

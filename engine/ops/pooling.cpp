@@ -70,18 +70,21 @@ void for_each_in_window(const PlaneTaps& p, const PoolingTaps& z, const PoolingT
   }
 }
 
-// window(plane, z, y, x) -> one output element, over all planes.
+// window(plane, z, y, x) -> one output element, over all planes, side by side.
 template <typename T, typename F>
 void for_each_window(const PlaneTaps& p, int64_t planes, const Tensor& x, Tensor& y, F&& window) {
-  const T* from = elements<T>(x);
-  T* to = elements<T>(y);
-  for (int64_t i = 0; i < planes; ++i, from += p.in[0] * p.in[1] * p.in[2]) {
-    for (const PoolingTaps& tz : p.dims[0]) {
-      for (const PoolingTaps& ty : p.dims[1]) {
-        for (const PoolingTaps& tx : p.dims[2]) *to++ = window(from, tz, ty, tx);
+  const int64_t in = p.in[0] * p.in[1] * p.in[2], out = p.out[0] * p.out[1] * p.out[2];
+  row_ranges(planes, std::max(in, out), [&](int64_t begin, int64_t end) {
+    const T* from = elements<T>(x) + begin * in;
+    T* to = elements<T>(y) + begin * out;
+    for (int64_t i = begin; i < end; ++i, from += in) {
+      for (const PoolingTaps& tz : p.dims[0]) {
+        for (const PoolingTaps& ty : p.dims[1]) {
+          for (const PoolingTaps& tx : p.dims[2]) *to++ = window(from, tz, ty, tx);
+        }
       }
     }
-  }
+  });
 }
 
 // Where a maximum begins: what every element of the input is at least.
@@ -179,15 +182,17 @@ Status reference(const GlobalPooling& op, ReferenceInputs in, ReferenceOutputs o
     using T = decltype(type);
     const T* x = elements<T>(*in[0]);
     T* y = elements<T>(out[0]);
-    for (int64_t i = 0; i < planes; ++i, x += plane) {
-      T largest = smallest<T>();
-      double sum = 0;
-      for (int64_t j = 0; j < plane; ++j) {
-        largest = larger(largest, x[j]);
-        sum += static_cast<double>(x[j]);
+    row_ranges(planes, plane, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        T largest = smallest<T>();
+        double sum = 0;
+        for (const T& value : std::span(x + i * plane, static_cast<size_t>(plane))) {
+          largest = larger(largest, value);
+          sum += static_cast<double>(value);
+        }
+        y[i] = op.kind == PoolKind::max ? largest : static_cast<T>(average(sum, plane));
       }
-      y[i] = op.kind == PoolKind::max ? largest : static_cast<T>(average(sum, plane));
-    }
+    });
     return {};
   });
 }

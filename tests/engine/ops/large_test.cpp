@@ -5,6 +5,7 @@
 #include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/normalization.h"
+#include "engine/ops/pooling.h"
 #include "engine/ops/reduction.h"
 #include "engine/ops/shaping.h"
 #include "tests/engine/ops/ops_support.h"
@@ -69,6 +70,21 @@ TEST(LargeReferences, RowsAreNormalisedApart) {
   expect_rows(LayerNorm{}, {x, scale, bias});
   expect_rows(RmsNorm{}, {x, scale});
   expect_rows(Softmax{.axis = 1}, {x});
+}
+
+TEST(LargeReferences, PlanesArePooledApart) {
+  const Tensor x = spread({kRows, kPlanes, kSize});
+  for (const auto kind : {PoolKind::max, PoolKind::average}) {
+    expect_rows(Pooling{.kind = kind,
+                        .kernel = {3},
+                        .strides = {2},
+                        .dilations = {1},
+                        .pads_begin = {1},
+                        .pads_end = {0}},
+                {x});
+    expect_rows(GlobalPooling{.kind = kind}, {x});
+  }
+  expect_rows(Lrn{.size = 2}, {x});
 }
 
 TEST(LargeReferences, ReductionsOfKeptRowsAreApart) {
