@@ -17,7 +17,7 @@ constexpr int kMaxCopies = 4;
 // Networks take longer than tactics, and fewer of them race: they may run on for longer.
 constexpr int kMaxExtraRounds = 400;
 constexpr double kMaxExtraUs = 1e6;
-// On two CPU cores one launch of four BERT-base takes most of a second.
+// All launches of a race: a round of four BERT-base on two CPU cores takes most of a second.
 constexpr double kMaxUs = 4e6;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.

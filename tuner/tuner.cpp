@@ -16,14 +16,15 @@
 namespace enginery {
 namespace {
 
-// A tie: medians that two tunings would order differently, where samples scatter what their
-// confidence intervals cannot tell apart. On a quiet device a ratio repeats within 0.25 %.
+// A tie: medians that two tunings would order differently. On a quiet device the ratio of two
+// repeats within 0.25 %; where samples scatter, what their confidence intervals cannot tell apart,
+// up to a limit.
 constexpr double kTie = 1.005, kWidestTie = 1.015;
 constexpr int kMaxReformatRounds = 4;
 constexpr size_t kNetworksRaced = 3, kNetworksRacedAtFive = 6;
 // Alone and warm, a layer does not show what it costs to alternate between sources. So besides the
-// least sums, one network for each source is raced in which all others count this much slower;
-// not where it takes so long that the microseconds of an alternation are nothing.
+// least sums, one network for each source is raced in which all others count this much slower.
+// Long networks do not feel it: only their least sums are raced.
 constexpr double kOtherSource = 1.1, kLongNetworkUs = 50'000;
 
 // The fixed order that breaks ties: deterministic, then smaller workspace, then lower id.

@@ -15,7 +15,8 @@ constexpr std::string_view kOwnKernels = "kernel";  // their source on every kin
 // nothing of the order of these, which is then not cut.
 constexpr double kTiedEstimates = 1.02;
 constexpr double kHopeless = 8;  // estimates are rough: only what is far off is pruned
-// Of an alternative's and what it replaces, which are sums of the same kind of problems: closer.
+// The estimates of an alternative and of what it replaces are sums over problems of the same kinds:
+// they compare better than those of two tactics.
 constexpr double kHopelessAlternative = 1.5;
 
 // The precision of the least estimate is searched whole. Of each other one the first few of a
@@ -110,17 +111,15 @@ std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offere
 bool is_worth_measuring(const Network& network, const Alternative& alternative, int level) {
   if (level >= 4) return true;
   double now = 0, instead = 0;
-  for (const size_t n : alternative.replaces) {
-    const auto us = least_estimate(network.nodes[n]);
-    if (!us) return true;
-    now += *us;
-  }
-  for (const NetworkNode& node : alternative.instead) {
+  bool known = true;
+  const auto add = [&](const NetworkNode& node, double& sum) {
     const auto us = least_estimate(node);
-    if (!us) return true;
-    instead += *us;
-  }
-  return instead <= kHopelessAlternative * now;
+    known = known && us.has_value();
+    sum += us.value_or(0);
+  };
+  for (const size_t n : alternative.replaces) add(network.nodes[n], now);
+  for (const NetworkNode& node : alternative.instead) add(node, instead);
+  return !known || instead <= kHopelessAlternative * now;
 }
 
 std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, int level,

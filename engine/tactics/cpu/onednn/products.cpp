@@ -63,14 +63,18 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
   return recipe;
 }
 
+// Those in bfloat16, which need weights in the implementation's order; none without AMX.
+void add_bfloat16_forms(const OnednnLibrary& library, std::vector<InnerProductForm>& forms) {
+  if (!library.multiplies_bfloat16()) return;
+  forms.push_back({.source = DataType::bfloat16, .destination = DataType::bfloat16});
+  forms.push_back({.source = DataType::bfloat16});
+}
+
 OnednnRecipes fully_connected_recipes(const OnednnLibrary& library, const Problem& p,
                                       const FullyConnected& fc) {
   std::vector<OnednnRecipe> recipes;
   std::vector<InnerProductForm> forms = {{.packed = true}, {.packed = false}};
-  if (library.multiplies_bfloat16()) {
-    forms.push_back({.source = DataType::bfloat16, .destination = DataType::bfloat16});
-    forms.push_back({.source = DataType::bfloat16});
-  }
+  add_bfloat16_forms(library, forms);
   for (const InnerProductForm& form : forms) {
     TRY(OnednnRecipe recipe, inner_product_recipe(library, p, fc, form));
     recipes.push_back(std::move(recipe));
@@ -144,8 +148,9 @@ OnednnRecipes single(Result<OnednnRecipe> recipe) {
   return std::vector{std::move(*recipe)};
 }
 
-// A product of matrices, all with the same constant weights, as that of one with their rows.
-// Nothing where it is not one, or an operand of its epilogue does not lie along these.
+// A batched product that multiplies every matrix by the same constant weights, as a product of one
+// matrix that has all their rows. Nothing where it is not one, or an operand of its epilogue
+// repeats in another way than along the columns.
 std::optional<Problem> of_all_rows(const Problem& p) {
   const Dims &x = input_dims(p, 0), &w = input_dims(p, 1), &y = output_dims(p);
   if (x.size() < 3 || w.size() != 2 || !p.inputs[1].constant || y.size() != x.size()) return {};
@@ -166,18 +171,15 @@ std::optional<Problem> of_all_rows(const Problem& p) {
   return out;
 }
 
-// As inner products, whose weights lie in the implementation's order; bfloat16 needs that. Those
-// that the library lacks are left out: a product of matrices is offered besides.
+// As inner products with packed weights. Those that the library lacks are left out: a product of
+// matrices is offered besides.
 std::vector<OnednnRecipe> recipes_of_all_rows(const OnednnLibrary& library, const Problem& p) {
   std::vector<OnednnRecipe> out;
   const std::optional<Problem> rows = of_all_rows(p);
   const auto fc = rows ? read_fully_connected(*rows) : std::nullopt;
   if (!fc) return out;
   std::vector<InnerProductForm> forms = {{}};
-  if (library.multiplies_bfloat16()) {
-    forms.push_back({.source = DataType::bfloat16, .destination = DataType::bfloat16});
-    forms.push_back({.source = DataType::bfloat16});
-  }
+  add_bfloat16_forms(library, forms);
   for (const InnerProductForm& form : forms) {
     auto recipe = inner_product_recipe(library, *rows, *fc, form);
     if (recipe.ok()) out.push_back(std::move(*recipe));
