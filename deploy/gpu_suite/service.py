@@ -1,11 +1,14 @@
 """The farm with a GPU worker, and what goes wrong on purpose."""
+import csv
 import glob
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
-from .common import BUNDLE, environment, program, rows_to, run
+from .common import BUNDLE, environment, program, report_of, rows_to, run
 from .models import model_file, sample_input
 
 
@@ -89,21 +92,53 @@ def part_faults(o):
     return max(row[1] for row in rows)
 
 
+def calibration_options():
+    """Options of an int8 submit: the pictures' split of their labels.csv, the preprocessing and the rest's labels. None without pictures."""
+    images = os.path.join(BUNDLE, "images")
+    labels = os.path.join(images, "labels.csv")
+    if not os.path.exists(os.path.join(images, "imagenet")):
+        print("no pictures in this bundle: nothing is calibrated")
+        return None
+    work = tempfile.mkdtemp()
+    with open(labels) as f:
+        for row in csv.DictReader(f):
+            folder = os.path.join(work, row["split"])
+            os.makedirs(folder, exist_ok=True)
+            os.symlink(os.path.join(images, "imagenet", row["file"]), os.path.join(folder, row["file"]))
+    preprocess = os.path.join(work, "preprocess.toml")
+    with open(preprocess, "w") as f:
+        f.write('[input]\ncrop = [227, 227]\ncolor = "bgr"\nmean = [104, 117, 123]\n')
+    calibrated = ["--precision=fp16,int8", "--calib-data", f"{work}/calibration", "--preprocess", preprocess, "--wait", "--json"]
+    checked = ["--accuracy-data", f"{work}/evaluation", "--accuracy-labels", labels, "--max-accuracy-drop", "1%"]
+    return calibrated, checked
+
+
 def part_farm(o):
+    """Submits to a coordinator with this card's worker: fp16, then int8 with its top-1, and engines for cards that are elsewhere."""
     log = os.path.join(o.out, "farm.log")
     enginery = program("enginery")
     run([enginery, "down"], log, 60)
     squeezenet = model_file("squeezenet")[0]
+    elsewhere = "v100-sxm2-16g,p4,t4,orin-nx-16g"
     steps = [[enginery, "up", "--detach"], [enginery, "skus"],
              [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--wait"],
              [enginery, "submit", squeezenet, "--target", "this", "--precision=fp16", "--wait", "--json"],
-             [enginery, "submit", squeezenet, "--target", "h200,v100-sxm2-16g,p4,orin-nx-16g,cpu-avx2", "--provisional", "--wait", "--json"],
-             [enginery, "catalog", "verify"], [enginery, "workers"], [enginery, "down"]]
-    rows = []
+             [enginery, "submit", squeezenet, "--target", elsewhere + ",cpu-avx2", "--provisional", "--wait", "--json"]]
+    if options := calibration_options():
+        calibrated, checked = options
+        steps += [[enginery, "submit", squeezenet, "--target", "this", "--shapes=data:1x3x227x227", *calibrated, *checked],
+                  [enginery, "submit", squeezenet, "--target", elsewhere, "--provisional", *calibrated]]
+    steps += [[enginery, "catalog", "verify"], [enginery, "workers"], [enginery, "down"]]
+    rows, targets = [], []
     env = environment()
     for step in steps:
         started = time.time()
         status, text = run(step, log, 300, env=env)
         rows.append([" ".join(step[1:]), status, f"{time.time() - started:.1f}"])
         print(f"$ enginery {' '.join(step[1:])} -> {status}\n{text[-1200:]}")
+        if "--json" in step:
+            targets += [["int8" if "--calib-data" in step else "fp16", t["sku"], t["state"], t["provisional"], t["latency_ms"], t["timings_measured"],
+                         json.dumps(t["accuracy"]), t["calibration"], (t["error"] or {}).get("message", "")] for t in report_of(text)["targets"]]
     rows_to(os.path.join(o.out, "farm.csv"), ["command", "status", "seconds"], rows)
+    rows_to(os.path.join(o.out, "farm-targets.csv"),
+            ["precision", "sku", "state", "provisional", "latency_ms", "timings_measured", "accuracy", "calibration", "error"], targets)

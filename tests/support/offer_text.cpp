@@ -41,12 +41,12 @@ bool writes_golden() {
 
 }  // namespace
 
-std::string offer_text(const TacticSource& source) {
+std::string offer_text(const TacticSource& source, const std::set<Precision>& allowed) {
   std::string out;
   for (const ProblemRow& row : conformance_problems()) {
     auto problem = parse_problem(row.text);
     EXPECT_TRUE(problem.ok()) << row.name << ": " << problem.error().message;
-    auto offered = source.offer(*problem, {Precision::fp32});
+    auto offered = source.offer(*problem, allowed);
     std::string tactics;
     for (const Tactic& tactic : offered.ok() ? *offered : std::vector<Tactic>())
       tactics += (tactics.empty() ? "" : "; ") + tactic_text(tactic);

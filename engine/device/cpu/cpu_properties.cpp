@@ -2,6 +2,7 @@
 
 #include <cpuid.h>
 #include <dnnl.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -61,6 +62,13 @@ int64_t cache_bytes(int name) {
   return n > 0 ? n : 0;
 }
 
+// Linux saves the tiles of a process that has asked for them (Documentation/arch/x86/xstate.rst).
+bool tiles_are_permitted() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  static const bool permitted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return permitted;
+}
+
 }  // namespace
 
 std::string_view to_string(CpuIsa isa) {
@@ -82,7 +90,7 @@ std::string_view to_string(CpuIsa isa) {
 }
 
 std::vector<CpuIsa> supported_cpu_isas() {
-  Registers one = cpuid(1), seven = cpuid(7);
+  Registers one = cpuid(1), seven = cpuid(7), more = cpuid(7, 1);
   uint64_t state = saved_state();
   bool ymm = (state & 0x6) == 0x6, zmm = ymm && (state & 0xe0) == 0xe0,
        tiles = (state & 0x60000) == 0x60000;
@@ -96,7 +104,9 @@ std::vector<CpuIsa> supported_cpu_isas() {
   if (avx2) isas.push_back(CpuIsa::avx2);
   if (avx512) isas.push_back(CpuIsa::avx512);
   if (vnni) isas.push_back(CpuIsa::avx512_vnni);
-  if (vnni && tiles && bit(seven.edx, 22) && bit(seven.edx, 24) && bit(seven.edx, 25))
+  const bool bfloat16 = bit(more.eax, 5);
+  if (vnni && bfloat16 && tiles && bit(seven.edx, 22) && bit(seven.edx, 24) && bit(seven.edx, 25) &&
+      tiles_are_permitted())
     isas.push_back(CpuIsa::amx);
   return isas;
 }

@@ -3,6 +3,7 @@
 namespace enginery {
 
 extern const CpuKernels kernels_sse41, kernels_avx, kernels_avx2, kernels_avx512;
+extern const CpuTileKernels tile_kernels_amx;
 
 const CpuKernels& cpu_kernels_for(CpuIsa cap) {
   switch (cap) {
@@ -15,6 +16,10 @@ const CpuKernels& cpu_kernels_for(CpuIsa cap) {
     default:
       return kernels_avx512;
   }
+}
+
+const CpuTileKernels* cpu_tile_kernels_for(CpuIsa cap) {
+  return cap >= CpuIsa::amx ? &tile_kernels_amx : nullptr;
 }
 
 }  // namespace enginery

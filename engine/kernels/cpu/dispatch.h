@@ -12,4 +12,7 @@ namespace enginery {
 // than this machine has.
 const CpuKernels& cpu_kernels_for(CpuIsa cap);
 
+// Those that compute in tiles; null where the cap has none.
+const CpuTileKernels* cpu_tile_kernels_for(CpuIsa cap);
+
 }  // namespace enginery

@@ -40,10 +40,16 @@
   KERNEL(gemv, GemvArguments)                        \
   KERNEL(conv1x1, Conv1x1Arguments)
 
+// Likewise those that compute in AMX's tiles, whose files are in tiles/, without the prefix.
+#define ENGINERY_CPU_TILE_KERNELS(KERNEL)    \
+  KERNEL(tile_product, TileProductArguments) \
+  KERNEL(tile_attention, TileAttentionArguments)
+
 namespace enginery {
 
 #define ENGINERY_DECLARE(name, arguments) struct arguments;
 ENGINERY_CPU_KERNELS(ENGINERY_DECLARE)
+ENGINERY_CPU_TILE_KERNELS(ENGINERY_DECLARE)
 #undef ENGINERY_DECLARE
 
 // The kernels of one instruction set.
@@ -51,6 +57,11 @@ struct CpuKernels {
   int width;  // floats in a vector: 4, 8 or 16
 #define ENGINERY_MEMBER(name, arguments) void (*name)(const arguments&);
   ENGINERY_CPU_KERNELS(ENGINERY_MEMBER)
+};
+
+// Those that compute in tiles.
+struct CpuTileKernels {
+  ENGINERY_CPU_TILE_KERNELS(ENGINERY_MEMBER)
 #undef ENGINERY_MEMBER
 };
 

@@ -43,6 +43,26 @@ std::optional<FullyConnected> read_fully_connected(const Problem& p) {
   return fc;
 }
 
+std::optional<Problem> of_all_rows(const Problem& p) {
+  const Dims &x = input_dims(p, 0), &w = input_dims(p, 1), &y = output_dims(p);
+  if (x.size() < 3 || w.size() != 2 || !p.inputs[1].constant || y.size() != x.size()) return {};
+  Problem out = p;
+  const Dims rows{volume(y) / y.back(), y.back()};
+  for (const EpilogueStep& step : p.epilogue) {
+    if (step.operand < 0) continue;
+    Dims& operand = out.inputs[static_cast<size_t>(step.operand)].type.dims;
+    if (operand == y)
+      operand = rows;
+    else if (volume(operand) != 1 && (operand.back() != y.back() || volume(operand) != y.back()))
+      return {};
+    else
+      operand = {volume(operand)};
+  }
+  out.inputs[0].type.dims = {rows[0], x.back()};
+  out.outputs[0].type.dims = rows;
+  return out;
+}
+
 Tensor weights_of(const FullyConnected& fc, Weights weights) {
   return scaled(*weights[1], fc.factor);
 }

@@ -20,6 +20,11 @@ struct FullyConnected {
 // The problem's anchor read as one; nothing where it is not.
 std::optional<FullyConnected> read_fully_connected(const Problem& problem);
 
+// A batched product that multiplies every matrix by the same constant weights, as a product of one
+// matrix that has all their rows. Nothing where it is not one, or an operand of its epilogue
+// repeats in another way than along the columns.
+std::optional<Problem> of_all_rows(const Problem& problem);
+
 // The weights (problem input 1) as they lie, times the factor.
 Tensor weights_of(const FullyConnected& fc, Weights weights);
 // The addend as [n], times its factor. Requires fc.addend >= 0.

@@ -17,11 +17,12 @@ TEST_P(CpuKernelOffers, AreThoseOfTheGoldenFile) {
   info.threads = 4;
   auto source = make_cpu_kernel_source(info);
   ASSERT_TRUE(source.ok()) << source.error().message;
-  expect_golden(offer_text(**source), "tests/engine/tactics/golden/kernel-" + info.sku + ".txt");
+  expect_golden(offer_text(**source, {Precision::fp32, Precision::bf16}),
+                "tests/engine/tactics/golden/kernel-" + info.sku + ".txt");
 }
 
 INSTANTIATE_TEST_SUITE_P(Skus, CpuKernelOffers,
-                         testing::Values("cpu-sse41", "cpu-avx2", "cpu-avx512"),
+                         testing::Values("cpu-sse41", "cpu-avx2", "cpu-avx512", "cpu-amx"),
                          [](const auto& sku) {
                            const std::string name = sku.param;
                            return name.substr(name.find('-') + 1);

@@ -8,8 +8,7 @@
 // vectors of keys stays in registers while the depth runs, its addresses constants; then a tile of
 // results by two vectors of columns while the keys run. Bytes: keys and values once a task, queries
 // and results once.
-#include "engine/kernels/cpu/isa/attention.h"
-#include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/attention_rows.h"
 
 namespace enginery {
 namespace {
@@ -20,9 +19,9 @@ constexpr int kTileColumns = 2 * kWidth;
 
 // The matrices of one index.
 struct AttentionTask {
-  const float *q, *k, *v, *addend;
-  const uint8_t* choice;
+  const float *q, *k, *v;
   float* y;
+  AttentionMasks masks;
 };
 
 // What a task keeps: rows of queries one after the other.
@@ -36,19 +35,10 @@ struct Working {
   float largest[kBlockQueries], sum[kBlockQueries];
 };
 
-int64_t place_of(const AttentionPlace& p, const int64_t (&index)[3]) {
-  return index[0] * p.batch[0] + index[1] * p.batch[1] + index[2] * p.batch[2];
-}
-
 AttentionTask task_of(const AttentionArguments& a, int64_t matrix) {
-  const int64_t index[3] = {matrix / a.batch[2] / a.batch[1], matrix / a.batch[2] % a.batch[1],
-                            matrix % a.batch[2]};
-  return {a.q + place_of(a.q_place, index),
-          a.k + place_of(a.k_place, index),
-          a.v + place_of(a.v_place, index),
-          a.addend ? a.addend + place_of(a.addend_place, index) : nullptr,
-          a.choice ? a.choice + place_of(a.choice_place, index) : nullptr,
-          a.y + place_of(a.y_place, index)};
+  const MatrixIndex index = matrix_index(a, matrix);
+  return {a.q + place_of(a.q_place, index), a.k + place_of(a.k_place, index),
+          a.v + place_of(a.v_place, index), a.y + place_of(a.y_place, index), masks_of(a, index)};
 }
 
 // Rows [begin, end) of a tile; tiles are as even as they can be.
@@ -184,45 +174,6 @@ void add_values(const AttentionArguments& a, int64_t rows, int64_t keys, Working
   }
 }
 
-void mask_row(const AttentionArguments& a, const AttentionTask& t, int64_t i, int64_t first,
-              int64_t keys, float* s) {
-  if (a.causal) {
-    const int64_t seen = most(0, least(keys, i + a.keys - a.queries - first + 1));
-    for (int64_t j = seen; j < keys; ++j) s[j] = a.blank;
-  }
-  if (t.choice) {
-    const uint8_t* choice = t.choice + i * a.choice_place.row + first * a.choice_place.column;
-    for (int64_t j = 0; j < keys; ++j)
-      s[j] = (choice[j * a.choice_place.column] != 0) == a.hides ? a.blank : s[j];
-  }
-  if (t.addend) {
-    const float* addend = t.addend + i * a.addend_place.row + first * a.addend_place.column;
-    for (int64_t j = 0; j < keys; ++j) s[j] += addend[j * a.addend_place.column];
-  }
-}
-
-// Scores become weights; what was summed before is measured by the new largest score.
-void weigh_row(float* __restrict s, int64_t keys, float* __restrict y, int64_t width,
-               float& largest, float& sum) {
-  float peak = largest, part = 0;
-#pragma omp simd reduction(max : peak)
-  for (int64_t j = 0; j < keys; ++j) peak = s[j] > peak ? s[j] : peak;
-  // A row may have no finite score so far. NaN and differences of infinities are NaN in the sum.
-  const float measure = peak == -__builtin_inff() ? 0.0f : peak;
-  const float factor = fast_exp_or_zero(largest - measure);
-#pragma omp simd reduction(+ : part)
-  for (int64_t j = 0; j < keys; ++j) {
-    const float e = fast_exp_or_zero(s[j] - measure);
-    s[j] = e;
-    part += e;
-  }
-  largest = peak;
-  sum = sum * factor + part;
-  if (factor == 1.0f) return;
-#pragma omp simd
-  for (int64_t c = 0; c < width; ++c) y[c] *= factor;
-}
-
 void store_results(const AttentionArguments& a, float* y, int64_t first, int64_t rows,
                    const Working& w) {
   const int64_t width = padded(a.width);
@@ -246,7 +197,7 @@ void attend(const AttentionArguments& a, const AttentionTask& t, int64_t first, 
     multiply_keys(a, rows, keys, w);
     for (int64_t r = 0; r < rows; ++r) {
       float* s = w.scores + r * kBlockKeys;
-      mask_row(a, t, first + r, key, keys, s);
+      mask_row(a, t.masks, first + r, key, keys, s);
       weigh_row(s, keys, w.y + r * width, width, w.largest[r], w.sum[r]);
     }
     add_values(a, rows, keys, w);

@@ -1,5 +1,6 @@
-// Family attention: of float32 operands wherever their elements lie.
-#include "engine/kernels/cpu/isa/attention.h"
+// Family attention: of float32 operands wherever their elements lie; multiplied in bfloat16 in
+// AMX's tiles where rows lie side by side.
+#include "engine/kernels/cpu/tiles/attention.h"
 
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 #include "engine/tactics/shapes/attention_shape.h"
@@ -11,8 +12,9 @@ AttentionPlace place_in_kernel(const AttentionPlaces& p) {
   return {{p.batch[0], p.batch[1], p.batch[2]}, p.row, p.column};
 }
 
-AttentionArguments attention_arguments(const AttentionShape& s) {
-  AttentionArguments a{};
+template <typename KernelArguments>
+KernelArguments attention_arguments(const AttentionShape& s) {
+  KernelArguments a{};
   a.q_place = place_in_kernel(s.q);
   a.k_place = place_in_kernel(s.k);
   a.v_place = place_in_kernel(s.v);
@@ -32,21 +34,80 @@ AttentionArguments attention_arguments(const AttentionShape& s) {
   return a;
 }
 
-// Masks that are constants, kept with the tactic; null for the others.
-struct ConstantMasks {
+// The masks: kept with the tactic where they are constants, else inputs of a launch.
+struct AttentionMaskSources {
   std::shared_ptr<const Tensor> of[2];
-  const void* address(const Problem& p, size_t mask, const Arguments& arguments) const {
-    const size_t input = mask + 3;
-    if (input >= p.inputs.size() || !p.inputs[input].present) return nullptr;
-    return of[mask] ? of[mask]->raw() : arguments.inputs[input];
+  bool present[2] = {};
+  const void* address(size_t mask, const Arguments& arguments) const {
+    if (!present[mask]) return nullptr;
+    return of[mask] ? of[mask]->raw() : arguments.inputs[mask + 3];
   }
 };
 
-ConstantMasks constant_masks(const Problem& p, Weights weights) {
-  ConstantMasks out;
+AttentionMaskSources mask_sources(const Problem& p, Weights weights) {
+  AttentionMaskSources out;
   for (size_t i = 3; i < p.inputs.size(); ++i) {
     const Tensor* value = p.inputs[i].value ? &*p.inputs[i].value : weights[i];
+    out.present[i - 3] = p.inputs[i].present;
     if (p.inputs[i].present && value) out.of[i - 3] = std::make_shared<const Tensor>(*value);
+  }
+  return out;
+}
+
+// A launch of either kernel: `Element` is that of q, k and v, `Result` that of y.
+template <typename KernelArguments, typename Element, typename Result>
+CpuKernelRun run_of_attention(void (*kernel)(const KernelArguments&), const KernelArguments& fixed,
+                              const AttentionShape& shape, const AttentionMaskSources& masks) {
+  return [=](const Arguments& arguments) {
+    KernelArguments a = fixed;
+    a.q = static_cast<const Element*>(arguments.inputs[0]) + shape.q.offset;
+    a.k = static_cast<const Element*>(arguments.inputs[1]) + shape.k.offset;
+    a.v = static_cast<const Element*>(arguments.inputs[2]) + shape.v.offset;
+    a.y = static_cast<Result*>(arguments.outputs[0]) + shape.y.offset;
+    if (const void* addend = masks.address(0, arguments))
+      a.addend = static_cast<const float*>(addend) + shape.addend.offset;
+    if (const void* choice = masks.address(1, arguments))
+      a.choice = static_cast<const uint8_t*>(choice) + shape.choice.offset;
+    kernel(a);
+  };
+}
+
+CpuKernelCandidate plain_attention(const CpuKernelContext& context, const Problem& p,
+                                   const AttentionShape& shape) {
+  Tactic tactic = cpu_kernel_tactic(p, "attention");
+  constexpr double kFlopsPerUs = 4000;
+  tactic.estimated_us = movement_and_arithmetic_us(context, p, kFlopsPerUs);
+  return {std::move(tactic), [kernel = context.kernels.attention, p, shape](Weights weights) {
+            return run_of_attention<AttentionArguments, float, float>(
+                kernel, attention_arguments<AttentionArguments>(shape), shape,
+                mask_sources(p, weights));
+          }};
+}
+
+// Also of results in bfloat16, for who reads them so.
+std::vector<CpuKernelCandidate> tile_attentions(const CpuKernelContext& context, const Problem& p,
+                                                const AttentionShape& shape) {
+  std::vector<CpuKernelCandidate> out;
+  const bool side_by_side = shape.q.column == 1 && shape.k.column == 1 && shape.v.column == 1;
+  if (!context.tiles || !side_by_side) return out;
+  for (const DataType result : {DataType::bfloat16, DataType::float32}) {
+    Tactic tactic = cpu_kernel_tactic(p, "tile_attention");
+    tactic.compute = Precision::bf16;
+    for (size_t i = 0; i < 3; ++i) tactic.inputs[i].type = DataType::bfloat16;
+    tactic.outputs[0].type = result;
+    constexpr double kFlopsPerUs = 12'000;  // most of it is softmax
+    tactic.estimated_us = movement_and_arithmetic_us(context, p, kFlopsPerUs);
+    auto prepare = [kernel = context.tiles->tile_attention, p, shape,
+                    narrow = result == DataType::bfloat16](Weights weights) {
+      auto fixed = attention_arguments<TileAttentionArguments>(shape);
+      fixed.narrow = narrow;
+      const AttentionMaskSources masks = mask_sources(p, weights);
+      return narrow ? run_of_attention<TileAttentionArguments, uint16_t, uint16_t>(kernel, fixed,
+                                                                                   shape, masks)
+                    : run_of_attention<TileAttentionArguments, uint16_t, float>(kernel, fixed,
+                                                                                shape, masks);
+    };
+    out.push_back({std::move(tactic), prepare});
   }
   return out;
 }
@@ -57,24 +118,9 @@ CpuKernelCandidates offer_cpu_attention(const CpuKernelContext& context, const P
   TRY(const AttentionShape shape, attention_shape(p));
   if (p.inputs[0].type.type != DataType::float32)
     return no_cpu_kernel("an attention of " + to_string(p.inputs[0].type));
-  Tactic tactic = cpu_kernel_tactic(p, "attention");
-  constexpr double kFlopsPerUs = 4000;
-  tactic.estimated_us = movement_and_arithmetic_us(context, p, kFlopsPerUs);
-  auto prepare = [kernel = context.kernels.attention, p, shape](Weights weights) -> CpuKernelRun {
-    return [kernel, p, shape, masks = constant_masks(p, weights)](const Arguments& arguments) {
-      AttentionArguments a = attention_arguments(shape);
-      a.q = static_cast<const float*>(arguments.inputs[0]) + shape.q.offset;
-      a.k = static_cast<const float*>(arguments.inputs[1]) + shape.k.offset;
-      a.v = static_cast<const float*>(arguments.inputs[2]) + shape.v.offset;
-      a.y = static_cast<float*>(arguments.outputs[0]) + shape.y.offset;
-      if (const void* addend = masks.address(p, 0, arguments))
-        a.addend = static_cast<const float*>(addend) + shape.addend.offset;
-      if (const void* choice = masks.address(p, 1, arguments))
-        a.choice = static_cast<const uint8_t*>(choice) + shape.choice.offset;
-      kernel(a);
-    };
-  };
-  return std::vector<CpuKernelCandidate>{{std::move(tactic), std::move(prepare)}};
+  std::vector<CpuKernelCandidate> out = tile_attentions(context, p, shape);
+  out.push_back(plain_attention(context, p, shape));
+  return out;
 }
 
 }  // namespace enginery

@@ -19,6 +19,7 @@ struct CpuKernelContext {
   const CpuKernels& kernels;
   CpuIsa isa;
   int threads;
+  const CpuTileKernels* tiles;  // null: the device has none
   // Channels of one block in blocked layouts.
   int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
 };

@@ -22,6 +22,13 @@ bool has_groups(const Problem& problem) {
   return convolution && convolution->groups > 1;
 }
 
+// What gemv leaves.
+bool has_many_rows(const Problem& problem) {
+  constexpr int64_t kFewRows = 8;
+  const Dims& y = output_dims(problem);
+  return is_one_of<Gemm, MatMul>(problem) && !y.empty() && volume(y) > kFewRows * y.back();
+}
+
 bool is_discrete(const Problem& problem) {
   return is_one_of<Binary, Unary>(problem) && !is_floating(problem.outputs[0].type.type);
 }
@@ -89,8 +96,8 @@ class PreparedCpuView final : public PreparedTactic {
 
 class CpuKernelSource final : public TacticSource {
  public:
-  explicit CpuKernelSource(const DeviceInfo& info)
-      : isa_(cpu_isa_of(info)), context_{cpu_kernels_for(isa_), isa_, info.threads} {}
+  CpuKernelSource(const DeviceInfo& info, const CpuTileKernels* tiles)
+      : isa_(cpu_isa_of(info)), context_{cpu_kernels_for(isa_), isa_, info.threads, tiles} {}
   SourceTraits traits() const override {
     return {
         .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
@@ -104,10 +111,12 @@ class CpuKernelSource final : public TacticSource {
 
   Result<std::vector<Tactic>> offer(const Problem& problem,
                                     const std::set<Precision>& allowed) const override {
-    if (!allowed.contains(Precision::fp32)) return no_cpu_kernel("only float32 arithmetic so far");
     TRY(auto candidates, candidates_of(context_, problem));
     std::vector<Tactic> tactics;
-    for (CpuKernelCandidate& c : candidates) tactics.push_back(std::move(c.tactic));
+    for (CpuKernelCandidate& c : candidates) {
+      if (allowed.contains(c.tactic.compute)) tactics.push_back(std::move(c.tactic));
+    }
+    if (tactics.empty()) return no_cpu_kernel("none in the allowed precisions");
     return tactics;
   }
 
@@ -137,7 +146,12 @@ class CpuKernelSource final : public TacticSource {
 }  // namespace
 
 Result<std::unique_ptr<TacticSource>> make_cpu_kernel_source(const DeviceInfo& info) {
-  return std::unique_ptr<TacticSource>(std::make_unique<CpuKernelSource>(info));
+  return make_cpu_kernel_source(info, cpu_tile_kernels_for(cpu_isa_of(info)));
+}
+
+Result<std::unique_ptr<TacticSource>> make_cpu_kernel_source(const DeviceInfo& info,
+                                                             const CpuTileKernels* tiles) {
+  return std::unique_ptr<TacticSource>(std::make_unique<CpuKernelSource>(info, tiles));
 }
 
 }  // namespace enginery

@@ -5,6 +5,7 @@
 // comparing id and formats. Thread-safe, like every source.
 #pragma once
 
+#include "engine/kernels/cpu/kernels.h"
 #include "engine/tactics/tactic.h"
 
 namespace enginery {
@@ -12,5 +13,8 @@ namespace enginery {
 // A source for a CPU's SKU, with the kernels of its instruction set. The machine may lack that
 // instruction set as long as nothing that was prepared runs.
 Result<std::unique_ptr<TacticSource>> make_cpu_kernel_source(const DeviceInfo& info);
+// The same with other kernels in tiles, null for none: tests emulate them.
+Result<std::unique_ptr<TacticSource>> make_cpu_kernel_source(const DeviceInfo& info,
+                                                             const CpuTileKernels* tiles);
 
 }  // namespace enginery

@@ -148,29 +148,6 @@ OnednnRecipes single(Result<OnednnRecipe> recipe) {
   return std::vector{std::move(*recipe)};
 }
 
-// A batched product that multiplies every matrix by the same constant weights, as a product of one
-// matrix that has all their rows. Nothing where it is not one, or an operand of its epilogue
-// repeats in another way than along the columns.
-std::optional<Problem> of_all_rows(const Problem& p) {
-  const Dims &x = input_dims(p, 0), &w = input_dims(p, 1), &y = output_dims(p);
-  if (x.size() < 3 || w.size() != 2 || !p.inputs[1].constant || y.size() != x.size()) return {};
-  Problem out = p;
-  const Dims rows{volume(y) / y.back(), y.back()};
-  for (const EpilogueStep& step : p.epilogue) {
-    if (step.operand < 0) continue;
-    Dims& operand = out.inputs[static_cast<size_t>(step.operand)].type.dims;
-    if (operand == y)
-      operand = rows;
-    else if (volume(operand) != 1 && (operand.back() != y.back() || volume(operand) != y.back()))
-      return {};
-    else
-      operand = {volume(operand)};
-  }
-  out.inputs[0].type.dims = {rows[0], x.back()};
-  out.outputs[0].type.dims = rows;
-  return out;
-}
-
 // As inner products with packed weights. Those that the library lacks are left out: a product of
 // matrices is offered besides.
 std::vector<OnednnRecipe> recipes_of_all_rows(const OnednnLibrary& library, const Problem& p) {

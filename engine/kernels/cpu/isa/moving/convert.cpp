@@ -3,7 +3,7 @@
 // output run along different loops, tiles of 16 rows are turned in between.
 #include "engine/kernels/cpu/isa/moving/convert.h"
 
-#include "engine/kernels/cpu/isa/simd.h"
+#include "engine/kernels/cpu/isa/bfloat16.h"
 
 namespace enginery {
 namespace {
@@ -20,13 +20,6 @@ struct BFloat16 {
 struct Boolean {
   uint8_t byte;
 };
-
-inline uint32_t bits_of(float v) {
-  return __builtin_bit_cast(uint32_t, v);
-}
-inline float float_of(uint32_t bits) {
-  return __builtin_bit_cast(float, bits);
-}
 
 // Without arithmetic on subnormal numbers, which are flushed here.
 inline float half_to_float(uint16_t h) {
@@ -48,12 +41,6 @@ inline uint16_t float_to_half(float v) {
   half = a >= kOverflow ? 0x7c00u : half;
   half = a > 0x7f800000u ? 0x7e00u : half;
   return static_cast<uint16_t>(half | sign);
-}
-
-inline uint16_t float_to_bfloat16(float v) {
-  const uint32_t bits = bits_of(v), rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return static_cast<uint16_t>(is_nan ? (bits >> 16) | 0x40u : rounded);
 }
 
 template <typename T>

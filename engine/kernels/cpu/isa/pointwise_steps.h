@@ -1,0 +1,173 @@
+// The steps of a pointwise chain on values that lie side by side: what the kernel pointwise and
+// those with an epilogue have in common. NaN goes through every step but thresholded_relu.
+#pragma once
+
+#include "engine/kernels/cpu/isa/pointwise.h"
+#include "engine/kernels/cpu/isa/simd.h"
+
+namespace enginery {
+namespace {
+
+inline float sigmoid_of(float v) {
+  return 1.0f / (1.0f + fast_exp(-v));
+}
+// Near 0 the difference from 1 would keep few digits of the value. (Cephes tanhf)
+inline float tanh_of(float v) {
+  const float z = v * v;
+  float p = -5.70498872745e-3f;
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float near = p * z * v + v, far = 1.0f - 2.0f / (fast_exp(2.0f * v) + 1.0f);
+  return z < 0.390625f ? near : far;
+}
+
+// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: error below 1.5e-7.
+inline float erf_of(float v) {
+  float x = __builtin_fabsf(v), t = 1.0f / (1.0f + 0.3275911f * x);
+  float p = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t +
+             0.254829592f) *
+            t;
+  float y = 1.0f - p * fast_exp(-x * x);
+  return v < 0 ? -y : y;
+}
+
+// The functions that are the C library's, one value at a time.
+inline void apply_library_function(PointwiseFunction function, float* __restrict values,
+                                   int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    float v = values[i];
+    switch (function) {
+      case PointwiseFunction::log:
+        v = __builtin_logf(v);
+        break;
+      case PointwiseFunction::softplus:
+        v = v > 20 ? v : __builtin_log1pf(__builtin_expf(v));
+        break;
+      case PointwiseFunction::mish:
+        v = v * __builtin_tanhf(v > 20 ? v : __builtin_log1pf(__builtin_expf(v)));
+        break;
+      default:
+        break;
+    }
+    values[i] = v;
+  }
+}
+
+#define ENGINERY_EACH(expression)                         \
+  {                                                       \
+    _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
+      float v = values[i];                                \
+      values[i] = (expression);                           \
+    }                                                     \
+    return;                                               \
+  }
+
+// The step on n values. alpha and beta as engine/ops/activation.h defines them.
+inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
+  float alpha = s.alpha, beta = s.beta;
+  switch (s.function) {
+    case PointwiseFunction::relu:
+      ENGINERY_EACH(0.0f > v ? 0.0f : v)
+    case PointwiseFunction::clip:
+      ENGINERY_EACH(clip(v, alpha, beta))
+    case PointwiseFunction::leaky_relu:
+      ENGINERY_EACH(v < 0 ? alpha * v : v)
+    case PointwiseFunction::elu:
+      ENGINERY_EACH(v < 0 ? alpha * (fast_exp(v) - 1.0f) : v)
+    case PointwiseFunction::selu:
+      ENGINERY_EACH(beta * (v < 0 ? alpha * (fast_exp(v) - 1.0f) : v))
+    case PointwiseFunction::celu:
+      ENGINERY_EACH(v < 0 ? alpha * (fast_exp(v / alpha) - 1.0f) : v)
+    case PointwiseFunction::sigmoid:
+      ENGINERY_EACH(sigmoid_of(v))
+    case PointwiseFunction::hard_sigmoid:
+      ENGINERY_EACH(clip(alpha * v + beta, 0, 1))
+    case PointwiseFunction::hard_swish:
+      ENGINERY_EACH(v * clip(v * (1.0f / 6) + 0.5f, 0, 1))
+    case PointwiseFunction::swish:
+      ENGINERY_EACH(v * (v < -87.3f ? 0.0f : sigmoid_of(v)))
+    case PointwiseFunction::tanh:
+      ENGINERY_EACH(tanh_of(v))
+    case PointwiseFunction::softsign:
+      ENGINERY_EACH(v / (1.0f + __builtin_fabsf(v)))
+    case PointwiseFunction::gelu_erf:
+      ENGINERY_EACH(0.5f * v * (1.0f + erf_of(v * 0.70710678f)))
+    case PointwiseFunction::gelu_tanh:
+      ENGINERY_EACH(0.5f * v * (1.0f + tanh_of(0.79788456f * (v + 0.044715f * v * v * v))))
+    case PointwiseFunction::thresholded_relu:
+      ENGINERY_EACH(v > alpha ? v : 0.0f)
+    case PointwiseFunction::abs:
+      ENGINERY_EACH(__builtin_fabsf(v))
+    case PointwiseFunction::neg:
+      ENGINERY_EACH(-v)
+    case PointwiseFunction::exp:
+      ENGINERY_EACH(v > 88.72f ? __builtin_inff() : fast_exp_or_zero(v))
+    case PointwiseFunction::sqrt:
+      ENGINERY_EACH(__builtin_sqrtf(v))
+    case PointwiseFunction::reciprocal:
+      ENGINERY_EACH(1.0f / v)
+    case PointwiseFunction::sign:
+      ENGINERY_EACH(v > 0 ? 1.0f : v < 0 ? -1.0f : v)
+    case PointwiseFunction::erf:
+      ENGINERY_EACH(erf_of(v))
+    case PointwiseFunction::floor:
+      ENGINERY_EACH(__builtin_floorf(v))
+    case PointwiseFunction::ceil:
+      ENGINERY_EACH(__builtin_ceilf(v))
+    default:
+      return apply_library_function(s.function, values, n);
+  }
+}
+
+#undef ENGINERY_EACH
+#define ENGINERY_EACH(expression)                         \
+  {                                                       \
+    _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
+      float v = values[i], x = operand[i * stride];       \
+      values[i] = (expression);                           \
+    }                                                     \
+    return;                                               \
+  }
+
+inline void combine_with(PointwiseFunction f, float* __restrict values,
+                         const float* __restrict operand, int64_t stride, int64_t n) {
+  switch (f) {
+    case PointwiseFunction::add:
+      ENGINERY_EACH(v + x)
+    case PointwiseFunction::sub:
+      ENGINERY_EACH(v - x)
+    case PointwiseFunction::reverse_sub:
+      ENGINERY_EACH(x - v)
+    case PointwiseFunction::mul:
+      ENGINERY_EACH(v * x)
+    case PointwiseFunction::div:
+      ENGINERY_EACH(v / x)
+    case PointwiseFunction::reverse_div:
+      ENGINERY_EACH(x / v)
+    case PointwiseFunction::min:
+      ENGINERY_EACH(smaller(v, x))
+    case PointwiseFunction::max:
+      ENGINERY_EACH(larger(v, x))
+    case PointwiseFunction::prelu:
+      ENGINERY_EACH(v < 0 ? x * v : v)
+    default:
+      return;
+  }
+}
+#undef ENGINERY_EACH
+
+// The usual strides as constants, so that their loops become vector code.
+inline void combine(PointwiseFunction f, float* values, const float* operand, int64_t stride,
+                    int64_t n) {
+  if (stride == 1)
+    combine_with(f, values, operand, 1, n);
+  else if (stride == 0)
+    combine_with(f, values, operand, 0, n);
+  else
+    combine_with(f, values, operand, stride, n);
+}
+
+}  // namespace
+}  // namespace enginery

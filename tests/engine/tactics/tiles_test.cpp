@@ -1,0 +1,135 @@
+// Our CPU kernels in AMX's tiles: emulated, which runs on any CPU, with the packing and the
+// launches of the real ones; and as they are, where the CPU has AMX.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/device/sku_table.h"
+#include "engine/kernels/cpu/dispatch.h"
+#include "engine/tactics/cpu/kernel/cpu_kernel_source.h"
+#include "tests/support/comparison.h"
+#include "tests/support/problem_list.h"
+#include "tests/support/problem_text.h"
+#include "tests/support/tactic_harness.h"
+
+namespace enginery {
+
+extern const CpuTileKernels tile_kernels_emulated;
+
+namespace {
+
+bool has_amx() {
+  return std::ranges::any_of(local_skus(), [](const LocalSku& s) { return s.name == "cpu-amx"; });
+}
+
+class Tiles : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    const bool emulated = GetParam();
+    if (!emulated && !has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+    DeviceInfo info;
+    info.sku = "cpu-amx";
+    info.threads = 2;
+    const CpuTileKernels* real = cpu_tile_kernels_for(CpuIsa::amx);
+    source_ = make_cpu_kernel_source(info, emulated ? &tile_kernels_emulated : real).value();
+    device_ = open_device(emulated ? local_skus().front().name : "cpu-amx", {}).value();
+    stream_ = device_->create_stream().value();
+  }
+
+  // Every tactic in tiles gives what the reference gives; how many there were.
+  size_t expect_right(const std::string& text, bool with_nan = false) {
+    SCOPED_TRACE(text);
+    const Problem problem = parse_problem(text).value();
+    const auto tactics = source_->offer(problem, {Precision::bf16});
+    if (!tactics.ok()) return 0;
+    std::mt19937_64 random(7);
+    ProblemData data;
+    fill_random(problem, random, data);
+    if (with_nan) plant_nan(problem, data);
+    const auto expected = run_problem_reference(problem, data.inputs).value();
+    for (const Tactic& tactic : *tactics) {
+      SCOPED_TRACE(tactic_key(tactic));
+      TacticRun run(*device_, *stream_);
+      const Status prepared = run.prepare(*source_, problem, tactic, data, OperandPlace::separate);
+      EXPECT_TRUE(prepared.ok()) << prepared.error().message;
+      EXPECT_TRUE(run.launch().ok());
+      const auto outputs = run.collect();
+      EXPECT_TRUE(outputs.ok()) << outputs.error().message;
+      if (outputs.ok()) expect_result(problem, tactic, *outputs, expected);
+    }
+    return tactics->size();
+  }
+
+  std::unique_ptr<TacticSource> source_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+};
+
+std::string product(int64_t m, int64_t n, int64_t k, const std::string& epilogue = "") {
+  const auto text = [](int64_t a, int64_t b) {
+    return std::to_string(a) + "x" + std::to_string(b) + "]";
+  };
+  return "matmul | float32[" + text(m, k) + " w:float32[" + text(k, n) + epilogue;
+}
+
+// Blocks of 32 rows, the last one overlapping; panels of 32 columns, the last one padded.
+TEST_P(Tiles, MultiplyRowsAndColumnsOfAnyNumber) {
+  for (const int64_t m : {9, 16, 17, 31, 32, 33, 64, 70}) {
+    for (const int64_t n : {1, 16, 31, 32, 33, 70})
+      EXPECT_EQ(expect_right(product(m, n, 64)), 2u) << m << " rows, " << n << " columns";
+  }
+}
+
+TEST_P(Tiles, MultiplyInChunksOfRows) {
+  EXPECT_EQ(expect_right(product(300, 40, 4096)), 2u);
+}
+
+TEST_P(Tiles, ApplyEpilogues) {
+  EXPECT_EQ(expect_right(product(40, 48, 96, " | bias w:float32[48] | act kind=gelu_erf")), 2u);
+  EXPECT_EQ(expect_right(product(40, 48, 96, " | bias w:float32[48] | add float32[40x48]")), 2u);
+  EXPECT_EQ(expect_right(product(40, 33, 32, " | multiply float32[40x1] | act kind=relu")), 2u);
+  EXPECT_EQ(expect_right(product(40, 33, 32, " | multiply w:float32[1] | add float32[33]")), 2u);
+  EXPECT_EQ(expect_right("gemm alpha=0.5 beta=2 transpose_b=true | float32[20x32] "
+                         "w:float32[24x32] w:float32[24] | act kind=relu"),
+            2u);
+  EXPECT_EQ(expect_right("matmul | float32[2x3x7x32] w:float32[32x40] | bias w:float32[40] | "
+                         "add float32[2x3x7x40]"),
+            2u);
+}
+
+TEST_P(Tiles, GiveWhatTheReferenceGives) {
+  size_t count = 0;
+  for (const ProblemRow& row : conformance_problems()) count += expect_right(std::string(row.text));
+  EXPECT_GE(count, 40u);
+}
+
+TEST_P(Tiles, KeepNan) {
+  EXPECT_EQ(expect_right(product(40, 33, 64, " | act kind=relu"), true), 2u);
+}
+
+// What it cannot pack, or would read beyond.
+TEST_P(Tiles, RefuseWhatTheyDoNotCompute) {
+  const auto count = [&](const std::string& text) {
+    const auto tactics = source_->offer(parse_problem(text).value(), {Precision::bf16});
+    return tactics.ok() ? tactics->size() : 0;
+  };
+  EXPECT_EQ(count(product(8, 40, 64)), 0u) << "few rows are another kernel's";
+  EXPECT_EQ(count(product(40, 40, 48)), 0u) << "a depth that is no multiple of a tile's";
+  EXPECT_EQ(count("matmul | float32[40x64] float32[64x40]"), 0u) << "weights of run time";
+  EXPECT_EQ(count(product(40, 40, 64)), 2u);
+  EXPECT_FALSE(source_->offer(parse_problem(product(40, 40, 64)).value(), {Precision::fp32}).ok());
+}
+
+TEST(TilesOffers, NeedAmx) {
+  DeviceInfo info;
+  info.sku = "cpu-avx512-vnni";
+  info.threads = 2;
+  const auto source = make_cpu_kernel_source(info).value();
+  EXPECT_FALSE(source->offer(parse_problem(product(40, 40, 64)).value(), {Precision::bf16}).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Tiles, testing::Values(true, false),
+                         [](const auto& emulated) { return emulated.param ? "Emulated" : "Real"; });
+
+}  // namespace
+}  // namespace enginery
