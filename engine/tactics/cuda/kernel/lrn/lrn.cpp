@@ -88,8 +88,8 @@ Format format_of(const LrnShape& shape, const LrnVariant& v, DataType type) {
   return channels_last_format(type, shape.channels);
 }
 
-// Elements one by one reach a sixth of the bandwidth (64x56x56 in float16 at batch 128 on an H200).
-// What runs of channels share comes from the L2.
+// Elements one by one reach a sixth of the bandwidth (GoogLeNet's two at batch 128 in run 49,
+// tests/bench/results). What runs of channels share comes from the L2.
 double estimate_us(const LrnShape& shape, const LrnVariant& v, double bytes,
                    const KernelContext& context) {
   constexpr double kElementsFactor = 5, kSharedFactor = 0.25, kEachUs = 0.1;
