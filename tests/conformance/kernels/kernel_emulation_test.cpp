@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "engine/device/cuda/fingerprint.h"
+#include "engine/device/format_convert.h"
 #include "engine/tactics/cpu/reference/reference_source.h"
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/kernel_source.h"
@@ -99,6 +100,23 @@ class Emulation {
     TRY(auto outputs, run.collect());
     return std::move(outputs[0]);
   }
+  // The output as that tactic of one input leaves it in memory, padding included.
+  Result<std::vector<float>> stored_by(std::string_view key) const {
+    TRY(const auto tactics, offer());
+    const Tactic* tactic = find_tactic(tactics, key);
+    if (!tactic) return Error{ErrorCode::internal, std::string(key) + " is not offered"};
+    TRY(const auto prepared, source_->prepare(problem_, *tactic, data_.weights));
+    const Dims& dims = output_dims(problem_);
+    const auto bytes = static_cast<size_t>(physical_bytes(dims, tactic->outputs[0]));
+    TRY(const DeviceMemory x, device_->allocate(bytes));
+    TRY(const DeviceMemory y, device_->allocate(bytes));
+    to_physical(*data_.inputs[0], tactic->inputs[0], static_cast<uint8_t*>(x.data()));
+    const void* inputs[] = {x.data()};
+    void* outputs[] = {y.data()};
+    CHECK_OK(prepared->enqueue(*stream_, {inputs, outputs, nullptr}));
+    const auto* first = static_cast<const float*>(y.data());
+    return std::vector<float>(first, first + bytes / sizeof(float));
+  }
 
  private:
   EmulationOrder order_ = EmulationOrder::forward;
@@ -155,6 +173,8 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
       {"reduce_min_middle", 61, "reduce/threads("},
       {"max_pool_3x3_s2", 61, "pool/window(float32"},
       {"global_max", 61, "pool/global(float32"},
+      {"lrn_odd_channels", 61, "lrn/vectors_n1(float32"},
+      {"lrn_5", 61, "lrn/planes_r8(float32"},
       {"pooled_pairs", 90, "conv_pool/fp16_64x32x32_h4("},
       {"attention_choice", 90, "attention/mma_32x64_s2_p2("},
       {"attention_addend", 61, "attention/simt_r2(float32"},
@@ -168,6 +188,21 @@ TEST(FixedListOfTactics, PassNanOnAsTheReferenceDoes) {
     const Tactic* tactic = find_tactic(*tactics, c.tactic);
     ASSERT_TRUE(tactic) << c.tactic;
     emulation.expect_right(*tactic);
+  }
+}
+
+// A base of 0 makes NaN of zeros: readers of whole vectors would pass it on to every channel.
+TEST(FixedListOfTactics, LeaveThePaddingOfNormalisedChannelsZero) {
+  constexpr size_t kChannels = 13, kPadded = 16, kPixels = 6;
+  const Emulation emulation("lrn size=3 alpha=0.5 beta=0.75 bias=0 | float32[1x13x2x3]", 61, 2);
+  for (const std::string_view key : {"lrn/vectors_n1(float32", "lrn/vectors_n2(float32"}) {
+    const auto stored = emulation.stored_by(key);
+    ASSERT_TRUE(stored.ok()) << stored.error().message;
+    ASSERT_EQ(stored->size(), kPixels * kPadded);
+    for (size_t i = 0; i < stored->size(); ++i) {
+      const bool is_padding = i % kPadded >= kChannels;
+      EXPECT_TRUE(!is_padding || (*stored)[i] == 0) << key << ", element " << i;
+    }
   }
 }
 
@@ -213,7 +248,7 @@ std::set<std::string> branches_of(const KernelPlan& plan, const std::string& fam
       "COUNT_PADDING", "VECTORED",    "A_ALONG_K",       "B_ALONG_K",    "CAUSAL",
       "HAS_ADDEND",    "HAS_CHOICE",  "HIDES",           "STORES_PAIRS", "TSUM",
       "X_UNSIGNED",    "TO_INTEGERS", "PITCHED",         "JOINED",       "KEEPS_SUMS",
-      "SMALL_SUMS",    "ROUNDS_SUMS", "FIRST_POINTWISE", "PICTURE"};
+      "SMALL_SUMS",    "ROUNDS_SUMS", "FIRST_POINTWISE", "PICTURE",      "POWER"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;

@@ -141,8 +141,10 @@ TEST(KernelFamilies, LeaveWindowsAndReductionsToWhoCanRunThem) {
        "places in int64[3x4], or a fused chain"},
       {kArgExtremeFamily, "arg_extreme axis=1 | w:float32[3x4]", "constants alone"},
       {kArgExtremeFamily, "softmax axis=1 | float32[3x4]", "no place of an extreme"},
-      {kLrnFamily, "lrn size=3 alpha=1 beta=1 bias=1 | float32[1x12x4x4]",
-       "channels that are no multiple of 8"},
+      {kLrnFamily, "lrn size=3 alpha=1 beta=1 bias=1 | float32[1x12x4x4]", ""},
+      {kLrnFamily, "lrn size=3 alpha=1 beta=1 bias=1 | float32[0x16x4x4]", "no floats"},
+      {kLrnFamily, "lrn size=101 alpha=1 beta=1 bias=1 | float32[1x99x4x4]",
+       "a window of 101 channels"},
       {kLrnFamily, "lrn size=3 alpha=1 beta=1 bias=1 | float32[1x16x4x4] | act kind=relu",
        "a fused chain"},
   });
@@ -250,6 +252,8 @@ TEST(KernelFamilies, PlanNoTacticThatTheyDidNotOffer) {
       {"conv_simt/64x64x16_k16", "matmul | float32[8x16] w:float32[16x16]"},
       {"conv_mma/fp16_64x64x128b_s4_c8", "matmul | float32[8x64] w:float32[64x16]"},
       {"gemv/rows3", "matmul | float32[8x16] w:float32[16x16]"},
+      {"lrn/vectors_n1", "lrn size=5 alpha=1 beta=1 bias=1 | float32[5x19]"},
+      {"lrn/channels", "lrn size=5 alpha=1 beta=1 bias=1 | float32[1x12x4x4]"},
       {"reduce/halves", "reduce kind=sum axes=[1] keep_dims=true | float32[3x4]"},
       {"nothing/at_all", "act kind=relu | float32[3x4]"},
       {"", "act kind=relu | float32[3x4]"}};
@@ -263,6 +267,28 @@ TEST(KernelFamilies, PlanNoTacticThatTheyDidNotOffer) {
     EXPECT_NE(plan.error().message.find("'" + std::string(id) + "'"), std::string::npos)
         << plan.error().message;
   }
+}
+
+// Element by element is for windows wider than vectors, and for what earlier engines hold.
+TEST(LrnFamily, OffersElementsForWideWindowsAndPlansThemForEarlierEngines) {
+  const Card card(90, {Precision::fp32});
+  const auto ids = [&](const std::string& size) {
+    return ids_of(kLrnFamily,
+                  problem_of("lrn size=" + size + " alpha=1 beta=0.75 bias=1 | float32[2x32x7x7]"),
+                  card);
+  };
+  const std::vector<std::string> narrow = {"lrn/vectors_n1", "lrn/vectors_n2", "lrn/planes_r8",
+                                           "lrn/planes_r2"},
+                                 wide = {"lrn/planes_r8", "lrn/planes_r2", "lrn/channels"};
+  EXPECT_EQ(ids("5"), narrow);
+  EXPECT_EQ(ids("9"), narrow) << "a vector on either side";
+  EXPECT_EQ(ids("10"), wide);
+  const Problem problem = problem_of("lrn size=5 alpha=1 beta=0.75 bias=1 | float32[2x32x7x7]");
+  Tactic earlier = make_kernel_tactic(problem, "lrn/channels");
+  earlier.inputs[0] = earlier.outputs[0] = channels_last_format(DataType::float32, 32);
+  const auto plan = plan_kernel(problem, earlier, card.context);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->launches[0].grid[0], 13u) << "an element a thread, 256 a block";
 }
 
 const char* const kDeep =
