@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "cli/local/engine_session.h"
-#include "cli/output/html_page.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 
@@ -188,7 +187,8 @@ std::vector<double> layer_starts_us(const std::vector<LayerInfo>& layers,
   return starts;
 }
 
-std::string inspection_page(const EngineInfo& info, const EngineFile& file) {
+std::string inspection_page(const EngineInfo& info, const EngineFile& file,
+                            const std::function<void(HtmlPage&)>& more) {
   HtmlPage page(info.name + " for " + info.sku, "enginery inspect, " + info.builder);
   page.facts(engine_facts(info));
   const std::vector<double> us = built_us(info);
@@ -202,6 +202,7 @@ std::string inspection_page(const EngineInfo& info, const EngineFile& file) {
                              "measures them here, with shares of the roofline."
                            : "The engine has no times: enginery bench --dump-profile --html "
                              "measures them.");
+  more(page);
   std::vector<std::pair<std::string, std::string>> provenance = info.provenance;
   provenance.insert(provenance.end(), info.hardware.begin(), info.hardware.end());
   provenance.insert(provenance.end(), info.software.begin(), info.software.end());

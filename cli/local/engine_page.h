@@ -5,16 +5,20 @@
 // without state.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "cli/local/bench_measure.h"
+#include "cli/output/html_page.h"
 #include "engine/format/engine_file.h"
 
 namespace enginery {
 
-// `info` and `file` are of one engine. The times are those of the build, where it has any.
-std::string inspection_page(const EngineInfo& info, const EngineFile& file);
+// `info` and `file` are of one engine. The times are those of the build, where it has any. `more`
+// adds sections between its layers and where it comes from.
+std::string inspection_page(const EngineInfo& info, const EngineFile& file,
+                            const std::function<void(HtmlPage&)>& more);
 
 // What bench measured. `layer_us` runs parallel to EngineInfo::layers; empty without a profile.
 struct BenchFindings {

@@ -21,7 +21,8 @@ dl{{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:
 table{{border-collapse:collapse;width:100%;font-size:12.5px}}
 th,td{{text-align:left;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}}
 td:first-child{{min-width:9rem}}th{{color:var(--faint);font-weight:600;white-space:nowrap}}.r{{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}}
-svg{{width:100%;height:auto;display:block}}svg text{{fill:var(--ink);font-size:11px}}svg .f{{fill:var(--faint)}}svg .b{{fill:var(--bar)}}svg .l{{stroke:var(--line)}}
+svg{{width:100%;height:auto;display:block}}svg text{{fill:var(--ink);font-size:11px}}svg .f{{fill:var(--faint)}}svg .b{{fill:var(--bar)}}svg .l{{stroke:var(--line)}}svg .m{{stroke:#d1495b;stroke-width:1.5}}
+.plots{{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:.6rem 1.2rem}}
 </style></head><body><h1>{}</h1><p>{}</p>
 )";
 
@@ -191,6 +192,30 @@ void HtmlPage::drawing(const HtmlDrawing& drawing) {
   content += svg_text(0, height + 15, drawing.y_title, "start", "f") +
              svg_text(kWidth, height + 15, drawing.x_title, "end", "f");
   body_ += svg(height + 22, content);
+}
+
+void HtmlPage::plots(const std::vector<HtmlPlot>& plots) {
+  constexpr double kPlotWidth = 220, kTop = 16, kBase = 76, kPlotHeight = 94;
+  body_ += "<div class=\"plots\">";
+  for (const HtmlPlot& plot : plots) {
+    const double column =
+        kPlotWidth / static_cast<double>(std::max<size_t>(plot.heights.size(), 1));
+    std::string content = hover(plot.detail) + svg_text(0, 11, shortened(plot.title, 34));
+    for (size_t i = 0; i < plot.heights.size(); ++i) {
+      const double height = (kBase - kTop) * plot.heights[i];
+      content += fmt::format(
+          "<rect class=\"b\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+          column * static_cast<double>(i), kBase - height, std::max(column - 0.6, 0.4), height);
+    }
+    content += fmt::format(
+        "<line class=\"l\" x1=\"0\" x2=\"{0}\" y1=\"{1}\" y2=\"{1}\"/>"
+        "<line class=\"m\" x1=\"{2:.1f}\" x2=\"{2:.1f}\" y1=\"{3}\" y2=\"{1}\"/>",
+        kPlotWidth, kBase + 0.5, kPlotWidth * plot.mark, kTop);
+    content += svg_text(0, kPlotHeight - 3, plot.caption, "start", "f");
+    body_ += fmt::format("<svg viewBox=\"0 0 {} {}\"><g>{}</g></svg>\n", kPlotWidth, kPlotHeight,
+                         content);
+  }
+  body_ += "</div>\n";
 }
 
 std::string HtmlPage::text() const {

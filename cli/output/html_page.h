@@ -36,6 +36,13 @@ struct HtmlDrawing {
   std::vector<HtmlBox> boxes;
 };
 
+// A small plot of columns, and a line across them.
+struct HtmlPlot {
+  std::string title, caption, detail;  // `detail` shows on hovering
+  std::vector<double> heights;         // from 0 to 1
+  double mark = 1;                     // the line's place, from 0 (left) to 1
+};
+
 class HtmlPage {
  public:
   HtmlPage(std::string_view title, std::string_view subtitle);
@@ -49,6 +56,8 @@ class HtmlPage {
   // quantile; what is beyond counts in the last part. Requires values.
   void histogram(std::vector<double> values, std::string_view unit);
   void drawing(const HtmlDrawing& drawing);
+  // Beside each other, as many as fit.
+  void plots(const std::vector<HtmlPlot>& plots);
 
   std::string text() const;
 

@@ -1,8 +1,10 @@
-// inspect: what is inside a model (its graph) or an engine (layers, tactics, memory, provenance).
+// inspect: what is inside a model (its graph), an engine (layers, tactics, memory, provenance) or
+// the histograms of a calibration (thresholds, noise).
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/calibration/ranges_page.h"
 #include "cli/local/engine_page.h"
 #include "cli/local/engine_rows.h"
 #include "cli/output/json_output.h"
@@ -184,16 +186,48 @@ Json model_json(const Graph& graph, const Digest& model) {
           {"layers", layers}};
 }
 
+bool looks_like_histograms(const Bytes& bytes) {
+  return decode_histogram_set(bytes).ok();
+}
+
+Json histograms_json(const HistogramSet& set, const Calibrator& calibrator) {
+  Json tensors = Json::array();
+  for (const TensorRange& r : tensor_ranges(set, calibrator)) {
+    const bool finite = std::isfinite(r.sqnr_db);
+    tensors.push_back({{"name", valid_utf8(r.name)},
+                       {"elements", r.histogram->count()},
+                       {"zeros", r.histogram->zeros},
+                       {"least", r.histogram->least},
+                       {"largest", r.histogram->largest},
+                       {"threshold", r.threshold},
+                       {"clipped", r.clipped},
+                       {"sqnr_db", finite ? Json(r.sqnr_db) : Json(nullptr)}});
+  }
+  return {{"schema", "enginery.inspect/1"},
+          {"kind", "histograms"},
+          {"digest", set.digest().text()},
+          {"model_digest", set.model.text()},
+          {"rows", set.samples},
+          {"calibrator", calibrator.name()},
+          {"tensors", tensors}};
+}
+
 class InspectCommand final : public Command {
  public:
   void declare(Options& options) override {
-    options.positional("FILE", file_, "a model or an engine");
+    options.positional("FILE", file_,
+                       "a model, an engine, or histograms (enginery calibrate --histograms)");
     options.text("--shapes", shapes_, "NAME:DIMS,...", "model: the dimensions of its inputs");
     options.flag("--optimized", optimized_, "model: after the graph passes, as tuning sees it");
     options.flag("--provenance", provenance_,
                  "engine: print its in-toto statement (SLSA v1 provenance) as JSON");
     options.text("--html", html_, "FILE",
-                 "engine: write a page with its layers, times, streams and memory, for a browser");
+                 "engine: write a page with its layers, times, streams and memory, for a browser; "
+                 "histograms: one with their plots");
+    options.text("--calib", calib_, "FILE",
+                 "engine, with --html: histograms whose plots and thresholds the page shows, too");
+    options.text("--calibrator", calibrator_, "NAME",
+                 "what makes thresholds of histograms (default: mse)");
     options.flag("--json", json_, "print JSON (enginery.inspect/1)");
     options.about(
         "A model is printed as its graph in text form. An engine is verified first (exit code 5 "
@@ -202,8 +236,12 @@ class InspectCommand final : public Command {
 
   Result<ExitCode> run(Session& session) override {
     TRY(const Bytes bytes, read_file(file_));
-    return looks_like_engine(file_, bytes) ? inspect_engine(session.console)
-                                           : inspect_model(session.console);
+    const bool is_engine = looks_like_engine(file_, bytes);
+    if (!calib_.empty() && (!is_engine || html_.empty()))
+      return Error{ErrorCode::usage, "--calib is of an engine's --html"};
+    if (is_engine) return inspect_engine(session.console);
+    if (looks_like_histograms(bytes)) return inspect_histograms(session.console);
+    return inspect_model(session.console);
   }
 
  private:
@@ -220,7 +258,13 @@ class InspectCommand final : public Command {
     TRY(const EngineInfo info, Engine::inspect(file_));
     if (!html_.empty()) {
       TRY(const EngineFile engine, read_trusted_engine(file_));
-      CHECK_OK(write_output_file(html_, inspection_page(info, engine)));
+      TRY(const std::optional<HistogramSet> set, given_histograms());
+      TRY(const auto calibrator, find_calibrator(calibrator_));
+      CHECK_OK(write_output_file(html_, inspection_page(info, engine, [&](HtmlPage& page) {
+                                   if (set)
+                                     add_ranges(page, tensor_ranges(*set, *calibrator),
+                                                *calibrator);
+                                 })));
       if (!json_) {
         console.print_line(html_);
         return ExitCode::ok;
@@ -231,6 +275,34 @@ class InspectCommand final : public Command {
       return ExitCode::ok;
     }
     console.print(engine_text(info, console.table_width()));
+    return ExitCode::ok;
+  }
+
+  // Of --calib; nothing without it.
+  Result<std::optional<HistogramSet>> given_histograms() const {
+    if (calib_.empty()) return std::optional<HistogramSet>();
+    TRY(const Bytes bytes, read_file(calib_));
+    auto set = decode_histogram_set(bytes);
+    if (!set.ok()) return set.error().within("--calib " + calib_);
+    return std::optional(std::move(*set));
+  }
+
+  Result<ExitCode> inspect_histograms(Console& console) const {
+    TRY(const Bytes bytes, read_file(file_));
+    auto set = decode_histogram_set(bytes);
+    if (!set.ok()) return set.error().within(file_);
+    TRY(const auto calibrator, find_calibrator(calibrator_));
+    if (!html_.empty()) {
+      CHECK_OK(check_output_file(html_));
+      const std::string title = std::filesystem::path(file_).filename().string();
+      CHECK_OK(write_output_file(html_, ranges_page(*set, *calibrator, title)));
+    }
+    if (json_)
+      print_json(console, histograms_json(*set, *calibrator));
+    else if (!html_.empty())
+      console.print_line(html_);
+    else
+      console.print(ranges_text(tensor_ranges(*set, *calibrator), console.table_width()));
     return ExitCode::ok;
   }
 
@@ -267,7 +339,7 @@ class InspectCommand final : public Command {
     return std::move(model.graph);
   }
 
-  std::string file_, shapes_, html_;
+  std::string file_, shapes_, html_, calib_, calibrator_ = "mse";
   bool optimized_ = false, provenance_ = false, json_ = false;
 };
 

@@ -23,14 +23,22 @@ inline float tanh_of(float v) {
   return z < 0.390625f ? near : far;
 }
 
-// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: error below 1.5e-7.
+// A quotient of polynomials on [-4, 4]: error below 4.5e-7. (Eigen, generic_fast_erf)
 inline float erf_of(float v) {
-  float x = __builtin_fabsf(v), t = 1.0f / (1.0f + 0.3275911f * x);
-  float p = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t +
-             0.254829592f) *
-            t;
-  float y = 1.0f - p * fast_exp(-x * x);
-  return v < 0 ? -y : y;
+  const float x = clip(v, -4.0f, 4.0f), z = x * x;
+  float p = -2.72614225801306e-10f;
+  p = p * z + 2.77068142495902e-08f;
+  p = p * z - 2.10102402082508e-06f;
+  p = p * z - 5.69250639462346e-05f;
+  p = p * z - 7.34990630326855e-04f;
+  p = p * z - 2.95459980854025e-03f;
+  p = p * z - 1.60960333262415e-02f;
+  float q = -1.45660718464996e-05f;
+  q = q * z - 2.13374055278905e-04f;
+  q = q * z - 1.68282697438203e-03f;
+  q = q * z - 7.37332916720468e-03f;
+  q = q * z - 1.42647390514189e-02f;
+  return clip(x * p / q, -1.0f, 1.0f);
 }
 
 // The functions that are the C library's, one value at a time.

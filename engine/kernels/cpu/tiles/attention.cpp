@@ -10,7 +10,7 @@
 namespace enginery {
 namespace {
 
-constexpr int64_t kBlockQueries = 128, kBlockKeys = 128, kMostColumns = 256;
+constexpr int64_t kBlockQueries = 128, kBlockKeys = 256, kMostColumns = 256;
 constexpr int64_t kPair = 2 * kTileRows;  // rows or columns of two tiles
 typedef uint32_t Sixteen __attribute__((vector_size(64)));
 
@@ -120,26 +120,33 @@ void take_keys(const TileAttentionArguments& a, const AttentionTask& t, int64_t 
   }
 }
 
-// Two keys' values of a tile's columns, value by value.
-void pack_values(const uint16_t* even, const uint16_t* odd, int64_t columns, uint16_t* to) {
+// Two keys' values of 16 columns, value by value, as a tile's row.
+void pack_values(const uint16_t* even, const uint16_t* odd, uint16_t* to) {
   uint32_t pairs[kTileRows];
-  for (int64_t c = 0; c < kTileRows; ++c) {
-    const uint32_t low = even && c < columns ? even[c] : 0, high = odd && c < columns ? odd[c] : 0;
-    pairs[c] = low | high << 16;
-  }
+  for (int64_t c = 0; c < kTileRows; ++c)
+    pairs[c] = static_cast<uint32_t>(even[c]) | static_cast<uint32_t>(odd[c]) << 16;
   __builtin_memcpy(to, pairs, sizeof pairs);
 }
 
+// What is beyond the last key and the last column is zeros.
 void take_values(const TileAttentionArguments& a, const AttentionTask& t, int64_t first,
                  int64_t keys, Working& w) {
   const int64_t steps = steps_of(keys);
   for (int64_t j = 0; j < steps * kTileDepth; j += 2) {
-    const uint16_t* even = j < keys ? t.v + (first + j) * a.v_place.row : nullptr;
-    const uint16_t* odd = j + 1 < keys ? even + a.v_place.row : nullptr;
+    const uint16_t* v = t.v + (first + j) * a.v_place.row;
     uint16_t* to = w.v + j / kTileDepth * kTileSize + j % kTileDepth / 2 * kTileDepth;
-    for (int64_t c = 0; c < padded(a.width); c += kTileRows)
-      pack_values(even ? even + c : nullptr, odd ? odd + c : nullptr, a.width - c,
-                  to + c / kTileRows * steps * kTileSize);
+    for (int64_t c = 0; c < padded(a.width); c += kTileRows, to += steps * kTileSize) {
+      if (j + 1 < keys && c + kTileRows <= a.width) {
+        pack_values(v + c, v + a.v_place.row + c, to);
+        continue;
+      }
+      uint16_t rows[2][kTileRows] = {};
+      for (int64_t r = 0; r < 2 && j + r < keys; ++r) {
+        for (int64_t i = 0; i < kTileRows && c + i < a.width; ++i)
+          rows[r][i] = v[r * a.v_place.row + c + i];
+      }
+      pack_values(rows[0], rows[1], to);
+    }
   }
 }
 
@@ -159,17 +166,17 @@ void multiply(const uint16_t* rows_at, int64_t row_pitch, const uint16_t* column
   }
 }
 
+// Keys beyond the last weigh nothing: rows are as long as pairs of tiles are wide.
 void weigh_rows(const TileAttentionArguments& a, const AttentionTask& t, int64_t first,
                 int64_t rows, int64_t key, int64_t keys, Working& w) {
-  const int64_t width = padded(a.width);
+  const int64_t width = padded(a.width), length = padded(keys);
   for (int64_t r = 0; r < rows; ++r) {
     float* s = w.scores + r * kBlockKeys;
-    for (int64_t j = 0; j < keys; ++j) s[j] *= a.scale;
+    for (int64_t j = 0; j < length; ++j) s[j] *= a.scale;
     mask_row(a, t.masks, first + r, key, keys, s);
-    weigh_row(s, keys, w.y + r * width, width, w.largest[r], w.sum[r]);
-    uint16_t* to = w.weights + r * kBlockKeys;
-    round_to_bfloat16(s, keys, to);
-    for (int64_t j = keys; j < padded(keys); ++j) to[j] = 0;
+    for (int64_t j = keys; j < length; ++j) s[j] = -__builtin_inff();
+    weigh_row(s, length, w.y + r * width, width, w.largest[r], w.sum[r]);
+    round_to_bfloat16(s, length, w.weights + r * kBlockKeys);
   }
   for (int64_t i = rows * kBlockKeys; i < padded(rows) * kBlockKeys; ++i) w.weights[i] = 0;
 }
@@ -196,7 +203,7 @@ void attend(const TileAttentionArguments& a, const AttentionTask& t, int64_t fir
     multiply(w.q, depth_steps * kTileDepth, w.k, depth_steps, rows, keys, false, w.scores,
              kBlockKeys);
     weigh_rows(a, t, first, rows, key, keys, w);
-    multiply(w.weights, kBlockKeys, w.v, steps_of(keys), rows, a.width, true, w.y, width);
+    multiply(w.weights, kBlockKeys, w.v, steps_of(keys), rows, a.width, key > 0, w.y, width);
   }
   static constexpr float kZeros[kMostColumns] = {};
   for (int64_t r = 0; r < rows; ++r) {
