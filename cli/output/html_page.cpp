@@ -21,7 +21,8 @@ dl{{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:
 table{{border-collapse:collapse;width:100%;font-size:12.5px}}
 th,td{{text-align:left;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}}
 td:first-child{{min-width:9rem}}th{{color:var(--faint);font-weight:600;white-space:nowrap}}.r{{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}}
-svg{{width:100%;height:auto;display:block}}svg text{{fill:var(--ink);font-size:11px}}svg .f{{fill:var(--faint)}}svg .b{{fill:var(--bar)}}svg .l{{stroke:var(--line)}}svg .m{{stroke:#d1495b;stroke-width:1.5}}
+svg{{width:100%;height:auto;display:block}}svg text{{fill:var(--ink);font-size:11px}}svg .f{{fill:var(--faint)}}svg .b{{fill:var(--bar)}}svg .l{{stroke:var(--line)}}
+svg .m{{stroke:#d1495b;stroke-width:1.5}}
 .plots{{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:.6rem 1.2rem}}
 </style></head><body><h1>{}</h1><p>{}</p>
 )";
