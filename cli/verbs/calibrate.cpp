@@ -40,7 +40,7 @@ Json data_json(const DataReport& data, int64_t seed) {
 
 // Where a build with these scales computes in 8 bits, by the names of the file.
 Result<QdqPlaces> qdq_places(Graph graph, const CalibrationTable& table, Console& console) {
-  TRY(const QuantizedPlaces places, place_quantization(graph, table.scales));
+  TRY(const QuantizedPlaces places, place_quantization(graph, {table.scales, table.unusable}));
   for (const std::string& note : places.notes) console.note(note);
   QdqPlaces out;
   for (const auto& [value, scale] : places.pairs) out.tensors[graph.value(value).name] = scale;

@@ -193,7 +193,8 @@ TEST_F(CalibrateVerb, TheModelWithItsScalesIsQuantisedAsTheTableQuantises) {
   ASSERT_EQ(made.code, ExitCode::ok) << made.err;
   const auto table = parse_calibration_table(bytes_of("t"));
   ASSERT_TRUE(table.ok()) << table.error().message;
-  auto of_the_table = operators_of(kExampleModel, &table->scales);
+  const TensorScales scales{table->scales};
+  auto of_the_table = operators_of(kExampleModel, &scales);
   EXPECT_EQ(operators_of(file("q.onnx"), nullptr), of_the_table);
   EXPECT_GT(of_the_table["quantize"], 0);
 }
