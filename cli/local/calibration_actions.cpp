@@ -73,6 +73,7 @@ Result<ExitCode> calibration_ls(const CatalogDoor& door, const CatalogArguments&
 Result<ExitCode> calibration_export(const CatalogDoor& door, const CatalogArguments& arguments,
                                     Console& console) {
   CHECK_OK(words_between(arguments, 1, SIZE_MAX, "cache calibration export FILE [KEY...]"));
+  CHECK_OK(check_output_file(arguments.words[0], documents_of(kCalibrationsSchema)));
   TRY(const std::vector<std::string> keys, keys_to_export(door, arguments));
   Json calibrations = Json::array();
   for (const std::string& key : keys) {
@@ -122,6 +123,7 @@ Result<ExitCode> calibration_import(const CatalogDoor& door, const CatalogArgume
 Result<ExitCode> calibration_merge(const CatalogDoor&, const CatalogArguments& arguments,
                                    Console& console) {
   CHECK_OK(words_between(arguments, 2, SIZE_MAX, "cache calibration merge FILE SHARD..."));
+  CHECK_OK(check_output_file(arguments.words[0], files_that_begin_with("ENGHIST")));
   HistogramSet merged;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
     TRY(const HistogramSet shard, read_shard(arguments.words[i]));

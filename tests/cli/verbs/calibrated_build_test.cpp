@@ -131,7 +131,8 @@ TEST_F(CalibratedBuildVerb, CarriesItsHistogramsToAnotherCatalog) {
   const Json row = listed.json()["calibrations"][0];
   expect_fields(row, {"key", "histograms", "created", "fields"});
   EXPECT_EQ(row["fields"]["model"], built.json()["model"]);
-  ASSERT_EQ(cache({"export", file("out.json")}).code, ExitCode::ok);
+  for (int again = 0; again < 2; ++again)
+    ASSERT_EQ(cache({"export", file("out.json")}).code, ExitCode::ok);
   fs::remove_all(file("catalog"));
   const Printed taken = cache({"import", file("out.json")});
   ASSERT_EQ(taken.code, ExitCode::ok) << taken.err;
@@ -158,6 +159,15 @@ TEST_F(CalibratedBuildVerb, ShardsMergeToTheHistogramsOfOnePass) {
   expect_refused({{"cache", "calibration", "merge", file("x"), kExampleModel},
                   ExitCode::invalid_input,
                   "not a file of histograms"});
+  ASSERT_TRUE(write_file(file("engine"), "ENGINERY...").ok());
+  for (const std::string action : {"merge", "export"}) {
+    const Printed over = action == "merge" ? cache({action, file("engine"), file("a"), file("b")})
+                                           : cache({action, file("engine")});
+    EXPECT_EQ(over.code, ExitCode::usage);
+    EXPECT_NE(over.err.find("a file of another kind is there"), std::string::npos) << over.err;
+    EXPECT_EQ(bytes_of("engine"), "ENGINERY...");
+  }
+  EXPECT_EQ(cache({"merge", file("ab"), file("a"), file("b")}).code, ExitCode::ok);
 }
 
 // What data are refused for, `calibrate`'s tests have row by row.
