@@ -286,6 +286,7 @@ Change Targets::finish(const Waiter& waiter, Turn& turn) {
   row.timings_reused = finished->timings_reused;
   row.accuracy = finished->accuracy;
   row.calibration = finished->calibration;
+  row.note = finished->note;
   save(waiter, turn);
 
   const SubmitRequest& request = builds_.at(waiter.job).request;
