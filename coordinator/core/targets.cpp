@@ -375,6 +375,7 @@ void Targets::ask_for_signature(uint64_t id, Turn& turn) {
     if (is_in_chain(row, way_of_target(waiter)) &&
         needed_output(row, request_of(waiter).provisional) == input)
       engine.worker = worker_of_step(target.gathered, row.name);
+  engine.facts = facts_of_request(builds_.at(waiter.job).options);
   queue_.ask_for_signature(id, std::move(engine), turn);
 }
 

@@ -100,6 +100,26 @@ TEST_F(CalibratedBuildVerb, CalibratesOnceForTheSameData) {
   EXPECT_NE(fewer.json()["key"], first.json()["key"]);
 }
 
+TEST_F(CalibratedBuildVerb, ProvenanceSaysWhatWasAskedForAndCalibratedOn) {
+  const Printed built = build_on_pictures({"--calib-images", "4"});
+  ASSERT_EQ(built.code, ExitCode::ok) << built.err;
+  const Json fields = cache({"ls"}).json()["calibrations"][0]["fields"];
+  const Printed shown = ask({"inspect", file("e.engine"), "--provenance"});
+  ASSERT_EQ(shown.code, ExitCode::ok) << shown.err;
+  const Json made = Json::parse(shown.out)["predicate"]["buildDefinition"];
+  EXPECT_EQ(made["externalParameters"]["requested"]["precisions"], "fp32,int8");
+  const Json* calibration = nullptr;
+  for (const Json& one : made["resolvedDependencies"])
+    if (one["name"] == "calibration") calibration = &one;
+  ASSERT_NE(calibration, nullptr) << shown.out;
+  EXPECT_EQ((*calibration)["annotations"], (Json{{"calibrator", "mse"},
+                                                 {"data", fields["data"]},
+                                                 {"preprocess", fields["preprocess"]},
+                                                 {"rows", "4"},
+                                                 {"seed", "1"}}));
+  EXPECT_EQ(ask({"verify", file("e.engine")}).code, ExitCode::ok);
+}
+
 TEST_F(CalibratedBuildVerb, CorrectsBiasesByTheMeansOfItsData) {
   const Printed plain = build_on_pictures();
   ASSERT_EQ(plain.code, ExitCode::ok) << plain.err;
