@@ -23,7 +23,7 @@ Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& op
   if (model.calibration) {
     TRY(table, read_calibration(*model.calibration, options.calibrator));
   }
-  const TensorScales scales{table.scales, table.unusable};
+  const TensorScales scales{table.scales, table.unusable, table.model};
   BuildOptions known = options;
   if (!options.calib_data.empty()) known.precisions.erase(Precision::int8);
   TRY(LoadedModel loaded, load_model(source, model.name, known, {},

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct TensorScales {
   std::map<std::string, float> known;  // the largest magnitude / 127; above 0
   // What the calibration says that is no number above 0, and where: "0 in line 3 of its table".
   std::map<std::string, std::string> unusable = {};
+  // fingerprint() of the graph that they were observed in, where that is known.
+  std::optional<Digest> model = std::nullopt;
 };
 // By tensor, as the model names it: the mean of each channel; of those for which it is known.
 using ChannelMeans = std::map<std::string, std::vector<float>>;

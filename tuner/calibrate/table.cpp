@@ -138,7 +138,9 @@ Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_vi
   TRY(const HistogramSet set, decode_histogram_set(bytes));
   TRY(const auto applied,
       find_calibrator(calibrator.empty() ? make_calibrators().front()->name() : calibrator));
-  return make_table(set, *applied);
+  CalibrationTable out = make_table(set, *applied);
+  out.model = set.model;
+  return out;
 }
 
 Result<std::string> calibrator_in_full(std::string_view bytes, std::string calibrator) {

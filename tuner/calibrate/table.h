@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tuner/calibrate/calibrator.h"
@@ -19,6 +20,8 @@ struct CalibrationTable {
   // quantise: which and where, "0 in line 3 of its table"; an error for a model that multiplies the
   // tensor.
   std::map<std::string, std::string> unusable = {};
+  // Whose histograms they were read from (HistogramSet::model); a table does not say.
+  std::optional<Digest> model = std::nullopt;
   // By tensor, of each channel; only of histograms that have them: the text has no place for them.
   std::map<std::string, std::vector<float>> means = {};
 

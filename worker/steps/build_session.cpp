@@ -38,7 +38,7 @@ Result<const LoadedModel*> BuildSession::model() {
     if (quantizes) {
       TRY(table, read_calibration(*spec_.calibration, options().calibrator));
     }
-    const TensorScales scales{table.scales, table.unusable};
+    const TensorScales scales{table.scales, table.unusable, table.model};
     std::set<std::string> in_float;
     if (quantizes && spec_.float_layers) {
       TRY(in_float, parse_float_layers(*spec_.float_layers));

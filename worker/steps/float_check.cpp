@@ -31,8 +31,8 @@ Result<std::string> sensitive_layers(const StepContext& step, const Graph& in_fl
   const BuildSessionSpec& spec = step.session.spec();
   TRY(const CalibrationTable table, read_calibration(*spec.calibration, spec.options.calibrator));
   TRY(const auto layers,
-      layer_sensitivity(in_float, {table.scales, table.unusable}, table.means, check, device,
-                        progress_of(step, "sensitivity of layers")));
+      layer_sensitivity(in_float, {table.scales, table.unusable, table.model}, table.means, check,
+                        device, progress_of(step, "sensitivity of layers")));
   for (const LayerSensitivity& layer : layers) step.hooks.log("alone in int8: " + to_text(layer));
   return most_sensitive(layers);
 }

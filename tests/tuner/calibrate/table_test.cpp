@@ -98,12 +98,15 @@ TEST(Calibration, IsATableAsItIsOrMadeOfHistograms) {
   HistogramSet set;
   ASSERT_TRUE(set.observe("x", std::vector<float>{-1, 0.5f, 127}).ok());
   set.samples = 1;
+  set.model = sha256("a model");
   const Bytes bytes = encode(set);
   EXPECT_TRUE(holds_histograms(bytes));
   EXPECT_FALSE(holds_histograms(text));
   const auto made = read_calibration(bytes, "minmax");
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(made->scales.at("x"), 1);
+  EXPECT_EQ(made->model, set.model);
+  EXPECT_FALSE(table->model) << "a text does not say whose it is";
   EXPECT_EQ(read_calibration(bytes, "")->algorithm, "MseCalibration");
 }
 
