@@ -23,6 +23,7 @@ class CalledBatches final : public CalibrationBatches {
   int64_t batch_rows() const override { return model_rows_; }
   int64_t done() const override { return done_; }
   int64_t chosen() const override { return 0; }
+  std::string row_name(int64_t) const override { return label(); }
 
  private:
   // What the function is asked for and what it gives for one input.

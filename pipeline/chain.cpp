@@ -1,8 +1,22 @@
 #include "pipeline/chain.h"
 
+#include <algorithm>
+
 #include "engine/base/result.h"
 
 namespace enginery {
+namespace {
+
+constexpr size_t kMaxNoteBytes = 300;  // a worker wrote it, and every view of the job has it
+
+// As one line.
+std::string note_of(const Gathered& gathered) {
+  std::string note = text_named(gathered.facts, "tune_notes").substr(0, kMaxNoteBytes);
+  std::ranges::replace(note, '\n', ' ');
+  return note;
+}
+
+}  // namespace
 
 Way way_of(const BuildOptions& options, bool provisional) {
   Way way(provisional);
@@ -61,6 +75,7 @@ std::optional<FinishedTarget> finished_target(const Gathered& gathered,
   out.timings_reused = measured_here ? reused : measured + reused;
   out.accuracy = held_out_figures(gathered.metrics);
   out.calibration = text_named(gathered.facts, "calibration");
+  out.note = note_of(gathered);
   return out;
 }
 

@@ -4,6 +4,15 @@
 
 namespace enginery {
 
+std::vector<NamedText> facts_of_request(const BuildOptions& options) {
+  std::vector<NamedText> out;
+  if (!is_calibrated(options)) return out;
+  out.push_back({std::string(kRequestedFact) + "precisions", to_text(options.precisions)});
+  if (!options.calib_data.empty())
+    out.push_back({std::string(kCalibrationFact) + "data", options.calib_data});
+  return out;
+}
+
 Result<NamedBlob> sign_engine(BlobStore& blobs, const SigningKey& key, const EngineCheck& check,
                               const UnsignedEngine& engine) {
   TRY(Bytes bytes, blobs.get(engine.blob));

@@ -9,12 +9,19 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cache/blob_store.h"
 #include "engine/base/sign.h"
+#include "engine/options/options.h"
 #include "schemas/values.h"
 
 namespace enginery {
+
+// Before the names of facts: of what a calibration was made from, and of what was asked for.
+inline constexpr std::string_view kCalibrationFact = "calibration.";
+inline constexpr std::string_view kRequestedFact = "requested.";
 
 // An engine that waits for its signature, and what is known of it without the word of the worker
 // that left it.
@@ -25,8 +32,15 @@ struct UnsignedEngine {
   std::string sku;     // the target's
   std::string worker;  // who ran the step that left the blob; "": not known
   std::string signer;  // the id of the key that will sign it; sign_engine says it
+  // What else its provenance is to say, under names that begin with kCalibrationFact or
+  // kRequestedFact: nobody else's word counts there.
+  std::vector<NamedText> facts = {};
   bool operator==(const UnsignedEngine&) const = default;
 };
+
+// Those that the options say: of a calibrated build the precisions, since its network may be the
+// one in float, and the rows that the farm calibrates on.
+std::vector<NamedText> facts_of_request(const BuildOptions& options);
 
 // The bytes to sign: the first `content_bytes` of the unsigned blob, a provenance section that is
 // written anew, and what the key adds to these two; nothing where `with_key` is empty.

@@ -104,7 +104,7 @@ struct TargetView {
   hasFault @10 :Bool;         # whether `fault` says anything
   fault @11 :Fault;           # why the target failed
   progress @12 :Progress;     # of the step that it waits for
-  note @13 :Text;             # one sentence for people: what it waits for
+  note @13 :Text;             # one sentence for people: what it waits for, or what its engine is
   hasAccuracy @14 :Bool;      # whether `accuracy` says anything
   accuracy @15 :HeldOutFigures; # on the rows that the job brought
   calibration @16 :Text;      # digest of the table or the histograms; "": there was none

@@ -171,7 +171,7 @@ struct TargetView {
   uint64_t timings_measured = 0, timings_reused = 0;
   std::optional<Fault> fault;
   Progress progress;
-  std::string note;                        // one sentence for people: what it waits for
+  std::string note;  // one sentence for people: what it waits for, or what its engine is
   std::optional<HeldOutFigures> accuracy;  // nothing where the job brought no rows to measure it on
   std::string calibration;  // "sha256:..." of the table or the histograms; "": there was none
   bool operator==(const TargetView&) const = default;

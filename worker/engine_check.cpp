@@ -40,6 +40,10 @@ Result<EngineToSign> check_engine(std::shared_ptr<const Bytes> file, const Unsig
   state(provenance.facts, "model", engine.model.text());
   state(provenance.facts, "key", engine.key.text());
   state(provenance.facts, "worker", engine.worker);
+  std::erase_if(provenance.facts, [](const auto& fact) {
+    return fact.first.starts_with(kCalibrationFact) || fact.first.starts_with(kRequestedFact);
+  });
+  for (const NamedText& known : engine.facts) state(provenance.facts, known.name, known.value);
   provenance.statement = make_statement(*read, engine.signer);
   EngineToSign out;
   out.content_bytes = sections.content_bytes;

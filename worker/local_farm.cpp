@@ -163,7 +163,10 @@ class LocalFarm {
     const std::filesystem::path keys =
         request_.keys.empty() ? data_folder() / "keys" : request_.keys;
     TRY(const SigningKey key, SigningKey::load_or_create(keys / "signing.key"));
-    return sign_engine(catalog_.blobs(), key, check_engine, engine);
+    UnsignedEngine known = engine;
+    for (const NamedText& fact : request_.calibrated_on)
+      known.facts.push_back({std::string(kCalibrationFact) + fact.name, fact.value});
+    return sign_engine(catalog_.blobs(), key, check_engine, known);
   }
 
   // The deterministic failure that ended the job, met just now or found in the catalog: the same

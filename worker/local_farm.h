@@ -29,6 +29,8 @@ struct LocalBuildRequest {
   std::shared_ptr<const Bytes> model_bytes;
   // What options.calibration names; null where it names none.
   std::shared_ptr<const Bytes> calibration;
+  // What it was made from, for the provenance: data, preprocess, rows, seed; {} where not known.
+  std::vector<NamedText> calibrated_on;
   std::shared_ptr<const Bytes> held_out;  // what options.held_out names, likewise
   std::string name;  // of the engine; "" means the model file's name without extension
   std::string sku;

@@ -83,6 +83,13 @@ BuildOptions of_collection(const BuildOptions& options) {
   return out;
 }
 
+std::vector<NamedText> made_from(const ActionKey& key) {
+  std::vector<NamedText> out;
+  for (const char* name : {"data", "preprocess", "rows", "seed"})
+    if (const std::string* value = key.find(name)) out.push_back({name, *value});
+  return out;
+}
+
 Result<Digest> calibrate(Catalog& catalog, const PackedModel& model, const BuildOptions& options,
                          const CalibrationWords& words, Console& console) {
   DataReport report;
@@ -120,9 +127,9 @@ Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& optio
   return action_key("calibrate", fields);
 }
 
-Result<std::shared_ptr<const Bytes>> calibrate_through(Catalog& catalog, const PackedModel& model,
-                                                       const BuildFlags& flags,
-                                                       BuildOptions& options, Console& console) {
+Result<CalibratedData> calibrate_through(Catalog& catalog, const PackedModel& model,
+                                         const BuildFlags& flags, BuildOptions& options,
+                                         Console& console) {
   const CalibrationWords words{flags.calib_data,     flags.preprocess, flags.calib_images,
                                std::nullopt,         flags.threads,    "--calib-data",
                                flags.bias_correction};
@@ -141,7 +148,7 @@ Result<std::shared_ptr<const Bytes>> calibrate_through(Catalog& catalog, const P
   if (!bytes.ok()) return bytes.error();
   options.calibration = histograms->text();
   options.calibrator = calibrator->name();
-  return std::make_shared<const Bytes>(std::move(*bytes));
+  return CalibratedData{std::make_shared<const Bytes>(std::move(*bytes)), made_from(key)};
 }
 
 }  // namespace enginery

@@ -25,11 +25,16 @@ Result<HistogramSet> collect_histograms(const Graph& imported, const Calibration
 Result<ActionKey> calibration_key(const Digest& model, const BuildOptions& options,
                                   const CalibrationWords& words);
 
-// The encoded histograms of the model over --calib-data: the catalog's under that key, or collected
-// and kept there. `options` then name them, with the calibrator. Errors: as above, those of
-// load_model and of the catalog; usage (no such calibrator).
-Result<std::shared_ptr<const Bytes>> calibrate_through(Catalog& catalog, const PackedModel& model,
-                                                       const BuildFlags& flags,
-                                                       BuildOptions& options, Console& console);
+struct CalibratedData {
+  std::shared_ptr<const Bytes> histograms;  // encoded
+  std::vector<NamedText> made_from;         // the fields of their key that say on what
+};
+
+// The histograms of the model over --calib-data: the catalog's under that key, or collected and
+// kept there. `options` then name them, with the calibrator. Errors: as above, those of load_model
+// and of the catalog; usage (no such calibrator).
+Result<CalibratedData> calibrate_through(Catalog& catalog, const PackedModel& model,
+                                         const BuildFlags& flags, BuildOptions& options,
+                                         Console& console);
 
 }  // namespace enginery

@@ -23,10 +23,11 @@ Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& op
   if (model.calibration) {
     TRY(table, read_calibration(*model.calibration, options.calibrator));
   }
+  const TensorScales scales{table.scales, table.unusable, table.model};
   BuildOptions known = options;
   if (!options.calib_data.empty()) known.precisions.erase(Precision::int8);
   TRY(LoadedModel loaded, load_model(source, model.name, known, {},
-                                     model.calibration ? &table.scales : nullptr, {}, table.means));
+                                     model.calibration ? &scales : nullptr, {}, table.means));
   for (const std::string& note : loaded.notes) console.note(readable_note(note));
   return loaded;
 }

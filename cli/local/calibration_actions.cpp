@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "cache/action_key.h"
 #include "cli/local/catalog_actions.h"
 #include "cli/output/output_file.h"
 #include "cli/output/table.h"
@@ -16,9 +18,35 @@ namespace {
 
 constexpr const char* kCalibrationsSchema = "enginery.calibration-export/1";
 
+// Of an exported calibration. Errors: corrupt_data.
+Result<HistogramSet> histograms_in(const Json& calibration) {
+  const auto text = calibration.find("histograms");
+  const bool is_text = text != calibration.end() && text->is_string();
+  const auto bytes = from_hex(is_text ? text->get<std::string>() : "");
+  if (bytes) {
+    auto set = decode_histogram_set(*bytes);
+    if (set.ok()) return set;
+  }
+  return Error{ErrorCode::corrupt_data, "a calibration in it has no histograms"};
+}
+
+// Nothing where it is no export.
+std::optional<Json> calibrations_in(const Bytes& text) {
+  Json document = Json::parse(text, nullptr, false);
+  if (!is_document(document, kCalibrationsSchema) || !document.contains("calibrations")) return {};
+  return std::move(document["calibrations"]);
+}
+
+// A file of histograms, or an export of one calibration.
 Result<HistogramSet> read_shard(const std::string& file) {
   TRY(const Bytes bytes, read_file(file));
-  auto set = decode_histogram_set(bytes);
+  const auto exported = calibrations_in(bytes);
+  if (exported && exported->size() != 1)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: {} are in it, and one is merged: cache calibration export FILE "
+                             "KEY writes one",
+                             file, counted(exported->size(), "calibration"))};
+  auto set = exported ? histograms_in(exported->front()) : decode_histogram_set(bytes);
   if (!set) return set.error().within(file);
   return set;
 }
@@ -34,13 +62,14 @@ Result<std::vector<std::string>> keys_to_export(const CatalogDoor& door,
   return out;
 }
 
-// What is no set of histograms never becomes an answer.
-Status check_histograms(const Json& calibration) {
-  const auto text = calibration.find("histograms");
+// What is no set of histograms, or has no key, never becomes an answer.
+Status check_entry(const Json& calibration) {
+  TRY([[maybe_unused]] const HistogramSet set, histograms_in(calibration));
+  const auto text = calibration.find("key");
   const bool is_text = text != calibration.end() && text->is_string();
   const auto bytes = from_hex(is_text ? text->get<std::string>() : "");
-  if (bytes && decode_histogram_set(*bytes).ok()) return {};
-  return Error{ErrorCode::corrupt_data, "a calibration in it has no histograms"};
+  if (bytes && ActionKey::parse(*bytes).ok()) return {};
+  return Error{ErrorCode::corrupt_data, "a calibration in it has no key"};
 }
 
 }  // namespace
@@ -73,6 +102,7 @@ Result<ExitCode> calibration_ls(const CatalogDoor& door, const CatalogArguments&
 Result<ExitCode> calibration_export(const CatalogDoor& door, const CatalogArguments& arguments,
                                     Console& console) {
   CHECK_OK(words_between(arguments, 1, SIZE_MAX, "cache calibration export FILE [KEY...]"));
+  CHECK_OK(check_output_file(arguments.words[0], documents_of(kCalibrationsSchema)));
   TRY(const std::vector<std::string> keys, keys_to_export(door, arguments));
   Json calibrations = Json::array();
   for (const std::string& key : keys) {
@@ -97,15 +127,18 @@ Result<ExitCode> calibration_import(const CatalogDoor& door, const CatalogArgume
                                     Console& console) {
   CHECK_OK(words_between(arguments, 1, 1, "cache calibration import FILE"));
   TRY(const Bytes text, read_file(arguments.words[0]));
-  const Json document = Json::parse(text, nullptr, false);
-  if (!is_document(document, kCalibrationsSchema) || !document.contains("calibrations"))
+  const auto calibrations = calibrations_in(text);
+  if (!calibrations)
     return Error{ErrorCode::corrupt_data, arguments.words[0] +
                                               ": not an export of calibrations (enginery cache "
                                               "calibration export FILE writes one)"};
-  uint64_t read = 0, stored = 0;
-  for (const Json& calibration : document["calibrations"]) {
-    const Status sound = check_histograms(calibration);
+  // All of them before the first is stored.
+  for (const Json& calibration : *calibrations) {
+    const Status sound = check_entry(calibration);
     if (!sound.ok()) return sound.error().within(arguments.words[0]);
+  }
+  uint64_t read = 0, stored = 0;
+  for (const Json& calibration : *calibrations) {
     TRY(const Json answer, door("calibration-import", {}, calibration));
     ++read;
     stored += answer.value("stored", uint64_t{0});
@@ -122,6 +155,7 @@ Result<ExitCode> calibration_import(const CatalogDoor& door, const CatalogArgume
 Result<ExitCode> calibration_merge(const CatalogDoor&, const CatalogArguments& arguments,
                                    Console& console) {
   CHECK_OK(words_between(arguments, 2, SIZE_MAX, "cache calibration merge FILE SHARD..."));
+  CHECK_OK(check_output_file(arguments.words[0], files_that_begin_with("ENGHIST")));
   HistogramSet merged;
   for (size_t i = 1; i < arguments.words.size(); ++i) {
     TRY(const HistogramSet shard, read_shard(arguments.words[i]));

@@ -20,6 +20,7 @@
 #include "cli/local/catalog_actions.h"
 #include "cli/local/catalog_pages.h"
 #include "cli/local/user_keys.h"
+#include "cli/output/output_file.h"
 #include "cli/output/table.h"
 #include "cli/output/text.h"
 #include "engine/base/file.h"
@@ -192,6 +193,7 @@ Result<ExitCode> catalog_export(const CatalogDoor& door, const CatalogArguments&
                                 Console& console) {
   CHECK_OK(words_between(arguments, 1, 10'000, "catalog export FILE [ENGINE...]"));
   TRY(const SigningKey key, SigningKey::load_or_create(signing_key_file()));
+  CHECK_OK(check_output_file(arguments.words[0], files_that_begin_with(std::string(kBundleMagic))));
   TRY(const Json engines, engines_to_export(door, arguments));
   Json blobs = Json::array();
   uint64_t bytes = 0;

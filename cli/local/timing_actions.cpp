@@ -69,6 +69,7 @@ Result<ExitCode> timing_query(const CatalogDoor& door, const CatalogArguments& a
 Result<ExitCode> timing_export(const CatalogDoor& door, const CatalogArguments& arguments,
                                Console& console) {
   CHECK_OK(words_between(arguments, 1, 1, "cache timing export FILE [--target SKU]"));
+  CHECK_OK(check_output_file(arguments.words[0], documents_of(kExportSchema)));
   Json pages = Json::array();
   size_t rows = 0;
   std::vector<std::string> from;

@@ -58,9 +58,20 @@ Status check_supported(const BuildFlags& flags) {
   return {};
 }
 
+// A build reads its data twice: for their digest, and in the process that collects.
+Status refuse_stdin(const std::string& option, const std::vector<std::string>& data) {
+  const auto is_stdin = [](const std::string& word) { return word == "-" || word.ends_with("=-"); };
+  if (std::ranges::none_of(data, is_stdin)) return {};
+  return Error{ErrorCode::usage,
+               option +
+                   " -: calibrate alone reads data from stdin (calibrate MODEL --data - "
+                   "--histograms FILE, then --calib FILE); name a file here"};
+}
+
 Status check_calibration(const BuildFlags& flags, const BuildOptions& options) {
   const bool from_file = !flags.calib.empty(), from_data = !flags.calib_data.empty();
   const std::string first = from_file ? "--calib" : "--calib-data";
+  CHECK_OK(refuse_stdin("--calib-data", flags.calib_data));
   if (from_file && from_data)
     return Error{ErrorCode::usage, "--calib and --calib-data: scales come from one of them"};
   if ((from_file || from_data) && !options.precisions.contains(Precision::int8))
@@ -78,6 +89,7 @@ Status check_calibration(const BuildFlags& flags, const BuildOptions& options) {
 }
 
 Status check_accuracy(const BuildFlags& flags) {
+  CHECK_OK(refuse_stdin("--accuracy-data", flags.accuracy_data));
   if (!flags.accuracy_data.empty()) return {};
   if (!flags.max_accuracy_drop.empty())
     return Error{ErrorCode::usage,

@@ -15,10 +15,6 @@ std::filesystem::path path_of(const EngineOutput& where) {
                               : std::filesystem::path(where.output);
 }
 
-bool begins_as_engine(std::string_view first_bytes) {
-  return first_bytes.starts_with("ENGINERY");
-}
-
 void note_replacement(const std::filesystem::path& path, const Bytes& engine, Console& console) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) return;
@@ -46,7 +42,7 @@ std::filesystem::path default_engine_path(const std::string& name, const std::st
 
 Status check_engine_output(const EngineOutput& where) {
   if (is_stdout(where)) return {};
-  return check_output_file(path_of(where), begins_as_engine);
+  return check_output_file(path_of(where), files_that_begin_with("ENGINERY"));
 }
 
 Result<std::optional<std::filesystem::path>> write_engine(const EngineOutput& where,

@@ -90,6 +90,14 @@ Status write_stream(const fs::path& file, std::string_view bytes) {
 
 }  // namespace
 
+IsReplaceable files_that_begin_with(std::string text) {
+  return [text = std::move(text)](std::string_view bytes) { return bytes.starts_with(text); };
+}
+
+IsReplaceable documents_of(const std::string& schema) {
+  return files_that_begin_with(R"({"schema":")" + schema + '"');
+}
+
 Status check_output_file(const fs::path& file, const IsReplaceable& replaceable) {
   struct stat info {};
   if (stat(file.c_str(), &info) != 0) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "engine/base/result.h"
@@ -15,6 +16,11 @@ namespace enginery {
 
 // Whether the first bytes of a file are those of what is about to be written over it.
 using IsReplaceable = std::function<bool(std::string_view first_bytes)>;
+
+// Files of the kind that begins with `text`.
+IsReplaceable files_that_begin_with(std::string text);
+// JSON of one line whose first field is this schema.
+IsReplaceable documents_of(const std::string& schema);
 
 // Whether a write to `file` can succeed, asked before the work whose result it is; nothing is made
 // or opened for writing. An existing file with bytes in it is replaced where `replaceable` takes

@@ -118,7 +118,9 @@ class BuildCommand final : public Command {
     request.model_bytes = std::make_shared<const Bytes>(packed.bytes);
     TRY(request.held_out, read_held_out(packed, flags_, provisional_, request.options, console));
     if (flags_.calib_data.empty()) return {};
-    TRY(request.calibration, calibrate_through(catalog, packed, flags_, request.options, console));
+    TRY(CalibratedData made, calibrate_through(catalog, packed, flags_, request.options, console));
+    request.calibration = std::move(made.histograms);
+    request.calibrated_on = std::move(made.made_from);
     return {};
   }
 

@@ -48,7 +48,8 @@ class CacheCommand final : public Command {
         "  cache calibration export FILE [KEY...]\n"
         "  cache calibration import FILE\n"
         "  cache calibration merge FILE SHARD...   histograms of several parts of the data as "
-        "one\n\n"
+        "one;\n"
+        "                               a part is a file of histograms or an export of one KEY\n\n"
         "With --coordinator (or ENGINERY_COORDINATOR, or the configuration) it is that "
         "coordinator's "
         "catalog. One build's own file is `build --timing-cache FILE`.");

@@ -40,7 +40,7 @@ Json data_json(const DataReport& data, int64_t seed) {
 
 // Where a build with these scales computes in 8 bits, by the names of the file.
 Result<QdqPlaces> qdq_places(Graph graph, const CalibrationTable& table, Console& console) {
-  TRY(const QuantizedPlaces places, place_quantization(graph, table.scales));
+  TRY(const QuantizedPlaces places, place_quantization(graph, {table.scales, table.unusable}));
   for (const std::string& note : places.notes) console.note(note);
   QdqPlaces out;
   for (const auto& [value, scale] : places.pairs) out.tensors[graph.value(value).name] = scale;
@@ -51,13 +51,11 @@ Result<QdqPlaces> qdq_places(Graph graph, const CalibrationTable& table, Console
   return out;
 }
 
-// Any file may become a table or a set of histograms, but no model or engine is written over.
-bool is_table(std::string_view first_bytes) {
-  return first_bytes.starts_with("TRT-");
-}
-
-bool is_histogram_file(std::string_view first_bytes) {
-  return first_bytes.starts_with("ENGHIST");
+// As protobuf writes a model: its version in one byte, then a field that stands behind it.
+bool is_onnx(std::string_view first_bytes) {
+  constexpr std::string_view kVersion = "\x08", kNext = "\x12\x1a\x22\x28\x32\x3a\x42";
+  return first_bytes.size() > 2 && first_bytes.starts_with(kVersion) &&
+         kNext.find(first_bytes[2]) != std::string_view::npos;
 }
 
 class CalibrateCommand final : public Command {
@@ -159,15 +157,17 @@ class CalibrateCommand final : public Command {
     return {};
   }
 
-  // Before the work, so that what cannot be written is reported at once.
+  // Before the work, so that what cannot be written is reported at once; only a file of the same
+  // kind is written over.
   Status check_outputs() const {
-    if (!output_.empty() && output_ != "-") CHECK_OK(check_output_file(output_, is_table));
+    if (!output_.empty() && output_ != "-")
+      CHECK_OK(check_output_file(output_, files_that_begin_with("TRT-")));
     std::error_code ignored;
     if (!qdq_.empty() && std::filesystem::equivalent(model_, qdq_, ignored))
       return Error{ErrorCode::usage, "--to-qdq " + qdq_ + " is the model itself"};
-    if (!qdq_.empty()) CHECK_OK(check_output_file(qdq_));
+    if (!qdq_.empty()) CHECK_OK(check_output_file(qdq_, is_onnx));
     if (data_.empty() || histograms_.empty()) return {};
-    return check_output_file(histograms_, is_histogram_file);
+    return check_output_file(histograms_, files_that_begin_with("ENGHIST"));
   }
 
   Status write_results(const HistogramSet& set, const std::string& table,

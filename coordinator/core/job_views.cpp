@@ -74,6 +74,7 @@ TargetView Jobs::view(const Waiter& at, Now now) const {
   view.timings_reused = target.row.timings_reused;
   view.accuracy = target.row.accuracy;
   view.calibration = target.row.calibration;
+  view.note = target.row.note;
   view.fault = target.row.fault;
   if (is_end(target.row.state)) return view;
   if (target.step != 0) {

@@ -286,6 +286,7 @@ Change Targets::finish(const Waiter& waiter, Turn& turn) {
   row.timings_reused = finished->timings_reused;
   row.accuracy = finished->accuracy;
   row.calibration = finished->calibration;
+  row.note = finished->note;
   save(waiter, turn);
 
   const SubmitRequest& request = builds_.at(waiter.job).request;
@@ -374,6 +375,7 @@ void Targets::ask_for_signature(uint64_t id, Turn& turn) {
     if (is_in_chain(row, way_of_target(waiter)) &&
         needed_output(row, request_of(waiter).provisional) == input)
       engine.worker = worker_of_step(target.gathered, row.name);
+  engine.facts = facts_of_request(builds_.at(waiter.job).options);
   queue_.ask_for_signature(id, std::move(engine), turn);
 }
 

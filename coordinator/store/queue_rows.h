@@ -26,6 +26,7 @@ struct TargetRow {
   std::vector<StepUse> uses;   // the steps whose results it used, or waits for, in their order
   std::optional<HeldOutFigures> accuracy;
   std::string calibration;  // both as in TargetView
+  std::string note;         // of a finished one; as in TargetView
   bool operator==(const TargetRow&) const = default;
 };
 

@@ -70,7 +70,7 @@ Status load_targets(Database& database, LoadedQueue& queue) {
       database.prepare(
           "SELECT job, position, state, source, engine, latency_ms, size_bytes, timings_measured, "
           "timings_reused, fault_code, fault_message, uses, accuracy_rows, sqnr_db, agreement, "
-          "top1, float_top1, calibration FROM queue_target ORDER BY job, position"));
+          "top1, float_top1, calibration, note FROM queue_target ORDER BY job, position"));
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return {};
@@ -91,6 +91,7 @@ Status load_targets(Database& database, LoadedQueue& queue) {
       target.accuracy =
           HeldOutFigures{rows, row.real(13), row.real(14), row.real(15), row.real(16)};
     target.calibration = row.text(17);
+    target.note = row.text(18);
     job->second.targets.push_back(std::move(target));
   }
 }

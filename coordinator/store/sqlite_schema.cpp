@@ -124,8 +124,12 @@ ALTER TABLE queue_target ADD COLUMN float_top1 REAL NOT NULL DEFAULT -1;
 ALTER TABLE queue_target ADD COLUMN calibration TEXT NOT NULL DEFAULT '';
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3},
-                                     {4, kVersion4}, {5, kVersion5}, {6, kVersion6}};
+// What a finished target says of its engine.
+constexpr const char* kVersion7 =
+    "ALTER TABLE queue_target ADD COLUMN note TEXT NOT NULL DEFAULT ''";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}, {4, kVersion4},
+                                     {5, kVersion5}, {6, kVersion6}, {7, kVersion7}};
 
 }  // namespace
 

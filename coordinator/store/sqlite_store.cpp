@@ -92,12 +92,12 @@ class SqliteStore final : public QueueStore {
         "INSERT OR REPLACE INTO queue_target(job, position, state, source, engine, latency_ms, "
         "size_bytes, "
         "timings_measured, timings_reused, fault_code, fault_message, uses, accuracy_rows, "
-        "sqnr_db, agreement, top1, float_top1, calibration) "
-        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)",
+        "sqnr_db, agreement, top1, float_top1, calibration, note) "
+        "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
         save.job, static_cast<int64_t>(save.index), number(t.state), number(t.source), t.engine,
         t.latency_ms, t.size_bytes, t.timings_measured, t.timings_reused, code, message,
         as_bytes(uses), accuracy.rows, accuracy.sqnr_db, accuracy.agreement, accuracy.top1,
-        accuracy.float_top1, t.calibration);
+        accuracy.float_top1, t.calibration, t.note);
   }
 
   Status write(const SaveStep& save) {

@@ -121,6 +121,10 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
   if (scales) {
+    if (scales->model && *scales->model != fingerprint(out.imported))
+      out.notes.push_back(
+          "calibration: its histograms are of other weights, other shapes or another model; their "
+          "scales are taken by the tensors' names");
     TRY(QuantizedProducts quantized,
         quantize_products(
             out.imported, *scales,

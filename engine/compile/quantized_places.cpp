@@ -66,13 +66,15 @@ class Placement {
       return Error{ErrorCode::unsupported,
                    "int8: the model has no Conv, Gemm or MatMul of a float32 tensor with constant "
                    "weights"};
-    std::vector<std::string> missing;
+    std::vector<std::string> missing, unusable;
     std::set<ValueId> seen;
     for (const NodeId id : out_.products) {
       const ValueId x = graph_.node(id).inputs[0];
       const std::string& name = graph_.value(x).name;
-      if (seen.insert(x).second && !scales_.contains(name)) missing.push_back(name);
+      if (!seen.insert(x).second || scales_.known.contains(name)) continue;
+      (scales_.unusable.contains(name) ? unusable : missing).push_back(name);
     }
+    if (!unusable.empty()) return unusable_error(unusable);
     if (missing.size() == seen.size())
       return Error{ErrorCode::invalid_argument,
                    "the calibration has no scale for any tensor that this model multiplies (" +
@@ -85,14 +87,28 @@ class Placement {
     return {};
   }
 
+  Error unusable_error(const std::vector<std::string>& tensors) const {
+    const std::string more =
+        tensors.size() == 1 ? "" : " (" + std::to_string(tensors.size() - 1) + " more like it)";
+    return {ErrorCode::invalid_argument,
+            "the calibration's scale of tensor '" + tensors.front() + "' is " +
+                scales_.unusable.at(tensors.front()) + more +
+                ", and the model multiplies that tensor, which needs a number above 0; calibrate "
+                "this model again"};
+  }
+
   void note_unused() {
     std::set<std::string> names;
     for (ValueId v = 0; v < graph_.value_count(); ++v) names.insert(graph_.value(v).name);
-    std::vector<std::string> unknown;
-    for (const auto& [name, scale] : scales_) {
+    std::vector<std::string> unknown, unneeded;
+    for (const auto& [name, scale] : scales_.known) {
       if (!names.contains(name)) unknown.push_back(name);
     }
+    for (const auto& [name, says] : scales_.unusable)
+      (names.contains(name) ? unneeded : unknown).push_back(name);
     if (!unknown.empty()) out_.notes.push_back("calibration: not in the model: " + named(unknown));
+    if (!unneeded.empty())
+      out_.notes.push_back("calibration: no scale above 0, and none is needed: " + named(unneeded));
     if (!in_float_.empty()) out_.notes.push_back("int8: computed in float: " + named(in_float_));
   }
 
@@ -112,13 +128,13 @@ class Placement {
         std::ranges::all_of(readers_of(x), [&](NodeId r) { return is_product(r); });
     if (!is_maximum) return kNoValue;
     const ValueId source = graph_.node(by).inputs[0];
-    return scales_.contains(graph_.value(source).name) ? source : kNoValue;
+    return scales_.known.contains(graph_.value(source).name) ? source : kNoValue;
   }
 
   // A maximum has its source's scale, so that it can be taken of the integers.
   float scale_of(ValueId x) const {
     for (ValueId source = x; source != kNoValue; source = source_of_maximum(source)) x = source;
-    return scales_.at(graph_.value(x).name);
+    return scales_.known.at(graph_.value(x).name);
   }
 
   // The node's input is what the pair of its tensor gives; so is that of a maximum behind the
@@ -153,7 +169,7 @@ class Placement {
       const ValueId v = node.inputs[static_cast<size_t>(addend)];
       const bool fits = paired_.contains(v) || is_of_product(v);
       if (fits && is_of_product(node.inputs[static_cast<size_t>(1 - addend)]) &&
-          scales_.contains(graph_.value(v).name))
+          scales_.known.contains(graph_.value(v).name))
         return addend;
     }
     return -1;

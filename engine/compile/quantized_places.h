@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,14 @@
 
 namespace enginery {
 
-// By tensor, as the model names it: the largest magnitude / 127; above 0.
-using TensorScales = std::map<std::string, float>;
+// By tensor, as the model names it.
+struct TensorScales {
+  std::map<std::string, float> known;  // the largest magnitude / 127; above 0
+  // What the calibration says that is no number above 0, and where: "0 in line 3 of its table".
+  std::map<std::string, std::string> unusable = {};
+  // fingerprint() of the graph that they were observed in, where that is known.
+  std::optional<Digest> model = std::nullopt;
+};
 // By tensor, as the model names it: the mean of each channel; of those for which it is known.
 using ChannelMeans = std::map<std::string, std::vector<float>>;
 // Which layers, by name; empty: all.
@@ -48,8 +55,8 @@ int64_t output_channel_axis(const Op& op, int64_t rank);
 // has a scale and is a product's or read by one: residual sums are of integers. The rest stays in
 // float, also ConvTranspose and products of two activations, which have no kernels in 8 bits here.
 // Folds the graph's constants first; its other nodes stay. Errors: those of fold_constants;
-// invalid_argument (a tensor without a scale, named; scales of another model); unsupported (nothing
-// to quantise).
+// invalid_argument (a tensor without a scale that can be used, named; scales of another model);
+// unsupported (nothing to quantise).
 Result<QuantizedPlaces> place_quantization(Graph& graph, const TensorScales& scales,
                                            const LayerFilter& wanted = {});
 

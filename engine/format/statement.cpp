@@ -9,7 +9,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kAccuracyFact = "accuracy.";  // before what was measured of it
+// Before the names of facts: what was measured of the accuracy, what a calibration was made from,
+// and what was asked for.
+constexpr std::string_view kAccuracyFact = "accuracy.";
+constexpr std::string_view kCalibratedFact = "calibration.";
+constexpr std::string_view kAskedFact = "requested.";
 
 // What every statement of this build type has; a later one may add to it, at the end of lists.
 constexpr std::array kRequired = {"/_type",
@@ -33,10 +37,29 @@ Json digest_set(std::string_view text) {
   return {{"sha256", text.substr(kPrefix.size())}};
 }
 
+// The facts whose names begin so, without that.
+Json facts_named(const Properties& facts, std::string_view prefix) {
+  Json json = Json::object();
+  for (const auto& [name, value] : facts)
+    if (name.starts_with(prefix)) json[name.substr(prefix.size())] = value;
+  return json;
+}
+
 Json annotations(const Properties& properties) {
   Json json = Json::object();
   for (const auto& [name, value] : properties) json[name] = value;
   return json;
+}
+
+// By what and from what the scales were made, where they were made at all.
+void annotate_calibration(const EngineFile& file, Json& dependency) {
+  const Properties& facts = file.provenance.facts;
+  if (dependency["name"] != "calibration") return;
+  Json said = Json::object();
+  if (const std::string calibrator = fact(facts, "calibrator"); !calibrator.empty())
+    said["calibrator"] = calibrator;
+  said.update(facts_named(facts, kCalibratedFact));
+  if (!said.empty()) dependency["annotations"] = said;
 }
 
 // The model first; then what was measured and chosen, calibrated, linked, and measured on.
@@ -46,9 +69,7 @@ Json dependencies(const EngineFile& file) {
   for (const char* name : {"choices", "calibration", "held_out"}) {
     if (const std::string digest = fact(file.provenance.facts, name); !digest.empty())
       list.push_back({{"name", name}, {"digest", digest_set(digest)}});
-    const std::string calibrator = fact(file.provenance.facts, "calibrator");
-    if (name == std::string_view("calibration") && !calibrator.empty())
-      list.back()["annotations"] = {{"calibrator", calibrator}};
+    if (name == std::string_view("calibration")) annotate_calibration(file, list.back());
   }
   for (const auto& [name, version] : file.manifest.software)
     list.push_back({{"name", "software/" + name}, {"annotations", {{"version", version}}}});
@@ -65,15 +86,17 @@ Json tactics(const Plan& plan) {
 
 Json build_definition(const EngineFile& file) {
   const Manifest& m = file.manifest;
+  Json external = {{"name", m.name},
+                   {"sku", m.sku},
+                   {"precisions", m.precisions},
+                   {"level", m.level},
+                   {"threads", m.threads},
+                   {"options", m.options},
+                   {"provisional", m.provisional}};
+  const Json asked = facts_named(file.provenance.facts, kAskedFact);
+  if (!asked.empty()) external["requested"] = asked;
   return {{"buildType", kBuildType},
-          {"externalParameters",
-           {{"name", m.name},
-            {"sku", m.sku},
-            {"precisions", m.precisions},
-            {"level", m.level},
-            {"threads", m.threads},
-            {"options", m.options},
-            {"provisional", m.provisional}}},
+          {"externalParameters", external},
           {"internalParameters",
            {{"key", fact(file.provenance.facts, "key")},
             {"structure", m.structure_digest},
@@ -92,9 +115,7 @@ Json run_details(const EngineFile& file, const std::string& signer) {
   if (const std::string built = fact(facts, "built"); !built.empty())
     metadata["finishedOn"] = built;
   Json out = {{"builder", builder}, {"metadata", metadata}};
-  Json accuracy = Json::object();
-  for (const auto& [name, value] : facts)
-    if (name.starts_with(kAccuracyFact)) accuracy[name.substr(kAccuracyFact.size())] = value;
+  const Json accuracy = facts_named(facts, kAccuracyFact);
   if (!accuracy.empty())
     out["byproducts"] = Json::array({{{"name", "accuracy"}, {"annotations", accuracy}}});
   return out;

@@ -57,6 +57,19 @@ class Int8Farm(HomeTest):
         self.assertEqual(again["targets"][0]["calibration"], job["targets"][0]["calibration"])
         type(self).job = job
 
+    def test_01b_an_engine_in_float_is_said_to_be_one_and_keeps_what_was_asked_for(self):
+        for target in self.job["targets"]:
+            self.assertExit(self.home.run("fetch", self.job["job"], "--target", target["sku"], "-o", "asked.engine"), 0)
+            in_float = "int8" not in self.home.run("inspect", "asked.engine", "--json").json()["precision"]
+            self.assertEqual(target["note"], "int8 is not faster here: the engine computes in float" if in_float else "")
+            shown = self.home.run("show", self.job["job"])
+            self.assertEqual(shown.out.count("computes in float") > 0, any(t["note"] for t in self.job["targets"]))
+            made = self.home.run("inspect", "asked.engine", "--provenance").json()["predicate"]["buildDefinition"]
+            self.assertEqual(made["externalParameters"]["requested"]["precisions"], "fp32,int8")
+            of_scales = [d for d in made["resolvedDependencies"] if d["name"] == "calibration"]
+            self.assertEqual(of_scales[0]["digest"]["sha256"], target["calibration"].removeprefix("sha256:"))
+            self.assertRegex(of_scales[0]["annotations"]["data"], "^sha256:[0-9a-f]{64}$")
+
     def test_02_the_same_data_is_not_run_again(self):
         other_calibrator = self.calibrate_in_farm("net0.onnx", "all.npy", "--calibrator", "entropy")
         self.assertEqual(self.steps(other_calibrator)["calibrate"], 0)
@@ -94,7 +107,7 @@ class Int8Farm(HomeTest):
             self.assertExit(self.home.run("cache", "calibration", "export", f"shard{i}.json", key_of[digest]), 0)
             exported = json.loads((self.home.work / f"shard{i}.json").read_text())["calibrations"]
             (self.home.work / f"shard{i}.hist").write_bytes(bytes.fromhex(exported[0]["histograms"]))
-        merged = self.home.run("cache", "calibration", "merge", "merged.hist", "shard1.hist", "shard0.hist", "--json").json()
+        merged = self.home.run("cache", "calibration", "merge", "merged.hist", "shard1.json", "shard0.hist", "--json").json()
         self.assertEqual((merged["samples"], merged["histograms"]), (6, self.job["targets"][0]["calibration"]))
         of_file = self.submit("net0.onnx", "--target", self.skus[0], "--calib", "merged.hist", "--name", "merged8")
         self.assertEqual(of_file["targets"][0]["calibration"], merged["histograms"])
@@ -103,12 +116,17 @@ class Int8Farm(HomeTest):
     def test_06_a_table_from_elsewhere_is_honoured_exactly(self):
         self.assertExit(self.home.run("calibrate", "net0.onnx", "--data", "all.npy", "--threads", "1", "-o", "net.table"), 0)
         table = (self.home.work / "net.table").read_text().replace("MseCalibration", "EntropyCalibration2")
+        table += "(Unnamed Layer* 5) [Constant]_output: 0\nshape: 7f800000\n"  # as TensorRT writes what it does not quantise
         (self.home.work / "theirs.table").write_text(table)
         job = self.submit("net0.onnx", "--target", self.skus[0], "--calib", "theirs.table", "--name", "theirs")
         self.assertEqual(job["targets"][0]["calibration"], "sha256:" + hashlib.sha256(table.encode()).hexdigest())
         self.assertExit(self.home.run("fetch", "theirs", "-o", "theirs.engine"), 0)
         shown = self.home.run("inspect", "theirs.engine", "--provenance")
         self.assertIn(job["targets"][0]["calibration"].removeprefix("sha256:"), shown.out)
+        (self.home.work / "zero.table").write_text(re.sub("(?m)^r0: .*$", "r0: 0", table))
+        line = [one.split(":")[0] for one in table.splitlines()].index("r0") + 1
+        refused = self.home.run("submit", "net0.onnx", "--target", self.skus[0], "--int8", "--level", "2", "--threads", "1", "--calib", "zero.table", "--wait")
+        self.assertExit(refused, 9, f"tensor 'r0' is 0 in line {line} of its table")
 
     def test_07_engines_are_held_against_the_float_model(self):
         (self.home.work / "classes.csv").write_text("file,class\n" + "".join(f"held_out.npy[{i}],{i % 8}\n" for i in range(5)))
@@ -184,7 +202,7 @@ class Int8Farm(HomeTest):
                 self.assertIn("left out: broken.png", taken.err)
                 for i in range(4):
                     (pictures / f"worse{i}.png").write_bytes(b"no picture")
-                self.assertExit(self.home.run(*words), 9, f"rows of {option} cannot be read, more than may be left out", "broken.png")
+                self.assertExit(self.home.run(*words), 9, f"rows of {option} cannot be used, more than may be left out", "broken.png")
                 for i in range(4):
                     (pictures / f"worse{i}.png").unlink()
 

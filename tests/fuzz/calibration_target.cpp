@@ -33,6 +33,7 @@ void expect_scales(const CalibrationTable& table) {
   const auto again = parse_calibration_table(to_text(table));
   CalibrationTable text = table;
   text.means.clear();
+  text.unusable.clear();  // the text has no place for them
   ENSURE(again.ok() && *again == text, "a table that is read as it was written");
 }
 

@@ -102,6 +102,16 @@ TEST(Chain, FinishesWithWhatTheStepsSaid) {
   EXPECT_FALSE(finished_target({}, {}));
 }
 
+// A worker wrote it: one line of bounded length.
+TEST(Chain, FinishesWithWhatTheTuningSaysToPeople) {
+  EXPECT_EQ(finished_target(finished(), {})->note, "");
+  Gathered gathered = finished();
+  gathered.facts.push_back({"tune_notes", "int8 is not faster here:\nin float"});
+  EXPECT_EQ(finished_target(gathered, {})->note, "int8 is not faster here: in float");
+  gathered.facts.back().value = std::string(9000, 'n');
+  EXPECT_EQ(finished_target(gathered, {})->note, std::string(300, 'n'));
+}
+
 TEST(Chain, CountsAsMeasuredOnlyWhatThisBuildMeasured) {
   for (const Source source : {Source::cache, Source::joined}) {
     const auto target = finished_target(finished(), {{StepKind::tune, {}, 1, 3, source}});

@@ -46,6 +46,19 @@ TEST_F(Signature, IsTheTrailerBehindTheUnsignedBytes) {
   EXPECT_EQ(*file, unsigned_bytes + signature_trailer(*stored, *key_));
 }
 
+TEST(FactsOfARequest, AreThoseOfItsCalibration) {
+  BuildOptions options;
+  options.precisions.insert(Precision::int8);
+  EXPECT_TRUE(facts_of_request(options).empty()) << "a model that is quantised";
+  options.calibration = sha256("table").text();
+  EXPECT_EQ(facts_of_request(options),
+            (std::vector<NamedText>{{"requested.precisions", "fp32,int8"}}));
+  options.calib_data = sha256("rows").text();
+  EXPECT_EQ(facts_of_request(options),
+            (std::vector<NamedText>{{"requested.precisions", "fp32,int8"},
+                                    {"calibration.data", sha256("rows").text()}}));
+}
+
 TEST_F(Signature, SaysThatTheUnsignedEngineIsGone) {
   const auto engine = sign_engine(*blobs_, *key_, accept, {sha256("never stored")});
   ASSERT_FALSE(engine.ok());

@@ -5,12 +5,13 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 namespace enginery {
 namespace {
 
 constexpr std::string_view kTablePrefix = "TRT-";
-constexpr size_t kScaleDigits = 8;
+constexpr size_t kMaxScaleDigits = 8;
 constexpr int64_t kOldestMajor = 5, kNewestMajor = 10;
 
 Error at_line(size_t line, const std::string& why) {
@@ -44,22 +45,34 @@ Status parse_first_line(std::string_view line, CalibrationTable& out) {
   return {};
 }
 
-// "tensor: 3c010a14"; the name may hold a colon itself.
+// 0, -0.5, inf, nan.
+std::string readable(float scale) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", double{scale});
+  return text;
+}
+
+// "tensor: 3c010a14", without zeros in front where TensorRT wrote none; the name may hold a colon
+// itself.
 Status parse_scale(std::string_view line, size_t number, CalibrationTable& out) {
   const size_t colon = line.rfind(": ");
   if (colon == std::string_view::npos || colon == 0)
-    return at_line(number, "expected 'tensor: <eight hex digits>'");
+    return at_line(number, "expected 'tensor: <up to eight hex digits>'");
   const std::string_view digits = line.substr(colon + 2);
   uint32_t bits = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
-  if (digits.size() != kScaleDigits || code != std::errc() || end != digits.data() + digits.size())
-    return at_line(number, "'" + std::string(digits) + "' is not eight hex digits");
+  const bool is_read = code == std::errc() && end == digits.data() + digits.size();
+  if (digits.size() > kMaxScaleDigits || !is_read)
+    return at_line(number, "'" + std::string(digits) + "' is not up to eight hex digits");
   const auto scale = std::bit_cast<float>(bits);
   const std::string name(line.substr(0, colon));
-  if (!std::isfinite(scale) || scale <= 0)
-    return at_line(number, "the scale of tensor '" + name + "' is not a number above 0");
-  if (!out.scales.emplace(name, scale).second)
+  if (out.scales.contains(name) || out.unusable.contains(name))
     return at_line(number, "tensor '" + name + "' stands twice");
+  if (std::isfinite(scale) && scale > 0)
+    out.scales.emplace(name, scale);
+  else
+    out.unusable.emplace(name,
+                         readable(scale) + " in line " + std::to_string(number) + " of its table");
   return {};
 }
 
@@ -125,7 +138,9 @@ Result<CalibrationTable> read_calibration(std::string_view bytes, std::string_vi
   TRY(const HistogramSet set, decode_histogram_set(bytes));
   TRY(const auto applied,
       find_calibrator(calibrator.empty() ? make_calibrators().front()->name() : calibrator));
-  return make_table(set, *applied);
+  CalibrationTable out = make_table(set, *applied);
+  out.model = set.model;
+  return out;
 }
 
 Result<std::string> calibrator_in_full(std::string_view bytes, std::string calibrator) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tuner/calibrate/calibrator.h"
@@ -15,6 +16,12 @@ struct CalibrationTable {
   int64_t version = 8601;  // TensorRT's: major * 1000 + minor * 100 + patch; from 10 on * 10000
   std::string algorithm;   // "EntropyCalibration2"
   std::map<std::string, float> scales;  // by tensor; above 0
+  // By tensor whose scale is no number above 0, as TensorRT writes it for what it does not
+  // quantise: which and where, "0 in line 3 of its table"; an error for a model that multiplies the
+  // tensor.
+  std::map<std::string, std::string> unusable = {};
+  // Whose histograms they were read from (HistogramSet::model); a table does not say.
+  std::optional<Digest> model = std::nullopt;
   // By tensor, of each channel; only of histograms that have them: the text has no place for them.
   std::map<std::string, std::vector<float>> means = {};
 
@@ -24,9 +31,10 @@ struct CalibrationTable {
 // The scale of every tensor of the set, and the means of channels that it has.
 CalibrationTable make_table(const HistogramSet& histograms, const Calibrator& calibrator);
 
+// Of the scales alone.
 std::string to_text(const CalibrationTable& table);
-// Errors: invalid_argument with the line's number (no such table, a scale that is none, a tensor
-// twice); unsupported (a table of another major version).
+// Errors: invalid_argument with the line's number (no such table, no hex digits, a tensor twice);
+// unsupported (a table of another major version).
 Result<CalibrationTable> parse_calibration_table(std::string_view text);
 
 // What a user gives as a calibration: a table as it is, or the histograms of a set, from which the

@@ -4,6 +4,8 @@
 // called_batches.h from a function of the caller's. A resource; one thread at a time.
 #pragma once
 
+#include <string>
+
 #include "engine/data/input_set.h"
 
 namespace enginery {
@@ -18,6 +20,8 @@ class CalibrationBatches {
   // Rows so far, and in all; 0 in all where that is not known before the end.
   virtual int64_t done() const = 0;
   virtual int64_t chosen() const = 0;
+  // What messages call a valid row of the batch that next() gave last.
+  virtual std::string row_name(int64_t row) const = 0;
 };
 
 }  // namespace enginery

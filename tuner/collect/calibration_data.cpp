@@ -53,7 +53,7 @@ Status CalibrationData::skip(int64_t row, const Error& reason) {
   return Error{
       ErrorCode::invalid_argument,
       std::to_string(count) + " of " + std::to_string(chosen()) + " rows of " + option_ +
-          " cannot be read, more than may be left out; the first: " + skipped_.front().reason};
+          " cannot be used, more than may be left out; the first: " + skipped_.front().reason};
 }
 
 Result<InputBatch> CalibrationData::next() {
@@ -68,6 +68,7 @@ Result<InputBatch> CalibrationData::next() {
       CHECK_OK(skip(row, one.error()));
     }
   }
+  last_batch_ = read.size();
   if (read.empty()) return InputBatch();
   return inputs_.join(read);
 }

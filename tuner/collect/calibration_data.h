@@ -49,6 +49,9 @@ class CalibrationData final : public CalibrationBatches {
     return static_cast<int64_t>(at_);
   }  // of those chosen, skipped ones too
   int64_t batch_rows() const override { return inputs_.batch_rows(); }
+  std::string row_name(int64_t row) const override {
+    return given_[given_.size() - last_batch_ + static_cast<size_t>(row)];
+  }
   const std::vector<SkippedRow>& skipped() const { return skipped_; }
   // What the rows given so far are called, in their order.
   const std::vector<std::string>& given() const { return given_; }
@@ -61,7 +64,7 @@ class CalibrationData final : public CalibrationBatches {
   InputSet inputs_;
   std::vector<int64_t> rows_;  // ascending
   std::string option_;
-  size_t at_ = 0;
+  size_t at_ = 0, last_batch_ = 0;  // the latter: its valid rows
   std::vector<SkippedRow> skipped_;
   std::vector<std::string> given_;
 };

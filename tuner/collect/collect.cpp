@@ -1,5 +1,8 @@
 #include "tuner/collect/collect.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/graph/text.h"
 
 namespace enginery {
@@ -33,15 +36,33 @@ void observe_channels(HistogramSet& set, const std::string& name, const Tensor& 
   set.channels[name].observe(valid_part(tensor, rows, valid), channels, positions);
 }
 
+// "; it is of n0144.jpg": the first row with what is no number; "" where the first dimension is no
+// batch.
+std::string row_at_fault(const Tensor& tensor, const InputBatch& batch,
+                         const CalibrationBatches& data) {
+  const int64_t rows = data.batch_rows();
+  if (rows > 1 && (tensor.rank() == 0 || tensor.dims()[0] != rows)) return "";
+  const std::span<const float> elements = valid_part(tensor, rows, batch.valid_rows);
+  const auto odd = std::ranges::find_if(elements, [](float x) { return !std::isfinite(x); });
+  if (odd == elements.end()) return "";
+  const int64_t of_row = tensor.size() / rows;
+  return "; it is of " + data.row_name((odd - elements.begin()) / of_row);
+}
+
 Status observe(HistogramSet& set, const std::vector<WatchedModel::Seen>& values,
-               const InputBatch& batch, int64_t rows, const Graph& graph,
+               const InputBatch& batch, const CalibrationBatches& data, const Graph& graph,
                const std::set<std::string>& by_channel) {
   for (const WatchedModel::Seen& value : values) {
     const Tensor tensor = value.tensor.type() == DataType::float32
                               ? value.tensor
                               : convert(value.tensor, DataType::float32);
+    const int64_t rows = data.batch_rows();
     const Status seen = set.observe(value.name, valid_part(tensor, rows, batch.valid_rows));
-    if (!seen.ok()) return seen.error().within("calibrate: " + maker_of(graph, value.name));
+    if (!seen.ok()) {
+      Error error = seen.error().within("calibrate: " + maker_of(graph, value.name));
+      error.message += row_at_fault(tensor, batch, data);
+      return error;
+    }
     if (by_channel.contains(value.name))
       observe_channels(set, value.name, tensor, rows, batch.valid_rows);
   }
@@ -79,7 +100,7 @@ Result<HistogramSet> collect(const Graph& imported, CalibrationBatches& data,
     TRY(const InputBatch batch, data.next());
     if (batch.valid_rows == 0) return set;
     TRY(const auto values, model->run(batch.tensors));
-    CHECK_OK(observe(set, values, batch, data.batch_rows(), imported, by_channel));
+    CHECK_OK(observe(set, values, batch, data, imported, by_channel));
     options.progress(data.done(), data.chosen());
   }
 }

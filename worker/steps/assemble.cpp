@@ -46,6 +46,8 @@ Result<StepOutputs> assemble_step(const StepContext& step) {
   const Digest digest = sha256(*engine.content);
   StepOutputs out;
   out.facts = {{"content_digest", digest.text()}, {"precision", to_text(options.precisions)}};
+  if (options.provisional && step.session.arithmetic() == Arithmetic::floating)
+    out.facts.push_back({"tune_notes", kFloatIsFaster});
   out.metrics = {{"content_bytes", static_cast<double>(engine.content->size())}};
   if (options.provisional) {
     StepContext unnamed = step;

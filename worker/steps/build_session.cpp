@@ -38,12 +38,13 @@ Result<const LoadedModel*> BuildSession::model() {
     if (quantizes) {
       TRY(table, read_calibration(*spec_.calibration, options().calibrator));
     }
+    const TensorScales scales{table.scales, table.unusable, table.model};
     std::set<std::string> in_float;
     if (quantizes && spec_.float_layers) {
       TRY(in_float, parse_float_layers(*spec_.float_layers));
     }
     TRY(model_, load_model({spec_.model_file, spec_.model, std::nullopt}, spec_.name, options(), {},
-                           quantizes ? &table.scales : nullptr, in_float, table.means));
+                           quantizes ? &scales : nullptr, in_float, table.means));
   }
   return &*model_;
 }

@@ -34,6 +34,9 @@ struct BuildSessionSpec {
 // What a calibrated model's network computes in: as the calibration quantised it, or as the model
 // is, where that is faster. Of no consequence for other models.
 enum class Arithmetic { quantized, floating };
+// What a build says to people where the latter was taken; a fact of the step that took it.
+inline constexpr const char* kFloatIsFaster =
+    "int8 is not faster here: the engine computes in float";
 
 // Owns the model, the device and the network. One that could not be made is tried again by the next
 // call.

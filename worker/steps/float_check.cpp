@@ -30,8 +30,9 @@ Result<std::string> sensitive_layers(const StepContext& step, const Graph& in_fl
                                      HeldOutCheck& check, const WatchOptions& device) {
   const BuildSessionSpec& spec = step.session.spec();
   TRY(const CalibrationTable table, read_calibration(*spec.calibration, spec.options.calibrator));
-  TRY(const auto layers, layer_sensitivity(in_float, table.scales, table.means, check, device,
-                                           progress_of(step, "sensitivity of layers")));
+  TRY(const auto layers,
+      layer_sensitivity(in_float, {table.scales, table.unusable, table.model}, table.means, check,
+                        device, progress_of(step, "sensitivity of layers")));
   for (const LayerSensitivity& layer : layers) step.hooks.log("alone in int8: " + to_text(layer));
   return most_sensitive(layers);
 }

@@ -22,7 +22,8 @@ Result<StepOutputs> mix_step(const StepContext& step) {
   budget.device = device;
   budget.means = table.means;
   budget.progress = [&](const std::string& phase) { return progress_of(step, phase); };
-  auto kept = layers_in_float(model.imported, table.scales, check, budget);
+  auto kept =
+      layers_in_float(model.imported, {table.scales, table.unusable, table.model}, check, budget);
   if (!kept.ok()) return kept.error();
   for (const OutputAccuracy& output : kept->all.outputs)
     step.hooks.log("all layers in int8: " + to_text(output));

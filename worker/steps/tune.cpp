@@ -106,7 +106,7 @@ Result<TunerCounts> tune(const StepContext& step, const Target& target, StepOutp
   TRY(TunedNetwork tuned, choose(step, target));
   out.blobs["choices"] = std::move(tuned.choices);
   if (step.session.arithmetic() == Arithmetic::floating)
-    out.facts.push_back({"tune_notes", "int8 is not faster here: the engine computes in float"});
+    out.facts.push_back({"tune_notes", kFloatIsFaster});
   return tuned.counts;
 }
 

@@ -209,7 +209,10 @@ TEST_F(CatalogActions, TimingsTravelInAFile) {
   EXPECT_NE(printed(timing_query, {{"3x3"}}).find("12.50"), std::string::npos);
   EXPECT_TRUE(json(timing_query, {{"gemm"}})["timings"].empty());
   const std::string file = (home_.path() / "timings.json").string();
-  EXPECT_EQ(json(timing_export, {{file}})["rows"], 1);
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(json(timing_export, {{file}})["rows"], 1);
+  const std::string engine = (home_.path() / "engine").string();
+  ASSERT_TRUE(write_file(engine, "ENGINERY...").ok());
+  EXPECT_EQ(error(timing_export, {{engine}}), ErrorCode::usage) << "an engine is written over";
   EXPECT_EQ(json(timing_clear, {})["removed"], 1);
   EXPECT_TRUE(json(timing_ls, {})["devices"].empty());
   EXPECT_EQ(json(timing_import, {{file}})["stored"], 1);
@@ -235,7 +238,11 @@ class CatalogBundles : public CatalogActions {
 
 TEST_F(CatalogBundles, AnEngineArrivesWithItsKeyItsResultAndItsTags) {
   ASSERT_EQ(json(catalog_tag, {{p4_.text(), "prod"}})["tag"], "prod");
-  EXPECT_EQ(json(catalog_export, {{file_, p4_.text()}})["engines"], 1);
+  ASSERT_TRUE(write_file(file_, "ENGINERY...").ok());
+  EXPECT_EQ(error(catalog_export, {{file_, p4_.text()}}), ErrorCode::usage) << "over an engine";
+  std::filesystem::remove(file_);
+  for (int again = 0; again < 2; ++again)
+    EXPECT_EQ(json(catalog_export, {{file_, p4_.text()}})["engines"], 1);
   for (int again = 0; again < 2; ++again) {
     FakeConsole fake;
     const auto code = catalog_import(door_to(*other_, *other_), {{file_}}, fake.console());

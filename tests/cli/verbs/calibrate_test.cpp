@@ -159,6 +159,32 @@ TEST_F(CalibrateVerb, RefusesWhatCannotBeCalibratedOnAndWritesNothing) {
                   "none.onnx"});
 }
 
+TEST_F(CalibrateVerb, WritesOverFilesOfTheSameKindAlone) {
+  for (const auto& [name, bytes] :
+       {std::pair("engine", "ENGINERY..."), std::pair("text", "by hand\n"),
+        std::pair("table", "TRT-8601-X\n"), std::pair("histograms", "ENGHIST1...")})
+    ASSERT_TRUE(write_file(file(name), bytes).ok());
+  fs::copy(kExampleModel, file("model.onnx"));
+  const auto refused = [&](const char* option, const char* kept, const std::string& with) {
+    std::vector<std::string> words{"calibrate", kExampleModel, "--data", rows(1), option};
+    words.push_back(file(kept));
+    if (!with.empty()) words.insert(words.end(), {"-o", file(with)});
+    const Bytes before = bytes_of(kept);
+    expect_refused({words, ExitCode::usage, "a file of another kind is there"});
+    EXPECT_EQ(bytes_of(kept), before) << option;
+  };
+  for (const char* kept : {"engine", "text", "table", "histograms"}) refused("--to-qdq", kept, "");
+  for (const char* kept : {"engine", "text", "histograms", "model.onnx"}) refused("-o", kept, "");
+  for (const char* kept : {"engine", "text", "table", "model.onnx"})
+    refused("--histograms", kept, "new");
+  EXPECT_FALSE(fs::exists(file("new")));
+  for (int again = 0; again < 2; ++again)
+    EXPECT_EQ(on_pictures({"--to-qdq", file("model.onnx"), "--histograms", file("histograms"), "-o",
+                           file("table")})
+                  .code,
+              ExitCode::ok);
+}
+
 TEST_F(CalibrateVerb, WritesTheModelWithItsScales) {
   const Printed made = on_pictures({"--to-qdq", file("q.onnx"), "--json"});
   ASSERT_EQ(made.code, ExitCode::ok) << made.err;
@@ -193,7 +219,8 @@ TEST_F(CalibrateVerb, TheModelWithItsScalesIsQuantisedAsTheTableQuantises) {
   ASSERT_EQ(made.code, ExitCode::ok) << made.err;
   const auto table = parse_calibration_table(bytes_of("t"));
   ASSERT_TRUE(table.ok()) << table.error().message;
-  auto of_the_table = operators_of(kExampleModel, &table->scales);
+  const TensorScales scales{table->scales};
+  auto of_the_table = operators_of(kExampleModel, &scales);
   EXPECT_EQ(operators_of(file("q.onnx"), nullptr), of_the_table);
   EXPECT_GT(of_the_table["quantize"], 0);
 }

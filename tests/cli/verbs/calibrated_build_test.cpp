@@ -7,6 +7,7 @@
 #include "engine/data/npy.h"
 #include "tests/cli/temporary_home.h"
 #include "tests/cli/verbs/example_engine.h"
+#include "tuner/calibrate/histogram_set.h"
 
 namespace enginery {
 namespace {
@@ -72,6 +73,16 @@ TEST_F(CalibratedBuildVerb, TakesATableOrHistogramsAndSaysWhich) {
   EXPECT_NE(build({"--calib", file("h"), "--calibrator", "minmax"}).json()["key"],
             of_histograms.json()["key"]);
   EXPECT_EQ(build({"--calib", file("h"), "--calibrator", "mse"}).json()["source"], "cache");
+  EXPECT_EQ(of_histograms.err.find("other weights"), std::string::npos) << of_histograms.err;
+  // Histograms know whose they are.
+  auto others = decode_histogram_set(bytes_of("h"));
+  ASSERT_TRUE(others.ok());
+  others->model = sha256("other weights");
+  ASSERT_TRUE(write_file(file("others"), encode(*others)).ok());
+  const Printed of_others = build({"--calib", file("others")});
+  ASSERT_EQ(of_others.code, ExitCode::ok) << of_others.err;
+  EXPECT_NE(of_others.err.find("its histograms are of other weights"), std::string::npos)
+      << of_others.err;
 }
 
 TEST_F(CalibratedBuildVerb, NamesWhatATableLacks) {
@@ -98,6 +109,26 @@ TEST_F(CalibratedBuildVerb, CalibratesOnceForTheSameData) {
   EXPECT_NE(fewer.err.find("calibrated on 4 rows"), std::string::npos) << fewer.err;
   EXPECT_EQ(fewer.json()["timings_measured"], 0);
   EXPECT_NE(fewer.json()["key"], first.json()["key"]);
+}
+
+TEST_F(CalibratedBuildVerb, ProvenanceSaysWhatWasAskedForAndCalibratedOn) {
+  const Printed built = build_on_pictures({"--calib-images", "4"});
+  ASSERT_EQ(built.code, ExitCode::ok) << built.err;
+  const Json fields = cache({"ls"}).json()["calibrations"][0]["fields"];
+  const Printed shown = ask({"inspect", file("e.engine"), "--provenance"});
+  ASSERT_EQ(shown.code, ExitCode::ok) << shown.err;
+  const Json made = Json::parse(shown.out)["predicate"]["buildDefinition"];
+  EXPECT_EQ(made["externalParameters"]["requested"]["precisions"], "fp32,int8");
+  const Json* calibration = nullptr;
+  for (const Json& one : made["resolvedDependencies"])
+    if (one["name"] == "calibration") calibration = &one;
+  ASSERT_NE(calibration, nullptr) << shown.out;
+  EXPECT_EQ((*calibration)["annotations"], (Json{{"calibrator", "mse"},
+                                                 {"data", fields["data"]},
+                                                 {"preprocess", fields["preprocess"]},
+                                                 {"rows", "4"},
+                                                 {"seed", "1"}}));
+  EXPECT_EQ(ask({"verify", file("e.engine")}).code, ExitCode::ok);
 }
 
 TEST_F(CalibratedBuildVerb, CorrectsBiasesByTheMeansOfItsData) {
@@ -131,8 +162,18 @@ TEST_F(CalibratedBuildVerb, CarriesItsHistogramsToAnotherCatalog) {
   const Json row = listed.json()["calibrations"][0];
   expect_fields(row, {"key", "histograms", "created", "fields"});
   EXPECT_EQ(row["fields"]["model"], built.json()["model"]);
-  ASSERT_EQ(cache({"export", file("out.json")}).code, ExitCode::ok);
+  for (int again = 0; again < 2; ++again)
+    ASSERT_EQ(cache({"export", file("out.json")}).code, ExitCode::ok);
   fs::remove_all(file("catalog"));
+  Json partly = Json::parse(bytes_of("out.json"));
+  for (const char* field : {"histograms", "key"}) {
+    partly["calibrations"].push_back(partly["calibrations"][0]);
+    partly["calibrations"].back()[field] = "00";
+    ASSERT_TRUE(write_file(file("partly.json"), partly.dump()).ok());
+    EXPECT_EQ(cache({"import", file("partly.json")}).code, ExitCode::untrusted);
+    EXPECT_TRUE(cache({"ls"}).json()["calibrations"].empty()) << "the first was stored";
+    partly["calibrations"].erase(1);
+  }
   const Printed taken = cache({"import", file("out.json")});
   ASSERT_EQ(taken.code, ExitCode::ok) << taken.err;
   EXPECT_EQ(taken.json()["stored"], 1);
@@ -158,6 +199,27 @@ TEST_F(CalibratedBuildVerb, ShardsMergeToTheHistogramsOfOnePass) {
   expect_refused({{"cache", "calibration", "merge", file("x"), kExampleModel},
                   ExitCode::invalid_input,
                   "not a file of histograms"});
+  // What a catalog exports is a shard, too.
+  const std::string hex = to_hex(as_bytes(bytes_of("b")));
+  Json exported = {{"schema", "enginery.calibration-export/1"},
+                   {"calibrations", Json::array({{{"key", ""}, {"histograms", hex}}})}};
+  ASSERT_TRUE(write_file(file("b.json"), exported.dump()).ok());
+  ASSERT_EQ(cache({"merge", file("of_export"), file("a"), file("b.json")}).code, ExitCode::ok);
+  EXPECT_EQ(bytes_of("of_export"), bytes_of("ab"));
+  exported["calibrations"].push_back(exported["calibrations"][0]);
+  ASSERT_TRUE(write_file(file("b.json"), exported.dump()).ok());
+  expect_refused({{"cache", "calibration", "merge", file("x"), file("b.json")},
+                  ExitCode::invalid_input,
+                  "2 calibrations are in it"});
+  ASSERT_TRUE(write_file(file("engine"), "ENGINERY...").ok());
+  for (const std::string action : {"merge", "export"}) {
+    const Printed over = action == "merge" ? cache({action, file("engine"), file("a"), file("b")})
+                                           : cache({action, file("engine")});
+    EXPECT_EQ(over.code, ExitCode::usage);
+    EXPECT_NE(over.err.find("a file of another kind is there"), std::string::npos) << over.err;
+    EXPECT_EQ(bytes_of("engine"), "ENGINERY...");
+  }
+  EXPECT_EQ(cache({"merge", file("ab"), file("a"), file("b")}).code, ExitCode::ok);
 }
 
 // What data are refused for, `calibrate`'s tests have row by row.
@@ -168,6 +230,12 @@ TEST_F(CalibratedBuildVerb, RefusesDataThatDoNotFitBeforeItBuilds) {
   EXPECT_NE(empty.err.find("holds no .jpg"), std::string::npos) << empty.err;
   EXPECT_EQ(build({"--calib-data", rows(3, std::nanf(""))}).code, ExitCode::invalid_input);
   EXPECT_EQ(build({"--calib-data", file("none")}).code, ExitCode::not_found);
+  for (const std::string option : {"--calib-data", "--accuracy-data"}) {
+    const Printed from_stdin = build({option, "picture=-"});
+    EXPECT_EQ(from_stdin.code, ExitCode::usage);
+    EXPECT_NE(from_stdin.err.find("calibrate alone reads data from stdin"), std::string::npos)
+        << from_stdin.err;
+  }
   EXPECT_EQ(build({"--calib-data", rows(1), "--calib", file("t")}).code, ExitCode::usage);
   EXPECT_FALSE(fs::exists(file("e.engine")));
 }

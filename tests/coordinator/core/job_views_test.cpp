@@ -83,6 +83,19 @@ TEST(JobViews, AnExplanationWithManyWorkersFitsAMessage) {
   EXPECT_FALSE(body_of<ExplainReply>(reply).targets.front().candidates.empty());
 }
 
+TEST(JobViews, AFinishedTargetSaysWhatItsEngineIs) {
+  LoadedQueue queue = failed_job();
+  TargetRow& done = queue.jobs[1].targets[0];
+  done.state = TargetState::done;
+  done.fault.reset();
+  done.engine = sha256("engine");
+  done.note = "int8 is not faster here";
+  Core core({}, std::move(queue));
+  core.start({});
+  EXPECT_EQ(core.view("j1")->targets[0].note, "int8 is not faster here");
+  EXPECT_EQ(core.view("j1")->targets[1].note, "");
+}
+
 // The keys are most of a job, and nobody asks for those of an ended one.
 TEST(JobViews, AnEndedJobIsShownTheSameAfterARestart) {
   Core core({}, failed_job());

@@ -276,13 +276,14 @@ TEST_F(TargetsTest, AFinishedTargetHasWhatTheStepsMeasured) {
   begin(1, make_submit("m", {"x"}));
   StepResult engine = leaves("engine");
   engine.metrics = {{"latency_ms", 1.5}, {"timings_measured", 4}, {"timings_reused", 2}};
-  engine.facts = {{"precision", "fp16"}};
+  engine.facts = {{"precision", "fp16"}, {"tune_notes", "int8 is not faster here"}};
   ASSERT_EQ(answer(asked(), engine), Change::ended);
   const TargetRow& row = target(1).row;
   EXPECT_EQ(row.engine, sha256("engine"));
   EXPECT_EQ(row.latency_ms, 1.5);
   EXPECT_EQ(row.timings_measured, 0u);  // an earlier build's
   EXPECT_EQ(row.timings_reused, 6u);
+  EXPECT_EQ(row.note, "int8 is not faster here");
   bool added = false;
   for (const RowChange& change : effects.rows)
     if (const auto* add = std::get_if<AddEngine>(&change))

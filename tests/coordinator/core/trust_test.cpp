@@ -48,6 +48,24 @@ TEST(Trust, WhatIsSignedIsWhatWasAssembledWhateverTheWorkerSaysOfIt) {
   EXPECT_EQ(engine.worker, "w");
 }
 
+TEST(Trust, WhatWasAskedForIsSignedWhateverTheNetworkComputesIn) {
+  CoreHarness farm;
+  farm.store.add_blob(sha256("table"), 0, 0);
+  BuildOptions options;
+  options.precisions.insert(Precision::int8);
+  options.calibration = sha256("table").text();
+  SubmitRequest submit = make_submit("m", {"x"});
+  submit.options = to_text(options);
+  submit.inputs = {{"calibration", sha256("table"), 5}};
+  submit.validate_key.push_back({"calibration", options.calibration});
+  submit.targets[0].engine_key.push_back({"calibration", options.calibration});
+  farm.submit(submit);
+  farm.finish("w", "x", work_up_to(farm, "w", "profile"));
+  ASSERT_EQ(farm.to_sign().size(), 1u);
+  EXPECT_EQ(farm.to_sign()[0].engine.facts,
+            (std::vector<NamedText>{{"requested.precisions", "fp32,int8"}}));
+}
+
 TEST(Trust, TheWorkerOfAnEarlierBuildIsKnownFromTheCatalog) {
   CoreHarness farm;
   const JobView first = farm.submit(make_submit("m", {"x"}));

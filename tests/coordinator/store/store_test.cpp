@@ -273,6 +273,7 @@ TEST(QueueStore, KeepsNumbersAtTheEndsOfTheirTypes) {
     job.targets[0].size_bytes = job.targets[0].timings_measured = ~0ull;
     job.targets[0].accuracy = HeldOutFigures{~0ull, -200, 97.25, 60.5, 59.75};
     job.targets[0].calibration = sha256("scales").text();
+    job.targets[0].note = "in float";
     job.targets[0].latency_ms = 1e-300;
     StepRow step = some_step(kKey.digest());
     step.epoch = step.commits = ~0ull;

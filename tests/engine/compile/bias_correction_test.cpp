@@ -31,7 +31,7 @@ double middle_error(const Graph& a, const Graph& b, const std::string& name, con
 }
 
 // Steps in which the means are whole numbers: the activations lose nothing.
-const TensorScales kExactScales{{"x", 0.5f}};
+const TensorScales kExactScales{{{"x", 0.5f}}};
 
 double error_of(const std::string& body, const std::string& output, const ChannelMeans& means,
                 size_t corrected) {

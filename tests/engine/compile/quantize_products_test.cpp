@@ -16,7 +16,7 @@ Graph two_convolutions() {
                           "\n %s = binary(%d, %e) kind=add\n output %s");
 }
 
-const TensorScales kScales{{"x", 2.0f / 127}, {"r", 32.0f / 127}, {"c", 1.0f}, {"s", 1.0f}};
+const TensorScales kScales{{{"x", 2.0f / 127}, {"r", 32.0f / 127}, {"c", 1.0f}, {"s", 1.0f}}};
 
 const Node& quantize_of(const Graph& graph, const std::string& tensor) {
   return node_named(graph, tensor + "_quantized");
@@ -64,7 +64,7 @@ TEST(QuantizeProducts, OnlyWhatCannotBeNegativeIsUnsigned) {
 TEST(QuantizeProducts, TheStructureHasNothingOfTheScales) {
   Graph one = two_convolutions(), other = two_convolutions();
   ASSERT_TRUE(quantize_products(one, kScales).ok());
-  ASSERT_TRUE(quantize_products(other, {{"x", 0.5f}, {"r", 0.25f}}).ok());
+  ASSERT_TRUE(quantize_products(other, {{{"x", 0.5f}, {"r", 0.25f}}}).ok());
   EXPECT_EQ(structure_fingerprint(one), structure_fingerprint(other));
   EXPECT_NE(fingerprint(one), fingerprint(other));
 }
@@ -114,7 +114,7 @@ TEST(QuantizeProducts, AMaximumBeforeAProductHasTheScaleOfItsSource) {
       "%p = pool(%c) kind=max kernel=[1,1] strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
       "pads_end=[0,0]\n %d = conv(%p, %w) " +
       kConv + "\n output %d");
-  ASSERT_TRUE(quantize_products(graph, {{"x", 2.0f / 127}, {"c", 0.25f}, {"p", 0.125f}}).ok());
+  ASSERT_TRUE(quantize_products(graph, {{{"x", 2.0f / 127}, {"c", 0.25f}, {"p", 0.125f}}}).ok());
   EXPECT_EQ(count<Quantize>(graph), 3);
   for (const char* name : {"c", "p"})
     EXPECT_EQ(graph.constant(quantize_of(graph, name).inputs[1])->data<float>()[0], 0.25f) << name;
@@ -136,22 +136,48 @@ TEST(QuantizeProducts, AMatrixHasAScaleForEachColumn) {
 
 TEST(QuantizeProducts, NamesWhatHasNoScale) {
   Graph graph = two_convolutions();
-  const auto partly = quantize_products(graph, {{"x", 1.0f}});
+  const auto partly = quantize_products(graph, {{{"x", 1.0f}}});
   ASSERT_FALSE(partly.ok());
   EXPECT_EQ(partly.error().code, ErrorCode::invalid_argument);
   EXPECT_NE(partly.error().message.find("no scale for tensor 'r'"), std::string::npos)
       << partly.error().message;
   graph = two_convolutions();
-  const auto none = quantize_products(graph, {{"another", 1.0f}});
+  const auto none = quantize_products(graph, {{{"another", 1.0f}}});
   ASSERT_FALSE(none.ok());
   EXPECT_NE(none.error().message.find("of another model"), std::string::npos)
       << none.error().message;
 }
 
+// TensorRT writes a scale of 0 for constants, and Infinity happens.
+TEST(QuantizeProducts, AScaleThatIsNoneIsAnErrorOnlyOfWhatIsMultiplied) {
+  Graph graph = two_convolutions();
+  TensorScales scales = kScales;
+  scales.known.erase("s");
+  scales.unusable = {{"s", "inf in line 7 of its table"}, {"gone", "0 in line 9 of its table"}};
+  const auto done = quantize_products(graph, scales);
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(done->products, 3);
+  ASSERT_EQ(done->notes.size(), 2u);
+  EXPECT_NE(done->notes[0].find("not in the model: 'gone'"), std::string::npos) << done->notes[0];
+  EXPECT_NE(done->notes[1].find("none is needed: 's'"), std::string::npos) << done->notes[1];
+  graph = two_convolutions();
+  scales.known.erase("r");
+  scales.unusable["r"] = "0 in line 3 of its table";
+  const auto refused = quantize_products(graph, scales);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(refused.error().message.find("tensor 'r' is 0 in line 3 of its table"),
+            std::string::npos)
+      << refused.error().message;
+  const auto without_it =
+      quantize_products(graph, scales, [](const std::string& layer) { return layer == "c"; });
+  EXPECT_TRUE(without_it.ok()) << "the layers that read 'r' stay in float";
+}
+
 TEST(QuantizeProducts, SaysWhichScalesNobodyHasAndWhatStaysInFloat) {
   Graph graph = convolution_then(
       "%t = transpose(%c) permutation=[0,1,3,2]\n %m = matmul(%c, %t)\n output %m");
-  const auto done = quantize_products(graph, {{"x", 1.0f}, {"gone", 1.0f}});
+  const auto done = quantize_products(graph, {{{"x", 1.0f}, {"gone", 1.0f}}});
   ASSERT_TRUE(done.ok()) << done.error().message;
   ASSERT_EQ(done->notes.size(), 2u);
   EXPECT_NE(done->notes[0].find("not in the model: 'gone'"), std::string::npos) << done->notes[0];

@@ -94,6 +94,20 @@ TEST_F(Statement, SaysWhatScalesComeFromAndHowNearTheFloatModelTheEngineIs) {
   EXPECT_TRUE(check_statement(file).ok()) << check_statement(file).error().message;
 }
 
+TEST_F(Statement, SaysWhatWasAskedForAndCalibratedOn) {
+  provenance_.facts.insert(provenance_.facts.end(), {{"calibration", sha256("scales").text()},
+                                                     {"calibrator", "mse"},
+                                                     {"calibration.data", sha256("rows").text()},
+                                                     {"calibration.seed", "1"},
+                                                     {"requested.precisions", "fp32,int8"}});
+  const EngineFile file = engine();
+  const Json build = Json::parse(file.provenance.statement)["predicate"]["buildDefinition"];
+  EXPECT_EQ(build["externalParameters"]["requested"], (Json{{"precisions", "fp32,int8"}}));
+  EXPECT_EQ(build["resolvedDependencies"][2]["annotations"],
+            (Json{{"calibrator", "mse"}, {"data", sha256("rows").text()}, {"seed", "1"}}));
+  EXPECT_TRUE(check_statement(file).ok()) << check_statement(file).error().message;
+}
+
 TEST_F(Statement, IsTrueOfItsFile) {
   EXPECT_TRUE(check_statement(engine()).ok()) << check_statement(engine()).error().message;
 }

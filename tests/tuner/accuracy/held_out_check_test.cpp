@@ -116,7 +116,7 @@ TEST(LayerSensitivity, NamesTheLayerThatLosesMostFirst) {
   const Graph graph = classifier();
   HeldOutCheck check = check_of(graph);
   const auto layers =
-      layer_sensitivity(graph, {{"x", 1.0f / 127}, {"r", 0.001f}}, {}, check, kPlain, kSilent);
+      layer_sensitivity(graph, {{{"x", 1.0f / 127}, {"r", 0.001f}}}, {}, check, kPlain, kSilent);
   ASSERT_TRUE(layers.ok()) << layers.error().message;
   ASSERT_EQ(layers->size(), 2u);
   EXPECT_EQ((*layers)[0].layer, "d");

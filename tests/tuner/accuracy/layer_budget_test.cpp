@@ -12,7 +12,7 @@ namespace {
 
 const WatchOptions kOnSse41{"cpu-sse41", 1};
 // The scale of the second layer's input clips nearly all of it.
-const TensorScales kOneBadScale = {{"x", 1.0f / 127}, {"r", 0.0005f}};
+const TensorScales kOneBadScale = {{{"x", 1.0f / 127}, {"r", 0.0005f}}};
 
 // Two convolutions; no output has classes, so the drop is the noise's share.
 Graph two_layers() {
@@ -51,7 +51,7 @@ TEST(LayerBudget, KeepsTheLayerThatLosesMostInFloat) {
 }
 
 TEST(LayerBudget, KeepsNoneWhereAllAreWithinIt) {
-  const auto kept = kept_within(5, {{"x", 1.0f / 127}, {"r", 2.0f / 127}});
+  const auto kept = kept_within(5, {{{"x", 1.0f / 127}, {"r", 2.0f / 127}}});
   ASSERT_TRUE(kept.ok()) << kept.error().message;
   EXPECT_TRUE(kept->layers.empty());
   EXPECT_EQ(kept->int8_layers, 2u);

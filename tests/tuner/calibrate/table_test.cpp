@@ -48,6 +48,23 @@ TEST(CalibrationTable, TakesLinesThatEndWithCarriageReturns) {
   EXPECT_EQ(table->scales.at("a"), 1.0f);
 }
 
+// As TensorRT writes: hexadecimal without zeros in front, 0 for what it does not quantise.
+TEST(CalibrationTable, KeepsScalesThatCannotBeUsedApart) {
+  const auto table = parse_calibration_table(
+      "TRT-8601-EntropyCalibration2\na: 3f800000\n(Unnamed Layer* 5) [Constant]_output: 0\n"
+      "small: 800000\nnegative: bf800000\ninfinite: 7f800000\nnone: 7fc00000\nzero: 00000000\n");
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_EQ(table->scales, (std::map<std::string, float>{{"a", 1.0f}, {"small", 1.17549435e-38f}}));
+  EXPECT_EQ(table->unusable,
+            (std::map<std::string, std::string>{
+                {"(Unnamed Layer* 5) [Constant]_output", "0 in line 3 of its table"},
+                {"negative", "-1 in line 5 of its table"},
+                {"infinite", "inf in line 6 of its table"},
+                {"none", "nan in line 7 of its table"},
+                {"zero", "0 in line 8 of its table"}}));
+  EXPECT_EQ(to_text(*table), "TRT-8601-EntropyCalibration2\na: 3f800000\nsmall: 00800000\n");
+}
+
 TEST(CalibrationTable, RefusesByLine) {
   const std::string head = "TRT-8601-X\na: 3f800000\n";
   for (const auto& [text, says] : std::vector<std::pair<std::string, const char*>>{
@@ -59,13 +76,13 @@ TEST(CalibrationTable, RefusesByLine) {
            {"a: 3f800000\n", "line 1"},
            {head + "b 3f800000", "line 3"},
            {head + ": 3f800000", "line 3"},
-           {head + "b: 3f8000", "line 3"},
+           {head + "b: ", "line 3"},
+           {head + "b: 03f800000", "line 3"},
+           {head + "b: -1", "line 3"},
            {head + "b: 3f80000g", "line 3"},
-           {head + "b: 00000000", "tensor 'b'"},
-           {head + "b: bf800000", "tensor 'b'"},
-           {head + "b: 7f800000", "tensor 'b'"},
-           {head + "b: 7fc00000", "tensor 'b'"},
            {head + "a: 3f800000", "tensor 'a' stands twice"},
+           {head + "a: 0", "tensor 'a' stands twice"},
+           {head + "b: 0\nb: 3f800000", "tensor 'b' stands twice"},
        }) {
     const auto table = parse_calibration_table(text);
     ASSERT_FALSE(table.ok()) << text;
@@ -81,12 +98,15 @@ TEST(Calibration, IsATableAsItIsOrMadeOfHistograms) {
   HistogramSet set;
   ASSERT_TRUE(set.observe("x", std::vector<float>{-1, 0.5f, 127}).ok());
   set.samples = 1;
+  set.model = sha256("a model");
   const Bytes bytes = encode(set);
   EXPECT_TRUE(holds_histograms(bytes));
   EXPECT_FALSE(holds_histograms(text));
   const auto made = read_calibration(bytes, "minmax");
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_EQ(made->scales.at("x"), 1);
+  EXPECT_EQ(made->model, set.model);
+  EXPECT_FALSE(table->model) << "a text does not say whose it is";
   EXPECT_EQ(read_calibration(bytes, "")->algorithm, "MseCalibration");
 }
 

@@ -218,6 +218,12 @@ TEST_F(CollectTest, NamesTheLayerThatGivesNaN) {
   ASSERT_FALSE(in_data.ok());
   EXPECT_NE(in_data.error().message.find("the data: tensor 'x': NaN"), std::string::npos)
       << in_data.error().message;
+  // The last of three rows, of which a batch has two.
+  data = rows(0, 3);
+  data.mutable_data<float>()[static_cast<size_t>(data.size()) - 1] = NAN;
+  const auto in_row = collect_from(data);
+  ASSERT_FALSE(in_row.ok());
+  EXPECT_TRUE(in_row.error().message.ends_with("data.npy[2]")) << in_row.error().message;
 }
 
 TEST_F(CollectTest, SaysHowFarItIsAndStopsWhenAsked) {

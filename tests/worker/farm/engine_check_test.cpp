@@ -83,6 +83,27 @@ TEST(CheckEngine, LetsTheKeyVouchForTheFrontToo) {
             *front_signature_section(as_bytes(before), key));
 }
 
+TEST(CheckEngine, WhatWasAskedForAndCalibratedOnIsNotTheWorkersToSay) {
+  UnsignedEngine engine = kKnown;
+  engine.facts = {{"requested.precisions", "fp32,int8"}, {"calibration.data", "sha256:rows"}};
+  const Bytes file = with_facts({{"calibration", "sha256:scales"},
+                                 {"calibration.data", "sha256:of something else"},
+                                 {"calibration.seed", "7"},
+                                 {"requested.precisions", "fp32"}});
+  const auto accepted = check(file, engine);
+  ASSERT_TRUE(accepted.ok()) << accepted.error().message;
+  const auto read = read_unsigned_engine(
+      std::make_shared<const Bytes>(file.substr(0, kContent.size()) + accepted->provenance));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->provenance.facts, (Properties{{"calibration", "sha256:scales"},
+                                                {"content", sha256(kContent).text()},
+                                                {"model", kModel.text()},
+                                                {"key", kKey.text()},
+                                                {"worker", "host/cpu-avx2"},
+                                                {"requested.precisions", "fp32,int8"},
+                                                {"calibration.data", "sha256:rows"}}));
+}
+
 TEST(CheckEngine, NamesNoWorkerWhereNoneIsKnown) {
   UnsignedEngine engine = kKnown;
   engine.worker.clear();
