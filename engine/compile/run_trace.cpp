@@ -124,7 +124,9 @@ Result<RunTrace> trace_graph(const Graph& graph, const std::vector<Tensor>& inpu
   for (ValueId v = 0; v < graph.value_count(); ++v) {
     const Value& value = graph.value(v);
     out.values.push_back({value.name, value.type, {}, value.producer != kNoNode});
-    if (value.constant) out.values.back().samples = samples_of(*value.constant);
+    if (!value.constant) continue;
+    out.values.back().samples = samples_of(*value.constant);
+    out.values.back().constant = true;
   }
   const auto keep = [&](ValueId v, const Tensor& tensor) {
     TracedValue& value = out.values[static_cast<size_t>(v)];

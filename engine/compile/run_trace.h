@@ -17,6 +17,7 @@ struct TracedValue {
   TensorType type;              // the model's, in whatever format it lay
   std::vector<double> samples;  // at places that depend on the type alone; empty: not seen
   bool computed = false;        // by a layer: neither an input nor a constant
+  bool constant = false;
 
   bool is_seen() const;  // its samples are known, if only that there are none
 };

@@ -79,7 +79,8 @@ TEST_F(CalibrateVerb, ItsQuantizedModelDivergesFromTheFloatOneByItsFloats) {
   const std::string quantized = file("shapes.qdq.onnx");
   ASSERT_EQ(on_pictures({"-o", file("t"), "--to-qdq", quantized}).code, ExitCode::ok);
   const auto compared = [](const std::string& a, const std::string& b) {
-    return ask({"compare", a, b, "--tolerance", "1e-5", "--tensors", "--json"});
+    return ask({"compare", a, b, "--input", kExamplePictures, "--preprocess", kExamplePreprocess,
+                "--tolerance", "1e-5", "--tensors", "--json"});
   };
   const Printed one_way = compared(quantized, kExampleModel);
   ASSERT_EQ(one_way.code, ExitCode::failed) << one_way.err << one_way.out;

@@ -142,6 +142,20 @@ TEST(FirstDivergence, JudgesAnOutputOfAnotherTypeByItsNumbers) {
   EXPECT_DOUBLE_EQ(first->error, 0.25);
 }
 
+// Weights are constants of the float model and layers' results in a quantised one.
+TEST(FirstDivergence, TakesRestoredWeightsForTheModelsConstants) {
+  RunTrace expected = float_run();
+  expected.values.push_back({"w", {DataType::float32, {2}}, {5, 6}, false, true});
+  RunTrace actual = float_run();
+  actual.values[1].samples = {15, -20};
+  actual.values.push_back({"w_q", {DataType::int8, {2}}, {100, 120}, false, true});
+  actual.values.push_back(floats("w_d", {5.01, 6}));
+  actual.layers = {{"weights", "dequantize", {2}, {3}}, {"product", "matmul", {0, 3}, {1}}};
+  const auto first = first_divergence(expected, actual, 0.05);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->layer, "product");
+}
+
 TEST(FirstDivergence, HoldsFloatsOfAnyWidthAgainstEachOther) {
   RunTrace actual = quantized_run({1.5, 2}, {15, -20});
   actual.values[3].type.type = DataType::float16;
