@@ -1,11 +1,12 @@
-// What `compare` finds: each output's errors of one side against the other, and the layer from
-// which they come.
+// What `compare` finds: each output's errors of one side against the other, the layer from which
+// they come, and the errors of the values in between.
 //
 // Where: below the verb, above compared_side.h. Free functions without state.
 #pragma once
 
 #include "cli/local/compared_output.h"
 #include "engine/compile/first_divergence.h"
+#include "engine/compile/value_errors.h"
 
 namespace enginery {
 
@@ -15,7 +16,10 @@ struct ComparisonReport {
   int64_t rows = 0;                     // of the inputs; 0: neither side ran
   double tolerance = 0;
   std::optional<Divergence> first;  // where the two do not agree, and both have layers
-  std::string no_layers;            // why the layer was not looked for; ""
+  // Of A against B, by A's layers; nothing where nobody looked at layers. Of the batch in which the
+  // worst output's largest difference lies.
+  std::optional<std::vector<ValueErrors>> tensors;
+  std::string no_layers;  // why nobody could; ""
 
   // No output is beyond the tolerance, and the two found as many entries in each.
   bool within() const;
@@ -30,10 +34,14 @@ struct NamedPair {
 std::vector<NamedPair> paired_outputs(const std::vector<std::string>& a,
                                       const std::vector<std::string>& b);
 
-// Runs both sides and compares; `tolerance`: nothing means the looser of the bars of both, which is
-// that of fp32 on a CPU where neither has one. Errors: those of both sides; invalid_argument
-// (no output in common, or of other dims that no run-time count explains).
+struct ComparisonOptions {
+  // Nothing: the looser of the bars of both, which is that of fp32 on a CPU where neither has one.
+  std::optional<double> tolerance;
+  bool tensors = false;  // look at layers also where the outputs agree
+};
+// Runs both sides and compares. Errors: those of both sides; invalid_argument (no output in common,
+// or of other dims that no run-time count explains).
 Result<ComparisonReport> compare_sides(ComparedSide& a, ComparedSide& b, const ComparedData& data,
-                                       std::optional<double> tolerance);
+                                       const ComparisonOptions& options);
 
 }  // namespace enginery

@@ -11,8 +11,8 @@ namespace enginery {
 
 struct Divergence {
   std::string layer, op;
-  // How far its first wrong output is from the most similar value of the same type that was
-  // expected, relative to that one's largest element; infinite where no value has that type.
+  // How far its first wrong output is from the most similar value that was expected, relative to
+  // that one's largest element; infinite where no value has those dims.
   double error = 0;
 };
 
@@ -21,7 +21,10 @@ std::string to_string(const Divergence& divergence);
 
 // The first layer of `actual` from which a wrong output comes, whose values no value of `expected`
 // has; nothing where the outputs agree. Values are told by what they hold, since passes rename
-// them. `bar` is relative to a value's largest element. Both have as many outputs.
+// them. What nothing in `expected` is like (are_alike: 8-bit numbers beside a float model) cannot
+// be judged: its layer is looked through, unless that makes an output, and what is wrong there
+// shows in the first layer behind it that can be judged. `bar` is relative to a value's largest
+// element. Both have as many outputs.
 std::optional<Divergence> first_divergence(const RunTrace& expected, const RunTrace& actual,
                                            double bar);
 

@@ -1,5 +1,6 @@
 #include "engine/compile/run_trace.h"
 
+#include <cstring>
 #include <random>
 #include <tuple>
 
@@ -11,14 +12,24 @@ namespace {
 
 constexpr int64_t kSamples = 4096;
 
-std::vector<double> samples_of(const Tensor& tensor) {
-  const Tensor wide = convert(tensor, DataType::float64);
-  const auto elements = wide.data<double>();
-  if (tensor.size() <= kSamples) return {elements.begin(), elements.end()};
-  std::vector<double> out;
-  std::mt19937_64 random(static_cast<uint64_t>(tensor.size()));
-  for (int64_t i = 0; i < kSamples; ++i) out.push_back(elements[random() % elements.size()]);
+// The elements at the places that are sampled.
+Tensor sampled(const Tensor& tensor) {
+  Tensor out(tensor.type(), {kSamples});
+  const auto element = static_cast<size_t>(element_bytes(tensor.type()));
+  const auto* from = static_cast<const std::byte*>(tensor.raw());
+  auto* to = static_cast<std::byte*>(out.mutable_bytes());
+  const auto count = static_cast<uint64_t>(tensor.size());
+  std::mt19937_64 random(count);
+  for (int64_t i = 0; i < kSamples; ++i, to += element)
+    std::memcpy(to, from + random() % count * element, element);
   return out;
+}
+
+std::vector<double> samples_of(const Tensor& tensor) {
+  const Tensor few = tensor.size() <= kSamples ? tensor : sampled(tensor);
+  const Tensor wide = convert(few, DataType::float64);
+  const auto elements = wide.data<double>();
+  return {elements.begin(), elements.end()};
 }
 
 // The indices of a layer's values, without those that are absent.
@@ -47,7 +58,8 @@ class PlanTrace {
   explicit PlanTrace(Execution& execution)
       : execution_(execution), first_alike_(first_alike(execution.plan())) {
     const Plan& plan = execution.plan();
-    for (const PlanTensor& tensor : plan.tensors) trace.values.push_back({tensor.type, {}, false});
+    for (const PlanTensor& tensor : plan.tensors)
+      trace.values.push_back({tensor.name, tensor.type, {}, false});
     for (const PlanStep& step : plan.steps) {
       const std::string op = is_reformat(step.problem) ? "reformat" : operator_names(step.problem);
       trace.layers.push_back({step.name, op, values_of(step.inputs), values_of(step.outputs)});
@@ -98,30 +110,41 @@ class PlanTrace {
 
 }  // namespace
 
+bool TracedValue::is_seen() const {
+  return !samples.empty() || (is_static(type.dims) && volume(type.dims) == 0);
+}
+
+bool are_alike(const TracedValue& a, const TracedValue& b) {
+  const DataType x = a.type.type, y = b.type.type;
+  return a.type.dims == b.type.dims && (x == y || (is_floating(x) && is_floating(y)));
+}
+
 Result<RunTrace> trace_graph(const Graph& graph, const std::vector<Tensor>& inputs) {
   RunTrace out;
   for (ValueId v = 0; v < graph.value_count(); ++v) {
     const Value& value = graph.value(v);
-    out.values.push_back({value.type, {}, value.producer != kNoNode});
+    out.values.push_back({value.name, value.type, {}, value.producer != kNoNode});
+    if (!value.constant) continue;
+    out.values.back().samples = samples_of(*value.constant);
+    out.values.back().constant = true;
   }
-  std::map<std::string, Tensor> by_name;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    by_name.emplace(graph.value(graph.inputs()[i]).name, inputs[i]);
   const auto keep = [&](ValueId v, const Tensor& tensor) {
-    out.values[static_cast<size_t>(v)] = {tensor.tensor_type(), samples_of(tensor), true};
+    TracedValue& value = out.values[static_cast<size_t>(v)];
+    value.type = tensor.tensor_type();
+    value.samples = samples_of(tensor);
   };
-  TRY(const auto outputs, run_graph(graph, by_name, keep));
+  std::map<std::string, Tensor> by_name;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    by_name.emplace(graph.value(graph.inputs()[i]).name, inputs[i]);
+    keep(graph.inputs()[i], inputs[i]);
+  }
+  CHECK_OK(run_graph(graph, by_name, keep));
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.node(id);
     out.layers.push_back(
         {node.name, std::string(op_name(node.op)), present(node.inputs), present(node.outputs)});
   }
   out.outputs = present(graph.outputs());
-  // Outputs that no node makes: inputs and constants.
-  for (const ValueId v : graph.outputs()) {
-    TracedValue& value = out.values[static_cast<size_t>(v)];
-    if (value.samples.empty()) value.samples = samples_of(outputs.at(graph.value(v).name));
-  }
   return out;
 }
 

@@ -160,6 +160,13 @@ bool fold_into(Graph& graph, NodeId producer, const WeightAxis& where, const Aff
   return true;
 }
 
+// `to` holds from now on what `from` did, under its name: it held something else before.
+void take_place(Graph& graph, ValueId from, ValueId to, const std::vector<NodeId>& readers) {
+  const bool renamed = graph.is_output(from);
+  graph.replace_uses(from, to, readers);
+  if (!renamed) std::swap(graph.value(from).name, graph.value(to).name);
+}
+
 bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) {
   const Node& node = graph.node(id);
   for (const ValueId x : node.inputs) {
@@ -176,7 +183,7 @@ bool fold_one(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) 
     const ValueId result = node.outputs[0];  // folding may add a node
     if (!affine || !fold_into(graph, producer, *where, *affine)) continue;
     const std::vector<NodeId> readers = users[static_cast<size_t>(result)];
-    graph.replace_uses(result, x, readers);
+    take_place(graph, result, x, readers);
     users[static_cast<size_t>(x)] = readers;
     graph.erase_node(id);
     return true;
@@ -204,7 +211,7 @@ bool decompose(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users)
       graph.add_node(node.name + ".shifted", Binary{BinaryKind::add}, {(*scaled)[0], shift});
   ENSURE(shifted.ok(), "a scaled tensor takes a shift of the same dims");
   const std::vector<NodeId> readers = users[static_cast<size_t>(node.outputs[0])];
-  graph.replace_uses(node.outputs[0], (*shifted)[0], readers);
+  take_place(graph, node.outputs[0], (*shifted)[0], readers);
   graph.erase_node(id);
   const NodeId scaling = graph.value((*scaled)[0]).producer;
   const NodeId shifting = graph.value((*shifted)[0]).producer;

@@ -202,6 +202,8 @@ class Sinker {
     }
     graph_.value(y).type = graph_.value(v).type;
     graph_.value(v).type.dims = permuted(dims_of(v), inverse(permutation));
+    // What y holds now is what v held, also by its name; an output's goes over by itself.
+    if (!graph_.is_output(v)) std::swap(graph_.value(v).name, graph_.value(y).name);
     graph_.replace_uses(v, y, readers);
     for (const NodeId reader : readers) matcher_.rewired(reader, {v}, {y});
     rewire(id, {v});

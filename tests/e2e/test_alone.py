@@ -192,6 +192,11 @@ class BuildAndRun(HomeTest):
     def test_compare_with_the_model_and_with_what_was_saved(self):
         model = EXAMPLE / "shapes.onnx"
         self.assertExit(self.home.run("compare", self.engine(), model, "--input", EXAMPLE / "pictures", "--preprocess", EXAMPLE / "preprocess.toml"), 0)
+        inside = self.home.run("compare", self.engine(), model, "--tensors", "--json")
+        self.assertExit(inside, 0)
+        tensors = inside.json()["tensors"]
+        self.assertGreater(len(tensors), 2)
+        self.assertLess(max(tensor["relative"] for tensor in tensors), 1e-4)
         self.assertExit(self.home.run("run", self.engine(), "--seed", "3", "--save-inputs", "in", "--output", "out"), 0)
         same = self.home.run("compare", self.engine(), "out", "--input", "in/picture.npy", "--json")
         self.assertExit(same, 0)

@@ -74,6 +74,31 @@ TEST_F(CalibrateVerb, HistogramsStandInForTheDataWithAnyCalibrator) {
   }
 }
 
+// `compare` of the two: the 8-bit numbers are in the float model nowhere, what they stand for is.
+TEST_F(CalibrateVerb, ItsQuantizedModelDivergesFromTheFloatOneByItsFloats) {
+  const std::string quantized = file("shapes.qdq.onnx");
+  ASSERT_EQ(on_pictures({"-o", file("t"), "--to-qdq", quantized}).code, ExitCode::ok);
+  const auto compared = [](const std::string& a, const std::string& b) {
+    return ask({"compare", a, b, "--input", kExamplePictures, "--preprocess", kExamplePreprocess,
+                "--tolerance", "1e-5", "--tensors", "--json"});
+  };
+  const Printed one_way = compared(quantized, kExampleModel);
+  ASSERT_EQ(one_way.code, ExitCode::failed) << one_way.err << one_way.out;
+  const Json first = one_way.json()["first_diverging"];
+  ASSERT_TRUE(first.is_object()) << one_way.out;
+  EXPECT_EQ(first["op"], "dequantize") << first;
+  EXPECT_GT(first["error"], 1e-5) << first;
+  EXPECT_LT(first["error"], 0.1) << first;
+  EXPECT_EQ(compared(kExampleModel, quantized).json()["first_diverging"], first);
+  const Json tensors = one_way.json()["tensors"];
+  EXPECT_GT(tensors.size(), 4u) << one_way.out;
+  for (const Json& tensor : tensors) {
+    EXPECT_NE(tensor["op"], "quantize") << tensor;
+    EXPECT_LT(tensor["relative"], 0.5) << tensor;
+    EXPECT_GT(tensor["sqnr_db"], 10) << tensor;
+  }
+}
+
 TEST_F(CalibrateVerb, JsonHasTheScalesAndWhatTheyCameFrom) {
   const Printed made =
       on_pictures({"-o", file("t"), "--calib-images", "4", "--seed", "7", "--json"});

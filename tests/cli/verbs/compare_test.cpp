@@ -29,7 +29,8 @@ TEST_F(CompareVerb, AnEngineAgreesWithItsModel) {
   ASSERT_EQ(compared.code, ExitCode::ok) << compared.err << compared.out;
   const Json json = compared.json();
   expect_fields(json, {"schema", "outputs", "first_diverging", "within", "tolerance", "a", "b",
-                       "rows", "seed"});
+                       "rows", "seed", "tensors"});
+  EXPECT_TRUE(json["tensors"].is_null());
   EXPECT_EQ(json["schema"], "enginery.compare/1");
   EXPECT_TRUE(json["first_diverging"].is_null());
   EXPECT_EQ(json["seed"], 1);
@@ -77,6 +78,34 @@ TEST_F(CompareVerb, NamesTheFirstLayerThatDiverges) {
   const Json first_layer = ask({"inspect", engine(), "--json"}).json()["layers"][0];
   EXPECT_EQ(json["first_diverging"]["layer"], first_layer["name"]) << compared.out;
   EXPECT_EQ(json["first_diverging"]["op"], "conv");
+}
+
+TEST_F(CompareVerb, ShowsTheErrorsOfTensorsThatBothName) {
+  const Printed compared = compare(engine(), kExampleModel, {"--tensors", "--json"});
+  ASSERT_EQ(compared.code, ExitCode::ok) << compared.err << compared.out;
+  const Json tensors = compared.json()["tensors"];
+  ASSERT_GT(tensors.size(), 2u) << compared.out;
+  for (const Json& tensor : tensors) {
+    expect_fields(tensor, {"name", "op", "relative", "sqnr_db"});
+    EXPECT_LT(tensor["relative"].get<double>(), 1e-4) << tensor;
+  }
+  EXPECT_EQ(tensors.back()["name"], "scores");
+  const Printed text = compare(engine(), kExampleModel, {"--tensors"});
+  EXPECT_NE(text.out.find("\nTENSOR "), std::string::npos) << text.out;
+  EXPECT_EQ(compare(engine(), kExampleModel).out.find("TENSOR"), std::string::npos);
+}
+
+TEST_F(CompareVerb, SaysWhyThereAreNoTensors) {
+  run_and_save("5");
+  const std::vector<std::string> options{"--seed", "5", "--tensors"};
+  const Printed text = compare(engine(), file("out"), options);
+  EXPECT_EQ(text.code, ExitCode::ok) << text.err;
+  EXPECT_NE(text.out.find("no tensors were compared: saved outputs have no layers"),
+            std::string::npos)
+      << text.out;
+  const Printed json = compare(engine(), file("out"), {"--seed", "5", "--tensors", "--json"});
+  EXPECT_TRUE(json.json()["tensors"].is_null());
+  EXPECT_NE(json.err.find("saved outputs have no layers"), std::string::npos) << json.err;
 }
 
 TEST_F(CompareVerb, RefusesWhatCannotBeCompared) {

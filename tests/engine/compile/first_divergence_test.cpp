@@ -72,9 +72,96 @@ TEST(FirstDivergence, NamesTheEnginesLayerThatComputesSomethingElse) {
 }
 
 TEST(FirstDivergence, OfEmptyOutputsIsNone) {
-  const TracedValue empty{{DataType::float32, {0, 4}}, {}, true};
+  const TracedValue empty{"e", {DataType::float32, {0, 4}}, {}, true};
   const RunTrace trace{{empty}, {{"nothing", "slice", {}, {0}}}, {0}};
   EXPECT_FALSE(first_divergence(trace, trace, 1e-3));
+}
+
+TracedValue floats(const std::string& name, std::vector<double> samples) {
+  return {name, {DataType::float32, {2}}, std::move(samples), true};
+}
+
+// x -> product -> y in floats.
+RunTrace float_run() {
+  TracedValue x = floats("x", {1, 2});
+  x.computed = false;
+  return {{x, floats("y", {10, -20})}, {{"product", "matmul", {0}, {1}}}, {1}};
+}
+
+// x -> first -> q, 8-bit -> back -> d -> product -> y.
+RunTrace quantized_run(std::vector<double> d, std::vector<double> y) {
+  RunTrace run = float_run();
+  run.values[1].samples = std::move(y);
+  run.values.push_back({"q", {DataType::int8, {2}}, {64, 127}, true});
+  run.values.push_back(floats("d", std::move(d)));
+  run.layers = {{"first", "quantize", {0}, {2}},
+                {"back", "dequantize", {2}, {3}},
+                {"product", "matmul", {3}, {1}}};
+  return run;
+}
+
+TEST(FirstDivergence, LooksThroughEightBitNumbersBesideFloats) {
+  const auto is_wrong_behind =
+      first_divergence(float_run(), quantized_run({1.01, 2}, {15, -20}), 0.05);
+  ASSERT_TRUE(is_wrong_behind);
+  EXPECT_EQ(to_string(*is_wrong_behind), "layer 'product' (matmul)");
+  EXPECT_DOUBLE_EQ(is_wrong_behind->error, 0.25);
+
+  const auto is_wrong_before =
+      first_divergence(float_run(), quantized_run({1.5, 2}, {15, -20}), 0.05);
+  ASSERT_TRUE(is_wrong_before);
+  EXPECT_EQ(to_string(*is_wrong_before), "layer 'back' (dequantize)");
+  EXPECT_DOUBLE_EQ(is_wrong_before->error, 0.25);
+
+  EXPECT_FALSE(first_divergence(float_run(), quantized_run({1.01, 2}, {10.5, -20}), 0.05));
+}
+
+// What is wrong ahead of 8-bit numbers is found through them.
+TEST(FirstDivergence, KeepsTheInputsOfWhatItLooksThroughSuspect) {
+  RunTrace expected = float_run();
+  expected.values.push_back(floats("a", {3, 4}));
+  expected.layers.insert(expected.layers.begin(), {"ahead", "act", {0}, {2}});
+  expected.layers[1].inputs = {2};
+  RunTrace actual = quantized_run({3, 8}, {15, -20});
+  actual.values.push_back(floats("a", {3, 8}));
+  actual.layers[0].inputs = {4};
+  actual.layers.insert(actual.layers.begin(), {"ahead", "act", {0}, {4}});
+  const auto first = first_divergence(expected, actual, 0.05);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(to_string(*first), "layer 'ahead' (act)");
+}
+
+TEST(FirstDivergence, JudgesAnOutputOfAnotherTypeByItsNumbers) {
+  RunTrace actual = float_run();
+  actual.values[1] = {"y", {DataType::int8, {2}}, {10, -20}, true};
+  EXPECT_FALSE(first_divergence(float_run(), actual, 0.05));
+  actual.values[1].samples = {15, -20};
+  const auto first = first_divergence(float_run(), actual, 0.05);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->layer, "product");
+  EXPECT_DOUBLE_EQ(first->error, 0.25);
+}
+
+// Weights are constants of the float model and layers' results in a quantised one.
+TEST(FirstDivergence, TakesRestoredWeightsForTheModelsConstants) {
+  RunTrace expected = float_run();
+  expected.values.push_back({"w", {DataType::float32, {2}}, {5, 6}, false, true});
+  RunTrace actual = float_run();
+  actual.values[1].samples = {15, -20};
+  actual.values.push_back({"w_q", {DataType::int8, {2}}, {100, 120}, false, true});
+  actual.values.push_back(floats("w_d", {5.01, 6}));
+  actual.layers = {{"weights", "dequantize", {2}, {3}}, {"product", "matmul", {0, 3}, {1}}};
+  const auto first = first_divergence(expected, actual, 0.05);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->layer, "product");
+}
+
+TEST(FirstDivergence, HoldsFloatsOfAnyWidthAgainstEachOther) {
+  RunTrace actual = quantized_run({1.5, 2}, {15, -20});
+  actual.values[3].type.type = DataType::float16;
+  const auto first = first_divergence(float_run(), actual, 0.05);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->layer, "back");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/engine/passes/passes_support.h"
 
 namespace enginery {
@@ -19,6 +21,31 @@ TEST(FoldBatchNorm, FoldsIntoAConvolutionWithAndWithoutBias) {
     EXPECT_EQ(run(fold_batch_norm, g), 1);
     EXPECT_EQ(g.live_node_count(), 1);
   }
+}
+
+// Whoever looks at values by their names finds under each what the model has there.
+TEST(FoldBatchNorm, WhatTheConvolutionMakesHasTheNameOfTheResult) {
+  Graph g = parse(
+      "input %x : float32[1x3x5x5]\n %w = constant float32[4x3x3x3] random(1)\n"
+      "%s = constant float32[4] {1, 2, -1, 0.5}\n %v = constant float32[4] {1, 0.5, 2, 1}\n"
+      "%c = conv(%x, %w) " +
+      kConv +
+      "\n %n = batch_norm(%c, %s, %s, %s, %v) epsilon=0\n %y = act(%n) kind=relu\n"
+      "%z = act(%x) kind=relu\n %t = constant float32[3] {1, 2, 3}\n"
+      "%d = batch_norm(%z, %t, %t, %t, %t) epsilon=0\n %e = act(%d) kind=tanh\n"
+      "output %y\n output %e");
+  EXPECT_EQ(run(fold_batch_norm, g), 2);
+  std::set<std::string> made;
+  for (const NodeId id : g.topological_order()) {
+    const Node& node = g.node(id);
+    const std::string name = g.value(node.outputs[0]).name;
+    if (std::holds_alternative<Convolution>(node.op)) {
+      EXPECT_EQ(name, "n") << to_text(g);
+    }
+    made.insert(name);
+  }
+  EXPECT_TRUE(made.contains("d")) << "the sum that a batch norm became\n" << to_text(g);
+  EXPECT_FALSE(made.contains("c")) << to_text(g);
 }
 
 // A convolution of integers as weights, two channels of two each, with the scales `scale`.

@@ -144,5 +144,20 @@ TEST(ReshapeFirst, MovesTheWholeOfWhatIsSplitOrMerged) {
   EXPECT_FALSE(reshape_first({4, 3}, {1, 0}, {2, 6})) << "sizes that do not meet";
 }
 
+TEST(SinkTransposesValues, KeepTheirNames) {
+  Graph g = channels_last("%u = transpose(%z)" + kToRows +
+                          "%s = binary(%u, %t) kind=sub\n %y = reshape(%s, %merged)");
+  EXPECT_EQ(run(sink_transposes, g), 1);
+  for (const NodeId id : g.topological_order()) {
+    const Node& node = g.node(id);
+    const std::string name = g.value(node.outputs[0]).name;
+    if (std::holds_alternative<Transpose>(node.op)) {
+      EXPECT_EQ(name, "s") << to_text(g);
+    } else {
+      EXPECT_NE(name, "s") << to_text(g);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace enginery
