@@ -19,7 +19,7 @@ constexpr int kMaxCopies = 4;
 constexpr int kMaxExtraRounds = 400;
 constexpr double kMaxExtraUs = 1e6;
 // All launches of a race: a round of four BERT-base on two CPU cores takes most of a second.
-constexpr double kMaxUs = 4e6;
+constexpr double kMaxUs = 3e6;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {
