@@ -11,6 +11,7 @@
 #include "cache/file_ops.h"
 #include "cache/private_folder.h"
 #include "engine/base/file.h"
+#include "engine/base/huge_pages.h"
 
 namespace enginery {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kRememberedFiles = 65536;
+// Behind a large blob: the engine that is signed grows by its statement, and is not moved for that.
+constexpr size_t kRoomBehind = 64 << 10;
 
 int64_t nanoseconds(const timespec& t) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
@@ -240,7 +243,8 @@ Result<Bytes> LocalBlobStore::checked_file(LocalBlob blob) {
   TRY(Seen seen, look_at(descriptor.get(), file));
   if (seen.size_bytes != blob.file_bytes) return set_aside_as(digest, "its file has another size");
   Bytes out;
-  out.reserve(blob.info.size_bytes);
+  out.reserve(blob.info.size_bytes + kRoomBehind);
+  prefer_huge_pages(out.data(), out.capacity());
   Sha256 hash;
   const auto take = [&](ByteSpan chunk) {
     hash.update(chunk);

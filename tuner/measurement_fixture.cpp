@@ -152,9 +152,10 @@ Result<Candidate> MeasurementFixture::candidate(const PreparedCandidate& prepare
                                       kMaxLaunchesABatch / turns.ring() + 1));
   CommandList* list = s.lists.emplace_back(std::move(batch.list)).get();
   return Candidate{[measurer, &buffers, list, launches = batch.launches]() -> Result<double> {
-    TRY(const double total, measurer->time_us(buffers.stream(), *list));
-    return total / launches;
-  }};
+                     TRY(const double total, measurer->time_us(buffers.stream(), *list));
+                     return total / launches;
+                   },
+                   batch.launches};
 }
 
 Result<Candidate> MeasurementFixture::cold_candidate(const PreparedCandidate& prepared, double us) {

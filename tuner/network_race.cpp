@@ -1,6 +1,7 @@
 #include "tuner/network_race.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -18,7 +19,7 @@ constexpr int kMaxCopies = 4;
 constexpr int kMaxExtraRounds = 400;
 constexpr double kMaxExtraUs = 1e6;
 // All launches of a race: a round of four BERT-base on two CPU cores takes most of a second.
-constexpr double kMaxUs = 4e6;
+constexpr double kMaxUs = 3e6;
 
 // The structure that a whole-network timing belongs to: problems and wiring, no names, no weights.
 std::string network_key(const Network& network) {
@@ -83,14 +84,23 @@ struct NetworkCandidate {
 
 namespace {
 
+// What the raced networks have in common, by copies of a network: each copy is to have other
+// addresses than the others.
+using SharedSteps = std::array<PreparedSteps, kMaxCopies>;
+
 // Every copy gets weights of its own where all copies of them fit into the cache; larger weights
 // are read from all over the memory anyway.
 Result<std::unique_ptr<NetworkCandidate>> prepare_network(const Network& network,
                                                           const TacticSelection& selection,
-                                                          const MeasuringContext& context) {
+                                                          const MeasuringContext& context,
+                                                          SharedSteps& shared) {
   Device& device = context.device();
   TRY(const Plan plan, make_plan(network, selection));
-  TRY(auto program, Program::make(plan, device, context.sources()));
+  const auto make = [&](int copy) {
+    return Program::make(plan, device, context.sources(), {}, PlanWeights::keep,
+                         &shared[static_cast<size_t>(copy)]);
+  };
+  TRY(auto program, make(0));
   auto out = std::make_unique<NetworkCandidate>();
   CHECK_OK(out->add(program));
   const Measurer* measurer = device.measurer();
@@ -98,7 +108,7 @@ Result<std::unique_ptr<NetworkCandidate>> prepare_network(const Network& network
   auto fit = [&](int64_t bytes) { return copies * bytes <= device.info().cache_bytes; };
   for (int i = 1; i < copies && fit(plan.arena_bytes); ++i) {
     if (fit(plan.arena_bytes + program->packed_weight_bytes())) {
-      TRY(program, Program::make(plan, device, context.sources()));
+      TRY(program, make(i));
     }
     CHECK_OK(out->add(program));
   }
@@ -108,6 +118,7 @@ Result<std::unique_ptr<NetworkCandidate>> prepare_network(const Network& network
 }  // namespace
 
 struct NetworkRace::Field {
+  SharedSteps shared;
   std::vector<std::string> names;  // selection_key of each
   std::vector<Candidate> candidates;
   std::vector<std::unique_ptr<NetworkCandidate>> networks;  // of those that could be prepared
@@ -166,12 +177,13 @@ Status NetworkRace::enter(const Network& network, const TacticSelection& selecti
       made = Error{ErrorCode::internal, before->failure};
       field.failed_before.insert(name);
     } else {
-      made = prepare_network(network, selection, context_);
+      made = prepare_network(network, selection, context_, field.shared);
     }
   });
   if (made) {
     const NetworkCandidate* prepared = field.networks.emplace_back(std::move(*made)).get();
-    field.candidates.push_back({[prepared] { return prepared->time_us(); }});
+    field.candidates.push_back(
+        {[prepared] { return prepared->time_us(); }, static_cast<int>(prepared->copies.size())});
     return {};
   }
   if (context_.lost_device(made.error())) {

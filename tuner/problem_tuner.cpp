@@ -15,9 +15,26 @@ namespace {
 constexpr double kClose = 1.05;
 constexpr size_t kMaxFinalists = 6, kMaxColdFinalists = 4;
 
+// Of all launches of a race, beyond which only the least samples are taken: a sample of a layer of
+// milliseconds is the mean of several launches, each longer than what disturbs it.
+constexpr double kMaxRaceUs = 1.5e6;
+constexpr size_t kLeastSamples = 15;
+
+RaceRules rules_for(const Effort& effort, size_t candidates) {
+  RaceRules out;
+  out.final_samples = effort.final_samples;
+  out.max_us = kMaxRaceUs;
+  out.least_samples = kLeastSamples;
+  // Nothing to tell apart.
+  if (candidates == 1) out.max_extra_rounds = 0;
+  return out;
+}
+
 RaceRules without_drops() {
   RaceRules out;
   out.first_drop = out.second_drop = kInfinity;
+  out.max_us = kMaxRaceUs;
+  out.least_samples = kLeastSamples;
   return out;
 }
 
@@ -250,9 +267,7 @@ Result<bool> ProblemTuner::measure(Job job) {
 
 Status ProblemTuner::time_entries(const std::vector<Entry>& entries, MeasurementFixture& fixture,
                                   Job& job) {
-  RaceRules rules;
-  rules.final_samples = job.effort.final_samples;
-  TRY(auto raced, race_entries(entries, rules, job));
+  TRY(auto raced, race_entries(entries, rules_for(job.effort, entries.size()), job));
   for (size_t i = 0; i < raced.size(); ++i)
     job.samples[entries[i].index] = std::move(raced[i].samples_us);
   Indices close = fixture.placements() > 1 ? finalists(job) : Indices();

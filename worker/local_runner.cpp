@@ -40,21 +40,46 @@ Result<RunnerRequest> LocalRunner::request_for(const Step& step, const StepConte
   request.worker = options_.worker;
   request.output_folder = (folder_->path() / "outputs").string();
   CHECK_OK(enginery::make_folder(request.output_folder));
-  const auto give = [&](const std::string& name, std::string_view bytes) -> Status {
+  const auto write = [&](const std::string& name, std::string_view bytes) -> Status {
     const std::filesystem::path file = folder_->path() / name;
     request.inputs[name] = file.string();
-    return write_file(file, bytes);
+    return write_scratch_file(file, bytes);
   };
   if (reads_model(step)) {
     request.inputs["model"] = (folder_->path() / "model").string();
-    if (!has_model_) CHECK_OK(give("model", *spec.model));
+    if (!has_model_) CHECK_OK(write("model", *spec.model));
     has_model_ = true;
-    if (spec.calibration) CHECK_OK(give(std::string(kCalibrationInput), *spec.calibration));
+    if (spec.calibration) CHECK_OK(write(std::string(kCalibrationInput), *spec.calibration));
   }
-  for (const auto& [name, bytes] : context.inputs) CHECK_OK(give(name, *bytes));
+  for (const auto& [name, bytes] : context.inputs) CHECK_OK(give(name, bytes, request));
   for (size_t i = 0; i < context.verify_inputs.size(); ++i)
-    CHECK_OK(give(kGivenInput + std::to_string(i), bytes_of_tensor(context.verify_inputs[i])));
+    CHECK_OK(write(kGivenInput + std::to_string(i), bytes_of_tensor(context.verify_inputs[i])));
   return request;
+}
+
+// What is there already is not written again.
+Status LocalRunner::give(const std::string& name, const std::shared_ptr<const Bytes>& bytes,
+                         RunnerRequest& request) {
+  const std::filesystem::path file = folder_->path() / name;
+  request.inputs[name] = file.string();
+  Given& given = given_[name];
+  if (given.bytes != bytes) {
+    CHECK_OK(write_scratch_file(file, *bytes));
+    given = {bytes, std::nullopt};
+  }
+  if (given.digest) request.digests[name] = *given.digest;
+  return {};
+}
+
+// What later steps read stays, as the runner left it: only runners of this build read it.
+void LocalRunner::keep(const NamedBlob& output, const std::filesystem::path& file,
+                       const std::shared_ptr<const Bytes>& bytes) {
+  std::error_code error;
+  if (is_read_by_a_step(output.name, options_.steps)) {
+    std::filesystem::rename(file, folder_->path() / output.name, error);
+    if (!error) given_[output.name] = {bytes, output.digest};
+  }
+  std::filesystem::remove(file, error);
 }
 
 Result<RunnerCommand> LocalRunner::command_for(const RunnerRequest& request,
@@ -106,9 +131,9 @@ Result<StepOutputs> LocalRunner::run(const Step& step, const StepContext& contex
   StepOutputs out{{}, std::move(end.metrics), std::move(end.facts), ""};
   if (rejected) out.rejected = end.fault.message;
   for (const NamedBlob& output : end.outputs) {
-    TRY(out.blobs[output.name], read_output(request.output_folder, output));
-    std::error_code ignored;
-    std::filesystem::remove(std::filesystem::path(request.output_folder) / output.name, ignored);
+    TRY(Bytes bytes, read_output(request.output_folder, output));
+    const auto blob = out.blobs[output.name] = to_blob(std::move(bytes));
+    keep(output, std::filesystem::path(request.output_folder) / output.name, blob);
   }
   return out;
 }

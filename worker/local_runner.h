@@ -44,12 +44,22 @@ class LocalRunner {
   Result<RunnerRequest> request_for(const Step& step, const StepContext& context);
   // In the sandbox, where there is one.
   Result<RunnerCommand> command_for(const RunnerRequest& request, const BuildSessionSpec& spec);
+  Status give(const std::string& name, const std::shared_ptr<const Bytes>& bytes,
+              RunnerRequest& request);
+  void keep(const NamedBlob& output, const std::filesystem::path& file,
+            const std::shared_ptr<const Bytes>& bytes);
   Status lock_device(const Step& step, const StepContext& context, const std::string& device);
 
   const LocalRunnerOptions options_;
   std::optional<SandboxState> sandbox_;
   std::unique_ptr<ScratchFolder> folder_;
-  bool has_model_ = false;          // in the folder: it is the same for all steps of a build
+  bool has_model_ = false;  // in the folder: it is the same for all steps of a build
+  // The inputs that are in the folder, by their names; those that a runner left with their digest.
+  struct Given {
+    std::shared_ptr<const Bytes> bytes;
+    std::optional<Digest> digest;
+  };
+  std::map<std::string, Given> given_;
   std::optional<DeviceLock> lock_;  // as long as a runner stays, which has it open
   std::unique_ptr<RunnerProcess> kept_;
 };

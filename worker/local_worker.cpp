@@ -83,13 +83,20 @@ Status LocalWorker::read_verify_inputs() {
   return {};
 }
 
+// An engine is large: what a step of this build has left is not read again.
+Result<std::shared_ptr<const Bytes>> LocalWorker::blob_of(const NamedBlob& named) {
+  const auto made = made_.find(named.name);
+  if (made != made_.end() && made->second.digest == named.digest) return made->second.bytes;
+  TRY(Bytes bytes, catalog_.blobs().get(named.digest));
+  return to_blob(std::move(bytes));
+}
+
 Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step) {
   StepInputs inputs;
   for (const std::string& name : inputs_of(step, run.provisional, request_.steps)) {
     const NamedBlob* blob = blob_named(run.inputs, name);
     if (!blob) continue;  // the model: the session has it
-    TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
-    inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
+    TRY(inputs[name], blob_of(*blob));
   }
   for (const std::string& name : step.takes) {
     const NamedBlob* blob = blob_named(run.inputs, name);
@@ -97,8 +104,7 @@ Result<StepInputs> LocalWorker::inputs_for(const RunStep& run, const Step& step)
     if (name == kHeldOutInput) {
       inputs[name] = request_.held_out;
     } else {
-      TRY(Bytes bytes, catalog_.blobs().get(blob->digest));
-      inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
+      TRY(inputs[name], blob_of(*blob));
     }
   }
   return inputs;
@@ -134,8 +140,9 @@ Result<Outcome> LocalWorker::store(StepOutputs done) {
   outcome.metrics = std::move(done.metrics);
   outcome.facts = std::move(done.facts);
   for (const auto& [name, bytes] : done.blobs) {
-    TRY(const Digest digest, catalog_.blobs().put(as_bytes(bytes)));
-    outcome.outputs.push_back({name, digest, bytes.size()});
+    TRY(const Digest digest, catalog_.blobs().put(as_bytes(*bytes)));
+    outcome.outputs.push_back({name, digest, bytes->size()});
+    if (is_read_by_a_step(name, request_.steps)) made_[name] = {digest, bytes};
   }
   return outcome;
 }

@@ -6,6 +6,7 @@
 // Threads: one; the hooks are called on the caller's thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ class LocalWorker {
  private:
   Status open_timings();
   Status read_verify_inputs();
+  Result<std::shared_ptr<const Bytes>> blob_of(const NamedBlob& named);
   Result<StepInputs> inputs_for(const RunStep& run, const Step& step);
   Result<StepOutputs> execute(const RunStep& run, const Step& step);
   Result<Outcome> store(StepOutputs done);
@@ -64,6 +66,11 @@ class LocalWorker {
   std::unique_ptr<TimingStore> timings_;
   FileTimingStore* timing_file_ = nullptr;  // of timings_, where it is one
   std::vector<Tensor> verify_inputs_;
+  struct MadeBlob {
+    Digest digest;
+    std::shared_ptr<const Bytes> bytes;
+  };
+  std::map<std::string, MadeBlob> made_;  // what steps left for later ones, by its names
   std::vector<std::pair<std::string, double>> phases_;
 };
 

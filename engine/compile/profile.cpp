@@ -11,7 +11,7 @@ namespace {
 // A run takes microseconds or a second: kEnoughRuns at least, unless they would pass kMaxUs; then
 // fewer, but kMinRuns. The same holds for the rounds over all layers. Warming up ends at kWarmUpUs.
 constexpr int kWarmUp = 5, kMinRuns = 3, kEnoughRuns = 20, kMaxRuns = 300;
-constexpr double kWarmUpUs = 0.3e6, kBudgetUs = 0.7e6, kMaxUs = 2e6, kMaxWatchedUs = 60e6;
+constexpr double kWarmUpUs = 0.3e6, kBudgetUs = 0.7e6, kMaxUs = 1e6, kMaxWatchedUs = 60e6;
 
 double now_us(const Clock& clock) {
   return std::chrono::duration<double, std::micro>(clock.monotonic()).count();

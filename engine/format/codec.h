@@ -26,12 +26,16 @@ Bytes encode_provenance(const Provenance& provenance);
 // Errors: untrusted.
 Result<Provenance> decode_provenance(ByteSpan bytes);
 
-// The plan section and the two sections that it points into.
+// The plan section, the device code that it points into, and how large the weights are that it also
+// points into: those may be gigabytes, and are written where they are to be.
 struct PlanSections {
-  Bytes plan, code, weights;
+  Bytes plan, code;
+  size_t weights_bytes = 0;
 };
 // Each device code once; each constant at a multiple of kSectionAlignment.
 PlanSections encode_plan(const Plan& plan);
+// Appends the weights section's payload.
+void append_weights(const Plan& plan, Bytes& file);
 // Constants borrow from `weights`, which `keep_alive` owns. Errors: untrusted (what plan_check.h
 // refuses).
 Result<Plan> decode_plan(ByteSpan plan, ByteSpan code, ByteSpan weights,

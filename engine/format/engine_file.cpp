@@ -2,6 +2,7 @@
 
 #include <future>
 
+#include "engine/base/huge_pages.h"
 #include "engine/format/codec.h"
 #include "engine/format/engine_parts.h"
 #include "engine/format/engine_reading.h"
@@ -16,11 +17,12 @@ Result<Bytes> write_content(const Manifest& manifest, const Plan& plan) {
   constexpr size_t kMaxFrames =
       5 * 2 * kSectionAlignment;  // the header's and four sections', with their padding
   file.reserve(kMaxFrames + encoded.size() + sections.plan.size() + sections.code.size() +
-               sections.weights.size());
+               sections.weights_bytes);
+  prefer_huge_pages(file.data(), file.capacity());
   append_section(file, SectionKind::manifest, as_bytes(encoded));
   append_section(file, SectionKind::plan, as_bytes(sections.plan));
   if (!sections.code.empty()) append_section(file, SectionKind::code, as_bytes(sections.code));
-  append_section(file, SectionKind::weights, as_bytes(sections.weights));
+  append_section(file, SectionKind::weights, [&](Bytes& to) { append_weights(plan, to); });
   return file;
 }
 
@@ -50,8 +52,10 @@ Result<EngineFile> read_unsigned_engine(std::shared_ptr<const Bytes> file) {
   EngineFile out;
   CHECK_OK(read_content(sections, file, out));
   CHECK_OK(read_provenance(sections, out.provenance));
-  out.content_digest = sha256(body.first(sections.content_bytes));
+  const bool has_more = sections.content_bytes < body.size();
+  if (has_more) out.content_digest = sha256(body.first(sections.content_bytes));
   out.file_digest = whole.get();
+  if (!has_more) out.content_digest = out.file_digest;
   out.file_bytes = static_cast<int64_t>(file->size());
   return out;
 }

@@ -135,22 +135,24 @@ void encode_memory(const Plan& plan, file::Plan::Builder root) {
   root.setArenaBytes(plan.arena_bytes);
 }
 
-Bytes encode_weights(const Plan& plan, file::Plan::Builder root) {
-  Bytes weights;
-  weights.reserve(static_cast<size_t>(plan.weights_bytes()) +
-                  plan.constants.size() * kSectionAlignment);
+size_t padding_behind(size_t bytes) {
+  return (kSectionAlignment - bytes % kSectionAlignment) % kSectionAlignment;
+}
+
+// How large the weights are.
+size_t encode_constants(const Plan& plan, file::Plan::Builder root) {
+  size_t end = 0;
   auto constants = root.initConstants(count(plan.constants.size()));
   for (unsigned i = 0; i < constants.size(); ++i) {
     const PlanConstant& c = plan.constants[i];
     constants[i].setName(c.name);
     constants[i].setType(std::string(to_string(c.tensor.type())));
     set_list(constants[i].initDims(count(c.tensor.dims().size())), c.tensor.dims());
-    constants[i].setOffset(static_cast<int64_t>(weights.size()));
-    weights.append(as_text(c.tensor.byte_span()));
-    weights.append((kSectionAlignment - weights.size() % kSectionAlignment) % kSectionAlignment,
-                   '\0');
+    constants[i].setOffset(static_cast<int64_t>(end));
+    end += static_cast<size_t>(c.tensor.bytes());
+    end += padding_behind(end);
   }
-  return weights;
+  return end;
 }
 
 }  // namespace
@@ -161,8 +163,15 @@ PlanSections encode_plan(const Plan& plan) {
   CodeTable code;
   encode_steps(plan, code, root);
   encode_memory(plan, root);
-  Bytes weights = encode_weights(plan, root);
-  return {message_bytes(builder), code.take(), std::move(weights)};
+  const size_t weights_bytes = encode_constants(plan, root);
+  return {message_bytes(builder), code.take(), weights_bytes};
+}
+
+void append_weights(const Plan& plan, Bytes& file) {
+  for (const PlanConstant& c : plan.constants) {
+    file.append(as_text(c.tensor.byte_span()));
+    file.append(padding_behind(static_cast<size_t>(c.tensor.bytes())), '\0');
+  }
 }
 
 }  // namespace enginery

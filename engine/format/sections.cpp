@@ -56,13 +56,20 @@ Bytes file_header(DeviceKind target) {
 }
 
 void append_section(Bytes& file, SectionKind kind, ByteSpan payload) {
+  append_section(file, kind, [&](Bytes& to) { to.append(as_text(payload)); });
+}
+
+void append_section(Bytes& file, SectionKind kind, const std::function<void(Bytes& file)>& append) {
+  const size_t begin = file.size() + sizeof(Frame);
+  file.append(sizeof(Frame), '\0');
+  append(file);
+  const ByteSpan payload = as_bytes(file).subspan(begin);
   Frame frame{};
   frame.kind = static_cast<uint32_t>(kind);
   frame.size = payload.size();
   std::memcpy(frame.sha256, sha256(payload).bytes.data(), sizeof frame.sha256);
-  file.append(reinterpret_cast<const char*>(&frame), sizeof frame);
-  file.append(as_text(payload));
-  file.append(padded(payload.size()) - payload.size(), '\0');
+  std::memcpy(file.data() + begin - sizeof frame, &frame, sizeof frame);
+  file.append(padded(frame.size) - frame.size, '\0');
 }
 
 Result<Sections> parse_sections(ByteSpan body, HashCheck check) {

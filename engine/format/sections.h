@@ -4,6 +4,7 @@
 // Where: engine_file.h writes and reads through it. Thread-safe, without state.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "engine/base/digest.h"
@@ -29,6 +30,8 @@ inline constexpr size_t kSectionAlignment = 64;  // of payloads and of weights w
 Bytes file_header(DeviceKind target);
 // Appends the frame with the payload's SHA-256, the payload, and zeros up to the alignment.
 void append_section(Bytes& file, SectionKind kind, ByteSpan payload);
+// The same of a payload that `append` adds to the file by itself.
+void append_section(Bytes& file, SectionKind kind, const std::function<void(Bytes& file)>& append);
 
 struct Sections {
   DeviceKind target = DeviceKind::cpu;

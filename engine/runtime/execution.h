@@ -68,8 +68,9 @@ class Execution {
   Status wait() { return stream_->synchronize(); }
   Status get_outputs(std::span<void* const> outputs);
 
-  // Device time of the whole plan in microseconds, by the device's instrument. Errors: unsupported
-  // (the device cannot measure), those of a launch.
+  // Device time of the whole plan in microseconds, by the device's instrument, of a run behind
+  // another one; of a long plan whose weights do not stay in the caches only the first time.
+  // Errors: unsupported (the device cannot measure), those of a launch.
   Result<double> time_us();
   // The same for each step alone, parallel to Plan::steps: the median of `rounds`, at least 1; 0
   // for views.
@@ -88,6 +89,7 @@ class Execution {
   Status require_on_device(const char* role, Memories memories, const std::vector<int>& of) const;
   Status require_inputs_set() const;
   bool outgrows_plan(size_t step) const;
+  bool warms_itself() const;
   bool is_in_place(const TensorMemory& memory) const;
   size_t bytes_of_tensor(int tensor) const;
   Result<void*> address_for(const TensorMemory& memory, size_t staging, int tensor);
@@ -121,6 +123,7 @@ class Execution {
   bool inputs_set_ = false;
   bool moved_ = false;                     // addresses have changed, and nothing was launched since
   std::unique_ptr<CommandList> list_;      // recorded by the first launch at these addresses
+  double timed_us_ = 0;                    // by the last time_us()
   std::vector<LaunchBatch> step_batches_;  // recorded by the first profile(); empty for views
 };
 

@@ -32,8 +32,9 @@ std::vector<const Tensor*> step_weights(const Plan& plan, const PlanStep& step) 
   return out;
 }
 
-Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
-    const PlanStep& step, const TacticSources& sources) const {
+Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(const PlanStep& step,
+                                                                    const TacticSources& sources,
+                                                                    PreparedSteps* shared) const {
   if (step.tactic.view_of >= 0) return std::shared_ptr<const PreparedTactic>();
   const TacticSource* source = find_source(sources, step.tactic.source);
   if (!source) {
@@ -42,20 +43,23 @@ Result<std::shared_ptr<const PreparedTactic>> Program::prepare_step(
   }
   if (const Status served = require_served(*source, step.problem, step.tactic); !served.ok())
     return served.error().within("layer '" + step.name + "'");
-  auto prepared = source->prepare(step.problem, step.tactic, step_weights(plan_, step));
+  const std::vector<const Tensor*> weights = step_weights(plan_, step);
+  auto prepared = shared ? shared->prepare(*source, step.problem, step.tactic, weights)
+                         : source->prepare(step.problem, step.tactic, weights);
   if (!prepared) return prepared.error().within("layer '" + step.name + "'");
   return prepared;
 }
 
 // In parallel, unless it is watched: libraries compile, weights are packed.
-Status Program::prepare(const TacticSources& sources, const StepWatch& watch) {
+Status Program::prepare(const TacticSources& sources, const StepWatch& watch,
+                        PreparedSteps* shared) {
   prepared_.resize(plan_.steps.size());
   std::vector<Status> states(plan_.steps.size());
   const auto prepare_one = [&](size_t i) {
     const PlanStep& step = plan_.steps[i];
     const bool runs = step.tactic.view_of < 0;
     if (runs) watch.in_flight(step, false);
-    auto prepared = prepare_step(step, sources);
+    auto prepared = prepare_step(step, sources, shared);
     if (runs) watch.in_flight(step, true);
     if (prepared.ok()) {
       prepared_[i] = std::move(*prepared);
@@ -77,9 +81,10 @@ Status Program::prepare(const TacticSources& sources, const StepWatch& watch) {
 
 Result<std::shared_ptr<const Program>> Program::make(Plan plan, Device& device,
                                                      const TacticSources& sources,
-                                                     const StepWatch& watch, PlanWeights weights) {
+                                                     const StepWatch& watch, PlanWeights weights,
+                                                     PreparedSteps* shared) {
   auto program = std::make_shared<Program>(MakeKey{}, std::move(plan), device);
-  CHECK_OK(program->prepare(sources, watch));
+  CHECK_OK(program->prepare(sources, watch, shared));
   if (weights == PlanWeights::let_go) {
     for (PlanConstant& constant : program->plan_.constants) constant.tensor = Tensor();
   }

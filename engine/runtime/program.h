@@ -11,6 +11,7 @@
 
 #include "engine/device/failure.h"
 #include "engine/plan/streams.h"
+#include "engine/runtime/prepared_steps.h"
 
 namespace enginery {
 
@@ -36,12 +37,14 @@ class Program {
 
  public:
   // Prepares every step, in parallel. `device` and `sources` must outlive the program; `sources`
-  // holds every source that the plan names. Errors, with the layer's name: incompatible (a tactic
-  // that is no longer offered), unavailable (a source that is not here), out_of_memory.
+  // holds every source that the plan names. What `shared` has of other programs of this device and
+  // these sources is not prepared again. Errors, with the layer's name: incompatible (a tactic that
+  // is no longer offered), unavailable (a source that is not here), out_of_memory.
   static Result<std::shared_ptr<const Program>> make(Plan plan, Device& device,
                                                      const TacticSources& sources,
                                                      const StepWatch& watch = {},
-                                                     PlanWeights weights = PlanWeights::keep);
+                                                     PlanWeights weights = PlanWeights::keep,
+                                                     PreparedSteps* shared = nullptr);
   // For make() alone.
   Program(MakeKey, Plan plan, Device& device) : plan_(std::move(plan)), device_(device) {}
 
@@ -55,9 +58,10 @@ class Program {
   int64_t packed_weight_bytes() const;
 
  private:
-  Status prepare(const TacticSources& sources, const StepWatch& watch);
+  Status prepare(const TacticSources& sources, const StepWatch& watch, PreparedSteps* shared);
   Result<std::shared_ptr<const PreparedTactic>> prepare_step(const PlanStep& step,
-                                                             const TacticSources& sources) const;
+                                                             const TacticSources& sources,
+                                                             PreparedSteps* shared) const;
 
   Plan plan_;
   Device& device_;

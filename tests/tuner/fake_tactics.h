@@ -57,12 +57,15 @@ class TestDevice final : public Device, public Measurer {
   int places = 1;  // of small buffers, taken in turn
   int streams_made = 0;
   std::atomic<int> compiled_ahead = 0;
+  std::atomic<int> prepared_for_networks = 0;
+  int launches = 0;
   std::map<const float*, float> timed_inputs;  // of activations: what was read at each address
   bool is_timing = false;                      // not what the gate launches
   bool races_networks = false;                 // not single tactics
   double reread_us = 0;  // what it costs an activation to read what another just wrote
   const void* last_written = nullptr;
   double wait_us = 0;   // what it costs, or gains, when a stream waits for another
+  double scatter = 0;   // times are longer by up to this share
   double slowness = 1;  // of the state that the device is in: all takes so many times as long
   int64_t sweep = 0;    // Measurer::sweep_bytes
   double sweep_us = 30;
@@ -103,7 +106,7 @@ class TestDevice final : public Device, public Measurer {
     const Status launched = list.launch(stream);
     is_timing = false;
     CHECK_OK(launched);
-    return elapsed_us * slowness;
+    return elapsed_us * slowness * (1 + timed * 3 % 5 * scatter / 5);
   }
   int64_t sweep_bytes() const override { return sweep; }
   double min_resolvable_us() const override { return 100; }
@@ -129,6 +132,7 @@ struct Behaviour {
   } sort = right;
   double tanh_us = 0;  // where it is not 0: the time of a tanh
   int64_t workspace = 0;
+  int64_t weight_bytes = 0;
 };
 
 inline constexpr int kLateLaunches = 60;
@@ -150,6 +154,7 @@ class TestPrepared final : public PreparedTactic {
     if (activation && a.inputs[0] == device_.last_written) device_.elapsed_us += device_.reread_us;
     device_.last_written = activation ? a.outputs[0] : nullptr;
     ++launches_;
+    ++device_.launches;
     if (behaviour_.sort == Behaviour::losing ||
         (behaviour_.sort == Behaviour::late && launches_ > kLateLaunches)) {
       device_.lost = true;
@@ -168,7 +173,7 @@ class TestPrepared final : public PreparedTactic {
     if (behaviour_.sort == Behaviour::wild) out[n] = 1;
     return {};
   }
-  int64_t weight_bytes() const override { return 0; }
+  int64_t weight_bytes() const override { return behaviour_.weight_bytes; }
   int64_t workspace_bytes() const override { return 0; }
 
  private:
@@ -199,6 +204,7 @@ class TestSource final : public TacticSource {
   }
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t,
                                                         Weights) const override {
+    device_.prepared_for_networks += device_.races_networks;
     for (const Behaviour& b : behaviours_) {
       if (b.id != t.id) continue;
       if (b.sort == Behaviour::unpreparable_losing) {

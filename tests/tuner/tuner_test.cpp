@@ -253,6 +253,34 @@ TEST(Tuner, RacesNetworksInSeveralPlaces) {
   EXPECT_EQ(streams_made(4, 100), once);
 }
 
+// Packed weights of large networks take long: what the networks have in common is prepared once.
+TEST(Tuner, PreparesOnceWhatRacingNetworksHaveInCommon) {
+  for (const int places : {1, 4}) {
+    Tuning tuning({{"own", 20, Behaviour::right, 21.5}}, {{"rivals", 30, Behaviour::right, 20}});
+    tuning.device.places = places;
+    tuning.device.device_info.cache_bytes = 1 << 20;
+    ASSERT_TRUE(tuning.select());
+    // The relus, which are one problem, and the tanh of each of the two networks; in each place.
+    EXPECT_EQ(tuning.device.prepared_for_networks, places * 3);
+  }
+}
+
+// A lone tactic has nothing to be told apart from: its samples may scatter.
+TEST(Tuner, RunsOnOnlyWhereThereIsMoreThanOneTactic) {
+  const auto timed = [](std::vector<Behaviour> behaviours) {
+    Tuning tuning(std::move(behaviours));
+    tuning.device.scatter = 0.2;
+    TunerOptions options;
+    options.level = 2;  // no race of networks
+    EXPECT_TRUE(tuning.select(nullptr, options));
+    const auto timings =
+        tuning.store.find(device_key(tuning.device.info()), tuning.network.nodes[0].problem.key());
+    return timings->at(0).statistics.samples;
+  };
+  EXPECT_EQ(timed({{"lone", 10}}), 35);
+  EXPECT_EQ(timed({{"one", 10}, {"other", 10}}), 35 + 80);
+}
+
 // On one stream it costs to alternate; the rival's tanh on a stream of its own alternates with
 // nothing.
 TEST(Tuner, RacesNetworksOnTheStreamsThatTheyWillHave) {

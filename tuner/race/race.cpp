@@ -51,9 +51,8 @@ class Race {
     return {};
   }
 
-  bool is_over_time() const {
-    return launched_us_ > rules_.max_us && accepted_ >= rules_.least_samples;
-  }
+  bool is_over_time() const { return is_time_up() && accepted_ >= rules_.least_samples; }
+  bool is_time_up() const { return spent_us_ > rules_.max_us; }
 
   // One turn of every running candidate between two probes. Not accepted, and so to be repeated,
   // when the probe or the device's own word shows that the machine was disturbed.
@@ -71,10 +70,11 @@ class Race {
       }
       if (!us) fail(index, us.error());
       times.push_back(us ? *us : 0);
+      spent_us_ += times.back() * candidates_[index].launches;
     }
     TRY(double after, probe_.time_us());
     const Throttling throttling = rules_.throttling();
-    const bool may_repeat = repeats_ < rules_.max_repeats;
+    const bool may_repeat = repeats_ < rules_.max_repeats && !is_time_up();
     if (throttling.bits != 0 && may_repeat) {
       ++repeats_;
       forget_unconfirmed();
@@ -190,6 +190,7 @@ class Race {
   size_t wanted_ = 0, accepted_ = 0;  // rounds
   size_t confirmed_ = 0;    // of the accepted: up to which the device was seen to be itself
   double launched_us_ = 0;  // in accepted rounds, one launch of each candidate
+  double spent_us_ = 0;     // in all rounds, all launches
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ namespace enginery {
 // takes it out of the race, device_lost ends the race.
 struct Candidate {
   std::function<Result<double>()> time_us;
+  int launches = 1;  // that one call times, and returns the mean of
 };
 
 // What is known of the device since it was last asked about.
@@ -34,8 +35,9 @@ struct Throttling {
 struct RaceRules {
   // Rounds before the first drop, between the drops, and after the second.
   int first_samples = 3, second_samples = 8, final_samples = 24;
-  // The whole race ends earlier once one launch of each candidate a round has taken this long in
-  // all, but not before every finalist has this many samples.
+  // The whole race ends earlier once all launches of the candidates have taken this long, those of
+  // repeated rounds too, but not before every finalist has this many samples. No round is repeated
+  // from then on.
   double max_us = std::numeric_limits<double>::infinity();
   size_t least_samples = 5;
   // Candidates slower than this times the best leave.
@@ -48,7 +50,7 @@ struct RaceRules {
   // this share of its median ...
   double precise = 0.005;
   int max_extra_rounds = 80;     // ... or they have run this many rounds more,
-  double max_extra_us = 60'000;  // or launches have taken this long.
+  double max_extra_us = 60'000;  // or one launch of each a round has taken this long.
   std::function<bool()> cancelled = [] { return false; };
   // Asked after each round. What was measured since the device was last seen unthrottled is
   // forgotten and repeated, as often as max_repeats allows ...

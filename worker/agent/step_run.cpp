@@ -142,6 +142,7 @@ Result<RunnerRequest> StepRun::prepare(FarmConnection& farm) {
   const auto fetch = [&](const std::string& name, const Digest& digest) -> Status {
     auto file = blobs_.fetch(farm, digest, transfer);
     if (!file.ok()) return file.error().within("fetch " + name);
+    request.digests[name] = digest;
     return give_input(request, name, *file);
   };
   for (const std::filesystem::path& folder : {settings_.inputs, settings_.folder})

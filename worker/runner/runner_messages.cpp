@@ -151,6 +151,8 @@ struct ReportWriter {
 }  // namespace
 
 std::string to_line(const RunnerRequest& r) {
+  json digests = json::object();
+  for (const auto& [name, digest] : r.digests) digests[name] = digest.hex();
   return line_of({{"step", r.step},
                   {"name", r.name},
                   {"model_file", r.model_file},
@@ -164,7 +166,8 @@ std::string to_line(const RunnerRequest& r) {
                   {"one_by_one", r.one_by_one},
                   {"assistant", r.assistant},
                   {"device_locked", r.device_locked},
-                  {"stays", r.stays}});
+                  {"stays", r.stays},
+                  {"digests", std::move(digests)}});
 }
 
 std::string to_line(const RunnerReport& report) {
@@ -196,6 +199,9 @@ Result<RunnerRequest> parse_request(std::string_view line) {
     r.assistant = in.at("assistant").get<int>();
     r.device_locked = in.at("device_locked").get<bool>();
     r.stays = in.at("stays").get<bool>();
+    for (const auto& [name, hex] : in.at("digests").items()) {
+      TRY(r.digests[name], read_digest(hex));
+    }
     return r;
   });
 }

@@ -36,6 +36,9 @@ struct RunnerRequest {
   int assistant = 0;                          // TuneSettings
   bool device_locked = false;                 // who started the runner holds the device for it
   bool stays = false;                         // after the end the runner waits for a next request
+  // Of inputs, where they are known: a runner that has such a blob of the step before in memory
+  // does not read its file.
+  std::map<std::string, Digest> digests = {};
   bool operator==(const RunnerRequest&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "engine/base/file.h"
+#include "engine/base/huge_pages.h"
 #include "pipeline/result.h"
 
 namespace enginery {
@@ -56,7 +57,10 @@ Result<OwnedFd> open_output(const std::filesystem::path& folder, const NamedBlob
 
 Result<Bytes> read_output(const std::filesystem::path& folder, const NamedBlob& output) {
   TRY(const OwnedFd file, open_output(folder, output));
-  Bytes bytes(output.size_bytes, '\0');
+  Bytes bytes;
+  bytes.reserve(output.size_bytes);
+  prefer_huge_pages(bytes.data(), output.size_bytes);  // before resize() touches the pages
+  bytes.resize(output.size_bytes);
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = read(file.get(), bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;

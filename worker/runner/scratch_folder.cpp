@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include "engine/base/file.h"
@@ -53,6 +55,24 @@ Result<std::unique_ptr<ScratchFolder>> ScratchFolder::make(const fs::path& base)
   OwnedFd lock = lock_folder(name);
   if (lock.get() < 0) return errno_error("lock the folder " + name, errno);
   return std::make_unique<ScratchFolder>(name, std::move(lock));
+}
+
+Status write_scratch_file(const fs::path& file, std::string_view bytes) {
+  const auto failed = [&] {
+    const std::string reason = std::strerror(errno);
+    (void)unlink(file.c_str());
+    return Error{ErrorCode::storage, "write " + file.string() + ": " + reason};
+  };
+  (void)unlink(file.c_str());
+  const OwnedFd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return failed();
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd.get(), bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed();
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
 }
 
 ScratchFolder::~ScratchFolder() {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "worker/runner/runner_process.h"
 
@@ -27,5 +28,9 @@ class ScratchFolder {
   const std::filesystem::path path_;
   const OwnedFd lock_;  // held as long as the owner lives
 };
+
+// Writes a new file in place of one of that name, which whoever has it open keeps. Nobody needs it
+// after a crash: it is not synced to the disk. Errors: storage.
+Status write_scratch_file(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace enginery

@@ -53,10 +53,10 @@ Result<StepOutputs> assemble_step(const StepContext& step) {
     StepContext unnamed = step;
     unnamed.worker.clear();
     TRY(const Bytes provenance, write_provenance(make_provenance(unnamed, digest, {})));
-    out.blobs["unsigned"] = *engine.content + provenance;
+    out.blobs["unsigned"] = unsigned_engine(*engine.content, provenance);
   }
-  if (engine.anew) out.blobs["choices"] = engine.choices;
-  out.blobs["content"] = *engine.content;
+  if (engine.anew) out.blobs["choices"] = to_blob(engine.choices);
+  out.blobs["content"] = engine.content;
   return out;
 }
 

@@ -24,7 +24,7 @@ Result<StepOutputs> calibrate_step(const StepContext& step) {
   if (const std::string constant = constant_tensors_note(set); !constant.empty())
     step.hooks.log(constant);
   StepOutputs out;
-  out.blobs[std::string(kCalibrationInput)] = encode(set);
+  out.blobs[std::string(kCalibrationInput)] = to_blob(encode(set));
   out.facts = {{"calibration", set.digest().text()}};
   out.metrics = {{"calibration_rows", static_cast<double>(set.samples)}};
   return out;

@@ -34,7 +34,7 @@ Result<StepOutputs> mix_step(const StepContext& step) {
   for (const LayerSensitivity& layer : kept->sensitivities)
     step.hooks.log("alone in int8: " + to_text(layer));
   StepOutputs out;
-  out.blobs[std::string(kFloatLayersInput)] = write_float_layers(kept->layers);
+  out.blobs[std::string(kFloatLayersInput)] = to_blob(write_float_layers(kept->layers));
   out.metrics = {{"float_layers", static_cast<double>(kept->layers.size())},
                  {"int8_layers", static_cast<double>(kept->int8_layers)}};
   return out;

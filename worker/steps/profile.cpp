@@ -38,7 +38,7 @@ Result<StepOutputs> profile_step(const StepContext& step) {
     add_figures(*figures, step.session.spec().options, made.facts);
   }
   TRY(const Bytes provenance, write_provenance(made));
-  out.blobs["unsigned"] = *engine.content + provenance;
+  out.blobs["unsigned"] = unsigned_engine(*engine.content, provenance);
   out.metrics.push_back({"latency_ms", profile->median_us / 1000});
   out.metrics.push_back({"device_latency_ms", profile->device_median_us / 1000});
   return out;

@@ -19,6 +19,7 @@
 #include "pipeline/result.h"
 #include "worker/runner/line_pipe.h"
 #include "worker/runner/runner_messages.h"
+#include "worker/runner/scratch_folder.h"
 #include "worker/steps/device_check.h"
 #include "worker/timing/pipe_timing_store.h"
 
@@ -184,11 +185,7 @@ class Runner {
     spec.sku = request.sku;
     TRY(spec.options, parse_options(request.options));
     spec.open = setup_.open;
-    StepInputs inputs;
-    for (const auto& [name, path] : request.inputs) {
-      TRY(Bytes bytes, read_file(path));
-      inputs[name] = std::make_shared<const Bytes>(std::move(bytes));
-    }
+    TRY(StepInputs inputs, read_inputs(request, session_ && serves(session_->spec(), spec)));
     const std::vector<StepInputs::mapped_type> given = take_given(inputs);
     if (const auto model = inputs.find("model"); model != inputs.end()) spec.model = model->second;
     if (const auto found = inputs.find(std::string(kCalibrationInput)); found != inputs.end())
@@ -207,6 +204,29 @@ class Runner {
       send(RunnerTrial{t.device, t.problem, t.tactic, t.over});
     };
     return run_step(request.step, context, setup_.functions, setup_.steps);
+  }
+
+  // All of the request's files but those whose bytes the step before read or left here.
+  Result<StepInputs> read_inputs(const RunnerRequest& request, bool same_session) {
+    const bool has_model = same_session && session_->spec().model;
+    HeldBlobs known = std::exchange(held_, {});
+    StepInputs inputs;
+    for (const auto& [name, path] : request.inputs) {
+      if (name == "model" && has_model) continue;
+      const auto digest = request.digests.find(name);
+      const auto held = known.find(name);
+      const bool is_known = digest != request.digests.end() && held != known.end() &&
+                            held->second.digest == digest->second;
+      if (is_known) {
+        inputs[name] = held->second.bytes;
+      } else {
+        TRY(Bytes bytes, read_file(path));
+        inputs[name] = to_blob(std::move(bytes));
+      }
+      if (digest != request.digests.end() && name != "model")
+        held_[name] = {digest->second, inputs[name]};
+    }
+    return inputs;
   }
 
   // Whether a session of `had` is one of `wanted`, too. The model is the same by its digest, and
@@ -244,13 +264,15 @@ class Runner {
     return out;
   }
 
-  static Result<Outcome> write_outputs(const RunnerRequest& request, const StepOutputs& done) {
+  Result<Outcome> write_outputs(const RunnerRequest& request, const StepOutputs& done) {
     Outcome out;
     out.metrics = done.metrics;
     out.facts = done.facts;
     for (const auto& [name, bytes] : done.blobs) {
-      CHECK_OK(write_file(std::filesystem::path(request.output_folder) / name, bytes));
-      out.outputs.push_back({name, sha256(bytes), bytes.size()});
+      CHECK_OK(write_scratch_file(std::filesystem::path(request.output_folder) / name, *bytes));
+      const Digest digest = sha256(*bytes);
+      out.outputs.push_back({name, digest, bytes->size()});
+      if (is_read_by_a_step(name, setup_.steps)) held_[name] = {digest, bytes};
     }
     return out;
   }
@@ -261,6 +283,12 @@ class Runner {
   CancelWatch watch_;
   LineBuffer lines_;
   std::optional<BuildSession> session_;  // of the step before, where it was of the same build
+  struct HeldBlob {
+    Digest digest;
+    std::shared_ptr<const Bytes> bytes;
+  };
+  using HeldBlobs = std::map<std::string, HeldBlob>;
+  HeldBlobs held_;  // what the step before read and left, by its names
   std::string phase_;
   steady_clock::time_point progressed_{};
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/clock.h"
+#include "engine/base/huge_pages.h"
 #include "tuner/faulty_layers.h"
 #include "tuner/known_failures.h"
 #include "worker/steps/engine_trials.h"
@@ -170,10 +171,19 @@ Result<VerifiedEngine> verify_and_mend(const StepContext& step, DraftEngine engi
   }
 }
 
+std::shared_ptr<const Bytes> unsigned_engine(const Bytes& content, const Bytes& provenance) {
+  Bytes out;
+  out.reserve(content.size() + provenance.size());
+  prefer_huge_pages(out.data(), out.capacity());
+  out += content;
+  out += provenance;
+  return to_blob(std::move(out));
+}
+
 void leave_engine(const DraftEngine& engine, StepOutputs& out) {
   if (!engine.anew) return;
-  out.blobs["content"] = *engine.content;
-  out.blobs["choices"] = engine.choices;
+  out.blobs["content"] = engine.content;
+  out.blobs["choices"] = to_blob(engine.choices);
   out.facts.push_back({"content_digest", sha256(*engine.content).text()});
 }
 

@@ -48,6 +48,9 @@ struct VerifiedEngine {
 // `kMaxChoices` engines in all. Errors: those of verify_content, of the tuner and of assembling.
 Result<VerifiedEngine> verify_and_mend(const StepContext& step, DraftEngine engine);
 
+// The engine file but for its signature.
+std::shared_ptr<const Bytes> unsigned_engine(const Bytes& content, const Bytes& provenance);
+
 // Adds `content`, `choices` and the fact `content_digest` where the engine was made anew.
 void leave_engine(const DraftEngine& engine, StepOutputs& out);
 

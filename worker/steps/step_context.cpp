@@ -1,5 +1,6 @@
 #include "worker/steps/step_context.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 
@@ -32,6 +33,12 @@ void add_ceilings(const Bytes& choices, Properties& facts) {
 }
 
 }  // namespace
+
+bool is_read_by_a_step(const std::string& name, StepTable table) {
+  return std::ranges::any_of(table, [&](const Step& step) {
+    return std::ranges::count(step.reads, name) + std::ranges::count(step.takes, name) > 0;
+  });
+}
 
 Result<std::shared_ptr<const Bytes>> input_named(const StepContext& step, const std::string& name) {
   const auto found = step.inputs.find(name);

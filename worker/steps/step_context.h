@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/device/device_lock.h"
+#include "pipeline/step.h"
 #include "schemas/values.h"
 #include "tuner/tuner.h"
 #include "worker/steps/build_session.h"
@@ -26,9 +27,16 @@ struct StepHooks {
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 
+// Blobs by their names; shared, because an engine is large and several steps read it.
+using StepBlobs = std::map<std::string, std::shared_ptr<const Bytes>>;
+
+inline std::shared_ptr<const Bytes> to_blob(Bytes bytes) {
+  return std::make_shared<const Bytes>(std::move(bytes));
+}
+
 // What a step leaves. worker/README.md has the names.
 struct StepOutputs {
-  std::map<std::string, Bytes> blobs;
+  StepBlobs blobs;
   std::vector<NamedNumber> metrics;
   std::vector<NamedText> facts;
   // Why nothing of it may be used (the engine computes wrong results): a deterministic failure. ""
@@ -36,8 +44,8 @@ struct StepOutputs {
   std::string rejected;
 };
 
-// Earlier steps' blobs by their names.
-using StepInputs = std::map<std::string, std::shared_ptr<const Bytes>>;
+// Earlier steps' blobs.
+using StepInputs = StepBlobs;
 
 // How a tuning measures.
 struct TuneSettings {
@@ -58,6 +66,9 @@ struct StepContext {
   // What verify runs the model on, parallel to its inputs; none: made up.
   std::vector<Tensor> verify_inputs = {};
 };
+
+// Whether a step of the table reads a blob of the name: then it is kept from step to step.
+bool is_read_by_a_step(const std::string& name, StepTable table);
 
 // The named blob of an earlier step. internal: it was not handed over.
 Result<std::shared_ptr<const Bytes>> input_named(const StepContext& step, const std::string& name);

@@ -104,7 +104,7 @@ Result<TunerCounts> assist(const StepContext& step, const Target& target) {
 Result<TunerCounts> tune(const StepContext& step, const Target& target, StepOutputs& out) {
   if (step.tuning.assistant > 0) return assist(step, target);
   TRY(TunedNetwork tuned, choose(step, target));
-  out.blobs["choices"] = std::move(tuned.choices);
+  out.blobs["choices"] = to_blob(std::move(tuned.choices));
   if (step.session.arithmetic() == Arithmetic::floating)
     out.facts.push_back({"tune_notes", kFloatIsFaster});
   return tuned.counts;

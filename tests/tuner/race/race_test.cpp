@@ -51,6 +51,39 @@ TEST(Race, EndsWhenItsTimeIsOver) {
   EXPECT_EQ(launches(1e6, 5), 35);
 }
 
+TEST(Race, CountsAllLaunchesOfACandidateToItsTime) {
+  const auto rounds = [](int launches) {
+    Machine m;
+    int count = 0;
+    Candidate candidate = m.candidate(100, &count);
+    candidate.launches = launches;
+    RaceRules rules;
+    rules.max_us = 1500;
+    EXPECT_TRUE(race({candidate}, m.candidate(50), rules));
+    return count;
+  };
+  EXPECT_EQ(rounds(1), 16);
+  EXPECT_EQ(rounds(2), 8);
+}
+
+// On a busy machine nearly every round is disturbed: of long candidates the repeats would take
+// longer than the race.
+TEST(Race, RepeatsNoRoundOnceItsTimeIsOver) {
+  const auto rounds = [](double max_us) {
+    Machine m;
+    int count = 0, probes = 0;
+    Candidate probe{[&]() -> Result<double> { return probes++ == 0 ? 50 : 100; }};
+    RaceRules rules;
+    rules.max_us = max_us;
+    const auto results = race({m.candidate(100, &count)}, probe, rules);
+    EXPECT_TRUE(results);
+    EXPECT_EQ((*results)[0].samples_us.size(), max_us > 1e6 ? 35u : 5u);
+    return count;
+  };
+  EXPECT_EQ(rounds(1e9), 35 + 12);
+  EXPECT_EQ(rounds(350), 3 + 5) << "the fourth round passes 350 us";
+}
+
 // What was said to be in flight last, and was not over, may have ended the process.
 TEST(Race, SaysWhoseTurnItIsWithinEachRound) {
   Machine m;

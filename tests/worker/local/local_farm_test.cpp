@@ -205,7 +205,8 @@ TEST_F(LocalBuild, RunsAStepThatATestAdds) {
                          ++calibrated;
                          step.hooks.progress({"surveying", 0, 1});
                          StepOutputs out;
-                         out.blobs["histograms"] = "histograms of " + step.session.spec().name;
+                         out.blobs["histograms"] =
+                             to_blob("histograms of " + step.session.spec().name);
                          return out;
                        }});
   for (StepFunction& function : functions)

@@ -45,6 +45,7 @@ TEST(RunnerMessages, ComeBackAsTheyWere) {
   RunnerRequest request{"tune",      "net", "net.onnx",  "cpu-avx2",
                         "level=3\n", "w",   sha256("m"), {{"model", "/tmp/m"}},
                         "/tmp/out",  7,     true};
+  request.digests = {{"content", sha256("c")}};
   auto back = parse_request(to_line(request));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(*back, request);

@@ -1,6 +1,7 @@
 // A scratch folder outlives neither its owner nor, for long, an owner that was killed.
 #include "worker/runner/scratch_folder.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 
 #include <csignal>
 
+#include "engine/base/file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace enginery {
@@ -78,6 +80,33 @@ TEST(ScratchFolder, LeavesAloneWhatIsInUseOrSomebodyElses) {
   EXPECT_TRUE(fs::exists(base.path / "enginery-other-name"));
   EXPECT_TRUE(fs::exists(other.path));
   EXPECT_EQ(ScratchFolder::make(base.path / "missing").error().code, ErrorCode::not_found);
+}
+
+// A runner may still read what it was given before.
+TEST(ScratchFile, TakesThePlaceOfAnotherAndLeavesItWhole) {
+  const test::TemporaryFolder base;
+  const fs::path file = base.path / "content";
+  ASSERT_TRUE(write_scratch_file(file, "the first one").ok());
+  const int held = open(file.c_str(), O_RDONLY);
+  ASSERT_TRUE(write_scratch_file(file, "another").ok());
+  EXPECT_EQ(*read_file(file), "another");
+  char old[20] = {};
+  EXPECT_EQ(read(held, old, sizeof old), 13);
+  EXPECT_STREQ(old, "the first one");
+  close(held);
+  ASSERT_TRUE(write_scratch_file(file, "").ok());
+  EXPECT_EQ(*read_file(file), "");
+}
+
+TEST(ScratchFile, IsNotWrittenThroughALink) {
+  const test::TemporaryFolder base;
+  ASSERT_TRUE(write_scratch_file(base.path / "key", "secret").ok());
+  fs::create_symlink(base.path / "key", base.path / "content");
+  ASSERT_TRUE(write_scratch_file(base.path / "content", "bytes").ok());
+  EXPECT_EQ(*read_file(base.path / "key"), "secret");
+  const Status away = write_scratch_file(base.path / "none" / "content", "bytes");
+  ASSERT_FALSE(away.ok());
+  EXPECT_EQ(away.error().code, ErrorCode::storage);
 }
 
 }  // namespace

@@ -49,12 +49,12 @@ TEST(CalibratedBuild, VerifiesAndSaysWhatItWasCalibratedWith) {
   auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
   const bool in_float = session.arithmetic() == Arithmetic::floating;
-  EXPECT_EQ(tuned->blobs["choices"].find("\"in_float\":true") != std::string::npos, in_float);
-  StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
+  EXPECT_EQ(tuned->blobs["choices"]->find("\"in_float\":true") != std::string::npos, in_float);
+  StepInputs inputs = {{"choices", tuned->blobs["choices"]}};
   BuildSession fresh(session.spec());
   auto content = assemble_step(step_in(fresh, inputs));
   ASSERT_TRUE(content.ok()) << content.error().message;
-  inputs["content"] = shared(content->blobs["content"]);
+  inputs["content"] = content->blobs["content"];
   auto file = read_unsigned_engine(inputs["content"]);
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(std::ranges::count(file->manifest.precisions, "int8"), in_float ? 0 : 1);
@@ -81,7 +81,7 @@ StepInputs quantized_content(BuildSession& session, TimingStore& store) {
   StepInputs inputs = {{"choices", shared(tuned->choices)}};
   auto content = assemble_step(step_in(session, inputs));
   EXPECT_TRUE(content.ok()) << content.error().message;
-  inputs["content"] = shared(content->blobs["content"]);
+  inputs["content"] = content->blobs["content"];
   return inputs;
 }
 
@@ -115,8 +115,8 @@ TEST(HeldOutBuild, SaysHowNearTheEngineIsToTheFloatModel) {
   EXPECT_GT(sqnr, 20);
   EXPECT_LT(sqnr, 60) << "8 bits were not computed in";
   EXPECT_EQ(number_named(done->metrics, "accuracy_rows"), 4);
-  EXPECT_NE(done->blobs["unsigned"].find("accuracy.sqnr_db"), std::string::npos);
-  EXPECT_NE(done->blobs["unsigned"].find(sha256(four_rows()).text()), std::string::npos);
+  EXPECT_NE(done->blobs["unsigned"]->find("accuracy.sqnr_db"), std::string::npos);
+  EXPECT_NE(done->blobs["unsigned"]->find(sha256(four_rows()).text()), std::string::npos);
 }
 
 // Scales that clip nearly everything.
@@ -148,7 +148,7 @@ TEST(CalibrateStep, LeavesTheHistogramsThatTheBuildIsQuantizedWith) {
   BuildSession session(calibrating(four_rows()));
   auto done = calibrate_in(session, four_rows());
   ASSERT_TRUE(done.ok()) << done.error().message;
-  const Bytes& histograms = done->blobs.at("calibration");
+  const Bytes& histograms = *done->blobs.at("calibration");
   EXPECT_EQ(text_named(done->facts, "calibration"), sha256(histograms).text());
   EXPECT_EQ(number_named(done->metrics, "calibration_rows"), 4);
   BuildSessionSpec spec = calibrating(four_rows());
@@ -167,9 +167,9 @@ TEST(CalibrateStep, KeepsMeansWhereBiasesAreToBeCorrected) {
   auto done = calibrate_in(session, four_rows()), without = calibrate_in(plain, four_rows());
   ASSERT_TRUE(done.ok()) << done.error().message;
   ASSERT_TRUE(without.ok()) << without.error().message;
-  EXPECT_TRUE(holds_channel_means(done->blobs.at("calibration")));
-  EXPECT_FALSE(holds_channel_means(without->blobs.at("calibration")));
-  spec.calibration = shared(done->blobs.at("calibration"));
+  EXPECT_TRUE(holds_channel_means(*done->blobs.at("calibration")));
+  EXPECT_FALSE(holds_channel_means(*without->blobs.at("calibration")));
+  spec.calibration = done->blobs.at("calibration");
   BuildSession corrected(spec);
   const auto validated = validate_step(step_in(corrected));
   ASSERT_TRUE(validated.ok()) << validated.error().message;
@@ -199,7 +199,7 @@ TEST(MixStep, LeavesTheNamesOfTheLayersThatStayInFloat) {
   };
   auto none = mixed(kScalesOfTwo, "20");
   ASSERT_TRUE(none.ok()) << none.error().message;
-  EXPECT_EQ(none->blobs.at("float_layers"), "[]");
+  EXPECT_EQ(*none->blobs.at("float_layers"), "[]");
   EXPECT_EQ(number_named(none->metrics, "int8_layers"), 2);
   // The second layer's scale clips nearly everything.
   auto second = mixed("x: 3c010a14\nr0: 37000000\n", "20");
@@ -213,7 +213,7 @@ TEST(MixStep, LeavesTheNamesOfTheLayersThatStayInFloat) {
     return model.ok() ? (*model)->structure_digest : Digest();
   };
   const Digest whole = structure(spec);
-  spec.float_layers = shared(second->blobs.at("float_layers"));
+  spec.float_layers = second->blobs.at("float_layers");
   EXPECT_NE(structure(spec), whole) << "the layer is quantised all the same";
   const auto refused = mixed("x: 37000000\nr0: 37000000\n", "0");
   ASSERT_FALSE(refused.ok());

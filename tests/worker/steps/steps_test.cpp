@@ -32,12 +32,12 @@ TEST(AssembleStep, GivesTheSameBytesForTheSameChoices) {
   BuildSession session(spec_of(test::convolutions(2, 1)));
   auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  const StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
+  const StepInputs inputs = {{"choices", tuned->blobs["choices"]}};
   auto first = assemble_step(step_in(session, inputs));
   BuildSession fresh(spec_of(test::convolutions(2, 1)));
   auto second = assemble_step(step_in(fresh, inputs));
   ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(first->blobs["content"], second->blobs["content"]);
+  EXPECT_EQ(*first->blobs["content"], *second->blobs["content"]);
 }
 
 TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
@@ -45,7 +45,7 @@ TEST(AssembleStep, RefusesChoicesOfAnotherNetwork) {
   BuildSession session(spec_of(test::convolutions(2, 1))), other(spec_of(test::convolutions(3, 1)));
   auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok());
-  auto content = assemble_step(step_in(other, {{"choices", shared(tuned->blobs["choices"])}}));
+  auto content = assemble_step(step_in(other, {{"choices", tuned->blobs["choices"]}}));
   ASSERT_FALSE(content.ok());
   EXPECT_EQ(content.error().code, ErrorCode::incompatible) << content.error().message;
 }
@@ -57,9 +57,9 @@ void expect_content_of_one_training(const Bytes& model, const Bytes& retrained) 
   BuildSession session(spec_of(model)), other(spec_of(retrained));
   auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto content = assemble_step(step_in(session, {{"choices", shared(tuned->blobs["choices"])}}));
+  auto content = assemble_step(step_in(session, {{"choices", tuned->blobs["choices"]}}));
   ASSERT_TRUE(content.ok()) << content.error().message;
-  const StepInputs inputs = {{"content", shared(content->blobs["content"])}};
+  const StepInputs inputs = {{"content", content->blobs["content"]}};
   auto right = verify_step(step_in(session, inputs));
   ASSERT_TRUE(right.ok()) << right.error().message;
   EXPECT_EQ(right->rejected, "");
@@ -111,10 +111,10 @@ struct FaultyBuild {
   StepInputs assembled() {
     auto tuned = run(tune_step, {});
     EXPECT_TRUE(tuned.ok()) << tuned.error().message;
-    StepInputs inputs = {{"choices", shared(tuned->blobs["choices"])}};
+    StepInputs inputs = {{"choices", tuned->blobs["choices"]}};
     auto content = run(assemble_step, inputs);
     EXPECT_TRUE(content.ok()) << content.error().message;
-    inputs["content"] = shared(content->blobs["content"]);
+    inputs["content"] = content->blobs["content"];
     return inputs;
   }
   static int planted_in(const Bytes& content) {
@@ -137,9 +137,9 @@ TEST(VerifyStep, LogsItsErrorInSignificantDigits) {
   BuildSession session(spec_of(test::convolutions(2, 1)));
   auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  auto content = assemble_step(step_in(session, {{"choices", shared(tuned->blobs["choices"])}}));
+  auto content = assemble_step(step_in(session, {{"choices", tuned->blobs["choices"]}}));
   ASSERT_TRUE(content.ok()) << content.error().message;
-  StepContext context = step_in(session, {{"content", shared(content->blobs["content"])}});
+  StepContext context = step_in(session, {{"content", content->blobs["content"]}});
   std::string log;
   context.hooks.log = [&](const std::string& line) { log += line + "\n"; };
   const auto verified = verify_step(context);
@@ -161,22 +161,22 @@ TEST(VerifyStep, ReplacesTheTacticOfALayerThatIsWrong) {
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   EXPECT_EQ(verified->rejected, "");
   ASSERT_TRUE(verified->blobs.count("content") && verified->blobs.count("choices"));
-  EXPECT_EQ(FaultyBuild::planted_in(verified->blobs["content"]), 1) << "the other one is right";
+  EXPECT_EQ(FaultyBuild::planted_in(*verified->blobs["content"]), 1) << "the other one is right";
   const std::string said = text_named(verified->facts, "verify_notes");
   EXPECT_NE(said.find("faulty:bad"), std::string::npos) << said;
   EXPECT_NE(said.find("layer '"), std::string::npos) << said;
   EXPECT_EQ(text_named(verified->facts, "content_digest"),
-            sha256(verified->blobs["content"]).text());
+            sha256(*verified->blobs["content"]).text());
   EXPECT_LE(number_named(verified->metrics, "error"), number_named(verified->metrics, "bar"));
 
   // Every later step and build leaves it alone, whatever the earlier choices were.
   auto again = build.run(assemble_step, {{"choices", inputs.at("choices")}});
   ASSERT_TRUE(again.ok()) << again.error().message;
-  EXPECT_EQ(again->blobs["content"], verified->blobs["content"]);
+  EXPECT_EQ(*again->blobs["content"], *verified->blobs["content"]);
   auto profiled = build.run(profile_step, inputs);
   ASSERT_TRUE(profiled.ok()) << profiled.error().message;
-  EXPECT_EQ(profiled->blobs["content"], verified->blobs["content"]);
-  EXPECT_TRUE(profiled->blobs["unsigned"].starts_with(verified->blobs["content"]));
+  EXPECT_EQ(*profiled->blobs["content"], *verified->blobs["content"]);
+  EXPECT_TRUE(profiled->blobs["unsigned"]->starts_with(*verified->blobs["content"]));
   EXPECT_EQ(FaultyBuild::planted_in(*build.assembled().at("content")), 1);
 }
 
@@ -197,7 +197,7 @@ TEST(VerifyStep, ReplacesATacticThatFails) {
   const auto verified = build.run(verify_step, build.assembled());
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   EXPECT_EQ(verified->rejected, "");
-  EXPECT_EQ(FaultyBuild::planted_in(verified->blobs.at("content")), 0);
+  EXPECT_EQ(FaultyBuild::planted_in(*verified->blobs.at("content")), 0);
   EXPECT_NE(build.log.find("this one does not run"), std::string::npos) << build.log;
 }
 
@@ -226,13 +226,13 @@ TEST(RunStep, FindsTheFunctionByTheStepsRow) {
   const StepFunction functions[] = {
       {kCalibrate, [](const StepContext& step) -> Result<StepOutputs> {
          StepOutputs out;
-         out.blobs["histograms"] = "by " + step.worker;
+         out.blobs["histograms"] = to_blob("by " + step.worker);
          return out;
        }}};
   BuildSession session(spec_of(test::convolutions(1, 1)));
   const auto done = run_step("survey", step_in(session), functions, table);
   ASSERT_TRUE(done.ok()) << done.error().message;
-  EXPECT_EQ(done->blobs.at("histograms"), "by tester");
+  EXPECT_EQ(*done->blobs.at("histograms"), "by tester");
   for (const char* unknown : {"validate", "dance"}) {
     const auto refused = run_step(unknown, step_in(session), functions, table);
     ASSERT_FALSE(refused.ok());
