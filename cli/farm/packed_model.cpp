@@ -2,6 +2,7 @@
 
 #include "cli/options/build_flags.h"
 #include "cli/output/text.h"
+#include "engine/compile/layers_meant.h"
 #include "tuner/calibrate/table.h"
 
 namespace enginery {
@@ -24,7 +25,10 @@ Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& op
     TRY(table, read_calibration(*model.calibration, options.calibrator));
   }
   BuildOptions known = options;
-  if (!options.calib_data.empty()) known.precisions.erase(Precision::int8);
+  if (!options.calib_data.empty()) {
+    known.precisions.erase(Precision::int8);
+    known.layer_precisions = without_int8(std::move(known.layer_precisions));
+  }
   TRY(LoadedModel loaded, load_model(source, model.name, known, {},
                                      model.calibration ? &table.scales : nullptr, {}, table.means));
   for (const std::string& note : loaded.notes) console.note(readable_note(note));

@@ -1,5 +1,7 @@
 #include "engine/compile/compile.h"
 
+#include <algorithm>
+
 #include "engine/compile/layers_meant.h"
 #include "engine/graph/text.h"
 #include "engine/plan/workspace_limit.h"
@@ -72,6 +74,12 @@ Status check_values(const Graph& graph) {
   return {};
 }
 
+// Whether int8 is allowed, for the network or a layer of it.
+bool allows_int8(const BuildOptions& options) {
+  return options.precisions.contains(Precision::int8) ||
+         std::ranges::count(options.layer_precisions, Precision::int8, &LayerPrecision::precision);
+}
+
 // int8 is not guessed.
 Status check_quantized(const Graph& graph) {
   for (NodeId id = 0; id < graph.node_count(); ++id) {
@@ -121,15 +129,19 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
   if (scales) {
-    TRY(QuantizedProducts quantized,
-        quantize_products(
-            out.imported, *scales,
-            [&](const std::string& layer) { return !in_float.contains(layer); }, means));
+    const LayerPrecisions asked = with_names(options.layer_precisions, out.imported);
+    TRY(QuantizedProducts quantized, quantize_products(
+                                         out.imported, *scales,
+                                         [&](const std::string& layer) {
+                                           return !in_float.contains(layer) &&
+                                                  may_be_int8(asked, layer);
+                                         },
+                                         means));
     if (quantized.corrected > 0)
       out.notes.push_back("int8: biases of " + std::to_string(quantized.corrected) +
                           " layers corrected by the means of their inputs' channels");
     for (std::string& note : quantized.notes) out.notes.push_back(std::move(note));
-  } else if (options.precisions.contains(Precision::int8)) {
+  } else if (allows_int8(options)) {
     CHECK_OK(check_quantized(out.imported));
     note_batch_norms(out.imported, out.notes);
   }

@@ -52,16 +52,22 @@ class Placement {
   void find_products() {
     for (const NodeId id : graph_.needed_order()) {
       const Node& node = graph_.node(id);
-      if (is_quantizable(graph_, node) && (!wanted_ || wanted_(node.name)))
+      const bool fits = is_quantizable(graph_, node);
+      if (fits && (!wanted_ || wanted_(node.name)))
         out_.products.push_back(id);
       else if (std::holds_alternative<Deconvolution>(node.op) ||
                output_channel_axis(node.op, 2) >= 0)
         in_float_.push_back(node.name);
+      left_out_ = left_out_ || (fits && wanted_ && !wanted_(node.name));
     }
   }
 
   // Every product's tensor needs a scale; scales of tensors that nothing multiplies are usual.
   Status check_scales() {
+    if (out_.products.empty() && left_out_) {
+      note_in_float();
+      return {};
+    }
     if (out_.products.empty())
       return Error{ErrorCode::unsupported,
                    "int8: the model has no Conv, Gemm or MatMul of a float32 tensor with constant "
@@ -93,6 +99,10 @@ class Placement {
       if (!names.contains(name)) unknown.push_back(name);
     }
     if (!unknown.empty()) out_.notes.push_back("calibration: not in the model: " + named(unknown));
+    note_in_float();
+  }
+
+  void note_in_float() {
     if (!in_float_.empty()) out_.notes.push_back("int8: computed in float: " + named(in_float_));
   }
 
@@ -162,6 +172,7 @@ class Placement {
   const Graph& graph_;
   const TensorScales& scales_;
   const LayerFilter& wanted_;
+  bool left_out_ = false;                   // whether the filter left out a product
   std::vector<std::string> in_float_;       // names of other products
   std::vector<bool> non_negative_;          // by value
   std::vector<std::vector<NodeId>> users_;  // by value

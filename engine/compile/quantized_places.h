@@ -49,7 +49,7 @@ int64_t output_channel_axis(const Op& op, int64_t rank);
 // float, also ConvTranspose and products of two activations, which have no kernels in 8 bits here.
 // Folds the graph's constants first; its other nodes stay. Errors: those of fold_constants;
 // invalid_argument (a tensor without a scale, named; scales of another model); unsupported (nothing
-// to quantise).
+// to quantise, and nothing that the filter left out).
 Result<QuantizedPlaces> place_quantization(Graph& graph, const TensorScales& scales,
                                            const LayerFilter& wanted = {});
 
