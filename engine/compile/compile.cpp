@@ -128,7 +128,9 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   out.imported.limits = options.limits;
   CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
+  std::string float_structure;  // where that of the quantised network does not tell it
   if (scales) {
+    const Digest before = structure_fingerprint(out.imported);
     const LayerPrecisions asked = with_names(options.layer_precisions, out.imported);
     TRY(QuantizedProducts quantized, quantize_products(
                                          out.imported, *scales,
@@ -137,6 +139,7 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
                                                   may_be_int8(asked, layer);
                                          },
                                          means));
+    if (quantized.counted > 0) float_structure = before.text();
     if (quantized.corrected > 0)
       out.notes.push_back("int8: biases of " + std::to_string(quantized.corrected) +
                           " layers corrected by the means of their inputs' channels");
@@ -152,6 +155,8 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   TRY(out.precisions, layers_meant(out.graph, out.imported, options.layer_precisions));
   out.structure_digest =
       structure_with(structure_fingerprint(out.graph), out.graph, out.precisions);
+  if (!float_structure.empty())
+    out.structure_digest = sha256(out.structure_digest.text() + "\nin float " + float_structure);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/compile/non_negative.h"
+#include "engine/passes/counted_bytes.h"
 #include "engine/passes/fold_constants.h"
 
 namespace enginery {
@@ -125,10 +126,15 @@ class Placement {
     return scales_.contains(graph_.value(source).name) ? source : kNoValue;
   }
 
-  // A maximum has its source's scale, so that it can be taken of the integers.
-  float scale_of(ValueId x) const {
+  // A maximum has its source's scale, so that it can be taken of the integers. Bytes that were made
+  // floats by one step are counted in that step: the same bytes.
+  ActivationScale scale_of(ValueId x) const {
+    const bool is_non_negative = non_negative_[static_cast<size_t>(x)];
     for (ValueId source = x; source != kNoValue; source = source_of_maximum(source)) x = source;
-    return scales_.at(graph_.value(x).name);
+    const auto bytes = counted_bytes(graph_, x);
+    if (!bytes || bytes->zero != 0) return {scales_.at(graph_.value(x).name), is_non_negative};
+    const bool is_unsigned = graph_.value(bytes->bytes).type.type == DataType::uint8;
+    return is_unsigned ? unsigned_scale(bytes->step) : ActivationScale{bytes->step, false};
   }
 
   // The node's input is what the pair of its tensor gives; so is that of a maximum behind the
@@ -138,7 +144,9 @@ class Placement {
     out_.reads.push_back({reader, input, x});
     if (!paired_.insert(x).second) return;
     if (source_of_maximum(x) != kNoValue) read(graph_.value(x).producer, 0);
-    out_.pairs.push_back({x, {scale_of(x), non_negative_[static_cast<size_t>(x)]}});
+    out_.pairs.push_back({x, scale_of(x)});
+    const auto bytes = counted_bytes(graph_, x);
+    out_.counted += bytes && bytes->zero == 0;
   }
 
   // Whether a product makes the value, or the normalisation that is folded into one, for one
