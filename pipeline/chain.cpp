@@ -9,9 +9,12 @@ namespace {
 
 constexpr size_t kMaxNoteBytes = 300;  // a worker wrote it, and every view of the job has it
 
-// As one line.
+// What the steps say to people, as one line.
 std::string note_of(const Gathered& gathered) {
-  std::string note = text_named(gathered.facts, "tune_notes").substr(0, kMaxNoteBytes);
+  std::string note = text_named(gathered.facts, "tune_notes");
+  const std::string more = text_named(gathered.facts, "assemble_notes");
+  if (!note.empty() && !more.empty()) note += "; ";
+  note = (note + more).substr(0, kMaxNoteBytes);
   std::ranges::replace(note, '\n', ' ');
   return note;
 }

@@ -37,7 +37,7 @@ std::vector<Step> of_any_worker() {
        "",
        {"calibration", "held_out"},
        {"model", "shapes", "builder", "calibration", "calibrator", "calib_data", "held_out",
-        "max_accuracy_drop", "bias_correction"}},
+        "max_accuracy_drop", "layer_precisions", "bias_correction"}},
       {StepKind::validate,
        "validate",
        "validating",

@@ -42,7 +42,7 @@ LocalBuildReport make_report(const KeySubject& subject, const TargetRow& target,
       out.phases.emplace_back(part, number_named(result.metrics, std::string(part) + "_s"));
   }
   out.notes = lines_of(text_named(result.facts, "notes"));
-  for (const char* more : {"tune_notes", "verify_notes"}) {
+  for (const char* more : {"tune_notes", "assemble_notes", "verify_notes"}) {
     for (std::string& note : lines_of(text_named(result.facts, more)))
       out.notes.push_back(std::move(note));
   }

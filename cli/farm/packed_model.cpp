@@ -2,6 +2,7 @@
 
 #include "cli/options/build_flags.h"
 #include "cli/output/text.h"
+#include "engine/compile/layers_meant.h"
 #include "tuner/calibrate/table.h"
 
 namespace enginery {
@@ -25,7 +26,10 @@ Result<LoadedModel> load_packed(const PackedModel& model, const BuildOptions& op
   }
   const TensorScales scales{table.scales, table.unusable, table.model};
   BuildOptions known = options;
-  if (!options.calib_data.empty()) known.precisions.erase(Precision::int8);
+  if (!options.calib_data.empty()) {
+    known.precisions.erase(Precision::int8);
+    known.layer_precisions = without_int8(std::move(known.layer_precisions));
+  }
   TRY(LoadedModel loaded, load_model(source, model.name, known, {},
                                      model.calibration ? &scales : nullptr, {}, table.means));
   for (const std::string& note : loaded.notes) console.note(readable_note(note));

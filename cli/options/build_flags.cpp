@@ -146,7 +146,8 @@ void BuildFlags::declare(Options& options) {
                "them, and int8 (see --calib); the fastest wins layer by layer");
   options.list("--layer-precisions", layer_precisions, "NAME:P,...",
                "layers that compute in fp32 or in P and in nothing else: conv1:fp32,head/*:fp16; "
-               "a name goes before patterns, the last pattern before others");
+               "@first and @last are the products that no other one is before or behind; a name "
+               "goes before patterns, the last pattern before others");
   options.text("--shapes", shapes, "NAME:DIMS,...",
                "the inputs' dimensions, e.g. data:1x3x224x224; without it symbolic ones become 1");
   options.text("--min-shapes", min_shapes, "NAME:DIMS,...",

@@ -1,5 +1,7 @@
 #include "engine/compile/compile.h"
 
+#include <algorithm>
+
 #include "engine/compile/layers_meant.h"
 #include "engine/graph/text.h"
 #include "engine/plan/workspace_limit.h"
@@ -72,6 +74,12 @@ Status check_values(const Graph& graph) {
   return {};
 }
 
+// Whether int8 is allowed, for the network or a layer of it.
+bool allows_int8(const BuildOptions& options) {
+  return options.precisions.contains(Precision::int8) ||
+         std::ranges::count(options.layer_precisions, Precision::int8, &LayerPrecision::precision);
+}
+
 // int8 is not guessed.
 Status check_quantized(const Graph& graph) {
   for (NodeId id = 0; id < graph.node_count(); ++id) {
@@ -120,20 +128,27 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   out.imported.limits = options.limits;
   CHECK_OK(check_values(out.imported));
   for (std::string& note : special.defaulted) out.notes.push_back(std::move(note));
+  std::string float_structure;  // where that of the quantised network does not tell it
   if (scales) {
     if (scales->model && *scales->model != fingerprint(out.imported))
       out.notes.push_back(
           "calibration: its histograms are of other weights, other shapes or another model; their "
           "scales are taken by the tensors' names");
-    TRY(QuantizedProducts quantized,
-        quantize_products(
-            out.imported, *scales,
-            [&](const std::string& layer) { return !in_float.contains(layer); }, means));
+    const Digest before = structure_fingerprint(out.imported);
+    const LayerPrecisions asked = with_names(options.layer_precisions, out.imported);
+    TRY(QuantizedProducts quantized, quantize_products(
+                                         out.imported, *scales,
+                                         [&](const std::string& layer) {
+                                           return !in_float.contains(layer) &&
+                                                  may_be_int8(asked, layer);
+                                         },
+                                         means));
+    if (quantized.counted > 0) float_structure = before.text();
     if (quantized.corrected > 0)
       out.notes.push_back("int8: biases of " + std::to_string(quantized.corrected) +
                           " layers corrected by the means of their inputs' channels");
     for (std::string& note : quantized.notes) out.notes.push_back(std::move(note));
-  } else if (options.precisions.contains(Precision::int8)) {
+  } else if (allows_int8(options)) {
     CHECK_OK(check_quantized(out.imported));
     note_batch_norms(out.imported, out.notes);
   }
@@ -144,6 +159,8 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   TRY(out.precisions, layers_meant(out.graph, out.imported, options.layer_precisions));
   out.structure_digest =
       structure_with(structure_fingerprint(out.graph), out.graph, out.precisions);
+  if (!float_structure.empty())
+    out.structure_digest = sha256(out.structure_digest.text() + "\nin float " + float_structure);
   return out;
 }
 

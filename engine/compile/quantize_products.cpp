@@ -19,6 +19,7 @@ class Quantizer {
     QuantizedProducts out;
     out.products = static_cast<int>(places_.products.size());
     for (const NodeId id : places_.products) out.layers.push_back(graph_.node(id).name);
+    out.counted = places_.counted;
     out.notes = std::move(places_.notes);
     return out;
   }

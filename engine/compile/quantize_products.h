@@ -14,6 +14,7 @@ struct QuantizedProducts {
   int products = 0;
   std::vector<std::string> layers;  // their names
   size_t corrected = 0;             // of them, with a bias that was corrected
+  int counted = 0;                  // tensors that are read as the bytes which they were made of
   std::vector<std::string> notes;  // for the user: what stays in float, and which scales are unused
 };
 

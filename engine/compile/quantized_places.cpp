@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/compile/non_negative.h"
+#include "engine/passes/counted_bytes.h"
 #include "engine/passes/fold_constants.h"
 
 namespace enginery {
@@ -52,16 +53,22 @@ class Placement {
   void find_products() {
     for (const NodeId id : graph_.needed_order()) {
       const Node& node = graph_.node(id);
-      if (is_quantizable(graph_, node) && (!wanted_ || wanted_(node.name)))
+      const bool fits = is_quantizable(graph_, node);
+      if (fits && (!wanted_ || wanted_(node.name)))
         out_.products.push_back(id);
       else if (std::holds_alternative<Deconvolution>(node.op) ||
                output_channel_axis(node.op, 2) >= 0)
         in_float_.push_back(node.name);
+      left_out_ = left_out_ || (fits && wanted_ && !wanted_(node.name));
     }
   }
 
   // Every product's tensor needs a scale; scales of tensors that nothing multiplies are usual.
   Status check_scales() {
+    if (out_.products.empty() && left_out_) {
+      note_in_float();
+      return {};
+    }
     if (out_.products.empty())
       return Error{ErrorCode::unsupported,
                    "int8: the model has no Conv, Gemm or MatMul of a float32 tensor with constant "
@@ -109,6 +116,10 @@ class Placement {
     if (!unknown.empty()) out_.notes.push_back("calibration: not in the model: " + named(unknown));
     if (!unneeded.empty())
       out_.notes.push_back("calibration: no scale above 0, and none is needed: " + named(unneeded));
+    note_in_float();
+  }
+
+  void note_in_float() {
     if (!in_float_.empty()) out_.notes.push_back("int8: computed in float: " + named(in_float_));
   }
 
@@ -131,10 +142,16 @@ class Placement {
     return scales_.known.contains(graph_.value(source).name) ? source : kNoValue;
   }
 
-  // A maximum has its source's scale, so that it can be taken of the integers.
-  float scale_of(ValueId x) const {
+  // A maximum has its source's scale, so that it can be taken of the integers. Bytes that were made
+  // floats by one step are counted in that step: the same bytes.
+  ActivationScale scale_of(ValueId x) const {
+    const bool is_non_negative = non_negative_[static_cast<size_t>(x)];
     for (ValueId source = x; source != kNoValue; source = source_of_maximum(source)) x = source;
-    return scales_.known.at(graph_.value(x).name);
+    const auto bytes = counted_bytes(graph_, x);
+    if (!bytes || bytes->zero != 0)
+      return {scales_.known.at(graph_.value(x).name), is_non_negative};
+    const bool is_unsigned = graph_.value(bytes->bytes).type.type == DataType::uint8;
+    return is_unsigned ? unsigned_scale(bytes->step) : ActivationScale{bytes->step, false};
   }
 
   // The node's input is what the pair of its tensor gives; so is that of a maximum behind the
@@ -144,7 +161,9 @@ class Placement {
     out_.reads.push_back({reader, input, x});
     if (!paired_.insert(x).second) return;
     if (source_of_maximum(x) != kNoValue) read(graph_.value(x).producer, 0);
-    out_.pairs.push_back({x, {scale_of(x), non_negative_[static_cast<size_t>(x)]}});
+    out_.pairs.push_back({x, scale_of(x)});
+    const auto bytes = counted_bytes(graph_, x);
+    out_.counted += bytes && bytes->zero == 0;
   }
 
   // Whether a product makes the value, or the normalisation that is folded into one, for one
@@ -178,6 +197,7 @@ class Placement {
   const Graph& graph_;
   const TensorScales& scales_;
   const LayerFilter& wanted_;
+  bool left_out_ = false;                   // whether the filter left out a product
   std::vector<std::string> in_float_;       // names of other products
   std::vector<bool> non_negative_;          // by value
   std::vector<std::vector<NodeId>> users_;  // by value

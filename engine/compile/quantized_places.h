@@ -42,6 +42,7 @@ struct QuantizedPlaces {
   std::vector<NodeId> products;  // their weights are quantised, too
   std::vector<Pair> pairs;
   std::vector<Read> reads;
+  int counted = 0;  // pairs that give back bytes which were made floats (counted_bytes.h)
   std::vector<std::string> notes;  // for the user: what stays in float, and which scales are unused
 };
 
@@ -50,13 +51,14 @@ struct QuantizedPlaces {
 int64_t output_channel_axis(const Op& op, int64_t rank);
 
 // The activation of every Conv, Gemm and MatMul with constant float32 weights. Activations have the
-// scale of their tensor, in uint8 where they cannot be negative, else in int8; a max pooling before
+// scale of their tensor, in uint8 where they cannot be negative, else in int8 (bytes of the model's
+// own times one step have that step, so that they are read as they are); a max pooling before
 // a product has the scale of what it reads. So has what is added to a product's result, where it
 // has a scale and is a product's or read by one: residual sums are of integers. The rest stays in
 // float, also ConvTranspose and products of two activations, which have no kernels in 8 bits here.
 // Folds the graph's constants first; its other nodes stay. Errors: those of fold_constants;
 // invalid_argument (a tensor without a scale that can be used, named; scales of another model);
-// unsupported (nothing to quantise).
+// unsupported (nothing to quantise, and nothing that the filter left out).
 Result<QuantizedPlaces> place_quantization(Graph& graph, const TensorScales& scales,
                                            const LayerFilter& wanted = {});
 

@@ -37,9 +37,7 @@ Result<LayerPrecision> parse_one(const std::string& part) {
       std::ranges::none_of(part, [](char c) { return static_cast<unsigned char>(c) < ' '; });
   if (!is_printable) return refused("a name has no control characters");
   const auto precision = parse_precision(part.substr(colon + 1));
-  if (!precision.ok()) return refused("expected fp32, tf32, fp16 or bf16 behind the colon");
-  if (*precision == Precision::int8)
-    return refused("a layer is in int8 where its scales are, not by its name");
+  if (!precision.ok()) return refused("expected fp32, tf32, fp16, bf16 or int8 behind the colon");
   return LayerPrecision{part.substr(0, colon), *precision};
 }
 

@@ -24,7 +24,7 @@ struct LayerPrecision {
 // In the order in which they were given.
 using LayerPrecisions = std::vector<LayerPrecision>;
 
-// "NAME:fp32,NAME:fp16". Errors: usage (no name, no precision, int8: it comes with scales).
+// "NAME:fp32,NAME:fp16". Errors: usage (no name, no precision).
 Result<LayerPrecisions> parse_layer_precisions(std::string_view text);
 std::string to_text(const LayerPrecisions& layers);
 

@@ -6,6 +6,7 @@
 #include "engine/base/did_you_mean.h"
 #include "engine/passes/canonicalize.h"
 #include "engine/passes/drop_dead_rows.h"
+#include "engine/passes/drop_zero_points.h"
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fold_into_next.h"
@@ -45,9 +46,10 @@ const std::vector<Pass>& pass_list() {
       {"remove_dead", remove_dead},        // leftovers would count as users and block fusion
       {"merge_products", merge_products},  // for attentions, whose pieces must be gone
       {"drop_dead_rows", drop_dead_rows},  // behind attention, which can leave queries out
-      {"sink_transposes", sink_transposes},  // before chains are formed, which a transpose cuts
-      {"raise_quantize", raise_quantize},    // so that products before a concat give integers
-      {"fuse_vertical", fuse_vertical},      // last: groups refer to final nodes
+      {"sink_transposes", sink_transposes},    // before chains are formed, which a transpose cuts
+      {"raise_quantize", raise_quantize},      // so that products before a concat give integers
+      {"drop_zero_points", drop_zero_points},  // once it is final who reads integers
+      {"fuse_vertical", fuse_vertical},        // last: groups refer to final nodes
   };
   return list;
 }

@@ -1,8 +1,12 @@
 #include "engine/passes/raise_quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
+
+#include "engine/passes/counted_bytes.h"
+#include "engine/passes/remove_dead.h"
 
 namespace enginery {
 namespace {
@@ -86,9 +90,33 @@ int64_t zero_point_of(const Graph& graph, const Node& node) {
   return absent ? 0 : to_int64s(*graph.constant(node.inputs[2]))[0];
 }
 
+// Whether each of the integers, once it is a float, is quantised to itself.
+bool come_back(const CountedBytes& from, DataType type, float scale, int64_t zero) {
+  const int first = type == DataType::int8 ? -128 : 0;
+  for (int i = first; i < first + 256; ++i) {
+    const float number = static_cast<float>(i - from.zero) * from.step;
+    if (std::nearbyint(number / scale) + static_cast<float>(zero) != static_cast<float>(i))
+      return false;
+  }
+  return true;
+}
+
+// Those of a Cast or Dequantize before the Quantize that it gives back, whatever lies between them;
+// kNoValue where it computes others.
+ValueId counted_integers(const Graph& graph, const Node& node) {
+  const auto from = counted_bytes(graph, node.inputs[0]);
+  const Tensor& scale = *graph.constant(node.inputs[1]);
+  const DataType to = std::get<Quantize>(node.op).to;
+  const bool same = from && graph.value(from->bytes).type.type == to &&
+                    scale.type() == DataType::float32 &&
+                    come_back(*from, to, scale.data<float>()[0], zero_point_of(graph, node));
+  return same ? from->bytes : kNoValue;
+}
+
 // The integers that the Quantize gives back: those of the Dequantize before it, of the same type,
-// scale and zero point; kNoValue where it computes others.
+// scale and zero point, or counted ones; kNoValue where it computes others.
 ValueId same_integers(const Graph& graph, const Node& node) {
+  if (const ValueId counted = counted_integers(graph, node); counted != kNoValue) return counted;
   const NodeId id = graph.value(node.inputs[0]).producer;
   if (id == kNoNode || !std::holds_alternative<Dequantize>(graph.node(id).op)) return kNoValue;
   const Node& from = graph.node(id);
@@ -111,17 +139,6 @@ void replace(Graph& graph, const Readers& readers, const std::set<ValueId>& grow
     graph.replace_uses(before, after, readers[index]);
   else
     graph.replace_uses(before, after);
-}
-
-// What dequantised for operators that read the integers now.
-void erase_unread(Graph& graph) {
-  const Readers readers = graph.users();
-  for (NodeId id = 0; id < graph.node_count(); ++id) {
-    const Node& node = graph.node(id);
-    if (node.erased || !std::holds_alternative<Dequantize>(node.op)) continue;
-    const ValueId v = node.outputs[0];
-    if (readers[static_cast<size_t>(v)].empty() && !graph.is_output(v)) graph.erase_node(id);
-  }
 }
 
 }  // namespace
@@ -153,7 +170,10 @@ Result<int> raise_quantize(Graph& graph) {
     graph.erase_node(moved);
     ++changed;
   }
-  if (changed > 0) erase_unread(graph);
+  // What made floats for operators that read the integers now.
+  if (changed > 0) {
+    TRY([[maybe_unused]] const int dead, remove_dead(graph));
+  }
   return changed;
 }
 

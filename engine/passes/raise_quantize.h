@@ -2,7 +2,8 @@
 // max pooling, reshapes, transposes) to before it: the same numbers, of a quarter of the bytes, and
 // a product before it may round its sums to 8 bits itself. A NaN alone is lost earlier: it is 0
 // before a maximum is taken. A Quantize that then stands behind the Dequantize of the same scale
-// and zero point goes: the integers are as they were.
+// and zero point, or behind a Cast of integers times its scale, goes: the integers are as they
+// were.
 //
 // Runs before vertical fusion, once the nodes around it are final.
 #pragma once

@@ -193,11 +193,25 @@ class Lowering {
     }
   }
 
+  // Whether the region computes with integers what is asked to be computed in floats. Sums and
+  // activations are computed in float32 there, too.
+  bool breaks_a_promise(const std::vector<NodeId>& members) const {
+    const auto op_of = [&](NodeId id) -> const Op& { return network_.graph.node(id).op; };
+    const bool reads_integers = std::ranges::any_of(
+        members, [&](NodeId id) { return std::holds_alternative<Dequantize>(op_of(id)); });
+    return reads_integers && std::ranges::any_of(members, [&](NodeId id) {
+             const auto asked = of_nodes_.find(id);
+             return asked != of_nodes_.end() && asked->second != Precision::int8 &&
+                    !is_operator<Dequantize, Quantize, Binary, Activation>(op_of(id));
+           });
+  }
+
   // Nothing where the members are no region or no source but the reference runs it. What is left of
   // the groups that it takes its members from runs node by node. Of all that it replaces only the
   // last one's result is read by others, since nobody reads what is inside of a region or a group.
   void add_region(const std::vector<NodeId>& order, const Users& users,
                   const std::vector<NodeId>& members, RegionPattern::Operands operands) {
+    if (breaks_a_promise(members)) return;
     auto region = make_region(network_.graph, users, members, operands);
     if (!region) return;
     if (!offer(members, *region).ok() || sources_of(region->tactics).empty()) return;

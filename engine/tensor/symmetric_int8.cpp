@@ -14,6 +14,10 @@ float ActivationScale::step() const {
   return non_negative ? scale * (kInt8Largest / kUint8Largest) : scale;
 }
 
+ActivationScale unsigned_scale(float step) {
+  return {step * (kUint8Largest / kInt8Largest), true};
+}
+
 QuantizedWeights quantize_weights(const Tensor& weights, int64_t axis) {
   size_t inner = 1;
   for (int64_t d = axis + 1; d < weights.rank(); ++d)

@@ -18,6 +18,9 @@ struct ActivationScale {
   float step() const;  // of that type
 };
 
+// Of uint8 in these steps.
+ActivationScale unsigned_scale(float step);
+
 struct QuantizedWeights {
   Tensor elements;  // int8, of the weights' dims, in [-127, 127]
   Tensor scales;    // float32 [channels]: the largest magnitude / 127; 1 where all are zero

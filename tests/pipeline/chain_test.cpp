@@ -103,11 +103,15 @@ TEST(Chain, FinishesWithWhatTheStepsSaid) {
 }
 
 // A worker wrote it: one line of bounded length.
-TEST(Chain, FinishesWithWhatTheTuningSaysToPeople) {
+TEST(Chain, FinishesWithWhatItsStepsSayToPeople) {
   EXPECT_EQ(finished_target(finished(), {})->note, "");
   Gathered gathered = finished();
   gathered.facts.push_back({"tune_notes", "int8 is not faster here:\nin float"});
   EXPECT_EQ(finished_target(gathered, {})->note, "int8 is not faster here: in float");
+  gathered.facts.push_back({"assemble_notes", "2 of 3 products in float"});
+  EXPECT_EQ(finished_target(gathered, {})->note,
+            "int8 is not faster here: in float; 2 of 3 products in float");
+  gathered.facts.pop_back();
   gathered.facts.back().value = std::string(9000, 'n');
   EXPECT_EQ(finished_target(gathered, {})->note, std::string(300, 'n'));
 }

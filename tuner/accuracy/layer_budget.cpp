@@ -6,14 +6,19 @@
 namespace enginery {
 namespace {
 
-// The model with all layers but these in 8 bits, on all rows.
+bool is_wanted(const LayerBudget& budget, const std::string& layer) {
+  return !budget.wanted || budget.wanted(layer);
+}
+
+// The model with all wanted layers but these in 8 bits, on all rows.
 Result<AccuracyFigures> figures_without(const std::set<std::string>& kept, const Graph& in_float,
                                         const TensorScales& scales, HeldOutCheck& check,
                                         const LayerBudget& budget) {
   Graph mixed = in_float;
   TRY([[maybe_unused]] const QuantizedProducts quantized,
       quantize_products(
-          mixed, scales, [&](const std::string& name) { return !kept.contains(name); },
+          mixed, scales,
+          [&](const std::string& name) { return !kept.contains(name) && is_wanted(budget, name); },
           budget.means));
   WatchOptions of_outputs = budget.device;
   of_outputs.outputs_only = true;
@@ -35,13 +40,15 @@ Result<FloatLayers> layers_in_float(const Graph& in_float, const TensorScales& s
                                     HeldOutCheck& check, const LayerBudget& budget) {
   FloatLayers out;
   Graph all = in_float;
-  TRY(const QuantizedProducts quantized, quantize_products(all, scales));
+  TRY(const QuantizedProducts quantized, quantize_products(all, scales, budget.wanted));
   out.int8_layers = quantized.layers.size();
   TRY(out.all, figures_without({}, in_float, scales, check, budget));
   out.kept = out.all;
   if (out.all.drop_percent() <= budget.max_drop_percent) return out;
   TRY(out.sensitivities, layer_sensitivity(in_float, scales, budget.means, check, budget.device,
                                            budget.progress("sensitivity of layers")));
+  std::erase_if(out.sensitivities,
+                [&](const LayerSensitivity& one) { return !is_wanted(budget, one.layer); });
   // With `least` layers in float it loses too much, with `enough` it does not; all of them are no
   // int8 at all.
   size_t least = 0, enough = out.sensitivities.size();

@@ -16,6 +16,7 @@ struct LayerBudget {
   double max_drop_percent = 0;  // AccuracyFigures::drop_percent on all rows
   WatchOptions device;
   ChannelMeans means = {};  // biases are corrected where they are known
+  LayerFilter wanted = {};  // the other layers are in float, whatever the budget
   // The progress of a phase.
   std::function<RowProgress(const std::string& phase)> progress = [](const std::string&) {
     return RowProgress([](int64_t, int64_t) { return Status(); });

@@ -1,3 +1,4 @@
+#include "engine/compile/zero_point_note.h"
 #include "tuner/analytic_choice.h"
 #include "worker/steps/sound_engine.h"
 
@@ -42,12 +43,17 @@ Result<StepOutputs> assemble_step(const StepContext& step) {
   TRY(const DeviceLock lock, lock_device(step, target->device->info(), begun));
   TRY(const DraftEngine engine,
       step.session.options().provisional ? untuned_engine(step, *target) : tuned_engine(step));
+  TRY(const Network* network, step.session.network());
   const BuildOptions& options = step.session.options();
   const Digest digest = sha256(*engine.content);
   StepOutputs out;
   out.facts = {{"content_digest", digest.text()}, {"precision", to_text(options.precisions)}};
   if (options.provisional && step.session.arithmetic() == Arithmetic::floating)
     out.facts.push_back({"tune_notes", kFloatIsFaster});
+  if (const std::string note = zero_point_note(*network); !note.empty()) {
+    step.hooks.log(note);
+    out.facts.push_back({"assemble_notes", note});
+  }
   out.metrics = {{"content_bytes", static_cast<double>(engine.content->size())}};
   if (options.provisional) {
     StepContext unnamed = step;

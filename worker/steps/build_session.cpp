@@ -1,5 +1,6 @@
 #include "worker/steps/build_session.h"
 
+#include "engine/compile/layers_meant.h"
 #include "tuner/accuracy/layer_budget.h"
 #include "tuner/calibrate/table.h"
 
@@ -18,6 +19,7 @@ void BuildSession::take(Arithmetic arithmetic) {
   in_float_->calibrator.clear();
   in_float_->calib_data.clear();
   in_float_->bias_correction = false;
+  in_float_->layer_precisions = without_int8(std::move(in_float_->layer_precisions));
 }
 
 void BuildSession::keep_in_float(std::shared_ptr<const Bytes> layers) {

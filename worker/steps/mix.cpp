@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include "engine/compile/layers_meant.h"
 #include "tuner/accuracy/layer_budget.h"
 #include "tuner/calibrate/table.h"
 #include "worker/steps/float_model.h"
@@ -21,6 +22,8 @@ Result<StepOutputs> mix_step(const StepContext& step) {
   budget.max_drop_percent = std::strtod(spec.options.max_accuracy_drop.c_str(), nullptr);
   budget.device = device;
   budget.means = table.means;
+  const LayerPrecisions asked = with_names(spec.options.layer_precisions, model.imported);
+  budget.wanted = [&](const std::string& layer) { return may_be_int8(asked, layer); };
   budget.progress = [&](const std::string& phase) { return progress_of(step, phase); };
   auto kept =
       layers_in_float(model.imported, {table.scales, table.unusable, table.model}, check, budget);

@@ -110,7 +110,7 @@ TEST(BuildFlags, LayersHavePrecisionsInTheOrderGiven) {
       resolved({"--layer-precisions=*:fp16,conv1:fp32", "--layer-precisions", "a:b:bf16"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   EXPECT_EQ(to_text(options->layer_precisions), "*:fp16,conv1:fp32,a:b:bf16");
-  for (const char* bad : {"conv1", ":fp16", "conv1:", "conv1:fp17", "conv1:int8"})
+  for (const char* bad : {"conv1", ":fp16", "conv1:", "conv1:fp17", "conv1:int9"})
     EXPECT_EQ(error_of({"--layer-precisions", bad}), ErrorCode::usage) << bad;
 }
 

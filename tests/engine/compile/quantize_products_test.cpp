@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/engine/compile/compile_support.h"
 #include "tests/engine/passes/passes_support.h"
 
 namespace enginery {
@@ -118,6 +119,38 @@ TEST(QuantizeProducts, AMaximumBeforeAProductHasTheScaleOfItsSource) {
   EXPECT_EQ(count<Quantize>(graph), 3);
   for (const char* name : {"c", "p"})
     EXPECT_EQ(graph.constant(quantize_of(graph, name).inputs[1])->data<float>()[0], 0.25f) << name;
+}
+
+TEST(QuantizeProducts, BytesThatWereCastAreReadAsTheyAre) {
+  Graph graph = parse(
+      "input %u : uint8[1x4x4x4]\n %w = constant float32[4x4x1x1] random(1)\n %k = constant "
+      "float32[] {0.25}\n %f = cast(%u) to=float32\n %m = binary(%f, %k) kind=mul\n %c = "
+      "conv(%m, %w) strides=[1,1] dilations=[1,1] "
+      "pads_begin=[0,0] pads_end=[0,0] groups=1\n output %c");
+  const auto done = quantize_products(graph, {{"m", 1.0f}});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(done->counted, 1);
+  const Node& m = quantize_of(graph, "m");
+  EXPECT_EQ(std::get<Quantize>(m.op).to, DataType::uint8);
+  EXPECT_FLOAT_EQ(graph.constant(m.inputs[1])->data<float>()[0], 0.25f);
+}
+
+// A product of bytes which a Cast or a DequantizeLinear makes floats.
+Digest structure_behind(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::vector<test::Attr>& attributes) {
+  test::ModelBuilder source;
+  source.input("u", {2, 2}, 2).weights("k", {}, {1}).weights("w", {2, 2}, {1, 2, 3, 4});
+  source.node(op, inputs, {"x"}, attributes).node("MatMul", {"x", "w"}, {"y"}).output("y");
+  const TensorScales scales{{"x", 0.5f}};
+  const auto model = load_model(source.source(), "net", test::one_thread(), {}, &scales);
+  EXPECT_TRUE(model.ok()) << model.error().message;
+  return model.ok() ? model->structure_digest : Digest();
+}
+
+// Tuning chooses between the network in 8 bits, where the two are one, and that in float.
+TEST(QuantizeProducts, TheStructureKnowsWhatMadeTheBytesFloats) {
+  EXPECT_NE(structure_behind("Cast", {"u"}, {{"to", int64_t{1}}}),
+            structure_behind("DequantizeLinear", {"u", "k"}, {}));
 }
 
 TEST(QuantizeProducts, AMatrixHasAScaleForEachColumn) {

@@ -17,6 +17,7 @@ TEST(LayerPrecisions, ANameGoesBeforePatternsWhereverItStands) {
   EXPECT_EQ(holds("conv1:fp32,*:fp16", "conv1"), "fp32");
   EXPECT_EQ(holds("*:fp16,conv1:fp32", "conv1"), "fp32");
   EXPECT_EQ(holds("*:fp16,conv1:fp32", "conv2"), "fp16");
+  EXPECT_EQ(holds("*:fp32,conv1:int8", "conv1"), "int8");
 }
 
 TEST(LayerPrecisions, TheLastPatternHolds) {
@@ -32,7 +33,7 @@ TEST(LayerPrecisions, AStarStandsForAnyCharacters) {
 }
 
 TEST(LayerPrecisions, SayWhatIsNoneOfThem) {
-  EXPECT_NE(holds("conv1:int8", "").find("scales"), std::string::npos);
+  EXPECT_NE(holds("conv1:int9", "").find("behind the colon"), std::string::npos);
   EXPECT_NE(holds("a\nb:fp16", "").find("control characters"), std::string::npos);
 }
 

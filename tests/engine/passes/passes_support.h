@@ -30,7 +30,7 @@ inline Graph convolution_then(const std::string& rest, const std::string& inputs
                std::string("%c = conv(") + inputs + ") " + kConv + "\n" + rest);
 }
 
-// Uniform floats in [-2, 2] for every input.
+// Uniform floats in [-2, 2] for every input; 50 times that, whole, for bytes.
 inline std::map<std::string, Tensor> uniform_inputs(const Graph& graph, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<float> uniform(-2, 2);
@@ -38,6 +38,11 @@ inline std::map<std::string, Tensor> uniform_inputs(const Graph& graph, uint64_t
   for (ValueId v : graph.inputs()) {
     Tensor t(DataType::float32, graph.value(v).type.dims);
     for (float& x : t.mutable_data<float>()) x = uniform(random);
+    const DataType type = graph.value(v).type.type;
+    if (type == DataType::int8 || type == DataType::uint8) {
+      for (float& x : t.mutable_data<float>()) x = std::abs(50 * x);
+      t = convert(t, type);
+    }
     out[graph.value(v).name] = t;
   }
   return out;

@@ -76,6 +76,33 @@ TEST(RaiseQuantize, GoesThroughAMaximumOfWhatWasJoined) {
   expect_same_results(before, g, 0);
 }
 
+const std::string kBytes =
+    "input %u : uint8[1x2x4x4]\n %k = constant float32[] {0.003921569}\n %c = cast(%u) "
+    "to=float32\n ";
+
+TEST(RaiseQuantize, DropsWhatGivesBytesThatWereCastBack) {
+  for (const char* between : {"%m = binary(%c, %k) kind=mul\n", "%m = binary(%k, %c) kind=mul\n",
+                              "%d = constant float32[] {255}\n %m = binary(%c, %d) kind=div\n"}) {
+    Graph g = parse(kBytes + between +
+                    " %q = quantize(%m, %k) to=uint8\n %y = dequantize(%q, %k)\n output %y");
+    const Graph before = g;
+    EXPECT_EQ(run(raise_quantize, g), 1) << between;
+    EXPECT_EQ(operators(g), std::vector<std::string>{"dequantize"}) << between;
+    expect_same_results(before, g, 0);
+  }
+}
+
+TEST(RaiseQuantize, KeepsWhatCountsCastBytesOtherwise) {
+  for (const char* between :
+       {"%m = binary(%c, %k) kind=add\n", "%m = binary(%k, %c) kind=div\n",
+        "%d = constant float32[] {250}\n %m = binary(%c, %d) kind=div\n",
+        "%d = constant float32[2x1x1] {255, 255}\n %m = binary(%c, %d) kind=div\n"}) {
+    Graph g = parse(kBytes + between +
+                    " %q = quantize(%m, %k) to=uint8\n %y = dequantize(%q, %k)\n output %y");
+    EXPECT_EQ(run(raise_quantize, g), 0) << between;
+  }
+}
+
 struct LeftAlone {
   std::string name, body;
 };

@@ -28,7 +28,8 @@ Graph two_layers() {
   return *graph;
 }
 
-Result<FloatLayers> kept_within(double percent, const TensorScales& scales) {
+Result<FloatLayers> kept_within(double percent, const TensorScales& scales,
+                                const LayerFilter& wanted = {}) {
   const Graph graph = two_layers();
   const Bytes rows =
       encode_rows({{"x", made_up_input({DataType::float32, {4, 4, 4, 4}}, {-1, 1}, 7)}});
@@ -37,6 +38,7 @@ Result<FloatLayers> kept_within(double percent, const TensorScales& scales) {
   LayerBudget budget;
   budget.max_drop_percent = percent;
   budget.device = kOnSse41;
+  budget.wanted = wanted;
   return layers_in_float(graph, scales, *check, budget);
 }
 
@@ -55,6 +57,14 @@ TEST(LayerBudget, KeepsNoneWhereAllAreWithinIt) {
   ASSERT_TRUE(kept.ok()) << kept.error().message;
   EXPECT_TRUE(kept->layers.empty());
   EXPECT_EQ(kept->int8_layers, 2u);
+}
+
+TEST(LayerBudget, MeasuresWithoutTheLayersThatAreInFloatInAnyCase) {
+  const auto kept =
+      kept_within(5, kOneBadScale, [](const std::string& layer) { return layer != "d"; });
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_TRUE(kept->layers.empty());
+  EXPECT_EQ(kept->int8_layers, 1u);
 }
 
 TEST(LayerBudget, SaysThatNoLayerMayBeQuantized) {
