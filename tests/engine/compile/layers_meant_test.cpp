@@ -119,7 +119,7 @@ Result<LoadedModel> two_in_eight_bits(const std::string& asked) {
   BuildOptions options = test::one_thread();
   options.precisions = {Precision::fp32, Precision::int8};
   options.layer_precisions = *parse_layer_precisions(asked);
-  const TensorScales scales{{"x", 0.1f}, {"a", 0.1f}};
+  const TensorScales scales{{{"x", 0.1f}, {"a", 0.1f}}};
   return load_model(source.source(), "net", options, {}, &scales);
 }
 

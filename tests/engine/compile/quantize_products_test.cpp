@@ -127,7 +127,7 @@ TEST(QuantizeProducts, BytesThatWereCastAreReadAsTheyAre) {
       "float32[] {0.25}\n %f = cast(%u) to=float32\n %m = binary(%f, %k) kind=mul\n %c = "
       "conv(%m, %w) strides=[1,1] dilations=[1,1] "
       "pads_begin=[0,0] pads_end=[0,0] groups=1\n output %c");
-  const auto done = quantize_products(graph, {{"m", 1.0f}});
+  const auto done = quantize_products(graph, {{{"m", 1.0f}}});
   ASSERT_TRUE(done.ok()) << done.error().message;
   EXPECT_EQ(done->counted, 1);
   const Node& m = quantize_of(graph, "m");
@@ -141,7 +141,7 @@ Digest structure_behind(const std::string& op, const std::vector<std::string>& i
   test::ModelBuilder source;
   source.input("u", {2, 2}, 2).weights("k", {}, {1}).weights("w", {2, 2}, {1, 2, 3, 4});
   source.node(op, inputs, {"x"}, attributes).node("MatMul", {"x", "w"}, {"y"}).output("y");
-  const TensorScales scales{{"x", 0.5f}};
+  const TensorScales scales{{{"x", 0.5f}}};
   const auto model = load_model(source.source(), "net", test::one_thread(), {}, &scales);
   EXPECT_TRUE(model.ok()) << model.error().message;
   return model.ok() ? model->structure_digest : Digest();
