@@ -4,8 +4,8 @@
     int8_accuracy.py --enginery PATH --images FOLDER --preprocess TOML [--counts 5,10,50,250] [--threads N] [--csv FILE] MODEL.onnx
 
 FOLDER has labels.csv (file,class,split) and imagenet/: pictures of split `calibration` calibrate, those of `evaluation` are counted.
-Engines: float; every calibrator on all calibration pictures; mse on --counts of them. A count beyond them takes pictures of `evaluation`
-(drawn with seed 1), and then only the rest is counted. Then ONNX Runtime (where it is installed): float, and
+Engines: float; every calibrator on --counts of the calibration pictures and on all of them. A count beyond them takes pictures of
+`evaluation` (drawn with seed 1), and then only the rest is counted. Then ONNX Runtime (where it is installed): float, and
 quantize_static with QDQ, int8 weights per channel, uint8 activations, every method of its own.
 
     top1         pictures whose first class is the label, of all
@@ -15,6 +15,7 @@ Bar, for mse on all calibration pictures: top-1 at most 0.5 points below float, 
 """
 import argparse
 import csv
+import itertools
 import json
 import os
 import random
@@ -152,7 +153,7 @@ def main():
         enginery = Enginery(options, folder)
         in_float, precision = enginery.classes()
         add("enginery", precision, "", [], in_float, in_float)
-        for calibrator, count in [("mse", n) for n in counts if n != pictures] + [(c, pictures) for c in CALIBRATORS]:
+        for count, calibrator in itertools.product(sorted({*counts, pictures}), CALIBRATORS):
             seen = enginery.calibrating(count)
             classes, precision = enginery.classes(calibrator, seen)
             top1, float_top1, agreement = add("enginery", precision, calibrator, seen, classes, in_float)
