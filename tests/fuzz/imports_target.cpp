@@ -32,8 +32,8 @@ struct Site {
     const auto code = verb(door_to(*catalog, *catalog), {{file}}, console.console());
     return code.ok() ? Status() : Status(code.error());
   }
-  Result<Bytes> exported(CatalogVerb& verb) {
-    const std::string file = (home.path() / "export").string();
+  Result<Bytes> exported(CatalogVerb& verb, const std::string& name) {
+    const std::string file = (home.path() / name).string();
     FakeConsole console;
     TRY([[maybe_unused]] const ExitCode code,
         verb(door_to(*catalog, *catalog), {{file}}, console.console()));
@@ -72,8 +72,8 @@ Status fill(Catalog& catalog) {
 Result<std::vector<FuzzSeed>> import_seeds() {
   Site site;
   CHECK_OK(fill(*site.catalog));
-  TRY(Bytes bundle, site.exported(catalog_export));
-  TRY(Bytes timings, site.exported(timing_export));
+  TRY(Bytes bundle, site.exported(catalog_export, "catalog"));
+  TRY(Bytes timings, site.exported(timing_export, "timings"));
   bundle.resize(bundle.size() - kSignatureTrailerBytes);
   Timing timing;
   timing.tactic = "direct";
