@@ -41,7 +41,7 @@ struct FinishedTarget {
   uint64_t timings_measured = 0, timings_reused = 0;
   std::optional<HeldOutFigures> accuracy;
   std::string calibration;  // both as in TargetView
-  std::string note;         // what the tuning says of the engine to people; "": nothing
+  std::string note;         // what its steps say of the engine to people; "": nothing
 };
 // `uses` says where the tuning's result came from: only a build's own measurements count as
 // measured, those of an earlier or another job's tuning as reused. Nothing where no step has left

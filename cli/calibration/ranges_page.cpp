@@ -41,16 +41,21 @@ std::string percent(double share) {
   return share > 0 ? fmt::format("{:.3f} %", 100 * share) : "0 %";
 }
 
+std::string detail_of(const TensorRange& range) {
+  const Histogram& h = *range.histogram;
+  return fmt::format(
+      "{}\n{} elements from {:.4g} to {:.4g}, {} zeros\nthreshold {:.4g} "
+      "clips {}\nSQNR {} dB",
+      range.name, h.count(), h.least, h.largest, h.zeros, range.threshold, percent(range.clipped),
+      decibels(range.sqnr_db));
+}
+
 // Magnitudes up to the largest in a few dozen parts, as logarithms of their counts.
 HtmlPlot plot_of(const TensorRange& range) {
   const Histogram& h = *range.histogram;
   HtmlPlot plot;
   plot.title = range.name;
-  plot.detail = fmt::format(
-      "{}\n{} elements from {:.4g} to {:.4g}, {} zeros\nthreshold {:.4g} "
-      "clips {}\nSQNR {} dB",
-      range.name, h.count(), h.least, h.largest, h.zeros, range.threshold, percent(range.clipped),
-      decibels(range.sqnr_db));
+  plot.detail = detail_of(range);
   plot.caption = fmt::format("{:.3g} of {:.3g}, {} dB", range.threshold, h.largest_magnitude(),
                              decibels(range.sqnr_db));
   std::vector<uint64_t> counts(kColumns, 0);
@@ -111,7 +116,7 @@ void add_ranges(HtmlPage& page, const std::vector<TensorRange>& ranges,
   if (order.size() > kMostBars) order.resize(kMostBars);
   std::vector<HtmlBar> bars;
   for (const TensorRange* range : order) {
-    bars.push_back({range->name, plot_of(*range).detail, std::max(range->sqnr_db, 0.0),
+    bars.push_back({range->name, detail_of(*range), std::max(range->sqnr_db, 0.0),
                     decibels(range->sqnr_db) + " dB"});
   }
   page.section(

@@ -186,10 +186,6 @@ Json model_json(const Graph& graph, const Digest& model) {
           {"layers", layers}};
 }
 
-bool looks_like_histograms(const Bytes& bytes) {
-  return decode_histogram_set(bytes).ok();
-}
-
 Json histograms_json(const HistogramSet& set, const Calibrator& calibrator) {
   Json tensors = Json::array();
   for (const TensorRange& r : tensor_ranges(set, calibrator)) {
@@ -240,7 +236,8 @@ class InspectCommand final : public Command {
     if (!calib_.empty() && (!is_engine || html_.empty()))
       return Error{ErrorCode::usage, "--calib is of an engine's --html"};
     if (is_engine) return inspect_engine(session.console);
-    if (looks_like_histograms(bytes)) return inspect_histograms(session.console);
+    if (const auto set = decode_histogram_set(bytes); set.ok())
+      return inspect_histograms(*set, session.console);
     return inspect_model(session.console);
   }
 
@@ -287,22 +284,19 @@ class InspectCommand final : public Command {
     return std::optional(std::move(*set));
   }
 
-  Result<ExitCode> inspect_histograms(Console& console) const {
-    TRY(const Bytes bytes, read_file(file_));
-    auto set = decode_histogram_set(bytes);
-    if (!set.ok()) return set.error().within(file_);
+  Result<ExitCode> inspect_histograms(const HistogramSet& set, Console& console) const {
     TRY(const auto calibrator, find_calibrator(calibrator_));
     if (!html_.empty()) {
       CHECK_OK(check_output_file(html_));
       const std::string title = std::filesystem::path(file_).filename().string();
-      CHECK_OK(write_output_file(html_, ranges_page(*set, *calibrator, title)));
+      CHECK_OK(write_output_file(html_, ranges_page(set, *calibrator, title)));
     }
     if (json_)
-      print_json(console, histograms_json(*set, *calibrator));
+      print_json(console, histograms_json(set, *calibrator));
     else if (!html_.empty())
       console.print_line(html_);
     else
-      console.print(ranges_text(tensor_ranges(*set, *calibrator), console.table_width()));
+      console.print(ranges_text(tensor_ranges(set, *calibrator), console.table_width()));
     return ExitCode::ok;
   }
 

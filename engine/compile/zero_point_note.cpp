@@ -49,8 +49,8 @@ std::string zero_point_note(const Network& network) {
   if (in_float == 0) return "";
   return "int8: " + std::to_string(in_float) + " of " + std::to_string(products) +
          " products are computed in float: their activations' zero points are not 0, and this "
-         "device "
-         "has no kernels for that; quantise activations symmetrically (ActivationSymmetric of "
+         "device has no kernels for that; quantise activations symmetrically (ActivationSymmetric "
+         "of "
          "onnxruntime's quantize_static), or give the float model and a calibration";
 }
 

@@ -14,8 +14,7 @@ std::optional<float> known_number(const Graph& graph, ValueId v) {
 }
 
 bool are_bytes(const Graph& graph, ValueId v) {
-  const DataType type = graph.value(v).type.type;
-  return (type == DataType::int8 || type == DataType::uint8) && !graph.constant(v);
+  return is_eight_bits(graph.value(v).type.type) && !graph.constant(v);
 }
 
 std::optional<CountedBytes> dequantized_bytes(const Graph& graph, const Node& node) {

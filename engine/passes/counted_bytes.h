@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/graph/graph.h"
+#include "engine/tensor/symmetric_int8.h"
 
 namespace enginery {
 

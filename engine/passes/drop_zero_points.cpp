@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/passes/counted_bytes.h"
+
 namespace enginery {
 namespace {
-
-bool has_eight_bits(DataType type) {
-  return type == DataType::int8 || type == DataType::uint8;
-}
 
 DataType other_eight_bits(DataType type) {
   return type == DataType::int8 ? DataType::uint8 : DataType::int8;
@@ -37,7 +35,7 @@ class ByteGroups {
       : graph_(graph), above_(static_cast<size_t>(graph.value_count())), fits_(above_.size()) {
     std::iota(above_.begin(), above_.end(), 0);
     for (ValueId v = 0; v < graph.value_count(); ++v)
-      fits_[static_cast<size_t>(v)] = has_eight_bits(graph.value(v).type.type) &&
+      fits_[static_cast<size_t>(v)] = is_eight_bits(graph.value(v).type.type) &&
                                       !graph.constant(v) && !graph.is_output(v) &&
                                       graph.value(v).producer != kNoNode;
     for (NodeId id = 0; id < graph.node_count(); ++id)

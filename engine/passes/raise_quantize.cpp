@@ -22,10 +22,6 @@ bool has_one_known_scale(const Graph& graph, const Node& node) {
   return known && convert(*graph.constant(node.inputs[1]), DataType::float32).data<float>()[0] > 0;
 }
 
-bool is_eight_bits(DataType type) {
-  return type == DataType::int8 || type == DataType::uint8;
-}
-
 // Operators over whose first input, or all of them in a Concat, a growing function of each element
 // may be moved.
 bool keeps_numbers(const Op& op, DataType quantized) {

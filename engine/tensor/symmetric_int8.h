@@ -8,6 +8,10 @@
 
 namespace enginery {
 
+inline bool is_eight_bits(DataType type) {
+  return type == DataType::int8 || type == DataType::uint8;
+}
+
 // How a tensor's values become whole numbers. Those of one without negative values are uint8 with
 // 127 / 255 of the scale: the same largest magnitude in steps of half the size.
 struct ActivationScale {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/tactics/tactic.h"
+#include "engine/tensor/symmetric_int8.h"
 
 namespace enginery {
 
@@ -37,9 +38,6 @@ inline int64_t padded_to_8(int64_t channels) {
 }
 // Those of 8 bits: the same 16 bytes.
 inline constexpr int64_t kByteChannels = 16;
-inline bool is_eight_bits(DataType type) {
-  return type == DataType::int8 || type == DataType::uint8;
-}
 // To what channels of that type are padded.
 inline int64_t channel_block(DataType type) {
   return is_eight_bits(type) ? kByteChannels : 8;

@@ -19,6 +19,23 @@ inline int64_t place_of(const AttentionPlace& p, const MatrixIndex& index) {
   return index.of[0] * p.batch[0] + index.of[1] * p.batch[1] + index.of[2] * p.batch[2];
 }
 
+// The queries of every matrix in blocks of at most `most`, as even as they can be. A task is a
+// block: task i is block i % blocks of matrix i / blocks.
+struct QueryBlocks {
+  int64_t tasks, blocks, each;
+};
+inline QueryBlocks query_blocks(const AttentionForm& a, int64_t most) {
+  const int64_t blocks = (a.queries + most - 1) / most;
+  return {a.batch[0] * a.batch[1] * a.batch[2] * blocks, blocks, (a.queries + blocks - 1) / blocks};
+}
+
+// Multiplications and additions of both products.
+inline double attention_work(const AttentionForm& a) {
+  const int64_t matrices = a.batch[0] * a.batch[1] * a.batch[2];
+  return static_cast<double>(matrices * a.queries) *
+         static_cast<double>(a.keys * (a.depth + a.width));
+}
+
 // The masks of one matrix.
 struct AttentionMasks {
   const float* addend;

@@ -217,20 +217,15 @@ void attend(const TileAttentionArguments& a, const AttentionTask& t, int64_t fir
 }  // namespace
 
 void ENGINERY_KERNEL(tile_attention)(const TileAttentionArguments& a) {
-  const int64_t matrices = a.batch[0] * a.batch[1] * a.batch[2];
-  // Blocks of queries as even as they can be.
-  const int64_t blocks = (a.queries + kBlockQueries - 1) / kBlockQueries;
-  const int64_t each = (a.queries + blocks - 1) / blocks;
-  const double work =
-      static_cast<double>(matrices * a.queries) * static_cast<double>(a.keys * (a.depth + a.width));
-#pragma omp parallel if (work > 16.0 * kMinParallelWork)
+  const QueryBlocks q = query_blocks(a, kBlockQueries);
+#pragma omp parallel if (attention_work(a) > 16.0 * kMinParallelWork)
   {
     Working w;
     configure_tiles(kPair);
 #pragma omp for schedule(static)
-    for (int64_t task = 0; task < matrices * blocks; ++task) {
-      const int64_t first = task % blocks * each;
-      attend(a, task_of(a, task / blocks), first, least(each, a.queries - first), w);
+    for (int64_t task = 0; task < q.tasks; ++task) {
+      const int64_t first = task % q.blocks * q.each;
+      attend(a, task_of(a, task / q.blocks), first, least(q.each, a.queries - first), w);
     }
     TILE_RELEASE();
   }

@@ -20,8 +20,7 @@ constexpr int64_t kTileRows = 16;   // of a tile, at most
 constexpr int64_t kTileDepth = 32;  // bfloat16 values of a row
 constexpr int64_t kTileSize = kTileRows * kTileDepth;
 
-// What a thread's registers hold from here on: tiles 0 to 3 results, 2 x 2; 4 and 5 the rows above
-// each other; 6 and 7 the columns beside each other.
+// How large each tile is, as LDTILECFG reads it.
 struct alignas(64) TileConfiguration {
   uint8_t palette = 1, start = 0, reserved[14] = {};
   uint16_t row_bytes[16] = {};
@@ -98,7 +97,8 @@ inline void emulate_products(int c, int a, int b) {
 // GCC's loads of tiles do not say that they read memory: what was stored before shall be there.
 #define TILE_MEMORY_BARRIER() __asm__ volatile("" ::: "memory")
 
-// For blocks of `rows` rows, 1 to 32.
+// For blocks of `rows` rows, 1 to 32, of a thread's products from here on: tiles 0 to 3 hold their
+// results, two above two; 4 and 5 the rows above each other, 6 and 7 the columns side by side.
 inline void configure_tiles(int64_t rows) {
   TileConfiguration c;
   for (int t = 0; t < 8; ++t) {

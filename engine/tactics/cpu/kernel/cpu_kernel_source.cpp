@@ -22,11 +22,9 @@ bool has_groups(const Problem& problem) {
   return convolution && convolution->groups > 1;
 }
 
-// What gemv leaves.
 bool has_many_rows(const Problem& problem) {
-  constexpr int64_t kFewRows = 8;
   const Dims& y = output_dims(problem);
-  return is_one_of<Gemm, MatMul>(problem) && !y.empty() && volume(y) > kFewRows * y.back();
+  return is_one_of<Gemm, MatMul>(problem) && !y.empty() && volume(y) > kMaxGemvRows * y.back();
 }
 
 bool is_discrete(const Problem& problem) {

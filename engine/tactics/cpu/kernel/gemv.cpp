@@ -23,9 +23,8 @@ Tensor transposed(const Tensor& matrix, int64_t rows, int64_t columns) {
 
 // Its id is older than the name gemv, and is kept in engine files.
 CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Problem& p) {
-  constexpr int64_t kMaxRows = 8;
   auto fc = read_fully_connected(p);
-  if (!fc || fc->m > kMaxRows)
+  if (!fc || fc->m > kMaxGemvRows)
     return no_cpu_kernel("a matrix product other than a fully connected layer of few rows");
   auto bounds = read_bounds(p, fc->addend >= 0 ? BiasAllowed::no : BiasAllowed::yes);
   if (!bounds) return no_cpu_kernel("a fully connected layer with more than bias and clip");
