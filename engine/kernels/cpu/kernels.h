@@ -38,7 +38,8 @@
   KERNEL(pointwise, PointwiseArguments)              \
   KERNEL(depthwise, DepthwiseArguments)              \
   KERNEL(gemv, GemvArguments)                        \
-  KERNEL(conv1x1, Conv1x1Arguments)
+  KERNEL(winograd, WinogradArguments)                \
+  KERNEL(conv_product, ConvProductArguments)
 
 // Likewise those that compute in AMX's tiles, whose files are in tiles/, without the prefix.
 #define ENGINERY_CPU_TILE_KERNELS(KERNEL)    \

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "engine/kernels/cpu/isa/depthwise.h"
-#include "engine/kernels/cpu/isa/gemv.h"
 #include "engine/kernels/cpu/isa/lrn.h"
 #include "engine/kernels/cpu/isa/moving/copy.h"
 #include "engine/kernels/cpu/isa/pointwise.h"
 #include "engine/kernels/cpu/isa/pool.h"
+#include "engine/kernels/cpu/isa/products/gemv.h"
 #include "engine/kernels/cpu/isa/reduce.h"
 #include "engine/kernels/cpu/isa/softmax.h"
 #include "tests/engine/kernels/cpu_kernels.h"

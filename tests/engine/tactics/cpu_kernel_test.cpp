@@ -56,7 +56,7 @@ TEST(CpuKernels, BlockChannelsByTheirVectors) {
   EXPECT_EQ(offer("act kind=relu | float32[1x20x5x5]", "cpu-avx512").tactics.size(), 2u);
 }
 
-TEST(CpuKernels, BlockConv1x1OnlyWhereAVectorIsABlock) {
+TEST(CpuKernels, BlockConvProductsOnlyWhereAVectorIsABlock) {
   EXPECT_EQ(offer(kPointwiseConvolution, "cpu-sse41").tactics.size(), 1u);
   EXPECT_EQ(offer(kPointwiseConvolution, "cpu-avx2").tactics.size(), 4u);
 }

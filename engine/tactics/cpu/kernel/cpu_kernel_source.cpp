@@ -60,6 +60,13 @@ CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem
   return family->offer(context, p);
 }
 
+// Whether `offered` leaves its outputs as `wanted` does, whose first one has this pitch (0: none).
+bool makes(const Tactic& offered, const Tactic& wanted, int64_t pitch) {
+  if (pitch == 0) return offered.outputs == wanted.outputs;
+  return offered.writes_pitched && wanted.outputs.size() == 1 &&
+         offered.outputs[0] == without_pitch(wanted.outputs[0]);
+}
+
 class PreparedCpuKernel final : public PreparedTactic {
  public:
   PreparedCpuKernel(CpuKernelRun run, CpuDataCheck check, int64_t weight_bytes,
@@ -122,10 +129,13 @@ class CpuKernelSource final : public TacticSource {
                                                         const Tactic& tactic,
                                                         Weights weights) const override {
     using Prepared = std::shared_ptr<const PreparedTactic>;
-    TRY(auto candidates, candidates_of(context_, problem));
+    CpuKernelContext context = context_;
+    if (!is_reformat(problem)) context.pitch = tactic.outputs[0].layout.pitch;
+    TRY(auto candidates, candidates_of(context, problem));
     for (const CpuKernelCandidate& c : candidates) {
       const Tactic& t = c.tactic;
-      if (t.id != tactic.id || t.inputs != tactic.inputs || t.outputs != tactic.outputs) continue;
+      if (t.id != tactic.id || t.inputs != tactic.inputs || !makes(t, tactic, context.pitch))
+        continue;
       if (!c.prepare) return Prepared(std::make_shared<PreparedCpuView>());
       int64_t bytes = 0;
       for (const Tensor* w : weights) bytes += w ? w->bytes() : 0;

@@ -1,5 +1,5 @@
 // Family gemv: fully connected layers of few rows, whose time is that of reading the weights once.
-#include "engine/kernels/cpu/isa/gemv.h"
+#include "engine/kernels/cpu/isa/products/gemv.h"
 
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 #include "engine/tactics/shapes/fully_connected.h"

@@ -1,6 +1,6 @@
 // A matrix product with few rows (batch-1 fully connected): four weight rows at a time, each read
 // once from memory.
-#include "engine/kernels/cpu/isa/gemv.h"
+#include "engine/kernels/cpu/isa/products/gemv.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
 namespace enginery {

@@ -1,6 +1,6 @@
 // The 1x1 convolution kernel against its definition: every width of its tiles and panels, inputs
 // that it reads in place and inputs that it packs, outputs in either layout.
-#include "engine/kernels/cpu/isa/conv1x1.h"
+#include "engine/kernels/cpu/isa/products/conv_product.h"
 
 #include <omp.h>
 
@@ -15,9 +15,9 @@ struct Product {
 };
 
 // Its operands and arguments. Blocked sides lie vector by vector: [groups][vector][pixel][lane].
-class Conv1x1 {
+class ConvProduct {
  public:
-  Conv1x1(const CpuKernels& kernels, const Product& p) : kernels_(kernels), p_(p) {
+  ConvProduct(const CpuKernels& kernels, const Product& p) : kernels_(kernels), p_(p) {
     const int64_t panel = 2 * kernels.width, panels = (p.out + panel - 1) / panel;
     x = values(p.groups * p.pixels * p.in, 1);
     w = values(p.in * p.out, 2);
@@ -28,7 +28,7 @@ class Conv1x1 {
     const int64_t padded = (p.in + kernels.width - 1) / kernels.width * kernels.width;
     a.groups = p.groups;
     a.pixels = p.pixels;
-    a.channels_in = p.in;
+    a.depth = p.in;
     a.channels_out = p.out;
     a.in_group = p.in * p.pixels;
     a.in_chunk = kernels.width;
@@ -59,7 +59,7 @@ class Conv1x1 {
     a.residual = in_place ? y.data() : residual.empty() ? nullptr : residual.data();
     a.out = y.data();
     a.scratch = scratch.data();
-    kernels_.conv1x1(a);
+    kernels_.conv_product(a);
   }
 
   float expected(int64_t pixel, int64_t n) const {
@@ -78,7 +78,7 @@ class Conv1x1 {
     }
   }
 
-  Conv1x1Arguments a{};
+  ConvProductArguments a{};
   std::vector<float> x, w, bias, residual, y;
   bool in_place = false;  // the residual is what `y` holds
 
@@ -105,7 +105,7 @@ TEST_P(CpuKernelsTest, MultiplyPixelsByChannelsOfAnyNumber) {
   for (const int64_t out : {int64_t{1}, width - 1, width, width + 1, 2 * width, 2 * width + 3}) {
     for (const int64_t in : {int64_t{1}, width, width + 1}) {
       for (const int64_t pixels : {1, 6, 7, 14, 15, 29}) {
-        Conv1x1 product(kernels(), {1, pixels, in, out});
+        ConvProduct product(kernels(), {1, pixels, in, out});
         product.run();
         product.expect_right(product.y);
       }
@@ -115,7 +115,7 @@ TEST_P(CpuKernelsTest, MultiplyPixelsByChannelsOfAnyNumber) {
 
 TEST_P(CpuKernelsTest, MultiplyPixelsOfSeveralGroupsInBlocksOfAnySize) {
   for (const int64_t block : {1, 4, 13, 100}) {
-    Conv1x1 product(kernels(), {3, 13, 19, 37});
+    ConvProduct product(kernels(), {3, 13, 19, 37});
     product.a.block_pixels = block;
     product.a.scratch_floats = std::min<int64_t>(block, 13) * 32;
     product.run();
@@ -129,7 +129,7 @@ TEST_P(CpuKernelsTest, MultiplyTheSameWithAnyNumberOfThreads) {
   for (const Product& shape : {Product{2, 50, 40, 70}, Product{1, 3, 150, 600}}) {
     for (const int threads : {1, 2, 3}) {
       omp_set_num_threads(threads);
-      Conv1x1 product(kernels(), shape);
+      ConvProduct product(kernels(), shape);
       product.run();
       product.expect_right(product.y);
     }
@@ -138,7 +138,7 @@ TEST_P(CpuKernelsTest, MultiplyTheSameWithAnyNumberOfThreads) {
 }
 
 TEST_P(CpuKernelsTest, MultiplyThenAddTheResidualThenClip) {
-  Conv1x1 product(kernels(), {2, 9, 8, 21});
+  ConvProduct product(kernels(), {2, 9, 8, 21});
   product.residual = values(2 * 9 * 21, 4);
   product.a.low = -0.25f;
   product.a.high = 0.5f;
@@ -149,7 +149,7 @@ TEST_P(CpuKernelsTest, MultiplyThenAddTheResidualThenClip) {
 // The residual may be the output's own storage: each element is read before it is written.
 TEST_P(CpuKernelsTest, AddAResidualInTheOutputsPlace) {
   const int64_t out = 2 * kernels().width + 3;
-  Conv1x1 product(kernels(), {1, 15, 8, out});
+  ConvProduct product(kernels(), {1, 15, 8, out});
   product.y = values(15 * out, 4);
   const std::vector<float> before = product.y;
   product.in_place = true;
@@ -160,7 +160,7 @@ TEST_P(CpuKernelsTest, AddAResidualInTheOutputsPlace) {
 
 TEST_P(CpuKernelsTest, ReadBlockedInputsInPlaceAndWriteBlockedOutputs) {
   const int64_t width = kernels().width, in = 2 * width, out = 3 * width, pixels = 17;
-  Conv1x1 product(kernels(), {2, pixels, in, out});
+  ConvProduct product(kernels(), {2, pixels, in, out});
   const std::vector<float> last = product.x;
   product.x = blocked(last, 2, pixels, in, width);
   product.a.in_chunk = width * pixels;
@@ -182,7 +182,7 @@ TEST_P(CpuKernelsTest, ReadBlockedInputsInPlaceAndWriteBlockedOutputs) {
 // A stride of two: the pixels of a row lie two apart, rows two rows apart.
 TEST_P(CpuKernelsTest, PackThePixelsThatAStrideLeaves) {
   const int64_t h = 7, w = 9, c = 11, out_h = 4, out_w = 5;
-  Conv1x1 product(kernels(), {1, out_h * out_w, c, 20});
+  ConvProduct product(kernels(), {1, out_h * out_w, c, 20});
   const std::vector<float> image = values(h * w * c, 9);
   std::vector<float> taken;
   for (int64_t p = 0; p < out_h * out_w; ++p) {
@@ -200,7 +200,7 @@ TEST_P(CpuKernelsTest, PackThePixelsThatAStrideLeaves) {
 
 // Scratch that no input filled, and lanes beyond the last channel, add nothing to a neighbour.
 TEST_P(CpuKernelsTest, KeepANanInItsOwnPixel) {
-  Conv1x1 product(kernels(), {1, 31, 19, 21});
+  ConvProduct product(kernels(), {1, 31, 19, 21});
   at(product.x, 12 * 19 + 18) = kNan;
   product.run();
   for (int64_t i = 0; i < 31; ++i) {

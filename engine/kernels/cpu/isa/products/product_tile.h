@@ -1,0 +1,106 @@
+// The inner loop of matrix products: a tile of up to kRows rows by up to two vectors of columns
+// stays in registers while the depth runs. Everything here has internal linkage: see kernels.h.
+#pragma once
+
+#include "engine/kernels/cpu/isa/simd.h"
+
+namespace enginery {
+namespace {
+
+constexpr int kRows = kWidth == 16 ? 14 : 6;  // 28 of 32 registers, 12 of 16
+constexpr int kPanel = 2 * kWidth;            // columns of a panel of weights
+constexpr int64_t kLine = 16;                 // floats in a cache line
+
+// The first `lanes` of a vector's floats; zeros for the others. All of them from kWidth on.
+inline Vector load_lanes(const float* p, int64_t lanes) {
+  if (lanes >= kWidth) return load(p);
+  float values[kWidth] = {};
+  for (int64_t i = 0; i < lanes; ++i) values[i] = p[i];
+  return load(values);
+}
+
+// The first `lanes` of `v`; none where it is not positive.
+inline void store_lanes(float* p, Vector v, int64_t lanes) {
+  if (lanes >= kWidth) return store(p, v);
+  float values[kWidth];
+  store(values, v);
+  for (int64_t i = 0; i < lanes; ++i) p[i] = values[i];
+}
+
+// What a tile multiplies. The rows of a tile lie a vector of the depth side by side, [chunk][row]
+// [lane]: addresses are constants, and rows whose distance is a power of two do not fight for one
+// cache set.
+struct ProductOperands {
+  const float* in;       // the tile's first row
+  int64_t chunk_stride;  // floats from one vector of the depth to the next
+  const float* weights;  // a panel, [depth][kPanel]
+  const float* next;     // half of a panel to fetch meanwhile, or null
+  int64_t depth;
+};
+
+template <int kR, int kV>
+[[gnu::always_inline]] inline void multiply_step(const float* in, const float* weights,
+                                                 Vector (&acc)[kR][kV]) {
+  Vector w[kV];
+  for (int v = 0; v < kV; ++v) w[v] = load(weights + v * kWidth);
+  for (int r = 0; r < kR; ++r) {
+    Vector x = broadcast(in[r * kWidth]);
+    for (int v = 0; v < kV; ++v) acc[r][v] += x * w[v];
+  }
+}
+
+// acc[r][v] += sum over the depth of in[r] * weights[v].
+template <int kR, int kV>
+[[gnu::always_inline]] inline void multiply(const ProductOperands& t, Vector (&acc)[kR][kV]) {
+  const float *in = t.in, *weights = t.weights, *next = t.next;
+  int64_t whole = t.depth / kWidth;
+  for (int64_t c = 0; c < whole; ++c) {
+    // The next vector of the depth lies a plane further: no hardware prefetcher sees that coming.
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r) __builtin_prefetch(in + t.chunk_stride + r * kWidth, 0, 3);
+#pragma GCC unroll 4
+    for (int i = 0; i < kWidth; ++i) multiply_step<kR, kV>(in + i, weights + i * kPanel, acc);
+    if (next) {  // half of what the other panel has here; the tile after this fetches the other
+                 // half
+      for (int i = 0; i < kWidth * kPanel / 2; i += kLine) __builtin_prefetch(next + i, 0, 2);
+      next += kWidth * kPanel;
+    }
+    in += t.chunk_stride;
+    weights += kWidth * kPanel;
+  }
+  for (int i = 0; i < t.depth % kWidth; ++i)
+    multiply_step<kR, kV>(in + i, weights + i * kPanel, acc);
+}
+
+struct Share {
+  int64_t begin, end;
+};
+
+inline Share share_of(int64_t n, int64_t parts, int64_t part) {
+  return {n * part / parts, n * (part + 1) / parts};
+}
+
+// How a team cuts a product: `by_row` times `by_panel` parts.
+struct ProductCut {
+  int64_t by_row, by_panel;
+};
+
+// The cut whose largest part is smallest; on a tie the one that reads the larger operand once.
+inline ProductCut choose_cut(int64_t tiles, int64_t panels, int64_t threads, bool many_columns) {
+  ProductCut best{1, 1};
+  double best_work = 1e300;
+  for (int64_t by_panel = 1; by_panel <= threads; ++by_panel) {
+    if (threads % by_panel != 0) continue;
+    int64_t by_row = threads / by_panel;
+    double work = static_cast<double>((tiles + by_row - 1) / by_row) *
+                  static_cast<double>((panels + by_panel - 1) / by_panel);
+    bool better = work < best_work * 0.99 || (work < best_work * 1.01 && many_columns);
+    if (!better) continue;
+    best = {by_row, by_panel};
+    best_work = work;
+  }
+  return best;
+}
+
+}  // namespace
+}  // namespace enginery

@@ -1,0 +1,64 @@
+// Family convolution: dense convolutions.
+#include "engine/tactics/cpu/kernel/convolution.h"
+
+#include <algorithm>
+
+namespace enginery {
+
+Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& p) {
+  const bool own_bias = p.anchor_inputs > 2 && p.inputs[2].present;
+  const Error refusal = no_cpu_kernel("a convolution with more than bias, residual and clip");
+  Problem rest = p;
+  ConvolutionEpilogue out;
+  for (size_t i = 0; i < rest.epilogue.size(); ++i) {
+    if (rest.epilogue[i].kind != EpilogueKind::add) continue;
+    const TensorDesc& desc = p.inputs[static_cast<size_t>(rest.epilogue[i].operand)];
+    const bool whole =
+        !desc.constant && desc.type.type == DataType::float32 && desc.type.dims == output_dims(p);
+    // Only a clip may follow, and only a bias come before.
+    if (!whole || (i > 0 && rest.epilogue[i - 1].kind != EpilogueKind::bias)) return refusal;
+    out.residual = rest.epilogue[i].operand;
+    rest.epilogue.erase(rest.epilogue.begin() + static_cast<int64_t>(i));
+    break;
+  }
+  const auto bounds = read_bounds(rest, own_bias ? BiasAllowed::no : BiasAllowed::yes);
+  if (!bounds) return refusal;
+  out.bounds = *bounds;
+  if (own_bias) out.bounds.bias = 2;
+  const int bias = out.bounds.bias;
+  if (bias >= 0 && !p.inputs[static_cast<size_t>(bias)].constant)
+    return no_cpu_kernel("a convolution with a run-time bias");
+  return out;
+}
+
+std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channels) {
+  std::vector<Layout> out{channels_last_layout()};
+  const int32_t width = context.kernels.width, block = context.block();
+  if (width == block && channels % block == 0) out.push_back({LayoutKind::blocked, block});
+  return out;
+}
+
+Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width) {
+  const int64_t panel = 2 * width;
+  Tensor out(DataType::float32, {(channels + panel - 1) / panel * panel});
+  auto to = out.mutable_data<float>();
+  std::ranges::fill(to, 0.0f);
+  if (bias) std::ranges::copy(bias->data<float>(), to.begin());
+  return out;
+}
+
+CpuKernelCandidates offer_cpu_convolution(const CpuKernelContext& context, const Problem& p) {
+  TRY(ConvolutionEpilogue epilogue, read_convolution_epilogue(p));
+  // Where Winograd's tiles serve they have less than half of the work.
+  CpuKernelCandidates winograd = winograd_candidates(context, p, epilogue);
+  return winograd.ok() ? winograd : conv_product_candidates(context, p, epilogue);
+}
+
+double product_us(const CpuKernelContext& context, double flops, double bytes) {
+  const double gigaflops = context.threads * (context.kernels.width == 16   ? 125.0
+                                              : context.isa >= CpuIsa::avx2 ? 72.0
+                                                                            : 15.0);
+  return 2 + std::max(flops / (gigaflops * 1e3), bytes / 20e3);
+}
+
+}  // namespace enginery

@@ -1,0 +1,38 @@
+// Dense convolutions: the two ways in which family convolution computes them, and what these share.
+#pragma once
+
+#include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
+
+namespace enginery {
+
+// [bias] [+ residual] [clip], the epilogue that their kernels have.
+struct ConvolutionEpilogue {
+  EpilogueBounds bounds;  // `bias` is the convolution's own where it has one
+  int residual = -1;      // problem input of the output's dims, or -1
+};
+// Errors: unsupported (another epilogue, a bias that is no constant).
+Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& problem);
+
+// Which layouts a side can have: channels-last, and blocked by the kernels' vectors.
+std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channels);
+
+// Whether the kernels can leave their output with a pitch: the residual lies as the output does.
+inline bool can_pitch(const ConvolutionEpilogue& epilogue, const Layout& to) {
+  return epilogue.residual < 0 && to.kind == LayoutKind::channels_last;
+}
+
+// The bias (null: zeros) of `channels` output channels, padded to whole panels of two vectors.
+Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width);
+
+// Products over the depth of the window (conv_product.cpp): any convolution without groups.
+CpuKernelCandidates conv_product_candidates(const CpuKernelContext& context, const Problem& problem,
+                                            const ConvolutionEpilogue& epilogue);
+
+// Winograd's products (winograd.cpp): 3x3 windows of stride 1.
+CpuKernelCandidates winograd_candidates(const CpuKernelContext& context, const Problem& problem,
+                                        const ConvolutionEpilogue& epilogue);
+
+// Estimated microseconds of products whose operands stay in registers.
+double product_us(const CpuKernelContext& context, double flops, double bytes);
+
+}  // namespace enginery

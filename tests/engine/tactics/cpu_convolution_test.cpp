@@ -1,0 +1,166 @@
+// Dense convolutions of our CPU kernels, by Winograd's tiles and by products over the window: every
+// tactic of every instruction set that this machine has gives what the reference gives.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/device/sku_table.h"
+#include "engine/tactics/cpu/kernel/cpu_kernel_source.h"
+#include "engine/tactics/cpu/reference/reference_source.h"
+#include "tests/support/comparison.h"
+#include "tests/support/problem_list.h"
+#include "tests/support/problem_text.h"
+#include "tests/support/tactic_harness.h"
+
+namespace enginery {
+namespace {
+
+// CPUs without tiles: those of AVX-512 have the same kernels.
+std::vector<std::string> cpus_here() {
+  std::vector<std::string> out;
+  for (const LocalSku& sku : local_skus()) {
+    const SkuRow* row = find_sku(sku.name);
+    const bool plain = row && row->kind == DeviceKind::cpu && row->isa <= CpuIsa::avx512;
+    if (plain) out.push_back(sku.name);
+  }
+  return out;
+}
+
+struct Window {
+  int64_t size = 3, stride = 1, dilation = 1, pad = 1, pad_end = 1;
+};
+
+struct Shape {
+  int64_t images = 1, in = 16, out = 16, height = 9, width = 9;
+};
+
+std::string pair_text(int64_t n) {
+  return "[" + std::to_string(n) + "," + std::to_string(n) + "]";
+}
+
+int64_t output_side(int64_t side, const Window& w) {
+  return (side + w.pad + w.pad_end - (w.size - 1) * w.dilation - 1) / w.stride + 1;
+}
+
+std::string convolution(const Shape& s, const Window& w, bool residual = false) {
+  const auto dims = [](std::initializer_list<int64_t> sizes) {
+    std::string out;
+    for (const int64_t n : sizes) out += (out.empty() ? "" : "x") + std::to_string(n);
+    return "float32[" + out + "]";
+  };
+  std::string text = "conv strides=" + pair_text(w.stride) + " dilations=" + pair_text(w.dilation) +
+                     " pads_begin=" + pair_text(w.pad) + " pads_end=" + pair_text(w.pad_end) +
+                     " | " + dims({s.images, s.in, s.height, s.width}) +
+                     " w:" + dims({s.out, s.in, w.size, w.size}) + " w:" + dims({s.out});
+  if (residual)
+    text += " | add " + dims({s.images, s.out, output_side(s.height, w), output_side(s.width, w)});
+  return text + " | act kind=clip alpha=-0.5 beta=0.75";
+}
+
+class CpuConvolutions : public testing::TestWithParam<std::string> {
+ protected:
+  // Every tactic, with the output as it was offered and as channels of a wider tensor; how many.
+  size_t expect_right(const std::string& text, int threads = 2) {
+    SCOPED_TRACE(text);
+    const Problem problem = parse_problem(text).value();
+    DeviceOptions options;
+    options.threads = threads;
+    auto device = open_device(GetParam(), options).value();
+    auto stream = device->create_stream().value();
+    auto source = make_cpu_kernel_source(device->info()).value();
+    auto tactics = source->offer(problem, {Precision::fp32});
+    if (!tactics.ok()) return 0;
+    const std::vector<Tactic> twins = pitched_twins(problem, *tactics, 2);
+    tactics->insert(tactics->end(), twins.begin(), twins.end());
+    std::mt19937_64 random(7);
+    ProblemData data;
+    fill_random(problem, random, data);
+    const auto expected = run_problem_reference(problem, data.inputs).value();
+    for (const Tactic& tactic : *tactics) {
+      SCOPED_TRACE(tactic_key(tactic));
+      for (const OperandPlace place : {OperandPlace::separate, OperandPlace::in_place}) {
+        if (place == OperandPlace::in_place && tactic.in_place_operand < 0) continue;
+        TacticRun run(*device, *stream);
+        const Status prepared = run.prepare(*source, problem, tactic, data, place);
+        EXPECT_TRUE(prepared.ok()) << prepared.error().message;
+        EXPECT_TRUE(run.launch().ok());
+        const auto outputs = run.collect();
+        EXPECT_TRUE(outputs.ok()) << outputs.error().message;
+        if (outputs.ok()) expect_result(problem, tactic, *outputs, expected);
+      }
+    }
+    return tactics->size();
+  }
+};
+
+// Tiles that reach over every edge, alone and beside whole ones.
+TEST_P(CpuConvolutions, TileImagesOfAnySize) {
+  for (const int64_t height : {1, 4, 6}) {
+    for (const int64_t width : {3, 8, 11})
+      EXPECT_GT(expect_right(convolution({2, 16, 16, height, width}, {})), 1u);
+  }
+}
+
+TEST_P(CpuConvolutions, TileChannelsThatFillNoVectorAndNoPanel) {
+  for (const int64_t in : {17, 24}) {
+    for (const int64_t out : {19, 33, 40})
+      EXPECT_GT(expect_right(convolution({1, in, out, 7, 7}, {})), 1u);
+  }
+}
+
+TEST_P(CpuConvolutions, TileWithAnyPadding) {
+  for (const auto& [pad, pad_end] : {std::pair{0, 0}, {1, 0}, {0, 1}, {2, 2}, {3, 1}})
+    EXPECT_GT(expect_right(convolution({1, 16, 32, 7, 10}, {3, 1, 1, pad, pad_end})), 1u);
+}
+
+// Enough tiles for several blocks; fewer and more panels than threads.
+TEST_P(CpuConvolutions, ShareTilesAndPanelsAmongAnyThreads) {
+  for (const int threads : {1, 2, 3, 4}) {
+    EXPECT_GT(expect_right(convolution({1, 16, 16, 61, 61}, {}), threads), 1u);
+    EXPECT_GT(expect_right(convolution({1, 24, 160, 7, 7}, {}), threads), 1u);
+    EXPECT_GT(expect_right(convolution({1, 32, 160, 9, 9}, {3, 2, 1, 1, 1}), threads), 0u);
+  }
+}
+
+TEST_P(CpuConvolutions, AddAResidualAndClip) {
+  EXPECT_GT(expect_right(convolution({2, 16, 24, 9, 6}, {}, true)), 1u);
+  EXPECT_GT(expect_right(convolution({2, 16, 24, 9, 6}, {3, 2, 1, 1, 1}, true)), 0u);
+}
+
+TEST_P(CpuConvolutions, MultiplyWhatLiesUnderAnyWindow) {
+  const Window windows[] = {{3, 2, 1, 1, 1}, {3, 1, 2, 2, 2}, {5, 1, 1, 2, 2}, {2, 2, 1, 0, 0},
+                            {7, 3, 1, 3, 2}, {3, 2, 3, 4, 1}, {1, 1, 1, 1, 0}, {1, 2, 1, 1, 1}};
+  for (const Window& window : windows) {
+    EXPECT_GT(expect_right(convolution({2, 32, 24, 11, 9}, window)), 0u);
+    EXPECT_GT(expect_right(convolution({1, 67, 17, 9, 10}, window)), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, CpuConvolutions, testing::ValuesIn(cpus_here()),
+                         [](const auto& sku) {
+                           std::string name = sku.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+// What is no convolution for them, with the reason.
+TEST(CpuConvolutionOffers, AreWinogradsWhereItsTilesServe) {
+  DeviceInfo info;
+  info.sku = "cpu-avx2";
+  info.threads = 1;
+  const auto source = make_cpu_kernel_source(info).value();
+  const auto first_id = [&](const std::string& text) {
+    const auto tactics = source->offer(parse_problem(text).value(), {Precision::fp32});
+    return tactics.ok() ? tactics->front().id : tactics.error().message;
+  };
+  EXPECT_EQ(first_id(convolution({}, {})), "winograd/tile4");
+  EXPECT_EQ(first_id(convolution({}, {3, 2, 1, 1, 1})), "window_product");
+  EXPECT_EQ(first_id(convolution({}, {3, 1, 2, 2, 2})), "window_product");
+  EXPECT_EQ(first_id(convolution({}, {1, 1, 1, 0, 0})), "pixel_product");
+  EXPECT_EQ(first_id(convolution({1, 16, 4, 9, 9}, {})), "window_product")
+      << "too few channels for the tiles";
+  EXPECT_NE(first_id(convolution({1, 3, 16, 9, 9}, {})).find("few channels"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace enginery
