@@ -162,5 +162,23 @@ TEST(CpuConvolutionOffers, AreWinogradsWhereItsTilesServe) {
   EXPECT_NE(first_id(convolution({1, 3, 16, 9, 9}, {})).find("few channels"), std::string::npos);
 }
 
+// Engines and races count the transformed weights, which are up to four times as many.
+TEST(CpuConvolutionOffers, SayHowLargeTheTransformedWeightsAre) {
+  DeviceInfo info;
+  info.sku = "cpu-avx2";
+  info.threads = 1;
+  const auto source = make_cpu_kernel_source(info).value();
+  const Problem problem = parse_problem(convolution({1, 16, 32, 9, 9}, {})).value();
+  std::mt19937_64 random(7);
+  ProblemData data;
+  fill_random(problem, random, data);
+  const auto tactics = source->offer(problem, {Precision::fp32});
+  for (const Tactic& tactic : *tactics) {
+    const auto prepared = source->prepare(problem, tactic, data.weights);
+    const int64_t points = tactic.id == "winograd/tile4" ? 36 : 16;
+    EXPECT_EQ((*prepared)->weight_bytes(), 4 * points * 16 * 32) << tactic_key(tactic);
+  }
+}
+
 }  // namespace
 }  // namespace enginery

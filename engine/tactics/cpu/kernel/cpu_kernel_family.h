@@ -42,6 +42,8 @@ struct CpuKernelCandidate {
   Tactic tactic;
   std::function<CpuKernelRun(Weights)> prepare;  // packs the weights; empty for views
   CpuDataCheck check = {};                       // empty: the kernel takes any data
+  // Bytes of the packed weights, where they are much more than the weights; 0: about as many.
+  int64_t packed_bytes = 0;
 };
 // Likely best first. Errors: unsupported, with the reason.
 using CpuKernelCandidates = Result<std::vector<CpuKernelCandidate>>;

@@ -137,8 +137,10 @@ class CpuKernelSource final : public TacticSource {
       if (t.id != tactic.id || t.inputs != tactic.inputs || !makes(t, tactic, context.pitch))
         continue;
       if (!c.prepare) return Prepared(std::make_shared<PreparedCpuView>());
-      int64_t bytes = 0;
-      for (const Tensor* w : weights) bytes += w ? w->bytes() : 0;
+      int64_t bytes = c.packed_bytes;
+      if (bytes == 0) {
+        for (const Tensor* w : weights) bytes += w ? w->bytes() : 0;
+      }
       return Prepared(std::make_shared<PreparedCpuKernel>(c.prepare(weights), c.check, bytes,
                                                           t.workspace_bytes));
     }

@@ -9,7 +9,7 @@
 namespace enginery {
 namespace {
 
-constexpr int64_t kTaps = 9;
+constexpr int64_t kFilterTaps = 9;
 
 Status require_winograd(const CpuKernelContext& context, const Problem& p) {
   CHECK_OK(require_plane(p, "a convolution"));
@@ -66,21 +66,32 @@ WinogradArguments arguments_of(const CpuKernelContext& context, const Problem& p
   return a;
 }
 
-// G g G^T of one filter: [3][3] to [side][side].
+// Filters of several output channels at a time, a lane each.
+constexpr int64_t kFilterLanes = 8;
+struct FilterLanes {
+  double of[kFilterLanes];
+};
+
+// g[0] * a + g[1] * b + g[2] * c.
+inline FilterLanes combined(const double (&g)[3], const FilterLanes& a, const FilterLanes& b,
+                            const FilterLanes& c) {
+  FilterLanes out;
+  for (int64_t i = 0; i < kFilterLanes; ++i)
+    out.of[i] = g[0] * a.of[i] + g[1] * b.of[i] + g[2] * c.of[i];
+  return out;
+}
+
+// G f G^T of every lane's filter f: point [i][j] goes to to[(i * kSide + j) * matrix], lane by
+// lane.
 template <size_t kSide>
-void transform_filter(const double (&g)[kSide][3], const float* filter, float (&to)[kSide][kSide]) {
-  double half[kSide][3];
+void transform_filters(const double (&g)[kSide][3], const FilterLanes (&f)[kFilterTaps],
+                       int64_t lanes, int64_t matrix, float* to) {
   for (size_t i = 0; i < kSide; ++i) {
-    for (size_t j = 0; j < 3; ++j) {
-      half[i][j] = g[i][0] * static_cast<double>(filter[j]) +
-                   g[i][1] * static_cast<double>(filter[3 + j]) +
-                   g[i][2] * static_cast<double>(filter[6 + j]);
-    }
-  }
-  for (size_t i = 0; i < kSide; ++i) {
-    for (size_t j = 0; j < kSide; ++j) {
-      to[i][j] =
-          static_cast<float>(half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
+    FilterLanes row[3];
+    for (size_t j = 0; j < 3; ++j) row[j] = combined(g[i], f[j], f[3 + j], f[6 + j]);
+    for (size_t j = 0; j < kSide; ++j, to += matrix) {
+      const FilterLanes point = combined(g[j], row[0], row[1], row[2]);
+      for (int64_t n = 0; n < lanes; ++n) to[n] = static_cast<float>(point.of[n]);
     }
   }
 }
@@ -95,15 +106,18 @@ Tensor pack_weights(const WinogradArguments& a, const double (&g)[kSide][3], con
   Tensor out(DataType::float32, {panels, points, a.channels_in, panel});
   float* to = out.mutable_data<float>().data();
   const float* from = weights.data<float>().data();
+  if (a.channels_out % panel != 0) std::fill(to, to + panels * points * matrix, 0.0f);
   for (int64_t p = 0; p < panels; ++p, to += points * matrix) {
-    const int64_t channels = std::min(panel, a.channels_out - p * panel);
-    if (channels < panel) std::fill(to, to + points * matrix, 0.0f);
     for (int64_t c = 0; c < a.channels_in; ++c) {
-      for (int64_t n = 0; n < channels; ++n) {
-        float transformed[kSide][kSide];
-        transform_filter(g, from + ((p * panel + n) * a.channels_in + c) * kTaps, transformed);
-        for (int64_t point = 0; point < points; ++point)
-          to[point * matrix + c * panel + n] = (&transformed[0][0])[point];
+      for (int64_t n = 0; n < panel; n += kFilterLanes) {
+        const int64_t lanes = std::min(kFilterLanes, a.channels_out - p * panel - n);
+        FilterLanes filters[kFilterTaps] = {};
+        for (int64_t lane = 0; lane < lanes; ++lane) {
+          const float* filter = from + ((p * panel + n + lane) * a.channels_in + c) * kFilterTaps;
+          for (int64_t tap = 0; tap < kFilterTaps; ++tap)
+            filters[tap].of[lane] = static_cast<double>(filter[tap]);
+        }
+        transform_filters(g, filters, lanes, matrix, to + c * panel + n);
       }
     }
   }
@@ -143,8 +157,8 @@ CpuKernelCandidate winograd_candidate(const CpuKernelContext& context, const Pro
                 tiles_w = (a.out_w + tile - 1) / tile;
   const double products = static_cast<double>(2 * a.images * tiles_h * tiles_w * points) *
                           static_cast<double>(a.channels_in * a.channels_out);
-  const double more_weights =
-      static_cast<double>(4 * a.channels_in * a.channels_out) * static_cast<double>(points - kTaps);
+  const double more_weights = static_cast<double>(4 * a.channels_in * a.channels_out) *
+                              static_cast<double>(points - kFilterTaps);
   tactic.estimated_us = product_us(context, 1.2 * products, least_bytes(p) + more_weights);
   auto build = [kernel = context.kernels.winograd, width = context.kernels.width, a,
                 bias = epilogue.bounds.bias,
@@ -164,7 +178,9 @@ CpuKernelCandidate winograd_candidate(const CpuKernelContext& context, const Pro
       kernel(call);
     };
   };
-  return {std::move(tactic), build};
+  const int64_t panel = 2 * context.kernels.width;
+  const int64_t packed = (a.channels_out + panel - 1) / panel * panel * a.channels_in * points;
+  return {std::move(tactic), build, {}, packed * static_cast<int64_t>(sizeof(float))};
 }
 
 }  // namespace
