@@ -58,6 +58,44 @@ install_packages() {
   }
 }
 
+# behind NAME COMMAND...: begins one of these functions in the background; what it prints goes into build/NAME.behind. await NAME waits
+# for it, prints that, and ends the script where it failed. What still runs when the script ends is ended with it.
+declare -A behind_pid=()
+behind() {
+  local name=$1
+  shift
+  mkdir -p "$root/build"
+  trap end_behind EXIT
+  set -m  # a process group of its own, so that all that it started can be ended
+  (
+    trap - EXIT
+    "$@"
+  ) >"$root/build/$name.behind" 2>&1 </dev/null &
+  behind_pid[$name]=$!
+  set +m
+}
+
+await() {
+  local failed=0
+  wait "${behind_pid[$1]}" || failed=$?
+  unset "behind_pid[$1]"
+  cat "$root/build/$1.behind"
+  [ $failed -eq 0 ] || exit $failed
+}
+
+end_behind() {
+  local pid
+  for pid in "${behind_pid[@]}"; do
+    kill -- "-$pid" 2>/dev/null || true
+  done
+}
+
+# idly COMMAND...: from here on this shell and what it starts take what the rest leaves of the processors.
+idly() {
+  { chrt --idle -p 0 $BASHPID || renice -n 19 -p $BASHPID || true; } >/dev/null 2>&1
+  "$@"
+}
+
 gpu_visible() { [ -e /dev/nvidiactl ] || [ -e /dev/nvhost-gpu ] || [ -e /dev/dxg ]; }
 
 has_cuda_headers() {
@@ -152,7 +190,7 @@ make_peers() {
   say "Python peers: installing into ${folder#"$root/"}"
   rm -rf "$folder"
   mkdir -p "$root/build"
-  local log=$root/build/pip.log
+  local log=$folder.log
   if ! { python3 -m venv "$folder" && "$folder/bin/pip" install -q --only-binary :all: --timeout 20 --retries 1 "$@"; } >"$log" 2>&1; then
     rm -rf "$folder"
     say "Python peers: PyPI cannot be reached or has no such versions ($(tail -n 1 "$log")); tests that need them are skipped"
