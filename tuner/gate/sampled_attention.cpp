@@ -34,7 +34,10 @@ class Matrix {
       : first_(operand + places[0]), row_(places[places.size() - 2]), column_(places.back()) {
     for (size_t i = 0; i + 3 < places.size(); ++i) first_ += index[i] * places[i + 1];
   }
-  T at(int64_t i, int64_t j) const { return first_[i * row_ + j * column_]; }
+  T at(int64_t i, int64_t j) const { return row(i)[j * column_]; }
+  const T* row(int64_t i) const { return first_ + i * row_; }
+  // From one element of a row to the next.
+  int64_t step() const { return column_; }
 
  private:
   const T* first_;
@@ -60,9 +63,13 @@ class Scores {
       choice_.emplace(static_cast<const uint8_t*>(in[4]->raw()), op.choice, index);
   }
   Score at(int64_t i, int64_t j) const {
+    // The gate spends its time here; a sanitized build would call a function for each element.
+    const float *q = q_.row(i), *k = k_.row(j);
+    const int64_t q_step = q_.step(), k_step = k_.step(), depth = op_.depth;
     double sum = 0, magnitude = 0;
-    for (int64_t d = 0; d < op_.depth; ++d) {
-      const double product = static_cast<double>(q_.at(i, d)) * static_cast<double>(k_.at(j, d));
+    for (int64_t d = 0; d < depth; ++d) {
+      const double product =
+          static_cast<double>(q[d * q_step]) * static_cast<double>(k[d * k_step]);
       sum += product;
       magnitude += std::abs(product);
     }
@@ -90,12 +97,12 @@ SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>&
   const int64_t row = index[index.size() - 2], column = index.back();
   const Matrix<float> v(in[2]->data<float>().data(), op.v, index);
   const Scores scores_of(op, in, index);
-  std::vector<Score> scores;
+  std::vector<Score> scores(static_cast<size_t>(op.keys));
   double largest = -std::numeric_limits<double>::infinity(), spread = 0;
   for (int64_t j = 0; j < op.keys; ++j) {
-    scores.push_back(scores_of.at(row, j));
-    largest = std::max<double>(largest, scores.back().value);
-    spread = std::max(spread, scores.back().magnitude);
+    const Score score = scores[static_cast<size_t>(j)] = scores_of.at(row, j);
+    largest = std::max<double>(largest, score.value);
+    spread = std::max(spread, score.magnitude);
   }
   double weights = 0, value = 0, magnitude = 0;
   for (int64_t j = 0; j < op.keys; ++j) {
