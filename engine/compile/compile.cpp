@@ -155,6 +155,8 @@ Result<LoadedModel> load_model(const ModelSource& source, const std::string& nam
   out.graph = out.imported;
   PassOptions with_skips = passes;
   with_skips.skip.insert(options.skip_passes.begin(), options.skip_passes.end());
+  if (!with_skips.log)
+    with_skips.log = [&](const std::string& line) { out.pass_log.push_back(line); };
   CHECK_OK(run_passes(out.graph, with_skips));
   TRY(out.precisions, layers_meant(out.graph, out.imported, options.layer_precisions));
   out.structure_digest =

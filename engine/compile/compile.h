@@ -39,6 +39,8 @@ struct LoadedModel {
   Graph graph;                     // after the passes
   std::vector<std::string> notes;  // for the user: "data: N = 1"
   NodePrecisions precisions = {};  // of nodes of `graph`
+  // What each pass made of it, a line each, where PassOptions has no log of its own.
+  std::vector<std::string> pass_log = {};
 };
 
 // With `scales`, of a calibration, a float model is quantised first, and then counts as imported

@@ -9,6 +9,7 @@ namespace enginery {
 namespace {
 
 constexpr std::string_view kAttention = Attention::kName;
+constexpr std::string_view kZeroRows[] = {"false", "true", "masked"};
 
 // The dims of one operand's matrices, all of them: batch, rows, columns.
 Dims matrix_dims(const Attention& op, int64_t rows, int64_t columns) {
@@ -134,11 +135,14 @@ void attend_row(const Attention& op, const Matrices<T>& m, int64_t i,
     weights[static_cast<size_t>(j)] = score;
     largest = std::max(largest, score);
   }
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  const bool is_masked = std::ranges::all_of(weights, [](double s) { return s == kHidden; });
   for (double& w : weights) {
     w = std::exp(w - largest);
     sum += w;
   }
-  const bool blank = op.nan_is_zero && std::isnan(sum);
+  const bool blank =
+      (op.zeros == ZeroRows::nan && std::isnan(sum)) || (op.zeros == ZeroRows::masked && is_masked);
   for (int64_t c = 0; c < op.width; ++c) {
     double y = 0;
     for (int64_t j = 0; !blank && j < op.keys; ++j)
@@ -148,6 +152,10 @@ void attend_row(const Attention& op, const Matrices<T>& m, int64_t i,
 }
 
 }  // namespace
+
+std::span<const std::string_view> enum_names(ZeroRows) {
+  return kZeroRows;
+}
 
 InferredTypes infer(const Attention& op, Operands in) {
   CHECK_OK(require_inputs(kAttention, in, 3, 5));

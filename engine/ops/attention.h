@@ -10,6 +10,15 @@
 
 namespace enginery {
 
+// Which rows of a result are 0.
+enum class ZeroRows {
+  none,
+  nan,     // whose weights are NaN
+  masked,  // in which every score is -infinity
+};
+// The first two are the words of what was a boolean in older texts and files.
+std::span<const std::string_view> enum_names(ZeroRows);
+
 // Inputs: tensors that hold the matrices q [queries, depth], k [keys, depth] and v [keys, width] of
 // one floating type, optional addend (of that type) and optional choice (boolean), both [queries,
 // keys]. Output: one tensor of `output` that holds the matrices y [queries, width] and nothing
@@ -24,8 +33,8 @@ namespace enginery {
 // where choice is `hides`; then plus the addend. y = softmax(score over keys) v. Scores are rounded
 // to the type after each of these steps, as the operators that this stands for round them. A row in
 // which every score is -infinity is NaN; where all are one finite number every key has the same
-// weight. Every key takes part: 0 * NaN of a hidden key's value is NaN. Where `nan_is_zero`, a row
-// whose weights are NaN is 0, whatever its values.
+// weight. Every key takes part: 0 * NaN of a hidden key's value is NaN, but not in the
+// rows that are 0 by `zeros`.
 struct Attention {
   static constexpr std::string_view kName = "attention";
   static constexpr bool kMovesElements = false;
@@ -38,7 +47,7 @@ struct Attention {
   float blank = -__builtin_inff();
   std::vector<int64_t> addend, choice;  // empty without the input
   bool hides = false;                   // the value of choice that hides a key
-  bool nan_is_zero = false;
+  ZeroRows zeros = ZeroRows::none;
   template <typename Self, typename V>
   static void fields(Self& s, V&& visit) {
     visit("batch", s.batch);
@@ -57,7 +66,7 @@ struct Attention {
     visit("addend", s.addend);
     visit("choice", s.choice);
     visit("hides", s.hides);
-    visit("nan_is_zero", s.nan_is_zero);
+    visit("nan_is_zero", s.zeros);
   }
 };
 

@@ -109,6 +109,37 @@ const Node* zeros_for_nan(const Graph& graph, const Matcher& matcher, ValueId we
   return nullptr;
 }
 
+// Whether `v` says of each row of `addend` whether it is -infinity throughout.
+bool says_what_is_hidden(const Graph& graph, const Matcher& matcher, ValueId v, ValueId addend) {
+  const Node* test = matcher.producer(v);
+  const Unary* unary = test ? std::get_if<Unary>(&test->op) : nullptr;
+  if (!unary || unary->kind != UnaryKind::is_negative_inf) return false;
+  const Node* most = matcher.producer(test->inputs[0]);
+  const Reduce* reduce = most ? std::get_if<Reduce>(&most->op) : nullptr;
+  if (!reduce || reduce->kind != ReduceKind::max || !reduce->keep_dims ||
+      most->inputs[0] != addend || reduce->axes.size() != 1)
+    return false;
+  const int64_t rank = std::ssize(graph.value(addend).type.dims), axis = reduce->axes[0];
+  return axis == -1 || axis == rank - 1;
+}
+
+// The choice of 0 in rows that are hidden, of `weights` in the others, where nothing else reads
+// them.
+const Node* zeros_for_hidden(const Graph& graph, const Matcher& matcher, ValueId weights,
+                             const Scores& scores) {
+  const auto& readers = matcher.readers(weights);
+  if (readers.size() != 1 || graph.is_output(weights) || scores.addends.size() != 1 ||
+      scores.choice)
+    return nullptr;
+  const Node& choice = graph.node(readers[0]);
+  const bool is_guard =
+      std::holds_alternative<Where>(choice.op) && choice.inputs[2] == weights &&
+      matcher.scalar(choice.inputs[1]) == 0.0f &&
+      graph.value(choice.outputs[0]).type == graph.value(weights).type &&
+      says_what_is_hidden(graph, matcher, choice.inputs[0], scores.addends[0].value);
+  return is_guard ? &choice : nullptr;
+}
+
 }  // namespace
 
 std::optional<Scores> read_scores(const Graph& graph, const Matcher& matcher, ValueId v) {
@@ -127,8 +158,14 @@ std::optional<Matcher::WithScalar> read_factor(const Graph& graph, const Matcher
   return keeps_type ? factor : std::nullopt;
 }
 
-WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node& softmax) {
+WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node& softmax,
+                          const Scores& scores) {
+  ZeroRows zeros = ZeroRows::nan;
   const Node* guard = zeros_for_nan(graph, matcher, softmax.outputs[0]);
+  if (!guard) {
+    guard = zeros_for_hidden(graph, matcher, softmax.outputs[0], scores);
+    zeros = guard ? ZeroRows::masked : ZeroRows::none;
+  }
   const Node* last = guard ? guard : &softmax;
   NodeId reader = matcher.only_reader(*last);
   const auto dims = [&](ValueId v) { return graph.value(v).type.dims; };
@@ -137,7 +174,7 @@ WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node
     last = &graph.node(reader);
     reader = matcher.only_reader(*last);
   }
-  return {reader, last->outputs[0], guard != nullptr};
+  return {reader, last->outputs[0], zeros};
 }
 
 }  // namespace enginery

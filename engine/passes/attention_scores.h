@@ -35,12 +35,14 @@ std::optional<Scores> read_scores(const Graph& graph, const Matcher& matcher, Va
 std::optional<Matcher::WithScalar> read_factor(const Graph& graph, const Matcher& matcher,
                                                const Node& node);
 
-// The product that alone reads a softmax's weights, as they are or with zeros in place of NaN.
+// The product that alone reads a softmax's weights, as they are or with zeros in place of NaN, or
+// in rows in which the scores' only addend hides every key.
 struct WeightsUse {
   NodeId product = kNoNode;
   ValueId weights = kNoValue;  // as the product reads them
-  bool nan_is_zero = false;
+  ZeroRows zeros = ZeroRows::none;
 };
-WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node& softmax);
+WeightsUse use_of_weights(const Graph& graph, const Matcher& matcher, const Node& softmax,
+                          const Scores& scores);
 
 }  // namespace enginery

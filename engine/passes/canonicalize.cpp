@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/passes/pattern_matcher.h"
 
@@ -95,6 +96,22 @@ bool power_by_product(const Graph& graph, Node& node) {
   return true;
 }
 
+// Whole exponents of a float's power as floats, which kernels take; those that float32 holds.
+bool whole_exponents_to_floats(Graph& graph, Node& node) {
+  if (std::get<Binary>(node.op).kind != BinaryKind::pow) return false;
+  const Tensor* exponents = graph.constant(node.inputs[1]);
+  if (!exponents || is_floating(exponents->type()) ||
+      graph.value(node.inputs[0]).type.type != DataType::float32)
+    return false;
+  constexpr int64_t kMostExact = int64_t{1} << 24;
+  const std::vector<int64_t> whole = to_int64s(*exponents);
+  if (!std::ranges::all_of(whole, [](int64_t e) { return std::abs(e) <= kMostExact; }))
+    return false;
+  const std::string name = graph.value(node.inputs[1]).name;
+  node.inputs[1] = graph.add_constant(name + ".float", convert(*exponents, DataType::float32));
+  return true;
+}
+
 // Whether 1 / v is exact: a power of two that is far from both ends of float32.
 bool has_exact_inverse(float v) {
   int exponent = 0;
@@ -116,8 +133,45 @@ bool division_by_product(Graph& graph, Node& node) {
   return true;
 }
 
+// x - c = x + (-c), to the last bit, for the same reason.
+bool difference_by_sum(Graph& graph, Node& node) {
+  if (std::get<Binary>(node.op).kind != BinaryKind::sub) return false;
+  const Tensor* subtrahend = graph.constant(node.inputs[1]);
+  if (!subtrahend || subtrahend->type() != DataType::float32) return false;
+  Tensor addend = *subtrahend;
+  for (float& v : addend.mutable_data<float>()) v = -v;
+  const std::string name = graph.value(node.inputs[1]).name;
+  node.inputs[1] = graph.add_constant(name + ".negative", std::move(addend));
+  node.op = Binary{BinaryKind::add};
+  return true;
+}
+
+// The larger or smaller of x and one number: a clip with one bound, which kernels take behind
+// another operator.
+bool bound_by_clip(const Graph& graph, Node& node) {
+  const BinaryKind kind = std::get<Binary>(node.op).kind;
+  if (kind != BinaryKind::min && kind != BinaryKind::max) return false;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const size_t side : {0u, 1u}) {
+    const Tensor* bound = graph.constant(node.inputs[side]);
+    const ValueId x = node.inputs[1 - side];
+    if (!bound || bound->size() != 1 || bound->type() != DataType::float32 ||
+        graph.value(x).type != graph.value(node.outputs[0]).type)
+      continue;
+    const float b = bound->data<float>()[0];
+    if (std::isnan(b)) continue;
+    const bool is_least = kind == BinaryKind::max;
+    node.op = Activation{ActivationKind::clip, is_least ? b : -kInfinity, is_least ? kInfinity : b};
+    node.inputs = {x};
+    return true;
+  }
+  return false;
+}
+
 bool simplify_binary(Graph& graph, Node& node) {
-  return power_by_product(graph, node) || division_by_product(graph, node);
+  return power_by_product(graph, node) || whole_exponents_to_floats(graph, node) ||
+         division_by_product(graph, node) || difference_by_sum(graph, node) ||
+         bound_by_clip(graph, node);
 }
 
 // Scales that say no more than the sizes which they give become these: integers, which kernels know

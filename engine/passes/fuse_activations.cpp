@@ -121,11 +121,25 @@ bool is_cubic_term(const Matcher& m, ValueId v, ValueId x) {
   return factors == std::vector<ValueId>{x, x, x};
 }
 
-// v = sqrt(2 / pi) (x + kCubic x^3): x.
+// Of x and 1 + kCubic x^2, in any order: x.
+std::optional<ValueId> times_one_plus_square(const Matcher& m, const std::vector<ValueId>& pair) {
+  for (const size_t side : {0, 1}) {
+    const ValueId x = pair[side];
+    const auto sum = m.binary_with_scalar(m.private_producer(pair[1 - side]), BinaryKind::add);
+    const Node* square = sum && sum->scalar == 1 ? m.private_producer(sum->other) : nullptr;
+    std::vector<ValueId> factors = square ? factors_of(m, *square) : std::vector<ValueId>();
+    if (take_scalar(m, kCubic, factors) && factors == std::vector<ValueId>{x, x}) return x;
+  }
+  return std::nullopt;
+}
+
+// v = sqrt(2 / pi) (x + kCubic x^3) or sqrt(2 / pi) x (1 + kCubic x^2): x.
 std::optional<ValueId> tanh_argument(const Matcher& m, ValueId v) {
   const Node* node = m.private_producer(v);
   std::vector<ValueId> factors = node ? factors_of(m, *node) : std::vector<ValueId>();
-  if (!take_scalar(m, kRootOfTwoOverPi, factors) || factors.size() != 1) return std::nullopt;
+  if (!take_scalar(m, kRootOfTwoOverPi, factors)) return std::nullopt;
+  if (factors.size() == 2) return times_one_plus_square(m, factors);
+  if (factors.size() != 1) return std::nullopt;
   const Node* sum = m.private_producer(factors[0]);
   const Binary* binary = sum ? std::get_if<Binary>(&sum->op) : nullptr;
   if (!binary || binary->kind != BinaryKind::add) return std::nullopt;

@@ -56,7 +56,7 @@ MatrixView turned(MatrixView view) {
 // One attention while it is put together.
 struct Found {
   Scores scores;
-  bool nan_is_zero = false;
+  ZeroRows zeros = ZeroRows::none;
   NodeId last = kNoNode;  // the node whose output becomes the attention's
   MatrixView q, k, v, y;  // k: keys in rows
   std::optional<MatrixView> addend, choice;
@@ -77,14 +77,15 @@ class AttentionReader {
     if (!op || op->log || (op->axis != -1 && op->axis != rank - 1)) return std::nullopt;
     if (type.type == DataType::float64 || !is_static(type.dims) || rank < 2) return std::nullopt;
     const auto scores = read_scores(graph_, m_, softmax.inputs[0]);
-    const WeightsUse use = use_of_weights(graph_, m_, softmax);
-    if (!scores || use.product == kNoNode) return std::nullopt;
+    if (!scores) return std::nullopt;
+    const WeightsUse use = use_of_weights(graph_, m_, softmax, *scores);
+    if (use.product == kNoNode) return std::nullopt;
     const Node& last = graph_.node(use.product);
     if (!std::holds_alternative<MatMul>(last.op) || last.inputs[0] != use.weights)
       return std::nullopt;
     Found found;
     found.scores = *scores;
-    found.nan_is_zero = use.nan_is_zero;
+    found.zeros = use.zeros;
     found.last = use.product;
     const bool whole = read_sizes(found, type.dims, last) && read_operands(found, last.inputs[1]) &&
                        read_masks(found, type.type);
@@ -232,7 +233,7 @@ std::optional<Replacement> replacement_of(const Graph& graph, const Found& f) {
   op.y = places_of(f.y, batch->strides[3]);
   op.output = graph.value(f.y.value).type.dims;
   op.scale = f.scores.scale;
-  op.nan_is_zero = f.nan_is_zero;
+  op.zeros = f.zeros;
   out.inputs = {f.q.value, f.k.value, f.v.value};
   if (f.addend) op.addend = places_of(*f.addend, batch->strides[4]);
   if (f.choice) {

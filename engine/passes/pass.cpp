@@ -10,6 +10,7 @@
 #include "engine/passes/fold_batch_norm.h"
 #include "engine/passes/fold_constants.h"
 #include "engine/passes/fold_into_next.h"
+#include "engine/passes/fold_pads.h"
 #include "engine/passes/fuse_activations.h"
 #include "engine/passes/fuse_attention.h"
 #include "engine/passes/fuse_normalizations.h"
@@ -39,7 +40,8 @@ const std::vector<Pass>& pass_list() {
       {"fuse_normalizations",
        fuse_normalizations},  // layer, RMS and group normalisation from their exported pieces
       {"fuse_activations",
-       fuse_activations},  // swish, hard swish and GELU from their exported pieces
+       fuse_activations},        // swish, hard swish and GELU from their exported pieces
+      {"fold_pads", fold_pads},  // behind activations, which say what is never negative
       {"fold_batch_norm",
        fold_batch_norm},                   // scale and shift into weights, before groups are formed
       {"fold_into_next", fold_into_next},  // and what is left into the reader's
@@ -80,6 +82,7 @@ Status run_passes(Graph& graph, const PassOptions& options) {
   for (const Pass& pass : options.list) {
     const std::string name(pass.name);
     if (options.skip.count(name)) continue;
+    const int before = options.log ? layer_count(graph) : 0;
     const auto start = std::chrono::steady_clock::now();
     const auto changed = pass.run(graph);
     if (!changed) return changed.error().within("pass " + name);
@@ -92,8 +95,8 @@ Status run_passes(Graph& graph, const PassOptions& options) {
     if (options.dump) options.dump(pass.name, graph);
     if (options.log) {
       char line[160];
-      std::snprintf(line, sizeof line, "after %s: %d layers (%d changed, %.1f ms)", name.c_str(),
-                    layer_count(graph), *changed, ms);
+      std::snprintf(line, sizeof line, "after %s: %d layers, %d before (%d changed, %.1f ms)",
+                    name.c_str(), layer_count(graph), before, *changed, ms);
       options.log(line);
     }
   }

@@ -26,9 +26,10 @@ const std::vector<Pass>& pass_list();
 struct PassOptions {
   std::set<std::string> skip;  // names not to run
   std::function<void(std::string_view pass, const Graph& graph)>
-      dump;                                          // called after each pass, when set
-  std::function<void(const std::string& line)> log;  // "after fuse_vertical: 57 layers (0.4 ms)"
-  std::span<const Pass> list = pass_list();          // what runs, in this order
+      dump;  // called after each pass, when set
+  // "after fuse_vertical: 57 layers, 83 before (17 changed, 0.4 ms)"
+  std::function<void(const std::string& line)> log;
+  std::span<const Pass> list = pass_list();  // what runs, in this order
 };
 
 // Runs the list, verifying the graph after each pass. Errors: usage (a name in `skip` that no pass

@@ -84,10 +84,23 @@ bool returns_its_first(const Graph& graph, const Node& node) {
   return false;
 }
 
+// Of a choice that says the same of every element: which input it is.
+std::optional<size_t> chosen_throughout(const Graph& graph, const Node& node) {
+  const Tensor* choice = std::holds_alternative<Where>(node.op) && node.inputs[0] != kNoValue
+                             ? graph.constant(node.inputs[0])
+                             : nullptr;
+  if (!choice || choice->size() == 0) return std::nullopt;
+  const auto* values = static_cast<const uint8_t*>(choice->raw());
+  const auto is_first = [&](uint8_t v) { return (v != 0) == (values[0] != 0); };
+  if (!std::all_of(values, values + choice->size(), is_first)) return std::nullopt;
+  return values[0] != 0 ? 1 : 2;
+}
+
 // The input that the node gives back; nothing.
 std::optional<size_t> returned_input(const Graph& graph, const Node& node) {
   if (returns_its_first(graph, node)) return 0;
-  const auto beside = beside_neutral(graph, node);
+  const auto chosen = chosen_throughout(graph, node);
+  const auto beside = chosen ? chosen : beside_neutral(graph, node);
   if (!beside) return std::nullopt;
   const TensorType& in = graph.value(node.inputs[*beside]).type;
   const bool keeps_type = in == graph.value(node.outputs[0]).type && is_static(in.dims);
@@ -117,6 +130,26 @@ ValueId before_a_wider_cast(const Graph& graph, const Node& node) {
   return holds_all(graph.value(first).type.type, between.type.type) ? first : kNoValue;
 }
 
+bool is_empty(const Graph& graph, ValueId v) {
+  const Dims& dims = graph.value(v).type.dims;
+  return is_static(dims) && volume(dims) == 0;
+}
+
+// Takes out of a Concat what has no elements, where something is left; whether there was any. A
+// rotary embedding of whole heads joins what it turns and the rest, which is empty.
+bool drop_empty_parts(Graph& graph, NodeId id, std::vector<std::vector<NodeId>>& users) {
+  Node& node = graph.node(id);
+  if (!std::holds_alternative<Concat>(node.op)) return false;
+  std::vector<ValueId> kept;
+  std::ranges::copy_if(node.inputs, std::back_inserter(kept),
+                       [&](ValueId v) { return !is_empty(graph, v); });
+  if (kept.empty() || kept.size() == node.inputs.size()) return false;
+  for (const ValueId v : node.inputs)
+    if (is_empty(graph, v)) std::erase(users[static_cast<size_t>(v)], id);
+  node.inputs = std::move(kept);
+  return true;
+}
+
 }  // namespace
 
 Result<int> remove_no_ops(Graph& graph) {
@@ -131,6 +164,7 @@ Result<int> remove_no_ops(Graph& graph) {
       graph.node(id).inputs[0] = first;
       ++changed;
     }
+    changed += drop_empty_parts(graph, id, users);
     const auto returned = returned_input(graph, node);
     if (!returned) continue;
     const ValueId from = node.outputs[0], to = node.inputs[*returned];

@@ -94,6 +94,11 @@ std::vector<ProblemRow> attention_problems() {
        "v=[0,288,32,1] y=[0,96,32,1] output=[1,3,32] scale=0.176777 choice=[0,0,9,1] "
        "nan_is_zero=true | float32[1x3x32] float32[1x9x32] float32[1x9x32] _ "
        "boolean[3x9]={1,0,1,1,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1}"},
+      {"attention_masked_row_of_zeros", "K/K",
+       "attention batch=[1] queries=3 keys=9 depth=32 width=32 q=[0,96,32,1] k=[0,288,32,1] "
+       "v=[0,288,32,1] y=[0,96,32,1] output=[1,3,32] scale=0.176777 choice=[0,0,9,1] "
+       "nan_is_zero=masked | float32[1x3x32] float32[1x9x32] float32[1x9x32] _ "
+       "boolean[3x9]={1,0,1,1,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1}"},
       {"attention_row_of_least", "K/K",
        "attention batch=[1] queries=3 keys=9 depth=32 width=32 q=[0,96,32,1] k=[0,288,32,1] "
        "v=[0,288,32,1] y=[0,96,32,1] output=[1,3,32] scale=0.176777 blank=-3.4028235e+38 "

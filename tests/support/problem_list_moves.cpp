@@ -75,6 +75,12 @@ std::vector<ProblemRow> moving_problems() {
       {"resize_nearest_odd_channels", "K/K",
        "resize mode=nearest coordinates=half_pixel rounding=round_prefer_floor | float32[2x5x4x6] "
        "_ int64[4]={2,5,7,13}"},
+      {"resize_nearest_threes", "K/K",
+       "resize mode=nearest coordinates=asymmetric rounding=floor | float32[2x3x4x5] _ "
+       "int64[4]={2,3,12,15}"},
+      {"resize_nearest_fours", "K/K",
+       "resize mode=nearest coordinates=half_pixel rounding=round_prefer_floor | float32[1x3x5x37] "
+       "_ int64[4]={1,3,3,148}"},
       {"resize_linear", "K/K",
        "resize mode=linear coordinates=half_pixel | float32[2x16x5x7] _ int64[4]={2,16,11,14}"},
       {"resize_linear_corners", "K/K",

@@ -46,15 +46,18 @@ void add_weighted(GraphMaker& make, const Op& op, const Drawn& x, const Dims& we
   make.add(op, inputs, x.bound * reach + 1, x.noise * reach + kRounding * (x.bound * reach + 1));
 }
 
+void convolve(GraphMaker& make, const Drawn& x) {
+  const Geometry g = geometry(make, x.dims());
+  const int64_t groups = some_divisor(make, x.dims()[1]);
+  Dims weights{groups * make.between(1, 2), x.dims()[1] / groups};
+  weights.insert(weights.end(), g.kernel.begin(), g.kernel.end());
+  add_weighted(make, Convolution{g.strides, g.dilations, g.pads_begin, g.pads_end, groups}, x,
+               weights, weights[0]);
+}
+
 void add_convolution(GraphMaker& make) {
   const auto x = make.value_where(is_picture);
-  if (!x) return;
-  const Geometry g = geometry(make, x->dims());
-  const int64_t groups = some_divisor(make, x->dims()[1]);
-  Dims weights{groups * make.between(1, 2), x->dims()[1] / groups};
-  weights.insert(weights.end(), g.kernel.begin(), g.kernel.end());
-  add_weighted(make, Convolution{g.strides, g.dilations, g.pads_begin, g.pads_end, groups}, *x,
-               weights, weights[0]);
+  if (x) convolve(make, *x);
 }
 
 void add_deconvolution(GraphMaker& make) {
@@ -71,20 +74,44 @@ void add_deconvolution(GraphMaker& make) {
       *x, weights, weights[1] * groups);
 }
 
-void add_pooling(GraphMaker& make) {
-  const auto x = make.value_where(is_picture);
-  if (!x) return;
-  Geometry g = geometry(make, x->dims());
+void pool(GraphMaker& make, const Drawn& x) {
+  Geometry g = geometry(make, x.dims());
   if (make.one_in(4)) {  // the whole plane: a global pooling by another name
-    g.kernel.assign(x->dims().begin() + 2, x->dims().end());
+    g.kernel.assign(x.dims().begin() + 2, x.dims().end());
     for (auto* list : {&g.strides, &g.dilations}) list->assign(g.kernel.size(), 1);
     for (auto* list : {&g.pads_begin, &g.pads_end}) list->assign(g.kernel.size(), 0);
   }
   const PoolKind kind = make.one_of({PoolKind::max, PoolKind::average});
   const Pooling op{kind,         g.kernel,   g.strides,      g.dilations,
                    g.pads_begin, g.pads_end, make.one_in(3), make.one_in(2)};
-  make.add(op, {x->id}, x->bound,
-           x->noise + (kind == PoolKind::average ? kRounding * x->bound : 0));
+  make.add(op, {x.id}, x.bound, x.noise + (kind == PoolKind::average ? kRounding * x.bound : 0));
+}
+
+void add_pooling(GraphMaker& make) {
+  const auto x = make.value_where(is_picture);
+  if (x) pool(make, *x);
+}
+
+// A padding of its own before a window, perhaps of what is never negative, perhaps of channels.
+void add_pad_before_window(GraphMaker& make) {
+  auto x = make.value_where(is_picture);
+  if (!x) return;
+  if (make.one_in(2)) {
+    const auto positive = make.add(Activation{ActivationKind::relu}, {x->id}, x->bound, x->noise);
+    if (positive.empty()) return;
+    x = positive[0];
+  }
+  std::vector<int64_t> amounts(2 * static_cast<size_t>(x->rank()), 0);
+  for (size_t i = 0; i < amounts.size(); ++i) {
+    const bool spatial = i % static_cast<size_t>(x->rank()) >= 2;
+    amounts[i] = spatial ? make.between(0, 1) : make.one_in(8);
+  }
+  const auto padded = make.add(Pad{}, {x->id, make.ints(amounts)}, x->bound, x->noise);
+  if (padded.empty()) return;
+  if (make.one_in(2))
+    convolve(make, padded[0]);
+  else
+    pool(make, padded[0]);
 }
 
 void add_global_pooling(GraphMaker& make) {
@@ -263,9 +290,10 @@ void add_ordering(GraphMaker& make) {
 }
 
 constexpr NodeKind kLayers[] = {
-    add_convolution,    add_convolution,    add_deconvolution,  add_pooling,        add_pooling,
-    add_global_pooling, add_reduction,      add_gemm,           add_matmul,         add_batch_norm,
-    add_batch_norm,     add_scale_or_shift, add_scale_or_shift, add_scale_or_shift, add_softmax,
+    add_convolution,    add_convolution,    add_deconvolution,  add_pooling,
+    add_pooling,        add_global_pooling, add_reduction,      add_gemm,
+    add_matmul,         add_batch_norm,     add_batch_norm,     add_pad_before_window,
+    add_scale_or_shift, add_scale_or_shift, add_scale_or_shift, add_softmax,
     add_norm_in_pieces, add_norm_in_pieces, add_resize,         add_ordering};
 
 }  // namespace

@@ -112,7 +112,11 @@ SampledValue attention_at(const Attention& op, const std::vector<const Tensor*>&
     value += weight * x;
     magnitude += weight * std::abs(x);
   }
-  if (op.nan_is_zero && std::isnan(weights)) return {0, 0};
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  const bool is_masked =
+      std::ranges::all_of(scores, [](const Score& s) { return s.value == kHidden; });
+  if (op.zeros == ZeroRows::nan && std::isnan(weights)) return {0, 0};
+  if (op.zeros == ZeroRows::masked && is_masked) return {0, 0};
   if (std::isnan(value / weights))
     return {value / weights, std::numeric_limits<double>::infinity()};
   return {value / weights, (2 + spread) * magnitude / weights};

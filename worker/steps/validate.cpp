@@ -19,6 +19,7 @@ std::string join_notes(const std::vector<std::string>& lines) {
 
 Result<StepOutputs> validate_step(const StepContext& step) {
   TRY(const LoadedModel* model, step.session.model());
+  for (const std::string& line : model->pass_log) step.hooks.log(line);
   StepOutputs out;
   out.facts = {{"structure", model->structure_digest.text()}, {"notes", join_notes(model->notes)}};
   if (const auto& calibration = step.session.spec().calibration) {

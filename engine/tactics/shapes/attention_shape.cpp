@@ -64,7 +64,7 @@ Result<AttentionShape> attention_shape(const Problem& problem) {
   out.blank = op->blank;
   out.causal = op->causal;
   out.hides = op->hides;
-  out.nan_is_zero = op->nan_is_zero;
+  out.zeros = op->zeros;
   return out;
 }
 

@@ -26,7 +26,8 @@ struct AttentionShape {
   int64_t queries = 1, keys = 1, depth = 1, width = 1;
   AttentionPlaces q, k, v, y, addend, choice;  // inputs 0 to 2, the output, inputs 3 and 4
   float scale = 1, blank = 0;
-  bool causal = false, hides = false, nan_is_zero = false;
+  bool causal = false, hides = false;
+  ZeroRows zeros = ZeroRows::none;
 
   int64_t matrices() const { return batch[0] * batch[1] * batch[2]; }
   bool is_masked() const { return causal || addend.present || choice.present; }

@@ -165,6 +165,20 @@ TEST(Decomposition, AttentionAveragesTheValuesThatItMayLookAt) {
   }
 }
 
+// Four heads of queries share two of keys, which the pass fuse_attention reads in place where they
+// are repeated as exporters do it.
+TEST(Decomposition, AttentionRepeatsSharedHeadsWithoutGathering) {
+  ModelBuilder m = with_input({1, 2, 1, 1}, 23);
+  m.weights("q", {1, 4, 1, 1}, {0, 0, 0, 0});
+  m.node("Attention", {"q", "x", "x"}, {"y"});
+  expect_near(output_of(m, {1, 2, 1, 1}, {2, 6}), {2, 2, 6, 6});
+  const auto imported = m.import();
+  ASSERT_TRUE(imported.ok());
+  const std::string text = to_text(imported->graph);
+  EXPECT_EQ(text.find("gather("), std::string::npos) << text;
+  EXPECT_NE(text.find("expand("), std::string::npos) << text;
+}
+
 TEST(Decomposition, AQueryThatMayLookAtNothingGivesZeros) {
   ModelBuilder m = with_input({1, 1, 2, 1}, 23);
   m.weights("mask", {1, 2}, {-INFINITY, -INFINITY});

@@ -122,6 +122,11 @@ TEST_P(CpuKernelsTest, ComputeTheFunctionsOfPointwiseSteps) {
       {PointwiseFunction::exp, 0, 0, [](double v) { return std::exp(v); }},
       {PointwiseFunction::erf, 0, 0, [](double v) { return std::erf(v); }},
       {PointwiseFunction::abs, 0, 0, [](double v) { return std::abs(v); }},
+      {PointwiseFunction::round, 0, 0, [](double v) { return std::nearbyint(v); }},
+      {PointwiseFunction::sin, 0, 0, [](double v) { return std::sin(v); }},
+      {PointwiseFunction::cos, 0, 0, [](double v) { return std::cos(v); }},
+      {PointwiseFunction::atan, 0, 0, [](double v) { return std::atan(v); }},
+      {PointwiseFunction::asinh, 0, 0, [](double v) { return std::asinh(v); }},
   };
   for (const auto& row : rows) {
     const std::vector<float> out = run(row.function, row.alpha, row.beta);

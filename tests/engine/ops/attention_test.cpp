@@ -132,9 +132,22 @@ TEST(Attention, OfARowWithoutAnyKeyIsWhatTheChainGives) {
 
 TEST(Attention, OfARowWithoutAnyKeyIsZeroWhereNaNIs) {
   Attention op = plain(2, 3, 1, 1);
-  op.nan_is_zero = true;
+  op.zeros = ZeroRows::nan;
   op.choice = {0, 3, 1};
   EXPECT_EQ(averages(op, {none(), booleans({2, 3}, {0, 0, 0, 1, 1, 1})}), (Floats{0, 3}));
+}
+
+// A NaN among the scores is none of a mask's.
+TEST(Attention, OfARowThatAMaskHidesIsZeroAndNaNStays) {
+  Attention op = plain(2, 2, 1, 1);
+  op.zeros = ZeroRows::masked;
+  op.addend = {0, 2, 1};
+  const float nan = std::nanf("");
+  const Tensor queries = floats({2, 1}, {1, nan}), keys = floats({2, 1}, {1, 1}),
+               values = floats({2, 1}, {5, nan});
+  const Tensor y = run(op, {queries, keys, values, floats({2, 2}, {-kInfinity, -kInfinity, 0, 0})});
+  EXPECT_EQ(y.data<float>()[0], 0) << "whatever its values";
+  EXPECT_TRUE(std::isnan(y.data<float>()[1]));
 }
 
 TEST(Attention, NaNOfAHiddenKeysValueShows) {

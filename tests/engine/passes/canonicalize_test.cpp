@@ -139,6 +139,42 @@ TEST(Canonicalize, TurnsExactPowersIntoProducts) {
   }
 }
 
+TEST(Canonicalize, TurnsADifferenceWithConstantsIntoASum) {
+  Graph g = with_constant("float32[3] {1, -2, 0}", "sub");
+  EXPECT_EQ(run(canonicalize, g), 1);
+  EXPECT_EQ(std::get<Binary>(node_named(g, "y").op).kind, BinaryKind::add);
+  Graph first = parse(
+      "input %x : float32[2x3]\n %e = constant float32[3] {1, 2, 3}\n %y = binary(%e, %x) "
+      "kind=sub\n output %y");
+  EXPECT_EQ(run(canonicalize, first), 0);
+}
+
+TEST(Canonicalize, TurnsOneBoundIntoAClip) {
+  for (const std::string kind : {"min", "max"}) {
+    Graph g = with_constant("float32[1] {0.5}", kind);
+    EXPECT_EQ(run(canonicalize, g), 1) << kind;
+    EXPECT_EQ(count<Activation>(g), 1) << kind;
+  }
+  for (const std::string bounds :
+       {"float32[3] {0, 1, 2}", "float32[1x1x1] {0.5}", "float32[] {nan}"}) {
+    Graph g = with_constant(bounds, "max");
+    EXPECT_EQ(run(canonicalize, g), 0) << bounds;
+  }
+}
+
+// Kernels take exponents of the type of what they raise.
+TEST(Canonicalize, TurnsWholeExponentsIntoFloats) {
+  for (const std::string whole : {"int64[] {3}", "int32[3] {1, -2, 4}"}) {
+    Graph g = with_constant(whole, "pow");
+    EXPECT_EQ(run(canonicalize, g), 1) << whole;
+    const Tensor* exponents = g.constant(node_named(g, "y").inputs[1]);
+    ASSERT_NE(exponents, nullptr);
+    EXPECT_EQ(exponents->type(), DataType::float32);
+  }
+  Graph too_large = with_constant("int64[] {16777217}", "pow");
+  EXPECT_EQ(run(canonicalize, too_large), 0);
+}
+
 TEST(Canonicalize, TurnsADivisionByPowersOfTwoIntoAProduct) {
   Graph eighth = with_constant("float32[] {8}", "div"),
         each = with_constant("float32[3] {0.5, -4, 1}", "div");

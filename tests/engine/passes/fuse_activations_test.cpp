@@ -132,6 +132,35 @@ TEST(FuseActivations, TakesAGeluWhoseHalfIsOnTheInput) {
   EXPECT_EQ(g.live_node_count(), 1);
 }
 
+// sqrt(2 / pi) x (1 + 0.044715 x^2), transformers' gelu_fast.
+TEST(FuseActivations, TakesAGeluByTanhOfAProductWithASquare) {
+  const auto graph = [](const std::string& one) {
+    return parse(R"(input %x : float32[8]
+      %cubic = constant float32[] {0.044715}
+      %root = constant float32[] {0.7978845608}
+      %one = constant float32[] {1}
+      %other = constant float32[] {1.5}
+      %half = constant float32[] {0.5}
+      %c = binary(%x, %cubic) kind=mul
+      %q = binary(%c, %x) kind=mul
+      %s = binary(%q, )" +
+                 one + R"() kind=add
+      %k = binary(%x, %root) kind=mul
+      %a = binary(%k, %s) kind=mul
+      %t = act(%a) kind=tanh
+      %p = binary(%t, %one) kind=add
+      %h = binary(%x, %half) kind=mul
+      %y = binary(%h, %p) kind=mul
+      output %y)");
+  };
+  Graph g = graph("%one");
+  EXPECT_EQ(run(fuse_activations, g), 1);
+  run(remove_dead, g);
+  EXPECT_EQ(g.live_node_count(), 1);
+  Graph other = graph("%other");
+  EXPECT_EQ(run(fuse_activations, other), 0);
+}
+
 // sqrt(2 / pi) (x + 0.044715 x^3) as PyTorch (products), transformers (pow) and others write it.
 TEST(FuseActivations, TakesAGeluByTanhHoweverItsCubeIsWritten) {
   const auto graph = [](const std::string& cube, const std::string& product) {

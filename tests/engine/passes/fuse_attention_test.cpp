@@ -245,8 +245,9 @@ TEST(FuseAttention, TakesZerosInPlaceOfNaN) {
   const std::string head = kHeads + "%none = constant float32[] {0}\n" + kProduct;
   const std::string weigh = "%w = softmax(%s) axis=-1\n";
   const std::string last = "%y = matmul(%g, %v)\n output %y";
-  EXPECT_TRUE(expect_one(parse(head + weigh + weights + last)).nan_is_zero);
-  EXPECT_FALSE(expect_one(parse(head + weigh + "%y = matmul(%w, %v)\n output %y")).nan_is_zero);
+  EXPECT_EQ(expect_one(parse(head + weigh + weights + last)).zeros, ZeroRows::nan);
+  EXPECT_EQ(expect_one(parse(head + weigh + "%y = matmul(%w, %v)\n output %y")).zeros,
+            ZeroRows::none);
   // Others than 0, the other way round, NaN of something else, and what is read elsewhere, too.
   for (const std::string& guard :
        {std::string("%n = unary(%w) kind=is_nan\n %g = select(%n, %scale, %w)\n"),
@@ -256,6 +257,26 @@ TEST(FuseAttention, TakesZerosInPlaceOfNaN) {
         weights + "output %n\n", weights + "output %w\n",
         weights + "%z = unary(%w) kind=sqrt\n output %z\n"})
     expect_none(head + weigh + guard + last);
+}
+
+// As operator set 23's Attention with a mask is read.
+TEST(FuseAttention, TakesZerosInRowsThatTheMaskHides) {
+  const std::string head = kHeads + "input %a : float32[5x5]\n%none = constant float32[] {0}\n" +
+                           kProduct + "%m = binary(%s, %a) kind=add\n%w = softmax(%m) axis=-1\n";
+  const std::string most = "%most = reduce(%a) kind=max axes=[-1]\n";
+  const std::string hidden = "%h = unary(%most) kind=is_negative_inf\n";
+  const std::string last = "%y = matmul(%g, %v)\n output %y";
+  const std::string guard = "%g = select(%h, %none, %w)\n";
+  EXPECT_EQ(expect_one(parse(head + most + hidden + guard + last)).zeros, ZeroRows::masked);
+  // Of something else, by another reduction or number, and what is read elsewhere, too.
+  for (const std::string& other :
+       {"%most = reduce(%s) kind=max axes=[-1]\n" + hidden + guard,
+        "%most = reduce(%a) kind=min axes=[-1]\n" + hidden + guard,
+        "%most = reduce(%a) kind=max axes=[0]\n" + hidden + guard,
+        most + "%h = unary(%most) kind=is_nan\n" + guard,
+        most + hidden + "%g = select(%h, %scale, %w)\n",
+        most + hidden + "%g = select(%h, %w, %none)\n", most + hidden + guard + "output %w\n"})
+    expect_none(head + other + last);
 }
 
 TEST(FuseAttention, KnowsACausalChoice) {

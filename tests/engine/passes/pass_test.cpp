@@ -24,6 +24,19 @@ TEST(Passes, LogAndSkipByName) {
             ErrorCode::usage);
 }
 
+TEST(Passes, LogCountsOfLayersBeforeAndAfterEach) {
+  Graph g = parse("input %x : float32[2]\n %a = act(%x) kind=relu\n %b = identity(%a)\n" +
+                  std::string("%y = act(%b) kind=tanh\n output %y"));
+  std::string log;
+  PassOptions options;
+  options.log = [&](const std::string& line) { log += line + "\n"; };
+  ASSERT_TRUE(run_passes(g, options));
+  EXPECT_NE(log.find("after remove_no_ops: 2 layers, 3 before (1 changed, "), std::string::npos)
+      << log;
+  EXPECT_NE(log.find("after fuse_vertical: 1 layers, 2 before (1 changed, "), std::string::npos)
+      << log;
+}
+
 const Pass kBreaks{"breaks", [](Graph& graph) -> Result<int> {
                      graph.value(graph.outputs()[0]).type.dims = {99};
                      return 1;

@@ -40,6 +40,42 @@ TEST(RemoveNoOps, RemovesACastToTheSameType) {
   EXPECT_EQ(run(remove_no_ops, g), 1);
 }
 
+// A rotary embedding of whole heads, as exporters write it: what it turns, and the empty rest.
+TEST(RemoveNoOps, TakesEmptyPartsOutOfAConcat) {
+  const std::string begin = R"(input %x : float32[2x4]
+    %a = act(%x) kind=relu
+    %from = constant int64[1] {4}
+    %to = constant int64[1] {9}
+    %axis = constant int64[1] {1}
+    %empty = slice(%a, %from, %to, %axis)
+    )";
+  Graph g = parse(begin + "%y = concat(%a, %empty) axis=1\n %z = act(%y) kind=tanh\n output %z");
+  EXPECT_EQ(run(remove_no_ops, g), 2) << "the part, and then the Concat";
+  EXPECT_EQ(count<Concat>(g), 0);
+  Graph two = parse(begin + "%y = concat(%empty, %a, %empty, %x) axis=1\n output %y");
+  EXPECT_EQ(run(remove_no_ops, two), 1);
+  EXPECT_EQ(node_named(two, "y").inputs.size(), 2u);
+  Graph nothing = parse(begin + "%y = concat(%empty, %empty) axis=1\n output %y");
+  EXPECT_EQ(run(remove_no_ops, nothing), 0);
+}
+
+TEST(RemoveNoOps, RemovesAChoiceThatIsTheSameForEveryElement) {
+  const auto chosen = [](const std::string& choice, const std::string& other) {
+    return parse("input %x : float32[2x3]\n %a = act(%x) kind=relu\n %c = constant boolean" +
+                 choice + "\n %o = constant float32" + other +
+                 "\n %s = select(%c, %o, %a)\n %y = act(%s) kind=tanh\n output %y");
+  };
+  Graph g = chosen("[2x1] {0, 0}", "[] {7}");
+  EXPECT_EQ(run(remove_no_ops, g), 1);
+  EXPECT_EQ(count<Where>(g), 0);
+  for (const std::string kept : {"[2x1] {0, 1}", "[2x1] {1, 1}"}) {  // 7 would have to repeat
+    Graph stays = chosen(kept, "[] {7}");
+    EXPECT_EQ(run(remove_no_ops, stays), 0) << kept;
+  }
+  Graph grows = chosen("[4x1x1] {0, 0, 0, 0}", "[] {7}");
+  EXPECT_EQ(run(remove_no_ops, grows), 0);
+}
+
 TEST(RemoveNoOps, LeavesATransposeThatMovesElements) {
   Graph g = parse(
       "input %x : float32[2x2]\n %a = act(%x) kind=relu\n %c = transpose(%a) permutation=[1,0]\n "

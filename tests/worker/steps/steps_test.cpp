@@ -27,6 +27,17 @@ TEST(ValidateStep, GivesOneStructureToTwoTrainings) {
   EXPECT_NE(a->facts[0].value, c->facts[0].value);
 }
 
+TEST(ValidateStep, LogsWhatEachPassMadeOfTheNetwork) {
+  BuildSession session(spec_of(test::convolutions(2, 1)));
+  StepContext step = step_in(session);
+  std::string log;
+  step.hooks.log = [&](const std::string& line) { log += line + "\n"; };
+  ASSERT_TRUE(validate_step(step).ok());
+  for (const Pass& pass : pass_list())
+    EXPECT_NE(log.find("after " + std::string(pass.name) + ": "), std::string::npos) << log;
+  EXPECT_NE(log.find(" layers, "), std::string::npos) << log;
+}
+
 TEST(AssembleStep, GivesTheSameBytesForTheSameChoices) {
   MemoryTimingStore store;
   BuildSession session(spec_of(test::convolutions(2, 1)));

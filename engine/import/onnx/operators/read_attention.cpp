@@ -46,9 +46,12 @@ ValueId repeat_heads(NodeReader& node, ValueId x, int64_t heads) {
     node.reject("the heads of the queries are too many, or no multiple of those of the keys");
     return x;
   }
-  std::vector<int64_t> from;
-  for (int64_t i = 0; i < heads; ++i) from.push_back(i / (heads / own));
-  return node.add(Gather{1}, {x, node.ints_constant(from)});
+  // As exporters repeat them, so that an attention reads each where it lies.
+  const int64_t size = node.size(x, 3, "the size of a head");
+  const ValueId apart = node.add(Unsqueeze{}, {x, node.ints_constant({2})});
+  const ValueId repeated =
+      node.add(Expand{}, {apart, node.ints_constant({1, 1, heads / own, 1, 1})});
+  return node.add(Reshape{}, {repeated, node.ints_constant({0, heads, -1, size})});
 }
 
 // Input 3 as a number to add, with the keys that it leaves out masked.

@@ -10,11 +10,13 @@ namespace enginery {
 
 // out[o, i] = the s of the largest (or smallest) in[o, s, i], the first of equal ones or the last.
 // A comparison with NaN never holds: it takes no place, and keeps the first.
+enum class ArgExtremeElement : int { float32, int32, int64 };
 struct ArgExtremeArguments {
-  const float* in;
+  const void* in;
   int64_t* out;
   int64_t outer, size, inner;
   bool largest, last;
+  ArgExtremeElement element;
 };
 
 }  // namespace enginery

@@ -179,7 +179,7 @@ void store_results(const AttentionArguments& a, float* y, int64_t first, int64_t
   const int64_t width = padded(a.width);
   for (int64_t r = 0; r < rows; ++r) {
     const float factor = 1.0f / w.sum[r];  // infinite for a row without any key: NaN
-    const bool blank = a.nan_is_zero && !(w.sum[r] > 0);
+    const bool blank = is_blank_row(a, w.sum[r]);
     float* to = y + (first + r) * a.y_place.row;
     for (int64_t c = 0; c < a.width; ++c)
       to[c * a.y_place.column] = blank ? 0 : w.y[r * width + c] * factor;

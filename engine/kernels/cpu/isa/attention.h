@@ -16,7 +16,8 @@ struct AttentionPlace {
 
 // y = softmax(scale * q k^T + masks) v for each of batch[0] * batch[1] * batch[2] matrices. A key j
 // of query i is `blank` where `causal` and j > i + keys - queries, and where choice is `hides`;
-// then the addend is added. Where `nan_is_zero`, a row whose weights are NaN is 0. `depth` and
+// then the addend is added. Where `nan_is_zero`, a row whose weights are NaN is 0; where
+// `masked_is_zero`, one in which every score is -infinity. `depth` and
 // `width` are at most kMaxAttentionDepth.
 struct AttentionForm {
   const float* addend;    // null: none
@@ -25,7 +26,7 @@ struct AttentionForm {
   int64_t batch[3];
   int64_t queries, keys, depth, width;
   float scale, blank;
-  bool causal, hides, nan_is_zero;
+  bool causal, hides, nan_is_zero, masked_is_zero;
 };
 
 // `y` is a storage of its own.

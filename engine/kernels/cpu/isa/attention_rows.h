@@ -36,6 +36,11 @@ inline double attention_work(const AttentionForm& a) {
          static_cast<double>(a.keys * (a.depth + a.width));
 }
 
+// Whether a row whose weights add up to `sum` is 0. Scores of -infinity alone add up to 0.
+inline bool is_blank_row(const AttentionForm& a, float sum) {
+  return a.nan_is_zero ? !(sum > 0) : a.masked_is_zero && sum == 0;
+}
+
 // The masks of one matrix.
 struct AttentionMasks {
   const float* addend;

@@ -24,7 +24,21 @@ enum class PointwiseFunction : int {
   ceil,
   sign,
   erf,
-  // From here on with an operand: v op x; reverse: x op v; prelu: slope x.
+  round,  // half to even
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
+  cube,
+  power_of_half,  // v^0.5, which is not the root for -inf and -0
+  // From here on with an operand: v op x; reverse: x op v; prelu: slope x; pow: v^x.
   add,
   sub,
   reverse_sub,
@@ -34,6 +48,8 @@ enum class PointwiseFunction : int {
   min,
   max,
   prelu,
+  pow,
+  reverse_pow,
 };
 
 struct PointwiseStep {

@@ -50,6 +50,39 @@ inline void apply_library_function(PointwiseFunction function, float* __restrict
       case PointwiseFunction::log:
         v = __builtin_logf(v);
         break;
+      case PointwiseFunction::sin:
+        v = __builtin_sinf(v);
+        break;
+      case PointwiseFunction::cos:
+        v = __builtin_cosf(v);
+        break;
+      case PointwiseFunction::tan:
+        v = __builtin_tanf(v);
+        break;
+      case PointwiseFunction::asin:
+        v = __builtin_asinf(v);
+        break;
+      case PointwiseFunction::acos:
+        v = __builtin_acosf(v);
+        break;
+      case PointwiseFunction::atan:
+        v = __builtin_atanf(v);
+        break;
+      case PointwiseFunction::sinh:
+        v = __builtin_sinhf(v);
+        break;
+      case PointwiseFunction::cosh:
+        v = __builtin_coshf(v);
+        break;
+      case PointwiseFunction::asinh:
+        v = __builtin_asinhf(v);
+        break;
+      case PointwiseFunction::acosh:
+        v = __builtin_acoshf(v);
+        break;
+      case PointwiseFunction::atanh:
+        v = __builtin_atanhf(v);
+        break;
       case PointwiseFunction::softplus:
         v = v > 20 ? v : __builtin_log1pf(__builtin_expf(v));
         break;
@@ -71,6 +104,18 @@ inline void apply_library_function(PointwiseFunction function, float* __restrict
     }                                                     \
     return;                                               \
   }
+
+// Powers of one exponent, or else functions of the library.
+inline void apply_power(PointwiseFunction function, float* __restrict values, int64_t n) {
+  switch (function) {
+    case PointwiseFunction::cube:
+      ENGINERY_EACH(v * v * v)
+    case PointwiseFunction::power_of_half:
+      ENGINERY_EACH(v == -__builtin_inff() ? __builtin_inff() : __builtin_sqrtf(v) + 0.0f)
+    default:
+      return apply_library_function(function, values, n);
+  }
+}
 
 // The step on n values. alpha and beta as engine/ops/activation.h defines them.
 inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
@@ -124,8 +169,10 @@ inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
       ENGINERY_EACH(__builtin_floorf(v))
     case PointwiseFunction::ceil:
       ENGINERY_EACH(__builtin_ceilf(v))
+    case PointwiseFunction::round:
+      ENGINERY_EACH(__builtin_rintf(v))
     default:
-      return apply_library_function(s.function, values, n);
+      return apply_power(s.function, values, n);
   }
 }
 
@@ -160,6 +207,12 @@ inline void combine_with(PointwiseFunction f, float* __restrict values,
       ENGINERY_EACH(larger(v, x))
     case PointwiseFunction::prelu:
       ENGINERY_EACH(v < 0 ? x * v : v)
+    case PointwiseFunction::pow:
+      for (int64_t i = 0; i < n; ++i) values[i] = __builtin_powf(values[i], operand[i * stride]);
+      return;
+    case PointwiseFunction::reverse_pow:
+      for (int64_t i = 0; i < n; ++i) values[i] = __builtin_powf(operand[i * stride], values[i]);
+      return;
     default:
       return;
   }

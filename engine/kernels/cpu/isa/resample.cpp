@@ -44,10 +44,47 @@ void resample_elements(const ResampleArguments& a, const float* __restrict in,
   }
 }
 
+void fill_elements(float* __restrict out, float value, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = value;
+}
+
+// All rows of one outer index, of which the middle ones lie side by side on both sides.
+void copy_run(const ResampleArguments& a, const float* in, float* out) {
+  const int64_t head = a.head * a.inner, body = a.body * a.inner,
+                tail = (a.out_size - a.head - a.body) * a.inner;
+  fill_elements(out, a.fill, head);
+  copy_whole_row(out + head, in, body);
+  fill_elements(out + head + body, a.fill, tail);
+}
+
+template <int kFactor>
+void repeat_elements_by(const float* __restrict in, float* __restrict out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int k = 0; k < kFactor; ++k) out[i * kFactor + k] = in[i];
+}
+
+void repeat_elements(const ResampleArguments& a, const float* in, float* out) {
+  if (a.factor == 2) return repeat_elements_by<2>(in, out, a.in_size);
+  if (a.factor == 4) return repeat_elements_by<4>(in, out, a.in_size);
+  for (int64_t i = 0; i < a.in_size; ++i)
+    for (int64_t k = 0; k < a.factor; ++k) out[i * a.factor + k] = in[i];
+}
+
+// One outer index at a time.
+template <typename F>
+void resample_each(const ResampleArguments& a, bool parallel, F&& f) {
+#pragma omp parallel for schedule(static) if (parallel)
+  for (int64_t row = 0; row < a.outer; ++row)
+    f(a, a.in + row * a.in_size * a.inner, a.out + row * a.out_size * a.inner);
+}
+
 }  // namespace
 
 void ENGINERY_KERNEL(resample)(const ResampleArguments& a) {
   const bool parallel = a.outer * a.out_size * a.inner > kMinParallelWork;
+  if (a.form == ResampleForm::runs) return resample_each(a, parallel, copy_run);
+  if (a.form == ResampleForm::repeats && a.inner == 1)
+    return resample_each(a, parallel, repeat_elements);
   if (a.inner == 1) {
 #pragma omp parallel for schedule(static) if (parallel)
     for (int64_t row = 0; row < a.outer; ++row)

@@ -207,7 +207,7 @@ void attend(const TileAttentionArguments& a, const AttentionTask& t, int64_t fir
   }
   static constexpr float kZeros[kMostColumns] = {};
   for (int64_t r = 0; r < rows; ++r) {
-    const bool blank = a.nan_is_zero && !(w.sum[r] > 0);
+    const bool blank = is_blank_row(a, w.sum[r]);
     // Infinite for a row without any key: NaN.
     store_row(a, blank ? kZeros : w.y + r * width, blank ? 0.0f : 1.0f / w.sum[r],
               t.y + (first + r) * a.y_place.row);

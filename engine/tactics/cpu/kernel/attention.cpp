@@ -30,7 +30,8 @@ KernelArguments attention_arguments(const AttentionShape& s) {
   a.blank = s.blank;
   a.causal = s.causal;
   a.hides = s.hides;
-  a.nan_is_zero = s.nan_is_zero;
+  a.nan_is_zero = s.zeros == ZeroRows::nan;
+  a.masked_is_zero = s.zeros == ZeroRows::masked;
   return a;
 }
 

@@ -48,6 +48,30 @@ Result<PointwiseFunction> function_of(UnaryKind kind) {
       return PointwiseFunction::sign;
     case UnaryKind::erf:
       return PointwiseFunction::erf;
+    case UnaryKind::round:
+      return PointwiseFunction::round;
+    case UnaryKind::sin:
+      return PointwiseFunction::sin;
+    case UnaryKind::cos:
+      return PointwiseFunction::cos;
+    case UnaryKind::tan:
+      return PointwiseFunction::tan;
+    case UnaryKind::asin:
+      return PointwiseFunction::asin;
+    case UnaryKind::acos:
+      return PointwiseFunction::acos;
+    case UnaryKind::atan:
+      return PointwiseFunction::atan;
+    case UnaryKind::sinh:
+      return PointwiseFunction::sinh;
+    case UnaryKind::cosh:
+      return PointwiseFunction::cosh;
+    case UnaryKind::asinh:
+      return PointwiseFunction::asinh;
+    case UnaryKind::acosh:
+      return PointwiseFunction::acosh;
+    case UnaryKind::atanh:
+      return PointwiseFunction::atanh;
     default:
       return no_cpu_kernel("unary " + std::string(enum_names(kind)[static_cast<size_t>(kind)]));
   }
@@ -67,6 +91,8 @@ Result<PointwiseFunction> function_of(BinaryKind kind) {
       return PointwiseFunction::min;
     case BinaryKind::max:
       return PointwiseFunction::max;
+    case BinaryKind::pow:
+      return PointwiseFunction::pow;
     default:
       return no_cpu_kernel("binary " + std::string(enum_names(kind)[static_cast<size_t>(kind)]));
   }
@@ -143,6 +169,7 @@ Status add_anchor(const Problem& p, PointwiseChain& chain) {
     TRY(f, function_of(op->kind));
     if (turned && f == PointwiseFunction::sub) f = PointwiseFunction::reverse_sub;
     if (turned && f == PointwiseFunction::div) f = PointwiseFunction::reverse_div;
+    if (turned && f == PointwiseFunction::pow) f = PointwiseFunction::reverse_pow;
   }
   chain.steps.push_back({f, other});
   return {};
@@ -244,6 +271,20 @@ std::vector<BroadcastLoop> joined(const std::vector<BroadcastLoop>& loops) {
   return out;
 }
 
+// A power by one number that has a function of its own becomes that.
+void simplify_powers(PointwiseArguments& a, const std::vector<Tensor>& constants) {
+  for (PointwiseStep& step : std::span(a.step, static_cast<size_t>(a.steps))) {
+    if (step.function != PointwiseFunction::pow) continue;
+    const Tensor& exponents = constants[static_cast<size_t>(step.operand)];
+    if (exponents.size() != 1 || exponents.type() != DataType::float32) continue;
+    const float exponent = exponents.data<float>()[0];
+    if (exponent == 3)
+      step = {PointwiseFunction::cube, -1, 0, 0};
+    else if (exponent == 0.5f)
+      step = {PointwiseFunction::power_of_half, -1, 0, 0};
+  }
+}
+
 CpuKernelCandidate pointwise_candidate(const CpuKernelContext& context, const Problem& p,
                                        const PointwiseChain& chain, const Layout& layout,
                                        const std::vector<BroadcastLoop>& loops) {
@@ -271,8 +312,10 @@ CpuKernelCandidate pointwise_candidate(const CpuKernelContext& context, const Pr
                 operands = chain.operands](Weights weights) -> CpuKernelRun {
     std::vector<Tensor> constants;
     for (const auto& o : operands) constants.push_back(o.constant ? o.constant(weights) : Tensor());
+    PointwiseArguments prepared = a;
+    simplify_powers(prepared, constants);
     return [=](const Arguments& arguments) {
-      auto call = a;
+      auto call = prepared;
       for (size_t o = 0; o < operands.size(); ++o) {
         call.operand[o] = operands[o].constant
                               ? constants[o].data<float>().data()

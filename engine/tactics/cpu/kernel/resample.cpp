@@ -14,6 +14,31 @@ struct ResamplePass {
   std::vector<float> weight;
 };
 
+// What the taps of the pass are, where they are plain.
+void find_form(ResamplePass& pass) {
+  ResampleArguments& a = pass.arguments;
+  const auto is_one = [](float weight) { return weight == 1.0f; };
+  if (!std::ranges::all_of(pass.weight, is_one)) return;
+  for (size_t o = 0; o + 1 < pass.first.size(); ++o)
+    if (pass.first[o + 1] - pass.first[o] > 1) return;
+  int64_t head = 0;
+  while (head < a.out_size && pass.first[static_cast<size_t>(head) + 1] == 0) ++head;
+  const auto body = std::ssize(pass.at);
+  bool runs = head + body <= a.out_size &&
+              pass.first[static_cast<size_t>(head + body)] == static_cast<int32_t>(body),
+       repeats = body == a.out_size && a.out_size % a.in_size == 0;
+  const int64_t factor = std::max<int64_t>(a.out_size / a.in_size, 1);
+  for (int64_t i = 0; i < body; ++i) {
+    const int32_t at = pass.at[static_cast<size_t>(i)];
+    runs = runs && at == i;
+    repeats = repeats && at == i / factor;
+  }
+  a.form = runs ? ResampleForm::runs : repeats ? ResampleForm::repeats : ResampleForm::taps;
+  a.head = head;
+  a.body = body;
+  a.factor = factor;
+}
+
 ResamplePass pass_along(const std::vector<ResampledDim>& dims, const Dims& now, size_t d) {
   ResamplePass pass;
   const AxisExtents e = linear_extents(now, d, d);
@@ -29,6 +54,7 @@ ResamplePass pass_along(const std::vector<ResampledDim>& dims, const Dims& now, 
     }
     pass.first.push_back(static_cast<int32_t>(pass.at.size()));
   }
+  find_form(pass);
   return pass;
 }
 
@@ -36,11 +62,15 @@ std::vector<ResamplePass> passes_over(const std::vector<ResampledDim>& dims) {
   std::vector<ResamplePass> passes;
   Dims now;
   for (const ResampledDim& dim : dims) now.push_back(dim.in);
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d].taps.empty()) continue;
+  const auto pass = [&](size_t d) {
     passes.push_back(pass_along(dims, now, d));
     now[d] = dims[d].out;
-  }
+  };
+  // What shrinks first, and what grows from the innermost on, whose elements cost the most each.
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (!dims[d].taps.empty() && dims[d].out < dims[d].in) pass(d);
+  for (size_t d = dims.size(); d-- > 0;)
+    if (!dims[d].taps.empty() && dims[d].out >= dims[d].in) pass(d);
   return passes;
 }
 

@@ -71,6 +71,7 @@ bool family_serves_pitches(const KernelFamily& family, const Problem& problem,
 
 Result<std::vector<Tactic>> offer_kernels(const Problem& problem, const KernelContext& context,
                                           bool every_variant) {
+  CHECK_OK(require_elements(problem));  // no grid is empty
   std::vector<Tactic> tactics;
   std::string reasons;
   for (const KernelFamily* family : families_of(context)) {

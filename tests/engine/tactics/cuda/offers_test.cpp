@@ -80,6 +80,19 @@ TEST(GpuKernelOffers, HaveEachIdOnceForItsFormats) {
   }
 }
 
+// What exporters leave of a rotary embedding of whole heads: nothing to launch.
+TEST(GpuKernelOffers, LeaveTensorsWithoutElementsToTheReference) {
+  const DeviceInfo info = card_of(90);
+  const KernelContext context{info, sm_limits(90), {Precision::fp32}};
+  for (const char* text :
+       {"concat axis=1 | float32[2x4] float32[2x0]", "act kind=relu | float32[2x0x4]",
+        "slice | float32[2x4] int64[1]={4} int64[1]={9} int64[1]={1} int64[1]={1}"}) {
+    const auto offered = offer_kernels(parse_problem(text).value(), context, true);
+    ASSERT_FALSE(offered.ok()) << text;
+    EXPECT_EQ(offered.error().code, ErrorCode::unsupported) << text;
+  }
+}
+
 TEST(GpuKernelOffers, AreCutWhereTheAnalyticModelRulesThemOut) {
   const DeviceInfo info = card_of(90);
   const KernelContext context{

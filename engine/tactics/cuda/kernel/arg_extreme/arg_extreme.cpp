@@ -20,13 +20,19 @@ std::string id_of(const ArgExtremeVariant& v) {
                          : "arg_extreme/blocks";
 }
 
+// Integers that a float does not hold are compared as they are.
+std::string integer_text(DataType type) {
+  return type == DataType::int32 ? "int" : type == DataType::int64 ? "long long" : "";
+}
+
 Result<gpu::ArgExtremeArgs> arg_extreme_args(const Problem& problem) {
   const auto* op = std::get_if<ArgMinMax>(&problem.op);
   if (!op) return refusal("no place of an extreme");
   CHECK_OK(require_static(problem));
   CHECK_OK(require_run_time_data(problem));
   const TensorType& x = problem.inputs[0].type;
-  if (storage_type_text(x.type).empty() || !problem.epilogue.empty() || volume(x.dims) == 0)
+  const bool is_known = !storage_type_text(x.type).empty() || !integer_text(x.type).empty();
+  if (!is_known || !problem.epilogue.empty() || volume(x.dims) == 0)
     return refusal("places in " + to_string(x) + ", or a fused chain");
   const auto axis = static_cast<size_t>(wrapped(op->axis, x.dims.size()));
   const int64_t inner =
@@ -70,7 +76,10 @@ Result<KernelPlan> plan_arg_extreme(const Problem& problem, const Tactic& tactic
   TRY(const auto args, arg_extreme_args(problem));
   const auto& op = std::get<ArgMinMax>(problem.op);
   KernelPlan plan;
-  plan.program.define("TX", storage_type_text(tactic.inputs[0].type));
+  const std::string integers = integer_text(tactic.inputs[0].type);
+  plan.program.define("TX", integers.empty() ? storage_type_text(tactic.inputs[0].type) : integers);
+  plan.program.define("TV", integers.empty() ? "float" : integers);
+  plan.program.define("INTEGERS", !integers.empty());
   plan.program.define("GROUP", variant->group);
   plan.program.define("LARGEST", op.largest);
   plan.program.define("LAST", op.select_last);

@@ -5,9 +5,21 @@
 // GROUP threads own one output: 1 where neighbouring outputs lie side by side, a warp or a block
 // where the elements along the dimension do. Each begins with the first element, which makes NaN
 // there win in every lane. Bytes moved: every element once. Serves every SM.
+//
+// TV: in what elements are compared, float or the integers that they are (INTEGERS).
+
+#if INTEGERS
+__device__ __forceinline__ TV element_at(const TX* x) {
+  return *x;
+}
+#else
+__device__ __forceinline__ TV element_at(const TX* x) {
+  return load_one(x);
+}
+#endif
 
 struct Extreme {
-  float value;
+  TV value;
   unsigned place;
 };
 
@@ -30,13 +42,13 @@ extern "C" __global__ void __launch_bounds__(256) kernel(const ArgExtremeArgs a)
   const unsigned thread = blockIdx.x * 256u + threadIdx.x, output = thread / GROUP,
                  first = thread % GROUP;
   const bool is_there = output < a.outputs;
-  Extreme best = {0.0f, 0u};
+  Extreme best = {static_cast<TV>(0), 0u};
   if (is_there) {
     const TX* x = static_cast<const TX*>(a.x) +
                   static_cast<long long>(output / a.inner) * a.size * a.inner + output % a.inner;
-    best.value = load_one(x);
+    best.value = element_at(x);
     for (unsigned s = first; s < a.size; s += GROUP) {
-      const Extreme next = {load_one(x + static_cast<long long>(s) * a.inner), s};
+      const Extreme next = {element_at(x + static_cast<long long>(s) * a.inner), s};
       if (takes_over(next, best)) best = next;
     }
   }

@@ -172,7 +172,8 @@ void define_masks(const AttentionShape& s, KernelProgram& program) {
   program.define("HAS_ADDEND", s.addend.present);
   program.define("HAS_CHOICE", s.choice.present);
   program.define("HIDES", s.hides);
-  program.define("NAN_IS_ZERO", s.nan_is_zero);
+  program.define("NAN_IS_ZERO", s.zeros == ZeroRows::nan);
+  program.define("MASKED_IS_ZERO", s.zeros == ZeroRows::masked);
 }
 
 void define_mma(const AttentionShape& s, const AttentionVariant& v, DataType type,

@@ -2,7 +2,7 @@
 // powers of two.
 //
 // CAUSAL, HAS_ADDEND, HAS_CHOICE: which masks there are; HIDES: the value of the choice that hides;
-// NAN_IS_ZERO: rows whose weights are NaN are 0.
+// NAN_IS_ZERO: rows whose weights are NaN are 0; MASKED_IS_ZERO: rows without any finite score.
 
 constexpr float kLog2e = 1.44269504f;
 #define MASKED (CAUSAL || HAS_ADDEND || HAS_CHOICE)
@@ -47,7 +47,8 @@ __device__ __forceinline__ float measure_of(float largest) {
 // A row's result of what its weighted values and its weights add up to: NaN where there is no key,
 // 0 * infinity.
 __device__ __forceinline__ float result_of(float weighted, float sum, float factor) {
-  return NAN_IS_ZERO && !(sum > 0.0f) ? 0.0f : weighted * factor;
+  const bool is_blank = NAN_IS_ZERO ? !(sum > 0.0f) : MASKED_IS_ZERO && sum == 0.0f;
+  return is_blank ? 0.0f : weighted * factor;
 }
 
 struct Masks {
