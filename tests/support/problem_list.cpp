@@ -5,16 +5,16 @@ namespace enginery {
 std::vector<ProblemRow> conformance_problems() {
   std::vector<ProblemRow> problems = {
       // name, who must offer (on a CPU / on a GPU), problem
-      {"conv_3x3", "O/K",
+      {"conv_3x3", "KO/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x9x11] "
        "w:float32[48x32x3x3] w:float32[48]"},
-      {"conv_3x3_relu", "O/K",
+      {"conv_3x3_relu", "KO/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[2x32x14x14] "
        "w:float32[32x32x3x3] w:float32[32] | act kind=relu"},
-      {"conv_3x3_epilogue_bias_clip", "O/K",
+      {"conv_3x3_epilogue_bias_clip", "KO/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x16x12x12] "
        "w:float32[16x16x3x3] | bias w:float32[16] | act kind=clip alpha=0 beta=6"},
-      {"conv_3x3_residual_relu", "O/K",
+      {"conv_3x3_residual_relu", "KO/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x32x10x10] "
        "w:float32[32x32x3x3] w:float32[32] | add float32[1x32x10x10] | act kind=relu"},
       {"conv_1x1_residual", "KO/K",
@@ -71,19 +71,19 @@ std::vector<ProblemRow> conformance_problems() {
       {"conv_odd_channels", "O/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x5x9x9] "
        "w:float32[7x5x3x3] w:float32[7] | act kind=leaky_relu alpha=0.1"},
-      {"conv_asymmetric_padding", "O/K",
+      {"conv_asymmetric_padding", "KO/K",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[1,1] | float32[1x16x16x16] "
        "w:float32[16x16x3x3] w:float32[16]"},
-      {"conv_dilated", "O/K",
+      {"conv_dilated", "KO/K",
        "conv strides=[1,1] dilations=[2,2] pads_begin=[2,2] pads_end=[2,2] | float32[1x16x15x15] "
        "w:float32[32x16x3x3] w:float32[32] | act kind=relu"},
       {"conv_dilated_5", "O/K",
        "conv strides=[1,1] dilations=[5,5] pads_begin=[5,5] pads_end=[5,5] | float32[1x12x15x20] "
        "w:float32[12x12x3x3] w:float32[12]"},
-      {"conv_1x3", "O/K",
+      {"conv_1x3", "KO/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[0,1] pads_end=[0,1] | float32[1x16x9x9] "
        "w:float32[24x16x1x3] w:float32[24]"},
-      {"conv_3x3_deep", "O/K",
+      {"conv_3x3_deep", "KO/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x128x5x5] "
        "w:float32[40x128x3x3] w:float32[40] | add float32[1x40x5x5] | act kind=relu"},
       {"conv_1x1_deep", "KO/K",
@@ -125,7 +125,7 @@ std::vector<ProblemRow> conformance_problems() {
       {"conv_hard_sigmoid", "O/K",
        "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | float32[1x16x8x8] "
        "w:float32[16x16x1x1] w:float32[16] | act kind=hard_sigmoid alpha=0.2 beta=0.5"},
-      {"conv_1d", "O/K",
+      {"conv_1d", "KO/K",
        "conv strides=[1] dilations=[1] pads_begin=[1] pads_end=[1] | float32[2x16x33] "
        "w:float32[16x16x3] w:float32[16] | act kind=relu"},
       {"conv_3d", "O/-",
