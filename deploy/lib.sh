@@ -90,12 +90,6 @@ end_behind() {
   done
 }
 
-# idly COMMAND...: from here on this shell and what it starts take what the rest leaves of the processors.
-idly() {
-  { chrt --idle -p 0 $BASHPID || renice -n 19 -p $BASHPID || true; } >/dev/null 2>&1
-  "$@"
-}
-
 gpu_visible() { [ -e /dev/nvidiactl ] || [ -e /dev/nvhost-gpu ] || [ -e /dev/dxg ]; }
 
 has_cuda_headers() {

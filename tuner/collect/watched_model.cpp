@@ -68,12 +68,17 @@ Result<std::unique_ptr<WatchedModel>> WatchedModel::make(const Graph& imported,
   (void)folded;
   if (!options.outputs_only) CHECK_OK(watch_all(graph));
   auto out = std::make_unique<WatchedModel>(MakeKey());
+  // Tactics differ in the last bits, and a calibration is one by its bits: they are chosen as for
+  // one thread, however many run them.
   DeviceOptions device_options;
+  device_options.threads = 1;
+  TRY(const auto single_thread, open_device(sku, device_options));
+  TRY(const TacticSources choosing, make_tactic_sources(*single_thread, {}));
+  TRY(const Network network, lower(graph, choosing, {Precision::fp32}));
+  TRY(const TacticSelection selection, analytic_choice(network, choosing));
   device_options.threads = options.threads;
   TRY(out->device_, open_device(sku, device_options));
   TRY(out->sources_, make_tactic_sources(*out->device_, {}));
-  TRY(const Network network, lower(graph, out->sources_, {Precision::fp32}));
-  TRY(const TacticSelection selection, analytic_choice(network, out->sources_));
   TRY(Plan plan, make_plan(network, selection));
   TRY(auto program, Program::make(std::move(plan), *out->device_, out->sources_));
   TRY(out->execution_, Execution::make(program));

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "engine/data/npy.h"
 #include "engine/graph/made_up_inputs.h"
@@ -98,6 +100,28 @@ TEST(WatchedModel, ComputesWhatTheReferencesDo) {
 }
 
 // Outputs of the random graphs come with what they may differ by; their inner values do not.
+// What a calibration is, to the last bit of a mean, does not follow from the threads at hand.
+TEST(WatchedModel, ShowsTheSameBitsOnAnyNumberOfThreads) {
+  const Graph graph = *parse_graph(std::string("graph net {\n input %x : float32[2x8x16x16]\n"
+                                               "%w = constant float32[8x8x3x3] random(1)\n"
+                                               "%c = conv(%x, %w) ") +
+                                   kConv + "\n%r = act(%c) kind=relu\noutput %r\n}");
+  Tensor x(DataType::float32, {2, 8, 16, 16});
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (float& v : x.mutable_data<float>()) v = normal(random);
+  std::map<std::string, Tensor> first;
+  for (const int threads : {1, 2, 4}) {
+    auto model = WatchedModel::make(graph, {kPlain.sku, threads});
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    const auto seen = tensors_of((*model)->run({{"x", x}}).value());
+    if (first.empty()) first = seen;
+    for (const auto& [name, tensor] : first)
+      EXPECT_TRUE(std::ranges::equal(tensor.data<float>(), seen.at(name).data<float>()))
+          << name << " on " << threads << " threads";
+  }
+}
+
 TEST(WatchedModel, RunsRandomGraphsAsTheReferencesDo) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
