@@ -102,16 +102,16 @@ TEST(WatchedModel, ComputesWhatTheReferencesDo) {
 // Outputs of the random graphs come with what they may differ by; their inner values do not.
 // What a calibration is, to the last bit of a mean, does not follow from the threads at hand.
 TEST(WatchedModel, ShowsTheSameBitsOnAnyNumberOfThreads) {
-  const Graph graph = *parse_graph(std::string("graph net {\n input %x : float32[2x8x16x16]\n"
-                                               "%w = constant float32[8x8x3x3] random(1)\n"
+  const Graph graph = *parse_graph(std::string("graph net {\n input %x : float32[2x64x8x8]\n"
+                                               "%w = constant float32[64x64x3x3] random(1)\n"
                                                "%c = conv(%x, %w) ") +
                                    kConv + "\n%r = act(%c) kind=relu\noutput %r\n}");
-  Tensor x(DataType::float32, {2, 8, 16, 16});
+  Tensor x(DataType::float32, {2, 64, 8, 8});
   std::mt19937 random(3);
   std::normal_distribution<float> normal;
   for (float& v : x.mutable_data<float>()) v = normal(random);
   std::map<std::string, Tensor> first;
-  for (const int threads : {1, 2, 4}) {
+  for (const int threads : {1, 2, 16}) {
     auto model = WatchedModel::make(graph, {kPlain.sku, threads});
     ASSERT_TRUE(model.ok()) << model.error().message;
     const auto seen = tensors_of((*model)->run({{"x", x}}).value());
