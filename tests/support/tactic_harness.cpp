@@ -79,7 +79,9 @@ bool positive_input(const Problem& p, size_t i) {
   if (is_region(p) && (std::holds_alternative<Dequantize>(p.op) || quantises_first(p)))
     return p.inputs[i].constant;
   if (std::holds_alternative<BatchNorm>(p.op)) return i == 4;
-  if (auto* binary = std::get_if<Binary>(&p.op)) return binary->kind == BinaryKind::div && i == 1;
+  // A negative base has a power only where the exponent is whole: rounding decides, in 16 bits.
+  if (auto* binary = std::get_if<Binary>(&p.op))
+    return binary->kind == BinaryKind::div ? i == 1 : binary->kind == BinaryKind::pow && i == 0;
   if (auto* unary = std::get_if<Unary>(&p.op))
     return unary->kind == UnaryKind::sqrt || unary->kind == UnaryKind::log;
   return false;
