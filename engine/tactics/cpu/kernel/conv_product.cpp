@@ -191,11 +191,7 @@ CpuKernelCandidate conv_product_candidate(const CpuKernelContext& context, const
   a.low = epilogue.bounds.low;
   a.high = epilogue.bounds.high;
   Tactic tactic = cpu_kernel_tactic(p, g.has_window ? "window_product" : "pixel_product");
-  tactic.inputs[0].layout = from;
-  tactic.outputs[0].layout = to;
-  if (epilogue.residual >= 0) tactic.inputs[static_cast<size_t>(epilogue.residual)].layout = to;
-  tactic.in_place_operand = epilogue.residual;
-  tactic.writes_pitched = can_pitch(epilogue, to);
+  set_sides(from, to, epilogue, tactic);
   tactic.workspace_bytes = a.scratch_floats * context.threads * static_cast<int64_t>(sizeof(float));
   const double flops =
       2.0 * static_cast<double>(a.depth * g.k) * static_cast<double>(g.images * g.out.h * g.out.w);

@@ -38,6 +38,15 @@ std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channe
   return out;
 }
 
+void set_sides(const Layout& from, const Layout& to, const ConvolutionEpilogue& epilogue,
+               Tactic& tactic) {
+  tactic.inputs[0].layout = from;
+  tactic.outputs[0].layout = to;
+  if (epilogue.residual >= 0) tactic.inputs[static_cast<size_t>(epilogue.residual)].layout = to;
+  tactic.in_place_operand = epilogue.residual;
+  tactic.writes_pitched = epilogue.residual < 0 && to.kind == LayoutKind::channels_last;
+}
+
 Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width) {
   const int64_t panel = 2 * width;
   Tensor out(DataType::float32, {(channels + panel - 1) / panel * panel});

@@ -16,10 +16,10 @@ Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& problem);
 // Which layouts a side can have: channels-last, and blocked by the kernels' vectors.
 std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channels);
 
-// Whether the kernels can leave their output with a pitch: the residual lies as the output does.
-inline bool can_pitch(const ConvolutionEpilogue& epilogue, const Layout& to) {
-  return epilogue.residual < 0 && to.kind == LayoutKind::channels_last;
-}
+// The layouts of a tactic's input, of its output, and of the residual, which lies as the output and
+// may be taken over by it; without one the output may have a pitch.
+void set_sides(const Layout& from, const Layout& to, const ConvolutionEpilogue& epilogue,
+               Tactic& tactic);
 
 // The bias (null: zeros) of `channels` output channels, padded to whole panels of two vectors.
 Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width);

@@ -145,11 +145,7 @@ CpuKernelCandidate winograd_candidate(const CpuKernelContext& context, const Pro
   a.high = epilogue.bounds.high;
   Tactic tactic = cpu_kernel_tactic(p, "winograd/tile" + std::to_string(tile));
   tactic.algorithm = Algorithm::winograd;
-  tactic.inputs[0].layout = from;
-  tactic.outputs[0].layout = to;
-  if (epilogue.residual >= 0) tactic.inputs[static_cast<size_t>(epilogue.residual)].layout = to;
-  tactic.in_place_operand = epilogue.residual;
-  tactic.writes_pitched = can_pitch(epilogue, to);
+  set_sides(from, to, epilogue, tactic);
   tactic.workspace_bytes = (a.transformed_floats + a.product_floats) * context.threads *
                            static_cast<int64_t>(sizeof(float));
   // Whole tiles are computed; the transforms take about as long as a fifth of the products.

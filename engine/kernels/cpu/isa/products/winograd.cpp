@@ -83,7 +83,7 @@ class Winograd {
 #pragma omp parallel if (work > 8 * kMinParallelWork)
     {
       const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
-      const bool many_weights = kPoints * a.channels_out > 2 * tiles() * kPoints;
+      const bool many_weights = a.channels_out > 2 * tiles();
       const ProductCut cut =
           choose_cut((tiles() + kRows - 1) / kRows, panels, threads, many_weights);
       const int64_t part = thread / cut.by_panel, member = thread % cut.by_panel;
