@@ -126,10 +126,9 @@ Tensor taps_first(const Tensor& weights, const Geometry& g, int64_t width) {
   return out;
 }
 
-constexpr int64_t kLineFloats = 16;
-
 // [K, C] as panels of two vectors of output channels, [panel][C][2 * width], the rest zero.
 Tensor pack_weights(const Tensor& weights, int64_t k, int64_t c, int64_t width) {
+  constexpr int64_t kLine = 16;  // floats in a cache line
   const int64_t panel = 2 * width, panels = (k + panel - 1) / panel;
   Tensor out(DataType::float32, {panels, c, panel});
   float* to = out.mutable_data<float>().data();
@@ -138,8 +137,8 @@ Tensor pack_weights(const Tensor& weights, int64_t k, int64_t c, int64_t width) 
     const int64_t channels = std::min(panel, k - first);
     if (channels < panel) std::fill(to, to + panel * c, 0.0f);
     // A cache line of each output channel at a time: column by column they would evict each other.
-    for (int64_t begin = 0; begin < c; begin += kLineFloats) {
-      const int64_t end = std::min(begin + kLineFloats, c);
+    for (int64_t begin = 0; begin < c; begin += kLine) {
+      const int64_t end = std::min(begin + kLine, c);
       for (int64_t n = 0; n < channels; ++n) {
         for (int64_t i = begin; i < end; ++i) to[i * panel + n] = from[n * c + i];
       }
