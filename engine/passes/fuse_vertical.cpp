@@ -2,18 +2,28 @@
 
 #include <algorithm>
 
+#include "engine/ops/float_function.h"
+
 namespace enginery {
 namespace {
 
 constexpr int kMaxActivations = 2, kMaxOperands = 3;
+// Of a chain of element-wise operators: no kernel takes more.
+constexpr int kMaxFunctions = 8, kMaxInputs = 6;
 
-bool is_pointwise(const Op& op) {
-  return std::holds_alternative<Binary>(op) || std::holds_alternative<Unary>(op) ||
-         std::holds_alternative<Activation>(op) || std::holds_alternative<PRelu>(op);
+// Behind another function it turns what that is off by into whole steps: it may only begin a chain.
+bool jumps(const Op& op) {
+  const auto* unary = std::get_if<Unary>(&op);
+  return unary && (unary->kind == UnaryKind::floor || unary->kind == UnaryKind::ceil ||
+                   unary->kind == UnaryKind::round || unary->kind == UnaryKind::sign);
+}
+
+bool begins_chain(const Op& op) {
+  return is_float_function(op) || makes_floats(op);
 }
 
 bool is_anchor(const Op& op) {
-  return is_pointwise(op) || std::holds_alternative<Convolution>(op) ||
+  return begins_chain(op) || std::holds_alternative<Convolution>(op) ||
          std::holds_alternative<Deconvolution>(op) || std::holds_alternative<MatMul>(op) ||
          std::holds_alternative<Gemm>(op) || std::holds_alternative<LayerNorm>(op) ||
          std::holds_alternative<RmsNorm>(op) || std::holds_alternative<InstanceNorm>(op) ||
@@ -30,22 +40,26 @@ class Grower {
   Grower(Graph& graph, const std::vector<std::vector<NodeId>>& users)
       : graph_(graph), users_(users) {}
 
+  // An anchor that computes sums, with what its kernels do to them: activations, sums, products.
   std::vector<NodeId> grow(NodeId anchor) {
-    std::vector<NodeId> chain{anchor};
     int activations = 0, operands = 0;
-    while (true) {
-      const NodeId next = only_reader(chain.back());
-      if (next == kNoNode || graph_.node(next).group != kNoGroup) break;
-      const Node& node = graph_.node(next);
-      if (std::holds_alternative<Activation>(node.op) && activations < kMaxActivations)
-        ++activations;
-      else if (operands < kMaxOperands && takes_operand(chain.back(), node))
-        ++operands;
-      else
-        break;
-      chain.push_back(next);
-    }
-    return chain;
+    return grow_while(anchor, [&](NodeId last, const Node& node) {
+      if (std::holds_alternative<Activation>(node.op)) return activations++ < kMaxActivations;
+      return adds_or_multiplies(node.op) && keeps_type(last, node) && operands++ < kMaxOperands;
+    });
+  }
+
+  // A chain of element-wise operators of any kind.
+  std::vector<NodeId> grow_chain(NodeId anchor) {
+    int functions = 1;
+    size_t inputs = graph_.node(anchor).inputs.size();
+    return grow_while(anchor, [&](NodeId last, const Node& node) {
+      const bool flows_first = node.inputs[0] == graph_.node(last).outputs[0];
+      if (!is_float_function(node.op) || jumps(node.op) || !keeps_type(last, node)) return false;
+      if (std::holds_alternative<PRelu>(node.op) && !flows_first) return false;  // but is a slope
+      inputs += node.inputs.size() - 1;
+      return ++functions <= kMaxFunctions && inputs <= kMaxInputs;
+    });
   }
 
  private:
@@ -56,12 +70,27 @@ class Grower {
     return readers.size() == 1 ? readers[0] : kNoNode;  // twice by one node counts as two
   }
 
-  // A sum or product keeps the dims of what it is combined with; the other operand comes from
+  // The anchor and the only readers of what is behind it, one after the other, that `takes`.
+  template <typename Takes>
+  std::vector<NodeId> grow_while(NodeId anchor, const Takes& takes) {
+    std::vector<NodeId> chain{anchor};
+    while (true) {
+      const NodeId next = only_reader(chain.back());
+      if (next == kNoNode || graph_.node(next).group != kNoGroup ||
+          !takes(chain.back(), graph_.node(next)))
+        return chain;
+      chain.push_back(next);
+    }
+  }
+
+  static bool adds_or_multiplies(const Op& op) {
+    const Binary* binary = std::get_if<Binary>(&op);
+    return binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul);
+  }
+
+  // Whether the result is of the dims and the type of what flows into it; other operands come from
   // outside the chain, since each value of the chain has one reader.
-  bool takes_operand(NodeId last, const Node& node) const {
-    const Binary* binary = std::get_if<Binary>(&node.op);
-    if (!binary || (binary->kind != BinaryKind::add && binary->kind != BinaryKind::mul))
-      return false;
+  bool keeps_type(NodeId last, const Node& node) const {
     const TensorType& mine = graph_.value(graph_.node(last).outputs[0]).type;
     return graph_.value(node.outputs[0]).type == mine && is_static(mine.dims);
   }
@@ -81,19 +110,22 @@ Result<int> fuse_vertical(Graph& graph) {
     const Node& node = graph.node(id);
     if (node.group != kNoGroup || !is_anchor(node.op) || !is_floating_value(graph, node.outputs[0]))
       return;
-    const std::vector<NodeId> chain = grower.grow(id);
+    // Of one float another: a rounding that stays between what is before and behind it.
+    if (makes_floats(node.op) && is_floating_value(graph, node.inputs[0])) return;
+    const std::vector<NodeId> chain =
+        begins_chain(node.op) ? grower.grow_chain(id) : grower.grow(id);
     if (chain.size() < 2) return;
     for (const NodeId member : chain) graph.node(member).group = groups;
     ++groups;
   };
   // Backwards, so that of two anchors that meet in an addition the later one takes it.
   for (size_t i = order.size(); i-- > 0;) {
-    if (!is_pointwise(graph.node(order[i]).op)) group_from(order[i]);
+    if (!begins_chain(graph.node(order[i]).op)) group_from(order[i]);
   }
   // Element-wise anchors last, so that they never take a step away from a convolution; forwards, so
   // that a chain of them begins with its first.
   for (const NodeId id : order) {
-    if (is_pointwise(graph.node(id).op)) group_from(id);
+    if (begins_chain(graph.node(id).op)) group_from(id);
   }
   return groups;
 }

@@ -40,6 +40,7 @@ class Lowering {
 
   Result<Network> run() {
     give_outputs_a_producer();
+    users_ = network_.graph.users();
     std::map<int32_t, std::vector<NodeId>> groups;
     std::vector<NodeId> order = network_.graph.topological_order();
     std::erase_if(order, [&](NodeId id) { return make_float_weights(id); });
@@ -106,15 +107,23 @@ class Lowering {
     return {};
   }
 
+  // An anchor with its epilogue, or what else follows as a region. Errors: unsupported.
+  Result<NetworkNode> made(Members members) const {
+    if (is_epilogue(network_.graph, members)) return make_node(network_.graph, members);
+    auto region = make_region(network_.graph, users_, members);
+    if (!region) return Error{ErrorCode::unsupported, "no region"};
+    return std::move(*region);
+  }
+
   // The members as one problem with what the sources offer for it. Errors: unsupported.
   Result<NetworkNode> offered(Members members) const {
-    NetworkNode node = make_node(network_.graph, members);
+    TRY(NetworkNode node, made(members));
     CHECK_OK(offer(members, node));
     return node;
   }
 
   Status add(Members members) {
-    NetworkNode node = make_node(network_.graph, members);
+    TRY(NetworkNode node, made(members));
     for (const TensorDesc& d : node.problem.outputs) {
       if (!is_static(d.type.dims)) {
         return Error{ErrorCode::invalid_argument, "node '" + node.name + "': its output " +
@@ -131,8 +140,8 @@ class Lowering {
     return {};
   }
 
-  // Keeps the longest head of the group that some source other than the reference can run; the rest
-  // runs node by node. Shorter heads that let other sources in are alternatives.
+  // Keeps the longest head of the group that some source other than the reference can run, and does
+  // the same with the rest. Shorter heads that let other sources in are alternatives.
   Status add_group(Members members) {
     size_t keep = members.size();
     std::set<std::string> served;
@@ -143,8 +152,9 @@ class Lowering {
     }
     const size_t first = network_.nodes.size();
     CHECK_OK(add(members.first(keep)));
-    for (size_t i = keep; i < members.size(); ++i) CHECK_OK(add(members.subspan(i, 1)));
-    for (size_t head = keep; head > 1; --head) add_alternative(members, head - 1, first, served);
+    for (size_t head = keep; head > 1; --head)
+      add_alternative(members.first(keep), head - 1, first, served);
+    if (keep < members.size()) return add_group(members.subspan(keep));
     return {};
   }
 
@@ -181,13 +191,12 @@ class Lowering {
 
   // Regions that sources propose, each as an alternative to the nodes that its members are part of.
   void add_regions(const std::vector<NodeId>& order) {
-    const Users users = network_.graph.users();
     std::set<std::pair<std::vector<NodeId>, RegionPattern::Operands>> seen;
     for (const auto& source : sources_) {
       for (const RegionPattern& pattern : source->regions()) {
-        for (const auto& members : find_regions(network_.graph, users, order, pattern)) {
+        for (const auto& members : find_regions(network_.graph, users_, order, pattern)) {
           if (seen.insert({members, pattern.operands}).second)
-            add_region(order, users, members, pattern.operands);
+            add_region(order, members, pattern.operands);
         }
       }
     }
@@ -209,15 +218,15 @@ class Lowering {
   // Nothing where the members are no region or no source but the reference runs it. What is left of
   // the groups that it takes its members from runs node by node. Of all that it replaces only the
   // last one's result is read by others, since nobody reads what is inside of a region or a group.
-  void add_region(const std::vector<NodeId>& order, const Users& users,
-                  const std::vector<NodeId>& members, RegionPattern::Operands operands) {
+  void add_region(const std::vector<NodeId>& order, const std::vector<NodeId>& members,
+                  RegionPattern::Operands operands) {
     if (breaks_a_promise(members)) return;
-    auto region = make_region(network_.graph, users, members, operands);
+    auto region = make_region(network_.graph, users_, members, operands);
     if (!region) return;
     if (!offer(members, *region).ok() || sources_of(region->tactics).empty()) return;
     std::set<size_t> replaced;
     for (const NodeId id : members) {
-      const bool stays = id != members.back() && has_other_readers(users, id, members);
+      const bool stays = id != members.back() && has_other_readers(id, members);
       if (!stays) replaced.insert(node_of_.at(id));
     }
     Alternative out{.replaces = {replaced.begin(), replaced.end()}, .instead = {}};
@@ -233,8 +242,8 @@ class Lowering {
     network_.alternatives.push_back(std::move(out));
   }
 
-  bool has_other_readers(const Users& users, NodeId id, const std::vector<NodeId>& members) const {
-    const auto& readers = users[static_cast<size_t>(network_.graph.node(id).outputs[0])];
+  bool has_other_readers(NodeId id, const std::vector<NodeId>& members) const {
+    const auto& readers = users_[static_cast<size_t>(network_.graph.node(id).outputs[0])];
     return std::ranges::any_of(readers, [&](NodeId reader) {
       return std::find(members.begin(), members.end(), reader) == members.end();
     });
@@ -244,6 +253,7 @@ class Lowering {
   const std::set<Precision>& allowed_;
   const NodePrecisions& of_nodes_;
   Network network_;
+  Users users_;                       // of the graph's values
   std::map<NodeId, size_t> node_of_;  // the network's node that a node of the graph is part of
 };
 

@@ -202,6 +202,17 @@ std::vector<std::vector<NodeId>> beginnings(const Graph& graph, const Users& use
 
 }  // namespace
 
+bool is_epilogue(const Graph& graph, Members members) {
+  const Op& anchor = graph.node(members[0]).op;
+  if (members.size() > 1 && is_operator<Cast, Where>(anchor)) return false;
+  return std::ranges::all_of(members.subspan(1), [&](NodeId id) {
+    const Op& op = graph.node(id).op;
+    const auto* binary = std::get_if<Binary>(&op);
+    return std::holds_alternative<Activation>(op) ||
+           (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul));
+  });
+}
+
 NetworkNode make_node(const Graph& graph, Members members) {
   const Node& anchor = graph.node(members[0]);
   NetworkNode out;

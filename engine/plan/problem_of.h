@@ -15,6 +15,10 @@ using Members = std::span<const NodeId>;
 // An anchor and the epilogue that follows it, as one problem without tactics.
 NetworkNode make_node(const Graph& graph, Members members);
 
+// Whether make_node can express the members: what follows the anchor is activations, sums and
+// products, and the anchor computes something.
+bool is_epilogue(const Graph& graph, Members members);
+
 // For each value the live nodes that read it, as Graph::users gives them.
 using Users = std::vector<std::vector<NodeId>>;
 

@@ -13,7 +13,7 @@ import sys
 import tree
 
 # Folders that hold one pair of files for each operator, pass or kernel family may be larger.
-FAMILY_FOLDERS = {"engine/ops": 50, "engine/passes": 60, "engine/kernels/cpu/isa": 50, "engine/tactics/cpu/kernel": 40}
+FAMILY_FOLDERS = {"engine/ops": 50, "engine/passes": 60, "engine/kernels/cpu/isa": 50, "engine/tactics/cpu/kernel": 50, "engine/tactics/shapes": 50}
 MAX_FOLDER_FILES = 35
 MIN_TESTS = 0.6
 

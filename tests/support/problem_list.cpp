@@ -240,6 +240,10 @@ std::vector<ProblemRow> conformance_problems() {
       {"reduce_mean_apart", "K/K",
        "reduce kind=mean axes=[1,3] keep_dims=true | float32[2x7x5x12]"},
       {"reduce_l1_apart", "K/K", "reduce kind=l1 axes=[0,2] keep_dims=false | float32[3x5x40]"},
+      {"reduce_log_sum_exp", "K/K",
+       "reduce kind=log_sum_exp axes=[1] keep_dims=true | float32[7x301]"},
+      {"reduce_log_sum_exp_apart", "K/K",
+       "reduce kind=log_sum_exp axes=[0,2] keep_dims=false | float32[3x5x70x9]"},
       {"reduce_prod", "K/K", "reduce kind=prod axes=[1] keep_dims=false | float32[5x6x3]"},
       {"reduce_min_middle", "K/K", "reduce kind=min axes=[1] keep_dims=false | float32[5x9x130]"},
 

@@ -43,6 +43,36 @@ std::vector<ProblemRow> conformance_regions() {
        "reshape | float32[2x6x8] int64[4]={2,6,2,4} | then transpose(r0) permutation=[0,2,1,3]"},
       {"product_and_largest", "-/-",
        "gemm | float32[5x24] w:float32[24x11] | then arg_extreme(r0) axis=1"},
+      {"chain_of_functions", "K/K",
+       "unary kind=abs | float32[2x6x5x7] | then binary(r0 w:float32[1x6x1x1]) kind=sub | then "
+       "unary(r1) kind=exp | then binary(w:float32[1] r2) kind=div | then act(r3) kind=tanh"},
+      {"chain_turned", "K/K",
+       "binary kind=sub | w:float32[1] float32[3x16x4x4] | then binary(float32[3x16x4x4] r0) "
+       "kind=min | then binary(r1 float32[3x1x4x4]) kind=max | then unary(r2) kind=atan | then "
+       "prelu(r3 w:float32[16x1x1])"},
+      {"chain_along_channels", "K/K",
+       "binary kind=mul | float32[2x32x3x3] w:float32[1x32x1x1] | then binary(r0 "
+       "float32[2x32x1x1]) "
+       "kind=sub | then unary(r1) kind=neg | then act(r2) kind=softplus"},
+      {"chain_of_a_matrix", "K/K",
+       "unary kind=sin | float32[7x33] | then binary(r0 w:float32[33]) kind=add | then unary(r1) "
+       "kind=cos | then binary(float32[7x1] r2) kind=sub | then unary(r3) kind=exp | then "
+       "binary(r4 w:float32[1]) kind=pow"},
+      {"chain_of_a_line", "K/K",
+       "unary kind=floor | float32[10007] | then unary(r0) kind=cos | then binary(r1 w:float32[1]) "
+       "kind=mul"},
+      {"chain_with_choices", "K/K",
+       "unary kind=exp | float32[3x5x8] | then select(boolean[3x1x8] r0 w:float32[1]) | then "
+       "unary(r1) kind=neg | then select(boolean[3x5x8] float32[5x8] r2)"},
+      {"chain_from_whole_numbers", "K/K",
+       "cast to=float32 | int64[2x1x1x9] | then binary(w:float32[1] r0) kind=sub | then binary(r1 "
+       "w:float32[1]) kind=mul"},
+      {"chain_from_booleans", "K/K",
+       "cast to=float32 | boolean[4x33] | then binary(r0 float32[4x33]) kind=mul | then act(r1) "
+       "kind=sigmoid"},
+      {"tree_of_functions", "-/K",
+       "unary kind=exp | float32[4x24] | then unary(0) kind=neg | then unary(r1) kind=exp | then "
+       "binary(r0 r2) kind=sub | then binary(r3 w:float32[1]) kind=mul"},
   };
   const auto pooled = pooled_regions();
   regions.insert(regions.end(), pooled.begin(), pooled.end());

@@ -55,6 +55,19 @@ BroadcastStrides strides_beside(const Dims& dims, const EpilogueFrame& frame) {
   return out;
 }
 
+// Whole numbers and booleans of run time, beside floats: they lie in order.
+std::optional<EpilogueSource> classify_whole(int input, const TensorDesc& desc, const Dims& dims,
+                                             const EpilogueFrame& frame) {
+  const bool in_order = frame.broadcasts && frame.format.layout.kind == LayoutKind::linear;
+  if (desc.constant || desc.value || !in_order || !repeats_within(dims, frame.dims)) return {};
+  EpilogueSource out{OperandAccess::same, input, false, 1, {}};
+  if (dims == frame.dims) return out;
+  out.access = OperandAccess::broadcast;
+  out.strides = strides_beside(dims, frame);
+  out.strides.type = desc.type.type;
+  return out;
+}
+
 bool has_one_value_a_channel(const TensorDesc& desc, const EpilogueFrame& frame) {
   return desc.constant &&
          volume(desc.type.dims) == frame.dims[static_cast<size_t>(frame.channel_axis)];
@@ -111,9 +124,9 @@ EpilogueFrame frame_in_order(const Dims& dims, DataType type) {
 
 std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc,
                                                const EpilogueFrame& frame) {
-  if (!desc.present || !is_floating(desc.type.type) || desc.type.dims.size() > frame.dims.size())
-    return {};
+  if (!desc.present || desc.type.dims.size() > frame.dims.size()) return {};
   const Dims dims = aligned(desc.type.dims, frame.dims.size());
+  if (!is_floating(desc.type.type)) return classify_whole(input, desc, dims, frame);
   EpilogueSource out{OperandAccess::same, input, desc.constant, 1, {}};
   if (auto access = simple_access(desc, dims, frame)) {
     out.access = *access;

@@ -2,6 +2,7 @@
 // loops: sizes around each kernel's vectors and pieces, so that no tail is left out.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/kernels/cpu/isa/depthwise.h"
 #include "engine/kernels/cpu/isa/lrn.h"
@@ -24,19 +25,21 @@ TEST_P(CpuKernelsTest, HaveTheWidthOfTheirRegisters) {
 TEST_P(CpuKernelsTest, ReduceRowsOfAnyLength) {
   for (int64_t size = 1; size <= 70; ++size) {
     const std::vector<float> in = values(3 * size);
-    for (const CpuReduction kind :
-         {CpuReduction::sum, CpuReduction::mean, CpuReduction::max, CpuReduction::min,
-          CpuReduction::sum_square, CpuReduction::l1, CpuReduction::prod}) {
+    for (const CpuReduction kind : {CpuReduction::sum, CpuReduction::mean, CpuReduction::max,
+                                    CpuReduction::min, CpuReduction::sum_square, CpuReduction::l1,
+                                    CpuReduction::prod, CpuReduction::log_sum_exp}) {
       std::vector<float> out(3);
       kernels().reduce({in.data(), out.data(), 3, size, 1, kind});
       for (int64_t o = 0; o < 3; ++o) {
-        double sum = 0, squares = 0, sizes = 0, product = 1, low = kInfinite, high = -kInfinite;
+        double sum = 0, squares = 0, sizes = 0, product = 1, powers = 0, low = kInfinite,
+               high = -kInfinite;
         for (int64_t s = 0; s < size; ++s) {
           const double x = at(in, o * size + s);
           sum += x;
           squares += x * x;
           sizes += std::abs(x);
           product *= x;
+          powers += std::exp(x);
           low = std::min(low, x);
           high = std::max(high, x);
         }
@@ -46,7 +49,8 @@ TEST_P(CpuKernelsTest, ReduceRowsOfAnyLength) {
                                 : kind == CpuReduction::sum_square ? squares
                                 : kind == CpuReduction::l1         ? sizes
                                 : kind == CpuReduction::prod       ? product
-                                                                   : low;
+                                : kind == CpuReduction::log_sum_exp ? std::log(powers)
+                                                                    : low;
         EXPECT_NEAR(at(out, o), expected, 1e-5) << "size " << size;
       }
     }
@@ -65,6 +69,25 @@ TEST_P(CpuKernelsTest, ReduceColumnsOfAnyNumber) {
         for (int64_t s = 0; s < size; ++s) sum += at(in, (o * size + s) * inner + i);
         EXPECT_NEAR(at(out, o * inner + i), sum, 1e-5) << "inner " << inner << " column " << i;
       }
+    }
+  }
+}
+
+// In rows and in columns: neither what is infinite nor what e^x overflows at makes NaN.
+TEST_P(CpuKernelsTest, LogSumExpOfLargeAndInfiniteNumbers) {
+  constexpr float kInf = std::numeric_limits<float>::infinity(),
+                  kNan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> first{1000, -kInf, kInf, -kInf, kNan}, second{1000, -kInf, 1, 3, 1};
+  const std::vector<float> expected{1000 + std::log(2.0f), -kInf, kInf, 3, kNan};
+  std::vector<float> columns = first, rows, of_rows(5), of_columns(5);
+  columns.insert(columns.end(), second.begin(), second.end());
+  for (size_t i = 0; i < 5; ++i) rows.insert(rows.end(), {first[i], second[i]});
+  kernels().reduce({rows.data(), of_rows.data(), 5, 2, 1, CpuReduction::log_sum_exp});
+  kernels().reduce({columns.data(), of_columns.data(), 1, 2, 5, CpuReduction::log_sum_exp});
+  for (size_t i = 0; i < 5; ++i) {
+    for (const float v : {of_rows[i], of_columns[i]}) {
+      EXPECT_EQ(std::isnan(v), std::isnan(expected[i])) << i;
+      EXPECT_TRUE(std::isnan(v) || v == expected[i]) << i << ": " << v;
     }
   }
 }

@@ -108,6 +108,70 @@ TEST(FuseVertical, MakesOneGroupOfAnElementWiseChain) {
   EXPECT_EQ(test::group_problem(g), "");
 }
 
+TEST(FuseVertical, ChainsFunctionsOfEveryKind) {
+  Graph g = parse(
+      "input %x : float32[2x4]\n input %z : float32[2x4]\n %k = constant float32[1] random(1)\n"
+      "%a = act(%x) kind=sigmoid\n %b = binary(%k, %a) kind=sub\n %c = unary(%b) kind=sqrt\n"
+      "%d = binary(%z, %c) kind=div\n %s = constant float32[4] random(2)\n %e = prelu(%d, %s)\n"
+      "%f = binary(%e, %z) kind=max\n %y = unary(%f) kind=exp\n output %y");
+  EXPECT_EQ(run(fuse_vertical, g), 1);
+  EXPECT_EQ(layer_count(g), 1);
+  EXPECT_EQ(test::group_problem(g), "");
+}
+
+TEST(FuseVertical, BeginsAnotherChainAtTheNinthFunctionAndTheSeventhInput) {
+  std::string functions = "input %v0 : float32[4]\n", sums = "input %v0 : float32[4]\n";
+  for (int i = 1; i <= 10; ++i) {
+    const std::string v = "%v" + std::to_string(i), before = "%v" + std::to_string(i - 1);
+    functions += v + " = unary(" + before + ") kind=exp\n";
+    sums += "input %x" + std::to_string(i) + " : float32[4]\n" + v + " = binary(" + before +
+            ", %x" + std::to_string(i) + ") kind=sub\n";
+  }
+  Graph of_functions = parse(functions + "output %v10");
+  EXPECT_EQ(run(fuse_vertical, of_functions), 2);
+  EXPECT_EQ(node_named(of_functions, "v1").group, node_named(of_functions, "v8").group);
+  EXPECT_EQ(node_named(of_functions, "v9").group, node_named(of_functions, "v10").group);
+  Graph of_sums = parse(sums + "output %v10");
+  EXPECT_EQ(run(fuse_vertical, of_sums), 2);
+  EXPECT_EQ(node_named(of_sums, "v1").group, node_named(of_sums, "v5").group);
+  EXPECT_EQ(node_named(of_sums, "v6").group, node_named(of_sums, "v10").group);
+}
+
+// What flows is a slope there, and a truth value here.
+TEST(FuseVertical, LeavesWhatIsNoFunctionOfTheChain) {
+  Graph slopes = parse(
+      "input %x : float32[4]\n input %z : float32[4]\n %a = unary(%x) kind=exp\n"
+      "%y = prelu(%z, %a)\n output %y");
+  EXPECT_EQ(run(fuse_vertical, slopes), 0);
+  Graph truths = parse(
+      "input %x : float32[4]\n input %z : float32[4]\n %a = unary(%x) kind=exp\n"
+      "%y = binary(%z, %a) kind=less\n output %y");
+  EXPECT_EQ(run(fuse_vertical, truths), 0);
+}
+
+// What is a little off before a step is off by one behind it.
+TEST(FuseVertical, BeginsChainsAtSteps) {
+  Graph g = parse(
+      "input %x : float32[4]\n %a = unary(%x) kind=exp\n %b = unary(%a) kind=floor\n"
+      "%y = unary(%b) kind=neg\n output %y");
+  EXPECT_EQ(run(fuse_vertical, g), 1);
+  EXPECT_EQ(node_named(g, "a").group, kNoGroup);
+  EXPECT_EQ(node_named(g, "b").group, node_named(g, "y").group);
+}
+
+TEST(FuseVertical, ChainsChoicesAndBeginsAtWholeNumbers) {
+  Graph g = parse(
+      "input %x : int64[4]\n input %m : boolean[4]\n input %z : float32[4]\n"
+      "%a = cast(%x) to=float32\n %b = unary(%a) kind=neg\n %y = select(%m, %z, %b)\n output %y");
+  const auto groups = fuse_vertical(g);
+  ASSERT_TRUE(groups.ok());
+  EXPECT_EQ(*groups, 1);
+  EXPECT_EQ(layer_count(g), 1);
+  Graph halves = parse(
+      "input %x : float32[4]\n %a = cast(%x) to=float16\n %y = unary(%a) kind=neg\n output %y");
+  EXPECT_EQ(run(fuse_vertical, halves), 0) << "a rounding that somebody asked for";
+}
+
 // An epilogue holds two activations and three operands at most; what follows stays for itself.
 TEST(FuseVertical, StopsAtTheThirdActivationAndTheFourthOperand) {
   Graph acts = convolution_then(

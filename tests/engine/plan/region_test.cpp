@@ -78,6 +78,36 @@ TEST(Regions, AreAlternativesToTheNodesOfTheirMembers) {
   EXPECT_EQ(node.tactics[0].source, "pattern");
 }
 
+const std::string kChain =
+    "input %x : float32[2x4]\n input %z : float32[2x4]\n %a = unary(%x) kind=exp\n"
+    "%b = binary(%z, %a) kind=sub\n %c = binary(%b, %z) kind=mul\n %d = act(%c) kind=relu\n"
+    "output %d";
+
+// A group that is no epilogue needs no pattern.
+TEST(Regions, AreMadeOfChains) {
+  const Network network = lowered(kChain, {});
+  ASSERT_EQ(network.nodes.size(), 1u);
+  const NetworkNode& node = network.nodes[0];
+  EXPECT_EQ(node.name, "a+b+c+d");
+  EXPECT_TRUE(node.problem.key().find("| binary(1 r0) kind=sub | binary(r1 1) kind=mul "
+                                      "| act(r2) kind=relu") != std::string::npos)
+      << node.problem.key();
+  EXPECT_EQ(node.inputs.size(), 2u);
+  ASSERT_EQ(node.tactics.size(), 1u);
+  EXPECT_EQ(node.tactics[0].source, "pattern");
+}
+
+// Where nobody takes the region, what can be fused without one still is.
+TEST(Regions, LeaveEpiloguesOfAChainThatNobodyTakes) {
+  Fixture f;
+  const auto network = f.lower_text(kChain);
+  ASSERT_TRUE(network) << network.error().message;
+  ASSERT_EQ(network->nodes.size(), 2u);
+  EXPECT_EQ(network->nodes[0].name, "a");
+  EXPECT_EQ(network->nodes[1].name, "b+c+d");
+  EXPECT_EQ(network->nodes[1].problem.epilogue.size(), 2u);
+}
+
 // Two of its members are one node of the network: a group.
 TEST(Regions, TakeWholeGroups) {
   const Network network = lowered(

@@ -92,7 +92,7 @@ TEST(SharedTuningOnAFarmOfTwo, AKilledRunnerChangesNothing) {
   auto client = two.farm.client();
   auto job = client->submit(make_submit(*client, shared_network()), make_request_id());
   ASSERT_TRUE(job.ok());
-  const int runner = wait_for_tuning(*client, job->id);
+  const int runner = wait_for_tuning(*client, job->id, 0);
   ASSERT_GT(runner, 0) << "the tuning ended before it could be disturbed";
   ASSERT_EQ(kill(runner, SIGKILL), 0);
   const auto end = wait_for_end(two.farm, job->id);

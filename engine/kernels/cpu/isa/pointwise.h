@@ -50,13 +50,19 @@ enum class PointwiseFunction : int {
   prelu,
   pow,
   reverse_pow,
+  // With a condition as well: condition ? v : x; reverse: condition ? x : v.
+  select,
+  reverse_select,
 };
 
 struct PointwiseStep {
   PointwiseFunction function;
   int operand;  // index into PointwiseArguments::operand, or -1
   float alpha, beta;
+  int condition;  // of a selection: index of an operand of booleans
 };
+
+enum class PointwiseType : int { float32, boolean, int32, int64 };
 
 constexpr int kMaxPointwiseOperands = 6, kMaxPointwiseSteps = 8, kMaxPointwiseLoops = 6;
 
@@ -65,7 +71,9 @@ constexpr int kMaxPointwiseOperands = 6, kMaxPointwiseSteps = 8, kMaxPointwiseLo
 // are one loop more. `out` may be the storage of an operand with the same strides.
 struct PointwiseArguments {
   float* out;
-  const float* operand[kMaxPointwiseOperands];
+  const void* operand[kMaxPointwiseOperands];
+  PointwiseType type[kMaxPointwiseOperands];  // operand 0 is made a float, conditions are booleans,
+                                              // the others are floats
   int operands, steps, loops;
   int64_t extent[kMaxPointwiseLoops], out_stride[kMaxPointwiseLoops];
   int64_t operand_stride[kMaxPointwiseOperands][kMaxPointwiseLoops];

@@ -1,6 +1,6 @@
 // Reductions over the middle of [outer, size, inner]: rows (inner 1) by a vector reduction, the
-// others by adding rows. Reads each element once. A global average over a channels-last picture is
-// [n, h * w, channels].
+// others by adding rows. Reads each element once, for log_sum_exp twice. A global average over a
+// channels-last picture is [n, h * w, channels].
 #include "engine/kernels/cpu/isa/reduce.h"
 #include "engine/kernels/cpu/isa/simd.h"
 
@@ -62,21 +62,53 @@ void reduce_columns(const float* in, float* out, int64_t size, int64_t inner, in
   for (int64_t i = 0; i < width; ++i) out[i] = acc[i] * factor;
 }
 
+// log(sum of e^x) of one row, its maximum taken out first.
+float log_sum_exp_row(const float* in, int64_t size) {
+  const float peak = reduce_row<CpuReduction::max>(in, size);
+  if (!__builtin_isfinite(peak)) return peak;
+  float total = 0;
+#pragma omp simd reduction(+ : total)
+  for (int64_t s = 0; s < size; ++s) total += fast_exp_or_zero(in[s] - peak);
+  return peak + __builtin_logf(total);
+}
+
+// The same of up to kReduceBlock columns.
+void log_sum_exp_columns(const float* in, float* out, int64_t size, int64_t inner, int64_t width) {
+  float peak[kReduceBlock], total[kReduceBlock] = {};
+  reduce_columns<CpuReduction::max>(in, peak, size, inner, width, 1);
+  for (int64_t s = 0; s < size; ++s) {
+#pragma omp simd
+    for (int64_t i = 0; i < width; ++i) total[i] += fast_exp_or_zero(in[s * inner + i] - peak[i]);
+  }
+  for (int64_t i = 0; i < width; ++i)
+    out[i] = __builtin_isfinite(peak[i]) ? peak[i] + __builtin_logf(total[i]) : peak[i];
+}
+
 template <CpuReduction kKind>
 void reduce_all(const ReduceArguments& a, float factor) {
   bool parallel = a.outer * a.size * a.inner > 2 * kMinParallelWork;
   if (a.inner == 1) {
 #pragma omp parallel for schedule(static) if (parallel)
-    for (int64_t o = 0; o < a.outer; ++o)
-      a.out[o] = reduce_row<kKind>(a.in + o * a.size, a.size) * factor;
+    for (int64_t o = 0; o < a.outer; ++o) {
+      const float* row = a.in + o * a.size;
+      if constexpr (kKind == CpuReduction::log_sum_exp)
+        a.out[o] = log_sum_exp_row(row, a.size);
+      else
+        a.out[o] = reduce_row<kKind>(row, a.size) * factor;
+    }
     return;
   }
   int64_t blocks = (a.inner + kReduceBlock - 1) / kReduceBlock;
 #pragma omp parallel for schedule(static) if (parallel)
   for (int64_t task = 0; task < a.outer * blocks; ++task) {
     int64_t o = task / blocks, i = task % blocks * kReduceBlock;
-    reduce_columns<kKind>(a.in + o * a.size * a.inner + i, a.out + o * a.inner + i, a.size, a.inner,
-                          least(kReduceBlock, a.inner - i), factor);
+    const float* in = a.in + o * a.size * a.inner + i;
+    float* out = a.out + o * a.inner + i;
+    const int64_t width = least(kReduceBlock, a.inner - i);
+    if constexpr (kKind == CpuReduction::log_sum_exp)
+      log_sum_exp_columns(in, out, a.size, a.inner, width);
+    else
+      reduce_columns<kKind>(in, out, a.size, a.inner, width, factor);
   }
 }
 
@@ -98,6 +130,8 @@ void ENGINERY_KERNEL(reduce)(const ReduceArguments& a) {
       return reduce_all<CpuReduction::prod>(a, 1);
     case CpuReduction::l1:
       return reduce_all<CpuReduction::l1>(a, 1);
+    case CpuReduction::log_sum_exp:
+      return reduce_all<CpuReduction::log_sum_exp>(a, 1);
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace enginery {
 
-enum class CpuReduction : int { sum, mean, max, min, sum_square, prod, l1 };
+enum class CpuReduction : int { sum, mean, max, min, sum_square, prod, l1, log_sum_exp };
 
 // out[o, i] = reduction over s of in[o, s, i], size at least 1. Sums are float32, in as many
 // partial sums as vectors hold. inner 1 is a reduction of rows; channels-last images reduce their

@@ -44,7 +44,7 @@ std::optional<ReductionSteps> steps_of(const Op& op) {
     case ReduceKind::log_sum:
       return ReductionSteps{CpuReduction::sum, CpuReduction::sum, Finish::logarithm};
     case ReduceKind::log_sum_exp:
-      return {};
+      return ReductionSteps{CpuReduction::log_sum_exp, CpuReduction::log_sum_exp};
   }
   return {};
 }

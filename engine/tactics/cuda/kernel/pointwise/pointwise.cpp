@@ -1,9 +1,11 @@
-// Family pointwise: element-wise operators with the chain that follows them (pointwise.cuh).
+// Family pointwise: element-wise operators with the chain that follows them, and regions of nothing
+// else (pointwise.cuh).
 #include <cstdio>
 
 #include "engine/tactics/cuda/kernel/families.h"
 #include "engine/tactics/cuda/kernel/pointwise/args.h"
 #include "engine/tactics/cuda/kernel/text/epilogue_text.h"
+#include "engine/tactics/shapes/pointwise_region.h"
 
 namespace enginery {
 namespace {
@@ -13,48 +15,76 @@ struct PointwiseVariant {
 };
 
 constexpr PointwiseVariant kPointwiseVariants[] = {{256}};
+constexpr int kMaxOperands = 6;  // of the anchor, or of a region
 
 std::string id_of(const PointwiseVariant& v) {
   return id_by_threads("pointwise/flat", v.threads, 256);
 }
 
-// What the anchor computes: an expression over u0, u1, ... and where those come from.
+// What the anchor computes, or all operators of a region: statements that declare r0, r1, ... and
+// an expression, both over u0, u1, ..., and where those come from.
 struct PointwiseCode {
-  std::string expression;
+  std::string statements, expression;
   std::vector<EpilogueSource> sources;
 };
 
-std::string binary_text(BinaryKind kind) {
+std::string binary_text(BinaryKind kind, const std::string& a, const std::string& b) {
   switch (kind) {
     case BinaryKind::add:
-      return "u0 + u1";
+      return a + " + " + b;
     case BinaryKind::sub:
-      return "u0 - u1";
+      return a + " - " + b;
     case BinaryKind::mul:
-      return "u0 * u1";
+      return a + " * " + b;
     case BinaryKind::div:
-      return "u0 / u1";
+      return a + " / " + b;
     case BinaryKind::pow:
-      return "powf(u0, u1)";
+      return "powf(" + a + ", " + b + ")";
     case BinaryKind::min:
-      return "smaller(u0, u1)";
+      return "smaller(" + a + ", " + b + ")";
     case BinaryKind::max:
-      return "larger(u0, u1)";
+      return "larger(" + a + ", " + b + ")";
     default:
       return {};
   }
 }
 
-std::string anchor_text(const Op& op) {
+// The operator as an expression over the names of its operands; empty where there is none.
+std::string operator_text(const Op& op, const std::vector<std::string>& u) {
   if (const auto* activation = std::get_if<Activation>(&op))
-    return activation_text(*activation, "u0");
-  if (const auto* unary = std::get_if<Unary>(&op)) return unary_text(unary->kind, "u0");
-  if (const auto* binary = std::get_if<Binary>(&op)) return binary_text(binary->kind);
-  if (std::holds_alternative<PRelu>(op)) return "u0 < 0 ? u1 * u0 : u0";
+    return activation_text(*activation, u[0]);
+  if (const auto* unary = std::get_if<Unary>(&op)) return unary_text(unary->kind, u[0]);
+  if (const auto* binary = std::get_if<Binary>(&op)) return binary_text(binary->kind, u[0], u[1]);
+  if (std::holds_alternative<PRelu>(op))
+    return u[0] + " < 0 ? " + u[1] + " * " + u[0] + " : " + u[0];
+  if (std::holds_alternative<Where>(op)) return u[0] + " != 0 ? " + u[1] + " : " + u[2];
+  if (std::holds_alternative<Cast>(op)) return u[0];
   if (const auto* norm = std::get_if<BatchNorm>(&op)) {
     char epsilon[40];
     std::snprintf(epsilon, sizeof epsilon, "(%af)", static_cast<double>(norm->epsilon));
-    return "u1 * (u0 - u3) / sqrtf(u4 + " + std::string(epsilon) + ") + u2";
+    return u[1] + " * (" + u[0] + " - " + u[3] + ") / sqrtf(" + u[4] + " + " + epsilon + ") + " +
+           u[2];
+  }
+  return {};
+}
+
+// Of a region the operators in order; the last one is the expression.
+Status add_operators(const Problem& problem, PointwiseCode& code) {
+  const std::vector<RegionPart> parts = operators_of(problem);
+  const size_t inputs = problem.inputs.size();
+  for (size_t k = 0; k < parts.size(); ++k) {
+    std::vector<std::string> names;
+    for (const int at : parts[k].operands) {
+      const auto index = static_cast<size_t>(at);
+      names.push_back(index < inputs ? "u" + std::to_string(index)
+                                     : "r" + std::to_string(index - inputs));
+    }
+    const std::string text = operator_text(parts[k].problem.op, names);
+    if (text.empty()) return refusal("no element-wise function of floats");
+    if (k + 1 < parts.size())
+      code.statements += "      const float r" + std::to_string(k) + " = " + text + ";\n";
+    else
+      code.expression = text;
   }
   return {};
 }
@@ -68,10 +98,13 @@ TensorDesc along_channels(TensorDesc desc, size_t rank) {
 }
 
 Result<PointwiseCode> lower_anchor(const Problem& problem, const EpilogueFrame& frame) {
-  PointwiseCode out{anchor_text(problem.op), {}};
-  if (out.expression.empty()) return refusal("no element-wise function of floats");
+  PointwiseCode out;
+  CHECK_OK(add_operators(problem, out));
   bool norm = std::holds_alternative<BatchNorm>(problem.op);
-  for (int i = 0; i < problem.anchor_inputs; ++i) {
+  const int own =
+      is_region(problem) ? static_cast<int>(problem.inputs.size()) : problem.anchor_inputs;
+  if (own > kMaxOperands) return refusal("too many operands");
+  for (int i = 0; i < own; ++i) {
     TensorDesc desc = problem.inputs[static_cast<size_t>(i)];
     if (!desc.present) return refusal("an absent operand");
     if (norm && i > 0) desc = along_channels(desc, frame.dims.size());
@@ -117,7 +150,8 @@ Status require_floats(const Problem& problem) {
   CHECK_OK(require_static(problem));
   if (problem.outputs.size() != 1 || !is_floating(problem.outputs[0].type.type))
     return refusal("no floating-point output");
-  if (anchor_text(problem.op).empty()) return refusal("no element-wise function");
+  if (is_region(problem) ? !is_pointwise_region(problem) : is_one_of<Cast, Where>(problem))
+    return refusal("other operators");
   if (volume(problem.outputs[0].type.dims) == 0) return refusal("no elements");
   return {};
 }
@@ -130,7 +164,8 @@ Tactic pointwise_tactic(const Problem& problem, const PointwiseCase& lowered,
   double tensors = 1;
   for (const auto* sources : {&lowered.anchor.sources, &lowered.epilogue.sources}) {
     for (const EpilogueSource& s : *sources) {
-      if (s.constant) continue;
+      const bool floats = is_floating(problem.inputs[static_cast<size_t>(s.input)].type.type);
+      if (s.constant || !floats) continue;
       tactic.inputs[static_cast<size_t>(s.input)] = wanted_format(s, lowered.frame);
       tensors += s.access == OperandAccess::same;
     }
@@ -181,9 +216,12 @@ Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic,
   plan.program.define("WIDTH", width);
   plan.program.define("THREADS", variant->threads);
   std::vector<ElementOperand> operands;
-  for (const EpilogueSource& s : c.anchor.sources) operands.push_back({s.access, type, s.strides});
-  plan.program.functions =
-      elements_text(operands, c.anchor.expression) + epilogue_text(c.epilogue.code);
+  for (const EpilogueSource& s : c.anchor.sources) {
+    const DataType own = problem.inputs[static_cast<size_t>(s.input)].type.type;
+    operands.push_back({s.access, is_floating(own) ? type : own, s.strides});
+  }
+  plan.program.functions = elements_text(operands, c.anchor.statements, c.anchor.expression) +
+                           epilogue_text(c.epilogue.code);
   plan.program.files = {"pointwise/args.h", "pointwise/pointwise.cuh"};
   const Dims& dims = c.frame.dims;
   gpu::PointwiseArgs args{};
@@ -201,6 +239,6 @@ Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic,
 
 }  // namespace
 
-const KernelFamily kPointwiseFamily{"pointwise", offer_pointwise, plan_pointwise};
+const KernelFamily kPointwiseFamily{"pointwise", offer_pointwise, plan_pointwise, false, true};
 
 }  // namespace enginery

@@ -44,8 +44,10 @@ std::optional<ReduceText> text_of(ReduceKind kind) {
       return ReduceText{"0.0f", "x * x", "p + q", "sqrtf(p)"};
     case ReduceKind::log_sum:
       return ReduceText{"0.0f", "x", "p + q", "logf(p)"};
-    case ReduceKind::log_sum_exp:
-      return {};
+    case ReduceKind::log_sum_exp:  // equal ones, infinite ones too, are never subtracted
+      return ReduceText{"-INFINITY", "x",
+                        "p == q ? p + 0.69314718f : larger(p, q) + log1pf(expf(-fabsf(p - q)))",
+                        "p"};
   }
   return {};
 }

@@ -32,6 +32,13 @@ std::string place_statements(const BroadcastStrides& strides) {
   return text;
 }
 
+// An operand's elements one by one, `at` each: of whole numbers and booleans, or where it repeats.
+std::string each_text(const std::string& pointer, DataType type, const std::string& at) {
+  const std::string from = "static_cast<const " + element_type_text(type) + "*>(" + pointer + ")";
+  return is_floating(type) ? "load_one(" + from + " + " + at + ")"
+                           : "static_cast<float>(" + from + "[" + at + "])";
+}
+
 // Declares `u` with `width` elements and reads the operand of `slot` into it.
 std::string operand_text(OperandAccess access, int slot, const std::string& type,
                          const BroadcastStrides& strides, const std::string& u,
@@ -53,10 +60,18 @@ std::string operand_text(OperandAccess access, int slot, const std::string& type
     case OperandAccess::broadcast:
       return declare + "#pragma unroll\n    for (int j = 0; j < " + width +
              "; ++j) {\n      unsigned rest = static_cast<unsigned>(index) + j, at = 0;\n     " +
-             place_statements(strides) + "\n      " + u + "[j] = load_one(static_cast<const " +
-             storage_type_text(strides.type) + "*>(" + pointer + ") + at);\n    }";
+             place_statements(strides) + "\n      " + u +
+             "[j] = " + each_text(pointer, strides.type, "at") + ";\n    }";
   }
   return {};
+}
+
+// The same of whole numbers or booleans that lie as the output does.
+std::string whole_operand_text(int slot, DataType type, const std::string& u,
+                               const std::string& width) {
+  const std::string pointer = "args.operand[" + std::to_string(slot) + "]";
+  return "float " + u + "[" + width + "];\n#pragma unroll\n    for (int j = 0; j < " + width +
+         "; ++j) " + u + "[j] = " + each_text(pointer, type, "index + j") + ";";
 }
 
 std::string step_text(const FusedStep& step, const std::string& type, const std::string& width) {
@@ -290,7 +305,7 @@ std::string kept_row_text(const FusedEpilogue& epilogue) {
 }
 
 std::string elements_text(const std::vector<ElementOperand>& operands,
-                          const std::string& expression) {
+                          const std::string& statements, const std::string& expression) {
   std::string text =
       "__device__ __forceinline__ void elements(const EpilogueArgs& args, int image, int k, long "
       "long index, int ldy, "
@@ -298,13 +313,17 @@ std::string elements_text(const std::vector<ElementOperand>& operands,
   std::string reads;
   for (size_t i = 0; i < operands.size(); ++i) {
     std::string u = "w" + std::to_string(i);
+    const auto slot = static_cast<int>(i);
+    const ElementOperand& operand = operands[i];
+    const bool whole = operand.access == OperandAccess::same && !is_floating(operand.type);
     text += "    " +
-            operand_text(operands[i].access, static_cast<int>(i),
-                         storage_type_text(operands[i].type), operands[i].strides, u, "WIDTH") +
+            (whole ? whole_operand_text(slot, operand.type, u, "WIDTH")
+                   : operand_text(operand.access, slot, storage_type_text(operand.type),
+                                  operand.strides, u, "WIDTH")) +
             "\n";
     reads += "      float u" + std::to_string(i) + " = " + u + "[j];\n";
   }
-  return text + "#pragma unroll\n    for (int j = 0; j < WIDTH; ++j) {\n" + reads +
+  return text + "#pragma unroll\n    for (int j = 0; j < WIDTH; ++j) {\n" + reads + statements +
          "      v[j] = " + expression + ";\n    }\n  }\n}\n";
 }
 
