@@ -59,7 +59,7 @@ std::vector<ProblemRow> conformance_regions() {
        "kind=cos | then binary(float32[7x1] r2) kind=sub | then unary(r3) kind=exp | then "
        "binary(r4 w:float32[1]) kind=pow"},
       {"chain_of_a_line", "K/K",
-       "unary kind=floor | float32[10007] | then unary(r0) kind=cos | then binary(r1 w:float32[1]) "
+       "unary kind=atan | float32[10007] | then unary(r0) kind=cos | then binary(r1 w:float32[1]) "
        "kind=mul"},
       {"chain_with_choices", "K/K",
        "unary kind=exp | float32[3x5x8] | then select(boolean[3x1x8] r0 w:float32[1]) | then "

@@ -121,14 +121,14 @@ JobView submit_and_wait(const SmallFarm& farm, const SubmitSpec& spec) {
   return end.ok() ? *end : JobView{};
 }
 
-int wait_for_tuning(Client& client, const std::string& job, uint32_t least_done) {
+int wait_for_tuning(Client& client, const std::string& job) {
   const auto end = steady_clock::now() + std::chrono::minutes(1);
   while (steady_clock::now() < end) {
     auto view = client.show(job);
     if (!view.ok() || is_end(view->state)) return 0;
     const Progress& progress = view->targets[0].progress;
     const int runner =
-        progress.phase == "tuning" && progress.done >= least_done ? AgentThread::runner_pid() : 0;
+        progress.phase == "tuning" && progress.done >= 1 ? AgentThread::runner_pid() : 0;
     if (runner > 0) return runner;
     std::this_thread::sleep_for(milliseconds(20));
   }

@@ -2,8 +2,10 @@
 // (engine/kernels/cuda/kernel_cache.h), for machines whose NVRTC no longer serves that SM. Needs no
 // GPU.
 //
-//   compile_ptx --sm 61 --out FOLDER [--most N]      N tactics a problem and family, by the
-//   analytic model; default 2
+//   compile_ptx --sm 61 --out FOLDER [--most N] [--only TEXT]
+//
+// N tactics a problem and family, by the analytic model; default 2. TEXT: only problems with that
+// in their names.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
@@ -20,7 +22,7 @@
 namespace enginery {
 namespace {
 
-Status run(int sm, const std::string& out, int most) {
+Status run(int sm, const std::string& out, int most, const std::string& only) {
   TRY(Nvrtc nvrtc, Nvrtc::open(sm));
   SkuRow row;
   row.kind = DeviceKind::cuda, row.compute_capability = sm, row.sm_count = 132, row.memory_gib = 16;
@@ -31,6 +33,7 @@ Status run(int sm, const std::string& out, int most) {
   CHECK_OK(make_folder(out));
   int count = 0;
   for (const ProblemRow& problem_row : conformance_rows()) {
+    if (problem_row.name.find(only) == std::string::npos) continue;
     TRY(Problem problem, parse_problem(problem_row.text));
     auto tactics = offer_kernels(problem, context, true);
     if (!tactics.ok()) continue;
@@ -59,13 +62,14 @@ Status run(int sm, const std::string& out, int most) {
 
 int main(int argc, char** argv) {
   int sm = 61, most = 2;
-  std::string out = "ptx";
+  std::string out = "ptx", only;
   CLI::App app{"Compiles kernels to PTX for one SM"};
   app.add_option("--sm", sm);
   app.add_option("--out", out);
   app.add_option("--most", most);
+  app.add_option("--only", only);
   CLI11_PARSE(app, argc, argv);
-  auto status = enginery::run(sm, out, most);
+  auto status = enginery::run(sm, out, most, only);
   if (!status.ok()) std::fprintf(stderr, "error: %s\n", status.error().message.c_str());
   return status.ok() ? 0 : 1;
 }
