@@ -44,6 +44,16 @@ Status watch_all(Graph& graph) {
   return {};
 }
 
+// Leaves transforms (Winograd's) out, where there is another tactic: what a value is off by there
+// depends on its neighbours, and is larger.
+void keep_direct_tactics(Network& network) {
+  const auto is_direct = [](const Tactic& t) { return t.algorithm == Algorithm::direct; };
+  for (NetworkNode& node : network.nodes) {
+    if (std::ranges::any_of(node.tactics, is_direct))
+      std::erase_if(node.tactics, [&](const Tactic& t) { return !is_direct(t); });
+  }
+}
+
 }  // namespace
 
 Result<std::string> calibration_sku() {
@@ -74,7 +84,8 @@ Result<std::unique_ptr<WatchedModel>> WatchedModel::make(const Graph& imported,
   device_options.threads = 1;
   TRY(const auto single_thread, open_device(sku, device_options));
   TRY(const TacticSources choosing, make_tactic_sources(*single_thread, {}));
-  TRY(const Network network, lower(graph, choosing, {Precision::fp32}));
+  TRY(Network network, lower(graph, choosing, {Precision::fp32}));
+  keep_direct_tactics(network);
   TRY(const TacticSelection selection, analytic_choice(network, choosing));
   device_options.threads = options.threads;
   TRY(out->device_, open_device(sku, device_options));
