@@ -44,6 +44,7 @@ class Grower {
   std::vector<NodeId> grow(NodeId anchor) {
     int activations = 0, operands = 0;
     return grow_while(anchor, [&](NodeId last, const Node& node) {
+      if (reads(node, last) != 1) return false;
       if (std::holds_alternative<Activation>(node.op)) return activations++ < kMaxActivations;
       return adds_or_multiplies(node.op) && keeps_type(last, node) && operands++ < kMaxOperands;
     });
@@ -57,6 +58,7 @@ class Grower {
       const bool flows_first = node.inputs[0] == graph_.node(last).outputs[0];
       if (!is_float_function(node.op) || jumps(node.op) || !keeps_type(last, node)) return false;
       if (std::holds_alternative<PRelu>(node.op) && !flows_first) return false;  // but is a slope
+      if (reads(node, last) != 1 && !is_square(node)) return false;
       inputs += node.inputs.size() - 1;
       return ++functions <= kMaxFunctions && inputs <= kMaxInputs;
     });
@@ -67,10 +69,22 @@ class Grower {
     const Node& node = graph_.node(id);
     if (node.outputs.size() != 1 || graph_.is_output(node.outputs[0])) return kNoNode;
     const auto& readers = users_[static_cast<size_t>(node.outputs[0])];
-    return readers.size() == 1 ? readers[0] : kNoNode;  // twice by one node counts as two
+    const bool one =
+        !readers.empty() && std::ranges::count(readers, readers[0]) == std::ssize(readers);
+    return one ? readers[0] : kNoNode;
   }
 
-  // The anchor and the only readers of what is behind it, one after the other, that `takes`.
+  // How often a node reads the result of another.
+  int64_t reads(const Node& node, NodeId of) const {
+    return std::ranges::count(node.inputs, graph_.node(of).outputs[0]);
+  }
+
+  static bool is_square(const Node& node) {
+    const auto* binary = std::get_if<Binary>(&node.op);
+    return binary && binary->kind == BinaryKind::mul && node.inputs[0] == node.inputs[1];
+  }
+
+  // The anchor and the only nodes that read what is behind it, one after the other, that `takes`.
   template <typename Takes>
   std::vector<NodeId> grow_while(NodeId anchor, const Takes& takes) {
     std::vector<NodeId> chain{anchor};
@@ -89,7 +103,7 @@ class Grower {
   }
 
   // Whether the result is of the dims and the type of what flows into it; other operands come from
-  // outside the chain, since each value of the chain has one reader.
+  // outside the chain, since each value of the chain is read by one node.
   bool keeps_type(NodeId last, const Node& node) const {
     const TensorType& mine = graph_.value(graph_.node(last).outputs[0]).type;
     return graph_.value(node.outputs[0]).type == mine && is_static(mine.dims);

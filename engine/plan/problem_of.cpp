@@ -203,13 +203,15 @@ std::vector<std::vector<NodeId>> beginnings(const Graph& graph, const Users& use
 }  // namespace
 
 bool is_epilogue(const Graph& graph, Members members) {
-  const Op& anchor = graph.node(members[0]).op;
-  if (members.size() > 1 && is_operator<Cast, Where>(anchor)) return false;
+  if (members.size() > 1 && is_operator<Cast, Where>(graph.node(members[0]).op)) return false;
   return std::ranges::all_of(members.subspan(1), [&](NodeId id) {
-    const Op& op = graph.node(id).op;
-    const auto* binary = std::get_if<Binary>(&op);
-    return std::holds_alternative<Activation>(op) ||
-           (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul));
+    const Node& node = graph.node(id);
+    const auto* binary = std::get_if<Binary>(&node.op);
+    const bool combines =
+        binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul);
+    // A square has no other operand.
+    return std::holds_alternative<Activation>(node.op) ||
+           (combines && node.inputs[0] != node.inputs[1]);
   });
 }
 

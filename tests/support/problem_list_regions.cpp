@@ -61,6 +61,9 @@ std::vector<ProblemRow> conformance_regions() {
       {"chain_of_a_line", "K/K",
        "unary kind=atan | float32[10007] | then unary(r0) kind=cos | then binary(r1 w:float32[1]) "
        "kind=mul"},
+      {"chain_with_a_square", "K/K",
+       "act kind=sigmoid | float32[2x3x4x5x6] | then binary(r0 w:float32[1]) kind=mul | then "
+       "binary(r1 r1) kind=mul | then binary(r2 w:float32[1x3x1x1x6]) kind=mul"},
       {"chain_with_choices", "K/K",
        "unary kind=exp | float32[3x5x8] | then select(boolean[3x1x8] r0 w:float32[1]) | then "
        "unary(r1) kind=neg | then select(boolean[3x5x8] float32[5x8] r2)"},

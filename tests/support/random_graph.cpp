@@ -294,7 +294,8 @@ std::string group_problem(const Graph& graph) {
     const ValueId chained = graph.node(before->second).outputs[0];
     const auto& readers = users[static_cast<size_t>(chained)];
     const std::string what = "group " + std::to_string(node.group) + ": '" + node.name + "' ";
-    if (readers != std::vector<NodeId>{id})
+    const bool alone = std::ranges::all_of(readers, [&](NodeId reader) { return reader == id; });
+    if (readers.empty() || !alone)
       return what + "follows a value that others read, or does not read it";
     if (graph.is_output(chained)) return what + "follows an output of the graph";
     if (graph.value(node.outputs[0]).type != graph.value(chained).type)

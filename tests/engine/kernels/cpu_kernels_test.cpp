@@ -146,6 +146,7 @@ TEST_P(CpuKernelsTest, ComputeTheFunctionsOfPointwiseSteps) {
       {PointwiseFunction::erf, 0, 0, [](double v) { return std::erf(v); }},
       {PointwiseFunction::abs, 0, 0, [](double v) { return std::abs(v); }},
       {PointwiseFunction::round, 0, 0, [](double v) { return std::nearbyint(v); }},
+      {PointwiseFunction::square, 0, 0, [](double v) { return v * v; }},
       {PointwiseFunction::sin, 0, 0, [](double v) { return std::sin(v); }},
       {PointwiseFunction::cos, 0, 0, [](double v) { return std::cos(v); }},
       {PointwiseFunction::atan, 0, 0, [](double v) { return std::atan(v); }},

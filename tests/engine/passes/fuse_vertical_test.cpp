@@ -149,6 +149,20 @@ TEST(FuseVertical, LeavesWhatIsNoFunctionOfTheChain) {
   EXPECT_EQ(run(fuse_vertical, truths), 0);
 }
 
+// As a square it is one function of what flows; a sum of it with itself is not looked for.
+TEST(FuseVertical, ChainsSquares) {
+  Graph g = parse(
+      "input %x : float32[4]\n %a = act(%x) kind=sigmoid\n %b = binary(%a, %a) kind=mul\n"
+      "%y = unary(%b) kind=neg\n output %y");
+  EXPECT_EQ(run(fuse_vertical, g), 1);
+  EXPECT_EQ(layer_count(g), 1);
+  EXPECT_EQ(test::group_problem(g), "");
+  Graph sum = parse(
+      "input %x : float32[4]\n %a = act(%x) kind=sigmoid\n %y = binary(%a, %a) kind=add\n"
+      "output %y");
+  EXPECT_EQ(run(fuse_vertical, sum), 0);
+}
+
 // What is a little off before a step is off by one behind it.
 TEST(FuseVertical, BeginsChainsAtSteps) {
   Graph g = parse(

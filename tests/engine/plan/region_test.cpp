@@ -97,6 +97,19 @@ TEST(Regions, AreMadeOfChains) {
   EXPECT_EQ(node.tactics[0].source, "pattern");
 }
 
+// An epilogue's operand comes from outside.
+TEST(Regions, AreMadeOfChainsWithASquare) {
+  const Network network = lowered(
+      "input %x : float32[2x4]\n input %z : float32[2x4]\n %a = act(%x) kind=sigmoid\n"
+      "%b = binary(%a, %a) kind=mul\n %c = binary(%b, %z) kind=mul\n output %c",
+      {});
+  ASSERT_EQ(network.nodes.size(), 1u);
+  EXPECT_TRUE(network.nodes[0].problem.key().find("| binary(r0 r0) kind=mul | binary(r1 1)") !=
+              std::string::npos)
+      << network.nodes[0].problem.key();
+  EXPECT_EQ(network.nodes[0].inputs.size(), 2u);
+}
+
 // Where nobody takes the region, what can be fused without one still is.
 TEST(Regions, LeaveEpiloguesOfAChainThatNobodyTakes) {
   Fixture f;

@@ -36,6 +36,7 @@ enum class PointwiseFunction : int {
   asinh,
   acosh,
   atanh,
+  square,
   cube,
   power_of_half,  // v^0.5, which is not the root for -inf and -0
   // From here on with an operand: v op x; reverse: x op v; prelu: slope x; pow: v^x.

@@ -108,6 +108,8 @@ inline void apply_library_function(PointwiseFunction function, float* __restrict
 // Powers of one exponent, or else functions of the library.
 inline void apply_power(PointwiseFunction function, float* __restrict values, int64_t n) {
   switch (function) {
+    case PointwiseFunction::square:
+      ENGINERY_EACH(v * v)
     case PointwiseFunction::cube:
       ENGINERY_EACH(v * v * v)
     case PointwiseFunction::power_of_half:

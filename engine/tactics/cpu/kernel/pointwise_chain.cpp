@@ -179,6 +179,11 @@ Status add_choice(const Problem& p, const std::vector<int>& operands, int flowin
 Status add_step(const Problem& p, const Op& op, const std::vector<int>& operands, int flowing,
                 PointwiseChain& chain) {
   if (std::holds_alternative<Cast>(op)) return {};
+  const auto* binary = std::get_if<Binary>(&op);
+  if (binary && binary->kind == BinaryKind::mul && operands == std::vector<int>{flowing, flowing}) {
+    chain.steps.push_back({PointwiseFunction::square});
+    return {};
+  }
   if (std::ranges::count(operands, flowing) != 1) return no_cpu_kernel("a pointwise tree");
   if (std::holds_alternative<Where>(op)) return add_choice(p, operands, flowing, chain);
   const bool turned = operands[0] != flowing;
