@@ -15,6 +15,7 @@
   KERNEL(copy, CopyArguments)                        \
   KERNEL(convert, ConvertArguments)                  \
   KERNEL(pool, PoolArguments)                        \
+  KERNEL(pool_planes, PoolArguments)                 \
   KERNEL(pool_bytes, PoolBytesArguments)             \
   KERNEL(average_bytes, AverageBytesArguments)       \
   KERNEL(reduce, ReduceArguments)                    \

@@ -324,6 +324,48 @@ TEST_P(CpuKernelsTest, PoolWithAndWithoutThePadding) {
   }
 }
 
+// Planes are pooled in pieces of a row, whose windows reach over into the next one's columns.
+TEST_P(CpuKernelsTest, PoolPlanesOfLongRows) {
+  constexpr int64_t kWidth = 5003, kPlanes = 2;
+  const std::vector<float> in = values(kPlanes * 2 * kWidth);
+  for (const int64_t stride : {1, 2, 3}) {
+    const int64_t out_w = (kWidth + 2 - 3) / stride + 1;
+    std::vector<float> sums(static_cast<size_t>(kPlanes * out_w)), largest = sums;
+    PoolArguments a{};
+    a.in = in.data();
+    a.n = 1;
+    a.channels = kPlanes;
+    a.in_h = a.kernel_h = 2;
+    a.out_h = 1;
+    a.in_w = kWidth;
+    a.out_w = out_w;
+    a.kernel_w = 3;
+    a.stride_h = a.dilation_h = a.dilation_w = a.pad_w = a.pad_end_w = 1;
+    a.stride_w = stride;
+    a.low = -kInfinite;
+    a.high = kInfinite;
+    a.out = largest.data();
+    kernels().pool_planes(a);
+    a.average = true;
+    a.out = sums.data();
+    kernels().pool_planes(a);
+    for (int64_t i = 0; i < kPlanes * out_w; ++i) {
+      const int64_t plane = i / out_w, x = i % out_w * stride - 1;
+      float sum = 0, high = -kInfinite;
+      int inside = 0;
+      for (int64_t t = 0; t < 6; ++t) {
+        if (x + t % 3 < 0 || x + t % 3 >= kWidth) continue;
+        const float v = at(in, (plane * 2 + t / 3) * kWidth + x + t % 3);
+        sum += v;
+        high = std::max(high, v);
+        ++inside;
+      }
+      ASSERT_NEAR(at(sums, i), sum / static_cast<float>(inside), 1e-5) << stride << ": " << i;
+      ASSERT_EQ(at(largest, i), high) << stride << ": " << i;
+    }
+  }
+}
+
 // Of every file of this program.
 INSTANTIATE_TEST_SUITE_P(Isas, CpuKernelsTest, testing::ValuesIn(isas_here()), isa_name);
 

@@ -158,7 +158,7 @@ inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     case PointwiseFunction::neg:
       ENGINERY_EACH(-v)
     case PointwiseFunction::exp:
-      ENGINERY_EACH(v > 88.72f ? __builtin_inff() : fast_exp_or_zero(v))
+      ENGINERY_EACH(v > 88.72f ? __builtin_inff() : v < -87.3f ? 0.0f : fast_exp(v))
     case PointwiseFunction::sqrt:
       ENGINERY_EACH(__builtin_sqrtf(v))
     case PointwiseFunction::reciprocal:

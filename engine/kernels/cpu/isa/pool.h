@@ -1,4 +1,4 @@
-// Max and average pooling, channels-last.
+// Max and average pooling, channels-last or plane by plane.
 //
 // Filled by engine/tactics/cpu/kernel/pool.cpp, which knows the problem; the kernel checks nothing.
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace enginery {
 
-// Pooling of `n` channels-last images, two spatial dimensions (one: height 1). An average divides
+// Pooling of `n` images, two spatial dimensions (one: height 1), channels-last; by pool_planes with
+// the `n` * `channels` planes one after the other. An average divides
 // by the window's places inside the image, or with count_padding inside its stated padding too; a
 // maximum takes the places inside. `in` and `out` are different storages.
 struct PoolArguments {
@@ -20,5 +21,8 @@ struct PoolArguments {
   bool average, count_padding;
   float low, high;  // bounds of a fused clip; infinite: none
 };
+
+// Floats of one row, or a piece of it, that pool_planes has at hand: a window spans fewer.
+constexpr int64_t kPoolRow = 2048;
 
 }  // namespace enginery

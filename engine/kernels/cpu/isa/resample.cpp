@@ -48,13 +48,19 @@ void fill_elements(float* __restrict out, float value, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = value;
 }
 
+// Rows [begin, end) of one outer index, at its ends.
+void edge_rows(const ResampleArguments& a, const float* in, float* out, int64_t begin,
+               int64_t end) {
+  if (a.first[begin] == a.first[end])
+    return fill_elements(out + begin * a.inner, a.fill, (end - begin) * a.inner);
+  for (int64_t o = begin; o < end; ++o) resample_row(a, in, out + o * a.inner, o);
+}
+
 // All rows of one outer index, of which the middle ones lie side by side on both sides.
 void copy_run(const ResampleArguments& a, const float* in, float* out) {
-  const int64_t head = a.head * a.inner, body = a.body * a.inner,
-                tail = (a.out_size - a.head - a.body) * a.inner;
-  fill_elements(out, a.fill, head);
-  copy_whole_row(out + head, in, body);
-  fill_elements(out + head + body, a.fill, tail);
+  edge_rows(a, in, out, 0, a.head);
+  copy_whole_row(out + a.head * a.inner, in, a.body * a.inner);
+  edge_rows(a, in, out, a.head + a.body, a.out_size);
 }
 
 template <int kFactor>

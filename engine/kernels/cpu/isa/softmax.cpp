@@ -21,11 +21,23 @@ void softmax_row(const float* __restrict in, float* __restrict out, int64_t size
   float peak = -__builtin_inff(), sum = 0;
 #pragma omp simd reduction(max : peak)
   for (int64_t i = 0; i < size; ++i) peak = in[i] > peak ? in[i] : peak;
+  const int64_t whole = size / kWidth * kWidth;
 #pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < whole; ++i) {
     float e = fast_exp_or_zero(in[i] - peak);
     out[i] = e;
     sum += e;
+  }
+  if (whole < size) {  // a vector, too: one by one its elements would take as long as ten vectors
+    float rest[kWidth];
+    for (int64_t i = 0; i < kWidth; ++i)
+      rest[i] = whole + i < size ? in[whole + i] : -__builtin_inff();
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < kWidth; ++i) {
+      rest[i] = fast_exp_or_zero(rest[i] - peak);
+      sum += rest[i];
+    }
+    for (int64_t i = whole; i < size; ++i) out[i] = rest[i - whole];
   }
   if (log) {
     float shift = peak + __builtin_logf(sum);

@@ -1,5 +1,5 @@
-// Family pool: max and average pooling of one or two spatial dimensions, channels-last, and in
-// blocks of channels: each block of an image is a channels-last image of its own. 8-bit maxima
+// Family pool: max and average pooling of one or two spatial dimensions, channels-last, in blocks
+// of channels, each of which is a channels-last image of its own, and plane by plane. 8-bit maxima
 // channels-last.
 #include "engine/kernels/cpu/isa/pool.h"
 
@@ -45,20 +45,20 @@ CpuKernelCandidates offer_cpu_pool(const CpuKernelContext& context, const Proble
   a.low = bounds->low;
   a.high = bounds->high;
   std::vector<CpuKernelCandidate> out;
-  const auto offer = [&](const Layout& layout, const PoolArguments& arguments) {
-    Tactic tactic = cpu_kernel_tactic(p, "pool");
+  const auto offer = [&](const char* id, auto kernel, const Layout& layout) {
+    Tactic tactic = cpu_kernel_tactic(p, id);
     tactic.inputs[0].layout = tactic.outputs[0].layout = layout;
     tactic.estimated_us = movement_and_arithmetic_us(context, p, 4000);
-    out.push_back({std::move(tactic), [kernel = context.kernels.pool, arguments](Weights) {
-                     return run_of(kernel, arguments);
-                   }});
+    out.push_back({std::move(tactic), [kernel, a](Weights) { return run_of(kernel, a); }});
   };
-  offer(channels_last_layout(), a);
+  offer("pool", context.kernels.pool, channels_last_layout());
+  if ((a.kernel_w - 1) * a.dilation_w < kPoolRow)
+    offer("pool_planes", context.kernels.pool_planes, {});
   const int32_t block = context.block();
   if (has_channels_last(input_dims(p, 0)) && a.channels % block == 0) {
     a.n *= a.channels / block;
     a.channels = block;
-    offer({LayoutKind::blocked, block}, a);
+    offer("pool", context.kernels.pool, {LayoutKind::blocked, block});
   }
   return out;
 }

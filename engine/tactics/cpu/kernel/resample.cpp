@@ -14,29 +14,36 @@ struct ResamplePass {
   std::vector<float> weight;
 };
 
+// The element that row o is, -1 where it is none.
+int64_t element_at(const ResamplePass& pass, int64_t o) {
+  const int32_t first = pass.first[static_cast<size_t>(o)];
+  const bool is_one = pass.first[static_cast<size_t>(o) + 1] == first + 1 &&
+                      pass.weight[static_cast<size_t>(first)] == 1.0f;
+  return is_one ? pass.at[static_cast<size_t>(first)] : -1;
+}
+
+// Rows from `head` on that are the elements 0, 1, 2, ...
+int64_t length_of_run(const ResamplePass& pass, int64_t head) {
+  int64_t n = 0;
+  while (head + n < pass.arguments.out_size && element_at(pass, head + n) == n) ++n;
+  return n;
+}
+
 // What the taps of the pass are, where they are plain.
 void find_form(ResamplePass& pass) {
   ResampleArguments& a = pass.arguments;
-  const auto is_one = [](float weight) { return weight == 1.0f; };
-  if (!std::ranges::all_of(pass.weight, is_one)) return;
-  for (size_t o = 0; o + 1 < pass.first.size(); ++o)
-    if (pass.first[o + 1] - pass.first[o] > 1) return;
-  int64_t head = 0;
-  while (head < a.out_size && pass.first[static_cast<size_t>(head) + 1] == 0) ++head;
-  const auto body = std::ssize(pass.at);
-  bool runs = head + body <= a.out_size &&
-              pass.first[static_cast<size_t>(head + body)] == static_cast<int32_t>(body),
-       repeats = body == a.out_size && a.out_size % a.in_size == 0;
-  const int64_t factor = std::max<int64_t>(a.out_size / a.in_size, 1);
-  for (int64_t i = 0; i < body; ++i) {
-    const int32_t at = pass.at[static_cast<size_t>(i)];
-    runs = runs && at == i;
-    repeats = repeats && at == i / factor;
+  for (int64_t o = 0; o < a.out_size; ++o) {
+    const int64_t n = length_of_run(pass, o);
+    if (n <= a.body) continue;
+    a.head = o;
+    a.body = n;
   }
-  a.form = runs ? ResampleForm::runs : repeats ? ResampleForm::repeats : ResampleForm::taps;
-  a.head = head;
-  a.body = body;
-  a.factor = factor;
+  if (2 * a.body >= a.out_size) a.form = ResampleForm::runs;
+  if (a.form == ResampleForm::runs || a.out_size % a.in_size != 0) return;
+  a.factor = a.out_size / a.in_size;
+  for (int64_t o = 0; o < a.out_size; ++o)
+    if (element_at(pass, o) != o / a.factor) return;
+  a.form = ResampleForm::repeats;
 }
 
 ResamplePass pass_along(const std::vector<ResampledDim>& dims, const Dims& now, size_t d) {
