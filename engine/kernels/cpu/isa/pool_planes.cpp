@@ -9,7 +9,7 @@ namespace enginery {
 namespace {
 
 template <bool kAverage>
-inline float joined(float a, float b) {
+inline float pooled(float a, float b) {
   return kAverage ? a + b : larger(a, b);
 }
 template <bool kAverage>
@@ -34,7 +34,7 @@ template <bool kAverage>
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) {
       const float* f = from + i * stride;
-      out[i] = joined<kAverage>(joined<kAverage>(f[0], f[apart]), f[2 * apart]);
+      out[i] = pooled<kAverage>(pooled<kAverage>(f[0], f[apart]), f[2 * apart]);
     }
     k = 3;
   } else {
@@ -42,7 +42,7 @@ template <bool kAverage>
   }
   for (; k < count; ++k) {
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) out[i] = joined<kAverage>(out[i], from[i * stride + k * apart]);
+    for (int64_t i = 0; i < n; ++i) out[i] = pooled<kAverage>(out[i], from[i * stride + k * apart]);
   }
 }
 

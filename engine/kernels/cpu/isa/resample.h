@@ -12,8 +12,9 @@ namespace enginery {
 // tensors [outer, in_size, inner] and [outer, out_size, inner]; `fill` where o has no taps. `in`
 // and `out` are different storages.
 //
-// `form` says what the taps are, so that nobody has to read them: `runs` of rows as they are, `body`
-// of them from the first, between others, `head` before; `repeats`, each element `factor` times.
+// `form` says what the taps are, so that nobody has to read them: `runs` of rows as they are,
+// `body` of them from the first, between others, `head` before; `repeats`, each element `factor`
+// times.
 enum class ResampleForm : int { taps, runs, repeats };
 struct ResampleArguments {
   const float* in;

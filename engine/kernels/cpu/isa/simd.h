@@ -60,31 +60,11 @@ inline int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-// e^x to 2 units in the last place within [-87.3, 88.72], at its ends beyond. (Cephes expf)
-inline float fast_exp(float x) {
-  x = x < -87.3f ? -87.3f : x;
-  x = x > 88.72f ? 88.72f : x;
-  constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
-  float n = (x * 1.44269504f + kMagic) - kMagic;
-  float r = x - n * 0.693359375f + n * 2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
-  // In two factors: 2^128 alone is not a float.
-  int32_t half = static_cast<int32_t>(n) >> 1, rest = static_cast<int32_t>(n) - half;
-  return p * __builtin_bit_cast(float, (half + 127) << 23) *
-         __builtin_bit_cast(float, (rest + 127) << 23);
-}
+// 1.5 * 2^23: adding it rounds a float to an integer, which its low bits then hold.
+constexpr float kRoundsToInteger = 12582912.0f;
 
-// e^x of x <= 0 to 2 units in the last place, 0 below -86.6: what softmax makes of -infinity. The
-// sum with kMagic holds n in its low bits, which shifted are added to the exponent.
-inline float fast_exp_or_zero(float x) {
-  constexpr float kMagic = 12582912.0f;
-  const float shifted = x * 1.44269504f + kMagic, n = shifted - kMagic;
+// e^x / 2^n, n the integer next to x / log(2). (Cephes expf)
+inline float exp_without_scale(float x, float n) {
   const float r = x - n * 0.693359375f + n * 2.12194440e-4f;
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
@@ -92,10 +72,29 @@ inline float fast_exp_or_zero(float x) {
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
-  const uint32_t bits = __builtin_bit_cast(uint32_t, p);
+  return p * r * r + r + 1.0f;
+}
+
+// e^x to 2 units in the last place within [-87.3, 88.72], at its ends beyond.
+inline float fast_exp(float x) {
+  x = x < -87.3f ? -87.3f : x;
+  x = x > 88.72f ? 88.72f : x;
+  const float n = (x * 1.44269504f + kRoundsToInteger) - kRoundsToInteger;
+  const float p = exp_without_scale(x, n);
+  // In two factors: 2^128 alone is not a float.
+  int32_t half = static_cast<int32_t>(n) >> 1, rest = static_cast<int32_t>(n) - half;
+  return p * __builtin_bit_cast(float, (half + 127) << 23) *
+         __builtin_bit_cast(float, (rest + 127) << 23);
+}
+
+// e^x of x <= 0 to 2 units in the last place, 0 below -86.6: what softmax makes of -infinity. One
+// scaling, by adding n to the exponent.
+inline float fast_exp_or_zero(float x) {
+  const float shifted = x * 1.44269504f + kRoundsToInteger;
+  const float p = exp_without_scale(x, shifted - kRoundsToInteger);
   const uint32_t exponent = __builtin_bit_cast(uint32_t, shifted) << 23;
-  return x < -86.6f ? 0.0f : __builtin_bit_cast(float, bits + exponent);
+  const float scaled = __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, p) + exponent);
+  return x < -86.6f ? 0.0f : scaled;
 }
 
 // Work below this many element operations is not worth waking other threads for.
