@@ -46,4 +46,9 @@ bool makes_floats(const Op& op) {
   return cast && is_floating(cast->to);
 }
 
+bool adds_or_multiplies(const Op& op) {
+  const auto* binary = std::get_if<Binary>(&op);
+  return binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul);
+}
+
 }  // namespace enginery

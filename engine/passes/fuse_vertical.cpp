@@ -11,7 +11,8 @@ constexpr int kMaxActivations = 2, kMaxOperands = 3;
 // Of a chain of element-wise operators: no kernel takes more.
 constexpr int kMaxFunctions = 8, kMaxInputs = 6;
 
-// Behind another function it turns what that is off by into whole steps: it may only begin a chain.
+// A step function. Behind another function it turns that one's rounding error into a whole step, so
+// it may only begin a chain.
 bool jumps(const Op& op) {
   const auto* unary = std::get_if<Unary>(&op);
   return unary && (unary->kind == UnaryKind::floor || unary->kind == UnaryKind::ceil ||
@@ -57,7 +58,7 @@ class Grower {
     return grow_while(anchor, [&](NodeId last, const Node& node) {
       const bool flows_first = node.inputs[0] == graph_.node(last).outputs[0];
       if (!is_float_function(node.op) || jumps(node.op) || !keeps_type(last, node)) return false;
-      if (std::holds_alternative<PRelu>(node.op) && !flows_first) return false;  // but is a slope
+      if (std::holds_alternative<PRelu>(node.op) && !flows_first) return false;  // the slope flows
       if (reads(node, last) != 1 && !is_square(node)) return false;
       inputs += node.inputs.size() - 1;
       return ++functions <= kMaxFunctions && inputs <= kMaxInputs;
@@ -84,7 +85,8 @@ class Grower {
     return binary && binary->kind == BinaryKind::mul && node.inputs[0] == node.inputs[1];
   }
 
-  // The anchor and the only nodes that read what is behind it, one after the other, that `takes`.
+  // The anchor and, one after the other, the only reader of the last one's result, while `takes`
+  // accepts it.
   template <typename Takes>
   std::vector<NodeId> grow_while(NodeId anchor, const Takes& takes) {
     std::vector<NodeId> chain{anchor};
@@ -95,11 +97,6 @@ class Grower {
         return chain;
       chain.push_back(next);
     }
-  }
-
-  static bool adds_or_multiplies(const Op& op) {
-    const Binary* binary = std::get_if<Binary>(&op);
-    return binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul);
   }
 
   // Whether the result is of the dims and the type of what flows into it; other operands come from
@@ -124,7 +121,7 @@ Result<int> fuse_vertical(Graph& graph) {
     const Node& node = graph.node(id);
     if (node.group != kNoGroup || !is_anchor(node.op) || !is_floating_value(graph, node.outputs[0]))
       return;
-    // Of one float another: a rounding that stays between what is before and behind it.
+    // A cast from one float type to another rounds on purpose and stays by itself.
     if (makes_floats(node.op) && is_floating_value(graph, node.inputs[0])) return;
     const std::vector<NodeId> chain =
         begins_chain(node.op) ? grower.grow_chain(id) : grower.grow(id);

@@ -40,10 +40,10 @@ class Lowering {
 
   Result<Network> run() {
     give_outputs_a_producer();
-    users_ = network_.graph.users();
     std::map<int32_t, std::vector<NodeId>> groups;
     std::vector<NodeId> order = network_.graph.topological_order();
     std::erase_if(order, [&](NodeId id) { return make_float_weights(id); });
+    users_ = network_.graph.users();
     for (NodeId id : order) {
       int32_t group = network_.graph.node(id).group;
       if (group != kNoGroup) groups[group].push_back(id);
@@ -107,11 +107,12 @@ class Lowering {
     return {};
   }
 
-  // An anchor with its epilogue, or what else follows as a region. Errors: unsupported.
+  // The members as one problem without tactics: an anchor with its epilogue, or else a region.
+  // Errors: unsupported.
   Result<NetworkNode> made(Members members) const {
     if (is_epilogue(network_.graph, members)) return make_node(network_.graph, members);
     auto region = make_region(network_.graph, users_, members);
-    if (!region) return Error{ErrorCode::unsupported, "no region"};
+    if (!region) return Error{ErrorCode::unsupported, "these operators are no region"};
     return std::move(*region);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/ops/float_function.h"
 #include "engine/tactics/bias_axis.h"
 
 namespace enginery {
@@ -206,12 +207,9 @@ bool is_epilogue(const Graph& graph, Members members) {
   if (members.size() > 1 && is_operator<Cast, Where>(graph.node(members[0]).op)) return false;
   return std::ranges::all_of(members.subspan(1), [&](NodeId id) {
     const Node& node = graph.node(id);
-    const auto* binary = std::get_if<Binary>(&node.op);
-    const bool combines =
-        binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::mul);
     // A square has no other operand.
     return std::holds_alternative<Activation>(node.op) ||
-           (combines && node.inputs[0] != node.inputs[1]);
+           (adds_or_multiplies(node.op) && node.inputs[0] != node.inputs[1]);
   });
 }
 

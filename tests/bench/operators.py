@@ -26,12 +26,12 @@ RNG = np.random.default_rng(1)
 class Row:
     """A small model: inputs by (name, type, dims), constants by name, nodes in order; the last node's first output is the model's."""
 
-    def __init__(self, name, inputs, nodes, constants=None, opset=17, values=None):
+    def __init__(self, name, inputs, nodes, constants=None, values=None):
         self.name, self.values = name, values or {}
         graph = helper.make_graph(nodes, "row", [helper.make_tensor_value_info(n, t, d) for n, t, d in inputs],
                                   [helper.make_empty_tensor_value_info(nodes[-1].output[0])],
                                   [numpy_helper.from_array(np.asarray(v), n) for n, v in (constants or {}).items()])
-        self.model = onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8))
+        self.model = onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
 
     def inputs(self):
         return {**make_inputs(self.model), **self.values}
@@ -41,10 +41,10 @@ def node(kind, inputs, output="y", **attributes):
     return helper.make_node(kind, inputs, [output] if isinstance(output, str) else output, **attributes)
 
 
-def one(name, kind, dims, constants=None, more=(), opset=17, values=None, order=None, **attributes):
+def one(name, kind, dims, constants=None, more=(), order=None, **attributes):
     """One operator on x of `dims`, with more inputs and constants behind it."""
     names = order or ["x", *(n for n, _, _ in more), *(constants or {})]
-    return Row(name, [("x", FLOAT, dims), *more], [node(kind, names, **attributes)], constants, opset, values)
+    return Row(name, [("x", FLOAT, dims), *more], [node(kind, names, **attributes)], constants)
 
 
 def floats(*dims):
@@ -66,13 +66,14 @@ def decode():
 
 
 def picture():
-    """A picture's normalisation with a gamma."""
+    """A picture's normalisation, then the negated root of its size."""
     nodes = [node("Sub", ["x", "mean"], "a"), node("Div", ["a", "deviation"], "b"), node("Abs", ["b"], "c"), node("Sqrt", ["c"], "d"), node("Neg", ["d"])]
     constants = {"mean": floats(1, 3, 1, 1), "deviation": np.abs(floats(1, 3, 1, 1)) + 1}
     return Row("chain: picture 3x512x512", [("x", FLOAT, [1, 3, 512, 512])], nodes, constants)
 
 
 def mask():
+    """What exporters make of an attention mask of tokens."""
     nodes = [node("Cast", ["x"], "f", to=FLOAT), node("Sub", ["one", "f"], "n"), node("Mul", ["n", "low"])]
     return Row("chain: mask 8x1x1x512 int64", [("x", INT64, [8, 1, 1, 512])], nodes, {"one": np.float32(1), "low": np.float32(-1e4)})
 

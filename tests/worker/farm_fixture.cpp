@@ -121,18 +121,24 @@ JobView submit_and_wait(const SmallFarm& farm, const SubmitSpec& spec) {
   return end.ok() ? *end : JobView{};
 }
 
-int wait_for_tuning(Client& client, const std::string& job) {
+int wait_for_runner(Client& client, const std::string& job,
+                    const std::function<bool(const JobView&)>& runs) {
   const auto end = steady_clock::now() + std::chrono::minutes(1);
   while (steady_clock::now() < end) {
     auto view = client.show(job);
     if (!view.ok() || is_end(view->state)) return 0;
-    const Progress& progress = view->targets[0].progress;
-    const int runner =
-        progress.phase == "tuning" && progress.done >= 1 ? AgentThread::runner_pid() : 0;
+    const int runner = runs(*view) ? AgentThread::runner_pid() : 0;
     if (runner > 0) return runner;
     std::this_thread::sleep_for(milliseconds(20));
   }
   return 0;
+}
+
+int wait_for_tuning(Client& client, const std::string& job) {
+  return wait_for_runner(client, job, [](const JobView& view) {
+    const Progress& progress = view.targets[0].progress;
+    return progress.phase == "tuning" && progress.done >= 1;
+  });
 }
 
 void expect_done(const JobView& job) {

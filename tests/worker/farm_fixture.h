@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "coordinator/client/client.h"
@@ -67,6 +68,9 @@ SubmitRequest make_submit(Client& client, const SubmitSpec& spec);
 Result<JobView> wait_for_end(const SmallFarm& farm, const std::string& job);
 JobView submit_and_wait(const SmallFarm& farm, const SubmitSpec& spec);
 
+// Waits until `runs` holds of the job and a runner lives; its pid, 0 when the job ended before.
+int wait_for_runner(Client& client, const std::string& job,
+                    const std::function<bool(const JobView&)>& runs);
 // Waits until the job's tuning has measured something; the runner's pid, 0 when it ended before.
 int wait_for_tuning(Client& client, const std::string& job);
 

@@ -44,8 +44,8 @@ Status watch_all(Graph& graph) {
   return {};
 }
 
-// Leaves transforms (Winograd's) out, where there is another tactic: what a value is off by there
-// depends on its neighbours, and is larger.
+// Leaves transforms (Winograd's) out where there is another tactic: their rounding error is larger
+// and depends on a value's neighbours.
 void keep_direct_tactics(Network& network) {
   const auto is_direct = [](const Tactic& t) { return t.algorithm == Algorithm::direct; };
   for (NetworkNode& node : network.nodes) {

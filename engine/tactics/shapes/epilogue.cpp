@@ -55,9 +55,9 @@ BroadcastStrides strides_beside(const Dims& dims, const EpilogueFrame& frame) {
   return out;
 }
 
-// Whole numbers and booleans of run time, beside floats: they lie in order.
-std::optional<EpilogueSource> classify_whole(int input, const TensorDesc& desc, const Dims& dims,
-                                             const EpilogueFrame& frame) {
+// Integers and booleans of run time beside floats; they are stored in order.
+std::optional<EpilogueSource> classify_integers(int input, const TensorDesc& desc, const Dims& dims,
+                                                const EpilogueFrame& frame) {
   const bool in_order = frame.broadcasts && frame.format.layout.kind == LayoutKind::linear;
   if (desc.constant || desc.value || !in_order || !repeats_within(dims, frame.dims)) return {};
   EpilogueSource out{OperandAccess::same, input, false, 1, {}};
@@ -126,7 +126,7 @@ std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc
                                                const EpilogueFrame& frame) {
   if (!desc.present || desc.type.dims.size() > frame.dims.size()) return {};
   const Dims dims = aligned(desc.type.dims, frame.dims.size());
-  if (!is_floating(desc.type.type)) return classify_whole(input, desc, dims, frame);
+  if (!is_floating(desc.type.type)) return classify_integers(input, desc, dims, frame);
   EpilogueSource out{OperandAccess::same, input, desc.constant, 1, {}};
   if (auto access = simple_access(desc, dims, frame)) {
     out.access = *access;

@@ -58,7 +58,7 @@ struct EpilogueSource {
 };
 
 // How the problem's input, seen as `desc`, is read beside an output of the frame; nullopt where
-// kernels have no such access. Whole numbers and booleans: `same` or `broadcast`.
+// kernels have no such access. Integers and booleans are read as `same` or `broadcast`.
 std::optional<EpilogueSource> classify_operand(int input, const TensorDesc& desc,
                                                const EpilogueFrame& frame);
 

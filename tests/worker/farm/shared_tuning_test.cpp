@@ -85,19 +85,10 @@ TEST_P(SharedTuningOnAFarm, BuildsWhatOneWorkerBuilds) {
       << many.log_of(job);
 }
 
-// Waits until a runner of the job's tuning lives; its pid, 0 where none was seen. Progress is told
-// too seldom for a tuning of made devices.
-int wait_for_runner(Client& client, const std::string& job) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  for (; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(milliseconds(5))) {
-    const auto view = client.show(job);
-    if (!view.ok() || is_end(view->state)) return 0;
-    const StepView* tune = step_named(*view, "tune");
-    const bool runs = tune != nullptr && tune->state == StepState::running;
-    const int runner = runs ? AgentThread::runner_pid() : 0;
-    if (runner > 0) return runner;
-  }
-  return 0;
+// By the step's state: progress is told too seldom for a tuning of made devices.
+bool tunes(const JobView& job) {
+  const StepView* tune = step_named(job, "tune");
+  return tune != nullptr && tune->state == StepState::running;
 }
 
 INSTANTIATE_TEST_SUITE_P(Workers, SharedTuningOnAFarm, testing::Values(2, 4));
@@ -107,7 +98,7 @@ TEST(SharedTuningOnAFarmOfTwo, AKilledRunnerChangesNothing) {
   auto client = two.farm.client();
   auto job = client->submit(make_submit(*client, shared_network()), make_request_id());
   ASSERT_TRUE(job.ok());
-  const int runner = wait_for_runner(*client, job->id);
+  const int runner = wait_for_runner(*client, job->id, tunes);
   ASSERT_GT(runner, 0) << "the tuning ended before it could be disturbed";
   ASSERT_EQ(kill(runner, SIGKILL), 0);
   const auto end = wait_for_end(two.farm, job->id);

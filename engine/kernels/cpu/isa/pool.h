@@ -7,10 +7,10 @@
 
 namespace enginery {
 
-// Pooling of `n` images, two spatial dimensions (one: height 1), channels-last; by pool_planes with
-// the `n` * `channels` planes one after the other. An average divides
-// by the window's places inside the image, or with count_padding inside its stated padding too; a
-// maximum takes the places inside. `in` and `out` are different storages.
+// Pooling of `n` images, two spatial dimensions (one: height 1). pool reads them channels-last,
+// pool_planes as `n` * `channels` planes one after the other. An average divides by the window's
+// places inside the image, or with count_padding inside its stated padding too; a maximum takes the
+// places inside. `in` and `out` are different storages.
 struct PoolArguments {
   const float* in;
   float* out;

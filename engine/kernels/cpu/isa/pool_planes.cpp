@@ -70,7 +70,7 @@ void join_windows(const PoolArguments& a, const RowPiece& p, const float* row, f
     join_each<kAverage>(row, a.stride_w, a.dilation_w, a.kernel_w, n, out);
 }
 
-// Divides sums by what their windows count: most of them all of their columns.
+// Makes averages of sums. Away from the sides a window counts all of its columns.
 void divide(const PoolArguments& a, const Span& y, const RowPiece& p, float* out) {
   const auto rows = static_cast<float>(
       counted(y, a.kernel_h, a.dilation_h, a.in_h, a.pad_end_h, a.count_padding));

@@ -28,7 +28,7 @@ void softmax_row(const float* __restrict in, float* __restrict out, int64_t size
     out[i] = e;
     sum += e;
   }
-  if (whole < size) {  // a vector, too: one by one its elements would take as long as ten vectors
+  if (whole < size) {  // the last elements as one vector, padded with -infinity
     float rest[kWidth];
     for (int64_t i = 0; i < kWidth; ++i)
       rest[i] = whole + i < size ? in[whole + i] : -__builtin_inff();

@@ -32,10 +32,6 @@ bool is_discrete(const Problem& problem) {
   return is_one_of<Binary, Unary>(problem) && !is_floating(problem.outputs[0].type.type);
 }
 
-bool begins_in_integers(const Problem& problem) {
-  return is_region(problem) && is_one_of<Dequantize>(problem);
-}
-
 bool is_pointwise(const Problem& problem) {
   if (is_region(problem)) return is_pointwise_region(problem);
   return is_one_of<Activation, Unary, Binary, PRelu, BatchNorm>(problem) && !is_discrete(problem);
@@ -63,8 +59,6 @@ CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem
   if (!sizes.ok()) return no_cpu_kernel(sizes.error().message);
   const Status data = packs_its_first_input(p) ? Status() : require_run_time_data(p);
   if (!data.ok()) return no_cpu_kernel(data.error().message);
-  if (is_region(p) && !begins_in_integers(p) && !is_pointwise(p))
-    return no_cpu_kernel("the region " + operator_names(p) + " has no kernel");
   const auto* family =
       std::ranges::find_if(kCpuKernelFamilies, [&](const auto& f) { return f.serves(p); });
   if (family == std::end(kCpuKernelFamilies))

@@ -211,7 +211,7 @@ Status add_operators(const Problem& p, PointwiseChain& chain) {
     ++flowing;
   const DataType first =
       std::holds_alternative<Cast>(p.op) ? p.inputs[0].type.type : DataType::float32;
-  TRY([[maybe_unused]] const int index, add_input(p, chain, flowing, first));
+  CHECK_OK(add_input(p, chain, flowing, first));
   if (const auto* op = std::get_if<BatchNorm>(&p.op)) return add_batch_norm(p, chain, op->epsilon);
   const std::vector<RegionPart> parts = operators_of(p);
   for (size_t k = 0; k < parts.size(); ++k) {

@@ -38,7 +38,8 @@ void find_form(ResamplePass& pass) {
     a.head = o;
     a.body = n;
   }
-  if (2 * a.body >= a.out_size) a.form = ResampleForm::runs;
+  const bool has_bare_ends = a.body == std::ssize(pass.at);
+  if (has_bare_ends || 2 * a.body >= a.out_size) a.form = ResampleForm::runs;
   if (a.form == ResampleForm::runs || a.out_size % a.in_size != 0) return;
   a.factor = a.out_size / a.in_size;
   for (int64_t o = 0; o < a.out_size; ++o)

@@ -40,7 +40,8 @@ struct ProductOperands {
 
 // A checked access to each operand of each product would make a sanitized build a hundred times as
 // slow: there the loop is a function of its own without checks, and what it reads is touched first.
-// (It calls no other inline function: GCC 12 fails where checked ones get into unchecked ones.)
+// (It calls no other inline function: GCC 12 ends with an internal error where a checked one is
+// inlined into an unchecked one.)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ENGINERY_INNER_STEP \
   [[gnu::always_inline, gnu::no_sanitize("address", "undefined", "thread")]]

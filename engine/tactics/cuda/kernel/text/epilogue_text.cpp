@@ -32,7 +32,7 @@ std::string place_statements(const BroadcastStrides& strides) {
   return text;
 }
 
-// An operand's elements one by one, `at` each: of whole numbers and booleans, or where it repeats.
+// One element of an operand as a float, at the place `at`.
 std::string each_text(const std::string& pointer, DataType type, const std::string& at) {
   const std::string from = "static_cast<const " + element_type_text(type) + "*>(" + pointer + ")";
   return is_floating(type) ? "load_one(" + from + " + " + at + ")"
@@ -66,9 +66,9 @@ std::string operand_text(OperandAccess access, int slot, const std::string& type
   return {};
 }
 
-// The same of whole numbers or booleans that lie as the output does.
-std::string whole_operand_text(int slot, DataType type, const std::string& u,
-                               const std::string& width) {
+// The same of integers or booleans at the output's place.
+std::string integer_operand_text(int slot, DataType type, const std::string& u,
+                                 const std::string& width) {
   const std::string pointer = "args.operand[" + std::to_string(slot) + "]";
   return "float " + u + "[" + width + "];\n#pragma unroll\n    for (int j = 0; j < " + width +
          "; ++j) " + u + "[j] = " + each_text(pointer, type, "index + j") + ";";
@@ -315,11 +315,11 @@ std::string elements_text(const std::vector<ElementOperand>& operands,
     std::string u = "w" + std::to_string(i);
     const auto slot = static_cast<int>(i);
     const ElementOperand& operand = operands[i];
-    const bool whole = operand.access == OperandAccess::same && !is_floating(operand.type);
+    const bool converts = operand.access == OperandAccess::same && !is_floating(operand.type);
     text += "    " +
-            (whole ? whole_operand_text(slot, operand.type, u, "WIDTH")
-                   : operand_text(operand.access, slot, storage_type_text(operand.type),
-                                  operand.strides, u, "WIDTH")) +
+            (converts ? integer_operand_text(slot, operand.type, u, "WIDTH")
+                      : operand_text(operand.access, slot, storage_type_text(operand.type),
+                                     operand.strides, u, "WIDTH")) +
             "\n";
     reads += "      float u" + std::to_string(i) + " = " + u + "[j];\n";
   }
