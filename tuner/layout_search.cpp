@@ -17,14 +17,10 @@ struct Edge {
   bool is_graph_output = false;
 };
 
-// How many readers want a value in each format; the caller is one. A value may have thousands of
-// readers, and few formats.
-using Wanted = std::map<Format, int>;
-
 // A tactic for each node, and what follows from them for each value.
 struct Choices {
   std::vector<size_t> tactics;
-  std::map<ValueId, Wanted> wanted;
+  std::map<ValueId, WantedFormats> wanted;
 };
 
 class Search {
@@ -111,29 +107,29 @@ class Search {
   Choices choices_of(std::vector<size_t> tactics) const {
     Choices out{std::move(tactics), {}};
     for (const auto& [v, edge] : edges_) {
-      Wanted& wanted = out.wanted[v];
-      if (edge.is_graph_output) wanted[boundary_format(network_.graph.value(v))] = 1;
+      WantedFormats& wanted = out.wanted[v];
+      if (edge.is_graph_output) wanted[{boundary_format(network_.graph.value(v)), false}] = 1;
     }
-    for (size_t n = 0; n < out.tactics.size(); ++n) count_wishes(out, n, 1);
+    for (size_t n = 0; n < out.tactics.size(); ++n) count_wanted(out, n, 1);
     return out;
   }
 
-  void count_wishes(Choices& choices, size_t n, int by) const {
+  void count_wanted(Choices& choices, size_t n, int by) const {
     const NetworkNode& node = network_.nodes[n];
     const Tactic& tactic = node.tactics[choices.tactics[n]];
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!flows(node, i)) continue;
-      Wanted& wanted = choices.wanted[node.inputs[i]];
-      int& count = wanted[tactic.inputs[i]];
-      count += by;
-      if (count == 0) wanted.erase(tactic.inputs[i]);
+      WantedFormats& wanted = choices.wanted[node.inputs[i]];
+      const auto want = wanted.try_emplace(wanted_by(tactic, i)).first;
+      want->second += by;
+      if (want->second == 0) wanted.erase(want);
     }
   }
 
   void choose(Choices& choices, size_t n, size_t tactic) const {
-    count_wishes(choices, n, -1);
+    count_wanted(choices, n, -1);
     choices.tactics[n] = tactic;
-    count_wishes(choices, n, 1);
+    count_wanted(choices, n, 1);
   }
 
   // Microseconds of the reformats of one value.
@@ -142,13 +138,12 @@ class Search {
     const Value& value = network_.graph.value(v);
     const auto n = static_cast<size_t>(e.producer), output = static_cast<size_t>(e.output);
     const Tactic* maker = e.producer < 0 ? nullptr : &network_.nodes[n].tactics[choices.tactics[n]];
-    const Format made = maker ? maker->outputs[output] : boundary_format(value);
+    const WantedFormats& wanted = choices.wanted.at(v);
+    const Format lies = lying(value, maker, output, wanted);
     double sum = 0;
-    for (const auto& [f, count] : choices.wanted.at(v)) {
-      const bool lies_so = maker ? can_leave(*maker, output, value.type.dims, f)
-                                 : same_placement(value.type.dims, made, f);
-      if (!lies_so) sum += reformat_({v, made, f});
-    }
+    each_reformat(value, lies, wanted, [&](const Format& format) {
+      sum += reformat_({v, lies, format});
+    });
     return sum;
   }
 

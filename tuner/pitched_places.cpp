@@ -10,7 +10,7 @@ Result<std::string> wrong_with_a_pitch(const Network& network, const std::vector
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     const NetworkNode& node = network.nodes[n];
     const Tactic placed = homes.placed(node, tactics[n]);
-    if (placed.outputs == tactics[n].outputs) continue;
+    if (placed.inputs == tactics[n].inputs && placed.outputs == tactics[n].outputs) continue;
     // Beside the one that it was chosen as, whose timing relates the two.
     TRY(const ProblemTimes times,
         problems.time(node.problem, {tactics[n], placed}, least_effort()));

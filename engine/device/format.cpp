@@ -8,8 +8,6 @@ namespace {
 
 constexpr std::string_view kBlockedPrefix = "nChw";
 constexpr int32_t kMaxBlock = 1024, kMaxPitch = 1 << 24;
-// What kernels load and store at once.
-constexpr int64_t kPieceBytes = 16;
 
 Result<int32_t> parse_size(std::string_view text, std::string_view digits, const char* what,
                            int32_t most) {

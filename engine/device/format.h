@@ -47,8 +47,10 @@ inline bool has_pitch(const Format& format) {
 Format with_pitch(const Format& format, int64_t channels);
 // The same tensor on its own.
 Format without_pitch(const Format& format);
+// What kernels load and store at once.
+inline constexpr int64_t kPieceBytes = 16;
 // Whether a tensor of these dims can have the format: one with a pitch has pixels, is not padded
-// and no wider than the pitch, and pieces of 16 bytes make up its channels as well as the pitch.
+// and no wider than the pitch, and pieces of kPieceBytes make up its channels as well as the pitch.
 bool fits_pitch(const Dims& dims, const Format& format);
 
 // Whether both formats put every element at the same address for these dims (e.g. nhwc and linear

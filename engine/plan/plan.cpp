@@ -275,8 +275,9 @@ class Planner {
 
 std::string selected_key(const PlanStep& step) {
   Tactic tactic = step.tactic;
-  if (!is_reformat(step.problem) && !tactic.outputs.empty())
-    tactic.outputs[0] = without_pitch(tactic.outputs[0]);
+  if (is_reformat(step.problem) || tactic.view_of >= 0) return tactic_key(tactic);
+  if (!tactic.inputs.empty()) tactic.inputs[0] = without_pitch(tactic.inputs[0]);
+  if (!tactic.outputs.empty()) tactic.outputs[0] = without_pitch(tactic.outputs[0]);
   return tactic_key(tactic);
 }
 

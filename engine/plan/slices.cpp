@@ -5,24 +5,48 @@
 #include <set>
 
 #include "engine/plan/memory.h"
+#include "engine/plan/wanted_formats.h"
 #include "engine/tactics/shapes/parts.h"
 
 namespace enginery {
 namespace {
 
-// Who makes a value, whichever alternatives are in force.
-using Producers = std::map<ValueId, std::vector<const NetworkNode*>>;
+// A node that makes or reads a value, as which of its outputs or inputs.
+struct End {
+  const NetworkNode* node;
+  size_t index;
+};
 
-Producers producers_of(const Network& network) {
-  Producers out;
-  const auto add = [&](const std::vector<NetworkNode>& nodes) {
-    for (const NetworkNode& node : nodes)
-      for (const ValueId v : node.outputs) out[v].push_back(&node);
-  };
-  add(network.nodes);
-  for (const Alternative& alternative : network.alternatives) add(alternative.instead);
-  return out;
-}
+// Who makes and who reads each value, whichever alternatives are in force.
+class Ends {
+ public:
+  explicit Ends(const Network& network) {
+    add(network.nodes);
+    for (const Alternative& alternative : network.alternatives) add(alternative.instead);
+  }
+  const std::vector<End>& makers(ValueId v) const { return of(makers_, v); }
+  const std::vector<End>& readers(ValueId v) const { return of(readers_, v); }
+
+ private:
+  using ByValue = std::map<ValueId, std::vector<End>>;
+
+  static const std::vector<End>& of(const ByValue& ends, ValueId v) {
+    static const std::vector<End> kNobody;
+    const auto found = ends.find(v);
+    return found == ends.end() ? kNobody : found->second;
+  }
+
+  void add(const std::vector<NetworkNode>& nodes) {
+    for (const NetworkNode& node : nodes) {
+      for (size_t i = 0; i < node.outputs.size(); ++i)
+        makers_[node.outputs[i]].push_back({&node, i});
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        readers_[node.inputs[i]].push_back({&node, i});
+    }
+  }
+
+  ByValue makers_, readers_;
+};
 
 bool offers_a_view(const NetworkNode& node) {
   return std::ranges::any_of(node.tactics, [](const Tactic& t) { return t.view_of >= 0; });
@@ -30,22 +54,27 @@ bool offers_a_view(const NetworkNode& node) {
 
 class Offering {
  public:
-  explicit Offering(Network& network)
-      : network_(network), producers_(producers_of(network)), users_(network.graph.users()) {}
+  explicit Offering(Network& network) : network_(network), ends_(network) {}
 
+  // Alternatives last: what is joined or cut without them stays so.
   void run() {
-    for (NetworkNode& node : network_.nodes) {
-      std::vector<Tactic> slices = slices_of(node);
-      if (!are_read_once(node.inputs)) std::erase_if(slices, joins_channels);
-      std::erase_if(slices, [&](const Tactic& slice) {
-        return joins_channels(slice) && !some_write_so(node, slice);
-      });
-      if (!slices.empty() && (joins_parts(node.problem) ? may_join(node) : may_cut(node)))
-        node.tactics.insert(node.tactics.end(), slices.begin(), slices.end());
-    }
+    for (NetworkNode& node : network_.nodes) offer(node);
+    for (Alternative& alternative : network_.alternatives)
+      for (NetworkNode& node : alternative.instead) offer(node);
   }
 
  private:
+  void offer(NetworkNode& node) {
+    std::vector<Tactic> slices = slices_of(node);
+    const bool joins = joins_parts(node.problem);
+    std::erase_if(slices, [&](const Tactic& slice) {
+      if (joins) return !gains_by_joining(node, slice) || are_pieces(node, slice);
+      return !gains_by_cutting(node, slice) || are_joined(node, slice);
+    });
+    if (!slices.empty() && (joins ? may_join(node) : may_cut(node)))
+      node.tactics.insert(node.tactics.end(), slices.begin(), slices.end());
+  }
+
   // One in each of the formats in which the node can run at all.
   static std::vector<Tactic> slices_of(const NetworkNode& node) {
     std::vector<Tactic> out;
@@ -72,7 +101,7 @@ class Offering {
     auto offsets = part_offsets(problem, slice);
     const auto pitched = pitched_parts(problem, copy.outputs[0]);
     if (!offsets && pitched) {
-      std::ranges::fill(slice.inputs, *pitched);
+      std::ranges::fill(joins_parts(problem) ? slice.inputs : slice.outputs, *pitched);
       offsets = part_offsets(problem, slice);
       return offsets ? std::optional(slice) : std::nullopt;
     }
@@ -81,31 +110,65 @@ class Offering {
     return slice;
   }
 
-  static bool joins_channels(const Tactic& slice) { return has_pitch(slice.inputs[0]); }
+  // Whether some end of some part has a tactic that does.
+  template <typename F>
+  static bool any_tactic(const std::vector<End>& ends, F&& holds) {
+    return std::ranges::any_of(ends, [&](const End& end) {
+      return std::ranges::any_of(end.node->tactics,
+                                 [&](const Tactic& tactic) { return holds(end, tactic); });
+    });
+  }
+  template <typename F>
+  static bool any_part(size_t count, F&& holds) {
+    size_t part = 0;
+    while (part < count && !holds(part)) ++part;
+    return part < count;
+  }
 
-  // Whoever else reads a value would have to read it with a pitch.
-  bool are_read_once(const std::vector<ValueId>& values) const {
-    return std::ranges::all_of(values, [&](ValueId v) {
-      return v == kNoValue || users_[static_cast<size_t>(v)].size() == 1;
+  // Whether, for channels of pixels, some part has a tactic that writes it where it belongs.
+  bool gains_by_joining(const NetworkNode& join, const Tactic& slice) const {
+    if (!has_pitch(slice.inputs[0])) return true;
+    return any_part(join.inputs.size(), [&](size_t part) {
+      return any_tactic(ends_.makers(join.inputs[part]), [&](const End& maker, const Tactic& t) {
+        const TensorDesc& made = maker.node->problem.outputs[maker.index];
+        return can_leave(t, maker.index, made.type.dims, slice.inputs[part]);
+      });
     });
   }
 
-  // Whether there is anything to gain: for some part a tactic that writes it where it belongs.
-  bool some_write_so(const NetworkNode& join, const Tactic& slice) const {
-    const auto writes_so = [&](size_t part) {
-      const auto made = producers_.find(join.inputs[part]);
-      if (made == producers_.end()) return false;
-      return std::ranges::any_of(made->second, [&](const NetworkNode* node) {
-        return std::ranges::any_of(node->tactics, [&](const Tactic& t) {
-          return node->outputs[0] == join.inputs[part] &&
-                 can_leave(t, 0, output_dims(node->problem), slice.inputs[part]);
-        });
+  // Likewise a tactic that reads it where it is.
+  bool gains_by_cutting(const NetworkNode& cut, const Tactic& slice) const {
+    if (!has_pitch(slice.outputs[0])) return true;
+    return any_part(cut.outputs.size(), [&](size_t part) {
+      return any_tactic(ends_.readers(cut.outputs[part]), [&](const End& reader, const Tactic& t) {
+        return can_take_pitched(t, reader.index) &&
+               t.inputs[reader.index] == without_pitch(slice.outputs[part]);
       });
-    };
-    for (size_t part = 0; part < join.inputs.size(); ++part) {
-      if (writes_so(part)) return true;
-    }
-    return false;
+    });
+  }
+
+  // Whether some part is cut out of something in the format in which the join wants it.
+  bool are_pieces(const NetworkNode& join, const Tactic& slice) const {
+    return any_part(join.inputs.size(), [&](size_t part) {
+      return any_tactic(ends_.makers(join.inputs[part]), [&](const End& maker, const Tactic& t) {
+        const Problem& cut = maker.node->problem;
+        return is_slice(cut, t) && !joins_parts(cut) &&
+               same_placement(cut.outputs[maker.index].type.dims, t.outputs[maker.index],
+                              slice.inputs[part]);
+      });
+    });
+  }
+
+  // Whether some part is joined with others in the format in which it would be cut.
+  bool are_joined(const NetworkNode& cut, const Tactic& slice) const {
+    return any_part(cut.outputs.size(), [&](size_t part) {
+      return any_tactic(ends_.readers(cut.outputs[part]), [&](const End& reader, const Tactic& t) {
+        const Problem& join = reader.node->problem;
+        return is_slice(join, t) && joins_parts(join) &&
+               same_placement(join.inputs[reader.index].type.dims, t.inputs[reader.index],
+                              slice.outputs[part]);
+      });
+    });
   }
 
   // Takes the parts for this whole, where all are to be had.
@@ -118,15 +181,16 @@ class Offering {
     return true;
   }
 
-  // Whether the value can be written wherever it is wanted, and whatever it is a view of with it.
+  // Whether the value can be written wherever it is wanted, and whatever it is a view of with it. A
+  // piece of something is copied.
   bool may_be_placed(ValueId v, std::set<ValueId>& wanted) const {
-    const auto made = producers_.find(v);
-    if (made == producers_.end() || network_.graph.is_output(v)) return false;
+    const std::vector<End>& makers = ends_.makers(v);
+    if (makers.empty() || network_.graph.is_output(v)) return false;
     if (taken_.contains(v) || !wanted.insert(v).second) return false;
-    return std::ranges::all_of(made->second, [&](const NetworkNode* node) {
-      if (!offers_a_view(*node) || joins_parts(node->problem)) return true;
-      return !is_slice(node->problem, node->tactics.back()) &&
-             may_be_placed(node->inputs[0], wanted);
+    return std::ranges::all_of(makers, [&](const End& maker) {
+      const NetworkNode& node = *maker.node;
+      if (!offers_a_view(node) || joins_parts(node.problem)) return true;
+      return is_slice(node.problem, node.tactics.back()) || may_be_placed(node.inputs[0], wanted);
     });
   }
 
@@ -137,8 +201,7 @@ class Offering {
   }
 
   Network& network_;
-  const Producers producers_;
-  const Users users_;
+  const Ends ends_;
   std::set<ValueId> taken_;
 };
 
@@ -167,6 +230,35 @@ SliceHomes::SliceHomes(const Network& network, const std::vector<Tactic>& tactic
     const bool cuts = is_slice(node.problem, tactics[n]) && !joins_parts(node.problem);
     if (tactics[n].view_of >= 0 && !cuts) add_parts(node, tactics[n]);
   }
+  find_pitches(network, tactics);
+}
+
+void SliceHomes::find_pitches(const Network& network, const std::vector<Tactic>& tactics) {
+  const auto is_pitched = [](const Tactic& t) {
+    return std::ranges::any_of(t.inputs, has_pitch) || std::ranges::any_of(t.outputs, has_pitch);
+  };
+  if (std::ranges::none_of(tactics, is_pitched)) return;
+  std::map<ValueId, WantedFormats> wanted;
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    const NetworkNode& node = network.nodes[n];
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      wanted[node.inputs[i]][wanted_by(tactics[n], i)]++;
+  }
+  for (const ValueId v : network.graph.outputs())
+    wanted[v][{boundary_format(network.graph.value(v)), false}]++;
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    const NetworkNode& node = network.nodes[n];
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId v = node.outputs[i];
+      const Format lies = lying(network.graph.value(v), &tactics[n], i, wanted[v]);
+      if (has_pitch(lies)) pitched_.emplace(v, lies);
+    }
+  }
+}
+
+const Format* SliceHomes::pitch_of(ValueId v) const {
+  const auto found = pitched_.find(v);
+  return found == pitched_.end() ? nullptr : &found->second;
 }
 
 const SliceHome* SliceHomes::find(ValueId v, const Dims& dims, const Format& format) const {
@@ -180,14 +272,14 @@ const SliceHome* SliceHomes::find(ValueId v, const Dims& dims, const Format& for
 
 Tactic SliceHomes::placed(const NetworkNode& node, const Tactic& tactic) const {
   Tactic out = tactic;
-  const auto found = homes_.find(node.outputs[0]);
-  if (found == homes_.end()) return out;
-  for (const SliceHome& home : found->second) {
-    if (!has_pitch(home.format) || !can_leave(tactic, 0, output_dims(node.problem), home.format))
-      continue;
-    out.outputs[0] = home.format;
+  if (pitched_.empty() || is_slice(node.problem, tactic)) return out;
+  if (const Format* made = pitch_of(node.outputs[0])) {
+    out.outputs[0] = *made;
     out.in_place_operand = -1;
   }
+  const Format* read = node.inputs.empty() ? nullptr : pitch_of(node.inputs[0]);
+  if (read && can_take_pitched(tactic, 0) && without_pitch(*read) == tactic.inputs[0])
+    out.inputs[0] = *read;
   return out;
 }
 

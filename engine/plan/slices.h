@@ -1,7 +1,7 @@
 // Slices: values that are a part of another value's memory. A Concat whose producers write each
 // part where it belongs runs nothing, nor does a Split or Slice whose readers begin further on.
-// Parts that are channels of pixels have the whole's pitch; who can write with one does, and a
-// reformat brings what others make to its place.
+// Parts that are channels of pixels have the whole's pitch: who can write or read with one does,
+// and a reformat brings what others make to its place and what others want from there.
 //
 // Where: lowering offers such steps beside the sources' tactics, at no cost; selection weighs them
 // against copies and the reformats that they need; make_plan asks where the values then lie.
@@ -17,14 +17,14 @@ namespace enginery {
 // The name of the tactic in its key, for all sources.
 inline constexpr const char* kSliceId = "slice";
 
-// Gives the Concat, Split and Slice nodes a tactic "slice" (view_of 0) behind the others, in every
-// format of theirs in which each part is one piece that begins at a multiple of kArenaAlignment
-// (memory.h), or is channels of pixels that nobody else reads. None where a part must lie elsewhere
-// whatever is chosen: an input, output or constant of the graph, a part of two wholes or twice of
-// one, or itself a piece of something.
+// Gives the Concat, Split and Slice nodes, those of alternatives too, a tactic "slice" (view_of 0)
+// behind the others, in every format of theirs in which each part is one piece that begins at a
+// multiple of kArenaAlignment (memory.h), or is channels of pixels where somebody writes or reads
+// such. None where a part must lie elsewhere whatever is chosen: an input, output or constant of
+// the graph, a part of two wholes or twice of one, or already a piece of something in that format.
 void offer_slices(Network& network);
 
-// Takes the slices out again; whether there were any.
+// Takes the slices of a network without alternatives out again; whether there were any.
 bool drop_slices(Network& network);
 
 // Whether the step joins or cuts without moving anything.
@@ -38,8 +38,8 @@ struct SliceHome {
   int64_t offset = 0, whole_bytes = 0;
 };
 
-// The homes of all values that the chosen tactics join, and of the wholes themselves. `tactics` run
-// parallel to the network's nodes.
+// The homes of all values that the chosen tactics join, and of the wholes themselves; and which of
+// them lie with a pitch. `tactics` run parallel to the network's nodes.
 class SliceHomes {
  public:
   SliceHomes(const Network& network, const std::vector<Tactic>& tactics);
@@ -47,14 +47,17 @@ class SliceHomes {
   // Null where the value may lie anywhere.
   const SliceHome* find(ValueId v, const Dims& dims, const Format& format) const;
 
-  // The tactic as it runs: writes with a pitch what belongs into a wider tensor, where it can.
+  // The tactic as it runs: reads and writes with a pitch what lies so.
   Tactic placed(const NetworkNode& node, const Tactic& tactic) const;
 
  private:
   void add_parts(const NetworkNode& node, const Tactic& tactic);
+  void find_pitches(const Network& network, const std::vector<Tactic>& tactics);
+  const Format* pitch_of(ValueId v) const;
 
   // Two for a whole that is joined in one format and, in another, is itself a part.
   std::map<ValueId, std::vector<SliceHome>> homes_;
+  std::map<ValueId, Format> pitched_;  // how these lie, channels of a wider tensor
 };
 
 }  // namespace enginery

@@ -1,40 +1,40 @@
 #include "engine/plan/tactic_selection.h"
 
-#include <set>
+#include <map>
 
 namespace enginery {
 
-Format boundary_format(const Value& value) {
-  return {value.type.type, Layout{}};
-}
-
 std::vector<ReformatKey> needed_reformats(const Network& network,
                                           const std::vector<Tactic>& tactics) {
-  struct Maker {
-    const Tactic* tactic = nullptr;  // null: an input
+  struct Flow {
+    const Tactic* maker = nullptr;  // null: an input
     size_t output = 0;
+    WantedFormats wanted;
   };
-  std::vector<Maker> makers(static_cast<size_t>(network.graph.value_count()));
-  std::set<ReformatKey> needed;
-  auto want = [&](ValueId v, const Format& format) {
-    const Value& value = network.graph.value(v);
-    const auto& [tactic, output] = makers[static_cast<size_t>(v)];
-    const Format from = tactic ? tactic->outputs[output] : boundary_format(value);
-    const bool lies_so = tactic ? can_leave(*tactic, output, value.type.dims, format)
-                                : same_placement(value.type.dims, from, format);
-    if (!lies_so) needed.insert({v, from, format});
-  };
+  std::map<ValueId, Flow> flows;
   for (size_t n = 0; n < network.nodes.size(); ++n) {
     const NetworkNode& node = network.nodes[n];
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant)
-        want(node.inputs[i], tactics[n].inputs[i]);
+        flows[node.inputs[i]].wanted[wanted_by(tactics[n], i)] += 1;
     }
-    for (size_t i = 0; i < node.outputs.size(); ++i)
-      makers[static_cast<size_t>(node.outputs[i])] = {&tactics[n], i};
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Flow& flow = flows[node.outputs[i]];
+      flow.maker = &tactics[n];
+      flow.output = i;
+    }
   }
-  for (ValueId v : network.graph.outputs()) want(v, boundary_format(network.graph.value(v)));
-  return {needed.begin(), needed.end()};
+  for (const ValueId v : network.graph.outputs())
+    flows[v].wanted[{boundary_format(network.graph.value(v)), false}] += 1;
+  std::vector<ReformatKey> needed;
+  for (const auto& [v, flow] : flows) {
+    const Value& value = network.graph.value(v);
+    const Format lies = lying(value, flow.maker, flow.output, flow.wanted);
+    each_reformat(value, lies, flow.wanted, [&](const Format& format) {
+      needed.push_back({v, lies, format});
+    });
+  }
+  return needed;
 }
 
 Result<Tactic> offer_reformat_tactic(const Network& network, const TacticSources& sources,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/plan/network.h"
+#include "engine/plan/wanted_formats.h"
 
 namespace enginery {
 
@@ -36,10 +37,7 @@ class TacticSelector {
   virtual Result<TacticSelection> select(const Network& network) = 0;
 };
 
-// The format of a graph's inputs and outputs: linear, in the graph's type.
-Format boundary_format(const Value& value);
-
-// The changes of format that `tactics` need: (value, producer's format, consumer's format), where
+// The changes of format that `tactics` need: (value, how it lies, how a reader wants it), where
 // the placement of elements differs. In ascending order, each once.
 std::vector<ReformatKey> needed_reformats(const Network& network,
                                           const std::vector<Tactic>& tactics);

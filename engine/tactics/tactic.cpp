@@ -15,10 +15,8 @@ std::string formats_text(const std::vector<Format>& formats) {
   return out;
 }
 
-// Nobody reads with a pitch.
-bool serves_pitches(const SourceTraits& traits, const Problem& reformat) {
-  return !has_pitch(*reformat.inputs[0].pinned) &&
-         (!has_pitch(*reformat.outputs[0].pinned) || traits.writes_pitched);
+bool names_a_pitch(const Problem& reformat) {
+  return has_pitch(*reformat.inputs[0].pinned) || has_pitch(*reformat.outputs[0].pinned);
 }
 
 // The first type of an input or output that is for storage alone.
@@ -49,7 +47,7 @@ bool can_leave(const Tactic& tactic, size_t index, const Dims& dims, const Forma
 
 Status require_served(const TacticSource& source, const Problem& problem) {
   const SourceTraits traits = source.traits();
-  if (is_reformat(problem) && !serves_pitches(traits, problem))
+  if (is_reformat(problem) && names_a_pitch(problem) && !traits.serves_pitches)
     return Error{ErrorCode::unsupported, std::string(traits.name) + ": formats without a pitch"};
   const auto type = storage_only_type(problem);
   if (type && traits.trust != Trust::reference) {
@@ -65,7 +63,7 @@ Status require_served(const TacticSource& source, const Problem& problem) {
 Status require_served(const TacticSource& source, const Problem& problem, const Tactic& tactic) {
   const bool pitched = std::ranges::any_of(tactic.inputs, has_pitch) ||
                        std::ranges::any_of(tactic.outputs, has_pitch);
-  if (pitched && !source.traits().writes_pitched)
+  if (pitched && !source.traits().serves_pitches)
     return Error{ErrorCode::unsupported, std::string(source.name()) + ": formats without a pitch"};
   return require_served(source, problem);
 }

@@ -44,6 +44,8 @@ struct Tactic {
   // Its first output may also be given a pitch (format.h): the same format but for that, in this
   // problem, at any address that is a multiple of 16 bytes. Not kept in engine files.
   bool writes_pitched = false;
+  // Its first input may have one likewise, whatever lies between the pixels. Not kept either.
+  bool reads_pitched = false;
   Algorithm algorithm = Algorithm::direct;  // decides how it is checked. Not kept in engine files
   Trust trust = Trust::may_fault;  // its source's; `offer_all` sets it. Not kept in engine files
   double estimated_us = 0;         // analytic model; orders candidates where nothing is measured
@@ -57,6 +59,11 @@ std::string tactic_key(const Tactic& tactic);
 // Whether the tactic can leave its output `index`, of these dims, as `wanted` lies: by its formats,
 // or by writing with a pitch.
 bool can_leave(const Tactic& tactic, size_t index, const Dims& dims, const Format& wanted);
+
+// Whether the tactic can also take its input `index` as channels of a wider tensor.
+inline bool can_take_pitched(const Tactic& tactic, size_t index) {
+  return index == 0 && tactic.reads_pitched;
+}
 
 // Addresses for one launch. Inputs are indexed as in the problem; constants and absent ones are
 // null.
@@ -98,8 +105,9 @@ struct SourceTraits {
   // Whether it takes problems that are regions. Others are never asked (require_served): what reads
   // the anchor alone cannot take it for the whole.
   bool takes_regions = false;
-  // Whether it takes changes of format to one with a pitch. Others are never asked.
-  bool writes_pitched = false;
+  // Whether it knows formats with a pitch: in changes of format, and in tactics that say so. Others
+  // are never asked.
+  bool serves_pitches = false;
 };
 
 class TacticSource {

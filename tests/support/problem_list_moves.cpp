@@ -124,6 +124,12 @@ std::vector<ProblemRow> moving_problems() {
        "reformat | float32[2x40x7x9] | float32:nhwc -> float32:nhwc/72"},
       {"nchw_to_channels_of_wider", "K/K",
        "reformat | float32[2x24x7x9] | float32:linear -> float32:nhwc/64"},
+      {"channels_of_wider_to_nhwc", "K/K",
+       "reformat | float32[2x40x7x9] | float32:nhwc/72 -> float32:nhwc"},
+      {"channels_of_wider_to_nchw", "K/K",
+       "reformat | float32[2x24x7x9] | float32:nhwc/64 -> float32:linear"},
+      {"channels_of_wider_to_those_of_another", "K/K",
+       "reformat | float32[2x24x7x9] | float32:nhwc/64 -> float32:nhwc/40"},
       {"nwc", "KO/K", "reformat | float32[2x5x9] | float32:linear -> float32:nhwc"},
   };
 }

@@ -21,8 +21,8 @@ void fill_random(const Problem& problem, std::mt19937_64& random, ProblemData& d
 // Puts a NaN into every float input that is no weight, each at another place.
 void plant_nan(const Problem& problem, ProblemData& data);
 
-// Tactics that write with a pitch: for every `each`-th tactic that can, the same one writing its
-// output as channels of a wider tensor.
+// Tactics with a pitch: for every `each`-th tactic that can, the same one writing its output as
+// channels of a wider tensor, and likewise reading its first input.
 std::vector<Tactic> pitched_twins(const Problem& problem, const std::vector<Tactic>& tactics,
                                   size_t each = 1);
 
@@ -62,6 +62,7 @@ class TacticRun {
   Status place_all();
   Status check_between_pixels(const std::vector<uint8_t>& bytes, size_t output) const;
   Status check_red_zones(const GuardedMemory& memory, const std::string& what);
+  std::vector<uint8_t> bytes_of_input(size_t input) const;
   Status place(size_t input);
 
   Device& device_;

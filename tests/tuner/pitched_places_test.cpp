@@ -1,5 +1,5 @@
-// What is written as channels of a wider tensor is checked as it will run, and copied where it is
-// wrong.
+// What is written or read as channels of a wider tensor is checked as it will run, and copied where
+// it is wrong.
 #include "tuner/pitched_places.h"
 
 #include "engine/device/format_convert.h"
@@ -12,12 +12,16 @@ namespace {
 
 const Format kPixels{DataType::float32, {LayoutKind::channels_last, 0}};
 
-// The reference in the formats of the tactic; `spills`: with a pitch it writes one element too far.
+// What a source gets wrong with a pitch: it writes one element too far, or reads as without one.
+enum class Wrong { nothing, writing, reading };
+
+// The reference in the formats of the tactic.
 class PreparedPixels final : public PreparedTactic {
  public:
   PreparedPixels(test::TestDevice& device, Problem problem, Tactic tactic, Weights weights,
-                 bool spills)
-      : device_(device), problem_(std::move(problem)), tactic_(std::move(tactic)), spills_(spills) {
+                 Wrong wrong)
+      : device_(device), problem_(std::move(problem)), tactic_(std::move(tactic)), wrong_(wrong) {
+    if (wrong == Wrong::reading) tactic_.inputs[0] = without_pitch(tactic_.inputs[0]);
     for (const Tensor* t : weights) weights_.push_back(t ? *t : Tensor());
   }
   Status enqueue(Stream&, const Arguments& a) const override {
@@ -31,8 +35,9 @@ class PreparedPixels final : public PreparedTactic {
                          : from_physical(a.inputs[i], input_dims(problem_, i), tactic_.inputs[i]));
     for (const Tensor& t : read) inputs.push_back(&t);
     TRY(const auto results, run_problem_reference(problem_, inputs));
-    to_physical(results[0], tactic_.outputs[0], a.outputs[0]);
-    if (spills_ && has_pitch(tactic_.outputs[0]))
+    for (size_t i = 0; i < results.size(); ++i)
+      to_physical(results[i], tactic_.outputs[i], a.outputs[i]);
+    if (wrong_ == Wrong::writing && has_pitch(tactic_.outputs[0]))
       static_cast<float*>(a.outputs[0])[output_dims(problem_)[1]] = 0;
     return {};
   }
@@ -42,53 +47,59 @@ class PreparedPixels final : public PreparedTactic {
  private:
   test::TestDevice& device_;
   const Problem problem_;
-  const Tactic tactic_;
+  Tactic tactic_;
   std::vector<Tensor> weights_;
-  const bool spills_;
+  const Wrong wrong_;
 };
 
 class PixelSource final : public TacticSource {
  public:
-  PixelSource(test::TestDevice& device, bool spills) : device_(device), spills_(spills) {}
+  PixelSource(test::TestDevice& device, Wrong wrong) : device_(device), wrong_(wrong) {}
   SourceTraits traits() const override {
-    return {.name = "test", .trust = Trust::may_fault, .writes_pitched = true};
+    return {.name = "test", .trust = Trust::may_fault, .serves_pitches = true};
   }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     Tactic t;
     t.source = "test";
     t.id = "only";
     t.inputs.assign(p.inputs.size(), kPixels);
-    t.outputs.assign(1, kPixels);
+    t.outputs.assign(p.outputs.size(), kPixels);
     if (is_reformat(p)) {
       t.inputs = {*p.inputs[0].pinned};
       t.outputs = {*p.outputs[0].pinned};
     }
-    t.writes_pitched = is_one_of<Activation>(p);
+    t.writes_pitched = t.reads_pitched = is_one_of<Activation>(p);
     return std::vector<Tactic>{t};
   }
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t,
                                                         Weights weights) const override {
     return std::shared_ptr<const PreparedTactic>(
-        std::make_shared<PreparedPixels>(device_, p, t, weights, spills_));
+        std::make_shared<PreparedPixels>(device_, p, t, weights, wrong_));
   }
 
  private:
   test::TestDevice& device_;
-  const bool spills_;
+  const Wrong wrong_;
 };
 
-// A tuning of two activations whose channels are joined.
-struct Joining {
+// Two activations whose channels are joined; one whose channels are cut, and two that read them.
+const std::string kJoining =
+    "input %x : float32[2x4x3x3]\n %a = act(%x) kind=relu\n %b = act(%x) kind=tanh\n "
+    "%c = concat(%a, %b) axis=1\n %d = act(%c) kind=relu\n output %d";
+const std::string kCutting =
+    "input %x : float32[2x8x3x3]\n %r = act(%x) kind=relu\n "
+    "%a, %b = split(%r) axis=1 sizes=[4,4]\n %c = act(%a) kind=tanh\n %d = act(%b) kind=tanh\n "
+    "output %c\n output %d";
+
+struct PitchedTuning {
   test::TestDevice device;
   TacticSources sources;
   MemoryTimingStore store;
   Network network;
   std::string said;
-  explicit Joining(bool spills) {
-    sources.push_back(std::make_unique<PixelSource>(device, spills));
-    auto graph = parse_graph(
-        "graph t { input %x : float32[2x4x3x3]\n %a = act(%x) kind=relu\n %b = act(%x) kind=tanh\n "
-        "%c = concat(%a, %b) axis=1\n %d = act(%c) kind=relu\n output %d }");
+  PitchedTuning(const std::string& body, Wrong wrong) {
+    sources.push_back(std::make_unique<PixelSource>(device, wrong));
+    auto graph = parse_graph("graph t { " + body + " }");
     network = *lower(*graph, sources, {Precision::fp32});
   }
   Result<TacticSelection> select(int level) {
@@ -101,7 +112,7 @@ struct Joining {
 };
 
 TEST(PitchedPlaces, AreTakenWhereTacticsAreRightThere) {
-  Joining tuning(false);
+  PitchedTuning tuning(kJoining, Wrong::nothing);
   const auto chosen = tuning.select(kDefaultLevel);
   ASSERT_TRUE(chosen) << chosen.error().message;
   EXPECT_EQ(chosen->tactics[2].id, kSliceId);
@@ -110,9 +121,29 @@ TEST(PitchedPlaces, AreTakenWhereTacticsAreRightThere) {
   EXPECT_EQ(plan->steps[1].tactic.outputs[0], with_pitch(kPixels, 8));
 }
 
+TEST(PitchedPlaces, AreReadWhereTacticsAreRightThere) {
+  PitchedTuning tuning(kCutting, Wrong::nothing);
+  const auto chosen = tuning.select(kDefaultLevel);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(chosen->tactics[1].id, kSliceId);
+  const auto plan = make_plan(tuning.network, *chosen);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto reader = std::ranges::find(plan->steps, "d", &PlanStep::name);
+  ASSERT_NE(reader, plan->steps.end());
+  EXPECT_EQ(reader->tactic.inputs[0], with_pitch(kPixels, 8));
+}
+
+TEST(PitchedPlaces, AreNotReadWhereATacticIsWrongThere) {
+  PitchedTuning tuning(kCutting, Wrong::reading);
+  const auto chosen = tuning.select(kDefaultLevel);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(chosen->tactics[1].id, "only");
+  EXPECT_NE(tuning.said.find("copied instead: layer '"), std::string::npos) << tuning.said;
+}
+
 TEST(PitchedPlaces, AreLeftWhereATacticIsWrongThere) {
   for (const int level : {2, kDefaultLevel}) {
-    Joining tuning(true);
+    PitchedTuning tuning(kJoining, Wrong::writing);
     const auto chosen = tuning.select(level);
     ASSERT_TRUE(chosen) << chosen.error().message;
     EXPECT_EQ(chosen->tactics[2].id, "only") << level;

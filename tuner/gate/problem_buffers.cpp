@@ -104,7 +104,9 @@ Result<uint64_t> ProblemBuffers::stored_checksum(const Placed& placed) {
 
 Status ProblemBuffers::fill_input(const InputKey& key, Placed& placed) {
   const auto& [index, format, resolution, placement] = key;
-  std::vector<uint8_t> host(static_cast<size_t>(placed.bytes));
+  // What lies between the pixels of one with a pitch is somebody else's.
+  std::vector<uint8_t> host(static_cast<size_t>(placed.bytes),
+                            has_pitch(format) ? kWorkspacePoison : 0);
   to_physical(data_.inputs(resolution)[index], format, host.data());
   CHECK_OK(device_.copy(*stream_, placed.data(), host.data(), host.size(), CopyKind::to_device));
   CHECK_OK(stream_->synchronize());

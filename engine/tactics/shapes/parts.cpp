@@ -34,12 +34,32 @@ bool lie_in(const Format& format, const std::vector<TensorDesc>& descs,
   return true;
 }
 
-std::vector<int64_t> offsets_along_channels(const Problem& p, DataType type) {
+// Whether a copy of `part` channels of each pixel out of `whole` ones, or into them.
+bool moves_channels(const StridedCopy& copy, int64_t part, int64_t whole, bool joins) {
+  const StridedCopy simple = simplified(in_output_order(copy));
+  const StridedCopy::Loop &pixels = simple.loops[0], &channels = simple.loops.back();
+  if (channels.extent != part || channels.in_stride != 1 || channels.out_stride != 1) return false;
+  if (simple.loops.size() == 1) return true;  // of a single pixel
+  return simple.loops.size() == 2 && pixels.in_stride == (joins ? part : whole) &&
+         pixels.out_stride == (joins ? whole : part);
+}
+
+// Where the channels of each part begin in a pixel of the whole, in bytes; null where a part is
+// something else, or begins between two pieces of 16 bytes.
+std::optional<std::vector<int64_t>> offsets_of_channels(const Problem& p, const Format& format) {
+  const bool joins = joins_parts(p);
+  const std::vector<TensorDesc>& parts = joins ? p.inputs : p.outputs;
+  const int64_t whole = joins ? output_dims(p)[1] : input_dims(p, 0)[1];
+  const auto copies = read_copies(p, format.layout);
+  if (!copies.ok() || copies->size() != parts.size()) return {};
   std::vector<int64_t> offsets;
-  int64_t channels = 0;
-  for (const TensorDesc& part : p.inputs) {
-    offsets.push_back(channels * element_bytes(type));
-    channels += part.type.dims[1];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const StridedCopy& copy = (*copies)[i];
+    const int64_t first = joins ? copy.out_offset : copy.in_offset;
+    const int64_t bytes = first * element_bytes(format.type);
+    const bool whole_pieces = first < whole && bytes % kPieceBytes == 0;
+    if (!whole_pieces || !moves_channels(copy, parts[i].type.dims[1], whole, joins)) return {};
+    offsets.push_back(bytes);
   }
   return offsets;
 }
@@ -55,12 +75,16 @@ std::optional<std::vector<int64_t>> part_offsets(const Problem& p, const Tactic&
     return {};
   const bool joins = joins_parts(p);
   const size_t parts = joins ? p.inputs.size() : p.outputs.size();
-  const Format& format = tactic.outputs[0];
-  if (!lie_in(format, p.outputs, tactic.outputs, p.outputs.size())) return {};
+  const Format& format = joins ? tactic.outputs[0] : tactic.inputs[0];
+  const auto lies_in = [&](const Format& whole, const Format& part) {
+    return joins ? lie_in(whole, p.outputs, tactic.outputs, 1) &&
+                       lie_in(part, p.inputs, tactic.inputs, parts)
+                 : lie_in(whole, p.inputs, tactic.inputs, 1) &&
+                       lie_in(part, p.outputs, tactic.outputs, parts);
+  };
   const auto pitched = pitched_parts(p, format);
-  if (pitched && lie_in(*pitched, p.inputs, tactic.inputs, parts))
-    return offsets_along_channels(p, format.type);
-  if (has_pitch(format) || !lie_in(format, p.inputs, tactic.inputs, joins ? parts : 1)) return {};
+  if (pitched && lies_in(format, *pitched)) return offsets_of_channels(p, format);
+  if (has_pitch(format) || !lies_in(format, format)) return {};
   const auto copies = read_copies(p, format.layout);
   if (!copies.ok() || copies->size() != parts || !std::ranges::all_of(*copies, moves_one_piece))
     return {};
@@ -71,16 +95,16 @@ std::optional<std::vector<int64_t>> part_offsets(const Problem& p, const Tactic&
 }
 
 std::optional<Format> pitched_parts(const Problem& p, const Format& format) {
-  const auto* op = std::get_if<Concat>(&p.op);
-  if (!op || is_region(p) || p.outputs.empty()) return {};
-  const Dims& whole = output_dims(p);
-  if (whole.size() < 3 || wrapped(op->axis, whole.size()) != 1 ||
-      format.layout != Layout{LayoutKind::channels_last, 0})
+  if (!is_one_of<Concat, Split, Slice>(p) || is_region(p) || p.inputs.empty() || p.outputs.empty())
     return {};
+  const bool joins = joins_parts(p);
+  const Dims& whole = joins ? output_dims(p) : input_dims(p, 0);
+  if (whole.size() < 3 || format.layout != Layout{LayoutKind::channels_last, 0}) return {};
   const Format pitched = with_pitch(format, whole[1]);
-  const bool fit = std::ranges::all_of(
-      p.inputs, [&](const TensorDesc& part) { return fits_pitch(part.type.dims, pitched); });
-  return fit ? std::optional(pitched) : std::nullopt;
+  const bool fit = std::ranges::all_of(joins ? p.inputs : p.outputs, [&](const TensorDesc& part) {
+    return part.type.dims.size() == whole.size() && fits_pitch(part.type.dims, pitched);
+  });
+  return fit && offsets_of_channels(p, format) ? std::optional(pitched) : std::nullopt;
 }
 
 }  // namespace enginery

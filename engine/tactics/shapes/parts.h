@@ -1,6 +1,6 @@
 // Parts: Concat's inputs, and the outputs of Split and Slice, where each lies in the whole in one
-// piece, so that it can be a part of the whole's memory and nothing moves. Concat's inputs may also
-// be the channels of pixels, each with the pitch of the whole.
+// piece, so that it can be a part of the whole's memory and nothing moves. Or they are channels of
+// pixels, each with the pitch of the whole.
 //
 // Lowering asks before it offers such a step for nothing, planning places the parts by it, and
 // reading an engine file checks them by it. No state, any thread.
@@ -23,8 +23,8 @@ bool joins_parts(const Problem& problem);
 // describes, the layout is padded, or the whole and its parts differ in format.
 std::optional<std::vector<int64_t>> part_offsets(const Problem& problem, const Tactic& tactic);
 
-// The format in which Concat's inputs are channels of a whole that lies in `format`; null where the
-// problem joins something else or the layout is another one.
+// The format in which the parts are channels of a whole that lies in `format`; null where the
+// problem joins or cuts something else or the layout is another one.
 std::optional<Format> pitched_parts(const Problem& problem, const Format& format);
 
 }  // namespace enginery

@@ -42,7 +42,10 @@ Status run(int sm, const std::string& out, int most, const std::string& only) {
     std::map<std::string, int> taken;
     for (const Tactic& tactic : *tactics) {
       const std::string family = tactic.id.substr(0, tactic.id.find('/'));
-      if (taken[has_pitch(tactic.outputs[0]) ? family + " pitched" : family]++ >= most) continue;
+      if (taken[family + (has_pitch(tactic.outputs[0])  ? " writes"
+                          : has_pitch(tactic.inputs[0]) ? " reads"
+                                                        : "")]++ >= most)
+        continue;
       TRY(KernelPlan plan, plan_kernel(problem, tactic, context));
       if (plan.launches.empty()) continue;
       std::string text = program_text(plan.program);

@@ -112,7 +112,7 @@ class EmulatedSource final : public TacticSource {
   EmulatedSource(Device& device, std::string folder, const EmulationOrder& order)
       : device_(device), folder_(std::move(folder)), order_(order) {}
   SourceTraits traits() const override {
-    return {.name = "kernel", .trust = Trust::may_fault, .writes_pitched = true};
+    return {.name = "kernel", .trust = Trust::may_fault, .serves_pitches = true};
   }
 
   Result<std::vector<Tactic>> offer(const Problem& problem,

@@ -38,6 +38,13 @@ std::span<const FixedCase> fixed_cases() {
       {"conv_3x3_deep", 61,
        "conv_simt/"
        "64x64x16_k4(float16:nhwc,float32:linear,float32:linear,float16:nhwc->float16:nhwc/"},
+      // Inputs that are.
+      {"conv_3x3_deep", 90, "conv_mma/fp16_32x64x128b_s4_k4(float16:nhwc/"},
+      {"conv_3x3", 90, "conv_mma/fp16_64x32x128b_s4(float16:nhwc/"},
+      {"conv_1x1_residual", 90, "conv_mma/tf32_32x32x128b_s5(float32:nhwc/"},
+      {"conv_3x3_deep", 75, "conv_mma/fp16_64x64x64b_s2_k4(float16:nhwc/"},
+      {"conv_3x3", 61, "conv_simt/32x32x16(float32:nhwc/"},
+      {"conv_1x1_residual", 61, "conv_simt/64x64x16(float32:nhwc/"},
       {"conv_groups_4", 61, "conv_direct/any(float32"},
       {"deconv_3x3_output_padding", 61, "deconv/gather(float32"},
       {"deconv_groups", 61, "deconv/gather(float16"},

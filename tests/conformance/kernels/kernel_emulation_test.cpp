@@ -248,7 +248,8 @@ std::set<std::string> branches_of(const KernelPlan& plan, const std::string& fam
       "COUNT_PADDING", "VECTORED",    "A_ALONG_K",       "B_ALONG_K",    "CAUSAL",
       "HAS_ADDEND",    "HAS_CHOICE",  "HIDES",           "STORES_PAIRS", "TSUM",
       "X_UNSIGNED",    "TO_INTEGERS", "PITCHED",         "JOINED",       "KEEPS_SUMS",
-      "SMALL_SUMS",    "ROUNDS_SUMS", "FIRST_POINTWISE", "PICTURE",      "POWER"};
+      "SMALL_SUMS",    "ROUNDS_SUMS", "FIRST_POINTWISE", "PICTURE",      "POWER",
+      "READS_PITCHED"};
   std::set<std::string> out;
   for (const auto& [name, value] : plan.program.macros) {
     if (!kBranches.contains(name)) continue;

@@ -194,6 +194,19 @@ void set_format(Plan& plan, int tensor, const Format& format) {
   }
 }
 
+// A first input may lie between the channels of others; whether its tactic can read it so is for
+// its source to say.
+TEST(PitchedPlan, MayHaveAReaderOfChannels) {
+  Plan plan = pitched_plan();
+  plan.steps[4].problem = plan.steps[0].problem;
+  plan.steps[4].inputs = {2};
+  plan.steps[4].tactic.inputs = {kOf12};
+  plan.tensors[5].type = kFour;
+  plan.storages[2].bytes = kBytesOf4;
+  const auto engine = read_again(plan);
+  EXPECT_TRUE(engine.ok()) << engine.error().message;
+}
+
 TEST(PitchedPlan, IsReadAgain) {
   const auto engine = read_again(pitched_plan());
   ASSERT_TRUE(engine.ok()) << engine.error().message;
@@ -215,13 +228,14 @@ const BrokenSlice kBrokenPitches[] = {
      "step 'join' reads what no step has written"},
     {"joined_before_all_is_written", [](Plan& p) { std::swap(p.steps[2], p.steps[3]); },
      "step 'join' reads what no step has written"},
-    {"read_by_a_launch",
+    {"read_as_a_further_input",
      [](Plan& p) {
-       p.steps[4].problem = p.steps[0].problem, p.steps[4].inputs = {2},
-       p.steps[4].tactic.inputs = {kOf12}, p.tensors[5].type = kFour,
+       p.steps[4] = step_of("y", Binary{BinaryKind::add}, {kFour, kFour}, {kFour});
+       p.steps[4].inputs = {0, 2}, p.steps[4].outputs = {5};
+       p.steps[4].tactic.inputs = {{}, kOf12}, p.tensors[5].type = kFour;
        p.storages[2].bytes = kBytesOf4;
      },
-     "step 'y' reads a tensor with a pitch"},
+     "step 'y' reads a further tensor with a pitch"},
     {"written_in_place", [](Plan& p) { p.steps[1].tactic.in_place_operand = 0; },
      "step 'b' writes more than one tensor with a pitch"},
     {"whole_read_before_it_is_joined", [](Plan& p) { std::swap(p.steps[3], p.steps[4]); },

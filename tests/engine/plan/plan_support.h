@@ -17,18 +17,18 @@ inline const Format kLinear{DataType::float32, {}};
 inline const Format kNhwc{DataType::float32, {LayoutKind::channels_last, 0}};
 
 // Offers convolutions in nhwc (with a residual in place), views for reshapes, everything else
-// linear; refuses what `refuses` says. With `writes_pitched` convolutions write with a pitch,
-// concats are in nhwc, and all takes as long.
+// linear; refuses what `refuses` says. With `writes_pitched` or `reads_pitched` convolutions do so,
+// concats and splits are in nhwc, and all takes as long.
 class TestSource final : public TacticSource {
  public:
   std::function<bool(const Problem&)> refuses = [](const Problem&) { return false; };
 
   Trust trust = Trust::may_be_wrong;
   std::string name = "test";
-  bool writes_pitched = false;
+  bool writes_pitched = false, reads_pitched = false;
 
   SourceTraits traits() const override {
-    return {.name = name, .trust = trust, .writes_pitched = writes_pitched};
+    return {.name = name, .trust = trust, .serves_pitches = serves_pitches()};
   }
   Result<std::vector<Tactic>> offer(const Problem& p, const std::set<Precision>&) const override {
     if (refuses(p)) return Error{ErrorCode::unsupported, "the test refuses"};
@@ -36,11 +36,12 @@ class TestSource final : public TacticSource {
     t.source = name;
     t.id = "only";
     bool conv = std::holds_alternative<Convolution>(p.op);
-    const bool last = conv || (writes_pitched && std::holds_alternative<Concat>(p.op));
+    const bool last = conv || (serves_pitches() && is_one_of<Concat, Split>(p));
     t.inputs.assign(p.inputs.size(), last ? kNhwc : kLinear);
     t.outputs.assign(p.outputs.size(), last ? kNhwc : kLinear);
     t.writes_pitched = conv && writes_pitched;
-    t.estimated_us = writes_pitched ? 10 : 0;
+    t.reads_pitched = conv && reads_pitched;
+    t.estimated_us = serves_pitches() ? 10 : 0;
     if (is_reformat(p)) {
       t.inputs = {*p.inputs[0].pinned};
       t.outputs = {*p.outputs[0].pinned};
@@ -56,6 +57,9 @@ class TestSource final : public TacticSource {
                                                         Weights) const override {
     return Error{ErrorCode::unsupported, "nothing runs in this test"};
   }
+
+ private:
+  bool serves_pitches() const { return writes_pitched || reads_pitched; }
 };
 
 struct Fixture {

@@ -205,9 +205,13 @@ const std::string kJoined =
     "%c = concat(%a, %b) axis=1\n %d = conv(%c, %u) " + kConv + "\n output %d";
 const Format kOf24 = with_pitch(kNhwc, 24);
 
-Result<Plan> pitched_plan(const std::string& body, int streams = 1) {
+enum class Reading { not_pitched, pitched };
+
+Result<Plan> pitched_plan(const std::string& body, int streams = 1,
+                          Reading reading = Reading::not_pitched) {
   Fixture f;
   f.source->writes_pitched = true;
+  f.source->reads_pitched = reading == Reading::pitched;
   TRY(const Network network, f.lower_text(body));
   TRY(TacticSelection selection, analytic_choice(network, f.sources));
   selection.streams = streams;
@@ -255,12 +259,82 @@ TEST(Slices, WhatCannotBeWrittenWithAPitchIsCopiedToItsPlace) {
   EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat a"), 0);
 }
 
-TEST(Slices, ChannelsThatOthersReadAreNotWrittenWithAPitch) {
+const std::string kOtherReader =
+    "%z = constant float32[8x16x3x3] random(4)\n %s = conv(%a, %z) " + kConv + "\n output %s\n ";
+
+TEST(Slices, ChannelsThatOthersCannotReadInPlaceAreCopiedThere) {
+  const auto plan = pitched_plan(kChannels + kOtherReader + kJoined);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_NE(tensor(*plan, "a", kNhwc).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(tensor(*plan, "a", kOf24).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(tensor(*plan, "b", kOf24).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat a"), 1);
+  EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat b"), 0);
+}
+
+TEST(Slices, ChannelsAreReadWhereTheyWereWrittenForAWhole) {
+  const auto plan = pitched_plan(kChannels + kOtherReader + kJoined, 2, Reading::pitched);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(step_names(*plan), (std::vector<std::string>{"reformat x", "a", "b", "s", "c", "d",
+                                                         "reformat s", "reformat d"}));
+  EXPECT_EQ(tensor(*plan, "a", kOf24).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(plan->steps[3].tactic.inputs[0], kOf24);
+  const StepOrder order(*plan);
+  EXPECT_TRUE(order.before(1, 3));
+  EXPECT_FALSE(order.before(2, 3));  // b is written between the pixels that are read
+}
+
+const std::string kCut =
+    "input %x : float32[2x16x5x5]\n %v = constant float32[24x16x3x3] "
+    "random(1)\n %w = constant float32[8x16x3x3] random(2)\n "
+    "%u = constant float32[8x8x3x3] random(3)\n %r = conv(%x, %v) " +
+    kConv + "\n %a, %b = split(%r) axis=1 sizes=[16,8]\n %c = conv(%a, %w) " + kConv + "\n ";
+
+TEST(Slices, ChannelsAreReadWithThePitchOfTheWhole) {
+  const auto plan = pitched_plan(kCut + "%d = conv(%b, %u) " + kConv + "\n output %c\n output %d",
+                                 1, Reading::pitched);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(step_names(*plan), (std::vector<std::string>{"reformat x", "r", "a", "c", "d",
+                                                         "reformat c", "reformat d"}));
+  const PlanTensor &whole = tensor(*plan, "r", kNhwc), &b = tensor(*plan, "b", kOf24);
+  EXPECT_EQ(tensor(*plan, "a", kOf24).storage, whole.storage);
+  EXPECT_EQ(b.storage, whole.storage);
+  EXPECT_EQ(b.offset, 16 * 4);
+  EXPECT_EQ(plan->steps[4].tactic.inputs[0], kOf24);
+  EXPECT_EQ(selected_key(plan->steps[4]).find("nhwc/"), std::string::npos);
+  EXPECT_NE(selected_key(plan->steps[2]).find("nhwc/24"), std::string::npos);  // the slice's own
+}
+
+TEST(Slices, WhatCannotBeReadWithAPitchIsCopiedFromItsPlace) {
+  const auto plan =
+      pitched_plan(kCut + "%d = act(%b) kind=tanh\n output %c\n output %d", 1, Reading::pitched);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(tensor(*plan, "b", kOf24).storage, tensor(*plan, "r", kNhwc).storage);
+  EXPECT_NE(tensor(*plan, "b", kLinear).storage, tensor(*plan, "r", kNhwc).storage);
+  EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat b"), 1);
+}
+
+// b lies in r and is wanted in e, too.
+TEST(Slices, APieceOfOneWholeIsCopiedIntoAnother) {
+  const auto plan = pitched_plan(
+      kCut + "%e = concat(%b, %c) axis=1\n %f = conv(%e, %w) " + kConv + "\n output %f", 1,
+      Reading::pitched);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Format of_16 = with_pitch(kNhwc, 16);
+  EXPECT_EQ(tensor(*plan, "b", kOf24).storage, tensor(*plan, "r", kNhwc).storage);
+  EXPECT_EQ(tensor(*plan, "b", of_16).storage, tensor(*plan, "e", kNhwc).storage);
+  EXPECT_EQ(tensor(*plan, "c", of_16).storage, tensor(*plan, "e", kNhwc).storage);
+  EXPECT_EQ(tensor(*plan, "c", of_16).offset, 8 * 4);
+  EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat b"), 1);
+}
+
+TEST(Slices, AreCopiesWhereNobodyReadsWithAPitch) {
   Fixture f;
   f.source->writes_pitched = true;
-  const auto network = f.lower_text(kChannels + "%s = act(%a) kind=tanh\n output %s\n " + kJoined);
+  const auto network =
+      f.lower_text(kCut + "%d = conv(%b, %u) " + kConv + "\n output %c\n output %d");
   ASSERT_TRUE(network) << network.error().message;
-  EXPECT_FALSE(offers_slice(*network, "c"));
+  EXPECT_FALSE(offers_slice(*network, "a"));
 }
 
 TEST(Slices, ChannelsAreCopiedWhereNobodyWritesWithAPitch) {

@@ -47,8 +47,8 @@ int64_t padded_channels(const Geometry& g, int64_t width) {
   return (g.c + width - 1) / width * width;
 }
 
-void set_windows_of(const Geometry& g, const Layout& from, int64_t width, ConvProductArguments& a) {
-  const int64_t pixel = from.kind == LayoutKind::blocked ? width : g.c;
+// `pixel`: from one pixel of the input to the next.
+void set_windows_of(const Geometry& g, int64_t pixel, int64_t width, ConvProductArguments& a) {
   a.has_window = a.packs = true;
   a.depth = g.kernel.h * g.kernel.w * padded_channels(g, width);
   a.in_pixel = pixel;
@@ -80,6 +80,8 @@ void set_block(int64_t width, ConvProductArguments& a) {
 
 ConvProductArguments arguments_of(const CpuKernelContext& context, const Geometry& g,
                                   const Layout& from, const Layout& to) {
+  const int64_t in_apart = context.in_pitch > 0 ? context.in_pitch : g.c,
+                out_apart = context.out_pitch > 0 ? context.out_pitch : g.k;
   ConvProductArguments a{};
   int64_t width = context.kernels.width;
   bool blocked = from.kind == LayoutKind::blocked, strided = g.stride.h != 1 || g.stride.w != 1;
@@ -87,25 +89,24 @@ ConvProductArguments arguments_of(const CpuKernelContext& context, const Geometr
   a.channels_out = g.k;
   a.groups = g.images;
   a.pixels = g.out.h * g.out.w;
-  int64_t pixel = blocked ? width : g.c;
+  const int64_t pixel = blocked ? width : in_apart;
   a.in_pixel = pixel * g.stride.w;
   a.in_row = pixel * g.in.w * g.stride.h;
   a.in_row_pixels = g.out.w;
   a.in_chunk = blocked ? width * g.in.h * g.in.w : width;
-  a.in_group = g.c * g.in.h * g.in.w;
+  a.in_group = in_apart * g.in.h * g.in.w;
   a.packs = !blocked || strided;
-  const int64_t channels_apart = context.pitch > 0 ? context.pitch : g.k;
-  a.out_pixel = to.kind == LayoutKind::blocked ? width : channels_apart;
+  a.out_pixel = to.kind == LayoutKind::blocked ? width : out_apart;
   a.out_vector = to.kind == LayoutKind::blocked ? width * g.out.h * g.out.w : width;
   a.out_group =
-      to.kind == LayoutKind::blocked ? g.k * g.out.h * g.out.w : channels_apart * g.out.h * g.out.w;
-  if (g.has_window) set_windows_of(g, from, width, a);
+      to.kind == LayoutKind::blocked ? g.k * g.out.h * g.out.w : out_apart * g.out.h * g.out.w;
+  if (g.has_window) set_windows_of(g, pixel, width, a);
   if (g.bordered()) {  // one image at a time, its rows inside the border
     a.groups = g.in.h;
     a.pixels = g.in.w;
     a.in_row_pixels = g.in.w;
-    a.in_group = g.c * g.in.w;
-    a.out_group = channels_apart * g.out.w;
+    a.in_group = pixel * g.in.w;
+    a.out_group = out_apart * g.out.w;
   }
   set_block(width, a);
   return a;
@@ -213,7 +214,7 @@ CpuKernelCandidate conv_product_candidate(const CpuKernelContext& context, const
         auto inside = call;
         inside.out += (g.pad.h * g.out.w + g.pad.w) * a.out_pixel;
         kernels->conv_product(inside);
-        call.in += g.c * g.in.h * g.in.w;
+        call.in += a.in_group * g.in.h;
         call.out += a.out_pixel * g.out.h * g.out.w;
       }
     };

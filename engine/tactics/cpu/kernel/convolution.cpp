@@ -44,6 +44,7 @@ void set_sides(const Layout& from, const Layout& to, const ConvolutionEpilogue& 
   tactic.outputs[0].layout = to;
   if (epilogue.residual >= 0) tactic.inputs[static_cast<size_t>(epilogue.residual)].layout = to;
   tactic.in_place_operand = epilogue.residual;
+  tactic.reads_pitched = from.kind == LayoutKind::channels_last;
   tactic.writes_pitched = epilogue.residual < 0 && to.kind == LayoutKind::channels_last;
 }
 

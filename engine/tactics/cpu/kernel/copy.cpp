@@ -125,7 +125,8 @@ CpuKernelCandidates offer_cpu_reformat(const CpuKernelContext& context, const Pr
   };
   const bool padded = is_padded(from) || is_padded(to);
   if (padded || two_blocks) return no_cpu_kernel("padded layouts");
-  if (!fits_pitch(dims, to) || (has_pitch(to) && from.type != to.type))
+  const bool pitched = has_pitch(from) || has_pitch(to);
+  if (!fits_pitch(dims, from) || !fits_pitch(dims, to) || (pitched && from.type != to.type))
     return no_cpu_kernel("a pitch that does not fit, or another type with a pitch");
   if (from.type != to.type) {
     tactic.id = "convert";

@@ -20,9 +20,9 @@ struct CpuKernelContext {
   CpuIsa isa;
   int threads;
   const CpuTileKernels* tiles;  // null: the device has none
-  // Of the first output of what is prepared, in elements; 0: none. Tactics that say
-  // `writes_pitched` keep to it.
-  int64_t pitch = 0;
+  // Of the first input and output of what is prepared, in elements; 0: none. Tactics that say
+  // `reads_pitched` or `writes_pitched` keep to them.
+  int64_t in_pitch = 0, out_pitch = 0;
   // Channels of one block in blocked layouts.
   int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
 };

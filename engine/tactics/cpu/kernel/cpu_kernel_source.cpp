@@ -66,11 +66,14 @@ CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem
   return family->offer(context, p);
 }
 
-// Whether `offered` leaves its outputs as `wanted` does, whose first one has this pitch (0: none).
-bool makes(const Tactic& offered, const Tactic& wanted, int64_t pitch) {
-  if (pitch == 0) return offered.outputs == wanted.outputs;
-  return offered.writes_pitched && wanted.outputs.size() == 1 &&
-         offered.outputs[0] == without_pitch(wanted.outputs[0]);
+// Whether `offered` is the tactic that `wanted` is with pitches, in formats that are not given.
+bool is_twin(const Tactic& offered, const Tactic& wanted) {
+  const bool reads = has_pitch(wanted.inputs[0]), writes = has_pitch(wanted.outputs[0]);
+  if ((reads && !offered.reads_pitched) || (writes && !offered.writes_pitched)) return false;
+  Tactic plain = wanted;
+  plain.inputs[0] = without_pitch(wanted.inputs[0]);
+  plain.outputs[0] = without_pitch(wanted.outputs[0]);
+  return offered.inputs == plain.inputs && offered.outputs == plain.outputs;
 }
 
 class PreparedCpuKernel final : public PreparedTactic {
@@ -111,7 +114,7 @@ class CpuKernelSource final : public TacticSource {
       : isa_(cpu_isa_of(info)), context_{cpu_kernels_for(isa_), isa_, info.threads, tiles} {}
   SourceTraits traits() const override {
     return {
-        .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
+        .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .serves_pitches = true};
   }
   std::vector<RegionPattern> regions() const override {
     std::vector<RegionPattern> out = requantized_patterns();
@@ -136,12 +139,15 @@ class CpuKernelSource final : public TacticSource {
                                                         Weights weights) const override {
     using Prepared = std::shared_ptr<const PreparedTactic>;
     CpuKernelContext context = context_;
-    if (!is_reformat(problem)) context.pitch = tactic.outputs[0].layout.pitch;
+    if (!is_reformat(problem)) {
+      context.in_pitch = tactic.inputs[0].layout.pitch;
+      context.out_pitch = tactic.outputs[0].layout.pitch;
+    }
     TRY(auto candidates, candidates_of(context, problem));
     for (const CpuKernelCandidate& c : candidates) {
       const Tactic& t = c.tactic;
-      if (t.id != tactic.id || t.inputs != tactic.inputs || !makes(t, tactic, context.pitch))
-        continue;
+      const bool same = t.inputs == tactic.inputs && t.outputs == tactic.outputs;
+      if (t.id != tactic.id || !(same || is_twin(t, tactic))) continue;
       if (!c.prepare) return Prepared(std::make_shared<PreparedCpuView>());
       int64_t bytes = c.packed_bytes;
       if (bytes == 0) {

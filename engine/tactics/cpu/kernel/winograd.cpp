@@ -44,11 +44,11 @@ WinogradArguments arguments_of(const CpuKernelContext& context, const Problem& p
   a.pad_w = pad.w;
   const bool blocked_in = from.kind == LayoutKind::blocked;
   const bool blocked_out = to.kind == LayoutKind::blocked;
-  a.in_pixel = blocked_in ? width : a.channels_in;
+  a.in_pixel = blocked_in ? width : context.in_pitch > 0 ? context.in_pitch : a.channels_in;
   a.in_row = in.w * a.in_pixel;
   a.in_chunk = blocked_in ? in.h * a.in_row : width;
-  a.in_image = in.h * in.w * a.channels_in;
-  a.out_pixel = blocked_out ? width : context.pitch > 0 ? context.pitch : a.channels_out;
+  a.in_image = blocked_in ? in.h * in.w * a.channels_in : in.h * a.in_row;
+  a.out_pixel = blocked_out ? width : context.out_pitch > 0 ? context.out_pitch : a.channels_out;
   a.out_row = out.w * a.out_pixel;
   a.out_vector = blocked_out ? out.h * a.out_row : width;
   a.out_image = blocked_out ? out.h * out.w * a.channels_out : out.h * a.out_row;

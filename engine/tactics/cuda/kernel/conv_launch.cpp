@@ -55,13 +55,21 @@ gpu::ConvArgs conv_args(const ConvShape& shape) {
   return a;
 }
 
-Status write_with_pitch(const ConvShape& shape, const Tactic& tactic, KernelProgram& program,
-                        gpu::ConvArgs& args) {
-  const Format& y = tactic.outputs[0];
-  if (!has_pitch(y)) return {};
-  if (shape.gemm || without_pitch(y) != shape.y_format(y.type)) return no_variant(tactic);
-  program.define("PITCHED", 1);
-  args.y_pitch = y.layout.pitch;
+Status keep_to_pitches(const ConvShape& shape, const Tactic& tactic, KernelProgram& program,
+                       gpu::ConvArgs& args) {
+  const Format &x = tactic.inputs[0], &y = tactic.outputs[0];
+  const bool reads = has_pitch(x), writes = has_pitch(y);
+  const bool foreign = (reads && without_pitch(x) != shape.x_format(x.type)) ||
+                       (writes && without_pitch(y) != shape.y_format(y.type));
+  if (foreign || (shape.gemm && (reads || writes))) return no_variant(tactic);
+  if (reads) {
+    program.define("READS_PITCHED", 1);
+    args.x_pitch = x.layout.pitch;
+  }
+  if (writes) {
+    program.define("PITCHED", 1);
+    args.y_pitch = y.layout.pitch;
+  }
   return {};
 }
 

@@ -16,10 +16,10 @@ Tactic make_conv_tactic(const Problem& problem, const ConvShape& shape,
 // Sizes, strides and divisors of the arguments; tiles and weights are the kernel's own.
 gpu::ConvArgs conv_args(const ConvShape& shape);
 
-// Lets the kernel write with the pitch of the tactic's output, where it has one. Errors:
-// incompatible (another format than the family's with a pitch).
-Status write_with_pitch(const ConvShape& shape, const Tactic& tactic, KernelProgram& program,
-                        gpu::ConvArgs& args);
+// Lets the kernel read and write with the pitches of the tactic's first input and output, where
+// these have one. Errors: incompatible (another format than the family's with a pitch).
+Status keep_to_pitches(const ConvShape& shape, const Tactic& tactic, KernelProgram& program,
+                       gpu::ConvArgs& args);
 
 // The pointers that every kernel of ConvArgs reads; `weights` is a constant of the plan.
 std::vector<PointerSlot> conv_slots(int weights);

@@ -43,8 +43,8 @@ struct KernelFamily {
   Status (*offer)(const Problem&, const KernelContext&, std::vector<Tactic>&);
   // `tactic.id` is "<family>/<variant>". Errors: incompatible (no such variant), unsupported.
   Result<KernelPlan> (*plan)(const Problem&, const Tactic&, const KernelContext&);
-  // Whether `plan` knows outputs with a pitch; others are not asked for them.
-  bool writes_pitched = false;
+  // Whether `plan` knows first inputs and outputs with a pitch; others are not asked for them.
+  bool serves_pitches = false;
   // Whether it takes regions, too; others are never asked about one.
   bool takes_regions = false;
 };

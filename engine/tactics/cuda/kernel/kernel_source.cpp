@@ -141,7 +141,7 @@ class KernelSource final : public TacticSource {
 
   SourceTraits traits() const override {
     return {
-        .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .writes_pitched = true};
+        .name = "kernel", .trust = Trust::may_fault, .takes_regions = true, .serves_pitches = true};
   }
   std::vector<RegionPattern> regions() const override {
     using Operands = RegionPattern::Operands;

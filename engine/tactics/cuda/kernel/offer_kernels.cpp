@@ -58,12 +58,17 @@ Status offer_family(const KernelFamily& family, const Problem& problem,
   return drop_unlaunchable(problem, context, tactics, first);
 }
 
-// Nobody reads with a pitch; a family that writes with one has a single output.
+// Only a first input may have one, and the output where it is a single one.
 bool family_serves_pitches(const KernelFamily& family, const Problem& problem,
                            const Tactic& tactic) {
-  if (std::ranges::any_of(tactic.inputs, has_pitch)) return false;
-  if (std::ranges::none_of(tactic.outputs, has_pitch)) return true;
-  return family.writes_pitched && problem.outputs.size() == 1 &&
+  const auto first = tactic.inputs.begin();
+  if (std::any_of(first + (first != tactic.inputs.end()), tactic.inputs.end(), has_pitch))
+    return false;
+  const bool reads = !tactic.inputs.empty() && has_pitch(tactic.inputs[0]),
+             writes = std::ranges::any_of(tactic.outputs, has_pitch);
+  if (!reads && !writes) return true;
+  return family.serves_pitches && problem.outputs.size() == 1 &&
+         fits_pitch(input_dims(problem, 0), tactic.inputs[0]) &&
          fits_pitch(output_dims(problem), tactic.outputs[0]);
 }
 

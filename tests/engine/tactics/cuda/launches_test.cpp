@@ -176,24 +176,37 @@ TEST(Tactics, WantFormatsThatFitTheTensor) {
   });
 }
 
-// Whatever an engine file asks of it, no other kernel writes over what lies between the pixels.
-TEST(Tactics, WriteWithAPitchOnlyWhereTheyAreMadeForIt) {
-  size_t writing = 0, refused = 0;
+// Whatever an engine file asks of it, no other kernel takes what lies between the pixels for its
+// own.
+TEST(Tactics, HaveAPitchOnlyWhereTheyAreMadeForIt) {
+  size_t writing = 0, reading = 0, refused = 0;
   const Card card(90);
   for (const ProblemRow& row : conformance_problems()) {
     const Problem problem = test::problem_of(row.text);
     if (is_reformat(problem)) continue;
     for (Tactic tactic : card.offers(problem)) {
-      tactic.outputs[0] = with_pitch(tactic.outputs[0], 4096);
-      if (!fits_pitch(output_dims(problem), tactic.outputs[0])) continue;
-      const auto plan = plan_kernel(problem, tactic, card.context);
-      EXPECT_EQ(plan.ok(), tactic.writes_pitched) << row.name << " " << tactic_key(tactic);
-      (plan.ok() ? writing : refused) += 1;
-      tactic.inputs[0] = with_pitch(tactic.inputs[0], 4096);
+      const Format x = tactic.inputs[0], y = tactic.outputs[0];
+      tactic.outputs[0] = with_pitch(y, 4096);
+      if (fits_pitch(output_dims(problem), tactic.outputs[0])) {
+        const auto plan = plan_kernel(problem, tactic, card.context);
+        EXPECT_EQ(plan.ok(), tactic.writes_pitched) << row.name << " " << tactic_key(tactic);
+        (plan.ok() ? writing : refused) += 1;
+      }
+      tactic.outputs[0] = y;
+      tactic.inputs[0] = with_pitch(x, 4096);
+      if (fits_pitch(input_dims(problem, 0), tactic.inputs[0])) {
+        const auto plan = plan_kernel(problem, tactic, card.context);
+        EXPECT_EQ(plan.ok(), tactic.reads_pitched) << row.name << " " << tactic_key(tactic);
+        (plan.ok() ? reading : refused) += 1;
+      }
+      if (tactic.inputs.size() < 2) continue;
+      tactic.inputs[0] = x;
+      tactic.inputs[1] = with_pitch(x, 4096);
       EXPECT_FALSE(plan_kernel(problem, tactic, card.context).ok()) << tactic_key(tactic);
     }
   }
   EXPECT_GT(writing, 100u);
+  EXPECT_GT(reading, 100u);
   EXPECT_GT(refused, 100u);
 }
 

@@ -110,6 +110,29 @@ TEST(PartOffsets, OfChannelsHaveThePitchOfTheWhole) {
   EXPECT_FALSE(pitched_offsets("concat axis=1 | float16[2x8] float16[2x8]", 16));
 }
 
+TEST(PartOffsets, OfWhatIsCutHaveThePitchOfTheWhole) {
+  using Offsets = std::vector<int64_t>;
+  const auto offsets = [](const char* text, int64_t pitch) {
+    const auto problem = parse_problem(text);
+    Tactic tactic = all_in(*problem, kPixels);
+    for (Format& format : tactic.outputs) format = with_pitch(format, pitch);
+    return part_offsets(*problem, tactic);
+  };
+  EXPECT_EQ(offsets("split axis=1 sizes=[8,16] | float16[2x24x3x5]", 24), (Offsets{0, 16}));
+  EXPECT_FALSE(offsets("split axis=1 sizes=[8,16] | float16[2x24x3x5]", 32));
+  EXPECT_FALSE(offsets("split axis=1 sizes=[4,20] | float16[2x24x3x5]", 24));
+  EXPECT_FALSE(offsets("split axis=2 sizes=[1,2] | float16[2x24x3x5]", 24));
+  constexpr char kMiddle[] = "slice | float32[2x24x3x5] int64[1]={8} int64[1]={12} int64[1]={1}";
+  EXPECT_EQ(offsets(kMiddle, 24), (Offsets{32}));
+  EXPECT_FALSE(offsets("slice | float32[2x24x3x5] int64[1]={2} int64[1]={6} int64[1]={1}", 24));
+  EXPECT_FALSE(
+      offsets("slice | float32[2x24x3x5] int64[1]={8} int64[1]={16} int64[1]={1} "
+              "int64[1]={2}",
+              24));
+  EXPECT_FALSE(offsets("slice | float32[2x24x3x5] int64[2]={8,0} int64[2]={12,2} int64[2]={1,2}",
+                       24));  // rows of planes, too
+}
+
 TEST(PartOffsets, AreNoneWhereOnlySomePartsHaveThePitch) {
   const auto problem = parse_problem("concat axis=1 | float32[2x8x3x1] float32[2x8x3x1]");
   Tactic tactic = all_in(*problem, kPixels);

@@ -24,6 +24,7 @@ Status offer_conv_mma(const Problem& problem, const KernelContext& context,
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
       tactic.writes_pitched = !shape.gemm;
+      tactic.reads_pitched = c.reads_pitched();
       out.push_back(std::move(tactic));
     }
   }

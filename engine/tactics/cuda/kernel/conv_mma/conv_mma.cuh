@@ -26,7 +26,7 @@ __device__ __forceinline__ Bytes16 load_chunk(const ConvArgs& a, const PixelWind
   for (int i = 0; i < 4; ++i) {
     const int j = i * COLUMNS / 4;
     const unsigned* from =
-        reinterpret_cast<const unsigned*>(w.base + offset + j * a.dilation_w * a.c);
+        reinterpret_cast<const unsigned*>(w.base + offset + j * a.dilation_w * channels_apart(a));
     words[i] = inside(a, w, FilterStep{f.r, f.s + j, f.c}) ? from[i % (4 / COLUMNS)] : 0u;
   }
   return Bytes16{words[0], words[1], words[2], words[3]};

@@ -78,6 +78,10 @@ int64_t MmaCase::columns_at_once() const {
   return columns() > 1 && even ? 2 : 1;
 }
 
+bool MmaCase::reads_pitched() const {
+  return !shape.gemm && !first && !variant.patch_rows && columns() == 1;
+}
+
 int64_t MmaCase::tiles_m() const {
   if (variant.patch_rows)
     return shape.n * divide_up(shape.p, variant.patch_rows) * divide_up(shape.q, variant.bm);
@@ -239,7 +243,8 @@ Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackCons
                                 KernelPlan& plan) {
   const MmaVariant& v = c.variant;
   gpu::ConvArgs args = conv_args(c.shape);
-  CHECK_OK(write_with_pitch(c.shape, tactic, plan.program, args));
+  if (has_pitch(tactic.inputs[0]) && !c.reads_pitched()) return no_variant(tactic);
+  CHECK_OK(keep_to_pitches(c.shape, tactic, plan.program, args));
   args.steps = to_int(filter_steps(c.shape, c.bk()));
   args.split_k = to_int(c.parts());
   args.tiles_k = to_int(c.tiles_k());

@@ -23,6 +23,8 @@ struct MmaCase {
   // Of these so many are copied at a time: 2 where they begin at even pixels and are inside the
   // input together.
   int64_t columns_at_once() const;
+  // Whether x may be channels of a wider tensor: where each copy is of one pixel.
+  bool reads_pitched() const;
   int64_t bk() const;
   int64_t tiles_m() const;
   int64_t tiles_k() const;
@@ -71,8 +73,8 @@ Result<MmaCase> find_joined(const ConvShape& first, const ConvShape& second, Dat
 // `result` is the element type of y.
 KernelProgram mma_program(const MmaCase& c, DataType result, const FusedEpilogue& epilogue);
 
-// The launch of a tactic with packed weights but for the epilogue's operands; writes with the pitch
-// of the tactic's output. Errors: incompatible (a pitch that it does not write with).
+// The launch of a tactic with packed weights but for the epilogue's operands; reads and writes with
+// the tactic's pitches. Errors: incompatible (a pitch that it does not serve).
 Result<KernelLaunch> mma_launch(const MmaCase& c, const Tactic& tactic, PackConstant weights,
                                 KernelPlan& plan);
 // Adds it to the plan, with the second launch of split-K.

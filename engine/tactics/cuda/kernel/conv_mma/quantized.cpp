@@ -17,6 +17,7 @@ Status offer_quantized_mma(const Problem& problem, const KernelContext& context,
       tactic.workspace_bytes = c.workspace_bytes();
       tactic.estimated_us = estimate_us(c, context);
       tactic.writes_pitched = !conv.shape.gemm;
+      tactic.reads_pitched = c.reads_pitched();
       out.push_back(std::move(tactic));
     }
   }

@@ -167,9 +167,9 @@ __device__ __forceinline__ void start_chunk(const ConvArgs& a, const PixelWindow
 #pragma unroll
   for (int j = 0; j < COLUMNS; j += COLUMNS_AT_ONCE) {
     // From where nothing is read the address may be any.
-    copy_async<16 / COLUMNS * COLUMNS_AT_ONCE>(to + j * (16 / COLUMNS),
-                                               w.base + offset + j * a.dilation_w * a.c,
-                                               inside(a, w, FilterStep{f.r, f.s + j, f.c}));
+    copy_async<16 / COLUMNS * COLUMNS_AT_ONCE>(
+        to + j * (16 / COLUMNS), w.base + offset + j * a.dilation_w * channels_apart(a),
+        inside(a, w, FilterStep{f.r, f.s + j, f.c}));
   }
 }
 

@@ -109,7 +109,7 @@ Status offer_quantized_simt(const Problem& problem, const KernelContext& context
   const DataType source = conv.product.source;
   CHECK_OK(require_simt(conv.shape, source));
   for (Tactic& tactic : quantized_tactics(problem, conv, context)) {
-    tactic.writes_pitched = !conv.shape.gemm;
+    tactic.writes_pitched = tactic.reads_pitched = !conv.shape.gemm;
     offer_variants(conv.shape, source, tactic, context, out);
   }
   return {};
@@ -123,7 +123,7 @@ Status offer_conv_simt(const Problem& problem, const KernelContext& context,
     CHECK_OK(require_simt(shape, type));
     TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, shape, type));
     Tactic tactic = make_conv_tactic(problem, shape, epilogue, "");
-    tactic.writes_pitched = !shape.gemm;
+    tactic.writes_pitched = tactic.reads_pitched = !shape.gemm;
     offer_variants(shape, type, tactic, context, out);
   }
   return {};
@@ -158,7 +158,8 @@ Result<KernelLaunch> simt_launch(const SimtCase& c, const Tactic& tactic, PackCo
                                  KernelPlan& plan) {
   const SimtVariant& v = c.variant;
   gpu::ConvArgs args = conv_args(c.shape);
-  CHECK_OK(write_with_pitch(c.shape, tactic, plan.program, args));
+  CHECK_OK(keep_to_pitches(c.shape, tactic, plan.program, args));
+  args.x_pitch /= to_int(c.of_element());
   args.c = to_int(c.shape.c_pitch() / c.of_element());
   args.by_c = make_divisor(args.c);
   args.steps = to_int(c.steps());

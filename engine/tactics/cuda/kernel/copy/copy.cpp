@@ -42,26 +42,33 @@ bool joins_constants(const Problem& problem) {
          std::any_of(problem.inputs.begin(), problem.inputs.end(), is_known);
 }
 
-// A change of format that writes channels of a wider tensor.
+// A change of format that reads or writes channels of a wider tensor.
 bool is_placement(const Problem& problem) {
-  return is_reformat(problem) && has_pitch(*problem.outputs[0].pinned);
+  return is_reformat(problem) &&
+         (has_pitch(*problem.inputs[0].pinned) || has_pitch(*problem.outputs[0].pinned));
 }
 
 Result<StridedCopy> placement_copy(const Problem& problem, const Format& from, const Format& to) {
   const Dims& dims = output_dims(problem);
-  const bool is_packed = from.layout.kind != LayoutKind::blocked &&
-                         physical_bytes(dims, from) == volume(dims) * element_bytes(from.type);
-  if (!is_packed || from.type != to.type || has_pitch(from) || !fits_pitch(dims, to))
+  const auto is_packed = [&](const Format& f) {
+    return f.layout.kind != LayoutKind::blocked && fits_pitch(dims, f) &&
+           physical_bytes(dims, without_pitch(f)) == volume(dims) * element_bytes(f.type);
+  };
+  if (!is_packed(from) || !is_packed(to) || from.type != to.type)
     return refusal("a place in a wider tensor for what is padded or of another type");
   return in_output_order(reformat_copy(dims, from.layout, to.layout));
 }
 
 // The problem's copies in the formats of the tactic.
 Result<std::vector<StridedCopy>> copies_of(const Problem& problem, const Tactic& tactic) {
-  if (!has_pitch(tactic.outputs[0])) return read_copies(problem, tactic.outputs[0].layout);
-  if (!is_placement(problem)) return refusal("an output with a pitch");
-  TRY(StridedCopy copy, placement_copy(problem, tactic.inputs[0], tactic.outputs[0]));
-  return std::vector{std::move(copy)};
+  if (is_placement(problem)) {
+    TRY(StridedCopy copy, placement_copy(problem, tactic.inputs[0], tactic.outputs[0]));
+    return std::vector{std::move(copy)};
+  }
+  const bool pitched = std::ranges::any_of(tactic.inputs, has_pitch) ||
+                       std::ranges::any_of(tactic.outputs, has_pitch);
+  if (pitched) return refusal("a pitch");
+  return read_copies(problem, tactic.outputs[0].layout);
 }
 
 Status require_copy(const Problem& problem) {

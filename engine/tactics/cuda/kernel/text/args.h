@@ -37,6 +37,7 @@ struct ConvArgs {
   int groups, group_c, group_k;  // direct kernel only
   Divisor by_q, by_p, by_tiles_k, by_pixels, by_c, by_s;
   int y_pitch;  // PITCHED: channels from one output pixel to the next
+  int x_pitch;  // READS_PITCHED: elements from one input pixel to the next
 };
 
 // Depthwise convolution and pooling, NHWC.

@@ -21,13 +21,23 @@ __device__ __forceinline__ unsigned taps_inside(int first, int dilation, int tap
   return bits;
 }
 
+// Channels from one input pixel to the next. READS_PITCHED: the input is some of the channels of a
+// wider tensor.
+__device__ __forceinline__ int channels_apart(const ConvArgs& a) {
+#if READS_PITCHED
+  return a.x_pitch;
+#else
+  return a.c;
+#endif
+}
+
 // kPointwise: every output pixel reads its own input pixel alone.
 template <bool kPointwise = POINTWISE>
 __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   PixelWindow w;
   if (kPointwise) {
     w.rows = w.columns = m < a.m ? 1u : 0u;
-    w.base = static_cast<const TX*>(a.x) + static_cast<long long>(m) * a.c;
+    w.base = static_cast<const TX*>(a.x) + static_cast<long long>(m) * channels_apart(a);
     return w;
   }
   unsigned row = divide(static_cast<unsigned>(m), a.by_q);
@@ -37,8 +47,8 @@ __device__ __forceinline__ PixelWindow pixel_window(const ConvArgs& a, int m) {
   int h = p * a.stride_h - a.pad_h, x = q * a.stride_w - a.pad_w;
   w.rows = m < a.m ? taps_inside(h, a.dilation_h, a.r, a.h) : 0u;
   w.columns = taps_inside(x, a.dilation_w, a.s, a.width);
-  w.base =
-      static_cast<const TX*>(a.x) + ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c;
+  w.base = static_cast<const TX*>(a.x) +
+           ((static_cast<long long>(n) * a.h + h) * a.width + x) * channels_apart(a);
   return w;
 }
 
@@ -98,7 +108,7 @@ __device__ __forceinline__ void advance(const ConvArgs& a, FilterStep& f) {
 template <bool kPointwise = POINTWISE>
 __device__ __forceinline__ int step_offset(const ConvArgs& a, const FilterStep& f) {
   if (kPointwise) return f.c;
-  return (f.r * a.dilation_h * a.width + f.s * a.dilation_w) * a.c + f.c;
+  return (f.r * a.dilation_h * a.width + f.s * a.dilation_w) * channels_apart(a) + f.c;
 }
 // A window's rows have no bit beyond the filter's, so what lies past the end of a FLAT K is
 // outside.
