@@ -258,6 +258,11 @@ class Lowering {
   std::map<NodeId, size_t> node_of_;  // the network's node that a node of the graph is part of
 };
 
+// The node that it stands in the place of.
+size_t place_of(const Alternative& alternative) {
+  return alternative.leads ? alternative.replaces.front() : alternative.replaces.back();
+}
+
 // Takes out every Dequantize that only what was replaced has read: its readers now do it for
 // themselves.
 void drop_unread(Network& network) {
@@ -296,7 +301,7 @@ Result<Network> Network::cut(const Cover& cover) const {
   for (size_t n = 0; n < nodes.size(); ++n) {
     const Alternative* alternative = in_force[n];
     if (alternative == nullptr) out.nodes.push_back(nodes[n]);
-    if (alternative == nullptr || alternative->replaces.back() != n) continue;
+    if (alternative == nullptr || place_of(*alternative) != n) continue;
     out.nodes.insert(out.nodes.end(), alternative->instead.begin(), alternative->instead.end());
   }
   if (!cover.empty()) drop_unread(out);

@@ -82,6 +82,16 @@ TEST(NetworkCut, PutsAnAlternativeWhereTheLastThatItReplacesStood) {
   EXPECT_TRUE(cut->alternatives.empty());
 }
 
+TEST(NetworkCut, PutsOneThatLeadsWhereTheFirstThatItReplacesStood) {
+  Network network = four_nodes();
+  network.alternatives = {{{1, 3}, {node_of("x"), node_of("y")}, true}};
+  const auto cut = network.cut({0});
+  ASSERT_TRUE(cut.ok());
+  std::string names;
+  for (const NetworkNode& node : cut->nodes) names += node.name;
+  EXPECT_EQ(names, "axyc");
+}
+
 TEST(NetworkCut, RefusesTheCoverOfAnotherNetwork) {
   Network network = four_nodes();
   network.alternatives = {{{0, 1}, {node_of("x")}}, {{1}, {node_of("y")}}};
