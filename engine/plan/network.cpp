@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/plan/problem_of.h"
+#include "engine/plan/siblings.h"
 #include "engine/plan/slices.h"
 
 namespace enginery {
@@ -57,6 +58,7 @@ class Lowering {
         CHECK_OK(add_group(groups[group]));
     }
     add_regions(order);
+    add_siblings();
     offer_slices(network_);
     return std::move(network_);
   }
@@ -102,6 +104,11 @@ class Lowering {
       if (found != of_nodes_.end()) asked.push_back(found->second);
     }
     node.precisions = allowed_together(asked);
+    return offer(node);
+  }
+
+  // The same in the precisions that the node has.
+  Status offer(NetworkNode& node) const {
     TRY(node.tactics,
         offer_all(sources_, node.problem, node.precisions.empty() ? allowed_ : node.precisions));
     return {};
@@ -241,6 +248,19 @@ class Lowering {
       out.instead.push_back(std::move(*single));
     }
     network_.alternatives.push_back(std::move(out));
+  }
+
+  // Behind all other alternatives: records of covers name these by their indices.
+  void add_siblings() {
+    for (MergedSiblings& merged : merge_siblings(network_.graph, network_.nodes)) {
+      if (!offer(merged.convolution).ok() || sources_of(merged.convolution.tactics).empty() ||
+          !offer(merged.split).ok())
+        continue;
+      Alternative out{.replaces = merged.siblings, .instead = {}, .leads = true};
+      out.instead.push_back(std::move(merged.convolution));
+      out.instead.push_back(std::move(merged.split));
+      network_.alternatives.push_back(std::move(out));
+    }
   }
 
   bool has_other_readers(NodeId id, const std::vector<NodeId>& members) const {

@@ -3,8 +3,9 @@
 //
 // Flow: optimised graph -> lower -> Network -> TacticSelector. Lowering asks the tactic sources and
 // keeps a fusion group, shortens it or expands it into its nodes. Where a shorter piece lets other
-// sources in, cutting there is an alternative, and so is each region that a source's pattern finds;
-// measured times decide about them. Plain values; free functions without state.
+// sources in, cutting there is an alternative, and so is each region that a source's pattern finds,
+// and sibling convolutions as one (siblings.h); measured times decide about them. Plain values;
+// free functions without state.
 #pragma once
 
 #include <map>

@@ -49,6 +49,37 @@ TEST(SelectionRecord, KeepsTheCover) {
   EXPECT_EQ(parse_selection(to_json(record))->cover, record.cover);
 }
 
+// Two convolutions of one value, as one.
+TEST(SelectionRecord, IsFollowedToMergedSiblings) {
+  const std::string pointwise =
+      "strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] groups=1";
+  Build build(test::loaded_from(
+      "input %x : float32[1x8x6x6]\n %v = constant float32[8x8x1x1] random(1)\n %w = constant "
+      "float32[4x8x1x1] random(2)\n %a = conv(%x, %v) " +
+          pointwise + "\n %b = conv(%x, %w) " + pointwise +
+          "\n %ra = act(%a) kind=relu\n %rb = act(%b) kind=relu\n %c = concat(%rb, %ra) axis=1\n "
+          "%y = act(%c) kind=tanh\n output %y",
+      {}));
+  const Network& network = build.network;
+  ASSERT_FALSE(network.alternatives.empty());
+  const Cover cover{network.alternatives.size() - 1};
+  ASSERT_TRUE(network.alternatives.back().leads);
+  const auto cut = network.cut(cover);
+  ASSERT_TRUE(cut.ok());
+  build.selection = analytic_choice(*cut, build.target.sources).value();
+  build.selection.cover = cover;
+  const auto record = parse_selection(to_json(to_record(network, build.selection, {})));
+  ASSERT_TRUE(record.ok()) << record.error().message;
+  const auto followed = follow(network, build.target.sources, *record);
+  ASSERT_TRUE(followed.ok()) << followed.error().message;
+  const auto content = assemble(build.model, network, *followed, build.target, test::one_thread());
+  ASSERT_TRUE(content.ok()) << content.error().message;
+  EXPECT_EQ(*content, *build.content());
+  const auto accuracy = build.verify();
+  ASSERT_TRUE(accuracy.ok()) << accuracy.error().message;
+  EXPECT_EQ(accuracy->wrong, "");
+}
+
 TEST(Follow, RefusesACoverThatTheNetworkLacks) {
   const Build build(test::small_convolution());
   SelectionRecord record = to_record(build.network, build.selection, {});
