@@ -43,7 +43,7 @@ std::string cover_text(const Network& network, const Cover& cover, int level) {
     return !is_worth_measuring(network, a, level);
   });
   return std::to_string(cover.size()) + " of " + std::to_string(network.alternatives.size()) +
-         " alternatives in force, " + std::to_string(left_out) + " left out by their estimates";
+         " alternatives in force, " + std::to_string(left_out) + " left to level 4";
 }
 
 }  // namespace enginery

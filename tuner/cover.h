@@ -23,7 +23,7 @@ Cover choose_cover(
     const Network& network, const NodeCost& cost,
     const Considered& considered = [](const Alternative&) { return true; });
 
-// "2 of 48 alternatives in force, 40 left out by their estimates", for the log.
+// "2 of 48 alternatives in force, 40 left to level 4", for the log.
 std::string cover_text(const Network& network, const Cover& cover, int level);
 
 }  // namespace enginery

@@ -36,8 +36,8 @@ struct NetworkNode {
 struct Alternative {
   std::vector<size_t> replaces;      // indices of Network::nodes, ascending
   std::vector<NetworkNode> instead;  // producers before consumers
-  // It stands where the first of them stood: all that it reads is there, and others may read its
-  // results before the last one.
+  // Merged siblings (siblings.h): it stands where the first of them stood, since all that it reads
+  // is there, and others may read its results before the last one.
   bool leads = false;
 };
 

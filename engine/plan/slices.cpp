@@ -182,15 +182,16 @@ class Offering {
   }
 
   // Whether the value can be written wherever it is wanted, and whatever it is a view of with it. A
-  // piece of something is copied.
-  bool may_be_placed(ValueId v, std::set<ValueId>& wanted) const {
+  // piece of something is copied there, but nothing copies what is seen through a view.
+  bool may_be_placed(ValueId v, std::set<ValueId>& wanted, bool is_seen = false) const {
     const std::vector<End>& makers = ends_.makers(v);
     if (makers.empty() || network_.graph.is_output(v)) return false;
     if (taken_.contains(v) || !wanted.insert(v).second) return false;
     return std::ranges::all_of(makers, [&](const End& maker) {
       const NetworkNode& node = *maker.node;
       if (!offers_a_view(node) || joins_parts(node.problem)) return true;
-      return is_slice(node.problem, node.tactics.back()) || may_be_placed(node.inputs[0], wanted);
+      if (is_slice(node.problem, node.tactics.back())) return !is_seen;
+      return may_be_placed(node.inputs[0], wanted, true);
     });
   }
 

@@ -110,6 +110,9 @@ std::vector<std::string> unworthy_of_measuring(const std::vector<Tactic>& offere
 
 bool is_worth_measuring(const Network& network, const Alternative& alternative, int level) {
   if (level >= 4) return true;
+  // Merged siblings took two fifths more timings of GoogLeNet, and its engine as long with them as
+  // without: 0.1343 and 0.1341 ms on an H100 at batch 1, within 2 % on two CPU cores.
+  if (alternative.leads) return false;
   double now = 0, instead = 0;
   bool known = true;
   const auto add = [&](const NetworkNode& node, double& sum) {

@@ -24,8 +24,8 @@ std::vector<const Tactic*> worth_measuring(const std::vector<Tactic>& offered, i
                                            const Effort& effort = {});
 
 // Whether the problems of one of the network's alternatives are: where the estimates of these add
-// up to more than 1.5 times those of what it replaces, only level 4 measures it. Kept where an
-// estimate is lacking on either side.
+// up to more than 1.5 times those of what it replaces, only level 4 measures it, and so it does
+// with merged siblings. Kept where an estimate is lacking on either side.
 bool is_worth_measuring(const Network& network, const Alternative& alternative, int level);
 
 }  // namespace enginery

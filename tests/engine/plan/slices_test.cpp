@@ -85,6 +85,11 @@ const Offer kOffers[] = {
      kX + "%a, %b = split(%x) axis=1 sizes=[1,3]\n %c = act(%a) kind=relu\n "
           "output %c\n output %b",
      "", "a"},
+    {"of_a_view_of_what_was_cut",
+     kX + "%s = constant int64[4] {1, 4, 8, 4}\n %a, %b = split(%x) axis=1 sizes=[2,2]\n "
+          "%v = reshape(%a, %s)\n %r = act(%v) kind=relu\n %c = concat(%v, %r) axis=1\n "
+          "%d = act(%b) kind=tanh\n output %c\n output %d",
+     "a", "c"},
     {"of_what_was_cut",
      kX + "%a, %b = split(%x) axis=1 sizes=[1,3]\n %c = concat(%b, %a) axis=1\n "
           "output %c",

@@ -46,6 +46,7 @@ Result<Plan> read_back(const Plan& plan) {
   return std::move(file.plan);
 }
 
+// Of one piece: a tensor with a pitch is accessed pixel by pixel.
 struct Access {
   int64_t begin, end;  // in the arena, or in the caller's memory behind it
   bool writes;
@@ -57,7 +58,10 @@ std::vector<Access> accesses_of(const Plan& plan, const PlanStep& step) {
     const int64_t begin = s.kind == StorageKind::arena
                               ? s.offset
                               : plan.arena_bytes + (static_cast<int64_t>(bytes.storage) << 24);
-    out.push_back({begin + bytes.begin, begin + bytes.end, writes});
+    const int64_t apart = bytes.pitch > 0 ? bytes.pitch : bytes.end - bytes.begin;
+    const int64_t width = bytes.pitch > 0 ? bytes.width : apart;
+    for (int64_t at = bytes.begin; at < bytes.end; at += apart)
+      out.push_back({begin + at, begin + at + width, writes});
   };
   for (const int t : step.inputs) {
     if (t >= 0) add(bytes_of_tensor(plan, t), false);

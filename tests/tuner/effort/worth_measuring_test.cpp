@@ -105,6 +105,14 @@ TEST(WorthMeasuring, LeavesOutAlternativesOfOneAndAHalfTimesTheEstimate) {
   EXPECT_TRUE(worthy(2, 90));
 }
 
+TEST(WorthMeasuring, LeavesMergedSiblingsToLevelFour) {
+  Network network;
+  network.nodes = {node(3), node(3)};
+  const Alternative merged{.replaces = {0, 1}, .instead = {node(1)}, .leads = true};
+  EXPECT_FALSE(is_worth_measuring(network, merged, 3));
+  EXPECT_TRUE(is_worth_measuring(network, merged, 4));
+}
+
 TEST(WorthMeasuring, HasTheReferenceOnlyWhereNothingElseIsLeft) {
   auto tactics = offered({1, 1});
   tactics[0].trust = Trust::reference;
