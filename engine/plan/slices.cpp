@@ -239,21 +239,9 @@ void SliceHomes::find_pitches(const Network& network, const std::vector<Tactic>&
     return std::ranges::any_of(t.inputs, has_pitch) || std::ranges::any_of(t.outputs, has_pitch);
   };
   if (std::ranges::none_of(tactics, is_pitched)) return;
-  std::map<ValueId, WantedFormats> wanted;
-  for (size_t n = 0; n < network.nodes.size(); ++n) {
-    const NetworkNode& node = network.nodes[n];
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      wanted[node.inputs[i]][wanted_by(tactics[n], i)]++;
-  }
-  for (const ValueId v : network.graph.outputs())
-    wanted[v][{boundary_format(network.graph.value(v)), false}]++;
-  for (size_t n = 0; n < network.nodes.size(); ++n) {
-    const NetworkNode& node = network.nodes[n];
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId v = node.outputs[i];
-      const Format lies = lying(network.graph.value(v), &tactics[n], i, wanted[v]);
-      if (has_pitch(lies)) pitched_.emplace(v, lies);
-    }
+  for (const auto& [v, flow] : flows_of(network, tactics)) {
+    const Format lies = lying(network.graph.value(v), flow.maker, flow.output, flow.wanted);
+    if (has_pitch(lies)) pitched_.emplace(v, lies);
   }
 }
 

@@ -1,33 +1,11 @@
 #include "engine/plan/tactic_selection.h"
 
-#include <map>
-
 namespace enginery {
 
 std::vector<ReformatKey> needed_reformats(const Network& network,
                                           const std::vector<Tactic>& tactics) {
-  struct Flow {
-    const Tactic* maker = nullptr;  // null: an input
-    size_t output = 0;
-    WantedFormats wanted;
-  };
-  std::map<ValueId, Flow> flows;
-  for (size_t n = 0; n < network.nodes.size(); ++n) {
-    const NetworkNode& node = network.nodes[n];
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant)
-        flows[node.inputs[i]].wanted[wanted_by(tactics[n], i)] += 1;
-    }
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      Flow& flow = flows[node.outputs[i]];
-      flow.maker = &tactics[n];
-      flow.output = i;
-    }
-  }
-  for (const ValueId v : network.graph.outputs())
-    flows[v].wanted[{boundary_format(network.graph.value(v)), false}] += 1;
   std::vector<ReformatKey> needed;
-  for (const auto& [v, flow] : flows) {
+  for (const auto& [v, flow] : flows_of(network, tactics)) {
     const Value& value = network.graph.value(v);
     const Format lies = lying(value, flow.maker, flow.output, flow.wanted);
     each_reformat(value, lies, flow.wanted, [&](const Format& format) {

@@ -25,4 +25,23 @@ Format lying(const Value& value, const Tactic* maker, size_t output, const Wante
   return maker->outputs[output];
 }
 
+std::map<ValueId, Flow> flows_of(const Network& network, const std::vector<Tactic>& tactics) {
+  std::map<ValueId, Flow> out;
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    const NetworkNode& node = network.nodes[n];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] != kNoValue && !node.problem.inputs[i].constant)
+        out[node.inputs[i]].wanted[wanted_by(tactics[n], i)] += 1;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Flow& flow = out[node.outputs[i]];
+      flow.maker = &tactics[n];
+      flow.output = i;
+    }
+  }
+  for (const ValueId v : network.graph.outputs())
+    out[v].wanted[{boundary_format(network.graph.value(v)), false}] += 1;
+  return out;
+}
+
 }  // namespace enginery

@@ -8,8 +8,7 @@
 
 #include <map>
 
-#include "engine/graph/graph.h"
-#include "engine/tactics/tactic.h"
+#include "engine/plan/network.h"
 
 namespace enginery {
 
@@ -34,6 +33,16 @@ Format boundary_format(const Value& value);
 
 // How the value lies that `maker` has as its output `output`; null: an input of the graph.
 Format lying(const Value& value, const Tactic* maker, size_t output, const WantedFormats& wanted);
+
+// From who makes a value to who reads it, with one tactic for each node.
+struct Flow {
+  const Tactic* maker = nullptr;  // null: an input
+  size_t output = 0;
+  WantedFormats wanted;
+};
+// Of all values that a node makes or reads at run time; `tactics` are parallel to the nodes and
+// outlive it.
+std::map<ValueId, Flow> flows_of(const Network& network, const std::vector<Tactic>& tactics);
 
 // The formats that take a reformat from how the value lies, each once.
 template <typename F>
