@@ -273,6 +273,8 @@ TEST(Slices, ChannelsThatOthersCannotReadInPlaceAreCopiedThere) {
   EXPECT_NE(tensor(*plan, "a", kNhwc).storage, tensor(*plan, "c", kNhwc).storage);
   EXPECT_EQ(tensor(*plan, "a", kOf24).storage, tensor(*plan, "c", kNhwc).storage);
   EXPECT_EQ(tensor(*plan, "b", kOf24).storage, tensor(*plan, "c", kNhwc).storage);
+  EXPECT_EQ(plan->steps[1].name, "a");
+  EXPECT_EQ(plan->steps[1].tactic.outputs[0], kNhwc);
   EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat a"), 1);
   EXPECT_EQ(std::ranges::count(step_names(*plan), "reformat b"), 0);
 }
