@@ -156,9 +156,10 @@ Status check_view(const Plan& plan, const PlanStep& step) {
 // With a pitch a launch reads its first input and writes its only output, if any.
 Status check_pitches(const Plan& plan, const PlanStep& step) {
   const auto is_pitched = [&](int t) { return t >= 0 && has_pitch(tensor_of(plan, t).format); };
-  const auto first = step.inputs.begin();
-  if (std::any_of(first + (first != step.inputs.end()), step.inputs.end(), is_pitched))
-    return damaged_step(step, "reads a further tensor with a pitch");
+  for (size_t i = 1; i < step.inputs.size(); ++i) {
+    if (is_pitched(step.inputs[i]))
+      return damaged_step(step, "reads a further tensor with a pitch");
+  }
   const bool writes_so = std::ranges::any_of(step.outputs, is_pitched);
   if (writes_so && (step.outputs.size() > 1 || step.tactic.in_place_operand >= 0))
     return damaged_step(step, "writes more than one tensor with a pitch");

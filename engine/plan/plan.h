@@ -47,8 +47,8 @@ struct PlanStep {
   double measured_us = 0;  // when tuned; goes to provenance only
 };
 
-// The tactic's key as it was selected, under which timings know it: what a step writes with a pitch
-// was chosen without one.
+// The tactic's key as it was selected, under which timings know it: what a step reads or writes
+// with a pitch was chosen without one.
 std::string selected_key(const PlanStep& step);
 
 struct PlanConstant {

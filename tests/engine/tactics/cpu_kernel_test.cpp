@@ -163,6 +163,19 @@ TEST(CpuKernels, RefuseIndicesOutsideOfTheirDimensions) {
             outside);
 }
 
+// As an engine file may ask for it.
+TEST(CpuKernels, PrepareNothingForAProblemWithoutInputs) {
+  DeviceInfo info;
+  info.sku = "cpu-sse41";
+  info.threads = 2;
+  Problem p = *parse_problem("softmax axis=1 | float32[1x21x9x9]");
+  p.inputs.clear();
+  p.anchor_inputs = 0;
+  Tactic tactic;
+  tactic.outputs = {Format{}};
+  EXPECT_FALSE(make_cpu_kernel_source(info).value()->prepare(p, tactic, {}).ok());
+}
+
 TEST(CpuKernels, PrepareWhatTheyOfferAndNothingElse) {
   DeviceInfo info;
   info.sku = "cpu-sse41";

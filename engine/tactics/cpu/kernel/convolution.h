@@ -17,7 +17,8 @@ Result<ConvolutionEpilogue> read_convolution_epilogue(const Problem& problem);
 std::vector<Layout> side_layouts(const CpuKernelContext& context, int64_t channels);
 
 // The layouts of a tactic's input, of its output, and of the residual, which lies as the output and
-// may be taken over by it. Channels-last sides may have a pitch, the output's where there is none.
+// may be taken over by it. A channels-last input may have a pitch, and so may a channels-last
+// output where there is no residual.
 void set_sides(const Layout& from, const Layout& to, const ConvolutionEpilogue& epilogue,
                Tactic& tactic);
 

@@ -66,7 +66,8 @@ CpuKernelCandidates candidates_of(const CpuKernelContext& context, const Problem
   return family->offer(context, p);
 }
 
-// Whether `offered` is the tactic that `wanted` is with pitches, in formats that are not given.
+// Whether `wanted` is `offered` with the pitches that it says it serves, or without any. (A
+// reformat is offered with its pitches.)
 bool is_twin(const Tactic& offered, const Tactic& wanted) {
   const bool reads = has_pitch(wanted.inputs[0]), writes = has_pitch(wanted.outputs[0]);
   if ((reads && !offered.reads_pitched) || (writes && !offered.writes_pitched)) return false;
@@ -140,7 +141,7 @@ class CpuKernelSource final : public TacticSource {
     using Prepared = std::shared_ptr<const PreparedTactic>;
     CpuKernelContext context = context_;
     if (!is_reformat(problem)) {
-      context.in_pitch = tactic.inputs[0].layout.pitch;
+      context.in_pitch = tactic.inputs.empty() ? 0 : tactic.inputs[0].layout.pitch;
       context.out_pitch = tactic.outputs[0].layout.pitch;
     }
     TRY(auto candidates, candidates_of(context, problem));

@@ -61,14 +61,12 @@ Status offer_family(const KernelFamily& family, const Problem& problem,
 // Only a first input may have one, and the output where it is a single one.
 bool family_serves_pitches(const KernelFamily& family, const Problem& problem,
                            const Tactic& tactic) {
-  const auto first = tactic.inputs.begin();
-  if (std::any_of(first + (first != tactic.inputs.end()), tactic.inputs.end(), has_pitch))
-    return false;
   const bool reads = !tactic.inputs.empty() && has_pitch(tactic.inputs[0]),
              writes = std::ranges::any_of(tactic.outputs, has_pitch);
+  if (std::ranges::count_if(tactic.inputs, has_pitch) > (reads ? 1 : 0)) return false;
   if (!reads && !writes) return true;
   return family.serves_pitches && problem.outputs.size() == 1 &&
-         fits_pitch(input_dims(problem, 0), tactic.inputs[0]) &&
+         (!reads || fits_pitch(input_dims(problem, 0), tactic.inputs[0])) &&
          fits_pitch(output_dims(problem), tactic.outputs[0]);
 }
 

@@ -210,6 +210,18 @@ TEST(Tactics, HaveAPitchOnlyWhereTheyAreMadeForIt) {
   EXPECT_GT(refused, 100u);
 }
 
+// As an engine file may ask for it.
+TEST(Tactics, HaveNoPitchWithoutInputs) {
+  Problem problem = test::problem_of("act kind=relu | float32[1x8x5x5]");
+  const Card card(90);
+  Tactic tactic = card.offers(problem).front();
+  problem.inputs.clear();
+  tactic.inputs.clear();
+  tactic.outputs[0] = with_pitch({tactic.outputs[0].type, {LayoutKind::channels_last, 0}}, 4096);
+  tactic.id = "copy/strided";
+  EXPECT_FALSE(plan_kernel(problem, tactic, card.context).ok());
+}
+
 TEST(Tactics, ComputeInAPrecisionThatIsAllowed) {
   for (const std::set<Precision>& allowed :
        {std::set{Precision::fp32}, {Precision::fp32, Precision::tf32}}) {
