@@ -33,6 +33,9 @@ std::vector<ProblemRow> quantized_problems();
 // (require_served).
 std::vector<ProblemRow> conformance_regions();
 
+// Those of them that are blocks of mobile networks.
+std::vector<ProblemRow> depthwise_blocks();
+
 // Those of them that are convolutions of pictures with the pooling behind them.
 std::vector<ProblemRow> pooled_regions();
 

@@ -40,7 +40,8 @@
   KERNEL(depthwise, DepthwiseArguments)              \
   KERNEL(gemv, GemvArguments)                        \
   KERNEL(winograd, WinogradArguments)                \
-  KERNEL(conv_product, ConvProductArguments)
+  KERNEL(conv_product, ConvProductArguments)         \
+  KERNEL(depthwise_block, DepthwiseBlockArguments)
 
 // Likewise those that compute in AMX's tiles, whose files are in tiles/, without the prefix.
 #define ENGINERY_CPU_TILE_KERNELS(KERNEL)    \

@@ -90,6 +90,27 @@ TEST(CpuKernels, TakeBiasAndClipAndNoMore) {
   EXPECT_NE(offer(depthwise(" w:float32[32] | bias w:float32[32]")).refusal, "") << "two biases";
 }
 
+// A block reads its input again while it writes: another image may take over what is added, but not
+// what the block begins with.
+TEST(CpuKernels, KeepTheInputOfABlockThatAddsIt) {
+  const auto block = [](const std::string& operands) {
+    return "conv strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | "
+           "float32[1x16x9x9] w:float32[32x16x1x1] | then conv(r0 w:float32[32x1x3x3]) "
+           "strides=[1,1] dilations=[1,1] groups=32 pads_begin=[1,1] pads_end=[1,1] | then "
+           "conv(r1 w:float32[16x32x1x1]) strides=[1,1] dilations=[1,1] pads_begin=[0,0] "
+           "pads_end=[0,0] | then binary(" +
+           operands + ") kind=add";
+  };
+  for (const Tactic& t : offer(block("0 r2")).tactics) {
+    EXPECT_EQ(t.in_place_operand, -1);
+    EXPECT_EQ(t.inputs[0], t.outputs[0]) << "what is added lies as the output";
+    EXPECT_FALSE(t.reads_pitched);
+  }
+  const auto other = offer(block("r2 float32[1x16x9x9]")).tactics;
+  ASSERT_FALSE(other.empty());
+  for (const Tactic& t : other) EXPECT_EQ(t.in_place_operand, 4);
+}
+
 TEST(CpuKernels, RunDepthwiseConvolutionsOnlyWithAVectorOfChannels) {
   const char* few =
       "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=6 | "

@@ -224,6 +224,21 @@ CpuKernelCandidate conv_product_candidate(const CpuKernelContext& context, const
 
 }  // namespace
 
+bool is_pixel_product(const Problem& p) {
+  const auto* op = std::get_if<Convolution>(&p.op);
+  const auto all = [](const std::vector<int64_t>& values, int64_t value) {
+    return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
+  };
+  return op && op->groups == 1 && p.inputs[1].constant && all(op->strides, 1) &&
+         all(op->pads_begin, 0) && all(op->pads_end, 0) &&
+         volume(input_dims(p, 1)) == input_dims(p, 1)[0] * input_dims(p, 1)[1];
+}
+
+Tensor pack_panels(const Tensor& weights, int64_t width) {
+  const Dims& dims = weights.dims();
+  return pack_weights(weights, dims[0], dims[1], width);
+}
+
 CpuKernelCandidates conv_product_candidates(const CpuKernelContext& context, const Problem& p,
                                             const ConvolutionEpilogue& epilogue) {
   TRY(Geometry g, read_geometry(context, p));

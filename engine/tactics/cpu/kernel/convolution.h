@@ -1,6 +1,7 @@
 // Dense convolutions: the two ways in which family convolution computes them, and what these share.
 #pragma once
 
+#include "engine/kernels/cpu/isa/depthwise.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 
 namespace enginery {
@@ -28,6 +29,23 @@ Tensor pad_bias(const Tensor* bias, int64_t channels, int64_t width);
 // Products over the depth of the window (conv_product.cpp): any convolution without groups.
 CpuKernelCandidates conv_product_candidates(const CpuKernelContext& context, const Problem& problem,
                                             const ConvolutionEpilogue& epilogue);
+
+// Whether it is a 1x1 convolution without groups, strides and padding, with constant weights.
+bool is_pixel_product(const Problem& problem);
+// Weights [K, C, 1, 1] as panels of two vectors of output channels, [panel][C][2 * width], the rest
+// zero.
+Tensor pack_panels(const Tensor& weights, int64_t width);
+
+// A depthwise convolution: the fields of set_windows, and where its constants come from.
+struct DepthwiseConvolution {
+  DepthwiseArguments arguments;
+  int bias;  // problem input, or -1
+};
+// Errors: unsupported.
+Result<DepthwiseConvolution> read_depthwise(const CpuKernelContext& context,
+                                            const Problem& problem);
+// Weights [channels, 1, taps...] as [taps, padded], with zeros behind the channels.
+Tensor pack_taps(const Tensor& weights, int64_t padded);
 
 // Winograd's products (winograd.cpp): 3x3 windows of stride 1.
 CpuKernelCandidates winograd_candidates(const CpuKernelContext& context, const Problem& problem,

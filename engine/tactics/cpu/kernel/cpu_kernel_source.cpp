@@ -6,6 +6,7 @@
 #include "engine/device/cpu/cpu_stream.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 #include "engine/tactics/shapes/averaged_bytes.h"
+#include "engine/tactics/shapes/depthwise_block.h"
 #include "engine/tactics/shapes/pointwise_region.h"
 #include "engine/tactics/shapes/requantized.h"
 
@@ -119,8 +120,8 @@ class CpuKernelSource final : public TacticSource {
   }
   std::vector<RegionPattern> regions() const override {
     std::vector<RegionPattern> out = requantized_patterns();
-    const std::vector<RegionPattern> averages = averaged_patterns();
-    out.insert(out.end(), averages.begin(), averages.end());
+    for (const auto& more : {averaged_patterns(), depthwise_block_patterns()})
+      out.insert(out.end(), more.begin(), more.end());
     return out;
   }
 

@@ -9,75 +9,10 @@
 #include <omp.h>
 
 #include "engine/kernels/cpu/isa/products/conv_product.h"
-#include "engine/kernels/cpu/isa/products/product_tile.h"
+#include "engine/kernels/cpu/isa/products/product_panel.h"
 
 namespace enginery {
 namespace {
-
-// Where a tile reads and writes.
-struct Tile {
-  ProductOperands operands;
-  const float* bias;      // of the panel
-  const float* residual;  // or null; placed as out
-  float* out;
-  int lanes;  // output channels that exist in the panel
-};
-
-template <int kR, int kV>
-inline void finish(const ConvProductArguments& a, const Tile& t, Vector (&acc)[kR][kV]) {
-  if (t.lanes >= kV * kWidth) {
-#pragma GCC unroll 16
-    for (int r = 0; r < kR; ++r) {
-#pragma GCC unroll 2
-      for (int v = 0; v < kV; ++v) {
-        int64_t at = r * a.out_pixel + v * a.out_vector;
-        if (t.residual) acc[r][v] += load(t.residual + at);
-        store(t.out + at, clip(acc[r][v], a.low, a.high));
-      }
-    }
-    return;
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < kR; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kV; ++v) {
-      const int64_t at = r * a.out_pixel + v * a.out_vector, lanes = t.lanes - v * kWidth;
-      if (t.residual) acc[r][v] += load_lanes(t.residual + at, lanes);
-      store_lanes(t.out + at, clip(acc[r][v], a.low, a.high), lanes);
-    }
-  }
-}
-
-template <int kR, int kV>
-void run_tile(const ConvProductArguments& a, const Tile& t) {
-  Vector acc[kR][kV];
-#pragma GCC unroll 2
-  for (int v = 0; v < kV; ++v) {
-    Vector bias = load(t.bias + v * kWidth);
-#pragma GCC unroll 16
-    for (int r = 0; r < kR; ++r) acc[r][v] = bias;
-  }
-  for (int v = 0; v < kV; ++v) {  // fetched while k runs
-    for (int r = 0; r < kR; ++r) {
-      int64_t at = r * a.out_pixel + v * a.out_vector;
-      __builtin_prefetch(t.out + at, 1, 3);
-      if (t.residual) __builtin_prefetch(t.residual + at, 0, 3);
-    }
-  }
-  multiply(t.operands, acc);
-  finish(a, t, acc);
-}
-
-template <int kR>
-void run_tile_of(const ConvProductArguments& a, const Tile& t, int rows) {
-  if constexpr (kR > 0) {
-    if (rows != kR) return run_tile_of<kR - 1>(a, t, rows);
-    if (t.lanes > kWidth)
-      run_tile<kR, 2>(a, t);
-    else
-      run_tile<kR, 1>(a, t);
-  }
-}
 
 // Pixels [begin, end) of a group, a vector of channels side by side: to[chunk][pixel][lane].
 void pack_pixels(const ConvProductArguments& a, const float* group, int64_t begin, int64_t end,
@@ -132,25 +67,12 @@ void run_block(const ConvProductArguments& a, int64_t group, Share pixels, Share
   } else {
     in += pixels.begin * kWidth;
   }
-  int64_t tiles = (count + kRows - 1) / kRows, panel_floats = a.depth * kPanel;
-  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
-    Tile t{};
-    const float* weights = a.weights + panel * panel_floats;
-    t.bias = a.bias + panel * kPanel;
-    t.lanes = static_cast<int>(least(kPanel, a.channels_out - panel * kPanel));
-    for (int64_t i = 0; i < tiles; ++i) {
-      Share rows = share_of(count, tiles, i);
-      int64_t at = group * a.out_group + (pixels.begin + rows.begin) * a.out_pixel +
-                   2 * panel * a.out_vector;
-      bool fetches = panel + 1 < panels.end && i < 2;
-      t.operands = {in + rows.begin * kWidth, chunk_stride, weights,
-                    fetches ? weights + panel_floats + i * (kWidth * kPanel / 2) : nullptr,
-                    a.depth};
-      t.residual = a.residual ? a.residual + at : nullptr;
-      t.out = a.out + at;
-      run_tile_of<kRows>(a, t, static_cast<int>(rows.end - rows.begin));
-    }
-  }
+  const PackedProduct product{a.weights,   a.bias,       a.depth, a.channels_out,
+                              a.out_pixel, a.out_vector, a.low,   a.high};
+  const int64_t at = group * a.out_group + pixels.begin * a.out_pixel;
+  const PixelRun run{in, chunk_stride, count, a.residual ? a.residual + at : nullptr, a.out + at};
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel)
+    run_panel(product, panel, panel + 1 < panels.end, run);
 }
 
 }  // namespace
