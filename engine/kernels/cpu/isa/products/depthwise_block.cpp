@@ -19,7 +19,7 @@ struct Scratch {
   float *window, *middle, *packed;  // rows of e; rows of d; rows of the input
   int64_t row;                      // floats of a row of e
   int64_t columns;                  // of a row of e, with the padding
-  int64_t chunks;                   // vectors of channels, filled up to whole panels
+  int64_t chunks;                   // vectors of channels
 };
 
 inline int64_t window_rows(const DepthwiseBlockArguments& a, int64_t rows) {
@@ -29,7 +29,7 @@ inline int64_t window_rows(const DepthwiseBlockArguments& a, int64_t rows) {
 inline Scratch scratch_of(const DepthwiseBlockArguments& a, float* at) {
   Scratch s{};
   s.columns = most(a.in_w + a.pad_w, (a.out_w - 1) * a.stride_w + a.kernel_w);
-  s.chunks = (a.channels + kPanel - 1) / kPanel * 2;
+  s.chunks = (a.channels + kWidth - 1) / kWidth;
   s.row = s.chunks * s.columns * kWidth;
   s.window = at;
   s.middle = s.window + window_rows(a, a.rows) * s.row;
@@ -59,10 +59,11 @@ void expand_rows(const DepthwiseBlockArguments& a, const Scratch& s, const float
   if (!lies_so) pack_rows(a, image, rows, s.packed);
   const float* in = lies_so ? image + rows.begin * a.in_w * kWidth : s.packed;
   const int64_t stride = lies_so ? a.in_chunk : (rows.end - rows.begin) * a.in_w * kWidth;
-  for (int64_t panel = 0; panel < s.chunks / 2; ++panel) {
+  const int64_t panels = (s.chunks + 1) / 2;
+  for (int64_t panel = 0; panel < panels; ++panel) {
     for (int64_t y = rows.begin; y < rows.end; ++y) {
       const int64_t row = y - rows.begin;
-      run_panel(product, panel, row == 0 && panel + 1 < s.chunks / 2,
+      run_panel(product, panel, row == 0 && panel + 1 < panels,
                 {in + row * a.in_w * kWidth, stride, a.in_w, nullptr,
                  to + row * s.row + a.pad_w * kWidth});
     }
@@ -173,7 +174,7 @@ void run_rows(const DepthwiseBlockArguments& a, const Scratch& s, int64_t image,
               int64_t rows) {
   const auto row_of_d = row_function(a);
   const int64_t stride = rows * a.out_w * kWidth;
-  for (int64_t chunk = 0; chunk * kWidth < a.channels; ++chunk) {
+  for (int64_t chunk = 0; chunk < s.chunks; ++chunk) {
     const float* in = s.window + chunk * s.columns * kWidth;
     const Vector bias = load(a.taps.bias + chunk * kWidth);
     for (int64_t row = 0; row < rows; ++row)

@@ -11,7 +11,7 @@ namespace enginery {
 // The constants of one of the convolutions, and the clip behind it.
 struct BlockWeights {
   // 1x1: [panel][depth][2 * width] and [panel][2 * width]; depthwise: [tap][channels] and
-  // [channels], channels filled up to whole panels. Null: there is no such convolution.
+  // [channels], channels filled up to whole vectors. Null: there is no such convolution.
   const float *weights, *bias;
   float low, high;  // infinite: no bound
 };
@@ -32,7 +32,7 @@ struct DepthwiseBlockArguments {
   int64_t in_h, in_w, out_h, out_w;
   int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
   int64_t rows;  // of the output at a time
-  // window rows of e, `rows` rows of d and the window rows' input, all channels as whole panels
+  // window rows of e, `rows` rows of d and the window rows' input, all channels as whole vectors
   int64_t scratch_floats;
 };
 }  // namespace enginery
