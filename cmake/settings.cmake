@@ -43,6 +43,11 @@ endif()
 set(ENGINERY_NO_POINTER_CHECKS -fno-sanitize=null,alignment,vptr,object-size)
 set(ENGINERY_READS_BYTES base tensor data device cpu_kernels tactics format runtime c_api cache)
 
+# What reads a model, a command or a message once, or waits: half the time to compile at -O1, and nobody sees the difference in a build or a
+# run. Kernels, passes, the reference and the tuner stay at -O2.
+set(ENGINERY_RUNS_ONCE import cli builder schemas cache pipeline compile worker worker_steps worker_runner worker_agent worker_timing coordinator coordinator_core
+    coordinator_catalog coordinator_views coordinator_web coordinator_access coordinator_store coordinator_client)
+
 # enginery_library(NAME [DEPS lib...]): the folder's *.cpp files as the static library enginery_NAME.
 function(enginery_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
@@ -54,6 +59,9 @@ function(enginery_library name)
   enginery_use_headers(enginery_${name} enginery_headers)
   if(ENGINERY_SANITIZE AND NOT name IN_LIST ENGINERY_READS_BYTES)
     target_compile_options(enginery_${name} PRIVATE ${ENGINERY_NO_POINTER_CHECKS})
+  endif()
+  if(name IN_LIST ENGINERY_RUNS_ONCE)
+    target_compile_options(enginery_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 

@@ -23,6 +23,7 @@ constexpr size_t kLeastSamples = 15;
 RaceRules rules_for(const Effort& effort, size_t candidates) {
   RaceRules out;
   out.final_samples = effort.final_samples;
+  out.precise = effort.precise;
   out.max_us = kMaxRaceUs;
   out.least_samples = kLeastSamples;
   // Nothing to tell apart.

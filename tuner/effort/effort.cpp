@@ -20,7 +20,12 @@ struct EffortRow {
 constexpr EffortRow kEfforts[] = {
     {0.02, {.of_a_kind = 10, .of_a_library = 4, .within = 2}},
     {0.008,
-     {.of_a_kind = 5, .of_a_library = 3, .within = 1.5, .of_slower = 1, .further_fixtures = 1}},
+     {.of_a_kind = 5,
+      .of_a_library = 3,
+      .within = 1.5,
+      .of_slower = 1,
+      .further_fixtures = 1,
+      .precise = 0.01}},
     {0,
      {.of_a_kind = 3,
       .of_a_library = 2,
@@ -28,7 +33,8 @@ constexpr EffortRow kEfforts[] = {
       .of_slower = 1,
       .further_fixtures = 0,
       .cold = false,
-      .final_samples = 8}},
+      .final_samples = 8,
+      .precise = 0.02}},
 };
 
 }  // namespace

@@ -301,6 +301,25 @@ TEST(OperatorForms, AnOutputShapeBeyondTheInputsReachIsOutputPadding) {
   expect_same(shape, spelled, counting({1, 1, 3}));
 }
 
+// As PyTorch's AvgPool2d(2560, ceil_mode=True) is exported (EfficientNet of transformers).
+TEST(OperatorForms, APoolRoundedUpMayHaveAWindowLargerThanItsInput) {
+  const auto pooled = [](int64_t stride, int64_t ceil_mode) {
+    ModelBuilder m = of(19, {1, 1, 3, 4});
+    m.node("AveragePool", {"x"}, {"y"},
+           {{"kernel_shape", Ints{5, 5}},
+            {"strides", Ints{stride, stride}},
+            {"pads", Ints{1, 0, 0, 0}},
+            {"ceil_mode", ceil_mode},
+            {"count_include_pad", 1}});
+    return m;
+  };
+  const Tensor y = run(pooled(5, 1), counting({1, 1, 3, 4}));
+  EXPECT_EQ(y.dims(), (Dims{1, 1, 1, 1}));
+  EXPECT_EQ(floats_of(y), (Floats{78.0F / 16}));  // three rows and one of padding, four columns
+  EXPECT_FALSE(pooled(5, 0).import().ok());
+  EXPECT_FALSE(pooled(1, 1).import().ok());
+}
+
 TEST(OperatorForms, AveragePoolCountsItsPaddingWhenAsked) {
   for (const auto& [count, expected] :
        {std::pair{0, Floats{4, 8, 12, 16}}, {1, Floats{1, 2, 3, 4}}}) {

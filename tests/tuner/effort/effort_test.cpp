@@ -44,6 +44,7 @@ TEST(Effort, IsNeverLessForALargerShare) {
     EXPECT_GE(now.of_slower, last.of_slower) << share;
     EXPECT_GE(now.further_fixtures, last.further_fixtures) << share;
     EXPECT_GE(now.final_samples, last.final_samples) << share;
+    EXPECT_LE(now.precise, last.precise) << share;
     last = now;
   }
   EXPECT_GT(last.of_a_kind, least_effort().of_a_kind);

@@ -158,6 +158,16 @@ void read_conv_transpose(NodeReader& node) {
   node.result(op, node.inputs());
 }
 
+// Rounded up, a window that is larger than all there is sees all of it, once; what lies behind the
+// padding is neither seen nor counted. So it is as large as what it sees.
+void cut_to_what_is_there(Pooling& op, std::span<const int64_t> sizes) {
+  for (size_t i = 0; i < op.kernel.size() && op.ceil_mode; ++i) {
+    const int64_t all = sizes[i] + op.pads_begin[i] + op.pads_end[i];
+    const bool holds_one = all < op.kernel[i] && op.kernel[i] - all < op.strides[i];
+    if (sizes[i] > 0 && op.dilations[i] == 1 && holds_one) op.kernel[i] = all;
+  }
+}
+
 Pooling read_pooling(NodeReader& node, PoolKind kind) {
   const ValueId x = node.input(0);
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
@@ -165,6 +175,7 @@ Pooling read_pooling(NodeReader& node, PoolKind kind) {
   Window w = read_window(node, x, kernel);
   Pooling op{kind, w.kernel, w.strides, w.dilations, w.pads_begin, w.pads_end};
   op.ceil_mode = node.integer("ceil_mode", 0) != 0;
+  if (node.ok()) cut_to_what_is_there(op, std::span(node.dims(x)).subspan(2));
   return op;
 }
 
