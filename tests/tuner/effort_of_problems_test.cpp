@@ -56,8 +56,9 @@ TEST(EffortOfProblems, IsMadeUpForLater) {
 }
 
 // Samples of the fastest tanh that was timed.
-int samples_of_tanh(bool same_share) {
+int samples_of_tanh(bool same_share, double scatter = 0) {
   Unequal tuning;
+  tuning.device.scatter = scatter;
   tuning.device.places = 4;
   tuning.device.device_info.cache_bytes = 1 << 20;
   for (NetworkNode& node : tuning.network.nodes)
@@ -73,6 +74,11 @@ int samples_of_tanh(bool same_share) {
 TEST(EffortOfProblems, RacesCloseOnesInFewerFixturesAndForFewerRounds) {
   EXPECT_EQ(samples_of_tanh(false), 3 + 8 + 8);
   EXPECT_EQ(samples_of_tanh(true), 4 * (3 + 8 + 24));
+}
+
+TEST(EffortOfProblems, RunsFinalistsOnForLessPrecision) {
+  EXPECT_EQ(samples_of_tanh(false, 0.025), 3 + 8 + 8);
+  EXPECT_EQ(samples_of_tanh(true, 0.025), 3 + 8 + 24 + 80);
 }
 
 }  // namespace
