@@ -2,7 +2,6 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <cstring>
 #include <functional>
 
 #include "engine/import/onnx/container.h"
@@ -111,19 +110,11 @@ Result<Bytes> container_of(onnx::ModelProto& model, WeightReader& weights,
   return std::move(writer).finish(bytes);
 }
 
-// What lies outside is named by an entry with the key "location": a model without these bytes has
-// nothing there, and a gigabyte need not be parsed to know it.
-bool may_lie_outside(std::string_view model) {
-  constexpr std::string_view kKey = "\x0a\x08location";
-  return memmem(model.data(), model.size(), kKey.data(), kKey.size()) != nullptr;
-}
-
 }  // namespace
 
 Result<Bytes> pack_onnx(const ModelSource& source, uint64_t most_inlined) {
   TRY(const ModelParts parts, parts_of(source.bytes.view()));
   if (!parts.weights.empty()) return Bytes(source.bytes.view());  // packed already
-  if (!may_lie_outside(parts.model)) return Bytes(source.bytes.view());
   TRY(const ModelProtoPointer model, parse_model(parts.model));
   WeightReader weights(source.folder);
   TRY(ExternalWeights outside, outside_of(*model, weights));

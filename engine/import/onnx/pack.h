@@ -10,7 +10,7 @@ inline constexpr uint64_t kMaxInlinedBytes = (uint64_t{1} << 31) - (uint64_t{1} 
 
 // The source's bytes unchanged when nothing is external; a model file with its weights inside where
 // both together are at most `most_inlined`; else a container (container.h). Errors: those of
-// parsing and of external data, where something may be external.
+// parsing and of external data.
 Result<Bytes> pack_onnx(const ModelSource& source, uint64_t most_inlined = kMaxInlinedBytes);
 
 // Always a model file. Errors: also unsupported where it would be more than kMaxInlinedBytes.
