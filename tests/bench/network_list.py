@@ -106,9 +106,14 @@ def of_torchvision(name):
     return model, {"": torch.randn(1, 3, 224, 224)}
 
 
+def parts_of(config):
+    """The configuration and those inside it."""
+    return [config] + [v for v in vars(config).values() if hasattr(v, "model_type")]
+
+
 def shrink(config, kind):
     """Fewer layers and words, in the configuration and in those inside it. `kind` says which cannot do with fewer words."""
-    for part in [config] + [v for v in vars(config).values() if hasattr(v, "model_type")]:
+    for part in parts_of(config):
         for key, value in SMALLER.items():
             if value is None or not isinstance(getattr(part, key, None), int) or getattr(part, key) <= value:
                 continue
@@ -130,7 +135,7 @@ def shrink(config, kind):
 
 
 def picture_size(config):
-    for part in [config] + [v for v in vars(config).values() if hasattr(v, "model_type")]:
+    for part in parts_of(config):
         size = getattr(part, "image_size", None)
         if isinstance(size, (list, tuple)):
             return list(size)[-2:]
@@ -172,7 +177,7 @@ def made_up_inputs(model, config):
 
 def narrow(config):
     """Eight heads of 64 where there are more and wider rows than 1024: gigabytes of random weights show nothing more."""
-    for part in [config] + [v for v in vars(config).values() if hasattr(v, "model_type")]:
+    for part in parts_of(config):
         for width, heads in (("hidden_size", "num_attention_heads"), ("n_embd", "n_head"), ("d_model", "encoder_attention_heads")):
             if not isinstance(getattr(part, width, None), int) or getattr(part, width) <= 1024 or not getattr(part, heads, None):
                 continue
@@ -188,18 +193,21 @@ def narrow(config):
 def of_transformers(kind):
     import torch
     import transformers
-    for smaller in (narrow, lambda config: config):  # as wide as it is by default, where it is not made otherwise
-        config = smaller(shrink(transformers.AutoConfig.for_model(kind), kind))
-        try:
-            model = transformers.AutoModel.from_config(config)
-            inputs = made_up_inputs(model, config)
-            with torch.no_grad():
-                model.eval()(**inputs)
-            break
-        except Exception:
-            if smaller is not narrow:
-                raise
-    return model, inputs
+
+    def made(config):
+        model = transformers.AutoModel.from_config(config)
+        return model, made_up_inputs(model, config)
+
+    def shrunk():
+        return shrink(transformers.AutoConfig.for_model(kind), kind)
+
+    try:
+        model, inputs = made(narrow(shrunk()))
+        with torch.no_grad():
+            model.eval()(**inputs)
+        return model, inputs
+    except Exception:  # sizes that a type of model derives from others: as wide as it is by default
+        return made(shrunk())
 
 
 NETWORKS = {

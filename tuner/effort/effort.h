@@ -34,8 +34,9 @@ struct Effort {
   bool cold = true;
   // Rounds that the finalists of a race run after the others left.
   int final_samples = 24;
-  // How far they run on where samples scatter: until half the confidence interval of each is below
-  // this share of its median.
+  // Where samples scatter they run on until half the confidence interval of each is below this
+  // share of its median (RaceRules::precise): what that can cost the network is this times the
+  // problem's share.
   double precise = 0.005;
   bool operator==(const Effort&) const = default;
 };

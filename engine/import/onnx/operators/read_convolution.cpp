@@ -158,13 +158,14 @@ void read_conv_transpose(NodeReader& node) {
   node.result(op, node.inputs());
 }
 
-// Rounded up, a window that is larger than all there is sees all of it, once; what lies behind the
-// padding is neither seen nor counted. So it is as large as what it sees.
-void cut_to_what_is_there(Pooling& op, std::span<const int64_t> sizes) {
-  for (size_t i = 0; i < op.kernel.size() && op.ceil_mode; ++i) {
-    const int64_t all = sizes[i] + op.pads_begin[i] + op.pads_end[i];
-    const bool holds_one = all < op.kernel[i] && op.kernel[i] - all < op.strides[i];
-    if (sizes[i] > 0 && op.dilations[i] == 1 && holds_one) op.kernel[i] = all;
+// With ceil_mode a kernel may be larger than the padded input, by less than a stride: there is one
+// window then. What lies behind the padding is neither read nor counted, so the kernel becomes as
+// large as the padded input, which every tactic can run. `sizes`: the input's spatial dimensions.
+void clip_kernel_to_padded_input(Pooling& op, std::span<const int64_t> sizes) {
+  for (size_t i = 0; i < op.kernel.size(); ++i) {
+    const int64_t padded = sizes[i] + op.pads_begin[i] + op.pads_end[i];
+    const bool one_window = padded < op.kernel[i] && op.kernel[i] - padded < op.strides[i];
+    if (sizes[i] > 0 && op.dilations[i] == 1 && one_window) op.kernel[i] = padded;
   }
 }
 
@@ -175,7 +176,8 @@ Pooling read_pooling(NodeReader& node, PoolKind kind) {
   Window w = read_window(node, x, kernel);
   Pooling op{kind, w.kernel, w.strides, w.dilations, w.pads_begin, w.pads_end};
   op.ceil_mode = node.integer("ceil_mode", 0) != 0;
-  if (node.ok()) cut_to_what_is_there(op, std::span(node.dims(x)).subspan(2));
+  if (node.ok() && op.ceil_mode)
+    clip_kernel_to_padded_input(op, std::span(node.dims(x)).subspan(2));
   return op;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/kernels/cpu/isa/products/depthwise_block.h"
 #include "engine/tactics/cpu/kernel/convolution.h"
+#include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
 namespace {
@@ -72,16 +73,12 @@ Result<Plan> read_plan(const CpuKernelContext& context, const Problem& p) {
   return out;
 }
 
-int64_t in_vectors(int64_t channels, int64_t width) {
-  return (channels + width - 1) / width * width;
-}
-
 int64_t scratch_floats(const DepthwiseBlockArguments& a, int64_t width) {
-  const int64_t channels = in_vectors(a.channels, width);
+  const int64_t channels = round_up(a.channels, width);
   const int64_t window = (a.rows - 1) * a.stride_h + a.kernel_h;
   const int64_t columns = std::max(a.in_w + a.pad_w, (a.out_w - 1) * a.stride_w + a.kernel_w);
   return channels * (window * columns + a.rows * a.out_w) +
-         window * a.in_w * in_vectors(a.channels_in, width);
+         window * a.in_w * round_up(a.channels_in, width);
 }
 
 // As many rows at a time as make the weights worth reading again and leave the scratch in L2;
@@ -138,7 +135,7 @@ PackedBlock packed(const Plan& plan, int64_t width, Weights weights) {
     out.expand = pack_panels(*at(plan.expand.weights), width);
     out.expand_bias = pad_bias(at(plan.expand.bias), a.channels, width);
   }
-  out.taps = pack_taps(*at(plan.taps.weights), in_vectors(a.channels, width));
+  out.taps = pack_taps(*at(plan.taps.weights), round_up(a.channels, width));
   out.taps_bias = pad_bias(at(plan.taps.bias), a.channels, width);
   out.project = pack_panels(*at(plan.project.weights), width);
   out.project_bias = pad_bias(at(plan.project.bias), a.channels_out, width);
