@@ -18,6 +18,7 @@
 #include "engine/passes/lift_gemm.h"
 #include "engine/passes/merge_common.h"
 #include "engine/passes/merge_products.h"
+#include "engine/passes/nest_concats.h"
 #include "engine/passes/raise_quantize.h"
 #include "engine/passes/remove_dead.h"
 #include "engine/passes/remove_no_ops.h"
@@ -51,6 +52,7 @@ const std::vector<Pass>& pass_list() {
       {"sink_transposes", sink_transposes},    // before chains are formed, which a transpose cuts
       {"raise_quantize", raise_quantize},      // so that products before a concat give integers
       {"drop_zero_points", drop_zero_points},  // once it is final who reads integers
+      {"nest_concats", nest_concats},          // behind what knows joins as exporters write them
       {"fuse_vertical", fuse_vertical},        // last: groups refer to final nodes
   };
   return list;

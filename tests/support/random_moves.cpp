@@ -129,6 +129,27 @@ void add_concat(GraphMaker& make) {
   make.add(Concat{axis}, inputs, bound, noise);
 }
 
+// Parts joined anew with one part more, as a DenseNet does; or what a split cut, joined again.
+void add_nested_concats(GraphMaker& make) {
+  const auto x = make.value_where(has_dims);
+  if (!x) return;
+  const int64_t axis = some_axis(make, *x);
+  std::vector<ValueId> parts{x->id};
+  if (make.one_in(2) && x->dims()[static_cast<size_t>(axis)] > 1) {
+    const int64_t size = x->dims()[static_cast<size_t>(axis)];
+    parts.clear();
+    for (const Drawn& piece : move(make, Split{axis, {1, size - 1}}, *x)) parts.push_back(piece.id);
+  }
+  double bound = x->bound, noise = x->noise;
+  for (int64_t i = make.between(1, 3); i > 0 && !parts.empty(); --i) {
+    const auto next = make.value_where([&](const Drawn& v) { return v.type == x->type; });
+    parts.insert(make.one_in(4) ? parts.begin() : parts.end(), next->id);
+    bound = std::max(bound, next->bound);
+    noise = std::max(noise, next->noise);
+    make.add(Concat{make.one_in(3) ? axis - x->rank() : axis}, parts, bound, noise);
+  }
+}
+
 void add_split(GraphMaker& make) {
   const auto x = make.value_where(has_dims);
   if (!x) return;
@@ -178,15 +199,11 @@ void offer_constant(GraphMaker& make) {
                        make.sizes(static_cast<size_t>(make.between(1, 3)), 1, 4)});
 }
 
-constexpr NodeKind kMoves[] = {add_reshape,   add_reshape_by_shape,
-                               add_transpose, add_transpose,
-                               add_flatten,   add_squeeze,
-                               add_unsqueeze, add_expand,
-                               add_identity,  add_slice,
-                               add_concat,    add_split,
-                               add_gathers,   add_pad,
-                               add_tile,      add_cumulated,
-                               offer_constant};
+constexpr NodeKind kMoves[] = {
+    add_reshape, add_reshape_by_shape, add_transpose, add_transpose, add_flatten,
+    add_squeeze, add_unsqueeze,        add_expand,    add_identity,  add_slice,
+    add_concat,  add_nested_concats,   add_split,     add_gathers,   add_pad,
+    add_tile,    add_cumulated,        offer_constant};
 
 }  // namespace
 

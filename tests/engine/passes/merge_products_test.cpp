@@ -237,7 +237,7 @@ TEST(MergeProducts, LeavesFourProductsOfSixInALayerOfAnEncoder) {
 // What random_graphs_test.cpp compares is there to be compared: merged ones and near misses.
 TEST(MergeProducts, AreFoundInRandomGraphs) {
   int merged = 0, attentions = 0;
-  for (uint64_t seed = 1; seed <= 200; ++seed) {
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
     Graph g = test::random_graph(seed).graph;
     ASSERT_TRUE(fuse_attention(g));
     ASSERT_TRUE(remove_dead(g));
