@@ -99,8 +99,8 @@ struct Tuner::State {
       return Error{ErrorCode::unsupported,
                    "layer '" + node.name + "': every tactic failed" + failures};
     }
-    // Among tactics with the same formats only the winner stays: the search compares formats, not
-    // noise.
+    // Among tactics with the same formats, pitches included, only the winner stays: the search
+    // compares formats, not noise.
     std::vector<double> kept(us.size(), kInfinity);
     for (size_t i = 0; i < us.size(); ++i) {
       if (us[i] < kInfinity && winner_among_equals(node.tactics, times, us, i) == i)
@@ -109,12 +109,14 @@ struct Tuner::State {
     return kept;
   }
 
-  // Of the tactics that read and write what tactic `i` does: the first in the fixed order among
-  // those that tie with the fastest.
+  // Of the tactics that read and write what tactic `i` does, with a pitch as well where it can: the
+  // first in the fixed order among those that tie with the fastest.
   static size_t winner_among_equals(const std::vector<Tactic>& tactics, const ProblemTimes& times,
                                     const std::vector<double>& us, size_t i) {
     auto alike = [&](size_t j) {
-      return tactics[j].inputs == tactics[i].inputs && tactics[j].outputs == tactics[i].outputs;
+      const Tactic &other = tactics[j], &own = tactics[i];
+      return other.inputs == own.inputs && other.outputs == own.outputs &&
+             other.reads_pitched >= own.reads_pitched && other.writes_pitched >= own.writes_pitched;
     };
     size_t fastest = i;
     for (size_t j = 0; j < us.size(); ++j) {

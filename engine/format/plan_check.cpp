@@ -160,6 +160,8 @@ Status check_pitches(const Plan& plan, const PlanStep& step) {
     if (is_pitched(step.inputs[i]))
       return damaged_step(step, "reads a further tensor with a pitch");
   }
+  if (step.tactic.in_place_operand == 0 && is_pitched(step.inputs[0]))
+    return damaged_step(step, "writes over what it reads with a pitch");
   const bool writes_so = std::ranges::any_of(step.outputs, is_pitched);
   if (writes_so && (step.outputs.size() > 1 || step.tactic.in_place_operand >= 0))
     return damaged_step(step, "writes more than one tensor with a pitch");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "engine/plan/memory.h"
@@ -61,18 +62,91 @@ class Offering {
     for (NetworkNode& node : network_.nodes) offer(node);
     for (Alternative& alternative : network_.alternatives)
       for (NetworkNode& node : alternative.instead) offer(node);
+    // From the outermost whole inwards: of joins the last one, of cuts the first one.
+    for (NetworkNode& node : std::views::reverse(network_.nodes)) {
+      if (joins_parts(node.problem)) offer_within_another(node);
+    }
+    for (NetworkNode& node : network_.nodes) {
+      if (is_one_of<Split, Slice>(node.problem)) offer_within_another(node);
+    }
   }
 
  private:
   void offer(NetworkNode& node) {
     std::vector<Tactic> slices = slices_of(node);
     const bool joins = joins_parts(node.problem);
-    std::erase_if(slices, [&](const Tactic& slice) {
-      if (joins) return !gains_by_joining(node, slice) || are_pieces(node, slice);
-      return !gains_by_cutting(node, slice) || are_joined(node, slice);
-    });
+    if (joins) {
+      for (Tactic& slice : slices) {
+        if (are_pieces(node, slice)) slice = beside_pieces(node, slice);
+      }
+    }
+    std::erase_if(slices, [&](const Tactic& slice) { return !is_worth_offering(node, slice); });
     if (!slices.empty() && (joins ? may_join(node) : may_cut(node)))
       node.tactics.insert(node.tactics.end(), slices.begin(), slices.end());
+  }
+
+  bool is_worth_offering(const NetworkNode& node, const Tactic& slice) const {
+    if (joins_parts(node.problem)) return gains_by_joining(node, slice) && !are_pieces(node, slice);
+    return gains_by_cutting(node, slice) && !are_joined(node, slice);
+  }
+
+  // The slice with everything in `format`, the whole as well: channels of a wider tensor.
+  static std::optional<Tactic> slice_within(const NetworkNode& node, Tactic slice,
+                                            const Format& format) {
+    std::ranges::fill(slice.inputs, format);
+    std::ranges::fill(slice.outputs, format);
+    return part_offsets(node.problem, slice) ? std::optional(std::move(slice)) : std::nullopt;
+  }
+
+  // A join of channels some of which are cut out of something in just that format: with a pitch
+  // that nobody else has, one piece more, these are copied and the others need not be.
+  static Tactic beside_pieces(const NetworkNode& join, const Tactic& slice) {
+    const Format& part = slice.inputs[0];
+    if (!has_pitch(part)) return slice;
+    const int64_t piece = kPieceBytes / element_bytes(part.type);
+    return slice_within(join, slice, with_pitch(part, part.layout.pitch + piece)).value_or(slice);
+  }
+
+  // Where the whole of a join is itself a part of a wider one, or what is cut is: its parts as
+  // channels of that one, so that neither is copied.
+  void offer_within_another(NetworkNode& node) {
+    if (!is_slice(node.problem, node.tactics.back())) return;
+    std::set<DataType> types;
+    for (const Tactic& t : slices_of(node)) types.insert(t.inputs[0].type);
+    for (const DataType type : types) {
+      const auto widest = widest_around(node, type);
+      const auto within = widest ? slice_within(node, node.tactics.back(), *widest) : std::nullopt;
+      if (within && is_worth_offering(node, *within)) node.tactics.push_back(*within);
+    }
+  }
+
+  // The format with the largest pitch in which a slice of another node has this one's whole as a
+  // part.
+  std::optional<Format> widest_around(const NetworkNode& node, DataType type) const {
+    const bool joins = joins_parts(node.problem);
+    const ValueId whole = joins ? node.outputs[0] : node.inputs[0];
+    std::optional<Format> widest;
+    const auto consider = [&](const Format& format) {
+      const bool wider = has_pitch(format) && format.type == type &&
+                         (!widest || format.layout.pitch > widest->layout.pitch);
+      if (wider) widest = format;
+    };
+    each_slice(ends_.readers(whole), true,
+               [&](const End& reader, const Tactic& t) { consider(t.inputs[reader.index]); });
+    if (joins) return widest;
+    each_slice(ends_.makers(whole), false,
+               [&](const End& maker, const Tactic& t) { consider(t.outputs[maker.index]); });
+    return widest;
+  }
+
+  // Those of the ends that join, or that cut.
+  template <typename F>
+  static void each_slice(const std::vector<End>& ends, bool joins, F&& use) {
+    for (const End& end : ends) {
+      if (joins_parts(end.node->problem) != joins) continue;
+      for (const Tactic& t : end.node->tactics)
+        if (is_slice(end.node->problem, t)) use(end, t);
+    }
   }
 
   // One in each of the formats in which the node can run at all.
@@ -267,8 +341,10 @@ Tactic SliceHomes::placed(const NetworkNode& node, const Tactic& tactic) const {
     out.in_place_operand = -1;
   }
   const Format* read = node.inputs.empty() ? nullptr : pitch_of(node.inputs[0]);
-  if (read && can_take_pitched(tactic, 0) && without_pitch(*read) == tactic.inputs[0])
+  if (read && can_take_pitched(tactic, 0) && without_pitch(*read) == tactic.inputs[0]) {
     out.inputs[0] = *read;
+    if (out.in_place_operand == 0) out.in_place_operand = -1;
+  }
   return out;
 }
 

@@ -25,7 +25,7 @@ class PreparedPixels final : public PreparedTactic {
     for (const Tensor* t : weights) weights_.push_back(t ? *t : Tensor());
   }
   Status enqueue(Stream&, const Arguments& a) const override {
-    device_.elapsed_us += 10;
+    device_.elapsed_us += tactic_.id == "rival" ? 8 : 10;
     if (device_.is_timing) return {};  // nobody looks at the results
     std::vector<Tensor> read;
     std::vector<const Tensor*> inputs;
@@ -55,6 +55,8 @@ class PreparedPixels final : public PreparedTactic {
 class PixelSource final : public TacticSource {
  public:
   PixelSource(test::TestDevice& device, Wrong wrong) : device_(device), wrong_(wrong) {}
+  // Of activations a faster tactic, too, which knows no pitch.
+  bool has_rivals = false;
   SourceTraits traits() const override {
     return {.name = "test", .trust = Trust::may_fault, .serves_pitches = true};
   }
@@ -69,7 +71,11 @@ class PixelSource final : public TacticSource {
       t.outputs = {*p.outputs[0].pinned};
     }
     t.writes_pitched = t.reads_pitched = is_one_of<Activation>(p);
-    return std::vector<Tactic>{t};
+    if (!has_rivals || !is_one_of<Activation>(p)) return std::vector<Tactic>{t};
+    Tactic rival = t;
+    rival.id = "rival";
+    rival.writes_pitched = rival.reads_pitched = false;
+    return std::vector<Tactic>{rival, t};
   }
   Result<std::shared_ptr<const PreparedTactic>> prepare(const Problem& p, const Tactic& t,
                                                         Weights weights) const override {
@@ -97,8 +103,10 @@ struct PitchedTuning {
   MemoryTimingStore store;
   Network network;
   std::string said;
-  PitchedTuning(const std::string& body, Wrong wrong) {
-    sources.push_back(std::make_unique<PixelSource>(device, wrong));
+  PitchedTuning(const std::string& body, Wrong wrong, bool has_rivals = false) {
+    auto source = std::make_unique<PixelSource>(device, wrong);
+    source->has_rivals = has_rivals;
+    sources.push_back(std::move(source));
     auto graph = parse_graph("graph t { " + body + " }");
     network = *lower(*graph, sources, {Precision::fp32});
   }
@@ -119,6 +127,17 @@ TEST(PitchedPlaces, AreTakenWhereTacticsAreRightThere) {
   const auto plan = make_plan(tuning.network, *chosen);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->steps[1].tactic.outputs[0], with_pitch(kPixels, 8));
+}
+
+// Two activations at 10 us that save a concat, not two at 8 us before one.
+TEST(PitchedPlaces, AreTakenBySlowerTacticsWhereThatSavesACopy) {
+  PitchedTuning tuning(kJoining, Wrong::nothing, true);
+  const auto chosen = tuning.select(kDefaultLevel);
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(chosen->tactics[0].id, "only");
+  EXPECT_EQ(chosen->tactics[1].id, "only");
+  EXPECT_EQ(chosen->tactics[2].id, kSliceId);
+  EXPECT_EQ(chosen->tactics[3].id, "rival");
 }
 
 TEST(PitchedPlaces, AreReadWhereTacticsAreRightThere) {

@@ -83,7 +83,7 @@ std::optional<std::vector<int64_t>> part_offsets(const Problem& p, const Tactic&
                        lie_in(part, p.outputs, tactic.outputs, parts);
   };
   const auto pitched = pitched_parts(p, format);
-  if (pitched && lies_in(format, *pitched)) return offsets_of_channels(p, format);
+  if (pitched && lies_in(format, *pitched)) return offsets_of_channels(p, without_pitch(format));
   if (has_pitch(format) || !lies_in(format, format)) return {};
   const auto copies = read_copies(p, format.layout);
   if (!copies.ok() || copies->size() != parts || !std::ranges::all_of(*copies, moves_one_piece))
@@ -99,12 +99,15 @@ std::optional<Format> pitched_parts(const Problem& p, const Format& format) {
     return {};
   const bool joins = joins_parts(p);
   const Dims& whole = joins ? output_dims(p) : input_dims(p, 0);
-  if (whole.size() < 3 || format.layout != Layout{LayoutKind::channels_last, 0}) return {};
-  const Format pitched = with_pitch(format, whole[1]);
+  const Format own = without_pitch(format);
+  if (whole.size() < 3 || own.layout != Layout{LayoutKind::channels_last, 0} ||
+      !fits_pitch(whole, format))
+    return {};
+  const Format pitched = has_pitch(format) ? format : with_pitch(format, whole[1]);
   const bool fit = std::ranges::all_of(joins ? p.inputs : p.outputs, [&](const TensorDesc& part) {
     return part.type.dims.size() == whole.size() && fits_pitch(part.type.dims, pitched);
   });
-  return fit && offsets_of_channels(p, format) ? std::optional(pitched) : std::nullopt;
+  return fit && offsets_of_channels(p, own) ? std::optional(pitched) : std::nullopt;
 }
 
 }  // namespace enginery

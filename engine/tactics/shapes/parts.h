@@ -23,8 +23,9 @@ bool joins_parts(const Problem& problem);
 // describes, the layout is padded, or the whole and its parts differ in format.
 std::optional<std::vector<int64_t>> part_offsets(const Problem& problem, const Tactic& tactic);
 
-// The format in which the parts are channels of a whole that lies in `format`; null where the
-// problem joins or cuts something else or the layout is another one.
+// The format in which the parts are channels of a whole that lies in `format`: with the pitch that
+// the whole has, where it is some of the channels of a wider tensor itself. Null where the problem
+// joins or cuts something else or the layout is another one.
 std::optional<Format> pitched_parts(const Problem& problem, const Format& format);
 
 }  // namespace enginery

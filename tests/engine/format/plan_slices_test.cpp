@@ -194,15 +194,20 @@ void set_format(Plan& plan, int tensor, const Format& format) {
   }
 }
 
-// A first input may lie between the channels of others; whether its tactic can read it so is for
-// its source to say.
-TEST(PitchedPlan, MayHaveAReaderOfChannels) {
-  Plan plan = pitched_plan();
+// Has step 4 read the channels of tensor 2.
+void read_channels(Plan& plan) {
   plan.steps[4].problem = plan.steps[0].problem;
   plan.steps[4].inputs = {2};
   plan.steps[4].tactic.inputs = {kOf12};
   plan.tensors[5].type = kFour;
   plan.storages[2].bytes = kBytesOf4;
+}
+
+// A first input may lie between the channels of others; whether its tactic can read it so is for
+// its source to say.
+TEST(PitchedPlan, MayHaveAReaderOfChannels) {
+  Plan plan = pitched_plan();
+  read_channels(plan);
   const auto engine = read_again(plan);
   EXPECT_TRUE(engine.ok()) << engine.error().message;
 }
@@ -212,6 +217,15 @@ TEST(PitchedPlan, IsReadAgain) {
   ASSERT_TRUE(engine.ok()) << engine.error().message;
   EXPECT_EQ(engine->plan.tensors[2].format, kOf12);
   EXPECT_EQ(engine->plan.tensors[2].offset, 16);
+}
+
+TEST(PitchedPlan, MayHaveAWholeThatIsAPartOfAWiderOne) {
+  Plan plan = pitched_plan();
+  for (const int tensor : {1, 2, 3, 4}) set_format(plan, tensor, with_pitch(kPixels, 20));
+  plan.storages[1].bytes = plan.arena_bytes = 20 * 64 * 4;
+  const auto engine = read_again(plan);
+  ASSERT_TRUE(engine.ok()) << engine.error().message;
+  EXPECT_EQ(engine->plan.tensors[4].format, with_pitch(kPixels, 20));
 }
 
 const BrokenSlice kBrokenPitches[] = {
@@ -238,6 +252,19 @@ const BrokenSlice kBrokenPitches[] = {
      "step 'y' reads a further tensor with a pitch"},
     {"written_in_place", [](Plan& p) { p.steps[1].tactic.in_place_operand = 0; },
      "step 'b' writes more than one tensor with a pitch"},
+    {"read_in_place",
+     [](Plan& p) {
+       read_channels(p);
+       p.steps[4].tactic.in_place_operand = 0;
+     },
+     "step 'y' writes over what it reads with a pitch"},
+    {"a_whole_with_the_pitch_of_another",
+     [](Plan& p) {
+       set_format(p, 4, with_pitch(kPixels, 16));
+       p.storages[1].bytes = 2 * kBytesOf12;
+       p.arena_bytes = 2 * kBytesOf12;
+     },
+     "step 'join' is called a view and is none"},
     {"whole_read_before_it_is_joined", [](Plan& p) { std::swap(p.steps[3], p.steps[4]); },
      "step 'y' reads what no step has written"},
 };

@@ -98,6 +98,7 @@ TEST_P(CpuKernelsTest, RunPointwiseChainsOverRowsLongerThanAPiece) {
     const std::vector<float> x = values(2 * length, 1), y = values(length, 2);
     std::vector<float> out(static_cast<size_t>(2 * length), -77);
     PointwiseArguments a{};
+    a.piece = kPointwisePiece;
     a.out = out.data();
     a.operand[0] = x.data();
     a.operand[1] = y.data();
@@ -116,11 +117,66 @@ TEST_P(CpuKernelsTest, RunPointwiseChainsOverRowsLongerThanAPiece) {
   }
 }
 
+// What the output overwrites is read before.
+TEST_P(CpuKernelsTest, RunPointwiseChainsOverALaterOperand) {
+  constexpr int64_t kLength = 700;
+  const std::vector<float> x = values(kLength, 1), y = values(kLength, 2);
+  std::vector<float> out = y;
+  PointwiseArguments a{};
+  a.piece = kPointwisePiece;
+  a.out = out.data();
+  a.operand[0] = x.data();
+  a.operand[1] = out.data();
+  a.operands = a.steps = 2;
+  a.loops = 1;
+  a.extent[0] = kLength;
+  a.out_stride[0] = a.operand_stride[0][0] = a.operand_stride[1][0] = 1;
+  a.step[0] = {PointwiseFunction::square, -1, 0, 0};
+  a.step[1] = {PointwiseFunction::sub, 1, 0, 0};
+  kernels().pointwise(a);
+  for (int64_t i = 0; i < kLength; ++i) EXPECT_EQ(at(out, i), at(x, i) * at(x, i) - at(y, i)) << i;
+}
+
+// One number for each channel of a pixel, over and over along a row of pixels; also as what the
+// chain begins with.
+TEST_P(CpuKernelsTest, RepeatPointwiseOperandsAlongARow) {
+  for (const int64_t period : {3, 8, 16, 24, 128}) {
+    for (const int64_t pixels : {1, 7, 200}) {
+      const int64_t length = period * pixels;
+      const std::vector<float> x = values(2 * length, 1), y = values(2 * period, 2);
+      for (const int repeated : {0, 1}) {
+        std::vector<float> out(static_cast<size_t>(2 * length), -77);
+        PointwiseArguments a{};
+        a.out = out.data();
+        a.operand[repeated] = y.data();
+        a.operand[1 - repeated] = x.data();
+        a.operands = a.loops = 2;
+        a.steps = 1;
+        a.extent[0] = 2;
+        a.extent[1] = length;
+        a.out_stride[0] = a.operand_stride[1 - repeated][0] = length;
+        a.operand_stride[repeated][0] = period;
+        a.out_stride[1] = a.operand_stride[0][1] = a.operand_stride[1][1] = 1;
+        a.piece = kPointwisePiece / period * period;
+        a.period[repeated] = period;
+        a.step[0] = {PointwiseFunction::sub, 1, 0, 0};
+        kernels().pointwise(a);
+        for (int64_t i = 0; i < 2 * length; ++i) {
+          const float other = at(y, i / length * period + i % period);
+          const float expected = repeated == 1 ? at(x, i) - other : other - at(x, i);
+          ASSERT_EQ(at(out, i), expected) << period << " x " << pixels << ": " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(CpuKernelsTest, ComputeTheFunctionsOfPointwiseSteps) {
   const std::vector<float> x = values(600);
   const auto run = [&](PointwiseFunction function, float alpha, float beta) {
     std::vector<float> out(x.size());
     PointwiseArguments a{};
+    a.piece = kPointwisePiece;
     a.out = out.data();
     a.operand[0] = x.data();
     a.operands = a.steps = a.loops = 1;
@@ -292,7 +348,7 @@ TEST_P(CpuKernelsTest, PoolWithAndWithoutThePadding) {
       a.in = image.pixels.data();
       a.out = out.data();
       a.n = 1;
-      a.channels = channels;
+      a.channels = a.in_pixel = a.out_pixel = channels;
       a.in_h = a.out_h = 5;
       a.in_w = a.out_w = 6;
       a.kernel_h = a.kernel_w = 3;

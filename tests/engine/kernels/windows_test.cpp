@@ -148,7 +148,7 @@ void expect_pooled(const CpuKernels& kernels, const Side& y, const Side& x, int6
   a.in = in.data();
   a.out = out.data();
   a.n = images;
-  a.channels = channels;
+  a.channels = a.in_pixel = a.out_pixel = channels;
   a.average = kind.average;
   a.count_padding = kind.count_padding;
   a.low = -0.5f;
@@ -200,7 +200,7 @@ TEST_P(CpuKernelsTest, AverageANanOnlyIntoTheWindowsThatHoldIt) {
   a.in = in.data();
   a.out = out.data();
   a.n = 1;
-  a.channels = channels;
+  a.channels = a.in_pixel = a.out_pixel = channels;
   a.average = true;
   a.low = -kInfinite;
   a.high = kInfinite;

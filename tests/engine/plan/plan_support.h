@@ -26,6 +26,7 @@ class TestSource final : public TacticSource {
   Trust trust = Trust::may_be_wrong;
   std::string name = "test";
   bool writes_pitched = false, reads_pitched = false;
+  bool overwrites_its_input = false;  // convolutions
 
   SourceTraits traits() const override {
     return {.name = name, .trust = trust, .serves_pitches = serves_pitches()};
@@ -46,7 +47,9 @@ class TestSource final : public TacticSource {
       t.inputs = {*p.inputs[0].pinned};
       t.outputs = {*p.outputs[0].pinned};
     }
+    if (is_one_of<Concat>(p)) t.estimated_us *= 2;  // moves more than a reformat of a part
     if (conv) t.workspace_bytes = 100;
+    if (conv && overwrites_its_input) t.in_place_operand = 0;
     for (const EpilogueStep& s : p.epilogue) {
       if (s.kind == EpilogueKind::add) t.in_place_operand = s.operand;
     }

@@ -6,7 +6,7 @@
 
 #include "engine/plan/memory.h"
 #include "engine/plan/streams.h"
-#include "tests/engine/plan/plan_support.h"
+#include "tests/engine/plan/slices_support.h"
 
 namespace enginery {
 namespace {
@@ -126,14 +126,6 @@ Result<Plan> sliced_plan(const std::string& body, int streams = 1) {
   return make_plan(network, selection);
 }
 
-const PlanTensor& tensor(const Plan& plan, const std::string& name, const Format& format) {
-  for (const PlanTensor& t : plan.tensors) {
-    if (t.name == name && t.format == format) return t;
-  }
-  ADD_FAILURE() << "no " << name;
-  return plan.tensors[0];
-}
-
 const std::string kNested =
     kX +
     "%a = act(%x) kind=relu\n %b = act(%x) kind=tanh\n %c = concat(%a, %b) axis=1\n %e = "
@@ -208,27 +200,6 @@ const std::string kChannels =
     kConv + "\n %b = conv(%x, %w) " + kConv + "\n ";
 const std::string kJoined =
     "%c = concat(%a, %b) axis=1\n %d = conv(%c, %u) " + kConv + "\n output %d";
-const Format kOf24 = with_pitch(kNhwc, 24);
-
-enum class Reading { not_pitched, pitched };
-
-Result<Plan> pitched_plan(const std::string& body, int streams = 1,
-                          Reading reading = Reading::not_pitched) {
-  Fixture f;
-  f.source->writes_pitched = true;
-  f.source->reads_pitched = reading == Reading::pitched;
-  TRY(const Network network, f.lower_text(body));
-  TRY(TacticSelection selection, analytic_choice(network, f.sources));
-  selection.streams = streams;
-  return make_plan(network, selection);
-}
-
-std::vector<std::string> step_names(const Plan& plan) {
-  std::vector<std::string> out;
-  for (const PlanStep& step : plan.steps) out.push_back(step.name);
-  return out;
-}
-
 TEST(Slices, ChannelsAreWrittenWithThePitchOfTheWhole) {
   const auto plan = pitched_plan(kChannels + kJoined, 2);
   ASSERT_TRUE(plan) << plan.error().message;

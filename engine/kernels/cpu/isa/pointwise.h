@@ -65,6 +65,7 @@ struct PointwiseStep {
 
 enum class PointwiseType : int { float32, boolean, int32, int64 };
 
+constexpr int64_t kPointwisePiece = 512;
 constexpr int kMaxPointwiseOperands = 6, kMaxPointwiseSteps = 8, kMaxPointwiseLoops = 6;
 
 // out = steps(operand 0), over all loops, the innermost last; operand_stride is 0 where an operand
@@ -79,6 +80,11 @@ struct PointwiseArguments {
   int64_t extent[kMaxPointwiseLoops], out_stride[kMaxPointwiseLoops];
   int64_t operand_stride[kMaxPointwiseOperands][kMaxPointwiseLoops];
   PointwiseStep step[kMaxPointwiseSteps];
+  // Of the innermost loop so much at a time: at most kPointwisePiece, and whole periods.
+  int64_t piece;
+  // Along the innermost loop an operand of floats repeats itself after so many elements, which lie
+  // side by side; 0: it goes by its stride.
+  int64_t period[kMaxPointwiseOperands];
 };
 
 }  // namespace enginery

@@ -1,5 +1,6 @@
 // The steps of a pointwise chain on values that lie side by side: what the kernel pointwise and
-// those with an epilogue have in common. NaN goes through every step but thresholded_relu.
+// those with an epilogue have in common. A step takes n numbers `from` somewhere, which may be
+// where it leaves its values. NaN goes through every step but thresholded_relu.
 #pragma once
 
 #include "engine/kernels/cpu/isa/pointwise.h"
@@ -42,10 +43,10 @@ inline float erf_of(float v) {
 }
 
 // The functions that are the C library's, one value at a time.
-inline void apply_library_function(PointwiseFunction function, float* __restrict values,
+inline void apply_library_function(PointwiseFunction function, float* values, const float* from,
                                    int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    float v = values[i];
+    float v = from[i];
     switch (function) {
       case PointwiseFunction::log:
         v = __builtin_logf(v);
@@ -99,14 +100,14 @@ inline void apply_library_function(PointwiseFunction function, float* __restrict
 #define ENGINERY_EACH(expression)                         \
   {                                                       \
     _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
-      float v = values[i];                                \
+      float v = from[i];                                  \
       values[i] = (expression);                           \
     }                                                     \
     return;                                               \
   }
 
 // Powers of one exponent, or else functions of the library.
-inline void apply_power(PointwiseFunction function, float* __restrict values, int64_t n) {
+inline void apply_power(PointwiseFunction function, float* values, const float* from, int64_t n) {
   switch (function) {
     case PointwiseFunction::square:
       ENGINERY_EACH(v * v)
@@ -115,12 +116,12 @@ inline void apply_power(PointwiseFunction function, float* __restrict values, in
     case PointwiseFunction::power_of_half:
       ENGINERY_EACH(v == -__builtin_inff() ? __builtin_inff() : __builtin_sqrtf(v) + 0.0f)
     default:
-      return apply_library_function(function, values, n);
+      return apply_library_function(function, values, from, n);
   }
 }
 
 // The step on n values. alpha and beta as engine/ops/activation.h defines them.
-inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
+inline void apply(const PointwiseStep& s, float* values, const float* from, int64_t n) {
   float alpha = s.alpha, beta = s.beta;
   switch (s.function) {
     case PointwiseFunction::relu:
@@ -174,7 +175,7 @@ inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
     case PointwiseFunction::round:
       ENGINERY_EACH(__builtin_rintf(v))
     default:
-      return apply_power(s.function, values, n);
+      return apply_power(s.function, values, from, n);
   }
 }
 
@@ -182,13 +183,13 @@ inline void apply(const PointwiseStep& s, float* __restrict values, int64_t n) {
 #define ENGINERY_EACH(expression)                         \
   {                                                       \
     _Pragma("omp simd") for (int64_t i = 0; i < n; ++i) { \
-      float v = values[i], x = operand[i * stride];       \
+      float v = from[i], x = operand[i * stride];         \
       values[i] = (expression);                           \
     }                                                     \
     return;                                               \
   }
 
-inline void combine_with(PointwiseFunction f, float* __restrict values,
+inline void combine_with(PointwiseFunction f, float* values, const float* from,
                          const float* __restrict operand, int64_t stride, int64_t n) {
   switch (f) {
     case PointwiseFunction::add:
@@ -210,10 +211,10 @@ inline void combine_with(PointwiseFunction f, float* __restrict values,
     case PointwiseFunction::prelu:
       ENGINERY_EACH(v < 0 ? x * v : v)
     case PointwiseFunction::pow:
-      for (int64_t i = 0; i < n; ++i) values[i] = __builtin_powf(values[i], operand[i * stride]);
+      for (int64_t i = 0; i < n; ++i) values[i] = __builtin_powf(from[i], operand[i * stride]);
       return;
     case PointwiseFunction::reverse_pow:
-      for (int64_t i = 0; i < n; ++i) values[i] = __builtin_powf(operand[i * stride], values[i]);
+      for (int64_t i = 0; i < n; ++i) values[i] = __builtin_powf(operand[i * stride], from[i]);
       return;
     default:
       return;
@@ -222,14 +223,14 @@ inline void combine_with(PointwiseFunction f, float* __restrict values,
 #undef ENGINERY_EACH
 
 // The usual strides as constants, so that their loops become vector code.
-inline void combine(PointwiseFunction f, float* values, const float* operand, int64_t stride,
-                    int64_t n) {
+inline void combine(PointwiseFunction f, float* values, const float* from, const float* operand,
+                    int64_t stride, int64_t n) {
   if (stride == 1)
-    combine_with(f, values, operand, 1, n);
+    combine_with(f, values, from, operand, 1, n);
   else if (stride == 0)
-    combine_with(f, values, operand, 0, n);
+    combine_with(f, values, from, operand, 0, n);
   else
-    combine_with(f, values, operand, stride, n);
+    combine_with(f, values, from, operand, stride, n);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ inline void pool_block(const PoolArguments& a, const float* image, const Span& y
   Vector acc[kVectors];
   for (int v = 0; v < kVectors; ++v) acc[v] = broadcast(kAverage ? 0.0f : -__builtin_inff());
   for (int64_t ky = y.begin; ky < y.end; ++ky) {
-    const float* row = image + ((y.origin + ky * a.dilation_h) * a.in_w + x.origin) * a.channels;
+    const float* row = image + ((y.origin + ky * a.dilation_h) * a.in_w + x.origin) * a.in_pixel;
     for (int64_t kx = x.begin; kx < x.end; ++kx) {
-      const float* p = row + kx * a.dilation_w * a.channels;
+      const float* p = row + kx * a.dilation_w * a.in_pixel;
       for (int v = 0; v < kVectors; ++v) {
         Vector value = load(p + v * kWidth);
         acc[v] = kAverage ? acc[v] + value : larger(acc[v], value);
@@ -34,7 +34,7 @@ void pool_scalar(const PoolArguments& a, const float* image, const Span& y, cons
   for (int64_t ky = y.begin; ky < y.end; ++ky) {
     for (int64_t kx = x.begin; kx < x.end; ++kx) {
       float value = image[((y.origin + ky * a.dilation_h) * a.in_w + x.origin + kx * a.dilation_w) *
-                          a.channels];
+                          a.in_pixel];
       acc = kAverage ? acc + value : larger(acc, value);
     }
   }
@@ -70,10 +70,10 @@ void ENGINERY_KERNEL(pool)(const PoolArguments& a) {
   int64_t rows = a.n * a.out_h, work = rows * a.out_w * a.channels * a.kernel_h * a.kernel_w;
 #pragma omp parallel for schedule(static) if (work > 4 * kMinParallelWork)
   for (int64_t row = 0; row < rows; ++row) {
-    const float* image = a.in + row / a.out_h * a.in_h * a.in_w * a.channels;
+    const float* image = a.in + row / a.out_h * a.in_h * a.in_w * a.in_pixel;
     Span y = span_of(row % a.out_h, a.stride_h, a.pad_h, a.dilation_h, a.kernel_h, a.in_h);
-    float* out = a.out + row * a.out_w * a.channels;
-    for (int64_t ox = 0; ox < a.out_w; ++ox, out += a.channels) {
+    float* out = a.out + row * a.out_w * a.out_pixel;
+    for (int64_t ox = 0; ox < a.out_w; ++ox, out += a.out_pixel) {
       Span x = span_of(ox, a.stride_w, a.pad_w, a.dilation_w, a.kernel_w, a.in_w);
       if (a.average)
         pool_pixel<true>(a, image, y, x, out);

@@ -19,7 +19,8 @@ struct PoolArguments {
       pad_w;                     // padding before
   int64_t pad_end_h, pad_end_w;  // padding after, as the operator states it (for the divisor)
   bool average, count_padding;
-  float low, high;  // bounds of a fused clip; infinite: none
+  float low, high;              // bounds of a fused clip; infinite: none
+  int64_t in_pixel, out_pixel;  // pool: floats from one pixel to the next
 };
 
 // Floats of one row, or a piece of it, that pool_planes has at hand: a window spans fewer.

@@ -58,16 +58,19 @@ void combine_panel(float* __restrict sums, const Part& part, const TileProductOp
 void apply_step(const PointwiseStep& step, const TileProductArguments& a, const Part& part,
                 float* sums) {
   if (step.operand < 0) {
-    apply(step, sums + part.begin * kPanelColumns, (part.end - part.begin) * kPanelColumns);
+    float* values = sums + part.begin * kPanelColumns;
+    apply(step, values, values, (part.end - part.begin) * kPanelColumns);
     return;
   }
   const TileProductOperand& o = a.operand[step.operand];
   const bool whole = part.columns == kPanelColumns;
   if (whole && step.function == PointwiseFunction::add) return combine_panel<true>(sums, part, o);
   if (whole && step.function == PointwiseFunction::mul) return combine_panel<false>(sums, part, o);
-  for (int64_t r = part.begin; r < part.end; ++r)
-    combine(step.function, sums + r * kPanelColumns,
-            o.at + (part.row + r) * o.row + part.column * o.column, o.column, part.columns);
+  for (int64_t r = part.begin; r < part.end; ++r) {
+    float* values = sums + r * kPanelColumns;
+    combine(step.function, values, values, o.at + (part.row + r) * o.row + part.column * o.column,
+            o.column, part.columns);
+  }
 }
 
 void store_row(const float* from, int64_t n, uint16_t* to) {

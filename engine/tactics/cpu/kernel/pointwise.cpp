@@ -3,14 +3,17 @@
 #include <algorithm>
 
 #include "engine/tactics/cpu/kernel/pointwise_chain.h"
+#include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
 namespace {
 
-// One loop over the output, with every operand's stride along it.
+// One loop over the output, with every operand's stride along it, or after how many elements the
+// operand repeats itself (0: it does not).
 struct BroadcastLoop {
   int64_t extent, out_stride;
   std::vector<int64_t> strides;
+  std::vector<int64_t> periods = {};
 };
 
 // The operand's stride along dimension d where it lies linear, 0 where it is broadcast.
@@ -21,10 +24,21 @@ int64_t linear_stride(const Dims& dims, size_t d) {
   return stride;
 }
 
+bool is_whole(const PointwiseChain::Operand& operand, const Dims& dims) {
+  return operand.dims == dims && !operand.constant;
+}
+
+// Whether the first input is read once, as it lies.
+bool reads_first_input_once(const PointwiseChain& chain, const Dims& dims) {
+  const auto is_first = [](const auto& operand) { return operand.input == 0; };
+  const auto first = std::ranges::find_if(chain.operands, is_first);
+  return std::ranges::count_if(chain.operands, is_first) == 1 && is_whole(*first, dims);
+}
+
 // Loops in the order of the output's addresses. Operands of the output's own dims lie as the output
-// does.
-std::vector<BroadcastLoop> loops_of(const Dims& dims, const PointwiseChain& chain,
-                                    const Layout& layout) {
+// does, but for pitches.
+std::vector<BroadcastLoop> loops_of(const CpuKernelContext& context, const Dims& dims,
+                                    const PointwiseChain& chain, const Layout& layout) {
   std::vector<BroadcastLoop> loops;
   auto append = [&](size_t d, int64_t extent, int64_t factor) {
     BroadcastLoop loop{extent, 0, {}};
@@ -40,19 +54,47 @@ std::vector<BroadcastLoop> loops_of(const Dims& dims, const PointwiseChain& chai
   }
   if (!linear) append(1, blocked ? layout.block : dims[1], 1);
   if (loops.empty()) loops.push_back({1, 1, std::vector<int64_t>(chain.operands.size(), 0)});
+  const bool last = layout.kind == LayoutKind::channels_last;
+  // Elements along a loop of a tensor with that pitch.
+  const auto apart = [&](int64_t stride, int64_t pitch) {
+    return last && pitch > 0 && stride > 1 ? stride / dims[1] * pitch : stride;
+  };
   int64_t stride = 1;
   for (size_t i = loops.size(); i-- > 0;) {
-    loops[i].out_stride = stride;
+    loops[i].out_stride = apart(stride, context.out_pitch);
     for (size_t o = 0; o < chain.operands.size(); ++o) {
-      bool whole = chain.operands[o].dims == dims && !chain.operands[o].constant;
-      if (whole) loops[i].strides[o] = stride;
+      const auto& operand = chain.operands[o];
+      if (is_whole(operand, dims))
+        loops[i].strides[o] = apart(stride, operand.input == 0 ? context.in_pitch : 0);
     }
     stride *= loops[i].extent;
   }
   return loops;
 }
 
-std::vector<BroadcastLoop> joined(const std::vector<BroadcastLoop>& loops) {
+// The two innermost loops as one where all that keeps them apart are operands that are the same in
+// each turn of the outer one: one number for each channel of a pixel, or of a block. A short loop
+// costs more to enter than to run.
+void join_periods(const PointwiseChain& chain, std::vector<BroadcastLoop>& loops) {
+  constexpr int64_t kLongestPeriod = 128;
+  if (loops.size() < 2) return;
+  const BroadcastLoop &outer = loops[loops.size() - 2], &inner = loops.back();
+  if (inner.extent > kLongestPeriod || inner.out_stride != 1 || outer.out_stride != inner.extent)
+    return;
+  BroadcastLoop both{outer.extent * inner.extent, 1, inner.strides, {}};
+  for (size_t o = 0; o < inner.strides.size(); ++o) {
+    const bool goes_on = outer.strides[o] == inner.extent * inner.strides[o];
+    const bool repeats = chain.operands[o].type == PointwiseType::float32 &&
+                         outer.strides[o] == 0 && inner.strides[o] == 1;
+    if (!goes_on && !repeats) return;
+    both.periods.push_back(goes_on ? 0 : inner.extent);
+  }
+  loops.pop_back();
+  loops.back() = std::move(both);
+}
+
+std::vector<BroadcastLoop> joined(const PointwiseChain& chain,
+                                  const std::vector<BroadcastLoop>& loops) {
   std::vector<BroadcastLoop> out;
   for (const BroadcastLoop& loop : loops) {
     if (loop.extent == 1) continue;
@@ -65,6 +107,7 @@ std::vector<BroadcastLoop> joined(const std::vector<BroadcastLoop>& loops) {
       out.push_back(loop);
   }
   if (out.empty()) out.push_back({1, 1, loops[0].strides});
+  join_periods(chain, out);
   // A short innermost loop costs more to enter than to run: a long one goes inside instead, in
   // steps.
   constexpr int64_t kShort = 16, kLong = 64;
@@ -74,6 +117,17 @@ std::vector<BroadcastLoop> joined(const std::vector<BroadcastLoop>& loops) {
   if (out.back().extent < kShort && longest->extent >= kLong)
     std::rotate(longest, longest + 1, out.end());
   return out;
+}
+
+// About equal pieces of the innermost loop, in whole vectors or periods.
+void set_pieces(const BroadcastLoop& inner, PointwiseArguments& a) {
+  int64_t unit = 16;
+  for (size_t o = 0; o < inner.periods.size(); ++o) {
+    a.period[o] = inner.periods[o];
+    if (a.period[o] > 0) unit = a.period[o];  // all the same
+  }
+  const int64_t most = kPointwisePiece / unit * unit, pieces = (inner.extent + most - 1) / most;
+  a.piece = std::min(most, round_up((inner.extent + pieces - 1) / pieces, unit));
 }
 
 // A power by one number that has a function of its own becomes that.
@@ -102,6 +156,7 @@ CpuKernelCandidate pointwise_candidate(const CpuKernelContext& context, const Pr
     a.out_stride[i] = loops[i].out_stride;
     for (size_t o = 0; o < chain.operands.size(); ++o) a.operand_stride[o][i] = loops[i].strides[o];
   }
+  set_pieces(loops.back(), a);
   for (size_t s = 0; s < chain.steps.size(); ++s) {
     const PointwiseChain::Step& step = chain.steps[s];
     a.step[s] = {step.function, step.operand, step.alpha, step.beta, step.condition};
@@ -110,9 +165,11 @@ CpuKernelCandidate pointwise_candidate(const CpuKernelContext& context, const Pr
   Tactic tactic = cpu_kernel_tactic(p, "pointwise");
   tactic.outputs[0].layout = layout;
   for (const auto& o : chain.operands) {
-    bool whole = o.input >= 0 && !o.constant && o.dims == output_dims(p);
-    if (whole) tactic.inputs[static_cast<size_t>(o.input)].layout = layout;
+    if (o.input >= 0 && is_whole(o, output_dims(p)))
+      tactic.inputs[static_cast<size_t>(o.input)].layout = layout;
   }
+  tactic.writes_pitched = layout.kind == LayoutKind::channels_last;
+  tactic.reads_pitched = tactic.writes_pitched && reads_first_input_once(chain, output_dims(p));
   tactic.estimated_us = movement_and_arithmetic_us(context, p, 2000);
   auto build = [kernel = context.kernels.pointwise, a,
                 operands = chain.operands](Weights weights) -> CpuKernelRun {
@@ -144,7 +201,8 @@ CpuKernelCandidates offer_cpu_pointwise(const CpuKernelContext& context, const P
   const std::vector<Layout> layouts =
       floats ? dense_layouts(context, output_dims(p)) : std::vector<Layout>{{}};
   for (const Layout& layout : layouts) {
-    std::vector<BroadcastLoop> loops = joined(loops_of(output_dims(p), chain, layout));
+    std::vector<BroadcastLoop> loops =
+        joined(chain, loops_of(context, output_dims(p), chain, layout));
     if (loops.size() > kMaxPointwiseLoops) return no_cpu_kernel("pointwise with this broadcast");
     out.push_back(pointwise_candidate(context, p, chain, layout, loops));
   }

@@ -44,6 +44,8 @@ CpuKernelCandidates offer_cpu_pool(const CpuKernelContext& context, const Proble
   a.count_padding = op.count_padding;
   a.low = bounds->low;
   a.high = bounds->high;
+  a.in_pixel = context.in_pitch > 0 ? context.in_pitch : a.channels;
+  a.out_pixel = context.out_pitch > 0 ? context.out_pitch : a.channels;
   std::vector<CpuKernelCandidate> out;
   const auto offer = [&](const char* id, auto kernel, const Layout& layout) {
     Tactic tactic = cpu_kernel_tactic(p, id);
@@ -52,12 +54,13 @@ CpuKernelCandidates offer_cpu_pool(const CpuKernelContext& context, const Proble
     out.push_back({std::move(tactic), [kernel, a](Weights) { return run_of(kernel, a); }});
   };
   offer("pool", context.kernels.pool, channels_last_layout());
+  out.back().tactic.reads_pitched = out.back().tactic.writes_pitched = true;
   if ((a.kernel_w - 1) * a.dilation_w < kPoolRow)
     offer("pool_planes", context.kernels.pool_planes, {});
   const int32_t block = context.block();
   if (has_channels_last(input_dims(p, 0)) && a.channels % block == 0) {
     a.n *= a.channels / block;
-    a.channels = block;
+    a.channels = a.in_pixel = a.out_pixel = block;
     offer("pool", context.kernels.pool, {LayoutKind::blocked, block});
   }
   return out;

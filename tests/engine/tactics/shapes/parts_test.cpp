@@ -144,6 +144,18 @@ TEST(PartOffsets, AreNoneWhereOnlySomePartsHaveThePitch) {
   EXPECT_FALSE(part_offsets(*problem, tactic));
 }
 
+TEST(PartOffsets, OfAPartOfSomethingWiderHaveItsPitch) {
+  using Offsets = std::vector<int64_t>;
+  for (const char* text : {"concat axis=1 | float32[2x8x3x1] float32[2x16x3x1]",
+                           "split axis=1 sizes=[8,16] | float32[2x24x3x1]"}) {
+    const auto problem = parse_problem(text);
+    const Tactic wide = all_in(*problem, with_pitch({DataType::float32, kPixels}, 40).layout),
+                 narrow = all_in(*problem, with_pitch({DataType::float32, kPixels}, 20).layout);
+    EXPECT_EQ(part_offsets(*problem, wide), (Offsets{0, 32})) << text;
+    EXPECT_FALSE(part_offsets(*problem, narrow)) << text;
+  }
+}
+
 TEST(JoinsParts, OnlyAConcat) {
   EXPECT_TRUE(joins_parts(*parse_problem("concat axis=0 | float32[2] float32[3]")));
   EXPECT_FALSE(joins_parts(*parse_problem("split axis=0 sizes=[2,3] | float32[5]")));

@@ -17,6 +17,7 @@ struct PointwiseArgs {
   EpilogueArgs epilogue;
   int total, ldy;
   Divisor by_ldy, by_pixels;
+  int x_pitch, y_pitch;  // READS_PITCHED, PITCHED: elements from one pixel to the next
 };
 
 #ifndef ENGINERY_KERNEL_TEXT

@@ -1,5 +1,6 @@
 // Family pointwise: element-wise operators with the chain that follows them, and regions of nothing
 // else (pointwise.cuh).
+#include <algorithm>
 #include <cstdio>
 
 #include "engine/tactics/cuda/kernel/families.h"
@@ -156,6 +157,15 @@ Status require_floats(const Problem& problem) {
   return {};
 }
 
+// Whether the first input is read as the first operand and nowhere else, at the output's place.
+bool reads_first_input_once(const PointwiseCase& c) {
+  const auto is_first = [](const EpilogueSource& s) { return s.input == 0; };
+  const EpilogueSource& first = c.anchor.sources.front();
+  return is_first(first) && first.access == OperandAccess::same && !first.constant &&
+         std::ranges::count_if(c.anchor.sources, is_first) == 1 &&
+         std::ranges::none_of(c.epilogue.sources, is_first);
+}
+
 // A tactic of one format; the operands' formats follow from it.
 Tactic pointwise_tactic(const Problem& problem, const PointwiseCase& lowered,
                         const PointwiseVariant& variant, const KernelContext& context) {
@@ -171,6 +181,9 @@ Tactic pointwise_tactic(const Problem& problem, const PointwiseCase& lowered,
     }
   }
   tactic.outputs[0] = format;
+  tactic.writes_pitched = format.layout.kind == LayoutKind::channels_last;
+  tactic.reads_pitched =
+      tactic.writes_pitched && tactic.inputs[0] == format && reads_first_input_once(lowered);
   tactic.compute = precision_of_storage(format.type);
   tactic.estimated_us = context.memory_us(
       tensors * static_cast<double>(volume(lowered.frame.dims) * element_bytes(format.type)));
@@ -206,15 +219,20 @@ Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic,
   CHECK_OK(require_floats(problem));
   const PointwiseVariant* variant = find_variant(kPointwiseVariants, tactic);
   if (!variant) return no_variant(tactic);
-  TRY(const PointwiseCase c, lower_pointwise(problem, tactic.outputs[0]));
+  const int64_t x_pitch = tactic.inputs[0].layout.pitch, y_pitch = tactic.outputs[0].layout.pitch;
+  TRY(const PointwiseCase c, lower_pointwise(problem, without_pitch(tactic.outputs[0])));
+  if (x_pitch > 0 && !reads_first_input_once(c)) return no_variant(tactic);
   const DataType type = tactic.outputs[0].type;
-  const bool channels = needs_channels(c.anchor.sources) || needs_channels(c.epilogue.sources);
+  const bool channels = x_pitch > 0 || y_pitch > 0 || needs_channels(c.anchor.sources) ||
+                        needs_channels(c.epilogue.sources);
   const int64_t total = volume(c.frame.dims), width = pointwise_width(c, channels);
   const int64_t ldy = channels ? c.frame.padded : total;
   KernelPlan plan;
   define_types(plan.program, type, type);
   plan.program.define("WIDTH", width);
   plan.program.define("THREADS", variant->threads);
+  if (x_pitch > 0) plan.program.define("READS_PITCHED", 1);
+  if (y_pitch > 0) plan.program.define("PITCHED", 1);
   std::vector<ElementOperand> operands;
   for (const EpilogueSource& s : c.anchor.sources) {
     const DataType own = problem.inputs[static_cast<size_t>(s.input)].type.type;
@@ -227,6 +245,8 @@ Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic,
   gpu::PointwiseArgs args{};
   args.total = to_int(total);
   args.ldy = to_int(ldy);
+  args.x_pitch = to_int(x_pitch);
+  args.y_pitch = to_int(y_pitch);
   args.by_ldy = make_divisor(ldy);
   args.by_pixels = make_divisor(dims.size() > 2 ? total / (dims[0] * dims[1]) : 1);
   KernelLaunch launch = launch_of(args, total / width, static_cast<unsigned>(variant->threads));
@@ -239,6 +259,6 @@ Result<KernelPlan> plan_pointwise(const Problem& problem, const Tactic& tactic,
 
 }  // namespace
 
-const KernelFamily kPointwiseFamily{"pointwise", offer_pointwise, plan_pointwise, false, true};
+const KernelFamily kPointwiseFamily{"pointwise", offer_pointwise, plan_pointwise, true, true};
 
 }  // namespace enginery

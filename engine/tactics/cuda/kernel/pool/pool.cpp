@@ -97,6 +97,11 @@ bool reads_bytes(const PoolVariant& v) {
   return v.width == 16;
 }
 
+// Those that run pool.cuh.
+bool serves_pitches(const PoolVariant& v) {
+  return !v.global && !reads_bytes(v);
+}
+
 // The first variant serves all; of the others those whose lanes and parts have work.
 bool serves(const PoolShape& pool, const PoolVariant& v, DataType type) {
   constexpr int64_t kMostTaps = 16;  // held in registers at a time
@@ -128,6 +133,7 @@ Status offer_pool(const Problem& problem, const KernelContext& context, std::vec
     for (const PoolVariant& variant : kPoolVariants) {
       if (!serves(pool, variant, type)) continue;
       Tactic tactic = make_conv_tactic(problem, pool.shape, epilogue, id_of(variant));
+      tactic.writes_pitched = tactic.reads_pitched = serves_pitches(variant);
       tactic.workspace_bytes = part_bytes(pool, variant);
       tactic.estimated_us = estimate_us(pool, variant, type, context);
       out.push_back(std::move(tactic));
@@ -142,8 +148,11 @@ const char* text_of(const PoolVariant& v) {
 }
 
 // One thread a vector of channels and output; over whole images blocks of one image.
-KernelLaunch pool_launch(const PoolShape& pool, const PoolVariant& v) {
+KernelLaunch pool_launch(const PoolShape& pool, const PoolVariant& v, int64_t x_pitch,
+                         int64_t y_pitch) {
   gpu::WindowArgs args = window_args(pool.shape);
+  args.x_pitch = x_pitch > 0 ? to_int(x_pitch) : args.c;
+  args.y_pitch = y_pitch > 0 ? to_int(y_pitch) : args.c;
   const int vectors = args.c / v.width;
   args.by_vectors = make_divisor(vectors);
   args.by_strips = make_divisor(pool.shape.q);
@@ -173,6 +182,8 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
   const PoolVariant* variant = find_variant(kPoolVariants, tactic);
   const DataType type = tactic.inputs[0].type;
   if (!variant || !serves(pool, *variant, type)) return no_variant(tactic);
+  const int64_t x_pitch = tactic.inputs[0].layout.pitch, y_pitch = tactic.outputs[0].layout.pitch;
+  if ((x_pitch > 0 || y_pitch > 0) && !serves_pitches(*variant)) return no_variant(tactic);
   TRY(const LoweredEpilogue epilogue, lower_conv_epilogue(problem, pool.shape, type));
   KernelPlan plan;
   define_types(plan.program, type, type);
@@ -187,7 +198,7 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
   plan.program.functions = epilogue_text(epilogue.code);
   if (is_eight_bits(type)) plan.program.files.push_back("text/bytes.cuh");
   plan.program.files.push_back(text_of(*variant));
-  KernelLaunch launch = pool_launch(pool, *variant);
+  KernelLaunch launch = pool_launch(pool, *variant, x_pitch, y_pitch);
   attach_epilogue(epilogue, offsetof(gpu::WindowArgs, epilogue), plan, launch);
   if (variant->parts > 1) add_parts(pool, *variant, plan, launch);
   plan.launches.push_back(std::move(launch));
@@ -196,6 +207,6 @@ Result<KernelPlan> plan_pool(const Problem& problem, const Tactic& tactic, const
 
 }  // namespace
 
-const KernelFamily kPoolFamily{"pool", offer_pool, plan_pool};
+const KernelFamily kPoolFamily{"pool", offer_pool, plan_pool, true};
 
 }  // namespace enginery

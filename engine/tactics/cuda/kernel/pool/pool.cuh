@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
       if (!in_input) continue;
       float u[WIDTH];
       load_vector<WIDTH>(static_cast<const TX*>(a.x) +
-                             ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.c + c,
+                             ((static_cast<long long>(n) * a.h + h) * a.width + x) * a.x_pitch + c,
                          u);
 #pragma unroll
       for (int k = 0; k < WIDTH; ++k) v[k] = MAXIMUM ? larger(v[k], u[k]) : v[k] + u[k];
@@ -43,5 +43,5 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const WindowArgs a) {
   }
   long long index = static_cast<long long>(pixel) * a.c + c;
   epilogue<WIDTH>(v, a.epilogue, static_cast<int>(n), c, index, a.c, a.channels);
-  store_vector<WIDTH>(static_cast<TY*>(a.y) + index, v);
+  store_vector<WIDTH>(static_cast<TY*>(a.y) + static_cast<long long>(pixel) * a.y_pitch + c, v);
 }

@@ -52,7 +52,8 @@ struct WindowArgs {
   int strips;  // strips of outputs along a row
   int total;   // threads with work
   Divisor by_vectors, by_strips, by_p;
-  float* sums;  // pooling over images in parts: [n][part][c]
+  float* sums;           // pooling over images in parts: [n][part][c]
+  int x_pitch, y_pitch;  // pooling over windows: elements from one pixel to the next
 };
 
 #ifndef ENGINERY_KERNEL_TEXT

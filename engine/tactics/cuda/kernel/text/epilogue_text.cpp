@@ -42,7 +42,7 @@ std::string each_text(const std::string& pointer, DataType type, const std::stri
 // Declares `u` with `width` elements and reads the operand of `slot` into it.
 std::string operand_text(OperandAccess access, int slot, const std::string& type,
                          const BroadcastStrides& strides, const std::string& u,
-                         const std::string& width) {
+                         const std::string& width, const std::string& place = "index") {
   std::string declare = "float " + u + "[" + width + "];\n    ";
   std::string pointer = "args.operand[" + std::to_string(slot) + "]";
   std::string load = declare + "load_vector<" + width + ">(static_cast<const ";
@@ -50,7 +50,7 @@ std::string operand_text(OperandAccess access, int slot, const std::string& type
     case OperandAccess::channel:
       return load + "float*>(" + pointer + ") + k, " + u + ");";
     case OperandAccess::same:
-      return load + type + "*>(" + pointer + ") + index, " + u + ");";
+      return load + type + "*>(" + pointer + ") + " + place + ", " + u + ");";
     case OperandAccess::image_channel:
       return load + type + "*>(" + pointer + ") + static_cast<long long>(image) * ldy + k, " + u +
              ");";
@@ -308,7 +308,7 @@ std::string elements_text(const std::vector<ElementOperand>& operands,
                           const std::string& statements, const std::string& expression) {
   std::string text =
       "__device__ __forceinline__ void elements(const EpilogueArgs& args, int image, int k, long "
-      "long index, int ldy, "
+      "long index, long long first, int ldy, "
       "float (&v)[WIDTH]) {\n  {\n";
   std::string reads;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -319,7 +319,7 @@ std::string elements_text(const std::vector<ElementOperand>& operands,
     text += "    " +
             (converts ? integer_operand_text(slot, operand.type, u, "WIDTH")
                       : operand_text(operand.access, slot, storage_type_text(operand.type),
-                                     operand.strides, u, "WIDTH")) +
+                                     operand.strides, u, "WIDTH", i == 0 ? "first" : "index")) +
             "\n";
     reads += "      float u" + std::to_string(i) + " = " + u + "[j];\n";
   }

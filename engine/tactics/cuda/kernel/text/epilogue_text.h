@@ -37,8 +37,9 @@ struct ElementOperand {
   DataType type = DataType::float32;  // of a `same` or `image_channel` operand
   BroadcastStrides strides;
 };
-// `elements(args, image, k, index, ldy, v)`: runs the statements, then v = expression; both over
-// u0, u1, ..., one an operand in the order of its slots.
+// `elements(args, image, k, index, first, ldy, v)`: runs the statements, then v = expression; both
+// over u0, u1, ..., one an operand in the order of its slots. `first` is the place in the first
+// one, where that is a `same` one of floats.
 std::string elements_text(const std::vector<ElementOperand>& operands,
                           const std::string& statements, const std::string& expression);
 
