@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/tactics/shapes/reading.h"
+
 namespace enginery {
 namespace {
 
