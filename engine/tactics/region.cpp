@@ -70,6 +70,16 @@ Tensor widened(const Tensor& t, DataType wide) {
 
 }  // namespace
 
+RegionPattern chain_of(const std::vector<bool (*)(const Op&)>& operators) {
+  RegionPattern out;
+  for (bool (*fits)(const Op&) : operators) {
+    std::vector<size_t> reads;
+    if (!out.places.empty()) reads.push_back(out.places.size() - 1);
+    out.places.push_back({fits, std::move(reads)});
+  }
+  return out;
+}
+
 std::vector<RegionPart> operators_of(const Problem& problem) {
   if (!is_region(problem))
     return {{problem, first_operands(static_cast<int>(problem.inputs.size()))}};

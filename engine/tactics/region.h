@@ -35,6 +35,9 @@ bool is_operator(const Op& op) {
   return (std::holds_alternative<Ops>(op) || ...);
 }
 
+// Places of which each reads the one before.
+RegionPattern chain_of(const std::vector<bool (*)(const Op&)>& operators);
+
 // One operator of a region as a problem of its own, which takes the results of others as inputs.
 struct RegionPart {
   Problem problem;

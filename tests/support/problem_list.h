@@ -34,6 +34,7 @@ std::vector<ProblemRow> quantized_problems();
 std::vector<ProblemRow> conformance_regions();
 
 // Those of them that are blocks of mobile networks.
+std::vector<ProblemRow> averaged_products();
 std::vector<ProblemRow> depthwise_blocks();
 
 // Those of them that are convolutions of pictures with the pooling behind them.

@@ -2,6 +2,27 @@
 
 namespace enginery {
 
+std::vector<ProblemRow> averaged_products() {
+  return {
+      {"average_and_layer", "K/-",
+       "global_pool kind=average | float32[2x80x7x7] | then flatten(r0) axis=1 | then gemm(r1 "
+       "w:float32[37x80] w:float32[37]) transpose_b=true | then act(r2) kind=relu"},
+      {"average_and_layer_of_odd_channels", "K/-",
+       "global_pool kind=average | float32[3x41x5x9] | then flatten(r0) axis=1 | then matmul(r1 "
+       "w:float32[41x10])"},
+      {"average_and_layer_of_many_pixels", "K/-",
+       "global_pool kind=average | float32[1x128x40x40] | then reshape(r0 int64[2]={1,-1}) | then "
+       "gemm(r1 w:float32[128x64] w:float32[1x64]) alpha=0.5 beta=2"},
+      {"average_and_pixel_product", "K/-",
+       "global_pool kind=average | float32[1x192x11x3] | then conv(r0 w:float32[50x192x1x1] "
+       "w:float32[50]) strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0] | then "
+       "act(r1) kind=clip alpha=0 beta=0.1"},
+      {"average_of_a_line_and_layer", "K/-",
+       "global_pool kind=average | float32[2x24x33] | then flatten(r0) axis=1 | then gemm(r1 "
+       "w:float32[24x6])"},
+  };
+}
+
 std::vector<ProblemRow> depthwise_blocks() {
   return {
       {"depthwise_and_product", "K/-",

@@ -77,7 +77,7 @@ std::vector<ProblemRow> conformance_regions() {
        "unary kind=exp | float32[4x24] | then unary(0) kind=neg | then unary(r1) kind=exp | then "
        "binary(r0 r2) kind=sub | then binary(r3 w:float32[1]) kind=mul"},
   };
-  for (const auto& more : {depthwise_blocks(), pooled_regions()})
+  for (const auto& more : {depthwise_blocks(), averaged_products(), pooled_regions()})
     regions.insert(regions.end(), more.begin(), more.end());
   const auto quantized = quantized_regions();
   regions.insert(regions.end(), quantized.begin(), quantized.end());

@@ -39,6 +39,7 @@
   KERNEL(pointwise, PointwiseArguments)              \
   KERNEL(depthwise, DepthwiseArguments)              \
   KERNEL(gemv, GemvArguments)                        \
+  KERNEL(averaged_product, AveragedProductArguments) \
   KERNEL(winograd, WinogradArguments)                \
   KERNEL(conv_product, ConvProductArguments)         \
   KERNEL(depthwise_block, DepthwiseBlockArguments)

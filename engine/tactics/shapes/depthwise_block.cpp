@@ -74,17 +74,6 @@ class PartsInOrder {
   size_t at_ = 0;
 };
 
-// Each place reads the one before.
-RegionPattern pattern_of(std::vector<bool (*)(const Op&)> operators) {
-  RegionPattern out;
-  for (bool (*fits)(const Op&) : operators) {
-    std::vector<size_t> reads;
-    if (!out.places.empty()) reads.push_back(out.places.size() - 1);
-    out.places.push_back({fits, std::move(reads)});
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<RegionPattern> depthwise_block_patterns() {
@@ -101,7 +90,7 @@ std::vector<RegionPattern> depthwise_block_patterns() {
         Operators all = beginning;
         all.insert(all.end(), middle.begin(), middle.end());
         all.insert(all.end(), end.begin(), end.end());
-        out.push_back(pattern_of(std::move(all)));
+        out.push_back(chain_of(all));
       }
     }
   }

@@ -67,6 +67,17 @@ Tensor weights_of(const FullyConnected& fc, Weights weights) {
   return scaled(*weights[1], fc.factor);
 }
 
+Tensor transposed_matrix(const Tensor& matrix, int64_t rows, int64_t columns) {
+  Tensor out(DataType::float32, {columns, rows});
+  const auto from = matrix.data<float>();
+  auto to = out.mutable_data<float>();
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r)
+      to[static_cast<size_t>(c * rows + r)] = from[static_cast<size_t>(r * columns + c)];
+  }
+  return out;
+}
+
 Tensor addend_of(const FullyConnected& fc, Weights weights) {
   const Tensor& given = *weights[static_cast<size_t>(fc.addend)];
   if (given.size() == fc.n) return scaled(given.reshaped({fc.n}), fc.addend_factor);

@@ -6,6 +6,7 @@
 #include "engine/device/cpu/cpu_stream.h"
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
 #include "engine/tactics/shapes/averaged_bytes.h"
+#include "engine/tactics/shapes/averaged_product.h"
 #include "engine/tactics/shapes/depthwise_block.h"
 #include "engine/tactics/shapes/pointwise_region.h"
 #include "engine/tactics/shapes/requantized.h"
@@ -120,7 +121,8 @@ class CpuKernelSource final : public TacticSource {
   }
   std::vector<RegionPattern> regions() const override {
     std::vector<RegionPattern> out = requantized_patterns();
-    for (const auto& more : {averaged_patterns(), depthwise_block_patterns()})
+    for (const auto& more :
+         {averaged_patterns(), depthwise_block_patterns(), averaged_product_patterns()})
       out.insert(out.end(), more.begin(), more.end());
     return out;
   }

@@ -5,21 +5,6 @@
 #include "engine/tactics/shapes/fully_connected.h"
 
 namespace enginery {
-namespace {
-
-// [rows, columns] as [columns, rows].
-Tensor transposed(const Tensor& matrix, int64_t rows, int64_t columns) {
-  Tensor out(DataType::float32, {columns, rows});
-  const auto from = matrix.data<float>();
-  auto to = out.mutable_data<float>();
-  for (int64_t c = 0; c < columns; ++c) {
-    for (int64_t r = 0; r < rows; ++r)
-      to[static_cast<size_t>(c * rows + r)] = from[static_cast<size_t>(r * columns + c)];
-  }
-  return out;
-}
-
-}  // namespace
 
 // Its id is older than the name gemv, and is kept in engine files.
 CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Problem& p) {
@@ -42,7 +27,7 @@ CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Proble
   tactic.estimated_us = movement_and_arithmetic_us(context, p, 2000);
   auto build = [kernel = context.kernels.gemv, a, fc = *fc](Weights weights) -> CpuKernelRun {
     Tensor w = weights_of(fc, weights);
-    if (!fc.weights_are_nk) w = transposed(w, fc.k, fc.n);
+    if (!fc.weights_are_nk) w = transposed_matrix(w, fc.k, fc.n);
     Tensor bias = fc.addend >= 0 ? addend_of(fc, weights) : Tensor();
     return [=](const Arguments& arguments) {
       auto call = a;
