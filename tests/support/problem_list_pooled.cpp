@@ -3,18 +3,19 @@
 
 namespace enginery {
 
-// Our GPU kernels from SM 8.0 on, so no source must offer.
+// Those of quantised numbers, and of activations other than clips, are our GPU kernels' from SM 8.0
+// on, so no source must offer.
 std::vector<ProblemRow> pooled_regions() {
   return {
-      {"pooled_stem", "-/-",
+      {"pooled_stem", "K/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[2x3x37x44] "
        "w:float32[24x3x7x7] w:float32[24] | then act(r0) kind=relu | then pool(r1) kind=max "
        "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
-      {"pooled_stem_wide", "-/-",
+      {"pooled_stem_wide", "K/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x15x276] "
        "w:float32[56x3x7x7] w:float32[56] | then act(r0) kind=relu | then pool(r1) kind=max "
        "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1]"},
-      {"pooled_stem_without_padding", "-/-",
+      {"pooled_stem_without_padding", "K/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[3,3] pads_end=[3,3] | float32[1x3x35x140] "
        "w:float32[16x3x7x7] | then pool(r0) kind=max kernel=[3,3] strides=[2,2] dilations=[1,1] "
        "pads_begin=[0,0] pads_end=[0,0] ceil_mode=true"},
@@ -22,10 +23,15 @@ std::vector<ProblemRow> pooled_regions() {
        "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[2x4x14x21] "
        "w:float32[18x4x3x3] w:float32[18] | then act(r0) kind=leaky_relu alpha=0.1 | then pool(r1) "
        "kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
-      {"pooled_large_filter", "-/-",
+      {"pooled_large_filter", "K/-",
        "conv strides=[4,4] dilations=[1,1] pads_begin=[2,2] pads_end=[2,2] | float32[1x3x43x51] "
        "w:float32[56x3x11x11] w:float32[56] | then act(r0) kind=relu | then pool(r1) kind=max "
        "kernel=[3,3] strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]"},
+      {"pooled_one_channel", "K/-",
+       "conv strides=[1,3] dilations=[1,1] pads_begin=[0,1] pads_end=[2,0] | float32[3x1x20x45] "
+       "w:float32[33x1x5x2] w:float32[33] | then act(r0) kind=clip alpha=-0.5 beta=0.5 | then "
+       "pool(r1) kind=max kernel=[4,3] strides=[3,1] dilations=[1,1] pads_begin=[2,1] "
+       "pads_end=[1,1]"},
       {"pooled_falling_activation", "-/-",
        "conv strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | float32[1x3x12x12] "
        "w:float32[16x3x3x3] | then act(r0) kind=swish alpha=1 | then pool(r1) kind=max "

@@ -42,7 +42,8 @@
   KERNEL(averaged_product, AveragedProductArguments) \
   KERNEL(winograd, WinogradArguments)                \
   KERNEL(conv_product, ConvProductArguments)         \
-  KERNEL(depthwise_block, DepthwiseBlockArguments)
+  KERNEL(depthwise_block, DepthwiseBlockArguments)   \
+  KERNEL(pooled_conv, PooledConvArguments)
 
 // Likewise those that compute in AMX's tiles, whose files are in tiles/, without the prefix.
 #define ENGINERY_CPU_TILE_KERNELS(KERNEL)    \

@@ -64,9 +64,13 @@ bool is_plain_picture(const RegionPart& quantize, const RegionOp& next, int firs
 
 }  // namespace
 
+std::vector<RegionPattern> pooled_float_patterns() {
+  return {chain_of({is_operator<Convolution>, is_operator<Activation>, is_max_pool}),
+          chain_of({is_operator<Convolution>, is_max_pool})};
+}
+
 std::vector<RegionPattern> pooled_patterns() {
   using Place = RegionPattern::Place;
-  const Place conv{is_operator<Convolution>, {}};
   const Place source{is_operator<Dequantize>, {}};
   const Place product{is_operator<Convolution>, {0}};
   const auto act = [](size_t reads) { return Place{is_operator<Activation>, {reads}}; };
@@ -75,12 +79,13 @@ std::vector<RegionPattern> pooled_patterns() {
   // With the picture's quantisation in front, each place is one later.
   const Place picture{is_operator<Quantize>, {}};
   const Place from_bytes{is_operator<Dequantize>, {0}}, later{is_operator<Convolution>, {1}};
-  return {{{picture, from_bytes, later, act(2), bytes(3), pool(4)}},
-          {{picture, from_bytes, later, bytes(2), pool(3)}},
-          {{source, product, act(1), bytes(2), pool(3)}},
-          {{source, product, bytes(1), pool(2)}},
-          {{conv, act(0), pool(1)}},
-          {{conv, pool(0)}}};
+  std::vector<RegionPattern> out{{{picture, from_bytes, later, act(2), bytes(3), pool(4)}},
+                                 {{picture, from_bytes, later, bytes(2), pool(3)}},
+                                 {{source, product, act(1), bytes(2), pool(3)}},
+                                 {{source, product, bytes(1), pool(2)}}};
+  const auto floats = pooled_float_patterns();
+  out.insert(out.end(), floats.begin(), floats.end());
+  return out;
 }
 
 bool is_max_pool(const Op& op) {

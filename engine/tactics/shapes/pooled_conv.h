@@ -28,6 +28,9 @@ struct PooledConv {
 // The places in graphs where one may stand, the longest first.
 std::vector<RegionPattern> pooled_patterns();
 
+// Those of floats alone.
+std::vector<RegionPattern> pooled_float_patterns();
+
 bool is_max_pool(const Op& op);
 
 // Whether a region ends in a max pooling of what its other operators compute.

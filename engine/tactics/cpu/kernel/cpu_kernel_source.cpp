@@ -9,6 +9,7 @@
 #include "engine/tactics/shapes/averaged_product.h"
 #include "engine/tactics/shapes/depthwise_block.h"
 #include "engine/tactics/shapes/pointwise_region.h"
+#include "engine/tactics/shapes/pooled_conv.h"
 #include "engine/tactics/shapes/requantized.h"
 
 namespace enginery {
@@ -121,8 +122,8 @@ class CpuKernelSource final : public TacticSource {
   }
   std::vector<RegionPattern> regions() const override {
     std::vector<RegionPattern> out = requantized_patterns();
-    for (const auto& more :
-         {averaged_patterns(), depthwise_block_patterns(), averaged_product_patterns()})
+    for (const auto& more : {averaged_patterns(), depthwise_block_patterns(),
+                             averaged_product_patterns(), pooled_float_patterns()})
       out.insert(out.end(), more.begin(), more.end());
     return out;
   }
