@@ -8,20 +8,21 @@
 namespace enginery {
 namespace {
 
-constexpr int kVectors = 4;  // of channels side by side: whole cache lines of each pixel
-constexpr int64_t kBlock = kVectors * kWidth;
+constexpr int kAveragedVectors = 4;  // of channels side by side: whole cache lines of each pixel
+constexpr int64_t kAveragedBlock = kAveragedVectors * kWidth;
 
-// The averages of up to kBlock channels that lie as vectors, from `at` on.
+// The averages of up to kAveragedBlock channels that lie as vectors, from `at` on.
 void average_vectors(const AveragedProductArguments& a, const float* at, int64_t channels,
                      float* out) {
   const float factor = 1.0f / static_cast<float>(a.pixels);
-  if (channels == kBlock) {
-    Vector acc[kVectors] = {};
+  if (channels == kAveragedBlock) {
+    Vector acc[kAveragedVectors] = {};
     for (int64_t p = 0; p < a.pixels; ++p) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) acc[v] += load(at + p * a.in_pixel + v * a.in_vector);
+      for (int v = 0; v < kAveragedVectors; ++v)
+        acc[v] += load(at + p * a.in_pixel + v * a.in_vector);
     }
-    for (int v = 0; v < kVectors; ++v) store(out + v * kWidth, acc[v] * factor);
+    for (int v = 0; v < kAveragedVectors; ++v) store(out + v * kWidth, acc[v] * factor);
     return;
   }
   for (int64_t c = 0; c < channels; ++c) {
@@ -50,7 +51,8 @@ void average_planes(const AveragedProductArguments& a, const float* plane, int64
 
 // The averages of a block of channels.
 void average_block(const AveragedProductArguments& a, int64_t image, int64_t block) {
-  const int64_t first = block * kBlock, channels = least(kBlock, a.product.k - first);
+  const int64_t first = block * kAveragedBlock,
+                channels = least(kAveragedBlock, a.product.k - first);
   const float* picture = a.in + image * a.in_image;
   float* out = a.averages + image * a.product.k + first;
   if (a.planes)
@@ -64,7 +66,8 @@ void average_block(const AveragedProductArguments& a, int64_t image, int64_t blo
 void ENGINERY_KERNEL(averaged_product)(const AveragedProductArguments& a) {
   GemvArguments product = a.product;
   product.x = a.averages;
-  const int64_t blocks = (product.k + kBlock - 1) / kBlock, groups = gemv_groups(product);
+  const int64_t blocks = (product.k + kAveragedBlock - 1) / kAveragedBlock,
+                groups = gemv_groups(product);
   const int64_t work = product.m * product.k * a.pixels + product.n * product.k;
 #pragma omp parallel if (work > 2 * kMinParallelWork)
   {
