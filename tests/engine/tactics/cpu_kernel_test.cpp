@@ -111,6 +111,25 @@ TEST(CpuKernels, KeepTheInputOfABlockThatAddsIt) {
   for (const Tactic& t : other) EXPECT_EQ(t.in_place_operand, 4);
 }
 
+// They read floats of four bytes; what lies in others is widened first, or refused.
+TEST(CpuKernels, RunRegionsOfPicturesInFloat32Alone) {
+  const auto pooled = [](const std::string& type) {
+    return "conv strides=[2,2] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] | " + type +
+           "[1x3x12x12] w:" + type + "[16x3x3x3] | then pool(r0) kind=max kernel=[2,2] " +
+           "strides=[2,2] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]";
+  };
+  const auto averaged = [](const std::string& type) {
+    return "global_pool kind=average | " + type + "[1x16x5x5] | then flatten(r0) axis=1 | then " +
+           "gemm(r1 w:" + type + "[16x8])";
+  };
+  EXPECT_FALSE(offer(pooled("float32")).tactics.empty());
+  EXPECT_FALSE(offer(averaged("float32")).tactics.empty());
+  for (const char* type : {"float16", "bfloat16", "float64"}) {
+    EXPECT_TRUE(offer(pooled(type)).tactics.empty()) << type;
+    EXPECT_TRUE(offer(averaged(type)).tactics.empty()) << type;
+  }
+}
+
 TEST(CpuKernels, RunDepthwiseConvolutionsOnlyWithAVectorOfChannels) {
   const char* few =
       "conv strides=[1,1] dilations=[1,1] pads_begin=[1,1] pads_end=[1,1] groups=6 | "

@@ -47,6 +47,7 @@ Status set_convolution(const Problem& conv, PooledConvArguments& a) {
   const auto* op = std::get_if<Convolution>(&conv.op);
   if (!op || input_dims(conv, 0).size() != 4 || op->groups != 1 || !conv.inputs[1].constant)
     return no_cpu_kernel("a pooling behind another convolution");
+  CHECK_OK(require_plane(conv, "a pooled convolution"));
   const Dims &x = input_dims(conv, 0), &w = input_dims(conv, 1), &y = output_dims(conv);
   a.images = x[0];
   a.channels_in = x[1];
