@@ -116,7 +116,8 @@ struct Tuner::State {
     auto alike = [&](size_t j) {
       const Tactic &other = tactics[j], &own = tactics[i];
       return other.inputs == own.inputs && other.outputs == own.outputs &&
-             other.reads_pitched >= own.reads_pitched && other.writes_pitched >= own.writes_pitched;
+             (other.reads_pitched || !own.reads_pitched) &&
+             (other.writes_pitched || !own.writes_pitched);
     };
     size_t fastest = i;
     for (size_t j = 0; j < us.size(); ++j) {

@@ -50,7 +50,11 @@ Result<Dims> broadcast(const Dims& a, const Dims& b);
 // `dims` with sizes of 1 in front, up to `rank`: how broadcasting sees them next to dims of that
 // rank.
 Dims aligned(Dims dims, size_t rank);
-// axis in [-rank, rank) -> [0, rank). Errors: invalid_argument.
+// An axis in [-rank, rank), which the operator's rule has checked, as one in [0, rank).
+inline int64_t wrapped(int64_t axis, size_t rank) {
+  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
+}
+// The same of any axis. Errors: invalid_argument.
 Result<int64_t> normalize_axis(std::string_view op, int64_t axis, int64_t rank);
 
 }  // namespace enginery

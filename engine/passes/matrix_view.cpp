@@ -93,7 +93,7 @@ std::optional<MatrixView> moved(const MatrixView& view, const Move& move) {
 }
 
 size_t axis_of(int64_t axis, const Dims& dims) {
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
+  return static_cast<size_t>(wrapped(axis, dims.size()));
 }
 
 // A producer that moves elements, as seen from its output.

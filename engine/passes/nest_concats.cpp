@@ -14,10 +14,6 @@ struct Whole {
   std::vector<ValueId> parts;
 };
 
-int64_t positive_axis(int64_t axis, const Graph& graph, ValueId v) {
-  return axis < 0 ? axis + std::ssize(graph.value(v).type.dims) : axis;
-}
-
 // The wholes so far, by their first part.
 class Wholes {
  public:
@@ -59,16 +55,17 @@ std::vector<ValueId> nested(const Wholes& wholes, std::span<const ValueId> parts
 Result<int> nest_concats(Graph& graph) {
   int changed = 0;
   Wholes wholes;
+  const auto rank_of = [&](ValueId v) { return graph.value(v).type.dims.size(); };
   for (const NodeId id : graph.topological_order()) {
     const Node node = graph.node(id);
     if (const auto* split = std::get_if<Split>(&node.op)) {
       const ValueId cut = node.inputs[0];
-      wholes.add({cut, positive_axis(split->axis, graph, cut), node.outputs});
+      wholes.add({cut, wrapped(split->axis, rank_of(cut)), node.outputs});
     }
     const auto* concat = std::get_if<Concat>(&node.op);
     if (!concat) continue;
     const ValueId joined = node.outputs[0];
-    const int64_t axis = positive_axis(concat->axis, graph, joined);
+    const int64_t axis = wrapped(concat->axis, rank_of(joined));
     const std::vector<ValueId> parts = nested(wholes, node.inputs, axis);
     changed += parts != node.inputs;
     if (parts.size() == 1 && node.inputs.size() > 1 && !graph.is_output(joined)) {

@@ -10,7 +10,7 @@ namespace enginery {
 namespace {
 
 size_t counted_from_front(int64_t axis, const Dims& dims) {
-  return static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis);
+  return static_cast<size_t>(wrapped(axis, dims.size()));
 }
 
 int64_t volume_before(const Dims& dims, size_t axis) {

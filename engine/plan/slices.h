@@ -20,7 +20,8 @@ inline constexpr const char* kSliceId = "slice";
 // Gives the Concat, Split and Slice nodes, those of alternatives too, a tactic "slice" (view_of 0)
 // behind the others, in every format of theirs in which each part is one piece that begins at a
 // multiple of kArenaAlignment (memory.h), or is channels of pixels where somebody writes or reads
-// such. None where a part must lie elsewhere whatever is chosen: an input, output or constant of
+// such; these with the pitch of the widest whole around them, too, where their own whole is a part
+// of one. None where a part must lie elsewhere whatever is chosen: an input, output or constant of
 // the graph, a part of two wholes or twice of one, or already a piece of something in that format.
 void offer_slices(Network& network);
 

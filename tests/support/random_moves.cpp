@@ -114,39 +114,47 @@ void add_slice(GraphMaker& make) {
        {make.ints({bounds[0]}), make.ints({bounds[1]}), make.ints({axis}), make.ints({step})});
 }
 
+// What a concat joins, with the bound and noise of all of it.
+struct Parts {
+  std::vector<ValueId> values;
+  double bound, noise;
+  void add(const Drawn& next, bool in_front) {
+    values.insert(in_front ? values.begin() : values.end(), next.id);
+    bound = std::max(bound, next.bound);
+    noise = std::max(noise, next.noise);
+  }
+};
+
+// A value of that type; there is one.
+Drawn one_like(GraphMaker& make, const TensorType& type) {
+  return *make.value_where([&](const Drawn& v) { return v.type == type; });
+}
+
 void add_concat(GraphMaker& make) {
   const auto x = make.value_where(has_dims);
   if (!x) return;
   const int64_t axis = some_axis(make, *x);
-  std::vector<ValueId> inputs{x->id};
-  double bound = x->bound, noise = x->noise;
-  for (int64_t i = make.between(0, 2); i > 0; --i) {
-    const auto next = make.value_where([&](const Drawn& v) { return v.type == x->type; });
-    inputs.push_back(next->id);
-    bound = std::max(bound, next->bound);
-    noise = std::max(noise, next->noise);
-  }
-  make.add(Concat{axis}, inputs, bound, noise);
+  Parts parts{{x->id}, x->bound, x->noise};
+  for (int64_t i = make.between(0, 2); i > 0; --i) parts.add(one_like(make, x->type), false);
+  make.add(Concat{axis}, parts.values, parts.bound, parts.noise);
 }
 
 // Parts joined anew with one part more, as a DenseNet does; or what a split cut, joined again.
 void add_nested_concats(GraphMaker& make) {
   const auto x = make.value_where(has_dims);
   if (!x) return;
-  const int64_t axis = some_axis(make, *x);
-  std::vector<ValueId> parts{x->id};
-  if (make.one_in(2) && x->dims()[static_cast<size_t>(axis)] > 1) {
-    const int64_t size = x->dims()[static_cast<size_t>(axis)];
-    parts.clear();
-    for (const Drawn& piece : move(make, Split{axis, {1, size - 1}}, *x)) parts.push_back(piece.id);
+  const int64_t axis = some_axis(make, *x), size = x->dims()[static_cast<size_t>(axis)];
+  Parts parts{{x->id}, x->bound, x->noise};
+  if (make.one_in(2) && size > 1) {
+    parts.values.clear();
+    for (const Drawn& piece : move(make, Split{axis, {1, size - 1}}, *x))
+      parts.values.push_back(piece.id);
   }
-  double bound = x->bound, noise = x->noise;
-  for (int64_t i = make.between(1, 3); i > 0 && !parts.empty(); --i) {
-    const auto next = make.value_where([&](const Drawn& v) { return v.type == x->type; });
-    parts.insert(make.one_in(4) ? parts.begin() : parts.end(), next->id);
-    bound = std::max(bound, next->bound);
-    noise = std::max(noise, next->noise);
-    make.add(Concat{make.one_in(3) ? axis - x->rank() : axis}, parts, bound, noise);
+  for (int64_t i = make.between(1, 3); i > 0 && !parts.values.empty(); --i) {
+    const Drawn next = one_like(make, x->type);
+    parts.add(next, make.one_in(4));
+    make.add(Concat{make.one_in(3) ? axis - x->rank() : axis}, parts.values, parts.bound,
+             parts.noise);
   }
 }
 

@@ -13,10 +13,6 @@ bool is_global_average(const Op& op) {
   return pool && pool->kind == PoolKind::average;
 }
 
-bool all_are(const std::vector<int64_t>& values, int64_t value) {
-  return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
-}
-
 // A 1x1 convolution of single pixels as the product of a Gemm; `p` is left alone where it is none.
 Status make_gemm(Problem& p) {
   const auto* op = std::get_if<Convolution>(&p.op);
@@ -60,9 +56,9 @@ Result<AveragedProduct> averaged_product(const Problem& problem) {
   if (reads_the_last() && keeps_element_order(parts[at].problem.op)) ++at;
   if (!reads_the_last()) return refusal("no product of the averages");
   AveragedProduct out{parts[at].problem, parts[at].operands};
-  for (size_t i = 0; i < out.from.size(); ++i) {
-    if (i > 0 && out.from[i] >= inputs) return refusal("a product of two results");
-  }
+  const auto is_result = [&](int operand) { return operand >= inputs; };
+  if (std::any_of(out.from.begin() + 1, out.from.end(), is_result))
+    return refusal("a product of two results");
   out.from[0] = -1;
   CHECK_OK(make_gemm(out.product));
   const Dims& x = input_dims(problem, 0);

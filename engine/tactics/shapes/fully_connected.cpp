@@ -12,6 +12,18 @@ Tensor scaled(const Tensor& tensor, float factor) {
   return out;
 }
 
+// [rows, columns] as [columns, rows].
+Tensor transposed_matrix(const Tensor& matrix, int64_t rows, int64_t columns) {
+  Tensor out(DataType::float32, {columns, rows});
+  const auto from = matrix.data<float>();
+  auto to = out.mutable_data<float>();
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t r = 0; r < rows; ++r)
+      to[static_cast<size_t>(c * rows + r)] = from[static_cast<size_t>(r * columns + c)];
+  }
+  return out;
+}
+
 // One value, or one a column.
 bool runs_along_columns(const Dims& dims, int64_t n) {
   return volume(dims) == 1 || (!dims.empty() && dims.back() == n && volume(dims) == n);
@@ -67,15 +79,9 @@ Tensor weights_of(const FullyConnected& fc, Weights weights) {
   return scaled(*weights[1], fc.factor);
 }
 
-Tensor transposed_matrix(const Tensor& matrix, int64_t rows, int64_t columns) {
-  Tensor out(DataType::float32, {columns, rows});
-  const auto from = matrix.data<float>();
-  auto to = out.mutable_data<float>();
-  for (int64_t c = 0; c < columns; ++c) {
-    for (int64_t r = 0; r < rows; ++r)
-      to[static_cast<size_t>(c * rows + r)] = from[static_cast<size_t>(r * columns + c)];
-  }
-  return out;
+Tensor weights_by_output(const FullyConnected& fc, Weights weights) {
+  Tensor w = weights_of(fc, weights);
+  return fc.weights_are_nk ? w : transposed_matrix(w, fc.k, fc.n);
 }
 
 Tensor addend_of(const FullyConnected& fc, Weights weights) {

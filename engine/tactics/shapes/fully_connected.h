@@ -27,8 +27,8 @@ std::optional<Problem> of_all_rows(const Problem& problem);
 
 // The weights (problem input 1) as they lie, times the factor.
 Tensor weights_of(const FullyConnected& fc, Weights weights);
-// A matrix [rows, columns] of float32 as [columns, rows].
-Tensor transposed_matrix(const Tensor& matrix, int64_t rows, int64_t columns);
+// The same with one output's behind the other's: [n, k].
+Tensor weights_by_output(const FullyConnected& fc, Weights weights);
 // The addend as [n], times its factor. Requires fc.addend >= 0.
 Tensor addend_of(const FullyConnected& fc, Weights weights);
 

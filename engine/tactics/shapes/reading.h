@@ -4,6 +4,7 @@
 // Where: below the readers of this folder and the sources of cuda/. Threads: pure functions.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "engine/tactics/tactic.h"
@@ -19,16 +20,16 @@ Error refusal(const std::string& reason);
 // count. Errors: unsupported.
 Status require_static(const Problem& problem);
 
-// An axis in [-rank, rank) as one in [0, rank).
-inline int64_t wrapped(int64_t axis, size_t rank) {
-  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-}
-
 inline int64_t divide_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 inline int64_t round_up(int64_t a, int64_t b) {
   return divide_up(a, b) * b;
+}
+
+// Whether each of them is `value`.
+inline bool all_are(const std::vector<int64_t>& values, int64_t value) {
+  return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
 }
 
 // Channels-last tensors of GPUs pad their channels to multiples of 8: 16 bytes of float16, what

@@ -50,7 +50,7 @@ struct Piece {
   }
 };
 
-// Where the first operand's values lie side by side: where they are, or else in `values`.
+// The first operand's values side by side: as they lie, or else fetched into `values`.
 const float* first_values(const Piece& p, float* values) {
   const int64_t n = p.end - p.begin, stride = p.stride(0);
   switch (p.a.type[0]) {
@@ -60,16 +60,16 @@ const float* first_values(const Piece& p, float* values) {
         repeat(values, p.operand<float>(0), p.a.period[0], n);
       else
         fetch(values, p.operand<float>(0), stride, n);
-      return values;
+      break;
     case PointwiseType::boolean:
       fetch(values, p.operand<uint8_t>(0), stride, n);
-      return values;
+      break;
     case PointwiseType::int32:
       fetch(values, p.operand<int32_t>(0), stride, n);
-      return values;
+      break;
     case PointwiseType::int64:
       fetch(values, p.operand<int64_t>(0), stride, n);
-      return values;
+      break;
   }
   return values;
 }
@@ -110,13 +110,14 @@ void run_piece(const Piece& p, float* out, bool in_place) {
     for (int64_t i = 0; i < n; ++i) out[i * stride] = from[i];
 }
 
-// Whether the output's place can hold what the steps give one after the other: no later operand is
+// Whether the steps may leave their values in the output at once: no operand behind the first is
 // still to be read from there.
 bool may_work_in_place(const PointwiseArguments& a) {
   if (a.out_stride[a.loops - 1] != 1) return false;
-  int o = 1;
-  while (o < a.operands && a.operand[o] != a.out) ++o;
-  return o >= a.operands;
+  for (int o = 1; o < a.operands; ++o) {
+    if (a.operand[o] == a.out) return false;
+  }
+  return true;
 }
 
 }  // namespace

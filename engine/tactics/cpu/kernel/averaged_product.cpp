@@ -26,8 +26,7 @@ CpuKernelRun prepared(const CpuKernelContext& context, const AveragedProductArgu
                       const LayerConstants& constants, Weights weights) {
   const std::vector<const Tensor*> own = constants.of(weights);
   const FullyConnected& layer = constants.layer;
-  Tensor w = weights_of(layer, own);
-  if (!layer.weights_are_nk) w = transposed_matrix(w, layer.k, layer.n);
+  const Tensor w = weights_by_output(layer, own);
   const Tensor bias = layer.addend >= 0 ? addend_of(layer, own) : Tensor();
   return [kernel = context.kernels.averaged_product, a, w, bias](const Arguments& arguments) {
     AveragedProductArguments call = a;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/tactics/cpu/kernel/convolution.h"
+#include "engine/tactics/shapes/reading.h"
 
 namespace enginery {
 namespace {
@@ -226,11 +227,8 @@ CpuKernelCandidate conv_product_candidate(const CpuKernelContext& context, const
 
 bool is_pixel_product(const Problem& p) {
   const auto* op = std::get_if<Convolution>(&p.op);
-  const auto all = [](const std::vector<int64_t>& values, int64_t value) {
-    return std::ranges::all_of(values, [&](int64_t v) { return v == value; });
-  };
-  return op && op->groups == 1 && p.inputs[1].constant && all(op->strides, 1) &&
-         all(op->pads_begin, 0) && all(op->pads_end, 0) &&
+  return op && op->groups == 1 && p.inputs[1].constant && all_are(op->strides, 1) &&
+         all_are(op->pads_begin, 0) && all_are(op->pads_end, 0) &&
          volume(input_dims(p, 1)) == input_dims(p, 1)[0] * input_dims(p, 1)[1];
 }
 

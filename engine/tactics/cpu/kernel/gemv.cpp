@@ -26,8 +26,7 @@ CpuKernelCandidates offer_cpu_gemv(const CpuKernelContext& context, const Proble
   Tactic tactic = cpu_kernel_tactic(p, "few_rows");
   tactic.estimated_us = movement_and_arithmetic_us(context, p, 2000);
   auto build = [kernel = context.kernels.gemv, a, fc = *fc](Weights weights) -> CpuKernelRun {
-    Tensor w = weights_of(fc, weights);
-    if (!fc.weights_are_nk) w = transposed_matrix(w, fc.k, fc.n);
+    Tensor w = weights_by_output(fc, weights);
     Tensor bias = fc.addend >= 0 ? addend_of(fc, weights) : Tensor();
     return [=](const Arguments& arguments) {
       auto call = a;

@@ -18,10 +18,6 @@ struct PooledPlan {
   int bias = -1;  // input of the region, or -1
 };
 
-bool all_ones(const std::vector<int64_t>& values) {
-  return std::ranges::all_of(values, [](int64_t v) { return v == 1; });
-}
-
 // Whether each window of the pooling has a place inside of `extent` rows or columns.
 bool all_inside(int64_t extent, int64_t outputs, int64_t kernel, int64_t stride, int64_t pad) {
   return pad >= 0 && pad < kernel && (outputs - 1) * stride - pad < extent;
@@ -36,7 +32,7 @@ Status set_pooling(const Problem& p, const Pooling& pool, PooledConvArguments& a
   a.pool_stride_w = pool.strides[1];
   a.pool_pad_h = pool.pads_begin[0];
   a.pool_pad_w = pool.pads_begin[1];
-  if (!all_ones(pool.dilations) ||
+  if (!all_are(pool.dilations, 1) ||
       !all_inside(a.conv_h, a.out_h, a.pool_h, a.pool_stride_h, a.pool_pad_h) ||
       !all_inside(a.conv_w, a.out_w, a.pool_w, a.pool_stride_w, a.pool_pad_w))
     return no_cpu_kernel("a pooling with dilation, or with windows outside of the picture");
@@ -63,7 +59,7 @@ Status set_convolution(const Problem& conv, PooledConvArguments& a) {
   a.pad_h = op->pads_begin[0];
   a.pad_w = op->pads_begin[1];
   const bool is_cropped = std::ranges::any_of(op->pads_begin, [](int64_t pad) { return pad < 0; });
-  if (!all_ones(op->dilations) || is_cropped || a.channels_in > kMostChannels)
+  if (!all_are(op->dilations, 1) || is_cropped || a.channels_in > kMostChannels)
     return no_cpu_kernel("a convolution with dilation, cropping or many channels before a pooling");
   return {};
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
@@ -15,9 +15,7 @@ const std::string kAveragedWindows =
 const std::string kAveragedPlanes = "global_pool(r0) kind=average";
 
 Result<AveragedBytes> read_average(const std::string& text) {
-  const auto p = parse_problem(text);
-  EXPECT_TRUE(p.ok()) << text << p.error().message;
-  return averaged_bytes(*p);
+  return averaged_bytes(problem_of(text));
 }
 
 TEST(AveragedBytes, AreReadWithScalesAndZeroPoints) {

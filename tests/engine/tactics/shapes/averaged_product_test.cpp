@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/tactics/shapes/fully_connected.h"
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
@@ -14,10 +14,7 @@ const std::string kFlat = kAverage + " | then flatten(r0) axis=1";
 const std::string kPixel = " strides=[1,1] dilations=[1,1] pads_begin=[0,0] pads_end=[0,0]";
 
 Result<AveragedProduct> read_averaged(const std::string& text) {
-  auto problem = parse_problem(text);
-  EXPECT_TRUE(problem.ok()) << problem.error().message;
-  if (!problem.ok()) return problem.error();
-  return averaged_product(*problem);
+  return averaged_product(problem_of(text));
 }
 
 TEST(AveragedProduct, HasItsLayerWithTheActivation) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
@@ -14,10 +14,7 @@ const std::string kWindow =
 const std::string kDepthwise = "conv" + kWindow + " | float32[2x16x6x5] w:float32[16x1x3x3]";
 
 Result<DepthwiseBlock> read(const std::string& text) {
-  auto problem = parse_problem(text);
-  EXPECT_TRUE(problem.ok()) << problem.error().message;
-  if (!problem.ok()) return problem.error();
-  return depthwise_block(*problem);
+  return depthwise_block(problem_of(text));
 }
 
 TEST(DepthwiseBlock, HasItsConvolutionsWithTheirEpilogues) {

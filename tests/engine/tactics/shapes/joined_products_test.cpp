@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
@@ -25,12 +25,6 @@ std::string quantized(const std::string& middle, const std::string& sum) {
          "to=uint8";
 }
 const std::string kRounds = "quantize(r2 w:float32[]) to=int8", kSum = "binary(r4 r7) kind=add";
-
-Problem problem_of(const std::string& text) {
-  auto problem = parse_problem(text);
-  EXPECT_TRUE(problem.ok()) << problem.error().message;
-  return problem.ok() ? *problem : Problem();
-}
 
 TEST(JoinedFloats, AreTwoConvolutionsWithTheirInputs) {
   const auto joined = joined_floats(problem_of(kFloats + " | then act(r2) kind=relu"));

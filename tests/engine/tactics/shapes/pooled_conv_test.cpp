@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
@@ -17,9 +17,7 @@ Result<PooledConv> pooled_with(const std::string& what, const std::string& by) {
   const size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   text.replace(at, what.size(), by);
-  const auto p = parse_problem(text);
-  EXPECT_TRUE(p.ok()) << p.error().message;
-  return pooled_conv(*p);
+  return pooled_conv(problem_of(text));
 }
 
 TEST(PooledConv, IsAConvolutionWithItsEpilogueAndAPooling) {
@@ -56,9 +54,7 @@ Result<PooledConv> picture_with(const std::string& what, const std::string& by) 
       "w:float32[]) to=uint8 | then pool(r4) kind=max kernel=[2,2] strides=[2,2] dilations=[1,1] "
       "pads_begin=[0,0] pads_end=[0,0]";
   text.replace(text.find(what), what.size(), by);
-  const auto p = parse_problem(text);
-  EXPECT_TRUE(p.ok()) << p.error().message;
-  return pooled_conv(*p);
+  return pooled_conv(problem_of(text));
 }
 
 TEST(PooledConv, TakesTheQuantisationOfItsPictureApart) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
@@ -18,9 +18,7 @@ Result<QuantizedProduct> read_with(const std::string& what, const std::string& b
   const size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   text.replace(at, what.size(), by);
-  const auto p = parse_problem(text);
-  EXPECT_TRUE(p.ok()) << p.error().message;
-  return quantized_product(*p);
+  return quantized_product(problem_of(text));
 }
 
 TEST(QuantizedProduct, IsReadFromItsOperators) {

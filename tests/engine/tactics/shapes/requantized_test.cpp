@@ -3,15 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/problem_text.h"
+#include "tests/engine/tactics/shapes/problem_of.h"
 
 namespace enginery {
 namespace {
 
 Result<Requantized> read_region(const std::string& text) {
-  const auto p = parse_problem(text);
-  EXPECT_TRUE(p.ok()) << p.error().message;
-  return requantized(*p);
+  return requantized(problem_of(text));
 }
 
 const std::string kOne = "dequantize | int8[2x6] w:float32[] int8[]={-3} | then ";
