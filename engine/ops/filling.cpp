@@ -253,7 +253,7 @@ InferredTypes infer(const ConstantOfShape& op, Operands in) {
                         "expected sizes of at least 0, got " + ints_text(*shape));
     return std::vector<TensorType>{{op.type, *shape}};
   }
-  TRY(const int64_t rank, vector_length(ConstantOfShape::kName, in, 0));
+  TRY(const int64_t rank, rank_of_shape(ConstantOfShape::kName, in, 0));
   return std::vector<TensorType>{{op.type, unknown_dims(rank)}};
 }
 

@@ -6,7 +6,7 @@ namespace enginery {
 namespace {
 
 // Most dimensions of any value; exporters write 6 at most.
-constexpr size_t kMaxRank = 64;
+constexpr int64_t kMaxRank = 64;
 
 // A run-time size meets a known one: broadcasting decides at run time, unless the known one forces
 // the result.
@@ -21,12 +21,15 @@ Result<int64_t> broadcast_size(int64_t a, int64_t b) {
 
 }  // namespace
 
+Status require_representable_rank(int64_t rank) {
+  if (rank <= kMaxRank) return {};
+  return Error{ErrorCode::invalid_argument, "a tensor of " + std::to_string(rank) +
+                                                " dimensions; at most " + std::to_string(kMaxRank) +
+                                                " are supported"};
+}
+
 Status require_representable(const TensorType& type) {
-  if (type.dims.size() > kMaxRank) {
-    return Error{ErrorCode::invalid_argument, "a tensor of " + std::to_string(type.dims.size()) +
-                                                  " dimensions; at most " +
-                                                  std::to_string(kMaxRank) + " are supported"};
-  }
+  CHECK_OK(require_representable_rank(static_cast<int64_t>(type.dims.size())));
   Dims known;
   std::copy_if(type.dims.begin(), type.dims.end(), std::back_inserter(known),
                [](int64_t d) { return d >= 0; });

@@ -45,6 +45,9 @@ Status require_inputs(std::string_view op, Operands in, size_t least, size_t mos
 // The known sizes alone must not pass the largest tensor (2^40 bytes), so that their products
 // cannot overflow.
 Status require_representable(const TensorType& type);
+// A tensor of more dimensions than 64 is refused before its sizes are listed: a vector that says
+// its shape may have billions of elements.
+Status require_representable_rank(int64_t rank);
 // Numpy-style broadcasting of run-time or static dims; invalid_argument when sizes contradict.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
 // `dims` with sizes of 1 in front, up to `rank`: how broadcasting sees them next to dims of that

@@ -105,7 +105,7 @@ InferredTypes infer(const Reshape& op, Operands in) {
     TRY(Dims dims, resolve_reshape(in[0].type.dims, *shape, op.allow_zero));
     return same_type(in, std::move(dims));
   }
-  TRY(const int64_t rank, vector_length(Reshape::kName, in, 1));
+  TRY(const int64_t rank, rank_of_shape(Reshape::kName, in, 1));
   return same_type(in, unknown_dims(rank));
 }
 
@@ -227,7 +227,7 @@ InferredTypes infer(const Expand&, Operands in) {
   CHECK_OK(require_int_vector(name, in, 1, "the shape"));
   const auto shape = constant_ints(in, 1);
   if (!shape) {
-    TRY(const int64_t rank, vector_length(name, in, 1));
+    TRY(const int64_t rank, rank_of_shape(name, in, 1));
     return same_type(
         in, unknown_dims(std::max<int64_t>(rank, static_cast<int64_t>(in[0].type.dims.size()))));
   }

@@ -90,10 +90,13 @@ std::optional<std::vector<int64_t>> constant_ints(Operands in, size_t i) {
   return to_int64s(*in[i].constant);
 }
 
-Result<int64_t> vector_length(std::string_view op, Operands in, size_t i) {
+Result<int64_t> rank_of_shape(std::string_view op, Operands in, size_t i) {
   const Dims& d = in[i].type.dims;
   if (d.empty()) return int64_t{1};
-  if (d[0] >= 0) return d[0];
+  if (d[0] >= 0) {
+    CHECK_OK(require_representable_rank(d[0]));
+    return d[0];
+  }
   return Error{ErrorCode::unsupported,
                std::string(op) + ": the output's rank depends on run-time data"};
 }

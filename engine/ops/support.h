@@ -53,9 +53,9 @@ std::optional<std::vector<int64_t>> constant_ints(Operands in, size_t i);
 inline Dims unknown_dims(int64_t rank) {
   return Dims(static_cast<size_t>(rank), kDynamic);
 }
-// The length of the int vector `in[i]`. Errors: unsupported when it is a run-time size (the rank is
-// unknown).
-Result<int64_t> vector_length(std::string_view op, Operands in, size_t i);
+// The rank of a tensor whose shape is the int vector `in[i]`. Errors: unsupported when it is a
+// run-time size, invalid_argument when no tensor has as many dimensions.
+Result<int64_t> rank_of_shape(std::string_view op, Operands in, size_t i);
 
 // The size that both must have: the known one of the two, the symbol where both agree. nullopt:
 // they contradict.

@@ -111,6 +111,16 @@ TEST(Pad, KeepsRunTimeSizesThatItDoesNotTouch) {
   EXPECT_EQ(infer_of(Pad{}, {f32({2, 3}), i64({4})})->at(0).dims, (Dims{-1, -1}));
 }
 
+// The sizes are known at run time, their number is not one that a tensor can have.
+TEST(ShapesFromInputs, RefuseARankBeforeTheSizesAreListed) {
+  const TensorType shape = i64({int64_t{1} << 36}), x = f32({2, 3});
+  EXPECT_REFUSED(infer_of(ConstantOfShape{}, {shape}), "68719476736 dimensions");
+  EXPECT_REFUSED(infer_of(Reshape{}, {x, shape}), "68719476736 dimensions");
+  EXPECT_REFUSED(infer_of(Expand{}, {x, shape}), "68719476736 dimensions");
+  EXPECT_EQ(infer_of(ConstantOfShape{}, {i64({64})})->at(0).dims.size(), 64u);
+  EXPECT_REFUSED(infer_of(ConstantOfShape{}, {i64({65})}), "65 dimensions");
+}
+
 TEST(Pad, RefusesAxesTwiceAndAValueThatIsNoScalar) {
   const Tensor x = counting({2, 2});
   EXPECT_REFUSED(try_run(Pad{}, {x, ints({1, 1, 1, 1}), none(), ints({0, -2})}), "named twice");

@@ -166,12 +166,12 @@ TEST(RequireInputs, RefusesATensorTooLargeToMultiply) {
   EXPECT_TRUE(s.error().message.starts_with("relu: input 0: ")) << s.error().message;
 }
 
-TEST(VectorLength, AScalarCountsAsOneAndARunTimeLengthIsUnsupported) {
+TEST(RankOfShape, AScalarCountsAsOneAndARunTimeLengthIsUnsupported) {
   const std::vector<Operand> in = {
       {true, i64({}), nullptr}, {true, i64({4}), nullptr}, {true, i64({-2}), nullptr}};
-  EXPECT_EQ(*vector_length("reshape", in, 0), 1);
-  EXPECT_EQ(*vector_length("reshape", in, 1), 4);
-  EXPECT_EQ(vector_length("reshape", in, 2).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(*rank_of_shape("reshape", in, 0), 1);
+  EXPECT_EQ(*rank_of_shape("reshape", in, 1), 4);
+  EXPECT_EQ(rank_of_shape("reshape", in, 2).error().code, ErrorCode::unsupported);
 }
 
 TEST(Aligned, PutsOnesInFront) {
