@@ -148,7 +148,9 @@ class BuildCommand final : public Command {
     if (!row || word == "fp32" || word == "int8" || word == "best") return {};
     if (row->kind == DeviceKind::cpu) {
       if (word != "bf16") return "CPUs compute in fp32, bf16 and int8";
-      return row->isa >= CpuIsa::amx ? "" : "CPUs multiply in bf16 with AMX (cpu-amx) alone";
+      return multiplies_bfloat16(row->isa) ? ""
+                                           : "CPUs multiply in bf16 with AVX-512 BF16 "
+                                             "(cpu-avx512-bf16) or AMX (cpu-amx) alone";
     }
     const bool since_80 = word == "bf16" || word == "tf32";
     return since_80 && row->compute_capability < 80 ? "GPUs have it since SM 8.0" : "";

@@ -49,6 +49,7 @@ std::vector<SkuRow> make_table() {
       cpu("cpu-avx2", CpuIsa::avx2),
       cpu("cpu-avx512", CpuIsa::avx512),
       cpu("cpu-avx512-vnni", CpuIsa::avx512_vnni),
+      cpu("cpu-avx512-bf16", CpuIsa::avx512_bf16),
       cpu("cpu-amx", CpuIsa::amx),
       // name, {compute capability, SMs, memory in GiB}, PCI device ids
       gpu("h200", {90, 132, 141}, {0x2335}),

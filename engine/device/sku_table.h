@@ -14,7 +14,12 @@
 namespace enginery {
 
 // An instruction-set cap of the CPU SKUs, in ascending order.
-enum class CpuIsa { sse41, avx, avx2, avx512, avx512_vnni, amx };
+enum class CpuIsa { sse41, avx, avx2, avx512, avx512_vnni, avx512_bf16, amx };
+
+// Whether it has instructions that multiply in bfloat16.
+inline bool multiplies_bfloat16(CpuIsa isa) {
+  return isa >= CpuIsa::avx512_bf16;
+}
 
 // One row of the table; GPUs are resolved structurally from the numbers, never by name alone.
 struct SkuRow {

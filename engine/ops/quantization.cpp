@@ -57,7 +57,7 @@ void for_each_scaled(const Tensor& x, const Tensor& scale, int64_t axis, int64_t
     for (int64_t i = 0; i < x.size(); ++i) f(i, 0);
     return;
   }
-  const AxisView v = view_axis(x.dims(), axis < 0 ? axis + x.rank() : axis);
+  const AxisView v = view_axis(x.dims(), wrapped(axis, x.dims().size()));
   const int64_t blocks = block > 0 ? v.size / block + (v.size % block != 0) : 0;
   int64_t i = 0;
   for (int64_t o = 0; o < v.outer; ++o) {

@@ -12,7 +12,7 @@ namespace {
 bool is_whole_plane(const Dims& dims, std::vector<int64_t> axes) {
   const int64_t rank = static_cast<int64_t>(dims.size());
   if (rank < 3) return false;
-  for (int64_t& a : axes) a = a < 0 ? a + rank : a;
+  for (int64_t& a : axes) a = wrapped(a, dims.size());
   std::sort(axes.begin(), axes.end());
   if (static_cast<int64_t>(axes.size()) != rank - 2) return false;
   for (size_t i = 0; i < axes.size(); ++i) {

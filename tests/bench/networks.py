@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Which networks of timm, torchvision and transformers run, from the exported file to the numbers, and how far from ONNX Runtime they are.
 
-    networks.py [--enginery PATH] [--only NAME,NAM*,...] [--jobs 1] [--exporters torchscript,dynamo] [--folder DIR] [--level 0]
-                [--skus SKU,...] [--limit 300] [--csv FILE]
+    networks.py [--enginery PATH] [--only NAME,NAM*,...] [--jobs 1] [--exporters torchscript,dynamo] [--folder DIR] [--levels 0,...]
+                [--precisions fp32,...] [--skus SKU,...] [--limit 300] [--csv FILE]
 
 One network of each family (network_list.py), random weights of one seed, exported by PyTorch (operator set 17 by TorchScript; dynamo's own), then
-`build` and `run` on random inputs. A row: nodes of the file, seconds of the export and of the build, the largest error over the output's
-largest element (of the worst output), and what came of it: `runs`, `differs` (an error above 1e-3), `not built` or `not run` with the message's
-first line, `not exported`, or `no peer` where ONNX Runtime itself refuses the file. --folder keeps what was exported, and takes it from
+`build` and `run` on random inputs. A row: nodes of the file, seconds of the export and of the build, layers that the reference computes, the
+largest error over the output's largest element (of the worst output), and what came of it: `runs`, `differs` (an error above MOST),
+`not built` or `not run` with the message's first line, `not exported`, or `no peer` where ONNX Runtime itself refuses the file. --folder keeps what was exported, and takes it from
 there; without --enginery that is all. Needs torch, torchvision, timm, transformers, onnx, onnxruntime, onnxscript. Exit status 1 unless every row that has a peer runs.
 """
 import argparse
 import concurrent.futures
 import csv
 import itertools
+import json
 import os
 import re
 import shutil
@@ -27,8 +28,8 @@ import numpy as np
 
 from network_list import NETWORKS
 
-MOST = 1e-3
-HEADER = ["network", "exporter", "nodes", "export_s", "sku", "build_s", "error", "state"]
+MOST = {"fp32": 1e-3, "fp16": 1e-2, "bf16": 5e-2}
+HEADER = ["network", "exporter", "nodes", "export_s", "sku", "precision", "level", "build_s", "by_reference", "error", "state"]
 
 
 def prepare(model):
@@ -152,43 +153,50 @@ def worst_error(folder, got):
     return worst
 
 
-def check(folder, sku, o):
-    """(seconds of the build, error, state) of an exported network."""
+def layers_by_reference(engine, o):
+    """How many layers of an engine no tactic but the reference computes."""
+    listed = subprocess.run([o.enginery, "inspect", engine, "--json"], capture_output=True, text=True, check=True).stdout
+    return sum(layer["tactic"].startswith("reference") for layer in json.loads(listed)["layers"])
+
+
+def check(folder, sku, precision, level, o):
+    """(seconds of the build, layers by the reference, error, state) of an exported network."""
     engine, inputs = folder + "/engine", np.load(folder + "/inputs.npz")
     options = []
     for key in inputs.files:
         np.save(f"{folder}/in_{key}.npy", inputs[key])
         options += ["--input", f"{key}={folder}/in_{key}.npy"]
     started = time.time()
-    build = [o.enginery, "build", folder + "/model.onnx", "--level", o.level, "--output", engine, *options] + (["--target", sku] if sku else [])
-    status, text = command(build, o.limit)
-    seconds = time.time() - started
+    build = [o.enginery, "build", folder + "/model.onnx", "--level", level, "--precision", precision, "--output", engine, *options]
+    status, text = command(build + (["--target", sku] if sku else []), o.limit)
+    seconds = f"{time.time() - started:.1f}"
     if status:
-        return seconds, "", f"not built: {first_complaint(text)}"
+        return seconds, "", "", f"not built: {first_complaint(text)}"
+    by_reference = layers_by_reference(engine, o)
     shutil.rmtree(folder + "/got", ignore_errors=True)
     status, text = command([o.enginery, "run", engine, *options, "--output", folder + "/got"], o.limit)
     os.remove(engine)
     if status:
-        return seconds, "", f"not run: {first_complaint(text)}"
+        return seconds, by_reference, "", f"not run: {first_complaint(text)}"
     error = worst_error(folder, folder + "/got")
-    return seconds, f"{error:.2e}", "runs" if error <= MOST else "differs"
+    return seconds, by_reference, f"{error:.2e}", "runs" if error <= MOST[precision] else "differs"
 
 
 def rows_of(name, exporter, o, temporary):
     folder = f"{o.folder or temporary}/{name}.{exporter}"
     export_s, state = exported(name, exporter, folder, o.limit)
     row = [name, exporter, "", f"{export_s:.1f}"]
-    rows = [row + ["", "", "", state or "exported"]]
+    rows = [row + [""] * 6 + [state or "exported"]]
     if not state and o.enginery:
         import onnx
         row[2] = len(onnx.load(folder + "/model.onnx", load_external_data=False).graph.node)
         rows = []
-        for sku in o.skus.split(","):
+        for build in itertools.product(o.skus.split(","), o.precisions.split(","), o.levels.split(",")):
             try:
-                build_s, error, state = check(folder, sku, o)
+                result = check(folder, *build, o)
             except (OSError, ValueError) as failure:  # an output is missing, or no array
-                build_s, error, state = 0.0, "", f"not compared: {failure}"
-            rows.append(row + [sku, f"{build_s:.1f}", error, state])
+                result = "", "", "", f"not compared: {failure}"
+            rows.append(row + [*build, *result])
     if not o.folder:
         shutil.rmtree(folder)
     for row in rows:
@@ -211,7 +219,8 @@ def options():
     parser.add_argument("--exporters", default="torchscript,dynamo")
     parser.add_argument("--jobs", type=int, default=1, help="networks at a time, each on two cores")
     parser.add_argument("--folder", default="")
-    parser.add_argument("--level", default="0")
+    parser.add_argument("--levels", default="0")
+    parser.add_argument("--precisions", default="fp32")
     parser.add_argument("--skus", default="", help="nothing: this machine's own")
     parser.add_argument("--limit", type=float, default=300)
     parser.add_argument("--csv")

@@ -13,7 +13,6 @@ namespace enginery {
 
 std::set<Precision> precisions_of(const Device& device) {
   if (device.info().kind == DeviceKind::cpu) {
-    // Offered with AMX alone, on which they have not run yet.
     return test_variable("ENGINERY_TEST_CPU_BF16", "") == "1"
                ? std::set<Precision>{Precision::fp32, Precision::bf16}
                : std::set<Precision>{Precision::fp32};

@@ -62,9 +62,8 @@ Domain of_cast(const Problem& problem) {
 }
 
 int64_t axis_size(const Dims& dims, int64_t axis) {
-  const auto rank = static_cast<int64_t>(dims.size());
-  if (rank == 0) return 1;
-  return std::max<int64_t>(dims[static_cast<size_t>(axis < 0 ? axis + rank : axis)], 1);
+  if (dims.empty()) return 1;
+  return std::max<int64_t>(dims[static_cast<size_t>(wrapped(axis, dims.size()))], 1);
 }
 
 // The positions that an index into `dims` may take; empty where input `index` holds none.

@@ -49,6 +49,8 @@ const char* library_cap(CpuIsa isa) {
       return "AVX512_CORE";
     case CpuIsa::avx512_vnni:
       return "AVX512_CORE_VNNI";
+    case CpuIsa::avx512_bf16:
+      return "AVX512_CORE_BF16";
     case CpuIsa::amx:
       return "AVX512_CORE_AMX";
   }

@@ -83,6 +83,8 @@ std::string_view to_string(CpuIsa isa) {
       return "avx512";
     case CpuIsa::avx512_vnni:
       return "avx512-vnni";
+    case CpuIsa::avx512_bf16:
+      return "avx512-bf16";
     case CpuIsa::amx:
       return "amx";
   }
@@ -104,8 +106,9 @@ std::vector<CpuIsa> supported_cpu_isas() {
   if (avx2) isas.push_back(CpuIsa::avx2);
   if (avx512) isas.push_back(CpuIsa::avx512);
   if (vnni) isas.push_back(CpuIsa::avx512_vnni);
-  const bool bfloat16 = bit(more.eax, 5);
-  if (vnni && bfloat16 && tiles && bit(seven.edx, 22) && bit(seven.edx, 24) && bit(seven.edx, 25) &&
+  const bool bfloat16 = vnni && bit(more.eax, 5);
+  if (bfloat16) isas.push_back(CpuIsa::avx512_bf16);
+  if (bfloat16 && tiles && bit(seven.edx, 22) && bit(seven.edx, 24) && bit(seven.edx, 25) &&
       tiles_are_permitted())
     isas.push_back(CpuIsa::amx);
   return isas;

@@ -3,7 +3,7 @@
 namespace enginery {
 
 extern const CpuKernels kernels_sse41, kernels_avx, kernels_avx2, kernels_avx512;
-extern const CpuTileKernels tile_kernels_amx;
+extern const CpuTileKernels tile_kernels_avx512_bf16, tile_kernels_amx;
 
 const CpuKernels& cpu_kernels_for(CpuIsa cap) {
   switch (cap) {
@@ -19,7 +19,8 @@ const CpuKernels& cpu_kernels_for(CpuIsa cap) {
 }
 
 const CpuTileKernels* cpu_tile_kernels_for(CpuIsa cap) {
-  return cap >= CpuIsa::amx ? &tile_kernels_amx : nullptr;
+  if (cap >= CpuIsa::amx) return &tile_kernels_amx;
+  return multiplies_bfloat16(cap) ? &tile_kernels_avx512_bf16 : nullptr;
 }
 
 }  // namespace enginery

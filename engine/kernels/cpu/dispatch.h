@@ -12,7 +12,7 @@ namespace enginery {
 // than this machine has.
 const CpuKernels& cpu_kernels_for(CpuIsa cap);
 
-// Those that compute in tiles; null where the cap has none.
+// Those of bfloat16, in tiles; null where the cap has no instructions for it.
 const CpuTileKernels* cpu_tile_kernels_for(CpuIsa cap);
 
 }  // namespace enginery

@@ -45,7 +45,8 @@
   KERNEL(depthwise_block, DepthwiseBlockArguments)   \
   KERNEL(pooled_conv, PooledConvArguments)
 
-// Likewise those that compute in AMX's tiles, whose files are in tiles/, without the prefix.
+// Likewise those of bfloat16, which compute in tiles: their files are in tiles/, without the
+// prefix.
 #define ENGINERY_CPU_TILE_KERNELS(KERNEL)    \
   KERNEL(tile_product, TileProductArguments) \
   KERNEL(tile_attention, TileAttentionArguments)
@@ -64,7 +65,7 @@ struct CpuKernels {
   ENGINERY_CPU_KERNELS(ENGINERY_MEMBER)
 };
 
-// Those that compute in tiles.
+// Those of bfloat16, in tiles.
 struct CpuTileKernels {
   ENGINERY_CPU_TILE_KERNELS(ENGINERY_MEMBER)
 #undef ENGINERY_MEMBER

@@ -44,8 +44,7 @@ enum class Direction { join, cut };
 // Concat and Split: the boxes of `whole` that its parts are, side by side along `axis`.
 std::vector<StridedCopy> part_copies(const Dims& whole, const std::vector<TensorDesc>& parts,
                                      int64_t axis, const Layout& layout, Direction direction) {
-  const auto along =
-      static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(whole.size()) : axis);
+  const auto along = static_cast<size_t>(wrapped(axis, whole.size()));
   const int64_t block = layout.kind == LayoutKind::blocked ? layout.block : 0;
   const std::vector<Axis> whole_axes = axes_of(whole, layout, block);
   const bool join = direction == Direction::join;

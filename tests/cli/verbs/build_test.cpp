@@ -72,6 +72,7 @@ TEST_F(BuildVerb, ArithmeticThatTheDeviceLacksIsRefusedWhereItWasAskedFor) {
   EXPECT_FALSE(is_idle("v100-sxm2-16g", "fp16"));
   EXPECT_FALSE(is_idle("h200", "bf16"));
   EXPECT_TRUE(is_idle("cpu-avx512-vnni", "bf16"));
+  EXPECT_FALSE(is_idle("cpu-avx512-bf16", "bf16"));
   EXPECT_TRUE(is_idle("cpu-amx", "fp16"));
   EXPECT_FALSE(is_idle("cpu-amx", "bf16"));
   EXPECT_EQ(build({"--best"}).err.find("changes nothing"), std::string::npos);

@@ -19,9 +19,10 @@ TEST(SkuTable, NamesAreUniqueAndFound) {
       EXPECT_GE(row.compute_capability, 50) << row.name;
     }
   }
-  for (const char* name : {"cpu-sse41", "cpu-avx", "cpu-avx2", "cpu-avx512", "cpu-avx512-vnni",
-                           "cpu-amx", "h200", "h100-sxm", "a100-sxm-80g", "v100-sxm2-16g", "p4",
-                           "t4", "l4", "orin-agx-64g", "orin-nx-16g", "xavier-agx"}) {
+  for (const char* name :
+       {"cpu-sse41", "cpu-avx", "cpu-avx2", "cpu-avx512", "cpu-avx512-vnni", "cpu-avx512-bf16",
+        "cpu-amx", "h200", "h100-sxm", "a100-sxm-80g", "v100-sxm2-16g", "p4", "t4", "l4",
+        "orin-agx-64g", "orin-nx-16g", "xavier-agx"}) {
     EXPECT_NE(find_sku(name), nullptr) << name;
   }
   EXPECT_EQ(find_sku("cpu"), nullptr);

@@ -2,6 +2,8 @@
 // stores, and the order and the estimates decide builds that measure nothing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/tactics/cpu/kernel/cpu_kernel_source.h"
 #include "tests/support/offer_text.h"
 
@@ -22,10 +24,13 @@ TEST_P(CpuKernelOffers, AreThoseOfTheGoldenFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Skus, CpuKernelOffers,
-                         testing::Values("cpu-sse41", "cpu-avx2", "cpu-avx512", "cpu-amx"),
+                         testing::Values("cpu-sse41", "cpu-avx2", "cpu-avx512", "cpu-avx512-bf16",
+                                         "cpu-amx"),
                          [](const auto& sku) {
-                           const std::string name = sku.param;
-                           return name.substr(name.find('-') + 1);
+                           std::string name = sku.param;
+                           name.erase(0, name.find('-') + 1);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
                          });
 
 }  // namespace

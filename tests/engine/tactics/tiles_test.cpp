@@ -1,5 +1,5 @@
-// Our CPU kernels in AMX's tiles: emulated, which runs on any CPU, with the packing and the
-// launches of the real ones; and as they are, where the CPU has AMX.
+// Our CPU kernels of bfloat16, in tiles: emulated, which runs on any CPU, with the packing and the
+// launches of the real ones; and as they are, where the CPU has AMX or AVX-512 BF16.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,10 @@ extern const CpuTileKernels tile_kernels_emulated;
 
 namespace {
 
-bool has_amx() {
-  return std::ranges::any_of(local_skus(), [](const LocalSku& s) { return s.name == "cpu-amx"; });
+constexpr const char* kEmulated = "emulated";
+
+bool is_local(const std::string& sku) {
+  return std::ranges::any_of(local_skus(), [&](const LocalSku& s) { return s.name == sku; });
 }
 
 // A CPU that every machine has: with a GPU, that is its first SKU.
@@ -32,17 +34,18 @@ std::string narrowest_cpu() {
   return out;
 }
 
-class Tiles : public testing::TestWithParam<bool> {
+// Of the SKU that the parameter names.
+class Tiles : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const bool emulated = GetParam();
-    if (!emulated && !has_amx()) GTEST_SKIP() << "this CPU has no AMX";
+    const bool emulated = GetParam() == kEmulated;
+    if (!emulated && !is_local(GetParam())) GTEST_SKIP() << "this CPU is no " << GetParam();
     DeviceInfo info;
-    info.sku = "cpu-amx";
+    info.sku = emulated ? "cpu-amx" : GetParam();
     info.threads = 2;
-    const CpuTileKernels* real = cpu_tile_kernels_for(CpuIsa::amx);
+    const CpuTileKernels* real = cpu_tile_kernels_for(find_sku(info.sku)->isa);
     source_ = make_cpu_kernel_source(info, emulated ? &tile_kernels_emulated : real).value();
-    device_ = open_device(emulated ? narrowest_cpu() : "cpu-amx", {}).value();
+    device_ = open_device(emulated ? narrowest_cpu() : GetParam(), {}).value();
     stream_ = device_->create_stream().value();
   }
 
@@ -130,7 +133,7 @@ TEST_P(Tiles, RefuseWhatTheyDoNotCompute) {
   EXPECT_FALSE(source_->offer(parse_problem(product(40, 40, 64)).value(), {Precision::fp32}).ok());
 }
 
-TEST(TilesOffers, NeedAmx) {
+TEST(TilesOffers, NeedInstructionsForBfloat16) {
   DeviceInfo info;
   info.sku = "cpu-avx512-vnni";
   info.threads = 2;
@@ -138,8 +141,12 @@ TEST(TilesOffers, NeedAmx) {
   EXPECT_FALSE(source->offer(parse_problem(product(40, 40, 64)).value(), {Precision::bf16}).ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, Tiles, testing::Values(true, false),
-                         [](const auto& emulated) { return emulated.param ? "Emulated" : "Real"; });
+INSTANTIATE_TEST_SUITE_P(Kernels, Tiles, testing::Values(kEmulated, "cpu-avx512-bf16", "cpu-amx"),
+                         [](const auto& sku) {
+                           std::string name = sku.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace enginery

@@ -156,8 +156,13 @@ void multiply(const uint16_t* rows_at, int64_t row_pitch, const uint16_t* column
   for (int64_t j = 0; j < padded(columns); j += kPair) {
     const uint16_t* first = columns_at + j / kTileRows * steps * kTileSize;
     for (int64_t r = 0; r < rows; r += kPair) {
-      const TileOperands operands{rows_at + r * row_pitch,   row_pitch, first,
-                                  first + steps * kTileSize, kTileSize, steps};
+      const TileOperands operands{.rows = rows_at + r * row_pitch,
+                                  .pitch = row_pitch,
+                                  .first = first,
+                                  .second = first + steps * kTileSize,
+                                  .step = kTileSize,
+                                  .count = steps,
+                                  .block = kPair};
       if (rows - r > kTileRows)
         multiply_tiles<true>(operands, adds, c + r * pitch + j, pitch);
       else
@@ -227,7 +232,7 @@ void ENGINERY_KERNEL(tile_attention)(const TileAttentionArguments& a) {
       const int64_t first = task % q.blocks * q.each;
       attend(a, task_of(a, task / q.blocks), first, least(q.each, a.queries - first), w);
     }
-    TILE_RELEASE();
+    release_tiles();
   }
 }
 

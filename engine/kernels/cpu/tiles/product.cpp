@@ -97,8 +97,13 @@ void multiply_block(const TileProductArguments& a, const Grid& g, const Block& b
   const int64_t row = least(block.row, most(0, a.m - kBlockRows));
   const int64_t rows = least(kBlockRows, a.m), panel_size = a.k * kPanelColumns;
   const uint16_t* panel = a.w + block.panel * panel_size;
-  const TileOperands operands{a.x + row * a.k,   a.k,           panel,
-                              panel + kTileSize, 2 * kTileSize, a.k / kTileDepth};
+  const TileOperands operands{.rows = a.x + row * a.k,
+                              .pitch = a.k,
+                              .first = panel,
+                              .second = panel + kTileSize,
+                              .step = 2 * kTileSize,
+                              .count = a.k / kTileDepth,
+                              .block = rows};
   Ahead ahead;
   if (block.panel + 1 < g.panels) {
     const int64_t share = panel_size * 2 / 64 / block.blocks;
@@ -130,7 +135,7 @@ void ENGINERY_KERNEL(tile_product)(const TileProductArguments& a) {
 #pragma omp for schedule(static)
     for (int64_t task = 0; task < g.blocks * g.panels; ++task)
       multiply_block(a, g, block_of(g, task));
-    TILE_RELEASE();
+    release_tiles();
   }
 }
 

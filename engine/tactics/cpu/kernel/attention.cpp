@@ -1,5 +1,5 @@
 // Family attention: of float32 operands wherever their elements lie; multiplied in bfloat16 in
-// AMX's tiles where rows lie side by side.
+// tiles where rows lie side by side.
 #include "engine/kernels/cpu/tiles/attention.h"
 
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
@@ -96,8 +96,9 @@ std::vector<CpuKernelCandidate> tile_attentions(const CpuKernelContext& context,
     tactic.compute = Precision::bf16;
     for (size_t i = 0; i < 3; ++i) tactic.inputs[i].type = DataType::bfloat16;
     tactic.outputs[0].type = result;
-    constexpr double kFlopsPerUs = 12'000;  // most of it is softmax
-    tactic.estimated_us = movement_and_arithmetic_us(context, p, kFlopsPerUs);
+    // With AMX most of it is softmax.
+    const double flops_per_us = context.isa >= CpuIsa::amx ? 12'000 : 6'000;
+    tactic.estimated_us = movement_and_arithmetic_us(context, p, flops_per_us);
     auto prepare = [kernel = context.tiles->tile_attention, p, shape,
                     narrow = result == DataType::bfloat16](Weights weights) {
       auto fixed = attention_arguments<TileAttentionArguments>(shape);

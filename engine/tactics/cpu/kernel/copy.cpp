@@ -95,7 +95,7 @@ CpuKernelCandidates copies_in(const CpuKernelContext& context, const Problem& p,
 std::vector<Layout> joint_layouts(const CpuKernelContext& context, const Dims& whole, int64_t axis,
                                   const std::vector<TensorDesc>& parts) {
   std::vector<Layout> layouts = dense_layouts(context, whole);
-  const bool of_channels = (axis < 0 ? axis + static_cast<int64_t>(whole.size()) : axis) == 1;
+  const bool of_channels = wrapped(axis, whole.size()) == 1;
   std::erase_if(layouts, [&](const Layout& layout) {
     return of_channels && layout.kind == LayoutKind::blocked &&
            std::ranges::any_of(

@@ -61,7 +61,7 @@ std::vector<int64_t> reduced_axes(const Op& op, int64_t rank) {
     axes.resize(static_cast<size_t>(rank));
     std::iota(axes.begin(), axes.end(), int64_t{0});
   }
-  for (int64_t axis : reduce.axes) axes.push_back(axis < 0 ? axis + rank : axis);
+  for (int64_t axis : reduce.axes) axes.push_back(wrapped(axis, static_cast<size_t>(rank)));
   std::sort(axes.begin(), axes.end());
   return axes;
 }

@@ -1,5 +1,5 @@
 // Family tile_product: matrix products of many rows with constant weights, multiplied in bfloat16
-// in AMX's tiles, with any epilogue.
+// in tiles, with any epilogue.
 #include "engine/kernels/cpu/tiles/product.h"
 
 #include "engine/tactics/cpu/kernel/cpu_kernel_family.h"
@@ -114,7 +114,8 @@ void launch_product(void (*kernel)(const TileProductArguments&), const PreparedP
 }  // namespace
 
 CpuKernelCandidates offer_cpu_tile_product(const CpuKernelContext& context, const Problem& p) {
-  if (!context.tiles) return no_cpu_kernel("a matrix product of many rows without AMX");
+  if (!context.tiles)
+    return no_cpu_kernel("a matrix product of many rows without instructions for bfloat16");
   const auto of_rows = of_all_rows(p);
   const Problem& product = of_rows ? *of_rows : p;
   const auto fc = read_fully_connected(product);
@@ -130,9 +131,10 @@ CpuKernelCandidates offer_cpu_tile_product(const CpuKernelContext& context, cons
     tactic.compute = Precision::bf16;
     tactic.inputs[0].type = DataType::bfloat16;
     tactic.outputs[0].type = result;
-    // 400 GFLOP/s a thread: a sixth of what tiles reach whose operands are at hand.
-    constexpr double kFlopsPerUs = 25'000;
-    tactic.estimated_us = movement_and_arithmetic_us(context, p, kFlopsPerUs);
+    // 400 GFLOP/s a thread with AMX, a sixth of what its tiles reach whose operands are at hand;
+    // 130 with AVX-512 BF16.
+    const double flops_per_us = context.isa >= CpuIsa::amx ? 25'000 : 8'000;
+    tactic.estimated_us = movement_and_arithmetic_us(context, p, flops_per_us);
     auto prepare = [kernel = context.tiles->tile_product, fc = *fc, chain,
                     narrow = result == DataType::bfloat16](Weights weights) -> CpuKernelRun {
       return [kernel, all = prepare_product(fc, chain, narrow, weights)](

@@ -11,7 +11,7 @@ struct FormatPair {
 };
 
 // What is worth trying: channels-last, blocked, and a planar source for a stem; in bfloat16
-// channels-last alone, since the others lose AMX.
+// channels-last alone, since the others lose AMX and are no faster without it.
 std::vector<FormatPair> format_pairs(const OnednnLibrary& library, const Problem& p,
                                      int64_t groups) {
   constexpr int64_t kStemChannels = 4;
@@ -60,11 +60,12 @@ Status check(const Problem& p, const char* what) {
 }
 
 // Formats, arguments, weights and bias of one pair of formats.
-Result<OnednnRecipe> base_recipe(const Problem& p, const FormatPair& pair,
-                                 const ConvolutionKind& shape, PostOperations& post) {
+Result<OnednnRecipe> base_recipe(const OnednnLibrary& library, const Problem& p,
+                                 const FormatPair& pair, const ConvolutionKind& shape,
+                                 PostOperations& post) {
   OnednnRecipe recipe;
   const auto& [source, destination] = pair;
-  multiply_in(source.type, recipe);
+  multiply_in(source.type, library, recipe);
   recipe.inputs = default_formats(p, source);
   recipe.outputs = {destination};
   bool has_bias = p.anchor_inputs > 2 && p.inputs[2].present;
@@ -125,7 +126,7 @@ OnednnRecipes convolution_recipes(const OnednnLibrary& library, const Problem& p
   std::vector<OnednnRecipe> recipes;
   for (const FormatPair& pair : format_pairs(library, p, op.groups)) {
     PostOperations post;
-    TRY(OnednnRecipe recipe, base_recipe(p, pair, shape, post));
+    TRY(OnednnRecipe recipe, base_recipe(library, p, pair, shape, post));
     using Forward = dnnl::convolution_forward;
     recipe.implementations =
         describe<Forward>(library, p, op, recipe, post, dnnl::algorithm::convolution_direct, shape);
@@ -153,7 +154,7 @@ OnednnRecipes deconvolution_recipes(const OnednnLibrary& library, const Problem&
   std::vector<OnednnRecipe> recipes;
   for (const FormatPair& pair : format_pairs(library, p, op.groups)) {
     PostOperations post;
-    TRY(OnednnRecipe recipe, base_recipe(p, pair, shape, post));
+    TRY(OnednnRecipe recipe, base_recipe(library, p, pair, shape, post));
     recipe.implementations = describe<dnnl::deconvolution_forward>(
         library, p, adjusted, recipe, post, dnnl::algorithm::deconvolution_direct, shape);
     recipes.push_back(std::move(recipe));

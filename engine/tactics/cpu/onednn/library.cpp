@@ -17,6 +17,8 @@ dnnl::cpu_isa library_isa(CpuIsa isa) {
       return dnnl::cpu_isa::avx512_core;
     case CpuIsa::avx512_vnni:
       return dnnl::cpu_isa::avx512_core_vnni;
+    case CpuIsa::avx512_bf16:
+      return dnnl::cpu_isa::avx512_core_bf16;
     case CpuIsa::amx:
       return dnnl::cpu_isa::avx512_core_amx;
   }

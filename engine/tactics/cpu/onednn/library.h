@@ -23,9 +23,9 @@ struct OnednnLibrary {
   // Channels of one block in the layouts that this instruction set likes: 16 from AVX-512 up,
   // else 8.
   int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
-  // Whether products in bfloat16 are worth offering. Without AMX they take twice as long as in
-  // float32 where the instructions are there (AVX512_BF16), and five times where they are not.
-  bool multiplies_bfloat16() const { return isa >= CpuIsa::amx; }
+  // Whether products in bfloat16 are worth offering: without instructions for them they take five
+  // times as long as in float32.
+  bool multiplies_bfloat16() const { return enginery::multiplies_bfloat16(isa); }
 };
 
 // Caps the library's instruction set for the whole process, once and for all. Errors: incompatible

@@ -28,7 +28,7 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
                                           FullyConnected fc, const InnerProductForm& form) {
   OnednnRecipe recipe;
   recipe.prefix = form.packed ? "packed:" : "plain:";
-  multiply_in(form.source, recipe);
+  multiply_in(form.source, library, recipe);
   const Format format{form.destination, {}}, stored_format;
   recipe.inputs = default_formats(p, {form.source, {}});
   recipe.outputs = {format};
@@ -63,7 +63,8 @@ Result<OnednnRecipe> inner_product_recipe(const OnednnLibrary& library, const Pr
   return recipe;
 }
 
-// Those in bfloat16, which need weights in the implementation's order; none without AMX.
+// Those in bfloat16, which need weights in the implementation's order; none where the CPU has no
+// instructions for it.
 void add_bfloat16_forms(const OnednnLibrary& library, std::vector<InnerProductForm>& forms) {
   if (!library.multiplies_bfloat16()) return;
   forms.push_back({.source = DataType::bfloat16, .destination = DataType::bfloat16});

@@ -15,11 +15,11 @@ std::vector<Format> default_formats(const Problem& problem, const Format& first)
   return formats;
 }
 
-void multiply_in(DataType type, OnednnRecipe& recipe) {
-  constexpr double kSpeedupOfAmx = 6;  // over float32; for estimates
+void multiply_in(DataType type, const OnednnLibrary& library, OnednnRecipe& recipe) {
+  constexpr double kSpeedupOfAmx = 6, kSpeedupOfVectors = 2;  // over float32; for estimates
   if (type != DataType::bfloat16) return;
   recipe.compute = Precision::bf16;
-  recipe.speedup = kSpeedupOfAmx;
+  recipe.speedup = library.isa >= CpuIsa::amx ? kSpeedupOfAmx : kSpeedupOfVectors;
 }
 
 std::vector<Layout> dense_layouts(const OnednnLibrary& library, const Dims& dims) {

@@ -108,7 +108,7 @@ inline Error no_primitive(const std::string& reason) {
 std::vector<Format> default_formats(const Problem& problem, const Format& first);
 
 // Makes `recipe` one whose floats are multiplied in `type`: float32 or bfloat16.
-void multiply_in(DataType type, OnednnRecipe& recipe);
+void multiply_in(DataType type, const OnednnLibrary& library, OnednnRecipe& recipe);
 
 // The layouts that a tensor of these dims can take without padding: linear, channels-last, blocked.
 std::vector<Layout> dense_layouts(const OnednnLibrary& library, const Dims& dims);

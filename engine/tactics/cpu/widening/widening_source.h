@@ -2,7 +2,7 @@
 // problems of float16 and bfloat16 too, with their values in float32 formats.
 //
 // Where: around the CPU sources that compute (sources.cpp). A graph of narrow types runs at
-// float32's speed, or at that of products in bfloat16 where there is AMX: selection changes the
+// float32's speed, or at that of products in bfloat16 where the CPU has them: selection changes the
 // formats of its inputs and outputs, constants are widened when a tactic is prepared, and values in
 // between keep the digits that their types would round away. Thread-safe as the source behind it.
 #pragma once
