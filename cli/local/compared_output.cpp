@@ -30,11 +30,11 @@ Tensor first_entries(const Tensor& tensor, const Dims& dims) {
 
 }  // namespace
 
-bool ComparedOutput::counts_agree() const {
+bool OutputComparison::counts_agree() const {
   return std::ranges::all_of(counts, [](const OutputCount& count) { return count.a == count.b; });
 }
 
-std::string ComparedOutput::counts_text() const {
+std::string OutputComparison::counts_text() const {
   std::string text;
   for (const OutputCount& count : counts) {
     if (count.a == count.b) continue;
@@ -50,9 +50,9 @@ std::string ComparedOutput::counts_text() const {
   return text;
 }
 
-Result<ComparedOutput> compare_tensors(const std::string& name, const Tensor& a, const Tensor& b,
-                                       const CountedSizes* counted) {
-  ComparedOutput out{name, a.tensor_type(), {}, {}};
+Result<OutputComparison> compare_tensors(const std::string& name, const Tensor& a, const Tensor& b,
+                                         const CountedSizes* counted) {
+  OutputComparison out{name, a.tensor_type(), {}, {}};
   Dims common = a.dims();
   if (counted && a.dims().size() == b.dims().size() && counted->largest.size() == a.dims().size()) {
     for (const int64_t axis : counted->axes) {

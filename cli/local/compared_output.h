@@ -1,4 +1,4 @@
-// ComparedOutput: one output of one side against the other's, also where the two found different
+// OutputComparison: one output of one side against the other's, also where the two found different
 // counts (NonZero, NonMaxSuppression).
 //
 // Where: comparison.h puts a report together of them. Plain values and a free function.
@@ -15,7 +15,7 @@ struct OutputCount {
   int64_t most = 0;  // that there can be
 };
 
-struct ComparedOutput {
+struct OutputComparison {
   std::string name;                      // A's
   TensorType type;                       // A's
   TensorErrors errors;                   // of A against B, over the entries that both have
@@ -29,7 +29,7 @@ struct ComparedOutput {
 
 // `counted`: what is known of the output's sizes, of either side; null for neither. Errors:
 // invalid_argument: other dims, along axes that are not counted.
-Result<ComparedOutput> compare_tensors(const std::string& name, const Tensor& a, const Tensor& b,
-                                       const CountedSizes* counted);
+Result<OutputComparison> compare_tensors(const std::string& name, const Tensor& a, const Tensor& b,
+                                         const CountedSizes* counted);
 
 }  // namespace enginery

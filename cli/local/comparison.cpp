@@ -28,7 +28,7 @@ Result<double> default_tolerance(const ComparedSide& a, const ComparedSide& b) {
 }
 
 // The row of the inputs in which the worst difference lies; what is counted has no such rows.
-int64_t worst_row(const ComparedOutput& output, int64_t rows) {
+int64_t worst_row(const OutputComparison& output, int64_t rows) {
   const Dims& dims = output.type.dims;
   if (rows == 0 || !output.counts.empty() || dims.empty() || dims[0] != rows ||
       output.errors.elements == 0)
@@ -99,12 +99,12 @@ Status look_at_layers(ComparedSide& a, ComparedSide& b, const ComparedData& data
 
 bool ComparisonReport::within() const {
   return worst().errors.relative <= tolerance &&
-         std::ranges::all_of(outputs, &ComparedOutput::counts_agree);
+         std::ranges::all_of(outputs, &OutputComparison::counts_agree);
 }
 
-const ComparedOutput& ComparisonReport::worst() const {
+const OutputComparison& ComparisonReport::worst() const {
   return *std::ranges::max_element(
-      outputs, {}, [](const ComparedOutput& output) { return output.errors.relative; });
+      outputs, {}, [](const OutputComparison& output) { return output.errors.relative; });
 }
 
 std::vector<NamedPair> paired_outputs(const std::vector<std::string>& a,

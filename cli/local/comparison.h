@@ -11,9 +11,9 @@
 namespace enginery {
 
 struct ComparisonReport {
-  std::vector<ComparedOutput> outputs;  // those that both have
-  std::vector<std::string> left_out;    // outputs of one side alone
-  int64_t rows = 0;                     // of the inputs; 0: neither side ran
+  std::vector<OutputComparison> outputs;  // those that both have
+  std::vector<std::string> left_out;      // outputs of one side alone
+  int64_t rows = 0;                       // of the inputs; 0: neither side ran
   double tolerance = 0;
   std::optional<Divergence> first;  // where the two do not agree, and both have layers
   // Of A against B, by A's layers; nothing where nobody looked at layers. Of the batch in which the
@@ -23,7 +23,7 @@ struct ComparisonReport {
 
   // No output is beyond the tolerance, and the two found as many entries in each.
   bool within() const;
-  const ComparedOutput& worst() const;
+  const OutputComparison& worst() const;
 };
 
 struct NamedPair {

@@ -145,7 +145,7 @@ class CompareCommand final : public Command {
                  {"ERROR", Align::right},
                  {"SQNR dB", Align::right},
                  {"TOP-1", Align::right}});
-    for (const ComparedOutput& output : report.outputs) {
+    for (const OutputComparison& output : report.outputs) {
       const TensorErrors& e = output.errors;
       table.add({output.name, to_string(output.type), fmt::format("{:.3g}", e.max_abs),
                  fmt::format("{:.3g}", e.relative), decibels_text(e.sqnr_db),
@@ -161,7 +161,7 @@ class CompareCommand final : public Command {
     if (report.worst().errors.relative > report.tolerance)
       text += fmt::format("beyond the tolerance of {:.3g}: output '{}'\n", report.tolerance,
                           report.worst().name);
-    for (const ComparedOutput& output : report.outputs) {
+    for (const OutputComparison& output : report.outputs) {
       if (!output.counts_agree())
         text += "the two found different counts: " + output.counts_text() + "\n";
     }
@@ -196,7 +196,7 @@ class CompareCommand final : public Command {
 
   Json report_json(const ComparisonReport& report, const ComparedData& data) const {
     Json outputs = Json::array();
-    for (const ComparedOutput& output : report.outputs) {
+    for (const OutputComparison& output : report.outputs) {
       const TensorErrors& e = output.errors;
       outputs.push_back({{"name", valid_utf8(output.name)},
                          {"error", finite(e.relative)},

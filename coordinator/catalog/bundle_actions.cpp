@@ -14,10 +14,11 @@ namespace {
 
 Result<CatalogJson> tags_document(Engines& engines, const CatalogJson& engine) {
   TRY(const std::vector<TagRow> tags, engines.tags(engine.at("trust_domain").get<std::string>()));
+  const auto digest = engine.at("engine").get<std::string>();
+  const auto name = engine.at("name").get<std::string>();
   CatalogJson out = CatalogJson::array();
   for (const TagRow& tag : tags)
-    if (tag.engine.text() == engine.at("engine") && tag.name == engine.at("name"))
-      out.push_back(tag.tag);
+    if (tag.engine.text() == digest && tag.name == name) out.push_back(tag.tag);
   return out;
 }
 

@@ -62,8 +62,9 @@ Status check_table(const PreprocessTable& table, const std::vector<InputDescript
                    "preprocessing: [input] needs a model of one input, this one has " +
                        names_of(inputs) + ": write [input.NAME]"};
     }
-    const auto known = [&](const InputDescription& input) { return input.name == name; };
-    if (!name.empty() && std::none_of(inputs.begin(), inputs.end(), known)) {
+    const bool known =
+        std::ranges::find(inputs, name, &InputDescription::name) != std::ranges::end(inputs);
+    if (!name.empty() && !known) {
       return Error{ErrorCode::invalid_argument, "preprocessing: [input." + name +
                                                     "] names no input of the model (" +
                                                     names_of(inputs) + ")"};

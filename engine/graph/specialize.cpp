@@ -15,8 +15,8 @@ Result<std::map<int64_t, int64_t>> bind_symbols(const Graph& graph,
                                                 const std::map<std::string, Dims>& shapes) {
   std::map<int64_t, int64_t> sizes;
   for (const auto& [name, dims] : shapes) {
-    const auto found = std::find_if(graph.inputs().begin(), graph.inputs().end(),
-                                    [&](ValueId v) { return graph.value(v).name == name; });
+    const auto name_of = [&](ValueId v) -> const std::string& { return graph.value(v).name; };
+    const auto found = std::ranges::find(graph.inputs(), name, name_of);
     if (found == graph.inputs().end()) {
       std::string known;
       for (const ValueId v : graph.inputs())

@@ -8,8 +8,8 @@ std::vector<ReformatKey> needed_reformats(const Network& network,
   for (const auto& [v, flow] : flows_of(network, tactics)) {
     const Value& value = network.graph.value(v);
     const Format lies = lying(value, flow.maker, flow.output, flow.wanted);
-    each_reformat(value, lies, flow.wanted, [&](const Format& format) {
-      needed.push_back({v, lies, format});
+    each_reformat(value, lies, flow.wanted, [&, id = v](const Format& format) {
+      needed.push_back({id, lies, format});
     });
   }
   return needed;

@@ -18,8 +18,10 @@ Format lying(const Value& value, const Tactic* maker, size_t output, const Wante
   const Dims& dims = value.type.dims;
   for (const auto& [place, count] : wanted) {
     if (!has_pitch(place.format) || !can_leave(*maker, output, dims, place.format)) continue;
-    const bool suits_all = std::ranges::all_of(
-        wanted, [&](const auto& other) { return suits(other.first, dims, place.format); });
+    const bool suits_all =
+        std::ranges::all_of(wanted, [&, &format = place.format](const auto& other) {
+          return suits(other.first, dims, format);
+        });
     if (suits_all) return place.format;
   }
   return maker->outputs[output];

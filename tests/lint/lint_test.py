@@ -98,6 +98,16 @@ class Unity(unittest.TestCase):
         self.check("struct One {", "struct Two {", True, header="struct One {")
         self.check("struct One {", "struct Two {", False, header="struct One;")
 
+    def test_types_of_one_name_in_two_folders(self):
+        for other, fails in (("struct One {\n};", True), ("struct One;", False), ("struct One::Inner {\n};", False), ("struct Two {\n};", False)):
+            texts = {"cache/a": "struct One {\n};", "cli/b": other}
+            files = {f"{name}.h": f"namespace enginery {{\n{text}\n}}\n" for name, text in texts.items()}
+            files |= {f"{name}.cpp": "namespace enginery {\nnamespace {\n\nint zero() {\n}\n\n}  // namespace\n}\n" for name in texts}
+            files["compile_commands.json"] = json.dumps(
+                [{"file": f"{name}.cpp", "command": f"c++ -o {name}/CMakeFiles/{name[-1]}.dir/x.cpp.o -c {name}.cpp"} for name in texts])
+            code, out = run("unity.py", files)
+            self.assertEqual(code, 1 if fails else 0, out)
+
 
 class Places(unittest.TestCase):
     """The counts of ARCHITECTURE.md: every kind has its row, and a small product in which each example has one place."""

@@ -6,6 +6,9 @@
 Which files are compiled as one changes with every file that is added, so a type, a constant or a function of the same name and
 parameters must not be in the anonymous namespaces of two files of one target, nor a type of a header beside them in one. BUILD_DIR's compile_commands.json says what a target's
 files are; it may itself be of such a build.
+
+Two types of one name outside of anonymous namespaces clash wherever the files lie, but for those of tests: a program that links both has one
+destructor for the two, and the linker does not say so.
 """
 import collections
 import json
@@ -16,7 +19,7 @@ import sys
 ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.M | re.S)
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.M)
 ALIAS = re.compile(r"^using (\w+) = ([^;]+);", re.M)
-TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?!;)", re.M)
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?!;|::|<)", re.M)
 CONSTANT = re.compile(r"^(?:constexpr|const|static|thread_local)\b[^;({=]*?\b(\w+)(?:\[\w*\])*(?: =|\{)", re.M)
 FUNCTION = re.compile(r"^(?!using|typedef|return|static_assert|struct|class|enum|TEST|INSTANTIATE)[A-Za-z][\w:<>,&* ]*[ &*](\w+)\(", re.M)
 
@@ -63,6 +66,19 @@ def hidden(files):
                     yield file, match[1], of_headers[match[1]]
 
 
+def of_one_name(source, files):
+    """Each (file, type, other file): two types of one name, of the product's files and the headers beside them."""
+    texts = set(files) | {h for folder in {f.parent for f in files} for h in folder.glob("*.h")}
+    first = {}
+    for file in sorted(f for f in texts if not f.is_relative_to(source / "tests")):
+        text = ANONYMOUS.sub("", file.read_text(errors="replace"))
+        for match in TYPE.finditer(text):
+            outer = ([""] + [n[1] + "::" for n in NAMESPACE.finditer(text, 0, match.start())])[-1]
+            other = first.setdefault(outer + match[1], file)
+            if other != file:
+                yield file, match[1], other
+
+
 def targets(source, build):
     """{target: its .cpp files}, of the build's own list of commands."""
     files = collections.defaultdict(set)
@@ -80,7 +96,11 @@ def main():
     source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     build = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else source
     problems, count = [], 0
-    for files in targets(source, build).values():
+    of_targets = targets(source, build)
+    every = {f for files in of_targets.values() for f in files if f.exists() and (build == source or not f.is_relative_to(build))}
+    for file, name, other in of_one_name(source, every):
+        problems.append(f"{file.relative_to(source).as_posix()}: {name} is a type of {other.relative_to(source).as_posix()}, too: give it another name")
+    for files in of_targets.values():
         first, files = {}, sorted(f for f in files if f.exists())  # generated files may not be built yet
         for file, name, header in hidden(files):
             problems.append(f"{file.relative_to(source).as_posix()}: {name} is a type of {header.relative_to(source).as_posix()}, too: give it another name")

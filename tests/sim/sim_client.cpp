@@ -43,8 +43,7 @@ void SimClient::add_targets(SubmitRequest& submit) {
   for (size_t i = 0; i < count; ++i) {
     const auto& [sku, toolchain] = targets_[(first + i) % targets_.size()];
     const auto& known = submit.targets;
-    if (std::any_of(known.begin(), known.end(), [&](const auto& t) { return t.sku == sku; }))
-      continue;
+    if (std::ranges::find(known, sku, &TargetRequest::sku) != known.end()) continue;
     TargetRequest target;
     target.sku = sku;
     target.toolchain = toolchain;

@@ -4,8 +4,8 @@
 
 namespace enginery {
 
-const std::vector<RetryRule>& retry_rules() {
-  static const std::vector<RetryRule> rules = {
+const std::vector<FailureRule>& retry_rules() {
+  static const std::vector<FailureRule> rules = {
       {FailureKind::launch, 1, 4},     // another process held what it needed
       {FailureKind::timed_out, 7, 3},  // a busy machine; each attempt costs minutes
       {FailureKind::fault, 14, 2},     // an error of the card; each attempt costs a process
@@ -16,8 +16,9 @@ const std::vector<RetryRule>& retry_rules() {
 bool is_due_again(const Timing& timing, double unix_seconds) {
   if (timing.failure.empty()) return false;
   const auto& rules = retry_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(),
-                                 [&](const RetryRule& r) { return r.kind == timing.failure_kind; });
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FailureRule& r) {
+    return r.kind == timing.failure_kind;
+  });
   if (rule == rules.end() || timing.attempts >= rule->attempts) return false;
   constexpr double kDaySeconds = 24 * 60 * 60;
   return unix_seconds >= timing.unix_seconds + rule->days * kDaySeconds;

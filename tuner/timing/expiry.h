@@ -9,14 +9,14 @@
 namespace enginery {
 
 // What becomes of failures of one kind.
-struct RetryRule {
+struct FailureRule {
   FailureKind kind;
   int days;      // after which it is tried again
   int attempts;  // in all; after so many failures it holds for good
 };
 
 // The kinds that may have passed by themselves; all others hold for good.
-const std::vector<RetryRule>& retry_rules();
+const std::vector<FailureRule>& retry_rules();
 
 // Whether the timing is a failure that may be tried again at `unix_seconds`.
 bool is_due_again(const Timing& timing, double unix_seconds);

@@ -11,13 +11,13 @@ Result<DraftEngine> untuned_engine(const StepContext& step, const Target& target
   TRY(const Network* network, step.session.network());
   TRY(TacticSelection selection, analytic_cover(*network, target.sources));
   if (step.session.is_calibrated()) {
-    step.session.take(Arithmetic::floating);
+    step.session.take(NetworkArithmetic::floating);
     TRY(network, step.session.network());
     TRY(TacticSelection in_float, analytic_choice(*network, target.sources));
     if (estimated_us(in_float) <= estimated_us(selection)) {
       selection = std::move(in_float);
     } else {
-      step.session.take(Arithmetic::quantized);
+      step.session.take(NetworkArithmetic::quantized);
     }
   }
   TRY(const LoadedModel* model, step.session.model());
@@ -29,8 +29,8 @@ Result<DraftEngine> untuned_engine(const StepContext& step, const Target& target
 Result<DraftEngine> tuned_engine(const StepContext& step) {
   TRY(const auto text, input_named(step, "choices"));
   TRY(const SelectionRecord record, parse_selection(*text));
-  step.session.take(record.in_float ? Arithmetic::floating : Arithmetic::quantized);
-  TRY(Choice choice, sound_choice(step, record));
+  step.session.take(record.in_float ? NetworkArithmetic::floating : NetworkArithmetic::quantized);
+  TRY(ChosenTactics choice, sound_choice(step, record));
   return assemble_and_mend(step, std::move(choice));
 }
 
@@ -48,7 +48,7 @@ Result<StepOutputs> assemble_step(const StepContext& step) {
   const Digest digest = sha256(*engine.content);
   StepOutputs out;
   out.facts = {{"content_digest", digest.text()}, {"precision", to_text(options.precisions)}};
-  if (options.provisional && step.session.arithmetic() == Arithmetic::floating)
+  if (options.provisional && step.session.arithmetic() == NetworkArithmetic::floating)
     out.facts.push_back({"tune_notes", kFloatIsFaster});
   if (const std::string note = zero_point_note(*network); !note.empty()) {
     step.hooks.log(note);

@@ -6,8 +6,8 @@
 
 namespace enginery {
 
-void BuildSession::take(Arithmetic arithmetic) {
-  const bool in_float = is_calibrated() && arithmetic == Arithmetic::floating;
+void BuildSession::take(NetworkArithmetic arithmetic) {
+  const bool in_float = is_calibrated() && arithmetic == NetworkArithmetic::floating;
   if (in_float == in_float_.has_value()) return;
   network_.reset();
   model_.reset();

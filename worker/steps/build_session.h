@@ -33,7 +33,7 @@ struct BuildSessionSpec {
 
 // What a calibrated model's network computes in: as the calibration quantised it, or as the model
 // is, where that is faster. Of no consequence for other models.
-enum class Arithmetic { quantized, floating };
+enum class NetworkArithmetic { quantized, floating };
 // What a build says to people where the latter was taken; a fact of the step that took it.
 inline constexpr const char* kFloatIsFaster =
     "int8 is not faster here: the engine computes in float";
@@ -49,8 +49,10 @@ class BuildSession {
   // Which layers of the calibrated model stay in float, once a step has chosen them.
   void keep_in_float(std::shared_ptr<const Bytes> layers);
   // Which of a calibrated model's networks the session is about from here on; quantised at first.
-  void take(Arithmetic arithmetic);
-  Arithmetic arithmetic() const { return in_float_ ? Arithmetic::floating : Arithmetic::quantized; }
+  void take(NetworkArithmetic arithmetic);
+  NetworkArithmetic arithmetic() const {
+    return in_float_ ? NetworkArithmetic::floating : NetworkArithmetic::quantized;
+  }
   // The spec's; those of a float model where its network is the one in floats.
   const BuildOptions& options() const { return in_float_ ? *in_float_ : spec_.options; }
   // Each is made on its first use and borrowed from the session. Errors: those of load_model,

@@ -29,15 +29,15 @@ Result<std::string> failure_among(const StepContext& step, const Plan& plan,
   return std::string();
 }
 
-Result<Choice> choose_again(const StepContext& step) {
+Result<ChosenTactics> choose_again(const StepContext& step) {
   TRY(const Target* target, step.session.target());
   TRY(const Network* network, step.session.network());
   TRY(TunedNetwork tuned, choose_tactics(step, *network, *target));
-  return Choice{std::move(tuned.selection), std::move(tuned.choices), true};
+  return ChosenTactics{std::move(tuned.selection), std::move(tuned.choices), true};
 }
 
 Result<DraftEngine> engine_anew(const StepContext& step) {
-  TRY(Choice choice, choose_again(step));
+  TRY(ChosenTactics choice, choose_again(step));
   return assemble_and_mend(step, std::move(choice));
 }
 
@@ -103,18 +103,18 @@ Result<VerifiedEngine> give_up(const StepContext& step, DraftEngine engine, Atte
 
 }  // namespace
 
-Result<Choice> sound_choice(const StepContext& step, const SelectionRecord& record) {
+Result<ChosenTactics> sound_choice(const StepContext& step, const SelectionRecord& record) {
   TRY(const Target* target, step.session.target());
   TRY(const Network* network, step.session.network());
   TRY(TacticSelection selection, follow(*network, target->sources, record));
   TRY(const Plan plan, make_plan(*network, selection));
   TRY(const std::string failure, failure_among(step, plan, target->device->info()));
-  if (failure.empty()) return Choice{std::move(selection), "", false};
+  if (failure.empty()) return ChosenTactics{std::move(selection), "", false};
   step.hooks.log("chosen again: " + failure);
   return choose_again(step);
 }
 
-Result<DraftEngine> assemble_and_mend(const StepContext& step, Choice choice) {
+Result<DraftEngine> assemble_and_mend(const StepContext& step, ChosenTactics choice) {
   TRY(const LoadedModel* model, step.session.model());
   TRY(const Target* target, step.session.target());
   TRY(const Network* network, step.session.network());
@@ -136,7 +136,7 @@ Result<DraftEngine> sound_engine(const StepContext& step) {
   TRY(const Target* target, step.session.target());
   TRY(const EngineFile file, read_unsigned_engine(content));
   const bool quantized = std::ranges::count(file.manifest.precisions, "int8") > 0;
-  step.session.take(quantized ? Arithmetic::quantized : Arithmetic::floating);
+  step.session.take(quantized ? NetworkArithmetic::quantized : NetworkArithmetic::floating);
   TRY(const std::string failure, failure_among(step, file.plan, target->device->info()));
   if (failure.empty()) return DraftEngine{std::move(content), "", false};
   step.hooks.log("chosen again: " + failure);

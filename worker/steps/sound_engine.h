@@ -14,7 +14,7 @@ namespace enginery {
 // How often verification may choose again before it gives up.
 inline constexpr int kMaxChoices = 8;
 
-struct Choice {
+struct ChosenTactics {
   TacticSelection selection;
   Bytes choices;      // their record; only where they were chosen anew
   bool anew = false;  // not what the step was given
@@ -27,11 +27,11 @@ struct DraftEngine {
 
 // The network's tactics as `choices` has them, or others where one of those is known to have
 // failed; then `choices` is the record of those. Errors: those of follow and of the tuner.
-Result<Choice> sound_choice(const StepContext& step, const SelectionRecord& record);
+Result<ChosenTactics> sound_choice(const StepContext& step, const SelectionRecord& record);
 
 // The engine of those tactics. One that cannot be compiled is stored as failed, and others are
 // chosen, up to `kMaxChoices` times in all. Errors: those of assembling and of the tuner.
-Result<DraftEngine> assemble_and_mend(const StepContext& step, Choice choice);
+Result<DraftEngine> assemble_and_mend(const StepContext& step, ChosenTactics choice);
 
 // The step's `content`, or one that is made anew where a tactic of it is known to have failed.
 // Errors: untrusted, those of the tuner and of assembling.

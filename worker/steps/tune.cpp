@@ -25,9 +25,9 @@ std::vector<NamedNumber> metrics_of(const TunerCounts& counts, double tuning_s) 
 constexpr double kWorthwhile = 0.97;
 
 // The networks of a calibrated model, the quantised one last; of any other model its only one.
-std::vector<Arithmetic> networks_of(const BuildSession& session) {
-  if (!session.is_calibrated()) return {Arithmetic::quantized};
-  return {Arithmetic::floating, Arithmetic::quantized};
+std::vector<NetworkArithmetic> networks_of(const BuildSession& session) {
+  if (!session.is_calibrated()) return {NetworkArithmetic::quantized};
+  return {NetworkArithmetic::floating, NetworkArithmetic::quantized};
 }
 
 void add(const TunerCounts& more, TunerCounts& sum) {
@@ -44,32 +44,33 @@ void log_arithmetic(const StepContext& step, double float_us, double quantized_u
   char line[120];
   std::snprintf(line, sizeof line, "in float %.3f ms, in int8 %.3f ms: %s", float_us / 1e3,
                 quantized_us / 1e3,
-                step.session.arithmetic() == Arithmetic::quantized ? "int8" : "float");
+                step.session.arithmetic() == NetworkArithmetic::quantized ? "int8" : "float");
   step.hooks.log(line);
 }
 
 // Those that are tuned. Levels that race no networks compare them by estimates: they tune the
 // likely faster one alone.
-Result<std::vector<Arithmetic>> tuned_networks(const StepContext& step, const Target& target) {
-  const std::vector<Arithmetic> all = networks_of(step.session);
+Result<std::vector<NetworkArithmetic>> tuned_networks(const StepContext& step,
+                                                      const Target& target) {
+  const std::vector<NetworkArithmetic> all = networks_of(step.session);
   if (all.size() < 2 || step.session.options().level >= kCoverLevel) return all;
   std::vector<double> us;
-  for (const Arithmetic arithmetic : all) {
+  for (const NetworkArithmetic arithmetic : all) {
     step.session.take(arithmetic);
     TRY(const Network* network, step.session.network());
     TRY(const TacticSelection selection, analytic_cover(*network, target.sources));
     us.push_back(estimated_us(selection));
   }
   const bool quantized = us.back() <= kWorthwhile * us.front();
-  return std::vector{quantized ? Arithmetic::quantized : Arithmetic::floating};
+  return std::vector{quantized ? NetworkArithmetic::quantized : NetworkArithmetic::floating};
 }
 
 // Of a calibrated model's networks the faster one; the session is about it from then on.
 Result<TunedNetwork> choose(const StepContext& step, const Target& target) {
   std::vector<TunedNetwork> tuned;
   TunerCounts counts;
-  TRY(const std::vector<Arithmetic> networks, tuned_networks(step, target));
-  for (const Arithmetic arithmetic : networks) {
+  TRY(const std::vector<NetworkArithmetic> networks, tuned_networks(step, target));
+  for (const NetworkArithmetic arithmetic : networks) {
     step.session.take(arithmetic);
     TRY(const Network* network, step.session.network());
     TRY(TunedNetwork one, choose_tactics(step, *network, target));
@@ -79,7 +80,7 @@ Result<TunedNetwork> choose(const StepContext& step, const Target& target) {
   if (tuned.size() == 2) {
     const double float_us = tuned[0].network_us, quantized_us = tuned[1].network_us;
     if (quantized_us > kWorthwhile * float_us) {
-      step.session.take(Arithmetic::floating);
+      step.session.take(NetworkArithmetic::floating);
       tuned.pop_back();
     }
     log_arithmetic(step, float_us, quantized_us);
@@ -90,8 +91,8 @@ Result<TunedNetwork> choose(const StepContext& step, const Target& target) {
 
 Result<TunerCounts> assist(const StepContext& step, const Target& target) {
   TunerCounts counts;
-  TRY(const std::vector<Arithmetic> networks, tuned_networks(step, target));
-  for (const Arithmetic arithmetic : networks) {
+  TRY(const std::vector<NetworkArithmetic> networks, tuned_networks(step, target));
+  for (const NetworkArithmetic arithmetic : networks) {
     step.session.take(arithmetic);
     TRY(const Network* network, step.session.network());
     TRY(const TunerCounts one, measure_problems(step, *network, target));
@@ -105,7 +106,7 @@ Result<TunerCounts> tune(const StepContext& step, const Target& target, StepOutp
   if (step.tuning.assistant > 0) return assist(step, target);
   TRY(TunedNetwork tuned, choose(step, target));
   out.blobs["choices"] = to_blob(std::move(tuned.choices));
-  if (step.session.arithmetic() == Arithmetic::floating)
+  if (step.session.arithmetic() == NetworkArithmetic::floating)
     out.facts.push_back({"tune_notes", kFloatIsFaster});
   return tuned.counts;
 }

@@ -54,7 +54,7 @@ Result<TunedNetwork> choose_tactics(const StepContext& step, const Network& netw
   double network_us = 0;
   if (step.session.is_calibrated()) {
     TRY(network_us, tuner.network_us(network, selection));
-    record.in_float = step.session.arithmetic() == Arithmetic::floating;
+    record.in_float = step.session.arithmetic() == NetworkArithmetic::floating;
   }
   Bytes choices = to_json(record);
   return TunedNetwork{std::move(selection), std::move(choices), tuner.counts(), network_us};

@@ -55,8 +55,7 @@ Status InputTypes::bind(const Input& input, Size& size, int64_t value) {
 
 Status InputTypes::apply_shapes(const std::map<std::string, Dims>& shapes) {
   for (const auto& [name, dims] : shapes) {
-    auto input = std::find_if(inputs_.begin(), inputs_.end(),
-                              [&](const Input& i) { return i.name == name; });
+    auto input = std::ranges::find(inputs_, name, &Input::name);
     if (input == inputs_.end()) {
       std::string known;
       for (const Input& i : inputs_) known += (known.empty() ? "" : ", ") + i.name;

@@ -15,7 +15,7 @@ Tensor counting(Dims dims, float first = 0) {
   return out;
 }
 
-TEST(ComparedOutput, OfOtherCountsIsComparedAsFarAsBothGo) {
+TEST(OutputComparison, OfOtherCountsIsComparedAsFarAsBothGo) {
   const CountedSizes counted{{100, 2}, {0}};
   const auto output = compare_tensors("boxes", counting({3, 2}), counting({4, 2}), &counted);
   ASSERT_TRUE(output.ok()) << output.error().message;
@@ -28,7 +28,7 @@ TEST(ComparedOutput, OfOtherCountsIsComparedAsFarAsBothGo) {
 }
 
 // Rows of four and of three: what is compared does not lie in one piece.
-TEST(ComparedOutput, ComparesTheSameEntriesAlongAnyAxis) {
+TEST(OutputComparison, ComparesTheSameEntriesAlongAnyAxis) {
   const CountedSizes counted{{2, 2, 9}, {2}};
   const Tensor a = Tensor::of<float>({2, 2, 4}, {0, 1, 2, 9, 3, 4, 5, 9, 6, 7, 8, 9, 0, 0, 7, 9});
   const auto output = compare_tensors("at", a, counting({2, 2, 3}), &counted);
@@ -40,7 +40,7 @@ TEST(ComparedOutput, ComparesTheSameEntriesAlongAnyAxis) {
             "of both were compared");
 }
 
-TEST(ComparedOutput, WithNothingInCommonHasNoError) {
+TEST(OutputComparison, WithNothingInCommonHasNoError) {
   const CountedSizes counted{{5}, {0}};
   const auto output = compare_tensors("y", counting({2}), counting({0}), &counted);
   ASSERT_TRUE(output.ok()) << output.error().message;
@@ -49,7 +49,7 @@ TEST(ComparedOutput, WithNothingInCommonHasNoError) {
             "output 'y' has 2 of at most 5 rows in A against 0 in B: none is in both");
 }
 
-TEST(ComparedOutput, OfEqualCountsSaysNothingOfThem) {
+TEST(OutputComparison, OfEqualCountsSaysNothingOfThem) {
   const CountedSizes counted{{5}, {0}};
   const auto output = compare_tensors("y", counting({2}), counting({2}, 1), &counted);
   ASSERT_TRUE(output.ok()) << output.error().message;
@@ -58,7 +58,7 @@ TEST(ComparedOutput, OfEqualCountsSaysNothingOfThem) {
   EXPECT_EQ(output->errors.differing, 2);
 }
 
-TEST(ComparedOutput, OfOtherDimsIsRefusedWhereNoCountExplainsThem) {
+TEST(OutputComparison, OfOtherDimsIsRefusedWhereNoCountExplainsThem) {
   const CountedSizes counted{{5, 2}, {0}};
   for (const CountedSizes* of : {static_cast<const CountedSizes*>(nullptr), &counted}) {
     const auto output = compare_tensors("y", counting({3, 2}), counting({3, 4}), of);

@@ -62,8 +62,8 @@ TEST_F(InspectVerb, ProvenanceIsTheStatementAsJson) {
   const Json statement = ask({"inspect", engine(), "--provenance"}).json();
   EXPECT_EQ(statement["_type"], "https://in-toto.io/Statement/v1");
   const Json info = ask({"inspect", engine(), "--json"}).json();
-  EXPECT_EQ("sha256:" + std::string(statement["subject"][0]["digest"]["sha256"]),
-            info["content_digest"]);
+  EXPECT_EQ(info["content_digest"],
+            "sha256:" + std::string(statement["subject"][0]["digest"]["sha256"]));
   EXPECT_EQ(statement["predicate"]["runDetails"]["builder"]["id"],
             "urn:enginery:key:" + std::string(info["provenance"]["signer"]));
   EXPECT_EQ(statement["predicate"]["buildDefinition"]["internalParameters"]["tactics"].size(),

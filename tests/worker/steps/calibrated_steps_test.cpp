@@ -36,10 +36,10 @@ TEST(CalibratedBuild, IsAboutTheQuantizedNetworkUntilFloatIsTaken) {
     return to_text((*model)->imported).find("dequantize") != std::string::npos;
   };
   EXPECT_TRUE(dequantizes());
-  session.take(Arithmetic::floating);
+  session.take(NetworkArithmetic::floating);
   EXPECT_FALSE(dequantizes());
   EXPECT_FALSE(session.options().precisions.contains(Precision::int8));
-  session.take(Arithmetic::quantized);
+  session.take(NetworkArithmetic::quantized);
   EXPECT_TRUE(dequantizes());
 }
 
@@ -48,7 +48,7 @@ TEST(CalibratedBuild, VerifiesAndSaysWhatItWasCalibratedWith) {
   BuildSession session(calibrated(test::convolutions(2, 1), kScalesOfTwo));
   auto tuned = tune_in(session, store);
   ASSERT_TRUE(tuned.ok()) << tuned.error().message;
-  const bool in_float = session.arithmetic() == Arithmetic::floating;
+  const bool in_float = session.arithmetic() == NetworkArithmetic::floating;
   EXPECT_EQ(tuned->blobs["choices"]->find("\"in_float\":true") != std::string::npos, in_float);
   StepInputs inputs = {{"choices", tuned->blobs["choices"]}};
   BuildSession fresh(session.spec());

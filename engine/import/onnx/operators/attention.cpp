@@ -49,7 +49,7 @@ ValueId causal_mask(NodeReader& node, int64_t queries, int64_t keys, int64_t off
 }
 
 // Queries and keys take half of the scale each, as the standard asks: narrow types overflow later.
-AttentionValues attend(NodeReader& node, const AttentionForm& form, ValueId q, ValueId k,
+AttentionValues attend(NodeReader& node, const AttentionScores& form, ValueId q, ValueId k,
                        ValueId v) {
   const DataType type = node.type(q);
   const double half = std::sqrt(form.scale);

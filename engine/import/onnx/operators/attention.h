@@ -16,7 +16,7 @@ ValueId additive_mask(NodeReader& node, ValueId allowed, double otherwise, DataT
 ValueId causal_mask(NodeReader& node, int64_t queries, int64_t keys, int64_t offset);
 
 // What a product of queries and keys goes through.
-struct AttentionForm {
+struct AttentionScores {
   ValueId bias = kNoValue;  // added to the scores; broadcast to [batch, heads, queries, keys]
   bool guards_masked_rows = false;  // rows whose bias is -inf throughout give zeros, not NaN
   double scale = 1;
@@ -28,7 +28,7 @@ struct AttentionForm {
 struct AttentionValues {
   ValueId scores, capped, biased, weights, result;
 };
-AttentionValues attend(NodeReader& node, const AttentionForm& form, ValueId q, ValueId k,
+AttentionValues attend(NodeReader& node, const AttentionScores& form, ValueId q, ValueId k,
                        ValueId v);
 
 }  // namespace enginery

@@ -100,8 +100,8 @@ ValueId read_attention_bias(NodeReader& node, const AttentionInputs& in) {
   return bias;
 }
 
-AttentionForm read_attention_form(NodeReader& node, const AttentionInputs& in) {
-  AttentionForm form;
+AttentionScores read_attention_form(NodeReader& node, const AttentionInputs& in) {
+  AttentionScores form;
   form.softmax_type = node.type(in.q);
   if (node.has("softmax_precision")) {
     const auto type = onnx_type(node.integer("softmax_precision", 1));
@@ -122,7 +122,7 @@ AttentionForm read_attention_form(NodeReader& node, const AttentionInputs& in) {
 void read_attention(NodeReader& node) {
   const AttentionInputs in = read_attention_inputs(node);
   const int64_t heads = node.size(in.q, 1, "the number of heads");
-  const AttentionForm form = read_attention_form(node, in);
+  const AttentionScores form = read_attention_form(node, in);
   const int64_t mode = node.integer("qk_matmul_output_mode", 0);
   const AttentionValues out =
       attend(node, form, in.q, repeat_heads(node, in.k, heads), repeat_heads(node, in.v, heads));

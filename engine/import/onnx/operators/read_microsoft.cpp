@@ -173,7 +173,7 @@ void read_fused_attention(NodeReader& node) {
   auto parts = node.add_all(Split{2, sizes}, {all});
   if (!node.ok()) return;
   for (ValueId& part : parts) part = to_heads(node, part, heads);
-  AttentionForm form;
+  AttentionScores form;
   form.softmax_type = node.type(x);
   const int64_t size = std::max<int64_t>(node.size(parts[0], 3, "the size of a head"), 1);
   form.scale = static_cast<double>(node.real("scale", 0));
