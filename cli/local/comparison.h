@@ -4,7 +4,7 @@
 // Where: below the verb, above compared_side.h. Free functions without state.
 #pragma once
 
-#include "cli/local/compared_output.h"
+#include "cli/local/output_comparison.h"
 #include "engine/compile/first_divergence.h"
 #include "engine/compile/value_errors.h"
 

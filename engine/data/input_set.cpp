@@ -62,8 +62,7 @@ Status check_table(const PreprocessTable& table, const std::vector<InputDescript
                    "preprocessing: [input] needs a model of one input, this one has " +
                        names_of(inputs) + ": write [input.NAME]"};
     }
-    const bool known =
-        std::ranges::find(inputs, name, &InputDescription::name) != std::ranges::end(inputs);
+    const bool known = std::ranges::find(inputs, name, &InputDescription::name) != inputs.end();
     if (!name.empty() && !known) {
       return Error{ErrorCode::invalid_argument, "preprocessing: [input." + name +
                                                     "] names no input of the model (" +

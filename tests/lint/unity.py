@@ -19,7 +19,8 @@ import sys
 ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.M | re.S)
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.M)
 ALIAS = re.compile(r"^using (\w+) = ([^;]+);", re.M)
-TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?!;|::|<)", re.M)
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)\b(?!;)", re.M)
+DEFINED = re.compile(TYPE.pattern + r"(?!::|<)", re.M)  # neither a nested type nor a specialisation
 CONSTANT = re.compile(r"^(?:constexpr|const|static|thread_local)\b[^;({=]*?\b(\w+)(?:\[\w*\])*(?: =|\{)", re.M)
 FUNCTION = re.compile(r"^(?!using|typedef|return|static_assert|struct|class|enum|TEST|INSTANTIATE)[A-Za-z][\w:<>,&* ]*[ &*](\w+)\(", re.M)
 
@@ -72,7 +73,7 @@ def of_one_name(source, files):
     first = {}
     for file in sorted(f for f in texts if not f.is_relative_to(source / "tests")):
         text = ANONYMOUS.sub("", file.read_text(errors="replace"))
-        for match in TYPE.finditer(text):
+        for match in DEFINED.finditer(text):
             outer = ([""] + [n[1] + "::" for n in NAMESPACE.finditer(text, 0, match.start())])[-1]
             other = first.setdefault(outer + match[1], file)
             if other != file:

@@ -4,7 +4,7 @@
 
 namespace enginery {
 
-const std::vector<FailureRule>& retry_rules() {
+const std::vector<FailureRule>& failure_rules() {
   static const std::vector<FailureRule> rules = {
       {FailureKind::launch, 1, 4},     // another process held what it needed
       {FailureKind::timed_out, 7, 3},  // a busy machine; each attempt costs minutes
@@ -15,10 +15,8 @@ const std::vector<FailureRule>& retry_rules() {
 
 bool is_due_again(const Timing& timing, double unix_seconds) {
   if (timing.failure.empty()) return false;
-  const auto& rules = retry_rules();
-  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FailureRule& r) {
-    return r.kind == timing.failure_kind;
-  });
+  const auto& rules = failure_rules();
+  const auto rule = std::ranges::find(rules, timing.failure_kind, &FailureRule::kind);
   if (rule == rules.end() || timing.attempts >= rule->attempts) return false;
   constexpr double kDaySeconds = 24 * 60 * 60;
   return unix_seconds >= timing.unix_seconds + rule->days * kDaySeconds;

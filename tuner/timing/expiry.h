@@ -16,7 +16,7 @@ struct FailureRule {
 };
 
 // The kinds that may have passed by themselves; all others hold for good.
-const std::vector<FailureRule>& retry_rules();
+const std::vector<FailureRule>& failure_rules();
 
 // Whether the timing is a failure that may be tried again at `unix_seconds`.
 bool is_due_again(const Timing& timing, double unix_seconds);

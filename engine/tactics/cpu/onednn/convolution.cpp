@@ -11,7 +11,7 @@ struct FormatPair {
 };
 
 // What is worth trying: channels-last, blocked, and a planar source for a stem; in bfloat16
-// channels-last alone, since the others lose AMX and are no faster without it.
+// channels-last alone, since the others lose AMX (untried without it).
 std::vector<FormatPair> format_pairs(const OnednnLibrary& library, const Problem& p,
                                      int64_t groups) {
   constexpr int64_t kStemChannels = 4;

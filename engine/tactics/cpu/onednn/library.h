@@ -23,8 +23,8 @@ struct OnednnLibrary {
   // Channels of one block in the layouts that this instruction set likes: 16 from AVX-512 up,
   // else 8.
   int32_t block() const { return isa >= CpuIsa::avx512 ? 16 : 8; }
-  // Whether products in bfloat16 are worth offering: without instructions for them they take five
-  // times as long as in float32.
+  // Whether products in bfloat16 are worth offering. With AVX-512 BF16 they took half as long as in
+  // float32 on a Zen 4 and twice as long on a Xeon; without instructions for them five times.
   bool multiplies_bfloat16() const { return enginery::multiplies_bfloat16(isa); }
 };
 

@@ -1,4 +1,4 @@
-#include "cli/local/compared_output.h"
+#include "cli/local/output_comparison.h"
 
 #include <fmt/format.h>
 

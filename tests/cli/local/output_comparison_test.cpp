@@ -1,5 +1,5 @@
 // Outputs whose size each run tells, as far as both go.
-#include "cli/local/compared_output.h"
+#include "cli/local/output_comparison.h"
 
 #include <gtest/gtest.h>
 
