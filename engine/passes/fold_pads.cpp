@@ -15,27 +15,6 @@ struct Border {
   double value = 0;
 };
 
-// Amounts for all dimensions: begins, then ends. Nothing where they are not known.
-std::optional<std::vector<int64_t>> amounts_of(const Graph& graph, const Node& node, size_t rank) {
-  const Tensor* given = node.inputs.size() > 1 ? graph.constant(node.inputs[1]) : nullptr;
-  if (!given) return std::nullopt;
-  std::vector<int64_t> out(2 * rank, 0), axes;
-  const std::vector<int64_t> amounts = to_int64s(*given);
-  for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
-  if (has_input(node, 3)) {
-    const Tensor* named = graph.constant(node.inputs[3]);
-    if (!named) return std::nullopt;
-    axes = to_int64s(*named);
-  }
-  if (amounts.size() != 2 * axes.size()) return std::nullopt;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + std::ssize(out) / 2 : axes[i]);
-    out[axis] = amounts[i];
-    out[rank + axis] = amounts[axes.size() + i];
-  }
-  return out;
-}
-
 // The number that it pads with; nothing where that is not known.
 std::optional<double> value_of(const Graph& graph, const Node& node) {
   if (!has_input(node, 2)) return 0;
@@ -50,7 +29,7 @@ std::optional<Border> border_of(const Graph& graph, const Node* node) {
   const TensorType& type = graph.value(node->inputs[0]).type;
   const size_t rank = type.dims.size();
   if (rank < 3 || !is_floating(type.type)) return std::nullopt;
-  const auto amounts = amounts_of(graph, *node, rank);
+  const auto amounts = pad_amounts(graph, *node, rank);
   const auto value = value_of(graph, *node);
   if (!amounts || !value) return std::nullopt;
   const auto moves = [&](size_t i) { return (*amounts)[i] != 0; };
@@ -133,6 +112,26 @@ bool fold_at(Graph& graph, Matcher& matcher, NodeId id) {
 }
 
 }  // namespace
+
+std::optional<std::vector<int64_t>> pad_amounts(const Graph& graph, const Node& pad, size_t rank) {
+  const Tensor* given = pad.inputs.size() > 1 ? graph.constant(pad.inputs[1]) : nullptr;
+  if (!given) return std::nullopt;
+  std::vector<int64_t> out(2 * rank, 0), axes;
+  const std::vector<int64_t> amounts = to_int64s(*given);
+  for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
+  if (has_input(pad, 3)) {
+    const Tensor* named = graph.constant(pad.inputs[3]);
+    if (!named) return std::nullopt;
+    axes = to_int64s(*named);
+  }
+  if (amounts.size() != 2 * axes.size()) return std::nullopt;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i] < 0 ? axes[i] + std::ssize(out) / 2 : axes[i]);
+    out[axis] = amounts[i];
+    out[rank + axis] = amounts[axes.size() + i];
+  }
+  return out;
+}
 
 Result<int> fold_pads(Graph& graph) {
   int changed = 0;

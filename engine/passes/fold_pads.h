@@ -6,11 +6,19 @@
 // hides from each other's convolution.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include "engine/graph/graph.h"
 
 namespace enginery {
 
 // How many places changed. Pads that nobody reads any longer stay for remove_dead.
 Result<int> fold_pads(Graph& graph);
+
+// What a Pad adds around each dimension of a value of this rank: begins, then ends; negative ones
+// crop. Nothing where its amounts or axes are no constants, or do not fit each other.
+std::optional<std::vector<int64_t>> pad_amounts(const Graph& graph, const Node& pad, size_t rank);
 
 }  // namespace enginery

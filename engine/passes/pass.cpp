@@ -15,6 +15,7 @@
 #include "engine/passes/fuse_attention.h"
 #include "engine/passes/fuse_normalizations.h"
 #include "engine/passes/fuse_vertical.h"
+#include "engine/passes/join_pads.h"
 #include "engine/passes/lift_gemm.h"
 #include "engine/passes/merge_common.h"
 #include "engine/passes/merge_products.h"
@@ -43,6 +44,7 @@ const std::vector<Pass>& pass_list() {
       {"fuse_activations",
        fuse_activations},        // swish, hard swish and GELU from their exported pieces
       {"fold_pads", fold_pads},  // behind activations, which say what is never negative
+      {"join_pads", join_pads},  // so that nest_concats sees its joins
       {"fold_batch_norm",
        fold_batch_norm},                   // scale and shift into weights, before groups are formed
       {"fold_into_next", fold_into_next},  // and what is left into the reader's

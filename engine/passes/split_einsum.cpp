@@ -6,14 +6,60 @@
 namespace enginery {
 namespace {
 
+// An equation of two operands.
+struct Terms {
+  std::string a, b, out;
+};
+
+// Nothing where it has another number of operands, or no result.
+std::optional<Terms> terms_of(const std::string& equation) {
+  const size_t comma = equation.find(','), arrow = equation.find("->");
+  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow ||
+      equation.find(',', comma + 1) != std::string::npos)
+    return std::nullopt;
+  return Terms{equation.substr(0, comma), equation.substr(comma + 1, arrow - comma - 1),
+               equation.substr(arrow + 2)};
+}
+
 // The letters of an equation by where they stand.
-struct ProductLetters {
-  std::string a, b, out;                    // as written
+struct ProductLetters : Terms {
   std::string batch, rows, columns, depth;  // both and the result; a; b; both alone
 };
 
 bool has_letter(const std::string& term, char letter) {
   return term.find(letter) != std::string::npos;
+}
+
+constexpr std::string_view kDots = "...";
+
+// The sizes that a term's dots stand for. Requires dims that fit the term.
+Dims hidden_by_dots(const std::string& term, const Dims& dims) {
+  const size_t at = term.find(kDots);
+  if (at == std::string::npos) return {};
+  const size_t letters = term.size() - kDots.size();
+  const auto begin = dims.begin() + static_cast<std::ptrdiff_t>(at);
+  return {begin, begin + static_cast<std::ptrdiff_t>(dims.size() - letters)};
+}
+
+// The terms with a letter for each dimension that the dots stand for, which both operands (or one
+// alone) must have in the same sizes: nothing where they broadcast or the result leaves them out.
+std::optional<Terms> without_dots(Terms t, const Dims& a, const Dims& b) {
+  const Dims of_a = hidden_by_dots(t.a, a), of_b = hidden_by_dots(t.b, b);
+  if (!of_a.empty() && !of_b.empty() && of_a != of_b) return std::nullopt;
+  const size_t hidden = std::max(of_a.size(), of_b.size());
+  if (hidden > 0 && t.out.find(kDots) == std::string::npos) return std::nullopt;
+  std::string letters;
+  for (char c = 'A'; c <= 'Z' && letters.size() < hidden; ++c)
+    if (!has_letter(t.a + t.b + t.out, c)) letters += c;
+  if (letters.size() < hidden) return std::nullopt;
+  const auto replace = [](std::string& term, const std::string& by) {
+    const size_t at = term.find(kDots);
+    if (at != std::string::npos) term.replace(at, kDots.size(), by);
+  };
+  replace(t.a, of_a.empty() ? "" : letters);
+  replace(t.b, of_b.empty() ? "" : letters);
+  replace(t.out, letters);
+  return t;
 }
 
 bool is_plain(const std::string& term) {
@@ -23,18 +69,8 @@ bool is_plain(const std::string& term) {
 }
 
 // Nothing where the sum is no product of two matrices for each batch.
-std::optional<ProductLetters> product_letters(const std::string& equation) {
-  const size_t comma = equation.find(','), arrow = equation.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || comma > arrow ||
-      equation.find(',', comma + 1) != std::string::npos)
-    return std::nullopt;
-  ProductLetters l{equation.substr(0, comma),
-                   equation.substr(comma + 1, arrow - comma - 1),
-                   equation.substr(arrow + 2),
-                   {},
-                   {},
-                   {},
-                   {}};
+std::optional<ProductLetters> product_letters(const Terms& terms) {
+  ProductLetters l{terms, {}, {}, {}, {}};
   if (!is_plain(l.a) || !is_plain(l.b) || !is_plain(l.out)) return std::nullopt;
   for (const char c : l.out) {
     const bool in_a = has_letter(l.a, c), in_b = has_letter(l.b, c);
@@ -143,14 +179,20 @@ Status split_node(Graph& graph, NodeId id, const ProductLetters& l) {
 Result<int> split_einsum(Graph& graph) {
   int changed = 0;
   for (const NodeId id : graph.topological_order()) {
-    const auto* op = std::get_if<Einsum>(&graph.node(id).op);
-    const auto letters = op ? product_letters(op->equation) : std::nullopt;
-    if (!letters) continue;
+    const Node& node = graph.node(id);
+    const auto* op = std::get_if<Einsum>(&node.op);
+    if (!op || node.inputs.size() != 2) continue;
     const auto known = [&](ValueId v) {
       return is_static(graph.value(v).type.dims) && volume(graph.value(v).type.dims) > 0 &&
              is_floating(graph.value(v).type.type);
     };
-    if (!known(graph.node(id).inputs[0]) || !known(graph.node(id).inputs[1])) continue;
+    if (!known(node.inputs[0]) || !known(node.inputs[1])) continue;
+    const auto written = terms_of(op->equation);
+    const auto terms = written ? without_dots(*written, graph.value(node.inputs[0]).type.dims,
+                                              graph.value(node.inputs[1]).type.dims)
+                               : std::nullopt;
+    const auto letters = terms ? product_letters(*terms) : std::nullopt;
+    if (!letters) continue;
     CHECK_OK(split_node(graph, id, *letters));
     ++changed;
   }

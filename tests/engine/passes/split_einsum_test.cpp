@@ -37,6 +37,14 @@ TEST(SplitEinsum, MakesProductsOfWhatIsOne) {
            {"abcd,cde->abe", {2, 3, 4, 5}, {4, 5, 6}, 0, 3},  // a linear layer over two dimensions
            {"ij,kj->ki", {3, 4}, {5, 4}, 2, 0},
            {"i,i->", {4}, {4}, 0, 3},
+           // Dots for what both have, for nothing, and for what one alone has.
+           {"...ij,...jk->...ik", {2, 3, 4}, {2, 4, 5}, 0, 0},
+           {"...qhd,...khd->...hqk", {2, 7, 4, 3, 5}, {2, 7, 6, 3, 5}, 2, 0},
+           {"...hqk,...khd->...qhd", {2, 7, 3, 4, 6}, {2, 7, 6, 3, 5}, 2, 0},
+           {"...ij,...jk->...ik", {3, 4}, {4, 5}, 0, 0},
+           {"...ij,jk->...ik", {2, 7, 3, 4}, {4, 5}, 0, 2},
+           {"...ij,...jk->...ik", {3, 4}, {2, 4, 5}, 2, 2},
+           {"A...j,jB->A...B", {2, 7, 4}, {4, 5}, 0, 2},
        }) {
     SCOPED_TRACE(c.equation);
     Graph g = einsum_of(c);
@@ -73,8 +81,9 @@ TEST(SplitEinsum, LeavesOtherSums) {
            {"ij,ij->ij", {3, 4}, {3, 4}, 0, 0},  // nothing is summed
            {"ij,jk->k", {3, 4}, {4, 5}, 0, 0},   // a letter of one operand alone
            {"ij,jkl->ik", {3, 4}, {4, 5, 6}, 0, 0},
-           {"ii,ij->j", {3, 3}, {3, 4}, 0, 0},  // a diagonal
-           {"...ij,...jk->...ik", {2, 3, 4}, {2, 4, 5}, 0, 0},
+           {"ii,ij->j", {3, 3}, {3, 4}, 0, 0},                  // a diagonal
+           {"...ij,...jk->...ik", {1, 3, 4}, {2, 4, 5}, 0, 0},  // one operand is repeated
+           {"...ij,jk->ik", {2, 3, 4}, {4, 5}, 0, 0},           // the dots are summed over
            {"ij,jk", {3, 4}, {4, 5}, 0, 0},
        }) {
     Graph g = einsum_of(c);
