@@ -1,7 +1,6 @@
 #include "engine/passes/join_pads.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/passes/fold_pads.h"
 
@@ -51,8 +50,9 @@ class PadJoiner {
   // The node itself becomes the last join, so that its output stays.
   Status join(const std::vector<Beside>& places) {
     const Node node = graph_.node(id_);
-    fill_ = has_input(node, 2) ? *graph_.constant(node.inputs[2]) : zero_like(node.inputs[0]);
     ValueId x = node.inputs[0];
+    fill_ = has_input(node, 2) ? graph_.constant(node.inputs[2])->reshaped({})
+                               : convert(Tensor::scalar<int64_t>(0), graph_.value(x).type.type);
     for (size_t i = 0; i < places.size(); ++i) {
       TRY(std::vector<ValueId> parts, parts_of(x, places[i]));
       if (i + 1 == places.size()) {
@@ -68,12 +68,6 @@ class PadJoiner {
   }
 
  private:
-  Tensor zero_like(ValueId x) const {
-    Tensor zero(graph_.value(x).type.type, {});
-    std::memset(zero.mutable_bytes(), 0, static_cast<size_t>(zero.bytes()));
-    return zero;
-  }
-
   Result<std::vector<ValueId>> parts_of(ValueId x, const Beside& place) {
     std::vector<ValueId> parts{x};
     if (place.before > 0) {
@@ -100,7 +94,7 @@ class PadJoiner {
   Graph& graph_;
   const NodeId id_;
   const std::string name_;
-  Tensor fill_;
+  Tensor fill_;  // a scalar, however the model writes it
 };
 
 }  // namespace

@@ -69,6 +69,17 @@ TEST(JoinPadsAlone, TakesNamedAxes) {
   expect_same_results(before, after, 0);
 }
 
+// ONNX asks for a scalar; one element of a higher rank than the padded value's is taken, too.
+TEST(JoinPadsAlone, TakesAValueOfAnyRank) {
+  Graph before = padded("int64",
+                        " %pads = constant int64[6] {0, 0, 1, 0, 0, 1}\n %value = constant "
+                        "int64[1x1x1x1] {7}",
+                        "pad(%i, %pads, %value)");
+  Graph after = before;
+  EXPECT_EQ(run(join_pads, after), 1);
+  expect_same_results(before, after, 0);
+}
+
 TEST(JoinPadsAlone, LeavesOtherPaddings) {
   for (const auto& [type, amounts] : std::vector<std::pair<std::string, std::string>>{
            {"float32", "{0, 0, 1, 0, 0, 0}"},    // kernels pad floats
